@@ -46,6 +46,7 @@ _FROM = {
     "export.notebook": "notebook",
     "export.exercise": "exercise exercise_steps",
     "export.check_file": "check_file",
+    "export.spreadsheet": "spreadsheet",
 }
 _HOME = {name: home for home, names in _FROM.items() for name in names.split()}
 _MODULES = ("operations", "published")

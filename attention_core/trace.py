@@ -3,7 +3,8 @@
 import builtins
 import keyword
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 import torch
@@ -12,6 +13,7 @@ from torch import Tensor
 from .expression import Cell, Expression, OutOfRange
 from .operations.base import Operation
 from .operations.given import shared
+from .shown import Shown
 from .symbols import symbol_of
 
 _OF_A_PROGRAM = (
@@ -35,13 +37,13 @@ _TINY = torch.finfo(torch.float32).smallest_normal
 """Numbers below this one are as good as 0."""
 
 
-class Step:
+class Step(Shown):
     """One named tensor of a trace, and everything that is known of it.
 
     Made by `Trace.step`; never changed afterwards.
     """
 
-    __slots__ = ("_kept", "axes", "inputs", "name", "operation", "symbol")
+    __slots__ = ("_home", "_kept", "axes", "inputs", "name", "operation", "symbol")
 
     def __init__(
         self,
@@ -58,6 +60,7 @@ class Step:
         self.operation = operation
         self.inputs = inputs
         self.symbol = symbol
+        self._home: Callable[[], Trace | None] = lambda: None
 
     @property
     def value(self) -> Tensor:
@@ -109,8 +112,8 @@ class Step:
 
     def arithmetics(self, cells: Iterable[tuple[int, ...]]) -> Iterator[Expression]:
         """How each of many cells comes about: the same, several times as fast."""
-        inputs = [_listed(each) for each in self.inputs]
-        own = _listed(self)
+        inputs = [listed(each) for each in self.inputs]
+        own = listed(self)
         for index in cells:
             made = self.operation.arithmetic(index, *inputs)
             yield self._in_range(made, own.cell(index).known)
@@ -154,7 +157,13 @@ class Step:
         return f"Step({self.code!r}, {self.shape})"
 
 
-def _listed(step: Step) -> Step:
+def is_shares(step: Step) -> bool:
+    """Whether its numbers are shares of 1: weights, or probabilities."""
+    return step.name.endswith(("weights", "probabilities")) and step.value.is_floating_point()
+
+
+def listed(step: Step) -> Step:
+    """The same step; where it is small, with its numbers in a list, for one who reads many."""
     return _Listed(step) if step.value.numel() <= _FEW else step
 
 
@@ -182,7 +191,7 @@ def head_at(axes: Sequence[str], index: Sequence[int]) -> int | None:
     return dict(zip(axes, index, strict=False)).get("head")
 
 
-class Trace(Mapping[str, Step]):
+class Trace(Shown, Mapping[str, Step]):
     """An ordered record of steps, each made by one operation from earlier ones.
 
     An axis has one length in the whole trace: a trace refuses an axis that is 5 long in one step
@@ -242,6 +251,7 @@ class Trace(Mapping[str, Step]):
         self._check_axes(name, own if common is None else common, axes)
         made = Step(name, own, axes, operation, inputs, symbol or symbol_of(name))
         self._steps[name] = made
+        made._home = weakref.ref(self)  # not the trace: Python frees it late where it is in a ring
         return made
 
     def _check_axes(self, name: str, value: Tensor, axes: tuple[str, ...]) -> None:
@@ -273,6 +283,17 @@ class Trace(Mapping[str, Step]):
                     f"axis {axis!r} is {size} long in {name!r} but {known[0]} long in {known[1]!r}"
                 )
         sizes |= new
+
+    @classmethod
+    def of(cls, step: Step) -> "Trace":
+        """The trace that a step was made in; where that is gone, one without labels."""
+        home = step._home()
+        if home is None:
+            home = cls()
+            for each in _in_order(step):
+                home._check_axes(each.name, each.value, each.axes)
+                home._steps[each.name] = each
+        return home
 
     def label(self, axis: str, names: Sequence[str]) -> None:
         """Name the places of an axis that no step has yet. Raises ValueError for any other."""
@@ -355,6 +376,15 @@ class Trace(Mapping[str, Step]):
         return step.operation.formula(
             *(self._written_out(operand, known) for operand in step.inputs)
         )
+
+
+def _in_order(step: Step, found: dict[Step, None] | None = None) -> list[Step]:
+    """A step after all that it is made of."""
+    found = {} if found is None else found
+    for each in step.inputs:
+        _in_order(each, found)
+    found[step] = None
+    return [*found]
 
 
 @lru_cache(maxsize=32)

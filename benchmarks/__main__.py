@@ -17,6 +17,7 @@ from . import (
     largest,
     layer,
     lessons,
+    real_model_page,
     report,
     walking,
 )
@@ -46,7 +47,7 @@ PARTS: dict[str, Callable[[bool], list[Part]]] = {
     "largest": largest.largest,
     "crowd": partial(on_server, crowd.crowd),
     "layer": layer.measure,
-    "model": beside_transformers.measure,
+    "model": lambda quick: beside_transformers.measure(quick) + real_model_page.measure(quick),
 }
 """In the order of the results, after those on the pages of the lessons, which are `lessons.TABLES`
 and are measured together.

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from attention_core.text.embedding import embed
-from attention_ui.cards.card import card, light, note
+from attention_ui.cards.card import card, light, note, waits_for
 from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import first_shown, question
 from attention_ui.cards.show import Moving, chart, moves, picture
@@ -153,7 +153,7 @@ with card(
     "look at this token must stay as it is. *Hide by*, above, chooses the way that is measured.",
 ) as beside:
     if asks_for_leaks:
-        note("This waits for your guess at *Four ways to hide*: it would give the answer away.")
+        waits_for("Four ways to hide")
     else:
         with beside:
             control(CHANGED, width=150)
@@ -185,7 +185,7 @@ with deeper(
             "remaining weights are scaled up."
         )
         if "weights" in covered:
-            note("This waits for your guess at *Weights*: it would give the answer away.")
+            waits_for("Weights")
         else:
             with st.container(**ROW):
                 moves("dropout", DROPOUT, width=200)
@@ -210,7 +210,7 @@ with deeper(
 
         st.subheader("Weight on hidden keys", anchor="hidden_share")
         if asks_for_leaks:
-            note("This waits for your guess at *Four ways to hide*.")
+            waits_for("Four ways to hide")
         else:
             st.markdown("How much of its weight each query gives to hidden keys, way by way:")
             st.dataframe(leaks.share_table(trace, [*tokens.values()]), width="content")

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attention_ui.cards.card import card, light, note
+from attention_ui.cards.card import card, light, note, waits_for
 from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, moves, picture
@@ -127,7 +127,7 @@ with deeper("what changes, values, the roles swapped, PyTorch’s own layer", "v
             "are made from different vectors.",
         ):
             if covered:
-                note("This table waits for your guess at *Context vectors*: it would give it away.")
+                waits_for("Context vectors", "This table")
             else:
                 st.markdown(words.shapes_table(trace, itself(values)))
         with card(

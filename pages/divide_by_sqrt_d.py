@@ -4,7 +4,7 @@ import streamlit as st
 
 from attention_core.examples import EXAMPLES
 from attention_core.experiments.saturation import N_KEYS, trials_at
-from attention_ui.cards.card import card, note
+from attention_ui.cards.card import card, note, waits_for
 from attention_ui.cards.common_questions import largest_when_divided
 from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
@@ -106,7 +106,7 @@ with card(
 
 with deeper("the two formulas, and what the notebook prints of this experiment") as is_open:
     if is_open and waits:
-        note("This waits for your guess at *Many trials*: it would give it away.")
+        waits_for("Many trials")
     elif is_open:
         st.latex(r"\operatorname{Var}(q \cdot k) = d\,s^4")
         st.latex(r"\operatorname{Var}\!\left(\frac{q \cdot k}{\sqrt d}\right) = s^4")

@@ -5,7 +5,7 @@ import inspect
 import streamlit as st
 
 from attention_core.mechanism.head_ways import heads_one_by_one
-from attention_ui.cards.card import card, light, note
+from attention_ui.cards.card import card, light, note, waits_for
 from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, chart, moves, picture
@@ -106,7 +106,7 @@ with card(
     made = "mixed_queries" if values.cut_by == "reshape" else "split_queries"
     head = values.head_cut
     if covered:
-        note("This picture waits for your guess at *One product, split into heads*, above.")
+        waits_for("One product, split into heads", "This picture")
     else:
         now, good = (trace[name].value[head] for name in (made, "split_queries"))
         one, other = (

@@ -8,7 +8,7 @@ from attention_core.experiments.training import parting
 from attention_core.mechanism.trainable import add_other_ways, attend_trainable
 from attention_core.recipes import PLURAL, ROLES
 from attention_core.text.embedding import embed
-from attention_ui.cards.card import card, light, note
+from attention_ui.cards.card import card, light, note, waits_for
 from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, chart, moves, picture
@@ -261,7 +261,7 @@ with deeper(
             "slope, nothing can be learned."
         )
         if "weights" in covered:
-            note("This waits for your guess at *Scores and weights*: it would give it away.")
+            waits_for("Scores and weights")
         else:
             starts = compared_starts(values)
             chart("starts", bars_of_starts(starts), width=640, height=250)

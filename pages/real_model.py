@@ -11,7 +11,7 @@ from attention_ui.frame.long_run import begun, go_on_with_page
 from attention_ui.frame.page import open_lesson
 from attention_ui.lessons.real_model import charts, lesson, words
 from attention_ui.lessons.real_model.getting import way_to_a_model
-from attention_ui.lessons.real_model.heads import choosing, heads_picture
+from attention_ui.lessons.real_model.heads import choosing, heads_picture, to_switch_off
 from attention_ui.lessons.real_model.running import passes
 from attention_ui.lessons.real_model.story import story
 from attention_ui.lessons.real_model.surveyed import surveyed
@@ -30,6 +30,8 @@ with card("next", "What it says next", words.about_the_model(model)):
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         control(lesson.PROMPT, width=560)
         control(lesson.MODEL, width=230)
+    if told := words.typed_controls(values, model):
+        st.text(told)
     way_to_a_model()
     if found is None:
         st.progress(going.share, text=f"Your text goes through {settings.n_layers} layers …")
@@ -45,7 +47,6 @@ if found is None:
 
 with st.container(key="looked_into"):
     chosen = lesson.head_of(values, found)
-    trace = lesson.trace_of(values)
 
     with card(
         "heads",
@@ -55,7 +56,8 @@ with st.container(key="looked_into"):
         "it.",
     ) as beside:
         with beside:
-            control(lesson.MEASURE, width=300)
+            control(lesson.MEASURE, width=230)
+            control(lesson.ORDER)
         heads_picture(values, found, chosen)
         st.caption(words.strongest(values, found))
 
@@ -63,8 +65,12 @@ with st.container(key="looked_into"):
         with beside:
             control(lesson.LOOKS_FROM, width=170)
             control(lesson.MODEL_HEAD, width=150)
-        weights = lesson.weights_of(trace, chosen[1])
-        picture("head", sentence(trace, weights, lesson.query_of(values)))
+            if len(found.run.ids) > lesson.DRAWN:
+                control(lesson.DRAWN_TOKENS, width=230)
+        trace = lesson.trace_of(values)
+        drawn = lesson.of_head(values, trace, chosen[1])
+        looks = lesson.looks_of(values) - drawn.drawn.start
+        picture("head", sentence(trace, drawn.weights, looks))
 
     with card(
         "numbers",
@@ -72,7 +78,8 @@ with st.container(key="looked_into"):
         "Each query of this head is compared with each key, and softmax turns a row of scores into "
         "weights. Point at a cell to see what it is made of; click, and go on to the model’s file.",
     ):
-        picture("numbers", equation(trace, *lesson.compares(trace, chosen[1])))
+        picture("numbers", equation(trace, *drawn.compares()))
+        st.caption(words.of_step_names(model))
 
     covered: frozenset[str] = frozenset()
     if settings.predicts:
@@ -113,6 +120,7 @@ with st.container(key="looked_into"):
         ) as beside:
             with beside:
                 control(lesson.MODEL_OFF, width=330)
+            to_switch_off(values, found, chosen)
             if values.model_off:
                 about = lesson.changed(values)
                 off = begun("real_model_off", about, lambda: passes(about))
@@ -141,7 +149,7 @@ with st.container(key="looked_into"):
                 "each token. A last matrix turns that into what the head adds to the stream: take "
                 "a cell apart to walk there."
             )
-            picture("gathers", equation(trace, *lesson.gathers(trace, chosen[1])))
+            picture("gathers", equation(trace, *drawn.gathers()))
         if is_open and settings.predicts:
             each_head_off(values, found)
             patched(values, found)

@@ -8,7 +8,7 @@ import streamlit as st
 from attention_core.operations import MatMulByLoop
 from attention_core.rounding import agree, difference, to_within
 from attention_core.text.embedding import embed
-from attention_ui.cards.card import card, light, note
+from attention_ui.cards.card import card, light, note, waits_for
 from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import first_shown, question
 from attention_ui.cards.show import Moving, chart, moves, picture
@@ -169,7 +169,7 @@ with card(
             control(ACROSS, width=130)
             control(UP, width=130)
         if one_is_covered:
-            note("This picture waits for your guess at *Weights*: it would give the answer away.")
+            waits_for("Weights", "This picture")
         else:
             entries = (values.across, values.up)
             drawn = as_points(trace, vectors, *entries, weights, contexts, values.query)

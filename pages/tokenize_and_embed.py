@@ -6,7 +6,7 @@ from attention_core.rounding import to_within
 from attention_core.text.embedding import embed
 from attention_core.text.inputs import TRAINED
 from attention_core.text.tokenizers import visible
-from attention_ui.cards.card import card, light, note
+from attention_ui.cards.card import card, light, note, waits_for
 from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, chart, moves, picture
@@ -208,7 +208,7 @@ with card(
         points = vectors.value[:, [values.across, values.up]]
         tells = words.identical_rows(points) == words.identical_rows(vectors.value)
         if tells and "embeddings" in covered:
-            note("This picture waits for your guess at *Embeddings*: it would give it away.")
+            waits_for("Embeddings", "This picture")
         else:
             chart("picture", as_points(trace, vectors, values.across, values.up))
 

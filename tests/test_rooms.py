@@ -28,9 +28,10 @@ DOORS = {
     "attention_core.kept": "",
     "attention_core.recipes": "",
     "attention_core.files": "",
+    "attention_core.shown": "",
     "attention_core.symbols": "",
     "attention_core.operations": "expression files",
-    "attention_core.trace": "expression operations symbols",
+    "attention_core.trace": "expression operations shown symbols",
     "attention_core.cells": "trace",
     "attention_core.compare": "operations trace",
     "attention_core.rounding": "trace",
@@ -49,6 +50,7 @@ DOORS = {
     "attention_ui.picture": "",
     "attention_ui.controls": "words",
     "attention_ui.charts": "picture",
+    "attention_ui.notebook": "picture",
     "attention_ui.cards": "charts controls frame picture words",
     "attention_ui.frame": "controls streamlit_workarounds words",
     "attention_ui.streamlit_workarounds": "",
@@ -143,17 +145,25 @@ def test_the_rooms_are_not_empty():
 
 
 @every(CORE)
-def test_the_core_imports_torch_the_standard_library_and_one_module_safetensors(path):
-    reader = {"safetensors"} if path == ROOT / "attention_core/files/tensor_file.py" else set()
-    assert packages(path) <= {"attention_core", "torch", *reader, *sys.stdlib_module_names}
+def test_the_core_imports_torch_the_standard_library_and_in_one_module_each_a_file_format(path):
+    formats = {
+        ROOT / "attention_core/files/tensor_file.py": "safetensors",
+        ROOT / "attention_core/export/spreadsheet/workbook.py": "xlsxwriter",
+    }
+    known = {"attention_core", "torch", formats.get(path), *sys.stdlib_module_names}
+    assert packages(path) <= known
 
 
 def test_whatever_is_imported_is_asked_for():
     """A package that another one brings today it may leave out tomorrow."""
-    asked = re.findall(r"^[a-z]+", (ROOT / "requirements.txt").read_text(), re.MULTILINE)
-    asked = [{"pillow": "PIL"}.get(name, name) for name in asked]
+    files = ("requirements.txt", "requirements-notebook.txt")
+    written = "\n".join((ROOT / file).read_text() for file in files)
+    asked = re.findall(r"^[A-Za-z]+", written, re.MULTILINE)
+    others = {"pillow": "PIL", "vl": "vl_convert", "XlsxWriter": "xlsxwriter"}
+    asked = [others.get(name, name) for name in asked]
     known = {"attention_core", "attention_ui", *asked, *sys.stdlib_module_names}
-    assert set().union(*map(packages, [*SHOWN, *CORE])) - known == set()
+    files = [*SHOWN, *CORE, *ROOT.glob("attention_explorer/*.py")]
+    assert set().union(*map(packages, files)) - known == {"attention_explorer"}
 
 
 @every([APP, *PAGES])
@@ -242,6 +252,17 @@ def imported_in_a_fresh_process(code, *names):
 def test_the_core_s_first_names_are_there_without_torch(code):
     heavy = ("torch", "safetensors.torch", "numpy", "pandas", "altair", "streamlit")
     assert imported_in_a_fresh_process(code, *heavy) == []
+
+
+@pytest.mark.slow("2 s: in a process of its own")
+def test_a_notebook_draws_without_streamlit():
+    pytest.importorskip("vl_convert")
+    code = "from attention_explorer import show"
+    assert imported_in_a_fresh_process(code, "torch", "streamlit", "pandas") == ["torch"]
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    assert imported_in_a_fresh_process("import attention_explorer", "torch", "streamlit") == []
 
 
 @pytest.mark.slow("2 s: in a process of its own")

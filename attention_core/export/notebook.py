@@ -24,7 +24,7 @@ MOST_NUMBERS, MOST_GIVEN = 4096, 1024
 NEEDS = (
     "Each step has its formula, its line of PyTorch, and its tensor. The notebook needs `torch`, "
     "and `matplotlib` for the picture: `pip install torch matplotlib`. Without matplotlib the "
-    "picture is left out."
+    "picture is left out. Where Attention Explorer is installed, weights are drawn as in the app."
 )
 HEATMAP = '''\
 try:
@@ -37,7 +37,15 @@ torch.set_printoptions(sci_mode=False, linewidth=120)
 
 
 def heatmap(tensor, axes, rows, columns):
-    """Draw a matrix, or the matrix of each head."""
+    """Draw a matrix, or the matrix of each head; weights to be pointed at, where that is there."""
+    try:
+        from IPython.display import display
+        from attention_explorer import show
+
+        if axes[-1] == "key":
+            return display(show(tensor, columns, query_tokens=rows))
+    except (ImportError, ValueError):
+        pass
     if plt is None:
         return
     panels = tensor.float().reshape(-1, *tensor.shape[-2:])

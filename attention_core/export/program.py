@@ -53,10 +53,13 @@ def components(trace: Trace) -> list[str]:
 
 def imports(steps: Iterable[Step]) -> list[str]:
     """The lines that come before all steps."""
+    steps = tuple(steps)
     made = {type(step.operation) for step in steps}
     reads = [line for kind in sorted(made, key=str) for line in kind.imports]
     draws = ["", "generator = torch.Generator()"] if Draw in made else []
-    return ["import torch", *reads, *draws]
+    each = dict.fromkeys(step.operation.constants() for step in steps)
+    constants = [line for lines in each for line in lines]
+    return ["import torch", *reads, *constants, *draws]
 
 
 def lines_of(steps: Iterable[Step]) -> Iterator[tuple[Step, list[str]]]:

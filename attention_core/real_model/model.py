@@ -2,6 +2,7 @@
 at.
 """
 
+import math
 import re
 import threading
 from collections import OrderedDict
@@ -64,7 +65,8 @@ class Model:
         self.quantised = quantised
         """Such as `4 bits (Q4_1)`; None where all numbers are kept in full."""
         self._kept: OrderedDict[int, dict[str, Tensor]] = OrderedDict()
-        self._kept_bytes, self._lock = kept_bytes, threading.Lock()
+        self.kept_bytes, self._lock = kept_bytes, threading.Lock()
+        """So much of layers in float32 is kept for when they are asked for again."""
         self._norms: dict[str, tuple[Tensor, Tensor | None]] = {}
 
     def where(self, name: str) -> Where:
@@ -106,9 +108,15 @@ class Model:
         size = sum(each.numel() * 4 for each in made.values())
         with self._lock:
             self._kept[layer] = made
-            while len(self._kept) > max(1, self._kept_bytes // max(size, 1)):
+            while len(self._kept) > max(1, self.kept_bytes // max(size, 1)):
                 self._kept.popitem(last=False)
         return made
+
+    @property
+    def bytes_of_layers(self) -> int:
+        """How much memory all layers take in float32."""
+        shapes = self.settings.shapes_of_layer().values()
+        return 4 * self.settings.n_layers * sum(map(math.prod, shapes))
 
     def norm(self, name: str) -> tuple[Tensor, Tensor | None]:
         """The gain and the bias of a norm that the model has once."""

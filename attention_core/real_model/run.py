@@ -46,6 +46,11 @@ class Run:
     final: Tensor
     """The stream behind the last layer (query, d_model), before the last norm."""
 
+    @property
+    def n_bytes(self) -> int:
+        """How much memory it takes."""
+        return sum(getattr(self, name).nbytes for name in (*_KEPT, "final"))
+
 
 def run(
     model: Model,
@@ -82,7 +87,7 @@ def layer_by_layer(
     hidden = {
         window: hidden_keys(settings, len(ids), window, changes) for window in _windows(settings)
     }
-    kept: dict[str, list[Tensor]] = {name: [] for name in _KEPT}
+    kept: dict[str, Tensor] = {}
     for layer in range(settings.n_layers):
         stream = changes.patched(layer, stream)
         matrices = model.layer(layer)
@@ -90,12 +95,13 @@ def layer_by_layer(
             settings, layer, matrices, stream, hidden[settings.window(layer)], changes
         )
         for name, value in zip(_KEPT, (*found[:2], stream, *found[2:5]), strict=True):
-            kept[name].append(value)
+            if not layer:  # all at once: stacked at the end, there would be two of everything
+                kept[name] = value.new_empty(settings.n_layers, *value.shape)
+            kept[name][layer] = value
         stream = found[5]
         yield (layer + 1) / (settings.n_layers + 1), None
     stream = changes.patched(settings.n_layers, stream)
-    stacked = {name: torch.stack(values) for name, values in kept.items()}
-    yield 1.0, Run(model, tuple(ids), changes, **stacked, final=stream)
+    yield 1.0, Run(model, tuple(ids), changes, **kept, final=stream)
 
 
 _KEPT = ("weights", "context_vectors", "before", "attention_added", "between", "ffn_added")

@@ -66,6 +66,11 @@ class Tokenizer:
         )
         return Encoded(ids, tuple(map(self.piece, ids)), unknown)
 
+    def control_words(self, text: str) -> tuple[str, ...]:
+        """What stands in a text as a control token is written: it is text, and cut like any."""
+        added = self._made.get_added_tokens_decoder().values()
+        return tuple(each.content for each in added if each.special and each.content in text)
+
     def decode(self, ids: Sequence[int]) -> str:
         """The text of some tokens."""
         return self._made.decode(list(ids), skip_special_tokens=False)

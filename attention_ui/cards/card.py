@@ -11,7 +11,15 @@ from ..controls import held
 from ..frame.lights import light, note
 from ..frame.page import explained
 
-__all__ = ["card", "light", "note"]
+__all__ = ["card", "light", "note", "waits_for"]
+
+
+def waits_for(card: str, what: str = "This") -> None:
+    """In the place of what would answer a question of another card of this title."""
+    if held.values().paper:
+        note(f"{what} is on the page itself: the link is at the end.")
+    else:
+        note(f"{what} waits for your guess at *{card}*: it would give the answer away.")
 
 
 @contextmanager

@@ -97,10 +97,14 @@ class Pick(Question):
 
     @property
     def offered(self) -> Sequence[str]:
+        return [f"☐ {each}" for each in self._choices]
+
+    @property
+    def _choices(self) -> list[str]:
         return [*self.choices, *([NONE] if self.many else [])]
 
     def ask(self, key: str) -> None:
-        choices = self.offered
+        choices = self._choices
         places = range(len(choices))
         options = {"format_func": choices.__getitem__, "key": key}
         if self.many:
@@ -141,7 +145,7 @@ class Sign(Question):
 
     @property
     def offered(self) -> Sequence[str]:
-        return [f"It {way}" for way in self.WAYS]
+        return [f"☐ It {way}" for way in self.WAYS]
 
     def ask(self, key: str) -> None:
         st.segmented_control(
@@ -149,7 +153,7 @@ class Sign(Question):
             range(3),
             format_func=lambda way: f":material/{self.ICONS[way]}: It {self.WAYS[way]}",
             key=key,
-            width=about_as_wide("", [f"  {way}" for way in self.offered]),
+            width=about_as_wide("", [f"  It {way}" for way in self.WAYS]),
             wrap=True,
         )
 

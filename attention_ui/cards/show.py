@@ -17,9 +17,10 @@ from ..controls import held
 from ..controls.control import Control, Values
 from ..controls.fields import CellPlace
 from ..controls.widget import control as plain
+from ..frame import hand_out
 from ..frame.save_picture import save_dialog
 from ..picture.content import content
-from ..picture.layout import Layout, matrices_of
+from ..picture.layout import Layout, matrices_of, uncovered
 from ..picture.matrix import Matrix
 from ..picture.positions import positions
 from ..picture.spec import EMPTY_ROOM, GROUNDS, Stops, drawn
@@ -65,7 +66,7 @@ def picture(
     """
     place = st.session_state.setdefault(PLACES, {}).pop(name, None)
     lists = None
-    if moving and moving.control.name in {*held.names_in("hide"), *held.names_in("lock")}:
+    if moving and _is_fixed(moving.control):
         moving = None
     elif moving:
         lists = _lists(name, layout, moving)
@@ -80,7 +81,11 @@ def picture(
     drawn_at = held.values()[moving.control.name] if moving else None
     _picture(name, layout, moving, lists, drawn_at, is_aside, st.session_state[held.IN_CARD])
     covered = [each.step.name for each in layout.matrices if each.covered]
-    if cards := held.waited_for(covered):
+    if covered and held.values().paper:
+        solved = partial(_picture, f"{name}_solved", uncovered(layout), None, None, None, True, "")
+        hand_out.solve(st.session_state[held.IN_CARD], solved)
+        st.caption("Fill in each **?**: the last sheet has them.")
+    elif cards := held.waited_for(covered):
         st.caption(
             f"Each **?** waits for your guess at {listed([f'*{c}*' for c in cards])}, above."
         )
@@ -128,7 +133,8 @@ def _picture(
             if not trail:
                 _way_in(name, layout)
             if st.button("Save picture", key=f"save_{name}", type="tertiary"):
-                save_dialog(name, title, marks > MANY, GROUNDS)
+                is_covered = any(each.covered for each in layout.matrices)
+                save_dialog(name, title, marks > MANY, is_covered, GROUNDS)
     if trail:
         apart(name, layout.trace, trail)
 
@@ -260,6 +266,12 @@ def _positions(layout: Layout, moving: Moving, at_all: Sequence[Any]) -> Lists |
 _kept_positions = kept_by_key(32)(_positions)
 
 
+def _is_fixed(control: Control) -> bool:
+    """Whether nobody can change it here."""
+    fixed = {*held.names_in("hide"), *held.names_in("lock")}
+    return control.name in fixed or held.values().paper
+
+
 def moves(name: str, control: Control, width: int = 170, told: bool = True) -> None:
     """The place of a control that the picture of this name carries, among the card's controls.
     Where the picture cannot carry it, it is a control as any other.
@@ -267,7 +279,7 @@ def moves(name: str, control: Control, width: int = 170, told: bool = True) -> N
     Its number stands beside it, unless it would be no more than a place among others (`told` off):
     then the picture says in words where it stands.
     """
-    if control.name in {*held.names_in("hide"), *held.names_in("lock")}:
+    if _is_fixed(control):
         plain(control, width=width)  # as what a teacher's link fixes is drawn everywhere
         return
     place = st.container(key=f"moves_{name}" if told else f"untold_{name}", width=width)

@@ -21,6 +21,11 @@ def control(one: Control, again: str = "", says_problem: bool = True, **look: An
     state, values, name = st.session_state, held.values(), one.name
     if name in held.names_in("hide"):
         return values[name]
+    if values.paper:
+        told = one.choices(values).get(values[name]) or one.field.write(values[name])
+        if told:
+            st.text(f"{one.label}: {told}", width="content")
+        return values[name]
     widget = look.pop("widget", one.drawn_as)
     label = f"{one.label} ({one.hint})" if one.hint else one.label
     look = {"label": label, **(one.look if widget == one.drawn_as else {}), **look}

@@ -17,6 +17,7 @@ from ..controls import held
 from ..controls.shared import has_random_numbers
 from . import hand_out
 from .basics import LINE
+from .contents import lesson as here
 from .lights import as_taught, draw_lights, lights_of
 from .page import close_lesson
 from .proof import marks_of, proof
@@ -103,7 +104,7 @@ def ends(
     if held.is_lost():
         st.text(f"This page has no picture called “{values.card}”.")
     if values.paper:
-        hand_out.close()
+        hand_out.close(here(name).title)
     if values.card or values.paper:
         return
     found = {lesson: trace, **others} if lesson else {}

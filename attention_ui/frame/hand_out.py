@@ -2,7 +2,7 @@
 way back to the page, as a link and as a code for a phone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import segno
 import streamlit as st
@@ -12,7 +12,7 @@ from .address import address_of
 from .basics import LINE
 from .tasks import parted
 
-ASKED = "asked_on_paper"
+ASKED, SOLVED = "asked_on_paper", "solved_on_paper"
 """What is on the last sheet: where it was asked, the question, its answer, and whether the answer
 may quote a person. All else is ours, and may be Markdown."""
 MOST_IN_A_CODE = 600
@@ -23,11 +23,14 @@ ADDRESS = {"paper": "on", "embed": "true", "embed_options": "light_theme", "cell
 
 def begin() -> None:
     """At the head of a hand-out: nothing has been asked yet, and how to print it."""
-    st.session_state[ASKED] = []
+    st.session_state[ASKED], st.session_state[SOLVED] = [], []
     with st.container(key="how_to_print", horizontal=True):
         words = "A hand-out of this page: print it with Ctrl+P (⌘P on a Mac)."
         st.markdown(f":material/print: {words}", width="content")
         st.link_button("To the page itself", _link(), type="tertiary")
+    with st.container(key="name_and_date", horizontal=True):
+        st.text("Name", width="stretch")
+        st.text("Date", width="stretch")
 
 
 def ask(
@@ -48,7 +51,7 @@ def ask(
         if asked:
             st.text(asked)
         if offered:
-            st.text("    ".join(f"☐ {each}" for each in offered))
+            st.text("    ".join(each.replace(" ", "\N{NO-BREAK SPACE}") for each in offered))
 
 
 def closing_question(where: str, question: str, answer: str) -> None:
@@ -62,16 +65,25 @@ def closing_question(where: str, question: str, answer: str) -> None:
         st.text(answer, width=LINE)
 
 
-def close() -> None:
-    """The last sheets: the answers, and the way back."""
+def solve(title: str, draw: Callable[[], None]) -> None:
+    """A picture that a question covers stands on the last sheet with all its numbers."""
+    st.session_state[SOLVED].append((title, draw))
+
+
+def close(title: str) -> None:
+    """The way back to the page of this title, and the last sheet: the answers."""
+    _foot()
     if questions := st.session_state[ASKED]:
         with st.container(key="answers_of_hand_out"):
-            st.header("Answers", anchor=False)
+            st.header(f"Answers: {title}", anchor=False)
             for number, (where, words, answer, quotes) in enumerate(questions, 1):
                 with st.container(gap=None):
                     st.markdown(f"**{number}.** {words} :gray[{where}]")
                     (st.text if quotes else st.markdown)(answer, width=LINE)
-    _foot()
+            for number, (card, draw) in enumerate(st.session_state[SOLVED]):
+                with st.container(key=f"solved_{number}", gap=None):
+                    st.markdown(f"**{card}**")
+                    draw()
 
 
 def tasks() -> None:

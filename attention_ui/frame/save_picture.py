@@ -17,11 +17,15 @@ INKS = {"light": "#000000", "dark": "#ffffff"}
 
 
 @st.dialog("Save picture")
-def save_dialog(name: str, card: str, is_canvas: bool, grounds: Mapping[str, str]) -> None:
+def save_dialog(
+    name: str, card: str, is_canvas: bool, is_covered: bool, grounds: Mapping[str, str]
+) -> None:
     """Ask how, then save, on the ground of the chosen theme. A picture that is a canvas is as it
     was drawn: pixels, in the page's own theme.
     """
     page = st.session_state[held.HERE][0]
+    if is_covered:
+        st.markdown("Its **?** are saved as they are: answer the question first to have numbers.")
     look, kind = st.context.theme.type or "light", "png"
     if is_canvas:
         st.markdown("This picture has so many cells that it is drawn as pixels, as on the screen.")

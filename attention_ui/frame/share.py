@@ -37,16 +37,18 @@ def _panel() -> None:
         "**On paper.** A hand-out of this page: no controls, its questions with room to write, and "
         "their answers on the last sheet."
     )
-    st.link_button(
-        "Open the hand-out", address_of(seen | hand_out.ADDRESS), icon=":material/print:"
-    )
+    on_paper = query | hand_out.ADDRESS
+    st.link_button("Open the hand-out", address_of(on_paper), icon=":material/print:")
     pictures = st.session_state[held.SHOWN]
     if pictures:
         st.markdown("**One picture alone**, live, for a page of your own.")
         card = st.selectbox("Picture", pictures, format_func=_in_words, key="share_card")
         alone = {"card": card, "cell": "none", "predict": "off", "embed": "true"}
-        frame = f'<iframe src="{address_of(seen | alone)}" width="100%" height="600">'
-        st.code(f"{frame}</iframe>", language="html", wrap_lines=True)
+        frame = (
+            f'<iframe src="{address_of(seen | alone)}" title="Attention: {_in_words(card)}" '
+            'width="100%" height="760" style="border:0" loading="lazy"></iframe>'
+        )
+        st.code(frame, language="html", wrap_lines=True)
 
 
 def _tasks() -> str:

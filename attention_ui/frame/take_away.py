@@ -1,4 +1,4 @@
-"""What a person can take along: the lesson as a program, as notebooks, and as tensors."""
+"""What a person can take along: the lesson as a program, as notebooks, a sheet and tensors."""
 
 import json
 from collections.abc import Callable
@@ -13,6 +13,7 @@ from attention_core.export.check_file import check_file
 from attention_core.export.exercise import exercise
 from attention_core.export.notebook import notebook
 from attention_core.export.program import program, tensors
+from attention_core.export.spreadsheet import spreadsheet, too_large
 from attention_core.trace import Step, Trace
 
 from ..controls import held
@@ -36,12 +37,14 @@ class Download(NamedTuple):
     icon: str
     suffix: str = ""
     """Added to the lesson's name in the file name, where two downloads are of one kind."""
+    refused: Callable[[Trace], str] = lambda _: ""
+    """Why there is no such file of a trace, in words; "" where there is one."""
 
 
 DOWNLOADS = (
     Download(
         "Program",
-        "One line of PyTorch per step. It needs torch and nothing else.",
+        "One line of PyTorch per step.",
         program,
         ".py",
         "text/x-python",
@@ -67,6 +70,16 @@ DOWNLOADS = (
         "_exercise",
     ),
     Download(
+        "Spreadsheet",
+        "Live formulas for Excel or LibreOffice: change one number, such as a weight or a cell of "
+        "the mask, and everything after it follows.",
+        spreadsheet,
+        ".xlsx",
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        ":material/grid_on:",
+        refused=too_large,
+    ),
+    Download(
         "All tensors",
         "One file that `torch.load` reads: a dictionary of every tensor by its name.",
         lambda trace, _: tensors(trace),
@@ -81,8 +94,8 @@ def take_away(page: str, trace: Trace) -> None:
     """Downloads that give exactly these numbers elsewhere: programs, notebooks, tensors."""
     st.header("Take it with you", anchor="take_away")
     st.markdown(
-        "Each file is made from the steps above when you ask for it. Program, notebook and tensors "
-        "give the same numbers."
+        "Each file is made from the steps above when you ask for it. Program, notebook, "
+        "spreadsheet and tensors give the same numbers."
     )
     with st.container(gap="medium"):
         for download in DOWNLOADS:
@@ -128,15 +141,25 @@ def name_of(page: str, trace: Trace, sentence: str, kind: str) -> str:
 
 
 def _row(page: str, trace: Trace, download: Download) -> None:
-    """A button for a file of this page, and what it gives."""
+    """A button for a file of this page, and what it gives; or why there is none."""
+    needs = f" {_needs(trace)}" if download.make is program else ""
+    refusal = download.refused(trace)
     _button(
         download.label,
-        download.words,
+        refusal or download.words + needs,
         partial(download.make, trace, title_of(page)),
         name_of(page + download.suffix, trace, _sentence(), download.kind),
         download.mime,
         download.icon,
+        disabled=bool(refusal),
     )
+
+
+def _needs(trace: Trace) -> str:
+    """What a program needs to run."""
+    if any(step.operation.constants() for step in trace.values()):
+        return "It reads the model’s file: at its top stands where that lies on your computer."
+    return "It needs torch and nothing else."
 
 
 def _sentence() -> str:
@@ -157,7 +180,13 @@ def _check_row() -> None:
 
 
 def _button(
-    label: str, words: str, make: Callable[[], str | bytes], name: str, mime: str, icon: str
+    label: str,
+    words: str,
+    make: Callable[[], str | bytes],
+    name: str,
+    mime: str,
+    icon: str,
+    disabled: bool = False,
 ) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.download_button(
@@ -168,6 +197,7 @@ def _button(
             icon=icon,
             on_click="ignore",
             key=f"download_{label}",
+            disabled=disabled,
             width=150,
         )
         st.markdown(words, width=560)

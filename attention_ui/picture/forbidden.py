@@ -12,10 +12,10 @@ import torch
 from torch import Tensor
 
 from attention_core.operations import AttentionMask, MaskedFill
-from attention_core.trace import Step
+from attention_core.trace import Step, is_shares
 
 from .matrix import Matrix
-from .scale import FAINTEST_LEAK, is_shares
+from .scale import FAINTEST_LEAK
 
 SEEN_ON = 0.8
 """The share of the strongest colour that a leak gets at most: white numbers are read on it too."""
@@ -72,7 +72,7 @@ def _allowed(matrix: Matrix) -> Tensor | None:
     if matrix.allowed is None or matrix.covered or matrix.values.ndim != 2:
         return None
     allowed = matrix.allowed[matrix.lead]
-    return allowed if matrix.rows is None else allowed[list(matrix.rows)]
+    return matrix.picked(allowed)
 
 
 def leak_limit(matrices: Sequence[Matrix]) -> float:

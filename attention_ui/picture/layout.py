@@ -11,14 +11,14 @@ from itertools import pairwise
 
 import torch
 
-from attention_core.trace import Step, Trace
+from attention_core.trace import Step, Trace, is_shares
 
 from .equation_parts import NEW_LINE, UNNAMED, laid_out
 from .forbidden import forbidden, leak_limit, outline, with_masks
 from .margin import has_sums, is_one_row, row_sums
 from .matrix import Matrix, heads_of, names_along
 from .numbers import decimals_of, number_width, text_width, written
-from .scale import is_shares, is_signed, limits
+from .scale import is_signed, limits
 
 WIDE, NARROW = 896, 326
 """Pixels within a card, in a window of 1280 and on a phone of 390."""
@@ -172,6 +172,12 @@ def matrices_of(*parts: Step | Matrix | str) -> list[Matrix]:
     return with_masks([part for part in laid_out(parts) if isinstance(part, Matrix)])
 
 
+def uncovered(layout: Layout) -> Layout:
+    """The matrices of an equation in one line, with all their numbers."""
+    each = [replace(matrix, covered=False) for matrix in layout.matrices]
+    return placed(layout.trace, [[*zip(layout.signs, each, strict=True)]])
+
+
 def placed(
     trace: Trace,
     lines: Sequence[Sequence[tuple[str, Matrix]]],
@@ -262,6 +268,7 @@ def _in_a_column(trace: Trace, pairs: Sequence[tuple[str, Matrix]]) -> Arrangeme
         room = NARROW - one.beside
         cell = between(room / one.n_columns if not one.is_bars else CELL[1], CELL[0], CELL[1])
         row = between(cell * 0.8, ROW[0], 24.0 if not one.is_bars else 20.0)
+        row = max(row, min(LEAST_LINE + 2, TALL / 2 / one.n_rows))  # few rows of many columns
         above = one.above(cell)
         put(made, one, 0.0, y, cell, row)
         y += above + one.n_rows * row + 12 + (16 if one.is_bars and one.sums else 0)

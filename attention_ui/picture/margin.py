@@ -1,9 +1,12 @@
 """Σ in the margin of a matrix of weights: what each row sums to."""
 
+from dataclasses import replace
+
 from torch import Tensor
 
+from attention_core.trace import is_shares
+
 from .matrix import Matrix
-from .scale import is_shares
 
 
 def is_grid(matrix: Matrix) -> bool:
@@ -22,6 +25,9 @@ def has_sums(matrix: Matrix) -> bool:
 
 
 def row_sums(matrix: Matrix) -> Tensor:
-    """The sum of the weights of each query that is drawn; one number for an upright row."""
-    drawn = matrix.drawn
-    return drawn.sum().reshape(1) if drawn.ndim == 1 else drawn.sum(dim=1)
+    """The sum of the weights of each query that is drawn, of all its keys, also those that are not
+    drawn; one number for an upright row.
+    """
+    if matrix.values.ndim == 1:
+        return matrix.drawn.sum().reshape(1)
+    return replace(matrix, columns=None).drawn.sum(dim=1)

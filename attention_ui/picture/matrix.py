@@ -19,12 +19,14 @@ Marks = tuple[int, ...]
 class Matrix:
     """Which part of a step to draw, and how.
 
-    `transposed` draws columns as rows; `rows` picks some rows; `title` replaces the step's name.
+    `transposed` draws columns as rows; `rows` and `columns` pick some of each, as the step has
+    them; `title` replaces the step's name.
     """
 
     step: Step
     transposed: bool = False
     rows: tuple[int, ...] | None = None
+    columns: tuple[int, ...] | None = None
     title: str | None = None
     faint: frozenset[int] = frozenset()
     """Rows drawn faintly: not reached yet, or not used."""
@@ -71,8 +73,14 @@ class Matrix:
 
     @property
     def drawn(self) -> Tensor:
-        """The same, of the rows that are picked."""
-        return self.values if self.rows is None else self.values[list(self.rows)]
+        """The same, of the rows and columns that are picked."""
+        return self.picked(self.values)
+
+    def picked(self, values: Tensor) -> Tensor:
+        """Of something that there is for each cell (rows, columns, …), what is drawn."""
+        if self.rows is not None:
+            values = values[list(self.rows)]
+        return values if self.columns is None else values[:, list(self.columns)]
 
     @property
     def axes(self) -> tuple[str, str]:
@@ -85,6 +93,7 @@ class Matrix:
         """How many rows and columns are drawn."""
         n_rows, n_columns = (*self.values.shape, 1)[:2]
         n_rows = n_rows if self.rows is None else len(self.rows)
+        n_columns = n_columns if self.columns is None else len(self.columns)
         return (n_columns, n_rows) if self.transposed else (n_rows, n_columns)
 
 
@@ -123,7 +132,7 @@ def names_along(trace: Trace, matrix: Matrix) -> tuple[list[str], list[str]]:
     axes = matrix.axes[::-1] if matrix.transposed else matrix.axes
     head = head_at(matrix.step.axes, matrix.lead)
     first = names_of(trace, axes[0], matrix.rows, head)
-    second = names_of(trace, axes[1], head=head)
+    second = names_of(trace, axes[1], matrix.columns, head)
     return (second, first) if matrix.transposed else (first, second)
 
 

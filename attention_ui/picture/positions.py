@@ -7,12 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
+from attention_core.trace import is_shares
+
 from .forbidden import leak_limit
 from .layout import Layout, Mark, Path
 from .margin import has_sums, is_one_row, row_sums
 from .matrix import Matrix
 from .numbers import written
-from .scale import is_shares, limits
+from .scale import limits
 from .sentence import Sentence, sentence_of, shares
 from .table import (
     ON_NARROW,

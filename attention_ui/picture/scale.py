@@ -10,7 +10,7 @@ from torch import Tensor
 from attention_core.operations import Lookup, MaskedFill, Row, ScaleBy, Standardise, SumHeads
 from attention_core.operations import Scale as Divided
 from attention_core.operations.heads import Move
-from attention_core.trace import Step
+from attention_core.trace import Step, is_shares
 
 from .matrix import Matrix
 
@@ -29,11 +29,6 @@ class Scale:
     most: float
     leaks: float = 0.0
     """The same of numbers that should be 0."""
-
-
-def is_shares(step: Step) -> bool:
-    """Whether its numbers are shares of 1: weights, or probabilities."""
-    return step.name.endswith(("weights", "probabilities")) and step.value.is_floating_point()
 
 
 def is_signed(matrix: Matrix) -> bool:

@@ -48,6 +48,8 @@ class Sentence:
     wide: tuple[Box, ...] = ()
     narrow: tuple[Box, ...] = ()
     has_arcs: bool = True
+    place: int = 0
+    """The place of the first of the tokens, where it is a part of a longer text."""
     heads: tuple[int, ...] = ()
     """Which heads these are, where there are several."""
     askers: tuple[str, ...] = ()
@@ -118,13 +120,15 @@ def _weights(matrices: Sequence[Matrix]) -> Tensor:
 
 
 def _of(trace: Trace, matrices: Sequence[Matrix], first: int) -> Sentence:
-    weights, tokens = _weights(matrices), tuple(names_of(trace, "key"))
+    picked = matrices[0].columns
+    weights, tokens = _weights(matrices), tuple(names_of(trace, "key", picked))
     if is_one_row(matrices[0]):
         return Sentence(tokens, weights, 0, asks=first)
     first = min(first, weights.shape[-2] - 1)
     heads = tuple(each.lead[-1] for each in matrices) if len(matrices) > 1 else ()
     askers = tuple(names_of(trace, "query")) if SOURCE in trace else ()
-    return Sentence(tokens, weights, first, heads=heads, askers=askers)
+    place = picked[0] if picked else 0
+    return Sentence(tokens, weights, first, place=place, heads=heads, askers=askers)
 
 
 def above(layout: Layout, one: Sentence) -> Layout:

@@ -18,16 +18,15 @@ from attention_core.explain.extents import NONE, extents
 from attention_core.explain.plain_text import plain_text
 from attention_core.kept import digest, kept_by_key
 from attention_core.text.tokenizers import visible
-from attention_core.trace import JOINED, Step, Trace, head_at
+from attention_core.trace import JOINED, Step, Trace, head_at, is_shares
 
 from .forbidden import SEEN_ON, leaks
 from .layout import BAR, BEHIND, Arrangement, Box, Layout, Mark, Path, Word
 from .margin import is_grid
-from .matrix import Matrix, names_of
+from .matrix import Matrix, names_along, names_of
 from .numbers import decimals_of, text_width, written
 from .origins import origins
 from .palette import CHOSEN, FORBIDDEN, HEADS, MUTED, NEGATIVE, POSITIVE
-from .scale import is_shares
 from .sentence import Sentence, shares
 
 CELL, WORD, MARK, PATH, UNDER, SIZE = range(6)
@@ -303,8 +302,10 @@ def _of_them(column: object, there: np.ndarray) -> object:
 def index_of(matrix: Matrix) -> np.ndarray:
     """The step's own index of each cell, in the order in which they are drawn (cell, axis)."""
     shape = matrix.step.value.shape[len(matrix.lead) :]
-    first = range(shape[0]) if matrix.rows is None else matrix.rows
-    cells = itertools.product([*first], *(range(size) for size in shape[1:]))
+    picked = (matrix.rows, matrix.columns)
+    along = [picked[at] if at < 2 and picked[at] is not None else range(size)
+             for at, size in enumerate(shape)]  # fmt: skip
+    cells = itertools.product(*along)
     return np.array([(*matrix.lead, *cell) for cell in cells], np.int64).reshape(
         -1, matrix.step.value.ndim
     )
@@ -388,8 +389,7 @@ def _hidden(matrix: Matrix, values: torch.Tensor) -> torch.Tensor:
     if matrix.mask is not None and values.is_floating_point():
         mask = matrix.mask.value
         mask = mask.expand(matrix.step.value.shape)[matrix.lead]
-        mask = mask if matrix.rows is None else mask[list(matrix.rows)]
-        return ~mask.reshape(values.shape) & ((values == 0) | values.isneginf())
+        return ~matrix.picked(mask).reshape(values.shape) & ((values == 0) | values.isneginf())
     return values.isneginf() if values.is_floating_point() else torch.zeros_like(values).bool()
 
 
@@ -439,8 +439,7 @@ def _rectangles(matrices: Sequence[Matrix], numbers: list[int], at: int) -> dict
         if known.isdisjoint((given.name, *given.earlier())):
             continue  # nothing of it is drawn, and a table of 20,000 rows takes a minute
         blocks = extents(step, operand)[matrix.lead]
-        if matrix.rows is not None:
-            blocks = blocks[list(matrix.rows)]
+        blocks = matrix.picked(blocks)
         blocks = blocks.flatten(0, -4) if blocks.ndim > 3 else blocks
         each = [block.numpy().astype(np.int64) for block in blocks.unbind(dim=1)]
         for source, there in _drawn_sources(matrices, given, each):  # (cell, axis, 2)
@@ -525,7 +524,7 @@ def _told(
     # The same step is drawn in several pictures, and for many people: it is told once.
     names = tuple(given.name for given in step.inputs)
     numbers = tuple(digest(each.value) for each in (step, *step.inputs))
-    key = (step.operation, names, numbers, matrix.lead, matrix.rows)
+    key = (step.operation, names, numbers, matrix.lead, matrix.rows, matrix.columns)
     return {"tip": _arithmetic(key, step, cells)}
 
 
@@ -557,7 +556,7 @@ def written_long(value: float) -> str:
 def _meaning(trace: Trace, matrix: Matrix) -> dict[str, list[str]]:
     """What each weight does: which query takes in what share of which key."""
     n_queries, n_keys = matrix.drawn.shape
-    queries, keys = names_of(trace, "query", matrix.rows), names_of(trace, "key")
+    queries, keys = names_along(trace, matrix)
     return {
         "asks": [name for name in queries for _ in range(n_keys)],
         "share": [f"{share:.0%}" for share in matrix.drawn.flatten().tolist()],
@@ -628,7 +627,7 @@ def _add_sentence(rows: _Rows, one: Sentence, number: int) -> None:
         shades=shades,
         i=0,
         j=list(range(length)),
-        where=[f"token {at} “{token}”{stays}" for at, token in enumerate(one.tokens)],
+        where=[f"token {at + one.place} “{token}”{stays}" for at, token in enumerate(one.tokens)],
         **same,
         **names,
         **places,

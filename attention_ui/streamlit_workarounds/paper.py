@@ -12,7 +12,7 @@ _CONTROLS = (
     *("stTextInput", "stTextArea", "stNumberInput", "stCheckbox", "stButtonGroup", "stRadio"),
     *("stPageLink", "stPopover", "stSkeleton", "stStatusWidget"),
 )
-_OURS = ("beside", "keys", "quiet", "way", "reconnect")
+_OURS = ("keys", "moves", "untold", "quiet", "way", "reconnect")
 # No angle bracket may stand in it: Streamlit would drop the whole style.
 _WITHOUT_CONTROLS = f"""
 :is({", ".join(f'[data-testid="{each}"]' for each in _CONTROLS)}),
@@ -39,6 +39,7 @@ ON_PAPER = f"""<style>
     width: {WIDE}px; max-width: none; padding: 0; zoom: {_SMALLER}; }}
   [data-testid="stMainBlockContainer"] [data-testid="stVerticalBlock"]:has(
     [class*="st-key-card_"]) {{ display: block; }}
+  :is([class*="st-key-write_"], [class*="st-key-solved_"]) {{ break-inside: avoid; }}
   [class*="st-key-card_"] {{ break-inside: avoid; margin-bottom: 1rem; }}
   :is(h1, h2, h3) {{ break-after: avoid; }}
   [class*="st-key-drawn_"] :is(svg, canvas) {{
@@ -53,6 +54,7 @@ HAND_OUT = f"""<style>
 .stApp [data-testid="stMainBlockContainer"] {{
   max-width: {WIDE}px; margin: 0 auto; padding: 1.5rem 0; }}
 [class*="st-key-write_"]::after {_ROOM}
+.st-key-name_and_date [data-testid="stText"] {{ border-bottom: 1px solid #8a8a8a; }}
 @media print {{ .st-key-how_to_print {{ display: none; }} }}
 </style>"""
 """Beside `ON_PAPER`, of a page that is a hand-out: on the screen it looks as it prints."""

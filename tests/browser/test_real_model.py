@@ -1,5 +1,7 @@
 """The page of a real model in a browser: a head that is clicked on, and another text."""
 
+import re
+
 import pytest
 
 from browser_tools import no_exception, open_page, settled, soon
@@ -7,8 +9,8 @@ from browser_tools import no_exception, open_page, settled, soon
 PAGE = "real_model?predict=off"
 
 
-def middle_of(page, layer, head):
-    """Where a head of the tiny language stands in the picture of all heads."""
+def middle_of(page, at):
+    """Where a head of the tiny language stands in the picture of all heads, by its place there."""
     page.locator(".st-key-card_heads .vega-embed svg").scroll_into_view_if_needed()
     squares = page.evaluate(
         """() => [...document.querySelectorAll('.st-key-card_heads .vega-embed svg path')]
@@ -17,15 +19,20 @@ def middle_of(page, layer, head):
            .map((box) => [box.x + box.width / 2, box.y + box.height / 2])"""
     )
     assert len(squares) == 8, "a square for each head"
-    return squares[4 * layer + head]
+    return squares[at]
 
 
-def test_a_click_on_a_head_opens_it_and_the_link_has_it(page, app_url):
-    open_page(page, app_url, PAGE)
-    page.mouse.click(*middle_of(page, 1, 2))
+@pytest.mark.parametrize(
+    ("link", "at", "head"), [("", 6, "1.2"), ("&heads_order=strongest&measure=first", 3, "")]
+)
+def test_a_click_on_a_head_opens_it_and_the_link_has_it(page, app_url, link, at, head):
+    open_page(page, app_url, PAGE + link)
+    told = page.locator(".st-key-card_heads").get_by_text("Most: ").inner_text()
+    head = head or re.findall(r"(\d\.\d) \(", told)[at]
+    page.mouse.click(*middle_of(page, at))
     settled(page)
-    assert "model_head=1.2" in page.url
-    assert page.locator(".st-key-card_head").get_by_text("Head 1.2 is in layer 1").count() == 1
+    assert f"model_head={head}" in page.url
+    assert page.locator(".st-key-card_head").get_by_text(f"Head {head} is in layer").count() == 1
     no_exception(page)
 
 

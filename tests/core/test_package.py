@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from importlib import import_module, metadata
 from pathlib import Path
 
@@ -25,8 +26,8 @@ README = "\n".join(
     (ROOT / each).read_text(encoding="utf-8") for each in ("README.md", "attention_core/README.md")
 )
 BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-ASKED = re.findall(r"^\w+", (ROOT / "requirements.txt").read_text(encoding="utf-8"), re.MULTILINE)
-ASKED = list(dict.fromkeys(ASKED))
+NEEDS = (ROOT / "requirements.txt").read_text(encoding="utf-8")
+ASKED = list(dict.fromkeys(re.findall(r"^[\w-]+", NEEDS, re.MULTILINE)))
 PIP = ("-m", "pip", "--disable-pip-version-check")
 
 
@@ -178,17 +179,17 @@ def test_the_package_and_its_help_load_no_streamlit(app):
     assert run("-S", "-c", code, **app[1]).strip() == "False"
 
 
-def test_the_requirements_are_those_of_the_app():
-    pinned = set(
-        re.findall(r"torch(?:==|-)(\d+\.\d+)\.\d+", (ROOT / "requirements.txt").read_text())
-    )
-    (low,) = pinned
+def test_the_core_asks_for_what_the_app_asks_for():
+    readers = (ROOT / "requirements-model.txt").read_text(encoding="utf-8")
+    lines = [*NEEDS.splitlines(), *readers.splitlines()]
+    core = tomllib.loads((ROOT / "core_only" / "pyproject.toml").read_text(encoding="utf-8"))
+    torch, *others = core["project"]["dependencies"]
+    for extra in core["project"]["optional-dependencies"].values():
+        others += extra
+    assert set(others) <= set(lines)
+    (low,) = set(re.findall(r"torch(?:==|-)(\d+\.\d+)\.\d+", NEEDS))
     major, minor = map(int, low.split("."))
-    text = (ROOT / "core_only" / "pyproject.toml").read_text(encoding="utf-8")
-    assert f'"torch>={low},<{major}.{minor + 1}"' in text
-    asked = (ROOT / "requirements.txt").read_text()
-    (reader,) = re.findall(r"^safetensors\S+", asked, re.MULTILINE)
-    assert f'"{reader}"' in text
+    assert torch == f"torch>={low},<{major}.{minor + 1}"
 
 
 @pytest.mark.slow("20 s: builds the wheels and installs them")

@@ -87,6 +87,27 @@ def test_a_run_can_be_stopped_after_each_layer(tiny_model):
     assert seen == [0]
 
 
+def test_layers_that_are_kept_are_read_once(tiny_model, monkeypatch):
+    size = sum(each.numel() * 4 for at in (0, 1) for each in tiny_model.layer(at).values())
+    assert tiny_model.bytes_of_layers == size
+    model, read = open_model(tiny.TINY, kept_bytes=size // 2), []
+    matrix = model.matrix
+    monkeypatch.setattr(
+        model, "matrix", lambda name, *more: read.append(name) or matrix(name, *more)
+    )
+
+    def layers_read():
+        read.clear()
+        run(model, (0, 1))
+        return {name.partition(".")[0] for name in read} & {"0", "1"}
+
+    layers_read()
+    assert layers_read() == {"0", "1"}, "each pushes out the other"
+    model.kept_bytes = size
+    layers_read()
+    assert layers_read() == set()
+
+
 def test_what_is_kept_of_a_run_adds_up(tiny_model):
     found = run(tiny_model, tiny_model.tokenizer.encode(SAID).ids)
     between = found.before + found.attention_added
@@ -116,6 +137,8 @@ def test_a_control_token_that_is_typed_is_text(smollm2):
     assert min(found.ids) > 16  # the control tokens of SmolLM2 are the first 17
     assert "".join(found.pieces[:7]) == "<|im_start|>"
     assert smollm2.tokenizer.decode(found.ids) == text
+    assert smollm2.tokenizer.control_words(text) == ("<|im_start|>",), "so that it can be said"
+    assert smollm2.tokenizer.control_words("<im_start> |user|") == ()
 
 
 def test_no_model_where_there_is_none(tmp_path):
@@ -145,11 +168,14 @@ def test_the_trace_of_a_layer_of_smollm2_is_what_the_run_has(smollm2):
 
 
 @pytest.mark.slow("10 s: gguf's own reader takes most of it")
-def test_the_program_of_a_layer_of_smollm2_reads_its_file(smollm2):
+def test_the_program_of_a_layer_of_smollm2_reads_its_file(smollm2, tmp_path, monkeypatch):
     pytest.importorskip("gguf", reason="the program reads the file by it")
     made = run(smollm2, smollm2.tokenizer.encode("The capital").ids)
     trace = layer_trace(smollm2, made.before[3], 3)
     names = {"__name__": "a program"}
-    exec(program(trace), names)
+    source = program(trace)
+    assert str(smollm2.source.path.parent) not in source
+    monkeypatch.chdir(tmp_path)  # it is found wherever the program runs
+    exec(source, names)
     for step in trace.values():
         torch.testing.assert_close(names[step.name], step.value, atol=1e-6, rtol=1e-6)

@@ -102,12 +102,22 @@ def test_the_trace_of_each_layer_is_what_the_run_has(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", ["llama slowed", "gemma2", "gpt2", "bert", "qwen3 window"])
-def test_the_program_of_a_layer_reads_the_same_file_and_gives_the_same_tensors(tmp_path, name):
-    make(tmp_path, name)
+@pytest.mark.parametrize("parts", [1, 2])
+def test_the_program_of_a_layer_reads_the_same_file_and_gives_the_same_tensors(
+    tmp_path, monkeypatch, name, parts
+):
+    reference = make(tmp_path, name)
+    if parts > 1:
+        (tmp_path / "model.safetensors").unlink()
+        reference.save_pretrained(tmp_path, max_shard_size="8kB")
     model = open_model(tmp_path)
     trace = layer_trace(model, run(model, IDS).before[1], 1)
-    names = {"__name__": "a program"}
-    exec(program(trace), names)
+    source, names = program(trace), {"__name__": "a program"}
+    assert str(tmp_path.parent) not in source, "where the server keeps it is nobody's business"
+    constants = [line for line in source.splitlines() if line.startswith("MODEL")]
+    assert (len(constants) > 1) == (parts > 1)
+    monkeypatch.chdir(tmp_path)
+    exec(source, names)
     for step in trace.values():
         torch.testing.assert_close(names[step.name], step.value, atol=1e-6, rtol=1e-6)
 
@@ -124,7 +134,7 @@ def test_a_trace_of_attention_alone_ends_with_it(tmp_path):
     [
         (torch.zeros(5, 30), 3, "no layer 3: the model has 3"),
         (torch.zeros(5, 29), 0, "5 × 29, but must be tokens × 30"),
-        (torch.zeros(65, 30), 0, "65 tokens: 1 to 64"),
+        (torch.zeros(257, 30), 0, "257 tokens: 1 to 256"),
     ],
 )
 def test_what_cannot_be_traced_is_said(tmp_path, stream, layer, words):
@@ -155,7 +165,7 @@ def test_a_family_in_a_gguf_file_computes_what_transformers_computes(tmp_path, n
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_both_ends_of_a_model_as_traces_are_what_the_run_has(tmp_path, name):
+def test_both_ends_of_a_model_as_traces_are_what_the_run_has(tmp_path, monkeypatch, name):
     make(tmp_path, name)
     model = open_model(tmp_path)
     found = run(model, IDS)
@@ -172,6 +182,7 @@ def test_both_ends_of_a_model_as_traces_are_what_the_run_has(tmp_path, name):
     wanted = logits(found, [2, 7])[:, [41, 0, 52]]
     torch.testing.assert_close(last.value, wanted, atol=1e-4, rtol=1e-4)
     held(said, 2)
+    monkeypatch.chdir(tmp_path)
     for trace in (begun, said):
         names = {"__name__": "a program"}
         exec(program(trace), names)

@@ -31,6 +31,7 @@ from attention_ui.picture.curve import ACROSS, with_curve
 from attention_ui.picture.layer import layer_matrices, whole_layer
 from attention_ui.picture.layout import (
     CUT_BARS,
+    LEAST_LINE,
     NARROW,
     READABLE,
     TALL,
@@ -42,6 +43,7 @@ from attention_ui.picture.layout import (
     equation,
     matrices_of,
 )
+from attention_ui.picture.margin import row_sums
 from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.numbers import number_width, text_width
 from attention_ui.picture.palette import INK
@@ -511,6 +513,35 @@ def test_rows_that_are_picked_of_a_step_are_faint_where_the_server_draws_them_fa
     assert {name: float(each) / 100 for name, each in told.items()} == pytest.approx(
         {name: strong[name] for name in told}
     )
+
+
+def test_of_rows_and_columns_that_are_picked_each_cell_is_its_own():
+    trace = of_tokens(7, 3)
+    weights, values = trace["context_vectors"].inputs
+    picked = {"rows": (1, 3, 6), "columns": (2, 3)}
+    keys = Matrix(values, rows=picked["columns"])
+    layout = equation(trace, Matrix(weights.inputs[0], **picked), Matrix(weights, **picked), keys,
+                      Matrix(trace["context_vectors"], rows=picked["rows"]))  # fmt: skip
+    for step in (weights, trace["context_vectors"]):
+        check_lights(layout, step)
+    made = layout.matrices[1]
+    torch.testing.assert_close(made.drawn, weights.value[[1, 3, 6]][:, [2, 3]])
+    assert row_sums(made).tolist() == pytest.approx([1, 1, 1]), "of all keys, drawn or not"
+    rows = cells.table(layout).to_pydict()
+    of_weights = [at for at, each in enumerate(rows["id"]) if (each or "").startswith("1.")]
+    assert [(rows["q"][at], rows["k"][at]) for at in of_weights] == [
+        (query, key) for query in picked["rows"] for key in picked["columns"]
+    ]
+    assert [rows["gives"][at] for at in of_weights] == [*trace.labels("key")[2:4]] * 3
+    told = cells.table(sentence(trace, made, 1)).to_pydict()
+    where = [each for each in told["where"] if each]
+    assert where[0].startswith(f"token 2 “{trace.labels('key')[2]}”")
+
+
+def test_on_a_phone_each_of_few_rows_has_its_label():
+    trace = embed(Inputs("a b c d e f g h i j k l m n", d_in=64))
+    (box,) = equation(trace, Matrix(trace["embeddings"])).narrow.boxes
+    assert box.height >= LEAST_LINE
 
 
 def test_a_position_with_other_cells_is_refused():

@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -26,10 +27,12 @@ from attention_ui.lessons.real_model.seen import Seen
 from attention_ui.lessons.real_model.story import what_it_does
 from attention_ui.lessons.tiny_language import lesson as tiny_language
 from attention_ui.picture import palette
+from attention_ui.words import percent
 from chosen import read
 from conftest import ROOT
 from visiting import _opened, stands, texts, visit, visit_deeper
 
+NEAR = {"atol": 1e-4, "rtol": 1e-4}
 PAGE, TEXT = "real_model", "the tired cat sees the dog because it"
 
 
@@ -83,6 +86,19 @@ def test_only_where_the_server_is_alone_is_there_a_button_that_installs(monkeypa
     assert "Get SmolLM2" in buttons()
     listens_at("0.0.0.0")
     assert "Get SmolLM2" not in buttons()
+
+
+@pytest.mark.parametrize(
+    ("alone", "memory", "all_kept"), [(True, 8, True), (True, 7, False), (False, 8, False)]
+)
+def test_all_layers_are_kept_for_one_alone_where_there_is_room(
+    alone, memory, all_kept, monkeypatch
+):
+    size = open_model(FOLDER).bytes_of_layers
+    monkeypatch.setattr(models, "is_alone", lambda: alone)
+    monkeypatch.setattr(models, "_memory", lambda: memory * size)
+    opened = models._opened.__wrapped__(FOLDER)
+    assert (opened.kept_bytes == size) == all_kept
 
 
 def in_place_of_pip(tmp_path, monkeypatch, script):
@@ -161,6 +177,34 @@ def test_what_is_switched_off_is_read_and_what_is_not_there_is_said():
     assert "less than 1% without 0.0" in texts(stands(visit(PAGE, model_off="0.0")))
 
 
+def test_a_head_is_switched_off_by_a_button_and_on_again():
+    def press(at, words):
+        (button,) = (each for each in at.button if each.label == words)
+        return stands(button.click().run())
+
+    at = stands(visit(PAGE, model_head="0.2", against_token="barks"))
+    at = press(at, "Without 1.1, which brought most")
+    assert "and has" in texts(at)
+    assert "without 1.1." in texts(at)
+    at = press(at, "Without 0.2, which you look at")
+    assert "without 1.1, 0.2." in texts(at)
+    assert not [each.label for each in at.button if each.label.startswith("Without ")]
+    assert "Orange: what is left" not in texts(press(at, "All on"))
+
+
+def test_a_control_token_that_is_typed_is_said_to_be_none():
+    tokenizer = SimpleNamespace(control_words=lambda text: ("<b>",) if "<b>" in text else ())
+    model = SimpleNamespace(tokenizer=tokenizer)
+    said = words.typed_controls(SimpleNamespace(prompt="<b>user"), model)
+    assert said.startswith("“<b>” is read letter by letter")
+    assert words.typed_controls(SimpleNamespace(prompt="user"), model) == ""
+
+
+def test_it_is_said_of_how_many_tokens_a_measure_is_a_mean():
+    at = stands(visit(PAGE, prompt="the cat sees the dog", measure="same"))
+    assert "Asked of 1 of your 6 tokens." in " ".join(each.value for each in at.caption)
+
+
 def test_a_token_that_is_compared_must_be_one():
     at = stands(visit(PAGE, against_token="barks"))
     assert "the logit of “purrs”, minus that of “barks”" in texts(at)
@@ -192,7 +236,8 @@ def test_the_picture_of_all_heads_is_their_weights(seen):
     tokens = [str(each) for each in seen.ids]
     made = raster.all_heads(raster.Heads(weights, scores, tokens, 5, (1, 2), "Heads that look"))
     (url,) = made.frame["url"].dropna()
-    image = np.array(Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))))
+    made_of = io.BytesIO(base64.b64decode(url.partition(",")[2]))
+    image = np.array(Image.open(made_of).convert("RGBA"))
     n = len(tokens)
     cell = round(2 * (raster.TALL // 4) / n)  # two pixels of the image for one of the page
     down, across = image.shape[0] / 4, image.shape[1] / 2
@@ -205,16 +250,100 @@ def test_the_picture_of_all_heads_is_their_weights(seen):
         span = palette.FULL - palette.FAINT
         wanted = palette.FAINT + span * float(weights[layer, head, query, key]) ** 0.5
         assert image[top, left, 3] == pytest.approx(255 * wanted, abs=2)
-    strip = made.frame[(made.frame["kind"] == "token") & (made.frame["id"] == "1.2")]
-    assert strip["weight"].to_numpy() == pytest.approx(weights[1, 2, 5], abs=1e-6)
-    assert strip["chosen"].all()
+    left = image.shape[1] - 2 * across
+    assert left == 0, "no part of a head is cut off"
+    strip = made.frame[made.frame["kind"] == "token"].sort_values("c")
+    looks = np.array([[*map(int, each.split("|"))] for each in strip["looks"]]) / 1000
+    squares = made.frame[made.frame["kind"] == "head"]
+    for name, number in zip(squares["id"], squares["n"].astype(int), strict=True):
+        layer, head = map(int, name.split("."))
+        assert looks[:, number] == pytest.approx(weights[layer, head, 5], abs=6e-4)
+    assert {*strip["n"]} == {*squares[squares["id"] == "1.2"]["n"]}, "the chosen head’s, at first"
+
+
+def test_the_strongest_heads_come_first_and_each_is_the_head_that_it_is_called(seen):
+    weights, scores = seen.weights.numpy(), np.arange(8.0).reshape(2, 4)[:, ::-1] / 10
+    given = raster.Heads(weights, scores, [*map(str, seen.ids)], 5, (1, 2), "", True)
+    frame = raster.all_heads(given).frame
+    wanted = ["1.0", "1.1", "1.2", "1.3", "0.0", "0.1", "0.2", "0.3"]
+    squares = frame[frame["kind"] == "head"].sort_values(["r", "c"])
+    assert squares["id"].tolist() == wanted
+    assert squares[["c", "r"]].to_numpy().tolist() == [[at, 0] for at in range(8)]
+    assert squares["score"].tolist() == pytest.approx(sorted(scores.ravel())[::-1])
+    images = frame[frame["kind"] == "image"].sort_values("c")
+    for name, url in zip(wanted, images["url"], strict=True):
+        layer, head = map(int, name.split("."))
+        assert url == raster._raster(weights[layer, head][None, None], raster.LARGEST)
+
+
+def test_of_a_long_text_the_strongest_of_few_weights_is_seen():
+    weights = np.zeros((1, 1, 256, 256), np.float32)
+    weights[0, 0, 200, 3] = 1.0
+    made = base64.b64decode(raster._raster(weights, 30).partition(",")[2])
+    image = np.array(Image.open(io.BytesIO(made)).convert("RGBA"))[..., 3]
+    assert image.shape[0] < 120
+    assert image.max() == image[50, 0] == int(255 * palette.FULL)
+
+
+# --- a long text ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def long_model(tmp_path, monkeypatch):
+    """A model of random numbers that reads 300 tokens, on a page that one person alone sees."""
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    torch.manual_seed(3)
+    config = LlamaConfig(
+        vocab_size=61, hidden_size=12, num_hidden_layers=2, num_attention_heads=2,
+        intermediate_size=14, max_position_embeddings=300, initializer_range=0.6,
+    )  # fmt: skip
+    LlamaForCausalLM(config).save_pretrained(tmp_path)
+    (tmp_path / "tokenizer.json").write_bytes((FOLDER / "tokenizer.json").read_bytes())
+    monkeypatch.setenv(models.PATH, str(tmp_path))
+    monkeypatch.setattr(lesson, "is_alone", lambda: True)
+    return open_model(tmp_path)
+
+
+LONG = "the cat sees the dog because it purrs . " * 12  # 109 tokens
+
+
+@pytest.mark.parametrize(
+    ("link", "drawn", "looks"),
+    [({}, range(45, 109), 108), ({"looks_from": "9"}, range(64), 9),
+     ({"drawn_tokens": "30", "looks_from": "50"}, range(30, 94), 50),
+     ({"drawn_tokens": "30"}, range(30, 94), 93)],
+)  # fmt: skip
+def test_of_a_long_text_64_tokens_are_drawn_and_all_are_counted(link, drawn, looks, long_model):
+    made = run(long_model, long_model.tokenizer.encode(LONG).ids)
+    values, _ = read(model="own", prompt=LONG, model_head="1.1", **link)
+    trace = lesson.trace_of(values)
+    shown = lesson.of_head(values, trace, 1)
+    assert (shown.drawn, lesson.looks_of(values)) == (drawn, looks)
+    here = slice(drawn.start, drawn.stop)
+    torch.testing.assert_close(shown.weights.drawn, made.weights[1, 1, here, here], **NEAR)
+    queries, _, keys, _, scores, _, _ = shown.compares()
+    torch.testing.assert_close(queries.drawn @ keys.drawn.T, scores.drawn, **NEAR)
+    assert shown.gathers()[-1].drawn.shape[0] == 64
+    torch.testing.assert_close(shown.gathers()[-1].drawn, made.context_vectors[1, 1, here], **NEAR)
+    at = stands(visit(PAGE, model="own", prompt=LONG, model_head="1.1", **link))
+    outside = 1 - float(made.weights[1, 1, looks, here].sum())
+    told = texts(at) + " ".join(each.value for each in at.markdown)
+    assert f"tokens {drawn.start} to {drawn.stop - 1} of 109" in told
+    assert f"{percent(outside)} of the weight of token {looks}." in told
+
+
+@pytest.mark.usefixtures("long_model")
+def test_a_host_of_many_takes_no_long_text(monkeypatch):
+    monkeypatch.setattr(lesson, "is_alone", lambda: False)
+    assert "109 tokens; at most 64 fit" in texts(stands(visit(PAGE, model="own", prompt=LONG)))
 
 
 @pytest.mark.parametrize(("link", "query"), [({}, 8), ({"looks_from": "3"}, 3)])
 def test_the_picture_of_all_heads_is_given_what_is_chosen(link, query, seen, monkeypatch):
     given = []
     monkeypatch.setattr(
-        heads, "all_heads", lambda each: given.append(each) or raster.all_heads(each)
+        heads, "all_heads", lambda each, once: given.append(each) or raster.all_heads(each, once)
     )
     stands(visit(PAGE, model_head="1.2", measure="first", **link))
     shown = given[-1]
@@ -288,7 +417,8 @@ def test_the_numbers_of_a_head_are_of_its_own_layer(head, seen):
     layer, number = map(int, head.split("."))
     values, _ = read(model="tiny", model_head=head)
     trace = lesson.trace_of(values)
-    drawn = {each.step.name: each.drawn for each in lesson.compares(trace, number)[::2]}
+    shown = lesson.of_head(values, trace, number).compares()
+    drawn = {each.step.name: each.drawn for each in shown[::2]}
     torch.testing.assert_close(drawn["head_weights"], seen.weights[layer, number])
     product = drawn["head_queries"] @ drawn["head_keys"].T
     torch.testing.assert_close(drawn["head_scores"], product, atol=1e-4, rtol=1e-4)

@@ -9,10 +9,10 @@ import torch
 from attention_core import EXAMPLES, HeadsRecipe, Trace, attend, attend_heads, embed
 from attention_core.mechanism.multi_head import add_batched, add_big_projection, add_head_parts
 from attention_core.operations import Add, Given, MatMul
+from attention_core.trace import is_shares
 from attention_ui.picture.layout import WIDE, equation
 from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.palette import NEGATIVE, POSITIVE
-from attention_ui.picture.scale import is_shares
 from attention_ui.picture.table import CELL, COLOURS, table
 
 

@@ -273,10 +273,11 @@ def answers(trace: Trace, values: Values) -> list[Answer]:
 
 def why_several(trace: Trace, query: int) -> str:
     """With what each head of the page's query looks at most."""
-    most = trace["head_weights"].value[:, query].argmax(dim=-1).tolist()
     looks = [
-        f"{named(trace, 'head', head)} looks most at {named(trace, 'key', key)}"
-        for head, key in enumerate(most)
+        f"{named(trace, 'head', head)} looks at all alike"
+        if row.max() - row.min() < 1e-6 and len(row) > 1
+        else f"{named(trace, 'head', head)} looks most at {named(trace, 'key', int(row.argmax()))}"
+        for head, row in enumerate(trace["head_weights"].value[:, query])
     ]
     words = (
         "A head gives a query one row of weights, and so one mean of values: it cannot look for "
@@ -285,7 +286,7 @@ def why_several(trace: Trace, query: int) -> str:
     if len(looks) == 1:
         return f"{words} Here there is one: choose more, and each looks for something of its own."
     return (
-        f"{words} For {named(trace, 'query', query)}, {listed(looks)}; `W_output` gets their means "
+        f"{words} For {named(trace, 'query', query)}, {listed(looks)}; W_output gets their means "
         "side by side."
     )
 

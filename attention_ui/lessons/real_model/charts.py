@@ -20,8 +20,6 @@ MOST, STEP = 10, 16
 """So many of the likeliest tokens are drawn, and how high each is."""
 ROW, WIDEST, MOST_ROWS = 18, 900, 17
 """Pixels of a layer in a table, and of the table; of more layers, every second one is drawn."""
-MOST_COLUMNS = 24
-"""Of a longer text, the last tokens stand in the table of layers."""
 
 
 def next_tokens(found: Seen, without: Seen | None) -> Chart:
@@ -78,21 +76,21 @@ def after_each_layer(found: Seen, pieces: Sequence[str]) -> Chart:
     """
     model, told = found.run.model, found.lens
     n_layers, n = model.settings.n_layers, len(found.run.ids)
-    ids, chances = (each.view(n_layers + 1, n) for each in (told.ids, told.chances))
-    first = max(0, n - MOST_COLUMNS)
+    ids, chances = (each.view(n_layers + 1, -1) for each in (told.ids, told.chances))
+    first = n - ids.shape[1]
     every = 1 if n_layers < MOST_ROWS else 2
     drawn = [*range(n_layers, -1, -every)][::-1]  # the last among them
     piece = model.tokenizer.piece
     rows = [
         {
             **{"layer": layer, "place": place, "token": visible(pieces[place])},
-            **{"says": visible(piece(int(ids[layer, place]))), "chance": chance},
+            **{"says": visible(piece(int(ids[layer, place - first]))), "chance": chance},
             "shade": palette.FAINT + (palette.FULL - palette.FAINT) * chance**0.5,
             "after": f"layer {layer - 1}" if layer else "the embedding alone",
         }
         for layer in drawn
         for place in range(first, n)
-        for chance in [float(chances[layer, place])]
+        for chance in [float(chances[layer, place - first])]
     ]
     spec = deepcopy(_table())
     spec["params"] = [{"name": "tokens", "value": [visible(each) for each in pieces]}]

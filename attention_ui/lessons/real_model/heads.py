@@ -11,7 +11,7 @@ from attention_core.text.tokenizers import visible
 from ...charts.chart import Chart
 from ...controls import held
 from ...controls.control import Values
-from .lesson import MODEL_HEAD, encoded_of, measure_of, query_of, scores_of
+from .lesson import MODEL_HEAD, asked_of, encoded_of, measure_of, query_of, scores_of
 from .raster import Heads, all_heads
 from .seen import Seen
 
@@ -29,7 +29,9 @@ def heads_picture(values: Values, found: Seen, chosen: tuple[int, int]) -> None:
             query_of(values),
             chosen,
             measure_of(values).name,
-        )
+            strongest_first=values.heads_order == "strongest",
+        ),
+        found.once,
     )
     choosing("all_heads", made)
 
@@ -49,6 +51,30 @@ def choose_head(key: str) -> bool:
             if MODEL_HEAD.name not in held.fixed():
                 return held.change(model_head=name)
     return False
+
+
+def to_switch_off(values: Values, found: Seen, chosen: tuple[int, int]) -> None:
+    """Buttons that switch off the head that is looked at, and the one that brought most; and one
+    that switches all on again.
+    """
+    parts = found.brought(*asked_of(values, found)).parts
+    best = max((each for each in parts if each.kind == "head"), key=lambda each: each.amount)
+    offers = {
+        f"{best.layer}.{best.head}": "which brought most",
+        f"{chosen[0]}.{chosen[1]}": "which you look at",
+    }
+    off = values.model_off.split(", ") if values.model_off else []
+    with st.container(horizontal=True):
+        for name, why in offers.items():
+            if name not in off:
+                st.button(
+                    f"Without {name}, {why}",
+                    key=f"switch_off_{name}",
+                    on_click=held.change,
+                    kwargs={"model_off": ", ".join([*off, name])},
+                )
+        if off:
+            st.button("All on", key="switch_on", on_click=held.change, kwargs={"model_off": ""})
 
 
 def strongest(values: Values, found: Seen, most: int = 5) -> list[tuple[str, float]]:

@@ -1,8 +1,10 @@
 """A real model: its controls, and what follows from their values."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 
+import torch
 from torch import Tensor
 
 from attention_core.operations import Given
@@ -12,18 +14,21 @@ from attention_core.real_model.model import Model
 from attention_core.real_model.run import run
 from attention_core.real_model.tokenizer import Encoded
 from attention_core.text.tokenizers import visible
-from attention_core.trace import Trace
+from attention_core.trace import Step, Trace
 
 from ...controls.control import Control, Values
 from ...controls.fields import Choice
 from ...controls.shared import EXAMPLE
-from ...frame.models import SMOL, TINY, choices, first, opened, why_refused
+from ...frame.models import SMOL, TINY, choices, first, is_alone, opened, why_refused
 from ...picture.matrix import Matrix
 from .own_fields import Name, Next, Parts, Prompt, changes_of
 from .running import About, kept
 from .seen import Seen
 
-MOST_TOKENS = 64
+DRAWN = 64
+"""So many tokens of a longer text are drawn where each number can be pointed at."""
+MOST_TOKENS, MOST_ALONE = DRAWN, 256
+"""A text has at most so many tokens; where the app is there for one person alone, so many."""
 STARTS = {
     SMOL: "When Mary and John went to the store, John gave a drink to",
     TINY: "the tired cat sees the dog because it",
@@ -33,8 +38,13 @@ OTHERS = {
     TINY: "the tired cat sees the dog but it",
 }
 """What is patched in from, until another text is typed: the same with one thing exchanged."""
-LAST, STRONGEST = "last", "strongest"
+LAST, STRONGEST, WITH_IT = "last", "strongest", "with"
 MEASURE_NAMES = Choice({name: measure.name for name, measure in MEASURES.items()})
+
+
+def most_tokens() -> int:
+    """How many tokens a text may have here."""
+    return MOST_ALONE if is_alone() else MOST_TOKENS
 
 
 def _opens(name: str, _: Values) -> str | None:
@@ -48,8 +58,8 @@ def _fits(text: str, values: Values) -> str | None:
         found = _encoded(values.model, text)
     except ValueError as error:
         return f"{error}"
-    if len(found.ids) > MOST_TOKENS:
-        return f"this text has {len(found.ids):,} tokens; at most {MOST_TOKENS} fit. Shorten it"
+    if len(found.ids) > most_tokens():
+        return f"this text has {len(found.ids):,} tokens; at most {most_tokens()} fit. Shorten it"
     return None
 
 
@@ -75,6 +85,14 @@ def _tokens(values: Values) -> dict[str, str]:
     return {LAST: "the last token", **{str(place): f"{place}: {piece}" for place, piece in each}}
 
 
+def _firsts(values: Values) -> dict[str, str]:
+    """The tokens from which on so many are drawn."""
+    pieces = [*map(visible, encoded_of(values).pieces)]
+    each = enumerate(pieces[: max(0, len(pieces) - DRAWN) + 1])
+    told = {f"{place}": f"{place} to {place + DRAWN - 1}, from “{piece}”" for place, piece in each}
+    return {WITH_IT: f"the {DRAWN} up to the token that looks", **told}
+
+
 def _heads(values: Values) -> dict[str, str]:
     settings = model_of(values).settings
     each = [(n, h) for n in range(settings.n_layers) for h in range(settings.n_heads)]
@@ -84,7 +102,7 @@ def _heads(values: Values) -> dict[str, str]:
 def _are_there(written: str, values: Values) -> str | None:
     """What of that is to be switched off there is not, in words."""
     try:
-        changes_of(written).check(model_of(values).settings, MOST_TOKENS)
+        changes_of(written).check(model_of(values).settings, MOST_ALONE)
     except ValueError as error:
         return f"{error}"
     return None
@@ -106,7 +124,7 @@ MODEL = Control(
     options=lambda _: choices(),
     check=_opens,
     undoes=(
-        *("prompt", "model_head", "looks_from"),
+        *("prompt", "model_head", "looks_from", "drawn_tokens"),
         *("model_off", "asked_token", "against_token", "other_prompt"),
     ),
 )
@@ -117,14 +135,30 @@ PROMPT = Control(
     _start(STARTS),
     widget="text_input",
     check=_fits,
-    undoes=("looks_from",),
+    undoes=("looks_from", "drawn_tokens"),
 )
 MEASURE = Control("measure", MEASURE_NAMES, "Mark the heads by", "previous", widget="selectbox")
+ORDER = Control(
+    "heads_order",
+    Choice({"layers": "all of them", "strongest": "the strongest first"}),
+    "Show",
+    "layers",
+    widget="segmented_control",
+)
 MODEL_HEAD = Control(
     "model_head", Name(), "Head (layer.head)", STRONGEST, widget="selectbox", options=_heads
 )
 LOOKS_FROM = Control(
-    "looks_from", Name(), "Where it looks from", LAST, widget="selectbox", options=_tokens
+    "looks_from",
+    Name(),
+    "Where it looks from",
+    LAST,
+    widget="selectbox",
+    options=_tokens,
+    undoes=("drawn_tokens",),
+)
+DRAWN_TOKENS = Control(
+    "drawn_tokens", Name(), "Tokens drawn here", WITH_IT, widget="selectbox", options=_firsts
 )
 MODEL_OFF = Control(
     "model_off",
@@ -166,7 +200,7 @@ SURVEY_ACROSS = Control(
 )
 SURVEY_UP = Control("survey_up", MEASURE_NAMES, "Measure upwards", "induction", widget="selectbox")
 CONTROLS = (
-    *(EXAMPLE, MODEL, PROMPT, MEASURE, MODEL_HEAD, LOOKS_FROM),
+    *(EXAMPLE, MODEL, PROMPT, MEASURE, ORDER, MODEL_HEAD, LOOKS_FROM, DRAWN_TOKENS),
     *(MODEL_OFF, ASKED, AGAINST, OTHER_PROMPT, SURVEY_ACROSS, SURVEY_UP),
 )
 
@@ -210,13 +244,36 @@ def scores_of(values: Values, found: Seen) -> Tensor:
     """How much each head does of what is measured (layer, head); 0 where the text has no place for
     it.
     """
-    return measure_of(values).of(found.run.weights, found.run.ids).nan_to_num()
+    measure, run = measure_of(values), found.run
+
+    def taken() -> Tensor:  # a layer at a time: of a long text, one after the other fits
+        return torch.stack([measure.of(each, run.ids) for each in run.weights]).nan_to_num()
+
+    return found.once(("scores", values.measure), taken)
 
 
 def query_of(values: Values) -> int:
     """The place of the token whose looks are shown."""
     last = len(encoded_of(values).ids) - 1
     return last if values.looks_from == LAST else int(values.looks_from)
+
+
+def drawn_of(values: Values) -> range:
+    """The tokens that are drawn where each number can be pointed at: all, or of a longer text
+    those that are chosen.
+    """
+    n_tokens = len(encoded_of(values).ids)
+    if n_tokens <= DRAWN:
+        return range(n_tokens)
+    asked = values.drawn_tokens
+    first = max(0, query_of(values) + 1 - DRAWN) if asked == WITH_IT else int(asked)
+    return range(first, first + DRAWN)
+
+
+def looks_of(values: Values) -> int:
+    """The place of the token whose looks are drawn: it, or the nearest of those that are drawn."""
+    drawn = drawn_of(values)
+    return min(max(query_of(values), drawn.start), drawn.stop - 1)
 
 
 def head_of(values: Values, found: Seen) -> tuple[int, int]:
@@ -242,31 +299,51 @@ def asked_of(values: Values, found: Seen) -> tuple[int, int | None]:
 
 def trace_of(values: Values) -> Trace:
     """The lesson's trace: the attention of the layer whose head is looked at, from the stream that
-    it reads.
+    it reads. Of a longer text, all tokens stand in it that can change a number of those that are
+    drawn: a query looks at keys that are not drawn too.
     """
     found = kept(whole(values)) or Seen(run(model_of(values), encoded_of(values).ids))
     (layer, _), pieces = head_of(values, found), encoded_of(values).pieces
-    return layer_trace(found.run.model, found.run.before[layer], layer, pieces, parts="attention")
+    model = found.run.model
+    stop = drawn_of(values).stop if model.settings.causal else len(pieces)
+    stream = found.run.before[layer, :stop]
+    return layer_trace(model, stream, layer, pieces[:stop], parts="attention")
 
 
-def weights_of(trace: Trace, head: int) -> Matrix:
-    """The weights of a head."""
-    return Matrix(trace["head_weights"], lead=(head,))
+@dataclass(frozen=True)
+class OfHead:
+    """What is drawn of one head: its matrices, of the tokens that are drawn."""
+
+    trace: Trace
+    head: int
+    drawn: range
+
+    def _matrix(self, step: Step, title: str | None = None) -> Matrix:
+        places = None if len(self.drawn) == self.trace.size("key") else tuple(self.drawn)
+        columns = places if step.axes[-1] == "key" else None
+        return Matrix(step, rows=places, columns=columns, lead=(self.head,), title=title)
+
+    @property
+    def weights(self) -> Matrix:
+        """Its weights."""
+        return self._matrix(self.trace["head_weights"], "weights")
+
+    def compares(self) -> tuple[Matrix | str, ...]:
+        """How it comes to its weights: each query with each key, divided, hidden, softmax."""
+        scores = self.trace["head_scores"]
+        queries, keys = map(self._matrix, scores.inputs, ("queries", "keys"))
+        return queries, "· each", keys, "=", self._matrix(scores, "scores"), "→", self.weights
+
+    def gathers(self) -> tuple[Matrix | str, ...]:
+        """What it gathers: its weights times the values."""
+        contexts = self.trace["head_context_vectors"]
+        values = self._matrix(contexts.inputs[1], "values")
+        return self.weights, "·", values, "=", self._matrix(contexts, "what it gathers")
 
 
-def compares(trace: Trace, head: int) -> tuple[Matrix | str, ...]:
-    """How a head comes to its weights: each query with each key, divided, hidden, softmax."""
-    scores, one = trace["head_scores"], {"lead": (head,)}
-    queries, keys = (Matrix(each, **one) for each in scores.inputs)
-    return queries, "· each", keys, "=", Matrix(scores, **one), "→", weights_of(trace, head)
-
-
-def gathers(trace: Trace, head: int) -> tuple[Matrix | str, ...]:
-    """What a head gathers: its weights times the values."""
-    contexts = trace["head_context_vectors"]
-    one = {"lead": (head,)}
-    values = Matrix(contexts.inputs[1], **one)
-    return weights_of(trace, head), "·", values, "=", Matrix(contexts, **one)
+def of_head(values: Values, trace: Trace, head: int) -> OfHead:
+    """What is drawn of a head."""
+    return OfHead(trace, head, drawn_of(values))
 
 
 def lens_trace(found: Seen) -> Trace:

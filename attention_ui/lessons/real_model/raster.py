@@ -1,15 +1,16 @@
 """All heads of a model as one picture: each a small square of its weights, with a rectangle over it
-for pointing and clicking. Below it, where one query looks in the head that is pointed at.
+for pointing and clicking. Below them the text, shaded by where one token looks in the head that is
+pointed at.
 
 One image for all weights: a mark for each of 270 heads × 64 × 64 weights would be a million.
 """
 
 import base64
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import altair as alt
 import numpy as np
@@ -19,22 +20,33 @@ from PIL import Image
 from ...charts.chart import Chart, without_data
 from ...picture import palette
 
-WIDE, TALL, LARGEST, GAP, STRIP, BETWEEN = 900, 330, 100, 3, 26, 22
-"""Pixels: of all layers beside each other, of all heads below each other, of one head at most,
-between two, of the tokens below, and between those and the heads.
+WIDE, NARROW, TALL, LARGEST, GAP = 880, 320, 330, 100, 3
+"""Pixels: of the picture in a wide window and on a phone, of all heads below each other, of one
+head at most, and between two.
 """
+LEFT, TOP, NAMED, BETWEEN = 30, 34, 22, 20
+"""Pixels: for the numbers of heads, for those of layers, for the name above a head that stands
+alone, and between the heads and the text.
+"""
+STRIP, LINE, WORD = 26, 29, 56
+"""Pixels: how high a token is, from line to line, and how wide it is at least."""
+MOST_WRAPPED = 64
+"""A text of more tokens has no more room in a narrow window than in a wide one."""
 MOST_NUMBERS = 20
 """Of more layers than these, every second is numbered."""
 MARKED_FROM = 0.3
 """A head that gives so much of its weight to what is looked for is outlined."""
-MOST_STRIPS = 20_000
-"""Weights that the strip of tokens carries for all heads; above that, those of the chosen head."""
+ROWS, BESIDE, LEAST = 3, 8, 76
+"""Where the strongest come first: so many rows of heads, so many in a row, and as many fewer as a
+narrow window asks for, in which each still has so many pixels.
+"""
 
 
 @dataclass(frozen=True)
 class Heads:
     """What the picture shows: weights (layer, head, query, key), how well each head fits the
-    measure (layer, head), the tokens, the query whose weights stand below, and the chosen head.
+    measure (layer, head), the tokens, the query whose weights stand below, the chosen head, and
+    whether only those that fit best are drawn, the best first.
     """
 
     weights: np.ndarray
@@ -43,114 +55,167 @@ class Heads:
     query: int
     chosen: tuple[int, int]
     measure: str
+    strongest_first: bool = False
 
 
-def all_heads(heads: Heads) -> Chart:
-    """The picture of all heads: layers from left to right, heads downwards."""
+Once = Callable[[Hashable, Callable[[], str]], str]
+
+
+def all_heads(heads: Heads, once: Once = lambda _, make: make()) -> Chart:
+    """The picture of all heads, layers from left to right and heads downwards; or of those that fit
+    best, row by row. An image that is known is not made again: `once` is asked for it by a name.
+    """
     n_layers, n_heads, _, n_tokens = heads.weights.shape
-    side = min(LARGEST, WIDE // n_layers, TALL // n_heads)
-    across, below, strip = WIDE / side, n_heads + BETWEEN / side, STRIP / side
-    image = _raster(heads.weights, side)
-    rows: list[dict] = [{"kind": "image", "url": image, "x2": n_layers, "y2": n_heads}]
-    for layer, head in np.ndindex(n_layers, n_heads):
-        score, chosen = float(heads.scores[layer, head]), (layer, head) == heads.chosen
-        told = {"kind": "head", "id": f"{layer}.{head}", "score": score, "chosen": chosen}
-        rows.append({**told, "x": layer, "x2": layer + 1, "y": head, "y2": head + 1})
-    rows += _strips(heads, across / n_tokens, below, below + strip)
-    frame = pd.DataFrame(rows)
-    frame[["x", "y"]] = frame[["x", "y"]].fillna(0.0)
-    frame["chosen"] = frame["chosen"].eq(True)
+    order = np.argsort(-heads.scores, axis=None, kind="stable")
+    best = divmod(int(order[0]), n_heads)
+    if heads.strongest_first:
+        best_first = (divmod(int(each), n_heads) for each in order[: ROWS * BESIDE])
+        places = {each: (at, 0) for at, each in enumerate(best_first)}
+        sizes = {"most": min(BESIDE, len(places)), "left": 0, "top": 0, "named": NAMED}
+        sizes |= {"down": -(-len(places) // BESIDE), "least": LEAST}
+        side = LARGEST
+        rows = [
+            {"kind": "image", "c": c, "w": 1, "h": 1,
+             "url": once(("image", at), partial(_raster, heads.weights[at][None, None], side))}
+            for at, (c, _) in places.items()
+        ]  # fmt: skip
+        rows += [
+            {"kind": "name", "c": c, "text": f"{at[0]}.{at[1]}: {heads.scores[at]:.0%}"}
+            for at, (c, _) in places.items()
+        ]
+    else:
+        places = {at: at for at in np.ndindex(n_layers, n_heads)}
+        sizes = {"most": n_layers, "down": n_heads, "left": LEFT, "top": TOP, "named": 0}
+        sizes["least"] = 1
+        side = min(LARGEST, (WIDE - LEFT) // n_layers, TALL // n_heads)
+        url = once("image", partial(_raster, heads.weights, side))
+        rows = [{"kind": "image", "c": 0, "r": 0, "w": n_layers, "h": n_heads, "url": url}]
+        rows += _numbers(n_layers, n_heads)
+    rows += [
+        {"kind": "head", "id": f"{at[0]}.{at[1]}", "score": float(heads.scores[at]),
+         "n": at[0] * n_heads + at[1], "chosen": at == heads.chosen,
+         "c": c, "r": r, "w": 1, "h": 1}
+        for at, (c, r) in places.items()
+    ]  # fmt: skip
+    rows += _looks(heads)
+    sizes |= {"side": side, "n_tokens": n_tokens}
     spec = deepcopy(_template())
-    for layer in spec["layer"]:
-        for axis, ends, count, title in (
-            ("x", [0, across], n_layers, "layer"),
-            ("y", [below + strip, 0], n_heads, "head"),
-        ):
-            channel = layer["encoding"][axis]
-            channel["scale"] = {"domain": ends, "nice": False}
-            every = 2 if count > MOST_NUMBERS else 1
-            channel["axis"] |= {"title": title, "values": [n + 0.5 for n in range(0, count, every)]}
-    wide = WIDE / n_tokens
-    spec["layer"][-1]["mark"] |= {
-        "fontSize": 12 if wide > 40 else 10,
-        "limit": {"expr": f"width / {n_tokens} - 2"},
-    }
-    spec["height"] = round(side * (below + strip))
-    best = np.unravel_index(int(heads.scores.argmax()), heads.scores.shape)
+    spec["params"] = [*({"name": name, "value": size} for name, size in sizes.items()),
+                      *spec["params"]]  # fmt: skip
+    # A phone reads no long text; in a narrow window its words have as many lines as in a wide one.
+    rooms = (WIDE, NARROW) if n_tokens <= MOST_WRAPPED else (WIDE,)
+    spec["height"] = max(_height(sizes, room) for room in rooms)
     told = (
-        f"{n_layers * n_heads} heads, each a small square of its weights. {heads.measure}: most in "
-        f"head {best[0]}.{best[1]}, {heads.scores.max():.0%}."
+        f"{len(places)} heads, each a small square of its weights. {heads.measure}: most in "
+        f"head {best[0]}.{best[1]}, {heads.scores[best]:.0%}."
     )
-    return Chart(frame, spec, told)
+    return Chart(pd.DataFrame(rows).fillna({"c": 0, "r": 0, "chosen": False}), spec, told)
 
 
-def _strips(heads: Heads, step: float, top: float, bottom: float) -> list[dict]:
-    """Where the query looks in each head, token by token."""
-    row = heads.weights[:, :, heads.query]
-    found = []
-    for layer, head in np.ndindex(row.shape[:2]):
-        is_chosen = (layer, head) == heads.chosen
-        if row.size > MOST_STRIPS and not is_chosen:
-            continue
-        told = {"kind": "token", "id": f"{layer}.{head}", "chosen": is_chosen}
-        for key, weight in enumerate(row[layer, head].tolist()):
-            ends = {"x": key * step, "x2": (key + 1) * step, "y": top, "y2": bottom}
-            found.append({**told, **ends, "token": heads.tokens[key], "weight": weight})
-    return found
+def _height(sizes: dict[str, int], room: int) -> int:
+    """What the picture needs where it is so wide: as the template has it."""
+    across = min(sizes["most"], room // sizes["least"])
+    cell = min((room - sizes["left"]) / across, sizes["side"])
+    lines = -(-sizes["n_tokens"] // max(1, room // WORD))
+    return round(sizes["top"] + sizes["down"] * (cell + sizes["named"]) + BETWEEN + lines * LINE)
+
+
+def _numbers(n_layers: int, n_heads: int) -> list[dict]:
+    """What stands along the picture: the numbers of layers and of heads."""
+    every = 2 if n_layers > MOST_NUMBERS else 1
+    return [
+        *({"kind": "layer", "c": at, "text": f"{at}"} for at in range(0, n_layers, every)),
+        *({"kind": "number", "r": at, "text": f"{at}"} for at in range(n_heads)),
+        {"kind": "title", "c": 1, "text": "layer"},
+        {"kind": "title", "r": 1, "text": "head"},
+    ]
+
+
+def _looks(heads: Heads) -> list[dict]:
+    """The tokens, each with the weight that the query gives it in every head, in thousandths: a row
+    for each head and token would be 69,000 of 270 heads and 256 tokens.
+    """
+    weights = heads.weights[:, :, heads.query].reshape(-1, len(heads.tokens))
+    thousandths = np.rint(1000 * weights).astype(int).T.tolist()
+    first = heads.chosen[0] * heads.weights.shape[1] + heads.chosen[1]
+    return [
+        {"kind": "token", "c": at, "text": token, "n": first, "looks": "|".join(map(str, each))}
+        for at, (token, each) in enumerate(zip(heads.tokens, thousandths, strict=True))
+    ]
 
 
 def _raster(weights: np.ndarray, side: int) -> str:
     """Weights (column, row, query, key) as an image: the root of each is how much blue lies on the
-    page.
+    page. Of more weights than there are pixels, the largest of each few is drawn.
     """
     n_columns, n_rows, n_queries, n_keys = weights.shape
+    few = max(1, n_keys // (2 * side))
+    for axis, size in ((2, n_queries), (3, n_keys)) if few > 1 else ():
+        weights = np.maximum.reduceat(weights, np.arange(0, size, few), axis=axis)
+    *_, n_queries, n_keys = weights.shape
     scale = max(1, round(2 * side / n_keys))
     step = n_keys * scale + max(1, round(GAP * n_keys * scale / side))
     opaque = np.zeros((n_rows * step, n_columns * step), np.uint8)
-    shades = np.sqrt(np.nan_to_num(weights)) * (palette.FULL - palette.FAINT) + palette.FAINT
     for column, row in np.ndindex(n_columns, n_rows):
-        cells = (255 * shades[column, row]).astype(np.uint8).repeat(scale, 0).repeat(scale, 1)
+        roots = np.sqrt(np.nan_to_num(weights[column, row]))
+        shades = roots * (palette.FULL - palette.FAINT) + palette.FAINT
+        cells = (255 * shades).astype(np.uint8).repeat(scale, 0).repeat(scale, 1)
         top, left = row * step, column * step
         opaque[top : top + n_queries * scale, left : left + n_keys * scale] = cells
     blue = tuple(int(palette.POSITIVE[at : at + 2], 16) for at in (1, 3, 5))
-    image = Image.new("RGBA", opaque.shape[::-1], (*blue, 0))
-    image.putalpha(Image.fromarray(opaque))
+    image = Image.fromarray(opaque, "P")  # a byte a pixel: how much of the blue
+    image.putpalette(blue * 256)
     written = io.BytesIO()
-    image.save(written, "PNG")
+    image.save(written, "PNG", transparency=bytes(range(256)))
     return "data:image/png;base64," + base64.b64encode(written.getvalue()).decode()
 
 
 @lru_cache(maxsize=1)
 def _template() -> dict:
-    quiet = {"grid": False, "domain": False, "ticks": False, "labelFontSize": 12}
-    quiet |= {
-        "labelExpr": "floor(datum.value)",
-        "titleAnchor": "start",
-        "titleFontWeight": "normal",
+    """All in pixels, from the width that the browser has: on a phone squares stay squares."""
+    once = {
+        "across": "max(1, min(most, floor(width / least)))",
+        "cell": "min((width - left) / across, side)",
+        "below": f"top + down * (cell + named) + {BETWEEN}",
+        "lines": f"max(1, floor((height - below) / {LINE}))",
+        "per": f"max(floor(width / {WORD}), ceil(n_tokens / lines))",
+        "wide": "min(width / min(per, n_tokens), 100)",
     }
-    quiet |= {"titlePadding": 2, "labelPadding": 2}
-    base = alt.Chart(alt.Data(values=[])).encode(
-        x=alt.X("x:Q", axis=alt.Axis(orient="top", **quiet)),
-        y=alt.Y("y:Q", axis=alt.Axis(**{**quiet, "titleAnchor": "end"})),
-    )
-    boxes = base.encode(x2="x2:Q", y2="y2:Q")
+    base = alt.Chart(alt.Data(values=[]))
+
+    def only(kind: str, told: str = "true") -> alt.Chart:
+        return base.transform_filter(f"datum.kind === '{kind}' && {told}")
+
+    def placed(chart: alt.Chart, x: str, y: str, w: str = "0", h: str = "0") -> alt.Chart:
+        """A chart with the places of its marks."""
+        return chart.transform_calculate(px=x, py=y, pr=f"{x} + {w}", pb=f"{y} + {h}")
+
+    ends = {
+        "x": alt.X("px:Q", scale=None, axis=None),
+        "y": alt.Y("py:Q", scale=None, axis=None),
+    }
+    boxes = ends | {"x2": "pr:Q", "y2": "pb:Q"}
+    there = "datum.c < across * down"
+    column = "left + (datum.c % across) * cell"
+    row = "top + (datum.r + floor(datum.c / across)) * (cell + named) + named"
     image = (
-        boxes.transform_filter("datum.kind === 'image'")
+        placed(only("image", there), column, row, "datum.w * cell", "datum.h * cell")
         .mark_image(aspect=False, align="left", baseline="top", aria=False)
-        .encode(url="url:N")
+        .encode(url="url:N", **boxes)
     )
-    one = {"fields": ["id"], "empty": False}
-    over = alt.selection_point(name="over", on="pointerover", clear="pointerout", **one)
-    told = alt.selection_point(name="head", on="click", toggle=False, **one)
+    over = alt.selection_point(
+        name="over", on="pointerover", clear="pointerout", fields=["n"], empty=False
+    )
+    told = alt.selection_point(name="head", on="click", toggle=False, fields=["id"], empty=False)
     stroke = (
-        alt.when("over.id ? datum.id === over.id[0] : datum.chosen")
+        alt.when("over.n ? datum.n === over.n[0] : datum.chosen")
         .then(alt.value(palette.CHOSEN))
         .when(f"datum.score >= {MARKED_FROM}")
         .then(alt.value(palette.FED))
         .otherwise(alt.value("transparent"))
     )
     pointed = (
-        boxes.transform_filter("datum.kind === 'head'")
+        placed(only("head", there), column, row, "cell - 2", "cell - 2")
         .mark_rect(fillOpacity=0.01, strokeWidth=2, cursor="pointer", aria=False)
         .encode(
             stroke=stroke,
@@ -158,26 +223,48 @@ def _template() -> dict:
                 alt.Tooltip("id:N", title="head"),
                 alt.Tooltip("score:Q", title="share", format=".0%"),
             ],
+            **boxes,
         )
         .add_params(over, told)
     )
-    shown = "datum.kind === 'token' && (over.id ? datum.id === over.id[0] : datum.chosen)"
+    middle = f"{column} + cell / 2"
+    quiet = {"aria": False, "fontSize": 12, "color": palette.MUTED}
+    small = quiet | {"fontSize": alt.expr("min(12, cell)")}
+    numbers = [
+        placed(only("layer"), middle, "top - 8").mark_text(**quiet).encode(text="text:N", **ends),
+        placed(only("number"), "left - 8", f"{row} + cell / 2")
+        .mark_text(align="right", baseline="middle", **small)
+        .encode(text="text:N", **ends),
+        placed(only("title"), "datum.c * left", "datum.c ? 10 : top - 8")
+        .mark_text(align="left", **quiet)
+        .encode(text="text:N", **ends),
+        placed(only("name", there), column, f"{row} - 5")
+        .mark_text(align="left", **{**quiet, "color": palette.INK})
+        .encode(text="text:N", **ends),
+    ]
+    x, y = "(datum.c % per) * wide", f"below + floor(datum.c / per) * {LINE}"
+    weight = "toNumber(split(datum.looks, '|')[over.n ? over.n[0] : datum.n]) / 1000"
     shade = f"{palette.FAINT} + {palette.FULL - palette.FAINT} * sqrt(datum.weight)"
     cells = (
-        boxes.transform_filter(shown)
+        placed(only("token"), x, y, "wide - 2", f"{STRIP}")
+        .transform_calculate(weight=weight)
         .transform_calculate(shade=shade)
         .mark_rect(aria=False, cornerRadius=3)
         .encode(
             fill=alt.value(palette.POSITIVE),
             fillOpacity=alt.FillOpacity("shade:Q", scale=None, legend=None),
-            tooltip=[alt.Tooltip("token:N"), alt.Tooltip("weight:Q", format=".1%")],
+            tooltip=[alt.Tooltip("text:N", title="token"), alt.Tooltip("weight:Q", format=".1%")],
+            **boxes,
         )
     )
     words = (
-        base.transform_filter(shown)
-        .transform_calculate(x="(datum.x + datum.x2) / 2", y="(datum.y + datum.y2) / 2")
-        .mark_text(aria=False, color=palette.INK, baseline="middle")
-        .encode(text="token:N")
-    )
-    chart = alt.layer(image, pointed, cells, words).properties(width="container")
-    return without_data(chart.to_dict()) | {"autosize": {"type": "fit-x", "contains": "padding"}}
+        placed(only("token"), f"{x} + wide / 2 - 1", f"{y} + {STRIP / 2}")
+        .mark_text(aria=False, color=palette.INK, baseline="middle", fontSize=12,
+                   limit=alt.expr("wide - 4"))
+        .encode(text="text:N", **ends)
+    )  # fmt: skip
+    chart = alt.layer(image, pointed, *numbers, cells, words).properties(width="container")
+    made = without_data(chart.to_dict())
+    made["params"] = [*({"name": name, "expr": expr} for name, expr in once.items()),
+                      *made["params"]]  # fmt: skip
+    return made | {"autosize": {"type": "fit-x", "contains": "padding"}}

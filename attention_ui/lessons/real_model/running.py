@@ -13,9 +13,8 @@ from ...frame.models import opened
 from .own_fields import changes_of
 from .seen import Seen
 
-MOST_KEPT = 6
-"""Runs that are kept: with 64 tokens one of SmolLM2 takes 40 MB."""
-
+KEPT_BYTES = 240 * 2**20
+"""So much of runs is kept: with 64 tokens one of SmolLM2 takes 26 MB, with 256 some 150."""
 
 Step = TypeVar("Step")
 About = tuple[str, tuple[int, ...], str]
@@ -63,5 +62,5 @@ def kept(about: About) -> Seen | None:
 def _keep(about: About, found: Seen) -> None:
     with _TURN:
         _kept[about] = found
-        while len(_kept) > MOST_KEPT:
+        while len(_kept) > 1 and sum(each.run.n_bytes for each in _kept.values()) > KEPT_BYTES:
             _kept.popitem(last=False)

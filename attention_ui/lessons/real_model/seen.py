@@ -10,6 +10,9 @@ from attention_core.real_model.attribution import Attribution, attribution
 from attention_core.real_model.lens import Likeliest, lens
 from attention_core.real_model.run import Run, logits
 
+MOST_AFTER = 24
+"""What the model would say after each layer is asked of so many tokens, the last."""
+
 
 class Seen:
     """A run, and what the page has asked of it: worked out once."""
@@ -43,8 +46,8 @@ class Seen:
 
     @cached_property
     def lens(self) -> Likeliest:
-        """What it would say after each layer."""
-        return lens(self.run)
+        """What it would say after each layer, for the last tokens."""
+        return lens(self.run, last=MOST_AFTER)
 
     def brought(self, asked: int, against: int | None) -> Attribution:
         """What each part brought to the logit of a next token."""

@@ -23,7 +23,7 @@ from ...frame.long_run import Run, Steps, go_on, long_run
 from ...frame.models import TINY
 from . import words
 from .charts import by_layers
-from .lesson import OTHER_PROMPT, asked_of, encoded_of, other, whole
+from .lesson import DRAWN, OTHER_PROMPT, asked_of, encoded_of, other, whole
 from .running import in_turns, passes
 from .seen import Seen
 
@@ -95,6 +95,14 @@ def patched(values: Values, found: Seen) -> None:
         "it in the place of this one’s, and see what the model says then: where this turns the "
         "answer, that place held what decides (**activation patching**)."
     )
+    pieces = encoded_of(values).pieces
+    if len(pieces) > DRAWN:
+        n_runs = found.run.model.settings.n_layers * len(pieces)
+        st.markdown(
+            f"That would be {n_runs:,} runs, a row for each token: it is there for texts of up to "
+            f"{DRAWN} tokens, and yours has {len(pieces)}."
+        )
+        return
     control(OTHER_PROMPT, width=560)
     values = held.values()  # alone, this runs again with what was typed
     here, there = encoded_of(values).pieces, len(other(values)[1])

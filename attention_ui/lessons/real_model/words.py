@@ -1,5 +1,6 @@
 """What the page of a real model says, with numbers from the run."""
 
+import torch
 from torch import Tensor
 
 from attention_core.real_model.attribution import Attribution, head_by_key
@@ -13,7 +14,7 @@ from ...controls.control import Values
 from ...frame.ends import Answer
 from ...words import listed, number, percent
 from .heads import strongest as strongest_heads
-from .lesson import asked_of, encoded_of, measure_of, query_of, scores_of
+from .lesson import asked_of, drawn_of, encoded_of, looks_of, measure_of, scores_of
 from .raster import MARKED_FROM
 from .seen import Seen
 
@@ -27,10 +28,32 @@ def about_the_model(model: Model) -> str:
     shared = "" if s.n_key_heads == s.n_heads else f" on {s.n_key_heads} key/value heads"
     kept = f" Its numbers are kept in {model.quantised}." if model.quantised else ""
     return (
-        f"A model of the {model.family} family: {s.n_layers} layers of {s.n_heads} heads{shared}, "
-        f"{s.d_model:,} numbers for each token, {s.n_vocabulary:,} tokens to choose from.{kept} "
-        "Type on, and see what it would say next; ␣ is a blank."
+        "Type a text of yours, and see which tokens the model thinks likeliest next; ␣ is a blank. "
+        f"It is of the {model.family} family: {s.n_layers} layers of {s.n_heads} heads{shared}, "
+        f"{s.d_model:,} numbers for each token, {s.n_vocabulary:,} tokens to choose from.{kept}"
     )
+
+
+def typed_controls(values: Values, model: Model) -> str:
+    """That a control token which was typed is none; "" where there is none."""
+    found = model.tokenizer.control_words(values.prompt)
+    if not found:
+        return ""
+    return (
+        f"{listed([f'“{each}”' for each in found])} is read letter by letter, like any text: a "
+        "control token, which would steer the model, cannot be typed here."
+    )
+
+
+def of_step_names(model: Model) -> str:
+    """What the names of steps say that stand below the picture of a head."""
+    s = model.settings
+    told = ["`head_queries` are the parts of all queries that belong to each head"]
+    if s.rates:
+        told.append("`turned_queries` are those, turned by the place of their token (rotary)")
+    if (times := s.n_heads // s.n_key_heads) > 1:
+        told.append(f"in `head_shared_keys` {times} heads share one head’s keys")
+    return f"In a cell’s arithmetic, steps have their names in the program: {'; '.join(told)}."
 
 
 def says_nothing(model: Model) -> str:
@@ -47,7 +70,9 @@ def strongest(values: Values, found: Seen) -> str:
     bar = percent(MARKED_FROM)
     is_reached = best[0][1] >= MARKED_FROM
     reached = f"Green: {bar} or more on average." if is_reached else f"None reaches {bar}."
-    told = f"Most: {listed(each)}. {reached}"
+    ids = found.run.ids
+    n_asked = int(measure_of(values).picks(torch.as_tensor(ids))[1].sum())
+    told = f"Most: {listed(each)}. {reached} Asked of {n_asked} of your {len(ids)} tokens."
     return f"{measure_of(values).words} {told}"
 
 
@@ -188,7 +213,7 @@ def settled(found: Seen) -> int:
     """The first layer from which on the model would say what it says in the end; −1 where its
     embeddings say so already.
     """
-    ids = found.lens.ids.view(-1, len(found.run.ids))[:, -1]
+    ids = found.lens.ids.view(found.run.model.settings.n_layers + 1, -1)[:, -1]
     others = (ids != ids[-1]).nonzero().flatten()
     return int(others[-1]) if len(others) else -1
 
@@ -265,12 +290,19 @@ def answers(values: Values, found: Seen) -> list[Answer]:
 def of_the_head(values: Values, found: Seen, at: tuple[int, int]) -> str:
     """Where the head looks from the token that is asked."""
     layer, head = at
-    query = query_of(values)
+    query, drawn = looks_of(values), drawn_of(values)
     row = found.run.weights[layer, head, query]
     key = int(row.argmax())
     n_layers = found.run.model.settings.n_layers
-    return (
+    told = (
         f"Head {layer}.{head} is in layer {layer}, counted from 0 to {n_layers - 1}. From token "
         f"{query} it gives {percent(float(row[key]))} of its weight to token {key}. Point at a "
         "word to see where it looks from there."
+    )
+    if len(drawn) == len(row):
+        return told
+    elsewhere = 1 - float(row[drawn.start : drawn.stop].sum())
+    return (
+        f"{told} Here and below stand tokens {drawn.start} to {drawn.stop - 1} of {len(row)}. The "
+        f"others count too: they get {percent(elsewhere)} of the weight of token {query}."
     )

@@ -1,0 +1,127 @@
+"""What the first sheet says: what this is, what to try, and where a sheet differs from torch."""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import torch
+
+from ...operations import Drop
+from ...trace import Step, Trace
+from .layout import Block, Layout
+
+
+class Line(NamedTuple):
+    """A row of the sheet."""
+
+    texts: tuple[str, ...] = ()
+    style: Mapping[str, object] = {}
+    goes_to: str = ""
+    """The cell that the first text links to."""
+
+
+def lines(trace: Trace, layout: Layout, title: str, as_values: list[str]) -> Iterator[Line]:
+    """The rows of the sheet "Read me"."""
+    yield Line((title,), {"bold": True, "font_size": 16})
+    yield Line()
+    yield _line("The sheet Trace is live: change a number, and all that is made from it follows.")
+    yield Line()
+    yield Line(("Try this",), HEADING)
+    yield from map(_line, _to_try(trace, layout))
+    yield Line()
+    yield Line(("Good to know",), HEADING)
+    yield from map(_line, _notes(trace, layout, as_values))
+    yield Line()
+    yield Line(("Step", "Shape", "Made by"), HEADING)
+    for block in layout.blocks.values():
+        step = block.step
+        made = step.code if step.inputs else "given: yours to change"
+        yield Line((step.name, step.shape, made), {}, block.start.written)
+
+
+HEADING = {"bold": True, "font_size": 12}
+
+
+def _line(text: str) -> Line:
+    return Line((text,))
+
+
+def _to_try(trace: Trace, layout: Layout) -> Iterator[str]:
+    if (given := _to_change(trace)) is not None:
+        first = layout.blocks[given.name].corners(0)[0].written
+        follow = [step.name for step in trace.values() if given.name in step.earlier()]
+        yield f"Type another number in {first}, the first cell of {given.name}. {_those(follow)}"
+    yield (
+        "Click a number and press F2: you see its formula, and coloured frames around the cells "
+        "it reads."
+    )
+    for mask in _masks(trace):
+        yield (
+            f"In {mask.name} ({_range(layout.blocks[mask.name])}), 1 lets a query see "
+            "a key and 0 hides it. Flip one, and see where its weight goes."
+        )
+    settings = [
+        f"{setting} of {name} ({block.setting(at).written})"
+        for name, block in layout.blocks.items()
+        for at, setting in enumerate(block.settings)
+    ]
+    if settings:
+        yield f"Change what a step was set to: {', '.join(settings)}."
+
+
+def _range(block: Block) -> str:
+    return ":".join(corner.written for corner in block.corners(0))
+
+
+def _to_change(trace: Trace) -> Step | None:
+    """The matrix whose change is worth a look: W_query, else the first that others are made of."""
+    used = {each.name for step in trace.values() for each in step.inputs}
+    given = [
+        step
+        for step in trace.values()
+        if not step.inputs and step.name in used and step.value.is_floating_point()
+    ]
+    queries = [step for step in given if step.name == "W_query"]
+    return next(iter([*queries, *given]), None)
+
+
+def _those(follow: list[str]) -> str:
+    if len(follow) > 5:
+        return f"Watch {', '.join(follow[:4])} and the {len(follow) - 4} steps after them."
+    *others, last = follow
+    return f"Watch {', '.join(others)} and {last}." if others else f"Watch {last}."
+
+
+def _masks(trace: Trace) -> Iterator[Step]:
+    """The masks that stand there as they were given."""
+    for step in trace.values():
+        if not step.inputs and step.value.dtype == torch.bool:
+            yield step
+
+
+def _notes(trace: Trace, layout: Layout, as_values: list[str]) -> Iterator[str]:
+    yield (
+        "A sheet calculates with 15 digits, torch with 7: the last digits here can differ from "
+        "those in the app."
+    )
+    if any(step.value.isneginf().any() for step in trace.values()):
+        yield (
+            "A sheet has no infinity. Where you read −∞, the cell holds -1E+300, and e to that "
+            "is exactly 0."
+        )
+    for step in trace.values():
+        if isinstance(step.operation, Drop):
+            yield (
+                f"The random numbers of {step.inputs[1].name} are values: torch drew them once, "
+                "and they stay as they are until you change them."
+            )
+    for name in as_values:
+        yield (
+            f"Numbers of {name} are values that do not follow: a sheet has no function for it. "
+            f"torch says: {trace[name].code}"
+        )
+    for name, block in layout.blocks.items():
+        if block.rows is not None:
+            yield (
+                f"Of the {len(block.step.value):,} rows of {name} only the {block.n_rows} that "
+                "are looked up stand here, under their own numbers. The other rows are left out."
+            )

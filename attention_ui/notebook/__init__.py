@@ -1,0 +1,1 @@
+"""The pictures of the app in a notebook, without Streamlit."""

@@ -1,0 +1,133 @@
+"""A layout as a picture of its own: all that a browser needs stands in it, so it is drawn without
+the internet, in any order of cells, and in a file.
+"""
+
+import base64
+import gzip
+import html
+import io
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from itertools import count
+
+import vl_convert
+from PIL import Image
+
+from ..picture.layout import WIDE, Layout
+from ..picture.spec import EMPTY_ROOM, GROUNDS, INKS, Stops, drawn
+from ..picture.table import MANY, Lists, n_marks, n_slots, table
+from .in_browser import FRAME, PAGE, SCRIPT, STYLE
+
+VEGA_LITE = "6.4"
+FONT = '"Source Sans", "Source Sans Pro", "Arial Narrow", "Liberation Sans Narrow", sans-serif'
+"""The app's own where it is installed, else one as narrow, for which cells have room."""
+_numbers = count()
+
+
+def new_place() -> str:
+    """A name that no other picture of a page has: notebooks keep those of earlier runs."""
+    return f"attention-{next(_numbers)}-{id(_numbers):x}"
+
+
+@lru_cache(maxsize=1)
+def _vega() -> str:
+    """Vega, Vega-Lite and Vega-Embed as one packed script: 0.4 MB."""
+    made = vl_convert.javascript_bundle("window.attentionDraw = vegaEmbed;", vl_version=VEGA_LITE)
+    return _packed(made)
+
+
+def _packed(text: str) -> str:
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
+
+
+@dataclass
+class Picture:
+    """A picture that Jupyter, VS Code and marimo show as the last line of a cell.
+
+    `page()` is the same as a whole HTML page, to be kept in a file.
+    """
+
+    layout: Layout
+    stops: Stops | None = None
+    lists: Lists | None = None
+    notices: Sequence[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._place = self.stops.place if self.stops else new_place()
+        self._rows = table(self.layout, lists=self.lists)
+
+    def __repr__(self) -> str:
+        return " ".join([self.layout.alt, *self.notices])
+
+    def _spec(self, theme: str, marks: int) -> dict:
+        has_sentence = self.layout.sentence is not None
+        made = drawn(marks, self.stops, theme, n_slots(self._rows), has_sentence)
+        return {**made, "config": {**made["config"], "font": FONT}}
+
+    def _columns(self) -> dict[str, list]:
+        """The table, with what JSON has no word for left out."""
+        return {
+            name: [None if isinstance(v, float) and not math.isfinite(v) else v for v in column]
+            for name, column in self._rows.to_pydict().items()
+        }
+
+    def piece(self) -> str:
+        """A piece of HTML with its script; all text of a person is in its packed data."""
+        marks = n_marks(self._rows)
+        told = {
+            "specs": {theme: self._spec(theme, marks) for theme in GROUNDS},
+            "columns": self._columns(),
+            "inks": INKS,
+            "grounds": GROUNDS,
+        }
+        wide, narrow = (round(one.height) + 8 for one in (self.layout.wide, self.layout.narrow))
+        script = SCRIPT.replace("ID", self._place).replace("DATA", _packed(json.dumps(told)))
+        notices = "".join(f"<p>{html.escape(each)}</p>" for each in self.notices)
+        room = f'<div class="{self._place}">{EMPTY_ROOM}</div>' if self.stops else ""
+        still = base64.b64encode(self.png).decode()
+        return (
+            f'<div id="{self._place}" class="attention-picture" '
+            f'style="--wide:{wide}px;--narrow:{narrow}px">'
+            f"<style>{STYLE}</style>{notices}{room}"
+            f'<div class="drawn" role="img" aria-label="{html.escape(self.layout.alt)}">'
+            f'<img alt="" src="data:image/png;base64,{still}"></div></div>'
+            f"<script>{script.replace('VEGA', _vega())}</script>"
+        )
+
+    def page(self) -> str:
+        """A whole HTML page."""
+        return PAGE.replace("BODY", self.piece())
+
+    @cached_property
+    def png(self) -> bytes:
+        """A still picture, light, for where no script runs."""
+        rows = self._columns()
+        values = [dict(zip(rows, each, strict=True)) for each in zip(*rows.values(), strict=True)]
+        spec = {
+            **self._spec("light", MANY + 1),
+            "data": {"name": "source", "values": values},
+            "width": WIDE,
+            "height": round(self.layout.wide.height) + 8,
+            "background": GROUNDS["light"],
+        }
+        spec["params"] = [
+            {name: each[name] for name in each if name != "bind"} for each in spec["params"]
+        ]
+        made = vl_convert.vegalite_to_png(spec, vl_version=VEGA_LITE)
+        still = io.BytesIO()
+        Image.open(io.BytesIO(made)).convert("RGB").quantize(64).save(still, "png", optimize=True)
+        return still.getvalue()
+
+    def _repr_mimebundle_(self, **_: object) -> dict:
+        """For Jupyter."""
+        still = base64.b64encode(self.png).decode()
+        return {"text/plain": repr(self), "image/png": still, "text/html": self.piece()}
+
+    def _mime_(self) -> tuple[str, str]:
+        """For marimo, which runs scripts in a frame alone."""
+        tall = round(self.layout.wide.height) + 60 + 30 * len(self.notices)
+        frame = FRAME.replace("TALL", str(tall))
+        return "text/html", frame.replace("PAGE", html.escape(self.page()))
