@@ -102,12 +102,11 @@ def _start(asked: argparse.Namespace) -> int | str:
         options.append(f"--server.port={asked.port}")
     if asked.no_browser:
         options.append("--server.headless=true")
-    from click import Abort
     from streamlit.web import cli
 
     try:
         cli.main(["run", str(SERVED / "app.py"), *options], prog_name=NAME, standalone_mode=False)
-    except Abort:  # what click makes of Ctrl-C
+    except cli.click.Abort:  # what becomes of Ctrl-C there
         return STOPPED
     return 0
 

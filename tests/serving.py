@@ -41,11 +41,12 @@ class AppServer:
     """`streamlit run app.py` on a free port of this machine, or on the one that is named.
 
     `options` go to Streamlit, `before` is a command that runs the server's, and the rest to Popen.
+    `start`, if there is one, is what Python gets in place of that, with {port} for the port.
     """
 
     running: ClassVar[list] = []
 
-    def __init__(self, log, folder=ROOT, port=None, options=None, before=(), **process):
+    def __init__(self, log, cwd=ROOT, port=None, options=None, before=(), start=(), **process):
         self.log = log
         port = port or free_port()
         self.url = f"http://127.0.0.1:{port}"
@@ -57,12 +58,14 @@ class AppServer:
             "browser.gatherUsageStats": "false",
             **(options or {}),
         }
-        command = [*before, sys.executable, "-m", "streamlit", "run", "app.py"]
-        command += [f"--{name}={value}" for name, value in options.items()]
+        start = [str(each).format(port=port) for each in start] or [
+            *("-m", "streamlit", "run", "app.py"),
+            *(f"--{name}={value}" for name, value in options.items()),
+        ]
         with open(log, "wb") as output:
             self.process = subprocess.Popen(
-                command,
-                cwd=folder,
+                [*before, sys.executable, *start],
+                cwd=cwd,
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 **{"stdin": subprocess.DEVNULL, **process},

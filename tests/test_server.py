@@ -68,16 +68,19 @@ def test_it_does_not_watch_its_files():
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="there is no make here")
-def test_make_run_is_for_this_machine_and_streamlit_run_for_all():
+def test_make_run_is_the_command():
     told = subprocess.run(
-        ["make", "-n", "run", f"PYTHON={sys.executable}"],
+        ["make", "-n", "run", "PORT=8600", "MODEL=a model", f"PYTHON={sys.executable}"],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=True,
     ).stdout
-    (line,) = [line for line in told.splitlines() if "streamlit run" in line]
-    assert "--server.address=localhost" in line.split()
+    (line,) = [line for line in told.splitlines() if "attention_explorer" in line]
+    assert line.endswith("-m attention_explorer --port=8600 --model='a model'")
+
+
+def test_streamlit_run_is_for_all():
     assert "address" not in CONFIG["server"]  # else nobody could reach a hosted app
 
 

@@ -3,9 +3,6 @@
 from importlib import import_module
 from types import ModuleType
 
-INSTALL = "python -m pip install -r requirements-model.txt"
-"""What brings the readers of model files."""
-
 
 class ModelRefused(ValueError):
     """A model is not opened, and why, in the words of its reader."""
@@ -18,6 +15,6 @@ def needed(name: str, what_for: str) -> ModuleType:
     except ImportError as error:
         package = name.partition(".")[0]
         raise ModelRefused(
-            f"{what_for} needs the Python package {package}, which is not installed: `{INSTALL}` "
-            "brings it"
+            f"{what_for} needs the Python package {package}, which is not installed: "
+            f"`python -m pip install {package}` brings it"
         ) from error

@@ -29,10 +29,11 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
         host = st.get_option("server.address") or "localhost"
         path = (st.get_option("server.baseUrlPath") or "").strip("/")
         address = f"http://{host}:{st.get_option('server.port')}/{path}"
-        Timer(0.5, _open, [address]).start()
+        Timer(0.5, open_browser, [address]).start()
     yield
 
 
-def _open(address: str) -> None:
+def open_browser(address: str) -> None:
+    """Open a browser; say the address where there is none."""
     if not webbrowser.open(address):
         print(f"No browser could be opened. The app is at {address}", flush=True)

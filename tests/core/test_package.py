@@ -1,24 +1,34 @@
-"""What is installed: a wheel of the core alone, and the names that people import from it."""
+"""What is installed: wheels of the app and of the core alone, and the names to import from it."""
 
+import asyncio
 import inspect
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from importlib import import_module, metadata
 from pathlib import Path
 
 import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.asyncio.client import connect
 
 import attention_core
 from attention_core.trace import Trace
+from benchmarks.visitor import Visitor
+from serving import start_server
 
 ROOT = Path(__file__).resolve().parents[2]
 README = "\n".join(
     (ROOT / each).read_text(encoding="utf-8") for each in ("README.md", "attention_core/README.md")
 )
 BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+NEEDS = (ROOT / "requirements.txt").read_text(encoding="utf-8")
+ASKED = list(dict.fromkeys(re.findall(r"^[\w-]+", NEEDS, re.MULTILINE)))
+PIP = ("-m", "pip", "--disable-pip-version-check")
 
 
 def run(*arguments, **options):
@@ -50,75 +60,148 @@ def needed_by(name):
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    """The wheel, built from a copy, so that nothing is left in this folder."""
-    copy, made = tmp_path_factory.mktemp("copy"), tmp_path_factory.mktemp("wheel")
-    for name in ("attention_core", "attention_ui", "benchmarks", "pages"):
-        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "app.py"):
-        shutil.copy(ROOT / name, copy)
-    pip = ("-m", "pip", "--disable-pip-version-check", "wheel", "--no-deps")
-    run(*pip, "--no-build-isolation", "--no-index", "--wheel-dir", made, copy)
-    (built,) = made.iterdir()
-    return built
+def wheels(tmp_path_factory):
+    """The wheels of the app and of the core, built from a copy, so that nothing is left here."""
+    copy, made = tmp_path_factory.mktemp("copy") / "all", tmp_path_factory.mktemp("wheels")
+    left_out = (".git", ".venv*", "__pycache__", "*.egg-info", "build", "docs", "tests")
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*left_out))
+    for folder in (copy, copy / "core_only"):
+        options = ("--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir", made)
+        run(*PIP, "wheel", *options, folder)
+    core, app = sorted(made.iterdir())
+    return app, core
+
+
+def installed_alone(wheel, beside, tmp_path_factory):
+    """The folder a wheel is installed in, and the options of a process elsewhere, with what that
+    needs in reach and nothing else.
+    """
+    target = tmp_path_factory.mktemp("target")
+    # In a folder of another name Streamlit thinks that it is being developed.
+    needed = tmp_path_factory.mktemp("needed") / "site-packages"
+    needed.mkdir()
+    run(*PIP, "install", "--no-deps", "--no-index", "--target", target, wheel)
+    for distribution in {each.name: each for name in beside for each in needed_by(name)}.values():
+        for top in {file.parts[0] for file in distribution.files or []} - {"..", "__pycache__"}:
+            if not (needed / top).exists():
+                (needed / top).symlink_to(distribution.locate_file(top))
+    bare = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (target, needed)))}
+    return target, {"cwd": tmp_path_factory.mktemp("elsewhere"), "env": bare}
+
+
+def asked_by(target):
+    """What the distribution in a folder asks for, by name, without its extras."""
+    (distribution,) = metadata.distributions(path=[str(target)])
+    wanted = [each for each in distribution.requires if "extra ==" not in each]
+    return list(dict.fromkeys(re.match(r"[\w-]+", each)[0] for each in wanted))
+
+
+def shipped(target):
+    """The files that a wheel has put into a folder, without its description and its command."""
+    found = {path.relative_to(target) for path in target.rglob("*") if path.is_file()}
+    others = (".dist-info", ".pyc", "bin/")
+    return {path for path in found if not any(each in path.as_posix() for each in others)}
+
+
+def to_ship(*folders):
+    """What wheels should have of these: the modules and their data."""
+    kinds = ("*.py", "*.json", "*.toml", "*.safetensors", "*.png", "sentences.txt")
+    found = (path for folder in folders for kind in kinds for path in (ROOT / folder).rglob(kind))
+    return {path.relative_to(ROOT) for path in found}
 
 
 @pytest.fixture(scope="module")
-def installed(wheel, tmp_path_factory):
-    """`run` in another folder, with the wheel, torch and safetensors in reach and nothing else."""
-    target, beside = tmp_path_factory.mktemp("target"), tmp_path_factory.mktemp("beside")
-    pip = ("-m", "pip", "--disable-pip-version-check", "install", "--no-deps", "--no-index")
-    run(*pip, "--target", target, wheel)
-    for distribution in [*needed_by("torch"), *needed_by("safetensors")]:
-        for top in {file.parts[0] for file in distribution.files or []} - {"..", "__pycache__"}:
-            if not (beside / top).exists():
-                (beside / top).symlink_to(distribution.locate_file(top))
-    bare = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (target, beside)))}
-    elsewhere = tmp_path_factory.mktemp("elsewhere")
-    return lambda *arguments: run("-S", *arguments, cwd=elsewhere, env=bare)
+def core(wheels, tmp_path_factory):
+    """The folder of the installed core, and the options of a process that has it alone."""
+    return installed_alone(wheels[1], ("torch", "safetensors"), tmp_path_factory)
 
 
-@pytest.mark.slow("2 s: builds the wheel and installs it")
-def test_the_wheel_has_the_core_its_data_and_two_requirements(installed, wheel):
-    parts = wheel.name.split("-")
-    assert parts[:2] == ["attention_core", attention_core.__version__]
-    (target, *_) = installed("-c", "import sys; print(sys.path[1])").split("\n")
-    wanted = {path.relative_to(ROOT) for path in (ROOT / "attention_core").rglob("*.py")}
-    for data in ("*.json", "*.toml", "*.safetensors", "sentences.txt"):
-        wanted |= {path.relative_to(ROOT) for path in (ROOT / "attention_core").rglob(data)}
-    found = {path.relative_to(target) for path in Path(target).rglob("*") if path.is_file()}
-    assert {path for path in found if ".dist-info" not in str(path) and path.suffix != ".pyc"} == (
-        wanted
-    )
-    (distribution,) = metadata.distributions(path=[target])
-    needed = [each for each in distribution.requires if "extra ==" not in each]
-    names = [re.match(r"[\w-]+", each)[0] for each in needed]
-    assert names == ["torch", "safetensors"]
+@pytest.fixture(scope="module")
+def installed(core):
+    """`run` in another folder, with the core, torch and safetensors in reach alone."""
+    return lambda *arguments: run("-S", *arguments, **core[1])
 
 
-def test_the_requirements_are_those_of_the_app():
-    pinned = set(
-        re.findall(r"torch(?:==|-)(\d+\.\d+)\.\d+", (ROOT / "requirements.txt").read_text())
-    )
-    (low,) = pinned
+@pytest.fixture(scope="module")
+def app(wheels, tmp_path_factory):
+    """The folder of the installed app, and the options of a process that has it alone."""
+    return installed_alone(wheels[0], ASKED, tmp_path_factory)
+
+
+@pytest.mark.slow("20 s: builds the wheels and installs them")
+def test_the_wheel_of_the_core_has_its_data_and_two_requirements(core, wheels):
+    assert wheels[1].name.split("-")[:2] == ["attention_core", attention_core.__version__]
+    assert shipped(core[0]) == to_ship("attention_core")
+    assert asked_by(core[0]) == ["torch", "safetensors"]
+
+
+@pytest.mark.slow("20 s: builds the wheels and installs them")
+def test_the_wheel_of_the_app_has_every_page_and_its_data_and_asks_for_the_requirements(app):
+    served = Path("attention_explorer/served")
+    there = {Path("app.py"), Path(".streamlit/config.toml"), *to_ship("pages")}
+    wanted = to_ship("attention_core", "attention_explorer", "attention_ui")
+    assert shipped(app[0]) == wanted | {served / path for path in there}
+    assert asked_by(app[0]) == ASKED
+
+
+@pytest.mark.slow("20 s: builds the wheels and installs them")
+def test_the_installed_command_serves_its_pages_in_their_theme(app, tmp_path):
+    target, options = app
+    start = ("-S", target / "bin" / "attention-explorer", "--no-browser", "--port={port}")
+    server = start_server(tmp_path / "output.txt", start=start, **options)
+    try:
+        for page in ("", "simplified_attention"):
+            visitor = asyncio.run(Visitor(server.url, page).enter())
+            assert visitor.errors == []
+        assert visitor.sliders
+        assert asyncio.run(theme(server.url)).link_underline
+        assert "http://localhost:" in server.output()  # and not for all
+    finally:
+        server.stop()
+
+
+async def theme(url):
+    """The theme that a browser is told of."""
+    address = url.replace("http", "ws", 1) + "/_stcore/stream"
+    async with connect(address, subprotocols=["streamlit"], max_size=None) as socket:
+        message = BackMsg()
+        message.rerun_script.query_string = ""
+        await socket.send(message.SerializeToString())
+        answer = ForwardMsg()
+        while answer.WhichOneof("type") != "new_session":
+            answer.ParseFromString(await asyncio.wait_for(socket.recv(), 60))
+        return answer.new_session.custom_theme
+
+
+@pytest.mark.slow("20 s: builds the wheels and installs them")
+def test_the_package_and_its_help_load_no_streamlit(app):
+    code = "import sys, attention_explorer.command; print('streamlit' in sys.modules)"
+    assert run("-S", "-c", code, **app[1]).strip() == "False"
+
+
+def test_the_core_asks_for_what_the_app_asks_for():
+    readers = (ROOT / "requirements-model.txt").read_text(encoding="utf-8")
+    lines = [*NEEDS.splitlines(), *readers.splitlines()]
+    core = tomllib.loads((ROOT / "core_only" / "pyproject.toml").read_text(encoding="utf-8"))
+    torch, *others = core["project"]["dependencies"]
+    for extra in core["project"]["optional-dependencies"].values():
+        others += extra
+    assert set(others) <= set(lines)
+    (low,) = set(re.findall(r"torch(?:==|-)(\d+\.\d+)\.\d+", NEEDS))
     major, minor = map(int, low.split("."))
-    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    assert f'"torch>={low},<{major}.{minor + 1}"' in text
-    asked = (ROOT / "requirements.txt").read_text()
-    (reader,) = re.findall(r"^safetensors\S+", asked, re.MULTILINE)
-    assert f'"{reader}"' in text
+    assert torch == f"torch>={low},<{major}.{minor + 1}"
 
 
-@pytest.mark.slow("2 s: builds the wheel and installs it")
+@pytest.mark.slow("20 s: builds the wheels and installs them")
 @pytest.mark.parametrize(
-    "name", ["streamlit", "altair", "pandas", "attention_ui", "pages", "tests"]
+    "name", ["streamlit", "altair", "pandas", "attention_ui", "attention_explorer", "pages"]
 )
 def test_nothing_of_the_app_is_in_reach_of_the_installed_core(installed, name):
     code = f"import importlib.util as util; print(util.find_spec({name!r}))"
     assert installed("-c", code).strip() == "None"
 
 
-@pytest.mark.slow("2 s: builds the wheel and installs it")
+@pytest.mark.slow("20 s: builds the wheels and installs them")
 def test_the_readme_s_lines_run_with_the_installed_core_and_print_what_they_say(installed):
     assert len(BLOCKS) > 1
     said = re.findall(r"^print\(.*\)  # (.*)$", "\n".join(BLOCKS), re.MULTILINE)
@@ -127,7 +210,7 @@ def test_the_readme_s_lines_run_with_the_installed_core_and_print_what_they_say(
     assert [line for line in said if line not in printed] == []
 
 
-@pytest.mark.slow("2 s: builds the wheel and installs it")
+@pytest.mark.slow("20 s: builds the wheels and installs them")
 def test_the_published_numbers_come_out_of_the_installed_core(installed):
     *_, total = installed("-m", "attention_core.published").splitlines()
     assert total.startswith("total")

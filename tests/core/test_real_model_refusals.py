@@ -321,4 +321,4 @@ def test_a_reader_that_is_not_installed_is_said_with_how_to_get_it(monkeypatch):
     monkeypatch.setattr(readers, "import_module", missing)
     words = said(tiny.TINY)
     assert "needs the Python package tokenizers, which is not installed" in words
-    assert "pip install -r requirements-model.txt" in words
+    assert "`python -m pip install tokenizers` brings it" in words

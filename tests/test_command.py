@@ -1,0 +1,133 @@
+"""The command `attention-explorer`: what it starts, and what it says where that cannot be."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from importlib import metadata
+
+import pytest
+from streamlit.web import cli
+
+from attention_explorer import command
+from attention_ui.frame import serve
+from attention_ui.frame.started import ALONE, MODEL
+from serving import ROOT, start_server
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """What Streamlit is asked for, in place of running it."""
+    asked = []
+    monkeypatch.setattr(cli, "main", lambda arguments, **_: asked.extend(arguments))
+    for name in (ALONE, MODEL):
+        monkeypatch.setenv(name, "")
+    return asked
+
+
+def test_it_serves_on_this_machine_alone_for_who_started_it(started, tmp_path):
+    assert command.main(["--no-browser", "--model", str(tmp_path)]) == 0
+    options = ["--server.address=localhost", "--server.headless=true"]
+    assert started == ["run", str(ROOT / "app.py"), *options]
+    assert (os.environ[ALONE], os.environ[MODEL]) == ("1", str(tmp_path))
+
+
+@pytest.mark.parametrize("port", ["x", "0", "65536", "-1", "²", "8501.5"])
+def test_what_is_no_port_is_said(port, started, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        command.main([f"--port={port}"])
+    assert f"'{port}' is no port: choose a number from 1 to 65535" in capsys.readouterr().err
+    assert started == []
+
+
+def test_a_port_in_use_is_said(started):
+    with socket.create_server(("localhost", 0)) as taken:
+        port = taken.getsockname()[1]
+        said = command.main([f"--port={port}"])
+    assert said.startswith(f"Port {port} cannot be used (")
+    assert said.endswith("leave --port out and the first free one from 8501 is taken.")
+    assert started == []
+
+
+def test_a_model_that_is_not_there_is_said(started, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        command.main(["--model", "no/such.gguf"])
+    assert "there is no file or folder 'no/such.gguf'" in capsys.readouterr().err
+    assert started == []
+
+
+def test_without_streamlit_it_says_how_to_get_it(started, monkeypatch):
+    def missing(name):
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "version", missing)
+    said = command.main([])
+    assert said.startswith("Streamlit, which shows the pages, is not installed.")
+    assert "-m pip install 'streamlit>=" in said
+    assert started == []
+
+
+@pytest.mark.parametrize("other", ["1.40.2", "1.670.0", "2.0"])
+def test_with_another_streamlit_it_says_so_and_goes_on(other, started, monkeypatch, capsys):
+    assert command.main([]) == 0
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(metadata, "version", lambda _: other)
+    assert command.main([]) == 0
+    assert f"Streamlit {other} is installed, and this app was tried with" in capsys.readouterr().err
+    assert len(started) == 6
+
+
+def test_without_a_browser_it_says_the_address(monkeypatch, capsys):
+    monkeypatch.setattr(serve.webbrowser, "open", lambda _: False)
+    serve.open_browser("http://localhost:8501/")
+    said = capsys.readouterr().out
+    assert said == "No browser could be opened. The app is at http://localhost:8501/\n"
+
+
+def test_help_is_one_screen(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit, match="0"):
+        command.main(["--help"])
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+
+
+def explorer(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "attention_explorer", *map(str, arguments)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.slow("5 s: checks code in processes of its own")
+@pytest.mark.parametrize(("scale", "status"), [(" / keys.shape[-1] ** 0.5", 0), ("", 1)])
+def test_it_checks_code_of_one_s_own(scale, status, tmp_path):
+    mine = tmp_path / "mine.py"
+    mine.write_text(
+        "def attention(queries, keys, values):\n"
+        f"    return (queries @ keys.T{scale}).softmax(-1) @ values\n"
+    )
+    told = explorer("check", f"{mine}:attention")
+    assert (told.returncode, told.stderr) == (status, "")
+    assert "lights" in told.stdout
+    assert explorer("check", "mine:x").stderr.count("attention-explorer check") == 2
+
+
+@pytest.mark.slow("5 s: a server of its own")
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is another thing there")
+@pytest.mark.parametrize("home", ["/dev/null/none", "/proc"])
+def test_it_needs_no_home_and_ctrl_c_ends_it_quietly(home, tmp_path):
+    start = ("-m", "attention_explorer", "--no-browser", "--port={port}")
+    server = start_server(tmp_path / "output.txt", start=start, env={**os.environ, "HOME": home})
+    try:
+        server.process.send_signal(signal.SIGINT)
+        assert server.process.wait(timeout=20) == 130
+        said = [line for line in server.output().splitlines() if line.strip()]
+        assert len(said) == 2, said  # where it is
+    finally:
+        server.stop()
