@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from functools import cache
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ import torch
 from attention_core import EXAMPLES, Inputs, attend, embed
 from attention_core.export.exercise import exercise, exercise_steps
 from attention_core.export.notebook import notebook
+from attention_core.real_model.tiny import TINY
 from attention_core.trace import Trace
 from attention_ui.controls import held
 from attention_ui.controls.shared import inputs_of
@@ -103,6 +105,8 @@ def ran(request, view_at, files_at, tmp_path_factory):
             name = "-".join(place) + ending
             named[place, ending] = kept.setdefault(json.dumps([ending, content]), (name, content))
     folder = tmp_path_factory.mktemp("taken")
+    # What a program of a real model asks its reader for, at its top: the model's file beside it.
+    shutil.copy(TINY / "model.safetensors", folder)
     said = all_of(folder, start_all(folder, dict(kept.values())))
     return {which: said[name] for which, (name, _) in named.items()}
 

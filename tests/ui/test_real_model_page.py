@@ -300,7 +300,7 @@ def long_model(tmp_path, monkeypatch):
     )  # fmt: skip
     LlamaForCausalLM(config).save_pretrained(tmp_path)
     (tmp_path / "tokenizer.json").write_bytes((FOLDER / "tokenizer.json").read_bytes())
-    monkeypatch.setenv(models.PATH, str(tmp_path))
+    monkeypatch.setenv(models.MODEL, str(tmp_path))
     monkeypatch.setattr(lesson, "is_alone", lambda: True)
     return open_model(tmp_path)
 

@@ -125,7 +125,7 @@ MODEL = Control(
     check=_opens,
     undoes=(
         *("prompt", "model_head", "looks_from", "drawn_tokens"),
-        *("model_off", "asked_token", "against_token", "other_prompt"),
+        *("model_off", "asked_token", "against_token", "other_prompt", "section", "cell"),
     ),
 )
 PROMPT = Control(
@@ -135,7 +135,10 @@ PROMPT = Control(
     _start(STARTS),
     widget="text_input",
     check=_fits,
-    undoes=("looks_from", "drawn_tokens"),
+    undoes=(
+        *("looks_from", "drawn_tokens", "section", "cell"),
+        *("model_off", "asked_token", "against_token"),
+    ),
 )
 MEASURE = Control("measure", MEASURE_NAMES, "Mark the heads by", "previous", widget="selectbox")
 ORDER = Control(
@@ -146,7 +149,13 @@ ORDER = Control(
     widget="segmented_control",
 )
 MODEL_HEAD = Control(
-    "model_head", Name(), "Head (layer.head)", STRONGEST, widget="selectbox", options=_heads
+    "model_head",
+    Name(),
+    "Head (layer.head)",
+    STRONGEST,
+    widget="selectbox",
+    options=_heads,
+    undoes=("section", "cell"),
 )
 LOOKS_FROM = Control(
     "looks_from",
