@@ -56,7 +56,7 @@ with st.container(key="looked_into"):
         "it.",
     ) as beside:
         with beside:
-            control(lesson.MEASURE, width=230)
+            control(lesson.MEASURE, width=250)
             control(lesson.ORDER)
         heads_picture(values, found, chosen)
         st.caption(words.strongest(values, found))
@@ -76,7 +76,8 @@ with st.container(key="looked_into"):
         "numbers",
         "Down to its numbers",
         "Each query of this head is compared with each key, and softmax turns a row of scores into "
-        "weights. Point at a cell to see what it is made of; click, and go on to the model’s file.",
+        "weights. Point at a cell to see what it is made of; click, and go on to the model’s file. "
+        + words.of_its_components(values, drawn),
     ):
         picture("numbers", equation(trace, *drawn.compares()))
         st.caption(words.of_step_names(model))

@@ -1,5 +1,6 @@
 """The app's own server and the browser, for tests, benchmarks and screenshots alike."""
 
+import asyncio
 import os
 import socket
 import subprocess
@@ -9,6 +10,10 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import ClassVar
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.asyncio.client import connect
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -35,6 +40,23 @@ def free_port():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return free.getsockname()[1]
+
+
+def stream(url):
+    """A connection as a browser's, without a visitor's first request."""
+    address = url.replace("http", "ws", 1) + "/_stcore/stream"
+    return connect(address, subprotocols=["streamlit"], max_size=None)
+
+
+async def new_session(socket):
+    """What a server says first to a browser that asks for a page."""
+    message = BackMsg()
+    message.rerun_script.query_string = ""
+    await socket.send(message.SerializeToString())
+    answer = ForwardMsg()
+    while answer.WhichOneof("type") != "new_session":
+        answer.ParseFromString(await asyncio.wait_for(socket.recv(), 60))
+    return answer.new_session
 
 
 class AppServer:

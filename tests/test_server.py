@@ -13,24 +13,15 @@ from urllib.parse import urlsplit
 
 import pytest
 from packaging.requirements import Requirement
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
 from attention_ui.frame.descriptors import MOST, raise_open_files
 from benchmarks.visitor import Visitor
-from serving import ROOT, AppServer, start_server
+from serving import ROOT, AppServer, new_session, start_server, stream
 
 pytestmark = pytest.mark.slow("1 min: servers of its own")
 
 CONFIG = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
-
-
-def stream(url):
-    """A connection as a browser's, without a visitor's first request."""
-    address = url.replace("http", "ws", 1) + "/_stcore/stream"
-    return connect(address, subprotocols=["streamlit"], max_size=None)
 
 
 # --- how it is started ----------------------------------------------------------------------------
@@ -149,13 +140,8 @@ def test_a_message_above_the_limit_is_refused(url):
 def test_no_file_can_be_uploaded(url):
     async def put_a_byte():
         async with stream(url) as socket:
-            message = BackMsg()
-            message.rerun_script.query_string = ""
-            await socket.send(message.SerializeToString())
-            answer = ForwardMsg()
-            while answer.WhichOneof("type") != "new_session":
-                answer.ParseFromString(await asyncio.wait_for(socket.recv(), 60))
-            return await asyncio.to_thread(put, answer.new_session.initialize.session_id)
+            answer = await new_session(socket)
+            return await asyncio.to_thread(put, answer.initialize.session_id)
 
     def put(session):
         with urllib.request.urlopen(f"{url}/_stcore/health") as answer:

@@ -23,7 +23,7 @@ from attention_ui.frame.take_away import DOWNLOADS, name_of, title_of
 from fresh import BARE, all_of, close, solved, start_all
 from recalculated import needs_office, wrong
 from sampling import pairs
-from visiting import LESSONS, stands, visit
+from visiting import LESSONS, _opened, stands, visit, words
 
 pytestmark = pytest.mark.slow("20 s: runs what every lesson gives")
 
@@ -236,3 +236,12 @@ def test_jupyter_says_what_is_wrong_and_nothing_else(view_at):
         in said
     )
     assert "Traceback" not in said
+
+
+def test_a_sheet_too_large_is_refused_in_words_before_it_is_made(monkeypatch):
+    monkeypatch.setattr("attention_core.export.spreadsheet.workbook.MOST_CELLS", 10)
+    at = _opened("simplified_attention", {"predict": "off"}, row_take_away=True)
+    assert not at.exception
+    (button,) = (each for each in at.get("download_button") if "Spreadsheet" in each.proto.label)
+    assert button.proto.disabled
+    assert "a spreadsheet of more than 10 formulas" in words(at)

@@ -111,7 +111,7 @@ MEASURES = {
         _same,
     ),
     "induction": Measure(
-        "what followed the same token",
+        "induction (what came next)",
         "How much of its weight a token gives to what came next when it was there before: an "
         "induction head, which can copy what follows.",
         _after_same,

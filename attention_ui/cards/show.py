@@ -128,7 +128,10 @@ def _picture(
                 alt=layout.alt,
             )
         with st.container(
-            key=f"keys_{name}", width="content", horizontal=True, vertical_alignment="center"
+            key=f"keys_{name}" if layout.matrices else f"keys_below_{name}",
+            width="content",
+            horizontal=True,
+            vertical_alignment="center",
         ):
             if not trail:
                 _way_in(name, layout)

@@ -34,7 +34,10 @@ div:has(> [class*="st-key-beside_"]) { flex: 0 1 auto; margin-left: auto; }
 }
 /* The keyboard's way into a picture: in its corner, out of the way of all else. */
 [class*="st-key-keys_"] { position: absolute; right: 0; bottom: 0; width: auto; z-index: 1; }
+/* Where a sentence ends in the corner, below it. */
+[class*="st-key-keys_below_"] { position: static; align-self: flex-end; }
 [class*="st-key-keys_"] button { min-height: 1.4rem; padding: 0; opacity: 0.75; }
+[class*="st-key-keys_"] [data-testid="stButton"] { display: flex; }
 [class*="st-key-keys_"] button p { font-size: 0.75rem; }
 [class*="st-key-keys_"] button:focus-visible { opacity: 1; }
 /* A control in the picture looks like Streamlit's own. */

@@ -12,14 +12,11 @@ from importlib import import_module, metadata
 from pathlib import Path
 
 import pytest
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from websockets.asyncio.client import connect
 
 import attention_core
 from attention_core.trace import Trace
 from benchmarks.visitor import Visitor
-from serving import start_server
+from serving import new_session, start_server, stream
 
 ROOT = Path(__file__).resolve().parents[2]
 README = "\n".join(
@@ -162,15 +159,8 @@ def test_the_installed_command_serves_its_pages_in_their_theme(app, tmp_path):
 
 async def theme(url):
     """The theme that a browser is told of."""
-    address = url.replace("http", "ws", 1) + "/_stcore/stream"
-    async with connect(address, subprotocols=["streamlit"], max_size=None) as socket:
-        message = BackMsg()
-        message.rerun_script.query_string = ""
-        await socket.send(message.SerializeToString())
-        answer = ForwardMsg()
-        while answer.WhichOneof("type") != "new_session":
-            answer.ParseFromString(await asyncio.wait_for(socket.recv(), 60))
-        return answer.new_session.custom_theme
+    async with stream(url) as socket:
+        return (await new_session(socket)).custom_theme
 
 
 @pytest.mark.slow("20 s: builds the wheels and installs them")

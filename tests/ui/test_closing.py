@@ -314,6 +314,10 @@ def of_heads(view, answers):
     head, length = find(r"head (\d+)\)? adds most: a vector of length ([\d.]+)\.", answers)
     assert near(length, lengths[int(head)])
     assert near(length, lengths.max())
+    rows = trace["head_weights"].value[:, query]
+    assert answers.count("looks at all tokens alike") == sum(
+        len(set(row.tolist())) == 1 for row in rows
+    )
     matrices = [trace[name].value for name in ("W_query", "W_key", "W_value", "W_output")]
     (count,) = find(r"have ([\d,]+) parameters, and one head", answers)
     assert near(count, sum(matrix.numel() for matrix in matrices))

@@ -34,7 +34,14 @@ def test_every_question_of_a_lesson_has_its_answer_after_all_of_them(lesson):
 def test_what_a_question_asks_for_stays_covered():
     with noted_layouts() as drawn:
         stands(visit("simplified_attention", paper="on", predict="on"))
-    assert "weights" in {each.step.name for one in drawn for each in one.matrices if each.covered}
+    asked = [[each.step for each in one.matrices] for one in drawn if any(_covered(one))]
+    solved = [[each.step for each in one.matrices] for one in drawn if not any(_covered(one))]
+    assert "weights" in {step.name for one in asked for step in one}
+    assert all(one in solved for one in asked), "each stands on the last sheet, with its numbers"
+
+
+def _covered(layout):
+    return [each.covered for each in layout.matrices]
 
 
 def test_without_questions_the_answers_stand_where_they_belong():

@@ -285,6 +285,59 @@ def test_of_a_long_text_the_strongest_of_few_weights_is_seen():
     assert image.max() == image[50, 0] == int(255 * palette.FULL)
 
 
+# --- what belongs to the text and to the head -----------------------------------------------------
+
+OF_THE_TEXT = {"asked_token": "purrs", "against_token": "barks", "model_off": "1.1"}
+OF_THE_HEAD = {"section": "numbers", "cell": "head_weights.1.3.0"}
+
+
+def parameters(at):
+    return {*at.query_params}
+
+
+def test_a_new_text_is_asked_anew():
+    at = stands(visit(PAGE, model_head="1.1", **OF_THE_TEXT, **OF_THE_HEAD))
+    assert (OF_THE_TEXT | OF_THE_HEAD).keys() <= parameters(at)
+    prompt = next(each for each in at.text_input if each.key.startswith("control_prompt"))
+    at = stands(prompt.set_value("the dog sees the cat").run())
+    assert "prompt" in parameters(at)
+    assert not (OF_THE_TEXT | OF_THE_HEAD).keys() & parameters(at)
+    assert "model_head" in parameters(at)
+
+
+def test_the_open_cell_of_a_head_goes_with_it():
+    at = stands(visit(PAGE, model_head="1.1", **OF_THE_TEXT, **OF_THE_HEAD))
+    chosen = next(each for each in at.selectbox if each.key.startswith("control_model_head"))
+    at = stands(chosen.set_value("0.1").run())
+    assert not OF_THE_HEAD.keys() & parameters(at)
+    assert OF_THE_TEXT.keys() <= parameters(at)
+
+
+def test_the_components_that_make_most_of_the_scores_are_drawn(monkeypatch):
+    monkeypatch.setattr(lesson, "MOST_COMPONENTS", 3)
+    values, _ = read(model="tiny", prompt=TEXT, model_head="1.1", looks_from="4")
+    trace = lesson.trace_of(values)
+    shown = lesson.of_head(values, trace, 1)
+    queries, keys = (each.value[1].double().numpy() for each in trace["head_scores"].inputs)
+    made = [
+        sum(abs(queries[4, d] * keys[k, d]) for k in range(len(keys)))
+        for d in range(queries.shape[1])
+    ]
+    most = sorted(sorted(range(len(made)), key=made.__getitem__)[-3:])
+    first, _, second, *_ = shown.compares()
+    assert (first.columns, second.columns) == (tuple(most), tuple(most))
+    assert np.allclose(second.drawn, keys[:, most])
+    assert f"Of {len(made)} components the 3" in words.of_its_components(values, shown)
+
+
+def test_a_measure_that_next_to_no_token_is_asked_for_calls_no_head():
+    few, many = "the cat sees the dog", TEXT + " . " + TEXT
+    for text, is_few in ((few, True), (many, False)):
+        at = stands(visit(PAGE, prompt=text, measure="induction"))
+        told = next(each.value for each in at.caption if "an induction head" in each.value)
+        assert ("Too few to call a head by it" in told) is is_few
+
+
 # --- a long text ---------------------------------------------------------------------------------
 
 

@@ -274,7 +274,7 @@ def answers(trace: Trace, values: Values) -> list[Answer]:
 def why_several(trace: Trace, query: int) -> str:
     """With what each head of the page's query looks at most."""
     looks = [
-        f"{named(trace, 'head', head)} looks at all alike"
+        f"{named(trace, 'head', head)} looks at all tokens alike"
         if row.max() - row.min() < 1e-6 and len(row) > 1
         else f"{named(trace, 'head', head)} looks most at {named(trace, 'key', int(row.argmax()))}"
         for head, row in enumerate(trace["head_weights"].value[:, query])

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import torch
 from torch import Tensor
@@ -29,6 +29,8 @@ DRAWN = 64
 """So many tokens of a longer text are drawn where each number can be pointed at."""
 MOST_TOKENS, MOST_ALONE = DRAWN, 256
 """A text has at most so many tokens; where the app is there for one person alone, so many."""
+MOST_COMPONENTS = 16
+"""So many of a query's and a key's numbers are drawn: of 64, each would be a sliver."""
 STARTS = {
     SMOL: "When Mary and John went to the store, John gave a drink to",
     TINY: "the tired cat sees the dog because it",
@@ -326,10 +328,30 @@ class OfHead:
     trace: Trace
     head: int
     drawn: range
+    asked: int
+    """The place of the token whose looks are drawn."""
 
-    def _matrix(self, step: Step, title: str | None = None) -> Matrix:
+    @property
+    def n_components(self) -> int:
+        """How many numbers its queries and keys have."""
+        return self.trace["head_scores"].inputs[0].value.shape[-1]
+
+    @cached_property
+    def components(self) -> tuple[int, ...] | None:
+        """Those that make most of the scores of the token that is asked; None where all are drawn.
+        Of queries and keys (head, token, d_head) the sum over keys of |query · key|, by component.
+        """
+        if self.n_components <= MOST_COMPONENTS:
+            return None
+        queries, keys = (each.value[self.head] for each in self.trace["head_scores"].inputs)
+        amounts = (queries[self.asked] * keys).abs().sum(dim=0)
+        return tuple(sorted(amounts.topk(MOST_COMPONENTS).indices.tolist()))
+
+    def _matrix(
+        self, step: Step, title: str | None = None, columns: tuple[int, ...] | None = None
+    ) -> Matrix:
         places = None if len(self.drawn) == self.trace.size("key") else tuple(self.drawn)
-        columns = places if step.axes[-1] == "key" else None
+        columns = places if step.axes[-1] == "key" else columns
         return Matrix(step, rows=places, columns=columns, lead=(self.head,), title=title)
 
     @property
@@ -340,7 +362,10 @@ class OfHead:
     def compares(self) -> tuple[Matrix | str, ...]:
         """How it comes to its weights: each query with each key, divided, hidden, softmax."""
         scores = self.trace["head_scores"]
-        queries, keys = map(self._matrix, scores.inputs, ("queries", "keys"))
+        queries, keys = (
+            self._matrix(each, title, self.components)
+            for each, title in zip(scores.inputs, ("queries", "keys"), strict=True)
+        )
         return queries, "· each", keys, "=", self._matrix(scores, "scores"), "→", self.weights
 
     def gathers(self) -> tuple[Matrix | str, ...]:
@@ -352,7 +377,7 @@ class OfHead:
 
 def of_head(values: Values, trace: Trace, head: int) -> OfHead:
     """What is drawn of a head."""
-    return OfHead(trace, head, drawn_of(values))
+    return OfHead(trace, head, drawn_of(values), looks_of(values))
 
 
 def lens_trace(found: Seen) -> Trace:

@@ -238,7 +238,7 @@ def _template() -> dict:
         placed(only("title"), "datum.c * left", "datum.c ? 10 : top - 8")
         .mark_text(align="left", **quiet)
         .encode(text="text:N", **ends),
-        placed(only("name", there), column, f"{row} - 5")
+        placed(only("name", there), column, f"{row} - 10")
         .mark_text(align="left", **{**quiet, "color": palette.INK})
         .encode(text="text:N", **ends),
     ]

@@ -35,7 +35,7 @@ NAMES = {
     "previous": ("the token before", "a previous-token head"),
     "induction": ("what followed the same token before", "an induction head"),
     "same": ("earlier places of the same token", "a duplicate-token head"),
-    "first": ("the first token", "an attention sink, which mostly rests"),
+    "first": ("the first token", "an attention sink, which rests until it has something to do"),
     "near": (f"the token itself and those {MEASURES['near'].name}", "a local head"),
 }
 """By measure: what gets the weight, and what a head is called for it. One that looks at the token

@@ -14,12 +14,19 @@ from ...controls.control import Values
 from ...frame.ends import Answer
 from ...words import listed, number, percent
 from .heads import strongest as strongest_heads
-from .lesson import asked_of, drawn_of, encoded_of, looks_of, measure_of, scores_of
+from .lesson import OfHead, asked_of, drawn_of, encoded_of, looks_of, measure_of, scores_of
 from .raster import MARKED_FROM
 from .seen import Seen
 
 SMALLEST = 0.02
 """A token that brought less of what a head brought is not named."""
+FEW_ASKED = 4
+"""A measure that is asked of fewer tokens is a mean of next to nothing."""
+
+ALONE = (
+    " That is of the token alone. What lifts it above another one (“Compared with”) can be other "
+    "heads: one that raises both alike does not tell them apart."
+)
 
 
 def about_the_model(model: Model) -> str:
@@ -56,6 +63,17 @@ def of_step_names(model: Model) -> str:
     return f"In a cell’s arithmetic, steps have their names in the program: {'; '.join(told)}."
 
 
+def of_its_components(values: Values, drawn: OfHead) -> str:
+    """Which of the components of queries and keys are drawn, where not all are."""
+    if drawn.components is None:
+        return ""
+    token = looks_of(values)
+    return (
+        f"Of {drawn.n_components} components the {len(drawn.components)} that make most of the "
+        f"scores of token {token} are drawn; a score adds up all of them."
+    )
+
+
 def says_nothing(model: Model) -> str:
     """Of a model that reads both ways."""
     return f"A {model.family} reads a whole text at once and says no next token."
@@ -73,6 +91,8 @@ def strongest(values: Values, found: Seen) -> str:
     ids = found.run.ids
     n_asked = int(measure_of(values).picks(torch.as_tensor(ids))[1].sum())
     told = f"Most: {listed(each)}. {reached} Asked of {n_asked} of your {len(ids)} tokens."
+    if n_asked < FEW_ASKED < len(ids):
+        told += " Too few to call a head by it: a text that says things twice asks more."
     return f"{measure_of(values).words} {told}"
 
 
@@ -116,7 +136,7 @@ def of_the_parts(values: Values, found: Seen, made: Attribution) -> str:
         f"All heads {signed(of_heads)}, {ffn}the embedding and biases "
         f"{signed(total - of_heads - of_ffn)}: together {number(total, 2)}, "
         f"{of_what_is_asked(values, found)}. Of the heads, most came from {listed(called[:3])}, "
-        f"and least from {called[-1]}."
+        f"and least from {called[-1]}." + (ALONE if asked_of(values, found)[1] is None else "")
     )
 
 
