@@ -42,6 +42,7 @@ _FROM = {
     "experiments.trained": "attend_trained",
     "experiments.variance": "Trials few_trials measure_variance variance_theory",
     "experiments.saturation": "softmax_effect",
+    "gradients": "backward",
     "export.program": "program tensors",
     "export.notebook": "notebook",
     "export.exercise": "exercise exercise_steps",

@@ -125,6 +125,7 @@ def workshop():
     _hiding(trace, drawn)
     _heads(trace, drawn)
     _batches(trace, drawn)
+    _backward(trace)
     return trace
 
 
@@ -256,3 +257,49 @@ def _batches(trace, drawn):
     trace.step("few_bits", few_bits, axes=("d_rows", "d_block"))
     two = ops.StoredInGguf(str(FEW_BITS), "four_bits", (2, 0))
     trace.step("few_rows", two, axes=("d_two", "d_block"))
+
+
+def _backward(trace):
+    """What only a backward pass is made of, and the losses that it begins with."""
+    vectors, table = trace["vectors"], ("query", "key")
+    targets = trace.step("targets", ops.Given((4, 0, 4)), axes=("query",))
+    losses = trace.step("losses", ops.CrossEntropy(), trace["all_scores"], targets, axes=("query",))
+    trace.step("loss", ops.Mean(), losses, axes=())
+    entry = trace.step("entry", ops.Entry((2, 1)), vectors, axes=())
+    trace.step("entry_put", ops.PutEntry((1, 3), (3, 5)), entry, axes=("query", "d"))
+    trace.step("copied", ops.Copied(), vectors, axes=("query", "d"))
+    ways = (vectors, trace["normed"], vectors)
+    trace.step("ways_added", ops.Total(3), *ways, axes=("query", "d"))
+    both = (trace["left"], trace["scores"])
+    trace.step("from_all_rows", ops.TransposedMatMul(), *both, axes=("head", "d", "key"))
+    shared = (vectors, trace["scores"])
+    trace.step("from_shared_rows", ops.TransposedMatMul(), *shared, axes=("head", "d", "key"))
+    trace.step("rows_added", ops.SumFirst(), trace["scores"], axes=table)
+    trace.step("columns_added", ops.RowSum(-2), trace["scores"], axes=("head", "row", "key"))
+    trace.step("row_repeated", ops.Repeat(7), trace["mean"], axes=table)
+    trace.step("new_column", ops.Repeat(5, new=True), trace["given"], axes=("query", "d"))
+    trace.step("new_front", ops.Repeat(2, 0, new=True), vectors, axes=("head", "query", "d"))
+    trace.step("groups_added", ops.SumGroups(3), trace["served"], axes=("head", "key", "d"))
+    rows = ops.PutBack(2, 7)
+    trace.step("rows_put_back", rows, vectors, axes=("row_of_all", "d"))
+    columns = ops.PutBack(1, 7, -1)
+    trace.step("columns_put_back", columns, vectors, axes=("query", "d_wide"))
+    one = ops.PutBack(1, 3, -3, one=True)
+    trace.step("one_put_back", one, trace["all_scores"], axes=("place_of_one", "query", "key"))
+    added = ops.AddAtIds(11)
+    trace.step("added_at_ids", added, vectors, trace["ids"], axes=("vocabulary", "d"))
+    heads = trace["rows_of_heads"]
+    trace.step("rows_of_all_heads", ops.JoinRowsOfHeads(), heads, axes=("d_joined", "d"))
+    trace.step("from_here", ops.SumFromHere(), trace["picked"], axes=("query", "d"))
+    for name, operation in {
+        "rectified_slope": ops.ReLUSlope(),
+        "smooth_slope": ops.GELUSlope(),
+        "smooth_slope_by_tanh": ops.GELUSlope(tanh=True),
+        "smooth_slope_by_share": ops.SiLUSlope(),
+        "capped_slope": ops.SoftCapSlope(1.5),
+        "which_is_largest": ops.ShareOfLargest(),
+    }.items():
+        trace.step(name, operation, vectors, axes=("query", "d"))
+    pair = (trace["picked"], vectors)
+    trace.step("which_is_larger", ops.ShareOfLarger(), *pair, axes=("query", "d"))
+    trace.step("lengths", ops.RowLength(), trace["left"], axes=("head", "query", "row"))

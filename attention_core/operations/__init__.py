@@ -1,12 +1,23 @@
 """The operations a trace is made of, one small class each."""
 
 from .base import Operation
-from .combine import Add, Multiply, RunningSum, Scale, ScaleRow, ShiftRow, Subtract, SumLast
+from .combine import (
+    Add,
+    Multiply,
+    RunningSum,
+    Scale,
+    ScaleRow,
+    ShiftRow,
+    Subtract,
+    SumFromHere,
+    SumLast,
+)
 from .distances import DistanceBias
 from .entrywise import Cast, Exp, ScaleBy, Shift, SoftCap
 from .given import Draw, Edit, Encode, Given, Sinusoid
 from .heads import (
     JoinHeads,
+    JoinRowsOfHeads,
     Permute,
     RowsOfHeads,
     SplitHeads,
@@ -17,6 +28,7 @@ from .heads import (
 )
 from .layer_norm import DivideByRoot, RowMean, RowMeanSquare, RowVariance, ScaleShift, Standardise
 from .layers import GELU, LayerNorm, ReLU, SiLU
+from .losses import CrossEntropy, Entry, Mean, PutEntry
 from .masks import AttentionMask, Drop, MaskedFill, Renormalise
 from .normalise import L2Normalize, MaskedSoftmax, Softmax, SumNormalise
 from .positions import LengthMask, LogicalAnd, WindowMask
@@ -31,6 +43,25 @@ from .shared_heads import (
     MeanHeads,
     RepeatHeads,
     Rows,
+)
+from .slopes import (
+    GELUSlope,
+    ReLUSlope,
+    RowLength,
+    ShareOfLarger,
+    ShareOfLargest,
+    SiLUSlope,
+    SoftCapSlope,
+)
+from .spread import (
+    AddAtIds,
+    Copied,
+    PutBack,
+    Repeat,
+    SumFirst,
+    SumGroups,
+    Total,
+    TransposedMatMul,
 )
 from .stored import Stored, StoredInGguf
 

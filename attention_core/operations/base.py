@@ -4,7 +4,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, wraps
-from typing import ClassVar, Protocol, dataclass_transform
+from types import ModuleType
+from typing import ClassVar, NoReturn, Protocol, dataclass_transform
 
 from torch import Tensor
 
@@ -22,6 +23,34 @@ class Operand(Protocol):
 
     def cell(self, index: tuple[int, ...]) -> Cell:
         """One cell as a leaf of an arithmetic."""
+
+
+class Backward(Protocol):
+    """What an operation says its backward pass to (`attention_core.gradients`)."""
+
+    ops: ModuleType
+    """All operations: one can be made of others that are defined after it."""
+    result: Operand
+    """The step that the operation made, and the gradient of the loss by it."""
+    gradient: Operand
+    inputs: tuple[Operand, ...]
+
+    def wants(self, at: int) -> bool:
+        """Whether the gradient of this operand is asked for."""
+
+    def refuse(self, why: str) -> NoReturn:
+        """Raises ValueError: there is no way back, for a reason in words."""
+
+    def step(
+        self, kind: str, operation: "Operation", *inputs: Operand, axes: tuple[str, ...] = ...
+    ) -> Operand:
+        """A step on the way, with the axes of the result where none are said."""
+
+    def row(self, kind: str, operation: "Operation", *inputs: Operand, dim: int = ...) -> Operand:
+        """A step on the way that has one number for each row of the result."""
+
+    def into(self, at: int, operation: "Operation | None" = None, *inputs: Operand) -> None:
+        """What comes back to an operand: an operation on these, or the gradient as it is."""
 
 
 @dataclass_transform(frozen_default=True)
@@ -42,6 +71,8 @@ class Operation:
     The operand with "" stands first, one with None is not drawn."""
     transpose: bool = False
     """Whether the second operand is turned: a picture draws it transposed."""
+    transpose_first: bool = False
+    """Whether the first operand is turned."""
     chooses: bool = False
     """Whether the numbers of the last operand decide which cells are read."""
     in_latex: str = ""
@@ -50,6 +81,8 @@ class Operation:
     """What `code` gives, likewise from the names of the operands."""
     in_words: str = ""
     """What `words` gives."""
+    no_gradient: ClassVar[str] = ""
+    """Why it has no backward pass, where it has operands and none."""
     imports: ClassVar[tuple[str, ...]] = ()
     """The lines that a program needs at its top, once for all steps of this kind."""
 
@@ -73,6 +106,12 @@ class Operation:
     def arithmetic(self, index: tuple[int, ...], *operands: Operand) -> Expression:
         """The arithmetic of one cell of the result, its leaves being cells of the operands."""
         raise NotImplementedError
+
+    def backward(self, back: Backward) -> None:
+        """Says to `back` what comes back to each of `back.inputs`, as steps of operations, from the
+        gradient of the result. Raises ValueError where there is no way back.
+        """
+        back.refuse(self.no_gradient)
 
     def words(self) -> str:
         """One plain sentence: how a cell comes about. Never holds a person's text."""
@@ -112,7 +151,7 @@ def _refusal(operation: Operation, operands: tuple[Tensor, ...]) -> str:
 @lru_cache(maxsize=4_096)
 def _fit(takes: str, shapes: tuple[tuple[int, ...], ...]) -> bool:
     """Whether shapes have the axes that an operation takes, none of them empty."""
-    operands = [axes.split(", ") for axes in re.findall(r"\((.*?)\)", takes)]
+    operands = [axes.split(", ") if axes else [] for axes in re.findall(r"\((.*?)\)", takes)]
     if len(shapes) > len(operands):
         return False
     sizes: dict[str, int] = {}

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from ..expression import Difference, Expression, Number, Product, Quotient, Sum, constant
-from .base import Operation, check_place, matched, row
+from .base import Backward, Operation, check_place, matched, row
 from .given import written
 
 
@@ -25,6 +25,10 @@ class Add(Operation):
     def arithmetic(self, index: tuple[int, ...], left, right) -> Expression:
         return Sum((matched(left, index), matched(right, index)))
 
+    def backward(self, back: Backward) -> None:
+        back.into(0)
+        back.into(1)
+
 
 class Subtract(Operation):
     """The second tensor taken away from the first; an axis of 1 is repeated, such as a row's
@@ -42,6 +46,10 @@ class Subtract(Operation):
 
     def arithmetic(self, index: tuple[int, ...], left, right) -> Expression:
         return Difference(matched(left, index), matched(right, index))
+
+    def backward(self, back: Backward) -> None:
+        back.into(0)
+        back.into(1, back.ops.ScaleBy(-1.0), back.gradient)
 
 
 class Multiply(Operation):
@@ -68,6 +76,17 @@ class Multiply(Operation):
     def arithmetic(self, index: tuple[int, ...], left, right) -> Expression:
         factor = left.cell(index[:1]) if self.by_row else matched(left, index)
         return Product((factor, matched(right, index)))
+
+    def backward(self, back: Backward) -> None:
+        left, right = back.inputs
+        if not self.by_row:
+            back.into(0, back.ops.Multiply(), back.gradient, right)
+            back.into(1, back.ops.Multiply(), back.gradient, left)
+            return
+        if back.wants(0):
+            products = back.step("products", back.ops.Multiply(), back.gradient, right)
+            back.into(0, back.ops.SumLast(), products)
+        back.into(1, self, left, back.gradient)
 
 
 class Scale(Operation):
@@ -101,6 +120,9 @@ class Scale(Operation):
             return "A score divided by the square root of the width of the vectors."
         return "A score divided by the width of the vectors, not by its root."
 
+    def backward(self, back: Backward) -> None:
+        back.into(0, self, back.gradient)
+
 
 class ShiftRow(Operation):
     """A number added to every entry of one row; the others are copied. (token, d) → (token, d)
@@ -130,6 +152,9 @@ class ShiftRow(Operation):
     def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
         cell = vectors.cell(index)
         return Sum((cell, Number(self.amount))) if index[0] == self.row else cell
+
+    def backward(self, back: Backward) -> None:
+        back.into(0)
 
 
 class ScaleRow(Operation):
@@ -166,6 +191,9 @@ class ScaleRow(Operation):
         cell = vectors.cell(index)
         return Product((Number(self.factor), cell)) if index[0] == self.row else cell
 
+    def backward(self, back: Backward) -> None:
+        back.into(0, self, back.gradient)
+
 
 class SumLast(Operation):
     """The sum over the last axis. (…, d) → (…)"""
@@ -181,6 +209,10 @@ class SumLast(Operation):
 
     def arithmetic(self, index: tuple[int, ...], products) -> Expression:
         return Sum(row(products, (*index, 0)))
+
+    def backward(self, back: Backward) -> None:
+        (products,) = back.inputs
+        back.into(0, back.ops.Repeat(products.value.shape[-1], -1, new=True), back.gradient)
 
 
 class RunningSum(Operation):
@@ -198,3 +230,29 @@ class RunningSum(Operation):
     def arithmetic(self, index: tuple[int, ...], terms) -> Expression:
         last, *rest = index
         return Sum(tuple(terms.cell((place, *rest)) for place in range(last + 1)))
+
+    def backward(self, back: Backward) -> None:
+        back.into(0, back.ops.SumFromHere(), back.gradient)
+
+
+class SumFromHere(Operation):
+    """Row j is the sum of rows j to the last: what a term of a `RunningSum` gets back from all sums
+    that it is part of. (key, …) → (key, …)
+    """
+
+    takes = "(key, …)"
+    signs = ("", "Σ")
+    in_latex = r"\textstyle\sum_{{i \ge j}} ({0})_i"
+    in_torch = "{0}.flip(0).cumsum(dim=0).flip(0)"
+    in_words = "This term and all that follow, added."
+
+    def value(self, terms: Tensor) -> Tensor:
+        return terms.flip(0).cumsum(dim=0).flip(0)
+
+    def arithmetic(self, index: tuple[int, ...], terms) -> Expression:
+        first, *rest = index
+        places = range(first, terms.value.shape[0])
+        return Sum(tuple(terms.cell((place, *rest)) for place in places))
+
+    def backward(self, back: Backward) -> None:
+        back.into(0, RunningSum(), back.gradient)

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from ..expression import Called, Expression, Number, Product, Quotient, Sum, constant
-from .base import Operation
+from .base import Backward, Operation
 from .given import written
 
 PRECISIONS = ("float32", "float16", "bfloat16")
@@ -33,6 +33,9 @@ class Shift(Operation):
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
         return Sum((scores.cell(index), Number(self.constant)))
 
+    def backward(self, back: Backward) -> None:
+        back.into(0)
+
 
 class ScaleBy(Operation):
     """Every entry multiplied by one factor, such as one over the temperature. (…) → (…)
@@ -56,6 +59,9 @@ class ScaleBy(Operation):
 
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
         return Product((Number(self.factor), scores.cell(index)))
+
+    def backward(self, back: Backward) -> None:
+        back.into(0, self, back.gradient)
 
 
 class SoftCap(Operation):
@@ -89,6 +95,11 @@ class SoftCap(Operation):
         share = Quotient(scores.cell(index), Number(self.cap))
         return Product((Number(self.cap), Called(math.tanh, r"\tanh\!\left({}\right)", share)))
 
+    def backward(self, back: Backward) -> None:
+        (scores,) = back.inputs
+        slope = back.step("slope", back.ops.SoftCapSlope(self.cap), scores)
+        back.into(0, back.ops.Multiply(), back.gradient, slope)
+
 
 class Cast(Operation):
     """Every entry rounded to what a precision can hold, one of `PRECISIONS`. (…) → (…)"""
@@ -115,6 +126,11 @@ class Cast(Operation):
         pattern = rf"\mathrm{{{{{self.precision}}}}}({{}})"
         return Called(partial(_rounded, self.dtype), pattern, scores.cell(index))
 
+    def backward(self, back: Backward) -> None:
+        (scores,) = back.inputs
+        precision = str(scores.value.dtype).removeprefix("torch.")
+        back.into(0, back.ops.Cast(precision), back.gradient)
+
 
 class Exp(Operation):
     """e to the power of every entry. (…) → (…)"""
@@ -129,6 +145,9 @@ class Exp(Operation):
 
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
         return Called(partial(_power, scores.value.dtype), "e^{{{}}}", scores.cell(index))
+
+    def backward(self, back: Backward) -> None:
+        back.into(0, back.ops.Multiply(), back.gradient, back.result)
 
 
 def _rounded(dtype: torch.dtype, value: float) -> float:

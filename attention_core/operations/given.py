@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ..expression import Called, Expression, Number
-from .base import Operation
+from .base import Backward, Operation
 
 LARGE = 100_000
 """A draw of more numbers than these is kept for all traces together."""
@@ -223,7 +223,7 @@ class Edit(Operation):
                     f"there is no cell [{row}, {column}] in a matrix of {n_rows} rows and "
                     f"{n_columns} columns"
                 )
-        return matrix.index_put(self._places(), self._numbers())
+        return matrix.index_put(self._places(), self._numbers().to(matrix.dtype))
 
     @property
     def _typed(self) -> dict[tuple[int, int], float]:
@@ -246,6 +246,10 @@ class Edit(Operation):
     def arithmetic(self, index: tuple[int, ...], matrix) -> Expression:
         typed = self._typed.get(index)
         return matrix.cell(index) if typed is None else Number(typed)
+
+    def backward(self, back: Backward) -> None:
+        kept = tuple((row, column, 0.0) for row, column in self._typed)
+        back.into(0, back.ops.Edit(kept), back.gradient)
 
 
 def shared(operation: Operation, *operands: Operation) -> Tensor | None:

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from ..expression import Expression, Number, Product, Sum
-from .base import Operation, check_place, line, upright
+from .base import Backward, Operation, check_place, line, upright
 
 
 class Move(Operation):
@@ -51,6 +51,9 @@ class Transpose(Move):
         *lead, i, j = index
         return (*lead, j, i)
 
+    def backward(self, back: Backward) -> None:
+        back.into(0, self, back.gradient)
+
 
 class Permute(Transpose):
     """The last two of three axes change places: (head, i, j) → (head, j, i)."""
@@ -89,12 +92,16 @@ class SplitHeads(Move):
         where = ", in every text" if self.in_batch else ""
         return f"Copied: head 0 takes the first columns, head 1 the next ones{where}."
 
+    def backward(self, back: Backward) -> None:
+        back.into(0, back.ops.JoinHeads(self.in_batch), back.gradient)
+
 
 class SplitWithoutTranspose(Move):
     """The common mistake: (token, head·d) is cut into (head, token, d) by its memory order, without
     bringing the heads to the front. Rows of a head then hold pieces of several tokens.
     """
 
+    no_gradient = "it is a mistake to be looked at: what it mixes up goes back mixed up"
     takes = "(token, d)"
     in_latex = r"\operatorname{{reshape}}_{{{self.n_heads}}}({0})"
     in_torch = "{0}.reshape({self.n_heads}, len({0}), -1)"
@@ -139,6 +146,10 @@ class JoinHeads(Move):
         head, within = divmod(column, heads.value.shape[-1])
         return (*text, head, i, within)
 
+    def backward(self, back: Backward) -> None:
+        (heads,) = back.inputs
+        back.into(0, back.ops.SplitHeads(heads.value.shape[-3], self.in_batch), back.gradient)
+
 
 class RowsOfHeads(Move):
     """The rows of a matrix that belong to each head: (head·d, j) → (head, d, j)."""
@@ -158,6 +169,29 @@ class RowsOfHeads(Move):
         head, i, j = index
         return (head * (len(matrix.value) // self.n_heads) + i, j)
 
+    def backward(self, back: Backward) -> None:
+        back.into(0, back.ops.JoinRowsOfHeads(), back.gradient)
+
+
+class JoinRowsOfHeads(Move):
+    """The rows of all heads below each other: (head, d, j) → (head·d, j)."""
+
+    takes = "(head, d, j)"
+    in_latex = r"\operatorname{{stack}}({0})"
+    in_torch = "{0}.flatten(0, 1).clone()"
+    in_words = "Copied: the rows of head 0 first, then those of head 1."
+
+    def value(self, heads: Tensor) -> Tensor:
+        return heads.flatten(0, 1).clone()
+
+    def source(self, index: tuple[int, ...], heads) -> tuple[int, ...]:
+        i, j = index
+        return (*divmod(i, heads.value.shape[1]), j)
+
+    def backward(self, back: Backward) -> None:
+        (heads,) = back.inputs
+        back.into(0, RowsOfHeads(len(heads.value)), back.gradient)
+
 
 class SumHeads(Operation):
     """All heads added: (head, i, j) → (i, j)."""
@@ -173,6 +207,10 @@ class SumHeads(Operation):
 
     def arithmetic(self, index: tuple[int, ...], heads) -> Expression:
         return Sum(line(heads, (0, *index), -3))
+
+    def backward(self, back: Backward) -> None:
+        (heads,) = back.inputs
+        back.into(0, back.ops.RepeatHeads(heads.value.shape[0], one=True), back.gradient)
 
 
 class SwitchOff(Operation):
@@ -194,3 +232,6 @@ class SwitchOff(Operation):
 
     def arithmetic(self, index: tuple[int, ...], heads) -> Expression:
         return Product((Number(float(index[0] != self.head)), heads.cell(index)))
+
+    def backward(self, back: Backward) -> None:
+        back.into(0, self, back.gradient)

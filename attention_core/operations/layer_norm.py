@@ -20,7 +20,7 @@ from ..expression import (
     Sum,
     constant,
 )
-from .base import Operation, matched
+from .base import Backward, Operation, matched
 from .given import written
 from .layers import EPSILON
 
@@ -40,6 +40,12 @@ class RowMean(Operation):
     def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
         cells = _row(vectors, index)
         return Quotient(Sum(cells), Number(len(cells)))
+
+    def backward(self, back: Backward) -> None:
+        (vectors,) = back.inputs
+        width = vectors.value.shape[-1]
+        share = back.step("share", back.ops.ScaleBy(1 / width), back.gradient)
+        back.into(0, back.ops.Repeat(width), share)
 
 
 class RowVariance(Operation):
@@ -68,6 +74,16 @@ class RowVariance(Operation):
             for cell in _row(vectors, index)
         )
         return Quotient(Sum(squares), Number(len(squares)))
+
+    def backward(self, back: Backward) -> None:
+        vectors, mean = back.inputs
+        distance = back.step("distance", back.ops.Subtract(), vectors, mean, axes=vectors.axes)
+        share = back.step("share", back.ops.ScaleBy(2 / vectors.value.shape[-1]), back.gradient)
+        back.into(0, back.ops.Multiply(), distance, share)
+        if back.wants(1):
+            moved = back.step("moved", back.ops.Multiply(), distance, share, axes=vectors.axes)
+            total = back.step("total", back.ops.RowSum(), moved)
+            back.into(1, back.ops.ScaleBy(-1.0), total)
 
 
 class Standardise(Operation):
@@ -105,6 +121,17 @@ class Standardise(Operation):
         distance = Difference(matched(vectors, index), matched(mean, index))
         return Quotient(distance, Called(_root, r"\sqrt{{{}}}", inside))
 
+    def backward(self, back: Backward) -> None:
+        _, _, variance = back.inputs
+        back.into(0, back.ops.DivideByRoot(self.epsilon), back.gradient, variance)
+        if back.wants(1):
+            divided = back.step(
+                "divided", back.ops.DivideByRoot(self.epsilon), back.gradient, variance
+            )
+            total = back.row("total", back.ops.RowSum(), divided)
+            back.into(1, back.ops.ScaleBy(-1.0), total)
+        _into_square(back, self.epsilon, 2, variance)
+
 
 class RowMeanSquare(Operation):
     """The mean of the squares of each row. (…, d) → (…, 1)"""
@@ -121,6 +148,11 @@ class RowMeanSquare(Operation):
     def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
         cells = _row(vectors, index)
         return Quotient(Sum(tuple(Product((cell, cell)) for cell in cells)), Number(len(cells)))
+
+    def backward(self, back: Backward) -> None:
+        (vectors,) = back.inputs
+        share = back.step("share", back.ops.ScaleBy(2 / vectors.value.shape[-1]), back.gradient)
+        back.into(0, back.ops.Multiply(), vectors, share)
 
 
 class DivideByRoot(Operation):
@@ -156,6 +188,11 @@ class DivideByRoot(Operation):
         inside = Sum((matched(mean_square, index), Number(self.epsilon, constant(self.epsilon))))
         return Quotient(matched(vectors, index), Called(_root, r"\sqrt{{{}}}", inside))
 
+    def backward(self, back: Backward) -> None:
+        _, mean_square = back.inputs
+        back.into(0, self, back.gradient, mean_square)
+        _into_square(back, self.epsilon, 1, mean_square)
+
 
 class ScaleShift(Operation):
     """Every column multiplied by a gain of its own, and a bias added if there is one: what a layer
@@ -183,6 +220,13 @@ class ScaleShift(Operation):
         scaled = Product((vectors.cell(index), gain.cell(index[-1:])))
         return scaled if bias is None else Sum((scaled, bias.cell(index[-1:])))
 
+    def backward(self, back: Backward) -> None:
+        vectors, gain, *bias = back.inputs
+        back.into(0, back.ops.Multiply(), back.gradient, gain)
+        back.into(1, back.ops.Multiply(), back.gradient, vectors)
+        if bias:
+            back.into(2)
+
 
 def _row(vectors, index: tuple[int, ...]) -> tuple[Cell, ...]:
     """The cells of a row whose one number stands at `index`."""
@@ -196,3 +240,13 @@ def _squared(value: float) -> float:
 
 def _root(value: float) -> float:
     return math.sqrt(value) if value >= 0 else math.nan
+
+
+def _into_square(back: Backward, epsilon: float, at: int, square) -> None:
+    """What comes back to the number under a root that a row was divided by."""
+    if back.wants(at):
+        weighed = back.step("weighed", back.ops.Multiply(), back.gradient, back.result)
+        along = back.row("along", back.ops.RowSum(), weighed)
+        inside = back.row("inside", back.ops.Shift(epsilon), square)
+        part = back.row("part", back.ops.Divide(), along, inside)
+        back.into(at, back.ops.ScaleBy(-0.5), part)

@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn.functional import layer_norm, silu
 
 from ..expression import Called, Cell, Expression, Number, Product, Quotient, Standardised, Sum
-from .base import Operation, row
+from .base import Backward, Operation, row
 
 EPSILON = 1e-5
 """Added to the variance by torch's `layer_norm`, so that equal entries do not divide by zero."""
@@ -45,6 +45,20 @@ class LayerNorm(Operation):
         of = "the whole matrix" if self.whole else "its row"
         return f"The entry minus the mean of {of}, divided by the standard deviation of {of}."
 
+    def backward(self, back: Backward) -> None:
+        (vectors,) = back.inputs
+        if self.whole:
+            back.refuse("a norm of the whole matrix is a mistake to be looked at")
+        average = back.row("average", back.ops.RowMean(), vectors)
+        variance = back.row("variance", back.ops.RowVariance(), vectors, average)
+        mean = back.row("mean", back.ops.RowMean(), back.gradient)
+        centred = back.step("centred", back.ops.Subtract(), back.gradient, mean)
+        weighed = back.step("weighed", back.ops.Multiply(), back.gradient, back.result)
+        along = back.row("along", back.ops.RowMean(), weighed)
+        part = back.step("part", back.ops.Multiply(), back.result, along)
+        across = back.step("across", back.ops.Subtract(), centred, part)
+        back.into(0, back.ops.DivideByRoot(EPSILON), across, variance)
+
 
 class ReLU(Operation):
     """Negative numbers become 0. (…) → (…)"""
@@ -60,6 +74,11 @@ class ReLU(Operation):
     def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
         cell: Cell = vectors.cell(index)
         return Called(_positive_part, r"\max(0, {})", cell)
+
+    def backward(self, back: Backward) -> None:
+        (vectors,) = back.inputs
+        slope = back.step("slope", back.ops.ReLUSlope(), vectors)
+        back.into(0, back.ops.Multiply(), back.gradient, slope)
 
 
 class GELU(Operation):
@@ -112,6 +131,11 @@ class GELU(Operation):
             bent = Called(math.erf, r"\operatorname{{erf}}\!\left({}\right)", share)
         return Sum((Product((half, cell)), Product((half, cell, bent))))
 
+    def backward(self, back: Backward) -> None:
+        (vectors,) = back.inputs
+        slope = back.step("slope", back.ops.GELUSlope(self.tanh), vectors)
+        back.into(0, back.ops.Multiply(), back.gradient, slope)
+
 
 class SiLU(Operation):
     """Each number times its logistic share: x / (1 + e^(−x)), which is called Swish too. (…) → (…)
@@ -133,6 +157,11 @@ class SiLU(Operation):
     def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
         cell = vectors.cell(index)
         return Product((cell, Called(_logistic, r"\frac{{1}}{{1 + e^{{-{}}}}}", cell)))
+
+    def backward(self, back: Backward) -> None:
+        (vectors,) = back.inputs
+        slope = back.step("slope", back.ops.SiLUSlope(), vectors)
+        back.into(0, back.ops.Multiply(), back.gradient, slope)
 
 
 def _logistic(value: float) -> float:

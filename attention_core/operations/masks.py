@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from ..expression import Expression, Hidden, Number, Quotient, Seen, Sum, constant
-from .base import Operation, check_place, matched, row
+from .base import Backward, Operation, check_place, matched, row
 from .given import written
 from .normalise import SumNormalise
 
@@ -163,6 +163,10 @@ class MaskedFill(Operation):
             return "Copied where the query may look; minus infinity where it may not."
         return f"Copied where the query may look; {self.fill:g} where it may not."
 
+    def backward(self, back: Backward) -> None:
+        _, mask = back.inputs
+        back.into(0, back.ops.MaskedFill(0.0), back.gradient, mask)
+
 
 class Renormalise(SumNormalise):
     """Each entry divided by the sum of its row; a row that sums to 0 becomes zero."""
@@ -224,3 +228,7 @@ class Drop(Operation):
             return Hidden((drawn,), rf"\text{{dropped: its number is below }}{self._p}")
         kept = Number(1 - self.probability, f"1 - {self._p}")
         return Seen(Quotient(matched(weights, index), kept), drawn)
+
+    def backward(self, back: Backward) -> None:
+        _, draw = back.inputs
+        back.into(0, self, back.gradient, draw)

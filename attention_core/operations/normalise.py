@@ -6,7 +6,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from ..expression import Called, Exponential, Expression, Hidden, Product, Quotient, Share, Sum
-from .base import Operation, line, row
+from .base import Backward, Operation, line, row
 
 SMALLEST = 1e-300
 """A vector is taken to be at least this long, so that a row of zeros stays zero."""
@@ -54,6 +54,12 @@ class Softmax(Operation):
             "divided by the sum of those of the whole row."
         )
 
+    def backward(self, back: Backward) -> None:
+        weighed = back.step("weighed", back.ops.Multiply(), back.gradient, back.result)
+        mean = back.row("mean", back.ops.RowSum(self.dim), weighed, dim=self.dim)
+        centred = back.step("centred", back.ops.Subtract(), back.gradient, mean)
+        back.into(0, back.ops.Multiply(), back.result, centred)
+
 
 class MaskedSoftmax(Softmax):
     """Softmax of scores in which −∞ hides keys. A row with every key hidden has no softmax, which
@@ -93,6 +99,14 @@ class SumNormalise(Operation):
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
         return Share(row(scores, index), picked=index[-1])
 
+    def backward(self, back: Backward) -> None:
+        (scores,) = back.inputs
+        total = back.row("total", back.ops.RowSum(), scores)
+        weighed = back.step("weighed", back.ops.Multiply(), back.gradient, back.result)
+        mean = back.row("mean", back.ops.RowSum(), weighed)
+        centred = back.step("centred", back.ops.Subtract(), back.gradient, mean)
+        back.into(0, back.ops.MaskedDivide(), centred, total)
+
 
 class L2Normalize(Operation):
     """Each row divided by its length, so that a dot product becomes a cosine. A row of zeros
@@ -117,3 +131,12 @@ class L2Normalize(Operation):
         if squares.value == 0:
             return cells[index[-1]]
         return Quotient(cells[index[-1]], Called(math.sqrt, r"\sqrt{{{}}}", squares))
+
+    def backward(self, back: Backward) -> None:
+        (vectors,) = back.inputs
+        length = back.row("length", back.ops.RowLength(), vectors)
+        weighed = back.step("weighed", back.ops.Multiply(), back.gradient, back.result)
+        along = back.row("along", back.ops.RowSum(), weighed)
+        part = back.step("part", back.ops.Multiply(), back.result, along)
+        across = back.step("across", back.ops.Subtract(), back.gradient, part)
+        back.into(0, back.ops.MaskedDivide(), across, length)

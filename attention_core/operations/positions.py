@@ -141,6 +141,7 @@ class LengthMask(Operation):
 class LogicalAnd(Operation):
     """True where both masks are; axes that one of them has not are repeated. (…) (…) → (…)"""
 
+    no_gradient = "true and false cannot be moved a little"
     takes = "(…) (…)"
     signs = ("", "∧", "=")
     in_latex = r"{0} \wedge {1}"

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from ..expression import Expression, Product, Sum
-from .base import Operation, matched, row, upright
+from .base import Backward, Operation, matched, row, upright
 
 
 class MatMul(Operation):
@@ -43,6 +43,21 @@ class MatMul(Operation):
         )
         return Sum((*products, *([] if bias is None else [matched(bias, index)])))
 
+    def _row_with_heads(self, back: Backward, left, right) -> None:
+        """A single row (k,) with the matrix of each head (head, k, j) → (head, j)."""
+        if self.transpose:
+            back.refuse("a single row meets several matrices that are transposed")
+        n_rows, n_columns = right.value.shape[-2:]
+        down = back.ops.Repeat(n_rows, -2, new=True)
+        repeated = back.step("repeated", down, back.gradient, axes=right.axes)
+        if back.wants(0):
+            products = back.step("products", back.ops.Multiply(), repeated, right, axes=right.axes)
+            back.into(0, back.ops.SumLast(), products)
+        if back.wants(1):
+            along = back.ops.Repeat(n_columns, -1, new=True)
+            rows = back.step("rows", along, left, axes=right.axes[-2:])
+            back.into(1, back.ops.Multiply(), repeated, rows)
+
     def _right(self, k: int, j: int) -> tuple[int, int]:
         return (j, k) if self.transpose else (k, j)
 
@@ -50,6 +65,23 @@ class MatMul(Operation):
         if self.transpose:
             return "A dot product: multiply the two rows entry by entry, then add the products."
         return "A weighted sum: each entry of the row times its row of the other matrix, added up."
+
+    def backward(self, back: Backward) -> None:
+        left, right, *bias = back.inputs
+        is_row = left.value.ndim == 1
+        if is_row and right.value.ndim > 2:
+            self._row_with_heads(back, left, right)
+        else:
+            back.into(0, back.ops.MatMul(not self.transpose), back.gradient, right)
+            both = (back.gradient, left) if self.transpose else (left, back.gradient)
+            if not is_row:
+                back.into(1, back.ops.TransposedMatMul(), *both)
+            elif back.wants(1):
+                copies = back.ops.Repeat(right.value.shape[-1], -1, new=True)
+                repeated = back.step("repeated", copies, both[0], axes=right.axes)
+                back.into(1, back.ops.Multiply(), repeated, both[1])
+        if bias:
+            back.into(2)
 
 
 class MatVec(Operation):
@@ -67,6 +99,13 @@ class MatVec(Operation):
     def arithmetic(self, index: tuple[int, ...], rows, vector) -> Expression:
         factors = row(rows, (*index, 0))
         return Sum(tuple(Product((each, vector.cell((k,)))) for k, each in enumerate(factors)))
+
+    def backward(self, back: Backward) -> None:
+        rows, vector = back.inputs
+        copies = back.ops.Repeat(rows.value.shape[-1], -1, new=True)
+        repeated = back.step("repeated", copies, back.gradient, axes=rows.axes)
+        back.into(0, back.ops.Multiply(), repeated, vector)
+        back.into(1, back.ops.Multiply(), repeated, rows)
 
 
 class MatMulByLoop(MatMul):

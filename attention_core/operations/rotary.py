@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from ..expression import Called, Difference, Expression, Number, Product, Sum, constant
-from .base import Operation
+from .base import Backward, Operation
 from .given import written
 
 
@@ -134,3 +134,10 @@ class Rotate(Operation):
         if self.neighbours:
             return ("# Pairs are neighbours, columns 2k and 2k + 1.",)
         return ("# Pairs are columns k and k + d/2, as in rotate_half, not neighbours.",)
+
+    def backward(self, back: Backward) -> None:
+        _, angles = back.inputs
+        if back.wants(1):
+            back.refuse("angles are set by the place of a token, and nothing is learned of them")
+        back_again = back.step("turned_back", back.ops.ScaleBy(-1.0), angles, axes=angles.axes)
+        back.into(0, self, back.gradient, back_again)

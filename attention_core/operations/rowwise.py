@@ -3,7 +3,7 @@
 from torch import Tensor
 
 from ..expression import Difference, Expression, Largest, Number, Product, Quotient, Sum
-from .base import Operation, matched, row
+from .base import Backward, Operation, line, matched, row
 
 
 class RowLargest(Operation):
@@ -23,23 +23,34 @@ class RowLargest(Operation):
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
         return Largest(row(scores, index))
 
+    def backward(self, back: Backward) -> None:
+        (scores,) = back.inputs
+        picked = back.step("picked", back.ops.ShareOfLargest(), scores, axes=scores.axes)
+        back.into(0, back.ops.Multiply(), picked, back.gradient)
+
 
 class RowSum(Operation):
-    """The sum of each row. (…, key) → (…, 1)"""
+    """The sum of each row: (…, key) → (…, 1); or along another axis `dim`, counted from the end."""
 
     takes = "(…, key)"
     signs = ("", "Σ")
-    in_torch = "{0}.sum(dim=-1, keepdim=True)"
+    in_torch = "{0}.sum(dim={self.dim}, keepdim=True)"
     in_words = "The numbers of the row, added."
 
+    dim: int = -1
+
     def value(self, scores: Tensor) -> Tensor:
-        return scores.sum(dim=-1, keepdim=True)
+        return scores.sum(dim=self.dim, keepdim=True)
 
     def formula(self, scores: str) -> str:
         return rf"\textstyle\sum_j {_entry(scores)}"
 
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
-        return Sum(row(scores, index))
+        return Sum(line(scores, index, self.dim))
+
+    def backward(self, back: Backward) -> None:
+        (scores,) = back.inputs
+        back.into(0, back.ops.Repeat(scores.value.shape[self.dim], self.dim), back.gradient)
 
 
 class Divide(Operation):
@@ -57,6 +68,15 @@ class Divide(Operation):
     def arithmetic(self, index: tuple[int, ...], scores, number) -> Expression:
         return Quotient(matched(scores, index), matched(number, index))
 
+    def backward(self, back: Backward) -> None:
+        _, number = back.inputs
+        back.into(0, type(self)(), back.gradient, number)
+        if back.wants(1):
+            weighed = back.step("weighed", back.ops.Multiply(), back.gradient, back.result)
+            total = back.row("total", back.ops.RowSum(), weighed)
+            less = back.row("less", back.ops.ScaleBy(-1.0), total)
+            back.into(1, type(self)(), less, number)
+
 
 class SoftmaxJacobian(Operation):
     """How each weight of a softmax moves with each score, from the weights. (key,) → (key, score)
@@ -65,6 +85,7 @@ class SoftmaxJacobian(Operation):
     Source: Goodfellow et al. 2016, Deep Learning, section 6.2.2.3.
     """
 
+    no_gradient = "it is made of slopes already, and nothing is learned through it"
     takes = "(key)"
     in_latex = r"\operatorname{{diag}}({0}) - {0}\,{0}^\top"
     in_torch = "{0}.diag() - {0}[:, None] * {0}"

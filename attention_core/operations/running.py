@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from ..expression import Called, Difference, Expression, Hidden, Largest, Product, Sum
-from .base import Operation, matched
+from .base import Backward, Operation, matched
 from .entrywise import _power
 from .rowwise import Divide
 
@@ -31,6 +31,14 @@ class RunningMaximum(Operation):
 
     def arithmetic(self, index: tuple[int, ...], before, new) -> Expression:
         return Largest((matched(before, index), matched(new, index)), compared=True)
+
+    def backward(self, back: Backward) -> None:
+        before, new = back.inputs
+        for at, both in enumerate(((before, new), (new, before))):
+            if back.wants(at):
+                kind = ("first", "second")[at]
+                larger = back.step(f"{kind}_larger", back.ops.ShareOfLarger(), *both)
+                back.into(at, back.ops.Multiply(), larger, back.gradient)
 
 
 class ExpDifference(Operation):
@@ -62,6 +70,13 @@ class ExpDifference(Operation):
         power = partial(_power, scores.value.dtype)
         return Called(power, "e^{{{}}}", Difference(score, less))
 
+    def backward(self, back: Backward) -> None:
+        back.into(0, back.ops.Multiply(), back.gradient, back.result)
+        if back.wants(1):
+            powers = back.step("powers", back.ops.Multiply(), back.gradient, back.result)
+            total = back.row("total", back.ops.RowSum(), powers)
+            back.into(1, back.ops.ScaleBy(-1.0), total)
+
 
 class Rescale(ExpDifference):
     """By how much all that was added up so far shrinks when the maximum rises: e to the old maximum
@@ -89,6 +104,12 @@ class RescaleAndAdd(Operation):
     def arithmetic(self, index: tuple[int, ...], before, shrink, new) -> Expression:
         shrunk = Product((matched(before, index), matched(shrink, index)))
         return Sum((shrunk, matched(new, index)))
+
+    def backward(self, back: Backward) -> None:
+        before, shrink, _ = back.inputs
+        back.into(0, back.ops.Multiply(), back.gradient, shrink)
+        back.into(1, back.ops.Multiply(), back.gradient, before)
+        back.into(2)
 
 
 class MaskedDivide(Divide):

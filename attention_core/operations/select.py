@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from ..expression import Expression, Indicator, Picked
-from .base import Operation, check_place
+from .base import Backward, Operation, check_place
 
 
 class Lookup(Operation):
@@ -28,10 +28,15 @@ class Lookup(Operation):
         pointer = ids.cell(index[:1])
         return Picked(table.cell((int(pointer.value), index[1])), pointer)
 
+    def backward(self, back: Backward) -> None:
+        table, ids = back.inputs
+        back.into(0, back.ops.AddAtIds(len(table.value)), back.gradient, ids)
+
 
 class OneHot(Operation):
     """A row for each id with a single 1, at the id: (token,) → (token, vocabulary)."""
 
+    no_gradient = "an id is a whole number and cannot be moved a little"
     takes = "(token)"
     in_latex = r"\operatorname{{one\_hot}}({0})"
     in_torch = "torch.nn.functional.one_hot({0}, {self.n_rows}).float()"
@@ -68,3 +73,10 @@ class Row(Operation):
 
     def arithmetic(self, index: tuple[int, ...], matrix) -> Expression:
         return matrix.cell((self.row, *index))
+
+    def backward(self, back: Backward) -> None:
+        (matrix,) = back.inputs
+        n_axes = matrix.value.ndim
+        back.into(
+            0, back.ops.PutBack(self.row, len(matrix.value), -n_axes, one=True), back.gradient
+        )

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from ..expression import Expression, Number, Quotient, Sum
-from .base import Operation
+from .base import Backward, Operation
 from .heads import Move, _check_shared, _in_memory_of_its_own
 
 
@@ -49,6 +49,11 @@ class RepeatHeads(Move):
             return "Copied: every head gets the whole matrix."
         return f"Copied: {self.times} query heads share one head of keys and values."
 
+    def backward(self, back: Backward) -> None:
+        back.into(
+            0, back.ops.SumHeads() if self.one else back.ops.SumGroups(self.times), back.gradient
+        )
+
 
 class MeanHeads(Operation):
     """Each group of `times` heads that follow each other becomes one, their mean:
@@ -77,6 +82,10 @@ class MeanHeads(Operation):
         first = group * self.times
         cells = tuple(heads.cell((first + at, i, j)) for at in range(self.times))
         return Quotient(Sum(cells), Number(float(self.times)))
+
+    def backward(self, back: Backward) -> None:
+        share = back.step("share", back.ops.ScaleBy(1 / self.times), back.gradient)
+        back.into(0, back.ops.RepeatHeads(self.times), share)
 
 
 class Rows(Move):
@@ -112,6 +121,11 @@ class Rows(Move):
         at = len(index) + self._dim
         return (*index[:at], self.first + index[at], *index[at + 1 :])
 
+    def backward(self, back: Backward) -> None:
+        (whole,) = back.inputs
+        size = whole.value.shape[self._dim]
+        back.into(0, back.ops.PutBack(self.first, size, self._dim), back.gradient)
+
 
 class Columns(Rows):
     """Some columns, copied: those from `first` up to, not including, `end`. (…, d) → (…, end−first)
@@ -143,3 +157,9 @@ class JoinRows(Operation):
         if i < n_first:
             return first.cell(index)
         return then.cell((*lead, i - n_first, j))
+
+    def backward(self, back: Backward) -> None:
+        first, _ = back.inputs
+        n_first, n_all = first.value.shape[-2], back.result.value.shape[-2]
+        back.into(0, back.ops.Rows(0, n_first), back.gradient)
+        back.into(1, back.ops.Rows(n_first, n_all), back.gradient)

@@ -189,6 +189,29 @@ def power_less(op, a, b):
     return np.array(rows).reshape(a.shape)
 
 
+def by_moving(curve):
+    """The slope of a curve, from two points of it that lie close together."""
+    return lambda op, a: (curve(op, a + 1e-6) - curve(op, a - 1e-6)) / 2e-6
+
+
+def put_back(op, a):
+    a = np.expand_dims(a, op.dim) if op.one else a
+    made = np.zeros([op.size if at == op.dim % a.ndim else n for at, n in enumerate(a.shape)])
+    moved = np.moveaxis(made, op.dim, 0)
+    moved[op.first : op.first + a.shape[op.dim]] = np.moveaxis(a, op.dim, 0)
+    return made
+
+
+def added_at_ids(op, a, ids):
+    return np.eye(op.n_rows)[ids].T @ a
+
+
+def at_entry(op, number):
+    made = np.zeros(op.shape)
+    made[op.index] = number
+    return made
+
+
 ORACLES = {
     "Add": lambda _, a, b: a + b,
     "Affine": lambda op, *given: product(op, *given),
@@ -225,6 +248,35 @@ ORACLES = {
     "MatMulUpright": lambda op, *given: product(op, *given),
     "MatVec": lambda _, a, v: np.inner(a, v),
     "AttentionMask": may_look,
+    "AddAtIds": added_at_ids,
+    "Copied": lambda _, a: a,
+    "CrossEntropy": lambda _, a, ids: np.array(
+        [-np.log(row[at]) for row, at in zip(shares(a), ids, strict=True)]
+    ),
+    "Entry": lambda op, a: a.ravel()[np.ravel_multi_index(op.index, a.shape)],
+    "GELUSlope": by_moving(lambda op, a: ORACLES["GELU"](op, a)),
+    "JoinRowsOfHeads": lambda _, a: np.concatenate([*a]),
+    "Mean": lambda _, a: np.mean(a),
+    "PutBack": put_back,
+    "PutEntry": at_entry,
+    "ReLUSlope": lambda _, a: np.heaviside(a, 0),
+    "Repeat": lambda op, a: np.repeat(
+        np.expand_dims(a, op.dim) if op.new else a, op.times, axis=op.dim
+    ),
+    "RowLength": lambda _, a: np.sqrt(np.einsum("...k,...k->...", a, a))[..., None],
+    "ShareOfLarger": lambda _, a, b: np.heaviside(a - b, 0.5),
+    "ShareOfLargest": lambda _, a: (
+        (a == a.max(-1, keepdims=True)) / (a == a.max(-1, keepdims=True)).sum(-1, keepdims=True)
+    ),
+    "SiLUSlope": by_moving(lambda op, a: ORACLES["SiLU"](op, a)),
+    "SoftCapSlope": by_moving(lambda op, a: ORACLES["SoftCap"](op, a)),
+    "SumFirst": lambda _, a: reduce(np.add, a),
+    "SumFromHere": lambda _, a: np.stack([sum(a[first:]) for first in range(len(a))]),
+    "SumGroups": lambda op, a: np.stack(
+        [sum(a[at : at + op.times]) for at in range(0, len(a), op.times)]
+    ),
+    "Total": lambda _, *ways: reduce(np.add, ways),
+    "TransposedMatMul": lambda _, a, b: np.einsum("...ik,...ij->...kj", a, b),
     "MeanHeads": lambda op, a: np.stack(
         [sum(a[at : at + op.times]) / op.times for at in range(0, len(a), op.times)]
     ),
@@ -252,7 +304,7 @@ ORACLES = {
     "Rows": lambda op, a: np.take(a, range(op.first, op.end), axis=-2),
     "RowLargest": lambda _, a: np.max(a, -1, keepdims=True),
     "RowMean": lambda _, a: np.mean(a, -1, keepdims=True),
-    "RowSum": lambda _, a: np.add.reduce(a, -1, keepdims=True),
+    "RowSum": lambda op, a: np.add.reduce(a, op.dim, keepdims=True),
     "RowMeanSquare": lambda _, a: np.mean(a * a, -1, keepdims=True),
     "RowVariance": lambda _, a, mean: (
         np.einsum("...k,...k->...", a - mean, a - mean)[..., None] / a.shape[-1]

@@ -24,6 +24,16 @@ numbers = st.integers(-16, 16).map(lambda eighths: eighths / 8)
 several = st.lists(st.tuples(places, places, numbers), min_size=1, max_size=3).map(tuple)
 several_rows = st.lists(places, max_size=3).map(tuple)
 SETTINGS = {
+    "AddAtIds": st.tuples(counts),
+    "Entry": st.tuples(st.lists(places, max_size=3).map(tuple)),
+    "GELUSlope": st.tuples(st.booleans()),
+    "PutBack": st.tuples(places, st.integers(1, 6), st.sampled_from([-1, -2, -3]), st.booleans()),
+    "PutEntry": st.sampled_from([((), ()), ((1,), (3,)), ((0, 1), (2, 3))]),
+    "Repeat": st.tuples(counts, st.sampled_from([0, -1, -2]), st.booleans()),
+    "RowSum": st.tuples(st.sampled_from([-1, -2])),
+    "SoftCapSlope": st.sampled_from([(0.5,), (30.0,)]),
+    "SumGroups": st.tuples(counts),
+    "Total": st.tuples(st.integers(2, 4)),
     "Cast": st.tuples(st.sampled_from(["float32", "float16", "bfloat16"])),
     "Columns": st.tuples(places, st.integers(1, 4)).filter(lambda ends: ends[0] < ends[1]),
     "DistanceBias": st.tuples(
@@ -80,7 +90,14 @@ SETTINGS = {
     "SwitchOff": st.tuples(places),
 }
 """What an operation is made with, where it needs or takes anything."""
-KINDS = {"LogicalAnd": "bb", "MaskedFill": "fb", "Lookup": "fi", "OneHot": "i"}
+KINDS = {
+    "AddAtIds": "fi",
+    "CrossEntropy": "fi",
+    "LogicalAnd": "bb",
+    "MaskedFill": "fb",
+    "Lookup": "fi",
+    "OneHot": "i",
+}
 """The kinds of its operands: floats where nothing is said, ids (i) or a mask (b)."""
 HUGE = (3e38, 1e20, -1e20, 1.0, 0.0, -1e-30)
 
@@ -109,7 +126,7 @@ def shapes_that_fit(takes, data):
     lead = data.draw(st.lists(counts, max_size=2), label="lead")
     for axes in re.findall(r"\((.*?)\)", takes):
         shape = []
-        for axis in axes.split(", "):
+        for axis in axes.split(", ") if axes else ():
             if axis == "…":
                 shape += lead[data.draw(st.integers(0, len(lead))) :]
             else:

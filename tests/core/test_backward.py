@@ -1,0 +1,191 @@
+"""Gradients against torch's autograd in float64, of every operation and every lesson's trace."""
+
+import pytest
+import torch
+
+from attention_core import EXAMPLES, backward
+from attention_core import operations as ops
+from attention_core.gradients import _Back
+from attention_core.operations.base import Operation
+from attention_core.published.building import BUILDERS
+from traces import every_kind, workshop
+
+REFUSING = {"LayerNorm", "LogicalAnd", "OneHot", "SoftmaxJacobian", "SplitWithoutTranspose"}
+"""What says in words that it has no backward pass, beside the slopes."""
+
+
+class Doubled(Operation):
+    """The numbers of a step that begins a trace, in float64."""
+
+    numbers: torch.Tensor
+
+    def value(self):
+        return self.numbers
+
+    def code(self):
+        return "given"
+
+
+def probed(trace, name):
+    """The trace in float64 with a loss: a step's entries, each times a number of its own, added."""
+    made = trace.emptied()
+    for each in trace.values():
+        begins = not each.inputs and each.value.is_floating_point()
+        operation = Doubled(each.value.double()) if begins else each.operation
+        made.step(each.name, operation, *[made[i.name] for i in each.inputs], axes=each.axes)
+    step = made[name]
+    numbers = torch.randn(step.value.shape, generator=torch.Generator().manual_seed(5))
+    probe = made.step("probe", Doubled(numbers.double()), axes=step.axes)
+    loss = made.step("probed", ops.Multiply(), step, probe, axes=step.axes)
+    for at in range(step.value.ndim):
+        loss = made.step(f"probed_{at}", ops.SumLast(), loss, axes=loss.axes[:-1])
+    return made, loss.name
+
+
+def by_autograd(trace, loss, of):
+    """The same gradients, from the operations' values alone."""
+    values = {}
+    for name, step in trace.items():
+        with torch.enable_grad():
+            value = step.value
+            if step.inputs:
+                value = step.operation.value(*[values[each.name] for each in step.inputs])
+            if name in of and not value.requires_grad:
+                value = value.clone().requires_grad_()
+        values[name] = value
+    return torch.autograd.grad(values[loss].sum(), [values[name] for name in of])
+
+
+def assert_as_autograd(trace, loss, of):
+    found = backward(trace, loss, of)
+    for name, right in zip(of, by_autograd(trace, loss, of), strict=True):
+        made = found[f"grad_{name}"]
+        assert made.axes == trace[name].axes
+        right = right.nan_to_num(nan=0.0)  # 0/0, where a row sees nothing: here nothing flows
+        size = max(1.0, right.abs().max().item())
+        torch.testing.assert_close(
+            made.value, right, rtol=1e-6, atol=1e-8 * size, check_dtype=False
+        )
+
+
+def is_number(step):
+    return step.value.is_floating_point() and step.value.dtype in (torch.float32, torch.float64)
+
+
+def to_be_learned(step):
+    return list(dict.fromkeys(each.name for each in step.inputs if is_number(each)))
+
+
+WORKSHOP = workshop()
+MADE = [
+    name
+    for name, step in WORKSHOP.items()
+    if is_number(step)
+    and step.value.isfinite().all()
+    and to_be_learned(step)
+    and all(each.value.isfinite().all() for each in step.inputs if is_number(each))
+]
+
+
+def learned_of(step):
+    """The operands that something can be learned of: no draw of dropout, no angles."""
+    known = {"Drop": 1, "Rotate": 1}.get(type(step.operation).__name__)
+    return [n for n in to_be_learned(step) if known is None or step.inputs[known].name != n]
+
+
+def refuses(step):
+    kind = type(step.operation).__name__
+    whole = kind == "LayerNorm" and step.operation.whole
+    return whole or (kind != "LayerNorm" and kind in REFUSING) or kind.endswith(SLOPES)
+
+
+SLOPES = ("Slope", "ShareOfLargest", "ShareOfLarger")
+# PutBack of one row, and a repeat along an axis in the middle, are second derivatives.
+SECOND = {"one_put_back"}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_each_operation_is_as_autograd(name):
+    step = WORKSHOP[name]
+    trace, loss = probed(WORKSHOP, name)
+    if refuses(step) or name in SECOND:
+        with pytest.raises(ValueError, match=r"has no backward pass: .* "):
+            backward(trace, loss, learned_of(step))
+    else:
+        assert_as_autograd(trace, loss, learned_of(step))
+
+
+def test_every_operation_has_a_backward_pass_or_says_why_not():
+    for kind in every_kind():
+        if not kind.__module__.startswith("attention_core.") or kind.value is Operation.value:
+            continue
+        takes = object.__new__(kind).takes
+        has = kind.backward is not Operation.backward
+        assert has or kind.no_gradient or not takes, kind
+
+
+def own_backward():
+    seen = {}
+    for name in MADE:
+        step = WORKSHOP[name]
+        kind = type(step.operation)
+        if not refuses(step) and name not in SECOND and learned_of(step):
+            seen.setdefault(kind.backward, (kind, name))
+    return [pytest.param(kind, name, id=kind.__name__) for kind, name in seen.values()]
+
+
+@pytest.mark.parametrize(("kind", "name"), own_backward())
+def test_a_wrong_backward_pass_of_an_operation_is_found(kind, name, monkeypatch):
+    """Each operation's way back made a little too long: the comparison must fail."""
+    real = _Back.into
+
+    def too_long(self, at, operation=None, *inputs):
+        before = self.gradient
+        if type(self.result.operation) is kind and self.result.name == name:
+            if operation is None:
+                operation, inputs = ops.ScaleBy(1.01), (self.gradient,)
+            else:
+                changed = self.step(f"changed_{at}", ops.ScaleBy(1.01), inputs[0],
+                                    axes=inputs[0].axes)  # fmt: skip
+                inputs = (changed, *inputs[1:])
+        real(self, at, operation, *inputs)
+        self.gradient = before
+
+    monkeypatch.setattr(_Back, "into", too_long)
+    trace, loss = probed(WORKSHOP, name)
+    with pytest.raises(AssertionError):
+        assert_as_autograd(trace, loss, learned_of(WORKSHOP[name]))
+
+
+LESSONS = [f"{lesson}/{example}" for lesson in BUILDERS for example in EXAMPLES]
+
+
+def leaves_of(trace, end):
+    """All numbers that something begins with, but for those that dropout draws."""
+    drawn = {step.inputs[1].name for step in trace.values() if isinstance(step.operation, ops.Drop)}
+    earlier = sorted(trace[end].earlier() - drawn)
+    return [name for name in earlier if not trace[name].inputs and is_number(trace[name])]
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_every_lesson_is_as_autograd(name):
+    lesson, example = name.split("/")
+    try:
+        trace = BUILDERS[lesson](EXAMPLES[example], 0)
+    except (KeyError, ValueError) as error:
+        pytest.skip(f"there is no such lesson of this example: {error}")
+    used = {each.name for step in trace.values() for each in step.inputs}
+    asked = 0
+    for end in trace.keys() - used:
+        leaves = leaves_of(trace, end)
+        if not is_number(trace[end]) or not leaves:
+            continue
+        asked += 1
+        probed_trace, loss = probed(trace, end)
+        between = [trace[each] for each in (end, *trace[end].earlier()) if is_number(trace[each])]
+        if any(refuses(step) for step in between if to_be_learned(step)):
+            with pytest.raises(ValueError, match=r"has no backward pass: .* "):
+                backward(probed_trace, loss, leaves)
+        else:
+            assert_as_autograd(probed_trace, loss, leaves)
+    assert asked
