@@ -105,6 +105,9 @@ SYMBOLS = {
     "normed_keys": r"\hat K",
     "logits": "L",
     "probabilities": "P",
+    "targets": "y",
+    "losses": r"\ell_i",
+    "loss": r"\ell",
     "products": r"Q \odot K",
     "dot_products": "t",
     "scaled_dot_products": r"\tilde t",
@@ -156,6 +159,14 @@ VARIANTS = {
 """How the symbol of a variant is written, by the beginning of its name."""
 
 
+GRADIENTS = {
+    "grad_": r"\mathrm{{d}}{}",
+    "weighed_grad_": r"\mathrm{{d}}{0} \odot {0}",
+    "mean_grad_": r"\overline{{\mathrm{{d}}{}}}",
+    "centred_grad_": r"\mathrm{{d}}{0} - \overline{{\mathrm{{d}}{0}}}",
+    "changed_grad_": r"\mathrm{{d}}{}'",
+}
+"""How the gradient by a tensor is written, dW for ∂loss/∂W, and what its softmax is made of."""
 OUTER = {"cross_": r"{{}}^{{\times}}{}", "repaired_": r"{{}}^{{\checkmark}}{}"}
 """How the symbols of a whole part of a trace are written, its variants too: a sign on the left."""
 
@@ -172,7 +183,10 @@ def _known(name: str) -> str | None:
     for beginning, pattern in VARIANTS.items():
         if name.startswith(beginning) and (known := SYMBOLS.get(name.removeprefix(beginning))):
             return pattern.format(known)
-    for beginning, pattern in OUTER.items():
+    for beginning, pattern in (OUTER | GRADIENTS).items():
         if name.startswith(beginning) and (known := _known(name.removeprefix(beginning))):
             return pattern.format(known)
+    of, by, result = name.partition("_by_")
+    if by and (known := _known(of)):
+        return rf"{known}^{{({_known(result) or result.replace('_', ' ')})}}"
     return None

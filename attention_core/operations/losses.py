@@ -36,7 +36,11 @@ class CrossEntropy(Operation):
         largest = max(cell.value for cell in cells)
         powers = tuple(Exponential(cell, largest) for cell in cells)
         share = Share(powers, picked=int(target.value))
-        return Seen(Called(_minus_log, r"-\ln\!\left({}\right)", share), target)
+        if share.value > 0:
+            return Seen(Called(_minus_log, r"-\ln\!\left({}\right)", share), target)
+        # Too small a probability even for float64: its logarithm, from the logits themselves.
+        away = Difference(Number(largest), cells[int(target.value)])
+        return Seen(Sum((away, Called(math.log, r"\ln\!\left({}\right)", Sum(powers)))), target)
 
     def backward(self, back: Backward) -> None:
         logits, targets = back.inputs
@@ -128,4 +132,4 @@ class PutEntry(Operation):
 
 
 def _minus_log(value: float) -> float:
-    return -math.log(value) if value > 0 else math.inf
+    return -math.log(value)

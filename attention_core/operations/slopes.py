@@ -110,25 +110,24 @@ class SiLUSlope(_Slope):
 
 
 class SoftCapSlope(_Slope):
-    """The slope of `SoftCap`: 1 − tanh²(entry / cap). (…) → (…)"""
+    """The slope of `SoftCap`, 1 − tanh²(entry / cap), which is 1 / cosh²(entry / cap). (…) → (…)"""
 
     in_words = "How steep the bent curve is at the score: 1 in its middle, near 0 at the cap."
 
     cap: float
 
     def value(self, scores: Tensor) -> Tensor:
-        return 1 - (scores / self.cap).tanh() ** 2
+        return (scores / self.cap).cosh() ** -2
 
     def formula(self, scores: str) -> str:
-        return rf"1 - \tanh^2\!\left({scores} / {constant(self.cap)}\right)"
+        return rf"1 / \cosh^2\!\left({scores} / {constant(self.cap)}\right)"
 
     def code(self, scores: str) -> str:
-        return f"1 - ({scores} / {written(self.cap)}).tanh() ** 2"
+        return f"({scores} / {written(self.cap)}).cosh() ** -2"
 
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
         share = Quotient(scores.cell(index), Number(self.cap))
-        bent = Called(math.tanh, r"\tanh\!\left({}\right)", share)
-        return Difference(Number(1.0), Product((bent, bent)))
+        return Called(_over_cosh_squared, r"1 / \cosh^2\!\left({}\right)", share)
 
 
 class ShareOfLargest(_Slope):
@@ -163,6 +162,7 @@ class ShareOfLarger(_Slope):
     """
 
     takes = "(…) (…)"
+    signs = ("", None, "→")
     in_latex = r"[\,{0} > {1}\,]"
     in_torch = "(({0} > {1}).float() + ({0} >= {1}).float()) / 2"
     in_words = "1 where the first of the two is the larger, 0 where it is not."
@@ -207,6 +207,10 @@ class RowLength(Operation):
 
 def _root() -> float:
     return math.sqrt(2 / math.pi)
+
+
+def _over_cosh_squared(value: float) -> float:
+    return math.cosh(value) ** -2 if abs(value) < 350 else 0.0
 
 
 def _is_positive(value: float) -> float:

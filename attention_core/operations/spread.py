@@ -58,7 +58,7 @@ class Total(Operation):
         return " + ".join(ways)
 
     def arithmetic(self, index: tuple[int, ...], *ways) -> Expression:
-        return Sum(tuple(way.cell(index) for way in ways))
+        return Sum(tuple(matched(way, index) for way in ways))
 
     def backward(self, back: Backward) -> None:
         for at in range(len(back.inputs)):

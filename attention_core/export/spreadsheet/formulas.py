@@ -40,6 +40,9 @@ CALLS = {
     r"\left({}\right)^2": "({})^2",
     r"\max(0, {})": "MAX(0,{})",
     r"\frac{{1}}{{1 + e^{{-{}}}}}": "(1/(1+EXP(-({}))))",
+    r"1 / \cosh^2\!\left({}\right)": "(1/COSH({})^2)",
+    r"-\ln\!\left({}\right)": "(-LN({}))",
+    r"[\,{} > 0\,]": "IF({}>0,1,0)",
 }
 """Functions by the LaTeX of them."""
 SUMMED, MULTIPLIED, ATOM = range(3)
