@@ -161,10 +161,9 @@ VARIANTS = {
 
 GRADIENTS = {
     "grad_": r"\mathrm{{d}}{}",
-    "weighed_grad_": r"\mathrm{{d}}{0} \odot {0}",
+    "weighed_grad_": r"\mathrm{{d}}{{{}}}^{{\odot}}",
     "mean_grad_": r"\overline{{\mathrm{{d}}{}}}",
-    "centred_grad_": r"\mathrm{{d}}{0} - \overline{{\mathrm{{d}}{0}}}",
-    "changed_grad_": r"\mathrm{{d}}{}'",
+    "centred_grad_": r"\widehat{{\mathrm{{d}}{}}}",
 }
 """How the gradient by a tensor is written, dW for ∂loss/∂W, and what its softmax is made of."""
 OUTER = {"cross_": r"{{}}^{{\times}}{}", "repaired_": r"{{}}^{{\checkmark}}{}"}
@@ -183,10 +182,13 @@ def _known(name: str) -> str | None:
     for beginning, pattern in VARIANTS.items():
         if name.startswith(beginning) and (known := SYMBOLS.get(name.removeprefix(beginning))):
             return pattern.format(known)
-    for beginning, pattern in (OUTER | GRADIENTS).items():
+    for beginning, pattern in OUTER.items():
         if name.startswith(beginning) and (known := _known(name.removeprefix(beginning))):
             return pattern.format(known)
-    of, by, result = name.partition("_by_")
-    if by and (known := _known(of)):
-        return rf"{known}^{{({_known(result) or result.replace('_', ' ')})}}"
+    for beginning, pattern in GRADIENTS.items():
+        if name.startswith(beginning):
+            of, _, way = name.removeprefix(beginning).partition("_by_")
+            known, by = _known(of), _known(way)
+            if known and bool(way) == bool(by):
+                return pattern.format(known) + (rf"^{{({by})}}" if by else "")
     return None

@@ -5,7 +5,17 @@ import math
 import torch
 from torch import Tensor
 
-from ..expression import Called, Exponential, Expression, Number, Quotient, Seen, Share, Sum
+from ..expression import (
+    Called,
+    Difference,
+    Exponential,
+    Expression,
+    Number,
+    Quotient,
+    Seen,
+    Share,
+    Sum,
+)
 from .base import Backward, Operation, check_place, row
 
 

@@ -71,7 +71,7 @@ class GELUSlope(_Slope):
             bent = f"((2 / torch.pi) ** 0.5 * ({vectors} + {_CUBED} * {vectors}**3)).tanh()"
             steep = f"((2 / torch.pi) ** 0.5 * (1 + 3 * {_CUBED} * {vectors}**2))"
             return f"0.5 * (1 + {bent}) + 0.5 * {vectors} * (1 - {bent}**2) * {steep}"
-        density = f"(-0.5 * {vectors}**2).exp() / (2 * torch.pi) ** 0.5"
+        density = f"((-0.5 * {vectors}**2).exp() / (2 * torch.pi) ** 0.5)"
         return f"0.5 * (1 + ({vectors} / 2**0.5).erf()) + {vectors} * {density}"
 
     def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:

@@ -51,6 +51,8 @@ def test_what_is_given_is_a_number_and_all_else_a_formula(make):
             assert not any(formulas), name
         elif isinstance(trace[name].operation, ops.Edit):
             assert sum(formulas) == len(formulas) - len(trace[name].operation.edits)
+        elif isinstance(trace[name].operation, (ops.PutBack, ops.PutEntry)):
+            assert sum(formulas) == trace[name].inputs[0].value.numel()
         else:
             assert all(formulas), name
 

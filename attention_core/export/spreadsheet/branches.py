@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 from ...expression import Called, Difference, Number
 from ...operations import (
+    AddAtIds,
+    CrossEntropy,
     Drop,
     ExpDifference,
     L2Normalize,
@@ -15,6 +17,8 @@ from ...operations import (
     MaskedFill,
     MaskedSoftmax,
     Renormalise,
+    ShareOfLarger,
+    ShareOfLargest,
     Softmax,
     SumNormalise,
 )
@@ -84,6 +88,29 @@ def _lookup(_: Lookup, index: Index, operands: tuple, write: Formulas) -> str:
     return f"INDEX({column},{row})"
 
 
+def _cross_entropy(_: CrossEntropy, index: Index, operands: tuple, write: Formulas) -> str:
+    logits, targets = operands
+    scores = write.list_of(row(logits, (*index, 0)))
+    largest, target = f"MAX({scores})", write.of(targets.cell(index))
+    return f"LN(SUMPRODUCT(EXP({scores}-{largest})))+{largest}-INDEX({scores},{target}+1)"
+
+
+def _add_at_ids(_: AddAtIds, index: Index, operands: tuple, write: Formulas) -> str:
+    rows, ids = operands
+    pairs = [(ids.cell((at,)), rows.cell((at, index[1]))) for at in range(len(rows.value))]
+    return "+".join(f"IF({write.of(id_)}={index[0]},{write.of(cell)},0)" for id_, cell in pairs)
+
+
+def _share_of_largest(_: ShareOfLargest, index: Index, operands: tuple, write: Formulas) -> str:
+    own, every = write.of(operands[0].cell(index)), write.list_of(row(operands[0], index))
+    return f"IF({own}=MAX({every}),1/COUNTIF({every},MAX({every})),0)"
+
+
+def _share_of_larger(_: ShareOfLarger, index: Index, operands: tuple, write: Formulas) -> str:
+    first, second = (write.of(matched(each, index)) for each in operands)
+    return f"IF({first}>{second},1,IF({first}={second},0.5,0))"
+
+
 BRANCHES: dict[type[Operation], Callable[..., str]] = {
     MaskedFill: _masked_fill,
     Drop: _drop,
@@ -93,4 +120,8 @@ BRANCHES: dict[type[Operation], Callable[..., str]] = {
     MaskedDivide: _masked_divide,
     L2Normalize: _unit,
     Lookup: _lookup,
+    CrossEntropy: _cross_entropy,
+    AddAtIds: _add_at_ids,
+    ShareOfLargest: _share_of_largest,
+    ShareOfLarger: _share_of_larger,
 }
