@@ -158,8 +158,9 @@ class Step(Shown):
 
 
 def is_shares(step: Step) -> bool:
-    """Whether its numbers are shares of 1: weights, or probabilities."""
-    return step.name.endswith(("weights", "probabilities")) and step.value.is_floating_point()
+    """Whether its numbers are shares of 1: weights, or probabilities; not gradients by them."""
+    names_shares = step.name.endswith(("weights", "probabilities")) and "grad_" not in step.name
+    return names_shares and step.value.is_floating_point()
 
 
 def listed(step: Step) -> Step:

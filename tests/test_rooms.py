@@ -37,7 +37,7 @@ DOORS = {
     "attention_core.compare": "operations trace",
     "attention_core.rounding": "trace",
     "attention_core.mechanism": f"operations {TOP}",
-    "attention_core.experiments": f"mechanism operations {TOP}",
+    "attention_core.experiments": f"gradients mechanism operations {TOP}",
     "attention_core.small_models": f"mechanism operations {TOP}",
     "attention_core.real_model": f"small_models mechanism operations {TOP}",
     "attention_core.text": "operations recipes small_models trace",

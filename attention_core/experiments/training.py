@@ -254,7 +254,7 @@ def _records(
     embeddings: Tensor, targets: Tensor, settings: TrainingSettings
 ) -> Iterator[TrainingRecord]:
     n_distinct = int(targets.max()) + 1
-    matrices = _start(embeddings.shape[1], n_distinct, settings, embeddings.dtype)
+    matrices = start(embeddings.shape[1], n_distinct, settings, embeddings.dtype)
     recorded = {*recorded_steps(settings, *embeddings.shape, n_distinct)}
     before, rose = math.inf, False
     for step in range(settings.steps + 1):
@@ -275,8 +275,10 @@ def _records(
         )
 
 
-def _start(d_in: int, n_distinct: int, settings: TrainingSettings, dtype: torch.dtype) -> Matrices:
-    """Each matrix as `torch.nn.Linear` starts, transposed: uniform within ±1/√(its rows)."""
+def start(d_in: int, n_distinct: int, settings: TrainingSettings, dtype: torch.dtype) -> Matrices:
+    """The matrices that a training begins with, each as `torch.nn.Linear` starts, transposed:
+    uniform within ±1/√(its rows).
+    """
     generator = torch.Generator().manual_seed(settings.seed)
 
     def draw(n_rows: int, n_columns: int) -> Tensor:

@@ -116,6 +116,16 @@ LESSONS = (
         after="queries_keys_values",
     ),
     Lesson(
+        "how_a_matrix_learns",
+        "How a matrix learns",
+        "Why does one entry of W_query go up, and not down? A loss says how far the layer is from "
+        "a wish, and each number gets a gradient: by how much the loss rises when it rises.",
+        "The mechanism",
+        ":material/trending_down:",
+        minutes=12,
+        after="multi_head_attention",
+    ),
+    Lesson(
         "cross_attention",
         "Cross-attention",
         "How can a text use what stands in another one? Each of its words asks, and the words of "

@@ -1,0 +1,190 @@
+"""How a layer learns, number by number: the layer of *Train it* with a loss, its backward pass, and
+what moving one entry, or all of them, does to the loss.
+
+Source of the layer: see `training`. Source of the losses: Goodfellow et al. 2016, Deep Learning,
+sections 6.2.2.3 (cross-entropy) and 4.3 (gradient descent).
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from .. import operations as ops
+from ..gradients import PREFIX, backward
+from ..mechanism.attention import attention
+from ..mechanism.builder import project, times
+from ..recipes import check_choice
+from ..trace import Step, Trace
+from .training import Matrices, next_tokens
+
+LOSSES = {"weight": "One weight", "context": "One context vector", "next_token": "The next token"}
+"""What a layer can be asked to learn."""
+MATRICES = Matrices._fields
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What the layer is to do better: `weight`, query i looks more at key j; `context`, its context
+    vector becomes like the value that key j starts with; `next_token`, each position predicts the
+    token after it. Raises ValueError for any other.
+    """
+
+    loss: str = "weight"
+    query: int = 0
+    key: int = 0
+
+    def __post_init__(self) -> None:
+        check_choice("loss", self.loss, LOSSES)
+
+
+def attend_to_learn(
+    trace: Trace,
+    matrices: Matrices,
+    goal: Goal,
+    temperature: float = 1.0,
+    dropout: float = 0.0,
+    target: Tensor | None = None,
+) -> Trace:
+    """Add causal attention with given matrices and a `loss` to a trace of embeddings.
+
+    Steps: `W_query` and so on as in `attend_trained`, up to `context_vectors`. Then, by the goal:
+    `wanted_weight` (); or `one_context`, `target` and `difference` (d_value), `squares`; or
+    `W_output` (d_value, next), `logits` (query, next), `predicting` (position, next), `targets` and
+    `losses` (position); and `loss` (), one number. `target` (d_value) is what the context vector is
+    to be like; the value of the key where none is given. Returns the same trace.
+
+    Raises ValueError where the goal's query or key is no token, or hidden by the causal mask, and
+    for the next token of a sentence of one.
+    """
+    tokens = trace.labels("token")
+    _check(goal, len(tokens))
+
+    def given(name: str, rows: str, columns: str) -> Step:
+        return trace.step(name, ops.Given.of(getattr(matrices, name)), axes=(rows, columns))
+
+    made = project(
+        trace,
+        trace["embeddings"],
+        lambda role: (
+            given(f"W_{role}", "d_in", "d_value" if role == "value" else "d_query"),
+            None,
+        ),
+    )
+    mask = trace.step("mask", ops.AttentionMask(len(tokens), len(tokens)), axes=("query", "key"))
+    context = attention(trace, *made, mask=mask, temperature=temperature, dropout=dropout)
+    if goal.loss == "weight":
+        wanted = ops.Entry((goal.query, goal.key))
+        wanted = trace.step("wanted_weight", wanted, context.inputs[0], axes=())
+        trace.step("loss", ops.ScaleBy(-1.0), wanted, axes=())
+    elif goal.loss == "context":
+        one = trace.step("one_context", ops.Row(goal.query), context, axes=("d_value",))
+        target = trace["values"].value[goal.key] if target is None else target
+        wanted = trace.step("target", ops.Given.of(target), axes=("d_value",))
+        away = trace.step("difference", ops.Subtract(), one, wanted, axes=("d_value",))
+        squares = trace.step("squares", ops.Multiply(), away, away, axes=("d_value",))
+        trace.step("loss", ops.SumLast(), squares, axes=())
+    else:
+        trace.label("next", list(dict.fromkeys(tokens)))
+        trace.label("position", tokens[:-1])
+        logits = times(trace, "logits", context, given("W_output", "d_value", "next"))
+        some = ops.Rows(0, len(tokens) - 1)
+        predicting = trace.step("predicting", some, logits, axes=("position", "next"))
+        right = ops.Given(tuple(next_tokens(tokens).tolist()))
+        targets = trace.step("targets", right, axes=("position",))
+        losses = trace.step("losses", ops.CrossEntropy(), predicting, targets, axes=("position",))
+        trace.step("loss", ops.Mean(), losses, axes=())
+    return trace
+
+
+def _check(goal: Goal, n_tokens: int) -> None:
+    if goal.loss == "next_token" and n_tokens < 2:
+        raise ValueError("a sentence of one token has no next token to predict: add a word")
+    if not 0 <= goal.key <= goal.query < n_tokens:
+        raise ValueError(
+            f"query {goal.query} cannot look at key {goal.key}: choose a token that stands before "
+            f"it, of {n_tokens}"
+        )
+
+
+def learned_by(trace: Trace) -> list[str]:
+    """The names of the matrices that the loss of a trace depends on."""
+    behind = trace["loss"].earlier()
+    return [name for name in MATRICES if name in behind]
+
+
+def with_gradients(trace: Trace) -> Trace:
+    """The trace with its backward pass: `grad_W_query` and so on."""
+    return backward(trace, "loss", learned_by(trace))
+
+
+def gradients_of(trace: Trace) -> dict[str, Tensor]:
+    """The gradient of each matrix that learns, from a trace that has them."""
+    return {name: trace[f"{PREFIX}{name}"].value for name in learned_by(trace)}
+
+
+def moved(matrices: Matrices, name: str, cell: tuple[int, int], amount: float) -> Matrices:
+    """The matrices with a number added to one entry of one of them."""
+    matrix = getattr(matrices, name).clone()
+    matrix[cell] += amount
+    return matrices._replace(**{name: matrix})
+
+
+def updated(matrices: Matrices, gradients: Mapping[str, Tensor], rate: float) -> Matrices:
+    """The matrices after one step of gradient descent: each entry less `rate` times its gradient.
+
+    Operation by operation what `train` does.
+    """
+    return matrices._replace(
+        **{name: getattr(matrices, name) - rate * each for name, each in gradients.items()}
+    )
+
+
+def squared_norm(gradients: Mapping[str, Tensor]) -> float:
+    """The sum of the squares of all entries: by so much per rate the loss falls at first."""
+    return sum(each.double().square().sum().item() for each in gradients.values())
+
+
+@dataclass(frozen=True)
+class Reach:
+    """What a divisor of the scores leaves of a row of weights, and of what W_query learns by it."""
+
+    weights: tuple[float, ...]
+    """Of the middle draw, largest first."""
+    gradient: float
+    """The norm of the gradient of W_query: the median of all draws."""
+    n_flat: float
+    """The share of draws in which it is less than a hundredth of that at √d."""
+
+
+def reach_at(d: int, n_keys: int = 6, n_draws: int = 201, seed: int = 0) -> dict[str, Reach]:
+    """How much W_query learns from one query with random keys, all entries of mean 0 and variance
+    1, at a width `d`, by what scores are divided by: the gradient of minus one weight.
+
+    With x the query's vector, p its weights, K its keys and c the divisor, the row of scores gets
+    g = p_j (p − e_j) / c, its query g K, and W_query x ⊗ (g K).
+    """
+    generator = torch.Generator().manual_seed(seed)
+    vectors = torch.randn(n_draws, 8, generator=generator, dtype=torch.float64)
+    matrix = torch.randn(n_draws, 8, d, generator=generator, dtype=torch.float64) / math.sqrt(8)
+    keys = torch.randn(n_draws, n_keys, d, generator=generator, dtype=torch.float64)
+    queries = torch.einsum("ni,nid->nd", vectors, matrix)
+    scores = torch.einsum("nd,nkd->nk", queries, keys)
+    norms, weights = {}, {}
+    for name, divisor in (("nothing", 1.0), ("sqrt_d", math.sqrt(d)), ("d", float(d))):
+        p = (scores / divisor).softmax(dim=-1)
+        g = p * p[:, :1]
+        g[:, 0] -= p[:, 0]
+        of_query = torch.einsum("nk,nkd->nd", g / divisor, keys)
+        norms[name] = of_query.norm(dim=-1) * vectors.norm(dim=-1)
+        middle = int(p.amax(dim=-1).argsort()[n_draws // 2])
+        weights[name] = tuple(p[middle].sort(descending=True).values.tolist())
+    usual = norms["sqrt_d"].median().item()
+    return {
+        name: Reach(
+            weights[name], each.median().item(), (each < usual / 100).double().mean().item()
+        )
+        for name, each in norms.items()
+    }

@@ -1,0 +1,1 @@
+"""How a matrix learns: a loss, its gradient by every number, and what moving one does."""

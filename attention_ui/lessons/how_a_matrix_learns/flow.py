@@ -1,0 +1,119 @@
+"""A layer above its gradients: numbers flow to the right, and below each matrix stands what the
+loss asks of it, worked out from right to left.
+"""
+
+from collections.abc import Sequence
+
+from attention_core.gradients import PREFIX
+from attention_core.trace import Trace
+
+from ...picture.forbidden import leak_limit, with_masks
+from ...picture.layout import (
+    GAP,
+    NARROW,
+    WIDE,
+    Arrangement,
+    Layout,
+    Wanted,
+    Word,
+    add_legend,
+    between,
+    put,
+)
+from ...picture.matrix import Matrix
+from ...picture.scale import limits
+
+CELL, ROW = (3.5, 34.0), (3.5, 22.0)
+LEFT, TALL, LEGEND, BETWEEN = 74, 330, 28, 20
+MOST_ROWS = 12
+"""A matrix with more rows than columns lies down above so many."""
+NAMES = (
+    "W_query", "W_key", "W_value", "queries", "keys", "values", "scaled_scores", "weights",
+    "context_vectors", "W_output", "logits",
+)  # fmt: skip
+
+
+def flow(trace: Trace, covered: frozenset[str] = frozenset()) -> Layout:
+    """The layout of all steps that have a gradient, each above it."""
+    names = [name for name in NAMES if f"{PREFIX}{name}" in trace]
+    above = with_masks([_matrix(trace, name, covered) for name in names])
+    below = with_masks([_matrix(trace, f"{PREFIX}{name}", covered) for name in names])
+    matrices = (*above, *below)
+    signs = ("",) * len(matrices)
+    ends = limits(matrices, signs)
+    each = [
+        (Wanted(trace, "", one, compact=True), Wanted(trace, "", other, True, False))
+        for one, other in zip(above, below, strict=True)
+    ]
+    wide, narrow = _side_by_side(each), _pair_by_pair(each)
+    made = Layout(trace, matrices, signs, ends, leak_limit(matrices), wide, narrow)
+    for arrangement, room in ((wide, WIDE), (narrow, NARROW)):
+        arrangement.height += LEGEND
+        add_legend(made, arrangement, room)
+    return made
+
+
+def _matrix(trace: Trace, name: str, covered: frozenset[str]) -> Matrix:
+    step = trace[name]
+    n_rows, n_columns = step.value.shape
+    return Matrix(
+        step,
+        transposed=n_rows > max(MOST_ROWS, n_columns),
+        row_labels=step.axes[0] == "query" and name.endswith("queries"),
+        column_labels=False,
+        covered=name in covered,
+    )
+
+
+def _side_by_side(each: Sequence[tuple[Wanted, Wanted]]) -> Arrangement:
+    """Two lines: the layer, and below it the gradients."""
+    room = WIDE - LEFT + GAP
+
+    def width(cell: float) -> float:
+        return sum(one.beside + one.width(cell) + GAP for one, _ in each)
+
+    low, high = CELL
+    for _ in range(12):  # titles may be wider than cells, so there is no formula
+        middle = (low + high) / 2
+        low, high = (middle, high) if width(middle) <= room else (low, middle)
+    most = max(one.n_rows for one, _ in each)
+    above = max(one.above(low) for one, _ in each)
+    under = max(other.above(low) for _, other in each)
+    row = between((TALL - above - under - BETWEEN) / (2 * most), *ROW)
+    row = min(row, low + 4)
+    made, x = Arrangement(), float(LEFT)
+    second = above + most * row + BETWEEN
+    tops, bottoms = Arrangement(), Arrangement()
+    for one, other in each:
+        down = (most - one.n_rows) * row / 2
+        end = put(tops, one, x, above - one.above(low) + down, low, row)
+        put(bottoms, other, x, second + under - other.above(low) + down, low, row)
+        x = end
+    for part in (tops, bottoms):
+        for kind in ("boxes", "words", "marks", "paths"):
+            getattr(made, kind).extend(getattr(part, kind))
+    made.words.append(Word("forward →", 0.0, above + most * row / 2, "title"))
+    made.words.append(Word("← gradients", 0.0, second + under + most * row / 2, "title"))
+    made.width, made.height = x - GAP, second + under + most * row
+    return made
+
+
+def _pair_by_pair(each: Sequence[tuple[Wanted, Wanted]]) -> Arrangement:
+    """On a phone: each matrix with its gradient at its right."""
+    made, tops, bottoms = Arrangement(width=NARROW), Arrangement(), Arrangement()
+    y = 0.0
+    for one, other in each:
+        room = NARROW - one.beside - other.beside - 2 * GAP
+        cell = between(room / (2 * one.n_columns), *CELL)
+        row = between(cell * 0.8, ROW[0], 18.0)
+        end = put(tops, one, 0.0, y, cell, row)
+        put(
+            bottoms, other, max(end, NARROW / 2), y + one.above(cell) - other.above(cell), cell, row
+        )
+        bottoms.words.append(Word("its gradient", max(end, NARROW / 2), y + 8, "title"))
+        y += one.above(cell) + one.n_rows * row + 12
+    for part in (tops, bottoms):
+        for kind in ("boxes", "words", "marks", "paths"):
+            getattr(made, kind).extend(getattr(part, kind))
+    made.height = y - 12
+    return made

@@ -1,0 +1,148 @@
+"""How a matrix learns: the backward pass, number by number."""
+
+import streamlit as st
+
+from attention_core.experiments.training import TrainingSettings, next_tokens, train
+from attention_core.text.embedding import embed
+from attention_ui.cards.card import card, light, note, waits_for
+from attention_ui.cards.pinned import since_the_pin
+from attention_ui.cards.question import question
+from attention_ui.cards.show import Moving, moves, picture
+from attention_ui.controls.shared import TEMPERATURE, inputs_of
+from attention_ui.controls.widget import control
+from attention_ui.frame.ends import answers, deeper, ends
+from attention_ui.frame.page import open_lesson
+from attention_ui.lessons.how_a_matrix_learns import lesson, pictures, words
+from attention_ui.lessons.how_a_matrix_learns.flow import flow
+from attention_ui.lessons.how_a_matrix_learns.lesson import (
+    ANSWERS,
+    ASKS,
+    CONTROLS,
+    ENTRY_CHANGE,
+    ENTRY_COLUMN,
+    ENTRY_MATRIX,
+    ENTRY_ROW,
+    LOSS,
+    OF_ENTRY,
+    OF_LAYER,
+    RATE,
+    REACH,
+    STARTS,
+    WAY,
+    WIDTH,
+    trace_of,
+)
+from attention_ui.picture.layout import equation
+
+PAGE = "how_a_matrix_learns"
+ROW = {"horizontal": True, "vertical_alignment": "bottom", "gap": "medium"}
+values = open_lesson(PAGE, CONTROLS)
+trace = trace_of(values)
+since_the_pin(trace, trace_of, CONTROLS)
+layer = values.of(*OF_LAYER)
+
+with card("slope", "One number and the loss", words.loss_words(values)) as beside:
+    with beside:
+        moves("slope", ENTRY_CHANGE, width=250)
+    slope = pictures.Slope(values)
+    moving = Moving(ENTRY_CHANGE, slope.at, (layer, values.of(*OF_ENTRY)))
+    picture("slope", slope.at(values.entry_change), moving)
+    with st.container(key="makes_slope", **ROW):
+        control(LOSS)
+        if values.loss != "next_token":
+            control(ASKS, width=130)
+            control(ANSWERS, width=130)
+        control(ENTRY_MATRIX, width=120)
+        control(ENTRY_ROW, width=110)
+        control(ENTRY_COLUMN, width=110)
+    note(words.slope_words(trace, values))
+
+with card(
+    "gradients",
+    "A gradient for every number",
+    "Each matrix stands above its gradient, worked out from right to left: by how much the loss "
+    "rises when an entry rises. The stronger the colour, the more that entry wants to move. Point "
+    "at a gradient to see what it is made of.",
+) as beside:
+    with beside:
+        control(WIDTH, width=150)
+    covered = question("row_sum", words.row_sum(trace), trace, ("grad_scaled_scores",))
+    picture("gradients", flow(trace, covered & {"grad_scaled_scores"}))
+
+with card(
+    "softmax",
+    "One row of softmax",
+    "The loss asks something of each weight: g. But raising one score takes from all other weights "
+    "of its row. So each score gets p (g − Σ p g): what it was asked for, less the row’s mean.",
+) as beside:
+    if covered:
+        waits_for("A gradient for every number")
+    else:
+        with beside:
+            moves("softmax", TEMPERATURE, width=200)
+        drawn_from = pictures.row_trace(values, values.temperature)
+        parts = pictures.softmax_row(values, values.temperature)
+        moving = Moving(
+            TEMPERATURE, lambda t: pictures.softmax_row(values, t), layer, elsewhere=True
+        )
+        picture("softmax", equation(drawn_from, *parts, tall=262), moving, is_aside=True)
+        note(words.share_words(drawn_from))
+
+with card(
+    "reach",
+    "Why √d, once more",
+    "A row that is all or nothing has no gradient left, and wide vectors make such rows. Here one "
+    "random query meets random keys, and W_query is to learn from it. Widen the vectors.",
+) as beside:
+    with beside:
+        moves("reach", REACH, width=230, told=False)
+    moving = Moving(REACH, pictures.reach, (), elsewhere=True)
+    picture("reach", pictures.reach(values.reach_width), moving, is_aside=True)
+    note(words.reach_words(values.reach_width))
+
+with card(
+    "ways",
+    "What comes back, and what does not",
+    "Parts of a layer let gradients through, stop them, or hand them on as they are.",
+) as beside:
+    if covered:
+        waits_for("A gradient for every number")
+    else:
+        with beside:
+            control(WAY)
+        shown = lesson.way_trace(values)
+        picture("ways", pictures.way(shown, values.gradient_way), is_aside=True)
+        light(*words.way_words(shown, values))
+
+with card(
+    "update",
+    "One update",
+    "Every entry takes a step against its gradient, as long as the **learning rate** says. Blue is "
+    "the loss after it, from a real pass; the other line is what the slope promises.",
+) as beside:
+    with beside:
+        moves("update", RATE, width=230)
+    update = pictures.Update(values, trace)
+    moving = Moving(RATE, update.at, (layer, values.of(ENTRY_MATRIX)), elsewhere=True)
+    picture("update", update.at(values.update_rate), moving, is_aside=True)
+    st.markdown(words.update_words(update, values.update_rate))
+    if values.loss == "next_token":
+        inputs = inputs_of(values)
+        settings = TrainingSettings(1, values.update_rate, values.learning_seed,
+                                    values.learning_width)  # fmt: skip
+        vectors = embed(inputs)["embeddings"].value
+        *_, first = train(vectors, next_tokens(inputs.tokens), settings)
+        ours = lesson.after(values, trace, values.update_rate)
+        apart = max((a - b).abs().max().item() for a, b in zip(ours, first.matrices, strict=True))
+        light(*words.same_as_training(apart))
+
+with deeper("the chain rule in formulas, and another start") as is_open:
+    if is_open:
+        control(STARTS, width=200)
+        st.markdown("From the loss back to W_query, one line for each step of the backward pass:")
+        for name in ("weights", "masked_scores", "scores", "queries", "W_query"):
+            if f"grad_{name}" in trace:
+                st.latex(trace[f"grad_{name}"].formula)
+
+answers(words.answers(trace, values), covered, about_weights=False)
+ends(PAGE, trace, "grad_W_query")
