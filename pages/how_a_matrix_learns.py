@@ -35,7 +35,7 @@ from attention_ui.lessons.how_a_matrix_learns.lesson import (
 from attention_ui.picture.layout import equation
 
 PAGE = "how_a_matrix_learns"
-ROW = {"horizontal": True, "vertical_alignment": "bottom", "gap": "medium"}
+ROW = {"horizontal": True, "vertical_alignment": "bottom", "gap": "small"}
 values = open_lesson(PAGE, CONTROLS)
 trace = trace_of(values)
 since_the_pin(trace, trace_of, CONTROLS)
@@ -50,11 +50,11 @@ with card("slope", "One number and the loss", words.loss_words(values)) as besid
     with st.container(key="makes_slope", **ROW):
         control(LOSS)
         if values.loss != "next_token":
-            control(ASKS, width=130)
-            control(ANSWERS, width=130)
-        control(ENTRY_MATRIX, width=120)
-        control(ENTRY_ROW, width=110)
-        control(ENTRY_COLUMN, width=110)
+            control(ASKS, width=96)
+            control(ANSWERS, width=96)
+        control(ENTRY_MATRIX, width=108)
+        control(ENTRY_ROW, width=96)
+        control(ENTRY_COLUMN, width=76)
     note(words.slope_words(trace, values))
 
 with card(
@@ -121,7 +121,7 @@ with card(
     "the loss after it, from a real pass; the other line is what the slope promises.",
 ) as beside:
     with beside:
-        moves("update", RATE, width=230)
+        moves("update", RATE, width=230, told=False)
     update = pictures.Update(values, trace)
     moving = Moving(RATE, update.at, (layer, values.of(ENTRY_MATRIX)), elsewhere=True)
     picture("update", update.at(values.update_rate), moving, is_aside=True)

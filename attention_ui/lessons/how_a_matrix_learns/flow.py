@@ -33,6 +33,9 @@ NAMES = (
 )  # fmt: skip
 
 
+SHORT = {"scaled_scores": "scaled", "context_vectors": "context"}
+
+
 def flow(trace: Trace, covered: frozenset[str] = frozenset()) -> Layout:
     """The layout of all steps that have a gradient, each above it."""
     names = [name for name in NAMES if f"{PREFIX}{name}" in trace]
@@ -58,6 +61,7 @@ def _matrix(trace: Trace, name: str, covered: frozenset[str]) -> Matrix:
     n_rows, n_columns = step.value.shape
     return Matrix(
         step,
+        title=SHORT.get(name, name),
         transposed=n_rows > max(MOST_ROWS, n_columns),
         row_labels=step.axes[0] == "query" and name.endswith("queries"),
         column_labels=False,

@@ -2,6 +2,7 @@
 building a layer do to gradients.
 """
 
+import math
 from functools import partial
 
 from attention_core.experiments.learning import gradients_of, reach_at, squared_norm
@@ -159,7 +160,9 @@ class Update:
         curve = [(float(place), each) for place, each in enumerate(self.losses)]
         line = [(float(place), self.expected(each)) for place, each in enumerate(lesson.RATES)]
         ticks = [(float(place), f"{lesson.RATES[place]:,g}") for place in range(0, len(curve), 3)]
-        return with_slope(layout, curve, told, (float(at), loss), line, ticks)
+        # Far too large a rate may raise the loss without end: what it falls to is to be seen.
+        most = self.before + 1.5 * (self.before - min(filter(math.isfinite, self.losses)))
+        return with_slope(layout, curve, told, (float(at), loss), line, ticks, most)
 
 
 def _through(trace: Trace):

@@ -4,13 +4,14 @@ gradient says of it.
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
-from ...picture.layout import NARROW, Arrangement, Layout, Path, Word, move
+from ...picture.layout import BELOW, NARROW, Arrangement, Layout, Path, Word, move
 from ...words import number
 
 ACROSS, BETWEEN, LEFT = 330, 30, 52
-TOP, SPACE, HEIGHT = 44, 34, 120
+TOP, SPACE, HEIGHT = 44, 26, 120
 POINT = 5
 Points = Sequence[tuple[float, float]]
 
@@ -22,20 +23,27 @@ def with_slope(
     at: tuple[float, float],
     line: Points,
     ticks: Sequence[tuple[float, str]],
+    most: float = math.inf,
 ) -> Layout:
     """The same layout with a curve at its left, and on a phone above it: its points, from left to
     right, what is `told` above it in two lines, the point that is looked at, and a `line` of what
-    is expected, which ends where the picture does. `ticks` are the places below that have a word.
+    is expected, which ends where the picture does. `ticks` are the places below that have a word;
+    what is higher than `most` is cut off.
     """
     wide, narrow = layout.wide, layout.narrow
+    bottom = wide.height - BELOW
     move(wide, ACROSS + BETWEEN, 0.0)
+    for kind in ("words", "marks"):  # the legend stays at the left, below the curve
+        setattr(wide, kind, [
+            replace(each, x=each.x - ACROSS - BETWEEN) if each.y > bottom else each
+            for each in getattr(wide, kind)
+        ])  # fmt: skip
     wide.width += ACROSS + BETWEEN
-    wide.height = max(wide.height, TOP + HEIGHT + SPACE)
-    _add(wide, ACROSS, wide.height - TOP - SPACE, curve, told, at, line, ticks)
+    _add(wide, ACROSS, wide.height - TOP - SPACE - BELOW, curve, told, at, line, ticks, most)
     move(narrow, 0.0, TOP + HEIGHT + SPACE)
     narrow.height += TOP + HEIGHT + SPACE
     narrow.width = NARROW
-    _add(narrow, NARROW, HEIGHT, curve, told, at, line, ticks)
+    _add(narrow, NARROW, HEIGHT, curve, told, at, line, ticks, most)
     return layout
 
 
@@ -48,10 +56,11 @@ def _add(
     at: tuple[float, float],
     line: Points,
     ticks: Sequence[tuple[float, str]],
+    most: float,
 ) -> None:
     """Last, so that all else keeps its place among the rows."""
     first, last = curve[0][0], curve[-1][0]
-    heights = [y for _, y in curve if math.isfinite(y)]
+    heights = [min(y, most) for _, y in curve if math.isfinite(y)]
     low, high = min(heights), max(heights)
     edge = 0.08 * ((high - low) or 1.0)
     low, high = low - edge, high + edge
@@ -69,7 +78,7 @@ def _add(
     y = min(max(y, 0.0), tall)
     diamond = f"M{x:.1f},{y - POINT:.1f}l{POINT},{POINT}l-{POINT},{POINT}l-{POINT},-{POINT}Z"
     made.paths.append(Path(LEFT, TOP, f"M0,{tall:.1f}H{room - LEFT - 8:.1f}", "muted", 0.6))
-    made.paths.append(Path(LEFT, TOP, drawn(curve), "plus"))
+    made.paths.append(Path(LEFT, TOP, drawn(_clipped(curve, low, high)), "plus"))
     made.paths.append(Path(LEFT, TOP, drawn(inside), "loud"))
     made.paths.append(Path(LEFT, TOP, diamond, "loud"))
     for at_line, text in enumerate(told):

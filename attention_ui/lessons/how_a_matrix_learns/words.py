@@ -70,7 +70,7 @@ def share_words(trace: Trace) -> str:
     top = trace["query_weights"].value.max().item()
     most = scores.abs().max().item()
     words = "An entry below 0 says: raise this score, and the loss falls. "
-    if most < 0.01:
+    if top > 0.98:
         return (
             f"{words}Here one key has {percent(top)} of the weight, and the largest gradient is "
             f"only {number(most)}: a row that is almost all or nothing hardly learns."
