@@ -21,6 +21,7 @@ from attention_core.mechanism.trainable import attend_trainable
 from attention_core.recipes import HeadsRecipe, Projections
 from attention_core.text.embedding import embed
 from attention_core.text.inputs import Inputs
+from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
 
 from ...controls.control import Control, Values
@@ -98,7 +99,7 @@ def _columns(values: Values) -> dict[int, str]:
     if values.entry_matrix != "W_output":
         return _counted(values.learning_width)
     distinct = dict.fromkeys(inputs_of(values).tokens)
-    return {at: f"{at}: {token}" for at, token in enumerate(distinct)}
+    return {at: f"{at}: {visible(token)}" for at, token in enumerate(distinct)}
 
 
 def _counted(n: int) -> dict[int, str]:
