@@ -25,7 +25,7 @@ NONE = -1
 def extents(step: Step, operand: int) -> Tensor:
     """For each cell of a step, the blocks of one operand that its arithmetic names: the first and
     the last place along each axis of the operand, (…, block, axis of the operand, 2). All are -1
-    for a block that there is not.
+    for a block that there is not. A single number counts as a row of one.
     """
     shapes = tuple((each.name, tuple(each.value.shape)) for each in step.inputs)
     chosen = step.inputs[-1].value.numpy().tobytes() if step.operation.chooses else b""
@@ -77,11 +77,12 @@ def _blocks(step: Step, cells: Iterable[tuple[int, ...]]) -> list[Tensor]:
     read = [step.operation.arithmetic(index, *operands) for index in cells]
     found = []
     for operand in operands:
-        blocks = [_apart(made_of(each, operand.name), operand.value.ndim) for each in read]
+        n_axes = max(1, operand.value.ndim)
+        blocks = [_apart(made_of(each, operand.name), n_axes) for each in read]
         most = max(map(len, blocks))
-        none = [[(NONE, NONE)] * operand.value.ndim]
+        none = [[(NONE, NONE)] * n_axes]
         padded = [each + none * (most - len(each)) for each in blocks]
-        shape = (len(read), most, operand.value.ndim, 2)
+        shape = (len(read), most, n_axes, 2)
         found.append(torch.tensor(padded, dtype=torch.int16).reshape(shape))
     return found
 
@@ -101,6 +102,8 @@ def _apart(cells: set[tuple[int, ...]], n_axes: int) -> list[list[tuple[int, int
     """The cells as one block, or each as a block where they are none together."""
     if not cells:
         return [[(NONE, NONE)] * n_axes]
+    if cells == {()}:
+        return [[(0, 0)]]
     around = [(min(places), max(places)) for places in zip(*cells, strict=True)]
     if math.prod(last - first + 1 for first, last in around) == len(cells):
         return [around]

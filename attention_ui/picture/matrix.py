@@ -85,13 +85,13 @@ class Matrix:
     @property
     def axes(self) -> tuple[str, str]:
         """The axis along the rows and the one along the columns; '' where there is none."""
-        axes = (*self.step.axes[len(self.lead) :], "")[:2]
+        axes = (*self.step.axes[len(self.lead) :], "", "")[:2]
         return axes[::-1] if self.transposed else axes
 
     @property
     def sizes(self) -> tuple[int, int]:
         """How many rows and columns are drawn."""
-        n_rows, n_columns = (*self.values.shape, 1)[:2]
+        n_rows, n_columns = (*self.values.shape, 1, 1)[:2]
         n_rows = n_rows if self.rows is None else len(self.rows)
         n_columns = n_columns if self.columns is None else len(self.columns)
         return (n_columns, n_rows) if self.transposed else (n_rows, n_columns)

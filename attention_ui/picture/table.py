@@ -305,18 +305,15 @@ def index_of(matrix: Matrix) -> np.ndarray:
     picked = (matrix.rows, matrix.columns)
     along = [picked[at] if at < 2 and picked[at] is not None else range(size)
              for at, size in enumerate(shape)]  # fmt: skip
-    cells = itertools.product(*along)
-    return np.array([(*matrix.lead, *cell) for cell in cells], np.int64).reshape(
-        -1, matrix.step.value.ndim
-    )
+    cells = [(*matrix.lead, *cell) for cell in itertools.product(*along)]
+    return np.array(cells, np.int64).reshape(len(cells), matrix.step.value.ndim)
 
 
 def drawn_at(matrix: Matrix) -> tuple[np.ndarray, np.ndarray]:
     """The row and the column in which each of these cells is drawn."""
-    shape = matrix.drawn.shape
-    n_columns = shape[1] if len(shape) > 1 else 1
-    row = np.repeat(np.arange(shape[0]), n_columns)
-    column = np.tile(np.arange(n_columns), shape[0])
+    n_rows, n_columns = (*matrix.drawn.shape, 1, 1)[:2]
+    row = np.repeat(np.arange(n_rows), n_columns)
+    column = np.tile(np.arange(n_columns), n_rows)
     return (column, row) if matrix.transposed else (row, column)
 
 
@@ -342,7 +339,7 @@ def _place(suffix: str, box: Box, row: np.ndarray, column: np.ndarray) -> dict[s
 
 def look_of(matrix: Matrix, most: float, most_leaks: float, decimals: int) -> dict[str, object]:
     """The shade of each cell from −1 to 1, how strongly it is drawn, and its number as written."""
-    values = matrix.drawn if matrix.drawn.ndim == 2 else matrix.drawn[:, None]
+    values = matrix.drawn.reshape(*matrix.drawn.shape, *(1,) * (2 - matrix.drawn.ndim))
     length = values.numel()
     if matrix.covered:
         return {"shade": 0.0, "strength": 1.0, "text": COVERED, "look": "number"}
@@ -440,7 +437,7 @@ def _rectangles(matrices: Sequence[Matrix], numbers: list[int], at: int) -> dict
             continue  # nothing of it is drawn, and a table of 20,000 rows takes a minute
         blocks = extents(step, operand)[matrix.lead]
         blocks = matrix.picked(blocks)
-        blocks = blocks.flatten(0, -4) if blocks.ndim > 3 else blocks
+        blocks = blocks.flatten(0, -4) if blocks.ndim > 3 else blocks[None]
         each = [block.numpy().astype(np.int64) for block in blocks.unbind(dim=1)]
         for source, there in _drawn_sources(matrices, given, each):  # (cell, axis, 2)
             if (there == NONE).all():

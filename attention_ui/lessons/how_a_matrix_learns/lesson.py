@@ -37,10 +37,9 @@ from ...controls.shared import (
     numbered_tokens,
 )
 
-RATES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0,
-         1_000.0)  # fmt: skip
+RATES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
 REACH_WIDTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512)
-CHANGE = 3.0
+CHANGE = 3
 """An entry can be moved by so much, up and down."""
 WAYS = {
     "mask": "Causal mask",
@@ -123,7 +122,7 @@ ENTRY_CHANGE = Control(
 )
 REACH = Control("reach_width", Whole(1, 512, REACH_WIDTHS), "Width d", 64)
 WAY = Control("gradient_way", Choice(WAYS), "Look at", "mask")
-RATE = Control("update_rate", Decimal(RATES[0], RATES[-1], RATES), "Learning rate", 1.0)
+RATE = Control("update_rate", Decimal(RATES[0], RATES[-1], RATES), "Learning rate", 1)
 OF_LAYER = (*SOURCE, LOSS, ASKS, ANSWERS, WIDTH, STARTS)
 OF_ENTRY = (ENTRY_MATRIX, ENTRY_ROW, ENTRY_COLUMN)
 CONTROLS = (*OF_LAYER, *OF_ENTRY, ENTRY_CHANGE, TEMPERATURE, REACH, WAY, RATE)
