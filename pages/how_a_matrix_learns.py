@@ -2,13 +2,11 @@
 
 import streamlit as st
 
-from attention_core.experiments.training import TrainingSettings, next_tokens, train
-from attention_core.text.embedding import embed
 from attention_ui.cards.card import card, light, note, waits_for
 from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, moves, picture
-from attention_ui.controls.shared import TEMPERATURE, inputs_of
+from attention_ui.controls.shared import TEMPERATURE
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.page import open_lesson
@@ -39,13 +37,13 @@ ROW = {"horizontal": True, "vertical_alignment": "bottom", "gap": "small"}
 values = open_lesson(PAGE, CONTROLS)
 trace = trace_of(values)
 since_the_pin(trace, trace_of, CONTROLS)
-layer = values.of(*OF_LAYER)
+layer, of_layer = lesson.layer_of(values), values.of(*OF_LAYER)
 
 with card("slope", "One number and the loss", words.loss_words(values)) as beside:
     with beside:
         moves("slope", ENTRY_CHANGE, width=250)
     slope = pictures.Slope(values)
-    moving = Moving(ENTRY_CHANGE, slope.at, (layer, values.of(*OF_ENTRY)))
+    moving = Moving(ENTRY_CHANGE, slope.at, (of_layer, values.of(*OF_ENTRY)))
     picture("slope", slope.at(values.entry_change), moving)
     with st.container(key="makes_slope", **ROW):
         control(LOSS)
@@ -80,10 +78,10 @@ with card(
     else:
         with beside:
             moves("softmax", TEMPERATURE, width=200)
-        drawn_from = pictures.row_trace(values, values.temperature)
+        drawn_from = layer.row(values.temperature)
         parts = pictures.softmax_row(values, values.temperature)
         moving = Moving(
-            TEMPERATURE, lambda t: pictures.softmax_row(values, t), layer, elsewhere=True
+            TEMPERATURE, lambda t: pictures.softmax_row(values, t), of_layer, elsewhere=True
         )
         picture("softmax", equation(drawn_from, *parts, tall=262), moving, is_aside=True)
         note(words.share_words(drawn_from))
@@ -110,7 +108,7 @@ with card(
     else:
         with beside:
             control(WAY)
-        shown = lesson.way_trace(values)
+        shown = layer.way(values.gradient_way)
         picture("ways", pictures.way(shown, values.gradient_way), is_aside=True)
         light(*words.way_words(shown, values))
 
@@ -122,19 +120,12 @@ with card(
 ) as beside:
     with beside:
         moves("update", RATE, width=230, told=False)
-    update = pictures.Update(values, trace)
-    moving = Moving(RATE, update.at, (layer, values.of(ENTRY_MATRIX)), elsewhere=True)
+    update = pictures.Update(values)
+    moving = Moving(RATE, update.at, (of_layer, values.of(ENTRY_MATRIX)), elsewhere=True)
     picture("update", update.at(values.update_rate), moving, is_aside=True)
     st.markdown(words.update_words(update, values.update_rate))
     if values.loss == "next_token":
-        inputs = inputs_of(values)
-        settings = TrainingSettings(1, values.update_rate, values.learning_seed,
-                                    values.learning_width)  # fmt: skip
-        vectors = embed(inputs)["embeddings"].value
-        *_, first = train(vectors, next_tokens(inputs.tokens), settings)
-        ours = lesson.after(values, trace, values.update_rate)
-        apart = max((a - b).abs().max().item() for a, b in zip(ours, first.matrices, strict=True))
-        light(*words.same_as_training(apart))
+        light(*words.same_as_training(layer.apart_from_training(values.update_rate)))
 
 with deeper("the chain rule in formulas, and another start") as is_open:
     if is_open:

@@ -24,20 +24,17 @@ def values_of(**texts):
 def test_the_tangent_touches_the_curve(example, loss):
     """The gradient is the slope of the drawn loss, at its start and elsewhere."""
     values = values_of(example=example, loss=loss)
-    name, cell = lesson.entry_of(values)
+    (name, cell), layer = lesson.entry_of(values), lesson.layer_of(values)
     for change in (-1.0, 0.0, 1.4):
-        there = lesson.with_entry(values, change)
-        slope = lesson.learning(values, there)[f"grad_{name}"].value[cell].item()
-        near = [
-            lesson.loss_of(values, lesson.with_entry(values, change + by)) for by in (-0.02, 0.02)
-        ]
-        assert slope == pytest.approx((near[1] - near[0]) / 0.04, rel=0.05, abs=2e-4)
+        slope = layer.trace(layer.with_entry(name, cell, change))[f"grad_{name}"].value[cell]
+        near = [layer.loss(layer.with_entry(name, cell, change + by)) for by in (-0.02, 0.02)]
+        assert slope.item() == pytest.approx((near[1] - near[0]) / 0.04, rel=0.05, abs=2e-4)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_every_position_of_a_control_has_the_same_cells(loss):
     values = values_of(loss=loss)
-    slope, update = pictures.Slope(values), pictures.Update(values, lesson.trace_of(values))
+    slope, update = pictures.Slope(values), pictures.Update(values)
     for build, positions in (
         (slope.at, (-3.0, 0.0, 3.0)),
         (update.at, lesson.RATES),
@@ -52,7 +49,7 @@ def test_every_position_of_a_control_has_the_same_cells(loss):
 @pytest.mark.parametrize(("example", "which"), WAYS)
 def test_each_way_holds_what_it_says(example, which):
     values = values_of(example=example, gradient_way=which)
-    trace = lesson.way_trace(values)
+    trace = lesson.layer_of(values).way(values.gradient_way)
     good, said = words.way_words(trace, values)
     assert good, said
     assert pictures.way(trace, which).matrices
@@ -60,7 +57,7 @@ def test_each_way_holds_what_it_says(example, which):
 
 def test_the_light_of_hidden_scores_goes_out_when_one_gets_a_gradient(monkeypatch):
     values = values_of()
-    trace = lesson.way_trace(values)
+    trace = lesson.layer_of(values).way(values.gradient_way)
     wrong = trace["grad_scaled_scores"].value.clone()
     wrong[0, 3] = 0.1
     monkeypatch.setattr(trace["grad_scaled_scores"], "_kept", wrong)
@@ -69,7 +66,7 @@ def test_the_light_of_hidden_scores_goes_out_when_one_gets_a_gradient(monkeypatc
 
 def test_a_row_of_the_softmax_is_that_of_the_layer():
     values = values_of()
-    trace = pictures.row_trace(values, 1.0)
+    trace = lesson.layer_of(values).row(1.0)
     row = trace["grad_query_scores"].value
     assert row.tolist() == trace["grad_masked_scores"].value[values.learning_query].tolist()
     assert row.sum().item() == pytest.approx(0, abs=1e-6)
@@ -93,8 +90,8 @@ def test_the_flow_has_each_matrix_above_its_gradient():
 
 def test_an_update_falls_as_expected_while_it_is_small_and_its_words_say_so():
     values = values_of(loss="next_token")
-    update = pictures.Update(values, lesson.trace_of(values))
-    small = update.before - update.loss(0.01)
+    update = pictures.Update(values)
+    small = update.before - update.losses[0.01]
     assert small == pytest.approx(0.01 * update.falls, rel=0.05)
     assert "tells the truth" in words.update_words(update, 0.1)
     assert "rose" in words.update_words(update, 1_000.0)
@@ -102,6 +99,6 @@ def test_an_update_falls_as_expected_while_it_is_small_and_its_words_say_so():
 
 def test_moving_a_matrix_leaves_what_the_context_vector_is_to_be_like():
     values = values_of(loss="context", entry_matrix="W_value")
-    still = lesson.learning(values, lesson.with_entry(values, 0.0))["target"].value
-    moved = lesson.learning(values, lesson.with_entry(values, 2.0))["target"].value
-    assert still.equal(moved)
+    layer = lesson.layer_of(values)
+    moved = layer.forward(layer.with_entry("W_value", (0, 0), 2.0))["target"].value
+    assert moved.equal(layer.trace()["target"].value)

@@ -2,23 +2,9 @@
 
 from functools import lru_cache
 
-from attention_core import operations as ops
-from attention_core.experiments.learning import (
-    LOSSES,
-    MATRICES,
-    Goal,
-    attend_to_learn,
-    gradients_of,
-    moved,
-    updated,
-    with_gradients,
-)
-from attention_core.experiments.training import Matrices, TrainingSettings, start
-from attention_core.gradients import backward
-from attention_core.mechanism.builder import times
-from attention_core.mechanism.multi_head import attend_heads
+from attention_core.experiments.learning import LOSSES, MATRICES, Goal
 from attention_core.mechanism.trainable import attend_trainable
-from attention_core.recipes import HeadsRecipe, Projections
+from attention_core.recipes import Projections
 from attention_core.text.embedding import embed
 from attention_core.text.inputs import Inputs
 from attention_core.text.tokenizers import visible
@@ -36,6 +22,7 @@ from ...controls.shared import (
     inputs_of,
     numbered_tokens,
 )
+from .layer import Layer, layer
 
 RATES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
 REACH_WIDTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512)
@@ -128,108 +115,17 @@ OF_ENTRY = (ENTRY_MATRIX, ENTRY_ROW, ENTRY_COLUMN)
 CONTROLS = (*OF_LAYER, *OF_ENTRY, ENTRY_CHANGE, TEMPERATURE, REACH, WAY, RATE)
 
 
-def goal_of(values: Values) -> Goal:
-    """What the layer is to do better."""
-    return Goal(values.loss, values.learning_query, values.wanted_key)
-
-
-def matrices_of(values: Values) -> Matrices:
-    """The matrices before anything is learned: those that *Train it* begins with, at this width."""
-    inputs = inputs_of(values)
-    vectors = embed(inputs)["embeddings"].value
-    settings = TrainingSettings(width=values.learning_width, seed=values.learning_seed)
-    n_distinct = len(dict.fromkeys(inputs.tokens))
-    return start(vectors.shape[1], n_distinct, settings, vectors.dtype)
-
-
-def learning(values: Values, matrices: Matrices, temperature: float = 1.0) -> Trace:
-    """The layer with its loss, and the backward pass."""
-    embedded = embed(inputs_of(values))
-    return with_gradients(attend_to_learn(embedded, matrices, goal_of(values), temperature,
-                                          target=_target(values)))  # fmt: skip
-
-
-def loss_of(values: Values, matrices: Matrices) -> float:
-    """The loss alone, of one real pass."""
-    embedded = embed(inputs_of(values))
-    made = attend_to_learn(embedded, matrices, goal_of(values), target=_target(values))
-    return made["loss"].value.item()
-
-
-def _target(values: Values):
-    """The vector that a context vector is to be like: it stays when the matrices move."""
-    vector = embed(inputs_of(values))["embeddings"].value[values.wanted_key]
-    return vector @ matrices_of(values).W_value
+def layer_of(values: Values) -> Layer:
+    """The layer that learns."""
+    goal = Goal(values.loss, values.learning_query, values.wanted_key)
+    return layer(inputs_of(values), goal, values.learning_width, values.learning_seed)
 
 
 def trace_of(values: Values) -> Trace:
     """The lesson's trace."""
-    return learning(values, matrices_of(values))
+    return layer_of(values).trace()
 
 
 def entry_of(values: Values) -> tuple[str, tuple[int, int]]:
     """The entry that is moved."""
     return values.entry_matrix, (values.entry_row, values.entry_column)
-
-
-def with_entry(values: Values, change: float) -> Matrices:
-    """The matrices with the entry moved."""
-    return moved(matrices_of(values), *entry_of(values), change)
-
-
-def after(values: Values, trace: Trace, rate: float) -> Matrices:
-    """The matrices after one update."""
-    return updated(matrices_of(values), gradients_of(trace), rate)
-
-
-def one_row(trace: Trace, query: int) -> Trace:
-    """One row of the softmax on its own: `query_weights` p, `grad_query_weights` g, their weighted
-    mean, and `grad_query_scores` p (g − mean), all (key) but the mean.
-    """
-    made, key = trace.branch(), ("key",)
-    weights = trace["weights"]
-    gradient = trace["grad_weights"]
-    p = made.step("query_weights", ops.Row(query), weights, axes=key)
-    g = made.step("grad_query_weights", ops.Row(query), gradient, axes=key)
-    products = made.step("weighed_grad_query_weights", ops.Multiply(), g, p, axes=key)
-    mean = made.step("mean_grad_query_weights", ops.RowSum(), products, axes=("one",))
-    centred = made.step("centred_grad_query_weights", ops.Subtract(), g, mean, axes=key)
-    made.step("grad_query_scores", ops.Multiply(), p, centred, axes=key)
-    return made
-
-
-def way_trace(values: Values) -> Trace:
-    """A trace with gradients that shows what a way of building a layer does to them."""
-    embedded = embed(inputs_of(values))
-    goal = Goal("weight", values.learning_query, values.wanted_key)
-    if values.gradient_way == "heads":
-        return _of_heads(embedded, goal)
-    if values.gradient_way == "residual":
-        return _with_residual(embedded, matrices_of(values), goal)
-    dropout = 0.3 if values.gradient_way == "dropout" else 0.0
-    made = attend_to_learn(embedded, matrices_of(values), goal_of(values), dropout=dropout,
-                           target=_target(values))  # fmt: skip
-    return with_gradients(made)
-
-
-def _of_heads(embedded: Trace, goal: Goal) -> Trace:
-    """Two heads, of which the first is to look more at the key."""
-    made = attend_heads(embedded, HeadsRecipe(causal=True), joined=False)
-    place = ops.Entry((0, goal.query, goal.key))
-    wanted = made.step("wanted_weight", place, made["head_weights"], axes=())
-    made.step("loss", ops.ScaleBy(-1.0), wanted, axes=())
-    return backward(made, "loss", ("W_query", "W_key"))
-
-
-def _with_residual(embedded: Trace, matrices: Matrices, goal: Goal) -> Trace:
-    """Attention whose output is added to what it read; the query's row is to become larger."""
-    made = attend_to_learn(embedded, matrices, goal)
-    width, d_in = matrices.W_value.shape[1], matrices.W_value.shape[0]
-    mixes = ops.Draw("linear", (width, d_in), seed=0)
-    back = made.step("W_back", mixes, axes=("d_value", "d_in"))
-    added = times(made, "attention_output", made["context_vectors"], back)
-    stream = made.step("after_attention", ops.Add(), made["embeddings"], added,
-                       axes=("token", "d_in"))  # fmt: skip
-    one = made.step("one_row", ops.Row(goal.query), stream, axes=("d_in",))
-    made.step("grows", ops.SumLast(), one, axes=())
-    return backward(made, "grows", ("embeddings",))

@@ -121,8 +121,8 @@ def way_words(trace: Trace, values: Values) -> tuple[bool, str]:
             "kept gets more, by the factor that it was scaled up with."
         )
     if values.gradient_way == "residual":
-        first = trace["grad_embeddings"].inputs[0]
-        good = bool((first.value == trace["grad_after_attention"].value).all())
+        ways = trace["grad_embeddings"].inputs
+        good = trace["grad_after_attention"] in ways
         return good, (
             "Addition hands its gradient on as it is, a path of ones: whatever attention does, x "
             "still hears from the loss. That keeps deep stacks learning."
@@ -136,7 +136,7 @@ def way_words(trace: Trace, values: Values) -> tuple[bool, str]:
 
 def update_words(update: Update, rate: float) -> str:
     """How the real fall compares with the expected one."""
-    real, expected = update.before - update.loss(rate), rate * update.falls
+    real, expected = update.before - update.losses[rate], rate * update.falls
     if update.falls < TINY**2:
         return "Every gradient is 0: no update changes anything."
     words = (
