@@ -84,7 +84,7 @@ def attend_to_learn(
         target = trace["values"].value[goal.key] if target is None else target
         wanted = trace.step("target", ops.Given.of(target), axes=("d_value",))
         away = trace.step("difference", ops.Subtract(), one, wanted, axes=("d_value",))
-        squares = trace.step("squares", ops.Multiply(), away, away, axes=("d_value",))
+        squares = trace.step("squares", ops.Square(), away, axes=("d_value",))
         trace.step("loss", ops.SumLast(), squares, axes=())
     else:
         trace.label("next", list(dict.fromkeys(tokens)))

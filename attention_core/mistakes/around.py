@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from .. import operations as ops
 from ..trace import Step
 from .base import read
+from .gradients import of_softmax
 from .known import Mistake, is_mistake, mistakes
 
 MOST_ALIKE = 8
@@ -25,6 +26,7 @@ def around(step: Step, steps: Sequence[Step]) -> list[Mistake]:
     return [
         *_other_sizes(step, steps),
         *(each for made in first for each in read(made(step))),
+        *(each for lines in of_softmax(step) for each in read(lines)),
         *known(step),
         *_other_sentence(step, earlier),
         *_unchanged(step, step.inputs),

@@ -31,6 +31,8 @@ def is_mistake(operation: ops.Operation) -> bool:
             return operation.dim != -1
         case ops.Scale():
             return not operation.root
+        case ops.MaskGradient():
+            return False
         case ops.MaskedFill():
             return operation.fill != -math.inf
         case ops.LayerNorm():

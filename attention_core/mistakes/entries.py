@@ -204,3 +204,11 @@ def _(_: ops.RescaleAndAdd, before: str, shrink: str, new: str) -> str:
         {new}  # what was there is forgotten
     add what the tile brings.
         {before} * {shrink}  # {new} is missing"""
+
+
+@wrong_lines.register
+def _(_: ops.Square, numbers: str) -> str:
+    return f"""
+    multiply each number by itself.
+        {numbers}.abs()  # the size in place of the square
+        2 * {numbers}  # doubled, not squared"""

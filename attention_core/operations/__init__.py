@@ -13,7 +13,7 @@ from .combine import (
     SumLast,
 )
 from .distances import DistanceBias
-from .entrywise import Cast, Exp, ScaleBy, Shift, SoftCap
+from .entrywise import Cast, Exp, ScaleBy, Shift, SoftCap, Square
 from .given import Draw, Edit, Encode, Given, Sinusoid
 from .heads import (
     JoinHeads,
@@ -29,7 +29,7 @@ from .heads import (
 from .layer_norm import DivideByRoot, RowMean, RowMeanSquare, RowVariance, ScaleShift, Standardise
 from .layers import GELU, LayerNorm, ReLU, SiLU
 from .losses import CrossEntropy, Entry, Mean, PutEntry
-from .masks import AttentionMask, Drop, MaskedFill, Renormalise
+from .masks import AttentionMask, Drop, MaskedFill, MaskGradient, Renormalise
 from .normalise import L2Normalize, MaskedSoftmax, Softmax, SumNormalise
 from .positions import LengthMask, LogicalAnd, WindowMask
 from .product import Affine, BatchedMatMul, Linear, MatMul, MatMulByLoop, MatMulUpright, MatVec

@@ -132,6 +132,26 @@ class Cast(Operation):
         back.into(0, back.ops.Cast(precision), back.gradient)
 
 
+class Square(Operation):
+    """Every entry times itself. (…) → (…)"""
+
+    takes = "(…)"
+    in_latex = "({0})^{{\\odot 2}}"
+    in_torch = "{0}.square()"
+    in_words = "The number times itself: never negative, and the larger the farther it is from 0."
+
+    def value(self, numbers: Tensor) -> Tensor:
+        return numbers.square()
+
+    def arithmetic(self, index: tuple[int, ...], numbers) -> Expression:
+        cell = numbers.cell(index)
+        return Product((cell, cell))
+
+    def backward(self, back: Backward) -> None:
+        double = back.step("double", back.ops.ScaleBy(2.0), *back.inputs)
+        back.into(0, back.ops.Multiply(), back.gradient, double)
+
+
 class Exp(Operation):
     """e to the power of every entry. (…) → (…)"""
 

@@ -165,7 +165,19 @@ class MaskedFill(Operation):
 
     def backward(self, back: Backward) -> None:
         _, mask = back.inputs
-        back.into(0, back.ops.MaskedFill(0.0), back.gradient, mask)
+        back.into(0, back.ops.MaskGradient(), back.gradient, mask)
+
+
+class MaskGradient(MaskedFill):
+    """A gradient on its way back through a mask: 0 where a number was replaced, which changes
+    nothing any more. (…, query, key), (…, query, key) → (…, query, key)
+    """
+
+    def __init__(self) -> None:
+        super().__init__(fill=0.0)
+
+    def words(self) -> str:
+        return "Copied where the query may look; 0 where it may not, since nothing depends on it."
 
 
 class Renormalise(SumNormalise):

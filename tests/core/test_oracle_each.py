@@ -249,6 +249,8 @@ ORACLES = {
     "MatVec": lambda _, a, v: np.inner(a, v),
     "AttentionMask": may_look,
     "AddAtIds": added_at_ids,
+    "MaskGradient": lambda _, a, mask: np.where(mask, a, 0.0),
+    "Square": lambda _, a: np.power(a, 2),
     "Copied": lambda _, a: a,
     "CrossEntropy": lambda _, a, ids: np.array(
         [-np.log(row[at]) for row, at in zip(shares(a), ids, strict=True)]

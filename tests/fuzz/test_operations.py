@@ -95,6 +95,7 @@ KINDS = {
     "CrossEntropy": "fi",
     "LogicalAnd": "bb",
     "MaskedFill": "fb",
+    "MaskGradient": "fb",
     "Lookup": "fi",
     "OneHot": "i",
 }
