@@ -44,7 +44,7 @@ DOORS = {
     "attention_core.examples": "recipes small_models text",
     "attention_core.explain": f"operations {TOP}",
     "attention_core.lights": f"operations text {TOP}",
-    "attention_core.mistakes": f"lights mechanism operations text {TOP}",
+    "attention_core.mistakes": f"gradients lights mechanism operations text {TOP}",
     "attention_core.export": f"lights mistakes operations text {TOP}",
     "attention_core.published": f"examples experiments mechanism text {TOP}",
     "attention_ui.words": "",

@@ -2,14 +2,16 @@
 
 from dataclasses import replace
 
+from ..gradients import backward
 from ..mechanism.multi_head import attend_heads
 from ..mechanism.trainable import last_draw
-from ..operations import Draw, LayerNorm, MatMul, ReLU
-from ..recipes import HeadsRecipe
+from ..operations import Draw, LayerNorm, MatMul, ReLU, Square, SumLast
+from ..recipes import ROLES, HeadsRecipe
 from ..text.embedding import embed
 from ..text.inputs import Inputs
 from ..trace import Step, Trace
 
+START = "embeddings"
 WIDER = 2
 """How many times as wide the feed-forward part is inside."""
 
@@ -39,6 +41,17 @@ def layer(inputs: Inputs, recipe: HeadsRecipe) -> Trace:
     rectified = trace.step("rectified", ReLU(), hidden, axes=hidden.axes)
     _linear(trace, "W_out", "layer_output", rectified, ("d_hidden", "d_model"), d_model)
     return trace
+
+
+def with_backward(trace: Trace) -> Trace:
+    """The layer with a backward pass of its attention. Its loss is how long the output vectors are,
+    squared: `output_squares` (query, d_model), `lengths` (query), `loss` (). Gradients of the
+    embeddings and of each head's matrices.
+    """
+    squares = trace.step("output_squares", Square(), trace["output"], axes=trace["output"].axes)
+    lengths = trace.step("lengths", SumLast(), squares, axes=("query",))
+    trace.step("loss", SumLast(), lengths, axes=())
+    return backward(trace, "loss", (START, *(f"head_W_{role}" for role in ROLES)))
 
 
 def _linear(

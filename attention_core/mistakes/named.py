@@ -188,6 +188,44 @@ Compare the heads: all look the same way, so n heads see no more than one. [head
 with one head in it n times. Make each anew: [Head() for _ in range(n)]. Head 0 stays as it is:
 choose another one to see the difference.
 unseen: Each head is right, taken by itself. Compare the heads: their weights are equal.
+
+softmax_back_by_entry: Softmax’s way back, entry by entry
+- grad_scores = weights * (grad_weights - (weights * grad_weights).sum(dim=-1, keepdim=True))
++ grad_scores = weights * (1 - weights) * grad_weights
+Add up a row of the gradient: it should be 0. Raising one score lowers all other weights of its row,
+and p (1 − p) knows of its own weight alone. Take the row’s weighted mean away: p (g − Σ p g).
+lights: slopes gradient_rows
+
+no_scaling_back: No √d on the way back
+- grad_queries = grad_scores @ keys / d**0.5
++ grad_queries = grad_scores @ keys
+Compare the two gradients: one is √d times the other everywhere, so W_query and W_key learn that
+many times too fast. What divides on the way there divides on the way back. The values never meet
+the √d, and their gradient stays right.
+lights: slopes
+
+mask_forgotten_back: The mask forgotten on the way back
+- weights = scores.masked_fill(~mask, -torch.inf).softmax(dim=-1)
++ weights = scores.softmax(dim=-1)
+Look right of the diagonal: hidden scores get a gradient. The weights were worked out again for the
+way back, to save memory, and without the mask. So later tokens teach earlier ones. Hide with −∞
+there too.
+lights: slopes hidden_learn_nothing
+
+keys_swapped_back: Queries in place of keys on the way back
+- grad_queries = grad_scores @ keys
++ grad_queries = grad_scores @ queries
+Take a cell apart: a query’s gradient is made of queries. But a score is a query times a key, so
+what the score asks of the query is asked along the key. Only W_query learns wrong things.
+lights: slopes
+
+one_use_back: One use out of three
+- grad_x = grad_queries @ W_query.T + grad_keys @ W_key.T + grad_values @ W_value.T
++ grad_x = grad_queries @ W_query.T
+Look at the difference: it is what came back through keys and values. The vectors were used three
+times, and each use sends its own gradient. They are added; here the last two are lost. The three
+matrices learn as they should, and what lies before the layer does not.
+lights: slopes
 """
 """In the order of a layer: name and title, the line as it was and as it is, and the words."""
 

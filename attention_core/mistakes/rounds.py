@@ -16,6 +16,7 @@ LEVELS = ("one", "several", "none")
 """How many lights of the mistake are red."""
 AGAIN = (2, 5)
 """So many rounds after it was missed, a mistake comes again."""
+OUTPUT = "layer_output"
 LARGEST_SEED = 2**32 - 1
 
 
@@ -27,9 +28,9 @@ def lights_with(inputs: Inputs, recipe: HeadsRecipe, name: str = "") -> tuple[Li
     right = layer(right_inputs(inputs), recipe)
     may_look = right["mask"].value
     if not name:
-        return lights(right, may_look, layer(right_inputs(inputs), recipe))
+        return lights(right, may_look, layer(right_inputs(inputs), recipe), OUTPUT)
     first, second = (MISTAKES[name].layer(inputs, recipe, call) for call in (0, 1))
-    return lights(first, may_look, second)
+    return lights(first, may_look, second, OUTPUT)
 
 
 def red(found: tuple[Light, ...]) -> list[Light]:
@@ -95,5 +96,6 @@ def ruled_out_by(found: tuple[Light, ...], guessed: tuple[Light, ...]) -> list[t
     """The lights that are not the same with the mistake and with the guess: what would have ruled
     the guess out. Each is the light as it is, and as the guess would have it.
     """
-    pairs = zip(found, guessed, strict=True)
+    known = {each.name: each for each in guessed}
+    pairs = [(here, known[here.name]) for here in found if here.name in known]
     return [(here, there) for here, there in pairs if here.holds != there.holds]

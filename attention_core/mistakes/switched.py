@@ -4,12 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from ..operations import (
+    Copied,
     Divide,
     Exp,
     LayerNorm,
     MaskedFill,
     MaskedSoftmax,
     MatMul,
+    Multiply,
     Operation,
     ReLU,
     RepeatHeads,
@@ -17,6 +19,7 @@ from ..operations import (
     RowSum,
     Scale,
     ScaleBy,
+    Shift,
     Softmax,
     SplitWithoutTranspose,
     SumNormalise,
@@ -25,7 +28,7 @@ from ..operations import (
 from ..recipes import PLURAL, ROLES, HeadsRecipe
 from ..text.inputs import Inputs
 from ..trace import Step, Trace
-from .layer import layer, next_draw, right_inputs
+from .layer import layer, next_draw, right_inputs, with_backward
 from .named import NAMED, Named
 from .rewriting import Make, again, left_out, rewritten
 
@@ -51,6 +54,8 @@ class Switched:
     """What takes the place of `step`; "" where it has the same name."""
     before: Makes | None = None
     """What has to be so in both layers for it to be seen, such as large scores."""
+    learns: bool = False
+    """Whether it is one of the backward pass, which the layer has then."""
 
     @property
     def named(self) -> Named:
@@ -82,7 +87,12 @@ class Switched:
             ids = {"vocabulary": self.vocabulary, "learned_from": None, "seed": seed}
             return layer(replace(inputs, **ids), recipe)
         makes = self.called_again if call and self.called_again else self.makes
-        return rewritten(layer(right_inputs(inputs), recipe), makes)
+        return rewritten(self.right(inputs, recipe), makes)
+
+    def right(self, inputs: Inputs, recipe: HeadsRecipe) -> Trace:
+        """The layer without it."""
+        made = layer(right_inputs(inputs), recipe)
+        return with_backward(made) if self.learns else made
 
     def pair(self, inputs: Inputs, recipe: HeadsRecipe) -> tuple[Trace, Trace]:
         """The right layer and the one with this mistake, so that it is seen; of a mistake that is
@@ -90,7 +100,7 @@ class Switched:
         """
         if self.name == "weights_redrawn":
             return self.layer(inputs, recipe), self.layer(inputs, recipe, call=1)
-        right, wrong = layer(right_inputs(inputs), recipe), self.layer(inputs, recipe)
+        right, wrong = self.right(inputs, recipe), self.layer(inputs, recipe)
         if self.before is None:
             return right, wrong
         right = rewritten(right, self.before)
@@ -199,11 +209,41 @@ def _one_for_all(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
     return new.step(step.name, RepeatHeads(new.size("head"), one=True), first, axes=step.axes)
 
 
+def _by_entry(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
+    """The gradient of a weight times the rest of its row, 1 − p, and no mean taken away."""
+    less = new.step("less_head_weights", ScaleBy(-1.0), new[WEIGHTS], axes=TABLE)
+    rest = new.step("rest_of_head_weights", Shift(1.0), less, axes=TABLE)
+    return new.step(step.name, Multiply(), inputs[0], rest, axes=TABLE)
+
+
+def _unmasked(at: int) -> Make:
+    """A product with weights that were worked out again, and not masked, for this operand."""
+
+    def make(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
+        name = "head_unmasked_weights"
+        scores = new["head_scaled_scores"]
+        unmasked = new.get(name) or new.step(name, Softmax(), scores, axes=TABLE)
+        operands = (*inputs[:at], unmasked, *inputs[at + 1 :])
+        return new.step(step.name, step.operation, *operands, axes=step.axes)
+
+    return make
+
+
+def _of_queries(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
+    operands = (inputs[0], new["head_queries"])
+    return new.step(step.name, step.operation, *operands, axes=step.axes)
+
+
+def _one_use(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
+    """What comes back through the queries alone."""
+    return new.step(step.name, Copied(), inputs[-1], axes=step.axes)
+
+
 OVERFLOWS = 120.0
 """e to the power of 88.8 is more than float32 holds."""
 MANY_HEADS = ("heads_without_transpose", "heads_normalised", "one_head_repeated")
 """Mistakes that one head alone cannot show."""
-WIDE = ("divided_by_d", "no_scaling")
+WIDE = ("divided_by_d", "no_scaling", "no_scaling_back")
 """Mistakes that heads of one number cannot show: √1 is 1."""
 WEIGHTS, MASKED = "head_weights", "head_masked_scores"
 _UNHIDDEN = {MASKED: left_out, WEIGHTS: by(Softmax())}
@@ -212,6 +252,13 @@ _LATE = {MASKED: left_out, WEIGHTS: _hidden_late}
 _CUT = {f"head_{PLURAL[role]}": _reshaped for role in ROLES}
 _MIXED = {f"head_{PLURAL[role]}": _on_tokens for role in ("query", "key")}
 _ONE = {f"head_W_{role}": _one_for_all for role in ROLES}
+CENTRED, SCORES_BACK = "centred_grad_head_weights", "grad_head_masked_scores"
+QUERIES_BACK = "grad_head_queries"
+_UNMASKED = {
+    "weighed_grad_head_weights": _unmasked(1),
+    SCORES_BACK: _unmasked(0),
+    "grad_head_scaled_scores": left_out,
+}
 _LARGE = {"head_scaled_scores": _made_large}
 _ALL = (
     Switched("softmax_over_queries", WEIGHTS, {WEIGHTS: by(MaskedSoftmax(-2))}),
@@ -235,6 +282,11 @@ _ALL = (
     Switched("queries_as_keys", "head_keys", {"head_keys": _other_matrix("query")}),
     Switched("keys_as_values", "head_values", {"head_values": _other_matrix("key")}),
     Switched("one_head_repeated", WEIGHTS, _ONE),
+    Switched("softmax_back_by_entry", SCORES_BACK, {CENTRED: _by_entry}, learns=True),
+    Switched("no_scaling_back", QUERIES_BACK, {"grad_head_scores": left_out}, learns=True),
+    Switched("mask_forgotten_back", "grad_head_scores", _UNMASKED, learns=True),
+    Switched("keys_swapped_back", QUERIES_BACK, {QUERIES_BACK: _of_queries}, learns=True),
+    Switched("one_use_back", "grad_embeddings", {"grad_embeddings": _one_use}, learns=True),
 )
 MISTAKES = {each.name: each for each in _ALL}
 """By name, in the order of `NAMED`."""

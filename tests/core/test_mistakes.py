@@ -12,16 +12,18 @@ import torch.nn.functional as F
 
 from attention_core import attend_tensors
 from attention_core.examples import EXAMPLES
-from attention_core.lights.light import OF_FUNCTIONS, TITLES
+from attention_core.lights.light import OF_FUNCTIONS, OF_GRADIENTS, TITLES
 from attention_core.lights.of_trace import lights
+from attention_core.lights.of_trace.again import last_of_tokens
 from attention_core.lights.of_trace.of_weights import hidden_is_zero
 from attention_core.lights.own_code.likely import LIKELY
 from attention_core.mechanism.multi_head import add_big_projection, attend_heads
 from attention_core.mistakes.around import around
-from attention_core.mistakes.layer import layer, right_inputs
+from attention_core.mistakes.layer import layer, right_inputs, with_backward
 from attention_core.mistakes.named import NAMED, _read
 from attention_core.mistakes.rounds import (
     LEVELS,
+    OUTPUT,
     due,
     lights_with,
     next_seed,
@@ -52,11 +54,21 @@ def reds(found):
 def test_the_layer_done_right_turns_every_light_green(subject):
     found = lights_with(*SUBJECTS[subject])
     assert [each.name for each in found] == [
-        name for name in TITLES if name not in ("runs", *OF_FUNCTIONS)
+        name for name in TITLES if name not in ("runs", *OF_FUNCTIONS, *OF_GRADIENTS)
     ]
     assert not reds(found)
     grey = {each.name for each in found if each.holds is None}
     assert grey == set(), "every property can be measured on this layer"
+
+
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_a_backward_pass_done_right_turns_its_lights_green(subject):
+    inputs, recipe = SUBJECTS[subject]
+    right = with_backward(layer(right_inputs(inputs), recipe))
+    found = {each.name: each for each in lights(right, right["mask"].value, None, OUTPUT)}
+    assert all(found[name].holds for name in OF_GRADIENTS), found
+    assert not reds(found.values())
+    assert last_of_tokens(with_backward(attend_heads(embed(inputs), recipe))) != "grad_embeddings"
 
 
 SOME = ("wild_cat", "named_features")
@@ -135,11 +147,31 @@ LINES = {
     ),
     "queries_as_keys": ("keys", lambda _: dots(X, W_KEY.T), lambda _: dots(X, W_QUERY.T)),
     "keys_as_values": ("values", lambda _: dots(X, W_VALUE.T), lambda _: dots(X, W_KEY.T)),
+    "softmax_back_by_entry": (
+        "grad_scores",
+        lambda _: torch.stack(
+            [(p.diag() - torch.outer(p, p)) @ g for p, g in zip(P, G, strict=True)]
+        ),
+        lambda _: P * (1 - P) * G,
+    ),
+    "no_scaling_back": (
+        *("grad_queries", lambda _: dots(GS, K.T) / 5**0.5),
+        lambda _: dots(GS, K.T),
+    ),
+    "mask_forgotten_back": ("weights", lambda s: exp(hidden(s), -1), lambda s: exp(s, -1)),
+    "keys_swapped_back": ("grad_queries", lambda _: dots(GS, K.T), lambda _: dots(GS, Q.T)),
+    "one_use_back": (
+        "grad_x",
+        lambda _: dots(GQ, W_QUERY) + dots(GK, W_KEY) + dots(GV, W_VALUE),
+        lambda _: dots(GQ, W_QUERY),
+    ),
 }
 X, U, W_IN, W_OUT = drawn(7, 3), drawn(7, 7), drawn(3, 13), drawn(13, 3)
 W_QUERY, W_KEY, W_VALUE = drawn(3, 11), drawn(3, 10) @ drawn(10, 11), drawn(3, 2) @ drawn(2, 11)
 Q, K, V = drawn(7, 10), drawn(7, 5) @ drawn(5, 10), drawn(7, 2) @ drawn(2, 10)
 QK = Q @ K.mT / 10**0.5
+P, G, GS = QK.softmax(dim=-1), drawn(7, 7), drawn(7, 7).exp()
+GQ, GK, GV = drawn(7, 11), drawn(7, 11).exp(), drawn(7, 11).tanh()
 PAST = (torch.arange(7)[:, None] >= torch.arange(7)).float()
 
 
@@ -162,6 +194,8 @@ def made_by(line, **given):
         **{"x": X, "U_query": U, "W_in": W_IN, "W_out": W_OUT},
         **{"W_query": W_QUERY, "W_key": W_KEY, "W_value": W_VALUE},
         **{"queries": Q, "keys": K, "values": V, "mask": PAST.bool()},
+        **{"weights": P, "grad_weights": G, "grad_scores": GS, "W_value": W_VALUE},
+        **{"grad_queries": GQ, "grad_keys": GK, "grad_values": GV},
         **{"n": 7, "d": 5, "n_heads": 2, "d_in": 3, "words": ["b", "c", "a", "a"]},
         **given,
     }
@@ -219,7 +253,8 @@ def test_a_millionth_of_weight_on_a_hidden_key_is_seen():
 
 
 def test_the_check_of_own_code_knows_what_can_be_switched_on():
-    assert {name for name, each in NAMED.items() if not each.unseen} - OF_TEXT <= LIKELY.keys()
+    forward = {name for name, each in MISTAKES.items() if not (each.learns or NAMED[name].unseen)}
+    assert forward - OF_TEXT <= LIKELY.keys()
 
 
 def wrong_by_hand(name, trace, mask):
@@ -250,15 +285,36 @@ def wrong_by_hand(name, trace, mask):
         "relu_last": lambda: (value["hidden"] @ value["W_out"]).clamp(min=0),
         "queries_as_keys": lambda: x @ value["head_W_query"],
         "one_head_repeated": lambda: value["head_weights"][:1].expand(n_heads, -1, -1),
+        **back_by_hand(value, scaled),
     }.get(name)
+
+
+def back_by_hand(value, scaled):
+    """The same of a backward pass."""
+    p, unmasked = value["head_weights"], scaled.softmax(-1)
+    root = value["head_queries"].shape[-1] ** 0.5
+
+    def back(weights):
+        g = value["grad_head_weights"]
+        return weights * g - weights * (weights * g).sum(-1, keepdim=True)
+
+    return {
+        "softmax_back_by_entry": lambda: p * (1 - p) * value["grad_head_weights"],
+        "no_scaling_back": lambda: value["grad_head_scores"] * root @ value["head_keys"],
+        "mask_forgotten_back": lambda: back(unmasked) / root,
+        "keys_swapped_back": lambda: value["grad_head_scores"] @ value["head_queries"],
+        "one_use_back": lambda: torch.einsum(
+            "hnd,hid->ni", value["grad_head_queries"], value["head_W_query"]
+        ),
+    }
 
 
 @pytest.mark.parametrize("subject", ["wild_cat", "tiny_language", "prime"])
 def test_a_mistake_makes_what_plain_torch_makes_of_it(subject):
     inputs, recipe = SUBJECTS[subject]
-    right = layer(right_inputs(inputs), recipe)
     compared = 0
     for name, mistake in MISTAKES.items():
+        right = mistake.right(inputs, recipe)
         by_hand = wrong_by_hand(name, right, right["mask"].value)
         if by_hand is None or mistake.why_not(inputs, recipe):
             continue
@@ -267,7 +323,7 @@ def test_a_mistake_makes_what_plain_torch_makes_of_it(subject):
         expected = by_hand()
         near = torch.isclose(wrong, expected, rtol=2e-3, atol=1e-5, equal_nan=True)
         assert near.all() or (name == "divided_by_the_sum" and near.float().mean() > 0.9), name
-    assert compared >= 14
+    assert compared >= 19
 
 
 @pytest.mark.parametrize("name", MISTAKES)
@@ -329,11 +385,25 @@ def test_the_checks_of_an_exercise_name_what_can_be_switched_on(name):
     assert list(named_by_the_checks(right, wrong, mistake))
 
 
+def backward_without_seeing(names, said):
+    """The same of a mistake on the way back: from what learns wrong things."""
+    if "gradient_rows" in names:
+        return "softmax_back_by_entry"
+    if "hidden_learn_nothing" in names:
+        return "mask_forgotten_back"
+    wrong = said.partition(" Wrong: ")[2].partition(".")[0]
+    if "head_W_key" in wrong:
+        return "no_scaling_back"
+    return "keys_swapped_back" if "head_W_query" in wrong else "one_use_back"
+
+
 def without_seeing(found):
     """A player's reasoning, from lights alone: red ones by name, and what they measured."""
     names, said = reds(found), {each.name: each.evidence for each in found}
     if not names:
         return None
+    if "slopes" in names:
+        return backward_without_seeing(names, said["slopes"])
     if "ids" in names:
         return "random_tokenizer" if "repeatable" in names else "dictionary_with_gaps"
     if "repeatable" in names:

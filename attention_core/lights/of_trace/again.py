@@ -93,9 +93,11 @@ def of_tokens(step: Step) -> bool:
 
 
 def last_of_tokens(trace: Trace) -> str:
-    """The last step that has vectors of tokens: what a layer gives. Raises ValueError for none."""
+    """The last step that has vectors of tokens, but for gradients: what a layer gives. Raises
+    ValueError for none.
+    """
     for name in reversed(list(trace)):
-        if of_tokens(trace[name]) and trace[name].value.is_floating_point():
+        if "grad_" not in name and of_tokens(trace[name]) and trace[name].value.is_floating_point():
             return name
     raise ValueError("this trace has no vectors of tokens")
 

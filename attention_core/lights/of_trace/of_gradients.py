@@ -1,0 +1,130 @@
+"""Lights on a backward pass: gradients that are what they say, and what they add up to."""
+
+import torch
+from torch import Tensor
+
+from ...operations import MaskedFill, MaskGradient, Softmax
+from ...rounding import to_within
+from ...trace import Step, Trace
+from .again import computed_again
+from .seen import Measured, Seen, minus
+
+GRADIENT = "grad_"
+"""What the name of a gradient begins with; the rest is the name of what it is the gradient of."""
+NONE = "Nothing was sent back through it."
+N_TRIED = 3
+"""Entries of each matrix that are moved: those with the largest gradients."""
+STEP = 1e-4
+OFF = 1e-2
+"""A gradient that is off by a hundredth of the largest is wrong: float32 is a thousand times as
+exact.
+"""
+
+
+def has_gradients(trace: Trace) -> bool:
+    """Whether a trace has a backward pass."""
+    return any(name.startswith(GRADIENT) for name in trace)
+
+
+def slopes(seen: Seen) -> Measured:
+    trace, loss = seen.trace, _loss(seen.trace)
+    doubled = {
+        name: step.value.double()
+        for name, step in trace.items()
+        if not step.inputs and step.value.is_floating_point()
+    }
+    right, wrong = [], []
+    for name in _moved(trace):
+        made = _measured(trace, loss, name, doubled)
+        found = trace[f"{GRADIENT}{name}"].value
+        at, slope, gap = max(made, key=lambda each: each[2])
+        if gap <= OFF * max(1e-6, *(abs(each) for _, each, _ in made)):
+            right.append(name)
+        else:
+            wrong.append(name)
+            place = ", ".join(map(str, at))
+            said = (
+                f"Move {name}[{place}] a little: the loss moves {minus(slope)} times as far, and "
+                f"its gradient says {minus(found[at].item())}."
+            )
+    if not wrong:
+        return True, f"Moved a little, the loss moves as the gradient says: {', '.join(right)}."
+    told = f" Right: {', '.join(right)}." if right else ""
+    return False, f"{said} Wrong: {', '.join(wrong)}.{told}", f"{GRADIENT}{wrong[-1]}"
+
+
+def gradient_rows(seen: Seen) -> Measured:
+    for step in seen.trace.values():
+        if isinstance(step.operation, Softmax) and step.operation.dim == -1:
+            gradient = seen.trace.get(f"{GRADIENT}{step.inputs[0].name}")
+            if gradient is None:
+                continue
+            far = gradient.value.double().sum(dim=-1).abs().max().item()
+            largest = gradient.value.abs().max().item()
+            if far > 1e-4 * max(largest, 1e-9):
+                return False, f"A row sums to {minus(far)}, up to its sign.", gradient.name
+            return True, f"Every row sums to 0, {to_within(far)}."
+    return None, NONE
+
+
+def hidden_learn_nothing(seen: Seen) -> Measured:
+    for step in seen.trace.values():
+        if not isinstance(step.operation, MaskedFill) or isinstance(step.operation, MaskGradient):
+            continue
+        scores, mask = step.inputs
+        found = [seen.trace.get(f"{GRADIENT}{name}") for name in (scores.name, *scores.earlier())]
+        for gradient in (each for each in found if each is not None and _fits(each, mask)):
+            hidden = gradient.value.masked_select(~mask.value)
+            if hidden.numel() and (most := hidden.abs().max().item()) > 0:
+                return False, f"A hidden score gets a gradient of {minus(most)}.", gradient.name
+        if any(each is not None and _fits(each, mask) for each in found):
+            return True, f"All {int((~mask.value).sum())} hidden scores of a head get exactly 0."
+    return None, NONE
+
+
+OF_GRADIENTS = (slopes, gradient_rows, hidden_learn_nothing)
+
+
+def _fits(gradient: Step, mask: Step) -> bool:
+    return gradient.axes[-2:] == mask.axes[-2:]
+
+
+def _loss(trace: Trace) -> str:
+    """The step that the backward pass began with."""
+    first = next(name for name in trace if name.startswith(GRADIENT))
+    return first.removeprefix(GRADIENT)
+
+
+def _moved(trace: Trace) -> list[str]:
+    """What learns: matrices and vectors that have a gradient, and nothing before them has one."""
+    loss = trace[_loss(trace)]
+    return [
+        name
+        for name in trace
+        if f"{GRADIENT}{name}" in trace
+        and name != loss.name
+        and not any(f"{GRADIENT}{each}" in trace for each in trace[name].earlier())
+    ]
+
+
+def _measured(
+    trace: Trace, loss: str, name: str, doubled: dict[str, Tensor]
+) -> list[tuple[tuple[int, ...], float, float]]:
+    """Some entries of a step: where they stand, how the loss moves with them in float64, and how
+    far from that the gradient is.
+    """
+    gradient = trace[f"{GRADIENT}{name}"].value
+    order = gradient.abs().flatten().argsort(descending=True)[:N_TRIED].tolist()
+    places = [tuple(int(i) for i in torch.unravel_index(torch.tensor(at), gradient.shape))
+              for at in order]  # fmt: skip
+    before = computed_again(trace, doubled)[name].double()
+    found = []
+    for place in places:
+        ends = []
+        for side in (STEP, -STEP):
+            changed = before.clone()
+            changed[place] += side
+            ends.append(computed_again(trace, doubled | {name: changed})[loss].item())
+        slope = (ends[0] - ends[1]) / (2 * STEP)
+        found.append((place, slope, abs(slope - gradient[place].item())))
+    return found
