@@ -95,6 +95,10 @@ class Operation:
         """The result, a new tensor; operands are never changed."""
         raise NotImplementedError
 
+    def turns(self, at: int) -> bool:
+        """Whether a picture of the equation draws this operand transposed."""
+        return self.transpose_first if at == 0 else at == 1 and self.transpose
+
     def formula(self, *symbols: str) -> str:
         """LaTeX of the right-hand side, from the symbols of the operands."""
         return self.in_latex.format(*symbols, self=self)

@@ -37,7 +37,7 @@ def equation_of(*steps: Step, drawn: Sequence[Matrix] = ()) -> Parts:
         signed = [(sign, at) for at, sign in enumerate(before) if sign is not None]
         for sign, at in sorted(signed, key=lambda one: one[0] != "") if step.inputs else ():
             if at < len(step.inputs) and not (sign == "" and step.inputs[at] is last):
-                operand = matrix(step.inputs[at], turned=at == 1 and step.operation.transpose)
+                operand = matrix(step.inputs[at], turned=step.operation.turns(at))
                 parts += [sign, operand] if sign else [operand]
         parts += [equals, matrix(step)] if step.inputs else [matrix(step)]
         last = step

@@ -149,9 +149,7 @@ LINES = {
     "keys_as_values": ("values", lambda _: dots(X, W_VALUE.T), lambda _: dots(X, W_KEY.T)),
     "softmax_back_by_entry": (
         "grad_scores",
-        lambda _: torch.stack(
-            [(p.diag() - torch.outer(p, p)) @ g for p, g in zip(P, G, strict=True)]
-        ),
+        lambda _: torch.einsum("qij,qj->qi", P.diag_embed() - P[:, :, None] * P[:, None], G),
         lambda _: P * (1 - P) * G,
     ),
     "no_scaling_back": (

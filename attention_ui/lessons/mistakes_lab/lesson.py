@@ -75,7 +75,7 @@ def names(values: Values) -> tuple[str, str]:
 
 def is_of_heads(values: Values) -> bool:
     """Whether what is compared is there once a head."""
-    return values.n_heads > 1 and chosen(values).step.startswith("head_")
+    return values.n_heads > 1 and chosen(values).step.startswith(("head_", "grad_head_"))
 
 
 def compared(trace: Trace, values: Values, tall: float) -> tuple[Layout, Moving]:
@@ -109,9 +109,9 @@ def made(trace: Trace, values: Values, is_wrong: bool) -> Layout:
     *signs, equals = step.operation.signs
     for at, (each, sign) in enumerate(zip(step.inputs, signs, strict=False)):
         if sign is not None:
-            turned = at == 1 and step.operation.transpose
             lead = _lead(trace, each.name, values)
-            parts += [*([sign] if sign else []), Matrix(each, turned, lead=lead)]
+            drawn = Matrix(each, step.operation.turns(at), lead=lead)
+            parts += [*([sign] if sign else []), drawn]
     whole = Matrix(step, lead=_lead(trace, step.name, values))
     return equation(trace, *parts, equals or "=", whole)
 
