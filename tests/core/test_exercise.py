@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from attention_core import EXAMPLES, Trace, embed, encode_block
 from attention_core import operations as ops
+from attention_core.experiments.learning import Goal, attend_to_learn, with_gradients
+from attention_core.experiments.training import TrainingSettings, start
 from attention_core.experiments.variance import few_trials
 from attention_core.export.exercise import exercise, exercise_steps, practised
 from attention_core.export.notebook import MOST_NUMBERS
@@ -96,6 +98,13 @@ def crossed():
     return trace
 
 
+def learned():
+    """A causal layer of 5 columns that predicts next tokens, and its backward pass."""
+    embedded = embed(EXAMPLES["named_features"].inputs)
+    matrices = start(6, 8, TrainingSettings(width=5), torch.float32)
+    return with_gradients(attend_to_learn(embedded, matrices, Goal("next_token")))
+
+
 def of_flash_attention(name, block=0):
     """A block of queries of an example, cut as the lesson cuts it at first."""
     trace = embed(EXAMPLES[name].inputs)
@@ -107,7 +116,7 @@ TRACES = {
     each.__name__: each
     for each in (
         *(causal, trainable, heads, square, plain, one_row, tiles, workshop),
-        *(block, crossed),
+        *(block, crossed, learned),
     )
 }
 TRACES |= {
@@ -258,6 +267,22 @@ heads: head_keys = embeddings @ head_W_query  # this is what head_W_query gives
 heads: split_queries = joined_queries.view(11, 5, 3)  # a view in the wrong order
 heads: split_queries = joined_queries.T.reshape(3, 11, 5)  # mixes the columns
 heads: concat = head_context_vectors.transpose(1, 2).reshape(11, 6)  # the wrong axes
+learned: grad_masked_scores = weights * (1 - weights) * grad_weights  # each entry by itself
+learned: grad_masked_scores = weights * grad_weights  # Σ p g is not taken away
+learned: grad_masked_scores = weights * (grad_weights - (weights * grad_weights).sum(0)) \
+    # the mean of the column
+learned: weighed_grad_weights = scaled_scores.softmax(-1) * grad_weights  # the mask forgotten
+learned: centred_grad_weights = grad_weights - grad_weights.mean(-1, keepdim=True) \
+    # the plain mean of the row
+learned: mean_grad_weights = weighed_grad_weights.mean(-1, keepdim=True)  # a mean in place of a sum
+learned: grad_scores = grad_scaled_scores  # √d is missing
+learned: grad_queries = grad_scores @ queries  # the wrong tensor
+learned: grad_keys = grad_scores @ queries  # the transpose is missing
+learned: grad_W_query = (embeddings.T @ grad_queries).T  # the result is transposed
+learned: grad_W_query = embeddings.T @ grad_queries / 9  # a mean over the rows
+learned: grad_W_query = embeddings.T @ grad_keys  # this is what grad_keys gives
+learned: error_grad_losses = right_grad_losses - probabilities_grad_losses  # the wrong way round
+learned: losses = predicting.softmax(-1)[torch.arange(8), targets]  # the probability itself
 """
 """A trace, a wrong line of one of its steps, and what is said of it."""
 LISTED = [
@@ -373,6 +398,39 @@ OTHER_WAYS = [
         ],
     ),
     ("heads", "concat", ["concat = torch.cat(list(head_context_vectors), dim=1)"]),
+    (
+        "learned",
+        "grad_W_query",
+        ["grad_W_query = torch.einsum('ti,tj->ij', embeddings, grad_queries)"],
+    ),
+    (
+        "learned",
+        "grad_W_query",
+        [
+            "grad_W_query = torch.zeros(6, 5)",
+            "for row, gradient in zip(embeddings, grad_queries):",
+            "    grad_W_query += row[:, None] * gradient",
+        ],
+    ),
+    (
+        "learned",
+        "grad_W_query",
+        [
+            "W = W_query.clone().requires_grad_()",
+            "s = (embeddings @ W @ keys.T / 5 ** 0.5).masked_fill(~mask, -torch.inf)",
+            "l = F.cross_entropy((s.softmax(-1) @ values @ W_output)[:-1], targets)",
+            "(grad_W_query,) = torch.autograd.grad(l, W)",
+        ],
+    ),
+    (
+        "learned",
+        "grad_masked_scores",
+        [
+            "grad_masked_scores = torch.empty(9, 9)",
+            "for i, (p, g) in enumerate(zip(weights, grad_weights)):",
+            "    grad_masked_scores[i] = (p.diag() - torch.outer(p, p)) @ g",
+        ],
+    ),
 ]
 
 
@@ -579,6 +637,7 @@ def test_the_lines_that_a_lesson_teaches_are_asked_for():
     assert {"split_queries", "concat", "head_outputs"} <= set(asked_of["heads"])
     assert asked_of["few_trials"] == ("products", "dot_products", "scaled_dot_products")
     assert asked_of["tokens"] == ("embeddings_by_product", "embeddings")
+    assert {"grad_masked_scores", "grad_scores", "grad_W_query"} <= set(asked_of["learned"])
     assert asked_of["one_row"][1:3] == ("score_sum", "sum_weights")
 
 

@@ -59,10 +59,12 @@ def gradient_rows(seen: Seen) -> Measured:
             gradient = seen.trace.get(f"{GRADIENT}{step.inputs[0].name}")
             if gradient is None:
                 continue
-            far = gradient.value.double().sum(dim=-1).abs().max().item()
+            sums = gradient.value.double().sum(dim=-1).flatten()
+            far = sums.abs().max().item()
             largest = gradient.value.abs().max().item()
             if far > 1e-4 * max(largest, 1e-9):
-                return False, f"A row sums to {minus(far)}, up to its sign.", gradient.name
+                worst = sums[sums.abs().argmax()].item()
+                return False, f"A row sums to {minus(worst)}.", gradient.name
             return True, f"Every row sums to 0, {to_within(far)}."
     return None, NONE
 
