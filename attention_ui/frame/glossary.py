@@ -50,6 +50,10 @@ attention sink: attention_today: sinks
 One of the first keys, which stays visible outside of a sliding window. Softmax must put its weight
 somewhere: where nothing fits, trained models leave it there.
 
+backward pass: how_a_matrix_learns
+The way from the loss back to every number that it is made of, step by step. It gives the gradients
+of all of them at once, for about twice the work of the way there.
+
 cache: attention_today
 The keys and values of all tokens so far, kept while a model writes, so that each new token needs
 only its own query, key and value. It grows with every token.
@@ -90,7 +94,7 @@ flash attention: flash_attention: tile_queries tile_keys
 Attention that never holds the whole table of weights: it goes through keys and values tile by tile,
 and comes to the same context vectors.
 
-gradient: queries_keys_values
+gradient: how_a_matrix_learns
 How much a result changes when you nudge one of the numbers it is made of. It tells training which
 way to change each parameter; where it is nearly 0, little is learned.
 
@@ -126,9 +130,17 @@ layer norm: transformer_block: attention_normed feed_forward_normed
 A token's numbers, moved and scaled so that their mean is 0 and their variance 1. Then each column
 has a learned gain and bias. Llama's RMSNorm only scales, with a gain.
 
+learning rate: how_a_matrix_learns: update_rate
+How far one update goes: every parameter moves by this many times its gradient, against it. Too
+small a rate takes long; with too large a one the loss rises.
+
 logit: tiny_language
 A model's score for one word of its vocabulary: how strongly it expects that word next. Softmax
 turns the logits of all words into probabilities.
+
+loss: how_a_matrix_learns: loss
+One number for how far a model is from what it should do, such as how little chance it gives to the
+right next token. Training makes it fall.
 
 minus infinity (−∞): causal_mask: masked_scores
 What a mask puts in the place of a hidden score. Softmax takes e to the power of each score, and e
