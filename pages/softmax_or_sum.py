@@ -44,7 +44,7 @@ STANDING = 16
 """A query with more entries is too tall to stand beside the embeddings: it is a row of them."""
 values = open_lesson(PAGE, CONTROLS)
 given = row_of(values)
-trace = normalise_row(given.branch())
+trace = trace_of(values)
 since_the_pin(trace, trace_of, CONTROLS)
 row, by_sum, by_softmax = (trace[n] for n in ("score_row", "sum_weights", "softmax_weights"))
 scores = row.value
