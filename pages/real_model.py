@@ -111,6 +111,7 @@ with st.container(key="looked_into"):
             choosing("brought", charts.who_brought(made, settings, chosen, told))
             light(*words.adds_up(found, made))
             st.text(words.of_the_parts(values, found, made))
+            st.text(words.of_two_questions(values, found))
             st.text(words.of_its_tokens(values, found, chosen))
 
         with card(

@@ -428,12 +428,43 @@ def test_texts_of_other_lengths_cannot_change_places():
     assert "texts of as many tokens" in " ".join(each.value for each in at.markdown)
 
 
+@pytest.mark.parametrize("rival", ["barks", "meows"])
+def test_the_two_questions_name_the_heads_that_answer_each(rival, seen):
+    """One head may bring most to a token, and another set it apart: by hand from the model."""
+    looked, model = Seen(seen), seen.model
+    own = SimpleNamespace(model=models.TINY, prompt=TEXT, asked_token="", against_token=rival)
+    told = words.of_two_questions(own, looked)
+    asked, other = (model.tokenizer.next_id(word) for word in ("purrs", rival))
+    each = [
+        {(p.layer, p.head): p.amount for p in attribution(seen, token).parts if p.kind == "head"}
+        for token in (asked, other)
+    ]
+    gaps = {at: each[0][at] - each[1][at] for at in each[0]}
+    most, first = max(each[0], key=each[0].get), max(gaps, key=gaps.get)
+    assert f"To “purrs” {most[0]}.{most[1]} brought most, {words.signed(each[0][most])}" in told
+    assert f"sets the two apart by {words.signed(gaps[most])}" in told
+    by = f"{first[0]}.{first[1]} does so by more, {words.signed(gaps[first])}"
+    assert (by in told) == (most != first)
+    assert ("No head does so by more" in told) == (most == first)
+    nothing = SimpleNamespace(**vars(own) | {"against_token": ""})
+    assert "rather than “barks”" in words.of_two_questions(nothing, looked)
+    typed = SimpleNamespace(**vars(nothing) | {"prompt": "another"})
+    second = seen.model.tokenizer.piece(int(looked.chances.topk(2).indices[1])).strip()
+    assert f"rather than “{second}”" in words.of_two_questions(typed, looked)
+
+
 def test_the_story_is_of_what_is_measured():
     at = stands(_opened(PAGE, {"predict": "off", "against_token": "barks"}, row_story=True))
     told = texts(at)
     assert "2. Of 8 heads, 1.1 brought most: +5.30" in told, (
         "as the tiny language's own page has it"
     )
+    assert "To “purrs” alone, too, no head brought more." in told
+    other = texts(
+        stands(_opened(PAGE, {"predict": "off", "against_token": "meows"}, row_story=True))
+    )
+    assert "2. Of 8 heads, 1.0 brought most" in other
+    assert "To “purrs” alone 1.1 brought more" in other
     assert "without 0.0 (" in told
     off = texts(stands(visit(PAGE, against_token="barks", model_off="1.1")))
     *_, after = _numbers_of_the_logit(off)

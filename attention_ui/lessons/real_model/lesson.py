@@ -40,6 +40,8 @@ OTHERS = {
     TINY: "the tired cat sees the dog but it",
 }
 """What is patched in from, until another text is typed: the same with one thing exchanged."""
+PAIRS = {SMOL: ("Mary", "John"), TINY: ("purrs", "barks")}
+"""The two tokens between which each of our models has to choose on its own text."""
 LAST, STRONGEST, WITH_IT = "last", "strongest", "with"
 MEASURE_NAMES = Choice({name: measure.name for name, measure in MEASURES.items()})
 
@@ -306,6 +308,20 @@ def asked_of(values: Values, found: Seen) -> tuple[int, int | None]:
         asked = int(found.chances.argmax())
     against = next_id(values.against_token) if values.against_token else None
     return asked, None if against == asked else against
+
+
+def rival_of(values: Values, found: Seen) -> int:
+    """What the token that is asked is set beside: the one that it is compared with, or the other of
+    the two that the text is about, or the likeliest of all others.
+    """
+    asked, against = asked_of(values, found)
+    if against is not None:
+        return against
+    next_id = found.run.model.tokenizer.next_id
+    pair = [next_id(word) for word in PAIRS.get(values.model, ())]
+    is_ours = values.prompt == STARTS.get(values.model) and asked in pair
+    others = (pair if is_ours else []) + found.chances.topk(2).indices.tolist()
+    return next(each for each in others if each is not None and each != asked)
 
 
 def trace_of(values: Values) -> Trace:

@@ -14,7 +14,16 @@ from ...controls.control import Values
 from ...frame.ends import Answer
 from ...words import listed, number, percent
 from .heads import strongest as strongest_heads
-from .lesson import OfHead, asked_of, drawn_of, encoded_of, looks_of, measure_of, scores_of
+from .lesson import (
+    OfHead,
+    asked_of,
+    drawn_of,
+    encoded_of,
+    looks_of,
+    measure_of,
+    rival_of,
+    scores_of,
+)
 from .raster import MARKED_FROM
 from .seen import Seen
 
@@ -22,11 +31,6 @@ SMALLEST = 0.02
 """A token that brought less of what a head brought is not named."""
 FEW_ASKED = 4
 """A measure that is asked of fewer tokens is a mean of next to nothing."""
-
-ALONE = (
-    " That is of the token alone. What lifts it above another one (“Compared with”) can be other "
-    "heads: one that raises both alike does not tell them apart."
-)
 
 
 def about_the_model(model: Model) -> str:
@@ -126,7 +130,7 @@ def of_the_parts(values: Values, found: Seen, made: Attribution) -> str:
     def of(kind: str) -> float:
         return sum(part.amount for part in made.parts if part.kind == kind)
 
-    heads = sorted((part for part in made.parts if part.kind == "head"), key=lambda p: -p.amount)
+    heads = made.heads
     called = [f"{part.layer}.{part.head} ({signed(part.amount)})" for part in heads]
     of_heads, of_ffn = of("head"), of("feed-forward")
     total = sum(part.amount for part in made.parts)
@@ -136,7 +140,37 @@ def of_the_parts(values: Values, found: Seen, made: Attribution) -> str:
         f"All heads {signed(of_heads)}, {ffn}the embedding and biases "
         f"{signed(total - of_heads - of_ffn)}: together {number(total, 2)}, "
         f"{of_what_is_asked(values, found)}. Of the heads, most came from {listed(called[:3])}, "
-        f"and least from {called[-1]}." + (ALONE if asked_of(values, found)[1] is None else "")
+        f"and least from {called[-1]}."
+    )
+
+
+def of_two_questions(values: Values, found: Seen) -> str:
+    """Which head brought most to a token, and which sets it apart from another one: why these may
+    be two heads.
+    """
+    asked, _ = asked_of(values, found)
+    rival, piece = rival_of(values, found), found.run.model.tokenizer.piece
+    yes, no = said(piece(asked)), said(piece(rival))
+    alone, other = found.brought(asked, None), found.brought(rival, None)
+    apart = found.brought(asked, rival)
+    most, first = alone.heads[0], apart.heads[0]
+    names = [f"{each.layer}.{each.head}" for each in (most, first)]
+
+    def to_both(layer: int, head: int) -> tuple[str, str]:
+        return signed(alone.of_head(layer, head)), signed(other.of_head(layer, head))
+
+    raised, lowered = to_both(most.layer, most.head)
+    told = (
+        f"Two questions: who brought “{yes}”, and why “{yes}” rather than “{no}”? To “{yes}” "
+        f"{names[0]} brought most, {raised}, and {lowered} to “{no}”: it sets the two apart by "
+        f"{signed(apart.of_head(most.layer, most.head))}."
+    )
+    if names[0] == names[1]:
+        return f"{told} No head does so by more."
+    raised, lowered = to_both(first.layer, first.head)
+    return (
+        f"{told} {names[1]} does so by more, {signed(first.amount)}: it brought {raised} to "
+        f"“{yes}” and {lowered} to “{no}”."
     )
 
 
@@ -286,7 +320,7 @@ def answers(values: Values, found: Seen) -> list[Answer]:
         return told
     at = settled(found)
     made = found.brought(*asked_of(values, found))
-    heads = sum(part.amount for part in made.parts if part.kind == "head")
+    heads = sum(part.amount for part in made.heads)
     return [
         *told,
         Answer(
