@@ -51,3 +51,37 @@ def test_another_text_is_read_and_one_that_cannot_be_stays(page, app_url):
     assert typed.input_value() == "the zebra"
     assert page.locator(".st-key-card_brought").count() == 1, "what was there stays"
     no_exception(page)
+
+
+OVERLAPS = """
+(card) => {
+  const words = [...document.querySelectorAll(`.st-key-card_${card} .vega-embed svg text`)]
+    .filter((each) => each.textContent && getComputedStyle(each).opacity > 0)
+    .map((each) => [each.textContent, each.getBoundingClientRect()]);
+  const found = [];
+  for (const [at, [text, a]] of words.entries())
+    for (const [other, b] of words.slice(at + 1)) {
+      const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+      const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+      if (across > 1 && down > 5) found.push([text, other]);
+    }
+  return [words.length, found];
+}
+"""
+
+
+@pytest.mark.slow("12 s: two widths of a long text")
+@pytest.mark.parametrize("width", [390, 1280])
+def test_words_of_a_long_text_do_not_overlap_and_the_last_token_is_there(page, app_url, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    sentence = "the tired cat sees the dog because it growls and"
+    open_page(page, app_url, f"{PAGE}&prompt={'+'.join([*sentence.split()] * 3)}")
+    for card in ("heads", "layers"):
+        n_words, overlapping = page.evaluate(OVERLAPS, card)
+        assert n_words > 20, card
+        assert overlapping == [], card
+        texts = page.locator(f".st-key-card_{card} .vega-embed svg text").all_text_contents()
+        assert "and" in texts, card
+    told = page.locator(".st-key-card_layers .vega-embed svg").inner_html()
+    assert re.search(r"the last \d+ of \d+ tokens", told)
+    no_exception(page)

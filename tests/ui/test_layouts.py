@@ -538,6 +538,23 @@ def test_of_rows_and_columns_that_are_picked_each_cell_is_its_own():
     assert where[0].startswith(f"token 2 “{trace.labels('key')[2]}”")
 
 
+@pytest.mark.parametrize("n", [14, 37, 64])
+@pytest.mark.parametrize("asked", [0, 5, -1])
+def test_names_of_a_long_text_have_room_and_the_token_that_is_asked_has_its_own(n, asked):
+    trace = attend(embed(Inputs(" ".join(f"w{at}" for at in range(n)))))
+    asked = asked % n
+    layout = equation(trace, Matrix(trace["weights"], asked=asked))
+    for arrangement in (layout.wide, layout.narrow):
+        for look, across in (("row", "y"), ("slanted", "x"), ("column", "x")):
+            words = [word for word in arrangement.words if word.look == look]
+            places = sorted(getattr(word, across) for word in words)
+            room = [text_width(word.text) for word in words] if look == "column" else [12]
+            assert all(b - a >= max(room) - 1e-6 for a, b in itertools.pairwise(places)), look
+        named = [word.text for word in arrangement.words if word.look in ("row", "slanted")]
+        named += [word.text for word in arrangement.words if word.look == "column"]
+        assert sum(text.endswith(f"w{asked}") for text in named) == 2, "as query and as key"
+
+
 def test_on_a_phone_each_of_few_rows_has_its_label():
     trace = embed(Inputs("a b c d e f g h i j k l m n", d_in=64))
     (box,) = equation(trace, Matrix(trace["embeddings"])).narrow.boxes

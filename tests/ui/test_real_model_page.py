@@ -423,6 +423,11 @@ def _numbers_of_the_logit(told):
     yield said.partition("and is ")[2].partition(" above")[0]
 
 
+def test_a_text_longer_than_the_model_reads_is_said_in_words():
+    told = texts(stands(visit(PAGE, prompt=" ".join([TEXT] * 5))))
+    assert "41 tokens; at most 32 fit" in told
+
+
 def test_texts_of_other_lengths_cannot_change_places():
     at = stands(visit_deeper(PAGE, other_prompt="the cat"))
     assert "texts of as many tokens" in " ".join(each.value for each in at.markdown)

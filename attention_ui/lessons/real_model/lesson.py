@@ -62,8 +62,10 @@ def _fits(text: str, values: Values) -> str | None:
         found = _encoded(values.model, text)
     except ValueError as error:
         return f"{error}"
-    if len(found.ids) > most_tokens():
-        return f"this text has {len(found.ids):,} tokens; at most {most_tokens()} fit. Shorten it"
+    longest = opened(values.model).settings.longest
+    most = most_tokens() if longest is None else min(longest, most_tokens())
+    if len(found.ids) > most:
+        return f"this text has {len(found.ids):,} tokens; at most {most} fit. Shorten it"
     return None
 
 
@@ -368,7 +370,9 @@ class OfHead:
     ) -> Matrix:
         places = None if len(self.drawn) == self.trace.size("key") else tuple(self.drawn)
         columns = places if step.axes[-1] == "key" else columns
-        return Matrix(step, rows=places, columns=columns, lead=(self.head,), title=title)
+        asked = self.asked - self.drawn.start
+        look = {"lead": (self.head,), "title": title, "asked": asked}
+        return Matrix(step, rows=places, columns=columns, **look)
 
     @property
     def weights(self) -> Matrix:
