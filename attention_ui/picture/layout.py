@@ -140,6 +140,8 @@ class Layout:
             + (", covered by a question" if each.covered else "")
             for each in self.matrices
         ]
+        if not self.matrices:
+            return "The sentence, each token shaded by its weight."
         above = (
             "The sentence, shaded by weights; below it matrices" if self.sentence else "Matrices"
         )

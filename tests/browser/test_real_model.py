@@ -85,3 +85,35 @@ def test_words_of_a_long_text_do_not_overlap_and_the_last_token_is_there(page, a
     told = page.locator(".st-key-card_layers .vega-embed svg").inner_html()
     assert re.search(r"the last \d+ of \d+ tokens", told)
     no_exception(page)
+
+
+WAYS = """
+() => [...document.querySelectorAll('.st-key-drawn_head svg.marks g.paths_marks path')]
+  .filter((each) => Number(getComputedStyle(each).opacity) > 0)
+  .map((each) => [each.getBoundingClientRect(), parseFloat(getComputedStyle(each).strokeWidth)])
+  .map(([{left, right, top, bottom}, width]) => ({left, right, top, bottom, width}))
+"""
+WORDS = """
+() => [...document.querySelectorAll('.st-key-drawn_head svg.marks g.words_marks text')]
+  .map((each) => [each.textContent, each.getBoundingClientRect()])
+  .map(([text, {left, right, top, bottom}]) => ({text, left, right, top, bottom}))
+"""
+
+
+def test_where_words_wrap_curves_lead_from_the_keys_to_the_token_that_looks(page, app_url):
+    """On a phone: the token is framed, and each curve has one end at it, the other at its key."""
+    page.set_viewport_size({"width": 390, "height": 844})
+    open_page(page, app_url, f"{PAGE}&model_head=1.1&prompt=the+tired+cat+sees+the+dog+because+it")
+    page.locator(".st-key-drawn_head svg.marks").scroll_into_view_if_needed()
+    words, ways = page.evaluate(WORDS), page.evaluate(WAYS)
+    assert len({round(each["top"]) for each in words}) > 1, "it takes several lines"
+    (last,) = (each for each in words if each["text"] == "it")
+    cat = next(each for each in words if each["text"] == "cat")
+    frames = [w for w in ways if w["left"] < last["left"] < last["right"] < w["right"]
+              and w["top"] < last["top"] < last["bottom"] < w["bottom"]]  # fmt: skip
+    assert len(frames) == 1, "the token that looks is framed"
+    strongest = max((way for way in ways if way not in frames), key=lambda way: way["width"])
+    ends = sorted((each["left"] + each["right"]) / 2 for each in (cat, last))
+    assert [strongest["left"], strongest["right"]] == pytest.approx(ends, abs=8)
+    assert cat["bottom"] < strongest["top"] < strongest["bottom"] < last["top"] + 8
+    no_exception(page)

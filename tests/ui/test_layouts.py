@@ -227,7 +227,23 @@ def test_the_sentence_takes_as_many_lines_as_it_needs():
             assert (
                 one.y != other.y or one.x + one.width <= other.x or other.x + other.width <= one.x
             )
-    assert not layout.sentence.has_arcs
+    assert (layout.sentence.wide_way, layout.sentence.narrow_way) == ("curve", "curve")
+    rows = cells.table(layout).to_pydict()
+    drawn = [at for at, look in enumerate(rows["look"]) if look == "curve"]
+    assert sorted(rows["when"][at] for at in drawn) == [cells.ON_WIDE] * 64 + [cells.ON_NARROW] * 64
+    for at in drawn:
+        boxes = (
+            layout.sentence.wide if rows["when"][at] == cells.ON_WIDE else layout.sentence.narrow
+        )
+        places = [f"{box.x + box.width / 2:.1f};{box.y - 1:.1f}" for box in boxes]
+        assert rows["text"][at].split(cells.SEPARATOR) == places
+
+
+@pytest.mark.parametrize(("n", "ways"), [(3, ("arc", "arc")), (12, ("arc", "curve"))])
+def test_a_line_has_arcs_and_several_lines_have_curves(n, ways):
+    trace = attend(embed(Inputs(" ".join(f"word{at}" for at in range(n)))))
+    one = with_sentence(equation(trace, trace["weights"]), 0).sentence
+    assert (one.wide_way, one.narrow_way) == ways
 
 
 def test_a_sentence_needs_weights():
