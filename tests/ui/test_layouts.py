@@ -18,6 +18,7 @@ from attention_core import operations as ops
 from attention_core.mechanism.softmax import given_row, normalise_row
 from attention_core.mechanism.trainable import attend_trainable, expand_token
 from attention_core.text.inputs import Inputs
+from attention_ui.cards.arithmetic import cell_equation, is_long, of_the_rest, operand_groups
 from attention_ui.cards.show import MOST_BYTES, first_cell
 from attention_ui.controls.control import understood
 from attention_ui.controls.shared import first_query, inputs_of
@@ -845,3 +846,39 @@ def test_the_first_layer_names_every_row_and_titles_stand_clear_of_what_is_above
     concat, following = (layout.wide.boxes[names.index(name)] for name in ("concat", "W_output"))
     (title,) = (word for word in layout.wide.words if word.text == "W_output")
     assert following.y > title.y > concat.y + concat.height + 15
+
+
+# --- a cell taken apart ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("d", "long"), [(12, False), (13, True), (29, True)])
+def test_of_a_long_sum_the_largest_terms_are_written_out_and_the_rest_is_said(d, long):
+    trace = embed(Inputs("a b c", d_in=d))
+    embeddings = trace["embeddings"]
+    scores = trace.step(
+        "scores", ops.MatMul(transpose=True), embeddings, embeddings, axes=("query", "key")
+    )
+    made = scores.arithmetic((0, 2))
+    assert is_long(made) == long
+    products = (embeddings.value[0] * embeddings.value[2]).tolist()
+    in_order = sorted(range(d), key=lambda at: -abs(products[at])) if long else [*range(d)]
+    queries, keys = operand_groups(made)
+    assert [cell.index for cell in queries] == [(0, at) for at in in_order]
+    assert [cell.index for cell in keys] == [(2, at) for at in in_order]
+    written = cell_equation(scores, (0, 2), made)
+    assert ("cdots" in written) == long
+    if long:
+        first = made.terms[in_order[0]].latex()
+        assert written.index(first) < written.index(made.terms[in_order[8]].latex())
+        rest = sum(products[at] for at in in_order[9:])
+        told = of_the_rest(made)
+        assert f"the other {d - 9} add up to {rest:.4f}".replace("-", "−") in told
+
+
+def test_the_cell_that_is_opened_first_is_in_the_row_that_is_asked():
+    trace = attend(embed(Inputs("a b c d")))
+    weights = trace["weights"]
+    made = equation(trace, Matrix(weights, asked=2))
+    assert first_cell(made, made.matrices[0]) == (2, int(weights.value[2].argmax()))
+    made = equation(trace, Matrix(weights, rows=(1, 2, 3), asked=2))
+    assert first_cell(made, made.matrices[0])[0] == 3

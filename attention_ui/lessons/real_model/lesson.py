@@ -356,14 +356,15 @@ class OfHead:
 
     @cached_property
     def components(self) -> tuple[int, ...] | None:
-        """Those that make most of the scores of the token that is asked; None where all are drawn.
+        """Those that make most of the scores of the token that is asked, the one that makes most
+        first; None where all are drawn.
         Of queries and keys (head, token, d_head) the sum over keys of |query · key|, by component.
         """
         if self.n_components <= MOST_COMPONENTS:
             return None
         queries, keys = (each.value[self.head] for each in self.trace["head_scores"].inputs)
         amounts = (queries[self.asked] * keys).abs().sum(dim=0)
-        return tuple(sorted(amounts.topk(MOST_COMPONENTS).indices.tolist()))
+        return tuple(amounts.topk(MOST_COMPONENTS).indices.tolist())
 
     def _matrix(
         self, step: Step, title: str | None = None, columns: tuple[int, ...] | None = None

@@ -74,7 +74,7 @@ def of_its_components(values: Values, drawn: OfHead) -> str:
     token = looks_of(values)
     return (
         f"Of {drawn.n_components} components the {len(drawn.components)} that make most of the "
-        f"scores of token {token} are drawn; a score adds up all of them."
+        f"scores of token {token} are drawn, the largest first; a score adds up all of them."
     )
 
 
