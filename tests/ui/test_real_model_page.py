@@ -157,10 +157,18 @@ def test_what_is_stopped_does_not_go_on_alone(tmp_path, monkeypatch):
 )
 def test_a_text_that_the_model_cannot_read_stays_and_is_said_why(typed, said):
     at = visit(PAGE)
-    (box,) = (each for each in at.text_input if each.key == "control_prompt")
+    (box,) = (each for each in at.text_area if each.key == "control_prompt")
     at = stands(box.set_value(typed).run())
     assert said in texts(at)
-    assert at.text_input(key="control_prompt").value == typed
+    assert at.text_area(key="control_prompt").value == typed
+
+
+def test_an_enter_at_the_end_of_a_text_changes_nothing():
+    at = visit(PAGE)
+    (box,) = (each for each in at.text_area if each.key == "control_prompt")
+    at = stands(box.set_value("the dog sees\n").run())
+    assert at.query_params["prompt"] == "the dog sees"
+    assert at.text_area(key="control_prompt").value == "the dog sees"
 
 
 def test_what_is_switched_off_is_read_and_what_is_not_there_is_said():
@@ -298,7 +306,7 @@ def parameters(at):
 def test_a_new_text_is_asked_anew():
     at = stands(visit(PAGE, model_head="1.1", **OF_THE_TEXT, **OF_THE_HEAD))
     assert (OF_THE_TEXT | OF_THE_HEAD).keys() <= parameters(at)
-    prompt = next(each for each in at.text_input if each.key.startswith("control_prompt"))
+    prompt = next(each for each in at.text_area if each.key.startswith("control_prompt"))
     at = stands(prompt.set_value("the dog sees the cat").run())
     assert "prompt" in parameters(at)
     assert not (OF_THE_TEXT | OF_THE_HEAD).keys() & parameters(at)

@@ -139,8 +139,9 @@ PROMPT = Control(
     Prompt(),
     "Your text",
     _start(STARTS),
-    widget="text_input",
+    widget="text_area",
     check=_fits,
+    look={"height": 96, "help": "Ctrl+Enter (⌘+Enter on a Mac), or a click elsewhere, reads it."},
     undoes=(
         *("looks_from", "drawn_tokens", "section", "cell"),
         *("model_off", "asked_token", "against_token"),

@@ -34,7 +34,7 @@ class Prompt:
     def read(self, text: str) -> str:
         if not text.strip():
             raise ValueError("it must have at least one word")
-        return Sentence().read(text)
+        return Sentence().read(text).rstrip("\n")  # of an Enter that was meant to have it read
 
     def write(self, value: str) -> str:
         return value
