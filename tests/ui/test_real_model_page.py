@@ -338,6 +338,18 @@ def test_the_components_that_make_most_of_the_scores_are_drawn(monkeypatch):
     assert f"Of {len(made)} components the 3" in words.of_its_components(values, shown)
 
 
+def test_the_stripe_of_the_first_token_is_explained_where_many_heads_have_it(seen):
+    n_sinks = sum(
+        float(seen.weights[layer, head, 1:, 0].mean()) >= raster.MARKED_FROM
+        for layer in range(2)
+        for head in range(4)
+    )
+    told = words.of_sinks(SimpleNamespace(measure="previous"), Seen(seen))
+    assert n_sinks
+    assert f"{n_sinks} of 8 heads give it {percent(raster.MARKED_FROM)} or more" in told
+    assert words.of_sinks(SimpleNamespace(measure="first"), Seen(seen)) == ""
+
+
 def test_a_measure_that_next_to_no_token_is_asked_for_calls_no_head():
     few, many = "the cat sees the dog", TEXT + " . " + TEXT
     for text, is_few in ((few, True), (many, False)):

@@ -257,15 +257,20 @@ def measure_of(values: Values) -> Measure:
 
 
 def scores_of(values: Values, found: Seen) -> Tensor:
-    """How much each head does of what is measured (layer, head); 0 where the text has no place for
-    it.
+    """How much each head does of what heads are marked by (layer, head)."""
+    return scores_by(values.measure, found)
+
+
+def scores_by(name: str, found: Seen) -> Tensor:
+    """How much each head does of what a measure measures (layer, head); 0 where the text has no
+    place for it.
     """
-    measure, run = measure_of(values), found.run
+    measure, run = MEASURES[name], found.run
 
     def taken() -> Tensor:  # a layer at a time: of a long text, one after the other fits
         return torch.stack([measure.of(each, run.ids) for each in run.weights]).nan_to_num()
 
-    return found.once(("scores", values.measure), taken)
+    return found.once(("scores", name), taken)
 
 
 def query_of(values: Values) -> int:

@@ -22,6 +22,7 @@ from .lesson import (
     looks_of,
     measure_of,
     rival_of,
+    scores_by,
     scores_of,
 )
 from .raster import MARKED_FROM
@@ -29,20 +30,39 @@ from .seen import Seen
 
 SMALLEST = 0.02
 """A token that brought less of what a head brought is not named."""
+MANY_SINKS = 0.1
+"""Of so many of all heads it is said why they look at the first token."""
 FEW_ASKED = 4
 """A measure that is asked of fewer tokens is a mean of next to nothing."""
 
 
 def about_the_model(model: Model) -> str:
-    """What kind of model this is."""
+    """What the model does, and how many heads it has."""
     s = model.settings
-    shared = "" if s.n_key_heads == s.n_heads else f" on {s.n_key_heads} key/value heads"
-    kept = f" Its numbers are kept in {model.quantised}." if model.quantised else ""
-    return (
-        "Type a text of yours, and see which tokens the model thinks likeliest next; ␣ is a blank. "
-        f"It is of the {model.family} family: {s.n_layers} layers of {s.n_heads} heads{shared}, "
-        f"{s.d_model:,} numbers for each token, {s.n_vocabulary:,} tokens to choose from.{kept}"
+    says = (
+        "Type a text of yours, and see which tokens (words, or pieces of them) the model thinks "
+        "likeliest next; ␣ is a blank. "
+        if s.predicts
+        else "Type a text of yours, cut into tokens (words, or pieces of them). "
     )
+    return (
+        f"{says}Inside stand {s.n_layers} layers of {s.n_heads} heads. Each of these "
+        f"{s.n_layers * s.n_heads} heads looks at your text in its own way."
+    )
+
+
+def of_its_sizes(model: Model) -> str:
+    """What kind of model this is, for who knows others."""
+    s = model.settings
+    n_shared = s.n_heads // s.n_key_heads
+    told = [
+        f"Family: {model.family}",
+        f"{n_shared} heads share one head’s keys and values" if n_shared > 1 else "",
+        f"{s.d_model:,} numbers for each token",
+        f"{s.n_vocabulary:,} tokens to choose from" if s.predicts else "",
+        f"its numbers are kept in {model.quantised}" if model.quantised else "",
+    ]
+    return " · ".join(filter(None, told))
 
 
 def typed_controls(values: Values, model: Model) -> str:
@@ -94,10 +114,25 @@ def strongest(values: Values, found: Seen) -> str:
     reached = f"Green: {bar} or more on average." if is_reached else f"None reaches {bar}."
     ids = found.run.ids
     n_asked = int(measure_of(values).picks(torch.as_tensor(ids))[1].sum())
-    told = f"Most: {listed(each)}. {reached} Asked of {n_asked} of your {len(ids)} tokens."
+    layer, head = best[0][0].split(".")
+    where = f"{best[0][0]} is layer {layer}, head {head}"
+    told = f"Most: {listed(each)}; {where}. {reached} Asked of {n_asked} of your {len(ids)} tokens."
     if n_asked < FEW_ASKED < len(ids):
         told += " Too few to call a head by it: a text that says things twice asks more."
-    return f"{measure_of(values).words} {told}"
+    return f"{measure_of(values).words} {told}{of_sinks(values, found)}"
+
+
+def of_sinks(values: Values, found: Seen) -> str:
+    """Why so many heads have a stripe at their left edge; "" where few have, or it is measured."""
+    scores = scores_by("first", found)
+    n_sinks = int((scores >= MARKED_FROM).sum())
+    if values.measure == "first" or n_sinks < MANY_SINKS * scores.numel():
+        return ""
+    return (
+        f" The stripe at the left of so many squares is the first token: {n_sinks} of "
+        f"{scores.numel()} heads give it {percent(MARKED_FROM)} or more. Trained heads rest there "
+        "where nothing fits: an attention sink."
+    )
 
 
 def of_what_is_asked(values: Values, found: Seen) -> str:
