@@ -36,7 +36,7 @@ with card("next", "What it says next", words.about_the_model(model)):
     if found is None:
         st.progress(going.share, text=f"Your text goes through {settings.n_layers} layers …")
     elif settings.predicts:
-        chart("next", charts.next_tokens(found, None), 480)
+        chart("next_tokens", charts.next_tokens(found, None), 480)
     else:
         note(words.says_nothing(model))
     st.caption(words.of_its_sizes(model))

@@ -72,4 +72,5 @@ div:has(> [class*="st-key-beside_"]) { flex: 0 1 auto; margin-left: auto; }
 }
 .stApp .st-key-chart_of_bars { min-height: 248px; }
 .stApp .st-key-chart_of_next { min-height: 221px; }
+.stApp .st-key-chart_of_next_tokens { min-height: 172px; }
 </style>"""
