@@ -39,7 +39,8 @@ with card("next", "What it says next", words.about_the_model(model)):
         chart("next_tokens", charts.next_tokens(found, None), 480)
     else:
         note(words.says_nothing(model))
-    st.caption(words.of_its_sizes(model))
+    if found is not None:
+        st.caption(words.of_its_sizes(model))
 
 if found is None:
     st.empty()  # in the place of all that follows, which is of the text before
