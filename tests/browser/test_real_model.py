@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from browser_tools import no_exception, open_page, settled, soon
+from browser_tools import no_exception, open_page, open_row, settled, soon
 
 PAGE = "real_model?predict=off"
 
@@ -116,4 +116,16 @@ def test_where_words_wrap_curves_lead_from_the_keys_to_the_token_that_looks(page
     ends = sorted((each["left"] + each["right"]) / 2 for each in (cat, last))
     assert [strongest["left"], strongest["right"]] == pytest.approx(ends, abs=8)
     assert cat["bottom"] < strongest["top"] < strongest["bottom"] < last["top"] + 8
+    no_exception(page)
+
+
+def test_on_a_phone_pictures_of_the_story_have_the_height_of_their_lines(page, app_url):
+    page.set_viewport_size({"width": 390, "height": 844})
+    open_page(page, app_url, f"{PAGE}&against_token=barks")
+    open_row(page, "story")
+    heights = [
+        page.locator(f".st-key-drawn_{name} svg.marks").bounding_box()["height"]
+        for name in ("head", "story_first")
+    ]
+    assert heights[1] == pytest.approx(heights[0], abs=2), "the same sentence, as wide"
     no_exception(page)
