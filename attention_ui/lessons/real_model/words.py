@@ -119,7 +119,8 @@ def strongest(values: Values, found: Seen) -> str:
     told = f"Most: {listed(each)}; {where}. {reached} Asked of {n_asked} of your {len(ids)} tokens."
     if n_asked < FEW_ASKED < len(ids):
         told += " Too few to call a head by it: a text that says things twice asks more."
-    return f"{measure_of(values).words} {told}{of_sinks(values, found)}"
+    sinks = of_sinks(values, found) if values.heads_order == "layers" else ""
+    return f"{measure_of(values).words} {told}{sinks}"
 
 
 def of_sinks(values: Values, found: Seen) -> str:
