@@ -16,6 +16,7 @@ import torch
 from PIL import Image
 
 from attention_core.real_model.attribution import attribution
+from attention_core.real_model.changes import Changes
 from attention_core.real_model.model import open_model
 from attention_core.real_model.run import logits, run
 from attention_core.real_model.tiny import TINY as FOLDER
@@ -175,14 +176,28 @@ def test_what_is_switched_off_is_read_and_what_is_not_there_is_said():
     assert (
         Parts().read("1.2,1.2, attention 0 , feed-forward 1") == "1.2, attention 0, feed-forward 1"
     )
-    changes = changes_of("1.2, attention 0, feed-forward 1, f3, a2")
+    changes = changes_of("1.2, attention 0, feed-forward 1, f3, a2, token 4, t7")
     assert (changes.heads, changes.attention, changes.ffn) == ({(1, 2)}, {0, 2}, {1, 3})
+    assert changes.hidden_tokens == {4, 7}
     for text in ("1", "1.2.3", "1.2;1.3", "mlp 3", "<b>", "1.2 " * 60):
         with pytest.raises(ValueError, match=r"look like|fit"):
             Parts().read(text)
     at = stands(visit(PAGE, model_off="9.0"))
     assert "there is no layer 9: the model has 2" in texts(at)
     assert "less than 1% without 0.0" in texts(stands(visit(PAGE, model_off="0.0")))
+
+
+def test_a_token_is_hidden_from_all_others(seen):
+    hidden = run(seen.model, seen.ids, changed=Changes(hidden_tokens=frozenset({7})))
+    left = float(logits(hidden)[-1].softmax(-1)[seen.model.tokenizer.next_id("purrs")])
+    told = texts(stands(visit(PAGE, model_off="token 7")))
+    assert (
+        f"“purrs” had {percent(float(Seen(seen).chances.max()))}, and has {percent(left)}" in told
+    )
+    assert "without token 7." in told
+    assert "there is no token 9: the sentence has 9" in texts(
+        stands(visit(PAGE, model_off="token 9"))
+    )
 
 
 def test_a_head_is_switched_off_by_a_button_and_on_again():

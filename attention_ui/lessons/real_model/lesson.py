@@ -108,7 +108,7 @@ def _heads(values: Values) -> dict[str, str]:
 def _are_there(written: str, values: Values) -> str | None:
     """What of that is to be switched off there is not, in words."""
     try:
-        changes_of(written).check(model_of(values).settings, MOST_ALONE)
+        changes_of(written).check(model_of(values).settings, len(encoded_of(values).ids))
     except ValueError as error:
         return f"{error}"
     return None
@@ -182,8 +182,12 @@ MODEL_OFF = Control(
     "Switch off",
     "",
     widget="text_input",
-    hint="heads as 11.1, or attention 5, feed-forward 5",
+    hint="such as 1.2, attention 1, token 1",
     check=_are_there,
+    look={
+        "help": "Heads as layer.head; the attention or the feed-forward of a layer, as attention "
+        "1 or feed-forward 1; a token by its place, which no other token sees then."
+    },
 )
 ASKED = Control(
     "asked_token",
