@@ -36,9 +36,11 @@ with card("next", "What it says next", words.about_the_model(model)):
     if found is None:
         st.progress(going.share, text=f"Your text goes through {settings.n_layers} layers …")
     elif settings.predicts:
-        chart("next", charts.next_tokens(found, None), 480)
+        chart("next_tokens", charts.next_tokens(found, None), 480)
     else:
         note(words.says_nothing(model))
+    if found is not None:
+        st.caption(words.of_its_sizes(model))
 
 if found is None:
     st.empty()  # in the place of all that follows, which is of the text before
@@ -111,6 +113,7 @@ with st.container(key="looked_into"):
             choosing("brought", charts.who_brought(made, settings, chosen, told))
             light(*words.adds_up(found, made))
             st.text(words.of_the_parts(values, found, made))
+            st.text(words.of_two_questions(values, found))
             st.text(words.of_its_tokens(values, found, chosen))
 
         with card(

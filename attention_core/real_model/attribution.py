@@ -46,6 +46,16 @@ class Attribution:
     logit: float
     """What the model says, before a cap where it has one."""
 
+    @property
+    def heads(self) -> list[Part]:
+        """What each head has brought, the most first."""
+        heads = (each for each in self.parts if each.kind == "head")
+        return sorted(heads, key=lambda each: -each.amount)
+
+    def of_head(self, layer: int, head: int) -> float:
+        """What one head has brought."""
+        return next(each.amount for each in self.parts if (each.layer, each.head) == (layer, head))
+
     def of_attention(self, layer: int) -> float:
         """What all that attention of a layer wrote has brought."""
         return sum(

@@ -117,9 +117,9 @@ MEASURES = {
         _after_same,
     ),
     "first": Measure(
-        "first token",
-        "How much of its weight a token gives to the first one: a place to rest for a head that "
-        "looks for something which is not there.",
+        "first token (sink)",
+        "How much of its weight a token gives to the first one, the attention sink: a place to "
+        "rest for a head that looks for something which is not there.",
         _first,
     ),
     "near": near(),

@@ -18,7 +18,9 @@ from .arithmetic import (
     cell_equation,
     common_place,
     components,
+    is_long,
     long_number,
+    of_the_rest,
     operand_groups,
     operand_label,
     terms_table,
@@ -41,6 +43,8 @@ def apart(name: str, trace: Trace, trail: Sequence[CellPlace]) -> None:
                     _sliders(name, trail, step, index)
             with st.container(gap="xsmall"):
                 st.latex(cell_equation(step, index, arithmetic))
+                if is_long(arithmetic):
+                    st.markdown(of_the_rest(arithmetic))
                 for remark in remarks(step, index):
                     st.markdown(remark)
                 code = f"  `{step.code}`" if len(step.code) < 140 else ""
@@ -100,7 +104,8 @@ def _upstream(name: str, trace: Trace, trail: Sequence[CellPlace], arithmetic: E
     """The operands, grouped; choosing one follows it to its own arithmetic."""
     for at, group in enumerate(operand_groups(arithmetic)):
         shown = group[:SHOWN_OPERANDS]
-        more = f" (the first {SHOWN_OPERANDS} of {len(group)})" if len(group) > len(shown) else ""
+        which = "of the largest terms" if is_long(arithmetic) else "the first"
+        more = f" ({which}, {len(shown)} of {len(group)})" if len(group) > len(shown) else ""
         # Two keys take turns, so that the operand just followed does not still look chosen.
         key = f"operand_{name}_{at}_{len(trail) % 2}"
         if st.session_state.get(key) is not None:

@@ -20,18 +20,23 @@ from attention_core.trace import Step, Trace, head_at
 from ..picture.numbers import written
 
 TERMS_A_LINE = 3
+MOST_LINES = 4
+"""A sum of more lines than this is not written out: its largest terms are."""
 
 
 def cell_equation(step: Step, index: tuple[int, ...], arithmetic: Expression) -> str:
-    """The cell as an equation in LaTeX; what is longer takes several lines."""
+    """The cell as an equation in LaTeX; what is longer takes several lines, and of a sum that is
+    longer still, the largest terms stand there, the largest first.
+    """
     # A symbol with two indices of its own, such as a tile's, is kept apart from those of its cell.
     symbol = rf"\left({step.symbol}\right)" if "," in step.symbol else f"{{{step.symbol}}}"
     left = f"{symbol}_{{{','.join(map(str, index))}}}"
     result = number(float(step.value[index]))
     terms = [term.latex() for term in arithmetic.terms]
     if isinstance(arithmetic, Sum) and len(terms) >= TERMS_A_LINE:
-        if len(terms) > TERMS_A_LINE * 4:
-            terms = [*terms[: TERMS_A_LINE * 3], r"\dots", terms[-1]]
+        if is_long(arithmetic):
+            most = largest_first(arithmetic.terms)[: TERMS_A_LINE * (MOST_LINES - 1)]
+            terms = [*(term.latex() for term in most), r"\cdots"]
         lines = [
             plus_signs(terms[at : at + TERMS_A_LINE]) for at in range(0, len(terms), TERMS_A_LINE)
         ]
@@ -46,11 +51,36 @@ def _in_lines(left: str, made: str, result: str) -> str:
     return rf"\begin{{aligned}}{left} = {{}} & {made} \\ = {{}} & {result}\end{{aligned}}"
 
 
+def is_long(arithmetic: Expression) -> bool:
+    """Whether a sum has too many terms to write out."""
+    return isinstance(arithmetic, Sum) and len(arithmetic.terms) > TERMS_A_LINE * MOST_LINES
+
+
+def largest_first(terms: Sequence[Expression]) -> list[Expression]:
+    """Terms of a sum, those first that make most of it; what is no number before all others."""
+    return sorted(
+        terms, key=lambda term: -abs(term.value) if term.value == term.value else -math.inf
+    )
+
+
+def of_the_rest(arithmetic: Expression) -> str:
+    """What is not written out of a long sum."""
+    terms = largest_first(arithmetic.terms)
+    n_shown = TERMS_A_LINE * (MOST_LINES - 1)
+    rest = sum(term.value for term in terms[n_shown:])
+    return (
+        f"The {n_shown} largest of {len(terms)} terms are written out, the largest first; the "
+        f"other {len(terms) - n_shown} add up to {plain_number(rest)}."
+    )
+
+
 def operand_groups(arithmetic: Expression) -> tuple[tuple[Cell, ...], ...]:
     """The leaves in the groups a learner thinks in: the row and the column of a dot product, the
-    row of a softmax. Repeated cells are named once.
+    row of a softmax. Repeated cells are named once; those of a long sum as its terms are ordered.
     """
     terms = arithmetic.terms
+    if is_long(arithmetic):
+        terms = largest_first(terms)
     if all(isinstance(term, Product) for term in terms):
         columns = zip(*(tuple(term.cells()) for term in terms), strict=False)
         return tuple(tuple(dict.fromkeys(column)) for column in columns)

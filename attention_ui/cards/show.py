@@ -363,14 +363,19 @@ def _way_in(name: str, layout: Layout) -> None:
 
 
 def first_cell(layout: Layout, matrix: Matrix) -> tuple[int, ...]:
-    """The cell of a matrix that is opened first: where a sentence is drawn, the largest in the row
-    of the query whose arcs are shown, since the words speak of it.
+    """The cell of a matrix that is opened first: the largest in the row of the query that is asked,
+    or whose arcs are shown where a sentence is drawn, since the words speak of it.
     """
     index = (*matrix.lead, *(0,) * (matrix.step.value.ndim - len(matrix.lead)))
     one, axes = layout.sentence, matrix.step.axes
-    if one is None or axes[-2:-1] != ("query",) or len(matrix.lead) > len(axes) - 2:
+    if axes[-2:-1] != ("query",) or len(matrix.lead) > len(axes) - 2:
         return index
-    query = one.first if one.asks is None else one.asks
+    if one is not None:
+        query = one.first if one.asks is None else one.asks
+    elif matrix.asked:
+        query = matrix.rows[matrix.asked] if matrix.rows else matrix.asked
+    else:
+        return index
     row = matrix.step.value[(*index[:-2], query)]
     return *index[:-2], query, int(row.float().abs().nan_to_num(0.0, 0.0).argmax())
 

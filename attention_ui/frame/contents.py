@@ -136,6 +136,27 @@ LESSONS = (
         after="queries_keys_values",
     ),
     Lesson(
+        "tiny_language",
+        "A tiny language",
+        "What does a trained head do? A small network learned a language of 60 words. Give it a "
+        "beginning: see what it says next and which head brought it, and switch a head off.",
+        "Trained heads",
+        ":material/translate:",
+        minutes=8,
+        after="multi_head_attention",
+    ),
+    Lesson(
+        "heads_learning",
+        "Watch heads learn",
+        "How does a head learn what it does? Nobody tells it. A small network guesses the next "
+        "letter in random rows that begin to repeat. For a while it fails; then its heads find out "
+        "how.",
+        "Trained heads",
+        ":material/model_training:",
+        minutes=8,
+        after="multi_head_attention",
+    ),
+    Lesson(
         "transformer_block",
         "The transformer block",
         "What surrounds attention in a real model? A stream of numbers for each token: attention "
@@ -168,32 +189,11 @@ LESSONS = (
         after="causal_mask",
     ),
     Lesson(
-        "tiny_language",
-        "A tiny language",
-        "What does a trained head do? A small network learned a language of 60 words. Give it a "
-        "beginning: see what it says next and which head brought it, and switch a head off.",
-        "Trained heads",
-        ":material/translate:",
-        minutes=8,
-        after="multi_head_attention",
-    ),
-    Lesson(
-        "heads_learning",
-        "Watch heads learn",
-        "How does a head learn what it does? Nobody tells it. A small network guesses the next "
-        "letter in random rows that begin to repeat. For a while it fails; then its heads find out "
-        "how.",
-        "Trained heads",
-        ":material/model_training:",
-        minutes=8,
-        after="multi_head_attention",
-    ),
-    Lesson(
         "real_model",
         "A real model",
         "What do the heads of a real language model look at? Give it a text of yours, see all its "
         "heads at once, and follow any of them down to its numbers.",
-        "Trained heads",
+        "Inside real models",
         ":material/neurology:",
         minutes=12,
         after="tiny_language",

@@ -34,8 +34,10 @@ BEHIND = 84
 TITLE, SHAPE, SLANT = 18, 15, 0.72
 CUT_BARS = "cut: longer than its room"
 """What is said below bars that go both ways, where there is room for it."""
-LEAST_LINE = 10
-"""Pixels from one row's label to the next: where rows are lower, some have none."""
+LEAST_LINE, LEAST_COMPACT = 12, 10
+"""Pixels from one row's label to the next: where rows are lower, some have none. A picture that is
+compact grows with its window.
+"""
 BELOW = 28
 """For the legend."""
 NO_PATH = "M0,0"
@@ -138,6 +140,8 @@ class Layout:
             + (", covered by a question" if each.covered else "")
             for each in self.matrices
         ]
+        if not self.matrices:
+            return "The sentence, each token shaded by its weight."
         above = (
             "The sentence, shaded by weights; below it matrices" if self.sentence else "Matrices"
         )
@@ -390,14 +394,16 @@ def stand(
     if one.shape and text_width(one.shape) <= widest:
         words.append(Word(one.shape, x, top + TITLE + 5, "shape"))
     labels = 0 if not one.heads[0] else BAND
-    every = max(1, math.ceil(LEAST_LINE / row))
+    every = max(1, math.ceil((LEAST_COMPACT if one.compact else LEAST_LINE) / row))
     for at, name in enumerate(one.rows):
-        if at % every == 0:
+        if at % every == matrix.asked % every:
             words.append(Word(name, x - 6 - labels, y + (at + 0.5) * row, "row"))
     slanted = one.is_slanted(cell)
     up = BAND if one.heads[1] else 0
+    every = one.every(cell)
+    asked = matrix.asked if matrix.axes[1] in ("query", "key") else 0
     for at, name in enumerate(one.columns):
-        if at % one.every(cell) == 0:
+        if at % every == asked % every:
             place = x + (at + (0.35 if slanted else 0.5)) * width
             look = "slanted" if slanted else "column"
             words.append(Word(name, place, y - 7 - up, look))

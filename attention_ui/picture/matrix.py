@@ -36,6 +36,8 @@ class Matrix:
     """True for cells that are not drawn at all, in the shape of `drawn`."""
     row_labels: bool = True
     column_labels: bool = True
+    asked: int = 0
+    """Which of the tokens that are drawn has its name in any case, where not all have room."""
     as_bars: bool = False
     """A column of weights drawn as bars, from 0 to 1."""
     both_ways: bool = False

@@ -183,7 +183,7 @@ def _sentence_lists(lists: Lists, one: Sentence, others: Sequence[Sentence]) -> 
         for number, head in enumerate(one.heads or (None,)):
             each = [weights[number][:, at] for weights in shown]
             plain = {"shades": SEPARATOR.join(percents(key.numpy()) for key in each)}
-            lists[id_of_token("arc", at, head)] = plain
+            lists[id_of_token("arc", at, head)] = lists[id_of_token("arcn", at, head)] = plain
             if head is not None:
                 lists[id_of_token("strip", at, head)] = plain
                 continue

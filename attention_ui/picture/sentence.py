@@ -1,7 +1,8 @@
 """The sentence itself as a picture: its tokens as a line of text, shaded by the weight that one
-query gives them, with arcs from the query to its keys; of several heads, a bar and an arc in the
-colour of each. Or two sentences, one above that asks, one below that answers. Another query's
-weights are shown, in the browser, while one of its cells or its token is pointed at.
+query gives them, with arcs from the query to its keys, or, where they take several lines, with
+curves from line to line; of several heads, a bar and an arc in the colour of each. Or two
+sentences, one above that asks, one below that answers. Another query's weights are shown, in the
+browser, while one of its cells or its token is pointed at.
 """
 
 from collections.abc import Sequence
@@ -21,6 +22,8 @@ BOX, ARCS, SPACE = 28, 64, 6
 PADDING = 18
 SHARE = 15
 """For the share in numbers, below a token."""
+LOOP = 13
+"""Above each of several lines, for what goes from token to token."""
 STRIP = 8
 """For the bar of a head, below a token."""
 BETWEEN = 62
@@ -47,7 +50,11 @@ class Sentence:
     """The query, where there are the weights of one alone."""
     wide: tuple[Box, ...] = ()
     narrow: tuple[Box, ...] = ()
-    has_arcs: bool = True
+    wide_way: str = ""
+    narrow_way: str = ""
+    """What goes from a query to its keys: an `arc` over one line, a `line` to another sentence, a
+    `curve` among several lines, or, where these would be a tangle, nothing.
+    """
     place: int = 0
     """The place of the first of the tokens, where it is a part of a longer text."""
     heads: tuple[int, ...] = ()
@@ -152,19 +159,24 @@ def above(layout: Layout, one: Sentence) -> Layout:
 
 
 def _places(one: Sentence, when: str, room: float) -> dict[str, object]:
-    """The boxes of the tokens, and whether lines from token to token have room."""
+    """The boxes of the tokens, and what goes from token to token."""
     boxes, lines = _set(one.tokens, room, one.below)
     asking: tuple[Box, ...] = ()
+    way = "arc" if lines == 1 else "" if one.heads else "curve"
+    top = ARCS if lines == 1 else 0.0
     if one.askers:
         asking, more = _set(one.askers, room, 0.0)
         lines = max(lines, more)
-    top = (BETWEEN if lines == 1 else SPACE * 3) if asking else ARCS if lines == 1 else 0.0
+        way = "line" if lines == 1 else ""
+        top = BETWEEN if lines == 1 else SPACE * 3
+    elif way == "curve":
+        boxes, lines = _set(one.tokens, room, one.below + LOOP)
+        top = LOOP
     if asking:
         top += max(box.y for box in asking) + BOX
         boxes, asking = _centred(boxes, asking) if lines == 1 else (boxes, asking)
     boxes = tuple(replace(box, y=box.y + top) for box in boxes)
-    made: dict[str, object] = {when: boxes, f"{when}_askers": asking}
-    return made | ({"has_arcs": lines == 1} if when == "wide" else {})
+    return {when: boxes, f"{when}_askers": asking, f"{when}_way": way}
 
 
 def _centred(*lines: tuple[Box, ...]) -> list[tuple[Box, ...]]:

@@ -15,7 +15,7 @@ import altair as alt
 
 from .layout import NARROW
 from .palette import BAR, CHOSEN, FAINT, FED, FULL, INK, MUTED, NEGATIVE, POSITIVE
-from .sentence import BETWEEN
+from .sentence import BETWEEN, BOX, LOOP, SHARE
 from .table import (
     BY_QUERY,
     BY_STEP,
@@ -447,14 +447,22 @@ def _paths(base: alt.Chart) -> alt.Chart:
         for name in ("shade", "strength", "text")
     )
     asks = "datum.by && focus >= 0 ? focus : datum.j"
-    there = f"toNumber(split(datum.text, '{SEPARATOR}')[{asks}]) * grown"
-    way = f"({there} - datum.px)"
+    place = f"split(split(datum.text, '{SEPARATOR}')[{asks}], ';')"
+    way = f"(toNumber({place}[0]) * grown - datum.px)"
+    down = f"(toNumber({place}[1]) * grown - datum.py)"
     up = f"min(108 * grown, 22 + abs({way}) / 2.4) * datum.strength"
-    is_way = "(datum.look == 'arc' || datum.look == 'line')"
+    is_way = "(datum.look == 'arc' || datum.look == 'line' || datum.look == 'curve')"
+    is_itself = f"(datum.look == 'curve' && abs({way}) < 1 && abs({down}) < 1)"
     faint = f"{shade} < 0.01 || (datum.look == 'arc' && abs({way}) < 1)"
     arc = f"'M0,0Q' + {way} / 2 + ',' + (-{up}) + ' ' + {way} + ',0'"
     # From a key up to the query that asks, in the line above.
     line = f"'M0,0L' + {way} + ',' + ({1 - BETWEEN} * grown)"
+    curve = (
+        f"{is_itself} ? 'M' + (-datum.pw / 2) + ',0h' + datum.pw + 'v' + ({BOX} * grown)"
+        f" + 'h' + (-datum.pw) + 'z'"
+        f" : abs({down}) < 1 ? 'M0,0Q' + {way} / 2 + ',' + (-{2 * LOOP - 4} * grown) + ' ' + {way}"
+        f" + ',0' : {_from_line_to_line(way, down)}"
+    )
     return (
         base.transform_filter(f"datum.kind == {PATH}")
         .mark_point(
@@ -463,12 +471,32 @@ def _paths(base: alt.Chart) -> alt.Chart:
             # A path in pixels is drawn as it is written at size 4.
             size=alt.expr(f"{is_way} ? 4 : 4 * grown * grown"),
             shape=alt.expr(
-                f"datum.look == 'arc' ? {arc} : datum.look == 'line' ? {line} : {text}"
+                f"datum.look == 'arc' ? {arc} : datum.look == 'line' ? {line}"
+                f" : datum.look == 'curve' ? ({curve}) : {text}"
             ),
             stroke=alt.expr("datum.colour"),
-            strokeWidth=alt.expr(f"{is_way} ? 0.6 + 8 * {shade} : 1.6"),
-            opacity=alt.expr(f"{is_way} ? ({faint} ? 0 : 0.7) : {strength}"),
+            strokeWidth=alt.expr(f"{is_way} && !{is_itself} ? 0.6 + 8 * {shade} : 1.6"),
+            opacity=alt.expr(
+                f"{is_itself} ? 1 : {is_way} ? ({faint} ? 0 : datum.look == 'curve' ? 0.5 : 0.7)"
+                f" : {strength}"
+            ),
         )
         .encode(X, Y, KEY)
         .properties(name="paths")
     )  # fmt: skip
+
+
+def _from_line_to_line(way: str, down: str) -> str:
+    """A curve between a key and a query in other lines: from below the share of the upper one to
+    the upper edge of the lower one.
+    """
+    below, bend = f"({BOX + SHARE + 4} * grown)", "(18 * grown)"
+    to_query = (
+        f"'M0,' + {below} + 'C0,' + ({below} + {bend}) + ' ' + {way} + ',' + ({down} - {bend})"
+        f" + ' ' + {way} + ',' + {down}"
+    )
+    up_to_query = (
+        f"'M0,0C0,' + (-{bend}) + ' ' + {way} + ',' + ({down} + {below} + {bend})"
+        f" + ' ' + {way} + ',' + ({down} + {below})"
+    )
+    return f"{down} > 0 ? {to_query} : {up_to_query}"

@@ -72,7 +72,9 @@ NUMBERS = {
     **{f"{name}{slot}": pa.int16() for slot in range(SLOTS) for name in RECTANGLE},
 }
 TEXTS = ("id", "look", "text", "where", "along", "tip", "so", "colour", "asks", "share", "gives")
-"""Of a path, `text` is how it is drawn; of an arc, where in the line each query stands."""
+"""Of a path, `text` is how it is drawn; of what goes from a query to its keys, where each query
+stands: its x, and of a curve its y too.
+"""
 LISTS = ("texts", "shades", "strengths", "looks")
 """What stands for `text`, `shade` and `strength` (in percent) and `look` where something chooses.
 """
@@ -595,14 +597,16 @@ def _opened(step: Step, own: np.ndarray, opened: Open) -> list[int]:
 
 def _add_sentence(rows: _Rows, one: Sentence, number: int) -> None:
     """A box for each token, which is shaded by the weight that the query gives it, its share, and
-    an arc from the query; of several heads, a bar and an arc for each.
+    an arc or a curve from the query; of several heads, a bar and an arc for each.
     """
     length = len(one.tokens)
     shown = by_head(shares(one))  # (head, query, key)
     n_queries = shown.shape[1]
     by = BY_QUERY if one.asks is None else FIXED
-    asking = (one.wide_askers, one.narrow_askers) if one.askers else (one.wide, one.narrow)
-    mids = SEPARATOR.join(f"{box.x + box.width / 2:.1f}" for box in asking[0])
+    ways = (
+        ("", ON_WIDE, one.wide_way, one.wide_askers or one.wide),
+        ("n", ON_NARROW, one.narrow_way, one.narrow_askers or one.narrow),
+    )
     asks = one.first if one.asks is None else one.asks
     chosen = {"first": float(one.first), "n": float(n_queries), "by": by}
     if one.sources:
@@ -663,19 +667,21 @@ def _add_sentence(rows: _Rows, one: Sentence, number: int) -> None:
                 **lists,
                 **{**places, **strips, "h": 6.0, "hn": 6.0},
             )
-        if one.has_arcs:
+        for n, when, way, asking in ways:
+            if not way:
+                continue
             rows.add(
                 length,
                 kind=PATH,
-                when=ON_WIDE,
-                id=[id_of_token("arc", key, head) for key in range(length)],
-                text=mids,
-                look="line" if one.askers else "arc",
+                when=when,
+                id=[id_of_token(f"arc{n}", key, head) for key in range(length)],
+                text=SEPARATOR.join(_middle(box, way) for box in asking),
+                look=way,
                 # On top of each other, the arcs of several heads would be brown.
                 strength=1.0 if head is None else 1 - 0.55 * at / len(one.heads),
                 j=[asks] * length,
                 **lists,
-                **{**places, **centre, "y": [box.y - 1 for box in one.wide]},
+                **{**places, **centre, f"y{n}": [y - 1 for y in places[f"y{n}"]]},
             )
 
 
@@ -701,6 +707,12 @@ def _add_askers(rows: _Rows, one: Sentence, same: dict[str, object]) -> None:
         **_boxes("", one.wide_askers),
         **_boxes("n", one.narrow_askers),
     )
+
+
+def _middle(box: Box, way: str) -> str:
+    """Where a query stands, for what goes from it to its keys."""
+    x = f"{box.x + box.width / 2:.1f}"
+    return f"{x};{box.y - 1:.1f}" if way == "curve" else x
 
 
 def _boxes(suffix: str, boxes: Sequence[Box]) -> dict[str, list[float]]:

@@ -12,7 +12,7 @@ CARDS = """<style>
 div:has(> [class*="st-key-words_"]) { flex: 1 1 21rem; max-width: 44rem; }
 div:has(> [class*="st-key-beside_"]) { flex: 0 1 auto; margin-left: auto; }
 [class*="st-key-aside_"] { display: none; }
-[class*="st-key-card_"] { container-type: inline-size; }
+[class*="st-key-card_"], [class*="st-key-row_"] { container-type: inline-size; }
 [class*="st-key-band_"] [data-testid="stMarkdownContainer"] p {
   line-height: 1.45; text-wrap-style: pretty; }
 [class*="st-key-picture_"] { position: relative; }
@@ -72,4 +72,5 @@ div:has(> [class*="st-key-beside_"]) { flex: 0 1 auto; margin-left: auto; }
 }
 .stApp .st-key-chart_of_bars { min-height: 248px; }
 .stApp .st-key-chart_of_next { min-height: 221px; }
+.stApp .st-key-chart_of_next_tokens { min-height: 172px; }
 </style>"""

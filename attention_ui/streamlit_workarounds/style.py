@@ -53,6 +53,7 @@ div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
    (`about_as_wide`); the widget itself is then just as wide as it is. */
 [class*="st-key-control_"]:has(> [data-testid="stSkeleton"]):not(TOGGLES) { min-height: 4.25rem; }
 .st-key-control_sentence:has(> [data-testid="stSkeleton"]) { min-height: 6rem; }
+.st-key-control_prompt:has(> [data-testid="stSkeleton"]) { min-height: 7.75rem; }
 .st-key-contents :has(> [data-testid="stSkeleton"]) { height: 1.375rem; }
 .st-key-app_title > :has(> [data-testid="stSkeleton"]) { height: 1.75rem; }
 [class*="st-key-beside_"] > :has(> [data-testid="stSkeleton"]) { min-width: 6rem; }

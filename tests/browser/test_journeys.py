@@ -17,7 +17,11 @@ TOLD = "document.querySelector('#vg-tooltip-element.visible')?.innerText ?? ''"
 OF_ITS_OWN = {
     "divide_by_sqrt_d": ("control_trials", ("ArrowRight",), "trials="),
     "heads_learning": ("moves_run", ("Home",), "recorded_step=0"),
-    "real_model": ("control_prompt", ("End", "Backspace", "Backspace", "Enter"), "prompt="),
+    "real_model": (
+        "control_prompt",
+        ("Control+End", "Backspace", "Backspace", "Control+Enter"),
+        "prompt=",
+    ),
     "tiny_language": ("moves_training", ("Home",), "tiny_step=0"),
     "notebooks_numbers": ("control_search", ("q", "Enter"), "search=q"),
 }
@@ -45,7 +49,7 @@ def test_a_picture_tells_its_numbers_a_control_is_used_and_all_of_it_fits_a_phon
     assert page.evaluate("testRuns.asked") == asked, "the server was asked"
     if lesson in OF_ITS_OWN:
         place, keys, said = OF_ITS_OWN[lesson]
-        page.locator(f"[class*='st-key-{place}'] input").first.focus()
+        page.locator(f"[class*='st-key-{place}'] :is(input, textarea)").first.focus()
         assert page.get_by_role("textbox", name="Seed", exact=True).count() == 0
     else:
         page.get_by_role("textbox", name="Seed", exact=True).first.focus()

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from browser_tools import no_exception, open_page, settled, soon
+from browser_tools import no_exception, open_page, open_row, settled, soon
 
 PAGE = "real_model?predict=off"
 
@@ -39,15 +39,93 @@ def test_a_click_on_a_head_opens_it_and_the_link_has_it(page, app_url, link, at,
 @pytest.mark.slow("8 s: three texts")
 def test_another_text_is_read_and_one_that_cannot_be_stays(page, app_url):
     open_page(page, app_url, PAGE)
-    typed = page.get_by_label("Your text")
+    typed = page.get_by_role("textbox", name="Your text")
     typed.fill("the tired cat sees the dog but it")
-    typed.press("Enter")
+    typed.press("Control+Enter")
     settled(page)
     soon(page, lambda: page.locator(".st-key-card_off").count() == 1)
     assert "dog+but+it" in page.url
     typed.fill("the zebra")
-    typed.press("Enter")
+    typed.press("Control+Enter")
     page.locator(".st-key-problem_of_prompt").get_by_text("none of the 61 words").wait_for()
     assert typed.input_value() == "the zebra"
     assert page.locator(".st-key-card_brought").count() == 1, "what was there stays"
+    no_exception(page)
+
+
+OVERLAPS = """
+(card) => {
+  const words = [...document.querySelectorAll(`.st-key-card_${card} .vega-embed svg text`)]
+    .filter((each) => each.textContent && getComputedStyle(each).opacity > 0)
+    .map((each) => [each.textContent, each.getBoundingClientRect()]);
+  const found = [];
+  for (const [at, [text, a]] of words.entries())
+    for (const [other, b] of words.slice(at + 1)) {
+      const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+      const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+      if (across > 1 && down > 5) found.push([text, other]);
+    }
+  return [words.length, found];
+}
+"""
+
+
+@pytest.mark.slow("12 s: two widths of a long text")
+@pytest.mark.parametrize("width", [390, 1280])
+def test_words_of_a_long_text_do_not_overlap_and_the_last_token_is_there(page, app_url, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    sentence = "the tired cat sees the dog because it growls and"
+    open_page(page, app_url, f"{PAGE}&prompt={'+'.join([*sentence.split()] * 3)}")
+    for card in ("heads", "layers"):
+        n_words, overlapping = page.evaluate(OVERLAPS, card)
+        assert n_words > 20, card
+        assert overlapping == [], card
+        texts = page.locator(f".st-key-card_{card} .vega-embed svg text").all_text_contents()
+        assert "and" in texts, card
+    told = page.locator(".st-key-card_layers .vega-embed svg").inner_html()
+    assert re.search(r"the last \d+ of \d+ tokens", told)
+    no_exception(page)
+
+
+WAYS = """
+() => [...document.querySelectorAll('.st-key-drawn_head svg.marks g.paths_marks path')]
+  .filter((each) => Number(getComputedStyle(each).opacity) > 0)
+  .map((each) => [each.getBoundingClientRect(), parseFloat(getComputedStyle(each).strokeWidth)])
+  .map(([{left, right, top, bottom}, width]) => ({left, right, top, bottom, width}))
+"""
+WORDS = """
+() => [...document.querySelectorAll('.st-key-drawn_head svg.marks g.words_marks text')]
+  .map((each) => [each.textContent, each.getBoundingClientRect()])
+  .map(([text, {left, right, top, bottom}]) => ({text, left, right, top, bottom}))
+"""
+
+
+def test_where_words_wrap_curves_lead_from_the_keys_to_the_token_that_looks(page, app_url):
+    """On a phone: the token is framed, and each curve has one end at it, the other at its key."""
+    page.set_viewport_size({"width": 390, "height": 844})
+    open_page(page, app_url, f"{PAGE}&model_head=1.1&prompt=the+tired+cat+sees+the+dog+because+it")
+    page.locator(".st-key-drawn_head svg.marks").scroll_into_view_if_needed()
+    words, ways = page.evaluate(WORDS), page.evaluate(WAYS)
+    assert len({round(each["top"]) for each in words}) > 1, "it takes several lines"
+    (last,) = (each for each in words if each["text"] == "it")
+    cat = next(each for each in words if each["text"] == "cat")
+    frames = [w for w in ways if w["left"] < last["left"] < last["right"] < w["right"]
+              and w["top"] < last["top"] < last["bottom"] < w["bottom"]]  # fmt: skip
+    assert len(frames) == 1, "the token that looks is framed"
+    strongest = max((way for way in ways if way not in frames), key=lambda way: way["width"])
+    ends = sorted((each["left"] + each["right"]) / 2 for each in (cat, last))
+    assert [strongest["left"], strongest["right"]] == pytest.approx(ends, abs=8)
+    assert cat["bottom"] < strongest["top"] < strongest["bottom"] < last["top"] + 8
+    no_exception(page)
+
+
+def test_on_a_phone_pictures_of_the_story_have_the_height_of_their_lines(page, app_url):
+    page.set_viewport_size({"width": 390, "height": 844})
+    open_page(page, app_url, f"{PAGE}&against_token=barks")
+    open_row(page, "story")
+    heights = [
+        page.locator(f".st-key-drawn_{name} svg.marks").bounding_box()["height"]
+        for name in ("head", "story_first")
+    ]
+    assert heights[1] == pytest.approx(heights[0], abs=2), "the same sentence, as wide"
     no_exception(page)

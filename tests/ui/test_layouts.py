@@ -18,6 +18,7 @@ from attention_core import operations as ops
 from attention_core.mechanism.softmax import given_row, normalise_row
 from attention_core.mechanism.trainable import attend_trainable, expand_token
 from attention_core.text.inputs import Inputs
+from attention_ui.cards.arithmetic import cell_equation, is_long, of_the_rest, operand_groups
 from attention_ui.cards.show import MOST_BYTES, first_cell
 from attention_ui.controls.control import understood
 from attention_ui.controls.shared import first_query, inputs_of
@@ -227,7 +228,23 @@ def test_the_sentence_takes_as_many_lines_as_it_needs():
             assert (
                 one.y != other.y or one.x + one.width <= other.x or other.x + other.width <= one.x
             )
-    assert not layout.sentence.has_arcs
+    assert (layout.sentence.wide_way, layout.sentence.narrow_way) == ("curve", "curve")
+    rows = cells.table(layout).to_pydict()
+    drawn = [at for at, look in enumerate(rows["look"]) if look == "curve"]
+    assert sorted(rows["when"][at] for at in drawn) == [cells.ON_WIDE] * 64 + [cells.ON_NARROW] * 64
+    for at in drawn:
+        boxes = (
+            layout.sentence.wide if rows["when"][at] == cells.ON_WIDE else layout.sentence.narrow
+        )
+        places = [f"{box.x + box.width / 2:.1f};{box.y - 1:.1f}" for box in boxes]
+        assert rows["text"][at].split(cells.SEPARATOR) == places
+
+
+@pytest.mark.parametrize(("n", "ways"), [(3, ("arc", "arc")), (12, ("arc", "curve"))])
+def test_a_line_has_arcs_and_several_lines_have_curves(n, ways):
+    trace = attend(embed(Inputs(" ".join(f"word{at}" for at in range(n)))))
+    one = with_sentence(equation(trace, trace["weights"]), 0).sentence
+    assert (one.wide_way, one.narrow_way) == ways
 
 
 def test_a_sentence_needs_weights():
@@ -538,6 +555,23 @@ def test_of_rows_and_columns_that_are_picked_each_cell_is_its_own():
     assert where[0].startswith(f"token 2 “{trace.labels('key')[2]}”")
 
 
+@pytest.mark.parametrize("n", [14, 37, 64])
+@pytest.mark.parametrize("asked", [0, 5, -1])
+def test_names_of_a_long_text_have_room_and_the_token_that_is_asked_has_its_own(n, asked):
+    trace = attend(embed(Inputs(" ".join(f"w{at}" for at in range(n)))))
+    asked = asked % n
+    layout = equation(trace, Matrix(trace["weights"], asked=asked))
+    for arrangement in (layout.wide, layout.narrow):
+        for look, across in (("row", "y"), ("slanted", "x"), ("column", "x")):
+            words = [word for word in arrangement.words if word.look == look]
+            places = sorted(getattr(word, across) for word in words)
+            room = [text_width(word.text) for word in words] if look == "column" else [12]
+            assert all(b - a >= max(room) - 1e-6 for a, b in itertools.pairwise(places)), look
+        named = [word.text for word in arrangement.words if word.look in ("row", "slanted")]
+        named += [word.text for word in arrangement.words if word.look == "column"]
+        assert sum(text.endswith(f"w{asked}") for text in named) == 2, "as query and as key"
+
+
 def test_on_a_phone_each_of_few_rows_has_its_label():
     trace = embed(Inputs("a b c d e f g h i j k l m n", d_in=64))
     (box,) = equation(trace, Matrix(trace["embeddings"])).narrow.boxes
@@ -812,3 +846,39 @@ def test_the_first_layer_names_every_row_and_titles_stand_clear_of_what_is_above
     concat, following = (layout.wide.boxes[names.index(name)] for name in ("concat", "W_output"))
     (title,) = (word for word in layout.wide.words if word.text == "W_output")
     assert following.y > title.y > concat.y + concat.height + 15
+
+
+# --- a cell taken apart ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("d", "long"), [(12, False), (13, True), (29, True)])
+def test_of_a_long_sum_the_largest_terms_are_written_out_and_the_rest_is_said(d, long):
+    trace = embed(Inputs("a b c", d_in=d))
+    embeddings = trace["embeddings"]
+    scores = trace.step(
+        "scores", ops.MatMul(transpose=True), embeddings, embeddings, axes=("query", "key")
+    )
+    made = scores.arithmetic((0, 2))
+    assert is_long(made) == long
+    products = (embeddings.value[0] * embeddings.value[2]).tolist()
+    in_order = sorted(range(d), key=lambda at: -abs(products[at])) if long else [*range(d)]
+    queries, keys = operand_groups(made)
+    assert [cell.index for cell in queries] == [(0, at) for at in in_order]
+    assert [cell.index for cell in keys] == [(2, at) for at in in_order]
+    written = cell_equation(scores, (0, 2), made)
+    assert ("cdots" in written) == long
+    if long:
+        first = made.terms[in_order[0]].latex()
+        assert written.index(first) < written.index(made.terms[in_order[8]].latex())
+        rest = sum(products[at] for at in in_order[9:])
+        told = of_the_rest(made)
+        assert f"the other {d - 9} add up to {rest:.4f}".replace("-", "−") in told
+
+
+def test_the_cell_that_is_opened_first_is_in_the_row_that_is_asked():
+    trace = attend(embed(Inputs("a b c d")))
+    weights = trace["weights"]
+    made = equation(trace, Matrix(weights, asked=2))
+    assert first_cell(made, made.matrices[0]) == (2, int(weights.value[2].argmax()))
+    made = equation(trace, Matrix(weights, rows=(1, 2, 3), asked=2))
+    assert first_cell(made, made.matrices[0])[0] == 3

@@ -16,6 +16,7 @@ import torch
 from PIL import Image
 
 from attention_core.real_model.attribution import attribution
+from attention_core.real_model.changes import Changes
 from attention_core.real_model.model import open_model
 from attention_core.real_model.run import logits, run
 from attention_core.real_model.tiny import TINY as FOLDER
@@ -157,24 +158,46 @@ def test_what_is_stopped_does_not_go_on_alone(tmp_path, monkeypatch):
 )
 def test_a_text_that_the_model_cannot_read_stays_and_is_said_why(typed, said):
     at = visit(PAGE)
-    (box,) = (each for each in at.text_input if each.key == "control_prompt")
+    (box,) = (each for each in at.text_area if each.key == "control_prompt")
     at = stands(box.set_value(typed).run())
     assert said in texts(at)
-    assert at.text_input(key="control_prompt").value == typed
+    assert at.text_area(key="control_prompt").value == typed
+
+
+def test_an_enter_at_the_end_of_a_text_changes_nothing():
+    at = visit(PAGE)
+    (box,) = (each for each in at.text_area if each.key == "control_prompt")
+    at = stands(box.set_value("the dog sees\n").run())
+    assert at.query_params["prompt"] == "the dog sees"
+    assert at.text_area(key="control_prompt").value == "the dog sees"
 
 
 def test_what_is_switched_off_is_read_and_what_is_not_there_is_said():
     assert (
         Parts().read("1.2,1.2, attention 0 , feed-forward 1") == "1.2, attention 0, feed-forward 1"
     )
-    changes = changes_of("1.2, attention 0, feed-forward 1, f3, a2")
+    changes = changes_of("1.2, attention 0, feed-forward 1, f3, a2, token 4, t7")
     assert (changes.heads, changes.attention, changes.ffn) == ({(1, 2)}, {0, 2}, {1, 3})
+    assert changes.hidden_tokens == {4, 7}
     for text in ("1", "1.2.3", "1.2;1.3", "mlp 3", "<b>", "1.2 " * 60):
         with pytest.raises(ValueError, match=r"look like|fit"):
             Parts().read(text)
     at = stands(visit(PAGE, model_off="9.0"))
     assert "there is no layer 9: the model has 2" in texts(at)
     assert "less than 1% without 0.0" in texts(stands(visit(PAGE, model_off="0.0")))
+
+
+def test_a_token_is_hidden_from_all_others(seen):
+    hidden = run(seen.model, seen.ids, changed=Changes(hidden_tokens=frozenset({7})))
+    left = float(logits(hidden)[-1].softmax(-1)[seen.model.tokenizer.next_id("purrs")])
+    told = texts(stands(visit(PAGE, model_off="token 7")))
+    assert (
+        f"“purrs” had {percent(float(Seen(seen).chances.max()))}, and has {percent(left)}" in told
+    )
+    assert "without token 7." in told
+    assert "there is no token 9: the sentence has 9" in texts(
+        stands(visit(PAGE, model_off="token 9"))
+    )
 
 
 def test_a_head_is_switched_off_by_a_button_and_on_again():
@@ -298,7 +321,7 @@ def parameters(at):
 def test_a_new_text_is_asked_anew():
     at = stands(visit(PAGE, model_head="1.1", **OF_THE_TEXT, **OF_THE_HEAD))
     assert (OF_THE_TEXT | OF_THE_HEAD).keys() <= parameters(at)
-    prompt = next(each for each in at.text_input if each.key.startswith("control_prompt"))
+    prompt = next(each for each in at.text_area if each.key.startswith("control_prompt"))
     at = stands(prompt.set_value("the dog sees the cat").run())
     assert "prompt" in parameters(at)
     assert not (OF_THE_TEXT | OF_THE_HEAD).keys() & parameters(at)
@@ -323,11 +346,23 @@ def test_the_components_that_make_most_of_the_scores_are_drawn(monkeypatch):
         sum(abs(queries[4, d] * keys[k, d]) for k in range(len(keys)))
         for d in range(queries.shape[1])
     ]
-    most = sorted(sorted(range(len(made)), key=made.__getitem__)[-3:])
+    most = sorted(range(len(made)), key=made.__getitem__)[:-4:-1]
     first, _, second, *_ = shown.compares()
     assert (first.columns, second.columns) == (tuple(most), tuple(most))
     assert np.allclose(second.drawn, keys[:, most])
     assert f"Of {len(made)} components the 3" in words.of_its_components(values, shown)
+
+
+def test_the_stripe_of_the_first_token_is_explained_where_many_heads_have_it(seen):
+    n_sinks = sum(
+        float(seen.weights[layer, head, 1:, 0].mean()) >= raster.MARKED_FROM
+        for layer in range(2)
+        for head in range(4)
+    )
+    told = words.of_sinks(SimpleNamespace(measure="previous"), Seen(seen))
+    assert n_sinks
+    assert f"{n_sinks} of 8 heads give it {percent(raster.MARKED_FROM)} or more" in told
+    assert words.of_sinks(SimpleNamespace(measure="first"), Seen(seen)) == ""
 
 
 def test_a_measure_that_next_to_no_token_is_asked_for_calls_no_head():
@@ -423,9 +458,39 @@ def _numbers_of_the_logit(told):
     yield said.partition("and is ")[2].partition(" above")[0]
 
 
+def test_a_text_longer_than_the_model_reads_is_said_in_words():
+    told = texts(stands(visit(PAGE, prompt=" ".join([TEXT] * 5))))
+    assert "41 tokens; at most 32 fit" in told
+
+
 def test_texts_of_other_lengths_cannot_change_places():
     at = stands(visit_deeper(PAGE, other_prompt="the cat"))
     assert "texts of as many tokens" in " ".join(each.value for each in at.markdown)
+
+
+@pytest.mark.parametrize("rival", ["barks", "meows"])
+def test_the_two_questions_name_the_heads_that_answer_each(rival, seen):
+    """One head may bring most to a token, and another set it apart: by hand from the model."""
+    looked, model = Seen(seen), seen.model
+    own = SimpleNamespace(model=models.TINY, prompt=TEXT, asked_token="", against_token=rival)
+    told = words.of_two_questions(own, looked)
+    asked, other = (model.tokenizer.next_id(word) for word in ("purrs", rival))
+    each = [
+        {(p.layer, p.head): p.amount for p in attribution(seen, token).parts if p.kind == "head"}
+        for token in (asked, other)
+    ]
+    gaps = {at: each[0][at] - each[1][at] for at in each[0]}
+    most, first = max(each[0], key=each[0].get), max(gaps, key=gaps.get)
+    assert f"To “purrs” {most[0]}.{most[1]} brought most, {words.signed(each[0][most])}" in told
+    assert f"sets the two apart by {words.signed(gaps[most])}" in told
+    by = f"{first[0]}.{first[1]} does so by more, {words.signed(gaps[first])}"
+    assert (by in told) == (most != first)
+    assert ("No head does so by more" in told) == (most == first)
+    nothing = SimpleNamespace(**vars(own) | {"against_token": ""})
+    assert "rather than “barks”" in words.of_two_questions(nothing, looked)
+    typed = SimpleNamespace(**vars(nothing) | {"prompt": "another"})
+    second = seen.model.tokenizer.piece(int(looked.chances.topk(2).indices[1])).strip()
+    assert f"rather than “{second}”" in words.of_two_questions(typed, looked)
 
 
 def test_the_story_is_of_what_is_measured():
@@ -434,6 +499,12 @@ def test_the_story_is_of_what_is_measured():
     assert "2. Of 8 heads, 1.1 brought most: +5.30" in told, (
         "as the tiny language's own page has it"
     )
+    assert "To “purrs” alone, too, no head brought more." in told
+    other = texts(
+        stands(_opened(PAGE, {"predict": "off", "against_token": "meows"}, row_story=True))
+    )
+    assert "2. Of 8 heads, 1.0 brought most" in other
+    assert "To “purrs” alone 1.1 brought more" in other
     assert "without 0.0 (" in told
     off = texts(stands(visit(PAGE, against_token="barks", model_off="1.1")))
     *_, after = _numbers_of_the_logit(off)

@@ -18,8 +18,10 @@ from .seen import Seen
 
 MOST, STEP = 10, 16
 """So many of the likeliest tokens are drawn, and how high each is."""
-ROW, WIDEST, MOST_ROWS = 18, 900, 17
-"""Pixels of a layer in a table, and of the table; of more layers, every second one is drawn."""
+ROW, COLUMN, MOST_ROWS = 18, 46, 17
+"""Pixels of a layer in a table, and of a token at least, so that its words can be read; of more
+layers than these, every second one is drawn.
+"""
 
 
 def next_tokens(found: Seen, without: Seen | None) -> Chart:
@@ -72,7 +74,8 @@ def _bars() -> dict:
 
 def after_each_layer(found: Seen, pieces: Sequence[str]) -> Chart:
     """What the model would say after each layer: a row a layer, a column a token, in it the
-    likeliest next token, the stronger the likelier.
+    likeliest next token, the stronger the likelier. Of a text that the window has no room for, the
+    last tokens are drawn.
     """
     model, told = found.run.model, found.lens
     n_layers, n = model.settings.n_layers, len(found.run.ids)
@@ -93,15 +96,22 @@ def after_each_layer(found: Seen, pieces: Sequence[str]) -> Chart:
         for chance in [float(chances[layer, place - first])]
     ]
     spec = deepcopy(_table())
-    spec["params"] = [{"name": "tokens", "value": [visible(each) for each in pieces]}]
-    spec["layer"][1]["mark"]["limit"] = WIDEST // (n - first) - 4
+    spec["params"] = [
+        {"name": "tokens", "value": [visible(each) for each in pieces]},
+        {"name": "n_columns", "value": n - first},
+        *spec["params"],
+    ]
     spec["height"] = len(drawn) * ROW
     return Chart(pd.DataFrame(rows), spec, "The likeliest next token after each layer.")
 
 
 @lru_cache(maxsize=1)
 def _table() -> dict:
-    quiet = {"domain": False, "ticks": False, "labelFontSize": 12}
+    once = {
+        "n_drawn": f"min(n_columns, max(1, floor(width / {COLUMN})))",
+        "limit": "max(10, width / n_drawn - 6)",
+    }
+    quiet = {"domain": False, "ticks": False, "labelFontSize": 12, "labelOverlap": False}
     layers = alt.Axis(
         title="after layer",
         titleAnchor="start",
@@ -114,7 +124,7 @@ def _table() -> dict:
             title=None,
             scale=alt.Scale(paddingInner=0.04),
             axis=alt.Axis(orient="top", labelExpr="tokens[datum.value]", labelAngle=0,
-                          labelLimit=70, **quiet),
+                          labelLimit=alt.expr("limit"), **quiet),
         ),
         y=alt.Y("layer:O", axis=layers, scale=alt.Scale(paddingInner=0.08)),
     )  # fmt: skip
@@ -128,9 +138,24 @@ def _table() -> dict:
             alt.Tooltip("chance:Q", title="chance", format=".1%"),
         ],
     )
-    words = base.mark_text(aria=False, fontSize=11, color=palette.INK).encode(text="says:N")
-    chart = alt.layer(cells, words).properties(width="container")
-    return without_data(chart.to_dict()) | {"autosize": {"type": "fit-x", "contains": "padding"}}
+    words = base.mark_text(
+        aria=False, fontSize=11, color=palette.INK, limit=alt.expr("limit")
+    ).encode(text="says:N")
+    chart = (
+        alt.layer(cells, words)
+        .transform_filter("datum.place >= length(tokens) - n_drawn")
+        .properties(
+            width="container",
+            title=alt.Title(
+                alt.expr("n_drawn < length(tokens) ? 'the last ' + n_drawn + ' of '"
+                         " + length(tokens) + ' tokens' : ''"),
+                anchor="start", fontSize=12, fontWeight="normal", color=palette.MUTED,
+            ),
+        )
+    )  # fmt: skip
+    made = without_data(chart.to_dict())
+    made["params"] = [{"name": name, "expr": expr} for name, expr in once.items()]
+    return made | {"autosize": {"type": "fit-x", "contains": "padding"}}
 
 
 def who_brought(made: Attribution, settings: Settings, chosen: tuple[int, int], of: str) -> Chart:

@@ -57,8 +57,7 @@ def to_switch_off(values: Values, found: Seen, chosen: tuple[int, int]) -> None:
     """Buttons that switch off the head that is looked at, and the one that brought most; and one
     that switches all on again.
     """
-    parts = found.brought(*asked_of(values, found)).parts
-    best = max((each for each in parts if each.kind == "head"), key=lambda each: each.amount)
+    best = found.brought(*asked_of(values, found)).heads[0]
     offers = {
         f"{best.layer}.{best.head}": "which brought most",
         f"{chosen[0]}.{chosen[1]}": "which you look at",

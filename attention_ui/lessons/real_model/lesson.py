@@ -40,6 +40,8 @@ OTHERS = {
     TINY: "the tired cat sees the dog but it",
 }
 """What is patched in from, until another text is typed: the same with one thing exchanged."""
+PAIRS = {SMOL: ("Mary", "John"), TINY: ("purrs", "barks")}
+"""The two tokens between which each of our models has to choose on its own text."""
 LAST, STRONGEST, WITH_IT = "last", "strongest", "with"
 MEASURE_NAMES = Choice({name: measure.name for name, measure in MEASURES.items()})
 
@@ -60,8 +62,10 @@ def _fits(text: str, values: Values) -> str | None:
         found = _encoded(values.model, text)
     except ValueError as error:
         return f"{error}"
-    if len(found.ids) > most_tokens():
-        return f"this text has {len(found.ids):,} tokens; at most {most_tokens()} fit. Shorten it"
+    longest = opened(values.model).settings.longest
+    most = most_tokens() if longest is None else min(longest, most_tokens())
+    if len(found.ids) > most:
+        return f"this text has {len(found.ids):,} tokens; at most {most} fit. Shorten it"
     return None
 
 
@@ -104,7 +108,7 @@ def _heads(values: Values) -> dict[str, str]:
 def _are_there(written: str, values: Values) -> str | None:
     """What of that is to be switched off there is not, in words."""
     try:
-        changes_of(written).check(model_of(values).settings, MOST_ALONE)
+        changes_of(written).check(model_of(values).settings, len(encoded_of(values).ids))
     except ValueError as error:
         return f"{error}"
     return None
@@ -135,8 +139,9 @@ PROMPT = Control(
     Prompt(),
     "Your text",
     _start(STARTS),
-    widget="text_input",
+    widget="text_area",
     check=_fits,
+    look={"height": 96, "help": "Ctrl+Enter (⌘+Enter on a Mac), or a click elsewhere, reads it."},
     undoes=(
         *("looks_from", "drawn_tokens", "section", "cell"),
         *("model_off", "asked_token", "against_token"),
@@ -177,8 +182,12 @@ MODEL_OFF = Control(
     "Switch off",
     "",
     widget="text_input",
-    hint="heads as 11.1, or attention 5, feed-forward 5",
+    hint="such as 1.2, attention 1, token 1",
     check=_are_there,
+    look={
+        "help": "Heads as layer.head; the attention or the feed-forward of a layer, as attention "
+        "1 or feed-forward 1; a token by its place, which no other token sees then."
+    },
 )
 ASKED = Control(
     "asked_token",
@@ -252,15 +261,20 @@ def measure_of(values: Values) -> Measure:
 
 
 def scores_of(values: Values, found: Seen) -> Tensor:
-    """How much each head does of what is measured (layer, head); 0 where the text has no place for
-    it.
+    """How much each head does of what heads are marked by (layer, head)."""
+    return scores_by(values.measure, found)
+
+
+def scores_by(name: str, found: Seen) -> Tensor:
+    """How much each head does of what a measure measures (layer, head); 0 where the text has no
+    place for it.
     """
-    measure, run = measure_of(values), found.run
+    measure, run = MEASURES[name], found.run
 
     def taken() -> Tensor:  # a layer at a time: of a long text, one after the other fits
         return torch.stack([measure.of(each, run.ids) for each in run.weights]).nan_to_num()
 
-    return found.once(("scores", values.measure), taken)
+    return found.once(("scores", name), taken)
 
 
 def query_of(values: Values) -> int:
@@ -308,6 +322,20 @@ def asked_of(values: Values, found: Seen) -> tuple[int, int | None]:
     return asked, None if against == asked else against
 
 
+def rival_of(values: Values, found: Seen) -> int:
+    """What the token that is asked is set beside: the one that it is compared with, or the other of
+    the two that the text is about, or the likeliest of all others.
+    """
+    asked, against = asked_of(values, found)
+    if against is not None:
+        return against
+    next_id = found.run.model.tokenizer.next_id
+    pair = [next_id(word) for word in PAIRS.get(values.model, ())]
+    is_ours = values.prompt == STARTS.get(values.model) and asked in pair
+    others = (pair if is_ours else []) + found.chances.topk(2).indices.tolist()
+    return next(each for each in others if each is not None and each != asked)
+
+
 def trace_of(values: Values) -> Trace:
     """The lesson's trace: the attention of the layer whose head is looked at, from the stream that
     it reads. Of a longer text, all tokens stand in it that can change a number of those that are
@@ -338,21 +366,24 @@ class OfHead:
 
     @cached_property
     def components(self) -> tuple[int, ...] | None:
-        """Those that make most of the scores of the token that is asked; None where all are drawn.
+        """Those that make most of the scores of the token that is asked, the one that makes most
+        first; None where all are drawn.
         Of queries and keys (head, token, d_head) the sum over keys of |query · key|, by component.
         """
         if self.n_components <= MOST_COMPONENTS:
             return None
         queries, keys = (each.value[self.head] for each in self.trace["head_scores"].inputs)
         amounts = (queries[self.asked] * keys).abs().sum(dim=0)
-        return tuple(sorted(amounts.topk(MOST_COMPONENTS).indices.tolist()))
+        return tuple(amounts.topk(MOST_COMPONENTS).indices.tolist())
 
     def _matrix(
         self, step: Step, title: str | None = None, columns: tuple[int, ...] | None = None
     ) -> Matrix:
         places = None if len(self.drawn) == self.trace.size("key") else tuple(self.drawn)
         columns = places if step.axes[-1] == "key" else columns
-        return Matrix(step, rows=places, columns=columns, lead=(self.head,), title=title)
+        asked = self.asked - self.drawn.start
+        look = {"lead": (self.head,), "title": title, "asked": asked}
+        return Matrix(step, rows=places, columns=columns, **look)
 
     @property
     def weights(self) -> Matrix:

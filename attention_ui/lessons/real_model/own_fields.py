@@ -11,7 +11,8 @@ from attention_core.text.tokenizers import clean
 from ...controls.fields import Sentence
 
 MOST_OFF, LONGEST_WORD = 40, 40
-PART = re.compile(r"(?:(a|attention|f|feed-forward) ?(\d{1,3}))|(\d{1,3})\.(\d{1,3})")
+KINDS = "a|attention|f|feed-forward|t|token"
+PART = re.compile(rf"(?:({KINDS}) ?(\d{{1,3}}))|(\d{{1,3}})\.(\d{{1,3}})")
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Prompt:
     def read(self, text: str) -> str:
         if not text.strip():
             raise ValueError("it must have at least one word")
-        return Sentence().read(text)
+        return Sentence().read(text).rstrip("\n")  # of an Enter that was meant to have it read
 
     def write(self, value: str) -> str:
         return value
@@ -55,7 +56,9 @@ class Next:
 
 @dataclass(frozen=True)
 class Parts:
-    """Parts of a model: heads as `11.1`, a layer's `attention 5`, its `feed-forward 5`."""
+    """Parts of a model: heads as `11.1`, a layer's `attention 5`, its `feed-forward 5`; and `token
+    4`, which no other token sees.
+    """
 
     def read(self, text: str) -> str:
         parts = [part.strip() for part in text.split(",") if part.strip()]
@@ -64,7 +67,8 @@ class Parts:
         for part in parts:
             if not PART.fullmatch(part):
                 raise ValueError(
-                    "it must look like 11.1, attention 5, feed-forward 5 (layer.head, or a layer)"
+                    "it must look like 11.1 (layer.head), attention 5, feed-forward 5 (a layer), "
+                    "token 4 (its place)"
                 )
         return ", ".join(dict.fromkeys(parts))
 
@@ -74,13 +78,13 @@ class Parts:
 
 def changes_of(written: str) -> Changes:
     """What is switched off, as `Parts` has it."""
-    heads, attention, ffn = set(), set(), set()
+    heads, attention, ffn, tokens = set(), set(), set(), set()
     for part in filter(None, written.split(", ")):
         found = PART.fullmatch(part)
         assert found is not None, part  # `Parts` has read it
-        kind, layer, of_head, head = found.groups()
+        kind, place, of_head, head = found.groups()
         if kind is None:
             heads.add((int(of_head), int(head)))
         else:
-            (attention if kind.startswith("a") else ffn).add(int(layer))
-    return Changes(frozenset(heads), frozenset(attention), frozenset(ffn))
+            {"a": attention, "f": ffn, "t": tokens}[kind[0]].add(int(place))
+    return Changes(*map(frozenset, (heads, attention, ffn, tokens)))

@@ -31,7 +31,9 @@ alone, and between the heads and the text.
 STRIP, LINE, WORD = 26, 29, 56
 """Pixels: how high a token is, from line to line, and how wide it is at least."""
 MOST_WRAPPED = 64
-"""A text of more tokens has no more room in a narrow window than in a wide one."""
+"""A text of more tokens has no more room in a narrow window than in a wide one: there those are
+drawn that stand before the one that looks.
+"""
 MOST_NUMBERS = 20
 """Of more layers than these, every second is numbered."""
 MARKED_FROM = 0.3
@@ -97,14 +99,14 @@ def all_heads(heads: Heads, once: Once = lambda _, make: make()) -> Chart:
          "c": c, "r": r, "w": 1, "h": 1}
         for at, (c, r) in places.items()
     ]  # fmt: skip
-    rows += _looks(heads)
-    sizes |= {"side": side, "n_tokens": n_tokens}
+    rows += [{"kind": "part"}, *_looks(heads)]
+    sizes |= {"side": side, "n_tokens": n_tokens, "asked": heads.query}
     spec = deepcopy(_template())
     spec["params"] = [*({"name": name, "value": size} for name, size in sizes.items()),
                       *spec["params"]]  # fmt: skip
     # A phone reads no long text; in a narrow window its words have as many lines as in a wide one.
     rooms = (WIDE, NARROW) if n_tokens <= MOST_WRAPPED else (WIDE,)
-    spec["height"] = max(_height(sizes, room) for room in rooms)
+    spec["height"] = max(_height(sizes, room) for room in rooms) + LINE  # heads may be taller
     told = (
         f"{len(places)} heads, each a small square of its weights. {heads.measure}: most in "
         f"head {best[0]}.{best[1]}, {heads.scores[best]:.0%}."
@@ -178,7 +180,9 @@ def _template() -> dict:
         "cell": "min((width - left) / across, side)",
         "below": f"top + down * (cell + named) + {BETWEEN}",
         "lines": f"max(1, floor((height - below) / {LINE}))",
-        "per": f"max(floor(width / {WORD}), ceil(n_tokens / lines))",
+        "per": f"max(1, floor(width / {WORD}))",
+        "n_drawn": "min(n_tokens, per * lines)",
+        "first": "max(0, asked + 1 - n_drawn)",
         "wide": "min(width / min(per, n_tokens), 100)",
     }
     base = alt.Chart(alt.Data(values=[]))
@@ -242,11 +246,13 @@ def _template() -> dict:
         .mark_text(align="left", **{**quiet, "color": palette.INK})
         .encode(text="text:N", **ends),
     ]
-    x, y = "(datum.c % per) * wide", f"below + floor(datum.c / per) * {LINE}"
+    place = "(datum.c - first)"
+    x, y = f"({place} % per) * wide", f"below + floor({place} / per) * {LINE}"
+    is_drawn = f"{place} >= 0 && {place} < n_drawn"
     weight = "toNumber(split(datum.looks, '|')[over.n ? over.n[0] : datum.n]) / 1000"
     shade = f"{palette.FAINT} + {palette.FULL - palette.FAINT} * sqrt(datum.weight)"
     cells = (
-        placed(only("token"), x, y, "wide - 2", f"{STRIP}")
+        placed(only("token", is_drawn), x, y, "wide - 2", f"{STRIP}")
         .transform_calculate(weight=weight)
         .transform_calculate(shade=shade)
         .mark_rect(aria=False, cornerRadius=3)
@@ -258,12 +264,18 @@ def _template() -> dict:
         )
     )
     words = (
-        placed(only("token"), f"{x} + wide / 2 - 1", f"{y} + {STRIP / 2}")
+        placed(only("token", is_drawn), f"{x} + wide / 2 - 1", f"{y} + {STRIP / 2}")
         .mark_text(aria=False, color=palette.INK, baseline="middle", fontSize=12,
                    limit=alt.expr("wide - 4"))
         .encode(text="text:N", **ends)
     )  # fmt: skip
-    chart = alt.layer(image, pointed, *numbers, cells, words).properties(width="container")
+    part = "n_drawn < n_tokens ? 'tokens ' + first + ' to ' + (first + n_drawn - 1) : ''"
+    which = (
+        placed(only("part"), "0", f"below - {BETWEEN / 2}")
+        .mark_text(align="left", baseline="middle", text=alt.expr(part), **quiet)
+        .encode(**ends)
+    )
+    chart = alt.layer(image, pointed, *numbers, which, cells, words).properties(width="container")
     made = without_data(chart.to_dict())
     made["params"] = [*({"name": name, "expr": expr} for name, expr in once.items()),
                       *made["params"]]  # fmt: skip

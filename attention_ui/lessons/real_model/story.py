@@ -15,17 +15,15 @@ from ...cards.show import picture
 from ...controls import held
 from ...controls.control import Values
 from ...frame.long_run import go_on, long_run
-from ...frame.models import SMOL, TINY
+from ...frame.models import TINY
 from ...picture.matrix import Matrix
 from ...picture.sentence import sentence
 from ...words import listed, number, percent
-from .lesson import STARTS, asked_of, encoded_of, whole
+from .lesson import PAIRS, STARTS, asked_of, encoded_of, whole
 from .seen import Seen
 from .sweeping import without_each
 from .words import said, signed
 
-TOLD = {SMOL: ("Mary", "John"), TINY: ("purrs", "barks")}
-"""On whose own text a story can be told, and between which tokens."""
 INDIRECT = 0.25
 """A head that brought less than this part of what its absence takes works through others."""
 
@@ -34,7 +32,7 @@ def story(values: Values, found: Seen) -> None:
     """The five steps, or a way to the text that the story is about."""
     asked, against = asked_of(values, found)
     if against is None:
-        model, pair = values.model, TOLD.get(values.model)
+        model, pair = values.model, PAIRS.get(values.model)
         st.markdown(
             "The story is about two tokens that could come next. Choose what to compare with at "
             "*Who brought the answer*, above."
@@ -47,8 +45,8 @@ def story(values: Values, found: Seen) -> None:
     piece = found.run.model.tokenizer.piece
     yes, no = said(piece(asked)), said(piece(against))
     made = found.brought(asked, against)
-    heads = sorted((each for each in made.parts if each.kind == "head"), key=_amount)
-    best = heads[-1]
+    heads = made.heads
+    best = heads[0]
     st.text(
         f"1. After your text the model says “{yes}” with {percent(float(found.chances[asked]))}, "
         f"and “{no}” with {percent(float(found.chances[against]))}. The difference of their logits "
@@ -86,10 +84,6 @@ def story(values: Values, found: Seen) -> None:
     _of_the_rest(values, found, best, (asked, yes), against, heads)
 
 
-def _amount(part: Part) -> float:
-    return part.amount
-
-
 def _row(found: Seen, head: Part) -> Tensor:
     """Where a head looks from the last token (key,)."""
     return found.run.weights[head.layer, head.head, found.last]
@@ -102,17 +96,24 @@ def _of_the_first(
     row, pieces = _row(found, best), encoded_of(values).pieces
     key = int(row.argmax())
 
-    def alone(token: int) -> float:
-        parts = found.brought(token, None).parts
-        return next(p.amount for p in parts if (p.layer, p.head) == (best.layer, best.head))
-
-    raised, lowered = alone(yes[0]), alone(no[0])
+    alone, other = (found.brought(token, None) for token in (yes[0], no[0]))
+    raised, lowered = (each.of_head(best.layer, best.head) for each in (alone, other))
     does = what_it_does(raised, lowered, yes[1], no[1])
+    most = alone.heads[0]
+    if (most.layer, most.head) == (best.layer, best.head):
+        beside = f"To “{yes[1]}” alone, too, no head brought more."
+    else:
+        both = other.of_head(most.layer, most.head)
+        beside = (
+            f"To “{yes[1]}” alone {most.layer}.{most.head} brought more, {signed(most.amount)}; "
+            f"but with {signed(both)} to “{no[1]}”, it brought only {signed(most.amount - both)} "
+            "to the difference."
+        )
     return (
         f"2. Of {found.run.weights[:, :, 0, 0].numel()} heads, {best.layer}.{best.head} brought "
         f"most: {signed(best.amount)}. From the last token it looks at “{said(pieces[key])}” "
         f"(token {key}, {percent(float(row[key]))}). To “{yes[1]}” it brought {signed(raised)}, to "
-        f"“{no[1]}” {signed(lowered)}: {does}."
+        f"“{no[1]}” {signed(lowered)}: {does}. {beside}"
     )
 
 
@@ -136,7 +137,7 @@ def _copier(values: Values, found: Seen, heads: list[Part], asked: int) -> Part 
         return None
     place = ids.index(asked)
     looking = [each for each in heads if int(_row(found, each).argmax()) == place]
-    return looking[-1] if looking and looking[-1].amount > 0 else None
+    return looking[0] if looking and looking[0].amount > 0 else None
 
 
 def _arcs(values: Values, found: Seen, head: Part, name: str) -> None:

@@ -14,31 +14,55 @@ from ...controls.control import Values
 from ...frame.ends import Answer
 from ...words import listed, number, percent
 from .heads import strongest as strongest_heads
-from .lesson import OfHead, asked_of, drawn_of, encoded_of, looks_of, measure_of, scores_of
+from .lesson import (
+    OfHead,
+    asked_of,
+    drawn_of,
+    encoded_of,
+    looks_of,
+    measure_of,
+    rival_of,
+    scores_by,
+    scores_of,
+)
 from .raster import MARKED_FROM
 from .seen import Seen
 
 SMALLEST = 0.02
 """A token that brought less of what a head brought is not named."""
+MANY_SINKS = 0.1
+"""Of so many of all heads it is said why they look at the first token."""
 FEW_ASKED = 4
 """A measure that is asked of fewer tokens is a mean of next to nothing."""
 
-ALONE = (
-    " That is of the token alone. What lifts it above another one (“Compared with”) can be other "
-    "heads: one that raises both alike does not tell them apart."
-)
-
 
 def about_the_model(model: Model) -> str:
-    """What kind of model this is."""
+    """What the model does, and how many heads it has."""
     s = model.settings
-    shared = "" if s.n_key_heads == s.n_heads else f" on {s.n_key_heads} key/value heads"
-    kept = f" Its numbers are kept in {model.quantised}." if model.quantised else ""
-    return (
-        "Type a text of yours, and see which tokens the model thinks likeliest next; ␣ is a blank. "
-        f"It is of the {model.family} family: {s.n_layers} layers of {s.n_heads} heads{shared}, "
-        f"{s.d_model:,} numbers for each token, {s.n_vocabulary:,} tokens to choose from.{kept}"
+    says = (
+        "Type a text of yours, and see which tokens (words, or pieces of them) the model thinks "
+        "likeliest next; ␣ is a blank. "
+        if s.predicts
+        else "Type a text of yours, cut into tokens (words, or pieces of them). "
     )
+    return (
+        f"{says}Inside stand {s.n_layers} layers of {s.n_heads} heads. Each of these "
+        f"{s.n_layers * s.n_heads} heads looks at your text in its own way."
+    )
+
+
+def of_its_sizes(model: Model) -> str:
+    """What kind of model this is, for who knows others."""
+    s = model.settings
+    n_shared = s.n_heads // s.n_key_heads
+    told = [
+        f"Family: {model.family}",
+        f"{n_shared} heads share one head’s keys and values" if n_shared > 1 else "",
+        f"{s.d_model:,} numbers for each token",
+        f"{s.n_vocabulary:,} tokens to choose from" if s.predicts else "",
+        f"its numbers are kept in {model.quantised}" if model.quantised else "",
+    ]
+    return " · ".join(filter(None, told))
 
 
 def typed_controls(values: Values, model: Model) -> str:
@@ -70,7 +94,7 @@ def of_its_components(values: Values, drawn: OfHead) -> str:
     token = looks_of(values)
     return (
         f"Of {drawn.n_components} components the {len(drawn.components)} that make most of the "
-        f"scores of token {token} are drawn; a score adds up all of them."
+        f"scores of token {token} are drawn, the largest first; a score adds up all of them."
     )
 
 
@@ -90,10 +114,26 @@ def strongest(values: Values, found: Seen) -> str:
     reached = f"Green: {bar} or more on average." if is_reached else f"None reaches {bar}."
     ids = found.run.ids
     n_asked = int(measure_of(values).picks(torch.as_tensor(ids))[1].sum())
-    told = f"Most: {listed(each)}. {reached} Asked of {n_asked} of your {len(ids)} tokens."
+    layer, head = best[0][0].split(".")
+    where = f"{best[0][0]} is layer {layer}, head {head}"
+    told = f"Most: {listed(each)}; {where}. {reached} Asked of {n_asked} of your {len(ids)} tokens."
     if n_asked < FEW_ASKED < len(ids):
         told += " Too few to call a head by it: a text that says things twice asks more."
-    return f"{measure_of(values).words} {told}"
+    sinks = of_sinks(values, found) if values.heads_order == "layers" else ""
+    return f"{measure_of(values).words} {told}{sinks}"
+
+
+def of_sinks(values: Values, found: Seen) -> str:
+    """Why so many heads have a stripe at their left edge; "" where few have, or it is measured."""
+    scores = scores_by("first", found)
+    n_sinks = int((scores >= MARKED_FROM).sum())
+    if values.measure == "first" or n_sinks < MANY_SINKS * scores.numel():
+        return ""
+    return (
+        f" The stripe at the left of so many squares is the first token: {n_sinks} of "
+        f"{scores.numel()} heads give it {percent(MARKED_FROM)} or more. Trained heads rest there "
+        "where nothing fits: an attention sink."
+    )
 
 
 def of_what_is_asked(values: Values, found: Seen) -> str:
@@ -126,7 +166,7 @@ def of_the_parts(values: Values, found: Seen, made: Attribution) -> str:
     def of(kind: str) -> float:
         return sum(part.amount for part in made.parts if part.kind == kind)
 
-    heads = sorted((part for part in made.parts if part.kind == "head"), key=lambda p: -p.amount)
+    heads = made.heads
     called = [f"{part.layer}.{part.head} ({signed(part.amount)})" for part in heads]
     of_heads, of_ffn = of("head"), of("feed-forward")
     total = sum(part.amount for part in made.parts)
@@ -136,7 +176,37 @@ def of_the_parts(values: Values, found: Seen, made: Attribution) -> str:
         f"All heads {signed(of_heads)}, {ffn}the embedding and biases "
         f"{signed(total - of_heads - of_ffn)}: together {number(total, 2)}, "
         f"{of_what_is_asked(values, found)}. Of the heads, most came from {listed(called[:3])}, "
-        f"and least from {called[-1]}." + (ALONE if asked_of(values, found)[1] is None else "")
+        f"and least from {called[-1]}."
+    )
+
+
+def of_two_questions(values: Values, found: Seen) -> str:
+    """Which head brought most to a token, and which sets it apart from another one: why these may
+    be two heads.
+    """
+    asked, _ = asked_of(values, found)
+    rival, piece = rival_of(values, found), found.run.model.tokenizer.piece
+    yes, no = said(piece(asked)), said(piece(rival))
+    alone, other = found.brought(asked, None), found.brought(rival, None)
+    apart = found.brought(asked, rival)
+    most, first = alone.heads[0], apart.heads[0]
+    names = [f"{each.layer}.{each.head}" for each in (most, first)]
+
+    def to_both(layer: int, head: int) -> tuple[str, str]:
+        return signed(alone.of_head(layer, head)), signed(other.of_head(layer, head))
+
+    raised, lowered = to_both(most.layer, most.head)
+    told = (
+        f"Two questions: who brought “{yes}”, and why “{yes}” rather than “{no}”? To “{yes}” "
+        f"{names[0]} brought most, {raised}, and {lowered} to “{no}”: it sets the two apart by "
+        f"{signed(apart.of_head(most.layer, most.head))}."
+    )
+    if names[0] == names[1]:
+        return f"{told} No head does so by more."
+    raised, lowered = to_both(first.layer, first.head)
+    return (
+        f"{told} {names[1]} does so by more, {signed(first.amount)}: it brought {raised} to "
+        f"“{yes}” and {lowered} to “{no}”."
     )
 
 
@@ -286,7 +356,7 @@ def answers(values: Values, found: Seen) -> list[Answer]:
         return told
     at = settled(found)
     made = found.brought(*asked_of(values, found))
-    heads = sum(part.amount for part in made.parts if part.kind == "head")
+    heads = sum(part.amount for part in made.heads)
     return [
         *told,
         Answer(
