@@ -35,9 +35,10 @@ def about_the_model(model: Model) -> str:
     shared = "" if s.n_key_heads == s.n_heads else f" on {s.n_key_heads} key/value heads"
     kept = f" Its numbers are kept in {model.quantised}." if model.quantised else ""
     return (
-        "Type a text of yours, and see which tokens the model thinks likeliest next; ␣ is a blank. "
-        f"It is of the {model.family} family: {s.n_layers} layers of {s.n_heads} heads{shared}, "
-        f"{s.d_model:,} numbers for each token, {s.n_vocabulary:,} tokens to choose from.{kept}"
+        "Type a text of yours. Below are the tokens that the model thinks likeliest next; ␣ is a "
+        f"blank. The model is of the {model.family} family: {s.n_layers} layers of {s.n_heads} "
+        f"heads{shared}, {s.d_model:,} numbers for each token, {s.n_vocabulary:,} tokens to choose "
+        f"from.{kept}"
     )
 
 
