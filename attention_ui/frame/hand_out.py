@@ -22,14 +22,15 @@ ADDRESS = {"paper": "on", "embed": "true", "embed_options": "light_theme", "cell
 """What makes a page a hand-out: light, and without Streamlit's frame."""
 
 _AT_THE_SCREEN = re.compile(
-    r"\b(point at|click|type (a|one|into)|move (the|through|along|one)|switch (it|a head) off)\b",
+    r"\b(point at|click|type (a|one|into)|move (the|through|along|one)|switch (it|a head) off|"
+    r"the slider|stretch a)\b",
     re.IGNORECASE,
 )
 """What a sentence asks for that can be done on the page alone."""
 
 
 def printed(words: str) -> str:
-    """The words of a card, on paper without the sentences that ask for a pointer or a key."""
+    """Words of a page, on paper without the sentences that ask for a pointer or a key."""
     if not held.values().paper:
         return words
     sentences = re.split(r"(?<=[.?!]) ", words)

@@ -123,7 +123,9 @@ def open_lesson(name: str, controls: Sequence[Control], sidebar: Sequence[Contro
             st.title(here.title, anchor=False, width="content")
             _quiet_line(values)
         st.markdown(
-            f"{here.idea} {takes(here)}".strip(), width=WIDE_LINE, help=explained(here.idea)
+            f"{hand_out.printed(here.idea)} {takes(here)}".strip(),
+            width=WIDE_LINE,
+            help=explained(here.idea),
         )
     if values.paper and SENTENCE.name in values:
         st.text(f"Sentence: {values.sentence}")
