@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import streamlit as st
 
 from ..controls import held
+from ..frame.hand_out import printed
 from ..frame.lights import light, note
 from ..frame.page import explained
 
@@ -42,7 +43,7 @@ def card(name: str, title: str, words: str) -> Iterator[object]:
         ):
             with st.container(key=f"words_{name}"):
                 st.header(title, anchor=name)
-                st.markdown(words, help=explained(words))
+                st.markdown(printed(words), help=explained(words))
             beside = st.container(
                 key=f"beside_{name}",
                 width="content",

@@ -21,7 +21,7 @@ from ..frame import hand_out
 from ..frame.save_picture import save_dialog
 from ..picture.content import content
 from ..picture.layout import Layout, matrices_of, uncovered
-from ..picture.matrix import Matrix
+from ..picture.matrix import Matrix, is_unknown
 from ..picture.positions import positions
 from ..picture.spec import EMPTY_ROOM, GROUNDS, Stops, drawn
 from ..picture.table import MANY, Lists, Open, n_marks, n_slots, numbers_of, packed, table
@@ -81,7 +81,7 @@ def picture(
     drawn_at = held.values()[moving.control.name] if moving else None
     _picture(name, layout, moving, lists, drawn_at, is_aside, st.session_state[held.IN_CARD])
     covered = [each.step.name for each in layout.matrices if each.covered]
-    if covered and held.values().paper:
+    if covered and held.values().paper and not any(map(is_unknown, layout.matrices)):
         solved = partial(_picture, f"{name}_solved", uncovered(layout), None, None, None, True, "")
         hand_out.solve(st.session_state[held.IN_CARD], solved)
         st.caption("Fill in each **?**: the last sheet has them.")
@@ -118,7 +118,14 @@ def _picture(
         with st.container(key=f"drawn_{name}", height="stretch"):
             st.vega_lite_chart(
                 rows,
-                drawn(marks, stops, st.context.theme.type, slots, layout.sentence is not None),
+                drawn(
+                    marks,
+                    stops,
+                    st.context.theme.type,
+                    slots,
+                    layout.sentence is not None,
+                    held.values().paper,
+                ),
                 width="stretch",
                 height="stretch",
                 theme=None,

@@ -24,7 +24,8 @@ def control(one: Control, again: str = "", says_problem: bool = True, **look: An
     if values.paper:
         told = one.choices(values).get(values[name]) or one.field.write(values[name])
         if told:
-            st.text(f"{one.label}: {told}", width="content")
+            meant = f" ({one.hint})" if one.hint and isinstance(values[name], int) else ""
+            st.text(f"{one.label}: {told}{meant}", width="content")
         return values[name]
     widget = look.pop("widget", one.drawn_as)
     label = f"{one.label} ({one.hint})" if one.hint else one.label

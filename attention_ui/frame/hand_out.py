@@ -2,6 +2,7 @@
 way back to the page, as a link and as a code for a phone.
 """
 
+import re
 from collections.abc import Callable, Sequence
 
 import segno
@@ -19,6 +20,21 @@ MOST_IN_A_CODE = 600
 """Letters of an address: of more, the squares are too small for a phone at this size."""
 ADDRESS = {"paper": "on", "embed": "true", "embed_options": "light_theme", "cell": "none"}
 """What makes a page a hand-out: light, and without Streamlit's frame."""
+
+_AT_THE_SCREEN = re.compile(
+    r"\b(point at|click|type (a|one|into)|move (the|through|along|one)|switch (it|a head) off|"
+    r"the slider|stretch a)\b",
+    re.IGNORECASE,
+)
+"""What a sentence asks for that can be done on the page alone."""
+
+
+def printed(words: str) -> str:
+    """Words of a page, on paper without the sentences that ask for a pointer or a key."""
+    if not held.values().paper:
+        return words
+    sentences = re.split(r"(?<=[.?!]) ", words)
+    return " ".join(each for each in sentences if not _AT_THE_SCREEN.search(each))
 
 
 def begin() -> None:
@@ -51,7 +67,13 @@ def ask(
         if asked:
             st.text(asked)
         if offered:
-            st.text("    ".join(each.replace(" ", "\N{NO-BREAK SPACE}") for each in offered))
+            st.text("    ".join(map(_in_one_line, offered)))
+
+
+def _in_one_line(choice: str) -> str:
+    """What is offered does not break, unless it is wider than a phone; its box stays with it."""
+    count = -1 if len(choice) < 48 else 1
+    return choice.replace(" ", "\N{NO-BREAK SPACE}", count)
 
 
 def closing_question(where: str, question: str, answer: str) -> None:

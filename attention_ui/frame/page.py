@@ -30,7 +30,7 @@ from ..controls.shared import (
 )
 from ..controls.widget import control
 from ..streamlit_workarounds.card_style import CARDS
-from ..streamlit_workarounds.paper import HAND_OUT, ON_PAPER
+from ..streamlit_workarounds.paper import DARK_ON_PAPER, HAND_OUT, ON_PAPER
 from ..streamlit_workarounds.projector import LARGE as LARGE_STYLE
 from ..streamlit_workarounds.projector import listen_for_arrow_keys
 from ..streamlit_workarounds.reconnect import run_again_when_back
@@ -78,7 +78,8 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
     st.html(STYLE)
     st.html(CARDS)
     st.html(ON_PAPER)
-
+    if st.context.theme.type == "dark":
+        st.html(DARK_ON_PAPER)
     if values.card:
         st.html(ALONE)
     if values.paper:
@@ -122,7 +123,9 @@ def open_lesson(name: str, controls: Sequence[Control], sidebar: Sequence[Contro
             st.title(here.title, anchor=False, width="content")
             _quiet_line(values)
         st.markdown(
-            f"{here.idea} {takes(here)}".strip(), width=WIDE_LINE, help=explained(here.idea)
+            f"{hand_out.printed(here.idea)} {takes(here)}".strip(),
+            width=WIDE_LINE,
+            help=explained(here.idea),
         )
     if values.paper and SENTENCE.name in values:
         st.text(f"Sentence: {values.sentence}")

@@ -105,6 +105,11 @@ def of_unknown_shape(matrix: Matrix) -> Matrix:
     return Matrix(nothing, title=matrix.name, covered=True, row_labels=False)
 
 
+def is_unknown(matrix: Matrix) -> bool:
+    """Whether only its name is known: then there are no numbers to uncover."""
+    return "" in matrix.step.axes
+
+
 def _mask_of(step: Step) -> Step | None:
     """The mask that hides cells of scores or weights; None for none. A 0 that was filled in before
     a softmax hides nothing, however much it was meant to: it is a score like others.

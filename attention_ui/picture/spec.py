@@ -50,6 +50,10 @@ GROWS, GROWS_NARROW = 1.5, 1.15
 """How far a picture grows on a wide window: to a calm limit."""
 USUAL_SLOTS = 2
 """Rectangles that the cells of nearly every picture are made of, at most: fewer are compared."""
+LETTERS = "min(1.25, max(0.9, grown))"
+"""How far letters grow with their picture."""
+LETTERS_ON_PAPER = 14.4
+"""Pixels of the smallest words on a hand-out: 8 points on its sheet."""
 NOTHING = -9
 ROOM = "room_of_a_control"
 """The class of the element that the browser puts a control into. It has to be one whose inside is
@@ -184,22 +188,27 @@ def drawn(
     theme: str | None = None,
     slots: int = SLOTS,
     asked: bool = True,
+    on_paper: bool = False,
 ) -> dict:
     """The specification for a table of so many rows that are drawn at a time, with a control in it
     or without, whose cells are made of so many rectangles at most, with rows that the query which
     is pointed at chooses (`asked`) or without. Shared: it must not be changed. `theme` is the
-    page's, where it is known.
+    page's, where it is known; `on_paper` has larger letters.
     """
     canvas = marks > MANY
     slots = USUAL_SLOTS if slots <= USUAL_SLOTS else SLOTS
-    return _compiled(canvas, stops, theme if canvas else None, slots, asked)
+    return _compiled(canvas, stops, theme if canvas else None, slots, asked, on_paper)
 
 
 @lru_cache(maxsize=64)
 def _compiled(
-    canvas: bool, stops: Stops | None, theme: str | None, slots: int, asked: bool
+    canvas: bool, stops: Stops | None, theme: str | None, slots: int, asked: bool, on_paper: bool
 ) -> dict:
     made = deepcopy(_authored(slots, asked))
+    if on_paper:
+        for layer in made["layer"]:
+            if letters := layer["mark"].get("fontSize"):
+                letters["expr"] = _on_paper(letters["expr"], layer["name"])
     if canvas:
         # A canvas does not know the page's own ink and ground.
         text = json.dumps(made).replace(INK, INKS.get(theme, MUTED))
@@ -231,6 +240,15 @@ def _compiled(
         {"name": "step_at", "expr": f"abs({at} - round({at})) > 0.001 ? -1 : round({at})"},
     ]
     return made
+
+
+def _on_paper(letters: str, layer: str) -> str:
+    """The size of a layer's letters on a hand-out. A number is no wider than its cell."""
+    if "numbers" in layer:
+        fits = f"max({letters}, 1.7 * datum.pw / length({TEXT}))"
+        return f"datum.look == 'bar' ? {LETTERS_ON_PAPER} : min({LETTERS_ON_PAPER}, {fits})"
+    least = f"(datum.look == 'legend' ? 12 : {LETTERS_ON_PAPER})"  # a scale has no more room
+    return f"max({least}, {letters})"
 
 
 @lru_cache(maxsize=4)
@@ -409,7 +427,7 @@ def _numbers(cells: alt.Chart, name: str) -> alt.Chart:
         .mark_text(
             aria=False, tooltip=None, dx=alt.expr("datum.look == 'bar' ? 4 : 0"),
             align=alt.expr("datum.look == 'bar' ? 'left' : 'center'"),
-            fontSize=alt.expr("11 * min(1.25, max(0.9, grown))"),
+            fontSize=alt.expr(f"11 * {LETTERS}"),
         )
         .encode(
             x=_expr("datum.look == 'bar' ? datum.px + datum.pw *"
@@ -431,7 +449,7 @@ def _words(base: alt.Chart, asked: bool = False) -> alt.Chart:
             aria=False, tooltip=None, baseline="middle",
             align=alt.expr(_by_look(aligned, "center")),
             angle=alt.expr("datum.look == 'slanted' ? 315 : 0"),
-            fontSize=alt.expr(f"({_by_look(SIZES, 11)}) * min(1.25, max(0.9, grown))"),
+            fontSize=alt.expr(f"({_by_look(SIZES, 11)}) * {LETTERS}"),
             fontWeight=alt.expr("datum.look == 'title' || datum.look == 'loud' ? 600 : 400"),
             limit=alt.expr("datum.look == 'row' || datum.look == 'slanted' ? 92 * grown : 0"),
         )

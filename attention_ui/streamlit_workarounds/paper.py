@@ -42,6 +42,7 @@ ON_PAPER = f"""<style>
   :is([class*="st-key-write_"], [class*="st-key-solved_"]) {{ break-inside: avoid; }}
   [class*="st-key-card_"] {{ break-inside: avoid; margin-bottom: 1rem; }}
   :is(h1, h2, h3) {{ break-after: avoid; }}
+  svg.marks {{ background: transparent !important; }}
   [class*="st-key-drawn_"] :is(svg, canvas) {{
     width: 100% !important; height: 100% !important; object-fit: contain; }}
   [class*="st-key-question_"]:has([class*="st-key-skip_"])::after {_ROOM}
@@ -49,12 +50,30 @@ ON_PAPER = f"""<style>
 }}
 </style>"""
 """Beside `STYLE`, of every page: how it prints."""
+DARK_ON_PAPER = """<style>
+@media print {
+  html, body, .stApp { background: #fff !important; color-scheme: light !important; }
+  .stApp :not(svg *, .token, [style*="color"]) {
+    color: #2b2b2b !important; border-color: #d5d2ca !important; }
+  .stApp :is(pre, code) { background: #f3f1ec !important; }
+  .stApp :is(canvas.marks, svg.marks:not([class*="st-key-drawn_"] *)) {
+    color-scheme: dark; filter: invert(1) hue-rotate(180deg); }
+}
+</style>"""
+"""Beside `ON_PAPER`, of a page in the dark theme: paper is white. Pictures choose by the scheme;
+one that is a canvas, and a chart that Streamlit gave its theme, have their colours turned."""
 HAND_OUT = f"""<style>
 {_WITHOUT_CONTROLS}
 .stApp [data-testid="stMainBlockContainer"] {{
   max-width: {WIDE}px; margin: 0 auto; padding: 1.5rem 0; }}
+.stApp :is([data-testid="stCaptionContainer"] *, pre *, small, code) {{
+  font-size: 0.9rem !important; }}
+[data-testid="stVegaLiteChart"], svg.marks {{ overflow: visible !important; }}
+svg.marks:not([class*="st-key-drawn_"] *) text {{ font-size: 0.9rem; }}
 [class*="st-key-write_"]::after {_ROOM}
 .st-key-name_and_date [data-testid="stText"] {{ border-bottom: 1px solid #8a8a8a; }}
+@media screen and (max-width: 640px) {{
+  .stApp [data-testid="stMainBlockContainer"] {{ padding: 1.5rem 1rem; }} }}
 @media print {{ .st-key-how_to_print {{ display: none; }} }}
 </style>"""
 """Beside `ON_PAPER`, of a page that is a hand-out: on the screen it looks as it prints."""

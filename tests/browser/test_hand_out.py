@@ -52,6 +52,20 @@ def test_a_printed_page_has_no_controls_and_loses_nothing(paper, app_url, link):
         assert foot.locator("img").is_visible()
 
 
+def test_a_page_in_the_dark_theme_is_printed_on_white(paper, app_url):
+    paper.emulate_media(media="print", color_scheme="dark")
+    open_page(paper, app_url, "simplified_attention")
+    try:
+        looks = paper.evaluate("""() => [
+          getComputedStyle(document.querySelector('.stApp')).backgroundColor,
+          getComputedStyle(document.querySelector('[data-testid=stMain] h2')).color,
+          getComputedStyle(document.querySelector('[class*=st-key-drawn_] svg.marks')).colorScheme,
+        ]""")
+        assert looks == ["rgb(255, 255, 255)", "rgb(43, 43, 43)", "light"]
+    finally:
+        paper.emulate_media(color_scheme="light")
+
+
 def saved(page, picture, kind, look):
     page.locator(f".st-key-save_{picture} button").click()
     dialog = page.get_by_role("dialog")

@@ -113,3 +113,11 @@ def test_the_first_sheet_says_what_is_a_value_and_what_to_try():
     assert "random numbers of " in said
     with zipfile.ZipFile(io.BytesIO(spreadsheet(workshop(), ""))) as parts:
         assert "Numbers of stored are values" in parts.read("xl/sharedStrings.xml").decode()
+
+
+def test_what_to_try_leads_to_the_cell_that_it_names():
+    with zipfile.ZipFile(io.BytesIO(spreadsheet(lesson_trace("qkv/wild_cat"), ""))) as parts:
+        said = parts.read("xl/sharedStrings.xml").decode()
+        links = parts.read("xl/worksheets/sheet1.xml").decode()
+    cell = said.partition("Type another number in ")[2].partition(",")[0]
+    assert f'location="Trace!{cell}" display="Type another number in {cell}' in links

@@ -26,7 +26,7 @@ def lines(trace: Trace, layout: Layout, title: str, as_values: list[str]) -> Ite
     yield _line("The sheet Trace is live: change a number, and all that is made from it follows.")
     yield Line()
     yield Line(("Try this",), HEADING)
-    yield from map(_line, _to_try(trace, layout))
+    yield from _to_try(trace, layout)
     yield Line()
     yield Line(("Good to know",), HEADING)
     yield from map(_line, _notes(trace, layout, as_values))
@@ -35,37 +35,43 @@ def lines(trace: Trace, layout: Layout, title: str, as_values: list[str]) -> Ite
     for block in layout.blocks.values():
         step = block.step
         made = step.code if step.inputs else "given: yours to change"
-        yield Line((step.name, step.shape, made), {}, block.start.written)
+        style = {} if step.inputs else {"font_color": TO_CHANGE}
+        yield Line((step.name, step.shape, made), style, block.start.written)
 
 
 HEADING = {"bold": True, "font_size": 12}
+TO_CHANGE = "#B36B00"
+"""The ink of what says which cells are the reader's to change; their edges are orange too."""
 
 
 def _line(text: str) -> Line:
     return Line((text,))
 
 
-def _to_try(trace: Trace, layout: Layout) -> Iterator[str]:
+def _to_try(trace: Trace, layout: Layout) -> Iterator[Line]:
     if (given := _to_change(trace)) is not None:
         first = layout.blocks[given.name].corners(0)[0].written
         follow = [step.name for step in trace.values() if given.name in step.earlier()]
-        yield f"Type another number in {first}, the first cell of {given.name}. {_those(follow)}"
-    yield (
+        words = f"Type another number in {first}, the first cell of {given.name}. {_those(follow)}"
+        yield Line((words,), {}, first)
+    yield _line(
         "Click a number and press F2: you see its formula, and coloured frames around the cells "
         "it reads."
     )
     for mask in _masks(trace):
-        yield (
-            f"In {mask.name} ({_range(layout.blocks[mask.name])}), 1 lets a query see "
+        where = layout.blocks[mask.name]
+        words = (
+            f"In {mask.name} ({_range(where)}), 1 lets a query see "
             "a key and 0 hides it. Flip one, and see where its weight goes."
         )
+        yield Line((words,), {}, where.corners(0)[0].written)
     settings = [
         f"{setting} of {name} ({block.setting(at).written})"
         for name, block in layout.blocks.items()
         for at, setting in enumerate(block.settings)
     ]
     if settings:
-        yield f"Change what a step was set to: {', '.join(settings)}."
+        yield _line(f"Change what a step was set to: {', '.join(settings)}.")
 
 
 def _range(block: Block) -> str:

@@ -12,7 +12,7 @@ from ...trace import Step, Trace, is_shares, listed
 from .branches import formula_of
 from .formulas import MINUS_INFINITY, Formulas, NoFormula
 from .layout import Block, Layout, Place
-from .read_me import lines
+from .read_me import TO_CHANGE, lines
 
 MOST_CELLS = 200_000
 MOST_COLUMNS = 16_000
@@ -80,10 +80,10 @@ class _Sheet:
         sheet.set_zoom(90)
         sheet.set_landscape()
         sheet.fit_to_pages(1, 0)
-        sheet.set_column(0, 0, 20)
+        sheet.set_column(0, 0, 24)
         sheet.set_column(1, MOST_COLUMNS, 9)
         how = "Cells with an orange edge are yours to change. The other numbers follow from them."
-        sheet.write_string(0, 0, how, self._style(bold=True, font_color="#B36B00"))
+        sheet.write_string(0, 0, how, self._style(bold=True, font_color=TO_CHANGE))
         for block in self._layout.blocks.values():
             self._write_block(block)
         self._write_lines(read_me, lines(self._trace, self._layout, title, self._as_values))

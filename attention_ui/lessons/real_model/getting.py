@@ -16,7 +16,7 @@ def way_to_a_model() -> None:
             with st.container(horizontal=True):
                 st.markdown(":orange[:material/warning:]", width="content")
                 st.text(f"{called} cannot be opened: {why}.")
-    if SMOL in there or OWN in there:
+    if SMOL in there or OWN in there or held.values().paper:
         return
     if not is_alone():
         note(
