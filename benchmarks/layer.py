@@ -1,4 +1,4 @@
-"""A traced layer, all its steps kept, against torch's fused attention; and how cost grows."""
+"""A traced layer, all its steps kept, against torch's fused attention."""
 
 import statistics
 import time
@@ -11,30 +11,19 @@ WIDTH = 64
 
 
 def measure(quick: bool) -> list[Part]:
-    """Both tables."""
+    """The table."""
     import torch
 
     torch.set_num_threads(1)
     sizes = (8, 64) if quick else SIZES
     figures = [_against_fused(n_tokens) for n_tokens in sizes]
-    grown = [(n, WIDTH, 1) for n in sizes]
-    grown += [(64, width, 1) for width in (4, 8, 16, 32, 64, 128, 256)]
-    grown += [(64, 64, heads) for heads in (1, 2, 4, 8)]
-    rows = [_grows(*sizes, quick) for sizes in dict.fromkeys(grown)]
     against = (
         "One head: `queries`, `keys` and `values` of width 64 are given, and `attention` records "
         "`scores`, `scaled_scores`, `weights` and `context_vectors`, against "
         "`torch.nn.functional.scaled_dot_product_attention` on the same tensors. One thread, "
         "median of many. *kept*: what the four steps hold; the fused function holds its result."
     )
-    grows = (
-        "The whole of a lesson's trace, from given embeddings to the output: projections, heads, "
-        "scores, weights, context vectors, joined and mixed (`attend_heads`)."
-    )
-    return [
-        Part("A traced layer against the fused one", against, figures),
-        Part("How cost grows", grows, rows),
-    ]
+    return [Part("A traced layer against the fused one", against, figures)]
 
 
 def _median(what: Callable[[], object], seconds: float = 0.6) -> float:
@@ -91,25 +80,3 @@ def _against_fused(n_tokens: int) -> Figure:
     goal = {8: 2.0, 1_024: 4.0}.get(n_tokens)
     what = f"{n_tokens:,} tokens × {WIDTH}"
     return Figure(what, numbers, {"× fused": goal} if goal else {})
-
-
-def _grows(n_tokens: int, width: int, heads: int, quick: bool) -> Figure:
-    from attention_core.mechanism.multi_head import attend_heads
-    from attention_core.operations import Draw
-    from attention_core.recipes import HeadsRecipe
-    from attention_core.trace import Trace
-
-    drawn, share = Draw("normal", (n_tokens, width), seed=0), width // heads
-    recipe = HeadsRecipe(n_heads=heads, d_head=share, d_value=share, d_model=width, causal=True)
-
-    def layer() -> Trace:
-        trace = Trace()
-        trace.step("embeddings", drawn, axes=("token", "d_in"))
-        attend_heads(trace, recipe)
-        return trace
-
-    made = layer()
-    held = sum(step.value.nbytes for step in made.values()) / 1_000
-    what = f"{n_tokens:,} tokens, width {width}, {heads} head{'s' if heads > 1 else ''}"
-    took = _median(layer, 0.1 if quick else 0.6)
-    return Figure(what, {"traced": took, "steps": len(made), "kept, kB": held})

@@ -202,8 +202,3 @@ def _heads(asked: _Asked, layer: int) -> list[Part]:
         bias = model.matrix(f"{layer}.b_output").double()
         parts.append(Part("attention bias", float(bias @ direction), layer))
     return parts
-
-
-def biggest(made: Attribution, n: int = 10) -> tuple[Part, ...]:
-    """The parts that brought most, for and against."""
-    return tuple(sorted(made.parts, key=lambda part: -abs(part.amount))[:n])

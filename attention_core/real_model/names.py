@@ -169,10 +169,3 @@ GGUF = Names(
 GGUF_JOINED = Names(
     GGUF.once, {**GGUF.of_layer, **_third("blk.{}.attn_qkv", turned=False)}, GGUF.ignored
 )
-GGUF_AFTER = Names(
-    GGUF.once,
-    GGUF.of_layer
-    | _norms({"attention_norm": "blk.{}.attn_output_norm", "ffn_norm": "blk.{}.layer_output_norm"}),
-    GGUF.ignored,
-)
-"""What GGUF calls norms that stand after each part."""

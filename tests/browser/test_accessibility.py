@@ -44,6 +44,13 @@ def show_all(page):
     settled(page)
 
 
+def can_be_used_in_light_and_dark(page):
+    assert violations(page) == []
+    page.emulate_media(color_scheme="dark")
+    settled(page)
+    assert violations(page, COLOURS) == []
+
+
 @pytest.mark.parametrize("path", few(PAGES, 2))
 def test_a_page_can_be_used_by_all_in_light_and_dark(page, app_url, path):
     """The page opens whole as well: no exception, no error of a script, charts are drawn."""
@@ -56,10 +63,7 @@ def test_a_page_can_be_used_by_all_in_light_and_dark(page, app_url, path):
     open_rows(page)
     no_exception(page)
     show_all(page)
-    assert violations(page) == []
-    page.emulate_media(color_scheme="dark")
-    settled(page)
-    assert violations(page, COLOURS) == []
+    can_be_used_in_light_and_dark(page)
 
 
 @pytest.mark.parametrize("path", [*WIDEST, *few([each for each in PAGES if each not in WIDEST], 1)])
@@ -79,10 +83,7 @@ def test_questions_and_all_that_folds_open_can_be_used_too(page, app_url):
         folded.first.click()
         settled(page)
     show_all(page)
-    assert violations(page) == []
-    page.emulate_media(color_scheme="dark")
-    settled(page)
-    assert violations(page, COLOURS) == []
+    can_be_used_in_light_and_dark(page)
 
 
 @pytest.mark.long
@@ -98,7 +99,4 @@ def test_the_glossary_can_be_used_too(page, app_url, width):
     assert 0 <= box["x"] <= box["x"] + box["width"] <= width
     wide, room = drawer.evaluate("each => [each.scrollWidth, each.clientWidth]")
     assert wide <= room, "it can be pushed sideways"
-    assert violations(page) == []
-    page.emulate_media(color_scheme="dark")
-    settled(page)
-    assert violations(page, COLOURS) == []
+    can_be_used_in_light_and_dark(page)

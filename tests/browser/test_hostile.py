@@ -69,7 +69,7 @@ def stands_within_its_window(page):
     assert page.locator("[data-testid=stMain] h1").first.is_visible()
 
 
-@pytest.mark.parametrize("path", few(PAGES, 3, first="causal_mask"))
+@pytest.mark.parametrize("path", few(PAGES, 1, first="causal_mask"))
 def test_a_page_opens_whole_dark_and_narrow_and_hostile_text_does_nothing(new_page, app_url, path):
     page = new_page(color_scheme="dark", viewport={"width": 390, "height": 844})
     watch(page)

@@ -437,7 +437,13 @@ def without_seeing(found):
 
 @pytest.mark.slow("3 s: plays every game")
 @pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("subject", SUBJECTS)
+@pytest.mark.parametrize(
+    "subject",
+    [
+        pytest.param(each, marks=() if each in (*SOME, "prime") else pytest.mark.long)
+        for each in SUBJECTS
+    ],
+)
 def test_the_game_is_won_from_the_lights_alone(subject, level):
     inputs, recipe = SUBJECTS[subject]
     met = set()

@@ -164,13 +164,14 @@ def test_an_example_that_is_none_is_said_and_the_first_is_shown():
     assert "example" in notice
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
 @pytest.mark.parametrize("link", [{}, {"predict": "off"}, {"d_in": "5"}], ids=str)
-def test_every_link_that_is_written_names_its_example(example, link):
-    assert written({"example": example, **link}, EVERY)["example"] == example
-    at = opened(A_PAGE, {"example": example, **link})
-    at.button(key="pin").click().run()
-    assert dict(parse_qsl(chosen(at).pin))["example"] == example
+def test_every_link_that_is_written_names_its_example(link):
+    for example in EXAMPLES:
+        assert written({"example": example, **link}, EVERY)["example"] == example
+    for example in (FIRST, "life_is_short"):
+        at = opened(A_PAGE, {"example": example, **link})
+        at.button(key="pin").click().run()
+        assert dict(parse_qsl(chosen(at).pin))["example"] == example
 
 
 @pytest.mark.slow("10 s: every page")
