@@ -56,6 +56,19 @@ class AttentionSize:
         """How many numbers a cache of keys and values holds for so many tokens."""
         return self.n_layers * sum(self.widths[1:]) * n_tokens
 
+    def weights(self, n_tokens: int) -> int:
+        """How many weights all heads have for so many tokens: training keeps them until it comes
+        back to them, where it does not compute them again.
+        """
+        return self.n_layers * self.n_heads * n_tokens**2
+
+    def row_totals(self, n_tokens: int) -> int:
+        """How many numbers are kept in their place: each row's largest score and its sum.
+
+        Source: Dao et al. 2022, FlashAttention, section 3.1.
+        """
+        return self.n_layers * self.n_heads * n_tokens * 2
+
     def products_of_step(self, place: int, has_cache: bool) -> int:
         """How many pairs of numbers are multiplied so that the token at `place`, counted from 0,
         gets its output: with a cache for that token alone, without one for all tokens so far.

@@ -14,7 +14,7 @@ from attention_ui.controls.widget import control
 from attention_ui.controls.widths import about_as_wide
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.lights import sums_verdict
-from attention_ui.frame.page import open_lesson, way_to_a_real_model
+from attention_ui.frame.page import open_lesson, way_to, way_to_a_real_model
 from attention_ui.lessons.attention_today import checks, costs, decoding, facts, lesson, words
 from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix
@@ -192,6 +192,8 @@ with card(
         model, n_bytes = costs.model_of(values), int(values.m_bytes)
         chart("costs", costs.bars(model, n_bytes), width=720)
         st.caption(f"{costs.parameter_words(model)} {costs.cache_words(model, n_bytes)}")
+        st.caption(costs.training_words(model, n_bytes))
+        way_to("flash_attention", "Weights computed again, tile by tile")
 
 with deeper("scores kept in bounds, shapes and costs of each switch, pairs of columns", "cap",
             "whole") as is_open:  # fmt: skip

@@ -210,8 +210,33 @@ with card(
         f"{words.products_words(whole, table)}"
     )
 
-with deeper("formulas, bytes counted on your sentence, training") as is_open:
+with deeper("what training keeps, formulas, bytes counted on your sentence", "training") as is_open:
     if is_open:
+        with card(
+            "training",
+            "What training keeps",
+            "Training goes back through the layer, and there needs every weight again. Flash "
+            "attention keeps only m and ℓ of each row, and computes the weights once more: **e to "
+            "the score − m, divided by ℓ**. That is more products, and still less time.",
+        ) as beside:
+            with beside:
+                control(lesson.FLASH_TOKENS, width=180, again="training")
+            again = lesson.weights_again(values, whole)
+            picture(
+                "training",
+                equation(
+                    again,
+                    *(Matrix(again["weights"].inputs[0], title="scores"), "−"),
+                    *(Matrix(again["kept_largest"], title="m"), "→"),
+                    *(Matrix(again["exponentials_again"], title="e^(score − m)"), "⊘"),
+                    *(Matrix(again["kept_sum"], title="ℓ"), "="),
+                    Matrix(again["weights_again"], title="weights again"),
+                    tall=TALL,
+                ),
+                is_aside=True,
+            )
+            light(*lesson.same_gradient(again))
+            chart("training", words.kept_bars(values), 680)
         with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
             for name in ("shrink", "running_sum", "running_output"):
                 st.latex(trace[f"{name}_{at}"].formula, width="content")
@@ -226,11 +251,7 @@ with deeper("formulas, bytes counted on your sentence, training") as is_open:
             f"are, each of which reads all keys and values. {words.in_numbers(values, side)}"
         )
         light(*words.counted(whole, table, values))
-        st.markdown(
-            "In training, the backward pass needs the weights again and computes them once more, "
-            "tile by tile: more products, and still less time. Real kernels do this with all heads "
-            "and texts at once, and fetch while they compute."
-        )
+        st.markdown("Real kernels do all heads and texts at once, and fetch while they compute.")
 
 answers(words.answers(trace, values), covered)
 ends(PAGE, trace)

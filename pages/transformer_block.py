@@ -21,6 +21,7 @@ from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.page import open_lesson, way_to
 from attention_ui.lessons.transformer_block import (
+    depth,
     lesson,
     norms,
     orders,
@@ -80,7 +81,7 @@ with card(
     "Why add, and not replace?",
     "Attention hands your token a blend of *others*. Put in its place, the token would forget what "
     "it was; **added**, both are there to be read. And a part that gives 0 changes nothing, so a "
-    "deep stack can begin as a harmless one, and training reaches every block.",
+    "deep stack can begin as a harmless one, and training reaches every block (see *Go deeper*).",
 ) as beside:
     picture("residual", stacked(trace, *stream.written_out(trace, token)))
     if values.norm == "after":
@@ -147,11 +148,25 @@ with card(
     st.caption(source_words(values))
     light(*words.nothing_looks_ahead(decoder))
 
-NAMES = ("all_normed", "gain", "mixing", "unmixed", "both_weights", "both_norms")
+NAMES = ("depth", "all_normed", "gain", "mixing", "unmixed", "both_weights", "both_norms")
 with deeper(
-    "norms before or after, gain and bias, PyTorch’s own layer, a published layer repaired", *NAMES
+    "many blocks in training, norms before or after, gain and bias, PyTorch’s own layer, a "
+    "published layer repaired",
+    *NAMES,
 ) as is_open:
     if is_open:
+        with card(
+            "depth",
+            "Training reaches every block",
+            "A **gradient** says how each number should change, and comes back from the last block "
+            "to the first. An addition hands it on as it is; without that way it has to pass "
+            "through every part. Both lines are real: encoder blocks set as above, no dropout.",
+        ) as beside:
+            with beside:
+                control(lesson.N_BLOCKS, width=190)
+            left = depth.shares(trace, values)
+            chart("depth", depth.by_block(left), width=720)
+            note(depth.left_words(left))
         before, after = orders.both_orders(values)
         st.subheader("Norms before or after?", anchor="orders")
         st.markdown(

@@ -38,6 +38,8 @@ class BlockOptions:
     dropout: float = 0.0
     """Of the weights of attention, of what each part adds, and within the feed-forward."""
     dropout_seed: int = 0
+    residual: bool = True
+    """Whether each part adds to the stream. Where it does not, what it makes takes its place."""
 
     def __post_init__(self) -> None:
         Heads(self.n_heads)
@@ -133,7 +135,8 @@ def add_block(
     memory_options: Options | None = None,
     prefix: str = "",
 ) -> Step:
-    """Add a block to a trace, with weights that are steps of it. Returns `output`.
+    """Add a block to a trace, with weights that are steps of it. Returns `output`; without a
+    residual and with the norms before, `feed_forward_output`.
 
     `stream` is (token, d) or (batch, token, d). Each part (`attention`; `cross` where there is a
     `memory`; `feed_forward`) makes `attention_output` and so on, and `after_attention` is the
@@ -182,8 +185,11 @@ class _Block:
             answered = read if memory is None else memory
             added = self.attention(name, read, answered, options)
         added = self.dropped(f"{name}_output", added)
-        after = "output" if is_last and before else f"after_{name}"
-        summed = self.step(after, ops.Add(), stream, added, axes=stream.axes)
+        if self.shape.residual:
+            after = "output" if is_last and before else f"after_{name}"
+            summed = self.step(after, ops.Add(), stream, added, axes=stream.axes)
+        else:
+            summed = added
         if before:
             return summed
         return self.norm(name, summed, "output" if is_last else f"{name}_normed")

@@ -77,11 +77,12 @@ def draw_weights(
     d_hidden: int | None,
     seed: int,
     d_model: str = "d_model",
+    prefix: str = "",
 ) -> dict[str, Step]:
     """Add drawn weights to a trace: matrices, and biases of the feed-forward, as `torch.nn.Linear`
     starts; gains of 1, and all other biases 0, as in `nn.LayerNorm` and `nn.MultiheadAttention`.
-    `d_model` is the axis along the trace's vectors, such
-    as `d_in` where they are embeddings. Raises ValueError where heads cannot share the width.
+    `d_model` is the axis along the trace's vectors, such as `d_in` where they are embeddings; the
+    steps' names begin with `prefix`. Raises ValueError where heads cannot share the width.
     """
     width = trace.size(d_model)
     even_width(width, n_heads)
@@ -96,11 +97,11 @@ def draw_weights(
         shape = tuple(sizes[axis] for axis in axes)
         if name.endswith(START_ALIKE):
             numbers = (float(name.endswith("gain")),) * width
-            made[name] = trace.step(name, Given(numbers), axes=axes)
+            made[name] = trace.step(f"{prefix}{name}", Given(numbers), axes=axes)
             continue
         fan_in = shape[0] if len(shape) == 2 else fan_in  # a bias is bounded as its matrix is
         last = Draw.behind(last, "linear", shape, fan_in, seed)
-        made[name] = trace.step(name, last, axes=axes)
+        made[name] = trace.step(f"{prefix}{name}", last, axes=axes)
     return made
 
 

@@ -21,10 +21,12 @@ from attention_ui.lessons.flash_attention.lesson import (
     plain,
     same_as_plain,
     same_as_torch,
+    same_gradient,
     tile_called,
     trace_of,
     unshrunk,
     visited,
+    weights_again,
     where,
     with_table,
 )
@@ -73,6 +75,30 @@ def test_every_example_gives_what_the_whole_table_gives(name, causal):
     trace = trace_of(values)
     at = where(chosen(values))
     assert trace[f"running_sum_{at}"].value.equal(whole[f"running_sum_{at}"].value)
+
+
+@pytest.mark.parametrize("sentence", ["", "cat", "the dog chases " * 21 + "cat"])
+@pytest.mark.parametrize("causal", ["off", "on"])
+def test_weights_computed_again_give_the_gradient_that_autograd_gives(causal, sentence):
+    changes = {"sentence": sentence} if sentence else {}
+    values = values_of("named_features", causal_heads=causal, **changes)
+    again = weights_again(values, all_blocks(values))
+    torch.testing.assert_close(again["weights_again"].value, again["weights"].value)
+    assert same_gradient(again)[0]
+    name = again["weights"].inputs[0].name
+    scores = again[name].value.clone().requires_grad_()
+    with torch.enable_grad():
+        loss = (scores.softmax(dim=-1) @ again["values"].value).square().sum()
+    wanted = torch.autograd.grad(loss, scores)[0]
+    torch.testing.assert_close(again[f"grad_{name}"].value, wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_a_wrong_sum_that_was_kept_turns_the_light_off():
+    values = values_of("named_features")
+    whole = all_blocks(values)
+    last = max(name for name in whole if name.startswith("running_sum_0_") and "start" not in name)
+    whole[last].value[0] *= 1.01
+    assert not same_gradient(weights_again(values, whole))[0]
 
 
 @pytest.mark.parametrize("causal", ["off", "on"])

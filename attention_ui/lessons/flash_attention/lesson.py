@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
+from attention_core.gradients import backward
 from attention_core.mechanism.attention import attention, scale_of
 from attention_core.mechanism.flash import attend_in_tiles
 from attention_core.mechanism.masking import mask_of
@@ -11,7 +12,18 @@ from attention_core.mechanism.tiling import Tile, tiles_of
 from attention_core.mechanism.trainable import project
 from attention_core.mistakes.rewriting import rewritten
 from attention_core.mistakes.side_by_side import side_by_side
-from attention_core.operations import Add, Columns, Given, JoinRows, RescaleAndAdd, Transpose
+from attention_core.operations import (
+    Add,
+    Columns,
+    Divide,
+    ExpDifference,
+    Given,
+    JoinRows,
+    Multiply,
+    RescaleAndAdd,
+    SumLast,
+    Transpose,
+)
 from attention_core.recipes import MaskRecipe
 from attention_core.rounding import agree, difference, to_within
 from attention_core.text.embedding import embed
@@ -296,6 +308,54 @@ def unshrunk(trace: Trace, block: int) -> Trace:
 def _only_added(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
     earlier, _, brought = inputs
     return new.step(step.name, Add(), earlier, brought, axes=step.axes, symbol=step.symbol)
+
+
+def weights_again(values: Values, whole: Trace) -> Trace:
+    """The tiles' trace with the table, and a backward pass: `scores` … `weights`, `loss` (), the
+    squares of all context vectors added up, and the gradient of what softmax was given. Beside
+    them the weights once more, `weights_again` (query, key), from nothing but the scores and what
+    tiles have kept of each row, `kept_largest` and `kept_sum` (query, row).
+    """
+    trace, tiles_left = whole.branch(), [one for one in cut(values) if not one.is_hidden]
+    last = {one.query_block: where(one) for one in tiles_left}
+    kept = [
+        _joined(trace, f"kept_{name}", [f"running_{name}_{end}" for end in last.values()],
+                ("query", "row"))
+        for name in ("largest", "sum")
+    ]  # fmt: skip
+    mask = None
+    if values.causal_heads:
+        may_look = mask_of(MaskRecipe(causal=True), len(trace.labels("query")))
+        mask = trace.step("mask", may_look, axes=("query", "key"))
+    made = (trace[name] for name in ("queries", "keys", "values"))
+    context = attention(trace, *made, values.scale, mask)
+    scores = trace["weights"].inputs[0]
+    powers = trace.step("exponentials_again", ExpDifference(), scores, kept[0], axes=scores.axes)
+    trace.step("weights_again", Divide(), powers, kept[1], axes=scores.axes)
+    squares = trace.step("squares", Multiply(), context, context, axes=context.axes)
+    rows = trace.step("squares_of_rows", SumLast(), squares, axes=("query",))
+    trace.step("loss", SumLast(), rows, axes=())
+    return backward(trace, "loss", [scores.name, "weights"])
+
+
+def same_gradient(again: Trace) -> tuple[bool, str]:
+    """Whether the gradient of the scores is the same with weights that were computed again.
+
+    With p the weights, g their gradient, and D the sum of a row's context vector times its
+    gradient: p (g − D) (Dao et al. 2022, appendix B.4).
+    """
+    name = again["weights"].inputs[0].name
+    context, of_context = (
+        again[each].value for each in ("context_vectors", "grad_context_vectors")
+    )
+    shares = (of_context * context).sum(dim=-1, keepdim=True)
+    made = again["weights_again"].value * (again["grad_weights"].value - shares)
+    pairs = [(made, again[f"grad_{name}"].value)]
+    good = agree(pairs, (again, f"grad_{name}"), (again, "weights_again"))
+    return good, (
+        "The gradient of the scores is the same as with kept weights, "
+        f"{to_within(difference(pairs))}."
+    )
 
 
 def contexts(trace: Trace) -> list[Step]:

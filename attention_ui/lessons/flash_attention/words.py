@@ -3,6 +3,7 @@
 from math import exp
 
 from attention_core.mechanism.tile_traffic import (
+    FLOAT32,
     Traffic,
     largest_tile,
     measured_plain,
@@ -224,6 +225,21 @@ def _products(whole: Trace) -> list:
         for name, step in whole.items()
         if isinstance(step.operation, MatMul) and name.startswith(("tile_scores", "tile_output"))
     ]
+
+
+# --- what training keeps --------------------------------------------------------------------------
+
+
+def kept_bars(values: Values) -> Chart:
+    """The bytes that stay until the backward pass, for one head: every weight, or m and ℓ."""
+    n_tokens = values.flash_tokens
+    kinds = {"weights": palette.NEGATIVE, "m and ℓ, in float32": palette.POSITIVE}
+    sizes = (n_tokens**2 * int(values.m_bytes), 2 * n_tokens * FLOAT32)
+    pieces = [{kind: size} for kind, size in zip(kinds, sizes, strict=True)]
+    names = ("every weight, N²", "two numbers a row, 2N")
+    texts = [in_bytes(size) for size in sizes]
+    title = "Kept for the backward pass"
+    return amounts(names, pieces, texts, kinds, title, written=in_bytes)
 
 
 # --- what can now be answered ---------------------------------------------------------------------

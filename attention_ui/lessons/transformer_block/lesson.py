@@ -60,11 +60,12 @@ WIDER = Control(
 BLOCK_SEED = Control(
     "block_seed", Whole(0, MAX_SEED), "Seed of the block's matrices", 101, widget="text_input"
 )
+N_BLOCKS = Control("n_blocks", Whole(2, 16, (2, 4, 8, 16)), "Blocks", 8)
 MAKES_BLOCK = (
     *(*SOURCE, *SIZES, LAYER_DROPOUT, DROP_SEED),
     *(NORM, BLOCK, ACTIVATION, WIDER, BLOCK_SEED, OTHER_SENTENCE),
 )
-CONTROLS = (*MAKES_BLOCK, TOKEN, FACTOR)
+CONTROLS = (*MAKES_BLOCK, TOKEN, FACTOR, N_BLOCKS)
 
 
 def trace_of(values: Values) -> Trace:
