@@ -10,7 +10,7 @@ from attention_core.export.exercise import exercise_steps
 from attention_core.mistakes.around import around
 from attention_core.text.embedding import embed
 from attention_ui.controls.shared import inputs_of
-from attention_ui.lessons.transformer_block import published_layer
+from attention_ui.lessons.transformer_block import depth, published_layer
 from attention_ui.lessons.transformer_block.agreement import torch_agrees, torch_s_output
 from attention_ui.lessons.transformer_block.bend import bend
 from attention_ui.lessons.transformer_block.lesson import (
@@ -321,3 +321,22 @@ def test_what_goes_deeper_is_there_once_it_is_opened():
     assert "In the repaired layer, rows of earlier tokens move by exactly 0." in words
     assert "| Size of what is in the output | Norms before | Norms after |" in words
     assert ":orange[" not in words
+
+
+@pytest.mark.parametrize("sentence", ["cat", "the dog chases " * 21 + "cat"])
+@pytest.mark.parametrize("norm", ["before", "after"])
+def test_a_stack_is_drawn_and_told_of_one_token_and_of_many(norm, sentence):
+    values = values_of("named_features", sentence=sentence, norm=norm, n_blocks=16)
+    found = depth.shares(trace_of(values), values)
+    assert len(found[True]) == len(found[False]) == 17
+    assert found[False][0] < found[True][0] / 100
+    made = depth.by_block(found)
+    assert made.frame["shown"].between(depth.LEAST, 10).all()
+    assert "of the gradient reaches the first block" in depth.left_words(found)
+
+
+def test_a_share_is_said_as_people_say_it():
+    told = depth.left_words({True: [1.52, 1.0], False: [1 / 38_100, 1.0]})
+    assert "1.5 times as much" in told
+    assert "1 part in 38,000" in told
+    assert "nothing" in depth.left_words({True: [0.12, 1.0], False: [0.0, 1.0]})
