@@ -1,7 +1,7 @@
 """Everything that decides the embeddings: text, tokenizer, vocabulary, seed, width."""
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from ..recipes import check_choice, check_least
 from ..small_models.given import width
@@ -61,7 +61,7 @@ class Inputs:
         return self._keep(self._split(self.sentence))
 
     def _split(self, text: str) -> tuple[str, ...]:
-        return tuple(TOKENIZERS[self.tokenizer].split(text))
+        return _tokens_of(self.tokenizer, text)
 
     def _keep(self, tokens: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(t for t in tokens if not t.isspace()) if self.drop_blanks else tokens
@@ -110,3 +110,9 @@ class Inputs:
         two tokens, as in most language models, with a row each that says the same. () for none.
         """
         return self._given.get(token) or self._given.get(token.casefold(), ())
+
+
+@lru_cache(maxsize=128)
+def _tokens_of(tokenizer: str, text: str) -> tuple[str, ...]:
+    """The tokens of a text: a page asks for those of its sentence some fifty times a run."""
+    return tuple(TOKENIZERS[tokenizer].split(text))

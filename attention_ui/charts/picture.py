@@ -59,7 +59,7 @@ def picture(
     merged = pd.DataFrame(rows)
     spec = deepcopy(_template(weights is not None))
     for channel, entry in zip("xy", entries, strict=True):
-        ends = _ends(merged[[channel, f"{channel}0"]])
+        ends = _ends([each[at] for each in rows for at in (channel, f"{channel}0")])
         for layer in spec["layer"]:
             if channel in layer["encoding"]:
                 layer["encoding"][channel]["axis"]["title"] = entry
@@ -83,13 +83,12 @@ def _lifts(across: Sequence[float], up: Sequence[float]) -> list[int]:
     return lifts
 
 
-def _ends(columns: pd.DataFrame) -> list[float]:
+def _ends(numbers: Sequence[float]) -> list[float]:
     """The ends of an axis that has these numbers and 0 on it.
 
     They are given, since a chart is drawn once before its data arrive: with ends to be found in
     the data, Vega would warn of there being none.
     """
-    numbers = columns.to_numpy().ravel()
     ends = [float(min(0, *numbers)), float(max(0, *numbers))]
     return ends if ends != [0, 0] else [-1.0, 1.0]
 

@@ -349,12 +349,7 @@ def put(made: Arrangement, one: Wanted, x: float, y: float, cell: float, row: fl
     """Put a matrix, with what is around it, into an arrangement, its upper left corner here;
     returns where the next begins.
     """
-    inside = Arrangement()
-    end = stand(inside, one, 0.0, one.above(cell), cell, row, one.n_rows)
-    move(inside, x, y)
-    for name in ("boxes", "words", "marks", "paths"):
-        getattr(made, name).extend(getattr(inside, name))
-    return x + end
+    return stand(made, one, x, y + one.above(cell), cell, row, one.n_rows)
 
 
 def between(value: float, least: float, most: float) -> float:

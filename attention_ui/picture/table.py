@@ -18,7 +18,7 @@ from attention_core.explain.extents import NONE, extents
 from attention_core.explain.plain_text import plain_text
 from attention_core.kept import digest, kept_by_key
 from attention_core.text.tokenizers import visible
-from attention_core.trace import JOINED, Step, Trace, head_at, is_shares
+from attention_core.trace import JOINED, Step, Trace, head_at, is_shares, listed
 
 from .forbidden import SEEN_ON, leaks
 from .layout import BAR, BEHIND, Arrangement, Box, Layout, Mark, Path, Word
@@ -530,8 +530,9 @@ def _told(
 @kept_by_key(256)
 def _arithmetic(step: Step, cells: Sequence[tuple[int, ...]]) -> list[str]:
     told = []
+    has = listed(step)
     for each, index in zip(step.arithmetics(cells), cells, strict=True):
-        made, number = plain_text(each.latex()), written_long(float(step.value[index]))
+        made, number = plain_text(each.latex()), written_long(has.cell(index).known)
         told.append(made if made.endswith(number) else f"{made} = {number}")
     return told
 
