@@ -54,8 +54,10 @@ class Slope:
             f"gradient {number(slope, 4)}: the slope here",
         )
         ticks = [(end, number(end, 1)) for end in (ends[0], self.start, ends[1])]
-        framed = with_frame(layout, 0, self.cell)
-        return with_slope(framed, self.curve, told, (x, loss), tangent, ticks)
+        with_frame(layout, 0, self.cell)
+        if (goal := self.layer.goal).loss == "weight":
+            with_frame(layout, 1, (goal.query, goal.key))
+        return with_slope(layout, self.curve, told, (x, loss), tangent, ticks)
 
 
 def _lying(step: Step, title: str | None = None) -> Matrix:
