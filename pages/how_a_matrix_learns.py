@@ -48,30 +48,33 @@ with card("slope", "One number and the loss", words.loss_words(values)) as besid
     with st.container(key="makes_slope", **ROW):
         control(LOSS)
         if values.loss != "next_token":
-            control(ASKS, width=96)
-            control(ANSWERS, width=96)
-        control(ENTRY_MATRIX, width=108)
-        control(ENTRY_ROW, width=96)
-        control(ENTRY_COLUMN, width=76)
+            control(ASKS, width=88)
+            control(ANSWERS, width=88)
+        control(ENTRY_MATRIX, width=104)
+        control(ENTRY_ROW, width=88)
+        control(ENTRY_COLUMN, width=68)
     note(words.slope_words(trace, values))
 
 with card(
     "gradients",
     "A gradient for every number",
-    "Each matrix stands above its gradient, worked out from right to left: by how much the loss "
-    "rises when an entry rises. The stronger the colour, the more that entry wants to move. Point "
-    "at a gradient to see what it is made of.",
+    "Start at the right, at the loss. Each step to the left asks how its numbers depend on those "
+    "before them, and multiplies the slopes. Red: raising this entry lowers the loss, so an update "
+    "raises it. Point at a gradient to see what it is made of.",
 ) as beside:
     with beside:
         control(WIDTH, width=150)
     covered = question("row_sum", words.row_sum(trace), trace, ("grad_scaled_scores",))
     picture("gradients", flow(trace, covered & {"grad_scaled_scores"}))
+    if not covered and (told := words.chain_words(trace, values)):
+        note(told)
 
 with card(
     "softmax",
     "One row of softmax",
-    "The loss asks something of each weight: g. But raising one score takes from all other weights "
-    "of its row. So each score gets p (g − Σ p g): what it was asked for, less the row’s mean.",
+    "g is the slope of the loss by each weight. But raising one score raises its own weight and "
+    "lowers all others of its row. So each score gets **p × (g − the average of g, weighted by "
+    "p)**, in short p (g − Σ p g).",
 ) as beside:
     if covered:
         waits_for("A gradient for every number")
@@ -136,4 +139,4 @@ with deeper("the chain rule in formulas, and another start") as is_open:
                 st.latex(trace[f"grad_{name}"].formula)
 
 answers(words.answers(trace, values), covered, about_weights=False)
-ends(PAGE, trace, "grad_W_query")
+ends(PAGE, trace, "context_vectors")

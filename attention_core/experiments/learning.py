@@ -23,6 +23,8 @@ from .training import Matrices, next_tokens
 LOSSES = {"weight": "One weight", "context": "One context vector", "next_token": "The next token"}
 """What a layer can be asked to learn."""
 MATRICES = Matrices._fields
+N_DRAWS = 201
+"""Queries that a reach is measured with."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +161,7 @@ class Reach:
     """The share of draws in which it is less than a hundredth of that at √d."""
 
 
-def reach_at(d: int, n_keys: int = 6, n_draws: int = 201, seed: int = 0) -> dict[str, Reach]:
+def reach_at(d: int, n_keys: int = 6, n_draws: int = N_DRAWS, seed: int = 0) -> dict[str, Reach]:
     """How much W_query learns from one query with random keys, all entries of mean 0 and variance
     1, at a width `d`, by what scores are divided by: the gradient of minus one weight.
 

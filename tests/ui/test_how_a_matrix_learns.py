@@ -7,8 +7,10 @@ import pytest
 from attention_core import EXAMPLES
 from attention_core.experiments.learning import LOSSES
 from attention_ui.controls.control import understood
+from attention_ui.frame.lights import lights_of
 from attention_ui.lessons.how_a_matrix_learns import lesson, pictures, words
 from attention_ui.lessons.how_a_matrix_learns.flow import flow
+from attention_ui.words import number
 
 WAYS = list(itertools.product(["named_features", "life_is_short"], lesson.WAYS))
 
@@ -62,6 +64,29 @@ def test_the_light_of_hidden_scores_goes_out_when_one_gets_a_gradient(monkeypatc
     wrong[0, 3] = 0.1
     monkeypatch.setattr(trace["grad_scaled_scores"], "_kept", wrong)
     assert not words.way_words(trace, values)[0]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_what_holds_of_the_layer_is_measured_on_its_weights(example, loss):
+    found = lights_of(lesson.trace_of(values_of(example=example, loss=loss)), "context_vectors")
+    assert {"rows_sum_to_1", "hidden_is_zero", "slopes", "gradient_rows"} <= {
+        each.name for each in found
+    }
+    # Two notebooks number their tokens in a way of their own.
+    assert {each.name for each in found if not each.holds} <= {"ids"}
+
+
+def test_one_numbers_way_back_ends_in_its_gradient():
+    values = values_of(entry_row="5", entry_column="2")
+    trace = lesson.trace_of(values)
+    told = words.chain_words(trace, values)
+    assert told.endswith(f"= {number(trace['grad_W_query'].value[5, 2].item())}.")
+    *_, last = told.split(" → ")
+    left, right = last.split(": ")[1].split(" = ")[0].replace("−", "-").split(" × ")
+    assert float(left) * float(right) == pytest.approx(
+        trace["grad_W_query"].value[5, 2].item(), abs=1e-3
+    )
 
 
 def test_a_row_of_the_softmax_is_that_of_the_layer():

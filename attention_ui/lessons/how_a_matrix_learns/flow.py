@@ -51,6 +51,11 @@ def flow(trace: Trace, covered: frozenset[str] = frozenset()) -> Layout:
     wide, narrow = _side_by_side(each), _pair_by_pair(each)
     made = Layout(trace, matrices, signs, ends, leak_limit(matrices), wide, narrow)
     for arrangement, room in ((wide, WIDE), (narrow, NARROW)):
+        for box, matrix in zip(arrangement.boxes, matrices, strict=True):
+            if matrix.covered:  # its cells are too small for a question mark each
+                n_rows, n_columns = matrix.sizes
+                middle = box.x + n_columns * box.width / 2, box.y + n_rows * box.height / 2
+                arrangement.words.append(Word("?", *middle, "sign"))
         arrangement.height += LEGEND
         add_legend(made, arrangement, room)
     return made

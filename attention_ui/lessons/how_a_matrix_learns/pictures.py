@@ -155,6 +155,7 @@ class Update:
         curve = [(float(place), each) for place, each in enumerate(self.losses.values())]
         line = [(float(place), self.expected(each)) for place, each in enumerate(lesson.RATES)]
         ticks = [(float(place), f"{lesson.RATES[place]:,g}") for place in range(0, len(curve), 3)]
+        ticks[0] = (0.0, f"rate {ticks[0][1]}")
         # Far too large a rate may raise the loss without end: what it falls to is to be seen.
         lowest = min(filter(math.isfinite, self.losses.values()), default=self.before)
         most = self.before + 1.5 * (self.before - lowest)

@@ -1,12 +1,14 @@
 """What the lesson says of its numbers, and what its questions ask."""
 
-from attention_core.experiments.learning import gradients_of, reach_at, squared_norm
+from attention_core.experiments.learning import N_DRAWS, gradients_of, reach_at, squared_norm
+from attention_core.rounding import to_within
 from attention_core.trace import Trace
 
 from ...cards.questions import Pick, Verdict
 from ...controls.control import Values
 from ...frame.ends import Answer
 from ...words import number, percent
+from .layer import DROPOUT
 from .pictures import Update
 
 TINY = 1e-6
@@ -16,8 +18,8 @@ TINY = 1e-6
 def loss_words(values: Values) -> str:
     """What the loss is, in words."""
     return {
-        "weight": "Your wish: the query looks more at the key. The **loss** is minus that weight, "
-        "so the loss falls as the weight grows.",
+        "weight": "Your wish: the framed weight grows, so that its query looks more at its key. "
+        "The **loss** is minus that weight: it falls as the weight grows.",
         "context": "Your wish: the query’s context vector becomes like the value that the key has "
         "now. The **loss** is the squared distance between the two.",
         "next_token": "Your wish: each position predicts the token after it. The **loss** is the "
@@ -36,6 +38,30 @@ def slope_words(trace: Trace, values: Values) -> str:
     return (
         f"Where it starts, the gradient of {entry} is {number(slope)}: when the entry goes up a "
         f"little, the loss goes {way}. So an update moves it {other}, against its gradient."
+    )
+
+
+def chain_words(trace: Trace, values: Values) -> str:
+    """How the gradient of the entry comes about, number by number; "" where it is a long sum."""
+    if values.loss != "weight" or values.entry_matrix != "W_query":
+        return ""
+    query, key, (row, column) = (
+        values.learning_query, values.wanted_key, (values.entry_row, values.entry_column)
+    )  # fmt: skip
+    found = {
+        name: trace[f"grad_{name}"].value
+        for name in ("weights", "masked_scores", "scores", "queries", "W_query")
+    }
+    entry = trace["embeddings"].value[query, row].item()
+    of_query = found["queries"][query, column].item()
+    wished, masked, score = (
+        number(found[name][query, key].item()) for name in ("weights", "masked_scores", "scores")
+    )
+    return (
+        f"One number’s way back: the wished weight {wished} → its score, through the softmax, "
+        f"{masked} → before √d, {score} → entry {column} of the query, from all scores of the row "
+        f"times the keys, {number(of_query)} → W_query[{row}, {column}]: {number(entry, 2)} × "
+        f"{number(of_query)} = {number(found['W_query'][row, column].item())}."
     )
 
 
@@ -61,7 +87,7 @@ def row_sum(trace: Trace) -> Pick:
 def row_sum_words(trace: Trace) -> str:
     """The largest sum of a row that was found."""
     sums = trace["grad_masked_scores"].value.double().sum(dim=-1).abs().max().item()
-    return f"To 0: in every row here, but for rounding (at most {number(sums, 1)})."
+    return f"To 0, in every row here, {to_within(sums)}."
 
 
 def share_words(trace: Trace) -> str:
@@ -76,9 +102,11 @@ def share_words(trace: Trace) -> str:
             f"only {number(most)}: a row that is almost all or nothing hardly learns."
         )
     n_up, n_down = int((scores < -TINY).sum()), int((scores > TINY).sum())
+    n_none = len(scores) - n_up - n_down
+    rest = f", and {n_none} cannot change anything" if n_none else ""
     return (
-        f"{words}Of {len(scores)} scores {n_up} should rise and {n_down} fall: what one key gains, "
-        "others lose, since p always sums to 1."
+        f"{words}{n_up} of these scores should rise, {n_down} should fall{rest}. Together the "
+        "gradients come to 0: what one key gains, others lose."
     )
 
 
@@ -89,14 +117,15 @@ def reach_words(d: int) -> str:
     if d == 1:
         return "At d = 1 all three divide by 1. Make the vectors wider, and watch them part."
     words = (
-        f"At d = {d}, the middle draw’s largest weight is {plain.weights[0]:.0%} undivided and "
-        f"{root.weights[0]:.0%} divided by √d. "
+        f"At d = {d}, in a typical draw (the middle one of {N_DRAWS}), the largest weight is "
+        f"{plain.weights[0]:.0%} undivided and {root.weights[0]:.0%} divided by √d. "
     )
     if plain.n_flat < 0.05:
         return f"{words}Vectors this narrow learn either way."
     return (
         f"{words}Undivided, {percent(plain.n_flat)} of the draws have a gradient below a hundredth "
-        "of the usual one with √d: W_query hardly learns there."
+        "of the typical one with √d: W_query hardly learns there. Divided by d, every gradient is "
+        "divided by d as well, and is small for that reason."
     )
 
 
@@ -109,45 +138,59 @@ def way_words(trace: Trace, values: Values) -> tuple[bool, str]:
         if not n:
             return True, "One token hides nothing from itself."
         good = bool((found == 0).all())
+        asked = values.learning_query
+        rows = (
+            ""
+            if values.loss == "next_token"
+            else f" Look at row {asked}: the loss asks nothing of the others, which are 0 anyway."
+        )
         return good, (
             f"Each of the {n} hidden scores gets exactly 0: its weight is 0 whatever the score is, "
-            "so moving the score moves nothing."
+            f"so moving the score moves nothing.{rows}"
         )
     if values.gradient_way == "dropout":
         dropped = trace["kept"].value < trace["dropped_weights"].operation.probability
         good = bool((trace["grad_weights"].value[dropped] == 0).all())
         return good, (
-            "A weight that was dropped gets exactly 0 in this step: it played no part. What is "
-            "kept gets more, by the factor that it was scaled up with."
+            f"A weight that was dropped gets exactly 0 in this step: it played no part. What is "
+            f"kept gets {1 / (1 - DROPOUT):.2f} times as much, since it was scaled up by that on "
+            f"the way there (1 / (1 − {DROPOUT}))."
         )
     if values.gradient_way == "residual":
         ways = trace["grad_embeddings"].inputs
         good = trace["grad_after_attention"] in ways
         return good, (
-            "Addition hands its gradient on as it is, a path of ones: whatever attention does, x "
-            "still hears from the loss. That keeps deep stacks learning."
+            f"For this view the wish is that all entries of row {values.learning_query} grow after "
+            "the addition, so its gradient is 1 there. The addition hands that on as it is, a path "
+            "of ones, and adds what comes through attention. So x always hears from the loss."
         )
     other = trace["grad_head_W_query"].value[1]
     return bool((other == 0).all()), (
-        "The wish is one of head 0 alone: the columns of head 1 in W_query get exactly 0. Each "
-        "head learns only from what it was asked for."
+        "For this view there are two heads, and the wish is a larger weight in head 0 alone: the "
+        "columns of head 1 in W_query get exactly 0. Each head learns from what it is asked."
     )
 
 
 def update_words(update: Update, rate: float) -> str:
     """How the real fall compares with the expected one."""
+    rises = max(update.losses.values()) > update.before
+    elsewhere = "" if rises else " None of these rates does so here: choose *The next token* above."
     real, expected = update.before - update.losses[rate], rate * update.falls
     if update.falls < TINY**2:
         return "Every gradient is 0: no update changes anything."
     words = (
-        f"The loss should fall by rate × gradient² = {rate:,g} × {number(update.falls)} = "
-        f"{number(expected)}. It "
+        f"All gradients together have a length of {number(update.falls**0.5)}. The slope promises "
+        f"a fall of rate × length² = {rate:,g} × {number(update.falls)} = {number(expected)}. It "
     )
     if real < -1e-6:
         return f"{words}**rose** by {number(-real)}: the step was too large for the slope to hold."
     if abs(real - expected) <= 0.05 * expected:
         return f"{words}fell by {number(real)}: for a step this small, the slope tells the truth."
-    return f"{words}fell by {number(real)}: the slope has changed on the way. Try smaller rates."
+    more = "more" if real > expected else "less"
+    return (
+        f"{words}fell by {number(real)}, {more} than that: over so long a step the slope changes, "
+        f"and what it promised no longer counts. Too long a step may raise the loss.{elsewhere}"
+    )
 
 
 def same_as_training(distance: float) -> tuple[bool, str]:
