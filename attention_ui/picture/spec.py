@@ -247,7 +247,9 @@ def _on_paper(letters: str, layer: str) -> str:
     if "numbers" in layer:
         fits = f"max({letters}, 1.7 * datum.pw / length({TEXT}))"
         return f"datum.look == 'bar' ? {LETTERS_ON_PAPER} : min({LETTERS_ON_PAPER}, {fits})"
-    least = f"(datum.look == 'legend' ? 12 : {LETTERS_ON_PAPER})"  # a scale has no more room
+    # A scale has no more room, and names of rows may stand as close as 12 pixels.
+    close = "indexof(['legend', 'row', 'sum', 'small sum'], datum.look) >= 0"
+    least = f"({close} ? 12 : {LETTERS_ON_PAPER})"
     return f"max({least}, {letters})"
 
 
