@@ -13,7 +13,7 @@ from attention_core.real_model.run import run
 from attention_core.real_model.survey import of_tiny_language, survey
 from attention_core.real_model.tiny import TINY as FOLDER
 from attention_ui.frame import models
-from attention_ui.lessons.real_model import surveyed
+from attention_ui.lessons.real_model import running, surveyed
 from attention_ui.lessons.real_model.seen import Seen
 from attention_ui.words import percent
 from visiting import _opened, charts, stands, texts, words
@@ -170,6 +170,7 @@ def own(tmp_path, monkeypatch):
     """The tiny model as a person's own, with a few sentences that it can read as ours."""
     folder = tmp_path / "mine"
     shutil.copytree(FOLDER, folder)
+    running._kept.clear()  # of another model that a test has opened as its own
     monkeypatch.setenv(models.MODEL, str(folder))
     monkeypatch.setattr(surveyed, "english", lambda: of_tiny_language()[:7])
 
