@@ -39,12 +39,16 @@ trace = trace_of(values)
 since_the_pin(trace, trace_of, CONTROLS)
 layer, of_layer = lesson.layer_of(values), values.of(*OF_LAYER)
 
-with card("slope", "One number and the loss", words.loss_words(values)) as beside:
+with card(
+    "slope",
+    "One number and the loss",
+    f"{words.loss_words(values)} Click an entry of the matrix to move that one.",
+) as beside:
     with beside:
         moves("slope", ENTRY_CHANGE, width=250)
     slope = pictures.Slope(values)
     moving = Moving(ENTRY_CHANGE, slope.at, (of_layer, values.of(*OF_ENTRY)))
-    picture("slope", slope.at(values.entry_change), moving)
+    picture("slope", slope.at(values.entry_change), moving, choosing=lesson.entry_at)
     with st.container(key="makes_slope", **ROW):
         control(LOSS)
         if values.loss != "next_token":

@@ -2,7 +2,7 @@
 runs this card alone.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -40,6 +40,10 @@ PLACES = "places_of_controls"
 LARGE = 1.5
 
 
+Choosing = Callable[[CellPlace], Mapping[str, Any]]
+"""The values of controls, by their names, that a click on a cell sets; none for any other cell."""
+
+
 @dataclass(frozen=True)
 class Moving:
     """A control whose every position the picture carries, so that it answers within a frame.
@@ -59,10 +63,15 @@ class Moving:
 
 
 def picture(
-    name: str, layout: Layout, moving: Moving | None = None, is_aside: bool = False
+    name: str,
+    layout: Layout,
+    moving: Moving | None = None,
+    is_aside: bool = False,
+    choosing: Choosing | None = None,
 ) -> None:
     """A layout as the picture of a card. `name` tells it from the others of the page. One that
-    `is_aside`, of numbers of its own, opens only the cells that are chosen in it.
+    `is_aside`, of numbers of its own, opens only the cells that are chosen in it. `choosing` says
+    of a cell which controls a click on it sets; where none, the cell is taken apart.
     """
     place = st.session_state.setdefault(PLACES, {}).pop(name, None)
     lists = None
@@ -79,7 +88,8 @@ def picture(
     moving = moving if lists is not None else None
     # Alone, the card may run again with another value, and has the layout of this one.
     drawn_at = held.values()[moving.control.name] if moving else None
-    _picture(name, layout, moving, lists, drawn_at, is_aside, st.session_state[held.IN_CARD])
+    title = st.session_state[held.IN_CARD]
+    _picture(name, layout, moving, lists, drawn_at, is_aside, title, choosing)
     covered = [each.step.name for each in layout.matrices if each.covered]
     if covered and held.values().paper and not any(map(is_unknown, layout.matrices)):
         solved = partial(_picture, f"{name}_solved", uncovered(layout), None, None, None, True, "")
@@ -100,6 +110,7 @@ def _picture(
     drawn_at: Any,
     is_aside: bool,
     title: str,
+    choosing: Choosing | None = None,
 ) -> None:
     if held.wants_all():
         st.rerun()
@@ -107,7 +118,7 @@ def _picture(
     trail = _trail(name, layout) if is_meant else ()
     has = is_meant and _has(layout, held.values().cell or ())
     held.met_cell(name, has, bool(trail))
-    st.session_state[held.LAYOUTS][name] = (layout, moving)
+    st.session_state[held.LAYOUTS][name] = (layout, moving, choosing)
     opened = _opened(layout, trail)
     stops, count = _stops(name, moving.control, layout) if moving else (None, 0)
     now = stops.position(drawn_at) if stops else 0
@@ -303,7 +314,7 @@ def _told(name: str, key: str) -> None:
     rests.
     """
     # Not an argument: Streamlit keeps the callbacks of widgets that are gone.
-    layout, moving = st.session_state[held.LAYOUTS][name]
+    layout, moving, choosing = st.session_state[held.LAYOUTS][name]
     selection = st.session_state[key]["selection"]
     match selection.get("step"):
         case [{"value": int() | float() as value}, *_] if moving is not None:
@@ -318,7 +329,11 @@ def _told(name: str, key: str) -> None:
                 return
     match selection.get("cell"):
         case [{"m": int(m), "l": int(lead), "i": int(i), "j": int(j)}, *_]:
-            if place := cell_at(layout, m, lead, i, j):
+            place = cell_at(layout, m, lead, i, j)
+            if place and choosing and (chosen := choosing(place)):
+                held.change(**chosen)
+                held.run_all()
+            elif place:
                 choose(name, (place,))
 
 

@@ -11,7 +11,7 @@ from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
 
 from ...controls.control import Control, Values
-from ...controls.fields import MAX_TOKENS, Choice, Decimal, Whole
+from ...controls.fields import MAX_TOKENS, CellPlace, Choice, Decimal, Whole
 from ...controls.shared import (
     MAX_SEED,
     MAX_WIDTH,
@@ -124,6 +124,14 @@ def layer_of(values: Values) -> Layer:
 def trace_of(values: Values) -> Trace:
     """The lesson's trace."""
     return layer_of(values).trace()
+
+
+def entry_at(place: CellPlace) -> dict[str, str | int]:
+    """The values of the controls that choose an entry, for a cell of a matrix."""
+    name, index = place
+    if name not in MATRICES:
+        return {}
+    return {"entry_matrix": name, "entry_row": index[0], "entry_column": index[1]}
 
 
 def entry_of(values: Values) -> tuple[str, tuple[int, int]]:

@@ -1,0 +1,44 @@
+"""*How a matrix learns* in a real browser: what moves under the hand, and an entry chosen by a
+click.
+"""
+
+import pytest
+
+from browser_tools import moves_in_one_frame, open_page, open_row, settled, soon, written
+
+LESSON = "how_a_matrix_learns?example=named_features&predict=off"
+MIDDLE = """
+([card, m, i, j]) => {
+  const found = [...document.querySelectorAll(`.st-key-drawn_${card} svg g.cells_marks path`)]
+    .find(({ __data__: { datum } }) => datum.m === m && datum.i === i && datum.j === j);
+  const { x, y, width, height } = found.getBoundingClientRect();
+  return [x + width / 2, y + height / 2];
+}
+"""
+
+
+def test_an_entry_that_is_clicked_is_the_one_that_moves(page, app_url):
+    open_page(page, app_url, LESSON)
+    assert any(each.startswith("W_query[0, 0] = ") for each in written(page, "slope"))
+    page.mouse.click(*page.evaluate(MIDDLE, ["slope", 0, 3, 1]))
+    settled(page)
+    soon(page, lambda: "entry_row=3" in page.url and "entry_column=1" in page.url)
+    assert any(each.startswith("W_query[3, 1] = ") for each in written(page, "slope"))
+    assert "cell=" not in page.url, "it is chosen, and not taken apart"
+
+
+@pytest.mark.parametrize(("card", "place"), [("slope", 2), ("softmax", 2), ("reach", 3)])
+def test_a_slider_of_a_picture_moves_it_in_one_frame(page, app_url, card, place):
+    open_page(page, app_url, LESSON)
+    moves_in_one_frame(page, card, place)
+    settled(page)
+
+
+def test_too_large_a_rate_raises_the_loss_and_the_page_says_so(page, app_url):
+    open_page(page, app_url, f"{LESSON}&loss=next_token")
+    moves_in_one_frame(page, "update", 15)
+    settled(page)
+    assert page.get_by_text("rose by").count()
+    assert any(each.startswith("rate 1,000: loss ") for each in written(page, "update"))
+    open_row(page, "checks")
+    assert page.get_by_text("Each gradient is how the loss moves").count()
