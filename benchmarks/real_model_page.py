@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from urllib.parse import urlencode
 
-from attention_ui.frame.models import ALONE, PATH
+from attention_ui.frame.models import ALONE, MODEL
 from serving import start_server
 
 from . import lessons
@@ -33,7 +33,7 @@ SQUARES = """() => [...document.querySelectorAll('.st-key-card_heads .vega-embed
 
 def measure(quick: bool) -> list[Part]:
     """With a server of its own, since others have the tiny language alone."""
-    settings = {name: each for name, each in os.environ.items() if name != PATH} | {ALONE: "1"}
+    settings = {name: each for name, each in os.environ.items() if name != MODEL} | {ALONE: "1"}
     with tempfile.TemporaryDirectory() as logs, chromium() as browser:
         app = start_server(Path(logs) / "output.txt", env=settings)
         empty_app = start_server(Path(logs) / "empty.txt", Path(__file__).parent / "empty")

@@ -55,7 +55,7 @@ with card(
             control(ASKS, width=88)
             control(ANSWERS, width=88)
         control(ENTRY_MATRIX, width=104)
-        control(ENTRY_ROW, width=88)
+        control(ENTRY_ROW, width=96)
         control(ENTRY_COLUMN, width=68)
     note(words.slope_words(trace, values))
 
@@ -78,7 +78,7 @@ with card(
     "One row of softmax",
     "g is the slope of the loss by each weight. But raising one score raises its own weight and "
     "lowers all others of its row. So each score gets **p × (g − the average of g, weighted by "
-    "p)**, in short p (g − Σ p g).",
+    f"p)**, in short {words.FORMULA}.",
 ) as beside:
     if covered:
         waits_for("A gradient for every number")
@@ -91,7 +91,7 @@ with card(
             TEMPERATURE, lambda t: pictures.softmax_row(values, t), of_layer, elsewhere=True
         )
         picture("softmax", equation(drawn_from, *parts, tall=262), moving, is_aside=True)
-        note(words.share_words(drawn_from))
+        note(words.share_words(drawn_from, values))
 
 with card(
     "reach",
@@ -132,15 +132,22 @@ with card(
     picture("update", update.at(values.update_rate), moving, is_aside=True)
     st.markdown(words.update_words(update, values.update_rate))
     if values.loss == "next_token":
-        light(*words.same_as_training(layer.apart_from_training(values.update_rate)))
+        light(*words.same_as_training(*layer.apart_from_training(values.update_rate)))
 
 with deeper("the chain rule in formulas, and another start") as is_open:
     if is_open:
         control(STARTS, width=200)
-        st.markdown("From the loss back to W_query, one line for each step of the backward pass:")
-        for name in ("weights", "masked_scores", "scores", "queries", "W_query"):
-            if f"grad_{name}" in trace:
-                st.latex(trace[f"grad_{name}"].formula)
+        st.markdown(
+            "The chain rule: how the loss depends on a number is how it depends on what is made of "
+            "that number, times how that depends on the number; over all that is made of it, "
+            "added. So it goes from the loss ℓ back to W_query, a line for each step. dA is short "
+            "for the gradient by A, ⊙ multiplies entry by entry, the bar is the mean Σ p g of a "
+            "row, and the hat what is left when that is taken away:"
+        )
+        way_back = {*trace["grad_W_query"].earlier(), "grad_W_query"}
+        for name, step in trace.items():
+            if name in way_back and "grad_" in name and step.inputs:
+                st.latex(step.formula)
 
 answers(words.answers(trace, values), covered, about_weights=False)
 ends(PAGE, trace, "context_vectors")

@@ -339,3 +339,11 @@ def is_constant(call):
         return False
     (body,) = call.args
     return isinstance(body, ast.Constant) or (isinstance(body, ast.Name) and body.id.isupper())
+
+
+def test_the_benchmarks_start():
+    """They are run by hand, and seldom: what they import may be gone."""
+    command = [sys.executable, "-m", "benchmarks", "--help"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "crowd" in done.stdout

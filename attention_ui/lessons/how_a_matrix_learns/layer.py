@@ -102,13 +102,16 @@ class Layer:
         """The matrices after one update."""
         return updated(self.matrices, self._gradients, rate)
 
-    def apart_from_training(self, rate: float) -> float:
-        """The largest difference of an entry after one update to the first step of `train`."""
+    def apart_from_training(self, rate: float) -> tuple[float, float]:
+        """The largest difference of an entry after one update to the first step of `train`, and
+        how far an update moves an entry at most.
+        """
         settings = TrainingSettings(1, rate, self.seed, self.width)
         vectors = self.embedded["embeddings"].value
         *_, first = train(vectors, next_tokens(self.inputs.tokens), settings)
         both = zip(self.after(rate), first.matrices, strict=True)
-        return max((ours - theirs).abs().max().item() for ours, theirs in both)
+        far = max((ours - theirs).abs().max().item() for ours, theirs in both)
+        return far, rate * max(each.abs().max().item() for each in self._gradients.values())
 
     def row(self, temperature: float) -> Trace:
         """The trace with the query's row of the softmax on its own: `query_weights` p,

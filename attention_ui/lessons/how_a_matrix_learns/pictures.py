@@ -12,7 +12,7 @@ from attention_core.trace import Step, Trace
 from ...controls.control import Values
 from ...picture.layout import Layout, equation
 from ...picture.matrix import Matrix
-from ...words import number
+from ...words import number, true_minus
 from . import lesson
 from .flow import MOST_ROWS
 from .layer import losses_after, losses_along
@@ -72,13 +72,20 @@ def softmax_row(values: Values, temperature: float) -> tuple[Matrix | str, ...]:
     p, g, scores = (
         trace[name] for name in ("query_weights", "grad_query_weights", "grad_query_scores")
     )
+    # A mean over all positions asks little of one row: bars of up to 1 would show nothing.
+    bars = {"as_bars": True, "both_ways": True} if values.loss != "next_token" else {}
     return (
-        Matrix(p, as_bars=True, title="p, the weights"),
+        Matrix(p, as_bars=True, title=f"p, weights of query {values.learning_query}"),
         "",
-        Matrix(g, as_bars=True, both_ways=True, title="g, gradient by p", row_labels=False),
+        Matrix(g, title="g, gradient by p", row_labels=False, **bars),
         "→",
-        Matrix(scores, as_bars=True, both_ways=True, title="p (g − Σ p g)", row_labels=False),
+        Matrix(scores, title="p (g − Σ p g)", row_labels=False, **bars),
     )
+
+
+def short(value: float) -> str:
+    """A number of any size in few letters."""
+    return number(value, 4) if abs(value) < 10_000 else true_minus(f"{value:.3g}")
 
 
 def reach(d: int) -> Layout:
@@ -149,8 +156,8 @@ class Update:
         layout = equation(trace, *parts, tall=TALL, room=ROOM)
         at, loss = lesson.RATES.index(rate), self.losses[rate]
         told = (
-            f"rate {rate:,g}: loss {number(self.before, 4)} → {number(loss, 4)}",
-            f"expected: {number(self.expected(rate), 4)}",
+            f"rate {rate:,g}: loss {short(self.before)} → {short(loss)}",
+            f"promised by the slope: {short(self.expected(rate))}",
         )
         curve = [(float(place), each) for place, each in enumerate(self.losses.values())]
         line = [(float(place), self.expected(each)) for place, each in enumerate(lesson.RATES)]

@@ -9,8 +9,11 @@ from ...controls.control import Values
 from ...frame.ends import Answer
 from ...words import number, percent
 from .layer import DROPOUT
-from .pictures import Update
+from .pictures import Update, short
 
+FORMULA = "p (g − Σ p g)".replace(" ", "\N{NO-BREAK SPACE}")
+SAME = 1e-5
+"""What rounding alone may do, as a share of the largest step."""
 TINY = 1e-6
 """Below this a gradient is 0 but for rounding."""
 
@@ -19,7 +22,7 @@ def loss_words(values: Values) -> str:
     """What the loss is, in words."""
     return {
         "weight": "Your wish: the framed weight grows, so that its query looks more at its key. "
-        "The **loss** is minus that weight: it falls as the weight grows.",
+        "The **loss** is minus that weight, at best −1: it falls as the weight grows.",
         "context": "Your wish: the query’s context vector becomes like the value that the key has "
         "now. The **loss** is the squared distance between the two.",
         "next_token": "Your wish: each position predicts the token after it. The **loss** is the "
@@ -90,8 +93,14 @@ def row_sum_words(trace: Trace) -> str:
     return f"To 0, in every row here, {to_within(sums)}."
 
 
-def share_words(trace: Trace) -> str:
+def share_words(trace: Trace, values: Values) -> str:
     """Of one row: what goes up, what goes down, at this temperature."""
+    before = (
+        ""
+        if values.temperature == 1
+        else " These are the scores divided by the temperature T. For those before, all is divided "
+        "by T as well."
+    )
     scores = trace["grad_query_scores"].value
     top = trace["query_weights"].value.max().item()
     most = scores.abs().max().item()
@@ -106,7 +115,7 @@ def share_words(trace: Trace) -> str:
     rest = f", and {n_none} cannot change anything" if n_none else ""
     return (
         f"{words}{n_up} of these scores should rise, {n_down} should fall{rest}. Together the "
-        "gradients come to 0: what one key gains, others lose."
+        f"gradients come to 0: what one key gains, others lose.{before}"
     )
 
 
@@ -142,7 +151,8 @@ def way_words(trace: Trace, values: Values) -> tuple[bool, str]:
         rows = (
             ""
             if values.loss == "next_token"
-            else f" Look at row {asked}: the loss asks nothing of the others, which are 0 anyway."
+            else f" Look at query {asked}: of the other rows the loss asks nothing, so all of them "
+            "are 0 anyway."
         )
         return good, (
             f"Each of the {n} hidden scores gets exactly 0: its weight is 0 whatever the score is, "
@@ -179,25 +189,28 @@ def update_words(update: Update, rate: float) -> str:
     if update.falls < TINY**2:
         return "Every gradient is 0: no update changes anything."
     words = (
-        f"All gradients together have a length of {number(update.falls**0.5)}. The slope promises "
-        f"a fall of rate × length² = {rate:,g} × {number(update.falls)} = {number(expected)}. It "
+        f"All gradients together have a length of {short(update.falls**0.5)}. The slope promises "
+        f"a fall of rate × length² = {rate:,g} × {short(update.falls)} = {short(expected)}. It "
     )
     if real < -1e-6:
-        return f"{words}**rose** by {number(-real)}: the step was too large for the slope to hold."
+        return f"{words}**rose** by {short(-real)}: the step was too large for the slope to hold."
     if abs(real - expected) <= 0.05 * expected:
-        return f"{words}fell by {number(real)}: for a step this small, the slope tells the truth."
+        return f"{words}fell by {short(real)}: for a step this small, the slope tells the truth."
     more = "more" if real > expected else "less"
     return (
-        f"{words}fell by {number(real)}, {more} than that: over so long a step the slope changes, "
+        f"{words}fell by {short(real)}, {more} than that: over so long a step the slope changes, "
         f"and what it promised no longer counts. Too long a step may raise the loss.{elsewhere}"
     )
 
 
-def same_as_training(distance: float) -> tuple[bool, str]:
-    """That the update is the first step of *Train it*."""
-    return distance < 1e-6, (
+def same_as_training(distance: float, moved: float) -> tuple[bool, str]:
+    """That the update is the first step of *Train it*: how far apart they are, and how far the
+    update moves an entry at most.
+    """
+    differs = f"differs by more than {number(distance, 1)}" if distance else "differs"
+    return distance <= SAME * max(1.0, moved), (
         "This is the first step that *Train it* makes on *Queries, keys, values* at this width and "
-        f"rate: no entry differs by more than {number(distance, 1)}."
+        f"rate: no entry {differs}, and the update moves one by up to {short(moved)}."
     )
 
 
