@@ -75,7 +75,7 @@ def softmax_row(values: Values, temperature: float) -> tuple[Matrix | str, ...]:
     # A mean over all positions asks little of one row: bars of up to 1 would show nothing.
     bars = {"as_bars": True, "both_ways": True} if values.loss != "next_token" else {}
     return (
-        Matrix(p, as_bars=True, title=f"p, weights of query {values.learning_query}"),
+        Matrix(p, as_bars=True, title=f"p of query {values.learning_query}"),
         "",
         Matrix(g, title="g, gradient by p", row_labels=False, **bars),
         "→",
