@@ -148,10 +148,13 @@ class _Back:
         way = self._named(at)
         made = self.gradient
         if operation is not None:
-            shape = operation.value(*(each.value for each in inputs)).shape
-            fits = shape == operand.value.shape
-            name = way if fits else f"{way}_unsummed"
-            axes = operand.axes if fits else self._axes(shape, operand)
+            name, axes = way, operand.axes
+            # What comes of tensors with as many axes fits, unless one of 1 has been repeated.
+            most = max(each.value.ndim for each in inputs)
+            if most != operand.value.ndim or 1 in operand.value.shape:
+                shape = operation.value(*(each.value for each in inputs)).shape
+                if shape != operand.value.shape:
+                    name, axes = f"{way}_unsummed", self._axes(shape, operand)
             made = self._pass.trace.step(name, operation, *inputs, axes=axes)
         self._pass.ways.setdefault(operand.name, []).append(self._summed(made, operand, way))
 

@@ -18,9 +18,10 @@ from ..expression import (
 )
 from .base import Backward, Operation, matched, row
 from .given import written
+from .layers import _CUBED, _logistic
 
-_CUBED = 0.044715
 _HALF = Number(0.5, r"\tfrac{1}{2}")
+_ROOT = math.sqrt(2 / math.pi)
 
 
 class _Slope(Operation):
@@ -55,8 +56,8 @@ class GELUSlope(_Slope):
 
     def value(self, vectors: Tensor) -> Tensor:
         if self.tanh:
-            bent = (_root() * (vectors + _CUBED * vectors**3)).tanh()
-            steep = _root() * (1 + 3 * _CUBED * vectors**2)
+            bent = (_ROOT * (vectors + _CUBED * vectors**3)).tanh()
+            steep = _ROOT * (1 + 3 * _CUBED * vectors**2)
             return 0.5 * (1 + bent) + 0.5 * vectors * (1 - bent**2) * steep
         density = (-0.5 * vectors**2).exp() / (2 * math.pi) ** 0.5
         return 0.5 * (1 + (vectors / 2**0.5).erf()) + vectors * density
@@ -82,7 +83,7 @@ class GELUSlope(_Slope):
             power = Called(math.exp, "e^{{{}}}", Product((Number(-0.5), cell, cell)))
             density = Quotient(power, Number(math.sqrt(2 * math.pi), r"\sqrt{2\pi}"))
             return Sum((_HALF, Product((_HALF, bent)), Product((cell, density))))
-        root = Number(_root(), r"\sqrt{2/\pi}")
+        root = Number(_ROOT, r"\sqrt{2/\pi}")
         cubed = Product((Number(_CUBED, str(_CUBED)), cell, cell, cell))
         bent = Called(math.tanh, r"\tanh\!\left({}\right)", Product((root, Sum((cell, cubed)))))
         left = Difference(Number(1.0), Product((bent, bent)))
@@ -205,20 +206,9 @@ class RowLength(Operation):
         back.into(0, back.ops.Multiply(), unit, back.gradient)
 
 
-def _root() -> float:
-    return math.sqrt(2 / math.pi)
-
-
 def _over_cosh_squared(value: float) -> float:
     return math.cosh(value) ** -2 if abs(value) < 350 else 0.0
 
 
 def _is_positive(value: float) -> float:
     return float(value > 0)
-
-
-def _logistic(value: float) -> float:
-    if value < 0:
-        power = math.exp(value)
-        return power / (1 + power)
-    return 1 / (1 + math.exp(-value))
