@@ -422,10 +422,17 @@ def _divide(top: float, bottom: float) -> float:
 
 
 def _joined(parts: tuple[Expression, ...]) -> str:
-    """Terms with plus signs; a long sum keeps its beginning and its end."""
+    """Terms with plus signs; a long sum keeps its beginning and its end, or where these are all 0,
+    its largest term.
+    """
     if len(parts) > SHOWN_TERMS:
-        shown = [part.latex() for part in (*parts[: SHOWN_TERMS - 2], parts[-1])]
+        kept = (*parts[: SHOWN_TERMS - 2], parts[-1])
+        shown = [part.latex() for part in kept]
         shown.insert(-1, r"\dots")
+        if not any(part.value for part in kept):
+            largest = max(parts, key=lambda part: abs(part.value))
+            if largest.value:
+                shown = [kept[0].latex(), r"\dots", largest.latex(), r"\dots"]
     else:
         shown = [part.latex() for part in parts]
     return plus_signs(shown)

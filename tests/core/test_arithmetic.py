@@ -496,6 +496,12 @@ def test_a_long_sum_keeps_its_beginning_and_its_end():
     assert longer.value == sum(range(1, SHOWN_TERMS + 1)) - 13
 
 
+def test_of_a_long_sum_that_begins_and_ends_with_0_the_largest_term_is_written():
+    zeros = (Number(0.0),) * 5
+    assert Sum((*zeros, Number(-2.0), Number(1.0), *zeros)).latex() == r"0 + \dots - 2 + \dots"
+    assert Sum((*zeros, *zeros)).latex() == r"0 + 0 + 0 + \dots + 0"
+
+
 def test_a_score_of_a_wide_example_is_not_written_out_in_full():
     scores = build("sorry_dave/as_published")["scores"]
     expression = scores.arithmetic((1, 4))
