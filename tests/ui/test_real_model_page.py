@@ -25,7 +25,7 @@ from attention_ui.frame import long_run, models
 from attention_ui.lessons.real_model import charts, heads, lesson, raster, words
 from attention_ui.lessons.real_model.own_fields import Parts, changes_of
 from attention_ui.lessons.real_model.seen import Seen
-from attention_ui.lessons.real_model.story import what_it_does
+from attention_ui.lessons.real_model.story import WAYS, way_of, what_it_does, which_way
 from attention_ui.lessons.tiny_language import lesson as tiny_language
 from attention_ui.picture import palette
 from attention_ui.words import percent
@@ -512,6 +512,29 @@ def test_the_story_is_of_what_is_measured():
     without = stands(_opened(PAGE, {"predict": "off"}, row_story=True))
     (button,) = (each for each in without.button if each.key == "tell_the_story")
     assert "4. On whom" in texts(stands(button.click().run()))
+
+
+def test_the_story_asks_how_its_head_did_it_before_it_says_so():
+    right = []
+    for guess in range(len(WAYS)):
+        at = stands(_opened(PAGE, {"predict": "on", "against_token": "barks"}, row_story=True))
+        assert "2. Of 8 heads" not in texts(at)
+        (asked,) = (each for each in at.radio if "story_way" in each.key)
+        assert list(asked.options) == list(WAYS)
+        at = stands(asked.set_value(guess).run())
+        told = texts(at)
+        assert "2. Of 8 heads, 1.1 brought most: +5.30" in told
+        right.append(any("Right. " in each.value for each in at.markdown))
+    assert right.count(True) == 1
+
+
+@pytest.mark.parametrize(
+    ("raised", "lowered", "way"), [(2.0, -1.0, 0), (1.0, -2.0, 1), (2.0, 1.0, 2), (-1.0, -2.0, 3)]
+)
+def test_the_way_of_a_head_is_named_by_what_it_brought(raised, lowered, way):
+    assert way_of(raised, lowered) == way
+    assert which_way(raised, lowered).judged([way]).right
+    assert not which_way(raised, lowered).judged([(way + 1) % 4]).right
 
 
 # --- what would be wrong -------------------------------------------------------------------------

@@ -11,6 +11,8 @@ from attention_core.real_model.lens import likeliest
 from attention_core.real_model.sweeps import chance_of, logit_of
 from attention_core.trace import Trace
 
+from ...cards.question import question
+from ...cards.questions import Pick, Verdict
 from ...cards.show import picture
 from ...controls import held
 from ...controls.control import Values
@@ -52,6 +54,9 @@ def story(values: Values, found: Seen) -> None:
         f"and “{no}” with {percent(float(found.chances[against]))}. The difference of their logits "
         f"is {number(made.logit, 2)}. Where does it come from?"
     )
+    if question("story_way", which_way(*_both(found, best, asked, against)),
+                _brought(found, best, asked, against), ("brought",), ("story",)):  # fmt: skip
+        return
     st.text(_of_the_first(values, found, best, (asked, yes), (against, no)))
     _arcs(values, found, best, "story_first")
     if other := _copier(values, found, heads, asked):
@@ -89,6 +94,57 @@ def _row(found: Seen, head: Part) -> Tensor:
     return found.run.weights[head.layer, head.head, found.last]
 
 
+WAYS = (
+    "It raised the token that the model says more than it lowered the other",
+    "It lowered the other token more than it raised the one that the model says",
+    "It raised both, the one that the model says more",
+    "It lowered both, the other one more",
+)
+
+
+def way_of(raised: float, lowered: float) -> int:
+    """Which of `WAYS` a head took that brought more to one token than to the other: what it brought
+    to the one, and to the other, which is less.
+    """
+    if lowered >= 0:
+        return 2
+    if raised <= 0:
+        return 3
+    return 1 if -lowered > raised else 0
+
+
+def which_way(raised: float, lowered: float) -> Pick:
+    """How the head that brought most sets the two tokens apart."""
+    way = way_of(raised, lowered)
+    told = (
+        f"{WAYS[way]}: it brought {signed(raised)} to the one that the model says, and "
+        f"{signed(lowered)} to the other."
+    )
+    return Pick(
+        words="A head can set two tokens apart in several ways. What did the head do that brought "
+        "most of this difference?",
+        choices=WAYS,
+        judge=lambda guess: Verdict(guess == [way], f"{'Right. ' * (guess == [way])}{told}"),
+        truth=lambda: told,
+        teaches="The textbook’s head copies the name that was said once. Another model may get to "
+        "the same word by holding the wrong one down.",
+        in_full=True,
+    )
+
+
+def _both(found: Seen, head: Part, asked: int, against: int) -> tuple[float, float]:
+    """What a head brought to each of the two tokens alone."""
+    alone, other = (found.brought(token, None) for token in (asked, against))
+    return alone.of_head(head.layer, head.head), other.of_head(head.layer, head.head)
+
+
+def _brought(found: Seen, head: Part, asked: int, against: int) -> Trace:
+    """The same as a step, which a guess is held to."""
+    trace = Trace()
+    trace.step("brought", Given(_both(found, head, asked, against)), axes=("of_two",))
+    return trace
+
+
 def _of_the_first(
     values: Values, found: Seen, best: Part, yes: tuple[int, str], no: tuple[int, str]
 ) -> str:
@@ -97,7 +153,7 @@ def _of_the_first(
     key = int(row.argmax())
 
     alone, other = (found.brought(token, None) for token in (yes[0], no[0]))
-    raised, lowered = (each.of_head(best.layer, best.head) for each in (alone, other))
+    raised, lowered = _both(found, best, yes[0], no[0])
     does = what_it_does(raised, lowered, yes[1], no[1])
     most = alone.heads[0]
     if (most.layer, most.head) == (best.layer, best.head):
@@ -121,13 +177,12 @@ def what_it_does(raised: float, lowered: float, yes: str, no: str) -> str:
     """What a head does that brought more to one token than to the other: how much it `raised` the
     one, and what it brought to the other, which is less.
     """
-    if lowered >= 0:
-        return f"it raises both, “{yes}” more"
-    if raised <= 0:
-        return f"it lowers both, “{no}” more"
-    if -lowered > raised:
-        return f"it lowers “{no}” more than it raises “{yes}”"
-    return f"it raises “{yes}” more than it lowers “{no}”"
+    return (
+        f"it raises “{yes}” more than it lowers “{no}”",
+        f"it lowers “{no}” more than it raises “{yes}”",
+        f"it raises both, “{yes}” more",
+        f"it lowers both, “{no}” more",
+    )[way_of(raised, lowered)]
 
 
 def _copier(values: Values, found: Seen, heads: list[Part], asked: int) -> Part | None:
