@@ -21,7 +21,7 @@ help:
 	@echo '             PORT=8600 to choose the port, MODEL=path for a model of your own'
 	@echo 'make model   get SmolLM2, a real language model (98 MB), for the page "A real model"'
 	@echo 'make check   set up what is missing, then run ruff and the quick tests'
-	@echo 'make test    set up what is missing, then run ruff and the tests of every day (12 to 28 minutes)'
+	@echo 'make test    set up what is missing, then run ruff and the tests of every day (11 to 28 minutes)'
 	@echo '             ARGS="-k tokenize" for pytest, such as ARGS="-m \"not browser\""'
 	@echo 'make fuzz    what takes longer: every page with every example, every guess (hours: run it overnight)'
 	@echo 'make bench   measure the app and write benchmarks/RESULTS.md (takes long)'
