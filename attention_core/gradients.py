@@ -21,10 +21,8 @@ from .operations.base import Operation
 from .operations.given import Given
 from .operations.rowwise import RowSum
 from .operations.spread import Copied, SumFirst, Total
+from .symbols import GRADIENT as PREFIX
 from .trace import Step, Trace
-
-PREFIX = "grad_"
-"""What the name of a gradient begins with; the rest is the name of what it is the gradient of."""
 
 
 def backward(trace: Trace, loss: str, of: Sequence[str]) -> Trace:

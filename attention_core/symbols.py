@@ -159,8 +159,10 @@ VARIANTS = {
 """How the symbol of a variant is written, by the beginning of its name."""
 
 
+GRADIENT = "grad_"
+"""What the name of a gradient begins with, and the names of what it is made of hold."""
 GRADIENTS = {
-    "grad_": r"\mathrm{{d}}{}",
+    GRADIENT: r"\mathrm{{d}}{}",
     "weighed_grad_": r"\mathrm{{d}}{{{}}}^{{\odot}}",
     "mean_grad_": r"\overline{{\mathrm{{d}}{}}}",
     "centred_grad_": r"\widehat{{\mathrm{{d}}{}}}",

@@ -14,7 +14,7 @@ from .expression import Cell, Expression, OutOfRange
 from .operations.base import Operation
 from .operations.given import shared
 from .shown import Shown
-from .symbols import symbol_of
+from .symbols import GRADIENT, symbol_of
 
 _OF_A_PROGRAM = (
     "torch generator safe_open tokens vocabulary unknown positions columns angles name tensor "
@@ -159,7 +159,7 @@ class Step(Shown):
 
 def is_shares(step: Step) -> bool:
     """Whether its numbers are shares of 1: weights, or probabilities; not gradients by them."""
-    names_shares = step.name.endswith(("weights", "probabilities")) and "grad_" not in step.name
+    names_shares = step.name.endswith(("weights", "probabilities")) and GRADIENT not in step.name
     return names_shares and step.value.is_floating_point()
 
 

@@ -32,7 +32,7 @@ DOORS = {
     "attention_core.symbols": "",
     "attention_core.operations": "expression files",
     "attention_core.trace": "expression operations shown symbols",
-    "attention_core.gradients": "operations trace",
+    "attention_core.gradients": "operations symbols trace",
     "attention_core.cells": "trace",
     "attention_core.compare": "operations trace",
     "attention_core.rounding": "trace",

@@ -5,6 +5,7 @@ softmax, which the steps around it tell.
 from collections.abc import Iterator
 
 from .. import operations as ops
+from ..symbols import GRADIENT
 from ..trace import Step
 from .base import wrong_lines
 
@@ -83,7 +84,7 @@ def of_softmax(step: Step) -> Iterator[str]:
 
 def _with_weights(step: Step) -> Iterator[str]:
     weights = next((each for each in step.inputs if isinstance(each.operation, ops.Softmax)), None)
-    if weights is None or "grad_" not in step.name:
+    if weights is None or GRADIENT not in step.name:
         return
     (other,) = (each for each in step.inputs if each is not weights)
     p = weights.name

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from ..gradients import backward
+from ..lights.of_trace.again import START
 from ..mechanism.multi_head import attend_heads
 from ..mechanism.trainable import last_draw
 from ..operations import Draw, LayerNorm, MatMul, ReLU, Square, SumLast
@@ -11,7 +12,6 @@ from ..text.embedding import embed
 from ..text.inputs import Inputs
 from ..trace import Step, Trace
 
-START = "embeddings"
 WIDER = 2
 """How many times as wide the feed-forward part is inside."""
 

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from ...operations import MatMul, Scale, ScaleBy
+from ...symbols import GRADIENT
 from ...trace import Step, Trace
 
 TOKENS = ("token", "query", "key")
@@ -97,7 +98,11 @@ def last_of_tokens(trace: Trace) -> str:
     ValueError for none.
     """
     for name in reversed(list(trace)):
-        if "grad_" not in name and of_tokens(trace[name]) and trace[name].value.is_floating_point():
+        if (
+            GRADIENT not in name
+            and of_tokens(trace[name])
+            and trace[name].value.is_floating_point()
+        ):
             return name
     raise ValueError("this trace has no vectors of tokens")
 

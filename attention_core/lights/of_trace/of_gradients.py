@@ -5,12 +5,11 @@ from torch import Tensor
 
 from ...operations import MaskedFill, MaskGradient, Softmax
 from ...rounding import to_within
+from ...symbols import GRADIENT
 from ...trace import Step, Trace
 from .again import computed_again
 from .seen import Measured, Seen, minus
 
-GRADIENT = "grad_"
-"""What the name of a gradient begins with; the rest is the name of what it is the gradient of."""
 NONE = "Nothing was sent back through it."
 N_TRIED = 3
 """Entries of each matrix that are moved: those with the largest gradients."""
