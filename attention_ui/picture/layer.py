@@ -19,6 +19,7 @@ from .layout import (
     add_legend,
     between,
     put,
+    widest,
 )
 from .matrix import Matrix
 from .scale import limits
@@ -190,11 +191,7 @@ def _cell_that_fits(columns: Sequence[Sequence[Sequence[Wanted]]]) -> float:
             for lines in columns
         )
 
-    low, high = CELL
-    for _ in range(12):  # titles may be wider than cells, so there is no formula
-        middle = (low + high) / 2
-        low, high = (middle, high) if width(middle) <= WIDE + GAP else (low, middle)
-    return low
+    return widest(width, WIDE + GAP, *CELL)
 
 
 def _from_top_to_bottom(trace: Trace, matrices: Sequence[Matrix]) -> Arrangement:

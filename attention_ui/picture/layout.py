@@ -5,7 +5,7 @@ that fits, and lets it grow where there is room. Knows no chart, so that it is t
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -219,14 +219,15 @@ def _in_rows(
     for line, n_rows, rest in zip(lines, most, around, strict=True):
         each = in_a_row(trace, line, room, rest + n_rows * row)
         move(each, 0.0, made.height)
-        _take(made, each)
+        take(made, each)
         made.height += each.height - BELOW + 12
         made.width = max(made.width, each.width)
     made.height += BELOW - 12
     return made
 
 
-def _take(made: Arrangement, other: Arrangement) -> None:
+def take(made: Arrangement, other: Arrangement) -> None:
+    """All that stands in another arrangement, too."""
     for name in ("boxes", "words", "marks", "paths"):
         getattr(made, name).extend(getattr(other, name))
 
@@ -350,6 +351,16 @@ def put(made: Arrangement, one: Wanted, x: float, y: float, cell: float, row: fl
     returns where the next begins.
     """
     return stand(made, one, x, y + one.above(cell), cell, row, one.n_rows)
+
+
+def widest(width: Callable[[float], float], room: float, least: float, most: float) -> float:
+    """The widest cell with which all fits in a room, where `width` says how wide it is then.
+    Titles may be wider than cells, so there is no formula.
+    """
+    for _ in range(12):
+        middle = (least + most) / 2
+        least, most = (middle, most) if width(middle) <= room else (least, middle)
+    return least
 
 
 def between(value: float, least: float, most: float) -> float:

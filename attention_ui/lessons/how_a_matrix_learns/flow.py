@@ -19,6 +19,8 @@ from ...picture.layout import (
     add_legend,
     between,
     put,
+    take,
+    widest,
 )
 from ...picture.matrix import Matrix
 from ...picture.scale import limits
@@ -81,10 +83,7 @@ def _side_by_side(each: Sequence[tuple[Wanted, Wanted]]) -> Arrangement:
     def width(cell: float) -> float:
         return sum(one.beside + one.width(cell) + GAP for one, _ in each)
 
-    low, high = CELL
-    for _ in range(12):  # titles may be wider than cells, so there is no formula
-        middle = (low + high) / 2
-        low, high = (middle, high) if width(middle) <= room else (low, middle)
+    low = widest(width, room, *CELL)
     most = max(one.n_rows for one, _ in each)
     above = max(one.above(low) for one, _ in each)
     under = max(other.above(low) for _, other in each)
@@ -98,9 +97,8 @@ def _side_by_side(each: Sequence[tuple[Wanted, Wanted]]) -> Arrangement:
         end = put(tops, one, x, above - one.above(low) + down, low, row)
         put(bottoms, other, x, second + under - other.above(low) + down, low, row)
         x = end
-    for part in (tops, bottoms):
-        for kind in ("boxes", "words", "marks", "paths"):
-            getattr(made, kind).extend(getattr(part, kind))
+    take(made, tops)
+    take(made, bottoms)
     made.words.append(Word("forward →", 0.0, above + most * row / 2, "title"))
     made.words.append(Word("← gradients", 0.0, second + under + most * row / 2, "title"))
     made.width, made.height = x - GAP, second + under + most * row
@@ -121,8 +119,7 @@ def _pair_by_pair(each: Sequence[tuple[Wanted, Wanted]]) -> Arrangement:
         )
         bottoms.words.append(Word("its gradient", max(end, NARROW / 2), y + 8, "title"))
         y += one.above(cell) + one.n_rows * row + 12
-    for part in (tops, bottoms):
-        for kind in ("boxes", "words", "marks", "paths"):
-            getattr(made, kind).extend(getattr(part, kind))
+    take(made, tops)
+    take(made, bottoms)
     made.height = y - 12
     return made
