@@ -42,7 +42,7 @@ layer, of_layer = lesson.layer_of(values), values.of(*OF_LAYER)
 with card(
     "slope",
     "One number and the loss",
-    f"{words.loss_words(values)} Click an entry of the matrix to move that one.",
+    f"{words.loss_words(values)} Click another entry to move it.",
 ) as beside:
     with beside:
         moves("slope", ENTRY_CHANGE, width=250)
