@@ -57,13 +57,37 @@ def test_each_way_holds_what_it_says(example, which):
     assert pictures.way(trace, which).matrices
 
 
-def test_the_light_of_hidden_scores_goes_out_when_one_gets_a_gradient(monkeypatch):
-    values = values_of()
-    trace = lesson.layer_of(values).way(values.gradient_way)
-    wrong = trace["grad_scaled_scores"].value.clone()
-    wrong[0, 3] = 0.1
-    monkeypatch.setattr(trace["grad_scaled_scores"], "_kept", wrong)
+@pytest.mark.parametrize(
+    ("which", "step", "cell"),
+    [
+        ("mask", "grad_scaled_scores", (0, 3)),
+        ("dropout", "grad_weights", None),
+        ("heads", "grad_head_W_query", (1, 0, 0)),
+    ],
+)
+def test_the_light_of_a_way_goes_out_when_something_comes_back_that_should_not(
+    which, step, cell, monkeypatch
+):
+    values = values_of(gradient_way=which)
+    trace = lesson.layer_of(values).way(which)
+    if cell is None:
+        dropped = trace["kept"].value < trace["dropped_weights"].operation.probability
+        cell = tuple(dropped.nonzero()[0].tolist())
+    wrong = trace[step].value.clone()
+    wrong[cell] = 0.1
+    monkeypatch.setattr(trace[step], "_kept", wrong)
     assert not words.way_words(trace, values)[0]
+
+
+def test_the_lights_of_the_residual_and_of_the_first_step_go_out(monkeypatch):
+    values = values_of(gradient_way="residual")
+    trace = lesson.layer_of(values).way("residual")
+    through, *_ = trace["grad_embeddings"].inputs
+    monkeypatch.setattr(trace["grad_embeddings"], "inputs", (trace["grad_values"],))
+    assert not words.way_words(trace, values)[0]
+    assert through.value.equal(trace["grad_after_attention"].value)
+    assert words.same_as_training(1e-8, 0.1)[0]
+    assert not words.same_as_training(1e-3, 0.1)[0]
 
 
 @pytest.mark.parametrize("loss", LOSSES)
