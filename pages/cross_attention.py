@@ -2,10 +2,12 @@
 
 import streamlit as st
 
+from attention_ui.cards.alone import Place, alone
 from attention_ui.cards.card import card, light, note, waits_for
 from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, moves, picture
+from attention_ui.controls.control import Values
 from attention_ui.controls.shared import (
     OTHER_SENTENCE,
     PROJECTED,
@@ -101,13 +103,15 @@ with card(
     of_source = (Matrix(weights), "·", Matrix(trace["values"]), "=", made)
     picture("context", equation(trace, *of_source, tall=330))
 
-with card(
+
+@alone(
     "padding",
     "Padding in the source",
     "A model reads many sources in one batch, all equally long: shorter ones are filled up with "
     "**padding**. No query may look there, so a mask sets its scores to −∞, and softmax gives it "
     "exactly 0.",
-) as beside:
+)
+def padding_in_the_source(values: Values, beside: Place) -> None:
     with beside:
         control(PADDING, width=150)
     filled = padded(values)
@@ -117,6 +121,7 @@ with card(
     for good, told in words.verdicts(filled, trace):
         light(good, told)
     note(words.padding_words(filled))
+
 
 with deeper("what changes, values, the roles swapped, PyTorch’s own layer", "values") as is_open:
     if is_open:
@@ -157,7 +162,7 @@ with deeper("what changes, values, the roles swapped, PyTorch’s own layer", "v
             "*hidden*: a mask here is True where a key may be seen."
         )
         light(*torch_agrees(trace))
-        light(*torch_agrees(filled))
+        light(*torch_agrees(padded(values)))
         light(*sums_verdict(trace, "context_vectors"))
         known = ("queries", "keys", "values")
         for each in (r"Q = X W_Q", r"K = Y W_K", r"V = Y W_V"):

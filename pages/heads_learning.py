@@ -4,6 +4,7 @@ import streamlit as st
 
 from attention_core.rounding import to_within
 from attention_core.small_models.induction import best_head, shipped_run
+from attention_ui.cards.alone import Place, alone
 from attention_ui.cards.card import card, light
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, moves, picture
@@ -91,14 +92,17 @@ with card(
     if not covered:
         st.markdown(asked.answer())
 
-with card(
+
+@alone(
     "train",
     "Train one yourself",
     "Another seed starts from other random numbers, and learns from other letters. Which heads "
     "take up the work changes from run to run; that some do, and roughly when, hardly changes. You "
     "can stop at any time and keep what it has learned so far.",
-):
-    train_one()
+)
+def train(values: Values, _: Place) -> None:
+    train_one(values)
+
 
 with deeper("where this was found") as is_open:
     if is_open:

@@ -1,9 +1,11 @@
 """The mistakes lab: what people really get wrong in attention code, switched on one at a time."""
 
+from attention_ui.cards.alone import Place, alone
 from attention_ui.cards.card import card, light, note
 from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
 from attention_ui.cards.show import moves, picture
+from attention_ui.controls.control import Values
 from attention_ui.controls.shared import HEAD
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
@@ -17,12 +19,14 @@ values = open_lesson(PAGE, lesson.CONTROLS)
 trace, mistake = lesson.trace_of(values), lesson.chosen(values)
 since_the_pin(trace, lesson.trace_of, lesson.CONTROLS)
 
-with card(
+
+@alone(
     "compared",
     "Wrong, right, and the difference",
     "Look at the difference first: wrong less right is all that the mistake changes. Switch it off "
     "and on again, and watch which cells jump.",
-) as beside:
+)
+def compared(values: Values, beside: Place) -> None:
     with beside:
         control(lesson.MISTAKE, width=250)
         if lesson.is_of_heads(values):
@@ -32,6 +36,7 @@ with card(
         note(told)
     picture("compared", *lesson.compared(trace, values, tall=260))
     lesson.show_lines(mistake.named)
+
 
 with card(
     "lights",
