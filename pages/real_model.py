@@ -53,13 +53,13 @@ with st.container(key="looked_into"):
     with card(
         "heads",
         "All its heads",
-        "Each square is one head on your text: a row for each token that looks, darker where it "
-        "looks harder. Point at a square, and the words below show where it looks. Click to keep "
-        "it.",
+        "Each square is a head on your text: a row for each token that looks, darker where it "
+        "looks harder. Point at one to see its arcs; click to keep it.",
     ) as beside:
         with beside:
-            control(lesson.MEASURE, width=250)
-            control(lesson.ORDER)
+            control(lesson.MEASURE, width=225)
+            control(lesson.ORDER, width=145)
+            control(lesson.AT_LEAST, width=120)
         heads_picture(values, found, chosen)
         st.caption(words.strongest(values, found))
 

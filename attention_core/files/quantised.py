@@ -59,6 +59,7 @@ KINDS = {
 """By the number that stands in a file."""
 
 
+Q4_1 = 3
 AT_ONCE = 2**18
 """So many numbers are worked out at a time: what is on the way stays in the processor's cache."""
 
@@ -70,6 +71,8 @@ def in_full(kind: int, stored: Tensor, n_columns: int) -> Tensor:
     if kind in _PLAIN:
         return stored.view(_PLAIN[kind]).float()
     blocks = stored.view(-1, KINDS[kind].n_bytes)
+    if kind == Q4_1:
+        return _q4_1(blocks).view(-1, n_columns)
     if kind in _WORKED_OUT:
         numbers = torch.empty(len(blocks), KINDS[kind].n_numbers)
         at_once = AT_ONCE // KINDS[kind].n_numbers
@@ -104,9 +107,18 @@ def _q4_0(blocks: Tensor, numbers: Tensor) -> None:
     torch.mul(_nibbles(blocks[:, 2:]).sub_(8), _halves(blocks, 0, 2), out=numbers)
 
 
-def _q4_1(blocks: Tensor, numbers: Tensor) -> None:
-    scales, least = _halves(blocks, 0, 2), _halves(blocks, 2, 4)
-    torch.addcmul(least, _nibbles(blocks[:, 4:]), scales, out=numbers)
+def _q4_1(blocks: Tensor) -> Tensor:
+    """The numbers of each block, (block, 32). torch has one pass that multiplies them out, in less
+    than half the time, where two neighbours share a byte and the scale and the least number stand
+    last: so the bits are put there first, two bytes at a time.
+    """
+    pairs = blocks.contiguous().view(torch.int16)
+    lower, upper = pairs & 0x0F0F, (pairs >> 4) & 0x0F0F
+    ordered = torch.empty_like(blocks)
+    ordered[:, :8] = (lower | lower >> 4)[:, 2:]
+    ordered[:, 8:16] = (upper | upper >> 4)[:, 2:]
+    ordered[:, 16:] = blocks[:, :4]
+    return torch.ops.quantized.embedding_bag_4bit_unpack(ordered)
 
 
 def _nibbles(packed: Tensor) -> Tensor:
@@ -150,7 +162,6 @@ def _q6_k(blocks: Tensor, numbers: Tensor) -> None:
 _PLAIN = {0: torch.float32, 1: torch.float16, 30: torch.bfloat16}
 _WORKED_OUT: dict[int, Callable[[Tensor, Tensor], None]] = {
     2: _q4_0,
-    3: _q4_1,
     8: _q8_0,
     12: _q4_k,
     14: _q6_k,

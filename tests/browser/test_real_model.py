@@ -4,6 +4,9 @@ import re
 
 import pytest
 
+from attention_core.real_model.model import open_model
+from attention_core.real_model.run import run
+from attention_core.real_model.tiny import TINY
 from browser_tools import no_exception, open_page, open_row, settled, soon
 
 PAGE = "real_model?predict=off"
@@ -34,6 +37,52 @@ def test_a_click_on_a_head_opens_it_and_the_link_has_it(page, app_url, link, at,
     assert f"model_head={head}" in page.url
     assert page.locator(".st-key-card_head").get_by_text(f"Head {head} is in layer").count() == 1
     no_exception(page)
+
+
+ARCS = """
+() => [...document.querySelectorAll('.st-key-card_heads .vega-embed svg g.mark-symbol path')]
+  .filter((each) => Number(each.getAttribute('opacity') ?? getComputedStyle(each).opacity) > 0)
+  .map((each) => [each.__data__.datum.c, parseFloat(each.getAttribute('stroke-width')),
+                  each.getBoundingClientRect()])
+  .map(([c, width, { left, right, top, bottom }]) => ({ c, width, left, right, top, bottom }))
+"""
+STRIP = """
+() => Object.fromEntries([...document.querySelectorAll(
+    '.st-key-card_heads .vega-embed svg g.mark-rect path')]
+  .filter((each) => each.__data__.datum.kind === 'token')
+  .map((each) => [each.__data__.datum.c, each.getBoundingClientRect()])
+  .map(([c, { left, right, top, bottom }]) => [c, { left, right, top, bottom }]))
+"""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_pointing_at_a_head_draws_its_arcs_without_the_server(page, app_url, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    open_page(page, app_url, f"{PAGE}&model_head=0.0")
+    model = open_model(TINY)
+    weights = run(
+        model, model.tokenizer.encode("the tired cat sees the dog because it").ids
+    ).weights
+    asked = page.evaluate("testRuns.asked")
+    drawn = []
+    page.locator(".st-key-card_heads .vega-embed svg").scroll_into_view_if_needed()
+    for layer, head in ((1, 1), (0, 3)):
+        page.mouse.move(*middle_of(page, 4 * layer + head))
+        looks = {c: float(w) for c, w in enumerate(weights[layer, head, 8, :8]) if w > 0.0105}
+        soon(page, lambda looks=looks: {*looks} == {int(each["c"]) for each in page.evaluate(ARCS)})
+        arcs, boxes = page.evaluate(ARCS), page.evaluate(STRIP)
+        n_lines = len({round(box["top"]) for box in boxes.values()})
+        assert (n_lines > 1) == (width < 600)
+        query = boxes["8"]
+        for arc in arcs:
+            assert arc["width"] == pytest.approx(0.6 + 6 * looks[arc["c"]], abs=0.01)
+            ends = sorted((box["left"] + box["right"]) / 2
+                          for box in (query, boxes[str(int(arc["c"]))]))  # fmt: skip
+            assert [arc["left"], arc["right"]] == pytest.approx(ends, abs=2.5)
+            assert arc["bottom"] <= query["top"] + 3
+        drawn.append([arc["c"] for arc in arcs])
+    assert drawn[0] != drawn[1]
+    assert page.evaluate("testRuns.asked") == asked
 
 
 @pytest.mark.slow("8 s: three texts")

@@ -299,6 +299,50 @@ def test_the_strongest_heads_come_first_and_each_is_the_head_that_it_is_called(s
         assert url == raster._raster(weights[layer, head][None, None], raster.LARGEST)
 
 
+@pytest.mark.parametrize("at_least", [0.0, 0.45, 0.9])
+def test_heads_that_do_too_little_are_faded_or_left_out(at_least, seen):
+    scores = np.arange(8.0).reshape(2, 4) / 10
+    few = {f"{at // 4}.{at % 4}" for at in range(8) if at / 10 < at_least}
+
+    def squares(strongest_first):
+        given = raster.Heads(
+            seen.weights.numpy(), scores, [*map(str, seen.ids)], 5, (1, 2), "", strongest_first,
+            at_least,
+        )  # fmt: skip
+        made = raster.all_heads(given)
+        assert f"{8 - len(few)} heads" in made.alt
+        return made.frame.reindex(columns=["kind", "id", "faded"]).query("kind == 'head'")
+
+    by_layer = squares(False)
+    assert {*by_layer["id"][by_layer["faded"].astype(bool)]} == few
+    assert len(by_layer) == 8
+    left = squares(True)
+    assert not {*left["id"]} & few
+    assert len(left) == 8 - len(few)
+
+
+def test_it_is_said_how_many_heads_do_so_much(seen):
+    scores = seen.weights[:, :, 1:, 0].mean(-1)  # all but the first token can look at it
+    share = 10 * int(10 * scores.max())
+    n_fitting = int((scores >= share / 100).sum())
+    assert 0 < n_fitting < 8
+    for order, others in (("layers", "faded"), ("strongest", "left out")):
+        at = stands(visit(PAGE, measure="first", heads_from=str(share), heads_order=order))
+        told = " ".join(each.value for each in at.caption)
+        verb = "reaches" if n_fitting == 1 else "reach"
+        assert f"{n_fitting} of 8 heads {verb} {share}%; the others are {others}." in told
+        assert at.query_params["heads_from"] == str(share)
+    at = stands(visit(PAGE, measure="first", heads_from="35"))
+    assert "it must be a stop of its slider" in texts(at)
+
+
+def test_all_heads_of_a_model_of_270_leave_room_for_words_in_a_window_of_900_pixels():
+    made = raster.all_heads(
+        raster.Heads(np.ones((30, 9, 14, 14)), np.ones((30, 9)), ["token"] * 14, 13, (0, 0), "")
+    )
+    assert made.spec["height"] <= 380
+
+
 def test_of_a_long_text_the_strongest_of_few_weights_is_seen():
     weights = np.zeros((1, 1, 256, 256), np.float32)
     weights[0, 0, 200, 3] = 1.0

@@ -16,11 +16,15 @@ from ...picture import palette
 from ...words import percent
 from .seen import Seen
 
+AS_WIDE = {"autosize": {"type": "fit-x", "contains": "padding"}, "padding": {"bottom": 0}}
+"""As wide as the page, without the room that Streamlit leaves around a chart."""
+CLOSE = 6
+"""Pixels from the names of rows and columns to their cells."""
 MOST, STEP = 10, 16
 """So many of the likeliest tokens are drawn, and how high each is."""
-ROW, COLUMN, MOST_ROWS = 18, 46, 17
+ROW, COLUMN, MOST_ROWS, PART = 18, 46, 17, 20
 """Pixels of a layer in a table, and of a token at least, so that its words can be read; of more
-layers than these, every second one is drawn.
+layers than these, every second one is drawn. And of a head among the parts of a logit.
 """
 
 
@@ -49,7 +53,8 @@ def next_tokens(found: Seen, without: Seen | None) -> Chart:
 
 @lru_cache(maxsize=1)
 def _bars() -> dict:
-    quiet = {"domain": False, "ticks": False, "labelFontSize": 12, "labelLimit": 130}
+    quiet = {"domain": False, "ticks": False, "labelFontSize": 12}
+    quiet |= {"labelLimit": 130, "labelPadding": CLOSE}
     base = alt.Chart(alt.Data(values=[])).encode(
         y=alt.Y(
             "place:O",
@@ -69,7 +74,7 @@ def _bars() -> dict:
         x=alt.X("end:Q", axis=None, scale=alt.Scale(domain=[0, 1.15])), text="text:N"
     )
     chart = alt.layer(bars, left, texts).properties(width="container")
-    return without_data(chart.to_dict()) | {"autosize": {"type": "fit-x", "contains": "padding"}}
+    return without_data(chart.to_dict()) | AS_WIDE
 
 
 def after_each_layer(found: Seen, pieces: Sequence[str]) -> Chart:
@@ -112,9 +117,14 @@ def _table() -> dict:
         "limit": "max(10, width / n_drawn - 6)",
     }
     quiet = {"domain": False, "ticks": False, "labelFontSize": 12, "labelOverlap": False}
+    quiet |= {"labelPadding": CLOSE, "titlePadding": CLOSE}
     layers = alt.Axis(
         title="after layer",
-        titleAnchor="start",
+        titleAngle=0,
+        titleAlign="right",
+        titleX=-CLOSE,
+        titleY=-2 * CLOSE,
+        labelBaseline="middle",
         labelExpr="datum.value == 0 ? 'embedding' : format(datum.value - 1, 'd')",
         **quiet,
     )
@@ -149,13 +159,13 @@ def _table() -> dict:
             title=alt.Title(
                 alt.expr("n_drawn < length(tokens) ? 'the last ' + n_drawn + ' of '"
                          " + length(tokens) + ' tokens' : ''"),
-                anchor="start", fontSize=12, fontWeight="normal", color=palette.MUTED,
+                anchor="start", offset=0, fontSize=12, fontWeight="normal", color=palette.MUTED,
             ),
         )
     )  # fmt: skip
     made = without_data(chart.to_dict())
     made["params"] = [{"name": name, "expr": expr} for name, expr in once.items()]
-    return made | {"autosize": {"type": "fit-x", "contains": "padding"}}
+    return made | AS_WIDE
 
 
 def who_brought(made: Attribution, settings: Settings, chosen: tuple[int, int], of: str) -> Chart:
@@ -195,13 +205,14 @@ def by_layers(
     spec["params"] = [*spec["params"], {"name": "part_names", "value": list(names)}]
     every = 1 if n_layers < 20 else 2
     spec["encoding"]["x"]["axis"]["values"] = [*range(0, n_layers, every)]
-    spec["height"] = 24 * len(names)
+    spec["height"] = PART * len(names)
     return Chart(pd.DataFrame(rows), spec, words)
 
 
 @lru_cache(maxsize=1)
 def _amounts() -> dict:
     quiet = {"domain": False, "ticks": False, "labelFontSize": 12}
+    quiet |= {"labelPadding": CLOSE, "titlePadding": CLOSE}
     chart = (
         alt.Chart(alt.Data(values=[]))
         .mark_rect(aria=False, cornerRadius=3, strokeWidth=2)
@@ -209,7 +220,8 @@ def _amounts() -> dict:
             x=alt.X("layer:O", title="layer", scale=alt.Scale(paddingInner=0.06),
                     axis=alt.Axis(orient="top", titleAnchor="start", labelAngle=0, **quiet)),
             y=alt.Y("row:O", title=None, scale=alt.Scale(paddingInner=0.06),
-                    axis=alt.Axis(labelExpr="part_names[datum.value]", **quiet)),
+                    axis=alt.Axis(labelExpr="part_names[datum.value]", labelBaseline="middle",
+                                **quiet)),
             fill=alt.when("datum.amount < 0")
             .then(alt.value(palette.NEGATIVE))
             .otherwise(alt.value(palette.POSITIVE)),
@@ -225,4 +237,4 @@ def _amounts() -> dict:
         .add_params(alt.selection_point(name="head", on="click", fields=["id"], empty=False))
         .properties(width="container")
     )  # fmt: skip
-    return without_data(chart.to_dict()) | {"autosize": {"type": "fit-x", "contains": "padding"}}
+    return without_data(chart.to_dict()) | AS_WIDE

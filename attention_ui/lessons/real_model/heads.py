@@ -30,6 +30,7 @@ def heads_picture(values: Values, found: Seen, chosen: tuple[int, int]) -> None:
             chosen,
             measure_of(values).name,
             strongest_first=values.heads_order == "strongest",
+            at_least=values.heads_from / 100,
         ),
         found.once,
     )

@@ -17,7 +17,7 @@ from attention_core.text.tokenizers import visible
 from attention_core.trace import Step, Trace
 
 from ...controls.control import Control, Values
-from ...controls.fields import Choice
+from ...controls.fields import Choice, Whole
 from ...controls.shared import EXAMPLE
 from ...frame.models import SMOL, TINY, choices, first, is_alone, opened, why_refused
 from ...picture.matrix import Matrix
@@ -141,7 +141,7 @@ PROMPT = Control(
     _start(STARTS),
     widget="text_area",
     check=_fits,
-    look={"height": 96, "help": "Ctrl+Enter (⌘+Enter on a Mac), or a click elsewhere, reads it."},
+    look={"height": 72, "help": "Ctrl+Enter (⌘+Enter on a Mac), or a click elsewhere, reads it."},
     undoes=(
         *("looks_from", "drawn_tokens", "section", "cell"),
         *("model_off", "asked_token", "against_token"),
@@ -150,10 +150,18 @@ PROMPT = Control(
 MEASURE = Control("measure", MEASURE_NAMES, "Mark the heads by", "previous", widget="selectbox")
 ORDER = Control(
     "heads_order",
-    Choice({"layers": "all of them", "strongest": "the strongest first"}),
-    "Show",
+    Choice({"layers": "by layer", "strongest": "strongest first"}),
+    "Order",
     "layers",
-    widget="segmented_control",
+    widget="selectbox",
+)
+AT_LEAST = Control(
+    "heads_from",
+    Whole(0, 90, options=tuple(range(0, 100, 10))),
+    "Share of at least",
+    0,
+    widget="selectbox",
+    shown="{:g}%",
 )
 MODEL_HEAD = Control(
     "model_head",
@@ -220,7 +228,7 @@ SURVEY_ACROSS = Control(
 )
 SURVEY_UP = Control("survey_up", MEASURE_NAMES, "Measure upwards", "induction", widget="selectbox")
 CONTROLS = (
-    *(EXAMPLE, MODEL, PROMPT, MEASURE, ORDER, MODEL_HEAD, LOOKS_FROM, DRAWN_TOKENS),
+    *(EXAMPLE, MODEL, PROMPT, MEASURE, ORDER, AT_LEAST, MODEL_HEAD, LOOKS_FROM, DRAWN_TOKENS),
     *(MODEL_OFF, ASKED, AGAINST, OTHER_PROMPT, SURVEY_ACROSS, SURVEY_UP),
 )
 

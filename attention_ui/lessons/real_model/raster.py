@@ -1,6 +1,7 @@
 """All heads of a model as one picture: each a small square of its weights, with a rectangle over it
 for pointing and clicking. Below them the text, shaded by where one token looks in the head that is
-pointed at.
+pointed at, with arcs from there to the token that looks; where the text takes several lines, with
+curves from line to line.
 
 One image for all weights: a mark for each of 270 heads × 64 × 64 weights would be a million.
 """
@@ -19,14 +20,16 @@ from PIL import Image
 
 from ...charts.chart import Chart, without_data
 from ...picture import palette
+from ...picture.spec import GROUND, VEIL
+from .charts import AS_WIDE
 
 WIDE, NARROW, TALL, LARGEST, GAP = 880, 320, 330, 100, 3
 """Pixels: of the picture in a wide window and on a phone, of all heads below each other, of one
 head at most, and between two.
 """
-LEFT, TOP, NAMED, BETWEEN = 30, 34, 22, 20
+LEFT, TOP, NAMED, BETWEEN, ARCS = 30, 34, 22, 20, 44
 """Pixels: for the numbers of heads, for those of layers, for the name above a head that stands
-alone, and between the heads and the text.
+alone, between the heads and a text of several lines, and between them and one with arcs above it.
 """
 STRIP, LINE, WORD = 26, 29, 56
 """Pixels: how high a token is, from line to line, and how wide it is at least."""
@@ -36,6 +39,8 @@ drawn that stand before the one that looks.
 """
 MOST_NUMBERS = 20
 """Of more layers than these, every second is numbered."""
+FAINTEST = 0.01
+"""Less of a token's weight has no arc."""
 MARKED_FROM = 0.3
 """A head that gives so much of its weight to what is looked for is outlined."""
 ROWS, BESIDE, LEAST = 3, 8, 76
@@ -47,8 +52,9 @@ narrow window asks for, in which each still has so many pixels.
 @dataclass(frozen=True)
 class Heads:
     """What the picture shows: weights (layer, head, query, key), how well each head fits the
-    measure (layer, head), the tokens, the query whose weights stand below, the chosen head, and
-    whether only those that fit best are drawn, the best first.
+    measure (layer, head), the tokens, the query whose weights stand below, the chosen head, whether
+    only those that fit best are drawn, the best first, and how well a head has to fit `at_least`:
+    others are faded, or left out where the best come first.
     """
 
     weights: np.ndarray
@@ -58,6 +64,29 @@ class Heads:
     chosen: tuple[int, int]
     measure: str
     strongest_first: bool = False
+    at_least: float = 0.0
+
+    @property
+    def fitting(self) -> np.ndarray:
+        """Which heads fit well enough (layer, head)."""
+        return self.scores >= self.at_least
+
+
+ARC = (
+    "datum.down == 0 && n_tokens <= per"
+    " ? 'M0,0Q' + datum.way / 2 + ',' + -min(2 * between - 10, 18 + abs(datum.way) / 4) + ' '"
+    " + datum.way + ',0'"
+    " : datum.down == 0"
+    f" ? 'M0,0Q' + datum.way / 2 + ',-16 ' + datum.way + ',0'"
+    f" : datum.down < 0"
+    f" ? 'M0,0C0,-14 ' + datum.way + ',' + (datum.down + {STRIP + 14})"
+    f" + ' ' + datum.way + ',' + (datum.down + {STRIP})"
+    f" : 'M0,' + {STRIP} + 'C0,' + {STRIP + 14} + ' ' + datum.way + ',' + (datum.down - 14)"
+    " + ' ' + datum.way + ',' + datum.down"
+)
+"""The path from a key's box to that of the token that looks: above one line; among several, with a
+flat arc in the same line, and from line to line.
+"""
 
 
 Once = Callable[[Hashable, Callable[[], str]], str]
@@ -71,9 +100,10 @@ def all_heads(heads: Heads, once: Once = lambda _, make: make()) -> Chart:
     order = np.argsort(-heads.scores, axis=None, kind="stable")
     best = divmod(int(order[0]), n_heads)
     if heads.strongest_first:
-        best_first = (divmod(int(each), n_heads) for each in order[: ROWS * BESIDE])
+        n_drawn = min(ROWS * BESIDE, int(heads.fitting.sum()))
+        best_first = (divmod(int(each), n_heads) for each in order[:n_drawn])
         places = {each: (at, 0) for at, each in enumerate(best_first)}
-        sizes = {"most": min(BESIDE, len(places)), "left": 0, "top": 0, "named": NAMED}
+        sizes = {"most": max(1, min(BESIDE, len(places))), "left": 0, "top": 0, "named": NAMED}
         sizes |= {"down": -(-len(places) // BESIDE), "least": LEAST}
         side = LARGEST
         rows = [
@@ -96,6 +126,7 @@ def all_heads(heads: Heads, once: Once = lambda _, make: make()) -> Chart:
     rows += [
         {"kind": "head", "id": f"{at[0]}.{at[1]}", "score": float(heads.scores[at]),
          "n": at[0] * n_heads + at[1], "chosen": at == heads.chosen,
+         "faded": not heads.fitting[at],
          "c": c, "r": r, "w": 1, "h": 1}
         for at, (c, r) in places.items()
     ]  # fmt: skip
@@ -105,13 +136,16 @@ def all_heads(heads: Heads, once: Once = lambda _, make: make()) -> Chart:
     spec["params"] = [*({"name": name, "value": size} for name, size in sizes.items()),
                       *spec["params"]]  # fmt: skip
     # A phone reads no long text; in a narrow window its words have as many lines as in a wide one.
-    rooms = (WIDE, NARROW) if n_tokens <= MOST_WRAPPED else (WIDE,)
-    spec["height"] = max(_height(sizes, room) for room in rooms) + LINE  # heads may be taller
+    narrowest = NARROW if n_tokens <= MOST_WRAPPED else WIDE
+    spec["height"] = max(_height(sizes, room) for room in range(narrowest, WIDE + 1, 8))
+    n_fitting = len(places) if heads.strongest_first else int(heads.fitting.sum())
     told = (
-        f"{len(places)} heads, each a small square of its weights. {heads.measure}: most in "
+        f"{n_fitting} heads, each a small square of its weights. {heads.measure}: most in "
         f"head {best[0]}.{best[1]}, {heads.scores[best]:.0%}."
     )
-    return Chart(pd.DataFrame(rows).fillna({"c": 0, "r": 0, "chosen": False}), spec, told)
+    return Chart(
+        pd.DataFrame(rows).fillna({"c": 0, "r": 0, "chosen": False, "faded": False}), spec, told
+    )
 
 
 def _height(sizes: dict[str, int], room: int) -> int:
@@ -119,7 +153,8 @@ def _height(sizes: dict[str, int], room: int) -> int:
     across = min(sizes["most"], room // sizes["least"])
     cell = min((room - sizes["left"]) / across, sizes["side"])
     lines = -(-sizes["n_tokens"] // max(1, room // WORD))
-    return round(sizes["top"] + sizes["down"] * (cell + sizes["named"]) + BETWEEN + lines * LINE)
+    between = ARCS if lines == 1 else BETWEEN
+    return round(sizes["top"] + sizes["down"] * (cell + sizes["named"]) + between + lines * LINE)
 
 
 def _numbers(n_layers: int, n_heads: int) -> list[dict]:
@@ -178,9 +213,10 @@ def _template() -> dict:
     once = {
         "across": "max(1, min(most, floor(width / least)))",
         "cell": "min((width - left) / across, side)",
-        "below": f"top + down * (cell + named) + {BETWEEN}",
-        "lines": f"max(1, floor((height - below) / {LINE}))",
         "per": f"max(1, floor(width / {WORD}))",
+        "between": f"n_tokens <= per ? {ARCS} : {BETWEEN}",
+        "below": "top + down * (cell + named) + between",
+        "lines": f"max(1, floor((height - below) / {LINE}))",
         "n_drawn": "min(n_tokens, per * lines)",
         "first": "max(0, asked + 1 - n_drawn)",
         "wide": "min(width / min(per, n_tokens), 100)",
@@ -214,15 +250,16 @@ def _template() -> dict:
     stroke = (
         alt.when("over.n ? datum.n === over.n[0] : datum.chosen")
         .then(alt.value(palette.CHOSEN))
-        .when(f"datum.score >= {MARKED_FROM}")
+        .when(f"datum.score >= {MARKED_FROM} && !datum.faded")
         .then(alt.value(palette.FED))
         .otherwise(alt.value("transparent"))
     )
     pointed = (
         placed(only("head", there), column, row, "cell - 2", "cell - 2")
-        .mark_rect(fillOpacity=0.01, strokeWidth=2, cursor="pointer", aria=False)
+        .mark_rect(strokeWidth=2, cursor="pointer", aria=False, fill=GROUND)
         .encode(
             stroke=stroke,
+            fillOpacity=alt.when("datum.faded").then(alt.value(VEIL)).otherwise(alt.value(0)),
             tooltip=[
                 alt.Tooltip("id:N", title="head"),
                 alt.Tooltip("score:Q", title="share", format=".0%"),
@@ -246,7 +283,7 @@ def _template() -> dict:
         .mark_text(align="left", **{**quiet, "color": palette.INK})
         .encode(text="text:N", **ends),
     ]
-    place = "(datum.c - first)"
+    place, asked = "(datum.c - first)", "(asked - first)"
     x, y = f"({place} % per) * wide", f"below + floor({place} / per) * {LINE}"
     is_drawn = f"{place} >= 0 && {place} < n_drawn"
     weight = "toNumber(split(datum.looks, '|')[over.n ? over.n[0] : datum.n]) / 1000"
@@ -259,6 +296,9 @@ def _template() -> dict:
         .encode(
             fill=alt.value(palette.POSITIVE),
             fillOpacity=alt.FillOpacity("shade:Q", scale=None, legend=None),
+            stroke=alt.when("datum.c === asked")
+            .then(alt.value(palette.CHOSEN))
+            .otherwise(alt.value("transparent")),
             tooltip=[alt.Tooltip("text:N", title="token"), alt.Tooltip("weight:Q", format=".1%")],
             **boxes,
         )
@@ -269,14 +309,30 @@ def _template() -> dict:
                    limit=alt.expr("wide - 4"))
         .encode(text="text:N", **ends)
     )  # fmt: skip
+    way = f"({asked} % per - {place} % per) * wide"
+    down = f"(floor({asked} / per) - floor({place} / per)) * {LINE}"
+    arcs = (
+        placed(only("token", f"{is_drawn} && datum.c !== asked"), f"{x} + wide / 2 - 1", y)
+        .transform_calculate(weight=weight, way=way, down=down)
+        .mark_point(
+            filled=False, aria=False, clip=True, strokeCap="round", stroke=palette.CHOSEN,
+            size=4,  # at which a path is drawn as it is written, in pixels
+            shape=alt.expr(ARC),
+            strokeWidth=alt.expr("0.6 + 6 * datum.weight"),
+            opacity=alt.expr(f"datum.weight < {FAINTEST} ? 0 : datum.down ? 0.5 : 0.7"),
+        )
+        .encode(**ends)
+    )  # fmt: skip
     part = "n_drawn < n_tokens ? 'tokens ' + first + ' to ' + (first + n_drawn - 1) : ''"
     which = (
-        placed(only("part"), "0", f"below - {BETWEEN / 2}")
+        placed(only("part"), "0", "below - between / 2")
         .mark_text(align="left", baseline="middle", text=alt.expr(part), **quiet)
         .encode(**ends)
     )
-    chart = alt.layer(image, pointed, *numbers, which, cells, words).properties(width="container")
+    chart = alt.layer(image, pointed, *numbers, which, arcs, cells, words).properties(
+        width="container"
+    )
     made = without_data(chart.to_dict())
     made["params"] = [*({"name": name, "expr": expr} for name, expr in once.items()),
                       *made["params"]]  # fmt: skip
-    return made | {"autosize": {"type": "fit-x", "contains": "padding"}}
+    return made | AS_WIDE

@@ -119,8 +119,20 @@ def strongest(values: Values, found: Seen) -> str:
     told = f"Most: {listed(each)}; {where}. {reached} Asked of {n_asked} of your {len(ids)} tokens."
     if n_asked < FEW_ASKED < len(ids):
         told += " Too few to call a head by it: a text that says things twice asks more."
+    if values.heads_from:
+        return f"{measure_of(values).words} {told} {of_the_fitting(values, found)}"
     sinks = of_sinks(values, found) if values.heads_order == "layers" else ""
     return f"{measure_of(values).words} {told}{sinks}"
+
+
+def of_the_fitting(values: Values, found: Seen) -> str:
+    """How many heads do so much of what is measured as is asked for, and what of the others."""
+    scores, share = scores_of(values, found), values.heads_from / 100
+    n_fitting, by_layer = int((scores >= share).sum()), values.heads_order == "layers"
+    others = "the others are " + ("faded" if by_layer else "left out")
+    verb = "reaches" if n_fitting == 1 else "reach"
+    told = f"{n_fitting or 'None'} of {scores.numel()} heads {verb} {percent(share)}"
+    return f"{told}; {others}." if n_fitting < scores.numel() else f"{told}."
 
 
 def of_sinks(values: Values, found: Seen) -> str:
