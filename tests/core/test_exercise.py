@@ -339,104 +339,48 @@ def test_no_line_of_a_round_of_flash_attention_may_be_left_out(name):
 
 # --- right lines, written in other ways -----------------------------------------------------------
 
-OTHER_WAYS = [
-    ("trainable", "scores", ["scores = torch.einsum('id,jd->ij', queries, keys)"]),
-    (
-        "trainable",
-        "scores",
-        [
-            "scores = torch.empty(11, 11)",
-            "for i in range(11):",
-            "    for j in range(11):",
-            "        scores[i, j] = sum(q * k for q, k in zip(queries[i], keys[j]))",
-        ],
-    ),
-    ("trainable", "scores", ["scores = (queries.double() @ keys.double().T)"]),
-    ("trainable", "scores", ["scores = torch.nn.Parameter(queries) @ keys.T"]),
-    ("trainable", "scaled_scores", ["scaled_scores = scores * keys.shape[1] ** -0.5"]),
-    (
-        "trainable",
-        "weights",
-        ["e = scaled_scores.exp()", "weights = e / e.sum(1)[:, None]"],
-    ),
-    (
-        "trainable",
-        "context_vectors",
-        ["context_vectors = F.scaled_dot_product_attention(queries, keys, values)"],
-    ),
-    (
-        "causal",
-        "mask",
-        ["places = torch.arange(6)", "mask = places[:, None] >= places"],
-    ),
-    ("causal", "masked_scores", ["masked_scores = scaled_scores + torch.log(mask * 1.0)"]),
-    ("causal", "weights", ["weights = F.softmax(masked_scores, dim=1)"]),
-    (
-        "causal",
-        "context_vectors",
-        [
-            "x = embeddings[None]",
-            "context_vectors = F.scaled_dot_product_attention(x, x, x, is_causal=True)[0]",
-        ],
-    ),
-    (
-        "heads",
-        "split_queries",
-        ["split_queries = torch.stack(joined_queries.split(5, dim=1))"],
-    ),
-    (
-        "heads",
-        "head_queries",
-        ["head_queries = torch.einsum('ti,hid->htd', embeddings, head_W_query)"],
-    ),
-    (
-        "heads",
-        "head_context_vectors",
-        [
-            "given = head_queries, head_keys, head_values",
-            "head_context_vectors = F.scaled_dot_product_attention(*given, attn_mask=mask)",
-        ],
-    ),
-    ("heads", "concat", ["concat = torch.cat(list(head_context_vectors), dim=1)"]),
-    (
-        "learned",
-        "grad_W_query",
-        ["grad_W_query = torch.einsum('ti,tj->ij', embeddings, grad_queries)"],
-    ),
-    (
-        "learned",
-        "grad_W_query",
-        [
-            "grad_W_query = torch.zeros(6, 5)",
-            "for row, gradient in zip(embeddings, grad_queries):",
-            "    grad_W_query += row[:, None] * gradient",
-        ],
-    ),
-    (
-        "learned",
-        "grad_W_query",
-        [
-            "W = W_query.clone().requires_grad_()",
-            "s = (embeddings @ W @ keys.T / 5 ** 0.5).masked_fill(~mask, -torch.inf)",
-            "l = F.cross_entropy((s.softmax(-1) @ values @ W_output)[:-1], targets)",
-            "(grad_W_query,) = torch.autograd.grad(l, W)",
-        ],
-    ),
-    (
-        "learned",
-        "grad_masked_scores",
-        [
-            "grad_masked_scores = torch.empty(9, 9)",
-            "for i, (p, g) in enumerate(zip(weights, grad_weights)):",
-            "    grad_masked_scores[i] = (p.diag() - torch.outer(p, p)) @ g",
-        ],
-    ),
-]
+RIGHT_LINES = """
+trainable: scores = torch.einsum('id,jd->ij', queries, keys)
+trainable: scores = torch.empty(11, 11)
+for i in range(11):
+    for j in range(11):
+        scores[i, j] = sum(q * k for q, k in zip(queries[i], keys[j]))
+trainable: scores = (queries.double() @ keys.double().T)
+trainable: scores = torch.nn.Parameter(queries) @ keys.T
+trainable: scaled_scores = scores * keys.shape[1] ** -0.5
+trainable: weights = scaled_scores.exp()
+weights = weights / weights.sum(1)[:, None]
+trainable: context_vectors = F.scaled_dot_product_attention(queries, keys, values)
+causal: mask = torch.arange(6)[:, None] >= torch.arange(6)
+causal: masked_scores = scaled_scores + torch.log(mask * 1.0)
+causal: weights = F.softmax(masked_scores, dim=1)
+causal: context_vectors = embeddings[None]
+context_vectors = F.scaled_dot_product_attention(*[context_vectors] * 3, is_causal=True)[0]
+heads: split_queries = torch.stack(joined_queries.split(5, dim=1))
+heads: head_queries = torch.einsum('ti,hid->htd', embeddings, head_W_query)
+heads: head_context_vectors = F.scaled_dot_product_attention(
+    head_queries, head_keys, head_values, attn_mask=mask)
+heads: concat = torch.cat(list(head_context_vectors), dim=1)
+learned: grad_W_query = torch.einsum('ti,tj->ij', embeddings, grad_queries)
+learned: grad_W_query = torch.zeros(6, 5)
+for row, gradient in zip(embeddings, grad_queries):
+    grad_W_query += row[:, None] * gradient
+learned: grad_W_query = W_query.clone().requires_grad_()
+s = (embeddings @ grad_W_query @ keys.T / 5 ** 0.5).masked_fill(~mask, -torch.inf)
+l = F.cross_entropy((s.softmax(-1) @ values @ W_output)[:-1], targets)
+(grad_W_query,) = torch.autograd.grad(l, grad_W_query)
+learned: grad_masked_scores = torch.empty(9, 9)
+for i, (p, g) in enumerate(zip(weights, grad_weights)):
+    grad_masked_scores[i] = (p.diag() - torch.outer(p, p)) @ g
+"""
+"""A trace, and right lines of one of its steps."""
 
 
-@pytest.mark.parametrize(("name", "step", "lines"), OTHER_WAYS)
-def test_a_right_line_passes_however_it_is_written(name, step, lines, learners):
-    assert learners[name].write(step, *lines) == ""
+@pytest.mark.parametrize(
+    ("name", "lines", "step"), re.findall(r"(?m)^(\w+): ((\w+) =(?:.|\n(?!\w+: ))+)", RIGHT_LINES)
+)
+def test_a_right_line_passes_however_it_is_written(name, lines, step, learners):
+    assert learners[name].write(step, *lines.splitlines()) == ""
 
 
 # --- more numbers than are kept one by one --------------------------------------------------------
