@@ -70,20 +70,6 @@ def test_a_mask_of_every_shape_hides_or_is_added_as_torch_does_it(shape):
     same(context(*given, mask=added), want)
 
 
-def test_causal_from_the_top_left_is_torch_s_own():
-    for n_queries, n_keys in ((5, 7), (7, 5), (7, 7)):
-        given = tensors(N_HEADS, n_queries=n_queries, n_keys=n_keys)
-        want = scaled_dot_product_attention(*given, is_causal=True)
-        same(context(*given, causal=True), want)
-
-
-def test_causal_from_the_bottom_right_is_the_last_rows_of_the_whole():
-    whole = tensors(N_TEXTS, N_HEADS, n_queries=N_KEYS)
-    last = (whole[0][..., -N_QUERIES:, :].contiguous(), *whole[1:])
-    made = context(*last, causal=True, corner="bottom_right")
-    same(made, scaled_dot_product_attention(*whole, is_causal=True)[..., -N_QUERIES:, :])
-
-
 @pytest.mark.parametrize("corner", ["top_left", "bottom_right"])
 @pytest.mark.parametrize("window", [(2, 1), (0, None), (None, 0), (3, 0)], ids=str)
 def test_a_window_is_its_rule_and_joins_with_lengths_and_a_mask(corner, window):
@@ -100,11 +86,6 @@ def test_a_window_is_its_rule_and_joins_with_lengths_and_a_mask(corner, window):
     same(trace["context_vectors"].value, scaled_dot_product_attention(*given, attn_mask=mask))
     blind = ~mask.any(dim=-1)
     assert (trace["context_vectors"].value[blind] == 0).all()
-
-
-def test_a_causal_window_has_no_keys_to_its_right():
-    given = tensors(N_HEADS)
-    assert context(*given, causal=True, window=(2, 1)).equal(context(*given, window=(2, 0)))
 
 
 def test_axes_in_front_may_have_any_names():
@@ -139,16 +120,6 @@ def test_grouped_heads_are_torch_s_and_those_repeated(kv):
     repeated = [of.repeat_interleave(6 // kv, dim=1) for of in given[1:]]
     assert made.equal(context(given[0], *repeated, causal=True))
     assert ("shared_keys" in trace) == (kv < 6)
-
-
-def test_scores_are_capped_between_the_scale_and_the_mask():
-    queries, keys, values = tensors(N_HEADS)
-    seen = hiding(N_QUERIES, N_KEYS)
-    scores = 1.5 * torch.tanh(torch.einsum("hid,hjd->hij", queries, keys) * 0.7 / 1.5)
-    weights = scores.masked_fill(~seen, -math.inf).softmax(-1)
-    trace = attend_tensors(queries, keys, values, scale=0.7, soft_cap=1.5, mask=seen)
-    same(trace["context_vectors"].value, torch.einsum("hij,hjd->hid", weights, values))
-    assert trace["capped_scores"].value.abs().max() <= 1.5
 
 
 @pytest.mark.parametrize("kv", [2, 4])

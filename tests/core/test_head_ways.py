@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from attention_core import EXAMPLES, embed
-from attention_core.mechanism.head_ways import Piece, pieces, stack_of_heads
+from attention_core.mechanism.head_ways import pieces, stack_of_heads
 from attention_core.mechanism.multi_head import attend_heads
 from attention_core.operations import SplitHeads, SplitWithoutTranspose
 from attention_core.recipes import HeadsRecipe, even_width
@@ -18,13 +18,6 @@ def test_a_stack_of_heads_takes_divisor_and_mask_from_the_trace(causal, scale):
     torch.testing.assert_close(stack_of_heads(trace), trace["head_context_vectors"].value)
 
 
-def test_joined_columns_are_named_by_head():
-    recipe = HeadsRecipe(2, d_head=3, d_value=1, d_model=5)
-    trace = attend_heads(embed(EXAMPLES["wild_cat"].inputs), recipe)
-    assert trace.labels("d_queries") == ("h0·d0", "h0·d1", "h0·d2", "h1·d0", "h1·d1", "h1·d2")
-    assert trace.labels("d_concat") == ("h0·d0", "h1·d0")
-
-
 @pytest.mark.parametrize("split", [SplitHeads(3), SplitWithoutTranspose(3)])
 def test_pieces_are_where_each_cell_comes_from(split):
     """Token and column are told apart by value here: 100 · token + column."""
@@ -33,13 +26,6 @@ def test_pieces_are_where_each_cell_comes_from(split):
         for row, found in zip(head, rows, strict=True):
             cells = [100 * p.token + c for p in found for c in range(p.first, p.last + 1)]
             assert cells == row
-
-
-def test_a_wrong_split_gives_a_head_the_first_tokens_only():
-    rows = pieces(SplitWithoutTranspose(2), 4, 6)
-    assert rows[0] == [[Piece(0, 0, 2)], [Piece(0, 3, 5)], [Piece(1, 0, 2)], [Piece(1, 3, 5)]]
-    assert pieces(SplitHeads(2), 4, 6)[1][2] == [Piece(2, 3, 5)]
-    assert pieces(SplitWithoutTranspose(1), 4, 6) == pieces(SplitHeads(1), 4, 6)
 
 
 def test_d_model_is_shared_evenly_or_refused_in_words():

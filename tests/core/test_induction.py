@@ -1,7 +1,7 @@
 """Heads that learn to continue what repeats: the run that comes along, a fresh one, its scores."""
 
 import math
-from itertools import islice, pairwise
+from itertools import pairwise
 
 import pytest
 import torch
@@ -117,38 +117,6 @@ def test_in_the_run_that_comes_along_an_induction_head_appears():
 @pytest.fixture(scope="module")
 def fresh():
     return list(learn(FRESH))
-
-
-@pytest.mark.slow("10 s: trains a network")
-def test_in_a_fresh_run_one_appears_too(fresh):
-    has_learned(fresh)
-
-
-@pytest.mark.slow("10 s: trains a network")
-def test_every_head_shares_out_all_of_its_weight_and_none_to_the_future(fresh):
-    for record in fresh:
-        assert record.weights.shape == (2, 4, len(EXAMPLE), len(EXAMPLE))
-        assert torch.allclose(record.weights.sum(-1), torch.ones(()), atol=1e-5)
-        assert not record.weights.triu(1).any()
-
-
-@pytest.mark.slow("1 s: trains twice")
-def test_one_seed_is_one_run_and_another_seed_another():
-    def beginning(seed):
-        return list(islice(learn(LearningSettings(seed, 40)), 4))
-
-    one, again, other = beginning(3), beginning(3), beginning(4)
-    for first, second in zip(one, again, strict=True):
-        assert first.loss_repeated == second.loss_repeated
-        assert torch.equal(first.weights, second.weights)
-    assert one[-1].loss_repeated != other[-1].loss_repeated
-    assert [record.step for record in one] == [0, 4, 8, 12]
-
-
-def test_training_does_not_touch_the_random_numbers_of_others():
-    before = torch.random.get_rng_state()
-    list(islice(learn(LearningSettings(3, 8)), 2))
-    assert torch.equal(before, torch.random.get_rng_state())
 
 
 def test_the_steps_that_are_recorded_begin_and_end_the_run():

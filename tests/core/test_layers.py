@@ -2,15 +2,13 @@
 
 import pytest
 import torch
-from torch import nn
 
 from attention_core import EXAMPLES, embed
 from attention_core.experiments.trained import attend_trained
 from attention_core.experiments.training import TrainingSettings, next_tokens, predict, train
-from attention_core.mechanism.masking import attend_masked, drop_weights
+from attention_core.mechanism.masking import attend_masked
 from attention_core.mechanism.multi_head import attend_heads, torch_output
-from attention_core.mechanism.trainable import ROLES, attend_trainable
-from attention_core.recipes import HeadsRecipe, MaskRecipe, Projections
+from attention_core.recipes import HeadsRecipe, MaskRecipe
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -26,22 +24,6 @@ def test_heads_are_torchs_multi_head_attention(h, d, d_value, d_model, start, ca
         assert torch.allclose(ours, theirs, rtol=1e-5, atol=1e-5 * ours.abs().max().item())
 
 
-def test_a_module_built_by_hand_gives_the_same_heads():
-    recipe = HeadsRecipe(n_heads=4, d_head=8, d_value=8, d_model=32, seed=5, causal=True)
-    trace = attend_heads(embed(EXAMPLES["sorry_dave"].inputs), recipe)
-    module = nn.MultiheadAttention(32, 4, bias=False, batch_first=True)
-    with torch.no_grad():
-        module.in_proj_weight.copy_(torch.cat([trace[f"W_{role}"].value.T for role in ROLES]))
-        module.out_proj.weight.copy_(trace["W_output"].value.T)
-        vectors = trace["embeddings"].value[None]
-        hidden = torch.ones(8, 8, dtype=torch.bool).triu(1)
-        output, weights = module(
-            vectors, vectors, vectors, attn_mask=hidden, average_attn_weights=False
-        )
-    assert torch.allclose(trace["output"].value, output[0], atol=1e-5)
-    assert torch.allclose(trace["head_weights"].value, weights[0], atol=1e-5)
-
-
 # --- masks ----------------------------------------------------------------------------------------
 
 
@@ -55,35 +37,7 @@ def test_rules_of_a_mask_together():
             assert bool(trace["mask"].value[query, key]) == may, (query, key)
 
 
-def test_dropout_divides_what_is_kept_and_follows_its_seed():
-    def dropped(seed):
-        trace = attend_masked(embed(EXAMPLES["journey_123"].inputs), ways=("",))
-        return drop_weights(trace, 0.25, seed)
-
-    trace = dropped(3)
-    weights, left = trace["weights"].value, trace["dropped_weights"].value
-    kept = left != 0
-    assert torch.allclose(left[kept], weights[kept] / 0.75)
-    assert 0 < (~kept & (weights > 0)).sum() < 21
-    assert not dropped(4)["dropped_weights"].value.equal(left)
-
-
 # --- trainable matrices ---------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("bias", [False, True])
-def test_linear_starts_as_torchs_own_layers_do(bias):
-    recipe = Projections(d_query=5, d_value=7, start="linear", seed=69, bias=bias)
-    trace = attend_trainable(embed(EXAMPLES["wild_cat"].inputs), recipe)
-    torch.manual_seed(69)
-    for role in ROLES:
-        layer = nn.Linear(3, recipe.width(role), bias=bias)
-        assert torch.equal(trace[f"W_{role}"].value, layer.weight.T)
-        if bias:
-            assert torch.equal(trace[f"b_{role}"].value, layer.bias)
-    assert recipe.n_parameters(3) == sum(
-        trace[name].value.numel() for name in trace if name.startswith(("W_", "b_"))
-    )
 
 
 # --- training -------------------------------------------------------------------------------------
@@ -92,15 +46,6 @@ def test_linear_starts_as_torchs_own_layers_do(bias):
 def vectors_and_targets(example):
     inputs = EXAMPLES[example].inputs
     return embed(inputs)["embeddings"].value, next_tokens(inputs.tokens)
-
-
-def test_the_same_settings_give_the_same_curve_and_another_seed_does_not():
-    def losses(seed):
-        settings = TrainingSettings(steps=50, seed=seed)
-        return [record.loss for record in train(*vectors_and_targets("wild_cat"), settings)]
-
-    assert losses(3) == losses(3)
-    assert losses(3) != losses(4)
 
 
 @pytest.mark.parametrize("scaled", [False, True])
@@ -127,8 +72,3 @@ def test_records_are_bounded_and_a_run_can_be_left():
     assert all_of_them[-1].step == 300
     with pytest.raises(ValueError, match="no next token"):
         next(train(torch.ones(1, 3), torch.tensor([], dtype=torch.long)))
-
-
-def test_scores_that_are_divided_by_d_say_so_in_masked_attention_too():
-    trace = attend_masked(embed(EXAMPLES["wild_cat"].inputs), scale="d")
-    assert trace["scaled_scores"].formula == r"S_{/d} = \frac{S}{3}"

@@ -2,7 +2,6 @@
 
 import ast
 import math
-import random
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -16,7 +15,6 @@ from attention_core.lights.light import OF_FUNCTIONS, OF_GRADIENTS, TITLES
 from attention_core.lights.of_trace import lights
 from attention_core.lights.of_trace.again import last_of_tokens
 from attention_core.lights.of_trace.of_weights import hidden_is_zero
-from attention_core.lights.own_code.likely import LIKELY
 from attention_core.mechanism.multi_head import add_big_projection, attend_heads
 from attention_core.mistakes.around import around
 from attention_core.mistakes.layer import layer, right_inputs, with_backward
@@ -28,7 +26,6 @@ from attention_core.mistakes.rounds import (
     lights_with,
     next_seed,
     red,
-    ruled_out_by,
     suspects,
     switched_on,
 )
@@ -250,11 +247,6 @@ def test_a_millionth_of_weight_on_a_hidden_key_is_seen():
     assert hidden_is_zero(found)[0] is False
 
 
-def test_the_check_of_own_code_knows_what_can_be_switched_on():
-    forward = {name for name, each in MISTAKES.items() if not (each.learns or NAMED[name].unseen)}
-    assert forward - OF_TEXT <= LIKELY.keys()
-
-
 def wrong_by_hand(name, trace, mask):
     """What a mistake makes of one step, written out in plain torch."""
     value = {each: step.value for each, step in trace.items()}
@@ -460,17 +452,6 @@ def test_the_game_is_won_from_the_lights_alone(subject, level):
     assert len(met) > 1, "every round has the same mistake"
 
 
-def test_a_round_is_the_same_for_a_whole_class():
-    inputs, recipe = SUBJECTS["wild_cat"]
-    random.seed(1)
-    first = [switched_on(inputs, recipe, "one", seed) for seed in range(5)]
-    random.seed(2)
-    assert first == [switched_on(inputs, recipe, "one", seed) for seed in range(5)]
-    with pytest.raises(ValueError, match="level is 'two'"):
-        switched_on(inputs, recipe, "two", 0)
-    assert switched_on(replace(inputs, sentence="a"), recipe, "one", 0) == ""
-
-
 def test_a_missed_mistake_is_due_two_and_five_rounds_later_and_one_at_a_time():
     rounds = [("a", True), ("b", False)]
     assert [due(rounds[:n]) for n in range(3)] == ["", "", "a"]
@@ -495,13 +476,6 @@ def test_the_round_of_a_mistake_that_comes_again_is_a_round_like_others():
     assert next_seed(inputs, recipe, "one", 7) == 8
     assert next_seed(inputs, recipe, "one", 7, "no such mistake") == 8
     assert next_seed(inputs, recipe, "one", 2**32 - 1) == 0
-
-
-def test_what_rules_a_guess_out_is_a_light_that_differs():
-    inputs, recipe = SUBJECTS["wild_cat"]
-    here = lights_with(inputs, recipe, "softmax_over_queries")
-    there = lights_with(inputs, recipe, "heads_normalised")
-    assert {mine.name for mine, _ in ruled_out_by(here, there)} == {"own_row", "no_leak"}
 
 
 def test_lights_look_at_any_trace_and_say_where_a_question_does_not_arise():
@@ -529,15 +503,6 @@ def test_lights_look_at_queries_and_keys_of_unequal_numbers():
         *("finite", "rows_sum_to_1", "not_negative", "seen_has_weight", "own_row", "variance")
     }
     assert not reds(found.values())
-
-
-def test_the_evidence_is_what_plain_torch_measures():
-    inputs, recipe = SUBJECTS["wild_cat"]
-    wrong = MISTAKES["softmax_over_queries"].layer(inputs, recipe)
-    sums = wrong["head_weights"].value.sum(-1)
-    low, high = sums.min(), sums.max()
-    found = next(x for x in lights_with(inputs, recipe, "softmax_over_queries") if x.holds is False)
-    assert found.evidence == f"Rows sum to between {low:.4f} and {high:.4f} with these scores."
 
 
 @pytest.mark.parametrize(

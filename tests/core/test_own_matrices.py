@@ -107,15 +107,6 @@ def test_every_step_can_be_taken_apart_and_runs_anew():
     taken_apart_and_run_anew(trace, every=11)
 
 
-def test_a_single_head_has_no_heads():
-    vectors, matrices = random(5, 3), [random(3, 2), random(3, 2), random(3, 7)]
-    trace = attend_vectors(vectors, *matrices)
-    queries, keys, values = (vectors @ matrix for matrix in matrices)
-    want = nn.functional.scaled_dot_product_attention(queries, keys, values)
-    same(trace["context_vectors"].value, want)
-    assert trace["context_vectors"].axes == ("query", "d_value")
-
-
 X, W = torch.ones(5, 3), torch.ones(3, 4)
 
 

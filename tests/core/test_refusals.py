@@ -83,11 +83,6 @@ def test_a_typed_number_outside_its_matrix_is_named(role):
         attend_trainable(journey(), Projections(edits=tuple(edits)))
 
 
-def test_a_typed_number_outside_the_table_is_named():
-    with refused("there is no cell [7, 0] in a matrix of 3 rows and 3 columns"):
-        embed(Inputs("cat", edits=((7, 0, 1.0),)))
-
-
 # --- shapes ---------------------------------------------------------------------------------------
 
 
@@ -175,12 +170,6 @@ def test_a_mask_of_another_kind_or_shape_is_named(mask, message):
             refuse()
 
 
-@pytest.mark.parametrize("shape", [(3,), (1, 3), (3, 1), (3, 3), (2, 3, 3)])
-def test_a_mask_may_leave_out_what_is_the_same_for_all(shape):
-    hidden = ops.MaskedFill().value(torch.ones(2, 3, 3), torch.zeros(shape, dtype=torch.bool))
-    assert torch.equal(hidden, torch.full((2, 3, 3), -math.inf))
-
-
 @pytest.mark.parametrize("probability", [-0.1, 1.0, 1.5, math.inf, math.nan])
 def test_dropout_leaves_something(probability):
     message = f"dropout of {probability}: choose 0 or more, and less than 1"
@@ -246,16 +235,6 @@ def test_a_width_that_heads_cannot_share_is_refused_with_those_that_can(n_heads)
         even_width(4, n_heads)
 
 
-def test_no_width_cannot_be_shared():
-    with refused("d_model is 0, but must be 1 or more"):
-        even_width(0, 2)
-
-
-def test_draws_cannot_be_given_away_backwards():
-    with refused("skipped_draws is -1, but must be 0 or more"):
-        Projections(skipped_draws=-1)
-
-
 def test_what_attention_divides_by_and_hides_by_is_one_of_its_choices():
     trace = Trace()
     rows = trace.step("rows", ops.Given(((1.0, 2.0),)), axes=("token", "d"))
@@ -275,15 +254,6 @@ def test_what_attention_divides_by_and_hides_by_is_one_of_its_choices():
 def test_an_edit_without_numbers_is_refused():
     with refused("no cell was typed: an edit needs a row, a column and a number"):
         ops.Edit(())
-
-
-def test_whole_numbers_may_be_typed():
-    step = ops.Edit(((0, 1, 7), (2, 4, -3)))
-    edited = step.value(MATRIX)
-    assert edited.dtype == torch.float32
-    assert (edited[0, 1].item(), edited[2, 4].item(), edited.sum().item()) == (7, -3, 17)
-    assert torch.equal(eval(step.code("matrix"), {"torch": torch, "matrix": MATRIX}), edited)
-    assert embed(Inputs("cat", edits=((0, 0, 7),)))["embeddings"].value[0, 0] == 7
 
 
 # --- training -------------------------------------------------------------------------------------

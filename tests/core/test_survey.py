@@ -61,17 +61,6 @@ def test_the_sentences_are_short_and_none_is_there_twice():
     assert len(set(of_tiny_language())) == surveys.N_TINY
 
 
-def test_the_first_ten_sentences_are_of_ten_kinds():
-    names, items, _, question, quoted, numbers, spoken, code, _, _ = english()[:10]
-    assert names.count("Mary") == 2
-    assert items.count(",") > 3
-    assert question.endswith("?")
-    assert quoted.count('"') > 1
-    assert any(each.isdigit() for each in numbers)
-    assert spoken.count(":") > 1
-    assert "print(" in code
-
-
 def test_the_tiny_language_reads_its_own_sentences(model):
     found = whole(model, of_tiny_language())
     assert found.n_read == surveys.N_TINY
@@ -102,18 +91,6 @@ def test_means_are_those_of_the_sentences_joined_by_hand(model, few):
             sum(count > 0 for count in counts),
         ), name
         assert few.mean(name, 1, 2) == float(few.means[at, 1, 2])
-
-
-def test_a_long_sentence_counts_for_more_than_a_short_one():
-    """Four queries that look at the token before, and one that does not."""
-    sums = surveys._Sums(SimpleNamespace(settings=SimpleNamespace(n_layers=1, n_heads=1)))
-    sums.add(0, (1, 2, 3, 4, 5), torch.eye(5)[[0, 0, 1, 2, 3]][None, None])
-    sums.add(1, (1, 2), torch.eye(2)[None, None])
-    found = sums.survey()
-    assert found.mean("previous", 0, 0) == pytest.approx(4 / 5)
-    assert found.asked("previous") == (5, 2)
-    assert found.asked("near") == (0, 0)
-    assert math.isnan(found.mean("same", 0, 0)), "no token came twice: nothing is known"
 
 
 def test_shares_rise_to_1_and_each_survey_is_of_the_sentences_so_far(model):

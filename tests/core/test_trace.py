@@ -24,12 +24,6 @@ def vector(length):
     return Given((0.5,) * length)
 
 
-def example_trace(name):
-    example = EXAMPLES[name]
-    options = SimplifiedOptions(divide=example.divide)
-    return expand_query(attend(embed(example.inputs), options), example.query)
-
-
 # --- what is refused, and what is said ------------------------------------------------------------
 
 
@@ -71,12 +65,6 @@ def test_a_name_that_is_no_identifier_is_refused(name):
     assert list(trace) == []
 
 
-@pytest.mark.parametrize("name", ["class", "lambda", "None"])
-def test_a_name_that_is_a_keyword_is_refused(name):
-    with pytest.raises(ValueError, match="cannot name a step"):
-        Trace().step(name, vector(2), axes=("key",))
-
-
 def test_an_input_from_another_trace_is_refused_even_if_the_names_agree():
     here, there = Trace(), Trace()
     ours = here.step("keys", matrix(2, 3), axes=("key", "d_query"))
@@ -107,15 +95,6 @@ def test_a_refused_step_leaves_no_axis_behind():
 # --- what a trace keeps ---------------------------------------------------------------------------
 
 
-def test_steps_are_kept_in_the_order_they_were_made():
-    trace = Trace()
-    for name in ("zebra", "apple", "mango"):
-        trace.step(name, vector(2), axes=("key",))
-    assert list(trace) == ["zebra", "apple", "mango"]
-    assert [step.name for step in trace.values()] == list(trace)
-    assert len(trace) == 3
-
-
 def test_a_step_cannot_be_put_into_a_trace_or_taken_out():
     trace = Trace()
     step = trace.step("keys", vector(2), axes=("key",))
@@ -144,14 +123,6 @@ def test_later_steps_change_no_earlier_one(name):
 
 
 # --- what a trace and a step say ------------------------------------------------------------------
-
-
-def test_labels_are_the_given_ones_or_the_places():
-    trace = Trace(query=["The", "cat"])
-    trace.step("scores", matrix(2, 3), axes=("query", "key"))
-    assert trace.labels("query") == ("The", "cat")
-    assert trace.labels("key") == ("0", "1", "2")
-    assert (trace.size("query"), trace.size("key")) == (2, 3)
 
 
 def test_an_axis_that_no_step_has_has_no_length():

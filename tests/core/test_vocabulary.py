@@ -1,8 +1,6 @@
 """Vocabularies: ids (those of the notebooks are in test_published), unknown tokens, unused rows."""
 
-import pickle
 import re
-from dataclasses import FrozenInstanceError
 
 import pytest
 from hypothesis import given, settings
@@ -29,10 +27,6 @@ def test_distinct_sorts_by_code_point_and_puts_reserved_rows_last():
     vocabulary = Vocabulary.distinct(["b", "é", "Z", " ", "b"])
     assert vocabulary.rows() == (" ", "Z", "b", "é", "<unk>", "<pad>")
     assert vocabulary.reserved == (("<unk>", 4), ("<pad>", 5))
-
-
-def test_distinct_of_no_tokens_has_only_the_reserved_rows():
-    assert Vocabulary.distinct([]).rows() == ("<unk>", "<pad>")
 
 
 def test_distinct_refuses_a_reserved_name_given_twice():
@@ -83,12 +77,6 @@ def test_a_token_that_reads_unk_is_not_the_reserved_row():
     assert (vocabulary.token(0), vocabulary.token(2)) == ("<unk>", "<unk>")
 
 
-def test_a_token_that_reads_unk_is_unknown_where_the_text_does_not_have_it():
-    vocabulary = Vocabulary.distinct(["a"])
-    assert vocabulary.ids(["<unk>"]) == [1]
-    assert vocabulary.unknown(["<unk>"]) == ["<unk>"]
-
-
 def test_a_token_that_reads_unk_is_plain_where_no_row_is_reserved():
     vocabulary = Vocabulary.distinct(["<unk>", "a"], reserved=())
     assert vocabulary.rows() == ("<unk>", "a")
@@ -105,10 +93,6 @@ def test_with_duplicates_leaves_the_rows_of_earlier_duplicates_unused():
         *("dessert", "eat", "first", "(unused)"),
         *("is", "(unused)", "life", "short"),
     )
-
-
-def test_a_token_that_reads_unused_is_not_an_unused_row():
-    assert Vocabulary.with_duplicates(["(unused)"] * 2).rows() == ("(unused)", '"(unused)"')
 
 
 # Both kinds
@@ -130,17 +114,3 @@ def test_a_table_too_high_to_label_is_refused_with_its_height():
     tall = Vocabulary((), n_rows=MAX_LABELLED_ROWS + 1)
     with pytest.raises(ValueError, match="10,001 rows are too many"):
         tall.rows()
-
-
-@pytest.mark.parametrize(
-    "vocabulary",
-    [Vocabulary.distinct(LIFE), Vocabulary.with_duplicates(LIFE)],
-)
-def test_a_vocabulary_is_a_plain_value(vocabulary):
-    ids = vocabulary.ids(LIFE)
-    again = pickle.loads(pickle.dumps(vocabulary))
-    assert again == vocabulary
-    assert hash(again) == hash(vocabulary)
-    assert again.ids(LIFE) == ids
-    with pytest.raises(FrozenInstanceError):
-        vocabulary.n_rows = 3
