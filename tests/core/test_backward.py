@@ -10,6 +10,7 @@ from attention_core import operations as ops
 from attention_core.mechanism.attention import attention
 from attention_core.operations.base import Operation
 from attention_core.published.building import BUILDERS
+from checks import by_autograd
 from traces import every_kind, workshop
 
 REFUSING = {"LayerNorm", "LogicalAnd", "OneHot", "SoftmaxJacobian", "SplitWithoutTranspose"}
@@ -42,20 +43,6 @@ def probed(trace, name):
     for at in range(step.value.ndim):
         loss = made.step(f"probed_{at}", ops.SumLast(), loss, axes=loss.axes[:-1])
     return made, loss.name
-
-
-def by_autograd(trace, loss, of):
-    """The same gradients, from the operations' values alone."""
-    values = {}
-    for name, step in trace.items():
-        with torch.enable_grad():
-            value = step.value
-            if step.inputs:
-                value = step.operation.value(*[values[each.name] for each in step.inputs])
-            if name in of and not value.requires_grad:
-                value = value.clone().requires_grad_()
-        values[name] = value
-    return torch.autograd.grad(values[loss].sum(), [values[name] for name in of])
 
 
 def assert_as_autograd(trace, loss, of):

@@ -13,7 +13,7 @@ import torch
 
 from attention_core import from_checkpoint, program
 from attention_core.mechanism import checkpoint
-from checks import same, taken_apart_and_run_anew
+from checks import same, taken_apart_and_run_anew, turned
 
 N_TOKENS, N_HEADS, D_HEAD = 5, 6, 4
 D_IN = N_HEADS * D_HEAD
@@ -86,15 +86,6 @@ def by_gpt2(tensors, layer, vectors):
     made = torch.nn.functional.scaled_dot_product_attention(queries, keys, values, is_causal=True)
     joined = made.transpose(-3, -2).reshape(vectors.shape)
     return joined @ tensors[f"{of}c_proj.weight"].float() + tensors[f"{of}c_proj.bias"].float()
-
-
-def turned(vectors, base):
-    """As transformers has it: rotate_half, cosines and sines of both halves."""
-    width = vectors.shape[-1]
-    rates = 1.0 / base ** (torch.arange(0, width, 2).float() / width)
-    angles = torch.outer(torch.arange(vectors.shape[-2]).float(), rates).repeat(1, 2)
-    left, right = vectors[..., : width // 2], vectors[..., width // 2 :]
-    return vectors * angles.cos() + torch.cat((-right, left), dim=-1) * angles.sin()
 
 
 def by_llama(tensors, layer, vectors, n_kv, base, mask=None):

@@ -20,7 +20,7 @@ from attention_core.mistakes.around import around
 from attention_core.operations.distances import alibi_slopes
 from attention_core.recipes import HeadsRecipe
 from attention_core.text.inputs import Inputs
-from checks import random, same, taken_apart_and_run_anew
+from checks import random, same, taken_apart_and_run_anew, turned
 
 N_HEADS, N_QUERIES, N_KEYS, D_HEAD = 3, 5, 7, 11
 
@@ -140,15 +140,6 @@ def by_hand(trace, today):
                 scores[i, j] = -math.inf
         contexts.append(scores.softmax(-1) @ value)
     return torch.cat(contexts, dim=-1) @ trace["W_output"].value
-
-
-def turned(vectors, base):
-    """By complex numbers."""
-    left, right = vectors.chunk(2, dim=-1)
-    pairs = torch.arange(left.shape[-1]) / left.shape[-1]
-    angles = torch.outer(torch.arange(len(vectors)).float(), base**-pairs)
-    made = torch.complex(left, right) * torch.polar(torch.ones_like(angles), angles)
-    return torch.cat([made.real, made.imag], dim=-1)
 
 
 @pytest.mark.parametrize("name", SWITCHED)
