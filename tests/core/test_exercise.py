@@ -137,16 +137,19 @@ class Learner:
             if cell["cell_type"] == "code":
                 exec(cell["source"], self.names)
 
-    def write(self, step, *lines):
-        """What the check says of these lines; "" where it lets them pass."""
-        right = self.names[step]
+    def write(self, step, *lines, **others):
+        """What the check says of these lines; "" where it lets them pass. With others in place of
+        some tensors, which are put back, as is the step.
+        """
+        right = {name: self.names[name] for name in (step, *others)}
+        self.names |= others
         source = "\n    ".join([f'with checked("{step}"):', *lines])
         try:
             exec(source, self.names)
         except self.names["Wrong"] as wrong:
             return str(wrong)
         finally:
-            self.names[step] = right
+            self.names |= right
         return ""
 
 
@@ -414,42 +417,47 @@ def test_no_single_cell_of_many_may_be_wrong(large, data):
 
 # --- what else a check says -----------------------------------------------------------------------
 
+CHANGED = "scores = scores.index_put((torch.tensor(4), torch.tensor(7)), torch.tensor(9.0))"
+DTYPE = "Yours are torch.float16, which has fewer digits: use torch.float32."
+SAID = [
+    ("trainable", "scores = ...", "It is still to be written"),
+    ("trainable", "scores = [[1.0]]", "It must be a tensor, and yours is of type list"),
+    ("trainable", "scores = torch.zeros(2, 3)", "must be query 11 × key 11, and yours is 2 × 3"),
+    ("trainable", "scores = torch.tensor(1.0)", "yours is a single number"),
+    ("trainable", "scores = (queries @ keys.mT) > 0", "be torch.float32, and yours are torch.bool"),
+    ("trainable", "scores = queries @ nothing", "Your line stopped with NameError"),
+    ("trainable", "scores = 3 * (queries @ keys.mT)", "Each of your numbers is 3 times what is"),
+    ("trainable", "scores = queries @ keys.mT + torch.eye(11)", "first at query 0, key 0: yours"),
+    ("trainable", "scores = (queries @ keys.mT) * torch.nan", "yours is nan, wanted"),
+    (
+        "trainable",
+        f"scores = queries @ keys.mT; {CHANGED}",
+        "at query 4, key 7: yours is 9, wanted",
+    ),
+    ("causal", "weights = masked_scores.half().softmax(-1)", DTYPE),
+]
 
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
-        ("scores = ...", "It is still to be written"),
-        ("score = queries @ keys.mT", "There is no tensor called scores"),
-        ("scores = [[1.0]]", "It must be a tensor, and yours is of type list"),
-        ("scores = torch.zeros(2, 3)", "Its shape must be query 11 × key 11, and yours is 2 × 3"),
-        ("scores = torch.tensor(1.0)", "yours is a single number"),
-        ("scores = (queries @ keys.mT) > 0", "must be torch.float32, and yours are torch.bool"),
-        ("scores = queries @ nothing", "Your line stopped with NameError"),
-        ("scores = 3 * (queries @ keys.mT)", "Each of your numbers is 3 times what is wanted"),
-        ("scores = queries @ keys.mT + torch.eye(11)", "It differs first at query 0, key 0: yours"),
-        ("scores = (queries @ keys.mT) * torch.nan", "yours is nan, wanted"),
-    ],
-)
-def test_what_is_wrong_is_said_in_words(line, words, learners):
-    said = learners["trainable"].write("scores", line)
-    assert said.startswith("scores is not right yet.\n")
+
+@pytest.mark.parametrize(("name", "line", "words"), SAID)
+def test_what_is_wrong_is_said_in_words(name, line, words, learners):
+    step = line.partition(" ")[0]
+    said = learners[name].write(step, line)
+    assert said.startswith(f"{step} is not right yet.\n")
     assert words in said
 
 
-def test_the_place_of_the_first_difference_is_told(learners):
-    change = "scores.index_put((torch.tensor(4), torch.tensor(7)), torch.tensor(9.0))"
-    said = learners["trainable"].write("scores", "scores = queries @ keys.mT", f"scores = {change}")
-    wanted = learners["trainable"].trace["scores"].value[4, 7]
-    assert f"It differs first at query 4, key 7: yours is 9, wanted {wanted:.6g}." in said
+def test_a_tensor_of_another_name_is_not_the_step(learners):
+    said = learners["trainable"].write("scores", "score = queries @ keys.mT")
+    assert "There is no tensor called scores" in said
 
 
-def test_the_first_wrong_step_is_named_where_a_later_one_is_checked(learners):
+def test_what_was_changed_above_is_named(learners):
     learner = learners["trainable"]
-    right = learner.names["scores"]
-    learner.names["scores"] = right / 2
-    said = learner.write("weights", "weights = scaled_scores.softmax(dim=-1)")
-    learner.names["scores"] = right
+    line = "weights = scaled_scores.softmax(dim=-1)"
+    said = learner.write("weights", line, scores=learner.names["scores"] / 2)
     assert said.startswith("scores is the first step that is wrong: fix it before the ones below.")
+    said = learner.write("weights", line, W_key=learner.names["W_key"] + 1)
+    assert said.startswith("W_key is given, and is not the lesson's any more: run the notebook")
 
 
 def test_a_line_that_writes_into_an_earlier_step_is_told_so():
@@ -461,19 +469,19 @@ def test_a_line_that_writes_into_an_earlier_step_is_told_so():
 
 
 @pytest.mark.parametrize(
-    ("name", "step", "line"),
+    ("step", "line"),
     [
-        ("causal", "masked_scores", "scaled_scores * mask"),
-        ("causal", "masked_scores", "scaled_scores.masked_fill(~mask, torch.inf)"),
-        ("causal", "masked_scores", "scaled_scores.masked_fill(~mask, -12345)"),
-        ("causal", "masked_scores", "scaled_scores"),
-        ("causal", "mask", "torch.ones(6, 6).bool().triu(1)"),
-        ("causal", "scores", "embeddings @ embeddings.mT * 0"),
-        ("causal", "weights", "masked_scores.softmax(-1) * 2 + ~mask"),
+        ("masked_scores", "scaled_scores * mask"),
+        ("masked_scores", "scaled_scores.masked_fill(~mask, torch.inf)"),
+        ("masked_scores", "scaled_scores.masked_fill(~mask, -12345)"),
+        ("masked_scores", "scaled_scores"),
+        ("mask", "torch.ones(6, 6).bool().triu(1)"),
+        ("scores", "embeddings @ embeddings.mT * 0"),
+        ("weights", "masked_scores.softmax(-1) * 2 + ~mask"),
     ],
 )
-def test_no_factor_is_told_where_the_numbers_do_not_have_it(name, step, line, learners):
-    said = learners[name].write(step, f"{step} = {line}")
+def test_no_factor_is_told_where_the_numbers_do_not_have_it(step, line, learners):
+    said = learners["causal"].write(step, f"{step} = {line}")
     assert said.startswith(f"{step} is not right yet.\n")
     assert "times what is wanted" not in said
 
@@ -487,18 +495,10 @@ def test_a_right_tensor_of_another_dtype_serves_the_lines_below():
 
 
 def test_an_error_of_dtypes_is_not_taken_for_a_known_mistake(learners):
-    learner = learners["causal"]
-    right = learner.names["weights"]
-    learner.names["weights"] = right.double()
-    said = learner.write("context_vectors", "context_vectors = weights @ embeddings")
-    learner.names["weights"] = right
+    learner, line = learners["causal"], "context_vectors = weights @ embeddings"
+    said = learner.write("context_vectors", line, weights=learner.names["weights"].double())
     assert "Likely" not in said
     assert "weights is torch.float64, and the lesson's is torch.float32.\nYour line" in said
-
-
-def test_numbers_with_too_few_digits_are_told_their_dtype(learners):
-    said = learners["causal"].write("weights", "weights = masked_scores.half().softmax(-1)")
-    assert said.endswith("Yours are torch.float16, which has fewer digits: use torch.float32.")
 
 
 def test_the_imports_stand_together_and_each_formula_says_something():
@@ -512,15 +512,6 @@ def test_the_imports_stand_together_and_each_formula_says_something():
             for formula in re.findall(r"\$\$(.*)\$\$", cell["source"]):
                 left, is_equal, right = formula.partition(" = ")
                 assert left != right or not is_equal, (name, formula)
-
-
-def test_a_given_tensor_that_was_changed_is_named(learners):
-    learner = learners["trainable"]
-    right = learner.names["W_key"]
-    learner.names["W_key"] = right + 1
-    said = learner.write("weights", "weights = scaled_scores.softmax(dim=-1)")
-    learner.names["W_key"] = right
-    assert said.startswith("W_key is given, and is not the lesson's any more: run the notebook")
 
 
 def test_a_row_that_sees_nothing_has_weights_of_0():
