@@ -290,6 +290,7 @@ def same(left, right):
         (ops.SumNormalise(), (0.0, 0.0, 0.0)),
         (ops.SumNormalise(), (-2.0, 1.0, 1.0)),
         (ops.SumNormalise(), (INF, 1.0, 2.0)),
+        (ops.SumNormalise(), (INF, 1.0, -INF)),
         (ops.L2Normalize(), (0.0, 0.0, 0.0)),
         (ops.L2Normalize(), (-INF, 1.0, 2.0)),
         (ops.L2Normalize(), (NAN, 1.0, 2.0)),

@@ -294,6 +294,17 @@ def test_a_file_that_is_not_there_or_broken_is_named(tmp_path):
         from_checkpoint(path, 0, random(2, D_IN))
 
 
+def test_llama_s_names_without_a_config_are_refused(tmp_path):
+    """Gemma 2 caps its scores and Mixtral has another base, by the same names."""
+    path = write(tmp_path / "some.safetensors", llama())
+    for given in (path, tmp_path):
+        with pytest.raises(ValueError, match=r"^there is no config\.json beside .* model_type"):
+            from_checkpoint(given, 0, random(2, 13), **KV, rotary_base=10000.0)
+    gemma = configured(path, model_type="gemma2")
+    with pytest.raises(ValueError, match="gemma2"):
+        from_checkpoint(gemma, 0, random(2, 13), **KV)
+
+
 SLIDING = {"model_type": "qwen2", "use_sliding_window": True, "sliding_window": 2}
 DEEP = "[" * 100_000
 # What a setting of a Llama must not be: as a value, or as JSON where Python writes none such.

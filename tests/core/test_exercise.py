@@ -415,6 +415,12 @@ def test_no_single_cell_of_many_may_be_wrong(large, data):
     assert f"head {at[0]}, query " in said
 
 
+def test_cells_of_many_that_change_places_are_wrong(large):
+    swapped = "head_weights[0, 40, :2] = head_weights[0, 40, :2].flip(0)"
+    said = large.write("head_weights", large.trace["head_weights"].code, swapped)
+    assert "between head 0, query 39, key 60 and head 0, query 40, key 4." in said
+
+
 # --- what else a check says -----------------------------------------------------------------------
 
 CHANGED = "scores = scores.index_put((torch.tensor(4), torch.tensor(7)), torch.tensor(9.0))"

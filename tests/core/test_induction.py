@@ -1,7 +1,7 @@
 """Heads that learn to continue what repeats: the run that comes along, a fresh one, its scores."""
 
 import math
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import pytest
 import torch
@@ -112,6 +112,12 @@ def test_in_the_run_that_comes_along_an_induction_head_appears():
     assert 60 <= len(records) <= 100
     assert shipped_run().one_layer_loss > 20 * records[-1].loss_repeated
     assert SHIPPED.stat().st_size < 300_000
+
+
+def test_training_does_not_touch_the_random_numbers_of_others():
+    before = torch.random.get_rng_state()
+    list(islice(learn(LearningSettings(3, 8)), 2))
+    assert torch.equal(before, torch.random.get_rng_state())
 
 
 @pytest.fixture(scope="module")

@@ -2,13 +2,15 @@
 
 import pytest
 import torch
+from torch import nn
 
 from attention_core import EXAMPLES, embed
 from attention_core.experiments.trained import attend_trained
 from attention_core.experiments.training import TrainingSettings, next_tokens, predict, train
 from attention_core.mechanism.masking import attend_masked
 from attention_core.mechanism.multi_head import attend_heads, torch_output
-from attention_core.recipes import HeadsRecipe, MaskRecipe
+from attention_core.mechanism.trainable import ROLES, attend_trainable
+from attention_core.recipes import HeadsRecipe, MaskRecipe, Projections
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -35,6 +37,21 @@ def test_rules_of_a_mask_together():
             may = key <= query and query - key < 3 and key != 1
             may ^= (query, key) in mask.flipped
             assert bool(trace["mask"].value[query, key]) == may, (query, key)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_linear_starts_as_torchs_own_layers_do(bias):
+    recipe = Projections(d_query=5, d_value=7, start="linear", seed=69, bias=bias)
+    trace = attend_trainable(embed(EXAMPLES["wild_cat"].inputs), recipe)
+    torch.manual_seed(69)
+    for role in ROLES:
+        layer = nn.Linear(3, recipe.width(role), bias=bias)
+        assert torch.equal(trace[f"W_{role}"].value, layer.weight.T)
+        if bias:
+            assert torch.equal(trace[f"b_{role}"].value, layer.bias)
+    assert recipe.n_parameters(3) == sum(
+        trace[name].value.numel() for name in trace if name.startswith(("W_", "b_"))
+    )
 
 
 # --- trainable matrices ---------------------------------------------------------------------------

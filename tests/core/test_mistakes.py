@@ -2,6 +2,7 @@
 
 import ast
 import math
+import random
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -26,6 +27,7 @@ from attention_core.mistakes.rounds import (
     lights_with,
     next_seed,
     red,
+    ruled_out_by,
     suspects,
     switched_on,
 )
@@ -452,6 +454,17 @@ def test_the_game_is_won_from_the_lights_alone(subject, level):
     assert len(met) > 1, "every round has the same mistake"
 
 
+def test_a_round_is_the_same_for_a_whole_class():
+    inputs, recipe = SUBJECTS["wild_cat"]
+    random.seed(1)
+    first = [switched_on(inputs, recipe, "one", seed) for seed in range(5)]
+    random.seed(2)
+    assert first == [switched_on(inputs, recipe, "one", seed) for seed in range(5)]
+    with pytest.raises(ValueError, match="level is 'two'"):
+        switched_on(inputs, recipe, "two", 0)
+    assert switched_on(replace(inputs, sentence="a"), recipe, "one", 0) == ""
+
+
 def test_a_missed_mistake_is_due_two_and_five_rounds_later_and_one_at_a_time():
     rounds = [("a", True), ("b", False)]
     assert [due(rounds[:n]) for n in range(3)] == ["", "", "a"]
@@ -476,6 +489,13 @@ def test_the_round_of_a_mistake_that_comes_again_is_a_round_like_others():
     assert next_seed(inputs, recipe, "one", 7) == 8
     assert next_seed(inputs, recipe, "one", 7, "no such mistake") == 8
     assert next_seed(inputs, recipe, "one", 2**32 - 1) == 0
+
+
+def test_what_rules_a_guess_out_is_a_light_that_differs():
+    inputs, recipe = SUBJECTS["wild_cat"]
+    here = lights_with(inputs, recipe, "softmax_over_queries")
+    there = lights_with(inputs, recipe, "heads_normalised")
+    assert {mine.name for mine, _ in ruled_out_by(here, there)} == {"own_row", "no_leak"}
 
 
 def test_lights_look_at_any_trace_and_say_where_a_question_does_not_arise():

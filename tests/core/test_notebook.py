@@ -98,6 +98,13 @@ def test_of_a_large_tensor_a_part_is_compared():
     assert len(json.dumps(notebook(example_trace("sorry_dave")))) < 100_000
 
 
+def test_every_column_and_every_row_is_among_what_is_compared():
+    value = torch.arange(8 * 64 * 64).reshape(8, 64, 64)
+    places = value.reshape(-1)[:: packed(value)[1]]
+    assert len((places % 64).unique()) == len((places // 64 % 64).unique()) == 64
+    assert len((places // 4096).unique()) == 8
+
+
 def test_a_long_token_is_cut_where_the_picture_names_it():
     """A picture makes room for every label: one of thousands of characters took 6 GB."""
     word = "long" * 1_000

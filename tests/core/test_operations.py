@@ -144,6 +144,14 @@ def test_one_query_term_by_term_ends_in_its_row_of_the_context_vectors(options, 
     assert close(running[-1], trace["context_vectors"].value[query], 1e-5)
 
 
+@pytest.mark.parametrize(
+    "options", [{"similarity": "cosinus"}, {"divide": "sqrt"}, {"normalise": "max"}], ids=str
+)
+def test_a_choice_that_does_not_exist_is_refused(options):
+    with pytest.raises(ValueError, match=next(iter(options.values()))):
+        simplified(random(3, 2), **options)
+
+
 # --- where the numbers of a program lie -----------------------------------------------------------
 
 

@@ -103,6 +103,14 @@ def test_the_unit_of_a_number_with_an_exponent_is_that_of_its_last_significant_d
             assert check(result, value) == Check(3, 2 + fits, pytest.approx(abs(off * unit)))
 
 
+def test_a_zero_with_an_exponent_stands_for_less_than_1e_37():
+    result = printed(0.0, significant=5)
+    assert passes(result, 0.0)
+    assert passes(result, -9e-38)
+    assert not passes(result, 1e-37)
+    assert not passes(result, 1e-30)
+
+
 def test_the_slack_is_a_share_of_the_printed_number():
     exact = printed(-46.02456283569336, kind="scalar", decimals=14)
     slack = replace(exact, rel_slack=1e-6)

@@ -235,6 +235,11 @@ def test_a_width_that_heads_cannot_share_is_refused_with_those_that_can(n_heads)
         even_width(4, n_heads)
 
 
+def test_no_width_cannot_be_shared():
+    with refused("d_model is 0, but must be 1 or more"):
+        even_width(0, 2)
+
+
 def test_what_attention_divides_by_and_hides_by_is_one_of_its_choices():
     trace = Trace()
     rows = trace.step("rows", ops.Given(((1.0, 2.0),)), axes=("token", "d"))
@@ -251,7 +256,9 @@ def test_what_attention_divides_by_and_hides_by_is_one_of_its_choices():
 # --- typed numbers --------------------------------------------------------------------------------
 
 
-def test_an_edit_without_numbers_is_refused():
+def test_an_edit_without_numbers_or_outside_of_what_is_counted_is_refused():
+    with refused("cells are counted from 0, so there is no cell [-1, 0]"):
+        ops.Edit(((-1, 0, 9.0),))
     with refused("no cell was typed: an edit needs a row, a column and a number"):
         ops.Edit(())
 

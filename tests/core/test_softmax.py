@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from attention_core import EXAMPLES, SimplifiedOptions, attend, embed
+from attention_core import EXAMPLES, SimplifiedOptions, Trace, attend, embed
 from attention_core.mechanism.softmax import (
     Spread,
     compare_row,
@@ -15,7 +15,7 @@ from attention_core.mechanism.softmax import (
     spreads,
     store_row,
 )
-from attention_core.operations import Cast
+from attention_core.operations import Cast, Given
 
 NAN = math.nan
 ROW = (1.3, -0.7, 2.9, 0.0, -3.1, 0.4, 2.2)
@@ -136,6 +136,23 @@ def next_up(number):
 def test_an_unknown_precision_is_named():
     with pytest.raises(ValueError, match="float8"):
         store_row(given_row(ROW), 0.0, "float8")
+
+
+@pytest.mark.parametrize(("score", "precision"), [(93.5, "float32"), (11.5, "float16")])
+def test_the_arithmetic_of_an_exponential_is_infinite_where_torch_s_is(score, precision):
+    powers = store_row(given_row([score, 1000.0, 1.0]), 0.0, precision)["naive_exponentials"]
+    for place, value in enumerate(powers.value.tolist()):
+        assert powers.arithmetic((place,)).value == pytest.approx(value, rel=1e-3)
+
+
+def test_the_places_of_an_axis_are_named_before_its_steps():
+    trace = Trace(key=("a", "b"))
+    trace.label("score", ["c", "d"])
+    trace.step("rows", Given(((1.0, 2.0),)), axes=("row", "score"))
+    assert trace.labels("score") == ("c", "d")
+    for axis in ("key", "score", "row"):
+        with pytest.raises(ValueError, match=axis):
+            trace.label(axis, ["e", "f"])
 
 
 # --- labels ---------------------------------------------------------------------------------------

@@ -46,6 +46,12 @@ def test_slopes_are_those_of_the_paper(n_heads):
     assert alibi_slopes(n_heads) == pytest.approx(published_slopes(n_heads))
 
 
+def test_slopes_of_eight_heads_are_halves_of_halves():
+    assert alibi_slopes(8) == tuple(1 / 2**h for h in range(1, 9))
+    with pytest.raises(ValueError, match="there are 0 heads: slopes need 1 or more"):
+        alibi_slopes(0)
+
+
 def with_alibi(queries, keys, values, first, added=0.0):
     """Head by head, score by score."""
     scores = torch.einsum("...id,...jd->...ij", queries, keys) / queries.shape[-1] ** 0.5
