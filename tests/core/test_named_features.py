@@ -14,7 +14,7 @@ from attention_core import (
     attend_trainable,
     embed,
 )
-from attention_core.recipes import ROLES, HeadsRecipe, Projections
+from attention_core.recipes import ROLES, HeadsRecipe
 
 EXAMPLE = EXAMPLES["named_features"]
 WORDS = EXAMPLE.inputs.tokens
@@ -153,12 +153,6 @@ def test_heads_of_other_sizes_or_with_a_seed_are_drawn_as_any_are(changes):
     for name, step in plain.items():
         assert torch.equal(trace[name].value, step.value), name
     assert trace.labels("head") == tuple(map(str, range(recipe.n_heads)))
-
-
-@pytest.mark.parametrize("recipe", [Projections, HeadsRecipe])
-def test_matrices_that_are_to_be_given_must_be_there(recipe):
-    with pytest.raises(ValueError, match="start is 'given', but no matrices are given"):
-        recipe(start="given")
 
 
 # --- names ----------------------------------------------------------------------------------------
