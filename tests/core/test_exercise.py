@@ -53,20 +53,10 @@ def square():
     return attend_heads(embed(EXAMPLES["wild_cat"].inputs), recipe)
 
 
-def plain():
-    """Attention without √d and without a mask."""
-    return example_trace("journey_123")
-
-
-def one_row():
-    return lesson_trace("softmax_or_sum/wild_cat")
-
-
-def tiles():
-    """One block of queries of flash attention: of its loop, one round is asked for."""
-    example = EXAMPLES["named_features"]
-    trace = embed(example.inputs)
-    attend_in_tiles(trace, *project(trace, example.projections), 3, 3, blocks=[0])
+def of_flash_attention(name):
+    """A block of queries, cut as the lesson cuts it: of its loop, one round is asked for."""
+    trace = embed(EXAMPLES[name].inputs)
+    attend_in_tiles(trace, *project(trace, EXAMPLES[name].projections), 3, 3, blocks=[0])
     return trace
 
 
@@ -104,21 +94,17 @@ def learned():
     return with_gradients(attend_to_learn(embedded, matrices, Goal("next_token")))
 
 
-def of_flash_attention(name, block=0):
-    """A block of queries of an example, cut as the lesson cuts it at first."""
-    trace = embed(EXAMPLES[name].inputs)
-    attend_in_tiles(trace, *project(trace, EXAMPLES[name].projections), 3, 3, blocks=[block])
-    return trace
-
-
 TRACES = {
     each.__name__: each
     for each in (
-        *(causal, trainable, heads, square, plain, one_row, tiles, workshop),
+        *(causal, trainable, heads, square, workshop),
         *(block, crossed, learned),
     )
 }
 TRACES |= {
+    "plain": lambda: example_trace("journey_123"),
+    "one_row": lambda: lesson_trace("softmax_or_sum/wild_cat"),
+    "tiles": lambda: of_flash_attention("named_features"),
     "few_trials": lambda: few_trials(0),
     "by_sum": lambda: example_trace("wild_cat", "sum"),
     "together": lambda: example_trace("wild_cat", "together"),
