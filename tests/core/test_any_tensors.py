@@ -70,6 +70,13 @@ def test_a_mask_of_every_shape_hides_or_is_added_as_torch_does_it(shape):
     same(context(*given, mask=added), want)
 
 
+def test_causal_from_the_bottom_right_is_the_last_rows_of_the_whole():
+    whole = tensors(N_TEXTS, N_HEADS, n_queries=N_KEYS)
+    last = (whole[0][..., -N_QUERIES:, :].contiguous(), *whole[1:])
+    made = context(*last, causal=True, corner="bottom_right")
+    same(made, scaled_dot_product_attention(*whole, is_causal=True)[..., -N_QUERIES:, :])
+
+
 @pytest.mark.parametrize("corner", ["top_left", "bottom_right"])
 @pytest.mark.parametrize("window", [(2, 1), (0, None), (None, 0), (3, 0)], ids=str)
 def test_a_window_is_its_rule_and_joins_with_lengths_and_a_mask(corner, window):
@@ -86,14 +93,6 @@ def test_a_window_is_its_rule_and_joins_with_lengths_and_a_mask(corner, window):
     same(trace["context_vectors"].value, scaled_dot_product_attention(*given, attn_mask=mask))
     blind = ~mask.any(dim=-1)
     assert (trace["context_vectors"].value[blind] == 0).all()
-
-
-def test_axes_in_front_may_have_any_names():
-    given = tensors(2, 3, 4, 1)
-    trace = attend_tensors(*given, lead=["book", "page", "batch", "head"], lengths=[7, 5, 3, 1])
-    assert trace["weights"].axes == ("book", "page", "batch", "head", "query", "key")
-    mask = torch.arange(N_KEYS) < torch.tensor([7, 5, 3, 1])[:, None, None, None]
-    same(trace["context_vectors"].value, scaled_dot_product_attention(*given, attn_mask=mask))
 
 
 def test_lengths_are_of_each_text_or_of_all():

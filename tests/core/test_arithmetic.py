@@ -306,6 +306,14 @@ def test_arithmetic_gives_infinity_and_nan_where_torch_does(operation, row):
         assert same(step.arithmetic((0, place)).value, value), place
 
 
+@pytest.mark.parametrize("entry", [1e-25, 1e25])
+def test_unit_rows_of_tiny_and_huge_vectors_agree_with_their_arithmetic(entry):
+    trace = Trace()
+    vectors = trace.step("vectors", ops.Given(((entry, 0.0),)), axes=("query", "key"))
+    units = trace.step("units", ops.L2Normalize(), vectors, axes=("query", "key"))
+    assert units.arithmetic((0, 0)).value == pytest.approx(float(units.value[0, 0]), rel=1e-5)
+
+
 def whole(operation, *operands, dtype=torch.float32):
     """A step of operands that are nested tuples, in a precision."""
     trace = Trace()

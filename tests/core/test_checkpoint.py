@@ -13,6 +13,7 @@ import torch
 
 from attention_core import from_checkpoint, program
 from attention_core.mechanism import checkpoint
+from attention_core.operations import Stored
 from checks import same, taken_apart_and_run_anew, turned
 
 N_TOKENS, N_HEADS, D_HEAD = 5, 6, 4
@@ -136,6 +137,17 @@ def test_llama_s_names_give_llama_s_attention(tmp_path, n_kv, biases):
     assert trace.labels("key") == tuple("abcde")
 
 
+def test_a_sliding_window_and_newer_settings_are_kept(tmp_path):
+    path, vectors = write(tmp_path / "some.safetensors", llama()), random(N_TOKENS, 13, seed=8)
+    config = {"model_type": "mistral", "num_attention_heads": N_HEADS, "num_key_value_heads": 2}
+    config |= {"rope_parameters": {"rope_type": "default", "rope_theta": 70.0}, "sliding_window": 2}
+    mask = torch.ones(N_TOKENS, N_TOKENS, dtype=torch.bool).tril().triu(-1)
+    for kinds, seen in ((None, mask), (["full_attention"] * 2, None)):
+        (tmp_path / "config.json").write_text(json.dumps(config | {"layer_types": kinds}))
+        want = by_llama(llama(), 0, vectors, 2, 70.0, seen)
+        same(from_checkpoint(path, 0, vectors)["output"].value, want)
+
+
 def slowed(rates, factor, low, high, places):
     """As Meta's reference code has it: by wavelengths."""
     made = []
@@ -183,6 +195,15 @@ def test_every_step_can_be_taken_apart_and_runs_anew(tmp_path, made):
         configured(path)
     trace = from_checkpoint(path, 1, vectors, n_heads=N_HEADS)
     taken_apart_and_run_anew(trace, every=37)
+
+
+def test_of_a_file_only_one_layer_is_read(tmp_path):
+    path = write(tmp_path / "some.safetensors", gpt2(layers=range(3)))
+    trace = from_checkpoint(path, 1, random(2, D_IN), n_heads=N_HEADS)
+    read = [step.operation for step in trace.values() if isinstance(step.operation, Stored)]
+    assert {each.name for each in read} == {
+        f"h.1.attn.{name}.{kind}" for name in ("c_attn", "c_proj") for kind in ("weight", "bias")
+    }
 
 
 @pytest.mark.parametrize(

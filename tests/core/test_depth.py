@@ -22,14 +22,6 @@ def test_what_comes_back_is_as_autograd(norm, residual):
     assert found[residual] == pytest.approx((norms / norms[-1]).tolist(), rel=1e-4)
 
 
-def test_only_a_residual_adds_to_the_stream():
-    with_it, _ = stack(VECTORS, 2, BlockOptions(norm="before"), seed=1)
-    without, streams = stack(VECTORS, 2, BlockOptions(norm="before", residual=False), seed=1)
-    assert "block_1_after_attention" in with_it
-    assert "block_1_after_attention" not in without
-    assert streams[-1].name == "block_2_feed_forward_output"
-
-
 def test_a_stack_of_one_token_has_a_gradient_and_one_of_no_block_is_refused():
     found = gradient_norms(VECTORS[:1], 2, BlockOptions(), seed=1)
     assert found[True][-1] == found[False][-1] == 1.0

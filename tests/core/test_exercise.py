@@ -23,6 +23,7 @@ from attention_core.mechanism.masking import attend_masked
 from attention_core.mechanism.multi_head import add_big_projection, add_head_parts, attend_heads
 from attention_core.mechanism.trainable import attend_trainable, project
 from attention_core.mistakes.known import is_mistake, mistakes
+from attention_core.published.building import BUILDERS
 from attention_core.recipes import HeadsRecipe, MaskRecipe, Projections
 from attention_core.rounding import largest
 from fresh import solved
@@ -407,6 +408,12 @@ def test_cells_of_many_that_change_places_are_wrong(large):
     assert "between head 0, query 39, key 60 and head 0, query 40, key 4." in said
 
 
+def test_many_numbers_pass_however_they_are_written(large):
+    line = "torch.einsum('hid,hjd->hij', head_queries.double(), head_keys.double()).float()"
+    assert large.write("head_scores", f"head_scores = {line}") == ""
+    assert large.write("head_weights", "head_weights = F.softmax(head_masked_scores, -1)") == ""
+
+
 # --- what else a check says -----------------------------------------------------------------------
 
 CHANGED = "scores = scores.index_put((torch.tensor(4), torch.tensor(7)), torch.tensor(9.0))"
@@ -493,6 +500,19 @@ def test_an_error_of_dtypes_is_not_taken_for_a_known_mistake(learners):
     assert "weights is torch.float64, and the lesson's is torch.float32.\nYour line" in said
 
 
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("embeddings = embeddings * 2", "embeddings = … gives its name to another tensor"),
+        ("embeddings *= 2", "and so do += and /="),
+    ],
+)
+def test_how_an_earlier_step_was_changed_is_told(line, words):
+    said = Learner(causal()).write("scores", "scores = embeddings @ embeddings.mT", line)
+    assert said.splitlines()[1].startswith("Your line has changed embeddings itself: ")
+    assert words in said
+
+
 def test_the_imports_stand_together_and_each_formula_says_something():
     cells = exercise(few_trials(0))["cells"]
     assert cells[1]["source"].split("\n")[1:3] == [
@@ -540,6 +560,22 @@ def test_the_lines_that_a_lesson_teaches_are_asked_for():
     assert asked_of["tokens"] == ("embeddings_by_product", "embeddings")
     assert {"grad_masked_scores", "grad_scores", "grad_W_query"} <= set(asked_of["learned"])
     assert asked_of["one_row"][1:3] == ("score_sum", "sum_weights")
+
+
+def test_what_tells_again_what_another_step_tells_is_not_asked_for():
+    """A loop, one row, the same heads turned: and their lines do not stand there as answers."""
+    told_again = {
+        "simplified": ("scores_by_loop",),
+        "qkv": ("one_query", "query_scores", "query_context"),
+        "qkv_linear": ("linear_queries", "linear_scores", "queries_upright"),
+        "multi_head": ("batched_queries", "one_head_query"),
+    }
+    for lesson, names in told_again.items():
+        trace = BUILDERS[lesson](EXAMPLES["life_is_short"], 0)
+        shown = "\n".join(cell["source"] for cell in exercise(trace)["cells"][4:])
+        for name in names:
+            assert name in trace
+            assert f"{name} = " not in shown
 
 
 def test_a_mistake_that_someone_chose_is_given_and_what_follows_it_asked_for():

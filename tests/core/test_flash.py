@@ -6,7 +6,7 @@ import random
 import pytest
 import torch
 
-from attention_core import Trace, program
+from attention_core import Trace, exercise, exercise_steps, program
 from attention_core import operations as ops
 from attention_core.mechanism.attention import attention
 from attention_core.mechanism.flash import attend_in_tiles
@@ -62,6 +62,20 @@ def test_tiles_give_what_the_whole_table_gives(tile_queries, tile_keys, offset):
     torch.testing.assert_close(context, whole(*steps, offset), rtol=1e-5, atol=1e-6)
     if offset == -3:
         assert (context[:3] == 0).all()
+
+
+@pytest.mark.parametrize("scale", ["none", "sqrt_d", "d"])
+def test_the_running_maximum_and_sum_end_as_those_of_the_whole_row(scale):
+    trace, *steps = given()
+    attend_in_tiles(trace, *steps, 3, 4, scale=scale)
+    queries, keys, _ = (step.value for step in steps)
+    scores = queries @ keys.mT / {"none": 1, "sqrt_d": D**0.5, "d": D}[scale]
+    largest, total = (
+        torch.cat([trace[f"running_{name}_{block}_2"].value for block in range(3)])[:, 0]
+        for name in ("largest", "sum")
+    )
+    torch.testing.assert_close(largest, scores.max(dim=-1).values)
+    torch.testing.assert_close(total.log() + largest, scores.logsumexp(dim=-1))
 
 
 def test_only_the_blocks_that_are_named_are_computed():
@@ -142,6 +156,29 @@ def test_what_is_counted_on_traces_is_what_the_arithmetic_says(tile_queries, til
     visited = [t for t in tiles_of(n, n, tile_queries, tile_keys, causal) if not t.is_hidden]
     cells = sum(len(t.queries) * len(t.keys) for t in visited)
     assert measured_products(products) == cells * (D + D_V)
+
+
+def test_an_exercise_asks_for_one_round_and_names_what_goes_wrong_in_it():
+    trace, *steps = given()
+    attend_in_tiles(trace, *steps, 3, 4, blocks=[1])
+    wanted = exercise_steps(trace)
+    rounds = {name[-1] for name in wanted if name[-4:-1] == "_1_"}
+    assert len(rounds - {"1"}) <= 1
+    (at,) = {name.rpartition("_")[2] for name in wanted if name.startswith("shrink")}
+    factor = trace[f"shrink_1_{at}"].value
+    assert ((factor > 0) & (factor < 1)).any()
+    assert {f"{name}_1_{at}" for name in ("running_sum", "running_output", "tile_output")} < {
+        *wanted
+    }
+    cells = "".join("".join(cell["source"]) for cell in exercise(trace)["cells"])
+    for mistake in (
+        "is not shrunk",
+        "the shrink factor is upside down",
+        "the tile is divided by its own sum",
+    ):
+        assert mistake in cells
+    others = {str(other) for other in range(3)} - {at}
+    assert not any(f"running_sum_1_{other} = running_sum" in cells for other in others)
 
 
 @pytest.mark.parametrize("seed", range(8))

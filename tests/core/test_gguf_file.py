@@ -216,3 +216,12 @@ def test_metadata_of_gigabytes_takes_no_memory(made):
     with pytest.raises(ModelRefused, match="more than 67,108,864 bytes before its tensors"):
         GgufFile(path)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 32 * 2**10  # KiB
+
+
+def test_what_a_file_says_is_cut_short_and_moves_no_cursor(made):
+    nasty = "\x1b[2J" + "x" * 900
+    content = front(n_fields=2) + (string(nasty) + value(1)) * 2
+    with pytest.raises(ModelRefused) as refused:
+        GgufFile(made(content))
+    assert str(refused.value).isprintable()
+    assert len(str(refused.value)) < 200

@@ -26,6 +26,22 @@ def test_heads_are_torchs_multi_head_attention(h, d, d_value, d_model, start, ca
         assert torch.allclose(ours, theirs, rtol=1e-5, atol=1e-5 * ours.abs().max().item())
 
 
+def test_a_module_built_by_hand_gives_the_same_heads():
+    recipe = HeadsRecipe(n_heads=4, d_head=8, d_value=8, d_model=32, seed=5, causal=True)
+    trace = attend_heads(embed(EXAMPLES["sorry_dave"].inputs), recipe)
+    module = nn.MultiheadAttention(32, 4, bias=False, batch_first=True)
+    with torch.no_grad():
+        module.in_proj_weight.copy_(torch.cat([trace[f"W_{role}"].value.T for role in ROLES]))
+        module.out_proj.weight.copy_(trace["W_output"].value.T)
+        vectors = trace["embeddings"].value[None]
+        hidden = torch.ones(8, 8, dtype=torch.bool).triu(1)
+        output, weights = module(
+            vectors, vectors, vectors, attn_mask=hidden, average_attn_weights=False
+        )
+    assert torch.allclose(trace["output"].value, output[0], atol=1e-5)
+    assert torch.allclose(trace["head_weights"].value, weights[0], atol=1e-5)
+
+
 # --- masks ----------------------------------------------------------------------------------------
 
 

@@ -16,6 +16,7 @@ from attention_core.lights.light import OF_FUNCTIONS, OF_GRADIENTS, TITLES
 from attention_core.lights.of_trace import lights
 from attention_core.lights.of_trace.again import last_of_tokens
 from attention_core.lights.of_trace.of_weights import hidden_is_zero
+from attention_core.lights.own_code.likely import LIKELY
 from attention_core.mechanism.multi_head import add_big_projection, attend_heads
 from attention_core.mistakes.around import around
 from attention_core.mistakes.layer import layer, right_inputs, with_backward
@@ -247,6 +248,11 @@ def test_a_millionth_of_weight_on_a_hidden_key_is_seen():
         tables=lambda: [(SimpleNamespace(name="weights"), weights, "here")],
     )
     assert hidden_is_zero(found)[0] is False
+
+
+def test_the_check_of_own_code_knows_what_can_be_switched_on():
+    forward = {name for name, each in MISTAKES.items() if not (each.learns or NAMED[name].unseen)}
+    assert forward - OF_TEXT <= LIKELY.keys()
 
 
 def wrong_by_hand(name, trace, mask):

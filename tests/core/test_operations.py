@@ -2,8 +2,6 @@
 draws and memory; and simplified attention as a whole.
 """
 
-import struct
-
 import pytest
 import torch
 from torch.nn import functional as F
@@ -14,7 +12,6 @@ from attention_core.operations import (
     Columns,
     Draw,
     Given,
-    MatMulByLoop,
     Row,
     Rows,
     Stored,
@@ -22,23 +19,6 @@ from attention_core.operations import (
 )
 from checks import close, random
 from traces import workshop
-
-
-def float32(number):
-    return struct.unpack("f", struct.pack("f", number))[0]
-
-
-def test_the_product_by_loop_is_three_python_loops_bit_for_bit():
-    queries, keys = random(5, 13, seed=1), random(7, 13, seed=2)
-    scores = [[0.0] * 7 for _ in range(5)]
-    for i, query in enumerate(queries.tolist()):
-        for j, key in enumerate(keys.tolist()):
-            for k in range(13):
-                # Products and sums of two float32 are rounded once: in float64 they are exact, or
-                # exact enough that rounding them to float32 gives the float32 result.
-                scores[i][j] = float32(scores[i][j] + float32(query[k] * key[k]))
-    assert MatMulByLoop().value(queries, keys).tolist() == scores
-
 
 # --- where numbers come from ----------------------------------------------------------------------
 

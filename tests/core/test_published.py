@@ -270,6 +270,14 @@ def test_a_recipe_gives_what_is_printed_and_with_another_seed_does_not(name, id,
     assert passes(result, recipe.read(of_another_seed)) != depends
 
 
+def test_matrices_of_another_seed_are_not_the_printed_ones():
+    example = EXAMPLES["wild_cat"]
+    other = replace(example, projections=replace(example.projections, seed=70), linear_seed=70)
+    for id in sorted(MATRICES_ALONE):
+        value = RECIPES["wild_cat"][id].read(lambda place: BUILDERS[place.lesson](other, None))
+        assert not passes(notebook("wild_cat").results[id], value), id
+
+
 def test_results_that_nothing_computes_have_no_recipe():
     without = {id for n in NOTEBOOKS for id in notebook(n).results if id not in RECIPES[n]}
     variances = {f"var_{when}_{width}" for when in ("before", "after") for width in (5, 100)}

@@ -108,6 +108,14 @@ def test_layers_that_are_kept_are_read_once(tiny_model, monkeypatch):
     assert layers_read() == set()
 
 
+def test_what_is_kept_of_a_run_adds_up(tiny_model):
+    found = run(tiny_model, tiny_model.tokenizer.encode(SAID).ids)
+    between = found.before + found.attention_added
+    torch.testing.assert_close(between, found.between)
+    after = torch.cat((found.before[1:], found.final[None]))
+    torch.testing.assert_close(between + found.ffn_added, after)
+
+
 def test_smollm2_knows_who_was_given_the_drink(smollm2):
     found = smollm2.tokenizer.encode("When Mary and John went to the store, John gave a drink to")
     probabilities = logits(run(smollm2, found.ids), [-1])[0].softmax(-1)

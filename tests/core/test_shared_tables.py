@@ -8,7 +8,9 @@ import pytest
 import torch
 
 from attention_core import EXAMPLES, embed
+from attention_core.operations import Draw, Edit
 from attention_core.operations.given import LARGE
+from attention_core.trace import Trace
 
 LARGE_INPUTS = replace(EXAMPLES["wild_cat"].inputs, vocabulary="random", d_in=64)
 EDITS = ((3, 1, 0.5), (3, 1, 0.25), (19_999, 63, -1.0))
@@ -53,6 +55,18 @@ def test_a_table_that_no_trace_keeps_is_the_same_when_it_is_drawn_again(edits):
     for (row, column), number in {edit[:2]: edit[2] for edit in edits}.items():
         assert table[row, column] == number
     assert table._version == 0
+
+
+def test_a_shared_table_is_what_the_generator_draws():
+    generator = torch.Generator().manual_seed(7)
+    trace = Trace()
+    shape = (LARGE // 64 + 1, 64)
+    drawn = trace.step("drawn", Draw("normal", shape, seed=7), axes=("row", "d"))
+    typed = trace.step("typed", Edit(EDITS[:2]), drawn, axes=("row", "d"))
+    expected = torch.randn(shape, generator=generator)
+    assert torch.equal(drawn.value, expected)
+    expected[3, 1] = 0.25
+    assert torch.equal(typed.value, expected)
 
 
 def test_what_is_small_or_computed_is_kept_by_its_trace():

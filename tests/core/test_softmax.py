@@ -127,6 +127,18 @@ def test_the_limits_of_exp_are_the_last_numbers_on_their_side(precision):
     assert abs(largest.item() - math.log(torch.finfo(dtype).max)) <= step + 1e-3
 
 
+@pytest.mark.parametrize("precision", ["float16", "bfloat16"])
+@pytest.mark.parametrize("shift", [-150.0, 0.0, 90.0, 150.0])
+def test_with_the_largest_subtracted_no_number_is_lost_in_half_precision(precision, shift):
+    trace = store_row(given_row(ROW), shift, precision)
+    weights = trace["softmax_weights"].value
+    assert weights.dtype == Cast(precision).dtype
+    stored = [float(score) for score in trace["stored_scores"].value]
+    assert close(weights.tolist(), softmax([s - max(stored) for s in stored]), 0.01)
+    if shift == 150:
+        assert int(trace["naive_exponentials"].value.isinf().sum()) == len(ROW)
+
+
 def next_up(number):
     """The next larger number of the same precision."""
     bits = number.view({2: torch.int16, 4: torch.int32}[number.element_size()])

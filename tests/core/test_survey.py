@@ -61,6 +61,17 @@ def test_the_sentences_are_short_and_none_is_there_twice():
     assert len(set(of_tiny_language())) == surveys.N_TINY
 
 
+def test_the_first_ten_sentences_are_of_ten_kinds():
+    names, items, _, question, quoted, numbers, spoken, code, _, _ = english()[:10]
+    assert names.count("Mary") == 2
+    assert items.count(",") > 3
+    assert question.endswith("?")
+    assert quoted.count('"') > 1
+    assert any(each.isdigit() for each in numbers)
+    assert spoken.count(":") > 1
+    assert "print(" in code
+
+
 def test_the_tiny_language_reads_its_own_sentences(model):
     found = whole(model, of_tiny_language())
     assert found.n_read == surveys.N_TINY

@@ -441,6 +441,11 @@ def test_recorded_steps_begin_and_end_the_run(steps):
     assert found == sorted({*found})
 
 
+def test_animals_have_verbs_of_their_own():
+    verbs = [verb for own in ANIMALS.values() for verb in own]
+    assert len(verbs) == len({*verbs}) == 2 * len(ANIMALS)
+
+
 @pytest.mark.long  # 10 s: tells texts and measures
 def test_the_command_trains_says_what_came_of_it_and_writes_only_if_asked(
     monkeypatch, capsys, tmp_path

@@ -8,21 +8,24 @@ import pytest
 import torch
 
 from attention_core import (
+    Trace,
     attend_heads,
     attend_tensors,
     attend_today,
     decode_step,
     embed,
+    program,
 )
 from attention_core.costs import KNOWN, AttentionSize, kept_tokens
 from attention_core.mechanism.today import Today
 from attention_core.mistakes.around import around
+from attention_core.operations import Given, RotaryAngles, Rotate, WindowMask
 from attention_core.operations.distances import alibi_slopes
 from attention_core.recipes import HeadsRecipe
 from attention_core.text.inputs import Inputs
 from checks import random, same, taken_apart_and_run_anew, turned
 
-N_HEADS, N_QUERIES, N_KEYS, D_HEAD = 3, 5, 7, 11
+N_TEXTS, N_HEADS, N_QUERIES, N_KEYS, D_HEAD = 2, 3, 5, 7, 11
 
 
 # --- ALiBi ----------------------------------------------------------------------------------------
@@ -52,6 +55,19 @@ def test_slopes_of_eight_heads_are_halves_of_halves():
         alibi_slopes(0)
 
 
+@pytest.mark.parametrize("front", [(N_HEADS,), (N_TEXTS, N_HEADS)], ids=str)
+@pytest.mark.parametrize("corner", ["top_left", "bottom_right"])
+def test_alibi_is_plain_torch_written_out(front, corner):
+    shapes = ((N_QUERIES, D_HEAD), (N_KEYS, D_HEAD), (N_KEYS, 13))
+    given = [random(*front, *shape, seed=at) for at, shape in enumerate(shapes)]
+    first = N_KEYS - N_QUERIES if corner == "bottom_right" else 0
+    trace = attend_tensors(*given, alibi=True, corner=corner)
+    same(trace["context_vectors"].value, with_alibi(*given, first))
+    added = random(N_QUERIES, N_KEYS, seed=8)
+    trace = attend_tensors(*given, alibi=True, corner=corner, mask=added)
+    same(trace["context_vectors"].value, with_alibi(*given, first, added))
+
+
 def with_alibi(queries, keys, values, first, added=0.0):
     """Head by head, score by score."""
     scores = torch.einsum("...id,...jd->...ij", queries, keys) / queries.shape[-1] ** 0.5
@@ -78,23 +94,10 @@ def test_alibi_counts_the_past_keeps_the_precision_and_takes_one_head():
 # --- windows with sinks ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("corner", ["top_left", "bottom_right"])
-@pytest.mark.parametrize(("window", "sinks"), [((1, 0), 2), ((0, 1), 3), ((2, None), 1)])
-@pytest.mark.parametrize("n_past", [0, 3])
-def test_sinks_stay_visible_beside_a_window_as_loops_have_it(corner, window, sinks, n_past):
-    queries, keys, values = (random(n, D_HEAD, seed=n) for n in (N_QUERIES, N_KEYS, N_KEYS))
-    past = {}
-    if n_past:
-        past = {"past_keys": keys[:n_past], "past_values": values[:n_past]}
-    given = (queries, keys[n_past:], values[n_past:])
-    trace = attend_tensors(*given, **past, causal=True, corner=corner, window=window, sinks=sinks)
-    first = N_KEYS - N_QUERIES if corner == "bottom_right" else n_past
-    wanted = torch.zeros(N_QUERIES, N_KEYS, dtype=torch.bool)
-    for i, j in itertools.product(range(N_QUERIES), range(N_KEYS)):
-        place = i + first
-        wanted[i, j] = j <= place and (j >= place - window[0] or j < sinks)
-    assert trace["mask"].value.equal(wanted)
-    assert (trace["weights"].value[~wanted] == 0).all()
+def test_a_hidden_key_says_beyond_which_place_it_stands():
+    mask = WindowMask(9, 9, 2)
+    assert mask.arithmetic((7, 3)).written.startswith("3 < 5 = 7 - 2")
+    assert mask.arithmetic((2, 3)).written.startswith(r"3 > 2\text{, hidden")
 
 
 # --- rotary positions -----------------------------------------------------------------------------
@@ -270,3 +273,15 @@ def test_products_are_counted_one_by_one():
         AttentionSize(1, 5, 6, 4, 4)
     with pytest.raises(ValueError, match="n_layers is 0, but must be 1 or more"):
         AttentionSize(0, 5, 6, 6, 4)
+
+
+def test_the_program_says_which_columns_are_a_pair():
+    """As `rotate_half` has it: columns k and k + d/2."""
+    trace = Trace(token=["a", "b"])
+    rows = trace.step("rows", Given(((1.0, 2.0, 3.0, 4.0),) * 2), axes=("token", "d"))
+    angles = trace.step("turns", RotaryAngles(2, 2), axes=("token", "pair"))
+    turned = trace.step("turned", Rotate(), rows, angles, axes=("token", "d"))
+    half = torch.cat((-rows.value[:, 2:], rows.value[:, :2]), -1)
+    both = torch.cat((angles.value, angles.value), -1)
+    assert torch.allclose(turned.value, rows.value * both.cos() + half * both.sin())
+    assert "columns k and k + d/2, as in rotate_half" in program(trace)

@@ -1,7 +1,6 @@
 """The trace: what it refuses and what it says, and that nothing recorded in it ever changes."""
 
 import pytest
-import torch
 
 from attention_core import (
     EXAMPLES,
@@ -12,7 +11,7 @@ from attention_core import (
     embed,
     expand_query,
 )
-from attention_core.operations import Add, Given, MatMul, Row, Softmax, Transpose
+from attention_core.operations import Add, Given, MatMul, Softmax, Transpose
 from checks import refused
 
 
@@ -63,6 +62,12 @@ def test_a_name_that_is_no_identifier_is_refused(name):
     with refused(f"{name!r} cannot name a step: it must be a Python identifier"):
         trace.step(name, vector(2), axes=("key",))
     assert list(trace) == []
+
+
+@pytest.mark.parametrize("name", ["class", "lambda", "None"])
+def test_a_name_that_is_a_keyword_is_refused(name):
+    with pytest.raises(ValueError, match="cannot name a step"):
+        Trace().step(name, vector(2), axes=("key",))
 
 
 def test_an_input_from_another_trace_is_refused_even_if_the_names_agree():
@@ -160,15 +165,6 @@ def test_a_formula_writes_out_the_steps_that_are_not_known():
     assert known == "Z = A X"
     written_out = trace.formula("context_vectors", known=("embeddings",))
     assert written_out == r"Z = \operatorname{softmax}\!\left(X X^\top\right) X"
-
-
-def test_a_cell_is_the_value_at_its_index_and_says_where_it_is():
-    trace = Trace()
-    rows = trace.step("rows", Given(((1.0, 2.0, 3.0), (4.0, 5.0, 6.0))), axes=("query", "key"))
-    row = trace.step("row", Row(1), rows, axes=("key",))
-    assert (rows.cell((0, 2)).value, str(rows.cell((0, 2)))) == (3.0, "rows[0, 2]")
-    assert (row.cell((2,)).value, str(row.cell((2,)))) == (6.0, "row[2]")
-    assert torch.equal(row.value, torch.tensor([4.0, 5.0, 6.0]))
 
 
 # --- names of places ------------------------------------------------------------------------------

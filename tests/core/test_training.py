@@ -93,6 +93,15 @@ def test_a_run_left_early_is_the_beginning_of_the_whole_run():
     assert (whole[0].step, whole[-1].step) == (0, 300)
 
 
+def test_training_leaves_its_operands_and_torch_s_own_generator():
+    vectors, targets, settings = learned("wild_cat", steps=3)
+    before, state = vectors.clone(), torch.get_rng_state()
+    list(train(vectors, targets, settings))
+    assert torch.equal(vectors, before)
+    assert torch.equal(torch.get_rng_state(), state)
+    assert not vectors.requires_grad
+
+
 @every_example
 def test_what_changed_most_is_what_a_search_through_every_number_finds(example):
     first, *_, last = train(*learned(example, steps=40, width=5))

@@ -1,6 +1,8 @@
 """Vocabularies: ids (those of the notebooks are in test_published), unknown tokens, unused rows."""
 
+import pickle
 import re
+from dataclasses import FrozenInstanceError
 
 import pytest
 from hypothesis import given, settings
@@ -17,16 +19,14 @@ property_test = settings(max_examples=100, deadline=None)
 # Distinct tokens
 
 
-def test_distinct_without_the_slip_numbers_life_is_short_with_no_gap():
-    vocabulary = Vocabulary.distinct(LIFE, reserved=())
-    assert vocabulary.ids(LIFE) == [4, 3, 5, 1, 0, 2, 3, 4]
-    assert vocabulary.n_rows == 6
-
-
 def test_distinct_sorts_by_code_point_and_puts_reserved_rows_last():
     vocabulary = Vocabulary.distinct(["b", "é", "Z", " ", "b"])
     assert vocabulary.rows() == (" ", "Z", "b", "é", "<unk>", "<pad>")
     assert vocabulary.reserved == (("<unk>", 4), ("<pad>", 5))
+
+
+def test_distinct_of_no_tokens_has_only_the_reserved_rows():
+    assert Vocabulary.distinct([]).rows() == ("<unk>", "<pad>")
 
 
 def test_distinct_refuses_a_reserved_name_given_twice():
@@ -46,11 +46,6 @@ def test_distinct_ids_and_tokens_are_each_other_s_inverse(tokens):
 
 
 # Unknown tokens
-
-
-def test_an_unknown_token_gets_the_row_reserved_for_it():
-    vocabulary = Vocabulary.distinct(["the", "cat"], reserved=("<pad>", "<unk>"))
-    assert vocabulary.ids(["the", "dog", "cat", ""]) == [1, 3, 0, 3]
 
 
 def test_unknown_names_each_token_once_in_order_of_appearance():
@@ -114,3 +109,17 @@ def test_a_table_too_high_to_label_is_refused_with_its_height():
     tall = Vocabulary((), n_rows=MAX_LABELLED_ROWS + 1)
     with pytest.raises(ValueError, match="10,001 rows are too many"):
         tall.rows()
+
+
+@pytest.mark.parametrize(
+    "vocabulary",
+    [Vocabulary.distinct(LIFE), Vocabulary.with_duplicates(LIFE)],
+)
+def test_a_vocabulary_is_a_plain_value(vocabulary):
+    ids = vocabulary.ids(LIFE)
+    again = pickle.loads(pickle.dumps(vocabulary))
+    assert again == vocabulary
+    assert hash(again) == hash(vocabulary)
+    assert again.ids(LIFE) == ids
+    with pytest.raises(FrozenInstanceError):
+        vocabulary.n_rows = 3

@@ -5,8 +5,10 @@ from dataclasses import replace
 import pytest
 import torch
 from torch import nn
+from torch.nn import functional as F
 
 from attention_core import EXAMPLES, embed
+from attention_core.mechanism.masking import attend_masked
 from attention_core.mechanism.multi_head import (
     add_batched,
     add_big_projection,
@@ -132,6 +134,32 @@ def test_a_seed_for_one_matrix_changes_that_one_alone(at, bias, start):
     torch.manual_seed(7)
     drawn = nn.Linear(3, 2).weight.T if start == "linear" else torch.rand(3, 2)
     assert torch.equal(other[f"W_{ROLES[at]}"].value, drawn)
+
+
+@pytest.mark.parametrize("start", ["rand", "linear"])
+def test_a_number_typed_into_a_matrix_changes_its_column_alone(start):
+    plain = single("wild_cat", start=start)
+    typed = add_other_ways(single("wild_cat", start=start, edits=((), ((1, 0, 9.5),), ())))
+    assert typed["W_key"].value[1, 0] == 9.5
+    assert torch.equal(typed["keys"].value[:, 1], plain["keys"].value[:, 1])
+    assert not torch.equal(typed["keys"].value[:, 0], plain["keys"].value[:, 0])
+    assert torch.equal(typed["values"].value, plain["values"].value)
+    assert near(typed["linear_keys"].value, typed["keys"].value)
+
+
+@pytest.mark.parametrize("scale", ["none", "sqrt_d", "d"])
+@every_example
+def test_the_two_right_ways_to_hide_agree_and_are_torch_s(example, scale):
+    trace = attend_masked(embed(EXAMPLES[example].inputs), scale=scale)
+    vectors = trace["embeddings"].value[None]
+    width = vectors.shape[-1]
+    factor = {"none": 1.0, "sqrt_d": width**-0.5, "d": 1 / width}[scale]
+    oracle = F.scaled_dot_product_attention(*[vectors] * 3, is_causal=True, scale=factor)[0]
+    weights = trace["weights"].value
+    assert (trace["renormalised_weights"].value - weights).abs().max() < 1e-6
+    assert near(trace["context_vectors"].value, oracle)
+    assert (weights.sum(dim=-1) - 1).abs().max() < 1e-6
+    assert (weights.triu(1) == 0).all()
 
 
 # --- masks ----------------------------------------------------------------------------------------
