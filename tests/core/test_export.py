@@ -11,7 +11,6 @@ from attention_core import EXAMPLES, Inputs, Trace, attend, embed, expand_query,
 from attention_core import operations as ops
 from attention_core.export.exercise import exercise, exercise_steps
 from attention_core.export.notebook import notebook
-from attention_core.mechanism.masking import attend_masked, change_token, drop_weights
 from attention_core.mechanism.multi_head import (
     add_batched,
     add_big_projection,
@@ -21,9 +20,9 @@ from attention_core.mechanism.multi_head import (
     switch_off,
 )
 from attention_core.mechanism.trainable import add_other_ways, attend_trainable, expand_token
-from attention_core.recipes import HeadsRecipe, MaskRecipe, Projections
+from attention_core.recipes import HeadsRecipe, Projections
 from fresh import all_of, end, solved, start, start_all
-from traces import FEWER, LESSONS, VARIANTS, example_trace, lesson_trace
+from traces import FEWER, LESSONS, VARIANTS, all_ways_to_hide, example_trace, lesson_trace
 from traces import workshop as every_operation
 
 # --- the traces -----------------------------------------------------------------------------------
@@ -104,13 +103,6 @@ def own_matrices():
         scale="d",
     )
     return expand_token(add_other_ways(attend_trainable(trace, recipe)), 3)
-
-
-def all_ways_to_hide():
-    """Every way, one token changed, some weights dropped, and a query that sees nothing."""
-    mask = MaskRecipe(window=3, hidden_key=0, flipped=((0, 5), (5, 2)))
-    trace = attend_masked(embed(EXAMPLES["journey_123"].inputs), mask, scale="d")
-    return drop_weights(change_token(trace, 2, -1.5, "renormalised_"), 0.3, seed=9)
 
 
 def all_ways_to_heads():
