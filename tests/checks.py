@@ -28,6 +28,29 @@ def close(left, right, tolerance=1e-6):
     )
 
 
+def turned(vectors, base):
+    """Rotary positions by complex numbers, (…, token, d): columns k and k + d/2 are a pair."""
+    left, right = vectors.double().chunk(2, dim=-1)
+    rates = base ** (-torch.arange(left.shape[-1]).double() / left.shape[-1])
+    angles = torch.outer(torch.arange(vectors.shape[-2]).double(), rates)
+    made = torch.complex(left, right) * torch.polar(torch.ones_like(angles), angles)
+    return torch.cat([made.real, made.imag], dim=-1).float()
+
+
+def by_autograd(trace, loss, of):
+    """The gradients of steps, from the operations' values alone."""
+    values = {}
+    for name, step in trace.items():
+        with torch.enable_grad():
+            value = step.value
+            if step.inputs:
+                value = step.operation.value(*[values[each.name] for each in step.inputs])
+            if name in of and not value.requires_grad:
+                value = value.clone().requires_grad_()
+        values[name] = value
+    return torch.autograd.grad(values[loss].sum(), [values[name] for name in of])
+
+
 def refused(message):
     """`with refused(...)`: a ValueError that says exactly this."""
     return pytest.raises(ValueError, match=f"^{re.escape(message)}$")

@@ -3,10 +3,12 @@
 import math
 from dataclasses import replace
 
-from attention_core import EXAMPLES, SimplifiedOptions, Trace, attend, embed, expand_query
+from attention_core import EXAMPLES, Inputs, SimplifiedOptions, Trace, attend, embed, expand_query
 from attention_core import operations as ops
+from attention_core.mechanism.masking import attend_masked, change_token, drop_weights
 from attention_core.operations.base import Operation
 from attention_core.published.building import BUILDERS
+from attention_core.recipes import MaskRecipe
 from attention_core.small_models.recording import RECORDING
 from gguf_files import FEW_BITS
 
@@ -67,6 +69,14 @@ def lesson_trace(name):
     """The trace `lesson/example`."""
     lesson, example = name.split("/")
     return BUILDERS[lesson](EXAMPLES[example], 0)
+
+
+def all_ways_to_hide():
+    """Every way, typed vectors, one token changed, and some weights dropped."""
+    mask = MaskRecipe(window=3, hidden_key=0, flipped=((0, 5), (5, 2)))
+    inputs = Inputs("a b c d a b", d_in=3, edits=((0, 1, 0.5), (1, 2, -2.0)))
+    trace = attend_masked(embed(inputs), mask, scale="d")
+    return drop_weights(change_token(trace, 2, -1.5, "renormalised_"), 0.3, seed=9)
 
 
 def workshop():

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from attention_core import EXAMPLES, Trace, attend_trainable, backward, embed
 from attention_core import operations as ops
-from attention_core.gradients import _Back
 from attention_core.mechanism.attention import attention
 from attention_core.operations.base import Operation
 from attention_core.published.building import BUILDERS
+from checks import by_autograd
 from traces import every_kind, workshop
 
 REFUSING = {"LayerNorm", "LogicalAnd", "OneHot", "SoftmaxJacobian", "SplitWithoutTranspose"}
@@ -43,20 +43,6 @@ def probed(trace, name):
     for at in range(step.value.ndim):
         loss = made.step(f"probed_{at}", ops.SumLast(), loss, axes=loss.axes[:-1])
     return made, loss.name
-
-
-def by_autograd(trace, loss, of):
-    """The same gradients, from the operations' values alone."""
-    values = {}
-    for name, step in trace.items():
-        with torch.enable_grad():
-            value = step.value
-            if step.inputs:
-                value = step.operation.value(*[values[each.name] for each in step.inputs])
-            if name in of and not value.requires_grad:
-                value = value.clone().requires_grad_()
-        values[name] = value
-    return torch.autograd.grad(values[loss].sum(), [values[name] for name in of])
 
 
 def assert_as_autograd(trace, loss, of):
@@ -125,39 +111,6 @@ def test_every_operation_has_a_backward_pass_or_says_why_not():
         takes = object.__new__(kind).takes
         has = kind.backward is not Operation.backward
         assert has or kind.no_gradient or not takes, kind
-
-
-def own_backward():
-    seen = {}
-    for name in MADE:
-        step = WORKSHOP[name]
-        kind = type(step.operation)
-        if not refuses(step) and name not in SECOND and learned_of(step):
-            seen.setdefault(kind.backward, (kind, name))
-    return [pytest.param(kind, name, id=kind.__name__) for kind, name in seen.values()]
-
-
-@pytest.mark.parametrize(("kind", "name"), own_backward())
-def test_a_wrong_backward_pass_of_an_operation_is_found(kind, name, monkeypatch):
-    """Each operation's way back made a little too long: the comparison must fail."""
-    real = _Back.into
-
-    def too_long(self, at, operation=None, *inputs):
-        before = self.gradient
-        if type(self.result.operation) is kind and self.result.name == name:
-            if operation is None:
-                operation, inputs = ops.ScaleBy(1.01), (self.gradient,)
-            else:
-                changed = self.step(f"changed_{at}", ops.ScaleBy(1.01), inputs[0],
-                                    axes=inputs[0].axes)  # fmt: skip
-                inputs = (changed, *inputs[1:])
-        real(self, at, operation, *inputs)
-        self.gradient = before
-
-    monkeypatch.setattr(_Back, "into", too_long)
-    trace, loss = probed(WORKSHOP, name)
-    with pytest.raises(AssertionError):
-        assert_as_autograd(trace, loss, learned_of(WORKSHOP[name]))
 
 
 LESSONS = [f"{lesson}/{example}" for lesson in BUILDERS for example in EXAMPLES]

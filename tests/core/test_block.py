@@ -16,14 +16,12 @@ from attention_core import (
     embed,
     encode_block,
     from_torch_layer,
-    program,
 )
 from attention_core.mechanism.block import BlockOptions
 from attention_core.mechanism.block_weights import axes_of_weights
 from attention_core.mechanism.options import Options
 from attention_core.recipes import ROLES
-from checks import random
-from fresh import all_of, start_all
+from checks import random, taken_apart_and_run_anew
 
 N_TEXTS, N_TOKENS, N_OTHERS, N_HEADS, D_HEAD, D_HIDDEN = 2, 5, 11, 3, 7, 13
 D_MODEL = N_HEADS * D_HEAD
@@ -149,35 +147,22 @@ def small(kind="decoder", norm="after", **more):
     return decode_block(vectors, memory, **given, tokens=list("abc"), other_tokens=list("vwxyz"))
 
 
-@pytest.mark.parametrize("norm", ["after", "before"])
-def test_every_cell_of_every_step_can_be_taken_apart(norm):
-    trace = small(norm=norm, dropout=0.25)
-    assert trace.labels("key") == ("a", "b", "c")
-    assert trace.labels("other_key") == ("v", "w", "x", "y", "z")
-    for step in trace.values():
-        cells = list(itertools.product(*map(range, step.value.shape)))
-        for index, made in zip(cells, step.arithmetics(cells), strict=True):
-            has = float(step.value[index])
-            size = max([abs(has), *(abs(term.value) for term in made.terms)])
-            assert made.value == has or abs(made.value - has) <= 1e-5 * size, (step, index)
-            assert made.latex()
-            assert {cell.step for cell in made.cells()} <= {given.name for given in step.inputs}
+TRACES = {
+    "decoder": lambda: small(dropout=0.25),
+    "encoder": lambda: small("encoder", "before", activation="gelu_tanh"),
+    "batch": lambda: encode_block(VECTORS, n_heads=N_HEADS, d_hidden=2, lengths=PADDED),
+    "beside": lambda: decode_beside(embed(EXAMPLES["journey_123"].inputs)),
+}
 
 
-@pytest.mark.slow("2 s: in a process of its own")
-def test_programs_of_blocks_give_the_same_numbers_in_a_fresh_interpreter(tmp_path):
-    traces = {
-        "decoder.py": small(dropout=0.25),
-        "encoder.py": small("encoder", "before", activation="gelu_tanh"),
-        "batch.py": encode_block(VECTORS, n_heads=N_HEADS, d_hidden=2, lengths=PADDED),
-        "beside.py": decode_beside(embed(EXAMPLES["journey_123"].inputs)),
-    }
-    process = start_all(tmp_path, {name: program(trace) for name, trace in traces.items()})
-    ran = all_of(tmp_path, process)
-    for name, trace in traces.items():
-        assert isinstance(ran[name], dict), ran[name]
-        for step in trace.values():
-            assert torch.equal(ran[name][step.name], step.value), (name, step)
+@pytest.mark.parametrize("name", TRACES)
+def test_every_step_can_be_taken_apart_and_runs_anew(name):
+    taken_apart_and_run_anew(TRACES[name](), every=5 if name == "batch" else 1)
+
+
+def test_the_keys_of_a_block_are_named_by_their_sentence():
+    assert small().labels("key") == ("a", "b", "c")
+    assert small().labels("other_key") == ("v", "w", "x", "y", "z")
 
 
 @pytest.mark.parametrize("norm", ["after", "before"])
@@ -306,12 +291,3 @@ def test_the_repaired_decoder_is_torch_s_own_layer():
     future = torch.ones(8, 8, dtype=torch.bool).triu(1)
     want = layer(vectors, vectors, tgt_mask=future)
     assert largest_gap(trace["repaired_output"].value, want) < 1e-5
-
-
-def test_the_notebook_s_decoder_normalises_the_whole_matrix_and_the_repaired_one_each_row():
-    trace = decode_beside(embed(EXAMPLES["sorry_dave_first_run"].inputs))
-    normed = {"self_normed": False, "cross_normed": False, "repaired_attention_normed": True}
-    for name, is_by_row in normed.items():
-        rows = trace[name].value
-        assert rows.mean().abs() < 1e-5
-        assert (rows.mean(dim=-1).abs().max() < 1e-5) == is_by_row, name

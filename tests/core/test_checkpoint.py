@@ -14,7 +14,7 @@ import torch
 from attention_core import from_checkpoint, program
 from attention_core.mechanism import checkpoint
 from attention_core.operations import Stored
-from checks import same, taken_apart_and_run_anew
+from checks import same, taken_apart_and_run_anew, turned
 
 N_TOKENS, N_HEADS, D_HEAD = 5, 6, 4
 D_IN = N_HEADS * D_HEAD
@@ -87,15 +87,6 @@ def by_gpt2(tensors, layer, vectors):
     made = torch.nn.functional.scaled_dot_product_attention(queries, keys, values, is_causal=True)
     joined = made.transpose(-3, -2).reshape(vectors.shape)
     return joined @ tensors[f"{of}c_proj.weight"].float() + tensors[f"{of}c_proj.bias"].float()
-
-
-def turned(vectors, base):
-    """As transformers has it: rotate_half, cosines and sines of both halves."""
-    width = vectors.shape[-1]
-    rates = 1.0 / base ** (torch.arange(0, width, 2).float() / width)
-    angles = torch.outer(torch.arange(vectors.shape[-2]).float(), rates).repeat(1, 2)
-    left, right = vectors[..., : width // 2], vectors[..., width // 2 :]
-    return vectors * angles.cos() + torch.cat((-right, left), dim=-1) * angles.sin()
 
 
 def by_llama(tensors, layer, vectors, n_kv, base, mask=None):
@@ -179,10 +170,8 @@ def test_slowed_rotary_positions_are_those_of_llama_3(tmp_path):
         f"{of}{each}_proj.weight": random(2 * width, 64, seed=at) for at, each in enumerate("qkvo")
     }
     path = write(tmp_path / "some.safetensors", tensors)
-    scaling = {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
-    scaling |= {"rope_type": "llama3", "original_max_position_embeddings": 64}
     config = {"model_type": "llama", "num_attention_heads": 2, "rope_theta": 500.0}
-    (tmp_path / "config.json").write_text(json.dumps(config | {"rope_scaling": scaling}))
+    (tmp_path / "config.json").write_text(json.dumps(config | {"rope_scaling": SLOW}))
     trace = from_checkpoint(path, 0, random(N_TOKENS, 64, seed=8))
     rates = 1 / 500.0 ** (torch.arange(0, width, 2) / width)
     want = slowed(rates, 8.0, 1.0, 4.0, 64)
@@ -252,30 +241,24 @@ def without(tensors, name):
 
 
 Q, OUT = "model.layers.0.self_attn.q_proj.weight", "model.layers.0.self_attn.o_proj.weight"
-C = "h.0.attn.c_attn.weight"
+NORM = "model.layers.0.self_attn.q_norm.weight"
+C, C_BIAS, OUT_BIAS = "h.0.attn.c_attn.weight", "h.0.attn.c_attn.bias", "h.0.attn.c_proj.bias"
+SLOW = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
+SLOW |= {"original_max_position_embeddings": 64}
+YARN, BY_LAYER = {"rope_type": "yarn"}, "scale_attn_by_inverse_layer_idx"
 HEADS, KV = {"n_heads": N_HEADS}, {"n_heads": N_HEADS, "n_kv_heads": 2}
 REFUSED = [
     ("some.safetensors has no attention layer by the", {"a": random(2)}, {}, HEADS),
     ("there is no layer 7 in some.safetensors: ", gpt2(), {}, HEADS | {"layer": 7}),
     ("there is no layer -1 in some.safetensors", llama(), {}, KV | {"layer": -1}),
     (f"{C} is missing in some.safetensors", without(gpt2(), C), {}, HEADS),
-    (
-        "h.0.attn.c_proj.bias is missing in some.safetensors",
-        without(gpt2(), "h.0.attn.c_proj.bias"),
-        {},
-        HEADS,
-    ),
+    (f"{OUT_BIAS} is missing in some.safetensors", without(gpt2(), OUT_BIAS), {}, HEADS),
     (f"{Q} is missing in some.safetensors", without(llama(), Q), {}, KV),
     (f"{OUT} is missing in some.safetensors", without(llama(), OUT), {}, KV),
     (f"{C} is 13 × 72, but the vectors before", gpt2() | {C: random(13, 72)}, {}, HEADS),
     (f"{C} is 72 × 24, but the vectors before", gpt2() | {C: random(72, 24)}, {}, HEADS),
     (f"{C} has 70 columns, which are no th", gpt2() | {C: random(24, 70)}, {}, HEADS),
-    (
-        "axis 'd_qkv' is 70 long in 'qkv_bias' but 72 long in 'qkv_matrix'",
-        gpt2() | {"h.0.attn.c_attn.bias": random(70)},
-        {},
-        HEADS,
-    ),
+    ("axis 'd_qkv' is 70 long in 'qkv_bias' but 72", gpt2() | {C_BIAS: random(70)}, {}, HEADS),
     (f"{Q} is 24 × 11, but the vectors before it are 13 wide: it", llama(d_in=11), {}, KV),
     (f"{OUT} is 13 × 7, but the vectors before", llama() | {OUT: random(13, 7)}, {}, KV),
     (f"{Q} is 24: it needs 2 axes, not 1", llama() | {Q: random(24)}, {}, KV),
@@ -283,50 +266,20 @@ REFUSED = [
     ("24 columns of queries cannot be shared evenly among 5", gpt2(), {}, {"n_heads": 5}),
     ("how many heads there are stands in no tensor: give `n_heads`", gpt2(), {}, {}),
     ("8 columns of keys cannot be shared evenly among 6", llama(), {}, HEADS),
-    (
-        "model.layers.0.self_attn.q_norm.weight in some.safetensors is nothing that attention has",
-        llama() | {"model.layers.0.self_attn.q_norm.weight": random(4)},
-        {},
-        KV,
+    (f"{NORM} in some.safetensors is nothing that a", llama() | {NORM: random(4)}, {}, KV),
+    ('model_type in config.json is "gemma2", but must', llama(), {"model_type": "gemma2"}, KV),
+    *(
+        (said, llama(), {"rope_scaling": scaling}, KV)
+        for said, scaling in (
+            ('rope_type in rope_scaling of config.json is "yarn", but must be', YARN),
+            ("config.json has no low_freq_factor for its rotary", without(SLOW, "low_freq_factor")),
+            (
+                "rotary positions slowed by (8.0, 4.0, 4.0, 64): cho",
+                SLOW | {"low_freq_factor": 4.0},
+            ),
+        )
     ),
-    (
-        'model_type in config.json is "gemma2", but must be one of gpt2,',
-        llama(),
-        {"model_type": "gemma2"},
-        KV,
-    ),
-    (
-        'rope_type in rope_scaling of config.json is "yarn", but must be',
-        llama(),
-        {"rope_scaling": {"rope_type": "yarn"}},
-        KV,
-    ),
-    (
-        "config.json has no low_freq_factor for its rotary positions",
-        llama(),
-        {"rope_scaling": {"rope_type": "llama3", "factor": 8.0}},
-        KV,
-    ),
-    (
-        "rotary positions slowed by (8.0, 4.0, 4.0, 64): choose four numbers above 0",
-        llama(),
-        {
-            "rope_scaling": {
-                "rope_type": "llama3",
-                "factor": 8.0,
-                "low_freq_factor": 4.0,
-                "high_freq_factor": 4.0,
-                "original_max_position_embeddings": 64,
-            }
-        },
-        KV,
-    ),
-    (
-        "scale_attn_by_inverse_layer_idx in config.json is true, but must be false",
-        gpt2(),
-        {"scale_attn_by_inverse_layer_idx": True},
-        HEADS,
-    ),
+    (f"{BY_LAYER} in config.json is true, but must be false", gpt2(), {BY_LAYER: True}, HEADS),
     ("GPT-2 has no rotary positions: leave", gpt2(), {}, HEADS | {"rotary_base": 9.0}),
     ("GPT-2 has as many key heads as query", gpt2(), {}, HEADS | {"n_kv_heads": 2}),
     ("config.json beside some.safetensors holds no settings by name", gpt2(), [1], HEADS),
@@ -373,8 +326,6 @@ def test_llama_s_names_without_a_config_are_refused(tmp_path):
         from_checkpoint(gemma, 0, random(2, 13), **KV)
 
 
-SLOW = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
-SLOW |= {"original_max_position_embeddings": 64}
 SLIDING = {"model_type": "qwen2", "use_sliding_window": True, "sliding_window": 2}
 DEEP = "[" * 100_000
 # What a setting of a Llama must not be: as a value, or as JSON where Python writes none such.

@@ -54,20 +54,10 @@ def square():
     return attend_heads(embed(EXAMPLES["wild_cat"].inputs), recipe)
 
 
-def plain():
-    """Attention without √d and without a mask."""
-    return example_trace("journey_123")
-
-
-def one_row():
-    return lesson_trace("softmax_or_sum/wild_cat")
-
-
-def tiles():
-    """One block of queries of flash attention: of its loop, one round is asked for."""
-    example = EXAMPLES["named_features"]
-    trace = embed(example.inputs)
-    attend_in_tiles(trace, *project(trace, example.projections), 3, 3, blocks=[0])
+def of_flash_attention(name):
+    """A block of queries, cut as the lesson cuts it: of its loop, one round is asked for."""
+    trace = embed(EXAMPLES[name].inputs)
+    attend_in_tiles(trace, *project(trace, EXAMPLES[name].projections), 3, 3, blocks=[0])
     return trace
 
 
@@ -105,21 +95,17 @@ def learned():
     return with_gradients(attend_to_learn(embedded, matrices, Goal("next_token")))
 
 
-def of_flash_attention(name, block=0):
-    """A block of queries of an example, cut as the lesson cuts it at first."""
-    trace = embed(EXAMPLES[name].inputs)
-    attend_in_tiles(trace, *project(trace, EXAMPLES[name].projections), 3, 3, blocks=[block])
-    return trace
-
-
 TRACES = {
     each.__name__: each
     for each in (
-        *(causal, trainable, heads, square, plain, one_row, tiles, workshop),
+        *(causal, trainable, heads, square, workshop),
         *(block, crossed, learned),
     )
 }
 TRACES |= {
+    "plain": lambda: example_trace("journey_123"),
+    "one_row": lambda: lesson_trace("softmax_or_sum/wild_cat"),
+    "tiles": lambda: of_flash_attention("named_features"),
     "few_trials": lambda: few_trials(0),
     "by_sum": lambda: example_trace("wild_cat", "sum"),
     "together": lambda: example_trace("wild_cat", "together"),
@@ -138,16 +124,19 @@ class Learner:
             if cell["cell_type"] == "code":
                 exec(cell["source"], self.names)
 
-    def write(self, step, *lines):
-        """What the check says of these lines; "" where it lets them pass."""
-        right = self.names[step]
+    def write(self, step, *lines, **others):
+        """What the check says of these lines; "" where it lets them pass. With others in place of
+        some tensors, which are put back, as is the step.
+        """
+        right = {name: self.names[name] for name in (step, *others)}
+        self.names |= others
         source = "\n    ".join([f'with checked("{step}"):', *lines])
         try:
             exec(source, self.names)
         except self.names["Wrong"] as wrong:
             return str(wrong)
         finally:
-            self.names[step] = right
+            self.names |= right
         return ""
 
 
@@ -339,104 +328,48 @@ def test_no_line_of_a_round_of_flash_attention_may_be_left_out(name):
 
 # --- right lines, written in other ways -----------------------------------------------------------
 
-OTHER_WAYS = [
-    ("trainable", "scores", ["scores = torch.einsum('id,jd->ij', queries, keys)"]),
-    (
-        "trainable",
-        "scores",
-        [
-            "scores = torch.empty(11, 11)",
-            "for i in range(11):",
-            "    for j in range(11):",
-            "        scores[i, j] = sum(q * k for q, k in zip(queries[i], keys[j]))",
-        ],
-    ),
-    ("trainable", "scores", ["scores = (queries.double() @ keys.double().T)"]),
-    ("trainable", "scores", ["scores = torch.nn.Parameter(queries) @ keys.T"]),
-    ("trainable", "scaled_scores", ["scaled_scores = scores * keys.shape[1] ** -0.5"]),
-    (
-        "trainable",
-        "weights",
-        ["e = scaled_scores.exp()", "weights = e / e.sum(1)[:, None]"],
-    ),
-    (
-        "trainable",
-        "context_vectors",
-        ["context_vectors = F.scaled_dot_product_attention(queries, keys, values)"],
-    ),
-    (
-        "causal",
-        "mask",
-        ["places = torch.arange(6)", "mask = places[:, None] >= places"],
-    ),
-    ("causal", "masked_scores", ["masked_scores = scaled_scores + torch.log(mask * 1.0)"]),
-    ("causal", "weights", ["weights = F.softmax(masked_scores, dim=1)"]),
-    (
-        "causal",
-        "context_vectors",
-        [
-            "x = embeddings[None]",
-            "context_vectors = F.scaled_dot_product_attention(x, x, x, is_causal=True)[0]",
-        ],
-    ),
-    (
-        "heads",
-        "split_queries",
-        ["split_queries = torch.stack(joined_queries.split(5, dim=1))"],
-    ),
-    (
-        "heads",
-        "head_queries",
-        ["head_queries = torch.einsum('ti,hid->htd', embeddings, head_W_query)"],
-    ),
-    (
-        "heads",
-        "head_context_vectors",
-        [
-            "given = head_queries, head_keys, head_values",
-            "head_context_vectors = F.scaled_dot_product_attention(*given, attn_mask=mask)",
-        ],
-    ),
-    ("heads", "concat", ["concat = torch.cat(list(head_context_vectors), dim=1)"]),
-    (
-        "learned",
-        "grad_W_query",
-        ["grad_W_query = torch.einsum('ti,tj->ij', embeddings, grad_queries)"],
-    ),
-    (
-        "learned",
-        "grad_W_query",
-        [
-            "grad_W_query = torch.zeros(6, 5)",
-            "for row, gradient in zip(embeddings, grad_queries):",
-            "    grad_W_query += row[:, None] * gradient",
-        ],
-    ),
-    (
-        "learned",
-        "grad_W_query",
-        [
-            "W = W_query.clone().requires_grad_()",
-            "s = (embeddings @ W @ keys.T / 5 ** 0.5).masked_fill(~mask, -torch.inf)",
-            "l = F.cross_entropy((s.softmax(-1) @ values @ W_output)[:-1], targets)",
-            "(grad_W_query,) = torch.autograd.grad(l, W)",
-        ],
-    ),
-    (
-        "learned",
-        "grad_masked_scores",
-        [
-            "grad_masked_scores = torch.empty(9, 9)",
-            "for i, (p, g) in enumerate(zip(weights, grad_weights)):",
-            "    grad_masked_scores[i] = (p.diag() - torch.outer(p, p)) @ g",
-        ],
-    ),
-]
+RIGHT_LINES = """
+trainable: scores = torch.einsum('id,jd->ij', queries, keys)
+trainable: scores = torch.empty(11, 11)
+for i in range(11):
+    for j in range(11):
+        scores[i, j] = sum(q * k for q, k in zip(queries[i], keys[j]))
+trainable: scores = (queries.double() @ keys.double().T)
+trainable: scores = torch.nn.Parameter(queries) @ keys.T
+trainable: scaled_scores = scores * keys.shape[1] ** -0.5
+trainable: weights = scaled_scores.exp()
+weights = weights / weights.sum(1)[:, None]
+trainable: context_vectors = F.scaled_dot_product_attention(queries, keys, values)
+causal: mask = torch.arange(6)[:, None] >= torch.arange(6)
+causal: masked_scores = scaled_scores + torch.log(mask * 1.0)
+causal: weights = F.softmax(masked_scores, dim=1)
+causal: context_vectors = embeddings[None]
+context_vectors = F.scaled_dot_product_attention(*[context_vectors] * 3, is_causal=True)[0]
+heads: split_queries = torch.stack(joined_queries.split(5, dim=1))
+heads: head_queries = torch.einsum('ti,hid->htd', embeddings, head_W_query)
+heads: head_context_vectors = F.scaled_dot_product_attention(
+    head_queries, head_keys, head_values, attn_mask=mask)
+heads: concat = torch.cat(list(head_context_vectors), dim=1)
+learned: grad_W_query = torch.einsum('ti,tj->ij', embeddings, grad_queries)
+learned: grad_W_query = torch.zeros(6, 5)
+for row, gradient in zip(embeddings, grad_queries):
+    grad_W_query += row[:, None] * gradient
+learned: grad_W_query = W_query.clone().requires_grad_()
+s = (embeddings @ grad_W_query @ keys.T / 5 ** 0.5).masked_fill(~mask, -torch.inf)
+l = F.cross_entropy((s.softmax(-1) @ values @ W_output)[:-1], targets)
+(grad_W_query,) = torch.autograd.grad(l, grad_W_query)
+learned: grad_masked_scores = torch.empty(9, 9)
+for i, (p, g) in enumerate(zip(weights, grad_weights)):
+    grad_masked_scores[i] = (p.diag() - torch.outer(p, p)) @ g
+"""
+"""A trace, and right lines of one of its steps."""
 
 
-@pytest.mark.parametrize(("name", "step", "lines"), OTHER_WAYS)
-def test_a_right_line_passes_however_it_is_written(name, step, lines, learners):
-    assert learners[name].write(step, *lines) == ""
+@pytest.mark.parametrize(
+    ("name", "lines", "step"), re.findall(r"(?m)^(\w+): ((\w+) =(?:.|\n(?!\w+: ))+)", RIGHT_LINES)
+)
+def test_a_right_line_passes_however_it_is_written(name, lines, step, learners):
+    assert learners[name].write(step, *lines.splitlines()) == ""
 
 
 # --- more numbers than are kept one by one --------------------------------------------------------
@@ -483,42 +416,47 @@ def test_many_numbers_pass_however_they_are_written(large):
 
 # --- what else a check says -----------------------------------------------------------------------
 
+CHANGED = "scores = scores.index_put((torch.tensor(4), torch.tensor(7)), torch.tensor(9.0))"
+DTYPE = "Yours are torch.float16, which has fewer digits: use torch.float32."
+SAID = [
+    ("trainable", "scores = ...", "It is still to be written"),
+    ("trainable", "scores = [[1.0]]", "It must be a tensor, and yours is of type list"),
+    ("trainable", "scores = torch.zeros(2, 3)", "must be query 11 × key 11, and yours is 2 × 3"),
+    ("trainable", "scores = torch.tensor(1.0)", "yours is a single number"),
+    ("trainable", "scores = (queries @ keys.mT) > 0", "be torch.float32, and yours are torch.bool"),
+    ("trainable", "scores = queries @ nothing", "Your line stopped with NameError"),
+    ("trainable", "scores = 3 * (queries @ keys.mT)", "Each of your numbers is 3 times what is"),
+    ("trainable", "scores = queries @ keys.mT + torch.eye(11)", "first at query 0, key 0: yours"),
+    ("trainable", "scores = (queries @ keys.mT) * torch.nan", "yours is nan, wanted"),
+    (
+        "trainable",
+        f"scores = queries @ keys.mT; {CHANGED}",
+        "at query 4, key 7: yours is 9, wanted",
+    ),
+    ("causal", "weights = masked_scores.half().softmax(-1)", DTYPE),
+]
 
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
-        ("scores = ...", "It is still to be written"),
-        ("score = queries @ keys.mT", "There is no tensor called scores"),
-        ("scores = [[1.0]]", "It must be a tensor, and yours is of type list"),
-        ("scores = torch.zeros(2, 3)", "Its shape must be query 11 × key 11, and yours is 2 × 3"),
-        ("scores = torch.tensor(1.0)", "yours is a single number"),
-        ("scores = (queries @ keys.mT) > 0", "must be torch.float32, and yours are torch.bool"),
-        ("scores = queries @ nothing", "Your line stopped with NameError"),
-        ("scores = 3 * (queries @ keys.mT)", "Each of your numbers is 3 times what is wanted"),
-        ("scores = queries @ keys.mT + torch.eye(11)", "It differs first at query 0, key 0: yours"),
-        ("scores = (queries @ keys.mT) * torch.nan", "yours is nan, wanted"),
-    ],
-)
-def test_what_is_wrong_is_said_in_words(line, words, learners):
-    said = learners["trainable"].write("scores", line)
-    assert said.startswith("scores is not right yet.\n")
+
+@pytest.mark.parametrize(("name", "line", "words"), SAID)
+def test_what_is_wrong_is_said_in_words(name, line, words, learners):
+    step = line.partition(" ")[0]
+    said = learners[name].write(step, line)
+    assert said.startswith(f"{step} is not right yet.\n")
     assert words in said
 
 
-def test_the_place_of_the_first_difference_is_told(learners):
-    change = "scores.index_put((torch.tensor(4), torch.tensor(7)), torch.tensor(9.0))"
-    said = learners["trainable"].write("scores", "scores = queries @ keys.mT", f"scores = {change}")
-    wanted = learners["trainable"].trace["scores"].value[4, 7]
-    assert f"It differs first at query 4, key 7: yours is 9, wanted {wanted:.6g}." in said
+def test_a_tensor_of_another_name_is_not_the_step(learners):
+    said = learners["trainable"].write("scores", "score = queries @ keys.mT")
+    assert "There is no tensor called scores" in said
 
 
-def test_the_first_wrong_step_is_named_where_a_later_one_is_checked(learners):
+def test_what_was_changed_above_is_named(learners):
     learner = learners["trainable"]
-    right = learner.names["scores"]
-    learner.names["scores"] = right / 2
-    said = learner.write("weights", "weights = scaled_scores.softmax(dim=-1)")
-    learner.names["scores"] = right
+    line = "weights = scaled_scores.softmax(dim=-1)"
+    said = learner.write("weights", line, scores=learner.names["scores"] / 2)
     assert said.startswith("scores is the first step that is wrong: fix it before the ones below.")
+    said = learner.write("weights", line, W_key=learner.names["W_key"] + 1)
+    assert said.startswith("W_key is given, and is not the lesson's any more: run the notebook")
 
 
 def test_a_line_that_writes_into_an_earlier_step_is_told_so():
@@ -530,19 +468,19 @@ def test_a_line_that_writes_into_an_earlier_step_is_told_so():
 
 
 @pytest.mark.parametrize(
-    ("name", "step", "line"),
+    ("step", "line"),
     [
-        ("causal", "masked_scores", "scaled_scores * mask"),
-        ("causal", "masked_scores", "scaled_scores.masked_fill(~mask, torch.inf)"),
-        ("causal", "masked_scores", "scaled_scores.masked_fill(~mask, -12345)"),
-        ("causal", "masked_scores", "scaled_scores"),
-        ("causal", "mask", "torch.ones(6, 6).bool().triu(1)"),
-        ("causal", "scores", "embeddings @ embeddings.mT * 0"),
-        ("causal", "weights", "masked_scores.softmax(-1) * 2 + ~mask"),
+        ("masked_scores", "scaled_scores * mask"),
+        ("masked_scores", "scaled_scores.masked_fill(~mask, torch.inf)"),
+        ("masked_scores", "scaled_scores.masked_fill(~mask, -12345)"),
+        ("masked_scores", "scaled_scores"),
+        ("mask", "torch.ones(6, 6).bool().triu(1)"),
+        ("scores", "embeddings @ embeddings.mT * 0"),
+        ("weights", "masked_scores.softmax(-1) * 2 + ~mask"),
     ],
 )
-def test_no_factor_is_told_where_the_numbers_do_not_have_it(name, step, line, learners):
-    said = learners[name].write(step, f"{step} = {line}")
+def test_no_factor_is_told_where_the_numbers_do_not_have_it(step, line, learners):
+    said = learners["causal"].write(step, f"{step} = {line}")
     assert said.startswith(f"{step} is not right yet.\n")
     assert "times what is wanted" not in said
 
@@ -556,18 +494,10 @@ def test_a_right_tensor_of_another_dtype_serves_the_lines_below():
 
 
 def test_an_error_of_dtypes_is_not_taken_for_a_known_mistake(learners):
-    learner = learners["causal"]
-    right = learner.names["weights"]
-    learner.names["weights"] = right.double()
-    said = learner.write("context_vectors", "context_vectors = weights @ embeddings")
-    learner.names["weights"] = right
+    learner, line = learners["causal"], "context_vectors = weights @ embeddings"
+    said = learner.write("context_vectors", line, weights=learner.names["weights"].double())
     assert "Likely" not in said
     assert "weights is torch.float64, and the lesson's is torch.float32.\nYour line" in said
-
-
-def test_numbers_with_too_few_digits_are_told_their_dtype(learners):
-    said = learners["causal"].write("weights", "weights = masked_scores.half().softmax(-1)")
-    assert said.endswith("Yours are torch.float16, which has fewer digits: use torch.float32.")
 
 
 @pytest.mark.parametrize(
@@ -594,15 +524,6 @@ def test_the_imports_stand_together_and_each_formula_says_something():
             for formula in re.findall(r"\$\$(.*)\$\$", cell["source"]):
                 left, is_equal, right = formula.partition(" = ")
                 assert left != right or not is_equal, (name, formula)
-
-
-def test_a_given_tensor_that_was_changed_is_named(learners):
-    learner = learners["trainable"]
-    right = learner.names["W_key"]
-    learner.names["W_key"] = right + 1
-    said = learner.write("weights", "weights = scaled_scores.softmax(dim=-1)")
-    learner.names["W_key"] = right
-    assert said.startswith("W_key is given, and is not the lesson's any more: run the notebook")
 
 
 def test_a_row_that_sees_nothing_has_weights_of_0():

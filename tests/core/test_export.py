@@ -11,7 +11,6 @@ from attention_core import EXAMPLES, Inputs, Trace, attend, embed, expand_query,
 from attention_core import operations as ops
 from attention_core.export.exercise import exercise, exercise_steps
 from attention_core.export.notebook import notebook
-from attention_core.mechanism.masking import attend_masked, change_token, drop_weights
 from attention_core.mechanism.multi_head import (
     add_batched,
     add_big_projection,
@@ -21,9 +20,9 @@ from attention_core.mechanism.multi_head import (
     switch_off,
 )
 from attention_core.mechanism.trainable import add_other_ways, attend_trainable, expand_token
-from attention_core.recipes import HeadsRecipe, MaskRecipe, Projections
+from attention_core.recipes import HeadsRecipe, Projections
 from fresh import all_of, end, solved, start, start_all
-from traces import FEWER, LESSONS, VARIANTS, example_trace, lesson_trace
+from traces import FEWER, LESSONS, VARIANTS, all_ways_to_hide, example_trace, lesson_trace
 from traces import workshop as every_operation
 
 # --- the traces -----------------------------------------------------------------------------------
@@ -104,13 +103,6 @@ def own_matrices():
         scale="d",
     )
     return expand_token(add_other_ways(attend_trainable(trace, recipe)), 3)
-
-
-def all_ways_to_hide():
-    """Every way, one token changed, some weights dropped, and a query that sees nothing."""
-    mask = MaskRecipe(window=3, hidden_key=0, flipped=((0, 5), (5, 2)))
-    trace = attend_masked(embed(EXAMPLES["journey_123"].inputs), mask, scale="d")
-    return drop_weights(change_token(trace, 2, -1.5, "renormalised_"), 0.3, seed=9)
 
 
 def all_ways_to_heads():
@@ -292,35 +284,7 @@ def test_a_program_has_the_line_of_each_step_with_its_shape_and_its_axes(name, p
     assert places == sorted(set(places))
 
 
-def test_the_line_of_a_step_is_what_the_step_says():
-    trace = example_trace("wild_cat")
-    assert "\nscores = embeddings @ embeddings.mT  # (11, 11) query key\n" in program(trace)
-    assert trace["scores"].code == "scores = embeddings @ embeddings.mT"
-
-
-@runs_every_program
-def test_a_program_knows_the_known_tokens_and_one_row_for_the_others(ran, programs):
-    known = "vocabulary = {'the': 2, 'cat': 1, ',': 0}"
-    source = programs["unknown_tokens"].split("\n")
-    assert known in source
-    assert "unknown = 3" in source
-    assert ran["unknown_tokens.py"]["token_ids"].tolist() == [2, 3, 1, 0, 2, 3]
-    assert "unknown" not in programs["wild_cat-as_published"]
-
-
 # --- hostile text ---------------------------------------------------------------------------------
-
-
-@every_hostile_text
-@runs_every_program
-def test_a_program_of_hostile_text_has_the_same_tokens_and_ids(name, ran):
-    inputs = hostile_inputs(name)
-    names = ran[f"hostile-{name}.py"]
-    assert isinstance(names, dict), names
-    assert names["tokens"] == list(inputs.tokens)
-    assert "".join(names["tokens"]) == HOSTILE[name]
-    vocabulary = sorted(set(inputs.tokens))
-    assert names["token_ids"].tolist() == [vocabulary.index(token) for token in inputs.tokens]
 
 
 @every_hostile_text
@@ -352,12 +316,6 @@ def test_no_title_can_change_how_the_file_is_read(title):
 # --- names and settings that Python reads otherwise -----------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["torch", "generator", "len", "sum", "tokens", "vocabulary"])
-def test_a_step_cannot_take_a_name_that_its_program_needs(name):
-    with pytest.raises(ValueError, match="cannot name a step"):
-        Trace().step(name, ops.Given((1.0, 2.0)), axes=("d",))
-
-
 @pytest.mark.parametrize("name", ["name", "tensor", "unknown", "positions", "columns", "angles"])
 def test_a_step_keeps_its_name_in_the_program_or_cannot_take_it(name, capsys):
     trace = Trace()
@@ -370,25 +328,6 @@ def test_a_step_keeps_its_name_in_the_program_or_cannot_take_it(name, capsys):
     trace.step("places", ops.Sinusoid(2, 2), axes=("token", "d"))
     exec(program(trace), {"__name__": "__main__"})
     assert f"{name}\n(2,)\n{step.value}\n\n" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("factor", [math.inf, math.nan], ids=str)
-def test_a_factor_that_is_no_number_is_written_as_one(factor):
-    trace = Trace()
-    rows = trace.step("rows", ops.Given(((1.0, 2.0), (3.0, 4.0))), axes=("token", "d"))
-    scaled = trace.step("scaled", ops.ScaleRow(1, factor), rows, axes=("token", "d"))
-    names = {}
-    exec(program(trace), names)
-    assert same_bits(names["scaled"], scaled.value)
-
-
-def test_unit_rows_of_tiny_vectors_are_the_same_in_the_program():
-    trace = Trace()
-    rows = trace.step("rows", ops.Given(((1e-13, 0.0), (0.0, 2.0))), axes=("token", "d"))
-    units = trace.step("units", ops.L2Normalize(), rows, axes=("token", "d"))
-    names = {}
-    exec(program(trace), names)
-    assert torch.equal(names["units"], units.value)
 
 
 @pytest.mark.parametrize("n_heads", [1, 2])

@@ -121,6 +121,16 @@ def tensor(name="w", shape=(5, 3), kind=0, offset=0, n_axes=None):
     )
 
 
+def field(kinds, *numbers):
+    """A file of one field: its name, and whole numbers of 4 and of 8 bytes."""
+    return front(n_fields=1) + string("a") + struct.pack(kinds, *numbers)
+
+
+def one_tensor(rest=99, **given):
+    return front(1) + tensor(**given) + bytes(rest)
+
+
+ALIGNMENT = front(n_fields=1) + string("general.alignment")
 BROKEN = {
     "empty": (b"", "cut off"),
     "another kind of file": (b"PK\3\4" + bytes(100), "does not begin with GGUF"),
@@ -129,48 +139,27 @@ BROKEN = {
     "too many fields": (front(n_fields=2**63) + bytes(64), "fields, but at most 10,000"),
     "too many tensors": (front(n_tensors=2**40) + bytes(64), "tensors, but at most 100,000"),
     "fields that end early": (front(n_fields=9_999) + bytes(64), "a name of 0 characters"),
-    "a string of gigabytes": (
-        front(n_fields=1) + string("a") + struct.pack("<IQ", 8, 2**40),
-        "cut off",
-    ),
+    "a string of gigabytes": (field("<IQ", 8, 2**40), "cut off"),
     "a name of gigabytes": (front(n_fields=1) + struct.pack("<Q", 2**62), "cut off"),
-    "a list of more strings than bytes": (
-        front(n_fields=1) + string("a") + struct.pack("<IIQ", 9, 8, 2**61),
-        "cut off",
-    ),
-    "a list of more numbers than bytes": (
-        front(n_fields=1) + string("a") + struct.pack("<IIQ", 9, 12, 2**61),
-        "cut off",
-    ),
+    "a list of more strings than bytes": (field("<IIQ", 9, 8, 2**61), "cut off"),
+    "a list of more numbers than bytes": (field("<IIQ", 9, 12, 2**61), "cut off"),
     "a list of lists": (
-        front(n_fields=1) + string("a") + struct.pack("<IIQ", 9, 9, 1) * 500,
+        field("<" + "IIQ" * 500, *(9, 9, 1) * 500),
         "a list of what is not read",
     ),
-    "a value of no kind": (
-        front(n_fields=1) + string("a") + struct.pack("<I", 13) + bytes(9),
-        "kind 13 that there is not",
-    ),
+    "a value of no kind": (field("<I", 13) + bytes(9), "kind 13 that there is not"),
     "a field twice": (front(n_fields=2) + (string("a") + value(1)) * 2, "says a twice"),
     "a tensor twice": (front(2) + tensor() * 2 + bytes(200), "the tensor w twice"),
-    "a tensor of no axes": (front(1) + tensor(shape=()) + bytes(99), "0 axes"),
-    "a tensor of many axes": (front(1) + tensor(shape=(1,) * 9) + bytes(99), "9 axes"),
-    "a tensor of nothing": (front(1) + tensor(shape=(0, 3)) + bytes(99), "3 × 0"),
-    "a tensor larger than numbers go": (
-        front(1) + tensor(shape=(2**33, 2**33)) + bytes(99),
-        "cannot be",
-    ),
-    "a tensor of half a block": (front(1) + tensor(shape=(33, 1), kind=2) + bytes(99), "Q4_0"),
-    "numbers of no kind": (front(1) + tensor(kind=99) + bytes(99), "kind 99"),
-    "a tensor behind the end": (front(1) + tensor(offset=2**40) + bytes(99), "is cut off: w ends"),
-    "a tensor that ends behind the end": (front(1) + tensor() + bytes(20), "is cut off: w ends"),
-    "an alignment of 0": (
-        front(n_fields=1) + string("general.alignment") + value(0),
-        "general.alignment",
-    ),
-    "an alignment of words": (
-        front(n_fields=1) + string("general.alignment") + value("x"),
-        "general.alignment",
-    ),
+    "a tensor of no axes": (one_tensor(shape=()), "0 axes"),
+    "a tensor of many axes": (one_tensor(shape=(1,) * 9), "9 axes"),
+    "a tensor of nothing": (one_tensor(shape=(0, 3)), "3 × 0"),
+    "a tensor larger than numbers go": (one_tensor(shape=(2**33, 2**33)), "cannot be"),
+    "a tensor of half a block": (one_tensor(shape=(33, 1), kind=2), "Q4_0"),
+    "numbers of no kind": (one_tensor(kind=99), "kind 99"),
+    "a tensor behind the end": (one_tensor(offset=2**40), "is cut off: w ends"),
+    "a tensor that ends behind the end": (one_tensor(20), "is cut off: w ends"),
+    "an alignment of 0": (ALIGNMENT + value(0), "general.alignment"),
+    "an alignment of words": (ALIGNMENT + value("x"), "general.alignment"),
 }
 
 
@@ -208,8 +197,7 @@ def test_a_file_with_any_byte_changed_is_read_or_refused(made):
 @pytest.mark.skipif(sys.platform == "darwin", reason="counts memory in other units there")
 def test_metadata_of_gigabytes_takes_no_memory(made):
     """A file that is as large as it says, without a byte of it on the disk."""
-    head = front(n_fields=1) + string("a") + struct.pack("<IQ", 8, 6 * 2**30)
-    path = made(head)
+    path = made(field("<IQ", 8, 6 * 2**30))
     with path.open("r+b") as file:
         file.truncate(8 * 2**30)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

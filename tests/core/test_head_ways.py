@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from attention_core import EXAMPLES, embed
-from attention_core.mechanism.head_ways import Piece, pieces, stack_of_heads
+from attention_core.mechanism.head_ways import pieces, stack_of_heads
 from attention_core.mechanism.multi_head import attend_heads
 from attention_core.operations import SplitHeads, SplitWithoutTranspose
-from attention_core.recipes import HeadsRecipe, even_width
+from attention_core.recipes import HeadsRecipe
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -33,18 +33,3 @@ def test_pieces_are_where_each_cell_comes_from(split):
         for row, found in zip(head, rows, strict=True):
             cells = [100 * p.token + c for p in found for c in range(p.first, p.last + 1)]
             assert cells == row
-
-
-def test_a_wrong_split_gives_a_head_the_first_tokens_only():
-    rows = pieces(SplitWithoutTranspose(2), 4, 6)
-    assert rows[0] == [[Piece(0, 0, 2)], [Piece(0, 3, 5)], [Piece(1, 0, 2)], [Piece(1, 3, 5)]]
-    assert pieces(SplitHeads(2), 4, 6)[1][2] == [Piece(2, 3, 5)]
-    assert pieces(SplitWithoutTranspose(1), 4, 6) == pieces(SplitHeads(1), 4, 6)
-
-
-def test_d_model_is_shared_evenly_or_refused_in_words():
-    assert even_width(12, 3) == 4
-    with pytest.raises(ValueError, match=r"among 4 heads. It can among 1, 2, 3 or 6$"):
-        even_width(6, 4)
-    with pytest.raises(ValueError, match=r"It can among 1$"):
-        even_width(11, 2)

@@ -7,7 +7,7 @@ from torch import nn
 from attention_core import EXAMPLES, embed
 from attention_core.experiments.trained import attend_trained
 from attention_core.experiments.training import TrainingSettings, next_tokens, predict, train
-from attention_core.mechanism.masking import attend_masked, drop_weights
+from attention_core.mechanism.masking import attend_masked
 from attention_core.mechanism.multi_head import attend_heads, torch_output
 from attention_core.mechanism.trainable import ROLES, attend_trainable
 from attention_core.recipes import HeadsRecipe, MaskRecipe, Projections
@@ -55,22 +55,6 @@ def test_rules_of_a_mask_together():
             assert bool(trace["mask"].value[query, key]) == may, (query, key)
 
 
-def test_dropout_divides_what_is_kept_and_follows_its_seed():
-    def dropped(seed):
-        trace = attend_masked(embed(EXAMPLES["journey_123"].inputs), ways=("",))
-        return drop_weights(trace, 0.25, seed)
-
-    trace = dropped(3)
-    weights, left = trace["weights"].value, trace["dropped_weights"].value
-    kept = left != 0
-    assert torch.allclose(left[kept], weights[kept] / 0.75)
-    assert 0 < (~kept & (weights > 0)).sum() < 21
-    assert not dropped(4)["dropped_weights"].value.equal(left)
-
-
-# --- trainable matrices ---------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("bias", [False, True])
 def test_linear_starts_as_torchs_own_layers_do(bias):
     recipe = Projections(d_query=5, d_value=7, start="linear", seed=69, bias=bias)
@@ -86,21 +70,15 @@ def test_linear_starts_as_torchs_own_layers_do(bias):
     )
 
 
+# --- trainable matrices ---------------------------------------------------------------------------
+
+
 # --- training -------------------------------------------------------------------------------------
 
 
 def vectors_and_targets(example):
     inputs = EXAMPLES[example].inputs
     return embed(inputs)["embeddings"].value, next_tokens(inputs.tokens)
-
-
-def test_the_same_settings_give_the_same_curve_and_another_seed_does_not():
-    def losses(seed):
-        settings = TrainingSettings(steps=50, seed=seed)
-        return [record.loss for record in train(*vectors_and_targets("wild_cat"), settings)]
-
-    assert losses(3) == losses(3)
-    assert losses(3) != losses(4)
 
 
 @pytest.mark.parametrize("scaled", [False, True])
@@ -127,8 +105,3 @@ def test_records_are_bounded_and_a_run_can_be_left():
     assert all_of_them[-1].step == 300
     with pytest.raises(ValueError, match="no next token"):
         next(train(torch.ones(1, 3), torch.tensor([], dtype=torch.long)))
-
-
-def test_scores_that_are_divided_by_d_say_so_in_masked_attention_too():
-    trace = attend_masked(embed(EXAMPLES["wild_cat"].inputs), scale="d")
-    assert trace["scaled_scores"].formula == r"S_{/d} = \frac{S}{3}"

@@ -531,15 +531,6 @@ def test_lights_look_at_queries_and_keys_of_unequal_numbers():
     assert not reds(found.values())
 
 
-def test_the_evidence_is_what_plain_torch_measures():
-    inputs, recipe = SUBJECTS["wild_cat"]
-    wrong = MISTAKES["softmax_over_queries"].layer(inputs, recipe)
-    sums = wrong["head_weights"].value.sum(-1)
-    low, high = sums.min(), sums.max()
-    found = next(x for x in lights_with(inputs, recipe, "softmax_over_queries") if x.holds is False)
-    assert found.evidence == f"Rows sum to between {low:.4f} and {high:.4f} with these scores."
-
-
 @pytest.mark.parametrize(
     "text", ["no title\n+ x\nwords lights: ids", "a: b\n+ x\nwords lights ids"]
 )

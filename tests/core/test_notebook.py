@@ -6,13 +6,12 @@ import warnings
 import pytest
 import torch
 
-from attention_core import EXAMPLES, Trace, attend, embed
+from attention_core import EXAMPLES, Trace, embed
 from attention_core import operations as ops
 from attention_core.export import checker
 from attention_core.export.checker import unpacked
 from attention_core.export.notebook import MOST_NUMBERS, notebook, packed, picture
 from attention_core.mechanism.masking import attend_masked
-from attention_core.rounding import largest, rounding
 from traces import example_trace, lesson_trace
 
 
@@ -104,19 +103,6 @@ def test_every_column_and_every_row_is_among_what_is_compared():
     places = value.reshape(-1)[:: packed(value)[1]]
     assert len((places % 64).unique()) == len((places // 64 % 64).unique()) == 64
     assert len((places // 4096).unique()) == 8
-
-
-def test_rounding_is_what_float32_may_lose():
-    """Small where scores are small; where they are hundreds, enough for sums in another order."""
-    small = rounding(example_trace("journey_123"))
-    assert 0 < max(small.values()) < 5e-6
-    trace = attend(embed(EXAMPLES["life_is_short"].inputs))
-    scores = trace["scores"]
-    vectors = trace["embeddings"].value
-    other_order = vectors.flip(1) @ vectors.flip(1).T
-    assert largest(other_order - scores.value) <= max(
-        rounding(trace)["scores"], 1e-6 * largest(scores.value)
-    )
 
 
 def test_a_long_token_is_cut_where_the_picture_names_it():

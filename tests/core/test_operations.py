@@ -2,131 +2,25 @@
 draws and memory; and simplified attention as a whole.
 """
 
-import math
-import struct
-from fractions import Fraction
-
 import pytest
 import torch
 from torch.nn import functional as F
 
 from attention_core import SimplifiedOptions, Trace, attend, expand_query, program
+from attention_core import operations as ops
 from attention_core.operations import (
     Columns,
     Draw,
     Given,
-    L2Normalize,
-    Lookup,
-    MatMul,
-    MatMulByLoop,
-    OneHot,
     Row,
     Rows,
-    Softmax,
     Stored,
     StoredInGguf,
-    SumNormalise,
 )
 from checks import close, random
 from traces import workshop
 
-
-def float32(number):
-    return struct.unpack("f", struct.pack("f", number))[0]
-
-
-def test_the_product_by_loop_is_three_python_loops_bit_for_bit():
-    queries, keys = random(5, 13, seed=1), random(7, 13, seed=2)
-    scores = [[0.0] * 7 for _ in range(5)]
-    for i, query in enumerate(queries.tolist()):
-        for j, key in enumerate(keys.tolist()):
-            for k in range(13):
-                # Products and sums of two float32 are rounded once: in float64 they are exact, or
-                # exact enough that rounding them to float32 gives the float32 result.
-                scores[i][j] = float32(scores[i][j] + float32(query[k] * key[k]))
-    assert MatMulByLoop().value(queries, keys).tolist() == scores
-
-
-def test_softmax_of_scores_in_the_hundreds_stays_finite():
-    weights = Softmax().value(torch.tensor([[480.0, -257.0, 479.0], [-480.0, -481.0, -257.0]]))
-    e = math.e
-    assert close(weights[0], torch.tensor([e / (e + 1), 0.0, 1 / (e + 1)]))
-    assert close(weights[1], torch.tensor([0.0, 0.0, 1.0]))
-    assert weights.isfinite().all()
-
-
-def test_a_negative_sum_turns_the_order_over():
-    weights = SumNormalise().value(torch.tensor([[1.0, -2.0, -3.0]]))
-    assert torch.equal(weights, torch.tensor([[-0.25, 0.5, 0.75]]))
-
-
-def test_a_row_of_zeros_stays_zero_among_unit_rows():
-    units = L2Normalize().value(torch.tensor([[3.0, -4.0], [0.0, 0.0], [0.0, 2.0]]))
-    assert torch.equal(units, torch.tensor([[0.6, -0.8], [0.0, 0.0], [0.0, 1.0]]))
-
-
-def test_one_hot_rows_times_the_table_are_the_lookup_to_the_last_bit():
-    table, ids = random(11, 5), torch.tensor([10, 0, 3, 10, 7, 1, 1])
-    one_hot = OneHot(11).value(ids)
-    assert torch.equal(one_hot, F.one_hot(ids, 11).float())
-    assert torch.equal(MatMul().value(one_hot, table), Lookup().value(table, ids))
-
-
 # --- where numbers come from ----------------------------------------------------------------------
-
-
-# torch draws fewer than 16 normal numbers in another way than 16 and more.
-@pytest.mark.parametrize(
-    ("n_rows", "width"), [(1, 1), (2, 3), (3, 5), (1, 13), (5, 3), (4, 4), (9, 3), (13, 11)]
-)
-@pytest.mark.parametrize("seed", [0, 69, 2986341418])
-def test_a_normal_draw_is_torch_s_embedding_table(n_rows, width, seed):
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        table = torch.nn.Embedding(n_rows, width).weight.detach()
-    assert torch.equal(Draw("normal", (n_rows, width), seed=seed).value(), table)
-
-
-@pytest.mark.parametrize(("d_out", "d_in"), [(1, 1), (2, 3), (7, 5), (13, 11), (3, 64)])
-def test_a_linear_draw_is_torch_s_linear_layer(d_out, d_in):
-    with torch.random.fork_rng():
-        torch.manual_seed(123)
-        weight = torch.nn.Linear(d_in, d_out, bias=False).weight.detach()
-    assert torch.equal(Draw("linear", (d_out, d_in), seed=123).value(), weight)
-
-
-def test_draws_after_one_another_continue_the_generator():
-    w_query = Draw("uniform", (3, 2), seed=123)
-    w_key = Draw("uniform", (3, 2), after=w_query)
-    few = Draw("normal", (3,), after=w_key)  # an odd number of normals: torch keeps one in store
-    ids = Draw("integers", (7,), after=few, below=11)
-    linear = Draw("linear", (2, 5), after=ids)
-    rest = Draw("normal", (5,), after=linear)
-    with torch.random.fork_rng():
-        torch.manual_seed(123)
-        oracles = [
-            torch.rand(3, 2),
-            torch.rand(3, 2),
-            torch.randn(3),
-            torch.randint(11, (7,)),
-            torch.nn.Linear(5, 2, bias=False).weight.detach(),
-            torch.randn(5),
-        ]
-    draws = [w_query, w_key, few, ids, linear, rest]
-    # Asked for last to first, too: a draw does not depend on what was asked for before it.
-    assert [draw.value().tolist() for draw in reversed(draws)] == [
-        oracle.tolist() for oracle in reversed(oracles)
-    ]
-    assert [draw.value().dtype for draw in draws] == [oracle.dtype for oracle in oracles]
-    assert rest.before() == tuple(draws[:-1])
-    assert rest.first_seed == 123
-
-
-def test_two_draws_may_follow_the_same_one_and_are_equal():
-    first = Draw("uniform", (3,), seed=5)
-    left, right = Draw("uniform", (5,), after=first), Draw("uniform", (5,), after=first)
-    assert torch.equal(left.value(), right.value())
-    assert not torch.equal(left.value(), Draw("uniform", (5,), seed=5).value())
 
 
 DISTRIBUTIONS = {
@@ -199,21 +93,6 @@ def test_simplified_attention_is_torch_s_own(n_tokens, width, divide, scale):
     assert close(context_vectors, oracle, 1e-5)
 
 
-def test_cosine_compares_directions_and_mixes_the_vectors_themselves():
-    vectors = random(7, 5, seed=3)
-    scores, weights, context_vectors = values(
-        simplified(vectors, similarity="cosine"), "scores", "weights", "context_vectors"
-    )
-    exact = vectors.double()
-    cosines = F.cosine_similarity(exact[:, None], exact[None], dim=-1)
-    assert close(scores, cosines)
-    assert close(scores.diagonal(), torch.ones(7))
-    powers = cosines.exp()
-    shares = powers / powers.sum(dim=1, keepdim=True)
-    assert close(weights, shares)
-    assert close(context_vectors, shares @ exact, 1e-5)
-
-
 @pytest.mark.parametrize("options", [{}, {"similarity": "cosine"}], ids=str)
 def test_a_stretched_vector_is_longer_as_query_as_key_and_as_value(options):
     longer = random(7, 5, seed=3)
@@ -253,22 +132,6 @@ def test_a_choice_that_does_not_exist_is_refused(options):
         simplified(random(3, 2), **options)
 
 
-def test_a_case_by_hand_where_sum_normalising_gives_exact_fractions():
-    trace = simplified(torch.tensor([[1.0, 2.0], [3.0, 1.0]]), query=1, normalise="sum")
-    assert trace["scores"].value.tolist() == [[5, 5], [5, 10]]
-    third = Fraction(1, 3)
-    exact = {
-        "weights": [[Fraction(1, 2), Fraction(1, 2)], [third, 2 * third]],
-        "context_vectors": [[Fraction(2), Fraction(3, 2)], [7 * third, 4 * third]],
-        "query_key_products": [[Fraction(3), Fraction(2)], [Fraction(9), Fraction(1)]],
-        "weighted_embeddings": [[third, 2 * third], [Fraction(2), 2 * third]],
-        "running_context": [[third, 2 * third], [7 * third, 4 * third]],
-    }
-    for name, fractions in exact.items():
-        numbers = torch.tensor([[float(entry) for entry in row] for row in fractions])
-        assert close(trace[name].value, numbers), name
-
-
 # --- where the numbers of a program lie -----------------------------------------------------------
 
 
@@ -302,3 +165,55 @@ def test_what_is_picked_has_memory_of_its_own(shape, operation):
     made = eval(operation.code("whole"), {"whole": whole})
     assert lies(made) == lies(picked)
     assert made.untyped_storage().data_ptr() != whole.untyped_storage().data_ptr()
+
+
+ONE_WIDE = torch.ones(1, 1, 5)
+MOVES = [
+    (ops.Transpose(), torch.ones(1, 5)),
+    (ops.Permute(), ONE_WIDE),
+    (ops.RepeatHeads(1, one=True), torch.ones(2, 5)),
+    (ops.SplitHeads(1), torch.ones(3, 5)),
+    (ops.SplitHeads(5), torch.ones(1, 5)),
+    (ops.SplitWithoutTranspose(3), torch.ones(2, 3)),
+    (ops.JoinHeads(), ONE_WIDE),
+    (ops.RowsOfHeads(2), torch.ones(4, 3)),
+    (ops.SumHeads(), ONE_WIDE),
+    (ops.SwitchOff(0), ONE_WIDE),
+    (ops.ReLU(), ONE_WIDE),
+    (ops.LayerNorm(), ONE_WIDE),
+    (ops.MatMulUpright(), torch.ones(1, 1), torch.ones(1, 1)),
+    (ops.Linear(), torch.ones(1, 1), torch.ones(1, 1)),
+    (ops.BatchedMatMul(), torch.ones(1, 1, 1), torch.ones(1, 1, 1)),
+    (ops.MaskedFill(), torch.ones(3, 5), torch.ones(3, 5, dtype=torch.bool)),
+    (ops.Drop(0.0), torch.ones(3, 5), torch.ones(3, 5)),
+    (ops.Renormalise(), torch.ones(3, 1)),
+    (ops.MaskedSoftmax(), torch.ones(3, 1)),
+    (ops.ShiftRow(0, 0.0), torch.ones(1, 5)),
+    (ops.Cast("float32"), torch.ones(3, 5)),
+    (ops.ScaleBy(1.0), torch.ones(3, 5)),
+    (ops.Shift(0.0), torch.ones(3, 5)),
+    (ops.RowLargest(), torch.ones(3, 1)),
+    (ops.RowSum(), torch.ones(3, 1)),
+]
+
+
+@pytest.mark.parametrize(("operation", "operands"), [(m[0], m[1:]) for m in MOVES], ids=str)
+def test_an_operation_that_need_not_move_anything_still_gives_a_new_tensor(operation, operands):
+    result = operation.value(*operands)
+    memories = {operand.untyped_storage().data_ptr() for operand in operands}
+    assert result.untyped_storage().data_ptr() not in memories
+    assert all(operand._version == 0 for operand in operands)
+
+
+def test_no_step_of_the_workshop_shares_its_numbers_with_another_or_changes_them():
+    trace = workshop()
+    memories = {step.value.untyped_storage().data_ptr() for step in trace.values()}
+    assert len(memories) == len(trace)
+    for step in trace.values():  # torch itself counts 1 for the product with a single row
+        operands = [given.value for given in step.inputs]
+        before = [(operand.clone(), operand._version) for operand in operands]
+        again = step.operation.value(*operands)
+        assert step.value._version == again._version, step
+        for operand, (copy, version) in zip(operands, before, strict=True):
+            assert torch.equal(operand, copy), step
+            assert operand._version == version, step

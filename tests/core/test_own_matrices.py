@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from attention_core import attend_vectors, program
-from checks import random, same, taken_apart_and_run_anew
+from checks import random, same, taken_apart_and_run_anew, turned
 
 N_TEXTS, N_TOKENS, N_OTHERS, N_HEADS, D_HEAD, D_OTHER = 2, 5, 7, 3, 4, 11
 D_MODEL = N_HEADS * D_HEAD
@@ -46,17 +46,6 @@ def test_cross_attention_with_padding_is_torch_s_own_layer():
     want, _ = theirs(vectors, others, others, key_padding_mask=padding)
     trace = attend_vectors(vectors, *matrices, **ours, others=others, lengths=[4, 6])
     same(trace["output"].value, want)
-
-
-def turned(vectors, base):
-    """Rotary positions by complex numbers, (…, token, d)."""
-    left, right = vectors.double().chunk(2, dim=-1)
-    width = vectors.shape[-1]
-    angles = torch.outer(
-        torch.arange(vectors.shape[-2]).double(), base ** (-torch.arange(0, width, 2) / width)
-    )
-    made = torch.complex(left, right) * torch.polar(torch.ones_like(angles), angles)
-    return torch.cat([made.real, made.imag], dim=-1).float()
 
 
 def by_hand(vectors, matrices, n_kv, base):
@@ -105,15 +94,6 @@ def test_every_step_can_be_taken_apart_and_runs_anew():
     trace = attend_vectors(vectors, *grouped(2), **options, **past, **biases, tokens=list("abc"))
     assert trace.labels("query") == ("a", "b", "c")
     taken_apart_and_run_anew(trace, every=11)
-
-
-def test_a_single_head_has_no_heads():
-    vectors, matrices = random(5, 3), [random(3, 2), random(3, 2), random(3, 7)]
-    trace = attend_vectors(vectors, *matrices)
-    queries, keys, values = (vectors @ matrix for matrix in matrices)
-    want = nn.functional.scaled_dot_product_attention(queries, keys, values)
-    same(trace["context_vectors"].value, want)
-    assert trace["context_vectors"].axes == ("query", "d_value")
 
 
 X, W = torch.ones(5, 3), torch.ones(3, 4)

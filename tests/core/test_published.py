@@ -14,8 +14,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attention_core import EXAMPLES, Trace, embed
-from attention_core.operations import Add, Given, MatMul
+from attention_core import EXAMPLES, Trace
+from attention_core.operations import Add, Given
 from attention_core.published import (
     NOTEBOOKS,
     RECIPES,
@@ -73,13 +73,6 @@ def test_a_notebook_has_as_many_entries_of_each_kind_as_it_says(name):
         assert result.count <= whole if result.truncated else result.count == whole, result.id
     assert published == {kind: counts["published"] for kind, counts in loaded.counts.items()}
     assert reproduced == {kind: counts["reproduced"] for kind, counts in loaded.counts.items()}
-
-
-def test_the_precision_of_a_print_is_read_with_it():
-    score = notebook("life_is_short").results["omega_1_5"]
-    assert (score.decimals, score.significant, score.rel_slack) == (14, None, 8.3e-07)
-    weights = notebook("life_is_short").results["alpha_1"]
-    assert (weights.decimals, weights.significant, weights.rel_slack) == (None, 5, 9.9e-06)
 
 
 def test_an_unknown_notebook_is_named_in_the_error():
@@ -205,31 +198,13 @@ def test_a_number_does_not_match_what_is_no_number():
     assert check(result, torch.tensor([True, True])) == Check(2, 0, math.inf)
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        None,
-        1.0,
-        True,
-        "text",
-        [],
-        [1.0],
-        [[1.0, 2.0]],
-        torch.tensor(1.0),
-        torch.ones(3),
-        torch.ones(2, 1),
-        torch.ones(2, 2, 2),
-        torch.ones(0, 2),
-    ],
-    ids=str,
-)
+OF_OTHER_SHAPES = (None, 1.0, True, "text", [], [1.0], [[1.0, 2.0]], torch.tensor(1.0))
+OF_OTHER_SHAPES += tuple(map(torch.ones, [(3,), (2, 1), (2, 2, 2), (0, 2)]))
+
+
+@pytest.mark.parametrize("value", OF_OTHER_SHAPES, ids=str)
 def test_a_value_of_another_shape_does_not_match(value):
     assert check(printed([[1.0, 1.0], [1.0, 1.0]], (2, 2), decimals=1), value) == Check(4, 0, None)
-
-
-def test_where_there_is_no_value_nothing_matches():
-    assert check(printed(0.0, kind="scalar", decimals=1), None) == Check(1, 0, None)
-    assert check(printed(False, kind="bool"), None) == Check(1, 0, None)
 
 
 @settings(max_examples=200, deadline=None)
@@ -290,13 +265,6 @@ def test_matrices_of_another_seed_are_not_the_printed_ones():
         assert not passes(notebook("wild_cat").results[id], value), id
 
 
-def test_a_relation_holds_to_the_last_digit():
-    ratios = RECIPES["journey_123"]["var_ratio"].value(traces())
-    printed_ratios = notebook("journey_123").results["var_ratio"]
-    assert check(printed_ratios, ratios) == Check(2, 2, None)
-    assert not passes(printed_ratios, [ratios[0] * (1 + 2e-15), ratios[1]])
-
-
 def test_results_that_nothing_computes_have_no_recipe():
     without = {id for n in NOTEBOOKS for id in notebook(n).results if id not in RECIPES[n]}
     variances = {f"var_{when}_{width}" for when in ("before", "after") for width in (5, 100)}
@@ -322,17 +290,6 @@ def test_a_comparison_can_be_false_and_where_shapes_or_types_differ_there_is_non
     first_run = RECIPES["sorry_dave"]["context_3_equal"]
     row_2 = BUILDERS["simplified"](EXAMPLES["sorry_dave_first_run"], 2)
     assert first_run.read(lambda _: row_2) is False
-
-
-def test_a_loop_of_one_row_and_a_loop_of_all_differ_where_something_is_no_number():
-    trace = Trace()
-    vectors = trace.step("vectors", Given(((1.0,), (2.0,))), axes=("key", "d_in"))
-    for name, weight in (("context", 0.5), ("lost", math.nan)):
-        weights = trace.step(f"{name}_weights", Given(((weight, 0.5),)), axes=("query", "key"))
-        trace.step(name, MatMul(), weights, vectors, axes=("query", "d_in"))
-    for name, equal in (("context", True), ("lost", False), ("context_weights", None)):
-        recipe = Recipe(f"loops_equal(any.{name}[0])", "wild_cat")
-        assert recipe.read(lambda _: trace) is equal
 
 
 @pytest.mark.parametrize("text", ["(lambda: 1)()", "row.sum()", "__import__('os')", "unknown", ""])
@@ -393,13 +350,6 @@ def test_a_sentence_of_another_length_has_marks_that_do_not_hold(example, senten
             for mark in marks(example.notebook, example.name, lesson, trace, query):
                 if n_tokens in mark.result.shape:
                     assert mark.check == Check(mark.result.count, 0, None), mark
-
-
-def test_one_typed_cell_leaves_the_other_numbers_matching():
-    example = EXAMPLES["journey_123"]
-    trace = embed(replace(example.inputs, edits=((0, 0, 0.44),)))
-    (mark,) = marks("journey_123", "journey_123", "tokenize", trace)
-    assert mark.check == Check(18, 17, pytest.approx(0.01))
 
 
 VALUES = {

@@ -113,11 +113,6 @@ def test_the_spread_is_1_where_all_alike_are_seen_and_0_at_one():
     assert MEASURES["spread"].of(half, range(3)) == pytest.approx(math.log(2) / math.log(3) / 2)
 
 
-def test_all_heads_are_measured_at_once():
-    both = torch.stack((looks(0, 0, 1), looks(0, 0, 0)))[None]
-    assert MEASURES["previous"].of(both, (1, 2, 3)).tolist() == [[1.0, 0.5]]
-
-
 def test_in_the_tiny_language_the_heads_that_its_page_names_are_found():
     """A name that comes again: the head that looks at what followed it the last time."""
     model = open_model(tiny.TINY)
@@ -293,32 +288,12 @@ def test_a_head_that_is_off_is_what_a_hook_of_torch_would_do(made, name):
     torch.testing.assert_close(logits(found), wanted, atol=1e-4, rtol=1e-4)
 
 
-def test_parts_that_are_off_add_nothing(made):
-    model, _ = made("llama")
-    off = run(model, IDS, changed=Changes(attention=frozenset({0}), ffn=frozenset({1})))
-    assert off.attention_added[0].abs().max() == 0
-    assert off.ffn_added[1].abs().max() == 0
-    assert off.ffn_added[0].abs().max() > 0
-
-
 def test_a_token_that_is_hidden_is_seen_by_itself_alone(made):
     model, _ = made("llama")
     found = run(model, IDS, changed=Changes(hidden_tokens=frozenset({0, 3})))
     assert found.weights[:, :, 4:, [0, 3]].abs().max() == 0
     assert (found.weights[:, :, 0, 0] == 1).all()
     torch.testing.assert_close(found.weights.sum(-1), torch.ones(found.weights.shape[:-1]))
-
-
-@pytest.mark.parametrize("name", A_FEW)
-def test_every_patch_of_a_sweep_is_the_run_with_that_patch(made, name):
-    model, _ = made(name)
-    found, other = run(model, IDS), run(model, OTHERS)
-    *_, swept = patch_each_place(found, other, position=6)
-    assert swept.share == 1
-    for layer, token in [(0, 0), (0, 1), (1, 4), (2, 6), (2, 7)]:
-        patch = {(layer, token): other.before[layer, token]}
-        wanted = run(model, IDS, changed=Changes(patches=patch)).final[6]
-        torch.testing.assert_close(swept.streams[layer, token], wanted, atol=1e-4, rtol=1e-4)
 
 
 @pytest.mark.parametrize("name", A_FEW)
@@ -362,19 +337,6 @@ def test_every_head_of_a_sweep_is_the_run_without_it(made, name):
         assert logit_of(found, one[None], 9)[0] == pytest.approx(float(said[9]), abs=1e-4)
         chance = float(said.softmax(-1)[9])
         assert chance_of(found, one[None], 9)[0] == pytest.approx(chance, abs=1e-6)
-
-
-def test_a_sweep_in_several_goes_is_the_same(made, monkeypatch):
-    model, _ = made("llama")
-    found, other = run(model, IDS), run(model, OTHERS)
-    *_, at_once = patch_each_place(found, other)
-    monkeypatch.setattr("attention_core.real_model.sweeps.AT_ONCE", 1)
-    shares = []
-    for swept in patch_each_place(found, other):
-        shares.append(swept.share)
-    torch.testing.assert_close(swept.streams, at_once.streams, atol=1e-4, rtol=1e-4)
-    assert shares == sorted(shares)
-    assert len(shares) == 3 * len(IDS)
 
 
 def test_sentences_of_two_lengths_cannot_be_patched(made):

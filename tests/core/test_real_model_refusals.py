@@ -3,6 +3,7 @@ known here. Each is refused by name and reason, and none is computed as somethin
 """
 
 import json
+import os
 import pickle
 import shutil
 import struct
@@ -130,27 +131,63 @@ def test_settings_of_other_families_are_refused(tmp_path, name, changes, words):
 # --- folders -------------------------------------------------------------------------------------
 
 
-def test_a_folder_with_nothing_in_it(tmp_path):
-    assert "there is no config.json" in said(tmp_path)
+def holds(name, content):
+    """Another content for a file of the folder."""
+    raw = content if isinstance(content, bytes) else json.dumps(content).encode()
+    return lambda folder: (folder / name).write_bytes(raw)
 
 
-@pytest.mark.parametrize("content", ["", "[1]", "{", '{"a": NaN', "\xff", "null"])
-def test_a_config_that_is_none(folder, content):
-    (folder / "config.json").write_bytes(content.encode("latin-1"))
-    assert "config.json in some model" in said(folder)
+def without(name):
+    return lambda folder: (folder / name).unlink()
 
 
-@pytest.mark.parametrize("name", ["config.json", "tokenizer.json"])
-def test_deep_json(folder, name):
-    (folder / name).write_text('{"a":' * 100_000)
-    assert f"{name} in some model cannot be read: it is nested too deeply" in said(folder)
+def long(name):
+    """A file of gigabytes, without a byte of it on the disk."""
+    return lambda folder: os.truncate(folder / name, 4 * 2**30)
 
 
-@pytest.mark.parametrize("name", ["config.json", "tokenizer.json"])
-def test_settings_of_gigabytes_are_not_read(folder, name):
-    with (folder / name).open("r+b") as file:
-        file.truncate(4 * 2**30)
-    assert "bytes" in said(folder)
+def cut_off(size):
+    path = "model.safetensors"
+    return lambda folder: os.truncate(folder / path, size)
+
+
+def twice(folder):
+    (folder / "model.safetensors").rename(folder / "0.safetensors")
+    shutil.copy(folder / "0.safetensors", folder / "1.safetensors")
+
+
+INDEX, WEIGHTS = "model.safetensors.index.json", "model.safetensors"
+PART = "model-00001-of-00002.safetensors"
+NOT_HERE = ("../model.safetensors", "/etc/passwd", "a/model.safetensors", "..", "x.bin", "a\\b")
+NO_CONFIG = ("", "[1]", "{", '{"a": NaN', "\xff", "null")
+DEEP = ('{"a":' * 100_000).encode()
+SPOILED = [
+    (without("config.json"), "there is no config.json"),
+    (without("tokenizer.json"), "there is no tokenizer.json"),
+    (without(WEIGHTS), "no weights in some model"),
+    *((holds("config.json", each.encode("latin-1")), "config.json in some") for each in NO_CONFIG),
+    (holds("config.json", DEEP), "config.json in some model cannot be read: it is nested too"),
+    (holds("tokenizer.json", DEEP), "tokenizer.json in some model cannot be read: it is nested"),
+    (long("config.json"), "bytes"),
+    (long("tokenizer.json"), "bytes"),
+    *(
+        (holds(INDEX, {"weight_map": {"w": name}}), "must be in safetensors files of this folder")
+        for name in NOT_HERE
+    ),
+    *((holds(INDEX, each), "names no files") for each in ({}, {"weight_map": []})),
+    (holds(INDEX, {"weight_map": {}}), "names no files"),
+    (holds(INDEX, {"weight_map": {"w": PART}}), f"{PART} is missing"),
+    (twice, "stands in 0.safetensors and in 1.safetensors"),
+    *((cut_off(size), WEIGHTS) for size in (0, 4, 8, 100, 5000)),
+    (holds(WEIGHTS, struct.pack("<Q", 2**40) + b"{}"), f"{WEIGHTS} is cut off"),
+    (holds("tokenizer.json", tokenizer(54)), "has a token 53, but there are vectors of 53"),
+]
+
+
+@pytest.mark.parametrize(("spoil", "words"), SPOILED, ids=range(len(SPOILED)))
+def test_a_folder_that_is_spoiled_is_refused(folder, spoil, words):
+    spoil(folder)
+    assert words in said(folder)
 
 
 def test_pickled_weights_are_left_alone(folder, tmp_path):
@@ -162,31 +199,6 @@ def test_pickled_weights_are_left_alone(folder, tmp_path):
     (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Harm()))
     assert "pytorch_model.bin, a kind of file that may run anything" in said(folder)
     assert not (tmp_path / "harm").exists()
-
-
-def test_no_weights(folder):
-    (folder / "model.safetensors").unlink()
-    assert "no weights in some model" in said(folder)
-
-
-@pytest.mark.parametrize(
-    "name", ["../model.safetensors", "/etc/passwd", "a/model.safetensors", "..", "x.bin", "a\\b"]
-)
-def test_an_index_that_leaves_the_folder(folder, name):
-    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"w": name}}))
-    assert "must be in safetensors files of this folder" in said(folder)
-
-
-@pytest.mark.parametrize("index", [{}, {"weight_map": []}, {"weight_map": {}}])
-def test_an_index_that_names_nothing(folder, index):
-    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
-    assert "names no files" in said(folder)
-
-
-def test_an_index_that_names_what_is_missing(folder):
-    index = {"weight_map": {"w": "model-00001-of-00002.safetensors"}}
-    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
-    assert "model-00001-of-00002.safetensors is missing" in said(folder)
 
 
 def test_a_model_in_several_parts_is_the_same_model(folder):
@@ -204,26 +216,6 @@ def test_a_model_in_several_parts_is_the_same_model(folder):
     again = open_model(folder)
     for name, numbers in wanted.items():
         assert torch.equal(again.matrix(name), numbers)
-
-
-def test_a_tensor_that_stands_in_two_files(folder):
-    tensors = load_file(folder / "model.safetensors")
-    (folder / "model.safetensors").unlink()
-    for at in range(2):
-        save_file(tensors, folder / f"{at}.safetensors")
-    assert "stands in 0.safetensors and in 1.safetensors" in said(folder)
-
-
-@pytest.mark.parametrize("size", [0, 4, 8, 100, 5000])
-def test_weights_that_are_cut_off(folder, size):
-    path = folder / "model.safetensors"
-    path.write_bytes(path.read_bytes()[:size])
-    assert "model.safetensors" in said(folder)
-
-
-def test_a_header_of_gigabytes(folder):
-    (folder / "model.safetensors").write_bytes(struct.pack("<Q", 2**40) + b"{}")
-    assert "model.safetensors is cut off" in said(folder)
 
 
 @pytest.mark.parametrize(
@@ -254,16 +246,6 @@ def test_numbers_of_a_kind_that_is_not_read(folder):
     save_file(tensors, folder / "model.safetensors")
     with pytest.raises(ModelRefused, match="numbers of kind I8"):
         open_model(folder).matrix("final_norm_gain")
-
-
-def test_a_tokenizer_that_does_not_belong_to_the_weights(folder):
-    (folder / "tokenizer.json").write_text(json.dumps(tokenizer(54)))
-    assert "has a token 53, but there are vectors of 53 tokens" in said(folder)
-
-
-def test_no_tokenizer(folder):
-    (folder / "tokenizer.json").unlink()
-    assert "there is no tokenizer.json" in said(folder)
 
 
 # --- GGUF ----------------------------------------------------------------------------------------

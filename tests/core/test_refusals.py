@@ -18,87 +18,164 @@ from attention_core.mechanism.trainable import attend_trainable, expand_token
 from attention_core.recipes import HeadsRecipe, MaskRecipe, Projections, even_width
 from checks import refused
 
-JOURNEY = EXAMPLES["journey_123"].inputs
 MATRIX = torch.ones(3, 5)
 
 
 def journey():
-    return embed(JOURNEY)
+    return embed(EXAMPLES["journey_123"].inputs)
 
 
-# --- places that do not exist ---------------------------------------------------------------------
+def of_matrix(operation):
+    return lambda: operation.value(MATRIX)
 
 
-@pytest.mark.parametrize(
-    ("operation", "message"),
-    [
-        (ops.Edit(((3, 0, 1.0),)), "there is no cell [3, 0] in a matrix of 3 rows and 5 columns"),
-        (ops.Edit(((0, 5, 1.0),)), "there is no cell [0, 5] in a matrix of 3 rows and 5 columns"),
-        (ops.Row(3), "there is no row 3: the last of 3 is row 2"),
-        (ops.ScaleRow(3, 2.0), "there is no row 3: the last of 3 is row 2"),
-        (ops.ScaleRow(-1, 2.0), "there is no row -1: the last of 3 is row 2"),
-        (ops.ShiftRow(3, 2.0), "there is no row 3: the last of 3 is row 2"),
-        (ops.ShiftRow(-1, 2.0), "there is no row -1: the last of 3 is row 2"),
-        (ops.SplitHeads(2), "5 columns cannot be shared evenly among 2 heads"),
-        (ops.SplitHeads(0), "5 columns cannot be shared evenly among 0 heads"),
-        (ops.SplitHeads(-5), "5 columns cannot be shared evenly among -5 heads"),
-        (ops.SplitWithoutTranspose(2), "5 columns cannot be shared evenly among 2 heads"),
-        (ops.RowsOfHeads(2), "3 rows cannot be shared evenly among 2 heads"),
-    ],
-    ids=str,
-)
-def test_a_place_that_does_not_exist_is_named(operation, message):
-    with refused(message):
-        operation.value(MATRIX)
+def made(what, **settings):
+    """Something that is made with settings; a mask of 3 queries and 5 keys."""
+    plain = {"n_queries": 3, "n_keys": 5} if what is ops.AttentionMask else {}
+    return lambda: what(**plain | settings)
 
 
-@pytest.mark.parametrize("head", [-1, 2, 99])
-def test_a_head_that_does_not_exist_cannot_be_switched_off(head):
-    with refused(f"there is no head {head}: the last of 2 is head 1"):
-        switch_off(attend_heads(journey()), head)
-
-
-@pytest.mark.parametrize(
-    "expand",
-    [
-        lambda place: expand_query(attend_simply(journey()), place),
-        lambda place: expand_token(attend_trainable(journey()), place),
-        lambda place: expand_word(attend_heads(journey()), place),
-        lambda place: change_token(attend_masked(journey()), place, 1.0),
-    ],
-    ids=["query", "token", "word", "change"],
-)
-def test_a_token_that_does_not_exist_is_named(expand):
-    with refused("there is no row 6: the last of 6 is row 5"):
-        expand(6)
-    with pytest.raises(ValueError, match="no row -1"):
-        expand(-1)
-
-
-@pytest.mark.parametrize("role", [0, 1, 2], ids=["query", "key", "value"])
-def test_a_typed_number_outside_its_matrix_is_named(role):
+def typed(role):
     edits = [(), (), ()]
     edits[role] = ((0, 2, 1.0),)
-    with refused("there is no cell [0, 2] in a matrix of 3 rows and 2 columns"):
-        attend_trainable(journey(), Projections(edits=tuple(edits)))
+    return lambda: attend_trainable(journey(), Projections(edits=tuple(edits)))
 
 
-def test_a_typed_number_outside_the_table_is_named():
-    with refused("there is no cell [7, 0] in a matrix of 3 rows and 3 columns"):
-        embed(Inputs("cat", edits=((7, 0, 1.0),)))
+def trained(shape, n_targets):
+    targets = next_tokens([str(place) for place in range(n_targets + 1)])
+    return lambda: train(torch.ones(shape), targets)
 
 
-# --- shapes ---------------------------------------------------------------------------------------
+EXPANDED = {
+    "query": lambda place: expand_query(attend_simply(journey()), place),
+    "token": lambda place: expand_token(attend_trainable(journey()), place),
+    "word": lambda place: expand_word(attend_heads(journey()), place),
+    "change": lambda place: change_token(attend_masked(journey()), place, 1.0),
+}
+WIDTHS = [(Projections, name) for name in ("d_query", "d_value")]
+WIDTHS += [(HeadsRecipe, name) for name in ("n_heads", "d_head", "d_value", "d_model")]
+ROW_3, ROW_BELOW = (f"there is no row {at}: the last of 3 is row 2" for at in (3, -1))
+EDIT = "in a matrix of 3 rows and"
+UNEVEN = "cannot be shared evenly among"
+MASK, NO_ONE = ops.AttentionMask, "a mask needs at least one query and one key"
+TOKENIZER = "'text' or 'blanks_kept' or 'blanks' or 'lower_words' or 'tiny_language'"
+VOCABULARY = "'distinct' or 'duplicates' or 'random' or 'trained'"
+REFUSED = [
+    # places that do not exist
+    (of_matrix(ops.Edit(((3, 0, 1.0),))), f"there is no cell [3, 0] {EDIT} 5 columns"),
+    (of_matrix(ops.Edit(((0, 5, 1.0),))), f"there is no cell [0, 5] {EDIT} 5 columns"),
+    (of_matrix(ops.Row(3)), ROW_3),
+    (of_matrix(ops.ScaleRow(3, 2.0)), ROW_3),
+    (of_matrix(ops.ScaleRow(-1, 2.0)), ROW_BELOW),
+    (of_matrix(ops.ShiftRow(3, 2.0)), ROW_3),
+    (of_matrix(ops.ShiftRow(-1, 2.0)), ROW_BELOW),
+    *(
+        (lambda head=head: switch_off(attend_heads(journey()), head), message)
+        for head in (-1, 2, 99)
+        for message in [f"there is no head {head}: the last of 2 is head 1"]
+    ),
+    *(
+        (lambda of=of: of(6), "there is no row 6: the last of 6 is row 5")
+        for of in EXPANDED.values()
+    ),
+    # heads that cannot share
+    *((of_matrix(ops.SplitHeads(n)), f"5 columns {UNEVEN} {n} heads") for n in (2, 0, -5)),
+    (of_matrix(ops.SplitWithoutTranspose(2)), f"5 columns {UNEVEN} 2 heads"),
+    (of_matrix(ops.RowsOfHeads(2)), f"3 rows {UNEVEN} 2 heads"),
+    *(
+        (lambda n=n: even_width(4, n), f"d_model = 4 {UNEVEN} {n} heads. It can among 1, 2 or 4")
+        for n in (0, -2, 3)
+    ),
+    (lambda: even_width(6, 4), f"d_model = 6 {UNEVEN} 4 heads. It can among 1, 2, 3 or 6"),
+    (lambda: even_width(11, 2), f"d_model = 11 {UNEVEN} 2 heads. It can among 1"),
+    (lambda: even_width(0, 2), "d_model is 0, but must be 1 or more"),
+    # typed numbers
+    *((typed(role), f"there is no cell [0, 2] {EDIT} 2 columns") for role in range(3)),
+    (made(ops.Edit, edits=()), "no cell was typed: an edit needs a row, a column and a number"),
+    (
+        made(ops.Edit, edits=((-1, 0, 9.0),)),
+        "cells are counted from 0, so there is no cell [-1, 0]",
+    ),
+    # masks
+    (made(MASK, n_queries=0), NO_ONE),
+    (made(MASK, n_keys=-1), NO_ONE),
+    (made(MASK, window=0), "a window of 0 hides every key: choose 1 or more"),
+    (made(MASK, window=-2), "a window of -2 hides every key: choose 1 or more"),
+    (made(MASK, hidden_key=5), "there is no key 5: the last of 5 is key 4"),
+    (made(MASK, hidden_key=-1), "there is no key -1: the last of 5 is key 4"),
+    (made(MASK, flipped=((3, 0),)), "there is no query 3: the last of 3 is query 2"),
+    (made(MASK, flipped=((0, 0), (-1, 0))), "there is no query -1: the last of 3 is query 2"),
+    (made(MASK, flipped=((0, 5),)), "there is no key 5: the last of 5 is key 4"),
+    # dropout
+    *(
+        (made(ops.Drop, probability=p), f"dropout of {p}: choose 0 or more, and less than 1")
+        for p in (-0.1, 1.0, 1.5, math.inf, math.nan)
+    ),
+    (
+        lambda: drop_weights(attend_masked(journey(), ways=("",)), 1.0, seed=1),
+        "dropout of 1.0: choose 0 or more, and less than 1",
+    ),
+    # recipes
+    *(
+        (made(recipe, **{name: least}), f"{name} is {least}, but must be 1 or more")
+        for recipe, name in WIDTHS
+        for least in (0, -1)
+    ),
+    *(
+        case
+        for recipe in (Projections, HeadsRecipe)
+        for case in (
+            (
+                made(recipe, start="normal"),
+                "start is 'normal', but must be 'rand' or 'linear' or 'given'",
+            ),
+            (made(recipe, start="given"), "start is 'given', but no matrices are given"),
+            (made(recipe, scale="sqrt"), "scale is 'sqrt', but must be 'sqrt_d' or 'none' or 'd'"),
+        )
+    ),
+    (made(Projections, skipped_draws=-1), "skipped_draws is -1, but must be 0 or more"),
+    # inputs
+    *(
+        (made(Inputs, sentence="cat", **{name: value}), f"{name} is {value!r}, but must be {what}")
+        for name, value, what in (
+            ("tokenizer", "nope", TOKENIZER),
+            ("vocabulary", "sorted", VOCABULARY),
+            ("d_in", 0, "1 or more"),
+            ("reserved", -1, "0 or more"),
+            ("skipped_draws", -1, "0 or more"),
+        )
+    ),
+    # training
+    (made(TrainingSettings, steps=0), "0 steps: choose 1 to 5,000"),
+    (made(TrainingSettings, steps=5_001), "5001 steps: choose 1 to 5,000"),
+    (made(TrainingSettings, width=0), "a width of 0: choose 1 to 64"),
+    (made(TrainingSettings, width=65), "a width of 65: choose 1 to 64"),
+    *(
+        (made(TrainingSettings, learning_rate=r), f"a learning rate of {r}: choose 0 or more")
+        for r in (-0.1, math.nan, math.inf)
+    ),
+    (trained((65, 3), 64), "65 tokens are too many to train on: at most 64"),
+    (trained((3, 65), 2), "embeddings of width 65 are too wide to train on: 64 fit"),
+    (trained((3, 5), 3), "3 tokens have 2 next ones, but there are targets of shape (3,)"),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), REFUSED, ids=[message for _, message in REFUSED])
+def test_what_cannot_be_is_refused_in_words(call, message):
+    with refused(message):
+        call()
+
+
+@pytest.mark.parametrize("expand", EXPANDED.values(), ids=EXPANDED)
+def test_a_token_before_the_first_is_named(expand):
+    with pytest.raises(ValueError, match="no row -1"):
+        expand(-1)
 
 
 @pytest.mark.parametrize(
     ("operation", "shapes", "message"),
     [
-        (
-            ops.Divide(),
-            [(1, 2), (1, 2)],
-            "Divide takes (…, key) (…, 1), but was given (1, 2) (1, 2)",
-        ),
+        (ops.Divide(), [(1, 2), (1, 2)], "Divide takes (…, key) (…, 1), but was given (1, 2) (1"),
         (ops.Multiply(by_row=True), [(3,), (2, 3, 5)], "Multiply takes (key) (key, d), but"),
         (ops.ScaleRow(0, 2.0), [(3, 3, 5)], "ScaleRow takes (token, d), but was given (3, 3, 5)"),
         (ops.MatMulByLoop(), [(2, 3), (5, 7)], "MatMulByLoop takes (i, k) (j, k), but"),
@@ -120,29 +197,6 @@ def test_one_token_has_no_weights_alone_where_they_are_shared_down_another_axis(
     with pytest.raises(ValueError, match="shared out along another axis than the keys"):
         expand_token(trace, 1)
     assert set(trace) == before
-
-
-# --- masks ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"n_queries": 0, "n_keys": 3}, "a mask needs at least one query and one key"),
-        ({"n_queries": 3, "n_keys": -1}, "a mask needs at least one query and one key"),
-        ({"window": 0}, "a window of 0 hides every key: choose 1 or more"),
-        ({"window": -2}, "a window of -2 hides every key: choose 1 or more"),
-        ({"hidden_key": 5}, "there is no key 5: the last of 5 is key 4"),
-        ({"hidden_key": -1}, "there is no key -1: the last of 5 is key 4"),
-        ({"flipped": ((3, 0),)}, "there is no query 3: the last of 3 is query 2"),
-        ({"flipped": ((0, 0), (-1, 0))}, "there is no query -1: the last of 3 is query 2"),
-        ({"flipped": ((0, 5),)}, "there is no key 5: the last of 5 is key 4"),
-    ],
-    ids=str,
-)
-def test_a_mask_has_only_rules_that_it_can_keep(arguments, message):
-    with refused(message):
-        ops.AttentionMask(**{"n_queries": 3, "n_keys": 5} | arguments)
 
 
 def test_the_mask_of_a_sentence_leaves_out_what_lies_outside_of_it():
@@ -175,87 +229,6 @@ def test_a_mask_of_another_kind_or_shape_is_named(mask, message):
             refuse()
 
 
-@pytest.mark.parametrize("shape", [(3,), (1, 3), (3, 1), (3, 3), (2, 3, 3)])
-def test_a_mask_may_leave_out_what_is_the_same_for_all(shape):
-    hidden = ops.MaskedFill().value(torch.ones(2, 3, 3), torch.zeros(shape, dtype=torch.bool))
-    assert torch.equal(hidden, torch.full((2, 3, 3), -math.inf))
-
-
-@pytest.mark.parametrize("probability", [-0.1, 1.0, 1.5, math.inf, math.nan])
-def test_dropout_leaves_something(probability):
-    message = f"dropout of {probability}: choose 0 or more, and less than 1"
-    with refused(message):
-        ops.Drop(probability)
-    with refused(message):
-        drop_weights(attend_masked(journey(), ways=("",)), probability, seed=1)
-
-
-# --- recipes --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("least", [0, -1])
-@pytest.mark.parametrize(
-    ("recipe", "name"),
-    [
-        *((Projections, name) for name in ("d_query", "d_value")),
-        *((HeadsRecipe, name) for name in ("n_heads", "d_head", "d_value", "d_model")),
-    ],
-)
-def test_a_width_or_a_number_of_heads_below_1_is_refused(recipe, name, least):
-    with refused(f"{name} is {least}, but must be 1 or more"):
-        recipe(**{name: least})
-
-
-@pytest.mark.parametrize("recipe", [Projections, HeadsRecipe])
-def test_a_recipe_offers_choices_and_no_others(recipe):
-    with refused("start is 'normal', but must be 'rand' or 'linear' or 'given'"):
-        recipe(start="normal")
-    with refused("scale is 'sqrt', but must be 'sqrt_d' or 'none' or 'd'"):
-        recipe(scale="sqrt")
-
-
-@pytest.mark.parametrize(
-    ("setting", "message"),
-    [
-        (
-            {"tokenizer": "nope"},
-            "tokenizer is 'nope', but must be 'text' or 'blanks_kept' or 'blanks' or "
-            "'lower_words' or 'tiny_language'",
-        ),
-        (
-            {"vocabulary": "sorted"},
-            "vocabulary is 'sorted', but must be 'distinct' or 'duplicates' or 'random' or "
-            "'trained'",
-        ),
-        ({"d_in": 0}, "d_in is 0, but must be 1 or more"),
-        ({"reserved": -1}, "reserved is -1, but must be 0 or more"),
-        ({"skipped_draws": -1}, "skipped_draws is -1, but must be 0 or more"),
-    ],
-    ids=str,
-)
-def test_inputs_have_only_what_there_is(setting, message):
-    with refused(message):
-        Inputs("cat", **setting)
-
-
-@pytest.mark.parametrize("n_heads", [0, -2, 3])
-def test_a_width_that_heads_cannot_share_is_refused_with_those_that_can(n_heads):
-    with refused(
-        f"d_model = 4 cannot be shared evenly among {n_heads} heads. It can among 1, 2 or 4"
-    ):
-        even_width(4, n_heads)
-
-
-def test_no_width_cannot_be_shared():
-    with refused("d_model is 0, but must be 1 or more"):
-        even_width(0, 2)
-
-
-def test_draws_cannot_be_given_away_backwards():
-    with refused("skipped_draws is -1, but must be 0 or more"):
-        Projections(skipped_draws=-1)
-
-
 def test_what_attention_divides_by_and_hides_by_is_one_of_its_choices():
     trace = Trace()
     rows = trace.step("rows", ops.Given(((1.0, 2.0),)), axes=("token", "d"))
@@ -267,58 +240,3 @@ def test_what_attention_divides_by_and_hides_by_is_one_of_its_choices():
         attend_masked(journey(), ways=("", "zero"))
     with pytest.raises(ValueError, match=r"way of hiding is 'zeroed_', but must be ''$"):
         change_token(attend_masked(journey(), ways=("",)), 0, 1.0, "zeroed_")
-
-
-# --- typed numbers --------------------------------------------------------------------------------
-
-
-def test_an_edit_without_numbers_is_refused():
-    with refused("no cell was typed: an edit needs a row, a column and a number"):
-        ops.Edit(())
-
-
-def test_whole_numbers_may_be_typed():
-    step = ops.Edit(((0, 1, 7), (2, 4, -3)))
-    edited = step.value(MATRIX)
-    assert edited.dtype == torch.float32
-    assert (edited[0, 1].item(), edited[2, 4].item(), edited.sum().item()) == (7, -3, 17)
-    assert torch.equal(eval(step.code("matrix"), {"torch": torch, "matrix": MATRIX}), edited)
-    assert embed(Inputs("cat", edits=((0, 0, 7),)))["embeddings"].value[0, 0] == 7
-
-
-# --- training -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"steps": 0}, "0 steps: choose 1 to 5,000"),
-        ({"steps": 5_001}, "5001 steps: choose 1 to 5,000"),
-        ({"width": 0}, "a width of 0: choose 1 to 64"),
-        ({"width": 65}, "a width of 65: choose 1 to 64"),
-        ({"learning_rate": -0.1}, "a learning rate of -0.1: choose 0 or more"),
-        ({"learning_rate": math.nan}, "a learning rate of nan: choose 0 or more"),
-        ({"learning_rate": math.inf}, "a learning rate of inf: choose 0 or more"),
-    ],
-    ids=str,
-)
-def test_training_has_settings_within_its_bounds(arguments, message):
-    with refused(message):
-        TrainingSettings(**arguments)
-
-
-@pytest.mark.parametrize(
-    ("shape", "n_targets", "message"),
-    [
-        ((65, 3), 64, "65 tokens are too many to train on: at most 64"),
-        ((3, 65), 2, "embeddings of width 65 are too wide to train on: 64 fit"),
-        ((3, 5), 3, "3 tokens have 2 next ones, but there are targets of shape (3,)"),
-    ],
-    ids=str,
-)
-def test_training_refuses_what_is_too_large_or_does_not_fit_before_its_first_step(
-    shape, n_targets, message
-):
-    targets = next_tokens([str(place) for place in range(n_targets + 1)])
-    with refused(message):
-        train(torch.ones(shape), targets)

@@ -76,14 +76,6 @@ def test_a_masked_score_says_what_stands_there_instead():
     assert said(trace, "masked_scores", 3, 1).startswith("`mask[3, 1]` is true")
 
 
-def test_a_row_without_any_key_says_so():
-    trace = masked(causal=False, flipped=tuple((2, key) for key in range(5)))
-    assert "every key of this query is hidden" in said(trace, "weights", 2, 0)
-    assert said(trace, "context_vectors", 2, 0) == (
-        "All 5 products are times 0 (every key of this query is hidden)."
-    )
-
-
 def test_what_dropout_took_is_told_from_what_the_mask_hides():
     trace = drop_weights(masked(), 0.5, seed=3)
     out = trace["kept"].value < 0.5

@@ -7,27 +7,17 @@ from xml.etree import ElementTree
 
 import pytest
 
-from attention_core import EXAMPLES, Inputs, Trace, embed
+from attention_core import EXAMPLES, Trace, embed
 from attention_core import operations as ops
 from attention_core.export.spreadsheet import MOST_CELLS, spreadsheet, too_large
 from attention_core.export.spreadsheet.layout import Layout
-from attention_core.mechanism.masking import attend_masked, drop_weights
-from attention_core.recipes import MaskRecipe
 from recalculated import cells, needs_office, wrong
-from traces import LESSONS, lesson_trace, workshop
-
-
-def hidden_and_dropped():
-    """A query that sees nothing, a window, a typed vector, and weights dropped by chance."""
-    mask = MaskRecipe(window=3, hidden_key=0, flipped=((0, 5), (5, 2)))
-    inputs = Inputs("a b c d a b", d_in=3, edits=((0, 1, 0.5), (1, 2, -2.0)))
-    return drop_weights(attend_masked(embed(inputs), mask, scale="d"), 0.3, seed=9)
-
+from traces import LESSONS, all_ways_to_hide, lesson_trace, workshop
 
 EACH = [*LESSONS, *(f"simplified/{example}" for example in EXAMPLES)]
 TRACES = {
     "workshop": workshop,
-    "hidden_and_dropped": hidden_and_dropped,
+    "all_ways_to_hide": all_ways_to_hide,
     **{name.replace("/", "-"): partial(lesson_trace, name) for name in EACH},
 }
 AS_VALUES = {"stored"}
@@ -41,7 +31,7 @@ def test_recalculated_by_libreoffice_the_numbers_are_the_same_and_follow_a_chang
     assert {which: apart for which, apart in found.items() if which[1] not in AS_VALUES} == {}
 
 
-@pytest.mark.parametrize("make", [workshop, hidden_and_dropped], ids=["workshop", "hidden"])
+@pytest.mark.parametrize("make", [workshop, all_ways_to_hide], ids=["workshop", "hidden"])
 def test_what_is_given_is_a_number_and_all_else_a_formula(make):
     trace = make()
     found, layout = cells(spreadsheet(trace, "")), Layout(trace)
@@ -106,7 +96,7 @@ def test_what_a_sheet_cannot_hold_is_refused_in_words(shape):
 
 
 def test_the_first_sheet_says_what_is_a_value_and_what_to_try():
-    with zipfile.ZipFile(io.BytesIO(spreadsheet(hidden_and_dropped(), ""))) as parts:
+    with zipfile.ZipFile(io.BytesIO(spreadsheet(all_ways_to_hide(), ""))) as parts:
         said = parts.read("xl/sharedStrings.xml").decode()
     assert "In mask (" in said
     assert "-1E+300" in said

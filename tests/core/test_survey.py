@@ -104,18 +104,6 @@ def test_means_are_those_of_the_sentences_joined_by_hand(model, few):
         assert few.mean(name, 1, 2) == float(few.means[at, 1, 2])
 
 
-def test_a_long_sentence_counts_for_more_than_a_short_one():
-    """Four queries that look at the token before, and one that does not."""
-    sums = surveys._Sums(SimpleNamespace(settings=SimpleNamespace(n_layers=1, n_heads=1)))
-    sums.add(0, (1, 2, 3, 4, 5), torch.eye(5)[[0, 0, 1, 2, 3]][None, None])
-    sums.add(1, (1, 2), torch.eye(2)[None, None])
-    found = sums.survey()
-    assert found.mean("previous", 0, 0) == pytest.approx(4 / 5)
-    assert found.asked("previous") == (5, 2)
-    assert found.asked("near") == (0, 0)
-    assert math.isnan(found.mean("same", 0, 0)), "no token came twice: nothing is known"
-
-
 def test_shares_rise_to_1_and_each_survey_is_of_the_sentences_so_far(model):
     told = [*survey(model, FEW)]
     assert [share for share, _ in told] == [0.25, 0.5, 0.75, 1]

@@ -23,7 +23,7 @@ from attention_core.operations import Given, RotaryAngles, Rotate, WindowMask
 from attention_core.operations.distances import alibi_slopes
 from attention_core.recipes import HeadsRecipe
 from attention_core.text.inputs import Inputs
-from checks import random, same, taken_apart_and_run_anew
+from checks import random, same, taken_apart_and_run_anew, turned
 
 N_TEXTS, N_HEADS, N_QUERIES, N_KEYS, D_HEAD = 2, 3, 5, 7, 11
 
@@ -55,15 +55,6 @@ def test_slopes_of_eight_heads_are_halves_of_halves():
         alibi_slopes(0)
 
 
-def with_alibi(queries, keys, values, first, added=0.0):
-    """Head by head, score by score."""
-    scores = torch.einsum("...id,...jd->...ij", queries, keys) / queries.shape[-1] ** 0.5
-    n_queries, n_keys = scores.shape[-2:]
-    for head, i, j in itertools.product(range(N_HEADS), range(n_queries), range(n_keys)):
-        scores[..., head, i, j] -= published_slopes(N_HEADS)[head] * abs(i + first - j)
-    return torch.einsum("...ij,...jd->...id", (scores + added).softmax(-1), values)
-
-
 @pytest.mark.parametrize("front", [(N_HEADS,), (N_TEXTS, N_HEADS)], ids=str)
 @pytest.mark.parametrize("corner", ["top_left", "bottom_right"])
 def test_alibi_is_plain_torch_written_out(front, corner):
@@ -75,6 +66,15 @@ def test_alibi_is_plain_torch_written_out(front, corner):
     added = random(N_QUERIES, N_KEYS, seed=8)
     trace = attend_tensors(*given, alibi=True, corner=corner, mask=added)
     same(trace["context_vectors"].value, with_alibi(*given, first, added))
+
+
+def with_alibi(queries, keys, values, first, added=0.0):
+    """Head by head, score by score."""
+    scores = torch.einsum("...id,...jd->...ij", queries, keys) / queries.shape[-1] ** 0.5
+    n_queries, n_keys = scores.shape[-2:]
+    for head, i, j in itertools.product(range(N_HEADS), range(n_queries), range(n_keys)):
+        scores[..., head, i, j] -= published_slopes(N_HEADS)[head] * abs(i + first - j)
+    return torch.einsum("...ij,...jd->...id", (scores + added).softmax(-1), values)
 
 
 def test_alibi_counts_the_past_keeps_the_precision_and_takes_one_head():
@@ -92,25 +92,6 @@ def test_alibi_counts_the_past_keeps_the_precision_and_takes_one_head():
 
 
 # --- windows with sinks ---------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("corner", ["top_left", "bottom_right"])
-@pytest.mark.parametrize(("window", "sinks"), [((1, 0), 2), ((0, 1), 3), ((2, None), 1)])
-@pytest.mark.parametrize("n_past", [0, 3])
-def test_sinks_stay_visible_beside_a_window_as_loops_have_it(corner, window, sinks, n_past):
-    queries, keys, values = (random(n, D_HEAD, seed=n) for n in (N_QUERIES, N_KEYS, N_KEYS))
-    past = {}
-    if n_past:
-        past = {"past_keys": keys[:n_past], "past_values": values[:n_past]}
-    given = (queries, keys[n_past:], values[n_past:])
-    trace = attend_tensors(*given, **past, causal=True, corner=corner, window=window, sinks=sinks)
-    first = N_KEYS - N_QUERIES if corner == "bottom_right" else n_past
-    wanted = torch.zeros(N_QUERIES, N_KEYS, dtype=torch.bool)
-    for i, j in itertools.product(range(N_QUERIES), range(N_KEYS)):
-        place = i + first
-        wanted[i, j] = j <= place and (j >= place - window[0] or j < sinks)
-    assert trace["mask"].value.equal(wanted)
-    assert (trace["weights"].value[~wanted] == 0).all()
 
 
 def test_a_hidden_key_says_beyond_which_place_it_stands():
@@ -168,15 +149,6 @@ def by_hand(trace, today):
                 scores[i, j] = -math.inf
         contexts.append(scores.softmax(-1) @ value)
     return torch.cat(contexts, dim=-1) @ trace["W_output"].value
-
-
-def turned(vectors, base):
-    """By complex numbers."""
-    left, right = vectors.chunk(2, dim=-1)
-    pairs = torch.arange(left.shape[-1]) / left.shape[-1]
-    angles = torch.outer(torch.arange(len(vectors)).float(), base**-pairs)
-    made = torch.complex(left, right) * torch.polar(torch.ones_like(angles), angles)
-    return torch.cat([made.real, made.imag], dim=-1)
 
 
 @pytest.mark.parametrize("name", SWITCHED)

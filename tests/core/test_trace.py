@@ -1,7 +1,6 @@
 """The trace: what it refuses and what it says, and that nothing recorded in it ever changes."""
 
 import pytest
-import torch
 
 from attention_core import (
     EXAMPLES,
@@ -12,7 +11,7 @@ from attention_core import (
     embed,
     expand_query,
 )
-from attention_core.operations import Add, Given, MatMul, Row, Softmax, Transpose
+from attention_core.operations import Add, Given, MatMul, Softmax, Transpose
 from checks import refused
 
 
@@ -22,12 +21,6 @@ def matrix(n_rows, n_columns):
 
 def vector(length):
     return Given((0.5,) * length)
-
-
-def example_trace(name):
-    example = EXAMPLES[name]
-    options = SimplifiedOptions(divide=example.divide)
-    return expand_query(attend(embed(example.inputs), options), example.query)
 
 
 # --- what is refused, and what is said ------------------------------------------------------------
@@ -107,15 +100,6 @@ def test_a_refused_step_leaves_no_axis_behind():
 # --- what a trace keeps ---------------------------------------------------------------------------
 
 
-def test_steps_are_kept_in_the_order_they_were_made():
-    trace = Trace()
-    for name in ("zebra", "apple", "mango"):
-        trace.step(name, vector(2), axes=("key",))
-    assert list(trace) == ["zebra", "apple", "mango"]
-    assert [step.name for step in trace.values()] == list(trace)
-    assert len(trace) == 3
-
-
 def test_a_step_cannot_be_put_into_a_trace_or_taken_out():
     trace = Trace()
     step = trace.step("keys", vector(2), axes=("key",))
@@ -144,14 +128,6 @@ def test_later_steps_change_no_earlier_one(name):
 
 
 # --- what a trace and a step say ------------------------------------------------------------------
-
-
-def test_labels_are_the_given_ones_or_the_places():
-    trace = Trace(query=["The", "cat"])
-    trace.step("scores", matrix(2, 3), axes=("query", "key"))
-    assert trace.labels("query") == ("The", "cat")
-    assert trace.labels("key") == ("0", "1", "2")
-    assert (trace.size("query"), trace.size("key")) == (2, 3)
 
 
 def test_an_axis_that_no_step_has_has_no_length():
@@ -189,15 +165,6 @@ def test_a_formula_writes_out_the_steps_that_are_not_known():
     assert known == "Z = A X"
     written_out = trace.formula("context_vectors", known=("embeddings",))
     assert written_out == r"Z = \operatorname{softmax}\!\left(X X^\top\right) X"
-
-
-def test_a_cell_is_the_value_at_its_index_and_says_where_it_is():
-    trace = Trace()
-    rows = trace.step("rows", Given(((1.0, 2.0, 3.0), (4.0, 5.0, 6.0))), axes=("query", "key"))
-    row = trace.step("row", Row(1), rows, axes=("key",))
-    assert (rows.cell((0, 2)).value, str(rows.cell((0, 2)))) == (3.0, "rows[0, 2]")
-    assert (row.cell((2,)).value, str(row.cell((2,)))) == (6.0, "row[2]")
-    assert torch.equal(row.value, torch.tensor([4.0, 5.0, 6.0]))
 
 
 # --- names of places ------------------------------------------------------------------------------

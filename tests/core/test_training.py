@@ -102,11 +102,6 @@ def test_training_leaves_its_operands_and_torch_s_own_generator():
     assert not vectors.requires_grad
 
 
-def test_next_tokens_are_numbered_as_they_first_appear():
-    assert next_tokens(("b", "a", "b", "c", "a")).tolist() == [1, 0, 2, 1]
-    assert next_tokens(("a",)).tolist() == []
-
-
 @every_example
 def test_what_changed_most_is_what_a_search_through_every_number_finds(example):
     first, *_, last = train(*learned(example, steps=40, width=5))

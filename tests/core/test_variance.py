@@ -60,25 +60,6 @@ def test_the_size_of_chunks_changes_nothing_to_the_last_bit(distribution, d):
     assert effects[0] == effects[1] == effects[2]
 
 
-@pytest.mark.parametrize("spread", [0.5, 1.0, 2.0])
-@pytest.mark.parametrize("distribution", ["normal", "uniform", "uniform_0_1"])
-@pytest.mark.parametrize("d", [1, 5, 64, 257])
-def test_theory_holds_within_five_standard_errors(distribution, d, spread):
-    settings = Trials(d, 20_000, distribution, spread, seed=11)
-    theory, measured = variance_theory(settings), end(settings)
-    error = theory.standard_error(settings.trials)
-    assert abs(measured.variance - theory.variance) < 5 * error
-    assert abs(measured.mean - theory.mean) < 5 * math.sqrt(theory.variance / settings.trials)
-
-
-def test_the_standard_error_is_how_far_measured_variances_spread():
-    for distribution in ("normal", "uniform", "uniform_0_1"):
-        settings = Trials(3, 400, distribution)
-        found = [end(replace(settings, seed=seed)).variance for seed in range(400)]
-        expected = variance_theory(settings).standard_error(400)
-        assert statistics.stdev(found) == pytest.approx(expected, rel=0.15)
-
-
 @pytest.mark.parametrize("d", [1, 5, 100, 4_096])
 def test_theory_is_the_known_formulas(d):
     normal = variance_theory(Trials(d))
@@ -142,32 +123,9 @@ def test_the_effect_on_softmax_is_that_of_torch_s_derivatives(d, n_keys):
 
 
 def test_a_gradient_too_small_for_a_difference_from_one_is_still_measured():
+    assert trials_at(1) == 4_000 > trials_at(4_096) > 96
     found = softmax_effect(Trials(4_096, 96))["nothing"]
     assert 0 < found.gradient_norm < 1e-9
-
-
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_undivided_most_draws_are_saturated_and_some_stay_steep(seed):
-    found = softmax_effect(Trials(128, trials_at(128), seed=seed))
-    plain, by_root = found["nothing"], found["sqrt_d"]
-    assert plain.saturated == pytest.approx(0.52, abs=0.03), "of 20,000 draws"
-    assert by_root.saturated == 0
-    low, _, high = plain.gradient_quartiles
-    assert 50 * low < by_root.gradient_norm < high / 4
-    even = [each / by_root.gradient_norm for each in by_root.gradient_quartiles]
-    assert even == pytest.approx([1, 1, 1], abs=0.04)
-    assert trials_at(1) == 4_000 > trials_at(4_096) > 96
-
-
-@pytest.mark.parametrize("seed", [0, 1, 2])
-@pytest.mark.parametrize("d", [256, 1_024, 4_096])
-def test_wide_vectors_cost_the_gradient_without_the_root_and_with_d(d, seed):
-    wide = softmax_effect(Trials(d, 96, seed=seed))
-    by_root = wide["sqrt_d"].gradient_norm
-    assert by_root * d**0.5 == pytest.approx(0.36, rel=0.1), "that of softmax, divided by √d"
-    assert wide["nothing"].gradient_norm < by_root / 10
-    assert wide["d"].gradient_norm < by_root / (0.9 * d**0.5), "√d times smaller"
-    assert wide["nothing"].entropy < wide["sqrt_d"].entropy < wide["d"].entropy
 
 
 @pytest.mark.parametrize(

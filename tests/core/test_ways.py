@@ -8,8 +8,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from attention_core import EXAMPLES, embed
-from attention_core.mechanism.attention import scale_of
-from attention_core.mechanism.masking import attend_masked, change_token, drop_weights
+from attention_core.mechanism.masking import attend_masked
 from attention_core.mechanism.multi_head import (
     add_batched,
     add_big_projection,
@@ -19,10 +18,9 @@ from attention_core.mechanism.multi_head import (
     switch_off,
 )
 from attention_core.mechanism.trainable import add_other_ways, attend_trainable, expand_token
-from attention_core.recipes import PLURAL, ROLES, HeadsRecipe, MaskRecipe
+from attention_core.recipes import PLURAL, ROLES, HeadsRecipe
 
 every_example = pytest.mark.parametrize("example", EXAMPLES)
-JOURNEY = EXAMPLES["journey_123"].inputs
 ODD_HEADS = HeadsRecipe(n_heads=3, d_head=5, d_value=2, d_model=7, seed=11)
 
 
@@ -40,17 +38,6 @@ def heads(example, recipe=None):
 def single(example, **changes):
     example = EXAMPLES[example]
     return attend_trainable(embed(example.inputs), replace(example.projections, **changes))
-
-
-@pytest.mark.parametrize("scale", ["none", "sqrt_d", "d"])
-def test_what_the_scores_were_divided_by_can_be_read_off(scale):
-    trace = single("wild_cat", d_query=3, scale=scale)
-    divisor = {"none": 1.0, "sqrt_d": 3**0.5, "d": 3.0}[scale]
-    assert scale_of(trace) == scale
-    oracle = F.scaled_dot_product_attention(
-        *(trace[PLURAL[role]].value[None] for role in ROLES), scale=1 / divisor
-    )[0]
-    assert near(trace["context_vectors"].value, oracle)
 
 
 # --- heads ----------------------------------------------------------------------------------------
@@ -160,22 +147,6 @@ def test_a_number_typed_into_a_matrix_changes_its_column_alone(start):
     assert near(typed["linear_keys"].value, typed["keys"].value)
 
 
-# --- masks ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("token", range(6))
-def test_no_token_moves_a_context_vector_before_its_own(token):
-    moved = {}
-    for way in ("", "zero_filled_", "zeroed_", "renormalised_"):
-        trace = change_token(attend_masked(embed(JOURNEY)), token, 2.5, way)
-        moved[way] = trace["moved"].value[:token].abs().max().item() if token else 0.0
-        assert trace["moved"].value[token].abs().max() > 0.01
-    assert moved[""] == 0
-    assert moved["renormalised_"] < 1e-6
-    if token:
-        assert min(moved["zero_filled_"], moved["zeroed_"]) > 1e-3
-
-
 @pytest.mark.parametrize("scale", ["none", "sqrt_d", "d"])
 @every_example
 def test_the_two_right_ways_to_hide_agree_and_are_torch_s(example, scale):
@@ -191,12 +162,4 @@ def test_the_two_right_ways_to_hide_agree_and_are_torch_s(example, scale):
     assert (weights.triu(1) == 0).all()
 
 
-def test_a_query_that_sees_nothing_has_weights_of_0_in_every_right_way():
-    mask = MaskRecipe(hidden_key=0)
-    trace = change_token(attend_masked(embed(JOURNEY), mask), 0, 1e3)
-    drop_weights(trace, 0.5, seed=1)
-    names = ("weights", "renormalised_weights", "zeroed_weights", "dropped_weights")
-    for name in (*names, "context_vectors", "moved"):
-        assert (trace[name].value[0] == 0).all(), name
-    assert trace["weights"].value[1:].sum(dim=-1).tolist() == pytest.approx([1.0] * 5)
-    assert all(not step.value.isnan().any() for step in trace.values())
+# --- masks ----------------------------------------------------------------------------------------

@@ -9,18 +9,16 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core import SimplifiedOptions, embed, program
+from attention_core import embed, program
 from attention_core import operations as ops
 from attention_core.compare import changes
 from attention_core.experiments.training import TrainingSettings, next_tokens, train
-from attention_core.experiments.variance import Trials, measure_variance
 from attention_core.mechanism.multi_head import attend_heads, torch_output
-from attention_core.mechanism.softmax import compare_row, given_row, normalise_row, store_row
-from attention_core.text.tokenizers import TOKENIZERS, clean, visible
+from attention_core.mechanism.softmax import given_row, normalise_row, store_row
 from attention_ui.controls.shared import heads_recipe_of, inputs_of
 from attention_ui.lessons.softmax_or_sum.lesson import MAGNIFY
 from builds import BUILDS
-from guesses import texts, whole_values
+from guesses import whole_values
 
 HIDDEN = ("masked_scores",)
 """Steps that hold −∞ on purpose: it is drawn as a hidden cell."""
@@ -100,26 +98,6 @@ def test_any_row_of_scores_has_a_softmax_or_is_all_hidden(scores, shift, magnify
                 step.arithmetic(index).latex()
 
 
-@given(whole_values())
-def test_a_row_of_any_sentence_has_both_kinds_of_weights(values):
-    options = SimplifiedOptions(values.similarity, values.divide)
-    row = compare_row(embed(inputs_of(values)), values.query, options)
-    trace = normalise_row(row, values.shift, values.magnify)
-    assert trace["softmax_weights"].value.isfinite().all()
-
-
-@given(texts)
-def test_any_text_is_cut_into_tokens_that_can_be_seen(text):
-    cleaned, gone = clean(text)
-    assert gone >= 0
-    for tokenizer in TOKENIZERS.values():
-        for token in tokenizer.split(cleaned):
-            assert token
-            shown = visible(token)
-            assert shown.strip()
-            assert not any(sign in shown for sign in "\n\r\x00\u202e\u2066")
-
-
 @given(whole_values(), st.sampled_from([0.01, 0.2, 10.0, 1_000.0]), st.integers(1, 12))
 def test_any_training_goes_on_or_says_that_it_diverged(values, rate, steps):
     tokens = inputs_of(values).tokens
@@ -131,18 +109,3 @@ def test_any_training_goes_on_or_says_that_it_diverged(values, rate, steps):
         assert math.isfinite(record.loss)
     assert records[-1].diverged or records[-1].step == steps
     assert records[-1].diverged or math.isfinite(records[-1].loss)
-
-
-@given(whole_values())
-def test_any_trials_have_a_finite_variance(values):
-    trials = Trials(
-        d=min(values.vector_width, 256),
-        trials=min(values.trials, 300),
-        distribution=values.entries,
-        spread=values.spread,
-        seed=values.draw_seed,
-    )
-    for measured in measure_variance(trials):
-        for value in vars(measured).values():
-            if isinstance(value, float):
-                assert math.isfinite(value)
