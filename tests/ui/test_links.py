@@ -396,15 +396,6 @@ def test_the_number_of_tokens_has_a_limit(tokenizer):
     assert there == of(tokenizer=tokenizer)
 
 
-@pytest.mark.parametrize("blanks", [" ", "   ", "\n\t \u3000\u00a0"])
-@pytest.mark.parametrize("tokenizer", [name for name in TOKENIZERS if name != TINY_LANGUAGE])
-def test_a_text_of_blanks_is_refused_with_every_tokenizer(tokenizer, blanks):
-    values, wrong = read(sentence=blanks, tokenizer=tokenizer)
-    assert values == of(tokenizer=tokenizer)
-    assert "blanks only" in said(wrong)
-    assert "Type at least one word" in said(wrong)
-
-
 @pytest.mark.parametrize(
     ("tokenizer", "text", "drop_blanks"),
     [("lower_words", "?! …", "off"), ("lower_words", "🙂", "off"), ("text", "\u200b", "on")],
@@ -554,27 +545,7 @@ def test_the_examples_numbers_are_those_of_its_seed_only():
 
 
 @pytest.mark.slow("2 s: whole pages")
-@pytest.mark.parametrize("page", ["tokenize_and_embed", "simplified_attention"])
-@pytest.mark.parametrize("link", [{"across": "50"}, {"up": "3"}, {"d_in": "2", "across": "2"}])
-def test_a_picture_by_an_entry_that_vectors_do_not_have_is_not_asked_for(page, link):
-    stands(visit(page, **link))
-
-
-@pytest.mark.slow("2 s: whole pages")
 def test_narrower_vectors_bring_the_entries_of_the_picture_back_into_them():
     at = stands(visit("tokenize_and_embed", example="life_is_short", across="15", up="14"))
     for width in (3, 2, 1, 64):
         stands(at.slider(key="control_d_in").set_value(width).run())
-
-
-@pytest.mark.parametrize(("name", "value"), [("table_rows", "12345"), ("table_width", "7")])
-def test_a_size_of_the_table_between_those_on_offer_is_refused_in_words(name, value):
-    at = stands(visit("tokenize_and_embed", **{name: value}))
-    assert any(name in each and value in each for each in at.session_state["notices"])
-    assert name not in at.query_params
-
-
-def test_a_cell_in_a_beat_that_is_not_there_is_opened_in_another_or_missed_aloud():
-    at = stands(visit("simplified_attention", section="nope", cell="scores.2.4"))
-    said = "\n".join(element.value for element in at.text)
-    assert "query 2 “dog”" in said or "link" in said

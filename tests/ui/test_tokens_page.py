@@ -71,16 +71,6 @@ def trace_at(at):
     return trace_of(values), values
 
 
-def test_the_question_covers_the_rows_it_asks_for_wherever_they_are_drawn():
-    asked = visit("tokenize_and_embed", predict="on", positions="on")
-    hidden = [chart.alt for chart in charts(asked) if "covered by a question" in chart.alt]
-    assert len(hidden) == 2, "the product, and the sum with the positions"
-    assert "Identical: rows" not in words(asked)
-    asked = visit("tokenize_and_embed", predict="on")
-    hidden = [chart.alt for chart in charts(asked) if "covered by a question" in chart.alt]
-    assert len(hidden) == 2, "the lookup and the product"
-
-
 def test_positions_are_shown_before_they_are_switched_on_and_then_count():
     at = visit("tokenize_and_embed")
     assert sum("position_embeddings" in chart.alt for chart in charts(at)) == 1

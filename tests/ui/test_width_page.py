@@ -19,15 +19,6 @@ def test_the_sidebar_has_no_control_that_changes_nothing_here():
         assert not [each.key for each in kind]
 
 
-def test_what_was_chosen_of_the_sentence_goes_along_through_this_lesson():
-    at = visit(PAGE, sentence="A cat sat", tokenizer="blanks", d_in="5")
-    assert at.query_params["sentence"] in ("A cat sat", ["A cat sat"])
-    at.switch_page("pages/simplified_attention.py").run()
-    stands(at)
-    assert at.text_area(key="control_sentence").value == "A cat sat"
-    assert at.slider(key="control_d_in").value == 5
-
-
 def test_the_width_is_one_in_both_of_its_places():
     at = visit(PAGE)
     at.select_slider(key="control_vector_width_here").set_value(64).run()
