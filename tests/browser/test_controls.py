@@ -1,9 +1,7 @@
 """Controls, questions, links and refusals in a real browser."""
 
 from attention_core.examples import EXAMPLES
-from browser_tools import numbers, open_page, settled, soon
-
-LESSON = "simplified_attention?predict=off"
+from browser_tools import numbers, open_page, settled
 
 
 def test_weights_are_covered_until_one_has_guessed(page, app_url):
@@ -29,28 +27,6 @@ def test_weights_are_covered_until_one_has_guessed(page, app_url):
     question.get_by_role("button", name="Show me").click()
     settled(page)
     assert not covered()
-
-
-def test_a_walk_along_the_keys_is_drawn_at_once_and_stands_in_the_link(page, app_url):
-    """Of each row of the running context, how many of its three numbers are faint."""
-    faint = """() => {
-      const last = Math.max(...[...document.querySelectorAll(
-        '.st-key-drawn_one_query svg g.cells_marks path')].map((one) => one.__data__.datum.m));
-      const rows = Array(11).fill(0);
-      for (const one of document.querySelectorAll('.st-key-drawn_one_query svg g.cells_marks path'))
-        if (one.__data__.datum.m === last
-            && Number(one.getAttribute('opacity') ?? 1) < 0.5) rows[one.__data__.datum.i] += 1;
-      return rows;
-    }"""
-    open_page(page, app_url, LESSON)
-    assert page.evaluate(faint) == [0] * 11
-    slider = page.locator(".st-key-moves_one_query input")
-    for key, reached in (("Home", 1), ("ArrowRight", 2), ("ArrowRight", 3), ("ArrowLeft", 2)):
-        slider.press(key)
-        soon(page, lambda: page.evaluate(faint), [0] * reached + [3] * (11 - reached))
-    settled(page)
-    assert "shown_terms=2" in page.url
-    assert page.evaluate(faint) == [0] * 2 + [3] * 9
 
 
 def test_a_link_gives_the_same_numbers_on_a_server_just_started(

@@ -88,6 +88,12 @@ def rectangles(layout):
         yield arrangement, found
 
 
+def lie_apart(found):
+    for one, other in itertools.combinations(found, 2):
+        apart = one[2] <= other[0] or other[2] <= one[0]
+        assert apart or one[3] <= other[1] or other[3] <= one[1]
+
+
 SIZES = [(1, 1), (2, 3), (9, 6), (9, 24), (24, 3), (64, 3), (64, 64)]
 
 
@@ -97,9 +103,7 @@ def test_no_matrix_lies_on_another_and_all_fit_their_width(n_tokens, d_in, name)
     trace = of_tokens(n_tokens, d_in)
     layout = equation(trace, trace[name])
     for (arrangement, found), room in zip(rectangles(layout), (WIDE, NARROW), strict=True):
-        for one, other in itertools.combinations(found, 2):
-            apart = one[2] <= other[0] or other[2] <= one[0]
-            assert apart or one[3] <= other[1] or other[3] <= one[1]
+        lie_apart(found)
         assert max(right for _, _, right, _ in found) <= room + 1
         assert min(left for left, *_ in found) >= 0
         assert max(bottom for *_, bottom in found) <= arrangement.height
@@ -364,9 +368,7 @@ def layer_at(link):
 def test_a_whole_layer_fits_its_card_and_nothing_lies_on_another(link):
     _, _, layout = layer_at(link)
     for (arrangement, found), room in zip(rectangles(layout), (WIDE, NARROW), strict=True):
-        for one, other in itertools.combinations(found, 2):
-            apart = one[2] <= other[0] or other[2] <= one[0]
-            assert apart or one[3] <= other[1] or other[3] <= one[1]
+        lie_apart(found)
         assert min(left for left, *_ in found) >= 0
         assert max(right for _, _, right, _ in found) <= room + 1
         titles = [word for word in arrangement.words if word.look == "title"]
@@ -553,10 +555,14 @@ def test_a_position_with_other_cells_is_refused():
         positions(layout, [matrices_of(four["scores"])])
 
 
-def test_a_value_between_two_positions_is_none_of_them():
+def test_a_value_between_two_positions_is_none_of_them_and_uneven_ones_have_places():
     stops = Stops("Factor", -4, 4, 0.25, 1.0, "place")
     assert stops.values[stops.position(1.25)] == 1.25
     assert stops.position(1.1) == -1
+    stops = Stops("Step", 0, 3, 1, 3, "place", (0, 7, 15, 1_500))
+    assert stops.values == (0, 7, 15, 1_500)
+    assert [stops.position(value) for value in (7, 1_500, 8)] == [1, 3, -1]
+    assert stops.value(2) == 15
 
 
 # --- the specification ----------------------------------------------------------------------------
@@ -595,13 +601,6 @@ def test_nothing_below_the_veil_depends_on_the_pointer_and_the_veil_is_the_page(
 def test_what_is_drawn_at_a_time_decides_between_svg_and_canvas():
     rows = cells.table(layer_at({"example": "named_features"})[2])
     assert rows.num_rows > MANY > cells.n_marks(rows)
-
-
-def test_uneven_values_have_places_and_what_is_told_is_the_value():
-    stops = Stops("Step", 0, 3, 1, 3, "place", (0, 7, 15, 1_500))
-    assert stops.values == (0, 7, 15, 1_500)
-    assert [stops.position(value) for value in (7, 1_500, 8)] == [1, 3, -1]
-    assert stops.value(2) == 15
 
 
 def test_words_marks_and_paths_around_the_matrices_change_with_a_layout():

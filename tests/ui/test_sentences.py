@@ -89,10 +89,3 @@ def test_a_choice_for_the_table_that_is_not_in_use_says_so_beside_it(name, value
     assert at.session_state["here"][2][name] != value
     assert at.session_state["problems"][name] in texts(at)
     assert "Not applied:" in rendered(at)
-
-
-def test_a_tokenizer_that_leaves_too_many_tokens_says_so_beside_it():
-    at = visit("tokenize_and_embed", sentence="a b " * 30, tokenizer="blanks")
-    box(at, "tokenizer").set_value("blanks_kept").run()
-    assert at.session_state["here"][2].tokenizer == "blanks"
-    assert "at most 64 fit" in texts(at)

@@ -13,12 +13,6 @@ def values_of(at):
     return at.session_state["here"][2]
 
 
-def test_the_sidebar_has_no_control_that_changes_nothing_here():
-    at = stands(visit(PAGE))
-    for kind in (at.sidebar.slider, at.sidebar.text_area, at.sidebar.selectbox, at.sidebar.toggle):
-        assert not [each.key for each in kind]
-
-
 def test_the_width_is_one_in_both_of_its_places():
     at = visit(PAGE)
     at.select_slider(key="control_vector_width_here").set_value(64).run()
