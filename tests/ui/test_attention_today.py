@@ -80,20 +80,6 @@ def test_every_switch_keeps_its_promise_on_every_example(name):
             assert same_row(decoded(now, trace), trace, place)[0]
 
 
-def test_a_broken_switch_is_seen():
-    settings = values_of("sorry_dave", window="3", sinks="1")
-    trace = with_the_rest(settings, alone(settings, trace_of(settings)))
-    assert not checks.window_light(trace, 2)[0]
-    assert not checks.sinks_light(trace, 2)[0]
-    assert not checks.cap_light(trace, 0.01)[0]
-    assert not checks.sharing_light(trace, 4)[0]
-    turned = rotary(settings)
-    for made, name in ((turned, "rotary_scores"), (trace, "alibi_biased_scores")):
-        made[name]._kept = made[name].value + torch.linspace(0, 1, 8)
-    assert not checks.moved_light(turned, 10)[0]
-    assert not checks.distance_light(trace, 0)[0]
-
-
 def test_what_is_off_is_that_of_the_lesson_on_heads():
     plain = values_of("sorry_dave", kv_heads="4", position_encoding="none")
     trace = trace_of(plain)

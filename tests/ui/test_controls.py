@@ -4,10 +4,8 @@ in common by all pages.
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 import visiting
 from attention_core import EXAMPLES
@@ -34,19 +32,13 @@ from attention_ui.frame.contents import SECTIONS
 from attention_ui.frame.rooms import every_control, known_among, module_of
 from attention_ui.streamlit_workarounds.style import TOGGLES
 
-APP = Path(__file__).resolve().parents[2] / "app.py"
 PAGE = "pages/simplified_attention.py"
 ANOTHER = "pages/causal_mask.py"
 
 
 def opened(page=PAGE, **query):
     """A page in a session that nobody has used yet."""
-    at = AppTest.from_file(str(APP), default_timeout=60)
-    for name, text in query.items():
-        at.query_params[name] = text
-    at.switch_page(page).run()
-    assert not at.exception, at.exception[0].value
-    return at
+    return visiting.stands(visiting._opened(page, query))
 
 
 def address(at):

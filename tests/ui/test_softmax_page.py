@@ -10,53 +10,42 @@ from attention_core.mechanism.softmax import given_row, normalise_row
 from attention_ui.controls.shared import FIRST
 from attention_ui.lessons.softmax_or_sum.words import sum_stays, what_a_tie_does
 from attention_ui.words import percent
-from visiting import stands, visit, visit_deeper, words
+from visiting import stands, values_of, visit, visit_deeper, words
 
 pytestmark = pytest.mark.slow("20 s: whole pages")
-
-ZEROS = {"d_in": "1", "edits": ",".join(f"{row}.0:0" for row in range(9))}
-ENDS = {
-    "every score hidden": {"row_from": "hand", "typed": "-inf,-inf"},
-    "some hidden": {"row_from": "hand", "typed": "-inf,3,1"},
-    "some hidden at factor 0": {"row_from": "hand", "typed": "-inf,3,1", "magnify": "0"},
-    "one score": {"row_from": "hand", "typed": "5"},
-    "one score of 0": {"row_from": "hand", "typed": "0", "magnify": "16"},
-    "a sum of 0": {"row_from": "hand", "typed": "1,-1"},
-    "largest scores": {"row_from": "hand", "typed": ",".join(["1000", "-1000"] * 8)},
-    "zero vectors": {**ZEROS, "magnify": "16"},
-    "huge vectors": {"d_in": "1", "edits": "0.0:1000,1.0:-1000,2.0:1000", "magnify": "16"},
-    "low ends": {"shift": "-10", "magnify": "0", "push": "-150", "precision": "float16"},
-    "high ends": {"shift": "10", "magnify": "16", "push": "150", "precision": "bfloat16"},
-    "a cell of the gradient": {"cell": "jacobian.3.1", "section": "gradient", "magnify": "8"},
-    "a cell of the experiment alone": {
-        **{"cell": "magnified_scores.3", "section": "magnify", "magnify": "8"}
-    },
-    "predicting": {"predict": "on"},
-}
 
 
 def opened(**link):
     return visit("softmax_or_sum", **link)
 
 
-def values_of(at):
-    return at.session_state["here"][2]
+def by_hand(scores, **more):
+    return {"row_from": "hand", "typed": scores, **more}
 
 
 @pytest.mark.parametrize(
     ("link", "said"),
     [
-        ("every score hidden", "there is nothing to share"),
-        ("some hidden", "Dividing by the sum cannot hide a key"),
-        ("some hidden at factor 0", "choose a factor above 0"),
-        ("a sum of 0", "sum to exactly 0"),
-        ("zero vectors", "sum to exactly 0"),
-        ("low ends", "each weight is 0 / 0"),
-        ("high ends", "11 of 11 exponentials are `inf` and 11 weights `nan`"),
+        (by_hand("-inf,-inf"), "there is nothing to share"),
+        (by_hand("-inf,3,1"), "Dividing by the sum cannot hide a key"),
+        (by_hand("-inf,3,1", magnify="0"), "choose a factor above 0"),
+        (by_hand("1,-1"), "sum to exactly 0"),
+        (
+            {"d_in": "1", "edits": ",".join(f"{row}.0:0" for row in range(9)), "magnify": "16"},
+            "sum to exactly 0",
+        ),
+        (
+            {"shift": "-10", "magnify": "0", "push": "-150", "precision": "float16"},
+            "each weight is 0 / 0",
+        ),
+        (
+            {"shift": "10", "magnify": "16", "push": "150", "precision": "bfloat16"},
+            "11 of 11 exponentials are `inf` and 11 weights `nan`",
+        ),
     ],
 )
 def test_what_gives_no_number_is_explained(link, said):
-    assert said in words(visit_deeper("softmax_or_sum", **ENDS[link]))
+    assert said in words(visit_deeper("softmax_or_sum", **link))
 
 
 def test_scores_that_cannot_be_used_stay_typed_and_are_explained():

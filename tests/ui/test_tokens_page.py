@@ -8,13 +8,9 @@ from attention_core import EXAMPLES
 from attention_core.text.tokenizers import TOKENIZERS
 from attention_ui.lessons.tokenize_and_embed.lesson import trace_of
 from messages import send, widget_ids
-from visiting import box, charts, rendered, stands, texts, visit, words
+from visiting import box, charts, rendered, stands, texts, values_of, visit, words
 
 pytestmark = pytest.mark.slow("5 s: whole pages")
-
-
-def values_of(at):
-    return at.session_state["here"][2]
 
 
 @pytest.mark.parametrize("tokenizer", TOKENIZERS)

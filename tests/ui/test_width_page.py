@@ -3,14 +3,10 @@
 import pytest
 
 from attention_core.published import notebook
-from visiting import charts, stands, visit, visit_deeper, words
+from visiting import charts, stands, values_of, visit, visit_deeper, words
 
 pytestmark = pytest.mark.slow("5 s: whole pages")
 PAGE = "divide_by_sqrt_d"
-
-
-def values_of(at):
-    return at.session_state["here"][2]
 
 
 def test_the_width_is_one_in_both_of_its_places():
