@@ -4,6 +4,7 @@ import io
 
 import torch
 
+from attention_core import check_file
 from browser_tools import choose, open_page, open_row
 
 
@@ -28,3 +29,5 @@ def test_a_download_has_the_numbers_of_a_changed_page(page, app_url):
         for file in (before, after)
     ]
     assert shapes == [(6, 6), (11, 11)]
+    name, checks = downloaded(page, "Check your code")
+    assert (name, checks.decode()) == ("check_my_attention.py", check_file())
