@@ -147,7 +147,7 @@ def test_a_control_in_the_picture_answers_without_the_server_and_then_in_the_lin
     assert slider.input_value() == "1"
 
 
-@pytest.mark.parametrize("path", ["", PAGE, "causal_mask?predict=on"])
+@pytest.mark.parametrize("path", ["", PAGE])
 def test_on_a_phone_nothing_scrolls_sideways(page, app_url, path):
     open_page(page, app_url, path)
     if not path:  # home is one screen
