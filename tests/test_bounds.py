@@ -24,9 +24,9 @@ from attention_ui.controls.shared import MAX_WIDTH, inputs_of
 from builds import BUILDS
 from chosen import EVERY, FIELDS, of
 from conftest import ROOT
-from largest import EDITS, LARGEST
+from largest import LARGEST
 from sampling import few, of_each_kind
-from visiting import A_PAGE, EVERYWHERE, charts, stands, texts, visit
+from visiting import A_PAGE, EVERYWHERE, charts, stands, visit
 
 LARGEST_TRACE = 16_000_000
 """Bytes of all tensors of a lesson's trace."""
@@ -41,14 +41,6 @@ def test_the_largest_link_can_be_used_as_it_is():
     values = of(**LARGEST)
     assert len(inputs_of(values).tokens) == MAX_TOKENS
     assert len(urlencode(written(LARGEST, EVERY))) <= MAX_LINK < 8_000
-
-
-def test_a_text_that_would_make_the_link_longer_than_an_address_may_be_is_refused():
-    at = visit(A_PAGE, tokenizer="text", q_edits=EDITS)
-    held = {**at.session_state["held"]}
-    at.text_area(key="control_sentence").set_value("предложение " * 60).run()
-    assert at.session_state["held"] == held
-    assert f"{MAX_LINK:,} fit" in texts(stands(at))
 
 
 @pytest.mark.parametrize("name", of_each_kind(FIELDS, lambda name: type(FIELDS[name])))

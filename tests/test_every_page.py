@@ -4,7 +4,7 @@ import pytest
 
 from chosen import chosen
 from hostile import MARK
-from visiting import EVERYWHERE, charts, rendered, stands, visit
+from visiting import EVERYWHERE, charts, has_sentence, rendered, stands, visit
 
 
 @pytest.mark.parametrize("page", EVERYWHERE)
@@ -19,5 +19,8 @@ def test_a_page_stands_and_renders_nothing_that_is_typed(page):
     assert (values.seed, values.sentence) == (5, sentence)
     assert at.session_state["notices"] == []
     assert MARK not in rendered(at)
+    if not has_sentence(page):  # nothing that changes nothing here
+        aside = at.sidebar
+        assert not [*aside.slider, *aside.text_area, *aside.selectbox, *aside.toggle]
     for chart in charts(at):
         assert len(chart.alt) > 20, chart.spec[:200]

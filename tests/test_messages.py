@@ -24,21 +24,6 @@ from visiting import A_PAGE, EVERYWHERE, stands, visit, with_rows_open
 
 pytestmark = pytest.mark.slow("1 min: whole pages, and a server")
 
-SELECTIONS = [value for value in wrong_values() if "selection" in value.get("string_value", "")]
-EDITS = [value for value in wrong_values() if "edited_rows" in value.get("string_value", "")]
-NUMBERS = [value for value in wrong_values() if "double_array_value" in value]
-NUMBERS += [{"double_array_value": {"data": each}} for each in ([0.0, 1.0], [2.5], [99.0])]
-TEXTS = [value for value in wrong_values() if "string_value" in value][:8]
-WRONG = {
-    "chart_weights": ("causal_mask", SELECTIONS),
-    "control_d_in": ("causal_mask", NUMBERS),
-    "control_reserved": ("tokenize_and_embed", NUMBERS),
-    "control_tokenizer": ("tokenize_and_embed", TEXTS),
-    "control_seed": ("causal_mask", TEXTS),
-    "grid_q_edits": ("queries_keys_values", EDITS),
-    "control_d_model": ("multi_head_attention", NUMBERS),
-}
-
 
 IN_SOME_FORM = ("json_value", "string_value", "string_array_value", "double_array_value")
 """Types whose values may still be wrong: the others know no wrong ones."""
@@ -61,20 +46,6 @@ def opened(page, **link):
     """The page with all that can be folded open."""
     at = visit(page, **link)
     return with_rows_open(at)
-
-
-@pytest.mark.parametrize("key", few(WRONG, 3))
-def test_a_value_of_a_wrong_type_is_refused_quietly(key, errors):
-    page, values = WRONG[key]
-    at = opened(f"pages/{page}.py")
-    names = {id: name.split(".")[-1] for id, name in widget_ids(at).items()}
-    id = next(id for id, name in names.items() if name == key or name.startswith(f"{key}_"))
-    before = chosen(at)
-    for value in values:
-        send(at, id, value)
-        assert not errors, value
-        after = chosen(at)
-        assert after == before or key.startswith("control_"), value
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,8 @@ def test_streamlit_run_asks_for_no_email_and_opens_a_browser(tmp_path):
     assert opened.read_text(encoding="utf-8").strip() == f"{server.url}/"
 
 
-def test_it_does_not_watch_its_files():
+def test_it_does_not_watch_its_files_and_is_for_all():
+    assert "address" not in CONFIG["server"]  # else nobody could reach a hosted app
     assert CONFIG["server"]["fileWatcherType"] == "none"  # else a busy folder fills the log
 
 
@@ -69,10 +70,6 @@ def test_make_run_is_the_command():
     ).stdout
     (line,) = [line for line in told.splitlines() if "attention_explorer" in line]
     assert line.endswith("-m attention_explorer --port=8600 --model='a model'")
-
-
-def test_streamlit_run_is_for_all():
-    assert "address" not in CONFIG["server"]  # else nobody could reach a hosted app
 
 
 def test_exactly_one_line_of_torch_is_for_this_machine_and_each_wheel_has_its_hash():

@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from attention_core.examples import EXAMPLES
 from attention_ui.cards import show
+from attention_ui.controls.control import Values
 from attention_ui.frame.rooms import module_of
 from attention_ui.picture.layout import Layout
 from conftest import ROOT
@@ -122,6 +123,11 @@ def stands(at: AppTest) -> AppTest:
 
 def has_no_exception(at: AppTest) -> None:
     assert not at.exception, [exception.message for exception in at.exception]
+
+
+def values_of(at: AppTest) -> Values:
+    """What the page's controls stand at."""
+    return at.session_state["here"][2]
 
 
 def box(at: AppTest, name: str):

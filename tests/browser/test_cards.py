@@ -25,11 +25,8 @@ def score(query, key):
 
 def test_pointing_outlines_what_a_cell_is_made_of_and_shows_the_weights_of_a_word(page, app_url):
     open_page(page, app_url, PAGE)
-    cards = page.locator("[class*=st-key-card_]")
-    boxes = [card.bounding_box() for card in cards.all()]
-    assert len(boxes) == 5
-    assert max(each["height"] for each in boxes) <= 600  # a card is a screen
-    assert boxes[0]["y"] + boxes[0]["height"] <= 900
+    first = page.locator("[class*=st-key-card_]").first.bounding_box()
+    assert first["y"] + first["height"] <= 900
     main = page.locator("[data-testid=stMainBlockContainer]")
     assert main.evaluate("one => one.scrollHeight") <= 3_500
 
@@ -54,6 +51,29 @@ def test_pointing_outlines_what_a_cell_is_made_of_and_shows_the_weights_of_a_wor
     cells(page, "weights").nth(9 * 9 * 2 + 1).hover()  # the box of “hungry”
     soon(page, lambda: shares() != before)
     assert shares()[1] == "86%"
+
+
+def test_a_tooltip_names_both_tokens_and_covers_no_cell_from_the_pointer(page, app_url):
+    open_page(page, app_url, "simplified_attention?predict=off")
+    cells(page, "weights").nth(121 + 11 * 8 + 6).hover()
+    tip = page.locator("#vg-tooltip-element.visible")
+    tip.wait_for()
+    assert "query 8 “wild” · key 6 “the”" in tip.inner_text()
+    assert "0.3910" in tip.inner_text()
+    cells(page, "scores").nth(2 * 33 + 11 * 2 + 2).hover()
+    soon(page, lambda: "query 2 " in "".join(tip.all_inner_texts()))
+    before, over = tip.inner_text(), tip.bounding_box()
+    boxes = cells(page, "scores").evaluate_all(
+        "all => all.map((one) => one.getBoundingClientRect().toJSON())"
+    )
+    middles = [(one["x"] + one["width"] / 2, one["y"] + one["height"] / 2) for one in boxes]
+    below = [
+        (x, y)
+        for x, y in middles
+        if over["x"] < x < over["x"] + over["width"] and over["y"] < y < over["y"] + over["height"]
+    ]
+    page.mouse.move(*below[0])
+    soon(page, lambda: tip.all_inner_texts() not in ([], [before]))
 
 
 def test_a_click_takes_a_cell_apart_and_the_way_upstream_is_a_step_of_history(page, app_url):

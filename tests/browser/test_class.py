@@ -9,29 +9,6 @@ from browser_tools import open_page, settled, soon
 TASKS = "The+causal+mask%3A+why+1%3F%0AWhat+does+it+take+in%3F"
 
 
-@pytest.mark.long
-def test_answers_stay_from_page_to_page_and_are_handed_in_as_a_file(page, app_url):
-    open_page(page, app_url, f"whole_layer?tasks={TASKS}&predict=off")
-    card = page.locator(".st-key-tasks")
-    assert "Task 1 of 2" in card.inner_text()
-    card.get_by_role("textbox", name="Your answer").fill("It sees <b>itself</b> alone.")
-    card.get_by_role("button", name="Next task").click()
-    settled(page)
-    assert "What does it take in?" in card.inner_text()
-    card.get_by_role("button", name="Back").click()
-    settled(page)
-    assert card.get_by_role("textbox", name="Your answer").input_value().startswith("It sees")
-    card.get_by_role("link", name="The causal mask").click()
-    settled(page)
-    assert "/causal_mask" in page.url
-    assert card.get_by_role("textbox", name="Your answer").input_value().startswith("It sees")
-    card.get_by_role("textbox", name="Your name").fill("Ada")
-    text = handed_in(card)
-    assert "Ada" in text
-    assert "It sees &lt;b&gt;itself&lt;/b&gt; alone." in text
-    assert "/whole_layer?" in text
-
-
 def handed_in(card):
     """The text of the file, which is saved once."""
     saved = []

@@ -2,37 +2,11 @@
 
 import re
 
-import pytest
-
-from browser_tools import in_contents, moves_in_one_frame, open_page, settled
+from browser_tools import in_contents, open_page, settled
 
 LESSON = "heads_learning?predict=off"
 RUN = ".st-key-run_of_heads"
 OWN = ".st-key-moves_own input[type=range]"
-DRAWN = ".st-key-drawn_own :is(canvas, svg.marks)"
-
-
-def test_a_finished_run_is_moved_through_and_its_step_stands_in_the_link(page, app_url):
-    open_page(page, app_url, LESSON)
-    moves_in_one_frame(page, "run")
-    settled(page)
-    assert "recorded_step=4" in page.url, "the step, not its place"
-
-
-@pytest.mark.long
-def test_a_run_of_ones_own_is_trained_and_watched(page, app_url):
-    open_page(page, app_url, f"{LESSON}&network_seed=4")
-    page.get_by_role("button", name="Train", exact=True).click()
-    card = page.locator(".st-key-card_train")
-    card.filter(has_text="highest prefix-matching score").wait_for()
-    page.locator(DRAWN).wait_for(timeout=600_000)  # 10 s on a quiet machine
-    settled(page)
-    assert card.get_by_text("The moment is step").count() == 1
-    assert page.locator(OWN).get_attribute("max") == "60"
-    page.locator(OWN).press("Home")
-    settled(page)
-    assert "own_step=0" in page.url
-    assert page.locator(DRAWN).count() == 1
 
 
 def share(page):

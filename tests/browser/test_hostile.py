@@ -86,17 +86,6 @@ def test_a_page_opens_whole_dark_and_narrow_and_hostile_text_does_nothing(new_pa
 
 
 @pytest.mark.long
-def test_a_text_that_is_too_long_is_refused_in_words(page, app_url):
-    watch(page)
-    open_page(page, app_url, "simplified_attention?predict=off")
-    for text in (TOO_LONG, TEXTS["combining marks"], TEXTS["one long word"], TEXTS["controls"]):
-        type_text(page, text)
-        unharmed(page, app_url)
-        told = page.inner_text("[data-testid=stSidebar]")
-        assert ("it has 10,000 characters" in told) == (text == TOO_LONG)
-
-
-@pytest.mark.long
 @pytest.mark.parametrize("path", PAGES)
 @pytest.mark.parametrize(("width", "predict"), [(1280, "on"), (390, "off")])
 def test_each_hostile_text_alone(new_page, app_url, path, width, predict):

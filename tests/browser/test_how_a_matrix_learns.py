@@ -2,8 +2,6 @@
 click.
 """
 
-import pytest
-
 from browser_tools import moves_in_one_frame, open_page, open_row, settled, soon, written
 
 LESSON = "how_a_matrix_learns?example=named_features&predict=off"
@@ -25,13 +23,6 @@ def test_an_entry_that_is_clicked_is_the_one_that_moves(page, app_url):
     soon(page, lambda: "entry_row=3" in page.url and "entry_column=1" in page.url)
     assert any(each.startswith("W_query[3, 1] = ") for each in written(page, "slope"))
     assert "cell=" not in page.url, "it is chosen, and not taken apart"
-
-
-@pytest.mark.parametrize(("card", "place"), [("slope", 2), ("softmax", 2), ("reach", 3)])
-def test_a_slider_of_a_picture_moves_it_in_one_frame(page, app_url, card, place):
-    open_page(page, app_url, LESSON)
-    moves_in_one_frame(page, card, place)
-    settled(page)
 
 
 def test_too_large_a_rate_raises_the_loss_and_the_page_says_so(page, app_url):

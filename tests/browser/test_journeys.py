@@ -2,7 +2,8 @@
 
 import pytest
 
-from browser_tools import open_page, settled, soon
+from attention_ui.controls.shared import FIRST
+from browser_tools import moves_in_one_frame, open_page, settled, soon
 from visiting import LESSONS
 
 MARKS = "[data-testid=stMain] [data-testid=stVegaLiteChart] svg g[class*=mark-] > path"
@@ -27,6 +28,17 @@ OF_ITS_OWN = {
 }
 
 
+SLIDERS = """() => [...document.querySelectorAll('[data-testid=stMain] [class*=st-key-moves_]')]
+  .filter((one) => one.checkVisibility() && one.querySelector('.vega-bind input[type=range]'))
+  .map((one) => [one, one.querySelector('input')])
+  .map(([{ classList }, { value, min, max }]) => [
+    [...classList].find((name) => name.startsWith('st-key-moves_')).slice(13),
+    +min + (max - min) * (2 * value > +min + +max ? 0.25 : 0.75)])"""
+"""The pictures that carry a control, each with a place that is not where it stands."""
+CARDS_ARE_SCREENS = ("simplified_attention", "transformer_block")
+"""With the first example."""
+
+
 def points_at_a_number(page):
     """Whether one of a dozen marks in sight tells a number when it is pointed at."""
     for x, y in page.locator(MARKS).evaluate_all(IN_SIGHT, 12):
@@ -35,6 +47,22 @@ def points_at_a_number(page):
         if any(sign.isdigit() for sign in page.evaluate(TOLD)):
             return True
     return False
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_a_control_in_a_picture_moves_it_in_one_frame_and_then_stands_in_the_link(
+    page, app_url, lesson
+):
+    example = FIRST if lesson in CARDS_ARE_SCREENS else "wild_cat"
+    open_page(page, app_url, f"{lesson}?predict=off&cell=none&example={example}")
+    cards = [each.bounding_box()["height"] for each in page.locator("[class*=st-key-card_]").all()]
+    assert max(cards) <= 600 or lesson not in CARDS_ARE_SCREENS
+    for card, place in page.evaluate(SLIDERS):
+        before, view = page.url, page.locator(f".st-key-drawn_{card} .marks").element_handle()
+        moves_in_one_frame(page, card, place)
+        settled(page)
+        assert page.url != before, card
+        assert view.evaluate("one => one.isConnected"), f"{card} was built anew"
 
 
 @pytest.mark.parametrize("lesson", LESSONS)

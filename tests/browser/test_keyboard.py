@@ -2,7 +2,6 @@
 
 import pytest
 
-from attention_ui.frame.glossary import TERMS
 from browser_tools import numbers, open_page, settled
 
 pytestmark = pytest.mark.long
@@ -91,32 +90,3 @@ def test_a_whole_lesson_by_keyboard(page, app_url):
     keys.go_to("Next: Softmax or dividing by the sum")
     keys.press("Enter")
     assert page.locator("h1").first.inner_text() == "Softmax or dividing by the sum"
-
-
-def test_the_glossary_opens_and_closes_by_keyboard_and_its_links_keep_the_settings(page, app_url):
-    open_page(page, app_url, "simplified_attention?predict=off")
-    keys, drawer, address = Keyboard(page), page.get_by_role("dialog"), page.url
-    keys.go_to("Glossary")
-    keys.press("Enter")
-    said = drawer.inner_text()
-    assert [term.word for term in TERMS if term.word not in said] == []
-    assert page.url == address
-    keys.press("Escape")
-    assert drawer.count() == 0
-
-    keys.go_to("st-key-control_d_in")
-    keys.press("ArrowRight")
-    assert "d_in=4" in page.url
-    keys.go_to("st-key-open_scores")
-    keys.press("Enter")
-    keys.go_to("st-key-cell_scores_scores_0")
-    keys.press("ArrowRight")
-    assert "cell=scores.1.0" in page.url
-
-    keys.go_to("Glossary")
-    keys.press("Enter")
-    keys.go_to("The causal mask")
-    keys.press("Enter")
-    assert page.locator("h1").first.inner_text() == "The causal mask"
-    assert drawer.count() == 0
-    assert "d_in=4" in page.url

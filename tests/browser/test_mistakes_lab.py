@@ -1,9 +1,7 @@
 """The mistakes lab, the game, and the notebooks' numbers in a real browser."""
 
-import pytest
-
 from attention_ui.picture.palette import CHOSEN
-from browser_tools import choose, moves_in_one_frame, numbers, open_page, outlined, settled, soon
+from browser_tools import moves_in_one_frame, numbers, open_page, outlined, settled, soon
 
 CELLS = "svg g.cells_marks path"
 
@@ -38,48 +36,3 @@ def test_the_mistake_goes_off_and_on_in_one_frame(page, app_url):
     settled(page)
     assert numbers(page, "compared", 0) == wrong
     assert "switch" not in page.url
-
-
-@pytest.mark.long
-def test_a_round_from_the_lights_to_the_reason_and_on(page, app_url):
-    open_page(page, app_url, "diagnosis?example=named_features")
-    controls = page.locator(".st-key-beside_context")
-    ends = controls.evaluate(
-        """(beside) => [...beside.querySelectorAll('[data-baseweb=select], input[type=text],'
-          + ' button')].filter((one) => one.offsetParent && one.offsetHeight > 30)
-          .map((one) => Math.round(one.getBoundingClientRect().bottom))"""
-    )
-    assert max(ends) - min(ends) <= 4, "level, round, button and head stand on one line"
-    choose(page, "Your guess", "Softmax over the queries")
-    page.get_by_role("button", name="Reveal").click()
-    settled(page)
-    card = page.locator(".st-key-card_name_it")
-    assert "Not quite" in card.inner_text()
-    assert "You will meet this one again" in card.inner_text()
-    card.get_by_role("button", name="Guess again").click()
-    settled(page)
-    choose(page, "Your guess", "d in place of √d")
-    page.get_by_role("button", name="Reveal").click()
-    settled(page)
-    card.locator("[data-testid=stRadio] label", has_text="variance").click()
-    settled(page)
-    assert "Right. What breaks is" in card.inner_text()
-    assert page.locator(f".st-key-drawn_truth {CELLS}").count() > 0
-    moves_in_one_frame(page, "truth", 0)
-    card.get_by_role("button", name="Next round").click()
-    settled(page)
-    assert "round_seed=1" in page.url
-
-
-@pytest.mark.long
-def test_a_row_of_the_notebooks_numbers_leads_to_its_lesson(page, app_url):
-    open_page(page, app_url, "notebooks_numbers?notebook=wild_cat&search=context_0&predict=off")
-    frame = page.locator("[data-testid=stDataFrame]").bounding_box()
-    page.mouse.click(frame["x"] + 16, frame["y"] + 52)  # the first row's box; the grid is a canvas
-    settled(page)
-    card = page.locator(".st-key-card_results")
-    assert "computed  1.1176" in card.inner_text()
-    card.get_by_role("link", name="Simplified attention").click()
-    settled(page)
-    assert "simplified_attention" in page.url
-    assert "cell=" in page.url

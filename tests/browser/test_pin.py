@@ -1,10 +1,8 @@
 """Pin and compare, and links that a teacher prepares, in a real browser."""
 
-from urllib.parse import quote
-
 import pytest
 
-from browser_tools import no_exception, numbers, open_page, open_row, settled, soon
+from browser_tools import numbers, open_page, open_row, settled, soon
 
 
 def test_a_pin_names_what_changed_first(page, new_page, app_url):
@@ -41,14 +39,6 @@ def test_a_pin_names_what_changed_first(page, new_page, app_url):
     page.get_by_role("button", name="Unpin").click()
     settled(page)
     assert box.count() == 0
-
-
-@pytest.mark.long
-def test_a_pin_that_cannot_be_used_is_refused_in_words(page, app_url):
-    for pin in ("example=no_such", "nonsense", "example=wild_cat&seed=-1", "pin=x"):
-        open_page(page, app_url, f"simplified_attention?pin={quote(pin)}")
-        assert "The link’s pin is" in page.locator(".st-key-notices").inner_text()
-        no_exception(page)
 
 
 @pytest.mark.long
@@ -108,16 +98,3 @@ def test_a_teachers_link_leaves_sections_out(page, app_url):
         assert page.get_by_role("heading", name=heading).count() == 0
     assert page.get_by_text("Previous:").count() == 0
     assert page.locator(".st-key-drawn_weights").count() == 1
-
-
-@pytest.mark.long
-def test_a_teachers_link_hides_and_locks(page, app_url):
-    link = "tokenize_and_embed?predict=off&hide=seed,d_in&lock=tokenizer,seed&embed=true"
-    open_page(page, app_url, link)
-    assert page.locator("[class*='st-key-control_seed']").count() == 0
-    assert page.locator("[class*='st-key-control_d_in']").count() == 0
-    assert page.locator("[class*='st-key-control_tokenizer'] input").is_disabled()
-    assert page.locator("[class*='st-key-control_sentence'] textarea").is_enabled()
-    assert "embed=true" in page.url
-    open_page(page, app_url, "simplified_attention?hide=no_such_control")
-    assert "names of controls" in page.locator(".st-key-notices").inner_text()

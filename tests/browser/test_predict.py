@@ -68,32 +68,6 @@ def test_a_row_fits_a_phone(new_page, app_url, scheme):
         settled(page)
 
 
-@pytest.mark.long
-def test_a_sign_and_a_shape_are_answered_by_keyboard(page, app_url):
-    open_page(page, app_url, "divide_by_sqrt_d")
-    asked = page.locator(".st-key-question_largest")
-    down = asked.get_by_text("It goes down")
-    down.locator("xpath=ancestor-or-self::button").focus()
-    page.keyboard.press("Enter")
-    settled(page)
-    asked.get_by_role("button", name="Reveal").click()
-    settled(page)
-    assert "Right: the largest weight goes down" in asked.inner_text()
-
-    open_page(page, app_url, "queries_keys_values")
-    sides = question(page, "shape").locator("input")
-    for at, size in enumerate(("2", "11")):
-        sides.nth(at).focus()
-        page.keyboard.type(size)
-    # As long as a finger takes: the button also takes up the number just typed.
-    question(page, "shape").get_by_role("button", name="Reveal").click(delay=100)
-    settled(page)
-    assert "It is query 11 × d_query 2: the numbers are right, their order is not." in (
-        question(page, "shape").inner_text()
-    )
-    assert covered(page, "context") == 1, "by the question about weights alone"
-
-
 def test_a_control_in_a_picture_stays_where_it_was_put_when_an_answer_uncovers_it(page, app_url):
     open_page(page, app_url, "multi_head_attention")
     slider = page.locator(".st-key-moves_off input")

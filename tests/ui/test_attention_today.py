@@ -6,6 +6,7 @@ import torch
 import chosen
 from attention_core.examples import EXAMPLES
 from attention_ui.charts.amounts import amounts
+from attention_ui.controls.control import fitted
 from attention_ui.frame.lights import lights_of as shown_lights
 from attention_ui.lessons.attention_today import checks
 from attention_ui.lessons.attention_today.costs import (
@@ -79,20 +80,6 @@ def test_every_switch_keeps_its_promise_on_every_example(name):
             assert same_row(decoded(now, trace), trace, place)[0]
 
 
-def test_a_broken_switch_is_seen():
-    settings = values_of("sorry_dave", window="3", sinks="1")
-    trace = with_the_rest(settings, alone(settings, trace_of(settings)))
-    assert not checks.window_light(trace, 2)[0]
-    assert not checks.sinks_light(trace, 2)[0]
-    assert not checks.cap_light(trace, 0.01)[0]
-    assert not checks.sharing_light(trace, 4)[0]
-    turned = rotary(settings)
-    for made, name in ((turned, "rotary_scores"), (trace, "alibi_biased_scores")):
-        made[name]._kept = made[name].value + torch.linspace(0, 1, 8)
-    assert not checks.moved_light(turned, 10)[0]
-    assert not checks.distance_light(trace, 0)[0]
-
-
 def test_what_is_off_is_that_of_the_lesson_on_heads():
     plain = values_of("sorry_dave", kv_heads="4", position_encoding="none")
     trace = trace_of(plain)
@@ -107,12 +94,11 @@ def test_what_is_off_is_that_of_the_lesson_on_heads():
     ("n_heads", "asked", "has"), [(4, 3, 2), (8, 7, 4), (6, 5, 3), (1, 1, 1), (3, 2, 1)]
 )
 def test_key_heads_that_cannot_be_shared_go_to_the_next_that_can(n_heads, asked, has):
-    at = visit(PAGE, example="tiny_language", n_heads=str(n_heads), kv_heads=str(asked))
-    assert at.session_state["here"][2].kv_heads == has
+    link = {"example": "tiny_language", "n_heads": str(n_heads), "kv_heads": str(asked)}
+    assert chosen.of(CONTROLS, **link).kv_heads == has
     said = f"kv_heads went from {asked} to {has}, which {n_heads} query heads can share."
-    assert (f"The link’s {said}" in [each.value for each in at.text]) == (asked != has)
-    assert (said in [each.value for each in at.caption]) == (asked != has)
-    assert at.session_state["held"].get("kv_heads", str(has)) == str(has), "what is kept"
+    along = fitted(link, CONTROLS)
+    assert along == ({"kv_heads": (str(asked), said)} if asked != has else {})
 
 
 def test_known_models_set_the_switches_as_they_have_them():

@@ -4,15 +4,12 @@ in common by all pages.
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 import visiting
 from attention_core import EXAMPLES
 from attention_ui.controls.control import (
-    MAX_LINK,
     Beyond,
     Control,
     Values,
@@ -33,22 +30,15 @@ from attention_ui.controls.shared import (
 )
 from attention_ui.frame.contents import SECTIONS
 from attention_ui.frame.rooms import every_control, known_among, module_of
-from attention_ui.lessons.simplified_attention.lesson import CONTROLS, trace_of
 from attention_ui.streamlit_workarounds.style import TOGGLES
 
-APP = Path(__file__).resolve().parents[2] / "app.py"
 PAGE = "pages/simplified_attention.py"
 ANOTHER = "pages/causal_mask.py"
 
 
 def opened(page=PAGE, **query):
     """A page in a session that nobody has used yet."""
-    at = AppTest.from_file(str(APP), default_timeout=60)
-    for name, text in query.items():
-        at.query_params[name] = text
-    at.switch_page(page).run()
-    assert not at.exception, at.exception[0].value
-    return at
+    return visiting.stands(visiting._opened(page, query))
 
 
 def address(at):
@@ -175,34 +165,9 @@ def test_sizes_of_heads_take_each_other_along(before, chosen, along):
         assert why.startswith(f"{name} went from {asked} to {now[name]}"), why
 
 
-@pytest.mark.parametrize(
-    ("texts", "why"),
-    [
-        ({"n_heads": "3"}, "so that 3 heads can share it"),
-        ({"n_heads": "8", "d_head": "32", "d_model": "8"}, "at most 96 fit"),
-        ({"n_heads": "3", "d_model": "4"}, "so that 3 heads can share it"),
-    ],
-)
-@pytest.mark.parametrize("lesson", ["whole_layer", "mistakes_lab"])
-def test_heads_that_do_not_fit_take_others_along_and_say_why(lesson, texts, why):
-    held = {"example": "wild_cat", **texts}
-    values, wrong = understood(held, LESSONS[lesson])
-    assert not wrong
-    assert values.n_heads == int(texts["n_heads"])
-    assert heads_recipe_of(values).n_heads == values.n_heads
-    assert any(why in told for _, told in fitted(held, LESSONS[lesson]).values())
-
-
 def test_an_unknown_name_is_said():
     with pytest.raises(AttributeError, match="no control 'd'"):
         _ = Values({"a": 1}).d
-
-
-def test_the_trace_is_a_function_of_the_values_alone():
-    values, _ = understood({"example": "wild_cat", "factor": "2", "stretch": "1"}, CONTROLS)
-    first, second = trace_of(values), trace_of(values)
-    assert first["weights"].value.equal(second["weights"].value)
-    assert not trace_of(values.but(factor=1.0))["weights"].value.equal(first["weights"].value)
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -242,81 +207,10 @@ def test_a_head_beyond_the_last_is_refused_in_words():
 # --- on the page ----------------------------------------------------------------------------------
 
 
-def test_a_first_visit_has_an_empty_address():
-    assert address(opened()) == {}
-
-
-def test_a_link_comes_to_life_in_a_cold_session():
-    at = opened(example="wild_cat", similarity="cosine", d_in="7", query="3", factor="2.5")
-    assert widget(at, "slider", "d_in").value == 7
-    assert widget(at, "selectbox", "query").value == 3
-    values = at.session_state["here"][2]
-    assert (values.similarity, values.factor) == ("cosine", 2.5)
-    assert address(at) == {
-        "example": "wild_cat", "similarity": "cosine", "d_in": "7", "query": "3", "factor": "2.5",
-    }  # fmt: skip
-
-
-BAD = {
-    "d_in": ["0", "999", "nan", "x", ""],
-    "seed": ["-1", "inf", "1e9", "9" * 40],
-    "similarity": ["Dot", "<b>"],
-    "query": ["99", "64", "-3", "1.5"],
-    "factor": ["nan", "inf", "5"],
-    "shown_terms": ["0", "65"],
-    "positions": ["yes"],
-    "sentence": ["", " ", "w " * 70, "x" * 6_000],
-    "tokenizer": ["none"],
-    "cell": ["scores", "scores.1.2,", "../..", "a" * 900],
-    "lock": ["<script>"],
-    "pin": ["x" * 5_000],
-    "tasks": ["x" * 900],
-}
-
-
-@pytest.mark.parametrize(
-    ("name", "text"), [(name, text) for name, texts in BAD.items() for text in texts]
-)
-def test_a_bad_value_gets_a_sentence_and_the_start(name, text):
-    at = opened(example="wild_cat", **{name: text})
-    start, _ = understood({"example": "wild_cat"}, (*CONTROLS, *AROUND))
-    assert at.session_state["here"][2][name] == start[name]
-    assert any(f"The link’s {name} is" in each for each in notices(at)), notices(at)
-    assert name not in address(at)
-
-
 def test_a_name_that_no_page_knows_is_said_and_left_out():
     at = opened(example="wild_cat", foo="1")
     assert any("“foo”" in each for each in notices(at))
     assert address(at) == {"example": "wild_cat"}
-
-
-def test_what_a_page_has_no_control_for_stays():
-    at = opened(example="wild_cat", n_heads="2", temperature="0.5", d_in="5")
-    widget(at, "slider", "d_in").set_value(6).run()
-    assert address(at) == {
-        "example": "wild_cat", "n_heads": "2", "temperature": "0.5", "d_in": "6",
-    }  # fmt: skip
-
-
-def test_what_cannot_be_used_stays_in_its_field_and_nothing_else_changes():
-    at = opened(example="wild_cat")
-    before = address(at)
-    long = "word " * 80
-    widget(at, "text_area", "sentence").set_value(long).run()
-    assert widget(at, "text_area", "sentence").value == long
-    assert any("at most 64 fit" in each for each in notices(at))
-    assert address(at) == before
-    widget(at, "text_area", "sentence").set_value("a b c").run()
-    assert address(at)["sentence"] == "a b c"
-    assert not any("at most 64 fit" in each for each in notices(at))
-
-
-def test_a_link_too_long_for_an_address_is_refused():
-    at = opened(example="wild_cat", drop_blanks="on")
-    widget(at, "text_area", "sentence").set_value("😀" * 1_200).run()
-    assert any(f"{MAX_LINK:,} fit" in each or "tokens" in each for each in notices(at))
-    assert "sentence" not in address(at)
 
 
 def test_a_shorter_sentence_keeps_the_query_that_it_has_no_room_for():
@@ -325,12 +219,6 @@ def test_a_shorter_sentence_keeps_the_query_that_it_has_no_room_for():
     assert at.session_state["here"][2].query <= 2
     at.text_area(key="control_sentence").set_value(EXAMPLES["wild_cat"].inputs.sentence).run()
     assert at.session_state["here"][2].query == 8
-
-
-def test_another_example_sets_everything_to_its_own():
-    at = opened(example="wild_cat", d_in="7", similarity="cosine", predict="off")
-    widget(at, "selectbox", "example").set_value("journey_123").run()
-    assert address(at) == {"example": "journey_123", "predict": "off"}
 
 
 def test_typed_numbers_go_with_the_table_that_they_belong_to():
@@ -366,24 +254,6 @@ def test_what_is_hidden_is_not_drawn_and_what_is_locked_cannot_be_used():
     assert address(at)["query"] == "2"
 
 
-@pytest.mark.parametrize("card", ["scores", "weights"])
-def test_one_card_alone_has_nothing_around_it(card):
-    at = opened(example="wild_cat", card=card)
-    assert not at.title
-    assert not [each for each in at.header if each.value == "What you can now answer"]
-
-
-def test_more_heads_take_d_model_along_and_a_fixed_one_stays():
-    at = opened("pages/whole_layer.py", example="wild_cat")
-    widget(at, "select_slider", "n_heads").set_value(3).run()
-    assert address(at) == {"example": "wild_cat", "n_heads": "3", "d_model": "6"}
-    at = opened("pages/whole_layer.py", example="wild_cat", lock="d_model")
-    heads = widget(at, "select_slider", "n_heads")
-    assert heads.options == ["1", "2", "4"], "what would take along what is fixed is not offered"
-    heads.set_value(4).run()
-    assert address(at) == {"example": "wild_cat", "lock": "d_model", "n_heads": "4"}
-
-
 def test_a_teacher_can_hide_and_lock_the_controls_of_every_lesson():
     at = opened(example="wild_cat")
     at.button(key="share").click().run()
@@ -410,23 +280,6 @@ def test_a_name_is_looked_for_in_all_lessons():
 
 
 # --- from page to page ----------------------------------------------------------------------------
-
-
-def test_another_page_takes_over_what_was_chosen_and_gives_it_back():
-    at = opened(example="wild_cat")
-    widget(at, "slider", "d_in").set_value(5).run()
-    at.switch_page(ANOTHER).run()
-    assert not at.exception
-    assert at.session_state["here"][2].d_in == 5
-    assert address(at) == {"example": "wild_cat", "d_in": "5"}
-    at.slider(key="control_d_in").set_value(8).run()
-    at.switch_page(PAGE).run()
-    assert not at.exception
-    assert widget(at, "slider", "d_in").value == 8
-    assert address(at) == {"example": "wild_cat", "d_in": "8"}
-    at.switch_page(ANOTHER).run()
-    assert at.session_state["here"][2].d_in == 8
-    assert not at.exception
 
 
 def test_a_pin_and_marks_go_along():

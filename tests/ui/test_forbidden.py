@@ -127,14 +127,6 @@ def test_what_must_not_move_is_outlined_and_loud_where_it_moves(way, leaks):
         assert largest == pytest.approx(0.8), "a small leak is as loud as a large one"
 
 
-def test_a_covered_matrix_tells_nothing_of_what_leaks():
-    trace = masked()
-    covered = Matrix(trace["zero_filled_weights"], covered=True)
-    _, (cells,), layout = drawn(trace, covered)
-    assert not any(cell["loud"] for cell in cells.values())
-    assert not any("must be 0" in word.text for word in layout.wide.words)
-
-
 def test_every_head_is_outlined_alike_and_picked_rows_keep_their_part():
     recipe = HeadsRecipe(n_heads=3, causal=True)
     trace = attend_heads(embed(EXAMPLES["life_is_short"].inputs), recipe)

@@ -74,8 +74,3 @@ def test_words_that_ask_for_a_pointer_stay_off_the_paper():
     assert "Switch it off" not in on_paper
     assert "click it" not in on_paper
     assert "wrong less right is all that the mistake changes." in on_paper
-
-
-def test_a_question_about_a_shape_has_its_answer_in_words_alone():
-    """The picture that it covers has one cell of no size, and no numbers to uncover."""
-    stands(visit("multi_head_attention", paper="on", predict="on"))

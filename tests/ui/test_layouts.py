@@ -22,7 +22,6 @@ from attention_ui.cards.arithmetic import cell_equation, is_long, of_the_rest, o
 from attention_ui.cards.show import MOST_BYTES, first_cell
 from attention_ui.controls.control import understood
 from attention_ui.controls.shared import first_query, inputs_of
-from attention_ui.lessons.mistakes_lab import lesson as lab
 from attention_ui.lessons.transformer_block import lesson as block
 from attention_ui.lessons.transformer_block.stream import written_out
 from attention_ui.lessons.whole_layer import lesson as layer
@@ -89,6 +88,12 @@ def rectangles(layout):
         yield arrangement, found
 
 
+def lie_apart(found):
+    for one, other in itertools.combinations(found, 2):
+        apart = one[2] <= other[0] or other[2] <= one[0]
+        assert apart or one[3] <= other[1] or other[3] <= one[1]
+
+
 SIZES = [(1, 1), (2, 3), (9, 6), (9, 24), (24, 3), (64, 3), (64, 64)]
 
 
@@ -98,9 +103,7 @@ def test_no_matrix_lies_on_another_and_all_fit_their_width(n_tokens, d_in, name)
     trace = of_tokens(n_tokens, d_in)
     layout = equation(trace, trace[name])
     for (arrangement, found), room in zip(rectangles(layout), (WIDE, NARROW), strict=True):
-        for one, other in itertools.combinations(found, 2):
-            apart = one[2] <= other[0] or other[2] <= one[0]
-            assert apart or one[3] <= other[1] or other[3] <= one[1]
+        lie_apart(found)
         assert max(right for _, _, right, _ in found) <= room + 1
         assert min(left for left, *_ in found) >= 0
         assert max(bottom for *_, bottom in found) <= arrangement.height
@@ -167,19 +170,6 @@ def test_a_number_that_could_not_be_read_is_not_written():
         if kind == cells.CELL
     ]
     assert set(of_cells) == {None}
-
-
-def test_numbers_do_not_touch_in_a_window_though_a_phone_has_room_for_more_decimals():
-    values, _ = understood({"example": "named_features"}, lab.CONTROLS)
-    layout, _ = lab.compared(lab.trace_of(values), values, tall=260)
-    assert layout.narrow.boxes[2].decimals > layout.wide.boxes[2].decimals
-    shown = cells.table(layout)
-    told = [
-        text
-        for name, text in zip(shown["id"].to_pylist(), shown["text"].to_pylist(), strict=True)
-        if name and name.startswith("2.") and text
-    ]
-    assert max(map(len, told)) * 5.6 < layout.wide.boxes[2].width
 
 
 @pytest.mark.parametrize("n_tokens", [9, 11, 16])
@@ -353,24 +343,6 @@ def test_ids_of_rows_are_unique():
     assert len(ids) == len(set(ids))
 
 
-def test_a_covered_matrix_tells_nothing_of_its_numbers():
-    trace = of_tokens(9, 6)
-    other = attend(embed(Inputs("other words for the same number of tokens here")))
-    covered = [
-        cells.table(equation(each, Matrix(each["weights"], covered=True)))
-        for each in (trace, other)
-    ]
-    told = ("text", "shade", "strength", "tip", "so", "exact", "asks", "share", "gives")
-    first, second = (
-        {name: [v for v, m in zip(each[name].to_pylist(), each["m"].to_pylist(), strict=True)
-                if m >= 0]
-         for name in told if name in each.column_names}
-        for each in covered
-    )  # fmt: skip
-    assert first == second
-    assert set(first["text"]) == {"?"}
-
-
 # --- a whole layer --------------------------------------------------------------------------------
 
 LAYERS = [
@@ -396,9 +368,7 @@ def layer_at(link):
 def test_a_whole_layer_fits_its_card_and_nothing_lies_on_another(link):
     _, _, layout = layer_at(link)
     for (arrangement, found), room in zip(rectangles(layout), (WIDE, NARROW), strict=True):
-        for one, other in itertools.combinations(found, 2):
-            apart = one[2] <= other[0] or other[2] <= one[0]
-            assert apart or one[3] <= other[1] or other[3] <= one[1]
+        lie_apart(found)
         assert min(left for left, *_ in found) >= 0
         assert max(right for _, _, right, _ in found) <= room + 1
         titles = [word for word in arrangement.words if word.look == "title"]
@@ -585,10 +555,14 @@ def test_a_position_with_other_cells_is_refused():
         positions(layout, [matrices_of(four["scores"])])
 
 
-def test_a_value_between_two_positions_is_none_of_them():
+def test_a_value_between_two_positions_is_none_of_them_and_uneven_ones_have_places():
     stops = Stops("Factor", -4, 4, 0.25, 1.0, "place")
     assert stops.values[stops.position(1.25)] == 1.25
     assert stops.position(1.1) == -1
+    stops = Stops("Step", 0, 3, 1, 3, "place", (0, 7, 15, 1_500))
+    assert stops.values == (0, 7, 15, 1_500)
+    assert [stops.position(value) for value in (7, 1_500, 8)] == [1, 3, -1]
+    assert stops.value(2) == 15
 
 
 # --- the specification ----------------------------------------------------------------------------
@@ -629,27 +603,6 @@ def test_what_is_drawn_at_a_time_decides_between_svg_and_canvas():
     assert rows.num_rows > MANY > cells.n_marks(rows)
 
 
-def test_masks_are_drawn_as_forbidden_and_hidden():
-    trace = Trace()
-    scores = trace.step("scores", ops.Draw("normal", (3, 3), seed=1), axes=("query", "key"))
-    mask = trace.step("mask", ops.AttentionMask(3, 3), axes=("query", "key"))
-    masked = trace.step("masked_scores", ops.MaskedFill(), scores, mask, axes=("query", "key"))
-    layout = equation(trace, Matrix(scores), "→", Matrix(masked))
-    assert len(layout.wide.paths) == 2
-    rows = cells.table(layout).to_pydict()
-    each = zip(rows["kind"], rows["id"], rows["strength"], strict=True)
-    hidden = {name for kind, name, strength in each if kind == cells.CELL and strength < 1}
-    assert hidden == {"1.0.1", "1.0.2", "1.1.2"}
-    assert torch.isneginf(masked.value).sum() == 3
-
-
-def test_uneven_values_have_places_and_what_is_told_is_the_value():
-    stops = Stops("Step", 0, 3, 1, 3, "place", (0, 7, 15, 1_500))
-    assert stops.values == (0, 7, 15, 1_500)
-    assert [stops.position(value) for value in (7, 1_500, 8)] == [1, 3, -1]
-    assert stops.value(2) == 15
-
-
 def test_words_marks_and_paths_around_the_matrices_change_with_a_layout():
     trace = of_tokens(3, 2)
 
@@ -676,19 +629,6 @@ def test_a_sign_that_is_a_word_has_room():
     layout = equation(trace, scores, "max", scores, "=", scores)
     first, second, third = layout.wide.boxes
     assert second.x - box_end(first, 3) > third.x - box_end(second, 3) + 10
-
-
-def test_cells_of_a_head_are_as_high_as_their_box():
-    trace = Trace()
-    weights = trace.step(
-        "weights", ops.Draw("uniform", (3, 2, 2), seed=1), axes=("head", "query", "key")
-    )
-    layout = equation(trace, *(Matrix(weights, lead=(head,)) for head in range(3)))
-    rows = cells.table(layout).to_pydict()
-    heights = {h for kind, h in zip(rows["kind"], rows["h"], strict=True) if kind == cells.CELL}
-    assert len(heights) == 1
-    assert min(heights) > 5
-    assert {*rows["of_head"]} == {cells.NONE, 0, 1, 2}
 
 
 # --- bars that go both ways -----------------------------------------------------------------------

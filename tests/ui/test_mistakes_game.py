@@ -10,18 +10,14 @@ from attention_core.mistakes.rounds import LEVELS, lights_with, red, suspects
 from attention_ui.controls.shared import AROUND
 from attention_ui.lessons.mistakes_lab import game, words
 from attention_ui.lessons.mistakes_lab.lesson import layer_of
-from visiting import rendered, stands, visit
+from visiting import rendered, stands, values_of, visit
 
-values_of = partial(chosen.of, (*game.CONTROLS, *AROUND))
-
-
-def pages_values(at):
-    return at.session_state["here"][2]
+of_link = partial(chosen.of, (*game.CONTROLS, *AROUND))
 
 
 def guess(at, name):
     """Answer the page's first question with the mistake of this name."""
-    values = pages_values(at)
+    values = values_of(at)
     places = suspects(*layer_of(values))
     key = f"diagnosis.{game.name_of_round(values)}"
     at.selectbox(key=f"guess_{key}").set_value(places.index(name)).run()
@@ -34,7 +30,7 @@ def another(values):
 
 def reason(at, is_right):
     """Choose a reason for the mistake of the round."""
-    values = pages_values(at)
+    values = values_of(at)
     asked = words.why(game.trace_of(values), values)
     place = next(n for n in range(len(asked.choices)) if asked.judge([n]).right == is_right)
     key = f"diagnosis.why_{game.name_of_round(values)}"
@@ -47,7 +43,7 @@ def pictures(at):
 
 def test_the_evidence_comes_first_then_the_reason_then_the_lab():
     at = stands(visit("diagnosis", predict="on"))
-    truth = game.hidden(pages_values(at))
+    truth = game.hidden(values_of(at))
     assert not at.radio
     assert NAMED[truth].words not in rendered(at)
     at = guess(at, truth)
@@ -63,8 +59,8 @@ def test_the_evidence_comes_first_then_the_reason_then_the_lab():
 
 def test_a_wrong_name_keeps_the_mistake_covered():
     at = visit("diagnosis", predict="on")
-    truth = game.hidden(pages_values(at))
-    at = guess(at, another(pages_values(at)))
+    truth = game.hidden(values_of(at))
+    at = guess(at, another(values_of(at)))
     assert "Not quite" in rendered(at)
     assert "You will meet this one again" in rendered(at)
     assert NAMED[truth].words not in rendered(at)
@@ -74,12 +70,12 @@ def test_a_wrong_name_keeps_the_mistake_covered():
 
 def test_a_missed_mistake_comes_again_two_and_five_rounds_later():
     at = visit("diagnosis", predict="on")
-    missed = game.hidden(pages_values(at))
-    at = guess(at, another(pages_values(at)))
+    missed = game.hidden(values_of(at))
+    at = guess(at, another(values_of(at)))
     came = [missed]
     for _ in range(5):
         at = stands(at.button(key="next_round").click().run())
-        came.append(game.hidden(pages_values(at)))
+        came.append(game.hidden(values_of(at)))
         at = guess(at, came[-1])
         assert at.query_params["round_seed"], "the address has the round, also one that comes again"
     assert came[2] == came[5] == missed
@@ -89,7 +85,7 @@ def test_a_missed_mistake_comes_again_two_and_five_rounds_later():
 @pytest.mark.parametrize("example", ["named_features", "journey_123"])
 def test_one_of_the_reasons_proves_it_and_two_do_not(example, level):
     for seed in range(12):
-        values = values_of(example=example, level=level, round_seed=str(seed))
+        values = of_link(example=example, level=level, round_seed=str(seed))
         trace = game.trace_of(values)
         asked = words.why(trace, values)
         assert len({*asked.choices}) == 3, asked.choices

@@ -6,7 +6,6 @@ from urllib.parse import parse_qsl
 
 import pytest
 import torch
-from streamlit.testing.v1 import AppTest
 
 from attention_core import (
     EXAMPLES,
@@ -48,9 +47,8 @@ from attention_ui.lessons.whole_layer import lesson as layer_page
 from attention_ui.lessons.whole_layer.words import one_head_says
 from attention_ui.picture.matrix import Matrix, names_along
 from chosen import EVERY, chosen, of
-from conftest import ROOT
 from sampling import few
-from visiting import A_PAGE, EVERYWHERE, PAGES, first_visit, rendered, stands, texts, visit
+from visiting import A_PAGE, EVERYWHERE, PAGES, _opened, first_visit, rendered, stands, texts, visit
 
 NAMES = EXAMPLES[FIRST].inputs.components
 PLAIN = of(example=FIRST)
@@ -130,48 +128,28 @@ def test_how_to_read_a_matrix_set_by_hand_names_its_largest_number_and_claims_no
     )
 
 
-def opened(page, link):
-    """A page at an address with these parameters alone."""
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
-    at.switch_page(page)
-    for name, text in link.items():
-        at.query_params[name] = text
-    return stands(at.run())
-
-
 # --- addresses ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("link", [{}, {"utm_source": "mail"}])
-def test_an_address_without_a_setting_is_a_first_visit(link):
-    at = opened(A_PAGE, link)
-    assert chosen(at) == PLAIN
-    assert at.session_state["held"] == {"example": FIRST}
-    assert FIRST == next(iter(EXAMPLES)) == "named_features"
+@pytest.mark.parametrize(
+    ("link", "used"),
+    [({}, {}), ({"utm_source": "mail"}, {}), ({"d_in": "5"}, {"d_in": "5"}),
+     ({"example": "no such"}, {})],
+    ids=str,
+)  # fmt: skip
+def test_an_address_that_names_no_example_means_the_first(link, used):
+    at = stands(_opened(A_PAGE, link))
+    assert dict(at.session_state["held"]) == {"example": FIRST, **used}
+    assert chosen(at) == of(example=FIRST, **used)
+    assert any("example" in each for each in at.session_state["notices"]) == ("example" in link)
 
 
-@pytest.mark.parametrize("link", [{"d_in": "5"}, {"query": "2"}, {"predict": "off"}], ids=str)
-def test_an_address_without_an_example_means_the_first(link):
-    at = opened(A_PAGE, link)
-    assert dict(at.session_state["held"]) == {"example": FIRST, **link}
-    assert at.session_state["notices"] == []
-
-
-def test_an_example_that_is_none_is_said_and_the_first_is_shown():
-    at = opened(A_PAGE, {"example": "no such"})
-    assert chosen(at) == PLAIN
-    (notice,) = at.session_state["notices"]
-    assert "example" in notice
-
-
-@pytest.mark.parametrize("link", [{}, {"predict": "off"}, {"d_in": "5"}], ids=str)
-def test_every_link_that_is_written_names_its_example(link):
+def test_every_link_that_is_written_names_its_example():
     for example in EXAMPLES:
-        assert written({"example": example, **link}, EVERY)["example"] == example
-    for example in (FIRST, "life_is_short"):
-        at = opened(A_PAGE, {"example": example, **link})
-        at.button(key="pin").click().run()
-        assert dict(parse_qsl(chosen(at).pin))["example"] == example
+        assert written({"example": example, "d_in": "5"}, EVERY)["example"] == example
+    at = visit(A_PAGE, example=FIRST)
+    at.button(key="pin").click().run()
+    assert dict(parse_qsl(chosen(at).pin))["example"] == FIRST
 
 
 @pytest.mark.slow("10 s: every page")
@@ -243,34 +221,28 @@ def test_the_control_and_the_picture_call_an_entry_what_the_charts_do(name):
 
 @pytest.mark.slow("15 s: a page each")
 @pytest.mark.parametrize(
-    ("page", "cell", "words"),
+    ("page", "link", "words"),
     [
-        ("simplified_attention", "embeddings.7.5", "token 7 “it” · d_in 5 “refers”"),
-        ("queries_keys_values", "W_query.5.1", "d_in 5 “refers” · d_query 1 “hunter”"),
-        ("queries_keys_values", "context_vectors.7.2", "query 7 “it” · d_value 2 “mood”"),
+        ("simplified_attention", {"cell": "embeddings.7.5"}, "token 7 “it” · d_in 5 “refers”"),
+        ("queries_keys_values", {"cell": "W_query.5.1"}, "d_in 5 “refers” · d_query 1 “hunter”"),
+        (
+            "multi_head_attention",
+            {"cell": "head_queries.1.3.1", "section": "one_head", "head": "1"},
+            "head 1 “whom” · query 3 “chases” · d_head 1 “small”",
+        ),
+        (
+            "multi_head_attention",
+            {"cell": "W_output.3.2", "section": "output"},
+            "d_concat 3 “h1·small” · d_model 2 “small”",
+        ),
     ],
 )
-def test_the_arithmetic_of_a_cell_names_its_components(page, cell, words):
-    assert words in texts(visit(page, example=FIRST, cell=cell))
-    plain = texts(visit(page, example="life_is_short", cell=cell))
+def test_the_arithmetic_of_a_cell_names_its_components(page, link, words):
+    assert words in texts(visit(page, example=FIRST, **link))
+    plain = texts(visit(page, example="life_is_short", **link))
     axis, place, _ = words.rsplit(" · ", 1)[1].split()
     assert f"{axis} {place}" in plain
     assert f"{axis} {place} “" not in plain
-
-
-@pytest.mark.parametrize(
-    ("card", "cell", "words"),
-    [
-        ("one_head", "head_queries.1.3.1", "head 1 “whom” · query 3 “chases” · d_head 1 “small”"),
-        ("output", "W_output.3.2", "d_concat 3 “h1·small” · d_model 2 “small”"),
-    ],
-)
-def test_the_arithmetic_of_a_cell_of_a_card_names_its_components(card, cell, words):
-    at = visit("multi_head_attention", example=FIRST, cell=cell, section=card, head="1")
-    assert words in texts(at)
-    link = {"example": "life_is_short", "cell": cell, "section": card, "head": "1"}
-    plain = texts(visit("multi_head_attention", **link))
-    assert words.rpartition(" “")[0].rpartition(" · ")[2] in plain
 
 
 def test_exports_have_the_given_matrices_and_names():

@@ -106,13 +106,6 @@ def test_the_row_that_is_chosen_is_told_below_with_the_way_to_its_lesson():
     assert table(at)["kind"].tolist() == ["shape"] * len(table(at)), "another table, another row"
 
 
-def test_nothing_in_the_sidebar_changes_nothing_here():
-    at = stands(visit(PAGE))
-    assert not at.sidebar.text_area
-    assert not at.sidebar.slider
-    assert not at.sidebar.selectbox
-
-
 def test_the_totals_are_those_of_the_report(capsys):
     assert main() == 0
     total = capsys.readouterr().out.splitlines()[-1].split()

@@ -16,13 +16,10 @@ from attention_ui.cards.questions import Pick, Shape, Sign, Verdict
 from attention_ui.cards.row_question import MOST, Row, as_shares, distance
 from attention_ui.cards.tally import Tally
 from attention_ui.controls.shared import FIRST
-from sampling import few, is_long
+from sampling import few
 from visiting import LESSONS, noted_layouts, pictures, stands, visit, words
 
 pytestmark = pytest.mark.slow("25 s: whole pages")
-
-MARK = "zqzq"
-HOSTILE = f"**{MARK}** :red[{MARK}] ${MARK}$ `{MARK}` ![{MARK}](http://x/y.png) <b>{MARK}</b>"
 
 
 def opened(page, **link):
@@ -44,40 +41,7 @@ def open_questions(at):
     return [key.removeprefix("skip_") for key in keys if key.startswith("skip_")]
 
 
-def kind_of(at, question):
-    """The kind of the question that is open, by the widgets it has."""
-    for kind, widgets in (
-        ("Row", at.slider),
-        ("Shape", at.number_input),
-        ("Sign", [each for each in at.get("button_group") if len(each.options) == 3]),
-        ("Pick", [*at.get("button_group"), *at.selectbox, *at.multiselect, *at.radio]),
-    ):
-        if any((each.key or "").startswith(f"guess_{question}") for each in widgets):
-            return kind
-    raise AssertionError(f"{question} has no widget")
-
-
-OF_ALL_KINDS = ("simplified_attention", "causal_mask", "divide_by_sqrt_d", "multi_head_attention")
-
-
 # --- on the lessons ------------------------------------------------------------------------------
-
-
-def test_what_a_lesson_asks_can_be_skipped_and_all_kinds_are_in_use():
-    kinds = {}
-    for page in LESSONS if is_long() else OF_ALL_KINDS:
-        at = opened(page)
-        while asked := open_questions(at):
-            kinds[asked[0]] = kind_of(at, asked[0])
-            at = press(at, "skip", asked[0])
-        plain = [each.value for each in opened(page, predict="off").header]
-        assert [each.value for each in at.header] == plain, "something stays covered"
-    assert set(kinds.values()) == {"Row", "Shape", "Sign", "Pick"}
-
-
-@pytest.mark.parametrize("page", few(LESSONS, 2))
-def test_nothing_is_asked_where_the_switch_is_off(page):
-    assert open_questions(opened(page, predict="off")) == []
 
 
 def test_a_covered_picture_says_which_question_uncovers_it_and_the_arcs_are_of_what_was_asked():
@@ -201,32 +165,6 @@ def test_a_guess_counts_once_for_its_numbers_and_not_after_a_look():
     at.text_input(key="control_seed").set_value("71").run()
     at = guess_key(press(at, "again", question), 0)
     assert " of 2 guesses right this session." in tallies(at)
-
-
-def nothing_rendered(at):
-    labels = [each.label for kind in (at.slider, at.selectbox, at.button) for each in kind]
-    markdown = [each.value for each in (*at.markdown, *at.caption, *at.latex)]
-    assert MARK not in "\n".join([*labels, *markdown])
-
-
-@pytest.mark.parametrize(
-    "question",
-    ["causal_mask.row", "softmax_or_sum.softmax_row", "simplified_attention.looks_at"],
-)
-def test_hostile_tokens_are_never_rendered_in_a_question_or_its_answer(question):
-    at = opened(question.partition(".")[0], sentence=HOSTILE, tokenizer="blanks")
-    while question not in open_questions(at):
-        at = press(at, "skip", open_questions(at)[0])
-    nothing_rendered(at)
-    if question.endswith(".row"):
-        assert MARK in "\n".join(each.value for each in at.text), "named beside the sliders"
-    else:
-        widgets = [*at.selectbox, *at.get("button_group")]
-        next(each for each in widgets if each.key == f"guess_{question}").set_value(1)
-    is_asked = [each for each in at.button if each.key == f"reveal_{question}"]
-    at = press(at, "reveal", question) if is_asked else stands(at.run())
-    assert question not in open_questions(at)
-    nothing_rendered(at)
 
 
 def test_a_mask_that_leaves_nothing_to_share_asks_for_no_row():

@@ -59,6 +59,11 @@ def test_the_head_that_an_identity_would_leave_a_number_is_the_one_that_owns_its
     assert int(found[1]) // rows == int(found[2])
 
 
+def test_with_an_identity_the_heads_are_said_not_to_meet():
+    assert "the heads do not meet." in rendered(visit(HEADS_PAGE, mix="identity"))
+    assert "the heads do not meet." not in rendered(visit(HEADS_PAGE))
+
+
 def test_equal_largest_scores_share():
     assert winners(torch.tensor([3.0, 1.0])) == "the largest score takes all"
     assert "here 2 are equal, and get 1/2 each" in winners(torch.tensor([3.0, 1.0, 3.0]))
@@ -89,10 +94,3 @@ def test_a_choice_for_the_table_that_is_not_in_use_says_so_beside_it(name, value
     assert at.session_state["here"][2][name] != value
     assert at.session_state["problems"][name] in texts(at)
     assert "Not applied:" in rendered(at)
-
-
-def test_a_tokenizer_that_leaves_too_many_tokens_says_so_beside_it():
-    at = visit("tokenize_and_embed", sentence="a b " * 30, tokenizer="blanks")
-    box(at, "tokenizer").set_value("blanks_kept").run()
-    assert at.session_state["here"][2].tokenizer == "blanks"
-    assert "at most 64 fit" in texts(at)

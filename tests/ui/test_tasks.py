@@ -81,3 +81,5 @@ def test_tasks_stand_on_every_page_and_are_plain_text(page):
     assert "Second" in [each.value for each in at.text]
     at.button(key="task_back").click().run()
     assert at.text_area(key="task_0_of_2").value == "mine"
+    at.switch_page("pages/causal_mask.py").run()
+    assert stands(at).text_area(key="task_0_of_2").value == "mine"

@@ -26,9 +26,8 @@ from attention_ui.lessons.tiny_language.words import finds_it, of_the_pronoun, r
 from attention_ui.picture import palette
 from attention_ui.words import listed
 from chosen import chosen, of, read
-from hostile import MARK, TEXTS
 from sampling import few
-from visiting import charts, rendered, stands, texts, visit, words
+from visiting import charts, stands, texts, visit, words
 
 PAGE = "tiny_language"
 BUT, AGAIN = (
@@ -174,21 +173,6 @@ def test_a_beginning_to_try_brings_the_head_that_is_worth_watching(label):
 def test_a_name_is_what_was_measured():
     assert [*TINY_HEADS.values()] == [head_called(head) for head in shipped_figures().heads]
     assert any("(no name fits)" in called for called in TINY_HEADS.values())
-
-
-@pytest.mark.slow("2 s: whole pages")
-@pytest.mark.parametrize("text", few(["the lion sees", "<start> the cat", *TEXTS.values()], 4))
-def test_words_that_the_network_does_not_know_are_refused_in_words(text):
-    at = visit(PAGE)
-    at.text_input(key="control_beginning").set_value(text).run()
-    stands(at)
-    assert chosen(at).beginning == "the tired cat sees the dog because it"
-    assert at.text_input(key="control_beginning").value == text
-    said = texts(at)
-    assert "is none of the 60 words of this language. " in said or (
-        "characters: shorten it" in said or "at least one word" in said
-    )
-    assert MARK not in rendered(at)
 
 
 def test_the_nearest_words_are_named():

@@ -8,13 +8,9 @@ from attention_core import EXAMPLES
 from attention_core.text.tokenizers import TOKENIZERS
 from attention_ui.lessons.tokenize_and_embed.lesson import trace_of
 from messages import send, widget_ids
-from visiting import box, charts, rendered, stands, texts, visit, words
+from visiting import box, charts, rendered, stands, texts, values_of, visit, words
 
 pytestmark = pytest.mark.slow("5 s: whole pages")
-
-
-def values_of(at):
-    return at.session_state["here"][2]
 
 
 @pytest.mark.parametrize("tokenizer", TOKENIZERS)
@@ -66,19 +62,17 @@ def test_points_are_covered_where_they_tell_which_vectors_are_identical(example)
     assert any("as points" in chart.alt for chart in charts(at)) != waits
 
 
+def test_an_embedding_leads_to_the_row_of_the_table_that_its_id_names_and_back():
+    way = "embeddings.8.0,embedding_table.6.0"
+    at = stands(visit("tokenize_and_embed", section="lookup", cell=way))
+    assert "seed is 69" in words(at)
+    next(each for each in at.button if each.label == "embeddings[8, 0]").click().run()
+    assert values_of(stands(at)).cell == (("embeddings", (8, 0)),)
+
+
 def trace_at(at):
     values = values_of(at)
     return trace_of(values), values
-
-
-def test_the_question_covers_the_rows_it_asks_for_wherever_they_are_drawn():
-    asked = visit("tokenize_and_embed", predict="on", positions="on")
-    hidden = [chart.alt for chart in charts(asked) if "covered by a question" in chart.alt]
-    assert len(hidden) == 2, "the product, and the sum with the positions"
-    assert "Identical: rows" not in words(asked)
-    asked = visit("tokenize_and_embed", predict="on")
-    hidden = [chart.alt for chart in charts(asked) if "covered by a question" in chart.alt]
-    assert len(hidden) == 2, "the lookup and the product"
 
 
 def test_positions_are_shown_before_they_are_switched_on_and_then_count():

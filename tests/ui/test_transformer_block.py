@@ -110,22 +110,6 @@ def test_the_block_is_plain_torch_and_torch_s_own_layer_on_every_example(name, n
     assert stream_is_untouched(both_orders(values)[0])[0]
 
 
-def test_lights_go_out_where_a_number_is_wrong():
-    values = values_of("journey_123", block="decoder")
-    trace = trace_of(values)
-    for name, light in (
-        ("output", adds_up),
-        ("attention_norm_standardised", every_row_is_standard),
-        ("head_weights", nothing_looks_ahead),
-        ("output", lambda made: torch_agrees(made, "before", "relu")),
-    ):
-        kept = trace[name].value.clone()
-        trace[name].value.add_(torch.linspace(0.1, 0.5, kept.shape[-1]))
-        assert not light(trace)[0], name
-        trace[name].value.copy_(kept)
-        assert light(trace)[0], name
-
-
 @pytest.mark.parametrize(
     ("width", "asked_for", "n_heads"), [(6, 3, 3), (7, 3, 1), (10, 4, 2), (1, 8, 1), (15, 4, 3)]
 )

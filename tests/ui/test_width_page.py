@@ -3,29 +3,10 @@
 import pytest
 
 from attention_core.published import notebook
-from visiting import charts, stands, visit, visit_deeper, words
+from visiting import charts, stands, values_of, visit, visit_deeper, words
 
 pytestmark = pytest.mark.slow("5 s: whole pages")
 PAGE = "divide_by_sqrt_d"
-
-
-def values_of(at):
-    return at.session_state["here"][2]
-
-
-def test_the_sidebar_has_no_control_that_changes_nothing_here():
-    at = stands(visit(PAGE))
-    for kind in (at.sidebar.slider, at.sidebar.text_area, at.sidebar.selectbox, at.sidebar.toggle):
-        assert not [each.key for each in kind]
-
-
-def test_what_was_chosen_of_the_sentence_goes_along_through_this_lesson():
-    at = visit(PAGE, sentence="A cat sat", tokenizer="blanks", d_in="5")
-    assert at.query_params["sentence"] in ("A cat sat", ["A cat sat"])
-    at.switch_page("pages/simplified_attention.py").run()
-    stands(at)
-    assert at.text_area(key="control_sentence").value == "A cat sat"
-    assert at.slider(key="control_d_in").value == 5
 
 
 def test_the_width_is_one_in_both_of_its_places():
