@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 from attention_ui.frame.models import ALONE, MODEL, SMOL, paths
 
-from .figures import Figure, Part, spread
+from .figures import Figure, Part, spread, tried
 from .lessons import LONG, SLIDERS, called
 from .watching import Stage, new_page, stage
 
@@ -85,8 +85,12 @@ def _seconds(work: Callable[[], object]) -> float:
 def _page(times: int) -> Part:
     """With a server of its own, since others have the tiny language alone."""
     settings = {name: each for name, each in os.environ.items() if name != MODEL} | {ALONE: "1"}
+    figures = []
     with stage(env=settings) as on:
-        figures = [_clicks(on, length, times) for length in (14, 64, 256)]
+        for what in ("14 tokens", "64 tokens", "256 tokens"):
+            with tried(what) as rows:
+                rows.append(_clicks(on, what, times))
+            figures += rows
     how = (
         "A click on one of the 270 heads, from the click to the last change of the picture of all "
         "heads (*median*), and to that of the card *Down to its numbers*, in a window in which "
@@ -97,7 +101,8 @@ def _page(times: int) -> Part:
     return Part("A real model’s page", how, figures)
 
 
-def _clicks(on: Stage, length: int, times: int) -> Figure:
+def _clicks(on: Stage, what: str, times: int) -> Figure:
+    length = int(what.partition(" ")[0])
     empty, watched = on.empty.now(), new_page(on.browser, **WINDOW)
     words = " ".join((WORDS * 20).split()[:length])
     link = urlencode({"predict": "off", "model": "smollm", "prompt": words})
@@ -118,7 +123,7 @@ def _clicks(on: Stage, length: int, times: int) -> Figure:
     found |= {"empty": empty, "× empty": found["median"] / empty}
     layer = _layer(on, length)
     found |= {"layer": layer, "numbers × layer": found["numbers"] / layer}
-    return Figure(f"{length} tokens", found, {"× empty": 10.0, "numbers × layer": 1.0})
+    return Figure(what, found, {"× empty": 10.0, "numbers × layer": 1.0})
 
 
 def _layer(on: Stage, length: int) -> float:
