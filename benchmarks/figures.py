@@ -5,13 +5,26 @@ import os
 import platform
 import statistics
 from collections.abc import Iterable
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 
 FAILED = "**failed**"
-KEPT = Path(__file__).parent / "results.json"
+KEPT, RESULTS = (Path(__file__).with_name(name) for name in ("results.json", "RESULTS.md"))
+HEAD = """# Measured
+
+Written by `make bench`; do not edit. `make bench ARGS="moves layer"` measures some parts again and
+leaves the others, `make bench ARGS="--quick moves"` prints a short run and writes nothing.
+
+A figure that misses its goal is **bold**, with the goal in brackets. *× empty* is the ratio to the
+least page of Streamlit's that answers a slider (`benchmarks/empty/app.py`), measured in the same
+run: a slow or busy machine moves both.
+"""
+FOOT = (
+    "<sub>`{name}`, {day}: {processor}, {cores} cores, load {load}; {system}; {versions}.</sub>\n"
+)
 
 
 @dataclass
@@ -36,6 +49,13 @@ class Figure:
         """The columns in which the goal is not reached."""
         return [name for name, most in self.most.items() if self.numbers.get(name, 0) > most]
 
+    def cell(self, column: str) -> str:
+        """A number as it is written, and the goal where it misses it."""
+        if column not in self.numbers:
+            return ""
+        value = _written(self.numbers[column])
+        return f"**{value}** ({_written(self.most[column])})" if column in self.missed else value
+
 
 @dataclass
 class Part:
@@ -46,10 +66,25 @@ class Part:
     figures: list[Figure]
     unit: str = "ms"
 
-    @property
-    def has_failed(self) -> bool:
-        """Whether one of its rows could not be measured."""
-        return any(each.has_failed for each in self.figures)
+    def table(self) -> str:
+        """It as Markdown."""
+        columns = list(dict.fromkeys(name for each in self.figures for name in each.numbers))
+        notes = any(each.note for each in self.figures)
+        heads = [f"in {self.unit}" if self.unit else "", *columns, *(["note"] if notes else [])]
+        rows = [heads, ["---"] * len(heads)]
+        for each in self.figures:
+            cells = [each.cell(name) for name in columns]
+            rows.append([each.what, *cells, *([each.note] if notes else [])])
+        lines = [f"## {self.title}\n", f"{self.how}\n", *(f"| {' | '.join(row)} |" for row in rows)]
+        if with_goal := [each for each in self.figures if each.most]:
+            reached = sum(not each.missed for each in with_goal)
+            lines.append(f"\n{reached} of {len(with_goal)} rows reach their goal.")
+        return "\n".join(lines) + "\n"
+
+
+def _written(value: float) -> str:
+    """Three digits, or all before the point."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def failed(what: str, error: BaseException) -> Figure:
@@ -59,9 +94,14 @@ def failed(what: str, error: BaseException) -> Figure:
     return Figure(what, {}, note=f"{FAILED}: {told[:120].replace('|', '/')}")
 
 
-def failed_part(name: str, error: BaseException) -> Part:
-    """The table of a part that could not be measured."""
-    return Part(f"The part {name}", "It could not be measured.", [failed(name, error)])
+@contextmanager
+def tried(what: str):
+    """Rows that are measured; one that says why where that fails."""
+    rows: list[Figure] = []
+    try:
+        yield rows
+    except Exception as error:  # the others go on
+        rows[:] = [failed(what, error)]
 
 
 def spread(times: Iterable[float]) -> dict[str, float]:
@@ -74,9 +114,11 @@ def spread(times: Iterable[float]) -> dict[str, float]:
 def machine() -> dict[str, str]:
     """What the figures were measured with."""
     names = ("streamlit", "torch", "altair", "pandas")
+    cpus = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
+    processors = [line for line in cpus.splitlines() if line.startswith("model name")]
     return {
         "day": date.today().isoformat(),
-        "processor": _processor(),
+        "processor": processors[0].partition(":")[2].strip() if processors else "unknown",
         "cores": str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else "?"),
         "system": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
         "versions": ", ".join(f"{name} {version(name)}" for name in names),
@@ -84,32 +126,15 @@ def machine() -> dict[str, str]:
     }
 
 
-def _processor() -> str:
-    information = Path("/proc/cpuinfo")
-    if information.exists():
-        for line in information.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or "unknown"
-
-
-def keep(name: str, parts: list[Part]) -> None:
-    """Replace what is kept of one part of the benchmark."""
-    kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
-    kept[name] = {"machine": machine(), "parts": [asdict(part) for part in parts]}
-    KEPT.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
-
-
-def kept() -> dict[str, tuple[dict[str, str], list[Part]]]:
-    """All that is kept: by part of the benchmark the machine and the tables."""
+def keep(name: str, parts: list[Part], order: Iterable[str]) -> None:
+    """Replace what is kept of one part of the benchmark, and write all, the parts in this order."""
     found = json.loads(KEPT.read_text()) if KEPT.exists() else {}
-    return {
-        name: (
-            each["machine"],
-            [
-                Part(**{**part, "figures": [Figure(**figure) for figure in part["figures"]]})
-                for part in each["parts"]
-            ],
-        )
-        for name, each in found.items()
-    }
+    found[name] = {"machine": machine(), "parts": [asdict(part) for part in parts]}
+    KEPT.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+    lines = [HEAD]
+    for each in (each for each in order if each in found):
+        for part in found[each]["parts"]:
+            figures = [Figure(**figure) for figure in part["figures"]]
+            lines.append(Part(**{**part, "figures": figures}).table())
+        lines.append(FOOT.format(name=each, **found[each]["machine"]))
+    RESULTS.write_text("\n".join(lines), encoding="utf-8")

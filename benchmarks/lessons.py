@@ -9,16 +9,14 @@ on the page.
 import re
 import statistics
 from collections.abc import Callable, Iterable
-from contextlib import contextmanager
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from attention_ui.controls.fields import MAX_TOKENS
 from attention_ui.frame.contents import HOME, LESSONS, Lesson
 
-from .figures import Figure, Part, failed, spread
-from .process import cpu_seconds
-from .watching import Empty, Moved, Watched, new_page
+from .figures import Figure, Part, spread, tried
+from .watching import Moved, Watched, changed, new_page, stage
 
 MOVES, CELLS, STOPS, CLICKS = 6, 12, 24, 6
 """How often a slider is moved, a cell pointed at, a control in a picture dragged on, a cell clicked
@@ -87,13 +85,16 @@ class Visit:
     lesson: Lesson
     watched: Watched
     address: str
-    pid: int
     empty: float
     quick: bool
 
     def times(self, count: int) -> int:
         """How often something is done."""
         return 2 if self.quick else count
+
+    def moved(self, key: str, count: int) -> Iterable[Moved]:
+        """A slider, moved so often."""
+        return self.watched.move(key, self.times(count))
 
     def against(self, seen: float, whole: float | None = None) -> dict[str, float]:
         """The empty page's time, and how many times that something has taken."""
@@ -109,9 +110,29 @@ class Measured:
     how: str
     measure: Callable[[Visit], Iterable[Figure]]
     unit: str = "ms"
-    sums_up: Callable[[list[Figure]], list[Figure]] = lambda rows: rows
+    whole: float | None = None
+    """Where the rows are summed up, the goal of the median until all of the page is settled."""
     link: tuple[tuple[str, str], ...] = ()
     """What the address says beside the example's own."""
+
+    def part(self, rows: list[Figure]) -> Part:
+        """The table, with what sums it up above its rows."""
+        above = [] if self.whole is None else summed_up(rows, self.whole)
+        return Part(self.title, self.how, above + rows, self.unit)
+
+
+def summed_up(rows: list[Figure], goal: float) -> list[Figure]:
+    """The median of all rows and the worst of them."""
+    names = ("× empty", "whole × empty")
+    steps = [each.numbers for each in rows if names[0] in each.numbers]
+    return [
+        Figure(what, {name: taken(each[name] for each in steps) for name in names}, goals)
+        for what, taken, goals in (
+            ("**The median of all rows**", statistics.median, {names[0]: 2.0, names[1]: goal}),
+            ("**The worst of all rows**", max, {names[0]: 4.0}),
+        )
+        if steps
+    ]
 
 
 def heights(visit: Visit) -> list[Figure]:
@@ -136,28 +157,14 @@ def pointer(visit: Visit) -> list[Figure]:
     card, _ = max(pictures, key=lambda one: one[1])
     places = watched.page.evaluate(PLACES, card)
     watched.still()
-    sent, times = watched.sent, []
-    for number in range(visit.times(CELLS) + 1):
-        watched.page.evaluate("addEventListener('pointerover', bench.begin, "
-                              "{ capture: true, once: true })")  # fmt: skip
-        watched.page.mouse.move(*places[(number * 7 + len(places) // 2) % len(places)])
-        watched.page.wait_for_timeout(180)
-        times.append(watched.page.evaluate(f"bench.seen('.st-key-drawn_{card}')"))
-    watched.page.mouse.move(2, 2)
+    sent, middle = watched.sent, len(places) // 2
+    some = [places[(7 * at + middle) % len(places)] for at in range(visit.times(CELLS) + 1)]
+    numbers = spread(watched.point(some, f".st-key-drawn_{card}"))
     if watched.sent != sent:
         raise RuntimeError(f"{watched.sent - sent} messages were sent while pointing")
-    numbers = spread(_changed(times[1:], "the pointer")) | visit.against(0)
-    numbers["× empty"] = numbers["median"] / visit.empty
     most = {"× empty": 0.23 if visit.lesson.name == "whole_layer" else 20 / 44}
+    numbers |= visit.against(numbers["median"])
     return [Figure(f"{visit.lesson.title}: `{card}`", numbers, most)]
-
-
-def _changed(times: list[float], what: str) -> list[float]:
-    """The times after which something was another; raises where that was seldom."""
-    changed = [time for time in times if time > 0]
-    if len(changed) * 2 < len(times):
-        raise RuntimeError(f"{what} changed the picture {len(changed)} times of {len(times)}")
-    return changed
 
 
 def in_frame(visit: Visit) -> Iterable[Figure]:
@@ -176,9 +183,9 @@ def in_frame(visit: Visit) -> Iterable[Figure]:
             times = watched.page.evaluate(DRAG, [card, visit.times(STOPS)])
             asked = watched.sent - sent
             watched.still()
-            numbers = {**spread(_changed(times[1:], "the control")), "messages": asked}
-            moved = list(move(watched, f"st-key-moves_{card}", visit.times(3)))
-            seen, whole = (statistics.median(each) for each in list(zip(*moved, strict=True))[:2])
+            numbers = {**spread(changed(times[1:], "the control")), "messages": asked}
+            moved = watched.move(f"st-key-moves_{card}", visit.times(3))
+            seen, whole = map(statistics.median, zip(*moved, strict=True))
             numbers |= {"key, settled": seen, "whole": whole, **visit.against(seen, whole)}
             most = {"median": 16.0}
             if visit.lesson.name == "whole_layer":
@@ -193,49 +200,6 @@ def open_deeper(watched: Watched) -> None:
     if row.count():
         row.first.click()
         watched.still()
-
-
-@contextmanager
-def tried(what: str):
-    """Rows that are measured; one that says why where that fails."""
-    rows: list[Figure] = []
-    try:
-        yield rows
-    except Exception as error:  # the others go on
-        rows[:] = [failed(what, error)]
-
-
-def move(watched: Watched, key: str, moves: int) -> Iterable[Moved]:
-    """Move a slider so often by a key, after one move that is not counted, to and fro at its ends,
-    and then back to where it was. Where nothing in sight changes, the page is first scrolled to
-    what does.
-    """
-    slider = watched.page.locator(f".{key} input").first
-    slider.scroll_into_view_if_needed()
-    watched.still()
-    way, net = 1, 0
-    for count in range(moves + 1):
-        now, least, most = map(float, slider.evaluate("(one) => [one.value, one.min, one.max]"))
-        way = -1 if now >= most else 1 if now <= least else way
-        one = press(watched, slider, "ArrowRight" if way > 0 else "ArrowLeft")
-        if float(slider.input_value()) == now:
-            raise RuntimeError("it does not move")
-        net += way
-        if count:
-            yield one
-        elif not one.seen:
-            watched.page.evaluate("bench.show()")
-            watched.still()
-    for _ in range(abs(net)):
-        watched.page.keyboard.press("ArrowLeft" if net > 0 else "ArrowRight")
-        watched.page.wait_for_timeout(20)
-    watched.still()
-
-
-def press(watched: Watched, slider, key: str) -> Moved:
-    """Press a key on a slider, which need not be in sight."""
-    slider.evaluate("(one) => one.focus({ preventScroll: true })")
-    return watched.press(key)
 
 
 def sliders(visit: Visit) -> Iterable[Figure]:
@@ -253,9 +217,10 @@ def sliders(visit: Visit) -> Iterable[Figure]:
                 break
             done.add(name)
             what = f"{visit.lesson.title}: `{name}`"
+            key, goals = keys[name], {"× empty": 3.0} if is_layer else {}
             if is_layer and name in ("d_model", "n_heads"):
-                yield from _to_largest(visit, f"{what} to its largest", keys[name])
-            yield from _slider(visit, what, keys[name], MOVES, {"× empty": 3.0} if is_layer else {})
+                yield from _to_largest(visit, f"{what} to its largest", key)
+            yield from _slider(visit, what, lambda key=key: visit.moved(key, MOVES), goals)
 
 
 def called(key: str) -> str:
@@ -264,70 +229,48 @@ def called(key: str) -> str:
 
 
 def _slider(
-    visit: Visit, what: str, key: str, count: int, goals: dict[str, float]
+    visit: Visit, what: str, moves: Callable[[], Iterable[Moved]], goals: dict[str, float]
 ) -> Iterable[Figure]:
     with tried(what) as rows:
-        count = visit.times(count)
-        before = cpu_seconds(visit.pid)
-        moved = list(move(visit.watched, key, count))
-        used = (cpu_seconds(visit.pid) - before) / (count + 2) * 1_000  # the way back is one more
-        rows.append(_figure(visit, what, moved, used, goals))
+        seen, whole = map(list, zip(*moves(), strict=True))
+        rows.append(_row(visit, what, seen, statistics.median(whole), goals))
     if rows[-1].has_failed:
         visit.watched.open(visit.address)
     yield from rows
 
 
-def _figure(
-    visit: Visit, what: str, moved: list[Moved], used: float, goals: dict[str, float]
+def _row(
+    visit: Visit, what: str, seen: list[float], whole: float, goals: dict[str, float]
 ) -> Figure:
-    seen, whole = [one.seen for one in moved], statistics.median(one.whole for one in moved)
     if not whole:  # it waits for a button
         return Figure(what, {}, note="changes nothing by itself")
     if not statistics.median(seen):
         raise RuntimeError("it changes nothing in sight")
-    numbers = {**spread(seen), "whole": whole}
-    numbers |= visit.against(numbers["median"], whole)
-    numbers |= {"kB": max(one.received for one in moved) / 1_000, "server": used}
-    figure = Figure(what, numbers, goals)
-    print(f"  {what}: {numbers['× empty']:.2f}, whole {numbers['whole × empty']:.2f}", flush=True)
-    return figure
+    against = visit.against(statistics.median(seen), whole)
+    print(f"  {what}: {against['× empty']:.2f}, {against['whole × empty']:.2f}", flush=True)
+    return Figure(what, {**spread(seen), "whole": whole, **against}, goals)
 
 
 def _to_largest(visit: Visit, what: str, key: str) -> Iterable[Figure]:
-    with tried(what) as rows:
-        slider, moved = visit.watched.page.locator(f".{key} input").first, []
-        for _ in range(visit.times(3) + 1):
-            press(visit.watched, slider, "Home")
-            moved.append(press(visit.watched, slider, "End"))
-        rows.append(_figure(visit, what, moved[1:], 0, {"× empty": 6.0}))
+    slider = visit.watched.page.locator(f".{key} input").first
+
+    def moves() -> Iterable[Moved]:
+        for count in range(visit.times(3) + 1):
+            visit.watched.press_on(slider, "Home")
+            moved = visit.watched.press_on(slider, "End")
+            if count:
+                yield moved
+
+    yield from _slider(visit, what, moves, {"× empty": 6.0})
     visit.watched.open(visit.address)
-    yield from rows
 
 
 def long_text(visit: Visit) -> Iterable[Figure]:
     """The width of the vectors, on every page that shows the text."""
     for key in visit.watched.page.evaluate(SLIDERS):
         if called(key) == "d_in":
-            yield from _slider(visit, f"{visit.lesson.title}: `d_in`", key, 3, {})
-
-
-def in_short(goal_whole: float) -> Callable[[list[Figure]], list[Figure]]:
-    """The median over all rows and the worst of them, above the rows."""
-
-    def sums_up(rows: list[Figure]) -> list[Figure]:
-        figures = []
-        names = ("× empty", "whole × empty")
-        if steps := [each.numbers for each in rows if names[0] in each.numbers]:
-            for what, taken, goals in (
-                ("**The median of all rows**", statistics.median, (2.0, goal_whole)),
-                ("**The worst of all rows**", max, (4.0, None)),
-            ):
-                numbers = {name: taken(each[name] for each in steps) for name in names}
-                most = {name: goal for name, goal in zip(names, goals, strict=True) if goal}
-                figures.append(Figure(what, numbers, most))
-        return [*figures, *rows]
-
-    return sums_up
+            moves = lambda key=key: visit.moved(key, 3)  # noqa: E731
+            yield from _slider(visit, f"{visit.lesson.title}: `d_in`", moves, {})
 
 
 def clicks(visit: Visit) -> Iterable[Figure]:
@@ -346,7 +289,7 @@ def clicks(visit: Visit) -> Iterable[Figure]:
                 break
             times.append(one)
         if len(times) > 1:
-            numbers = spread(_changed([one.whole for one in times[1:]], "a click"))
+            numbers = spread(changed([one.whole for one in times[1:]], "a click"))
             numbers |= visit.against(numbers["median"])
             return [Figure(f"{title}: `{card}`", numbers, {"× empty": 2.5})]
     return []
@@ -376,10 +319,9 @@ TABLES = {
         f"Every slider of every page as its example starts, moved {MOVES} times by a key, after "
         f"one move that is not counted; those of *Go deeper* with that row open. {SEEN}Where "
         "nothing that a slider changes is in sight, the page is scrolled to the first of it. "
-        "*empty*: the slider of an empty page, beside each; *kB*: from the server for the largest "
-        "of the moves, before compression; *server*: its processor time for one move.",
+        "*empty*: the slider of an empty page, beside each.",
         sliders,
-        sums_up=in_short(6.0),
+        whole=6.0,
     ),
     "frame": Measured(
         "A control in a picture, hand to the last change in it",
@@ -401,43 +343,34 @@ TABLES = {
         f"A sentence of {MAX_TOKENS} different tokens, which is the most that the app takes; "
         "`d_in` of every page that shows it is moved 3 times.",
         long_text,
-        sums_up=in_short(15.0),
+        whole=15.0,
         link=tuple(LONG.items()),
     ),
 }
 """By the part's name, in the order in which they are measured on a page."""
 
 
-def measure(
-    names: list[str], some_pages: list[str], browser, app, empty, quick: bool
-) -> dict[str, list[Part]]:
+def measure(names: list[str], some_pages: list[str], quick: bool) -> dict[str, list[Part]]:
     """The tables of these names: every page is opened once for all that need the same link. Of some
     pages, where they are named.
     """
     lessons = [each for each in (HOME, *LESSONS) if each.name in some_pages or not some_pages]
     rows: dict[str, list[Figure]] = {name: [] for name in names}
-    beside = Empty(browser, empty.url)
-    for link in dict.fromkeys(TABLES[name].link for name in names):
-        some = [name for name in TABLES if name in names and TABLES[name].link == link]
-        for lesson in lessons:
-            path = "" if lesson is HOME else lesson.name
-            address = f"{app.url}/{path}?{urlencode({'predict': 'off', **dict(link)})}"
-            watched = new_page(browser)
-            visit = Visit(lesson, watched, address, app.process.pid, beside.now(), quick)
-            is_open = False
-            for name in some:
-                with tried(lesson.title) as found:
-                    if not is_open:
-                        watched.open(address)
-                    is_open = False
-                    found += TABLES[name].measure(visit)
-                    is_open = True  # after what fails it is opened anew
-                rows[name] += found
-            watched.close()
-    beside.watched.close()
-    return {name: [part(TABLES[name], rows[name])] for name in names}
-
-
-def part(table: Measured, rows: list[Figure]) -> Part:
-    """A table with what sums it up."""
-    return Part(table.title, table.how, table.sums_up(rows), table.unit)
+    with stage() as (browser, app, empty):
+        for link in dict.fromkeys(TABLES[name].link for name in names):
+            some = [name for name in TABLES if name in names and TABLES[name].link == link]
+            for lesson in lessons:
+                path = "" if lesson is HOME else lesson.name
+                address = f"{app.url}/{path}?{urlencode({'predict': 'off', **dict(link)})}"
+                watched, is_open = new_page(browser), False
+                visit = Visit(lesson, watched, address, empty.now(), quick)
+                for name in some:
+                    with tried(lesson.title) as found:
+                        if not is_open:
+                            watched.open(address)
+                        is_open = False
+                        found += TABLES[name].measure(visit)
+                        is_open = True  # after what fails it is opened anew
+                    rows[name] += found
+                watched.close()
+    return {name: [TABLES[name].part(rows[name])] for name in names}

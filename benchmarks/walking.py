@@ -11,31 +11,30 @@ from serving import AppServer
 
 from . import HERE
 from .figures import Figure, Part, failed, spread
-from .watching import Empty, Moved, Watched, chromium, new_page
+from .watching import Moved, Watched, chromium, new_page, stage
 
 
-def pages(browser, app, empty, quick: bool) -> list[Part]:
+def pages(quick: bool) -> list[Part]:
     """From page to page by the contents, each page visited before."""
-    watched, beside = new_page(browser), Empty(browser, empty.url)
-    watched.open(f"{app.url}/?predict=off")
     rounds = 1 if quick else 3
     times: dict[str, list[Moved]] = {}
     empties, broken = [], {}
-    for number in range(rounds + 1):
-        empties.append(beside.now())
-        watched.page.bring_to_front()
-        for lesson in (*LESSONS, HOME):
-            title = "Home" if lesson is HOME else lesson.short or lesson.title
-            try:
-                moved = _follow(watched, title, lesson.title)
-            except Exception as error:  # the others go on
-                broken[title] = failed(f"to {title}", error)
-                watched.open(f"{app.url}/?predict=off")
-                continue
-            if number:
-                times.setdefault(title, []).append(moved)
-    for each in (watched, beside.watched):
-        each.close()
+    with stage() as (browser, app, empty):
+        watched = new_page(browser)
+        watched.open(f"{app.url}/?predict=off")
+        for number in range(rounds + 1):
+            empties.append(empty.now())
+            watched.page.bring_to_front()
+            for lesson in (*LESSONS, HOME):
+                title = "Home" if lesson is HOME else lesson.short or lesson.title
+                try:
+                    moved = _follow(watched, title, lesson.title)
+                except Exception as error:  # the others go on
+                    broken[title] = failed(f"to {title}", error)
+                    watched.open(f"{app.url}/?predict=off")
+                    continue
+                if number:
+                    times.setdefault(title, []).append(moved)
     figures, reference = [*broken.values()], statistics.median(empties[1:])
     for title, each in times.items():
         whole = statistics.median(one.whole for one in each)
@@ -66,44 +65,39 @@ def _follow(watched: Watched, title: str, heading: str) -> Moved:
 
 
 STARTS = {
-    "an empty Streamlit page": (HERE / "empty", "/"),
-    "the home page": (HERE.parent, "/"),
-    "a lesson, simplified attention": (HERE.parent, "/simplified_attention"),
+    "an empty Streamlit page, its heading": (HERE / "empty", "/", "heading", None),
+    "the home page, its heading": (HERE.parent, "/", "heading", 1.3),
+    "a lesson, its first matrix": (HERE.parent, "/simplified_attention", "matrix", 2.5),
 }
-SIGNS = {"heading": "its heading", "matrix": "its first matrix", "changed": "all of it"}
+"""What is started, the page that is asked for, the sign that it is there, and the goal, × empty."""
 
 
 def start(quick: bool) -> list[Part]:
     """From `streamlit run` to a page on the screen."""
-    times: dict[tuple[str, str], list[float]] = {}
+    times: dict[str, list[float]] = {what: [] for what in STARTS}
     for _ in range(1 if quick else 5):
-        for name, (folder, path) in STARTS.items():
-            for sign, took in _start(folder, path).items():
-                times.setdefault((name, sign), []).append(took)
-                print(f"  {name}, {SIGNS[sign]}: {took:.0f}", flush=True)
-    empty = statistics.median(times["an empty Streamlit page", "heading"])
-    goals = {
-        ("the home page", "heading"): {"× empty": 1.3},
-        ("a lesson, simplified attention", "matrix"): {"× empty": 2.5},
-    }
+        for what, (folder, path, sign, _) in STARTS.items():
+            times[what].append(_start(folder, path, sign))
+            print(f"  {what}: {times[what][-1]:.0f}", flush=True)
+    empty, *_ = map(statistics.median, times.values())
     figures = [
         Figure(
-            f"{name}, {SIGNS[sign]}",
-            {**spread(each), "× empty": statistics.median(each) / empty},
-            goals.get((name, sign), {}),
+            what,
+            {**spread(times[what]), "× empty": statistics.median(times[what]) / empty},
+            {"× empty": goal} if goal else {},
         )
-        for (name, sign), each in times.items()
+        for what, (*_, goal) in STARTS.items()
     ]
     how = (
         "From the start of the process to what a browser shows that is open already and asks for "
-        "the page as soon as the server answers: its heading, its first matrix, and its last "
-        "change. Each start has a new process and a new browser; Python's compiled files are there "
-        "from an earlier start. *× empty*: to the heading of an empty page."
+        "the page as soon as the server answers; the lesson is *Simplified attention*. Each start "
+        "has a new process and a new browser; Python's compiled files are there from an earlier "
+        "start."
     )
     return [Part("Cold start", how, figures)]
 
 
-def _start(folder: Path, path: str) -> dict[str, float]:
+def _start(folder: Path, path: str, sign: str) -> float:
     with chromium() as browser, tempfile.TemporaryDirectory() as logs:
         watched = new_page(browser)
         began = time.time()
@@ -111,10 +105,7 @@ def _start(folder: Path, path: str) -> dict[str, float]:
         try:
             server.wait_until_healthy()
             watched.open(server.url + path)
-            shown = watched.page.evaluate(
-                "Object.fromEntries(%s.filter((sign) => bench[sign]).map((sign) => "
-                "[sign, performance.timeOrigin + bench[sign]]))" % [*SIGNS]
-            )
+            shown = watched.page.evaluate(f"performance.timeOrigin + bench.{sign}")
         finally:
             server.stop()
-    return {sign: at - began * 1_000 for sign, at in shown.items()}
+    return shown - began * 1_000

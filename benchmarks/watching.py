@@ -6,16 +6,24 @@ script has ended and nothing has moved for a while. What a widget shows of itsel
 slider, a ring of the focus) is no part of the picture.
 """
 
+import os
 import statistics
+import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import NamedTuple
 
-from playwright.sync_api import Page, WebSocket, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from browser_tools import BUSY, WATCH_RUNS
-from serving import launch_chromium
+from serving import ROOT, AppServer, launch_chromium, start_server
+
+from . import HERE
+
+# Every server is measured with the model that everybody has, whatever is installed here.
+os.environ["ATTENTION_EXPLORER_MODEL"] = "tiny"
 
 QUIET = 0.3
 """Seconds without a change, after which a page counts as settled: more than the 0.2 s for which the
@@ -121,28 +129,18 @@ class Moved(NamedTuple):
     """Milliseconds to the last change of what is in sight in the main area; 0 where none was."""
     whole: float
     """Milliseconds to the last change of the page."""
-    received: int
-    """Bytes from the server, before they are compressed."""
 
 
 class Watched:
-    """A page that is timed, and whose messages are counted."""
+    """A page that is timed, and the messages of which are counted."""
 
     def __init__(self, page: Page) -> None:
-        self.page = page
-        self.received = self.sent = 0
+        self.page, self.sent = page, 0
         page.add_init_script(WATCH_RUNS)
         page.add_init_script(WATCH)
-        page.on("websocket", self._listen)
+        page.on("websocket", lambda socket: socket.on("framesent", self._count))
 
-    def _listen(self, socket: WebSocket) -> None:
-        socket.on("framereceived", self._count)
-        socket.on("framesent", self._count_sent)
-
-    def _count(self, payload: str | bytes) -> None:
-        self.received += len(payload)
-
-    def _count_sent(self, _: str | bytes) -> None:
+    def _count(self, _: str | bytes) -> None:
         self.sent += 1
 
     def open(self, address: str) -> None:
@@ -169,44 +167,110 @@ class Watched:
         return self._timed(lambda: self.page.mouse.click(x, y))
 
     def _timed(self, act) -> Moved:
-        self.received = 0
         act()
         # Until the browser asks the server it may wait: nothing is still before.
         time.sleep(0.05)
         self.still()
-        seen, whole = self.page.evaluate("[bench.seen(), bench.whole()]")
-        return Moved(seen, whole, self.received)
+        return Moved(*self.page.evaluate("[bench.seen(), bench.whole()]"))
+
+    def move(self, key: str, moves: int) -> Iterable[Moved]:
+        """Move a slider so often by a key, after one move that is not counted, to and fro at its
+        ends, and then back to where it was. Where nothing in sight changes, the page is first
+        scrolled to what does.
+        """
+        slider = self.page.locator(f".{key} input").first
+        slider.scroll_into_view_if_needed()
+        self.still()
+        way, net = 1, 0
+        for count in range(moves + 1):
+            now, least, most = map(float, slider.evaluate("(one) => [one.value, one.min, one.max]"))
+            way = -1 if now >= most else 1 if now <= least else way
+            one = self.press_on(slider, "ArrowRight" if way > 0 else "ArrowLeft")
+            if float(slider.input_value()) == now:
+                raise RuntimeError("it does not move")
+            net += way
+            if count:
+                yield one
+            elif not one.seen:
+                self.page.evaluate("bench.show()")
+                self.still()
+        for _ in range(abs(net)):
+            self.page.keyboard.press("ArrowLeft" if net > 0 else "ArrowRight")
+            self.page.wait_for_timeout(20)
+        self.still()
+
+    def press_on(self, slider, key: str) -> Moved:
+        """Press a key on a slider, which need not be in sight."""
+        slider.evaluate("(one) => one.focus({ preventScroll: true })")
+        return self.press(key)
+
+    def point(self, places: Sequence[tuple[float, float]], within: str = "") -> list[float]:
+        """The pointer goes from place to place: to the last change, `within` a part of the page if
+        it is named. The first is not counted.
+        """
+        times = []
+        for place in places:
+            self.page.evaluate(
+                "addEventListener('pointerover', bench.begin, { capture: true, once: true })"
+            )
+            self.page.mouse.move(*place)
+            self.page.wait_for_timeout(180)
+            times.append(self.page.evaluate("(within) => bench.seen(within)", within))
+        self.page.mouse.move(2, 2)
+        return changed(times[1:], "the pointer")
 
     def close(self) -> None:
         """Leave, and forget the profile."""
         self.page.context.close()
 
 
+def changed(times: list[float], what: str) -> list[float]:
+    """The times after which something was another; raises where that was seldom."""
+    found = [time for time in times if time > 0]
+    if len(found) * 2 < len(times):
+        raise RuntimeError(f"{what} changed the picture {len(found)} times of {len(times)}")
+    return found
+
+
 class Empty:
     """An empty page beside those that are measured: what its slider takes now is the unit."""
 
-    def __init__(self, browser, url: str) -> None:
+    def __init__(self, browser: Browser, url: str) -> None:
         self.watched = new_page(browser)
         self.watched.open(url)
         self.watched.page.locator("input").first.focus()
 
-    def now(self, moves: int = 5) -> float:
-        """Milliseconds of its slider: the median of so many moves after the first."""
+    def now(self) -> float:
+        """Milliseconds of its slider: the median of five moves after the first, in which something
+        may be made for the first time.
+        """
         self.watched.page.bring_to_front()
-        return median(
-            self.watched.press(f"Arrow{'Left' if at % 2 else 'Right'}").seen
-            for at in range(moves + 1)
-        )
+        keys = ["ArrowRight", "ArrowLeft"] * 3
+        _, *counted = [self.watched.press(key).seen for key in keys]
+        return statistics.median(counted)
 
 
-def median(times: Iterable[float]) -> float:
-    """The median, without the first of them, in which something may be made for the first time."""
-    _, *counted = times
-    return statistics.median(counted)
+class Stage(NamedTuple):
+    """What a page is measured on: a browser, the app's server, and an empty page beside it."""
+
+    browser: Browser
+    app: AppServer
+    empty: Empty
 
 
 @contextmanager
-def chromium():
+def server(folder: Path = ROOT, **process) -> Iterator[AppServer]:
+    """The app, or what lies in another folder, for as long as it is needed."""
+    with tempfile.TemporaryDirectory() as logs:
+        started = start_server(Path(logs) / "output.txt", folder, **process)
+        try:
+            yield started
+        finally:
+            started.stop()
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
     """A browser, for as long as it is needed."""
     with sync_playwright() as playwright:
         browser = launch_chromium(playwright)
@@ -214,7 +278,14 @@ def chromium():
         browser.close()
 
 
-def new_page(browser, **options) -> Watched:
+@contextmanager
+def stage(**process) -> Iterator[Stage]:
+    """All that a page is measured on; `process` is what the app's server is started with."""
+    with server(**process) as app, server(HERE / "empty") as empty, chromium() as browser:
+        yield Stage(browser, app, Empty(browser, empty.url))
+
+
+def new_page(browser: Browser, **options) -> Watched:
     """A page of a new profile, 1280 by 900, with reduced motion."""
     options = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", **options}
     return Watched(browser.new_context(**options).new_page())

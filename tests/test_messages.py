@@ -14,13 +14,13 @@ from streamlit.runtime.scriptrunner import exec_code
 from streamlit.runtime.state.session_state import SessionState, WStates
 
 from attention_ui.streamlit_workarounds.unreadable_messages import leave_out_what_cannot_be_read
-from benchmarks.visitor import Visitor
 from chosen import chosen
 from messages import is_of, send, send_all, value_types, widget_ids, wrong_values
 from sampling import few
 from serving import start_server
 from test_server import stream
 from visiting import A_PAGE, EVERYWHERE, stands, visit, with_rows_open
+from visitor import Visitor
 
 pytestmark = pytest.mark.slow("1 min: whole pages, and a server")
 

@@ -16,8 +16,8 @@ from packaging.requirements import Requirement
 from websockets.exceptions import ConnectionClosed
 
 from attention_ui.frame.descriptors import MOST, raise_open_files
-from benchmarks.visitor import Visitor
 from serving import ROOT, AppServer, new_session, start_server, stream
+from visitor import Visitor
 
 pytestmark = pytest.mark.slow("1 min: servers of its own")
 

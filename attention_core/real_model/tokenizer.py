@@ -15,7 +15,8 @@ from ..files.refused import ModelRefused, needed
 from ..files.tensor_file import quoted
 
 LIKE_CONTROL = re.compile(r"<[^\s<>]+>|\[[^\s\[\]]+\]")
-"""What a control token looks like: `<think>`, `<|im_end|>`, `[MASK]`."""
+"""What a control token looks like: `<think>`, which Qwen3 does not mark as one, `<|im_end|>`,
+`[MASK]`."""
 LONGEST_TEXT = 100_000
 """Characters that are cut into tokens at once."""
 

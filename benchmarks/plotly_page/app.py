@@ -18,17 +18,9 @@ context_vectors = weights @ embeddings
 def heatmap(name: str, tensor: torch.Tensor, across: list[str]) -> go.Figure:
     """One matrix with its numbers."""
     largest = tensor.abs().max().item()
-    figure = go.Figure(
-        go.Heatmap(
-            z=tensor.numpy(),
-            text=tensor.numpy(),
-            texttemplate="%{text:.2f}",
-            colorscale="RdBu",
-            zmin=-largest,
-            zmax=largest,
-            showscale=False,
-        )
-    )
+    numbers = {"z": tensor.numpy(), "text": tensor.numpy(), "texttemplate": "%{text:.2f}"}
+    colours = {"colorscale": "RdBu", "zmin": -largest, "zmax": largest, "showscale": False}
+    figure = go.Figure(go.Heatmap(**numbers, **colours))
     figure.update_layout(title=name, width=360, height=360, margin={"l": 60, "t": 60})
     places = list(range(len(tokens)))
     figure.update_yaxes(autorange="reversed", tickvals=places, ticktext=tokens)

@@ -15,8 +15,8 @@ import pytest
 
 import attention_core
 from attention_core.trace import Trace
-from benchmarks.visitor import Visitor
 from serving import new_session, start_server, stream
+from visitor import Visitor
 
 ROOT = Path(__file__).resolve().parents[2]
 README = "\n".join(

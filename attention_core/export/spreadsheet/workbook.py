@@ -33,7 +33,9 @@ def spreadsheet(trace: Trace, title: str) -> bytes:
     """
     if reason := too_large(trace):
         raise ValueError(reason)
-    import xlsxwriter  # the core does without it until somebody asks for a sheet
+    # The core does without it until somebody asks for a sheet. It puts results beside formulas;
+    # openpyxl, which is faster, leaves cells empty where nothing calculates (previews, phones).
+    import xlsxwriter
 
     file = io.BytesIO()
     with xlsxwriter.Workbook(file, {"in_memory": True}) as book:

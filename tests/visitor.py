@@ -54,7 +54,6 @@ class Visitor:
     errors: list[str] = field(default_factory=list)
     script: str = ""
     """The page, as the server calls it."""
-    received: int = 0
     turn: int = 0
 
     async def enter(self) -> "Visitor":
@@ -97,7 +96,6 @@ class Visitor:
         while True:
             answer = ForwardMsg()
             data = await asyncio.wait_for(self.socket.recv(), LONGEST)
-            self.received += len(data)
             answer.ParseFromString(data)
             kind = answer.WhichOneof("type")
             if kind == "delta" and answer.delta.WhichOneof("type") == "new_element":
