@@ -255,5 +255,12 @@ with deeper("scores kept in bounds, shapes and costs of each switch, pairs of co
             "every score stays."
         )
 
-answers(words.answers(values, single, spun), frozenset(covered))
+answers(
+    [
+        words.what_sharing_saves(values, single),
+        words.why_distance(values, spun),
+        words.why_cache(values),
+    ],
+    frozenset(covered),
+)
 ends(PAGE, trace, f"{PREFIX}context_vectors")

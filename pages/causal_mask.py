@@ -234,5 +234,5 @@ with deeper(
             "why the program below writes `~mask` where it fills in −∞."
         )
 
-answers(words.answers(trace), covered)
+answers([words.why_before(trace), words.at_itself(mask), words.at_one_key(trace)], covered)
 ends(PAGE, trace, "context_vectors", "causal")

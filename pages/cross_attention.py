@@ -41,6 +41,7 @@ trace = trace_of(values)
 since_the_pin(trace, trace_of, CONTROLS)
 scores, weights, contexts = trace["scores"], trace["weights"], trace["context_vectors"]
 n_queries, n_keys = scores.value.shape
+asks = first_query(values)
 
 with card(
     "looking",
@@ -60,7 +61,7 @@ with card(
     if is_source_alone_random(values):
         note(source_words(values))
     about = values.of(*SOURCE, *PROJECTED, OTHER_SENTENCE)
-    drawn = with_sentence(equation(trace, Matrix(weights), tall=290), first_query(values))
+    drawn = with_sentence(equation(trace, Matrix(weights), tall=290), asks)
     picture("looking", drawn, Moving(TEMPERATURE, looked, about, elsewhere=True))
 
 with card(
@@ -168,5 +169,8 @@ with deeper("what changes, values, the roles swapped, PyTorch’s own layer", "v
             "self-attention."
         )
 
-answers(words.answers(trace, values), covered)
+answers(
+    [words.who_asks(trace, asks), words.why_any_length(trace), words.what_is_mixed(trace, asks)],
+    covered,
+)
 ends(PAGE, trace, "context_vectors")

@@ -75,5 +75,5 @@ with card(
     if was_missed(this_round):
         note("You will meet this one again: in two rounds, and in five.")
 
-answers(words.game_answers(values), covered)
+answers([words.gave_it_away(values), words.finds_most(values), words.finds_none(values)], covered)
 ends(PAGE, trace)

@@ -115,5 +115,12 @@ with deeper("the two formulas, and what the notebook prints of this experiment")
             st.subheader("Checked against the notebook", anchor="notebook")
             published_variances()
 
-answers(words.answers(trace, values.draw_seed), frozenset({"variances"} if waits else ()))
+answers(
+    [
+        words.why_the_root(words.WIDE),
+        words.assumes(trace),
+        words.without(words.WIDE, values.draw_seed),
+    ],
+    frozenset({"variances"} if waits else ()),
+)
 ends(PAGE, trace)

@@ -253,5 +253,12 @@ with deeper("what training keeps, formulas, bytes counted on your sentence", "tr
         light(*words.counted(whole, table, values))
         st.markdown("Real kernels do all heads and texts at once, and fetch while they compute.")
 
-answers(words.answers(trace, values), covered)
+answers(
+    [
+        words.what_is_kept(trace, tile),
+        words.why_it_shrinks(trace, tile),
+        words.what_it_saves(values),
+    ],
+    covered,
+)
 ends(PAGE, trace)

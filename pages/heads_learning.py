@@ -108,5 +108,7 @@ with deeper("where this was found") as is_open:
             "those of one layer."
         )
 
-answers(words.answers(trace), covered)
+answers(
+    [words.looks_for(trace), words.two_layers(shipped_run()), words.steeply(shipped_run())], covered
+)
 ends(PAGE, trace, "context_vectors")

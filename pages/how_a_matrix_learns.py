@@ -149,5 +149,14 @@ with deeper("the chain rule in formulas, and another start") as is_open:
             if name in way_back and "grad_" in name and step.inputs:
                 st.latex(step.formula)
 
-answers(words.answers(trace, values), covered, about_weights=False)
+answers(
+    [
+        words.why_up(trace, values),
+        words.why_it_sums_to_0(trace),
+        words.why_hidden_keys_learn_nothing(),
+        words.how_far(trace),
+    ],
+    covered,
+    about_weights=False,
+)
 ends(PAGE, trace, "context_vectors")

@@ -73,5 +73,5 @@ with deeper("what else the notebooks can teach", "other_stories") as is_open:
     if is_open:
         show_others()
 
-answers(words.lab_answers(trace, values), covered)
+answers([words.how_far(trace, values), words.what_finds(values), words.enough(values)], covered)
 ends(PAGE, trace)

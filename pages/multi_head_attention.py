@@ -251,5 +251,13 @@ with deeper(
             "it."
         )
 
-answers(words.answers(trace, values), covered)
+answers(
+    [
+        words.why_several(trace, query),
+        words.why_transpose(trace),
+        words.what_a_head_adds(trace, query),
+        words.what_heads_cost(values.d_in, recipe),
+    ],
+    covered,
+)
 ends(PAGE, trace, "output", "multi_head", others={"multi_head_wrong_axis": wrong})

@@ -61,6 +61,6 @@ with card(
         light(*lesson.verdict(values, trace))
         st.markdown(check.what_the_slack_is())
 
-answers(words.answers(trace, values), covered)
+answers([words.by_rounding(values), words.by_processor(trace, values), words.never()], covered)
 ends(PAGE, trace)
 go_on_with_page(run)

@@ -313,7 +313,14 @@ with deeper(
             drawn = [Matrix(again[each], covered=each in covered) for each in names]
             picture("again", equation(again, *drawn[:3], "→", drawn[3], tall=260))
 
-answers(words.answers(trace, values), covered)
+answers(
+    [
+        words.who_answers(trace, values.token),
+        words.what_training_changes(values),
+        words.without_values(trace, values.token),
+    ],
+    covered,
+)
 linear = add_other_ways(attend_trainable(embedded.branch(), projections_of(values, start="linear")))
 others = {"qkv_linear": linear, "qkv_wrong_axis": lesson.wrong_axis(values)}
 ends(PAGE, trace, "context_vectors", "qkv", others=others | ({"qkv_again": again} if again else {}))

@@ -199,5 +199,12 @@ with deeper("scores by a loop, all of it as a formula", "loop") as is_open:
             "brings all scores nearer to 0, and the weights nearer to each other, unless d is 1."
         )
 
-answers(words.answers(trace, values, covered), covered)
+answers(
+    [
+        words.which_axis(trace, values, covered),
+        words.made_of(trace, values),
+        words.on_order(trace, values),
+    ],
+    covered,
+)
 ends(PAGE, trace, "context_vectors", "simplified")

@@ -1,5 +1,7 @@
 """Lesson 3: why scores go through a softmax, and are not just divided by their sum."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from attention_core.mechanism.softmax import exp_limits, normalise_row, store_row
@@ -286,5 +288,7 @@ if not hopeless:
             st.latex(trace.formula("sum_weights", known=("score_row",)))
             st.latex(trace.formula("softmax_weights", known=("score_row", "largest")))
 
-answers(words.answers(trace), covered)
+adding = words.on_adding(trace)
+adding = replace(adding, card="softmax") if hopeless else adding
+answers([words.why_e(trace), adding, words.on_a_lead(trace)], covered)
 ends(PAGE, trace, lesson=PAGE)

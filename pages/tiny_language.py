@@ -135,5 +135,5 @@ with deeper("when each head came, why a head looks there, how names are given", 
         st.markdown(words.how_good())
         st.markdown(f"All {len(WORDS) - 1} words: {words.all_words()}")
 
-answers(words.answers(values), covered)
+answers([words.finds_it(), words.decides(values), words.found_out()], covered)
 ends(PAGE, trace)

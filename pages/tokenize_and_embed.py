@@ -232,5 +232,13 @@ with deeper("how large a table is, other tables, the formula", "size") as is_ope
 
 in_a_real_model(values)
 
-answers(words.answers(trace, values), covered, about_weights=False)
+answers(
+    [
+        words.what_an_id_is(trace),
+        words.why_equal(trace, values),
+        words.what_training_changes(trace),
+    ],
+    covered,
+    about_weights=False,
+)
 ends(PAGE, trace, lesson="tokenize")

@@ -230,5 +230,5 @@ with deeper(
             "has a residual and a norm of its own."
         )
 
-answers(words.answers(trace, values))
+answers([words.what_it_adds(trace, token), words.why_norm(trace), words.why_before(values)])
 ends(PAGE, trace, "output")

@@ -53,6 +53,7 @@ LESSON_OF = {
 values = open_lesson(PAGE, CONTROLS, sidebar=(N_HEADS, D_MODEL, H_SEED))
 trace = trace_of(values)
 since_the_pin(trace, trace_of, CONTROLS)
+asks = first_query(values)
 
 with card(
     "layer",
@@ -73,7 +74,7 @@ with card(
         return layer_matrices(at_temperature(embedded, values, temperature))
 
     moving = Moving(TEMPERATURE, at, about, elsewhere=True)
-    picture("layer", whole_layer(trace, first_query(values)), moving)
+    picture("layer", whole_layer(trace, asks), moving)
     for told in (
         words.left_out_words(trace),
         words.rows_of_equal_scores(trace, values.temperature),
@@ -126,5 +127,11 @@ with card(
     picture("dropout", drawn, Moving(DROPOUT, left, about, elsewhere=True))
     note(words.left_by_dropout(now))
 
-answers(words.answers(trace, values))
+answers(
+    [
+        words.which_axis(trace, asks),
+        words.what_sums_to_1(trace, asks),
+        words.what_a_weight_does(trace, asks),
+    ]
+)
 ends(PAGE, trace, "output")

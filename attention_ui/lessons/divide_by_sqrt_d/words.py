@@ -24,7 +24,7 @@ from attention_core.experiments.variance import (
 from attention_core.trace import Trace
 
 from ...cards.questions import Pick, Verdict
-from ...frame.ends import Answer
+from ...frame.ends import closes
 from ...words import number, percent, true_minus
 
 WIDE = 128
@@ -165,18 +165,7 @@ def said(value: float, digits: int = 4) -> str:
     return true_minus(f"{value:,.0f}" if is_long else f"{value:.{digits}g}")
 
 
-def answers(trace: Trace, seed: int) -> list[Answer]:
-    """On √d against d, on what it assumes, and on what happens without it: at a width that shows
-    it, whichever is chosen above.
-    """
-    many, three = ("many_trials", "Many trials"), ("three_divisors", "Nothing, √d or d")
-    return [
-        Answer("Why √d, and not d?", why_the_root(WIDE), *many, ("variances",)),
-        Answer("What does dividing by √d assume?", assumes(trace), *many),
-        Answer("What happens without dividing?", without(WIDE, seed), *three),
-    ]
-
-
+@closes("Why √d, and not d?", "many_trials", "variances")
 def why_the_root(d: int) -> str:
     """By how far a sum of d products spreads."""
     words = (
@@ -191,6 +180,7 @@ def why_the_root(d: int) -> str:
     )
 
 
+@closes("What does dividing by √d assume?", "many_trials")
 def assumes(trace: Trace) -> str:
     """With what the entries drawn on this page come to."""
     drawn = torch.cat([trace[name].value.flatten() for name in ("queries", "keys")]).double()
@@ -203,6 +193,7 @@ def assumes(trace: Trace) -> str:
     )
 
 
+@closes("What happens without dividing?", "three_divisors")
 def without(d: int, seed: int) -> str:
     """By what softmax makes of scores that are divided by nothing, and by √d."""
     measured = effects_at(d, seed)

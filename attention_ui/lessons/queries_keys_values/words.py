@@ -15,7 +15,7 @@ from attention_core.trace import Trace
 from ...cards.questions import Pick, Shape, Verdict
 from ...controls.control import Values
 from ...controls.shared import example_of, is_set_by_hand, projections_of
-from ...frame.ends import Answer, named
+from ...frame.ends import closes, named
 from ...words import listed, number, percent
 
 ALIKE = 1e-6
@@ -288,33 +288,7 @@ def predicted(trained: Trace) -> str:
     )
 
 
-def answers(trace: Trace, values: Values) -> list[Answer]:
-    """On who answers a query, on what training changes, and on values of 0."""
-    token = values.token
-    return [
-        Answer(
-            "What does a word ask for, and who answers?",
-            who_answers(trace, token),
-            "one_token",
-            "One token asks",
-            ("query_scores", "query_weights"),
-        ),
-        Answer(
-            "What does training change, and what does it leave alone?",
-            what_training_changes(values),
-            "train",
-            "Train it",
-        ),
-        Answer(
-            "What if W_value were all 0?",
-            without_values(trace, token),
-            "context",
-            "Context vectors",
-            ("query_weights",),
-        ),
-    ]
-
-
+@closes("What does a word ask for, and who answers?", "one_token", "query_scores", "query_weights")
 def who_answers(trace: Trace, token: int) -> str:
     """With the key that gets the most from the page's token."""
     words = (
@@ -352,6 +326,7 @@ def _asks(trace: Trace, token: int) -> str:
     return f"For {named(trace, 'query', token)}{asks or ','}"
 
 
+@closes("What does training change, and what does it leave alone?", "train")
 def what_training_changes(values: Values) -> str:
     """With the number of parameters."""
     recipe = projections_of(values)
@@ -365,6 +340,7 @@ def what_training_changes(values: Values) -> str:
     )
 
 
+@closes("What if W_value were all 0?", "context", "query_weights")
 def without_values(trace: Trace, token: int) -> str:
     """With the largest weight of the page's token, which does not depend on values."""
     weights = trace["query_weights"].value

@@ -11,7 +11,7 @@ from attention_core.trace import Trace
 
 from ...cards.questions import Pick, Verdict
 from ...controls.control import Values
-from ...frame.ends import Answer
+from ...frame.ends import closes
 from ...words import listed, number, percent
 from .heads import head_briefly, head_called
 from .lesson import (
@@ -237,28 +237,7 @@ def largest(parts: Sequence[Part]) -> Part:
 # --- what can now be answered ---------------------------------------------------------------------
 
 
-def answers(values: Values) -> list[Answer]:
-    """On what a head does, on what it brings, and on how good the network is."""
-    return [
-        Answer(
-            "How does the network know what “it” stands for?",
-            finds_it(),
-            "two_steps",
-            "How it knows what “it” is",
-        ),
-        Answer(
-            "Which part decides the next word?",
-            decides(values),
-            "brought",
-            "Who brought what",
-            (PARTS,),
-        ),
-        Answer(
-            "How does one find out what a head does?", found_out(), "heads", "What each head does"
-        ),
-    ]
-
-
+@closes("How does the network know what “it” stands for?", "two_steps")
 def finds_it() -> str:
     """By all heads that were measured for it: a picture above shows one of those that share the
     second step, which another beginning changes.
@@ -277,6 +256,7 @@ def finds_it() -> str:
     )
 
 
+@closes("Which part decides the next word?", "brought", PARTS)
 def decides(values: Values) -> str:
     """By the largest bar."""
     most = largest(parts_of(values))
@@ -287,6 +267,7 @@ def decides(values: Values) -> str:
     )
 
 
+@closes("How does one find out what a head does?", "heads")
 def found_out() -> str:
     """By its scores, and by switching it off."""
     return (

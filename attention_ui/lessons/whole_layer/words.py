@@ -16,7 +16,7 @@ from ...controls.shared import (
     inputs_of,
     layer_recipe_of,
 )
-from ...frame.ends import Answer, named
+from ...frame.ends import closes, named
 from ...picture.layer import n_drawn
 from ...words import escaped, number
 
@@ -131,16 +131,7 @@ def left_by_dropout(trace: Trace) -> str:
     )
 
 
-def answers(trace: Trace, values: Values) -> list[Answer]:
-    """On the axes, on what sums to 1, and on what a weight does."""
-    query, see = first_query(values), ("opened", "With its numbers")
-    return [
-        Answer("Which axis is the query, and which the key?", which_axis(trace, query), *see),
-        Answer("What sums to 1, and what need not?", what_sums_to_1(trace, query), *see),
-        Answer("What does one weight do?", what_a_weight_does(trace, query), *see),
-    ]
-
-
+@closes("Which axis is the query, and which the key?", "opened")
 def which_axis(trace: Trace, query: int) -> str:
     """With the largest weight of one query in the first head."""
     weights = trace["head_weights"].value[0, query]
@@ -157,6 +148,7 @@ def which_axis(trace: Trace, query: int) -> str:
     )
 
 
+@closes("What sums to 1, and what need not?", "opened")
 def what_sums_to_1(trace: Trace, query: int) -> str:
     """With the sum of a row of weights, and of the column that has most."""
     weights = trace["head_weights"].value[0]
@@ -180,6 +172,7 @@ def what_sums_to_1(trace: Trace, query: int) -> str:
     return f"{words}. What dropout leaves of a row need not sum to 1 either."
 
 
+@closes("What does one weight do?", "opened")
 def what_a_weight_does(trace: Trace, query: int) -> str:
     """With the largest weight of one query in the first head, and one entry that it goes into."""
     context = trace["head_context_vectors"]
