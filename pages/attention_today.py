@@ -4,8 +4,8 @@ import streamlit as st
 
 from attention_core.mechanism.today import PREFIX, ROTARY_BASE
 from attention_core.trace import Trace
+from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note
-from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, chart, moves, picture
 from attention_ui.controls import held
@@ -14,12 +14,11 @@ from attention_ui.controls.widget import control
 from attention_ui.controls.widths import about_as_wide
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.lights import sums_verdict
-from attention_ui.frame.page import open_lesson, way_to, way_to_a_real_model
+from attention_ui.frame.page import way_to, way_to_a_real_model
 from attention_ui.lessons.attention_today import checks, costs, decoding, facts, lesson, words
 from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix
 
-PAGE = "attention_today"
 NAMES = {
     lesson.GROUPED: "Shared heads",
     lesson.ROTARY: "Rotary positions",
@@ -29,9 +28,7 @@ NAMES = {
     lesson.CAPPED: "Soft cap",
 }
 LINE = {"horizontal": True, "vertical_alignment": "bottom", "gap": "medium"}
-values = open_lesson(PAGE, lesson.CONTROLS)
-trace = lesson.trace_of(values)
-since_the_pin(trace, lesson.trace_of, lesson.CONTROLS)
+values, trace = begin("attention_today")
 single = lesson.alone(values, trace)
 head, n_heads = values.head, values.n_heads
 about = (*values.of(*lesson.MAKES_HEADS), head)
@@ -263,4 +260,4 @@ answers(
     ],
     frozenset(covered),
 )
-ends(PAGE, trace, f"{PREFIX}context_vectors")
+ends(trace, f"{PREFIX}context_vectors")

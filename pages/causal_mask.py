@@ -3,8 +3,8 @@
 import streamlit as st
 
 from attention_core.text.embedding import embed
+from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note, waits_for
-from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import first_shown, question
 from attention_ui.cards.show import Moving, chart, moves, picture
 from attention_ui.controls import held
@@ -20,36 +20,18 @@ from attention_ui.controls.shared import (
 )
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
-from attention_ui.frame.page import open_lesson, way_to_a_real_model
-from attention_ui.lessons.causal_mask import leaks, words
+from attention_ui.frame.page import way_to_a_real_model
+from attention_ui.lessons.causal_mask import leaks, lesson, words
 from attention_ui.lessons.causal_mask.dropout import DRAWS, many_draws
-from attention_ui.lessons.causal_mask.lesson import (
-    CAUSAL,
-    CHANGE_BY,
-    CHANGED,
-    CONTROLS,
-    HIDDEN,
-    TURNED,
-    WAY,
-    WINDOW,
-    changed,
-    dropped,
-    prefix_of,
-    trace_of,
-    with_window,
-)
 from attention_ui.picture.equation_parts import equation_of
 from attention_ui.picture.layout import Layout, equation
 from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.sentence import with_sentence
 
-PAGE = "causal_mask"
 ROW = {"horizontal": True, "vertical_alignment": "bottom", "gap": "medium"}
-values = open_lesson(PAGE, CONTROLS)
-trace = trace_of(values)
-since_the_pin(trace, trace_of, CONTROLS)
+values, trace = begin("causal_mask")
 mask, weights = trace["mask"].value, trace["weights"]
-masked = values.of(*SOURCE, DIVIDE, CAUSAL, HIDDEN, TURNED)
+masked = values.of(*SOURCE, DIVIDE, lesson.CAUSAL, lesson.HIDDEN, lesson.TURNED)
 
 with card(
     "mask",
@@ -58,21 +40,21 @@ with card(
     "softmax: e to the power of −∞ is exactly 0.",
 ) as beside:
     with beside:
-        moves("mask", WINDOW, width=300)
+        moves("mask", lesson.WINDOW, width=300)
     embedded = embed(inputs_of(values))
 
     def seen_through(window: float) -> Layout:
         """The scores, the mask with a window, and what it leaves of them."""
-        found = with_window(embedded, values, window)
+        found = lesson.with_window(embedded, values, window)
         before, hiding = (Matrix(each) for each in found["masked_scores"].inputs)
         shown = (before, hiding, "→", Matrix(found["masked_scores"]))
         return equation(found, *shown, tall=270)
 
-    moving = Moving(WINDOW, seen_through, masked, elsewhere=True)
+    moving = Moving(lesson.WINDOW, seen_through, masked, elsewhere=True)
     picture("mask", seen_through(values.window), moving)
     with st.container(key="makes_mask", **ROW):
-        control(CAUSAL)
-        control(HIDDEN, width=210)
+        control(lesson.CAUSAL)
+        control(lesson.HIDDEN, width=210)
         tokens = numbered_tokens(values)
         if "turned" not in values.hide:
             # Under the causal mask the first to be offered lets a query see its answer.
@@ -137,9 +119,9 @@ with card(
     "1 then, so checking the sums alone does not find the mistake.",
 ) as beside:
     with beside:
-        control(WAY)
+        control(lesson.WAY)
     covered |= question("leaks", leaks.which_leak(values), trace, leaks.OTHER_WEIGHTS)
-    way, name = prefix_of(values.masking), f"{prefix_of(values.masking)}weights"
+    way, name = lesson.prefix_of(values.masking), f"{lesson.prefix_of(values.masking)}weights"
     picture("ways", equation(trace, *leaks.parts_of(trace, way, name in covered), tall=272))
     if name not in covered:
         light(*leaks.sums_verdict(trace, values.masking))
@@ -156,20 +138,20 @@ with card(
         waits_for("Four ways to hide")
     else:
         with beside:
-            control(CHANGED, width=150)
-            moves("leak", CHANGE_BY)
+            control(lesson.CHANGED, width=150)
+            moves("leak", lesson.CHANGE_BY)
 
         def moved_by(amount: float) -> tuple:
             """The context vectors with the change and before it, and what has moved."""
-            found = changed(values.but(change_by=amount), masked=trace.branch())
+            found = lesson.changed(values.but(change_by=amount), masked=trace.branch())
             later = Matrix(found[f"changed_{way}context_vectors"], title="context_vectors, changed")
             before = Matrix(found[f"{way}context_vectors"], title="context_vectors")
             still = Matrix(found["moved"], allowed=leaks.may_move(found, values.changed_token))
             return tuple(equation_of(found["moved"], drawn=[later, before, still]))
 
-        after = changed(values, masked=trace.branch())
-        about = (masked, values.of(WINDOW, WAY, CHANGED))
-        moving = Moving(CHANGE_BY, moved_by, about, elsewhere=True)
+        after = lesson.changed(values, masked=trace.branch())
+        about = (masked, values.of(lesson.WINDOW, lesson.WAY, lesson.CHANGED))
+        moving = Moving(lesson.CHANGE_BY, moved_by, about, elsewhere=True)
         picture("leak", equation(after, *moved_by(values.change_by), tall=290), moving)
         good, told = leaks.said_of_leak(values, after)
         note(told) if good is None else light(good, told)
@@ -194,11 +176,11 @@ with deeper(
 
             def dropped_by(chance: float) -> tuple:
                 """The weights, the numbers that are drawn, and what they leave."""
-                found = dropped(values.but(dropout=chance), trace.branch())
+                found = lesson.dropped(values.but(dropout=chance), trace.branch())
                 return tuple(equation_of(found["dropped_weights"]))
 
-            once = dropped(values, trace.branch())
-            about = (masked, values.of(WINDOW, DROP_SEED))
+            once = lesson.dropped(values, trace.branch())
+            about = (masked, values.of(lesson.WINDOW, DROP_SEED))
             moving = Moving(DROPOUT, dropped_by, about, elsewhere=True)
             picture("dropout", equation(once, *dropped_by(values.dropout), tall=270), moving)
             drawn, told = many_draws(once, values)
@@ -235,4 +217,4 @@ with deeper(
         )
 
 answers([words.why_before(trace), words.at_itself(mask), words.at_one_key(trace)], covered)
-ends(PAGE, trace, "context_vectors", "causal")
+ends(trace, "context_vectors", "causal")

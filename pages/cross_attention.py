@@ -2,8 +2,8 @@
 
 import streamlit as st
 
+from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note, waits_for
-from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, moves, picture
 from attention_ui.controls.shared import (
@@ -17,31 +17,17 @@ from attention_ui.controls.shared import (
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.lights import sums_verdict
-from attention_ui.frame.page import open_lesson
-from attention_ui.lessons.cross_attention import words
+from attention_ui.lessons.cross_attention import lesson, words
 from attention_ui.lessons.cross_attention.agreement import torch_agrees
-from attention_ui.lessons.cross_attention.lesson import (
-    CONTROLS,
-    PADDING,
-    first_query,
-    itself,
-    padded,
-    roles,
-    trace_of,
-    weigh,
-)
 from attention_ui.picture.equation_parts import NEW_LINE, equation_of
 from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix, of_unknown_shape
 from attention_ui.picture.sentence import with_sentence
 
-PAGE = "cross_attention"
-values = open_lesson(PAGE, CONTROLS)
-trace = trace_of(values)
-since_the_pin(trace, trace_of, CONTROLS)
+values, trace = begin("cross_attention")
 scores, weights, contexts = trace["scores"], trace["weights"], trace["context_vectors"]
 n_queries, n_keys = scores.value.shape
-asks = first_query(values)
+asks = lesson.first_query(values)
 
 with card(
     "looking",
@@ -52,11 +38,11 @@ with card(
     with beside:
         control(OTHER_SENTENCE, width=280)
         moves("looking", TEMPERATURE, width=150)
-    asked = roles(values)
+    asked = lesson.roles(values)
 
     def looked(temperature: float) -> tuple:
         """The weights at one temperature."""
-        return (Matrix(weigh(asked, values, temperature)["weights"]),)
+        return (Matrix(lesson.weigh(asked, values, temperature)["weights"]),)
 
     if is_source_alone_random(values):
         note(source_words(values))
@@ -110,8 +96,8 @@ with card(
     "exactly 0.",
 ) as beside:
     with beside:
-        control(PADDING, width=150)
-    filled = padded(values)
+        control(lesson.PADDING, width=150)
+    filled = lesson.padded(values)
     shares = filled["weights"]
     shown = (Matrix(shares.inputs[0]), "→", Matrix(shares))
     picture("padding", equation(filled, *shown, tall=300))
@@ -130,7 +116,7 @@ with deeper("what changes, values, the roles swapped, PyTorch’s own layer", "v
             if covered:
                 waits_for("Context vectors", "This table")
             else:
-                st.markdown(words.shapes_table(trace, itself(values)))
+                st.markdown(words.shapes_table(trace, lesson.itself(values)))
         with card(
             "values",
             "Values",
@@ -173,4 +159,4 @@ answers(
     [words.who_asks(trace, asks), words.why_any_length(trace), words.what_is_mixed(trace, asks)],
     covered,
 )
-ends(PAGE, trace, "context_vectors")
+ends(trace, "context_vectors")

@@ -3,21 +3,19 @@
 import streamlit as st
 
 from attention_core.mistakes.named import NAMED
+from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note
-from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question, was_missed
 from attention_ui.cards.show import moves, picture
 from attention_ui.controls.shared import HEAD
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, ends
 from attention_ui.frame.lights import draw_lights
-from attention_ui.frame.page import open_lesson, way_to
+from attention_ui.frame.page import way_to
 from attention_ui.lessons.mistakes_lab import game, lesson, words
 
-PAGE = "diagnosis"
-values = open_lesson(PAGE, game.CONTROLS)
-trace, name, this_round = game.trace_of(values), game.hidden(values), game.name_of_round(values)
-since_the_pin(trace, game.trace_of, game.CONTROLS)
+values, trace = begin("diagnosis")
+name, this_round = game.hidden(values), game.name_of_round(values)
 
 with card(
     "context",
@@ -76,4 +74,4 @@ with card(
         note("You will meet this one again: in two rounds, and in five.")
 
 answers([words.gave_it_away(values), words.finds_most(values), words.finds_none(values)], covered)
-ends(PAGE, trace)
+ends(trace)

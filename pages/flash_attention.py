@@ -4,24 +4,20 @@ import streamlit as st
 
 from attention_core.operations import MaskedFill
 from attention_core.trace import Step
+from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note
-from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, chart, moves, picture
 from attention_ui.controls.shared import CAUSAL_HEADS
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
-from attention_ui.frame.page import open_lesson
 from attention_ui.lessons.flash_attention import lesson, words
 from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix
 
-PAGE = "flash_attention"
 TALL = 150
 """Of a picture that shares its card with another one."""
-values = open_lesson(PAGE, lesson.CONTROLS)
-trace = lesson.trace_of(values)
-since_the_pin(trace, lesson.trace_of, lesson.CONTROLS)
+values, trace = begin("flash_attention")
 whole, table, tile = lesson.all_blocks(values), lesson.plain(values), lesson.chosen(values)
 at, block = lesson.where(tile), tile.query_block
 
@@ -261,4 +257,4 @@ answers(
     ],
     covered,
 )
-ends(PAGE, trace)
+ends(trace)

@@ -1,21 +1,19 @@
 """The mistakes lab: what people really get wrong in attention code, switched on one at a time."""
 
+from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note
-from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
 from attention_ui.cards.show import moves, picture
 from attention_ui.controls.shared import HEAD
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.lights import draw_lights
-from attention_ui.frame.page import open_lesson, way_to
+from attention_ui.frame.page import way_to
 from attention_ui.lessons.mistakes_lab import lesson, words
 from attention_ui.lessons.mistakes_lab.seen import show_others, show_stories
 
-PAGE = "mistakes_lab"
-values = open_lesson(PAGE, lesson.CONTROLS)
-trace, mistake = lesson.trace_of(values), lesson.chosen(values)
-since_the_pin(trace, lesson.trace_of, lesson.CONTROLS)
+values, trace = begin("mistakes_lab")
+mistake = lesson.chosen(values)
 
 with card(
     "compared",
@@ -74,4 +72,4 @@ with deeper("what else the notebooks can teach", "other_stories") as is_open:
         show_others()
 
 answers([words.how_far(trace, values), words.what_finds(values), words.enough(values)], covered)
-ends(PAGE, trace)
+ends(trace)

@@ -8,8 +8,8 @@ import streamlit as st
 from attention_core.operations import MatMulByLoop
 from attention_core.rounding import agree, difference, to_within
 from attention_core.text.embedding import embed
+from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note, waits_for
-from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import first_shown, question
 from attention_ui.cards.show import Moving, chart, moves, picture
 from attention_ui.charts.picture import picture as as_points
@@ -24,28 +24,13 @@ from attention_ui.controls.shared import (
 )
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
-from attention_ui.frame.page import open_lesson
-from attention_ui.lessons.simplified_attention import words
-from attention_ui.lessons.simplified_attention.lesson import (
-    ACROSS,
-    CONTROLS,
-    MAKES_SCORES,
-    SIMILARITY,
-    STRETCH,
-    UP,
-    scores_with_factor,
-    trace_of,
-    with_factor,
-)
+from attention_ui.lessons.simplified_attention import lesson, words
 from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.sentence import with_sentence
 
-PAGE = "simplified_attention"
 OF_ONE_QUERY = ("query_weights", "weighted_embeddings", "running_context")
-values = open_lesson(PAGE, CONTROLS)
-trace = trace_of(values)
-since_the_pin(trace, trace_of, CONTROLS)
+values, trace = begin("simplified_attention")
 scores, weights, contexts = trace["scores"], trace["weights"], trace["context_vectors"]
 vectors, scaled = contexts.inputs[1], weights.inputs[0]
 asked = words.asked_query(weights.value)
@@ -58,20 +43,20 @@ with card(
     "column.",
 ) as beside:
     with beside:
-        control(SIMILARITY)
-        control(STRETCH, width=140)
+        control(lesson.SIMILARITY)
+        control(lesson.STRETCH, width=140)
         moves("scores", FACTOR)
     embedded = embed(inputs_of(values))
 
     def compared(factor: float) -> tuple:
         """Every vector beside every other, with one of them stretched."""
-        found = scores_with_factor(embedded, values, factor)
+        found = lesson.scores_with_factor(embedded, values, factor)
         each = found.inputs[0]
         called = "directions" if values.similarity == "cosine" else "embeddings"
         turned = Matrix(each, title=f"{called}ᵀ (turned)", transposed=True)
         return Matrix(each, title=called), "·", turned, "=", Matrix(found)
 
-    about = values.of(*MAKES_SCORES)
+    about = values.of(*lesson.MAKES_SCORES)
     moving = Moving(FACTOR, compared, about, elsewhere=True)
     picture("scores", equation(trace, *compared(values.factor)), moving)
 
@@ -92,7 +77,7 @@ with card(
         shown = [Matrix(scores), "÷ √d", *shown]
     picture("weights", with_sentence(equation(trace, *shown, tall=330), first))
     if values.factor != 1 and not covered:
-        plain = with_factor(embed(inputs_of(values)), values, 1.0)
+        plain = lesson.with_factor(embed(inputs_of(values)), values, 1.0)
         note(words.moved_words(plain, trace, values))
     if told := words.blanks_words(trace, values):
         note(told)
@@ -152,7 +137,7 @@ with card(
             *("Σ", part("running_context")),
         )
 
-    about = (*values.of(*MAKES_SCORES, FACTOR, QUERY), one_is_covered)
+    about = (*values.of(*lesson.MAKES_SCORES, FACTOR, QUERY), one_is_covered)
     picture("one_query", equation(trace, *walked(values.shown_terms)), Moving(UP_TO, walked, about))
 
 with card(
@@ -166,8 +151,8 @@ with card(
 ) as beside:
     if values.d_in > 1:
         with beside:
-            control(ACROSS, width=130)
-            control(UP, width=130)
+            control(lesson.ACROSS, width=130)
+            control(lesson.UP, width=130)
         if one_is_covered:
             waits_for("Weights", "This picture")
         else:
@@ -207,4 +192,4 @@ answers(
     ],
     covered,
 )
-ends(PAGE, trace, "context_vectors", "simplified")
+ends(trace, "context_vectors", "simplified")

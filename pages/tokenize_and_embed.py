@@ -6,8 +6,8 @@ from attention_core.rounding import to_within
 from attention_core.text.embedding import embed
 from attention_core.text.inputs import TRAINED
 from attention_core.text.tokenizers import visible
+from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note, waits_for
-from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, chart, moves, picture
 from attention_ui.charts.picture import picture as as_points
@@ -27,28 +27,17 @@ from attention_ui.controls.shared import (
 )
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
-from attention_ui.frame.page import open_lesson
-from attention_ui.lessons.tokenize_and_embed import words
-from attention_ui.lessons.tokenize_and_embed.lesson import (
-    CONTROLS,
-    TABLE_ROWS,
-    TABLE_WIDTH,
-    is_trained,
-    looked_up_in,
-    trace_of,
-)
+from attention_ui.lessons.tokenize_and_embed import lesson, words
 from attention_ui.lessons.tokenize_and_embed.real_tokens import in_a_real_model
 from attention_ui.picture.equation_parts import equation_of
 from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix
 
-PAGE = "tokenize_and_embed"
 TALL = 280
-values = open_lesson(PAGE, CONTROLS)
-trace, inputs = trace_of(values), inputs_of(values)
-since_the_pin(trace, trace_of, CONTROLS)
+values, trace = begin("tokenize_and_embed")
+inputs = inputs_of(values)
 ids, table, vectors = (trace[name] for name in ("token_ids", "embedding_table", "embeddings"))
-looked_up = looked_up_in(trace)
+looked_up = lesson.looked_up_in(trace)
 small = "one_hot" in trace
 unused = frozenset(range(len(table.value))) - {*ids.value.tolist()} if small else frozenset()
 rows = None if small else tuple(dict.fromkeys(ids.value.tolist()))
@@ -189,7 +178,7 @@ if "layer_0_stream" in trace:
 made = (
     "These are what a trained network’s second layer reads: the first has already mixed them, so "
     "the same word differs from place to place."
-    if is_trained(values)
+    if lesson.is_trained(values)
     else "These vectors were set by hand, not trained."
     if inputs.has_given_vectors()
     else "They are random, not trained: tokens that lie close together need not be alike."
@@ -219,8 +208,8 @@ with deeper("how large a table is, other tables, the formula", "size") as is_ope
             "Every entry of the table is a parameter. Move the sliders to the size of a real model."
         )
         with st.container(horizontal=True, gap="large"):
-            control(TABLE_ROWS, width=300)
-            control(TABLE_WIDTH, width=300)
+            control(lesson.TABLE_ROWS, width=300)
+            control(lesson.TABLE_WIDTH, width=300)
         st.markdown(words.size_words(values.table_rows, values.table_width))
         st.subheader("Other tables", anchor="change")
         st.markdown(
@@ -241,4 +230,4 @@ answers(
     covered,
     about_weights=False,
 )
-ends(PAGE, trace, lesson="tokenize")
+ends(trace, lesson="tokenize")

@@ -3,8 +3,8 @@
 import streamlit as st
 
 from attention_core.text.embedding import embed
+from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note
-from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, chart, moves, picture
 from attention_ui.controls.shared import (
@@ -19,7 +19,7 @@ from attention_ui.controls.shared import (
 )
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
-from attention_ui.frame.page import open_lesson, way_to
+from attention_ui.frame.page import way_to
 from attention_ui.lessons.transformer_block import (
     depth,
     lesson,
@@ -36,12 +36,10 @@ from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.sentence import with_sentence
 from attention_ui.picture.stacked import stacked
 
-PAGE = "transformer_block"
-values = open_lesson(
-    PAGE, lesson.CONTROLS, sidebar=(TOKEN, N_HEADS, LAYER_DROPOUT, lesson.BLOCK_SEED)
+values, trace = begin(
+    "transformer_block", sidebar=(TOKEN, N_HEADS, LAYER_DROPOUT, lesson.BLOCK_SEED)
 )
-trace, token = lesson.trace_of(values), values.token
-since_the_pin(trace, lesson.trace_of, lesson.CONTROLS)
+token = values.token
 
 with card(
     "stream",
@@ -231,4 +229,4 @@ with deeper(
         )
 
 answers([words.what_it_adds(trace, token), words.why_norm(trace), words.why_before(values)])
-ends(PAGE, trace, "output")
+ends(trace, "output")

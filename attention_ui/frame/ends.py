@@ -108,7 +108,6 @@ def answers(
 
 
 def ends(
-    name: str,
     trace: Trace,
     output: str = "",
     lesson: str = "",
@@ -119,7 +118,7 @@ def ends(
     traces of the page whose numbers are checked, by their lesson's name.
     """
     held.settle_cell()
-    values = held.values()
+    name, values = st.session_state[held.HERE][0], held.values()
     if held.is_lost():
         st.text(f"This page has no picture called “{values.card}”.")
     if values.paper:
