@@ -7,17 +7,7 @@ from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note, waits_for
 from attention_ui.cards.question import first_shown, question
 from attention_ui.cards.show import Moving, chart, moves, picture
-from attention_ui.controls import held
-from attention_ui.controls.shared import (
-    DIVIDE,
-    DROP_SEED,
-    DROPOUT,
-    QUERY,
-    SOURCE,
-    first_query,
-    inputs_of,
-    numbered_tokens,
-)
+from attention_ui.controls import held, shared
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.page import way_to_a_real_model
@@ -31,7 +21,7 @@ from attention_ui.picture.sentence import with_sentence
 ROW = {"horizontal": True, "vertical_alignment": "bottom", "gap": "medium"}
 values, trace = begin("causal_mask")
 mask, weights = trace["mask"].value, trace["weights"]
-masked = values.of(*SOURCE, DIVIDE, lesson.CAUSAL, lesson.HIDDEN, lesson.TURNED)
+masked = values.of(*shared.SOURCE, shared.DIVIDE, lesson.CAUSAL, lesson.HIDDEN, lesson.TURNED)
 
 with card(
     "mask",
@@ -41,7 +31,7 @@ with card(
 ) as beside:
     with beside:
         moves("mask", lesson.WINDOW, width=300)
-    embedded = embed(inputs_of(values))
+    embedded = embed(shared.inputs_of(values))
 
     def seen_through(window: float) -> Layout:
         """The scores, the mask with a window, and what it leaves of them."""
@@ -55,7 +45,7 @@ with card(
     with st.container(key="makes_mask", **ROW):
         control(lesson.CAUSAL)
         control(lesson.HIDDEN, width=210)
-        tokens = numbered_tokens(values)
+        tokens = shared.numbered_tokens(values)
         if "turned" not in values.hide:
             # Under the causal mask the first to be offered lets a query see its answer.
             at = {"Query": max(len(tokens) - 2, 0), "Key": len(tokens) - 1}
@@ -92,7 +82,7 @@ with card(
 
 with card("weights", "Weights", words.weights_words(mask)) as beside:
     with beside:
-        control(DIVIDE)
+        control(shared.DIVIDE)
     hidden_by = question("row", words.shared_row(trace, values), trace, ("weights", "mask"))
     covered = hidden_by - {"mask"}
     asked = words.asked_query(trace)
@@ -102,7 +92,7 @@ with card("weights", "Weights", words.weights_words(mask)) as beside:
         picture("weights", equation(trace, *of_row))
     else:
         both = [Matrix(trace[name], compared=True) for name in ("unmasked_weights", "weights")]
-        first = first_shown(asked, first_query(values))
+        first = first_shown(asked, shared.first_query(values))
         picture("weights", with_sentence(equation(trace, *both, tall=272), first))
         light(*leaks.share_verdict(trace, "minus_infinity"))
     way_to_a_real_model("In a real model, many heads rest on the first token", "first")
@@ -170,9 +160,9 @@ with deeper(
             waits_for("Weights")
         else:
             with st.container(**ROW):
-                moves("dropout", DROPOUT, width=200)
-                control(DROP_SEED, width=180)
-                control(QUERY, width=150)
+                moves("dropout", shared.DROPOUT, width=200)
+                control(shared.DROP_SEED, width=180)
+                control(shared.QUERY, width=150)
 
             def dropped_by(chance: float) -> tuple:
                 """The weights, the numbers that are drawn, and what they leave."""
@@ -180,8 +170,8 @@ with deeper(
                 return tuple(equation_of(found["dropped_weights"]))
 
             once = lesson.dropped(values, trace.branch())
-            about = (masked, values.of(lesson.WINDOW, DROP_SEED))
-            moving = Moving(DROPOUT, dropped_by, about, elsewhere=True)
+            about = (masked, values.of(lesson.WINDOW, shared.DROP_SEED))
+            moving = Moving(shared.DROPOUT, dropped_by, about, elsewhere=True)
             picture("dropout", equation(once, *dropped_by(values.dropout), tall=270), moving)
             drawn, told = many_draws(once, values)
             st.markdown(

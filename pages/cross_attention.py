@@ -6,14 +6,7 @@ from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note, waits_for
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, moves, picture
-from attention_ui.controls.shared import (
-    OTHER_SENTENCE,
-    PROJECTED,
-    SOURCE,
-    TEMPERATURE,
-    is_source_alone_random,
-    source_words,
-)
+from attention_ui.controls import shared
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.lights import sums_verdict
@@ -36,19 +29,19 @@ with card(
     "where it looks. Lower the **temperature**: its best match takes more.",
 ) as beside:
     with beside:
-        control(OTHER_SENTENCE, width=280)
-        moves("looking", TEMPERATURE, width=150)
+        control(shared.OTHER_SENTENCE, width=280)
+        moves("looking", shared.TEMPERATURE, width=150)
     asked = lesson.roles(values)
 
     def looked(temperature: float) -> tuple:
         """The weights at one temperature."""
         return (Matrix(lesson.weigh(asked, values, temperature)["weights"]),)
 
-    if is_source_alone_random(values):
-        note(source_words(values))
-    about = values.of(*SOURCE, *PROJECTED, OTHER_SENTENCE)
+    if shared.is_source_alone_random(values):
+        note(shared.source_words(values))
+    about = values.of(*shared.SOURCE, *shared.PROJECTED, shared.OTHER_SENTENCE)
     drawn = with_sentence(equation(trace, Matrix(weights), tall=290), asks)
-    picture("looking", drawn, Moving(TEMPERATURE, looked, about, elsewhere=True))
+    picture("looking", drawn, Moving(shared.TEMPERATURE, looked, about, elsewhere=True))
 
 with card(
     "roles",
@@ -58,8 +51,8 @@ with card(
 ):
     made = (*equation_of(trace["queries"]), NEW_LINE, *equation_of(trace["keys"]))
     picture("roles", equation(trace, *made, tall=400))
-    if not is_source_alone_random(values):
-        note(source_words(values))
+    if not shared.is_source_alone_random(values):
+        note(shared.source_words(values))
 
 with card(
     "scores",

@@ -9,18 +9,7 @@ from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note, waits_for
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, chart, moves, picture
-from attention_ui.controls.shared import (
-    CAUSAL_HEADS,
-    D_HEAD,
-    D_MODEL,
-    D_VALUE,
-    H_SEED,
-    HEAD,
-    N_HEADS,
-    QUERY,
-    first_query,
-    heads_recipe_of,
-)
+from attention_ui.controls import shared
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.lights import sums_verdict
@@ -33,8 +22,8 @@ from attention_ui.picture.sentence import with_sentence
 
 SPLIT = ("split_queries", "head_queries", "permuted_queries", "mixed_queries")
 """The queries of single heads, whose shape a question asks for."""
-values, trace = begin("multi_head_attention", sidebar=(H_SEED,))
-recipe = heads_recipe_of(values)
+values, trace = begin("multi_head_attention", sidebar=(shared.H_SEED,))
+recipe = shared.heads_recipe_of(values)
 n_heads, query = recipe.n_heads, values.query
 
 with card(
@@ -44,13 +33,13 @@ with card(
     "agree, and where does one see what another overlooks?",
 ) as beside:
     with beside:
-        control(N_HEADS, width=150)
-        control(CAUSAL_HEADS)
+        control(shared.N_HEADS, width=150)
+        control(shared.CAUSAL_HEADS)
     heads = equation(trace, *lesson.side_by_side(trace["head_weights"]), tall=265)
-    picture("weights", with_sentence(heads, first_query(values)))
+    picture("weights", with_sentence(heads, shared.first_query(values)))
     for told in (
         words.names_words(values),
-        words.asks_nothing(trace, first_query(values)),
+        words.asks_nothing(trace, shared.first_query(values)),
         words.left_out_words(trace["head_weights"]),
     ):
         if told:
@@ -68,7 +57,7 @@ with card(
     "columns. Keys and values are made the same way.",
 ) as beside:
     with beside:
-        for each in (D_MODEL, D_HEAD, D_VALUE):
+        for each in (shared.D_MODEL, shared.D_HEAD, shared.D_VALUE):
             control(each, width=100, label=each.label.rpartition(", ")[2])
     covered = question("shape", words.shape(trace, recipe), trace, SPLIT)
     joined = trace["joined_queries"]
@@ -124,7 +113,7 @@ with card(
     "add the results. So you can see how much of each number comes from which head.",
 ) as beside:
     with beside:
-        control(QUERY, width=150)
+        control(shared.QUERY, width=150)
     covered |= question("adds_most", words.adds_most(trace, query), trace, ("head_outputs",))
     hides = "head_outputs" in covered
     given = lesson.side_by_side(trace["head_outputs"], covered=hides)
@@ -188,7 +177,7 @@ with deeper(
             "A head is an attention like any other, on narrower queries, keys and values.",
         ) as beside:
             with beside:
-                control(HEAD)
+                control(shared.HEAD)
             if not covered & {*SPLIT}:
                 picture("one_head", equation(trace, *lesson.one_head(trace, values.head), tall=460))
         with card(

@@ -12,18 +12,8 @@ from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note, waits_for
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, chart, moves, picture
-from attention_ui.controls import held
+from attention_ui.controls import held, shared
 from attention_ui.controls.grid import grid
-from attention_ui.controls.shared import (
-    BIAS,
-    D_OUT,
-    D_V,
-    SCALE,
-    START,
-    TOKEN,
-    inputs_of,
-    projections_of,
-)
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.long_run import go_on
@@ -37,7 +27,7 @@ from attention_ui.picture.sentence import with_sentence
 
 ROW = {"horizontal": True, "vertical_alignment": "bottom", "gap": "medium"}
 values, trace = begin("queries_keys_values")
-embedded = embed(inputs_of(values))
+embedded = embed(shared.inputs_of(values))
 weights, contexts = trace["weights"], trace["context_vectors"]
 again = lesson.drawn_again(values)
 
@@ -48,14 +38,14 @@ with card(
     "by (its **key**) and what it hands on (its **value**). All tokens share these matrices.",
 ) as beside:
     with beside:
-        control(TOKEN, width=150)
+        control(shared.TOKEN, width=150)
     pairs = [(trace[f"W_{role}"], trace[f"one_{role}"]) for role in ROLES]
     picture("matrices", products(trace, trace["one_embedding"], pairs, tall=222))
     with st.container(key="makes_matrices", **ROW):
-        control(START, width="content")
-        control(D_OUT, width=225)
-        control(D_V, width=170)
-        control(BIAS)
+        control(shared.START, width="content")
+        control(shared.D_OUT, width=225)
+        control(shared.D_V, width=170)
+        control(shared.BIAS)
     st.markdown(f"{words.matrix_words(values)} {words.origin_words(values, trace)}")
 
 with card(
@@ -93,7 +83,7 @@ with card(
     "of them asks.",
 ) as beside:
     with beside:
-        control(SCALE, label="Divide by")
+        control(shared.SCALE, label="Divide by")
         moves("weights", lesson.OWN_KEYS, width=220)
     covered = question(
         "sure_rows", words.how_many_sure(weights.value), trace, ("weights", "largest_weights")
@@ -143,7 +133,7 @@ def train_it() -> None:
         "(framed), through a small output matrix. Later tokens are hidden. A low **loss** means "
         "good predictions.",
     ) as beside:
-        if len(inputs_of(values).tokens) < 2:
+        if len(shared.inputs_of(values).tokens) < 2:
             st.markdown("A sentence of one token has no next token to predict. Add a word.")
             return
         with st.container(key="makes_training", **ROW):
@@ -300,6 +290,8 @@ answers(
     ],
     covered,
 )
-linear = add_other_ways(attend_trainable(embedded.branch(), projections_of(values, start="linear")))
+linear = add_other_ways(
+    attend_trainable(embedded.branch(), shared.projections_of(values, start="linear"))
+)
 others = {"qkv_linear": linear, "qkv_wrong_axis": lesson.wrong_axis(values)}
 ends(trace, "context_vectors", "qkv", others=others | ({"qkv_again": again} if again else {}))

@@ -13,15 +13,7 @@ from attention_ui.cards.card import card, light, note, waits_for
 from attention_ui.cards.question import first_shown, question
 from attention_ui.cards.show import Moving, chart, moves, picture
 from attention_ui.charts.picture import picture as as_points
-from attention_ui.controls.shared import (
-    DIVIDE,
-    FACTOR,
-    POSITIONS,
-    QUERY,
-    UP_TO,
-    first_query,
-    inputs_of,
-)
+from attention_ui.controls import shared
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.lessons.simplified_attention import lesson, words
@@ -45,8 +37,8 @@ with card(
     with beside:
         control(lesson.SIMILARITY)
         control(lesson.STRETCH, width=140)
-        moves("scores", FACTOR)
-    embedded = embed(inputs_of(values))
+        moves("scores", shared.FACTOR)
+    embedded = embed(shared.inputs_of(values))
 
     def compared(factor: float) -> tuple:
         """Every vector beside every other, with one of them stretched."""
@@ -57,7 +49,7 @@ with card(
         return Matrix(each, title=called), "·", turned, "=", Matrix(found)
 
     about = values.of(*lesson.MAKES_SCORES)
-    moving = Moving(FACTOR, compared, about, elsewhere=True)
+    moving = Moving(shared.FACTOR, compared, about, elsewhere=True)
     picture("scores", equation(trace, *compared(values.factor)), moving)
 
 with card(
@@ -67,17 +59,17 @@ with card(
     "Point at a word, or read along a row, to see how one query spreads its attention.",
 ) as beside:
     with beside:
-        control(DIVIDE)
+        control(shared.DIVIDE)
     of_query = OF_ONE_QUERY if values.query == asked else ()
     about = ("weights", *of_query)
     covered = question("looks_at", words.looks_at(trace, values), trace, about)
-    first = first_shown(asked, first_query(values))
+    first = first_shown(asked, shared.first_query(values))
     shown = [Matrix(scaled), "→", Matrix(weights, covered="weights" in covered)]
     if scaled is not scores:
         shown = [Matrix(scores), "÷ √d", *shown]
     picture("weights", with_sentence(equation(trace, *shown, tall=330), first))
     if values.factor != 1 and not covered:
-        plain = lesson.with_factor(embed(inputs_of(values)), values, 1.0)
+        plain = lesson.with_factor(embed(shared.inputs_of(values)), values, 1.0)
         note(words.moved_words(plain, trace, values))
     if told := words.blanks_words(trace, values):
         note(told)
@@ -90,7 +82,7 @@ with card(
     "vector.",
 ) as beside:
     with beside:
-        control(POSITIONS)
+        control(shared.POSITIONS)
     hidden = "weights" in covered
     picture(
         "context",
@@ -117,8 +109,8 @@ with card(
     "and adds its share to the context vector: the last row of the sum. **Σ** means add up.",
 ) as beside:
     with beside:
-        control(QUERY, width=150)
-        moves("one_query", UP_TO)
+        control(shared.QUERY, width=150)
+        moves("one_query", shared.UP_TO)
     one_is_covered = bool(covered & {*OF_ONE_QUERY})
 
     def walked(reached: int) -> tuple:
@@ -137,8 +129,12 @@ with card(
             *("Σ", part("running_context")),
         )
 
-    about = (*values.of(*lesson.MAKES_SCORES, FACTOR, QUERY), one_is_covered)
-    picture("one_query", equation(trace, *walked(values.shown_terms)), Moving(UP_TO, walked, about))
+    about = (*values.of(*lesson.MAKES_SCORES, shared.FACTOR, shared.QUERY), one_is_covered)
+    picture(
+        "one_query",
+        equation(trace, *walked(values.shown_terms)),
+        Moving(shared.UP_TO, walked, about),
+    )
 
 with card(
     "picture",

@@ -11,20 +11,8 @@ from attention_ui.cards.card import card, light, note, waits_for
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, chart, moves, picture
 from attention_ui.charts.picture import picture as as_points
+from attention_ui.controls import shared
 from attention_ui.controls.grid import grid
-from attention_ui.controls.shared import (
-    ACROSS,
-    EDITS,
-    LEARNED_FROM,
-    POSITIONS,
-    RESERVED,
-    SOURCE,
-    TOKENIZER,
-    UP,
-    UP_TO,
-    VOCABULARY,
-    inputs_of,
-)
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.lessons.tokenize_and_embed import lesson, words
@@ -35,7 +23,7 @@ from attention_ui.picture.matrix import Matrix
 
 TALL = 280
 values, trace = begin("tokenize_and_embed")
-inputs = inputs_of(values)
+inputs = shared.inputs_of(values)
 ids, table, vectors = (trace[name] for name in ("token_ids", "embedding_table", "embeddings"))
 looked_up = lesson.looked_up_in(trace)
 small = "one_hot" in trace
@@ -57,9 +45,9 @@ with card(
     "another tokenizer and watch the cuts move. Some keep blanks as tokens, drawn as ␣ so that "
     "you can see them.",
 ) as beside:
-    if len(TOKENIZER.choices(values)) > 1:
+    if len(shared.TOKENIZER.choices(values)) > 1:
         with beside:
-            control(TOKENIZER, width=240)
+            control(shared.TOKENIZER, width=240)
     with st.container(horizontal=True, gap="xsmall", key="chips_tokens"):
         for token in inputs.tokens:
             st.text(visible(token))
@@ -72,12 +60,12 @@ with card(
     "names, not amounts; 4 is not twice 2.",
 ) as beside:
     with beside:
-        if len(VOCABULARY.choices(values)) > 1:
-            control(VOCABULARY, width=190)
+        if len(shared.VOCABULARY.choices(values)) > 1:
+            control(shared.VOCABULARY, width=190)
         if values.vocabulary == "distinct":
-            control(RESERVED, width=110)
+            control(shared.RESERVED, width=110)
         if values.vocabulary != "random":
-            control(LEARNED_FROM, width=190)
+            control(shared.LEARNED_FROM, width=190)
     picture("ids", equation(trace, Matrix(ids, transposed=True)))
     st.caption(words.vocabulary_words(values))
     if inputs.vocabulary != "random":
@@ -97,7 +85,7 @@ with card(
     "row, a word that comes again picks the same.",
 ) as beside:
     with beside:
-        moves("lookup", UP_TO)
+        moves("lookup", shared.UP_TO)
     about = ("embeddings", "embeddings_by_product")
     covered = question("identical", words.identical(trace, values), trace, about)
     hidden = looked_up.name in covered
@@ -116,7 +104,7 @@ with card(
             ],
         )
 
-    moving = Moving(UP_TO, picked, values.of(*SOURCE))
+    moving = Moving(shared.UP_TO, picked, values.of(*shared.SOURCE))
     picture("lookup", equation(trace, *picked(values.shown_terms), tall=TALL), moving)
     if "embeddings" not in covered:
         note(words.identical_words(vectors.value, values))
@@ -128,7 +116,7 @@ if small:
         "Every entry of the table is a **parameter**: a number that training may change. Here you "
         "can: type into the table, and everything that follows uses your numbers.",
     ):
-        grid(trace, EDITS, table, drawn=trace.get("drawn_table", table))
+        grid(trace, shared.EDITS, table, drawn=trace.get("drawn_table", table))
 
     with card(
         "one_hot",
@@ -156,8 +144,8 @@ with card(
     "vector of its own. The picture shows what they would add; for now they are left out.",
 ) as beside:
     with beside:
-        control(POSITIONS)
-    placed = trace if values.positions else embed(inputs_of(values.but(positions=True)))
+        control(shared.POSITIONS)
+    placed = trace if values.positions else embed(shared.inputs_of(values.but(positions=True)))
     summed = placed["stream" if "stream" in placed else "embeddings"]
     hidden = values.positions and summed.name in covered
     drawn = [Matrix(summed, covered=hidden)]
@@ -192,8 +180,8 @@ with card(
 ) as beside:
     if values.d_in > 1:
         with beside:
-            control(ACROSS, width=130)
-            control(UP, width=130)
+            control(shared.ACROSS, width=130)
+            control(shared.UP, width=130)
         points = vectors.value[:, [values.across, values.up]]
         tells = words.identical_rows(points) == words.identical_rows(vectors.value)
         if tells and "embeddings" in covered:

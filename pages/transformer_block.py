@@ -7,16 +7,7 @@ from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, chart, moves, picture
-from attention_ui.controls.shared import (
-    FACTOR,
-    LAYER_DROPOUT,
-    N_HEADS,
-    OTHER_SENTENCE,
-    SOURCE,
-    TOKEN,
-    inputs_of,
-    source_words,
-)
+from attention_ui.controls import shared
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.page import way_to
@@ -37,7 +28,8 @@ from attention_ui.picture.sentence import with_sentence
 from attention_ui.picture.stacked import stacked
 
 values, trace = begin(
-    "transformer_block", sidebar=(TOKEN, N_HEADS, LAYER_DROPOUT, lesson.BLOCK_SEED)
+    "transformer_block",
+    sidebar=(shared.TOKEN, shared.N_HEADS, shared.LAYER_DROPOUT, lesson.BLOCK_SEED),
 )
 token = values.token
 
@@ -93,8 +85,8 @@ with card(
     "tiny ε). Llama’s **RMSNorm** subtracts no mean. Stretch your token’s vector, and see.",
 ) as beside:
     with beside:
-        moves("norm", FACTOR)
-    embedded = embed(inputs_of(values))
+        moves("norm", shared.FACTOR)
+    embedded = embed(shared.inputs_of(values))
     longer = lesson.stretched(embedded, token, norms.LONGER)
     about = ("stretched_standardised",)
     covered = bool(question("longer", norms.longer_question(longer, token), longer, about))
@@ -103,7 +95,7 @@ with card(
         """The token's vector stretched, and standardised."""
         return norms.of_factor(lesson.stretched(embedded, token, factor), token, covered)
 
-    moving = Moving(FACTOR, of_factor, (*values.of(*SOURCE, TOKEN), covered))
+    moving = Moving(shared.FACTOR, of_factor, (*values.of(*shared.SOURCE, shared.TOKEN), covered))
     shown = lesson.stretched(embedded, token, values.factor)
     picture("norm", stacked(shown, *of_factor(values.factor)), moving)
     if not covered:
@@ -137,13 +129,13 @@ with card(
     "**decoder-only**, without it.",
 ) as beside:
     with beside:
-        control(OTHER_SENTENCE, width=390)
+        control(shared.OTHER_SENTENCE, width=390)
     decoder = trace if values.block == "decoder" else lesson.trace_of(values.but(block="decoder"))
     crossed = decoder["cross_head_weights"]
     of_head = Matrix(crossed, lead=(lesson.most_uneven_head(crossed, token),))
     added = Matrix(lesson.added_by(decoder, "cross"))
     picture("cross", equation(decoder, of_head, "↠", added, tall=214))
-    st.caption(source_words(values))
+    st.caption(shared.source_words(values))
     light(*words.nothing_looks_ahead(decoder))
 
 NAMES = ("depth", "all_normed", "gain", "mixing", "unmixed", "both_weights", "both_norms")

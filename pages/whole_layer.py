@@ -7,20 +7,7 @@ from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, moves, picture
-from attention_ui.controls import held
-from attention_ui.controls.shared import (
-    CAUSAL_HEADS,
-    D_MODEL,
-    DROP_SEED,
-    DROPOUT,
-    H_SEED,
-    N_HEADS,
-    NORMALISE,
-    SCALE,
-    TEMPERATURE,
-    first_query,
-    inputs_of,
-)
+from attention_ui.controls import held, shared
 from attention_ui.controls.widget import control
 from attention_ui.frame import contents
 from attention_ui.frame.ends import answers, ends
@@ -39,8 +26,8 @@ LESSON_OF = {
     "weights": "softmax_or_sum",
     "output": "multi_head_attention",
 }
-values, trace = begin("whole_layer", sidebar=(N_HEADS, D_MODEL, H_SEED))
-asks = first_query(values)
+values, trace = begin("whole_layer", sidebar=(shared.N_HEADS, shared.D_MODEL, shared.H_SEED))
+asks = shared.first_query(values)
 
 with card(
     "layer",
@@ -50,19 +37,23 @@ with card(
     "gives the best match more weight.",
 ) as beside:
     with beside:
-        control(SCALE, label="Divide scores by")
-        control(CAUSAL_HEADS, label="Causal")
-        moves("layer", TEMPERATURE, width=150)
-    embedded = embed(inputs_of(values))
+        control(shared.SCALE, label="Divide scores by")
+        control(shared.CAUSAL_HEADS, label="Causal")
+        moves("layer", shared.TEMPERATURE, width=150)
+    embedded = embed(shared.inputs_of(values))
     about = values.of(
-        *(each for each in lesson.CONTROLS if each not in (TEMPERATURE, lesson.OPENED, lesson.HEAD))
+        *(
+            each
+            for each in lesson.CONTROLS
+            if each not in (shared.TEMPERATURE, lesson.OPENED, lesson.HEAD)
+        )
     )
 
     def at(temperature: float) -> list[Matrix]:
         """All matrices at a temperature."""
         return layer_matrices(lesson.at_temperature(embedded, values, temperature))
 
-    moving = Moving(TEMPERATURE, at, about, elsewhere=True)
+    moving = Moving(shared.TEMPERATURE, at, about, elsewhere=True)
     picture("layer", whole_layer(trace, asks), moving)
     for told in (
         words.left_out_words(trace),
@@ -89,7 +80,7 @@ with card(
     with beside:
         control(lesson.OPENED, width=160)
         control(lesson.HEAD, widget="selectbox", width=150)
-        control(NORMALISE)
+        control(shared.NORMALISE)
     picture("opened", equation(trace, *lesson.in_numbers(trace, values), tall=262))
     light(*words.sums_verdict(trace))
     question("hotter", words.when_hotter(trace), trace, ("head_weights",))
@@ -101,8 +92,8 @@ with card(
     "can rely on a single other one. The layer above is drawn without.",
 ) as beside:
     with beside:
-        control(DROP_SEED, width=130)
-        moves("dropout", DROPOUT)
+        control(shared.DROP_SEED, width=130)
+        moves("dropout", shared.DROPOUT)
 
     def left(rate: float) -> tuple:
         """The weights of one head, and what dropout at this rate leaves of them."""
@@ -112,8 +103,8 @@ with card(
 
     now = lesson.with_dropout(trace, values, values.dropout)
     drawn = equation(now, *left(values.dropout), tall=300)
-    about = values.of(*lesson.BEFORE_DROPOUT, DROP_SEED, lesson.HEAD)
-    picture("dropout", drawn, Moving(DROPOUT, left, about, elsewhere=True))
+    about = values.of(*lesson.BEFORE_DROPOUT, shared.DROP_SEED, lesson.HEAD)
+    picture("dropout", drawn, Moving(shared.DROPOUT, left, about, elsewhere=True))
     note(words.left_by_dropout(now))
 
 answers(
