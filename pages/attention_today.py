@@ -9,7 +9,7 @@ from attention_ui.cards.card import card, light, note
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, chart, moves, picture
 from attention_ui.controls import held
-from attention_ui.controls.shared import D_HEAD, HEAD, N_HEADS
+from attention_ui.controls.shared import D_HEAD, HEAD, M_BYTES, N_HEADS
 from attention_ui.controls.widget import control
 from attention_ui.controls.widths import about_as_wide
 from attention_ui.frame.ends import answers, deeper, ends
@@ -177,7 +177,7 @@ with card(
 ) as beside:
     with beside:
         control(lesson.COST_MODEL, widget="selectbox", width=180)
-        control(lesson.M_BYTES, widget="selectbox", width=150)
+        control(M_BYTES, widget="selectbox", width=150)
     if values.cost_model == "own":
         with st.container(key="own_sizes", **LINE):
             for size in lesson.OWN_SIZES:

@@ -35,7 +35,7 @@ with card(
     "column.",
 ) as beside:
     with beside:
-        control(lesson.SIMILARITY)
+        control(shared.SIMILARITY)
         control(lesson.STRETCH, width=140)
         moves("scores", shared.FACTOR)
     embedded = embed(shared.inputs_of(values))
@@ -147,8 +147,8 @@ with card(
 ) as beside:
     if values.d_in > 1:
         with beside:
-            control(lesson.ACROSS, width=130)
-            control(lesson.UP, width=130)
+            control(shared.ACROSS, width=130)
+            control(shared.UP, width=130)
         if one_is_covered:
             waits_for("Weights", "This picture")
         else:

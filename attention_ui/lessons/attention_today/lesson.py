@@ -14,18 +14,9 @@ from attention_core.recipes import MAX_HEADS, HeadsRecipe
 from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 
+from ...controls import shared
 from ...controls.control import Control, Values
 from ...controls.fields import MAX_TOKENS, Choice, Decimal, Whole
-from ...controls.shared import (
-    HEAD,
-    HEADS,
-    M_BYTES,
-    SOURCE,
-    example_of,
-    heads_recipe_of,
-    inputs_of,
-    numbered_tokens,
-)
 from ...picture.equation_parts import Parts
 from ...picture.matrix import Matrix
 
@@ -73,12 +64,12 @@ def _sharing_fits(name: str, heads: str):
 
 
 def _half(values: Values) -> int:
-    n_heads = example_of(values).heads.n_heads
+    n_heads = shared.example_of(values).heads.n_heads
     return max((count for count in sharing(n_heads) if 2 * count <= n_heads), default=1)
 
 
 def _windows(values: Values) -> dict[int, str]:
-    n_tokens = len(inputs_of(values).tokens)
+    n_tokens = len(shared.inputs_of(values).tokens)
     return {window: str(window) if window else "all" for window in range(n_tokens + 1)}
 
 
@@ -125,8 +116,8 @@ NEAR = Control(
     "near",
     Whole(1, MAX_TOKENS),
     "Window",
-    lambda values: values.window or max(2, (len(inputs_of(values).tokens) + 1) // 3),
-    options=lambda values: {w: str(w) for w in range(1, len(inputs_of(values).tokens) + 1)},
+    lambda values: values.window or max(2, (len(shared.inputs_of(values).tokens) + 1) // 3),
+    options=lambda values: {w: str(w) for w in range(1, len(shared.inputs_of(values).tokens) + 1)},
     of_page=True,
 )
 SLOPE = Control("slope", Decimal(0, 1), "Slope", 0.5, look={"step": 0.0625}, of_page=True)
@@ -145,8 +136,8 @@ DECODED = Control(
     "decoded",
     Whole(0, MAX_TOKENS - 1),
     "Token that is written now",
-    lambda values: len(inputs_of(values).tokens) - 1,
-    options=numbered_tokens,
+    lambda values: len(shared.inputs_of(values).tokens) - 1,
+    options=shared.numbered_tokens,
 )
 COST_MODEL = Control(
     "cost_model",
@@ -202,10 +193,10 @@ OWN_SIZES = (
     ),
 )  # fmt: skip
 SWITCHES = (KV_HEADS, PLACES, WINDOW, SINKS, SOFT_CAP)
-MAKES_HEADS = (*SOURCE, *HEADS, PLACES)
+MAKES_HEADS = (*shared.SOURCE, *shared.HEADS, PLACES)
 CONTROLS = (
-    *(*SOURCE, *HEADS, *SWITCHES, HEAD, NEAR, SLOPE, BOUND, MOVED_BY, DECODED),
-    *(COST_MODEL, M_BYTES, *OWN_SIZES),
+    *(*shared.SOURCE, *shared.HEADS, *SWITCHES, shared.HEAD, NEAR, SLOPE, BOUND, MOVED_BY, DECODED),
+    *(COST_MODEL, shared.M_BYTES, *OWN_SIZES),
 )
 
 
@@ -213,14 +204,14 @@ def heads(values: Values) -> HeadsRecipe:
     """The heads of this page: causal, and where rotary positions turn pairs of columns of an even
     width, one more than they would share if need be.
     """
-    recipe = replace(heads_recipe_of(values), causal=True)
+    recipe = replace(shared.heads_recipe_of(values), causal=True)
     is_turned = values.position_encoding == "rotary" and recipe.d_head % 2
     return replace(recipe, d_head=recipe.d_head + 1) if is_turned else recipe
 
 
 def plain(values: Values) -> Trace:
     """Attention with heads as in 2017, up to the context vectors."""
-    return attend_heads(embed(inputs_of(values)), heads(values), joined=False)
+    return attend_heads(embed(shared.inputs_of(values)), heads(values), joined=False)
 
 
 def trace_of(values: Values) -> Trace:
@@ -262,7 +253,7 @@ def rotary(values: Values) -> Trace:
     """
     recipe = heads(values)
     recipe = replace(recipe, d_head=max(LEAST_TURNED, recipe.d_head + recipe.d_head % 2))
-    trace = attend_heads(embed(inputs_of(values)), recipe, joined=False)
+    trace = attend_heads(embed(shared.inputs_of(values)), recipe, joined=False)
     return add(trace, ROTARY, rotary_base=ROTARY_BASE)
 
 
@@ -326,7 +317,7 @@ def switches_of(model: str, values: Values) -> dict[str, object]:
     llama = off | {"position_encoding": "rotary", "kv_heads": quarter}
     if model == "llama3":
         return llama
-    return llama | {"window": max(1, len(inputs_of(values).tokens) // 2)}
+    return llama | {"window": max(1, len(shared.inputs_of(values).tokens) // 2)}
 
 
 def model_that_is_on(values: Values) -> str | None:

@@ -47,11 +47,10 @@ def told_at(d: int, effects: Mapping[str, Effect]) -> str:
     top, even = plain.largest_weight, 1 / len(plain.sorted_weights)
     root = f"√{d:,} = {said(math.sqrt(d), 3)}"
     words = (
-        f"At d = {d:,}, divided by nothing, the top key takes {top:.0%} of the weight; "
-        f"by {root}, {by_root.largest_weight:.0%}; by {d:,}, {by_d.largest_weight:.0%}, where an "
-        f"even share would be {even:.1%}. Whatever divides q·k divides its gradient too: divided "
-        f"by {d:,}, it is {said(by_root.gradient_norm / by_d.gradient_norm, 2)} times smaller than "
-        f"by √{d:,}. "
+        f"At d = {d:,}, divided by nothing, the top key takes {top:.0%} of the weight; by {root}, "
+        f"{by_root.largest_weight:.0%}; by {d:,}, {by_d.largest_weight:.0%}, where an even share "
+        f"would be {even:.1%}. Whatever divides q·k divides its gradient too: divided by {d:,}, it "
+        f"is {said(by_root.gradient_norm / by_d.gradient_norm, 2)} times smaller than by √{d:,}. "
     )
     if is_narrow(plain):
         return f"{words}Vectors this narrow need no divisor. Widen them."
@@ -186,10 +185,9 @@ def assumes(trace: Trace) -> str:
     drawn = torch.cat([trace[name].value.flatten() for name in ("queries", "keys")]).double()
     return (
         "That the entries of queries and keys are independent, with mean 0 and standard deviation "
-        f"1. The {len(drawn)} under “Products” have a mean of "
-        f"{number(drawn.mean().item(), 2)} and a standard deviation of "
-        f"{number(drawn.std().item(), 2)}. Entries twice as large would make every score 4 times "
-        "as large, at any width, and √d would not undo that."
+        f"1. The {len(drawn)} under “Products” have a mean of {number(drawn.mean().item(), 2)} and "
+        f"a standard deviation of {number(drawn.std().item(), 2)}. Entries twice as large would "
+        "make every score 4 times as large, at any width, and √d would not undo that."
     )
 
 

@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
+from attention_core import operations as ops
 from attention_core.gradients import backward
 from attention_core.mechanism.attention import attention, scale_of
 from attention_core.mechanism.flash import attend_in_tiles
@@ -12,18 +13,6 @@ from attention_core.mechanism.tiling import Tile, tiles_of
 from attention_core.mechanism.trainable import project
 from attention_core.mistakes.rewriting import rewritten
 from attention_core.mistakes.side_by_side import side_by_side
-from attention_core.operations import (
-    Add,
-    Columns,
-    Divide,
-    ExpDifference,
-    Given,
-    JoinRows,
-    Multiply,
-    RescaleAndAdd,
-    SumLast,
-    Transpose,
-)
 from attention_core.recipes import MaskRecipe
 from attention_core.rounding import agree, difference, to_within
 from attention_core.text.embedding import embed
@@ -250,7 +239,7 @@ def _first_columns(trace: Trace, step: Step) -> Step:
     axis = f"first_{step.axes[-1]}"
     if not trace.has_axis(axis):
         trace.label(axis, trace.labels(step.axes[-1])[:MOST_COLUMNS])
-    columns = Columns(0, MOST_COLUMNS)
+    columns = ops.Columns(0, MOST_COLUMNS)
     return trace.step(f"{step.name}_first", columns, step, axes=(step.axes[0], axis))
 
 
@@ -264,7 +253,7 @@ def _joined(trace: Trace, name: str, parts: list[str], axes: tuple[str, str]) ->
             n_rows = len(last.value) + len(trace[part].value)
             trace.label(rows, trace.labels(axes[0])[:n_rows])
         called = name if is_all else f"{name}_{at}_blocks"
-        last = trace.step(called, JoinRows(), last, trace[part], axes=(rows, axes[1]))
+        last = trace.step(called, ops.JoinRows(), last, trace[part], axes=(rows, axes[1]))
     return last
 
 
@@ -281,13 +270,13 @@ def with_table(whole: Trace, each: tuple[Tile, ...]) -> Trace:
             at, column = where(tile), f"key_block_{tile.key_block}"
             if tile.is_hidden:
                 nothing = ((0.0,) * len(tile.queries),) * len(tile.keys)
-                trace.step(f"upright_{at}", Given(nothing), axes=(column, row))
+                trace.step(f"upright_{at}", ops.Given(nothing), axes=(column, row))
             else:
                 powers = trace[f"tile_exponentials_{at}"]
-                trace.step(f"upright_{at}", Transpose(), powers, axes=(column, row))
+                trace.step(f"upright_{at}", ops.Transpose(), powers, axes=(column, row))
             upright.append(f"upright_{at}")
         columns = _joined(trace, f"upright_{block}", upright, ("key", row))
-        trace.step(f"exponentials_{block}", Transpose(), columns, axes=(row, columns.axes[0]))
+        trace.step(f"exponentials_{block}", ops.Transpose(), columns, axes=(row, columns.axes[0]))
     blocks = [f"exponentials_{block}" for block in range(n_blocks)]
     _joined(trace, "exponentials", blocks, ("query", trace[blocks[0]].axes[1]))
     return trace
@@ -300,14 +289,14 @@ def unshrunk(trace: Trace, block: int) -> Trace:
     """The trace beside one in which nothing shrinks, with the `difference` of the context vectors
     of a block of queries.
     """
-    adds = (name for name, step in trace.items() if isinstance(step.operation, RescaleAndAdd))
+    adds = (name for name, step in trace.items() if isinstance(step.operation, ops.RescaleAndAdd))
     wrong = rewritten(trace, dict.fromkeys(adds, _only_added))
     return side_by_side(trace, wrong, f"context_vectors_{block}")
 
 
 def _only_added(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
     earlier, _, brought = inputs
-    return new.step(step.name, Add(), earlier, brought, axes=step.axes, symbol=step.symbol)
+    return new.step(step.name, ops.Add(), earlier, brought, axes=step.axes, symbol=step.symbol)
 
 
 def weights_again(values: Values, whole: Trace) -> Trace:
@@ -330,11 +319,13 @@ def weights_again(values: Values, whole: Trace) -> Trace:
     made = (trace[name] for name in ("queries", "keys", "values"))
     context = attention(trace, *made, values.scale, mask)
     scores = trace["weights"].inputs[0]
-    powers = trace.step("exponentials_again", ExpDifference(), scores, kept[0], axes=scores.axes)
-    trace.step("weights_again", Divide(), powers, kept[1], axes=scores.axes)
-    squares = trace.step("squares", Multiply(), context, context, axes=context.axes)
-    rows = trace.step("squares_of_rows", SumLast(), squares, axes=("query",))
-    trace.step("loss", SumLast(), rows, axes=())
+    powers = trace.step(
+        "exponentials_again", ops.ExpDifference(), scores, kept[0], axes=scores.axes
+    )
+    trace.step("weights_again", ops.Divide(), powers, kept[1], axes=scores.axes)
+    squares = trace.step("squares", ops.Multiply(), context, context, axes=context.axes)
+    rows = trace.step("squares_of_rows", ops.SumLast(), squares, axes=("query",))
+    trace.step("loss", ops.SumLast(), rows, axes=())
     return backward(trace, "loss", [scores.name, "weights"])
 
 

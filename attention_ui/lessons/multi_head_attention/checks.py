@@ -106,9 +106,8 @@ def lost_agrees(trace: Trace, without: Trace, head: int) -> tuple[bool, str]:
     most = int(lost.norm(dim=-1).argmax())
     good = agree(pairs, (trace, "head_outputs"), (without, "output_lost"))
     return good, (
-        f"Lost: `head_outputs[{head}]`, and nothing else ("
-        f"{to_within(difference(pairs))}). Token {most} loses most: a vector of length "
-        f"{lost[most].norm():.4f}."
+        f"Lost: `head_outputs[{head}]`, and nothing else ({to_within(difference(pairs))}). Token "
+        f"{most} loses most: a vector of length {lost[most].norm():.4f}."
     )
 
 

@@ -224,7 +224,6 @@ def what_training_changes(trace: Trace) -> str:
     """With the size of the table."""
     rows, columns = trace["embedding_table"].value.shape
     return (
-        "All of them, and each is a parameter: rows times columns, here "
-        f"{rows:,} × {columns} = {rows * columns:,}. The ids never change; they only say which "
-        "row belongs to which token."
+        f"All of them, and each is a parameter: rows times columns, here {rows:,} × {columns} = "
+        f"{rows * columns:,}. The ids never change; they only say which row belongs to which token."
     )
