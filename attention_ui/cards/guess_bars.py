@@ -2,13 +2,12 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
-from functools import lru_cache
 
 import altair as alt
 import pyarrow as pa
 
-from ..charts.chart import Chart, without_data
+from ..charts.chart import Chart
+from ..charts.template import blank, table, template, tips
 from ..picture import palette
 from ..picture.numbers import written
 
@@ -37,18 +36,9 @@ def guess_bars(names: Sequence[str], rows: Mapping[str, Sequence[float]]) -> Cha
         for at, (row, values) in enumerate(rows.items())
         for place, (name, value) in enumerate(zip(names, values, strict=True))
     ]
-    kinds = {
-        "place": pa.int16(),
-        "name": pa.string(),
-        "row": pa.string(),
-        "at": pa.int16(),
-        "value": pa.float32(),
-        "text": pa.string(),
-        "line": pa.float32(),
-    }
-    columns = zip(kinds.items(), zip(*cells, strict=True), strict=True)
-    frame = pa.table({name: pa.array(column, kind) for (name, kind), column in columns})
-    spec = deepcopy(_template(len(rows)))
+    kinds = {"place": pa.int16(), "name": pa.string(), "row": pa.string(), "at": pa.int16()}
+    frame = table(cells, **kinds, value=pa.float32(), text=pa.string(), line=pa.float32())
+    spec = _template(len(rows))
     spec["params"] = [{"name": "bar_names", "value": list(names)}]
     for layer in spec["layer"]:
         encoding = layer["encoding"]
@@ -74,8 +64,8 @@ def _finite(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-@lru_cache(maxsize=2)
-def _template(n_rows: int) -> dict:
+@template("fit-x")
+def _template(n_rows: int) -> alt.LayerChart:
     quiet = {"domain": False, "ticks": False, "labelFontSize": 12}
     across = alt.X(
         "place:O",
@@ -96,18 +86,14 @@ def _template(n_rows: int) -> dict:
         scale=alt.Scale(domain=[""], range=[palette.GREY, palette.BAR][:n_rows]),
         legend=legend,
     )
-    tips = [
-        alt.Tooltip("name:N", title="token"),
-        alt.Tooltip("row:N", title=" "),
-        alt.Tooltip("value:Q", format=".4f"),
-    ]
-    base = alt.Chart(alt.Data(values=[]))
+    told = tips(("name:N", "token"), ("row:N", " "), ("value:Q", None, ".4f"))
+    base = blank()
     look = {"cornerRadiusEnd": 3, "aria": False}
     layers = []
     for at in range(n_rows):
         narrow = {"width": {"band": 0.42}} if at else {}
         mark = base.transform_filter(f"datum.at == {at}").mark_bar(**narrow, **look)
-        layers.append(mark.encode(x=across, y=up("value:Q"), color=colour, tooltip=tips))
+        layers.append(mark.encode(x=across, y=up("value:Q"), color=colour, tooltip=told))
     for at in range(n_rows):
         weight = "bold" if at == n_rows - 1 else "normal"
         number = base.transform_filter(f"datum.at == {at}").mark_text(
@@ -115,4 +101,4 @@ def _template(n_rows: int) -> dict:
         )
         layers.append(number.encode(x=across, y=up("line:Q"), text="text:N"))
     chart = alt.layer(*layers).properties(width="container", height=HEIGHT)
-    return without_data(chart.to_dict()) | {"autosize": {"type": "fit-x", "contains": "padding"}}
+    return chart

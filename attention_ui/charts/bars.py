@@ -1,8 +1,6 @@
 """Bars over tokens: a row of weights, alone or beside another one."""
 
 import math
-from copy import deepcopy
-from functools import lru_cache
 
 import altair as alt
 import pandas as pd
@@ -10,7 +8,8 @@ import pandas as pd
 from attention_core.text.tokenizers import visible
 
 from ..picture import palette
-from .chart import Chart, without_data
+from .chart import Chart
+from .template import blank, template, tips
 
 BAR = 26
 LETTER = 10
@@ -37,7 +36,7 @@ def bars(
             for place, (name, value) in enumerate(zip(names, values, strict=True))
         ]
     )
-    spec = deepcopy(_template(len(rows)))
+    spec = _template(len(rows))
     spec["width"] = {"step": width / len(rows)}
     ends = [0.0, 1.0, *frame["shown"].dropna()]
     spec["encoding"]["y"]["scale"]["domain"] = [min(ends), max(ends)]
@@ -70,10 +69,10 @@ def _bar(value: float) -> dict:
 ZERO_LINE = {"condition": {"test": "datum.value === 0", "value": 0.9}, "value": 0.2}
 
 
-@lru_cache(maxsize=2)
-def _template(n_rows: int) -> dict:
+@template("pad")
+def _template(n_rows: int) -> alt.LayerChart:
     quiet = {"domain": False}
-    base = alt.Chart(alt.Data(values=[]))
+    base = blank()
     place = dict(
         x=alt.X(
             "place:O",
@@ -90,11 +89,7 @@ def _template(n_rows: int) -> dict:
         **({"xOffset": alt.XOffset("row:N", sort=None)} if n_rows == 2 else {}),
     )
     bar = base.mark_bar(cornerRadiusEnd=2).encode(
-        tooltip=[
-            alt.Tooltip("name:N", title="token"),
-            alt.Tooltip("row:N", title=" "),
-            alt.Tooltip("value:Q", format=".4f"),
-        ],
+        tooltip=tips(("name:N", "token"), ("row:N", " "), ("value:Q", None, ".4f")),
     )
     cut = base.transform_filter("datum.cut")
     up, down = (cut.transform_filter(f"datum.shown {sign} 0") for sign in "><")
@@ -109,4 +104,4 @@ def _template(n_rows: int) -> dict:
         down.mark_text(align="left", dx=8, **number).encode(text="cut:N", color=ink),
     )
     chart = chart.encode(**place).properties(height=150)
-    return without_data(chart.to_dict()) | {"autosize": {"type": "pad"}}
+    return chart

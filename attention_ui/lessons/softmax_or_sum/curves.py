@@ -2,8 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
-from functools import lru_cache
 
 import altair as alt
 import pyarrow as pa
@@ -11,7 +9,8 @@ from torch import Tensor
 
 from attention_core.mechanism.softmax import spreads
 
-from ...charts.chart import Chart, without_data
+from ...charts.chart import Chart
+from ...charts.template import blank, table, template, tips
 from ...picture import palette
 from .lesson import MAGNIFY
 
@@ -50,22 +49,14 @@ def curves(
     The stops stand at equal distances, as on the slider. A value that is None has no point.
     """
     rows = [
-        (place, line, value)
+        (place, line, value, stops[place], place == here)
         for line, values in lines.items()
         for place, value in enumerate(values)
         if value is not None and len(values) == len(stops)
     ]
-    places, names, values = zip(*rows, strict=True) if rows else ((), (), ())
-    frame = pa.table(
-        {
-            "place": pa.array(places, pa.int16()),
-            "line": pa.array(names, pa.string()),
-            "value": pa.array(values, pa.float32()),
-            "stop": pa.array([stops[place] for place in places], pa.string()),
-            "here": pa.array([place == here for place in places], pa.bool_()),
-        }
-    )
-    spec = deepcopy(_template(axis))
+    kinds = {"place": pa.int16(), "line": pa.string(), "value": pa.float32()}
+    frame = table(rows, **kinds, stop=pa.string(), here=pa.bool_())
+    spec = _template(axis)
     (parameter,) = spec["params"]
     parameter["value"] = list(stops)
     for layer in spec["layer"]:
@@ -78,8 +69,8 @@ def curves(
     return Chart(frame, spec, title)
 
 
-@lru_cache(maxsize=4)
-def _template(axis: str) -> dict:
+@template("pad")
+def _template(axis: str) -> alt.LayerChart:
     quiet = {"domain": False, "ticks": False, "gridColor": palette.MUTED, "gridOpacity": 0.2}
     x = alt.X(
         "place:Q",
@@ -95,16 +86,12 @@ def _template(axis: str) -> dict:
         axis=alt.Axis(tickCount=4, **quiet),
     )
     colour = alt.Color("line:N", legend=alt.Legend(orient="top", title=None))
-    tips = [
-        alt.Tooltip("line:N", title=" "),
-        alt.Tooltip("stop:N", title=axis),
-        alt.Tooltip("value:Q", format=".4f"),
-    ]
-    base = alt.Chart(alt.Data(values=[]))
+    told = tips(("line:N", " "), ("stop:N", axis), ("value:Q", None, ".4f"))
+    base = blank()
     line = base.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour)
     chosen = base.transform_filter("datum.here")
     rule = chosen.mark_rule(color=palette.MUTED, strokeDash=[4, 3]).encode(x=x)
-    dots = chosen.mark_circle(size=90, opacity=1).encode(x=x, y=y, color=colour, tooltip=tips)
+    dots = chosen.mark_circle(size=90, opacity=1).encode(x=x, y=y, color=colour, tooltip=told)
     stops = alt.param(name="stops", value=[])
     chart = alt.layer(line, rule, dots).add_params(stops).properties(width=300, height=150)
-    return without_data(chart.to_dict()) | {"autosize": {"type": "pad"}}
+    return chart

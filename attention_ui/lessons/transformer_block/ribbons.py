@@ -5,7 +5,6 @@ vector in between; a narrow strip within a band is what a part adds there.
 """
 
 from collections.abc import Sequence
-from copy import deepcopy
 from dataclasses import dataclass
 
 import pandas as pd
@@ -91,7 +90,7 @@ def stream(
             rows += _still(group, lane, (left, start), shares[0], least)
             rows += _ribbon(group, lane, (changes, left + gap), shares, least)
     frame = pd.DataFrame(rows, columns=COLUMNS)
-    spec = deepcopy(stream_template())
+    spec = stream_template()
     spec["height"] = round(HEAD + n_lanes * height) + 4  # its padding
     y = spec["encoding"]["y"]
     y["scale"]["domain"] = [-HEAD / height, n_lanes]
