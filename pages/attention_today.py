@@ -65,8 +65,7 @@ with card("today", "One head, then and now", words.on_words(values)) as beside:
         control(lesson.SOFT_CAP, label="Soft cap", width=110)
     then, now = (lesson.weights(trace, head, prefix) for prefix in (lesson.PLAIN, PREFIX))
     picture("today", equation(trace, then, lesson.BESIDE, now, tall=240))
-    if told := words.wider_words(values):
-        note(told)
+    note(words.wider_words(values))
 
 with card(
     "sharing",

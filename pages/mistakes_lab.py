@@ -26,8 +26,7 @@ with card(
         if lesson.is_of_heads(values):
             control(HEAD, width=110)
         moves("compared", lesson.SWITCH, width=130)
-    if told := words.instead_words(values):
-        note(told)
+    note(words.instead_words(values))
     picture("compared", *lesson.compared(trace, values, tall=260))
     lesson.show_lines(mistake.named)
 

@@ -37,13 +37,9 @@ with card(
         control(shared.CAUSAL_HEADS)
     heads = equation(trace, *lesson.side_by_side(trace["head_weights"]), tall=265)
     picture("weights", with_sentence(heads, shared.first_query(values)))
-    for told in (
-        words.names_words(values),
-        words.asks_nothing(trace, shared.first_query(values)),
-        words.left_out_words(trace["head_weights"]),
-    ):
-        if told:
-            note(told)
+    note(words.names_words(values))
+    note(words.asks_nothing(trace, shared.first_query(values)))
+    note(words.left_out_words(trace["head_weights"]))
     way_to_a_real_model("All heads of a real model at once", "previous")
 
 with card(
@@ -103,8 +99,7 @@ with card(
     contexts = lesson.side_by_side(trace["head_context_vectors"], briefly=True)
     mixed = (Matrix(trace["concat"]), "·", Matrix(trace["W_output"]), "=", Matrix(trace["output"]))
     picture("output", equation(trace, *contexts, "→", *mixed, tall=275))
-    if told := words.one_sum(trace, query):
-        note(told)
+    note(words.one_sum(trace, query))
 
 with card(
     "parts",
@@ -214,8 +209,7 @@ with deeper(
             light(*checks.sum_agrees(trace))
         light(*sums_verdict(trace, "output"))
         light(*checks.torch_agrees(trace))
-        if told := checks.torch_words(trace):
-            note(told)
+        note(checks.torch_words(trace))
         known = ("head_queries", "head_keys", "head_values")
         st.latex(trace.formula("head_context_vectors", known=known))
         st.latex(trace.formula("output", known=("head_context_vectors", "W_output")))

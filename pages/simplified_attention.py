@@ -71,8 +71,7 @@ with card(
     if values.factor != 1 and not covered:
         plain = lesson.with_factor(embed(shared.inputs_of(values)), values, 1.0)
         note(words.moved_words(plain, trace, values))
-    if told := words.blanks_words(trace, values):
-        note(told)
+    note(words.blanks_words(trace, values))
 
 with card(
     "context",

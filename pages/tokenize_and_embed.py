@@ -74,8 +74,7 @@ with card(
                 st.text(f"{row}\u2002{visible(token)}")
     if told := words.unknown_words(values):
         st.text(told)
-    if told := words.unused_words(values):
-        note(told)
+    note(words.unused_words(values))
 
 with card(
     "lookup",

@@ -43,8 +43,7 @@ with card(
         control(lesson.NORM)
         control(lesson.BLOCK)
     chart("stream", stream.ribbons(trace, token), width=900)
-    if told := words.dropout_words(trace, token, values.layer_dropout):
-        note(told)
+    note(words.dropout_words(trace, token, values.layer_dropout))
     note(words.norms_words(values.norm))
     light(*stream.adds_up(trace))
 

@@ -55,13 +55,9 @@ with card(
 
     moving = Moving(shared.TEMPERATURE, at, about, elsewhere=True)
     picture("layer", whole_layer(trace, asks), moving)
-    for told in (
-        words.left_out_words(trace),
-        words.rows_of_equal_scores(trace, values.temperature),
-        words.one_head_says(trace, values),
-    ):
-        if told:
-            note(told)
+    note(words.left_out_words(trace))
+    note(words.rows_of_equal_scores(trace, values.temperature))
+    note(words.one_head_says(trace, values))
 
 if not values.card:
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="ways"):

@@ -35,8 +35,11 @@ def light(good: bool, words: str) -> None:
 
 
 def note(words: str) -> None:
-    """Something to notice, neither right nor wrong. `words` are ours, never a person's."""
-    st.markdown(f":gray[:material/info:] {words}")
+    """Something to notice, neither right nor wrong; nothing where there are no words. `words` are
+    ours, never a person's.
+    """
+    if words:
+        st.markdown(f":gray[:material/info:] {words}")
 
 
 def as_taught(light: Light, page: str) -> Light:

@@ -23,7 +23,8 @@ from attention_core.experiments.variance import (
 )
 from attention_core.trace import Trace
 
-from ...cards.questions import Pick, Verdict
+from ...cards.common_questions import one_of
+from ...cards.questions import Pick
 from ...frame.ends import closes
 from ...words import number, percent, true_minus
 
@@ -72,24 +73,18 @@ def saturated_words(plain: Effect) -> str:
 
 def growth(seed: int) -> Pick:
     """How the standard deviation of q·k grows."""
-    return Pick(
-        words="The entries keep mean 0 and variance 1, but the vectors get wider, from d = 4 to "
-        "d = 64. What happens to the standard deviation of q·k?",
-        choices=(
-            "It stays as it is", "4 times as large", "16 times as large", "64 times as large",
-        ),
-        judge=lambda guess: judge_growth(guess[0], seed),
-        truth=lambda: growth_words(seed),
+    return one_of(
+        "The entries keep mean 0 and variance 1, but the vectors get wider, from d = 4 to d = 64. "
+        "What happens to the standard deviation of q·k?",
+        ("It stays as it is", "4 times as large", "16 times as large", "64 times as large"),
+        1,
+        growth_words(seed),
         teaches="The variance grows like d: 16 times. The standard deviation is its root, and "
         "grows like √d: 4 times.",
-    )  # fmt: skip
+    )
 
 
-def judge_growth(guess: int, seed: int) -> Verdict:
-    """Of the choices for the growth from d = 4 to d = 64, the second is right."""
-    return Verdict(guess == 1, f"{'Right. ' if guess == 1 else ''}{growth_words(seed)}")
-
-
+@lru_cache(maxsize=32)
 def growth_words(seed: int) -> str:
     """How much the standard deviation grows from d = 4 to d = 64, and what was measured."""
     narrow, wide = (last(Trials(d=d, seed=seed)).variance ** 0.5 for d in (4, 64))

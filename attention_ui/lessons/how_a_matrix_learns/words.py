@@ -4,7 +4,8 @@ from attention_core.experiments.learning import N_DRAWS, gradients_of, reach_at,
 from attention_core.rounding import to_within
 from attention_core.trace import Trace
 
-from ...cards.questions import Pick, Verdict
+from ...cards.common_questions import one_of
+from ...cards.questions import Pick
 from ...controls.control import Values
 from ...frame.ends import closes
 from ...words import number, percent
@@ -70,18 +71,12 @@ def chain_words(trace: Trace, values: Values) -> str:
 
 def row_sum(trace: Trace) -> Pick:
     """What a row of the scores' gradient sums to."""
-    choices = ("To 1, as the weights do", "To 0", "To the loss", "It depends on the numbers")
-
-    def judge(guess: list[int]) -> Verdict:
-        right = guess == [1]
-        return Verdict(right, f"{'Right. ' if right else ''}{row_sum_words(trace)}")
-
-    return Pick(
-        words="Softmax turns a row of scores into shares of 1. To what does the gradient of such a "
-        "row of **scores** sum?",
-        choices=choices,
-        judge=judge,
-        truth=lambda: row_sum_words(trace),
+    return one_of(
+        "Softmax turns a row of scores into shares of 1. To what does the gradient of such a row "
+        "of **scores** sum?",
+        ("To 1, as the weights do", "To 0", "To the loss", "It depends on the numbers"),
+        1,
+        row_sum_words(trace),
         teaches="Add the same number to all scores of a row, and no weight changes. So the loss "
         "cannot change either: the gradient has nothing to say along that way.",
     )
