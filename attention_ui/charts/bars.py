@@ -89,7 +89,7 @@ def _template(n_rows: int) -> alt.LayerChart:
         **({"xOffset": alt.XOffset("row:N", sort=None)} if n_rows == 2 else {}),
     )
     bar = base.mark_bar(cornerRadiusEnd=2).encode(
-        tooltip=tips(("name:N", "token"), ("row:N", " "), ("value:Q", None, ".4f")),
+        tooltip=tips(("name:N", "token"), ("row:N", " "), ("value:Q", None, ".4f"))
     )
     cut = base.transform_filter("datum.cut")
     up, down = (cut.transform_filter(f"datum.shown {sign} 0") for sign in "><")

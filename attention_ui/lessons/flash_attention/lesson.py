@@ -55,12 +55,7 @@ def _tile_size(axis: str, label: str) -> Control:
         return fitting_tile(3, len(inputs_of(values).tokens))
 
     return Control(
-        f"tile_{axis}",
-        Whole(1, MAX_TOKENS),
-        label,
-        start,
-        options=sizes,
-        widget="select_slider",
+        f"tile_{axis}", Whole(1, MAX_TOKENS), label, start, options=sizes, widget="select_slider"
     )
 
 
@@ -101,11 +96,7 @@ def _first_shown(values: Values) -> int:
 TILE_QUERIES = _tile_size("queries", "Queries in a tile")
 TILE_KEYS = _tile_size("keys", "Keys in a tile")
 TILE = Control(
-    "tile",
-    Whole(0, MAX_BLOCKS**2 - 1),
-    "Tile to take apart",
-    _first_shown,
-    options=visited,
+    "tile", Whole(0, MAX_BLOCKS**2 - 1), "Tile to take apart", _first_shown, options=visited
 )
 FLASH_TOKENS = Control(
     "flash_tokens", Whole(64, 131_072, TOKEN_COUNTS), "Tokens", 8_192, shown="{:,}"

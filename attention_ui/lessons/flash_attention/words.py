@@ -179,10 +179,7 @@ def counted(whole: Trace, plain: Trace, values: Values) -> tuple[bool, str]:
     sizes = values.tile_queries, values.tile_keys
     by_table, by_tiles = measured_plain(plain).moved, measured_tiled(whole).moved
     shape = (n_tokens, n_tokens, d, d_value)
-    said = (
-        plain_traffic(*shape).moved,
-        tiled_traffic(*shape, *sizes, values.causal_heads).moved,
-    )
+    said = (plain_traffic(*shape).moved, tiled_traffic(*shape, *sizes, values.causal_heads).moved)
     told = "The formulas give the same" + ", minus the reads of skipped tiles" * values.causal_heads
     if said != (by_table, by_tiles):
         told = f"The formulas give {said[0]:,} and {said[1]:,}"

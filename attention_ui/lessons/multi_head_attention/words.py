@@ -27,11 +27,7 @@ def shape(trace: Trace, recipe: HeadsRecipe) -> Shape:
     return Shape(
         words=f"`joined_queries` is {trace['joined_queries'].shape}: all heads side by side. "
         f"Split it into its {how_many(recipe.n_heads)}. Which shape does it have then?",
-        truth=(
-            ("head", recipe.n_heads),
-            ("query", trace.size("query")),
-            ("d_head", recipe.d_head),
-        ),
+        truth=(("head", recipe.n_heads), ("query", trace.size("query")), ("d_head", recipe.d_head)),
         sides=("Heads", "Rows of a head", "Columns of a head"),
         teaches="Every head sees all tokens, through columns of its own. The heads divide up the "
         "width, not the tokens.",

@@ -136,10 +136,7 @@ def ways_agree(trace: Trace) -> list[tuple[bool, str]]:
     is_same_linear, linear = compared("linear_context_vectors", "context_vectors")
     code = trace["queries_upright"].operation.code("embeddings", "W_query")
     return [
-        (
-            is_same,
-            f"Tokens as columns, `{code}`: the same queries, {to_within(upright)}.",
-        ),
+        (is_same, f"Tokens as columns, `{code}`: the same queries, {to_within(upright)}."),
         (
             is_same_linear,
             "`nn.Linear` with the transposed matrices: the same context vectors, "

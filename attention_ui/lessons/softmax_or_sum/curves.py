@@ -80,10 +80,7 @@ def _template(axis: str) -> alt.LayerChart:
         ),
     )
     y = alt.Y(
-        "value:Q",
-        title=None,
-        scale=alt.Scale(domain=[0, 1]),
-        axis=alt.Axis(tickCount=4, **quiet),
+        "value:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=4, **quiet)
     )
     colour = alt.Color("line:N", legend=alt.Legend(orient="top", title=None))
     told = tips(("line:N", " "), ("stop:N", axis), ("value:Q", None, ".4f"))

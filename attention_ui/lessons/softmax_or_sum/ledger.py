@@ -71,17 +71,13 @@ def _template() -> alt.LayerChart:
         "y": alt.Y(
             "place:O",
             axis=alt.Axis(
-                labelExpr="names[datum.value]",
-                labelLimit=LABEL,
-                labelBaseline="middle",
-                **quiet,
+                labelExpr="names[datum.value]", labelLimit=LABEL, labelBaseline="middle", **quiet
             ),
             scale=alt.Scale(paddingInner=0.06, paddingOuter=0),
         ),
     }
     colours = alt.Scale(
-        domain=["", LOST, GONE],
-        range=[palette.NEUTRAL, palette.LOST, palette.GONE],
+        domain=["", LOST, GONE], range=[palette.NEUTRAL, palette.LOST, palette.GONE]
     )
     base = blank()
     cells = base.mark_rect(cornerRadius=3, aria=False).encode(

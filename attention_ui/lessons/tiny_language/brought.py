@@ -67,7 +67,7 @@ def _template() -> alt.LayerChart:
         **quiet,
     )
     base = blank().encode(
-        y=alt.Y("place:O", title=None, axis=named, scale=alt.Scale(paddingInner=0.25)),
+        y=alt.Y("place:O", title=None, axis=named, scale=alt.Scale(paddingInner=0.25))
     )
     grid = alt.Axis(
         tickCount=5,

@@ -43,10 +43,7 @@ CONTROLS = (EXAMPLE, BEGINNING, TINY_HEAD, TINY_OFF, NEXT_WORD, TINY_STEP)
 READY = {
     "because it …": ("the tired cat sees the dog because it", PRONOUN),
     "but it …": ("the tired cat sees the dog but it", PRONOUN),
-    "a name again …": (
-        "anna brook finds the ball . ben hill paints the kite . anna",
-        "name again",
-    ),
+    "a name again …": ("anna brook finds the ball . ben hill paints the kite . anna", "name again"),
     "a bracket …": ("clara wood ( the old horse neighs in the forest", "opening mark"),
     "a quotation …": ("emma lake says “ the frog hops in the river", "opening mark"),
 }

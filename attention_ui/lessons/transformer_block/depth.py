@@ -95,9 +95,7 @@ def _template() -> alt.LayerChart:
         "y": y,
         "color": alt.Color("line:N", scale=alt.Scale(**scale), legend=legend),
         "strokeDash": alt.StrokeDash(
-            "line:N",
-            scale=alt.Scale(domain=scale["domain"], range=[[1, 0], [5, 3]]),
-            legend=legend,
+            "line:N", scale=alt.Scale(domain=scale["domain"], range=[[1, 0], [5, 3]]), legend=legend
         ),
     }
     base = blank()

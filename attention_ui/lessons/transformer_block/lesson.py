@@ -33,10 +33,7 @@ BLOCK = Control(
     },
 )
 ACTIVATION = Control(
-    "activation",
-    Choice({"relu": "ReLU", "gelu": "GELU"}),
-    "Between the two linear layers",
-    "relu",
+    "activation", Choice({"relu": "ReLU", "gelu": "GELU"}), "Between the two linear layers", "relu"
 )
 WIDER = Control(
     "ffn_multiplier",

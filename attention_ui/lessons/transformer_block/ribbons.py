@@ -138,11 +138,7 @@ def _still(
 
 
 def _ribbon(
-    group: str,
-    lane: int,
-    places: tuple[float, float],
-    ends: tuple[float, float],
-    least: float,
+    group: str, lane: int, places: tuple[float, float], ends: tuple[float, float], least: float
 ) -> list[tuple]:
     """A lane's ribbon from one number to another, smoothly. Where the sign changes it is pinched,
     and has two colours.

@@ -99,11 +99,7 @@ def stream_template() -> alt.LayerChart:
         ),
         of("lane")
         .mark_rect(aria=False, fillOpacity=0)
-        .encode(
-            **places,
-            color=alt.value(palette.MUTED),
-            tooltip=tips(("text:N", " ")),
-        )
+        .encode(**places, color=alt.value(palette.MUTED), tooltip=tips(("text:N", " ")))
         .add_params(over),
     )
     chart = chart.encode(x=x, y=y).properties(width="container", height=100)
