@@ -39,7 +39,15 @@ CellPlace = tuple[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
-class Choice:
+class AsItIs:
+    """What is written as it is."""
+
+    def write(self, value: str) -> str:
+        return value
+
+
+@dataclass(frozen=True)
+class Choice(AsItIs):
     """One of some words; `options` are word and label."""
 
     options: Mapping[str, str]
@@ -51,9 +59,6 @@ class Choice:
             also = f" and {more} more" if more else ""
             raise ValueError(f"it must be one of {', '.join(told)}{also}")
         return text
-
-    def write(self, value: str) -> str:
-        return value
 
 
 def _check_stop(value: float, stops: tuple[float, ...]) -> None:
@@ -176,7 +181,7 @@ class Flag:
 
 
 @dataclass(frozen=True)
-class Sentence:
+class Sentence(AsItIs):
     """A text, cleaned of characters that only do harm. How many tokens it has depends on other
     values too: its control's `check` looks.
     """
@@ -199,9 +204,6 @@ class Sentence:
         signs = "1 invisible sign was" if gone == 1 else f"{gone:,} invisible signs were"
         return f"{signs} left out of the text: they show nothing."
 
-    def write(self, value: str) -> str:
-        return value
-
 
 def unknown_word(words: Iterable[str]) -> str | None:
     """What to say of the first word that is not of the tiny language; None where all are."""
@@ -218,7 +220,7 @@ def unknown_word(words: Iterable[str]) -> str | None:
 
 
 @dataclass(frozen=True)
-class KnownWords:
+class KnownWords(AsItIs):
     """Words of the tiny language, with blanks between them."""
 
     def read(self, text: str) -> str:
@@ -233,12 +235,9 @@ class KnownWords:
             raise ValueError(f"it has {len(words)} words, and {LONGEST - 1} fit: shorten it")
         return " ".join(words)
 
-    def write(self, value: str) -> str:
-        return value
-
 
 @dataclass(frozen=True)
-class Search:
+class Search(AsItIs):
     """A few words or digits to look for; none for everything."""
 
     longest: int
@@ -247,9 +246,6 @@ class Search:
         if len(text) > self.longest:
             raise ValueError(f"it has {len(text):,} characters, and {self.longest} fit: shorten it")
         return " ".join(clean(text)[0].split())
-
-    def write(self, value: str) -> str:
-        return value
 
 
 @dataclass(frozen=True)
@@ -319,16 +315,13 @@ class Trail:
 
 
 @dataclass(frozen=True)
-class Word:
+class Word(AsItIs):
     """A short name of our own making, such as a beat's."""
 
     def read(self, text: str) -> str:
         if not re.fullmatch(r"[a-z_]{0,40}", text):
             raise ValueError("it must be a name of a part of the lesson")
         return text
-
-    def write(self, value: str) -> str:
-        return value
 
 
 @dataclass(frozen=True)
@@ -402,7 +395,7 @@ class Names:
 
 
 @dataclass(frozen=True)
-class Query:
+class Query(AsItIs):
     """Other values, as the parameters of a link."""
 
     most: int
@@ -413,6 +406,3 @@ class Query:
         if text and not re.fullmatch(r"[a-z_]+=[^&]*(&[a-z_]+=[^&]*)*", text):
             raise ValueError("it must be settings, such as example=wild_cat&seed=70")
         return text
-
-    def write(self, value: str) -> str:
-        return value
