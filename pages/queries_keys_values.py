@@ -18,7 +18,6 @@ from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.long_run import go_on
 from attention_ui.lessons.queries_keys_values import lesson, words
-from attention_ui.lessons.queries_keys_values.starts import bars_of_starts, compared_starts, spread
 from attention_ui.lessons.queries_keys_values.training import Watched, trained_so_far, training
 from attention_ui.picture.below import products
 from attention_ui.picture.layout import equation
@@ -232,9 +231,9 @@ with deeper(
         if "weights" in covered:
             waits_for("Scores and weights")
         else:
-            starts = compared_starts(values)
-            chart("starts", bars_of_starts(starts), width=640, height=250)
-            st.dataframe(spread(starts), width="content")
+            starts = words.compared_starts(values)
+            chart("starts", words.bars_of_starts(starts), width=640, height=250)
+            st.dataframe(words.spread(starts), width="content")
             st.markdown(words.starts_verdict({n: t["weights"].value for n, t in starts.items()}))
 
         st.subheader("What training changed", anchor="trained_matrix")

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
-from attention_core.mechanism.attention import scale_of
+from attention_core.mechanism.attention import divisor_of
 from attention_core.mechanism.today import ROTARY_BASE
 from attention_core.rounding import agree, difference, largest, to_within
 from attention_core.trace import Trace
@@ -26,8 +26,7 @@ def sharing_light(trace: Trace, n_kv_heads: int) -> Light:
         groups = trace[f"head_W_{role}"].value.unflatten(0, (n_kv_heads, times))
         made[role] = (vectors @ groups.mean(dim=1)).repeat_interleave(times, dim=0)
     queries = vectors @ trace["head_W_query"].value
-    divisor = {"none": 1.0, "sqrt_d": queries.shape[-1] ** 0.5, "d": queries.shape[-1]}
-    scale = 1 / divisor[scale_of(trace, "head_")]
+    scale = 1 / divisor_of(trace, "head_")
     wanted = scaled_dot_product_attention(
         queries, made["key"], made["value"], is_causal=True, scale=scale
     )

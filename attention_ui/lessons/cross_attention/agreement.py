@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from attention_core.mechanism.attention import scale_of
+from attention_core.mechanism.attention import divisor_of
 from attention_core.recipes import ROLES
 from attention_core.rounding import agree, difference, to_within
 from attention_core.trace import Trace
@@ -39,7 +39,7 @@ def torch_across(trace: Trace) -> tuple[Tensor, Tensor]:
     matrices = {role: trace[f"W_{role}"].value for role in ROLES}
     d_query, d_value = matrices["query"].shape[-1], matrices["value"].shape[-1]
     wide = max(asks.shape[-1], d_query, d_value)
-    divided_by = {"none": 1.0, "sqrt_d": d_query**0.5, "d": d_query}[scale_of(trace)]
+    divided_by = divisor_of(trace)
     if "tempered_scores" in trace:
         divided_by /= trace["tempered_scores"].operation.factor
     module = torch.nn.MultiheadAttention(wide, 1, batch_first=True)

@@ -6,7 +6,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from attention_core import operations as ops
 from attention_core.gradients import backward
-from attention_core.mechanism.attention import attention, scale_of
+from attention_core.mechanism.attention import attention, divisor_of
 from attention_core.mechanism.flash import attend_in_tiles
 from attention_core.mechanism.masking import mask_of
 from attention_core.mechanism.tiling import Tile, tiles_of
@@ -353,8 +353,7 @@ def same_as_plain(whole: Trace, table: Trace) -> tuple[bool, str]:
 def same_as_torch(whole: Trace, table: Trace) -> tuple[bool, str]:
     """The same compared with `scaled_dot_product_attention`."""
     queries, keys, values = (table[name].value for name in ("queries", "keys", "values"))
-    width = keys.shape[-1]
-    scale = {"none": 1.0, "sqrt_d": width**-0.5, "d": 1 / width}[scale_of(table)]
+    scale = 1 / divisor_of(table)
     made = scaled_dot_product_attention(
         queries, keys, values, is_causal="mask" in table, scale=scale
     )
