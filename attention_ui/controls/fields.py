@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from attention_core.small_models.grammar import ANIMALS, LONGEST, START, WORDS, nearest, split
 from attention_core.text.tokenizers import clean, visible
@@ -69,8 +69,17 @@ def _check_stop(value: float, stops: tuple[float, ...]) -> None:
         raise ValueError(f"it must be a stop of its slider, and the nearest are {near}")
 
 
+class Stops:
+    """A number that may be one of some stops alone."""
+
+    @classmethod
+    def among(cls, *stops: float) -> Self:
+        """A field of these stops, in their order."""
+        return cls(stops[0], stops[-1], stops)
+
+
 @dataclass(frozen=True)
-class Whole:
+class Whole(Stops):
     """A whole number within bounds."""
 
     least: int
@@ -107,7 +116,7 @@ numbers down to 1e-38.
 
 
 @dataclass(frozen=True)
-class Decimal:
+class Decimal(Stops):
     """A finite number within bounds."""
 
     least: float

@@ -21,14 +21,8 @@ from ...picture.equation_parts import Parts
 from ...picture.matrix import Matrix
 
 PLAIN = "head_"
-GROUPED, ROTARY, ALIBI, WINDOWED, SUNK, CAPPED = (
-    "grouped_",
-    "rotary_",
-    "alibi_",
-    "windowed_",
-    "sinks_",
-    "cap_",
-)
+GROUPED, ROTARY, ALIBI = "grouped_", "rotary_", "alibi_"
+WINDOWED, SUNK, CAPPED = "windowed_", "sinks_", "cap_"
 """What the names of the steps begin with in which one thing alone is done otherwise."""
 SLOPED = "slope_"
 """The same of a bias with a slope that is chosen, in every head."""
@@ -106,7 +100,7 @@ SINKS = Control(
 )
 SOFT_CAP = Control(
     "soft_cap",
-    Decimal(0, 50, CAPS),
+    Decimal.among(*CAPS),
     "Soft cap: the most that a score can be",
     0.0,
     widget="select_slider",
@@ -130,7 +124,7 @@ BOUND = Control(
     of_page=True,
 )
 MOVED_BY = Control(
-    "moved_by", Whole(0, 1_000, (0, 1, 10, 100, 1_000)), "Shift the text by", 10, shown="{:,}"
+    "moved_by", Whole.among(0, 1, 10, 100, 1_000), "Shift the text by", 10, shown="{:,}"
 )
 DECODED = Control(
     "decoded",
@@ -145,27 +139,15 @@ COST_MODEL = Control(
     "Model",
     "llama3",
 )
+LAYERS = (1, 2, 4, 6, 8, 12, 16, 24, 28, 32, 40, 48, 64, 80, 96, 128)
+WIDTHS = (64, 128, 256, 512, 768, 1_024, 1_600, 2_048, 3_072, 4_096, 5_120, 8_192, 16_384)
+N_HEADS = (1, 2, 4, 8, 12, 16, 24, 32, 40, 48, 64, 96, 128)
+D_HEADS = (16, 32, 64, 80, 96, 128, 256)
+KEPT = (0, *CONTEXTS[:-1])
 OWN_SIZES = (
-    Control(
-        "m_layers",
-        Whole(1, 128, (1, 2, 4, 6, 8, 12, 16, 24, 28, 32, 40, 48, 64, 80, 96, 128)),
-        "Layers of the model",
-        32,
-    ),
-    Control(
-        "m_width",
-        Whole(64, 16_384, (64, 128, 256, 512, 768, 1_024, 1_600, 2_048, 3_072, 4_096, 5_120, 8_192,
-                           16_384)),
-        "Width of the model",
-        4_096,
-        shown="{:,}",
-    ),
-    Control(
-        "m_heads",
-        Whole(1, 128, (1, 2, 4, 8, 12, 16, 24, 32, 40, 48, 64, 96, 128)),
-        "Query heads of the model",
-        32,
-    ),
+    Control("m_layers", Whole.among(*LAYERS), "Layers of the model", 32),
+    Control("m_width", Whole.among(*WIDTHS), "Width of the model", 4_096, shown="{:,}"),
+    Control("m_heads", Whole.among(*N_HEADS), "Query heads of the model", 32),
     Control(
         "m_kv_heads",
         Whole(1, 128),
@@ -175,23 +157,10 @@ OWN_SIZES = (
         options=_shared_by("m_heads"),
         fits=_sharing_fits("m_kv_heads", "m_heads"),
     ),
-    Control(
-        "m_d_head",
-        Whole(16, 256, (16, 32, 64, 80, 96, 128, 256)),
-        "Width of each of its heads",
-        128,
-    ),
-    Control(
-        "m_context", Whole(256, 1_048_576, CONTEXTS), "Tokens of context", 8_192, shown="{:,}"
-    ),
-    Control(
-        "m_window",
-        Whole(0, 131_072, (0, *CONTEXTS[:-1])),
-        "Tokens in its window, 0 for all",
-        4_096,
-        shown="{:,}",
-    ),
-)  # fmt: skip
+    Control("m_d_head", Whole.among(*D_HEADS), "Width of each of its heads", 128),
+    Control("m_context", Whole.among(*CONTEXTS), "Tokens of context", 8_192, shown="{:,}"),
+    Control("m_window", Whole.among(*KEPT), "Tokens in its window, 0 for all", 4_096, shown="{:,}"),
+)
 SWITCHES = (KV_HEADS, PLACES, WINDOW, SINKS, SOFT_CAP)
 MAKES_HEADS = (*shared.SOURCE, *shared.HEADS, PLACES)
 CONTROLS = (

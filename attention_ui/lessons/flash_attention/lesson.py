@@ -98,13 +98,9 @@ TILE_KEYS = _tile_size("keys", "Keys in a tile")
 TILE = Control(
     "tile", Whole(0, MAX_BLOCKS**2 - 1), "Tile to take apart", _first_shown, options=visited
 )
-FLASH_TOKENS = Control(
-    "flash_tokens", Whole(64, 131_072, TOKEN_COUNTS), "Tokens", 8_192, shown="{:,}"
-)
-FLASH_WIDTH = Control(
-    "flash_width", Whole(16, 256, (16, 32, 64, 128, 256)), "Width of one head", 64
-)
-FAST_MEMORY = Control("fast_memory", Whole(16, 256, FAST_MEMORIES), "Fast memory, in KiB", 160)
+FLASH_TOKENS = Control("flash_tokens", Whole.among(*TOKEN_COUNTS), "Tokens", 8_192, shown="{:,}")
+FLASH_WIDTH = Control("flash_width", Whole.among(16, 32, 64, 128, 256), "Width of one head", 64)
+FAST_MEMORY = Control("fast_memory", Whole.among(*FAST_MEMORIES), "Fast memory, in KiB", 160)
 MAKES_TILES = (*SOURCE, *PROJECTED, CAUSAL_HEADS, TILE_QUERIES, TILE_KEYS)
 CONTROLS = (*MAKES_TILES, TILE, FLASH_TOKENS, FLASH_WIDTH, M_BYTES, FAST_MEMORY)
 

@@ -102,9 +102,9 @@ ENTRY_COLUMN = Control("entry_column", Whole(0, MAX_TOKENS - 1), "Column", 0, op
 ENTRY_CHANGE = Control(
     "entry_change", Decimal(-CHANGE, CHANGE), "Add to this entry", 0.0, look={"step": 0.2}
 )
-REACH = Control("reach_width", Whole(1, 512, REACH_WIDTHS), "Width d", 64)
+REACH = Control("reach_width", Whole.among(*REACH_WIDTHS), "Width d", 64)
 WAY = Control("gradient_way", Choice(WAYS), "Look at", "mask")
-RATE = Control("update_rate", Decimal(RATES[0], RATES[-1], RATES), "Learning rate", 1)
+RATE = Control("update_rate", Decimal.among(*RATES), "Learning rate", 1)
 OF_LAYER = (*shared.SOURCE, LOSS, ASKS, ANSWERS, WIDTH, STARTS)
 OF_ENTRY = (ENTRY_MATRIX, ENTRY_ROW, ENTRY_COLUMN)
 CONTROLS = (*OF_LAYER, *OF_ENTRY, ENTRY_CHANGE, shared.TEMPERATURE, REACH, WAY, RATE)

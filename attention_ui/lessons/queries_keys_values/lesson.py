@@ -38,14 +38,14 @@ ROLE = Control(
     "role", Choice({role: f"W_{role}" for role in ROLES}), "Matrix", "query", of_page=True
 )
 ZEROED = Control("zeroed", Choice({role: f"W_{role}" for role in ROLES}), "Set to 0", "value")
-STEPS = Control("steps", Whole(10, 5_000, STEPS_OFFERED), "Training steps", 2_000)
+STEPS = Control("steps", Whole.among(*STEPS_OFFERED), "Training steps", 2_000)
 RATE = Control(
     "rate",
-    Decimal(0.01, 1_000, RATES),
+    Decimal.among(*RATES),
     "Learning rate",
     lambda values: shared.example_of(values).learning_rate,
 )
-T_WIDTH = Control("t_width", Whole(1, 64, WIDTHS), "Width of the trained layer", 32)
+T_WIDTH = Control("t_width", Whole.among(*WIDTHS), "Width of the trained layer", 32)
 T_SEED = Control("t_seed", Whole(0, shared.MAX_SEED), "Seed of the training", 28, "text_input")
 T_SCALED = Control("t_scaled", Flag(), "Divide by √d in training", True)
 

@@ -37,7 +37,7 @@ ACTIVATION = Control(
 )
 WIDER = Control(
     "ffn_multiplier",
-    Whole(1, 4, (1, 2, 4)),
+    Whole.among(1, 2, 4),
     "Hidden width of the feed-forward",
     4,
     shown="{:g} × d_in",
@@ -49,7 +49,7 @@ BLOCK_SEED = Control(
     101,
     widget="text_input",
 )
-N_BLOCKS = Control("n_blocks", Whole(2, 16, (2, 4, 8, 16)), "Blocks", 8)
+N_BLOCKS = Control("n_blocks", Whole.among(2, 4, 8, 16), "Blocks", 8)
 MAKES_BLOCK = (
     *(*shared.SOURCE, *shared.SIZES, shared.LAYER_DROPOUT, shared.DROP_SEED),
     *(NORM, BLOCK, ACTIVATION, WIDER, BLOCK_SEED, shared.OTHER_SENTENCE),
