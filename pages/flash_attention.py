@@ -223,9 +223,9 @@ with deeper("what training keeps, formulas, bytes counted on your sentence", "tr
                 equation(
                     again,
                     *(Matrix(again["weights"].inputs[0], title="scores"), "−"),
-                    *(Matrix(again["kept_largest"], title="m"), "→"),
+                    *(Matrix(again["exponentials_again"].inputs[1], title="m"), "→"),
                     *(Matrix(again["exponentials_again"], title="e^(score − m)"), "⊘"),
-                    *(Matrix(again["kept_sum"], title="ℓ"), "="),
+                    *(Matrix(again["weights_again"].inputs[1], title="ℓ"), "="),
                     Matrix(again["weights_again"], title="weights again"),
                     tall=TALL,
                 ),

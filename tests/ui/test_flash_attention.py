@@ -44,7 +44,7 @@ from attention_ui.lessons.flash_attention.words import (
 from attention_ui.picture.positions import positions
 from attention_ui.words import in_bytes
 from chosen import of
-from visiting import rendered, visit, words
+from visiting import rendered, visit, visit_deeper, words
 
 PAGE = "pages/flash_attention.py"
 
@@ -267,7 +267,7 @@ def test_the_page_follows_its_controls_and_what_does_not_fit_waits():
     assert not long.exception
     assert "tile_keys is '2', but here it can be 8 to 64" in long.session_state["notices"][0]
     assert long.session_state["here"][2].tile_keys == 8
-    one = visit(PAGE, sentence="cat", tokenizer="text", causal_heads="on")
+    one = visit_deeper(PAGE, sentence="cat", tokenizer="text", causal_heads="on")
     assert "One tile holds the whole table" in rendered(one)
     assert not one.exception
 

@@ -290,7 +290,7 @@ def weights_again(values: Values, whole: Trace) -> Trace:
     """The tiles' trace with the table, and a backward pass: `scores` … `weights`, `loss` (), the
     squares of all context vectors added up, and the gradient of what softmax was given. Beside
     them the weights once more, `weights_again` (query, key), from nothing but the scores and what
-    tiles have kept of each row, `kept_largest` and `kept_sum` (query, row).
+    tiles have kept of each row: the largest score and the sum (query, row).
     """
     trace, tiles_left = whole.branch(), [one for one in cut(values) if not one.is_hidden]
     last = {one.query_block: where(one) for one in tiles_left}
