@@ -1,6 +1,5 @@
 """One row of weights as wide pale bars, such as a guess, and another as narrow bars over them."""
 
-import math
 from collections.abc import Mapping, Sequence
 
 import altair as alt
@@ -14,8 +13,6 @@ from ..picture.numbers import written
 BAR, HEIGHT, AXIS = 52, 170, 44
 LINE = 0.11
 """The room of a line of numbers, as a share of the axis."""
-WRITTEN = 12
-"""A row of more bars has no room for their numbers."""
 LONG = 4
 """Longer names than this stand aslant."""
 
@@ -24,15 +21,11 @@ def guess_bars(names: Sequence[str], rows: Mapping[str, Sequence[float]]) -> Cha
     """One place a name; `rows` are one or two, by what they are called: the first wide and grey,
     the second narrow over it. Their numbers stand in lines above the bars.
 
-    `names` are as they are to be written. Values are read on one axis from 0 to 1, as weights
-    are, or further where one of them lies beyond. What is no finite number has no bar.
+    `names` are as they are to be written. Values are read on one axis from 0 to 1, as weights are.
     """
-    finite = [value for values in rows.values() for value in values if math.isfinite(value)]
-    low, high = min([0.0, *finite]), max([1.0, *finite])
-    line = LINE * (high - low)
-    top = high + line * len(rows)
+    top = 1.0 + LINE * len(rows)
     cells = [
-        (place, name, row, at, _finite(value), written(value), top - line * (at + 0.4))
+        (place, name, row, at, value, written(value), top - LINE * (at + 0.4))
         for at, (row, values) in enumerate(rows.items())
         for place, (name, value) in enumerate(zip(names, values, strict=True))
     ]
@@ -42,15 +35,12 @@ def guess_bars(names: Sequence[str], rows: Mapping[str, Sequence[float]]) -> Cha
     spec["params"] = [{"name": "bar_names", "value": list(names)}]
     for layer in spec["layer"]:
         encoding = layer["encoding"]
-        encoding["y"]["scale"]["domain"] = [low, top]
+        encoding["y"]["scale"]["domain"] = [0.0, top]
         aslant = any(len(name) > LONG for name in names)
         encoding["x"]["axis"]["labelAngle"] = -45 if aslant else 0
-        if high == 1 and low == 0:
-            encoding["y"]["axis"]["values"] = [0, 0.25, 0.5, 0.75, 1]
+        encoding["y"]["axis"]["values"] = [0, 0.25, 0.5, 0.75, 1]
         if "color" in encoding:
             encoding["color"]["scale"]["domain"] = list(rows)
-    if len(names) > WRITTEN:
-        del spec["layer"][len(rows) :]
     told = "; ".join(f"{row}: {', '.join(map(written, each))}" for row, each in rows.items())
     return Chart(frame, spec, f"Bars over {len(names)} keys. {told}.")
 
@@ -58,10 +48,6 @@ def guess_bars(names: Sequence[str], rows: Mapping[str, Sequence[float]]) -> Cha
 def width_of(n_bars: int) -> int:
     """The width in pixels that so many bars take where there is room."""
     return BAR * max(n_bars, 4) + AXIS
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
 
 
 @template("fit-x")
