@@ -10,7 +10,6 @@ from attention_core.examples import EXAMPLES
 from attention_core.experiments.training import MostChanged, TrainingRecord
 from attention_core.mechanism.trainable import attend_trainable
 from attention_core.recipes import PLURAL, ROLES
-from attention_core.rounding import agree, difference, to_within
 from attention_core.text.embedding import embed
 from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
@@ -21,6 +20,7 @@ from ...charts.chart import Chart
 from ...controls.control import Values
 from ...controls.shared import START, example_of, inputs_of, is_set_by_hand, projections_of
 from ...frame.ends import closes, named
+from ...frame.lights import agreement
 from ...words import listed, number, percent
 
 ALIKE = 1e-6
@@ -167,20 +167,16 @@ def starts_verdict(weights: dict[str, Tensor]) -> str:
 def ways_agree(trace: Trace) -> list[tuple[bool, str]]:
     """The lights for the other ways of writing a projection, with the largest differences."""
 
-    def compared(*names: str) -> tuple[bool, float]:
+    def compared(words: str, *names: str) -> tuple[bool, str]:
         pairs = [tuple(trace[name].value for name in names)]
-        return agree(pairs, *((trace, name) for name in names)), difference(pairs)
+        return agreement(words, pairs, *((trace, name) for name in names))
 
-    is_same, upright = compared("queries_upright", "queries")
-    is_same_linear, linear = compared("linear_context_vectors", "context_vectors")
     code = trace["queries_upright"].operation.code("embeddings", "W_query")
+    upright = f"Tokens as columns, `{code}`: the same queries"
+    linear = "`nn.Linear` with the transposed matrices: the same context vectors"
     return [
-        (is_same, f"Tokens as columns, `{code}`: the same queries, {to_within(upright)}."),
-        (
-            is_same_linear,
-            "`nn.Linear` with the transposed matrices: the same context vectors, "
-            f"{to_within(linear)}.",
-        ),
+        compared(upright, "queries_upright", "queries"),
+        compared(linear, "linear_context_vectors", "context_vectors"),
     ]
 
 
