@@ -49,7 +49,7 @@ class Visitor:
     url: str
     page: str
     link: str = LINK
-    """The settings, as an address has them."""
+    """The settings, as the address has them, which the server may change."""
     sliders: dict[str, Found] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
     script: str = ""
@@ -102,6 +102,8 @@ class Visitor:
             kind = answer.WhichOneof("type")
             if kind == "delta" and answer.delta.WhichOneof("type") == "new_element":
                 self._look(answer)
+            elif kind == "page_info_changed":
+                self.link = answer.page_info_changed.query_string
             elif kind == "navigation":
                 self.script = answer.navigation.page_script_hash
             elif kind == "script_finished":

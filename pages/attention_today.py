@@ -4,11 +4,13 @@ import streamlit as st
 
 from attention_core.mechanism.today import PREFIX, ROTARY_BASE
 from attention_core.trace import Trace
+from attention_ui.cards.alone import Place, alone
 from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, chart, moves, picture
 from attention_ui.controls import held
+from attention_ui.controls.control import Values
 from attention_ui.controls.shared import D_HEAD, HEAD, M_BYTES, N_HEADS
 from attention_ui.controls.widget import control
 from attention_ui.controls.widths import about_as_wide
@@ -87,17 +89,21 @@ with card(
         note(facts.same_words(single, fewer))
     way_to_a_real_model("Shared keys and values in a real model", "previous")
 
-with card(
+
+spun = lesson.rotary(values)
+
+
+@alone(
     "rotary",
     "Rotary positions",
     "A dot product does not know where words stand. So each query and key is turned (↻), two "
     "columns at a time, by its place times **θ = base^(−2k/d)**: pair 0 fast, later ones ever "
     f"more slowly. The base is {ROTARY_BASE:,.0f} (Llama 3: 500,000). What is left in a score is "
     "how far apart two tokens stand.",
-) as beside:
+)
+def rotary_positions(values: Values, beside: Place) -> None:
     with beside:
         control(lesson.MOVED_BY, width=150)
-    spun = lesson.rotary(values)
     turned = spun[f"{lesson.ROTARY}turned_queries"]
     queries, angles = turned.inputs
     parts = (
@@ -108,6 +114,7 @@ with card(
     )
     picture("rotary", equation(spun, *parts, tall=235))
     light(*checks.moved_light(spun, values.moved_by))
+
 
 with card(
     "alibi",
@@ -156,24 +163,31 @@ with card(
     picture("window", equation(single, *seen(single), tall=235), moving)
     note(facts.kept_words(values))
 
-with card(
+
+@alone(
     "decoding",
     "Written token by token",
     "A new token brings one query, one key and one value. Earlier keys and values come from the "
     "**cache**: no token looks ahead, so they never change. A query is asked once and never again, "
     "so there is no cache of queries. Here, all that is on at the top is on.",
-) as beside:
+)
+def token_by_token(values: Values, beside: Place) -> None:
     with beside:
         control(lesson.DECODED, width=190)
     step = lesson.decoded(values, trace)
     picture("decoding", equation(step, *decoding.with_cache(step, head), tall=170))
     note(decoding.products_words(values, values.decoded))
 
-with card(
+
+covered: set[str] = set()
+
+
+@alone(
     "costs",
     "What it costs in a real model",
-    costs.outgrown_words(costs.model_of(values)),
-) as beside:
+    lambda values: costs.outgrown_words(costs.model_of(values)),
+)
+def real_costs(values: Values, beside: Place) -> None:
     with beside:
         control(lesson.COST_MODEL, widget="selectbox", width=180)
         control(M_BYTES, widget="selectbox", width=150)
@@ -181,7 +195,6 @@ with card(
         with st.container(key="own_sizes", **LINE):
             for size in lesson.OWN_SIZES:
                 control(size, width=190)
-    covered = set()
     if question("cache", costs.cache_question(), trace, ("head_keys", "head_values")):
         covered.add("cache")
     else:
@@ -190,6 +203,7 @@ with card(
         st.caption(f"{costs.parameter_words(model)} {costs.cache_words(model, n_bytes)}")
         st.caption(costs.training_words(model, n_bytes))
         way_to("flash_attention", "Weights computed again, tile by tile")
+
 
 with deeper("scores kept in bounds, shapes and costs of each switch, pairs of columns", "cap",
             "whole") as is_open:  # fmt: skip
@@ -236,7 +250,7 @@ with deeper("scores kept in bounds, shapes and costs of each switch, pairs of co
             picture("whole", equation(trace, *row, tall=170))
         for good, told in (
             *([checks.sharing_light(single, lesson.shown_kv_heads(values))] if n_heads > 1 else []),
-            decoding.same_row(step, trace, values.decoded),
+            decoding.same_row(lesson.decoded(values, trace), trace, values.decoded),
             sums_verdict(trace, f"{PREFIX}context_vectors"),
             checks.distance_light(single, head),
             checks.window_light(single, values.near),
@@ -252,7 +266,7 @@ with deeper("scores kept in bounds, shapes and costs of each switch, pairs of co
         )
 
 answers(
-    [
+    lambda values: [
         words.what_sharing_saves(values, single),
         words.why_distance(values, spun),
         words.why_cache(values),

@@ -3,11 +3,13 @@
 import streamlit as st
 
 from attention_core.text.embedding import embed
+from attention_ui.cards.alone import Place, alone
 from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note, waits_for
 from attention_ui.cards.question import first_shown, question
 from attention_ui.cards.show import Moving, chart, moves, picture
 from attention_ui.controls import held, shared
+from attention_ui.controls.control import Values
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.page import way_to_a_real_model
@@ -118,12 +120,15 @@ with card(
         light(*leaks.share_verdict(trace, values.masking))
 
 asks_for_leaks = bool(covered & {*leaks.OTHER_WEIGHTS})
-with card(
+
+
+@alone(
     "leak",
     "Measure the leak",
     "Change one token and compute everything again. The context vector of a query that may not "
     "look at this token must stay as it is. *Hide by*, above, chooses the way that is measured.",
-) as beside:
+)
+def leak(values: Values, beside: Place) -> None:
     if asks_for_leaks:
         waits_for("Four ways to hide")
     else:
@@ -145,6 +150,7 @@ with card(
         picture("leak", equation(after, *moved_by(values.change_by), tall=290), moving)
         good, told = leaks.said_of_leak(values, after)
         note(told) if good is None else light(good, told)
+
 
 with deeper(
     "dropout, which hides weights at random; what each way leaves on hidden keys; as a formula",

@@ -2,11 +2,13 @@
 
 import streamlit as st
 
+from attention_ui.cards.alone import Place, alone
 from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note, waits_for
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, moves, picture
 from attention_ui.controls import shared
+from attention_ui.controls.control import Values
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.lights import sums_verdict
@@ -81,13 +83,15 @@ with card(
     of_source = (Matrix(weights), "·", Matrix(trace["values"]), "=", made)
     picture("context", equation(trace, *of_source, tall=330))
 
-with card(
+
+@alone(
     "padding",
     "Padding in the source",
     "A model reads many sources in one batch, all equally long: shorter ones are filled up with "
     "**padding**. No query may look there, so a mask sets its scores to −∞, and softmax gives it "
     "exactly 0.",
-) as beside:
+)
+def padding_in_the_source(values: Values, beside: Place) -> None:
     with beside:
         control(lesson.PADDING, width=150)
     filled = lesson.padded(values)
@@ -97,6 +101,7 @@ with card(
     for good, told in words.verdicts(filled, trace):
         light(good, told)
     note(words.padding_words(filled))
+
 
 with deeper("what changes, values, the roles swapped, PyTorch’s own layer", "values") as is_open:
     if is_open:
@@ -137,7 +142,7 @@ with deeper("what changes, values, the roles swapped, PyTorch’s own layer", "v
             "*hidden*: a mask here is True where a key may be seen."
         )
         light(*torch_agrees(trace))
-        light(*torch_agrees(filled))
+        light(*torch_agrees(lesson.padded(values)))
         light(*sums_verdict(trace, "context_vectors"))
         known = ("queries", "keys", "values")
         for each in (r"Q = X W_Q", r"K = Y W_K", r"V = Y W_V"):

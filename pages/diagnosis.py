@@ -3,10 +3,12 @@
 import streamlit as st
 
 from attention_core.mistakes.named import NAMED
+from attention_ui.cards.alone import Place, alone
 from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note
 from attention_ui.cards.question import question, was_missed
 from attention_ui.cards.show import moves, picture
+from attention_ui.controls.control import Values
 from attention_ui.controls.shared import HEAD
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, ends
@@ -40,12 +42,13 @@ with card(
     draw_lights(lesson.lights_with(*lesson.layer_of(values), name))
     light(*words.right_verdict(values))
 
-with card(
-    "tensor", "More tensors", "Look at any of them: what should be equal, and is not?"
-) as beside:
+
+@alone("tensor", "More tensors", "Look at any of them: what should be equal, and is not?")
+def more_tensors(values: Values, beside: Place) -> None:
     with beside:
         control(game.TENSOR, width=240)
     picture("tensor", game.of_head(trace, values, values.tensor, tall=380))
+
 
 with card(
     "name_it",

@@ -10,6 +10,7 @@ from attention_ui.cards.common_questions import largest_when_divided
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, moves, picture
 from attention_ui.controls import held
+from attention_ui.controls.part import part
 from attention_ui.controls.shared import MAX_SEED
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
@@ -66,7 +67,7 @@ with card(
     else:
         with beside:
             control(lesson.LOOK)
-        look(values.vector_width)
+        part("look", look)
 
 with card(
     "three_divisors",

@@ -4,10 +4,12 @@ import streamlit as st
 
 from attention_core.operations import MaskedFill
 from attention_core.trace import Step
+from attention_ui.cards.alone import Place, alone
 from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, chart, moves, picture
+from attention_ui.controls.control import Values
 from attention_ui.controls.shared import CAUSAL_HEADS
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
@@ -186,13 +188,15 @@ with card(
     light(*lesson.same_as_plain(whole, table))
     light(*lesson.same_as_torch(whole, table))
 
-with card(
+
+@alone(
     "savings",
     "What it saves",
     "A chip computes faster than it fetches: its large memory is slow and its fast memory small, "
     "so moving bytes takes the time. The whole table is written and read twice, as scores and as "
     "weights.",
-):
+)
+def savings(values: Values, _: Place) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         control(lesson.FLASH_TOKENS, width=180)
         control(lesson.FLASH_WIDTH, width=150)
@@ -205,6 +209,7 @@ with card(
         f"What it does not save: {words.met(values.causal_heads)}. "
         f"{words.products_words(whole, table)}"
     )
+
 
 with deeper("what training keeps, formulas, bytes counted on your sentence", "training") as is_open:
     if is_open:
@@ -244,13 +249,14 @@ with deeper("what training keeps, formulas, bytes counted on your sentence", "tr
             "N are the tokens, d the width of queries and keys, $d_v$ that of values (in the bars "
             "both are the width of a head), B the queries in a tile: this is how many numbers are "
             "moved per head and text, without a mask. ⌈N / B⌉ is how many blocks of queries there "
-            f"are, each of which reads all keys and values. {words.in_numbers(values, side)}"
+            f"are, each of which reads all keys and values. "
+            f"{words.in_numbers(values, words.at_size(values)[0])}"
         )
         light(*words.counted(whole, table, values))
         st.markdown("Real kernels do all heads and texts at once, and fetch while they compute.")
 
 answers(
-    [
+    lambda values: [
         words.what_is_kept(trace, tile),
         words.why_it_shrinks(trace, tile),
         words.what_it_saves(values),

@@ -4,10 +4,12 @@ import streamlit as st
 
 from attention_core.rounding import to_within
 from attention_core.small_models.induction import best_head, shipped_run
+from attention_ui.cards.alone import Place, alone
 from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, moves, picture
+from attention_ui.controls.control import Values
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.page import way_to_a_real_model
 from attention_ui.lessons.heads_learning import lesson, watching, words
@@ -89,14 +91,17 @@ with card(
     if not covered:
         st.markdown(asked.answer())
 
-with card(
+
+@alone(
     "train",
     "Train one yourself",
     "Another seed starts from other random numbers, and learns from other letters. Which heads "
     "take up the work changes from run to run; that some do, and roughly when, hardly changes. You "
     "can stop at any time and keep what it has learned so far.",
-):
-    train_one()
+)
+def train(values: Values, _: Place) -> None:
+    train_one(values)
+
 
 with deeper("where this was found") as is_open:
     if is_open:

@@ -2,10 +2,12 @@
 
 import streamlit as st
 
+from attention_ui.cards.alone import Place, alone
 from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note, waits_for
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, moves, picture
+from attention_ui.controls.control import Values
 from attention_ui.controls.shared import TEMPERATURE
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
@@ -51,13 +53,15 @@ with card(
     if not covered and (told := words.chain_words(trace, values)):
         note(told)
 
-with card(
+
+@alone(
     "softmax",
     "One row of softmax",
     "g is the slope of the loss by each weight. But raising one score raises its own weight and "
     "lowers all others of its row. So each score gets **p × (g − the average of g, weighted by "
     f"p)**, in short {words.FORMULA}.",
-) as beside:
+)
+def row_of_softmax(values: Values, beside: Place) -> None:
     if covered:
         waits_for("A gradient for every number")
     else:
@@ -71,23 +75,27 @@ with card(
         picture("softmax", equation(drawn_from, *parts, tall=262), moving, is_aside=True)
         note(words.share_words(drawn_from, values))
 
-with card(
+
+@alone(
     "reach",
     "Why √d, once more",
     "A row that is all or nothing has no gradient left, and wide vectors make such rows. Here one "
     "random query meets random keys, and W_query is to learn from it. Widen the vectors.",
-) as beside:
+)
+def reach(values: Values, beside: Place) -> None:
     with beside:
         moves("reach", lesson.REACH, width=230, told=False)
     moving = Moving(lesson.REACH, pictures.reach, (), elsewhere=True)
     picture("reach", pictures.reach(values.reach_width), moving, is_aside=True)
     note(words.reach_words(values.reach_width))
 
-with card(
+
+@alone(
     "ways",
     "What comes back, and what does not",
     "Parts of a layer let gradients through, stop them, or hand them on as they are.",
-) as beside:
+)
+def ways_back(values: Values, beside: Place) -> None:
     if covered:
         waits_for("A gradient for every number")
     else:
@@ -97,12 +105,14 @@ with card(
         picture("ways", pictures.way(shown, values.gradient_way), is_aside=True)
         light(*words.way_words(shown, values))
 
-with card(
+
+@alone(
     "update",
     "One update",
     "Every entry takes a step against its gradient, as long as the **learning rate** says. Blue is "
     "the loss after it, from a real pass; the other line is what the slope promises.",
-) as beside:
+)
+def one_update(values: Values, beside: Place) -> None:
     with beside:
         moves("update", lesson.RATE, width=230, told=False)
     update = pictures.Update(values)
@@ -113,6 +123,7 @@ with card(
     st.markdown(words.update_words(update, values.update_rate))
     if values.loss == "next_token":
         light(*words.same_as_training(*layer.apart_from_training(values.update_rate)))
+
 
 with deeper("the chain rule in formulas, and another start") as is_open:
     if is_open:

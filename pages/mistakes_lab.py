@@ -1,9 +1,11 @@
 """The mistakes lab: what people really get wrong in attention code, switched on one at a time."""
 
+from attention_ui.cards.alone import Place, alone
 from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note
 from attention_ui.cards.question import question
 from attention_ui.cards.show import moves, picture
+from attention_ui.controls.control import Values
 from attention_ui.controls.shared import HEAD
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
@@ -15,12 +17,14 @@ from attention_ui.lessons.mistakes_lab.seen import show_others, show_stories
 values, trace = begin("mistakes_lab")
 mistake = lesson.chosen(values)
 
-with card(
+
+@alone(
     "compared",
     "Wrong, right, and the difference",
     "Look at the difference first: wrong less right is all that the mistake changes. Switch it off "
     "and on again, and watch which cells jump.",
-) as beside:
+)
+def compared(values: Values, beside: Place) -> None:
     with beside:
         control(lesson.MISTAKE, width=250)
         if lesson.is_of_heads(values):
@@ -29,6 +33,7 @@ with card(
     note(words.instead_words(values))
     picture("compared", *lesson.compared(trace, values, tall=260))
     lesson.show_lines(mistake.named)
+
 
 with card(
     "lights",

@@ -5,11 +5,13 @@ import inspect
 import streamlit as st
 
 from attention_core.mechanism.head_ways import heads_one_by_one
+from attention_ui.cards.alone import Place, alone
 from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note, waits_for
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, chart, moves, picture
 from attention_ui.controls import shared
+from attention_ui.controls.control import Values
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.lights import sums_verdict
@@ -63,17 +65,24 @@ with card(
     if not covered:
         note(words.widths_words(recipe))
 
-with card(
+
+def cut_from(values: Values) -> str:
+    """The name of the queries that are cut as is chosen."""
+    return "mixed_queries" if values.cut_by == "reshape" else "split_queries"
+
+
+@alone(
     "mixed",
     "What if you leave out the transpose?",
     "A `view` straight to (head, query, d_head) has the right shape, but cuts in memory order: "
     "head 0 gets the first tokens, whole. Each cell names the token that its number came from, in "
     "its head’s colour; what belongs elsewhere is framed.",
-) as beside:
+)
+def no_transpose(values: Values, beside: Place) -> None:
     with beside:
         control(lesson.CUT_BY)
         control(lesson.HEAD_CUT, widget="selectbox", width=120)
-    made = "mixed_queries" if values.cut_by == "reshape" else "split_queries"
+    made = cut_from(values)
     head = values.head_cut
     if covered:
         waits_for("One product, split into heads", "This picture")
@@ -86,6 +95,7 @@ with card(
         same = "=" if now.equal(good) else "≠"
         picture("mixed", equation(trace, Matrix(joined), "→", one, same, other, tall=270))
         light(*checks.rows_right(trace, made))
+
 
 with card(
     "output",
@@ -116,14 +126,16 @@ with card(
     whole = Matrix(trace["output_from_heads"])
     picture("parts", equation(trace, *added, "=", whole, tall=275))
 
-with card(
+
+@alone(
     "off",
     "Switch a head off",
     "The context vectors of the head you choose become 0. The output loses exactly what this head "
     "added; what the other heads add stays as it is."
     if n_heads > 1
     else "The context vectors of this one head become 0, and the output loses all that it was.",
-) as beside:
+)
+def a_head_off(values: Values, beside: Place) -> None:
     with beside:
         if n_heads > 1:
             moves("off", lesson.HEAD_OFF)
@@ -140,6 +152,7 @@ with card(
     picture("off", equation(lost, *without(values.head_off), tall=265), moving)
     if not hides:
         light(*checks.lost_agrees(trace, lost, values.head_off))
+
 
 wrong = lesson.heads_compete(values)
 with deeper(
@@ -200,7 +213,9 @@ with deeper(
             light(*checks.sums_over_heads(wrong))
         if not covered & {*SPLIT}:
             st.dataframe(
-                words.held_by(trace, values.head_cut, made), hide_index=True, width="content"
+                words.held_by(trace, values.head_cut, cut_from(values)),
+                hide_index=True,
+                width="content",
             )
         if not hides:
             row, column = query, 0

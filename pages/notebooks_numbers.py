@@ -2,10 +2,12 @@
 
 import streamlit as st
 
+from attention_ui.cards.alone import Place, alone
 from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light
 from attention_ui.cards.question import question
 from attention_ui.cards.show import picture
+from attention_ui.controls.control import Values
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, ends
 from attention_ui.frame.long_run import go_on_with_page
@@ -31,17 +33,20 @@ with card(
         st.markdown(check.why_not_all(run.found))
         check.show_how_long(run)
 
-with card(
+
+@alone(
     "results",
     "Every result",
     "Choose a row: what is printed, what is computed, and the lesson that shows it.",
-):
+)
+def every_result(values: Values, _: Place) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         control(lesson.NOTEBOOK, width=290)
         control(lesson.SEARCH, width=180)
         control(lesson.VERDICT, width=200)
         control(lesson.KIND, width=160)
     show_results(values, run.found)
+
 
 with card(
     "judged",

@@ -8,11 +8,13 @@ from attention_core.experiments.training import parting
 from attention_core.mechanism.trainable import add_other_ways, attend_trainable
 from attention_core.recipes import PLURAL, ROLES
 from attention_core.text.embedding import embed
+from attention_ui.cards.alone import Place, alone
 from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note, waits_for
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, chart, moves, picture
-from attention_ui.controls import held, shared
+from attention_ui.controls import shared
+from attention_ui.controls.control import Values
 from attention_ui.controls.grid import grid
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
@@ -53,12 +55,12 @@ with card(
     "Its query meets the key of every token: one score each. Softmax turns the scores into shares "
     "of its attention, so you see who answers, and how much.",
 ):
-    alone = trace["query_weights"]
-    scaled = alone.inputs[0]
+    of_query = trace["query_weights"]
+    scaled = of_query.inputs[0]
     divided = () if scaled.name == "query_scores" else ("→", Matrix(scaled))
     parts = (
         *(Matrix(trace["keys"]), "·", Matrix(trace["one_query"]), "=", trace["query_scores"]),
-        *(*divided, "→", Matrix(alone, as_bars=True)),
+        *(*divided, "→", Matrix(of_query, as_bars=True)),
     )
     parts = tuple(Matrix(each) if not isinstance(each, str | Matrix) else each for each in parts)
     picture("one_token", equation(trace, *parts, tall=232))
@@ -121,43 +123,38 @@ with card(
     picture("context", equation(trace, *parts, tall=266))
 
 
-@st.fragment
-def train_it() -> None:
-    """The card of the training: a part of its own, since it runs again while it trains."""
-    values = held.values()
-    with card(
-        "train",
-        "Train it",
-        "Gradient descent changes the matrices so that each context vector predicts the next token "
-        "(framed), through a small output matrix. Later tokens are hidden. A low **loss** means "
-        "good predictions.",
-    ) as beside:
-        if len(shared.inputs_of(values).tokens) < 2:
-            st.markdown("A sentence of one token has no next token to predict. Add a word.")
-            return
-        with st.container(key="makes_training", **ROW):
-            control(lesson.RATE, width=150)
-            control(lesson.STEPS, width=150)
-            control(lesson.T_WIDTH, label="Width", width=130)
-            control(lesson.T_SCALED, label="Divide by √d")
-        with beside, st.container(width=260, gap="xsmall"):
-            run = training(values)
-            watched = Watched(values, run)
-            if watched.can_be_moved:
-                moves("train", lesson.TRAINED, width=260, told=False)
-        moving = None
+@alone(
+    "train",
+    "Train it",
+    "Gradient descent changes the matrices so that each context vector predicts the next token "
+    "(framed), through a small output matrix. Later tokens are hidden. A low **loss** means "
+    "good predictions.",
+)
+def train_it(values: Values, beside: Place) -> None:
+    if len(shared.inputs_of(values).tokens) < 2:
+        st.markdown("A sentence of one token has no next token to predict. Add a word.")
+        return
+    with st.container(key="makes_training", **ROW):
+        control(lesson.RATE, width=150)
+        control(lesson.STEPS, width=150)
+        control(lesson.T_WIDTH, label="Width", width=130)
+        control(lesson.T_SCALED, label="Divide by √d")
+    with beside, st.container(width=260, gap="xsmall"):
+        run = training(values)
+        watched = Watched(values, run)
         if watched.can_be_moved:
-            moving = Moving(lesson.TRAINED, watched.picture, watched.about, elsewhere=True)
-        picture("train", watched.picture(values.trained), moving)
-        if watched.is_finished:
-            light(*words.outcome(watched.records, values.rate))
-            if parted := words.parting_words(values.rate, parting(watched.records, watched.twin)):
-                light(False, parted)
-            st.text(words.predicted(watched.trace()))
-        go_on(run)
+            moves("train", lesson.TRAINED, width=260, told=False)
+    moving = None
+    if watched.can_be_moved:
+        moving = Moving(lesson.TRAINED, watched.picture, watched.about, elsewhere=True)
+    picture("train", watched.picture(values.trained), moving)
+    if watched.is_finished:
+        light(*words.outcome(watched.records, values.rate))
+        if parted := words.parting_words(values.rate, parting(watched.records, watched.twin)):
+            light(False, parted)
+        st.text(words.predicted(watched.trace()))
+    go_on(run)
 
-
-train_it()
 
 with deeper(
     "other numbers, all tokens at once, zeros, other ways to write it, starts, ways to go wrong",

@@ -7,11 +7,13 @@ import streamlit as st
 from attention_core.mechanism.softmax import exp_limits, normalise_row, store_row
 from attention_core.rounding import to_within
 from attention_core.trace import Trace
+from attention_ui.cards.alone import Place, alone
 from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, chart, moves, picture
 from attention_ui.controls import held
+from attention_ui.controls.control import Values
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.lessons.softmax_or_sum import lesson, words
@@ -57,19 +59,21 @@ def both(made: Trace, hidden: frozenset[str] = frozenset()) -> tuple:
     )
 
 
-with card(
+@alone(
     "two_ways",
     "Two ways to share",
     "Three words were compared with a query: a good match with a score of 2, a fair one with 1, "
     "and a poor one. What share should each get? Move the poor match’s score, and see which "
     "bars still make sense.",
-) as beside:
+)
+def two_ways(values: Values, beside: Place) -> None:
     with beside:
         moves("two_ways", lesson.POOR)
     matches = lesson.matches_of(values.poor)
     moving = Moving(lesson.POOR, lambda poor: both(lesson.matches_of(poor)), (), elsewhere=True)
     picture("two_ways", equation(matches, *both(matches)), moving, is_aside=True)
     note(words.matches_words(matches, values.poor))
+
 
 with card(
     "scores",
@@ -145,12 +149,14 @@ with card(
 
 about = (*values.of(*lesson.MAKES_ROW), covered)
 if not hopeless:
-    with card(
+
+    @alone(
         "constant",
         "Add a constant",
         "Add the same number to all scores, and their differences stay as they are. Move it until "
         "the sum of the scores passes 0, and see which bars stay still.",
-    ) as beside:
+    )
+    def add_a_constant(values: Values, beside: Place) -> None:
         zero = -scores.double().mean().item()
         nearest = round(zero * 200) / 200 if scores.isfinite().all() else 0.0
         with beside:
@@ -181,19 +187,20 @@ if not hopeless:
         if values.shift and "softmax_weights" not in covered:
             light(*words.softmax_stays(trace, now))
 
-    with card(
+    def magnified(factor: float) -> Trace:
+        """Both ways from the row with all scores multiplied."""
+        return normalise_row(given.branch(), magnify=factor)
+
+    @alone(
         "magnify",
         "Multiply by a factor",
         "Long vectors make large scores. A factor above 0 leaves the shares by the sum alone, but "
         f"softmax reacts: near 0 all keys are alike; far to the right {words.winners(scores)}. A "
         "language model’s **temperature** is 1 divided by this factor.",
-    ) as beside:
+    )
+    def multiply(values: Values, beside: Place) -> None:
         with beside:
             moves("magnify", lesson.MAGNIFY)
-
-        def magnified(factor: float) -> Trace:
-            """Both ways from the row with all scores multiplied."""
-            return normalise_row(given.branch(), magnify=factor)
 
         now = magnified(values.magnify)
         moving = Moving(
@@ -211,6 +218,7 @@ if not hopeless:
         "what is left to learn from, numbers that overflow, the formulas", "gradient"
     ) as is_open:
         if is_open:
+            now = magnified(values.magnify)
             st.subheader("What is left to learn from", anchor="gradient")
             if "softmax_weights" in covered:
                 note("These pictures wait for your guess at *Softmax*: they would give it away.")

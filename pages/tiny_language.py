@@ -5,10 +5,12 @@ import streamlit as st
 from attention_core.small_models.figures import TEXTS
 from attention_core.small_models.grammar import WORDS
 from attention_core.small_models.recording import shipped_recording
+from attention_ui.cards.alone import Place, alone
 from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, chart, moves, picture
+from attention_ui.controls.control import Values
 from attention_ui.controls.widget import control, say_problem
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.lessons.tiny_language import charts, lesson, training, words
@@ -21,12 +23,14 @@ TALL = 228
 values, trace = begin("tiny_language", has_pins=False)
 last, watched = len(trace.labels("query")) - 1, lesson.head_of(values.tiny_head)
 
-with card(
+
+@alone(
     "next",
     "What comes next",
     f"The network knows {len(WORDS) - 1} words. Give it a beginning, and it gives each word a "
     "chance to come next. Then switch a head off, and see which sentences go wrong.",
-):
+)
+def next_word(values: Values, _: Place) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         control(lesson.BEGINNING, says_problem=False, width=430)
         control(lesson.TINY_OFF, width=330)
@@ -35,6 +39,7 @@ with card(
         tries(*lesson.READY)
     chart("next", charts.next_word(values), 760)
     light(*words.judged(values))
+
 
 with card(
     "two_steps",

@@ -6,12 +6,14 @@ from attention_core.rounding import to_within
 from attention_core.text.embedding import embed
 from attention_core.text.inputs import TRAINED
 from attention_core.text.tokenizers import visible
+from attention_ui.cards.alone import Place, alone
 from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note, waits_for
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, chart, moves, picture
 from attention_ui.charts.picture import picture as as_points
 from attention_ui.controls import shared
+from attention_ui.controls.control import Values
 from attention_ui.controls.grid import grid
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
@@ -170,13 +172,16 @@ made = (
     if inputs.has_given_vectors()
     else "They are random, not trained: tokens that lie close together need not be alike."
 )
-with card(
+
+
+@alone(
     "picture",
     "A picture of the vectors",
     f"Two entries of each vector, drawn as a point. Tokens at one point share both entries. {made}"
     if values.d_in > 1
     else "With a width of 1 there is only a line: raise `d_in` in the sidebar.",
-) as beside:
+)
+def as_a_picture(values: Values, beside: Place) -> None:
     if values.d_in > 1:
         with beside:
             control(shared.ACROSS, width=130)
@@ -187,6 +192,7 @@ with card(
             waits_for("Embeddings", "This picture")
         else:
             chart("picture", as_points(trace, vectors, values.across, values.up))
+
 
 with deeper("how large a table is, other tables, the formula", "size") as is_open:
     if is_open:

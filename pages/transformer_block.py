@@ -3,11 +3,13 @@
 import streamlit as st
 
 from attention_core.text.embedding import embed
+from attention_ui.cards.alone import Place, alone
 from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, chart, moves, picture
 from attention_ui.controls import shared
+from attention_ui.controls.control import Values
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.page import way_to
@@ -120,13 +122,15 @@ with card(
                 f"{words.hidden_words(values)} {words.arrows_words(trace, values.activation)}"
             )
 
-with card(
+
+@alone(
     "decoder",
     "In a decoder",
     "A decoder hides what comes later. In a translator a third part stands in between, "
     "**cross-attention**: your sentence asks, the source answers. GPT, Llama and Mistral are "
     "**decoder-only**, without it.",
-) as beside:
+)
+def in_a_decoder(values: Values, beside: Place) -> None:
     with beside:
         control(shared.OTHER_SENTENCE, width=390)
     decoder = trace if values.block == "decoder" else lesson.trace_of(values.but(block="decoder"))
@@ -136,6 +140,7 @@ with card(
     picture("cross", equation(decoder, of_head, "↠", added, tall=214))
     st.caption(shared.source_words(values))
     light(*words.nothing_looks_ahead(decoder))
+
 
 NAMES = ("depth", "all_normed", "gain", "mixing", "unmixed", "both_weights", "both_norms")
 with deeper(

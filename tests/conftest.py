@@ -10,6 +10,8 @@ import hypothesis
 import pytest
 import torch
 
+from attention_ui.cards import show
+from attention_ui.controls import widget
 from browser_tools import WATCH_RUNS
 from sampling import is_long
 from serving import CHROMIUM, AppServer, launch_chromium, start_server
@@ -83,6 +85,13 @@ def pytest_collection_modifyitems(items):
     if not is_long():
         items[:] = [item for item in items if item.get_closest_marker("long") is None]
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
+
+
+@pytest.fixture(autouse=True)
+def whole_runs(monkeypatch):
+    """AppTest shows what the last run has drawn, and no more: there, a control runs all of it."""
+    for module in (show, widget):
+        monkeypatch.setattr(module, "run_what_reads", lambda _: None)
 
 
 # --- servers -----------------------------------------------------------------------------------

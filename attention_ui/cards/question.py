@@ -182,11 +182,13 @@ def _judge(key: str, asked: Question, now: int, guess: Any) -> None:
     verdict = asked.judged(guess)
     tally().count(key, now, verdict)
     st.session_state[GUESSED][key] = Guess(now, guess, verdict)
+    held.run_all()
 
 
 def _skipped(key: str, now: int) -> None:
     tally().count(key, now, None)
     st.session_state[GUESSED][key] = Guess(now)
+    held.run_all()
 
 
 def _answered(key: str, asked: Question, now: int, given: Guess) -> None:
@@ -209,3 +211,4 @@ def _answered(key: str, asked: Question, now: int, given: Guess) -> None:
 def _taken_back(key: str) -> None:
     st.session_state[GUESSED].pop(key, None)
     st.session_state.pop(f"guess_{key}", None)
+    held.run_all()

@@ -16,6 +16,7 @@ from attention_core.trace import Step
 from ..controls import held
 from ..controls.control import Control, Values
 from ..controls.fields import CellPlace
+from ..controls.part import run_what_reads
 from ..controls.widget import control as plain
 from ..frame import hand_out
 from ..frame.save_picture import save_dialog
@@ -57,8 +58,9 @@ class Moving:
     build: Callable[[Any], Sequence[Step | Matrix | str] | Layout]
     about: Hashable = None
     elsewhere: bool = False
-    """Whether other cards show what it changes: then they follow when the hand rests. The line of
-    arithmetic of a cell whose number changes follows only then.
+    """Whether anything beside the picture shows what it changes: then its card follows when the
+    hand rests, or all cards, as far as this one does not run alone. The line of arithmetic of a
+    cell whose number changes follows only then.
     """
 
 
@@ -88,8 +90,8 @@ def picture(
     moving = moving if lists is not None else None
     # Alone, the card may run again with another value, and has the layout of this one.
     drawn_at = held.values()[moving.control.name] if moving else None
-    title = st.session_state[held.IN_CARD]
-    _picture(name, layout, moving, lists, drawn_at, is_aside, title, choosing)
+    title, part = st.session_state[held.IN_CARD], held.part()
+    _picture(name, layout, moving, lists, drawn_at, is_aside, title, choosing, part)
     covered = [each.step.name for each in layout.matrices if each.covered]
     if covered and held.values().paper and not any(map(is_unknown, layout.matrices)):
         solved = partial(_picture, f"{name}_solved", uncovered(layout), None, None, None, True, "")
@@ -111,9 +113,24 @@ def _picture(
     is_aside: bool,
     title: str,
     choosing: Choosing | None = None,
+    part: str = "",
 ) -> None:
     if held.wants_all():
         st.rerun()
+    with held.drawing(part):
+        _drawn(name, layout, moving, lists, drawn_at, is_aside, title, choosing)
+
+
+def _drawn(
+    name: str,
+    layout: Layout,
+    moving: Moving | None,
+    lists: Lists | None,
+    drawn_at: Any,
+    is_aside: bool,
+    title: str,
+    choosing: Choosing | None,
+) -> None:
     is_meant = not is_aside or held.values().section == name
     trail = _trail(name, layout) if is_meant else ()
     has = is_meant and _has(layout, held.values().cell or ())
@@ -321,11 +338,11 @@ def _told(name: str, key: str) -> None:
             start, _, *rest = st.session_state[f"start_{name}"]
             value = stops_of(moving.control, held.values(), start, "").value(value)
             value = _stop(moving.control, value)
-            if value is not None and value != held.values()[moving.control.name]:
+            if value is not None and value != held.values().unread(moving.control.name):
                 held.change(**{moving.control.name: value})
                 st.session_state[f"start_{name}"] = (start, value, *rest)
-                if moving.elsewhere:
-                    held.run_all()
+                if moving.elsewhere or held.is_changed() != st.session_state[held.OFFERS]:
+                    run_what_reads(None)
                 return
     match selection.get("cell"):
         case [{"m": int(m), "l": int(lead), "i": int(i), "j": int(j)}, *_]:

@@ -22,20 +22,27 @@ class Beyond(ValueError):
     """
 
 
-class Values(Mapping[str, Any]):
-    """The values of a lesson's controls by name, also as attributes: `values.d_in`."""
+Reader = Callable[[str], None]
+"""Is told the name of each value that is read."""
 
-    def __init__(self, values: Mapping[str, Any] = {}) -> None:
-        self._values = dict(values)
+
+class Values(Mapping[str, Any]):
+    """The values of a lesson's controls by name, also as attributes: `values.d_in`. Each one that
+    is read is told to `reader`, by its name.
+    """
+
+    def __init__(self, values: Mapping[str, Any] = {}, reader: Reader | None = None) -> None:
+        self._values, self._reader = dict(values), reader
 
     def __getitem__(self, name: str) -> Any:
+        if self._reader is not None:
+            self._reader(name)
         return self._values[name]
 
     def __getattr__(self, name: str) -> Any:
-        try:
-            return self.__dict__["_values"][name]
-        except KeyError:
-            raise AttributeError(f"this page has no control {name!r}") from None
+        if name not in self.__dict__.get("_values", ()):
+            raise AttributeError(f"this page has no control {name!r}")
+        return self[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)
@@ -45,11 +52,26 @@ class Values(Mapping[str, Any]):
 
     def of(self, *controls: "Control") -> tuple[Any, ...]:
         """The values of some controls: what a part of a page depends on."""
-        return tuple(self._values[each.name] for each in controls)
+        return tuple(self[each.name] for each in controls)
 
     def but(self, **others: Any) -> "Values":
-        """The same with some other values."""
-        return Values(self._values | others)
+        """The same with some other values; of those that stay, the reader is told."""
+        reader = self._reader
+        tell = reader and (lambda name: None if name in others else reader(name))
+        return Values(self._values | others, tell)
+
+    def read_by(self, reader: Reader) -> "Values":
+        """The same, of which a reader is told what is read."""
+        return Values(self._values, reader)
+
+    def unread(self, name: str) -> Any:
+        """A value for one who shows it to nobody; no reader is told."""
+        return self._values[name]
+
+    def changed(self, before: "Values") -> set[str]:
+        """The names of what is another value than before; no reader is told."""
+        had = before._values
+        return {name for name, value in self._values.items() if had.get(name) != value}
 
 
 Start = Any | Callable[[Values], Any]

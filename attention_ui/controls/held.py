@@ -5,7 +5,8 @@ So a link holds only what differs, a page without the control keeps the value, e
 of the browser's history, and what does not fit now counts again when it does.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlencode
 
@@ -39,11 +40,31 @@ LAYOUTS = "layouts"
 """What each picture of the page draws, and the control that it carries."""
 FIXED = "fixed_by_link"
 """What a teacher's link hides or locks, as a link says its value now, also for other pages."""
+READS, AROUND, OFFERS, RUNS = "reads", "around_parts", "offers_way_back", "parts_run"
+"""Which parts of the page have read which values, what they and the notices were then, whether the
+way back to the example is offered, and the parts that run together.
+"""
 ASKED = "asked"
 """What was asked for where others took it along, as a link says it: it comes back when it fits."""
+AROUND_PARTS = ""
+"""In the place of a part's name: all that stands around those that may run alone."""
+SHOWN_IN_PICTURES = frozenset({"cell", "section"})
+"""What a picture shows of itself, wherever it stands."""
 FIRST_VISIT = {"example": FIRST}
 """What an address without anything stands for."""
 MAX_UNKNOWN, MOST_QUOTED = 4, 40
+
+
+class Reads:
+    """Which parts of a page have read which values."""
+
+    def __init__(self) -> None:
+        self.readers: dict[str, set[str]] = {}
+        self.part = AROUND_PARTS
+
+    def note(self, name: str) -> None:
+        """That the part which is being drawn has read a value."""
+        self.readers.setdefault(name, set()).add(self.part)
 
 
 def arrive(page: str, controls: Sequence[Control], known: Collection[str] = ()) -> Values:
@@ -58,6 +79,8 @@ def arrive(page: str, controls: Sequence[Control], known: Collection[str] = ()) 
     touched, same_page = state.pop(TOUCHED, False), page == last_page
     state.setdefault(NOTICES, [])
     state.setdefault(DRAFTS, {})
+    state.pop(WHOLE, None)
+    state[READS] = Reads()
     state[SHOWN] = [*state.get(CARDS, ())] if same_page else []
     state[MET], state[CARDS], state[COVERING], state[IN_CARD] = [], {}, {}, ""
     # Emptied, not replaced: Streamlit keeps what a name held a run ago until the next run begins.
@@ -88,9 +111,10 @@ def arrive(page: str, controls: Sequence[Control], known: Collection[str] = ()) 
     state[ASKED] |= {name: text for name, (text, _) in along.items()}
     state[HELD] |= {n: _control_of(controls, n).field.write(values[n]) for n in along}
     state[UNREAD] -= values.keys()
-    state[HERE] = (page, tuple(controls), values)
+    state[HERE] = (page, tuple(controls), values.read_by(state[READS].note))
     save()
-    return values
+    state[AROUND], state[RUNS] = None, set()
+    return state[HERE][2]
 
 
 def is_left(page: str) -> bool:
@@ -174,8 +198,7 @@ def leave_out(name: str, unknown: Collection[str]) -> None:
     state[NOTICES].append(what)
     if not state[HELD][name]:
         del state[HELD][name]
-    page, controls, _ = state[HERE]
-    state[HERE] = (page, controls, understood(state[HELD], controls)[0])
+    _understand_anew()
     save()
 
 
@@ -224,13 +247,13 @@ def forget(*names: str) -> None:
     for name in names:
         state[HELD].pop(name, None)
         state[DRAFTS].pop(name, None)
-    _, controls, _ = state[HERE]
-    state[HERE] = (state[HERE][0], controls, understood(state[HELD], controls)[0])
+    _understand_anew()
     save()
 
 
-def used(name: str, key: str) -> None:
-    """The callback of a control: take its value, or keep it as a draft and say what is wrong.
+def used(name: str, key: str) -> bool:
+    """From the callback of a control: take its value, or keep it as a draft and say what is wrong.
+    Returns whether it was taken.
 
     What did not fit before is tried again along with it: four heads and a width of 8 may fit each
     other where neither fits what was there.
@@ -238,10 +261,10 @@ def used(name: str, key: str) -> None:
     state = st.session_state
     control = _control(name)
     if control is None or key not in state or name in names_in("lock"):
-        return
+        return False
     text = _as_text(control, state[key])
     if text is None:
-        return  # no browser sends such; the widget is given its own value again
+        return False  # no browser sends such; the widget is given its own value again
     drafts = {**({} if name == "example" else state[DRAFTS]), name: text}
     for tried in (drafts, {name: text}):
         problem = _try(tried)
@@ -251,11 +274,14 @@ def used(name: str, key: str) -> None:
         state[TOUCHED] = True
         state[DRAFTS] = drafts
         state.setdefault(PROBLEMS, {})[name] = problem
-        return
+        return False
+    if state[DRAFTS]:
+        run_all()  # they may be tried along, and stand anywhere
     state[DRAFTS] = {n: draft for n, draft in drafts.items() if n not in tried}
     if isinstance(control.field, Sentence | ScoreRow):
         remark = control.field.remark(text)
         state[NOTICES] += [remark] if remark else []
+    return True
 
 
 def _control(name: str) -> Control | None:
@@ -278,10 +304,17 @@ def _as_text(control: Control, raw: object) -> str | None:
     return text
 
 
+def _understand_anew() -> None:
+    """After what is held has changed: the values that it stands for now."""
+    state = st.session_state
+    page, controls, _ = state[HERE]
+    state[HERE] = (page, controls, understood(state[HELD], controls)[0].read_by(state[READS].note))
+
+
 def _try(texts: dict[str, str]) -> str | None:
     """Hold these texts, if they can be used beside all else; returns what stops them, in words."""
     state = st.session_state
-    page, controls, before = state[HERE]
+    _, controls, before = state[HERE]
     if "example" in texts:
         held = with_example(texts["example"], controls)
     else:
@@ -312,7 +345,7 @@ def _try(texts: dict[str, str]) -> str | None:
             "Shorten the text, take typed numbers back, or unpin."
         )
     state[TOUCHED], state[HELD], state[NOTICES], state[ASKED] = True, held, notices, asked
-    state[HERE] = (page, controls, understood(held, controls)[0])
+    _understand_anew()
     save()
     return None
 
@@ -422,6 +455,14 @@ def link_query(where: str) -> dict[str, str]:
     return carried
 
 
+def offers_way_back() -> bool:
+    """Whether the page is to offer the way back to the example; it is drawn anew where that
+    changes.
+    """
+    st.session_state[OFFERS] = is_changed()
+    return st.session_state[OFFERS]
+
+
 def is_changed() -> bool:
     """Whether going back to the example would change anything."""
     state = st.session_state
@@ -441,6 +482,43 @@ def run_all() -> None:
 
 
 def wants_all() -> bool:
-    """First in a card that may run alone: whether something outside of it changed too."""
+    """First in what may run alone: whether something outside of it changed too."""
     st.session_state.pop(TOUCHED, None)  # what the browser tells next is not of before the click
     return st.session_state.pop(WHOLE, False)
+
+
+def part() -> str:
+    """The part of the page that is being drawn and may run alone."""
+    return st.session_state[READS].part
+
+
+@contextmanager
+def drawing(part: str) -> Iterator[None]:
+    """What is read within counts as read by this part, which may run alone."""
+    reads = st.session_state[READS]
+    before, reads.part = reads.part, part
+    try:
+        yield
+    finally:
+        reads.part = before
+
+
+def reached() -> set[str]:
+    """The parts of the page that have read what has changed since it was drawn, or such a part by
+    itself.
+    """
+    state = st.session_state
+    if state[AROUND] is None:
+        return {AROUND_PARTS}
+    before, notices = state[AROUND]
+    changed = state[HERE][2].changed(before) - SHOWN_IN_PICTURES
+    readers = state[READS].readers
+    found = {each for name in changed for each in readers.get(name, ())}
+    is_same = notices == state[NOTICES] and is_changed() == state[OFFERS]
+    return found if is_same else {*found, AROUND_PARTS}
+
+
+def is_drawn() -> None:
+    """In a part that may run alone: it shows what is held now."""
+    state = st.session_state
+    state[AROUND], state[RUNS] = (state[HERE][2], [*state[NOTICES]]), set()

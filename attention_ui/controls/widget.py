@@ -7,6 +7,7 @@ import streamlit as st
 
 from . import held
 from .control import TYPED, Control
+from .part import run_what_reads
 from .widths import about_as_wide
 
 
@@ -56,12 +57,17 @@ def control(one: Control, again: str = "", says_problem: bool = True, **look: An
     why = held.taken_along(name)
     box = st.container(width=look.pop("width", "stretch"), gap="xxsmall") if why else nullcontext()
     with box:
-        getattr(st, widget)(key=key, on_change=held.used, args=(name, key), **look)
+        getattr(st, widget)(key=key, on_change=_used, args=(name, key, held.part()), **look)
         if says_problem:
             say_problem(name)
         if why:
             st.caption(why)
     return values[name]
+
+
+def _used(name: str, key: str, part: str) -> None:
+    if held.used(name, key):
+        run_what_reads(part)
 
 
 def say_problem(name: str, in_a_line: bool = False) -> bool:

@@ -16,6 +16,8 @@ from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
 
 from ..controls import held
+from ..controls.control import Values
+from ..controls.part import part
 from ..controls.shared import has_random_numbers
 from . import hand_out
 from .basics import LINE
@@ -82,12 +84,18 @@ RANDOM = (
 
 
 def answers(
-    each: Sequence[Answer], covered: frozenset[str] = frozenset(), about_weights: bool = True
+    each: Sequence[Answer] | Callable[[Values], Sequence[Answer]],
+    covered: frozenset[str] = frozenset(),
+    about_weights: bool = True,
 ) -> None:
     """Questions that the reader can now answer, each folded over its answer and the way to the
     picture that shows why. One that would tell what a question covers waits for it. Those
-    `about_weights` name words that get much of them, whatever the numbers are.
+    `about_weights` name words that get much of them, whatever the numbers are. What is made of
+    values that a card shows alone is given as a function of them.
     """
+    if callable(each):
+        part("answers", lambda values: answers(each(values), covered, about_weights))
+        return
     if "answers" in held.names_in("hide") or held.values().card:
         return
     st.header("What you can now answer", anchor="answers")

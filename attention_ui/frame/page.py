@@ -93,7 +93,7 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
         _contents(name, values)
         if SENTENCE.name in values:
             _beside_the_sentence(values, sidebar)
-        if held.is_changed():
+        if held.offers_way_back():
             back = "Back to the example" if SENTENCE.name in values else "Back to the start"
             st.button(back, on_click=held.reset, icon=":material/undo:", key="back_to_start")
         run_again_when_back()

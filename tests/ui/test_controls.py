@@ -442,3 +442,18 @@ def test_a_pin_and_marks_go_along():
     values = at.session_state["here"][2]
     assert values.done == ("simplified_attention",)
     assert values.pin == "example=wild_cat&d_in=5"
+
+
+def test_what_is_read_is_told():
+    read = []
+    values = Values({"a": 1, "b": 2, "c": 3}).read_by(read.append)
+    assert values.a + values["b"] == 3
+    assert values.of(Control("c", Whole(0, 9))) == (3,)
+    assert read == ["a", "b", "c"]
+    read.clear()
+    other = values.but(b=5, d=4)
+    assert (other.a, other.b, other.d) == (1, 5, 4)
+    assert read == ["a"], "what is put in their place was not read of them"
+    assert other.changed(values) == {"b", "d"}
+    assert values.unread("c") == 3
+    assert read == ["a"]

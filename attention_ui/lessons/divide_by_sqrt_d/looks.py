@@ -23,7 +23,7 @@ from attention_core.experiments.variance import (
 )
 
 from ...cards.show import chart
-from ...controls import held
+from ...controls.control import Values
 from ...controls.widget import control
 from ...frame.long_run import go_on, long_run
 from ...picture import palette
@@ -40,15 +40,10 @@ HALF, THIRD = 432, 270
 DIVIDED = {"nothing": "by nothing", "sqrt_d": "by √d", "d": "by d"}
 
 
-@st.fragment
-def look(vector_width: int) -> None:
-    """The controls of the look that is chosen, and what it shows. Runs alone, but for
-    `vector_width`: nothing else on the page depends on them, and a long run draws what it has every
-    0.3 seconds.
+def look(values: Values) -> None:
+    """The controls of the look that is chosen, and what it shows. A long run draws what it has
+    every 0.3 seconds.
     """
-    values = held.values()
-    if held.wants_all() or values.vector_width != vector_width:
-        st.rerun()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         if values.variance_view == "histogram":
             control(VD, again="here", width=170)
@@ -59,7 +54,6 @@ def look(vector_width: int) -> None:
             control(SPREAD, width=220)
         if values.variance_view != "histogram":
             control(AXES)
-    values = held.values()
     wanted, is_log = trials_of(values), values.vaxes == "log"
     if values.variance_view == "histogram":
         _histograms(wanted)

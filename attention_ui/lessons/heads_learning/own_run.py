@@ -8,7 +8,7 @@ import streamlit as st
 from attention_core.small_models.induction import STEPS, LearningSettings, Record, learn_by_steps
 
 from ...cards.show import Moving, chart, moves, picture
-from ...controls import held
+from ...controls.control import Values
 from ...controls.fields import Whole
 from ...controls.widget import control
 from ...frame.long_run import Run, Steps, go_on, long_run
@@ -19,18 +19,17 @@ from .lesson import NETWORK_SEED, OWN_STEP
 from .watching import moment_words, run_of
 
 
-@st.fragment
-def train_one() -> None:
+def train_one(values: Values) -> None:
     """The seed, the run with its progress, and what was recorded, to be moved through."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
         control(NETWORK_SEED, width=180)
-        run = _run(held.values().network_seed)
+        run = _run(values.network_seed)
         if run.found and run.steps is None:
             moves("own", OWN_STEP, width=260, told=False)
     if run.found and run.steps is not None:
         _show_so_far(run.found)
     elif run.found:
-        _watch(run.found)
+        _watch(run.found, values)
     go_on(run)
 
 
@@ -45,14 +44,14 @@ def _run(seed: int) -> Run:
     return long_run("heads", seed, work, quick=False, cost=cost, verb="Train")
 
 
-def _watch(records: Sequence[Record]) -> None:
+def _watch(records: Sequence[Record], values: Values) -> None:
     """What was recorded, as far as the run came."""
     run = run_of(records)
     steps = tuple(record.step for record in records)
     there = replace(OWN_STEP, field=Whole(0, steps[-1], steps))
-    now = held.values().own_step
+    now = values.own_step
     at = steps.index(now) if now in steps else len(steps) - 1
-    about = (held.values().network_seed, len(steps))
+    about = (values.network_seed, len(steps))
     moving = Moving(there, lambda step: learning(run, steps.index(step)), about)
     picture("own", learning(run, at), moving)
     st.caption(" ".join(moment_words(records)))

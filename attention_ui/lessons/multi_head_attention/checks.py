@@ -1,6 +1,5 @@
 """What the lesson on several heads checks: three ways, a sum, PyTorch's own layer."""
 
-
 from attention_core.mechanism.attention import scale_of
 from attention_core.mechanism.head_ways import pieces, stack_of_heads
 from attention_core.mechanism.multi_head import torch_output, torch_width

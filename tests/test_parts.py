@@ -1,0 +1,126 @@
+"""What runs alone shows what the whole page would: seen at the protocol, without a browser."""
+
+import asyncio
+import json
+from typing import NamedTuple
+
+import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from benchmarks.visitor import Visitor
+from visiting import LESSONS
+
+LEADS_ELSEWHERE = "page_link"
+"""Says what was chosen when the page was drawn: of another page's link, what is held counts."""
+SET_ANEW = ("value", "raw_value", "raw_values", "set_value")
+"""Where a widget stands is sent only where the server has moved it."""
+
+
+MOVED_ALONE = {
+    "causal_mask": {"chart_leak_1"},
+    "divide_by_sqrt_d": {"Trials"},
+    "flash_attention": {"Tokens", "Fast memory, in KiB"},
+    "how_a_matrix_learns": {"chart_softmax_1", "chart_reach_1", "chart_update_1"},
+}
+"""Some that must not run the whole page: a value that is read elsewhere by mistake does."""
+
+
+class Carries(NamedTuple):
+    """A picture that carries a control, and the bounds of it."""
+
+    id: str
+    fragment: str
+    at: tuple[int, ...]
+    least: float
+    most: float
+    step: float
+
+
+class Watching(Visitor):
+    """A visitor who sees all that is sent, by its place on the page."""
+
+    def __init__(self, url: str, page: str) -> None:
+        super().__init__(url, page)
+        self.shown: dict[tuple[int, ...], bytes] = {}
+        self.charts: dict[str, Carries] = {}
+        self.was_whole = False
+
+    async def _run(self, message: BackMsg) -> float:
+        self.was_whole = False
+        return await super()._run(message)
+
+    async def again(self) -> None:
+        """Run the whole page."""
+        self.shown = {}
+        await self._run(BackMsg())
+
+    async def rest_at(self, name: str, value: float) -> None:
+        """What the browser says when a hand lets go of the control that a picture carries."""
+        chart = self.charts[name]
+        message = BackMsg()
+        message.rerun_script.fragment_id = chart.fragment
+        state = message.rerun_script.widget_states.widgets.add(id=chart.id)
+        state.string_value = json.dumps({"selection": {"cell": [], "step": [{"value": value}]}})
+        await self._run(message)
+
+    async def slide(self, label: str) -> None:
+        """Move one slider by a step."""
+        self.turn = sorted(self.sliders).index(label)
+        await self.move()
+
+    def _look(self, answer: ForwardMsg) -> None:
+        super()._look(answer)
+        element = answer.delta.new_element
+        kind = element.WhichOneof("type")
+        self.was_whole |= not answer.delta.fragment_id
+        if kind == "vega_lite_chart" and element.vega_lite_chart.id:
+            chart = element.vega_lite_chart
+            params = {each["name"]: each for each in json.loads(chart.spec).get("params", [])}
+            if bind := params.get("step", {}).get("bind"):
+                bounds = [bind["value"][each] for each in ("min", "max", "step")]
+                place = tuple(answer.metadata.delta_path)
+                self.charts[chart.id.rpartition("-")[2]] = Carries(
+                    chart.id, answer.delta.fragment_id, place, *bounds
+                )
+        if kind == LEADS_ELSEWHERE:
+            return
+        element.ClearField("has_one_shot_effect")
+        inner = getattr(element, kind)
+        for field in {*SET_ANEW} & {*inner.DESCRIPTOR.fields_by_name}:
+            inner.ClearField(field)
+        self.shown[tuple(answer.metadata.delta_path)] = element.SerializeToString()
+
+
+@pytest.mark.parametrize("page", LESSONS)
+def test_what_runs_alone_shows_what_all_would(page, app_url):
+    async def moves() -> None:
+        visitor = await Watching(app_url, page).enter()
+        alone = []
+
+        async def same(what: str) -> None:
+            if not visitor.was_whole:
+                alone.append(what)
+            part = dict(visitor.shown)
+            await visitor.again()
+            # A picture has moved in the browser, and keeps where it started.
+            itself = visitor.charts[what].at if what in visitor.charts else None
+            changed = [
+                at for at, one in visitor.shown.items() if part.get(at) != one and at != itself
+            ]
+            assert not changed, (what, changed)
+
+        for label in [label for label, each in visitor.sliders.items() if each.fragment]:
+            for _ in range(3):  # the first, and a way back, change a button in the sidebar
+                await visitor.slide(label)
+                await same(label)
+        for name, carried in list(visitor.charts.items()):
+            for value in (carried.least + carried.step, carried.most):
+                await visitor.rest_at(name, value)
+                await same(name)
+        assert not visitor.errors
+        if page in MOVED_ALONE:
+            assert {*alone} >= MOVED_ALONE[page], alone
+        await visitor.leave()
+
+    asyncio.run(moves())
