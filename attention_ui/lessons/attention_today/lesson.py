@@ -100,7 +100,7 @@ SINKS = Control(
 )
 SOFT_CAP = Control(
     "soft_cap",
-    Decimal.among(*CAPS),
+    Decimal(0, 50, CAPS),
     "Soft cap: the most that a score can be",
     0.0,
     widget="select_slider",

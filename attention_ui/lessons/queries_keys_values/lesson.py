@@ -41,7 +41,7 @@ ZEROED = Control("zeroed", Choice({role: f"W_{role}" for role in ROLES}), "Set t
 STEPS = Control("steps", Whole.among(*STEPS_OFFERED), "Training steps", 2_000)
 RATE = Control(
     "rate",
-    Decimal.among(*RATES),
+    Decimal(0.01, 1_000, RATES),
     "Learning rate",
     lambda values: shared.example_of(values).learning_rate,
 )
