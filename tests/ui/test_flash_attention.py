@@ -212,7 +212,7 @@ def test_without_shrinking_early_keys_weigh_too_much():
     assert f"+ 1 = {wanted:.2f}, as if 5 had been known" in worked_row()
     wrong = float(torch.cat([row[:2] - 4, row[2:] - 5]).exp().sum())
     assert wrong > wanted + 0.5
-    said = why_it_shrinks(trace, chosen(values))
+    said = why_it_shrinks(trace, chosen(values)).answer
     assert "rises from 0.00 to 3.33" in said
     assert "multiplied by 0.036" in said
 
@@ -239,7 +239,7 @@ def test_what_is_saved_at_a_size(changes, said):
     assert whole == plain_traffic(n, n, d, d)
     assert tiled == tiled_traffic(n, n, d, d, side, side, values.causal_heads)
     assert said in saved_words(values, side, whole, tiled)
-    assert f"{n:,} tokens" in what_it_saves(values)
+    assert f"{n:,} tokens" in what_it_saves(values).answer
 
 
 @pytest.mark.parametrize(
