@@ -5,23 +5,22 @@ import streamlit as st
 from attention_core.mechanism.today import PREFIX, ROTARY_BASE
 from attention_core.trace import Trace
 from attention_ui.cards.alone import Place, alone
+from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note
-from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, chart, moves, picture
 from attention_ui.controls import held
 from attention_ui.controls.control import Values
-from attention_ui.controls.shared import D_HEAD, HEAD, N_HEADS
+from attention_ui.controls.shared import D_HEAD, HEAD, M_BYTES, N_HEADS
 from attention_ui.controls.widget import control
 from attention_ui.controls.widths import about_as_wide
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.lights import sums_verdict
-from attention_ui.frame.page import open_lesson, way_to, way_to_a_real_model
+from attention_ui.frame.page import way_to, way_to_a_real_model
 from attention_ui.lessons.attention_today import checks, costs, decoding, facts, lesson, words
 from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix
 
-PAGE = "attention_today"
 NAMES = {
     lesson.GROUPED: "Shared heads",
     lesson.ROTARY: "Rotary positions",
@@ -31,9 +30,7 @@ NAMES = {
     lesson.CAPPED: "Soft cap",
 }
 LINE = {"horizontal": True, "vertical_alignment": "bottom", "gap": "medium"}
-values = open_lesson(PAGE, lesson.CONTROLS)
-trace = lesson.trace_of(values)
-since_the_pin(trace, lesson.trace_of, lesson.CONTROLS)
+values, trace = begin("attention_today")
 single = lesson.alone(values, trace)
 head, n_heads = values.head, values.n_heads
 about = (*values.of(*lesson.MAKES_HEADS), head)
@@ -70,8 +67,7 @@ with card("today", "One head, then and now", words.on_words(values)) as beside:
         control(lesson.SOFT_CAP, label="Soft cap", width=110)
     then, now = (lesson.weights(trace, head, prefix) for prefix in (lesson.PLAIN, PREFIX))
     picture("today", equation(trace, then, lesson.BESIDE, now, tall=240))
-    if told := words.wider_words(values):
-        note(told)
+    note(words.wider_words(values))
 
 with card(
     "sharing",
@@ -194,7 +190,7 @@ covered: set[str] = set()
 def real_costs(values: Values, beside: Place) -> None:
     with beside:
         control(lesson.COST_MODEL, widget="selectbox", width=180)
-        control(lesson.M_BYTES, widget="selectbox", width=150)
+        control(M_BYTES, widget="selectbox", width=150)
     if values.cost_model == "own":
         with st.container(key="own_sizes", **LINE):
             for size in lesson.OWN_SIZES:
@@ -269,5 +265,12 @@ with deeper("scores kept in bounds, shapes and costs of each switch, pairs of co
             "every score stays."
         )
 
-answers(lambda values: words.answers(values, single, spun), frozenset(covered))
-ends(PAGE, trace, f"{PREFIX}context_vectors")
+answers(
+    lambda values: [
+        words.what_sharing_saves(values, single),
+        words.why_distance(values, spun),
+        words.why_cache(values),
+    ],
+    frozenset(covered),
+)
+ends(trace, f"{PREFIX}context_vectors")

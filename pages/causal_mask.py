@@ -4,54 +4,26 @@ import streamlit as st
 
 from attention_core.text.embedding import embed
 from attention_ui.cards.alone import Place, alone
+from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note, waits_for
-from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import first_shown, question
 from attention_ui.cards.show import Moving, chart, moves, picture
-from attention_ui.controls import held
+from attention_ui.controls import held, shared
 from attention_ui.controls.control import Values
-from attention_ui.controls.shared import (
-    DIVIDE,
-    DROP_SEED,
-    DROPOUT,
-    QUERY,
-    SOURCE,
-    first_query,
-    inputs_of,
-    numbered_tokens,
-)
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
-from attention_ui.frame.page import open_lesson, way_to_a_real_model
-from attention_ui.lessons.causal_mask import leaks, words
+from attention_ui.frame.page import way_to_a_real_model
+from attention_ui.lessons.causal_mask import leaks, lesson, words
 from attention_ui.lessons.causal_mask.dropout import DRAWS, many_draws
-from attention_ui.lessons.causal_mask.lesson import (
-    CAUSAL,
-    CHANGE_BY,
-    CHANGED,
-    CONTROLS,
-    HIDDEN,
-    TURNED,
-    WAY,
-    WINDOW,
-    changed,
-    dropped,
-    prefix_of,
-    trace_of,
-    with_window,
-)
 from attention_ui.picture.equation_parts import equation_of
 from attention_ui.picture.layout import Layout, equation
 from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.sentence import with_sentence
 
-PAGE = "causal_mask"
 ROW = {"horizontal": True, "vertical_alignment": "bottom", "gap": "medium"}
-values = open_lesson(PAGE, CONTROLS)
-trace = trace_of(values)
-since_the_pin(trace, trace_of, CONTROLS)
+values, trace = begin("causal_mask")
 mask, weights = trace["mask"].value, trace["weights"]
-masked = values.of(*SOURCE, DIVIDE, CAUSAL, HIDDEN, TURNED)
+masked = values.of(*shared.SOURCE, shared.DIVIDE, lesson.CAUSAL, lesson.HIDDEN, lesson.TURNED)
 
 with card(
     "mask",
@@ -60,22 +32,22 @@ with card(
     "softmax: e to the power of −∞ is exactly 0.",
 ) as beside:
     with beside:
-        moves("mask", WINDOW, width=300)
-    embedded = embed(inputs_of(values))
+        moves("mask", lesson.WINDOW, width=300)
+    embedded = embed(shared.inputs_of(values))
 
     def seen_through(window: float) -> Layout:
         """The scores, the mask with a window, and what it leaves of them."""
-        found = with_window(embedded, values, window)
+        found = lesson.with_window(embedded, values, window)
         before, hiding = (Matrix(each) for each in found["masked_scores"].inputs)
         shown = (before, hiding, "→", Matrix(found["masked_scores"]))
         return equation(found, *shown, tall=270)
 
-    moving = Moving(WINDOW, seen_through, masked, elsewhere=True)
+    moving = Moving(lesson.WINDOW, seen_through, masked, elsewhere=True)
     picture("mask", seen_through(values.window), moving)
     with st.container(key="makes_mask", **ROW):
-        control(CAUSAL)
-        control(HIDDEN, width=210)
-        tokens = numbered_tokens(values)
+        control(lesson.CAUSAL)
+        control(lesson.HIDDEN, width=210)
+        tokens = shared.numbered_tokens(values)
         if "turned" not in values.hide:
             # Under the causal mask the first to be offered lets a query see its answer.
             at = {"Query": max(len(tokens) - 2, 0), "Key": len(tokens) - 1}
@@ -112,7 +84,7 @@ with card(
 
 with card("weights", "Weights", words.weights_words(mask)) as beside:
     with beside:
-        control(DIVIDE)
+        control(shared.DIVIDE)
     hidden_by = question("row", words.shared_row(trace, values), trace, ("weights", "mask"))
     covered = hidden_by - {"mask"}
     asked = words.asked_query(trace)
@@ -122,7 +94,7 @@ with card("weights", "Weights", words.weights_words(mask)) as beside:
         picture("weights", equation(trace, *of_row))
     else:
         both = [Matrix(trace[name], compared=True) for name in ("unmasked_weights", "weights")]
-        first = first_shown(asked, first_query(values))
+        first = first_shown(asked, shared.first_query(values))
         picture("weights", with_sentence(equation(trace, *both, tall=272), first))
         light(*leaks.share_verdict(trace, "minus_infinity"))
     way_to_a_real_model("In a real model, many heads rest on the first token", "first")
@@ -139,9 +111,9 @@ with card(
     "1 then, so checking the sums alone does not find the mistake.",
 ) as beside:
     with beside:
-        control(WAY)
+        control(lesson.WAY)
     covered |= question("leaks", leaks.which_leak(values), trace, leaks.OTHER_WEIGHTS)
-    way, name = prefix_of(values.masking), f"{prefix_of(values.masking)}weights"
+    way, name = lesson.prefix_of(values.masking), f"{lesson.prefix_of(values.masking)}weights"
     picture("ways", equation(trace, *leaks.parts_of(trace, way, name in covered), tall=272))
     if name not in covered:
         light(*leaks.sums_verdict(trace, values.masking))
@@ -161,20 +133,20 @@ def leak(values: Values, beside: Place) -> None:
         waits_for("Four ways to hide")
     else:
         with beside:
-            control(CHANGED, width=150)
-            moves("leak", CHANGE_BY)
+            control(lesson.CHANGED, width=150)
+            moves("leak", lesson.CHANGE_BY)
 
         def moved_by(amount: float) -> tuple:
             """The context vectors with the change and before it, and what has moved."""
-            found = changed(values.but(change_by=amount), masked=trace.branch())
+            found = lesson.changed(values.but(change_by=amount), masked=trace.branch())
             later = Matrix(found[f"changed_{way}context_vectors"], title="context_vectors, changed")
             before = Matrix(found[f"{way}context_vectors"], title="context_vectors")
             still = Matrix(found["moved"], allowed=leaks.may_move(found, values.changed_token))
             return tuple(equation_of(found["moved"], drawn=[later, before, still]))
 
-        after = changed(values, masked=trace.branch())
-        about = (masked, values.of(WINDOW, WAY, CHANGED))
-        moving = Moving(CHANGE_BY, moved_by, about, elsewhere=True)
+        after = lesson.changed(values, masked=trace.branch())
+        about = (masked, values.of(lesson.WINDOW, lesson.WAY, lesson.CHANGED))
+        moving = Moving(lesson.CHANGE_BY, moved_by, about, elsewhere=True)
         picture("leak", equation(after, *moved_by(values.change_by), tall=290), moving)
         good, told = leaks.said_of_leak(values, after)
         note(told) if good is None else light(good, told)
@@ -194,18 +166,18 @@ with deeper(
             waits_for("Weights")
         else:
             with st.container(**ROW):
-                moves("dropout", DROPOUT, width=200)
-                control(DROP_SEED, width=180)
-                control(QUERY, width=150)
+                moves("dropout", shared.DROPOUT, width=200)
+                control(shared.DROP_SEED, width=180)
+                control(shared.QUERY, width=150)
 
             def dropped_by(chance: float) -> tuple:
                 """The weights, the numbers that are drawn, and what they leave."""
-                found = dropped(values.but(dropout=chance), trace.branch())
+                found = lesson.dropped(values.but(dropout=chance), trace.branch())
                 return tuple(equation_of(found["dropped_weights"]))
 
-            once = dropped(values, trace.branch())
-            about = (masked, values.of(WINDOW, DROP_SEED))
-            moving = Moving(DROPOUT, dropped_by, about, elsewhere=True)
+            once = lesson.dropped(values, trace.branch())
+            about = (masked, values.of(lesson.WINDOW, shared.DROP_SEED))
+            moving = Moving(shared.DROPOUT, dropped_by, about, elsewhere=True)
             picture("dropout", equation(once, *dropped_by(values.dropout), tall=270), moving)
             drawn, told = many_draws(once, values)
             st.markdown(
@@ -240,5 +212,5 @@ with deeper(
             "why the program below writes `~mask` where it fills in −∞."
         )
 
-answers(words.answers(trace), covered)
-ends(PAGE, trace, "context_vectors", "causal")
+answers([words.why_before(trace), words.at_itself(mask), words.at_one_key(trace)], covered)
+ends(trace, "context_vectors", "causal")

@@ -3,46 +3,26 @@
 import streamlit as st
 
 from attention_ui.cards.alone import Place, alone
+from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note, waits_for
-from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, moves, picture
+from attention_ui.controls import shared
 from attention_ui.controls.control import Values
-from attention_ui.controls.shared import (
-    OTHER_SENTENCE,
-    PROJECTED,
-    SOURCE,
-    TEMPERATURE,
-    is_source_alone_random,
-    source_words,
-)
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.lights import sums_verdict
-from attention_ui.frame.page import open_lesson
-from attention_ui.lessons.cross_attention import words
+from attention_ui.lessons.cross_attention import lesson, words
 from attention_ui.lessons.cross_attention.agreement import torch_agrees
-from attention_ui.lessons.cross_attention.lesson import (
-    CONTROLS,
-    PADDING,
-    first_query,
-    itself,
-    padded,
-    roles,
-    trace_of,
-    weigh,
-)
 from attention_ui.picture.equation_parts import NEW_LINE, equation_of
 from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix, of_unknown_shape
 from attention_ui.picture.sentence import with_sentence
 
-PAGE = "cross_attention"
-values = open_lesson(PAGE, CONTROLS)
-trace = trace_of(values)
-since_the_pin(trace, trace_of, CONTROLS)
+values, trace = begin("cross_attention")
 scores, weights, contexts = trace["scores"], trace["weights"], trace["context_vectors"]
 n_queries, n_keys = scores.value.shape
+asks = lesson.first_query(values)
 
 with card(
     "looking",
@@ -51,19 +31,19 @@ with card(
     "where it looks. Lower the **temperature**: its best match takes more.",
 ) as beside:
     with beside:
-        control(OTHER_SENTENCE, width=280)
-        moves("looking", TEMPERATURE, width=150)
-    asked = roles(values)
+        control(shared.OTHER_SENTENCE, width=280)
+        moves("looking", shared.TEMPERATURE, width=150)
+    asked = lesson.roles(values)
 
     def looked(temperature: float) -> tuple:
         """The weights at one temperature."""
-        return (Matrix(weigh(asked, values, temperature)["weights"]),)
+        return (Matrix(lesson.weigh(asked, values, temperature)["weights"]),)
 
-    if is_source_alone_random(values):
-        note(source_words(values))
-    about = values.of(*SOURCE, *PROJECTED, OTHER_SENTENCE)
-    drawn = with_sentence(equation(trace, Matrix(weights), tall=290), first_query(values))
-    picture("looking", drawn, Moving(TEMPERATURE, looked, about, elsewhere=True))
+    if shared.is_source_alone_random(values):
+        note(shared.source_words(values))
+    about = values.of(*shared.SOURCE, *shared.PROJECTED, shared.OTHER_SENTENCE)
+    drawn = with_sentence(equation(trace, Matrix(weights), tall=290), asks)
+    picture("looking", drawn, Moving(shared.TEMPERATURE, looked, about, elsewhere=True))
 
 with card(
     "roles",
@@ -73,8 +53,8 @@ with card(
 ):
     made = (*equation_of(trace["queries"]), NEW_LINE, *equation_of(trace["keys"]))
     picture("roles", equation(trace, *made, tall=400))
-    if not is_source_alone_random(values):
-        note(source_words(values))
+    if not shared.is_source_alone_random(values):
+        note(shared.source_words(values))
 
 with card(
     "scores",
@@ -113,8 +93,8 @@ with card(
 )
 def padding_in_the_source(values: Values, beside: Place) -> None:
     with beside:
-        control(PADDING, width=150)
-    filled = padded(values)
+        control(lesson.PADDING, width=150)
+    filled = lesson.padded(values)
     shares = filled["weights"]
     shown = (Matrix(shares.inputs[0]), "→", Matrix(shares))
     picture("padding", equation(filled, *shown, tall=300))
@@ -134,7 +114,7 @@ with deeper("what changes, values, the roles swapped, PyTorch’s own layer", "v
             if covered:
                 waits_for("Context vectors", "This table")
             else:
-                st.markdown(words.shapes_table(trace, itself(values)))
+                st.markdown(words.shapes_table(trace, lesson.itself(values)))
         with card(
             "values",
             "Values",
@@ -162,7 +142,7 @@ with deeper("what changes, values, the roles swapped, PyTorch’s own layer", "v
             "*hidden*: a mask here is True where a key may be seen."
         )
         light(*torch_agrees(trace))
-        light(*torch_agrees(padded(values)))
+        light(*torch_agrees(lesson.padded(values)))
         light(*sums_verdict(trace, "context_vectors"))
         known = ("queries", "keys", "values")
         for each in (r"Q = X W_Q", r"K = Y W_K", r"V = Y W_V"):
@@ -173,5 +153,8 @@ with deeper("what changes, values, the roles swapped, PyTorch’s own layer", "v
             "self-attention."
         )
 
-answers(words.answers(trace, values), covered)
-ends(PAGE, trace, "context_vectors")
+answers(
+    [words.who_asks(trace, asks), words.why_any_length(trace), words.what_is_mixed(trace, asks)],
+    covered,
+)
+ends(trace, "context_vectors")

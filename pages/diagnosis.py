@@ -4,8 +4,8 @@ import streamlit as st
 
 from attention_core.mistakes.named import NAMED
 from attention_ui.cards.alone import Place, alone
+from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note
-from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question, was_missed
 from attention_ui.cards.show import moves, picture
 from attention_ui.controls.control import Values
@@ -13,13 +13,11 @@ from attention_ui.controls.shared import HEAD
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, ends
 from attention_ui.frame.lights import draw_lights
-from attention_ui.frame.page import open_lesson, way_to
+from attention_ui.frame.page import way_to
 from attention_ui.lessons.mistakes_lab import game, lesson, words
 
-PAGE = "diagnosis"
-values = open_lesson(PAGE, game.CONTROLS)
-trace, name, this_round = game.trace_of(values), game.hidden(values), game.name_of_round(values)
-since_the_pin(trace, game.trace_of, game.CONTROLS)
+values, trace = begin("diagnosis")
+name, this_round = game.hidden(values), game.name_of_round(values)
 
 with card(
     "context",
@@ -78,5 +76,5 @@ with card(
     if was_missed(this_round):
         note("You will meet this one again: in two rounds, and in five.")
 
-answers(words.game_answers(values), covered)
-ends(PAGE, trace)
+answers([words.gave_it_away(values), words.finds_most(values), words.finds_none(values)], covered)
+ends(trace)

@@ -4,9 +4,9 @@ import streamlit as st
 
 from attention_core.examples import EXAMPLES
 from attention_core.experiments.saturation import N_KEYS, trials_at
+from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, note, waits_for
 from attention_ui.cards.common_questions import largest_when_divided
-from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, moves, picture
 from attention_ui.controls import held
@@ -14,24 +14,12 @@ from attention_ui.controls.part import part
 from attention_ui.controls.shared import MAX_SEED
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
-from attention_ui.frame.page import open_lesson
-from attention_ui.lessons.divide_by_sqrt_d import words
-from attention_ui.lessons.divide_by_sqrt_d.lesson import (
-    CONTROLS,
-    DRAW_SEED,
-    LOOK,
-    VD,
-    by_divisor,
-    trace_of,
-)
+from attention_ui.lessons.divide_by_sqrt_d import lesson, words
 from attention_ui.lessons.divide_by_sqrt_d.looks import look
 from attention_ui.lessons.divide_by_sqrt_d.published_variances import published_variances
 from attention_ui.picture.layout import Layout, equation
 
-PAGE = "divide_by_sqrt_d"
-values = open_lesson(PAGE, CONTROLS)
-trace = trace_of(values)
-since_the_pin(trace, trace_of, CONTROLS)
+values, trace = begin("divide_by_sqrt_d")
 products, sums, divided = (
     trace[name] for name in ("products", "dot_products", "scaled_dot_products")
 )
@@ -45,7 +33,7 @@ with card(
     "variance is 1, like that of the entries.",
 ) as beside:
     with beside:
-        control(DRAW_SEED, width=130)
+        control(lesson.DRAW_SEED, width=130)
         st.button(
             "Draw again",
             key="draw_again",
@@ -78,7 +66,7 @@ with card(
         note("The pictures wait for your guess: they would give it away.")
     else:
         with beside:
-            control(LOOK)
+            control(lesson.LOOK)
         part("look", look)
 
 with card(
@@ -89,13 +77,13 @@ with card(
     "vectors, and watch both.",
 ) as beside:
     with beside:
-        moves("three_divisors", VD, width=230, told=False)
+        moves("three_divisors", lesson.VD, width=230, told=False)
 
     def at_width(d: float) -> Layout:
         """What each divisor makes of vectors of this width."""
-        return by_divisor(int(d), words.effects_at(int(d), values.draw_seed))
+        return lesson.by_divisor(int(d), words.effects_at(int(d), values.draw_seed))
 
-    moving = Moving(VD, at_width, values.of(DRAW_SEED), elsewhere=True)
+    moving = Moving(lesson.VD, at_width, values.of(lesson.DRAW_SEED), elsewhere=True)
     picture("three_divisors", at_width(values.vector_width), moving, is_aside=True)
     measured = words.effects_at(values.vector_width, values.draw_seed)
     note(words.told_at(values.vector_width, measured))
@@ -116,5 +104,12 @@ with deeper("the two formulas, and what the notebook prints of this experiment")
             st.subheader("Checked against the notebook", anchor="notebook")
             published_variances()
 
-answers(words.answers(trace, values.draw_seed), frozenset({"variances"} if waits else ()))
-ends(PAGE, trace)
+answers(
+    [
+        words.why_the_root(words.WIDE),
+        words.assumes(trace),
+        words.without(words.WIDE, values.draw_seed),
+    ],
+    frozenset({"variances"} if waits else ()),
+)
+ends(trace)

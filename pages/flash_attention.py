@@ -5,25 +5,21 @@ import streamlit as st
 from attention_core.operations import MaskedFill
 from attention_core.trace import Step
 from attention_ui.cards.alone import Place, alone
+from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note
-from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, chart, moves, picture
 from attention_ui.controls.control import Values
 from attention_ui.controls.shared import CAUSAL_HEADS
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
-from attention_ui.frame.page import open_lesson
 from attention_ui.lessons.flash_attention import lesson, words
 from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix
 
-PAGE = "flash_attention"
 TALL = 150
 """Of a picture that shares its card with another one."""
-values = open_lesson(PAGE, lesson.CONTROLS)
-trace = lesson.trace_of(values)
-since_the_pin(trace, lesson.trace_of, lesson.CONTROLS)
+values, trace = begin("flash_attention")
 whole, table, tile = lesson.all_blocks(values), lesson.plain(values), lesson.chosen(values)
 at, block = lesson.where(tile), tile.query_block
 
@@ -232,9 +228,9 @@ with deeper("what training keeps, formulas, bytes counted on your sentence", "tr
                 equation(
                     again,
                     *(Matrix(again["weights"].inputs[0], title="scores"), "−"),
-                    *(Matrix(again["kept_largest"], title="m"), "→"),
+                    *(Matrix(again["exponentials_again"].inputs[1], title="m"), "→"),
                     *(Matrix(again["exponentials_again"], title="e^(score − m)"), "⊘"),
-                    *(Matrix(again["kept_sum"], title="ℓ"), "="),
+                    *(Matrix(again["weights_again"].inputs[1], title="ℓ"), "="),
                     Matrix(again["weights_again"], title="weights again"),
                     tall=TALL,
                 ),
@@ -259,5 +255,12 @@ with deeper("what training keeps, formulas, bytes counted on your sentence", "tr
         light(*words.counted(whole, table, values))
         st.markdown("Real kernels do all heads and texts at once, and fetch while they compute.")
 
-answers(lambda values: words.answers(trace, values), covered)
-ends(PAGE, trace)
+answers(
+    lambda values: [
+        words.what_is_kept(trace, tile),
+        words.why_it_shrinks(trace, tile),
+        words.what_it_saves(values),
+    ],
+    covered,
+)
+ends(trace)

@@ -5,22 +5,21 @@ import streamlit as st
 from attention_core.rounding import to_within
 from attention_core.small_models.induction import best_head, shipped_run
 from attention_ui.cards.alone import Place, alone
+from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, moves, picture
 from attention_ui.controls.control import Values
 from attention_ui.frame.ends import answers, deeper, ends
-from attention_ui.frame.page import open_lesson, way_to_a_real_model
+from attention_ui.frame.page import way_to_a_real_model
 from attention_ui.lessons.heads_learning import lesson, watching, words
 from attention_ui.lessons.heads_learning.own_run import train_one
 from attention_ui.picture.layout import equation
 from attention_ui.picture.learning import learning
 from attention_ui.words import number
 
-PAGE = "heads_learning"
 TALL = 340
-values: Values = open_lesson(PAGE, lesson.CONTROLS)
-trace = lesson.trace_of(values)
+values, trace = begin("heads_learning", has_pins=False)
 _, head = best_head(shipped_run().records[-1])
 
 with card(
@@ -112,5 +111,7 @@ with deeper("where this was found") as is_open:
             "those of one layer."
         )
 
-answers(words.answers(trace), covered)
-ends(PAGE, trace, "context_vectors")
+answers(
+    [words.looks_for(trace), words.two_layers(shipped_run()), words.steeply(shipped_run())], covered
+)
+ends(trace, "context_vectors")

@@ -3,43 +3,21 @@
 import streamlit as st
 
 from attention_ui.cards.alone import Place, alone
+from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note, waits_for
-from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, moves, picture
 from attention_ui.controls.control import Values
 from attention_ui.controls.shared import TEMPERATURE
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
-from attention_ui.frame.page import open_lesson
 from attention_ui.lessons.how_a_matrix_learns import lesson, pictures, words
 from attention_ui.lessons.how_a_matrix_learns.flow import flow
-from attention_ui.lessons.how_a_matrix_learns.lesson import (
-    ANSWERS,
-    ASKS,
-    CONTROLS,
-    ENTRY_CHANGE,
-    ENTRY_COLUMN,
-    ENTRY_MATRIX,
-    ENTRY_ROW,
-    LOSS,
-    OF_ENTRY,
-    OF_LAYER,
-    RATE,
-    REACH,
-    STARTS,
-    WAY,
-    WIDTH,
-    trace_of,
-)
 from attention_ui.picture.layout import equation
 
-PAGE = "how_a_matrix_learns"
 ROW = {"horizontal": True, "vertical_alignment": "bottom", "gap": "small"}
-values = open_lesson(PAGE, CONTROLS)
-trace = trace_of(values)
-since_the_pin(trace, trace_of, CONTROLS)
-layer, of_layer = lesson.layer_of(values), values.of(*OF_LAYER)
+values, trace = begin("how_a_matrix_learns")
+layer, of_layer = lesson.layer_of(values), values.of(*lesson.OF_LAYER)
 
 with card(
     "slope",
@@ -47,18 +25,18 @@ with card(
     f"{words.loss_words(values)} Click another entry to move it.",
 ) as beside:
     with beside:
-        moves("slope", ENTRY_CHANGE, width=250)
+        moves("slope", lesson.ENTRY_CHANGE, width=250)
     slope = pictures.Slope(values)
-    moving = Moving(ENTRY_CHANGE, slope.at, (of_layer, values.of(*OF_ENTRY)))
+    moving = Moving(lesson.ENTRY_CHANGE, slope.at, (of_layer, values.of(*lesson.OF_ENTRY)))
     picture("slope", slope.at(values.entry_change), moving, choosing=lesson.entry_at)
     with st.container(key="makes_slope", **ROW):
-        control(LOSS)
+        control(lesson.LOSS)
         if values.loss != "next_token":
-            control(ASKS, width=88)
-            control(ANSWERS, width=88)
-        control(ENTRY_MATRIX, width=104)
-        control(ENTRY_ROW, width=96)
-        control(ENTRY_COLUMN, width=68)
+            control(lesson.ASKS, width=88)
+            control(lesson.ANSWERS, width=88)
+        control(lesson.ENTRY_MATRIX, width=104)
+        control(lesson.ENTRY_ROW, width=96)
+        control(lesson.ENTRY_COLUMN, width=68)
     note(words.slope_words(trace, values))
 
 with card(
@@ -69,7 +47,7 @@ with card(
     "raises it. Point at a gradient to see what it is made of.",
 ) as beside:
     with beside:
-        control(WIDTH, width=150)
+        control(lesson.WIDTH, width=150)
     covered = question("row_sum", words.row_sum(trace), trace, ("grad_scaled_scores",))
     picture("gradients", flow(trace, covered & {"grad_scaled_scores"}))
     if not covered and (told := words.chain_words(trace, values)):
@@ -106,8 +84,8 @@ def row_of_softmax(values: Values, beside: Place) -> None:
 )
 def reach(values: Values, beside: Place) -> None:
     with beside:
-        moves("reach", REACH, width=230, told=False)
-    moving = Moving(REACH, pictures.reach, (), elsewhere=True)
+        moves("reach", lesson.REACH, width=230, told=False)
+    moving = Moving(lesson.REACH, pictures.reach, (), elsewhere=True)
     picture("reach", pictures.reach(values.reach_width), moving, is_aside=True)
     note(words.reach_words(values.reach_width))
 
@@ -122,7 +100,7 @@ def ways_back(values: Values, beside: Place) -> None:
         waits_for("A gradient for every number")
     else:
         with beside:
-            control(WAY)
+            control(lesson.WAY)
         shown = layer.way(values.gradient_way)
         picture("ways", pictures.way(shown, values.gradient_way), is_aside=True)
         light(*words.way_words(shown, values))
@@ -136,9 +114,11 @@ def ways_back(values: Values, beside: Place) -> None:
 )
 def one_update(values: Values, beside: Place) -> None:
     with beside:
-        moves("update", RATE, width=230, told=False)
+        moves("update", lesson.RATE, width=230, told=False)
     update = pictures.Update(values)
-    moving = Moving(RATE, update.at, (of_layer, values.of(ENTRY_MATRIX)), elsewhere=True)
+    moving = Moving(
+        lesson.RATE, update.at, (of_layer, values.of(lesson.ENTRY_MATRIX)), elsewhere=True
+    )
     picture("update", update.at(values.update_rate), moving, is_aside=True)
     st.markdown(words.update_words(update, values.update_rate))
     if values.loss == "next_token":
@@ -147,7 +127,7 @@ def one_update(values: Values, beside: Place) -> None:
 
 with deeper("the chain rule in formulas, and another start") as is_open:
     if is_open:
-        control(STARTS, width=200)
+        control(lesson.STARTS, width=200)
         st.markdown(
             "The chain rule: how the loss depends on a number is how it depends on what is made of "
             "that number, times how that depends on the number; over all that is made of it, "
@@ -160,5 +140,14 @@ with deeper("the chain rule in formulas, and another start") as is_open:
             if name in way_back and "grad_" in name and step.inputs:
                 st.latex(step.formula)
 
-answers(words.answers(trace, values), covered, about_weights=False)
-ends(PAGE, trace, "context_vectors")
+answers(
+    [
+        words.why_up(trace, values),
+        words.why_it_sums_to_0(trace),
+        words.why_hidden_keys_learn_nothing(),
+        words.how_far(trace),
+    ],
+    covered,
+    about_weights=False,
+)
+ends(trace, "context_vectors")

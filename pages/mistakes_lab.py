@@ -1,8 +1,8 @@
 """The mistakes lab: what people really get wrong in attention code, switched on one at a time."""
 
 from attention_ui.cards.alone import Place, alone
+from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note
-from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
 from attention_ui.cards.show import moves, picture
 from attention_ui.controls.control import Values
@@ -10,14 +10,12 @@ from attention_ui.controls.shared import HEAD
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.lights import draw_lights
-from attention_ui.frame.page import open_lesson, way_to
+from attention_ui.frame.page import way_to
 from attention_ui.lessons.mistakes_lab import lesson, words
 from attention_ui.lessons.mistakes_lab.seen import show_others, show_stories
 
-PAGE = "mistakes_lab"
-values = open_lesson(PAGE, lesson.CONTROLS)
-trace, mistake = lesson.trace_of(values), lesson.chosen(values)
-since_the_pin(trace, lesson.trace_of, lesson.CONTROLS)
+values, trace = begin("mistakes_lab")
+mistake = lesson.chosen(values)
 
 
 @alone(
@@ -32,8 +30,7 @@ def compared(values: Values, beside: Place) -> None:
         if lesson.is_of_heads(values):
             control(HEAD, width=110)
         moves("compared", lesson.SWITCH, width=130)
-    if told := words.instead_words(values):
-        note(told)
+    note(words.instead_words(values))
     picture("compared", *lesson.compared(trace, values, tall=260))
     lesson.show_lines(mistake.named)
 
@@ -78,5 +75,5 @@ with deeper("what else the notebooks can teach", "other_stories") as is_open:
     if is_open:
         show_others()
 
-answers(words.lab_answers(trace, values), covered)
-ends(PAGE, trace)
+answers([words.how_far(trace, values), words.what_finds(values), words.enough(values)], covered)
+ends(trace)

@@ -6,52 +6,26 @@ import streamlit as st
 
 from attention_core.mechanism.head_ways import heads_one_by_one
 from attention_ui.cards.alone import Place, alone
+from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note, waits_for
-from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, chart, moves, picture
+from attention_ui.controls import shared
 from attention_ui.controls.control import Values
-from attention_ui.controls.shared import (
-    CAUSAL_HEADS,
-    D_HEAD,
-    D_MODEL,
-    D_VALUE,
-    H_SEED,
-    HEAD,
-    N_HEADS,
-    QUERY,
-    first_query,
-    heads_recipe_of,
-)
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.lights import sums_verdict
-from attention_ui.frame.page import open_lesson, way_to_a_real_model
-from attention_ui.lessons.multi_head_attention import checks, words
-from attention_ui.lessons.multi_head_attention.lesson import (
-    CONTROLS,
-    CUT_BY,
-    HEAD_CUT,
-    HEAD_OFF,
-    MAKES_HEADS,
-    MIX,
-    heads_compete,
-    one_head,
-    side_by_side,
-    trace_of,
-    without_a_head,
-)
+from attention_ui.frame.page import way_to_a_real_model
+from attention_ui.lessons.multi_head_attention import checks, lesson, words
 from attention_ui.lessons.multi_head_attention.parts import parts
 from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix, of_unknown_shape
 from attention_ui.picture.sentence import with_sentence
 
-PAGE = "multi_head_attention"
 SPLIT = ("split_queries", "head_queries", "permuted_queries", "mixed_queries")
 """The queries of single heads, whose shape a question asks for."""
-values = open_lesson(PAGE, CONTROLS, sidebar=(H_SEED,))
-trace, recipe = trace_of(values), heads_recipe_of(values)
-since_the_pin(trace, trace_of, CONTROLS)
+values, trace = begin("multi_head_attention", sidebar=(shared.H_SEED,))
+recipe = shared.heads_recipe_of(values)
 n_heads, query = recipe.n_heads, values.query
 
 with card(
@@ -61,17 +35,13 @@ with card(
     "agree, and where does one see what another overlooks?",
 ) as beside:
     with beside:
-        control(N_HEADS, width=150)
-        control(CAUSAL_HEADS)
-    heads = equation(trace, *side_by_side(trace["head_weights"]), tall=265)
-    picture("weights", with_sentence(heads, first_query(values)))
-    for told in (
-        words.names_words(values),
-        words.asks_nothing(trace, first_query(values)),
-        words.left_out_words(trace["head_weights"]),
-    ):
-        if told:
-            note(told)
+        control(shared.N_HEADS, width=150)
+        control(shared.CAUSAL_HEADS)
+    heads = equation(trace, *lesson.side_by_side(trace["head_weights"]), tall=265)
+    picture("weights", with_sentence(heads, shared.first_query(values)))
+    note(words.names_words(values))
+    note(words.asks_nothing(trace, shared.first_query(values)))
+    note(words.left_out_words(trace["head_weights"]))
     way_to_a_real_model("All heads of a real model at once", "previous")
 
 with card(
@@ -85,11 +55,11 @@ with card(
     "columns. Keys and values are made the same way.",
 ) as beside:
     with beside:
-        for each in (D_MODEL, D_HEAD, D_VALUE):
+        for each in (shared.D_MODEL, shared.D_HEAD, shared.D_VALUE):
             control(each, width=100, label=each.label.rpartition(", ")[2])
     covered = question("shape", words.shape(trace, recipe), trace, SPLIT)
     joined = trace["joined_queries"]
-    split = side_by_side(trace["split_queries"], briefly=True)
+    split = lesson.side_by_side(trace["split_queries"], briefly=True)
     split = (of_unknown_shape(Matrix(trace["split_queries"])),) if covered else split
     picture("split", equation(trace, joined, "→", *split, tall=270))
     if not covered:
@@ -110,8 +80,8 @@ def cut_from(values: Values) -> str:
 )
 def no_transpose(values: Values, beside: Place) -> None:
     with beside:
-        control(CUT_BY)
-        control(HEAD_CUT, widget="selectbox", width=120)
+        control(lesson.CUT_BY)
+        control(lesson.HEAD_CUT, widget="selectbox", width=120)
     made = cut_from(values)
     head = values.head_cut
     if covered:
@@ -135,12 +105,11 @@ with card(
     + (" Only here do the heads meet." if n_heads > 1 else ""),
 ) as beside:
     with beside:
-        control(MIX)
-    contexts = side_by_side(trace["head_context_vectors"], briefly=True)
+        control(lesson.MIX)
+    contexts = lesson.side_by_side(trace["head_context_vectors"], briefly=True)
     mixed = (Matrix(trace["concat"]), "·", Matrix(trace["W_output"]), "=", Matrix(trace["output"]))
     picture("output", equation(trace, *contexts, "→", *mixed, tall=275))
-    if told := words.one_sum(trace, query):
-        note(told)
+    note(words.one_sum(trace, query))
 
 with card(
     "parts",
@@ -149,10 +118,10 @@ with card(
     "add the results. So you can see how much of each number comes from which head.",
 ) as beside:
     with beside:
-        control(QUERY, width=150)
+        control(shared.QUERY, width=150)
     covered |= question("adds_most", words.adds_most(trace, query), trace, ("head_outputs",))
     hides = "head_outputs" in covered
-    given = side_by_side(trace["head_outputs"], covered=hides)
+    given = lesson.side_by_side(trace["head_outputs"], covered=hides)
     added = [part for each in given for part in ("+", each)][1:]
     whole = Matrix(trace["output_from_heads"])
     picture("parts", equation(trace, *added, "=", whole, tall=275))
@@ -169,23 +138,23 @@ with card(
 def a_head_off(values: Values, beside: Place) -> None:
     with beside:
         if n_heads > 1:
-            moves("off", HEAD_OFF)
+            moves("off", lesson.HEAD_OFF)
 
     def without(head: int) -> tuple:
         """The output with all heads, without one, and the difference."""
-        lost = without_a_head(trace, int(head))["output_lost"]
+        lost = lesson.without_a_head(trace, int(head))["output_lost"]
         left = (Matrix(lost.inputs[0]), "−", Matrix(lost.inputs[1], covered=hides))
         return *left, "=", Matrix(lost, covered=hides)
 
-    about = (*values.of(*MAKES_HEADS), hides)
-    moving = Moving(HEAD_OFF, without, about, elsewhere=True) if n_heads > 1 else None
-    lost = without_a_head(trace, values.head_off)
+    about = (*values.of(*lesson.MAKES_HEADS), hides)
+    moving = Moving(lesson.HEAD_OFF, without, about, elsewhere=True) if n_heads > 1 else None
+    lost = lesson.without_a_head(trace, values.head_off)
     picture("off", equation(lost, *without(values.head_off), tall=265), moving)
     if not hides:
         light(*checks.lost_agrees(trace, lost, values.head_off))
 
 
-wrong = heads_compete(values)
+wrong = lesson.heads_compete(values)
 with deeper(
     "what heads cost, their scores, three ways to make them, heads that compete",
     *("cost", "scores", "one_head", "ways", "compete"),
@@ -209,16 +178,16 @@ with deeper(
             "Softmax turns each row into the weights at the top. A colour means the same number in "
             "every head.",
         ):
-            picture("scores", equation(trace, *side_by_side(before_softmax)))
+            picture("scores", equation(trace, *lesson.side_by_side(before_softmax)))
         with card(
             "one_head",
             "One head at a time",
             "A head is an attention like any other, on narrower queries, keys and values.",
         ) as beside:
             with beside:
-                control(HEAD)
+                control(shared.HEAD)
             if not covered & {*SPLIT}:
-                picture("one_head", equation(trace, *one_head(trace, values.head), tall=460))
+                picture("one_head", equation(trace, *lesson.one_head(trace, values.head), tall=460))
         with card(
             "ways",
             "Three ways to the same heads",
@@ -240,7 +209,7 @@ with deeper(
             "Here softmax runs over the wrong axis: for each pair of query and key, the heads "
             "share a weight of 1, and the rows no longer sum to 1. No mask is used here.",
         ):
-            picture("compete", equation(wrong, *side_by_side(wrong["head_weights"])))
+            picture("compete", equation(wrong, *lesson.side_by_side(wrong["head_weights"])))
             light(*checks.sums_over_heads(wrong))
         if not covered & {*SPLIT}:
             st.dataframe(
@@ -255,8 +224,7 @@ with deeper(
             light(*checks.sum_agrees(trace))
         light(*sums_verdict(trace, "output"))
         light(*checks.torch_agrees(trace))
-        if told := checks.torch_words(trace):
-            note(told)
+        note(checks.torch_words(trace))
         known = ("head_queries", "head_keys", "head_values")
         st.latex(trace.formula("head_context_vectors", known=known))
         st.latex(trace.formula("output", known=("head_context_vectors", "W_output")))
@@ -266,5 +234,13 @@ with deeper(
             "it."
         )
 
-answers(words.answers(trace, values), covered)
-ends(PAGE, trace, "output", "multi_head", others={"multi_head_wrong_axis": wrong})
+answers(
+    [
+        words.why_several(trace, query),
+        words.why_transpose(trace),
+        words.what_a_head_adds(trace, query),
+        words.what_heads_cost(values.d_in, recipe),
+    ],
+    covered,
+)
+ends(trace, "output", "multi_head", others={"multi_head_wrong_axis": wrong})

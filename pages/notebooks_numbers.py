@@ -3,6 +3,7 @@
 import streamlit as st
 
 from attention_ui.cards.alone import Place, alone
+from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light
 from attention_ui.cards.question import question
 from attention_ui.cards.show import picture
@@ -10,13 +11,10 @@ from attention_ui.controls.control import Values
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, ends
 from attention_ui.frame.long_run import go_on_with_page
-from attention_ui.frame.page import open_lesson
 from attention_ui.lessons.notebooks_numbers import check, lesson, words
 from attention_ui.lessons.notebooks_numbers.results import show_results
 
-PAGE = "notebooks_numbers"
-values = open_lesson(PAGE, lesson.CONTROLS)
-trace = lesson.trace_of(values)
+values, trace = begin("notebooks_numbers", has_pins=False)
 run = check.check_of_all()
 is_over = run.share >= 1
 
@@ -66,6 +64,6 @@ with card(
         light(*lesson.verdict(values, trace))
         st.markdown(check.what_the_slack_is())
 
-answers(words.answers(trace, values), covered)
-ends(PAGE, trace)
+answers([words.by_rounding(values), words.by_processor(trace, values), words.never()], covered)
+ends(trace)
 go_on_with_page(run)

@@ -9,57 +9,26 @@ from attention_core.mechanism.trainable import add_other_ways, attend_trainable
 from attention_core.recipes import PLURAL, ROLES
 from attention_core.text.embedding import embed
 from attention_ui.cards.alone import Place, alone
+from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note, waits_for
-from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, chart, moves, picture
+from attention_ui.controls import shared
 from attention_ui.controls.control import Values
 from attention_ui.controls.grid import grid
-from attention_ui.controls.shared import (
-    BIAS,
-    D_OUT,
-    D_V,
-    SCALE,
-    START,
-    TOKEN,
-    inputs_of,
-    projections_of,
-)
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.long_run import go_on
-from attention_ui.frame.page import open_lesson
 from attention_ui.lessons.queries_keys_values import lesson, words
-from attention_ui.lessons.queries_keys_values.lesson import (
-    CONTROLS,
-    MAKES_WEIGHTS,
-    MATRIX,
-    OWN_KEYS,
-    RATE,
-    ROLE,
-    SEEDS,
-    STEPS,
-    T_SCALED,
-    T_WIDTH,
-    TRAINED,
-    TYPED_INTO,
-    ZEROED,
-    trace_of,
-    with_own_keys,
-)
-from attention_ui.lessons.queries_keys_values.starts import bars_of_starts, compared_starts, spread
 from attention_ui.lessons.queries_keys_values.training import Watched, trained_so_far, training
 from attention_ui.picture.below import products
 from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.sentence import with_sentence
 
-PAGE = "queries_keys_values"
 ROW = {"horizontal": True, "vertical_alignment": "bottom", "gap": "medium"}
-values = open_lesson(PAGE, CONTROLS)
-trace = trace_of(values)
-since_the_pin(trace, trace_of, CONTROLS)
-embedded = embed(inputs_of(values))
+values, trace = begin("queries_keys_values")
+embedded = embed(shared.inputs_of(values))
 weights, contexts = trace["weights"], trace["context_vectors"]
 again = lesson.drawn_again(values)
 
@@ -70,14 +39,14 @@ with card(
     "by (its **key**) and what it hands on (its **value**). All tokens share these matrices.",
 ) as beside:
     with beside:
-        control(TOKEN, width=150)
+        control(shared.TOKEN, width=150)
     pairs = [(trace[f"W_{role}"], trace[f"one_{role}"]) for role in ROLES]
     picture("matrices", products(trace, trace["one_embedding"], pairs, tall=222))
     with st.container(key="makes_matrices", **ROW):
-        control(START, width="content")
-        control(D_OUT, width=225)
-        control(D_V, width=170)
-        control(BIAS)
+        control(shared.START, width="content")
+        control(shared.D_OUT, width=225)
+        control(shared.D_V, width=170)
+        control(shared.BIAS)
     st.markdown(f"{words.matrix_words(values)} {words.origin_words(values, trace)}")
 
 with card(
@@ -115,8 +84,8 @@ with card(
     "of them asks.",
 ) as beside:
     with beside:
-        control(SCALE, label="Divide by")
-        moves("weights", OWN_KEYS, width=220)
+        control(shared.SCALE, label="Divide by")
+        moves("weights", lesson.OWN_KEYS, width=220)
     covered = question(
         "sure_rows", words.how_many_sure(weights.value), trace, ("weights", "largest_weights")
     )
@@ -124,20 +93,20 @@ with card(
 
     def with_keys(own: float) -> tuple:
         """Scores beside weights, with keys that are so much their own."""
-        found = with_own_keys(embedded, values, own)["weights"]
+        found = lesson.with_own_keys(embedded, values, own)["weights"]
         scaled, scores = found.inputs[0], found.inputs[0]
         if scaled.name == "scaled_scores":
             scores = scaled.inputs[0]
         before = () if scores is scaled else (Matrix(scores), "→")
         return (*before, Matrix(scaled), "→", Matrix(found, covered=is_covered))
 
-    about = (*values.of(*MAKES_WEIGHTS), is_covered)
-    now = with_own_keys(embedded, values, values.own_keys)
+    about = (*values.of(*lesson.MAKES_WEIGHTS), is_covered)
+    now = lesson.with_own_keys(embedded, values, values.own_keys)
     drawn = equation(now, *with_keys(values.own_keys), tall=262)
-    moving = Moving(OWN_KEYS, with_keys, about)
+    moving = Moving(lesson.OWN_KEYS, with_keys, about)
     picture("weights", with_sentence(drawn, values.token), moving)
     if not is_covered:
-        alike, plain = with_own_keys(embedded, values, 0.0), lesson.of_embeddings(values)
+        alike, plain = lesson.with_own_keys(embedded, values, 0.0), lesson.of_embeddings(values)
         note(words.own_keys_words(trace, alike, plain))
 
 with card(
@@ -162,22 +131,22 @@ with card(
     "good predictions.",
 )
 def train_it(values: Values, beside: Place) -> None:
-    if len(inputs_of(values).tokens) < 2:
+    if len(shared.inputs_of(values).tokens) < 2:
         st.markdown("A sentence of one token has no next token to predict. Add a word.")
         return
     with st.container(key="makes_training", **ROW):
-        control(RATE, width=150)
-        control(STEPS, width=150)
-        control(T_WIDTH, label="Width", width=130)
-        control(T_SCALED, label="Divide by √d")
+        control(lesson.RATE, width=150)
+        control(lesson.STEPS, width=150)
+        control(lesson.T_WIDTH, label="Width", width=130)
+        control(lesson.T_SCALED, label="Divide by √d")
     with beside, st.container(width=260, gap="xsmall"):
         run = training(values)
         watched = Watched(values, run)
         if watched.can_be_moved:
-            moves("train", TRAINED, width=260, told=False)
+            moves("train", lesson.TRAINED, width=260, told=False)
     moving = None
     if watched.can_be_moved:
-        moving = Moving(TRAINED, watched.picture, watched.about, elsewhere=True)
+        moving = Moving(lesson.TRAINED, watched.picture, watched.about, elsewhere=True)
     picture("train", watched.picture(values.trained), moving)
     if watched.is_finished:
         light(*words.outcome(watched.records, values.rate))
@@ -198,18 +167,18 @@ with deeper(
             "the other two as they are."
         )
         with st.container(**ROW):
-            for each in SEEDS:
+            for each in lesson.SEEDS:
                 control(each, width=200)
         matrix = st.segmented_control(
-            "Type into", [*TYPED_INTO], default="W_query", required=True, key="typed_into"
+            "Type into", [*lesson.TYPED_INTO], default="W_query", required=True, key="typed_into"
         )
         matrix = matrix or "W_query"
         drawn = trace.get(f"drawn_{matrix}", trace[matrix])
-        grid(trace, TYPED_INTO[matrix], trace[matrix], drawn)
+        grid(trace, lesson.TYPED_INTO[matrix], trace[matrix], drawn)
 
         st.subheader("All tokens at once", anchor="all_tokens")
         st.markdown("What one token does above, all tokens do at once: one product per matrix.")
-        control(ROLE)
+        control(lesson.ROLE)
         picture("projections", equation(trace, trace[PLURAL[values.role]], tall=260))
 
         st.subheader("One token’s context vector", anchor="one_context")
@@ -222,7 +191,7 @@ with deeper(
         picture("one_context", equation(trace, *parts, tall=260))
 
         st.subheader("What if a matrix were all 0?", anchor="zeroed")
-        control(ZEROED)
+        control(lesson.ZEROED)
         zeros = lesson.with_zeros(values)
         is_told = zeros["weights"].value.equal(weights.value) and "weights" in covered
         zeroed = (
@@ -259,9 +228,9 @@ with deeper(
         if "weights" in covered:
             waits_for("Scores and weights")
         else:
-            starts = compared_starts(values)
-            chart("starts", bars_of_starts(starts), width=640, height=250)
-            st.dataframe(spread(starts), width="content")
+            starts = words.compared_starts(values)
+            chart("starts", words.bars_of_starts(starts), width=640, height=250)
+            st.dataframe(words.spread(starts), width="content")
             st.markdown(words.starts_verdict({n: t["weights"].value for n, t in starts.items()}))
 
         st.subheader("What training changed", anchor="trained_matrix")
@@ -269,10 +238,10 @@ with deeper(
             if so_far.most:
                 st.text(words.change_words(trace.labels("token"), so_far.most))
             with st.container(**ROW):
-                control(MATRIX)
+                control(lesson.MATRIX)
                 if so_far.can_be_moved:
-                    moves("trained", TRAINED, width=200, told=False)
-            moving = Moving(TRAINED, partial(so_far.change, values.trained_matrix),
+                    moves("trained", lesson.TRAINED, width=200, told=False)
+            moving = Moving(lesson.TRAINED, partial(so_far.change, values.trained_matrix),
                             (so_far.about, values.trained_matrix), elsewhere=True)  # fmt: skip
             drawn = equation(
                 so_far.trace(values.trained),
@@ -309,7 +278,16 @@ with deeper(
             drawn = [Matrix(again[each], covered=each in covered) for each in names]
             picture("again", equation(again, *drawn[:3], "→", drawn[3], tall=260))
 
-answers(words.answers(trace, values), covered)
-linear = add_other_ways(attend_trainable(embedded.branch(), projections_of(values, start="linear")))
+answers(
+    [
+        words.who_answers(trace, values.token),
+        words.what_training_changes(values),
+        words.without_values(trace, values.token),
+    ],
+    covered,
+)
+linear = add_other_ways(
+    attend_trainable(embedded.branch(), shared.projections_of(values, start="linear"))
+)
 others = {"qkv_linear": linear, "qkv_wrong_axis": lesson.wrong_axis(values)}
-ends(PAGE, trace, "context_vectors", "qkv", others=others | ({"qkv_again": again} if again else {}))
+ends(trace, "context_vectors", "qkv", others=others | ({"qkv_again": again} if again else {}))

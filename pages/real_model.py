@@ -159,4 +159,4 @@ with st.container(key="looked_into"):
             patched(values, found)
 
     answers(words.answers(values, found), covered)
-    ends(PAGE, trace)
+    ends(trace)

@@ -8,44 +8,21 @@ import streamlit as st
 from attention_core.operations import MatMulByLoop
 from attention_core.rounding import agree, difference, to_within
 from attention_core.text.embedding import embed
+from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note, waits_for
-from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import first_shown, question
 from attention_ui.cards.show import Moving, chart, moves, picture
 from attention_ui.charts.picture import picture as as_points
-from attention_ui.controls.shared import (
-    DIVIDE,
-    FACTOR,
-    POSITIONS,
-    QUERY,
-    UP_TO,
-    first_query,
-    inputs_of,
-)
+from attention_ui.controls import shared
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
-from attention_ui.frame.page import open_lesson
-from attention_ui.lessons.simplified_attention import words
-from attention_ui.lessons.simplified_attention.lesson import (
-    ACROSS,
-    CONTROLS,
-    MAKES_SCORES,
-    SIMILARITY,
-    STRETCH,
-    UP,
-    scores_with_factor,
-    trace_of,
-    with_factor,
-)
+from attention_ui.lessons.simplified_attention import lesson, words
 from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.sentence import with_sentence
 
-PAGE = "simplified_attention"
 OF_ONE_QUERY = ("query_weights", "weighted_embeddings", "running_context")
-values = open_lesson(PAGE, CONTROLS)
-trace = trace_of(values)
-since_the_pin(trace, trace_of, CONTROLS)
+values, trace = begin("simplified_attention")
 scores, weights, contexts = trace["scores"], trace["weights"], trace["context_vectors"]
 vectors, scaled = contexts.inputs[1], weights.inputs[0]
 asked = words.asked_query(weights.value)
@@ -58,21 +35,21 @@ with card(
     "column.",
 ) as beside:
     with beside:
-        control(SIMILARITY)
-        control(STRETCH, width=140)
-        moves("scores", FACTOR)
-    embedded = embed(inputs_of(values))
+        control(shared.SIMILARITY)
+        control(lesson.STRETCH, width=140)
+        moves("scores", shared.FACTOR)
+    embedded = embed(shared.inputs_of(values))
 
     def compared(factor: float) -> tuple:
         """Every vector beside every other, with one of them stretched."""
-        found = scores_with_factor(embedded, values, factor)
+        found = lesson.scores_with_factor(embedded, values, factor)
         each = found.inputs[0]
         called = "directions" if values.similarity == "cosine" else "embeddings"
         turned = Matrix(each, title=f"{called}ᵀ (turned)", transposed=True)
         return Matrix(each, title=called), "·", turned, "=", Matrix(found)
 
-    about = values.of(*MAKES_SCORES)
-    moving = Moving(FACTOR, compared, about, elsewhere=True)
+    about = values.of(*lesson.MAKES_SCORES)
+    moving = Moving(shared.FACTOR, compared, about, elsewhere=True)
     picture("scores", equation(trace, *compared(values.factor)), moving)
 
 with card(
@@ -82,20 +59,19 @@ with card(
     "Point at a word, or read along a row, to see how one query spreads its attention.",
 ) as beside:
     with beside:
-        control(DIVIDE)
+        control(shared.DIVIDE)
     of_query = OF_ONE_QUERY if values.query == asked else ()
     about = ("weights", *of_query)
     covered = question("looks_at", words.looks_at(trace, values), trace, about)
-    first = first_shown(asked, first_query(values))
+    first = first_shown(asked, shared.first_query(values))
     shown = [Matrix(scaled), "→", Matrix(weights, covered="weights" in covered)]
     if scaled is not scores:
         shown = [Matrix(scores), "÷ √d", *shown]
     picture("weights", with_sentence(equation(trace, *shown, tall=330), first))
     if values.factor != 1 and not covered:
-        plain = with_factor(embed(inputs_of(values)), values, 1.0)
+        plain = lesson.with_factor(embed(shared.inputs_of(values)), values, 1.0)
         note(words.moved_words(plain, trace, values))
-    if told := words.blanks_words(trace, values):
-        note(told)
+    note(words.blanks_words(trace, values))
 
 with card(
     "context",
@@ -105,7 +81,7 @@ with card(
     "vector.",
 ) as beside:
     with beside:
-        control(POSITIONS)
+        control(shared.POSITIONS)
     hidden = "weights" in covered
     picture(
         "context",
@@ -132,8 +108,8 @@ with card(
     "and adds its share to the context vector: the last row of the sum. **Σ** means add up.",
 ) as beside:
     with beside:
-        control(QUERY, width=150)
-        moves("one_query", UP_TO)
+        control(shared.QUERY, width=150)
+        moves("one_query", shared.UP_TO)
     one_is_covered = bool(covered & {*OF_ONE_QUERY})
 
     def walked(reached: int) -> tuple:
@@ -152,8 +128,12 @@ with card(
             *("Σ", part("running_context")),
         )
 
-    about = (*values.of(*MAKES_SCORES, FACTOR, QUERY), one_is_covered)
-    picture("one_query", equation(trace, *walked(values.shown_terms)), Moving(UP_TO, walked, about))
+    about = (*values.of(*lesson.MAKES_SCORES, shared.FACTOR, shared.QUERY), one_is_covered)
+    picture(
+        "one_query",
+        equation(trace, *walked(values.shown_terms)),
+        Moving(shared.UP_TO, walked, about),
+    )
 
 with card(
     "picture",
@@ -166,8 +146,8 @@ with card(
 ) as beside:
     if values.d_in > 1:
         with beside:
-            control(ACROSS, width=130)
-            control(UP, width=130)
+            control(shared.ACROSS, width=130)
+            control(shared.UP, width=130)
         if one_is_covered:
             waits_for("Weights", "This picture")
         else:
@@ -199,5 +179,12 @@ with deeper("scores by a loop, all of it as a formula", "loop") as is_open:
             "brings all scores nearer to 0, and the weights nearer to each other, unless d is 1."
         )
 
-answers(words.answers(trace, values, covered), covered)
-ends(PAGE, trace, "context_vectors", "simplified")
+answers(
+    [
+        words.which_axis(trace, values, covered),
+        words.made_of(trace, values),
+        words.on_order(trace, values),
+    ],
+    covered,
+)
+ends(trace, "context_vectors", "simplified")

@@ -1,53 +1,36 @@
 """Lesson 3: why scores go through a softmax, and are not just divided by their sum."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from attention_core.mechanism.softmax import exp_limits, normalise_row, store_row
 from attention_core.rounding import to_within
 from attention_core.trace import Trace
 from attention_ui.cards.alone import Place, alone
+from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note
-from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, chart, moves, picture
 from attention_ui.controls import held
 from attention_ui.controls.control import Values
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
-from attention_ui.frame.page import open_lesson
-from attention_ui.lessons.softmax_or_sum import words
+from attention_ui.lessons.softmax_or_sum import lesson, words
 from attention_ui.lessons.softmax_or_sum.by_hand import nudge, take_over
 from attention_ui.lessons.softmax_or_sum.curves import over_factors
 from attention_ui.lessons.softmax_or_sum.ledger import ledger
-from attention_ui.lessons.softmax_or_sum.lesson import (
-    CONTROLS,
-    MAGNIFY,
-    MAKES_ROW,
-    POOR,
-    PRECISION,
-    PUSH,
-    ROW_FROM,
-    ROW_QUERY,
-    SHIFT,
-    TYPED,
-    matches_of,
-    row_of,
-    trace_of,
-)
 from attention_ui.picture.equation_parts import equation_of
 from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.sentence import with_sentence
 from attention_ui.words import number
 
-PAGE = "softmax_or_sum"
 TALL = 260
 STANDING = 16
 """A query with more entries is too tall to stand beside the embeddings: it is a row of them."""
-values = open_lesson(PAGE, CONTROLS)
-given = row_of(values)
-trace = trace_of(values)
-since_the_pin(trace, trace_of, CONTROLS)
+values, trace = begin("softmax_or_sum")
+given = lesson.row_of(values)
 row, by_sum, by_softmax = (trace[n] for n in ("score_row", "sum_weights", "softmax_weights"))
 scores = row.value
 hopeless = words.is_hidden(scores)
@@ -85,9 +68,9 @@ def both(made: Trace, hidden: frozenset[str] = frozenset()) -> tuple:
 )
 def two_ways(values: Values, beside: Place) -> None:
     with beside:
-        moves("two_ways", POOR)
-    matches = matches_of(values.poor)
-    moving = Moving(POOR, lambda poor: both(matches_of(poor)), (), elsewhere=True)
+        moves("two_ways", lesson.POOR)
+    matches = lesson.matches_of(values.poor)
+    moving = Moving(lesson.POOR, lambda poor: both(lesson.matches_of(poor)), (), elsewhere=True)
     picture("two_ways", equation(matches, *both(matches)), moving, is_aside=True)
     note(words.matches_words(matches, values.poor))
 
@@ -102,11 +85,11 @@ with card(
     "lesson, but only one row of them, drawn upright.",
 ) as beside:
     with beside:
-        control(ROW_FROM)
+        control(lesson.ROW_FROM)
         if is_typed:
-            control(TYPED, width=300)
+            control(lesson.TYPED, width=300)
         else:
-            control(ROW_QUERY, width=150)
+            control(lesson.ROW_QUERY, width=150)
             take_over(values, scores)
     if is_typed:
         with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
@@ -164,7 +147,7 @@ with card(
             f"No weight is below 0, and they sum to 1, {to_within(off)}.",
         )
 
-about = (*values.of(*MAKES_ROW), covered)
+about = (*values.of(*lesson.MAKES_ROW), covered)
 if not hopeless:
 
     @alone(
@@ -184,19 +167,19 @@ if not hopeless:
                     type="tertiary",
                     on_click=held.change,
                     kwargs={"shift": nearest},
-                    disabled=abs(nearest) > SHIFT.field.most,
+                    disabled=abs(nearest) > lesson.SHIFT.field.most,
                     help=f"The sum is 0 where the constant is {number(zero)}: minus the mean of "
                     "the scores.",
                 )
-            moves("constant", SHIFT)
-            control(SHIFT, widget="text_input", label="Exactly", width=80)
+            moves("constant", lesson.SHIFT)
+            control(lesson.SHIFT, widget="text_input", label="Exactly", width=80)
 
         def shifted(shift: float) -> Trace:
             """Both ways from the row with a number added to all scores."""
             return normalise_row(given.branch(), shift=shift)
 
         now = shifted(values.shift)
-        moving = Moving(SHIFT, lambda by: both(shifted(by), covered), about, elsewhere=True)
+        moving = Moving(lesson.SHIFT, lambda by: both(shifted(by), covered), about, elsewhere=True)
         picture("constant", equation(now, *both(now, covered), tall=TALL), moving)
         if "sum_weights" not in covered:
             moved, shares = now["sum_weights"].inputs[0], now["sum_weights"]
@@ -217,10 +200,12 @@ if not hopeless:
     )
     def multiply(values: Values, beside: Place) -> None:
         with beside:
-            moves("magnify", MAGNIFY)
+            moves("magnify", lesson.MAGNIFY)
 
         now = magnified(values.magnify)
-        moving = Moving(MAGNIFY, lambda by: both(magnified(by), covered), about, elsewhere=True)
+        moving = Moving(
+            lesson.MAGNIFY, lambda by: both(magnified(by), covered), about, elsewhere=True
+        )
         picture("magnify", equation(now, *both(now, covered), tall=TALL), moving)
         if not now["softmax_weights"].value.isfinite().all():
             light(False, "0 · (−∞) is not a number. With a hidden score, choose a factor above 0.")
@@ -262,8 +247,8 @@ if not hopeless:
                 "try numbers of half the size, float16 and bfloat16."
             )
             with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-                control(PUSH, width=320)
-                control(PRECISION)
+                control(lesson.PUSH, width=320)
+                control(lesson.PRECISION)
             stored = store_row(given.branch(), values.push, values.precision)
             has = {name: step.value for name, step in stored.items()}
             largest, zero = exp_limits(values.precision)
@@ -294,5 +279,7 @@ if not hopeless:
             st.latex(trace.formula("sum_weights", known=("score_row",)))
             st.latex(trace.formula("softmax_weights", known=("score_row", "largest")))
 
-answers(words.answers(trace), covered)
-ends(PAGE, trace, lesson=PAGE)
+adding = words.on_adding(trace)
+adding = replace(adding, card="softmax") if hopeless else adding
+answers([words.why_e(trace), adding, words.on_a_lead(trace)], covered)
+ends(trace, lesson="softmax_or_sum")

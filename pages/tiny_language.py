@@ -6,23 +6,21 @@ from attention_core.small_models.figures import TEXTS
 from attention_core.small_models.grammar import WORDS
 from attention_core.small_models.recording import shipped_recording
 from attention_ui.cards.alone import Place, alone
+from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, chart, moves, picture
 from attention_ui.controls.control import Values
 from attention_ui.controls.widget import control, say_problem
 from attention_ui.frame.ends import answers, deeper, ends
-from attention_ui.frame.page import open_lesson
 from attention_ui.lessons.tiny_language import charts, lesson, training, words
 from attention_ui.lessons.tiny_language.tries import tries
 from attention_ui.picture.layout import equation
 from attention_ui.picture.learning import learning
 from attention_ui.picture.sentence import sentence
 
-PAGE = "tiny_language"
 TALL = 228
-values = open_lesson(PAGE, lesson.CONTROLS)
-trace = lesson.trace_of(values)
+values, trace = begin("tiny_language", has_pins=False)
 last, watched = len(trace.labels("query")) - 1, lesson.head_of(values.tiny_head)
 
 
@@ -140,5 +138,5 @@ with deeper("when each head came, why a head looks there, how names are given", 
         st.markdown(words.how_good())
         st.markdown(f"All {len(WORDS) - 1} words: {words.all_words()}")
 
-answers(words.answers(values), covered)
-ends(PAGE, trace)
+answers([words.finds_it(), words.decides(values), words.found_out()], covered)
+ends(trace)

@@ -7,50 +7,27 @@ from attention_core.text.embedding import embed
 from attention_core.text.inputs import TRAINED
 from attention_core.text.tokenizers import visible
 from attention_ui.cards.alone import Place, alone
+from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note, waits_for
-from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, chart, moves, picture
 from attention_ui.charts.picture import picture as as_points
+from attention_ui.controls import shared
 from attention_ui.controls.control import Values
 from attention_ui.controls.grid import grid
-from attention_ui.controls.shared import (
-    ACROSS,
-    EDITS,
-    LEARNED_FROM,
-    POSITIONS,
-    RESERVED,
-    SOURCE,
-    TOKENIZER,
-    UP,
-    UP_TO,
-    VOCABULARY,
-    inputs_of,
-)
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
-from attention_ui.frame.page import open_lesson
-from attention_ui.lessons.tokenize_and_embed import words
-from attention_ui.lessons.tokenize_and_embed.lesson import (
-    CONTROLS,
-    TABLE_ROWS,
-    TABLE_WIDTH,
-    is_trained,
-    looked_up_in,
-    trace_of,
-)
+from attention_ui.lessons.tokenize_and_embed import lesson, words
 from attention_ui.lessons.tokenize_and_embed.real_tokens import in_a_real_model
 from attention_ui.picture.equation_parts import equation_of
 from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix
 
-PAGE = "tokenize_and_embed"
 TALL = 280
-values = open_lesson(PAGE, CONTROLS)
-trace, inputs = trace_of(values), inputs_of(values)
-since_the_pin(trace, trace_of, CONTROLS)
+values, trace = begin("tokenize_and_embed")
+inputs = shared.inputs_of(values)
 ids, table, vectors = (trace[name] for name in ("token_ids", "embedding_table", "embeddings"))
-looked_up = looked_up_in(trace)
+looked_up = lesson.looked_up_in(trace)
 small = "one_hot" in trace
 unused = frozenset(range(len(table.value))) - {*ids.value.tolist()} if small else frozenset()
 rows = None if small else tuple(dict.fromkeys(ids.value.tolist()))
@@ -70,9 +47,9 @@ with card(
     "another tokenizer and watch the cuts move. Some keep blanks as tokens, drawn as ␣ so that "
     "you can see them.",
 ) as beside:
-    if len(TOKENIZER.choices(values)) > 1:
+    if len(shared.TOKENIZER.choices(values)) > 1:
         with beside:
-            control(TOKENIZER, width=240)
+            control(shared.TOKENIZER, width=240)
     with st.container(horizontal=True, gap="xsmall", key="chips_tokens"):
         for token in inputs.tokens:
             st.text(visible(token))
@@ -85,12 +62,12 @@ with card(
     "names, not amounts; 4 is not twice 2.",
 ) as beside:
     with beside:
-        if len(VOCABULARY.choices(values)) > 1:
-            control(VOCABULARY, width=190)
+        if len(shared.VOCABULARY.choices(values)) > 1:
+            control(shared.VOCABULARY, width=190)
         if values.vocabulary == "distinct":
-            control(RESERVED, width=110)
+            control(shared.RESERVED, width=110)
         if values.vocabulary != "random":
-            control(LEARNED_FROM, width=190)
+            control(shared.LEARNED_FROM, width=190)
     picture("ids", equation(trace, Matrix(ids, transposed=True)))
     st.caption(words.vocabulary_words(values))
     if inputs.vocabulary != "random":
@@ -99,8 +76,7 @@ with card(
                 st.text(f"{row}\u2002{visible(token)}")
     if told := words.unknown_words(values):
         st.text(told)
-    if told := words.unused_words(values):
-        note(told)
+    note(words.unused_words(values))
 
 with card(
     "lookup",
@@ -110,7 +86,7 @@ with card(
     "row, a word that comes again picks the same.",
 ) as beside:
     with beside:
-        moves("lookup", UP_TO)
+        moves("lookup", shared.UP_TO)
     about = ("embeddings", "embeddings_by_product")
     covered = question("identical", words.identical(trace, values), trace, about)
     hidden = looked_up.name in covered
@@ -129,7 +105,7 @@ with card(
             ],
         )
 
-    moving = Moving(UP_TO, picked, values.of(*SOURCE))
+    moving = Moving(shared.UP_TO, picked, values.of(*shared.SOURCE))
     picture("lookup", equation(trace, *picked(values.shown_terms), tall=TALL), moving)
     if "embeddings" not in covered:
         note(words.identical_words(vectors.value, values))
@@ -141,7 +117,7 @@ if small:
         "Every entry of the table is a **parameter**: a number that training may change. Here you "
         "can: type into the table, and everything that follows uses your numbers.",
     ):
-        grid(trace, EDITS, table, drawn=trace.get("drawn_table", table))
+        grid(trace, shared.EDITS, table, drawn=trace.get("drawn_table", table))
 
     with card(
         "one_hot",
@@ -169,8 +145,8 @@ with card(
     "vector of its own. The picture shows what they would add; for now they are left out.",
 ) as beside:
     with beside:
-        control(POSITIONS)
-    placed = trace if values.positions else embed(inputs_of(values.but(positions=True)))
+        control(shared.POSITIONS)
+    placed = trace if values.positions else embed(shared.inputs_of(values.but(positions=True)))
     summed = placed["stream" if "stream" in placed else "embeddings"]
     hidden = values.positions and summed.name in covered
     drawn = [Matrix(summed, covered=hidden)]
@@ -191,7 +167,7 @@ if "layer_0_stream" in trace:
 made = (
     "These are what a trained network’s second layer reads: the first has already mixed them, so "
     "the same word differs from place to place."
-    if is_trained(values)
+    if lesson.is_trained(values)
     else "These vectors were set by hand, not trained."
     if inputs.has_given_vectors()
     else "They are random, not trained: tokens that lie close together need not be alike."
@@ -208,8 +184,8 @@ made = (
 def as_a_picture(values: Values, beside: Place) -> None:
     if values.d_in > 1:
         with beside:
-            control(ACROSS, width=130)
-            control(UP, width=130)
+            control(shared.ACROSS, width=130)
+            control(shared.UP, width=130)
         points = vectors.value[:, [values.across, values.up]]
         tells = words.identical_rows(points) == words.identical_rows(vectors.value)
         if tells and "embeddings" in covered:
@@ -225,8 +201,8 @@ with deeper("how large a table is, other tables, the formula", "size") as is_ope
             "Every entry of the table is a parameter. Move the sliders to the size of a real model."
         )
         with st.container(horizontal=True, gap="large"):
-            control(TABLE_ROWS, width=300)
-            control(TABLE_WIDTH, width=300)
+            control(lesson.TABLE_ROWS, width=300)
+            control(lesson.TABLE_WIDTH, width=300)
         st.markdown(words.size_words(values.table_rows, values.table_width))
         st.subheader("Other tables", anchor="change")
         st.markdown(
@@ -238,5 +214,13 @@ with deeper("how large a table is, other tables, the formula", "size") as is_ope
 
 in_a_real_model(values)
 
-answers(words.answers(trace, values), covered, about_weights=False)
-ends(PAGE, trace, lesson="tokenize")
+answers(
+    [
+        words.what_an_id_is(trace),
+        words.why_equal(trace, values),
+        words.what_training_changes(trace),
+    ],
+    covered,
+    about_weights=False,
+)
+ends(trace, lesson="tokenize")

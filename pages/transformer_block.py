@@ -4,24 +4,15 @@ import streamlit as st
 
 from attention_core.text.embedding import embed
 from attention_ui.cards.alone import Place, alone
+from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note
-from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, chart, moves, picture
+from attention_ui.controls import shared
 from attention_ui.controls.control import Values
-from attention_ui.controls.shared import (
-    FACTOR,
-    LAYER_DROPOUT,
-    N_HEADS,
-    OTHER_SENTENCE,
-    SOURCE,
-    TOKEN,
-    inputs_of,
-    source_words,
-)
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
-from attention_ui.frame.page import open_lesson, way_to
+from attention_ui.frame.page import way_to
 from attention_ui.lessons.transformer_block import (
     depth,
     lesson,
@@ -38,12 +29,11 @@ from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.sentence import with_sentence
 from attention_ui.picture.stacked import stacked
 
-PAGE = "transformer_block"
-values = open_lesson(
-    PAGE, lesson.CONTROLS, sidebar=(TOKEN, N_HEADS, LAYER_DROPOUT, lesson.BLOCK_SEED)
+values, trace = begin(
+    "transformer_block",
+    sidebar=(shared.TOKEN, shared.N_HEADS, shared.LAYER_DROPOUT, lesson.BLOCK_SEED),
 )
-trace, token = lesson.trace_of(values), values.token
-since_the_pin(trace, lesson.trace_of, lesson.CONTROLS)
+token = values.token
 
 with card(
     "stream",
@@ -55,8 +45,7 @@ with card(
         control(lesson.NORM)
         control(lesson.BLOCK)
     chart("stream", stream.ribbons(trace, token), width=900)
-    if told := words.dropout_words(trace, token, values.layer_dropout):
-        note(told)
+    note(words.dropout_words(trace, token, values.layer_dropout))
     note(words.norms_words(values.norm))
     light(*stream.adds_up(trace))
 
@@ -97,8 +86,8 @@ with card(
     "tiny ε). Llama’s **RMSNorm** subtracts no mean. Stretch your token’s vector, and see.",
 ) as beside:
     with beside:
-        moves("norm", FACTOR)
-    embedded = embed(inputs_of(values))
+        moves("norm", shared.FACTOR)
+    embedded = embed(shared.inputs_of(values))
     longer = lesson.stretched(embedded, token, norms.LONGER)
     about = ("stretched_standardised",)
     covered = bool(question("longer", norms.longer_question(longer, token), longer, about))
@@ -107,7 +96,7 @@ with card(
         """The token's vector stretched, and standardised."""
         return norms.of_factor(lesson.stretched(embedded, token, factor), token, covered)
 
-    moving = Moving(FACTOR, of_factor, (*values.of(*SOURCE, TOKEN), covered))
+    moving = Moving(shared.FACTOR, of_factor, (*values.of(*shared.SOURCE, shared.TOKEN), covered))
     shown = lesson.stretched(embedded, token, values.factor)
     picture("norm", stacked(shown, *of_factor(values.factor)), moving)
     if not covered:
@@ -143,13 +132,13 @@ with card(
 )
 def in_a_decoder(values: Values, beside: Place) -> None:
     with beside:
-        control(OTHER_SENTENCE, width=390)
+        control(shared.OTHER_SENTENCE, width=390)
     decoder = trace if values.block == "decoder" else lesson.trace_of(values.but(block="decoder"))
     crossed = decoder["cross_head_weights"]
     of_head = Matrix(crossed, lead=(lesson.most_uneven_head(crossed, token),))
     added = Matrix(lesson.added_by(decoder, "cross"))
     picture("cross", equation(decoder, of_head, "↠", added, tall=214))
-    st.caption(source_words(values))
+    st.caption(shared.source_words(values))
     light(*words.nothing_looks_ahead(decoder))
 
 
@@ -235,5 +224,5 @@ with deeper(
             "has a residual and a norm of its own."
         )
 
-answers(words.answers(trace, values))
-ends(PAGE, trace, "output")
+answers([words.what_it_adds(trace, token), words.why_norm(trace), words.why_before(values)])
+ends(trace, "output")

@@ -3,44 +3,20 @@
 import streamlit as st
 
 from attention_core.text.embedding import embed
+from attention_ui.cards.begin import begin
 from attention_ui.cards.card import card, light, note
-from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, moves, picture
-from attention_ui.controls import held
-from attention_ui.controls.shared import (
-    CAUSAL_HEADS,
-    D_MODEL,
-    DROP_SEED,
-    DROPOUT,
-    H_SEED,
-    N_HEADS,
-    NORMALISE,
-    SCALE,
-    TEMPERATURE,
-    first_query,
-    inputs_of,
-)
+from attention_ui.controls import held, shared
 from attention_ui.controls.widget import control
-from attention_ui.frame.contents import lesson
+from attention_ui.frame import contents
 from attention_ui.frame.ends import answers, ends
-from attention_ui.frame.page import link, open_lesson
-from attention_ui.lessons.whole_layer import words
-from attention_ui.lessons.whole_layer.lesson import (
-    BEFORE_DROPOUT,
-    CONTROLS,
-    HEAD,
-    OPENED,
-    at_temperature,
-    in_numbers,
-    trace_of,
-    with_dropout,
-)
+from attention_ui.frame.page import link
+from attention_ui.lessons.whole_layer import lesson, words
 from attention_ui.picture.layer import layer_matrices, whole_layer
 from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix
 
-PAGE = "whole_layer"
 LESSON_OF = {
     "embeddings": "tokenize_and_embed",
     "W_query": "queries_keys_values",
@@ -50,9 +26,8 @@ LESSON_OF = {
     "weights": "softmax_or_sum",
     "output": "multi_head_attention",
 }
-values = open_lesson(PAGE, CONTROLS, sidebar=(N_HEADS, D_MODEL, H_SEED))
-trace = trace_of(values)
-since_the_pin(trace, trace_of, CONTROLS)
+values, trace = begin("whole_layer", sidebar=(shared.N_HEADS, shared.D_MODEL, shared.H_SEED))
+asks = shared.first_query(values)
 
 with card(
     "layer",
@@ -62,32 +37,34 @@ with card(
     "gives the best match more weight.",
 ) as beside:
     with beside:
-        control(SCALE, label="Divide scores by")
-        control(CAUSAL_HEADS, label="Causal")
-        moves("layer", TEMPERATURE, width=150)
-    embedded = embed(inputs_of(values))
-    about = values.of(*(each for each in CONTROLS if each not in (TEMPERATURE, OPENED, HEAD)))
+        control(shared.SCALE, label="Divide scores by")
+        control(shared.CAUSAL_HEADS, label="Causal")
+        moves("layer", shared.TEMPERATURE, width=150)
+    embedded = embed(shared.inputs_of(values))
+    about = values.of(
+        *(
+            each
+            for each in lesson.CONTROLS
+            if each not in (shared.TEMPERATURE, lesson.OPENED, lesson.HEAD)
+        )
+    )
 
     def at(temperature: float) -> list[Matrix]:
         """All matrices at a temperature."""
-        return layer_matrices(at_temperature(embedded, values, temperature))
+        return layer_matrices(lesson.at_temperature(embedded, values, temperature))
 
-    moving = Moving(TEMPERATURE, at, about, elsewhere=True)
-    picture("layer", whole_layer(trace, first_query(values)), moving)
-    for told in (
-        words.left_out_words(trace),
-        words.rows_of_equal_scores(trace, values.temperature),
-        words.one_head_says(trace, values),
-    ):
-        if told:
-            note(told)
+    moving = Moving(shared.TEMPERATURE, at, about, elsewhere=True)
+    picture("layer", whole_layer(trace, asks), moving)
+    note(words.left_out_words(trace))
+    note(words.rows_of_equal_scores(trace, values.temperature))
+    note(words.one_head_says(trace, values))
 
 if not values.card:
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="ways"):
         st.caption("More about", width="content")
         query = held.link_query("ways")
         for name, target in LESSON_OF.items():
-            taught = lesson(target)
+            taught = contents.lesson(target)
             link(taught, query, f"`{name}`", icon=None, help=taught.title)
 
 with card(
@@ -97,10 +74,10 @@ with card(
     "row of **weights** is a query that shares out 1 among the keys.",
 ) as beside:
     with beside:
-        control(OPENED, width=160)
-        control(HEAD, widget="selectbox", width=150)
-        control(NORMALISE)
-    picture("opened", equation(trace, *in_numbers(trace, values), tall=262))
+        control(lesson.OPENED, width=160)
+        control(lesson.HEAD, widget="selectbox", width=150)
+        control(shared.NORMALISE)
+    picture("opened", equation(trace, *lesson.in_numbers(trace, values), tall=262))
     light(*words.sums_verdict(trace))
     question("hotter", words.when_hotter(trace), trace, ("head_weights",))
 
@@ -111,20 +88,26 @@ with card(
     "can rely on a single other one. The layer above is drawn without.",
 ) as beside:
     with beside:
-        control(DROP_SEED, width=130)
-        moves("dropout", DROPOUT)
+        control(shared.DROP_SEED, width=130)
+        moves("dropout", shared.DROPOUT)
 
     def left(rate: float) -> tuple:
         """The weights of one head, and what dropout at this rate leaves of them."""
-        steps = with_dropout(trace, values, rate)
+        steps = lesson.with_dropout(trace, values, rate)
         before, after = steps["head_weights"], steps["head_dropped_weights"]
         return Matrix(before, lead=(values.head,)), "→", Matrix(after, lead=(values.head,))
 
-    now = with_dropout(trace, values, values.dropout)
+    now = lesson.with_dropout(trace, values, values.dropout)
     drawn = equation(now, *left(values.dropout), tall=300)
-    about = values.of(*BEFORE_DROPOUT, DROP_SEED, HEAD)
-    picture("dropout", drawn, Moving(DROPOUT, left, about, elsewhere=True))
+    about = values.of(*lesson.BEFORE_DROPOUT, shared.DROP_SEED, lesson.HEAD)
+    picture("dropout", drawn, Moving(shared.DROPOUT, left, about, elsewhere=True))
     note(words.left_by_dropout(now))
 
-answers(words.answers(trace, values))
-ends(PAGE, trace, "output")
+answers(
+    [
+        words.which_axis(trace, asks),
+        words.what_sums_to_1(trace, asks),
+        words.what_a_weight_does(trace, asks),
+    ]
+)
+ends(trace, "output")

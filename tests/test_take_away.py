@@ -59,11 +59,11 @@ def view_at():
 
         drawn = ends.ends
 
-        def noted(page, trace, *parts, **named):
+        def noted(trace, *parts, **named):
             values = held.values()
             sentence = inputs_of(values).sentence if "sentence" in values else ""
-            found.append(Ended(page, trace, sentence))
-            drawn(page, trace, *parts, **named)
+            found.append(Ended(place[0], trace, sentence))
+            drawn(trace, *parts, **named)
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(ends, "ends", noted)

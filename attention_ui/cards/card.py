@@ -34,7 +34,7 @@ def card(name: str, title: str, words: str) -> Iterator[object]:
             picture("weights", equation(trace, trace["weights"]))
     """
     alone = held.values().card
-    held.met_card(name)
+    held.met_card(name, title)
     st.session_state[held.IN_CARD] = title
     key = f"card_{name}" if alone in ("", name) else f"aside_{name}"
     with st.container(border=True, key=key, gap="xsmall"):

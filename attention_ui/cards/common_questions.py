@@ -6,14 +6,10 @@ from torch import Tensor
 
 from attention_core.text.tokenizers import visible
 
-from ..charts.chart import Chart
 from ..words import number
-from .guess_bars import guess_bars
 from .questions import Pick, Sign, Verdict
-from .row_question import TRUTH, Row
+from .row_question import Row
 
-DRAWN_KEYS = 16
-"""Rows with more keys are not drawn below their verdict: the matrix that follows shows them."""
 FEW = 4
 """How many keys a row should have to be worth asking for: few sliders, yet a real choice."""
 
@@ -40,21 +36,13 @@ def which_key(
     among with their places, so that a token that stands there twice can be told apart; or other
     `choices` are.
     """
-
-    shown = [visible(name) for name in names]
-
-    def over(guess: list[int]) -> Chart:
-        put = [float(place == guess[0]) for place in range(len(row))]
-        return guess_bars(shown, {"your key": put, TRUTH: row.tolist()})
-
     return Pick(
         words=words,
-        choices=choices or [f"{place}: {name}" for place, name in enumerate(shown)],
+        choices=choices or [f"{place}: {visible(name)}" for place, name in enumerate(names)],
         judge=lambda guess: judge_key(guess[0], row),
         truth=lambda: f"It is {largest_keys(row)}.",
         asked=asked,
         teaches=teaches,
-        picture=over if len(row) <= DRAWN_KEYS else None,
     )
 
 
@@ -116,7 +104,6 @@ def whole_row(
 def largest_when_divided(scores: Tensor, divided: Tensor, width: int) -> Sign:
     """What dividing a row of scores (key,) does to the largest weight that softmax gives."""
     before, after = (row.softmax(dim=-1) for row in (scores, divided))
-    rows = {"from q·k": before.tolist(), f"from q·k / √{width}": after.tolist()}
     return Sign(
         words=f"Take these {len(scores)} dot products as the scores of one query. They are divided "
         f"by √{width} before the softmax. What happens to the largest weight?",
@@ -125,5 +112,4 @@ def largest_when_divided(scores: Tensor, divided: Tensor, width: int) -> Sign:
         after=after.max().item(),
         teaches="Scores that lie closer together share the weight more evenly, so no key loses all "
         "of it to the others. That is what dividing by √d is for.",
-        picture=lambda _: guess_bars([str(at) for at in range(len(scores))], rows),
     )

@@ -1,22 +1,18 @@
 """One row of weights as wide pale bars, such as a guess, and another as narrow bars over them."""
 
-import math
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
-from functools import lru_cache
 
 import altair as alt
 import pyarrow as pa
 
-from ..charts.chart import Chart, without_data
+from ..charts.chart import Chart
+from ..charts.template import blank, table, template, tips
 from ..picture import palette
 from ..picture.numbers import written
 
 BAR, HEIGHT, AXIS = 52, 170, 44
 LINE = 0.11
 """The room of a line of numbers, as a share of the axis."""
-WRITTEN = 12
-"""A row of more bars has no room for their numbers."""
 LONG = 4
 """Longer names than this stand aslant."""
 
@@ -25,42 +21,26 @@ def guess_bars(names: Sequence[str], rows: Mapping[str, Sequence[float]]) -> Cha
     """One place a name; `rows` are one or two, by what they are called: the first wide and grey,
     the second narrow over it. Their numbers stand in lines above the bars.
 
-    `names` are as they are to be written. Values are read on one axis from 0 to 1, as weights
-    are, or further where one of them lies beyond. What is no finite number has no bar.
+    `names` are as they are to be written. Values are read on one axis from 0 to 1, as weights are.
     """
-    finite = [value for values in rows.values() for value in values if math.isfinite(value)]
-    low, high = min([0.0, *finite]), max([1.0, *finite])
-    line = LINE * (high - low)
-    top = high + line * len(rows)
+    top = 1.0 + LINE * len(rows)
     cells = [
-        (place, name, row, at, _finite(value), written(value), top - line * (at + 0.4))
+        (place, name, row, at, value, written(value), top - LINE * (at + 0.4))
         for at, (row, values) in enumerate(rows.items())
         for place, (name, value) in enumerate(zip(names, values, strict=True))
     ]
-    kinds = {
-        "place": pa.int16(),
-        "name": pa.string(),
-        "row": pa.string(),
-        "at": pa.int16(),
-        "value": pa.float32(),
-        "text": pa.string(),
-        "line": pa.float32(),
-    }
-    columns = zip(kinds.items(), zip(*cells, strict=True), strict=True)
-    frame = pa.table({name: pa.array(column, kind) for (name, kind), column in columns})
-    spec = deepcopy(_template(len(rows)))
+    kinds = {"place": pa.int16(), "name": pa.string(), "row": pa.string(), "at": pa.int16()}
+    frame = table(cells, **kinds, value=pa.float32(), text=pa.string(), line=pa.float32())
+    spec = _template(len(rows))
     spec["params"] = [{"name": "bar_names", "value": list(names)}]
     for layer in spec["layer"]:
         encoding = layer["encoding"]
-        encoding["y"]["scale"]["domain"] = [low, top]
+        encoding["y"]["scale"]["domain"] = [0.0, top]
         aslant = any(len(name) > LONG for name in names)
         encoding["x"]["axis"]["labelAngle"] = -45 if aslant else 0
-        if high == 1 and low == 0:
-            encoding["y"]["axis"]["values"] = [0, 0.25, 0.5, 0.75, 1]
+        encoding["y"]["axis"]["values"] = [0, 0.25, 0.5, 0.75, 1]
         if "color" in encoding:
             encoding["color"]["scale"]["domain"] = list(rows)
-    if len(names) > WRITTEN:
-        del spec["layer"][len(rows) :]
     told = "; ".join(f"{row}: {', '.join(map(written, each))}" for row, each in rows.items())
     return Chart(frame, spec, f"Bars over {len(names)} keys. {told}.")
 
@@ -70,12 +50,8 @@ def width_of(n_bars: int) -> int:
     return BAR * max(n_bars, 4) + AXIS
 
 
-def _finite(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
-
-
-@lru_cache(maxsize=2)
-def _template(n_rows: int) -> dict:
+@template("fit-x")
+def _template(n_rows: int) -> alt.LayerChart:
     quiet = {"domain": False, "ticks": False, "labelFontSize": 12}
     across = alt.X(
         "place:O",
@@ -96,18 +72,14 @@ def _template(n_rows: int) -> dict:
         scale=alt.Scale(domain=[""], range=[palette.GREY, palette.BAR][:n_rows]),
         legend=legend,
     )
-    tips = [
-        alt.Tooltip("name:N", title="token"),
-        alt.Tooltip("row:N", title=" "),
-        alt.Tooltip("value:Q", format=".4f"),
-    ]
-    base = alt.Chart(alt.Data(values=[]))
+    told = tips(("name:N", "token"), ("row:N", " "), ("value:Q", None, ".4f"))
+    base = blank()
     look = {"cornerRadiusEnd": 3, "aria": False}
     layers = []
     for at in range(n_rows):
         narrow = {"width": {"band": 0.42}} if at else {}
         mark = base.transform_filter(f"datum.at == {at}").mark_bar(**narrow, **look)
-        layers.append(mark.encode(x=across, y=up("value:Q"), color=colour, tooltip=tips))
+        layers.append(mark.encode(x=across, y=up("value:Q"), color=colour, tooltip=told))
     for at in range(n_rows):
         weight = "bold" if at == n_rows - 1 else "normal"
         number = base.transform_filter(f"datum.at == {at}").mark_text(
@@ -115,4 +87,4 @@ def _template(n_rows: int) -> dict:
         )
         layers.append(number.encode(x=across, y=up("line:Q"), text="text:N"))
     chart = alt.layer(*layers).properties(width="container", height=HEIGHT)
-    return without_data(chart.to_dict()) | {"autosize": {"type": "fit-x", "contains": "padding"}}
+    return chart

@@ -33,10 +33,7 @@ def since_the_pin(
 
 
 def _since(
-    values: Values,
-    trace: Trace,
-    trace_of: Callable[[Values], Trace],
-    controls: Sequence[Control],
+    values: Values, trace: Trace, trace_of: Callable[[Values], Trace], controls: Sequence[Control]
 ) -> None:
     pinned = dict(parse_qsl(values.pin))
     before, wrong = understood(pinned, controls)

@@ -39,8 +39,6 @@ class Question(ABC):
     teaches: str = ""
     """What to learn from the answer, said once it is on the screen."""
     asked: str = ""
-    picture: Callable[[Any], Any] | None = None
-    """Draws the truth over a guess."""
     missing: str = field(default="Choose an answer first.", init=False)
     """What is said when Reveal is pressed without a guess."""
     until_right: bool = False
@@ -62,10 +60,6 @@ class Question(ABC):
         """What the widgets hold; None where nothing was chosen."""
 
     @abstractmethod
-    def said(self, guess: Any) -> str:
-        """The guess in words, or '' where the picture has it. May hold a person's text."""
-
-    @abstractmethod
     def judged(self, guess: Any) -> Verdict:
         """Whether it is right, or how far off it is."""
 
@@ -73,9 +67,9 @@ class Question(ABC):
     def answer(self) -> str:
         """What is right, in a sentence of ours: said to who has not guessed."""
 
-    def drawn(self, guess: Any) -> Any | None:
+    def drawn(self, _: Any) -> Any | None:
         """The truth over the guess, where there is a picture of it."""
-        return self.picture(guess) if self.picture else None
+        return None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,9 +116,6 @@ class Pick(Question):
             )
         return None if picked is None else [picked]
 
-    def said(self, guess: list[int]) -> str:
-        return ", ".join(self.choices[place] for place in guess) or "none"
-
     def judged(self, guess: list[int]) -> Verdict:
         return self.judge(guess)
 
@@ -159,9 +150,6 @@ class Sign(Question):
 
     def guess(self, key: str) -> int | None:
         return st.session_state.get(key)
-
-    def said(self, guess: int) -> str:
-        return f"it {self.WAYS[guess]}"
 
     @property
     def truth(self) -> int:
@@ -211,9 +199,6 @@ class Shape(Question):
     def guess(self, key: str) -> tuple[int, ...] | None:
         sizes = [st.session_state.get(each) for each in self._keys(key)]
         return None if None in sizes else tuple(map(int, sizes))
-
-    def said(self, guess: tuple[int, ...]) -> str:
-        return " × ".join(map(str, guess))
 
     def answer(self) -> str:
         return f"It is {self._shape()}."

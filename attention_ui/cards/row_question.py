@@ -108,9 +108,6 @@ class Row(Question):
     def guess(self, key: str) -> tuple[float, ...] | None:
         return as_shares([st.session_state.get(each, 0.5) for each in self._keys(key)])
 
-    def said(self, _: tuple[float, ...]) -> str:
-        return ""
-
     def judged(self, guess: tuple[float, ...]) -> Verdict:
         off = distance(guess, self.truth)
         alike = distance([1 / len(guess)] * len(guess), self.truth)

@@ -1,14 +1,13 @@
 """Amounts as bars that lie: each with its name above it, its size at its end, and in pieces."""
 
 from collections.abc import Callable, Mapping, Sequence
-from copy import deepcopy
-from functools import lru_cache
 
 import altair as alt
 import pandas as pd
 
 from ..picture import palette
-from .chart import Chart, without_data
+from .chart import Chart
+from .template import blank, template, tips
 
 STEP = 34
 """Pixels of a bar with its name."""
@@ -38,7 +37,7 @@ def amounts(
                 ends = {"from": begin, "to": end, "is_first": not begin}
                 rows.append(told | ends | {"size": f"{kind}: {written(each[kind])}"})
     frame = pd.DataFrame(rows)
-    spec = deepcopy(_template()) | {"height": STEP * len(names)}
+    spec = _template() | {"height": STEP * len(names)}
     used = {kind: colour for kind, colour in colours.items() if kind in {*frame["kind"]}}
     scale = {"domain": [*used], "range": [*used.values()]}
     spec["layer"][0]["encoding"]["color"]["scale"] = scale
@@ -46,9 +45,9 @@ def amounts(
     return Chart(frame, spec, f"{title}. {told}.")
 
 
-@lru_cache(maxsize=1)
-def _template() -> dict:
-    base = alt.Chart(alt.Data(values=[])).encode(
+@template("fit-x")
+def _template() -> alt.LayerChart:
+    base = blank().encode(
         y=alt.Y("place:O", axis=None, scale=alt.Scale(paddingInner=0, paddingOuter=0))
     )
     look = {"orient": "bottom", "title": None, "labelLimit": 280, "symbolType": "square"}
@@ -58,7 +57,7 @@ def _template() -> dict:
         x2="to:Q",
         color=alt.Color("kind:N", legend=legend),
         # Of lines of one title only the first would be shown.
-        tooltip=[alt.Tooltip("name:N", title="title"), alt.Tooltip("size:N", title=" ")],
+        tooltip=tips(("name:N", "title"), ("size:N", " ")),
     )
     written = {"baseline": "middle", "dy": -8, "fontSize": 12, "aria": False}
     first = base.transform_filter("datum.is_first")
@@ -69,4 +68,4 @@ def _template() -> dict:
         name.encode(x=alt.value(0), text="name:N"),
         size.encode(x=alt.value("width"), text="text:N"),
     )
-    return without_data(chart.to_dict()) | {"autosize": {"type": "fit-x", "contains": "padding"}}
+    return chart

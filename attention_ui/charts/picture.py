@@ -1,8 +1,6 @@
 """Vectors as points in a plane: two of their entries, each a real cell."""
 
 from collections.abc import Sequence
-from copy import deepcopy
-from functools import lru_cache
 
 import altair as alt
 import pandas as pd
@@ -11,7 +9,8 @@ from attention_core.trace import Step, Trace
 
 from ..picture import palette
 from ..picture.matrix import names_of
-from .chart import Chart, without_data
+from .chart import Chart
+from .template import GRID, blank, template, tips
 
 SIDE = 320
 NEAR, LINE = 0.05, 14
@@ -57,7 +56,7 @@ def picture(
     else:
         rows = [each | {"x0": each["x"], "y0": each["y"]} for each in rows]
     merged = pd.DataFrame(rows)
-    spec = deepcopy(_template(weights is not None))
+    spec = _template(weights is not None)
     for channel, entry in zip("xy", entries, strict=True):
         ends = _ends([each[at] for each in rows for at in (channel, f"{channel}0")])
         for layer in spec["layer"]:
@@ -93,16 +92,15 @@ def _ends(numbers: Sequence[float]) -> list[float]:
     return ends if ends != [0, 0] else [-1.0, 1.0]
 
 
-@lru_cache(maxsize=2)
-def _template(weighted: bool) -> dict:
-    quiet = {"gridColor": palette.MUTED, "gridOpacity": 0.2, "domain": False, "ticks": False}
-    quiet["tickCount"] = 5
+@template("pad")
+def _template(weighted: bool) -> alt.LayerChart:
+    quiet = {**GRID, "tickCount": 5}
     scale = alt.Scale(zero=True, nice=True, padding=24)
     place = {
         "x": alt.X("x:Q", axis=alt.Axis(**quiet), scale=scale),
         "y": alt.Y("y:Q", axis=alt.Axis(**quiet), scale=scale),
     }
-    base = alt.Chart(alt.Data(values=[]))
+    base = blank()
     is_context = "datum.kind == 'context'"
     colour = alt.when(is_context).then(alt.value(palette.CHOSEN))
     size = alt.Size(
@@ -120,7 +118,7 @@ def _template(weighted: bool) -> dict:
             alt.Tooltip("name:N", title="token"),
             alt.Tooltip("x:Q", format=".4~f"),
             alt.Tooltip("y:Q", format=".4~f"),
-            *([alt.Tooltip("weight:Q", format=".4~f")] if weighted else []),
+            *(tips(("weight:Q", None, ".4~f")) if weighted else []),
         ],
     )
     label = {**place, "text": "name:N"}
@@ -150,5 +148,4 @@ def _template(weighted: bool) -> dict:
     )
     lines = lines.transform_calculate(weight="1 + 6 * datum.weight")
     layers = [lines, points, labels, context_label] if weighted else [points, labels]
-    spec = alt.layer(*layers).properties(width=SIDE, height=SIDE).to_dict()
-    return without_data(spec) | {"autosize": {"type": "pad"}}
+    return alt.layer(*layers).properties(width=SIDE, height=SIDE)

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from attention_core.small_models.grammar import ANIMALS, LONGEST, START, WORDS, nearest, split
 from attention_core.text.tokenizers import clean, visible
@@ -39,7 +39,15 @@ CellPlace = tuple[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
-class Choice:
+class AsItIs:
+    """What is written as it is."""
+
+    def write(self, value: str) -> str:
+        return value
+
+
+@dataclass(frozen=True)
+class Choice(AsItIs):
     """One of some words; `options` are word and label."""
 
     options: Mapping[str, str]
@@ -52,9 +60,6 @@ class Choice:
             raise ValueError(f"it must be one of {', '.join(told)}{also}")
         return text
 
-    def write(self, value: str) -> str:
-        return value
-
 
 def _check_stop(value: float, stops: tuple[float, ...]) -> None:
     """Raises ValueError, with the stops beside it, for a number where a slider does not stop."""
@@ -64,8 +69,17 @@ def _check_stop(value: float, stops: tuple[float, ...]) -> None:
         raise ValueError(f"it must be a stop of its slider, and the nearest are {near}")
 
 
+class Stops:
+    """A number that may be one of some stops alone."""
+
+    @classmethod
+    def among(cls, *stops: float) -> Self:
+        """A field of these stops, in their order."""
+        return cls(stops[0], stops[-1], stops)
+
+
 @dataclass(frozen=True)
-class Whole:
+class Whole(Stops):
     """A whole number within bounds."""
 
     least: int
@@ -102,7 +116,7 @@ numbers down to 1e-38.
 
 
 @dataclass(frozen=True)
-class Decimal:
+class Decimal(Stops):
     """A finite number within bounds."""
 
     least: float
@@ -176,7 +190,7 @@ class Flag:
 
 
 @dataclass(frozen=True)
-class Sentence:
+class Sentence(AsItIs):
     """A text, cleaned of characters that only do harm. How many tokens it has depends on other
     values too: its control's `check` looks.
     """
@@ -199,9 +213,6 @@ class Sentence:
         signs = "1 invisible sign was" if gone == 1 else f"{gone:,} invisible signs were"
         return f"{signs} left out of the text: they show nothing."
 
-    def write(self, value: str) -> str:
-        return value
-
 
 def unknown_word(words: Iterable[str]) -> str | None:
     """What to say of the first word that is not of the tiny language; None where all are."""
@@ -218,7 +229,7 @@ def unknown_word(words: Iterable[str]) -> str | None:
 
 
 @dataclass(frozen=True)
-class KnownWords:
+class KnownWords(AsItIs):
     """Words of the tiny language, with blanks between them."""
 
     def read(self, text: str) -> str:
@@ -233,12 +244,9 @@ class KnownWords:
             raise ValueError(f"it has {len(words)} words, and {LONGEST - 1} fit: shorten it")
         return " ".join(words)
 
-    def write(self, value: str) -> str:
-        return value
-
 
 @dataclass(frozen=True)
-class Search:
+class Search(AsItIs):
     """A few words or digits to look for; none for everything."""
 
     longest: int
@@ -247,9 +255,6 @@ class Search:
         if len(text) > self.longest:
             raise ValueError(f"it has {len(text):,} characters, and {self.longest} fit: shorten it")
         return " ".join(clean(text)[0].split())
-
-    def write(self, value: str) -> str:
-        return value
 
 
 @dataclass(frozen=True)
@@ -319,16 +324,13 @@ class Trail:
 
 
 @dataclass(frozen=True)
-class Word:
+class Word(AsItIs):
     """A short name of our own making, such as a beat's."""
 
     def read(self, text: str) -> str:
         if not re.fullmatch(r"[a-z_]{0,40}", text):
             raise ValueError("it must be a name of a part of the lesson")
         return text
-
-    def write(self, value: str) -> str:
-        return value
 
 
 @dataclass(frozen=True)
@@ -402,7 +404,7 @@ class Names:
 
 
 @dataclass(frozen=True)
-class Query:
+class Query(AsItIs):
     """Other values, as the parameters of a link."""
 
     most: int
@@ -413,6 +415,3 @@ class Query:
         if text and not re.fullmatch(r"[a-z_]+=[^&]*(&[a-z_]+=[^&]*)*", text):
             raise ValueError("it must be settings, such as example=wild_cat&seed=70")
         return text
-
-    def write(self, value: str) -> str:
-        return value

@@ -81,8 +81,8 @@ def arrive(page: str, controls: Sequence[Control], known: Collection[str] = ()) 
     state.setdefault(DRAFTS, {})
     state.pop(WHOLE, None)
     state[READS] = Reads()
-    state[SHOWN] = state.get(CARDS, []) if same_page else []
-    state[MET], state[CARDS], state[COVERING], state[IN_CARD] = [], [], {}, ""
+    state[SHOWN] = [*state.get(CARDS, ())] if same_page else []
+    state[MET], state[CARDS], state[COVERING], state[IN_CARD] = [], {}, {}, ""
     # Emptied, not replaced: Streamlit keeps what a name held a run ago until the next run begins.
     state.setdefault(LAYOUTS, {}).clear()
     if not same_page or GIVEN not in state:
@@ -380,9 +380,9 @@ def problem(name: str) -> str | None:
     return st.session_state.get(PROBLEMS, {}).get(name) if name in drafts() else None
 
 
-def met_card(name: str) -> None:
+def met_card(name: str, title: str) -> None:
     """From a card: that it stands on this page."""
-    st.session_state[CARDS].append(name)
+    st.session_state[CARDS][name] = title
 
 
 def met_question(name: str, covered: frozenset[str]) -> None:

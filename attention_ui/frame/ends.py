@@ -5,7 +5,9 @@ notebook prints, and what to take along. Each is one row that opens.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import wraps
 from types import MappingProxyType
+from typing import ParamSpec
 
 import streamlit as st
 
@@ -25,20 +27,36 @@ from .page import close_lesson
 from .proof import marks_of, proof
 from .take_away import take_away
 
+Given = ParamSpec("Given")
+
 
 @dataclass(frozen=True)
 class Answer:
     """A closing question and its answer, from the numbers on the page.
 
     `question` is ours, `answer` may quote a visitor's tokens. `card` is the name of the card whose
-    picture shows why, and `see` its title. `shows` names the steps whose numbers are quoted.
+    picture shows why. `shows` names the steps whose numbers are quoted.
     """
 
     question: str
     answer: str
     card: str
-    see: str
     shows: tuple[str, ...] = ()
+
+
+def closes(
+    question: str, card: str, *shows: str
+) -> Callable[[Callable[Given, str]], Callable[Given, Answer]]:
+    """Makes a function that answers a closing question in words one that gives the `Answer`."""
+
+    def made(says: Callable[Given, str]) -> Callable[Given, Answer]:
+        @wraps(says)
+        def answered(*given: Given.args, **named: Given.kwargs) -> Answer:
+            return Answer(question, says(*given, **named), card, shows)
+
+        return answered
+
+    return made
 
 
 @contextmanager
@@ -85,19 +103,19 @@ def answers(
         st.caption(RANDOM)
     with st.container(gap="xsmall"):
         for at, one in enumerate(each):
+            title = st.session_state[held.CARDS][one.card]
             if held.values().paper:
-                hand_out.closing_question(one.see, one.question, one.answer)
+                hand_out.closing_question(title, one.question, one.answer)
                 continue
             with st.expander(one.question, key=f"answer_{at}"):
                 if covered & {*one.shows}:
                     st.markdown("Answer the question further up first: this would give it away.")
                 else:
                     st.text(one.answer, width=LINE)  # plain: it may quote the person
-                    st.markdown(f"See [{one.see}](#{one.card}).")
+                    st.markdown(f"See [{title}](#{one.card}).")
 
 
 def ends(
-    name: str,
     trace: Trace,
     output: str = "",
     lesson: str = "",
@@ -108,7 +126,7 @@ def ends(
     traces of the page whose numbers are checked, by their lesson's name.
     """
     held.settle_cell()
-    values = held.values()
+    name, values = st.session_state[held.HERE][0], held.values()
     if held.is_lost():
         st.text(f"This page has no picture called “{values.card}”.")
     if values.paper:

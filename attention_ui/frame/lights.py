@@ -8,6 +8,7 @@ from torch import Tensor
 from attention_core.lights.light import Light
 from attention_core.lights.of_trace import lights, one_light
 from attention_core.operations import MaskedFill
+from attention_core.rounding import agree, difference, to_within
 from attention_core.trace import Trace
 
 from .contents import LESSONS, lesson
@@ -34,9 +35,21 @@ def light(good: bool, words: str) -> None:
     st.markdown(f":{colour}[:material/{icon}:] {words}")
 
 
+def agreement(
+    words: str, pairs: Sequence[tuple[Tensor, Tensor]], *made: tuple[Trace, str]
+) -> tuple[bool, str]:
+    """For a light: whether two ways came to the same, said by `words`, and how closely. `made` are
+    the steps, each of its trace, whose rounding is allowed for.
+    """
+    return agree(pairs, *made), f"{words}, {to_within(difference(pairs))}."
+
+
 def note(words: str) -> None:
-    """Something to notice, neither right nor wrong. `words` are ours, never a person's."""
-    st.markdown(f":gray[:material/info:] {words}")
+    """Something to notice, neither right nor wrong; nothing where there are no words. `words` are
+    ours, never a person's.
+    """
+    if words:
+        st.markdown(f":gray[:material/info:] {words}")
 
 
 def as_taught(light: Light, page: str) -> Light:

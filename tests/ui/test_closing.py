@@ -65,7 +65,7 @@ def by_script(lesson, link, change=None):
         told.extend(each)
         covers.update(covered)
 
-    def ended(_, trace, *__, **___):
+    def ended(trace, *_, **__):
         given.append(trace)
 
     with (

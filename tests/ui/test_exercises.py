@@ -27,7 +27,7 @@ TELLING = [
 def trace_of(lesson, example):
     """The trace that a page gives to take along."""
     given = []
-    with patch.object(ends, "ends", lambda _, trace, *__, **___: given.append(trace)):
+    with patch.object(ends, "ends", lambda trace, *_, **__: given.append(trace)):
         stands(visit(lesson, example=example))
     return given[0]
 

@@ -44,7 +44,7 @@ from attention_ui.lessons.flash_attention.words import (
 from attention_ui.picture.positions import positions
 from attention_ui.words import in_bytes
 from chosen import of
-from visiting import rendered, visit, words
+from visiting import rendered, visit, visit_deeper, words
 
 PAGE = "pages/flash_attention.py"
 
@@ -204,7 +204,7 @@ def test_without_shrinking_early_keys_weigh_too_much():
     assert f"+ 1 = {wanted:.2f}, as if 5 had been known" in worked_row()
     wrong = float(torch.cat([row[:2] - 4, row[2:] - 5]).exp().sum())
     assert wrong > wanted + 0.5
-    said = why_it_shrinks(trace, chosen(values))
+    said = why_it_shrinks(trace, chosen(values)).answer
     assert "rises from 0.00 to 3.33" in said
     assert "multiplied by 0.036" in said
 
@@ -231,7 +231,7 @@ def test_what_is_saved_at_a_size(changes, said):
     assert whole == plain_traffic(n, n, d, d)
     assert tiled == tiled_traffic(n, n, d, d, side, side, values.causal_heads)
     assert said in saved_words(values, side, whole, tiled)
-    assert f"{n:,} tokens" in what_it_saves(values)
+    assert f"{n:,} tokens" in what_it_saves(values).answer
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ def test_the_page_follows_its_controls_and_what_does_not_fit_waits():
     assert not long.exception
     assert "tile_keys is '2', but here it can be 8 to 64" in long.session_state["notices"][0]
     assert long.session_state["here"][2].tile_keys == 8
-    one = visit(PAGE, sentence="cat", tokenizer="text", causal_heads="on")
+    one = visit_deeper(PAGE, sentence="cat", tokenizer="text", causal_heads="on")
     assert "One tile holds the whole table" in rendered(one)
     assert not one.exception
 

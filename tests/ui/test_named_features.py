@@ -409,7 +409,7 @@ def test_a_word_that_stands_twice_is_spoken_of(positions, said):
 def test_vectors_of_a_second_layer_know_the_words_before_them(positions):
     trace, values = traced(example="tiny_language", positions=positions)
     assert "The network's first layer" in twice_words(trace, values)
-    assert on_order(trace, values).startswith("Yes, in this example")
+    assert on_order(trace, values).answer.startswith("Yes, in this example")
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,6 @@ def test_a_wrong_guess_is_told_the_truth_and_its_distance():
 def test_a_token_that_stands_there_twice_is_chosen_by_its_place():
     question = which_key("Which?", ["the", "cat", "the", " "], torch.eye(4)[2])
     assert question.choices == ["0: the", "1: cat", "2: the", "3: ␣"]
-    assert question.said([2]) == "2: the"
     assert [question.judge([at]).right for at in range(4)] == [False, False, True, False]
 
 

@@ -221,7 +221,7 @@ def test_the_page_says_what_training_without_the_cost_gave():
 
 
 def test_who_finds_the_noun_counts_heads_that_share_it_and_one_without_a_name():
-    said, figures = finds_it(), shipped_figures()
+    said, figures = finds_it().answer, shipped_figures()
     sharing = [written(head) for head in figures.heads if PRONOUN in figures.names(head)]
     assert f"{len(sharing)} heads share that second step, {listed(sharing)}, with" in said
     first, second = two_steps(values_of())

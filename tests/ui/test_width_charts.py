@@ -13,7 +13,7 @@ from attention_ui.lessons.divide_by_sqrt_d.histogram import histogram
 from attention_ui.lessons.divide_by_sqrt_d.lesson import by_divisor
 from attention_ui.lessons.divide_by_sqrt_d.published_variances import band, printed_variances
 from attention_ui.lessons.divide_by_sqrt_d.words import (
-    judge_growth,
+    growth,
     last,
     said,
     told_at,
@@ -83,7 +83,7 @@ def test_a_guess_of_four_times_is_right_and_every_verdict_has_the_measured_numbe
     narrow, wide = (last(Trials(d=d, seed=seed)).variance ** 0.5 for d in (4, 64))
     assert wide / narrow == pytest.approx(4, rel=0.15)
     for guess in range(4):
-        verdict = judge_growth(guess, seed)
+        verdict = growth(seed).judge([guess])
         assert verdict.right == (guess == 1)
         assert f"from {narrow:.2f} to {wide:.2f}" in verdict.words
 

@@ -4,11 +4,12 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
-from attention_core.mechanism.attention import scale_of
+from attention_core.mechanism.attention import divisor_of
 from attention_core.mechanism.today import ROTARY_BASE
-from attention_core.rounding import agree, difference, largest, to_within
+from attention_core.rounding import largest
 from attention_core.trace import Trace
 
+from ...frame.lights import agreement
 from ...words import number
 from .lesson import ALIBI, CAPPED, GROUPED, ROTARY, SUNK, WINDOWED
 
@@ -26,16 +27,15 @@ def sharing_light(trace: Trace, n_kv_heads: int) -> Light:
         groups = trace[f"head_W_{role}"].value.unflatten(0, (n_kv_heads, times))
         made[role] = (vectors @ groups.mean(dim=1)).repeat_interleave(times, dim=0)
     queries = vectors @ trace["head_W_query"].value
-    divisor = {"none": 1.0, "sqrt_d": queries.shape[-1] ** 0.5, "d": queries.shape[-1]}
-    scale = 1 / divisor[scale_of(trace, "head_")]
+    scale = 1 / divisor_of(trace, "head_")
     wanted = scaled_dot_product_attention(
         queries, made["key"], made["value"], is_causal=True, scale=scale
     )
-    pairs = [(trace[f"{GROUPED}context_vectors"].value, wanted)]
-    return agree(pairs, (trace, f"{GROUPED}context_vectors")), (
+    return agreement(
         "Shared heads are ordinary attention with keys and values repeated: given those, PyTorch's "
-        "`scaled_dot_product_attention` gives these context vectors, "
-        f"{to_within(difference(pairs))}."
+        "`scaled_dot_product_attention` gives these context vectors",
+        [(trace[f"{GROUPED}context_vectors"].value, wanted)],
+        (trace, f"{GROUPED}context_vectors"),
     )
 
 
@@ -45,11 +45,10 @@ def moved_light(trace: Trace, by: int) -> Light:
         _turned(trace[f"head_{name}"].value.double(), by) for name in ("queries", "keys")
     )
     moved = torch.einsum("hqd,hkd->hqk", queries, keys).float()
-    pairs = [(trace[f"{ROTARY}scores"].value, moved)]
     shifted = f"The whole text shifted by {by:,} places" if by else "Not shifted yet,"
-    return agree(pairs, (trace, f"{ROTARY}scores")), (
-        f"{shifted} and computed again: every score stays, {to_within(difference(pairs))}."
-    )
+    told = f"{shifted} and computed again: every score stays"
+    pairs = [(trace[f"{ROTARY}scores"].value, moved)]
+    return agreement(told, pairs, (trace, f"{ROTARY}scores"))
 
 
 def _turned(vectors: Tensor, first: int) -> Tensor:

@@ -47,11 +47,7 @@ def model_of(values: Values) -> KnownModel:
     if values.cost_model != "own":
         return KNOWN[values.cost_model]
     size = AttentionSize(
-        values.m_layers,
-        values.m_width,
-        values.m_heads,
-        values.m_kv_heads,
-        values.m_d_head,
+        values.m_layers, values.m_width, values.m_heads, values.m_kv_heads, values.m_d_head
     )
     return KnownModel("Your model", size, values.m_context, values.m_window or None)
 

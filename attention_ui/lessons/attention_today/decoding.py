@@ -2,10 +2,10 @@
 
 from attention_core.costs import AttentionSize, kept_tokens
 from attention_core.mechanism.decoding import DECODED
-from attention_core.rounding import agree, difference, to_within
 from attention_core.trace import Trace
 
 from ...controls.control import Values
+from ...frame.lights import agreement
 from ...picture.equation_parts import Parts
 from ...picture.matrix import Matrix
 from .lesson import NEXT, heads
@@ -47,12 +47,9 @@ def same_row(trace: Trace, whole: Trace, place: int) -> tuple[bool, str]:
         if name == "weights":
             row = row[:, : place + 1]
         pairs.append((trace[f"{DECODED}{name}"].value[:, 0], row))
-    last = f"{DECODED}context_vectors"
-    good = agree(pairs, (trace, last), (whole, "today_context_vectors"))
-    return good, (
-        "With the cache, the new token gets the same weights and context vector in every head, "
-        f"{to_within(difference(pairs))}."
-    )
+    told = "With the cache, the new token gets the same weights and context vector in every head"
+    made = (trace, f"{DECODED}context_vectors"), (whole, "today_context_vectors")
+    return agreement(told, pairs, *made)
 
 
 def products_words(values: Values, place: int) -> str:

@@ -14,30 +14,15 @@ from attention_core.recipes import MAX_HEADS, HeadsRecipe
 from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 
+from ...controls import shared
 from ...controls.control import Control, Values
 from ...controls.fields import MAX_TOKENS, Choice, Decimal, Whole
-from ...controls.shared import (
-    HEAD,
-    HEADS,
-    M_BYTES,
-    SOURCE,
-    example_of,
-    heads_recipe_of,
-    inputs_of,
-    numbered_tokens,
-)
 from ...picture.equation_parts import Parts
 from ...picture.matrix import Matrix
 
 PLAIN = "head_"
-GROUPED, ROTARY, ALIBI, WINDOWED, SUNK, CAPPED = (
-    "grouped_",
-    "rotary_",
-    "alibi_",
-    "windowed_",
-    "sinks_",
-    "cap_",
-)
+GROUPED, ROTARY, ALIBI = "grouped_", "rotary_", "alibi_"
+WINDOWED, SUNK, CAPPED = "windowed_", "sinks_", "cap_"
 """What the names of the steps begin with in which one thing alone is done otherwise."""
 SLOPED = "slope_"
 """The same of a bias with a slope that is chosen, in every head."""
@@ -73,12 +58,12 @@ def _sharing_fits(name: str, heads: str):
 
 
 def _half(values: Values) -> int:
-    n_heads = example_of(values).heads.n_heads
+    n_heads = shared.example_of(values).heads.n_heads
     return max((count for count in sharing(n_heads) if 2 * count <= n_heads), default=1)
 
 
 def _windows(values: Values) -> dict[int, str]:
-    n_tokens = len(inputs_of(values).tokens)
+    n_tokens = len(shared.inputs_of(values).tokens)
     return {window: str(window) if window else "all" for window in range(n_tokens + 1)}
 
 
@@ -125,8 +110,8 @@ NEAR = Control(
     "near",
     Whole(1, MAX_TOKENS),
     "Window",
-    lambda values: values.window or max(2, (len(inputs_of(values).tokens) + 1) // 3),
-    options=lambda values: {w: str(w) for w in range(1, len(inputs_of(values).tokens) + 1)},
+    lambda values: values.window or max(2, (len(shared.inputs_of(values).tokens) + 1) // 3),
+    options=lambda values: {w: str(w) for w in range(1, len(shared.inputs_of(values).tokens) + 1)},
     of_page=True,
 )
 SLOPE = Control("slope", Decimal(0, 1), "Slope", 0.5, look={"step": 0.0625}, of_page=True)
@@ -139,14 +124,14 @@ BOUND = Control(
     of_page=True,
 )
 MOVED_BY = Control(
-    "moved_by", Whole(0, 1_000, (0, 1, 10, 100, 1_000)), "Shift the text by", 10, shown="{:,}"
+    "moved_by", Whole.among(0, 1, 10, 100, 1_000), "Shift the text by", 10, shown="{:,}"
 )
 DECODED = Control(
     "decoded",
     Whole(0, MAX_TOKENS - 1),
     "Token that is written now",
-    lambda values: len(inputs_of(values).tokens) - 1,
-    options=numbered_tokens,
+    lambda values: len(shared.inputs_of(values).tokens) - 1,
+    options=shared.numbered_tokens,
 )
 COST_MODEL = Control(
     "cost_model",
@@ -154,27 +139,15 @@ COST_MODEL = Control(
     "Model",
     "llama3",
 )
+LAYERS = (1, 2, 4, 6, 8, 12, 16, 24, 28, 32, 40, 48, 64, 80, 96, 128)
+WIDTHS = (64, 128, 256, 512, 768, 1_024, 1_600, 2_048, 3_072, 4_096, 5_120, 8_192, 16_384)
+N_HEADS = (1, 2, 4, 8, 12, 16, 24, 32, 40, 48, 64, 96, 128)
+D_HEADS = (16, 32, 64, 80, 96, 128, 256)
+KEPT = (0, *CONTEXTS[:-1])
 OWN_SIZES = (
-    Control(
-        "m_layers",
-        Whole(1, 128, (1, 2, 4, 6, 8, 12, 16, 24, 28, 32, 40, 48, 64, 80, 96, 128)),
-        "Layers of the model",
-        32,
-    ),
-    Control(
-        "m_width",
-        Whole(64, 16_384, (64, 128, 256, 512, 768, 1_024, 1_600, 2_048, 3_072, 4_096, 5_120, 8_192,
-                           16_384)),
-        "Width of the model",
-        4_096,
-        shown="{:,}",
-    ),
-    Control(
-        "m_heads",
-        Whole(1, 128, (1, 2, 4, 8, 12, 16, 24, 32, 40, 48, 64, 96, 128)),
-        "Query heads of the model",
-        32,
-    ),
+    Control("m_layers", Whole.among(*LAYERS), "Layers of the model", 32),
+    Control("m_width", Whole.among(*WIDTHS), "Width of the model", 4_096, shown="{:,}"),
+    Control("m_heads", Whole.among(*N_HEADS), "Query heads of the model", 32),
     Control(
         "m_kv_heads",
         Whole(1, 128),
@@ -184,28 +157,15 @@ OWN_SIZES = (
         options=_shared_by("m_heads"),
         fits=_sharing_fits("m_kv_heads", "m_heads"),
     ),
-    Control(
-        "m_d_head",
-        Whole(16, 256, (16, 32, 64, 80, 96, 128, 256)),
-        "Width of each of its heads",
-        128,
-    ),
-    Control(
-        "m_context", Whole(256, 1_048_576, CONTEXTS), "Tokens of context", 8_192, shown="{:,}"
-    ),
-    Control(
-        "m_window",
-        Whole(0, 131_072, (0, *CONTEXTS[:-1])),
-        "Tokens in its window, 0 for all",
-        4_096,
-        shown="{:,}",
-    ),
-)  # fmt: skip
+    Control("m_d_head", Whole.among(*D_HEADS), "Width of each of its heads", 128),
+    Control("m_context", Whole.among(*CONTEXTS), "Tokens of context", 8_192, shown="{:,}"),
+    Control("m_window", Whole.among(*KEPT), "Tokens in its window, 0 for all", 4_096, shown="{:,}"),
+)
 SWITCHES = (KV_HEADS, PLACES, WINDOW, SINKS, SOFT_CAP)
-MAKES_HEADS = (*SOURCE, *HEADS, PLACES)
+MAKES_HEADS = (*shared.SOURCE, *shared.HEADS, PLACES)
 CONTROLS = (
-    *(*SOURCE, *HEADS, *SWITCHES, HEAD, NEAR, SLOPE, BOUND, MOVED_BY, DECODED),
-    *(COST_MODEL, M_BYTES, *OWN_SIZES),
+    *(*shared.SOURCE, *shared.HEADS, *SWITCHES, shared.HEAD, NEAR, SLOPE, BOUND, MOVED_BY, DECODED),
+    *(COST_MODEL, shared.M_BYTES, *OWN_SIZES),
 )
 
 
@@ -213,14 +173,14 @@ def heads(values: Values) -> HeadsRecipe:
     """The heads of this page: causal, and where rotary positions turn pairs of columns of an even
     width, one more than they would share if need be.
     """
-    recipe = replace(heads_recipe_of(values), causal=True)
+    recipe = replace(shared.heads_recipe_of(values), causal=True)
     is_turned = values.position_encoding == "rotary" and recipe.d_head % 2
     return replace(recipe, d_head=recipe.d_head + 1) if is_turned else recipe
 
 
 def plain(values: Values) -> Trace:
     """Attention with heads as in 2017, up to the context vectors."""
-    return attend_heads(embed(inputs_of(values)), heads(values), joined=False)
+    return attend_heads(embed(shared.inputs_of(values)), heads(values), joined=False)
 
 
 def trace_of(values: Values) -> Trace:
@@ -262,7 +222,7 @@ def rotary(values: Values) -> Trace:
     """
     recipe = heads(values)
     recipe = replace(recipe, d_head=max(LEAST_TURNED, recipe.d_head + recipe.d_head % 2))
-    trace = attend_heads(embed(inputs_of(values)), recipe, joined=False)
+    trace = attend_heads(embed(shared.inputs_of(values)), recipe, joined=False)
     return add(trace, ROTARY, rotary_base=ROTARY_BASE)
 
 
@@ -326,7 +286,7 @@ def switches_of(model: str, values: Values) -> dict[str, object]:
     llama = off | {"position_encoding": "rotary", "kv_heads": quarter}
     if model == "llama3":
         return llama
-    return llama | {"window": max(1, len(inputs_of(values).tokens) // 2)}
+    return llama | {"window": max(1, len(shared.inputs_of(values).tokens) // 2)}
 
 
 def model_that_is_on(values: Values) -> str | None:

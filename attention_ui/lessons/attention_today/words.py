@@ -7,7 +7,7 @@ from attention_core.trace import Trace
 
 from ...controls.control import Values
 from ...controls.shared import heads_recipe_of, inputs_of
-from ...frame.ends import Answer
+from ...frame.ends import closes
 from ...words import in_bytes
 from .checks import moved_light
 from .costs import ASKED
@@ -50,33 +50,7 @@ def wider_words(values: Values) -> str:
     )
 
 
-def answers(values: Values, trace: Trace, turned: Trace) -> list[Answer]:
-    """On shared heads, on rotary positions, and on the cache. `trace` has the switches alone,
-    `turned` the rotary positions.
-    """
-    return [
-        Answer(
-            "What does it save when heads share keys and values?",
-            what_sharing_saves(values, trace),
-            "sharing",
-            "Heads share keys and values",
-            ("cache",),
-        ),
-        Answer(
-            "Why does no score with rotary positions change when the text moves?",
-            why_distance(values, turned),
-            "rotary",
-            "Rotary positions",
-        ),
-        Answer(
-            "Why does a model that writes need a cache, and what does it cost?",
-            why_cache(values),
-            "decoding",
-            "Written token by token",
-        ),
-    ]
-
-
+@closes("What does it save when heads share keys and values?", "sharing", "cache")
 def what_sharing_saves(values: Values, trace: Trace) -> str:
     """With the numbers of this page, and the memory of a known model."""
     n_heads, fewer = trace.size("head"), shown_kv_heads(values)
@@ -101,6 +75,7 @@ def what_sharing_saves(values: Values, trace: Trace) -> str:
     )
 
 
+@closes("Why does no score with rotary positions change when the text moves?", "rotary")
 def why_distance(values: Values, trace: Trace) -> str:
     """With the largest difference, measured."""
     words = (
@@ -113,6 +88,7 @@ def why_distance(values: Values, trace: Trace) -> str:
     return f"{words} Moved by {values.moved_by:,} places, {kept} what it was but for rounding."
 
 
+@closes("Why does a model that writes need a cache, and what does it cost?", "decoding")
 def why_cache(values: Values) -> str:
     """With products and numbers of the last token of this page."""
     size, n_tokens = page_size(values), len(inputs_of(values).tokens)

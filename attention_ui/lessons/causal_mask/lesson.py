@@ -5,25 +5,8 @@ from attention_core.recipes import MaskRecipe
 from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 
+from ...controls import fields, shared
 from ...controls.control import Control, Values
-from ...controls.fields import (
-    MAX_TOKENS,
-    Choice,
-    Decimal,
-    Flag,
-    OptionalWhole,
-    Places,
-    Whole,
-)
-from ...controls.shared import (
-    DIVIDE,
-    DROP_SEED,
-    DROPOUT,
-    QUERY,
-    SOURCE,
-    inputs_of,
-    numbered_tokens,
-)
 
 WAYS = {
     "minus_infinity": "−∞ before softmax",
@@ -34,13 +17,13 @@ WAYS = {
 
 
 def _last(values: Values) -> int:
-    return len(inputs_of(values).tokens) - 1
+    return len(shared.inputs_of(values).tokens) - 1
 
 
-CAUSAL = Control("causal", Flag(), "Causal: no later key", True)
+CAUSAL = Control("causal", fields.Flag(), "Causal: no later key", True)
 WINDOW = Control(
     "window",
-    Whole(0, MAX_TOKENS),
+    fields.Whole(0, fields.MAX_TOKENS),
     "Window: keys, its own included",
     0,
     hint="0: all",
@@ -49,27 +32,29 @@ WINDOW = Control(
 """How many keys back a query may look, itself included; 0 for all."""
 HIDDEN = Control(
     "hidden",
-    OptionalWhole(0, MAX_TOKENS - 1),
+    fields.OptionalWhole(0, fields.MAX_TOKENS - 1),
     "Key hidden from every query",
     None,
-    options=lambda values: {None: "none", **numbered_tokens(values)},
+    options=lambda values: {None: "none", **shared.numbered_tokens(values)},
     look={"placeholder": "none"},
 )
 """A key that no query may look at, such as padding."""
-TURNED = Control("turned", Places(32), "Cells of the mask flipped by hand", ())
-WAY = Control("masking", Choice(WAYS), "Hide by", "zero_filled")
+TURNED = Control("turned", fields.Places(32), "Cells of the mask flipped by hand", ())
+WAY = Control("masking", fields.Choice(WAYS), "Hide by", "zero_filled")
 CHANGED = Control(
     "changed_token",
-    Whole(0, MAX_TOKENS - 1),
+    fields.Whole(0, fields.MAX_TOKENS - 1),
     "Change the vector of",
     _last,
-    options=numbered_tokens,
+    options=shared.numbered_tokens,
 )
-CHANGE_BY = Control("change_by", Decimal(-4, 4), "Add to each entry", 1.0, look={"step": 0.25})
+CHANGE_BY = Control(
+    "change_by", fields.Decimal(-4, 4), "Add to each entry", 1.0, look={"step": 0.25}
+)
 MAKES_MASK = (CAUSAL, WINDOW, HIDDEN, TURNED)
 CONTROLS = (
-    *(*SOURCE, DIVIDE, *MAKES_MASK, WAY, CHANGED, CHANGE_BY),
-    *(DROPOUT, DROP_SEED, QUERY),
+    *(*shared.SOURCE, shared.DIVIDE, *MAKES_MASK, WAY, CHANGED, CHANGE_BY),
+    *(shared.DROPOUT, shared.DROP_SEED, shared.QUERY),
 )
 
 
@@ -80,7 +65,7 @@ def mask_of(values: Values) -> MaskRecipe:
 
 def trace_of(values: Values) -> Trace:
     """The lesson's trace, with every way to hide."""
-    return attend_masked(embed(inputs_of(values)), mask_of(values), values.divide)
+    return attend_masked(embed(shared.inputs_of(values)), mask_of(values), values.divide)
 
 
 def with_window(embedded: Trace, values: Values, window: float) -> Trace:
@@ -101,7 +86,7 @@ def changed(values: Values, way: str = "", masked: Trace | None = None) -> Trace
     prefix = prefix_of(way or values.masking)
     if masked is None:
         masked = attend_masked(
-            embed(inputs_of(values)), mask_of(values), values.divide, ways=(prefix,)
+            embed(shared.inputs_of(values)), mask_of(values), values.divide, ways=(prefix,)
         )
     return change_token(masked, values.changed_token, values.change_by, prefix)
 
@@ -110,5 +95,5 @@ def dropped(values: Values, masked: Trace | None = None) -> Trace:
     """The masked weights, and what one draw of dropout leaves of them."""
     if masked is None:
         recipe = mask_of(values)
-        masked = attend_masked(embed(inputs_of(values)), recipe, values.divide, ways=("",))
+        masked = attend_masked(embed(shared.inputs_of(values)), recipe, values.divide, ways=("",))
     return drop_weights(masked, values.dropout, values.drop_seed)

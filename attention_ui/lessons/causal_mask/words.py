@@ -8,7 +8,7 @@ from ...cards.common_questions import row_to_share, whole_row
 from ...cards.row_question import Row
 from ...controls.control import Values
 from ...controls.shared import numbered_tokens
-from ...frame.ends import Answer, named
+from ...frame.ends import closes, named
 from ...words import number
 
 SEEN = 1e-4
@@ -92,26 +92,7 @@ def context_words(mask: Tensor) -> str:
     )
 
 
-def answers(trace: Trace) -> list[Answer]:
-    """On hiding before and after softmax, on looking at oneself, and on a single visible key."""
-    return [
-        Answer(
-            "Why −∞ before the softmax, and not 0 after it?",
-            why_before(trace),
-            "ways",
-            "Four ways to hide",
-            ("zeroed_weights",),
-        ),
-        Answer("May a token look at itself?", at_itself(trace["mask"].value), "mask", "The mask"),
-        Answer(
-            "What does a query give when it sees only one key?",
-            at_one_key(trace),
-            "weights",
-            "Weights",
-        ),
-    ]
-
-
+@closes("Why −∞ before the softmax, and not 0 after it?", "ways", "zeroed_weights")
 def why_before(trace: Trace) -> str:
     """With the row that loses most where 0 stands in the place of hidden weights."""
     words = (
@@ -128,6 +109,7 @@ def why_before(trace: Trace) -> str:
     return f"{words}, and the row of {named(trace, 'query', query)} would sum to {left}."
 
 
+@closes("May a token look at itself?", "mask")
 def at_itself(mask: Tensor) -> str:
     """By the diagonal of a mask (query, key)."""
     n_tokens, n_seen = len(mask), int(mask.diagonal().sum())
@@ -143,6 +125,7 @@ def at_itself(mask: Tensor) -> str:
     )
 
 
+@closes("What does a query give when it sees only one key?", "weights")
 def at_one_key(trace: Trace) -> str:
     """With the first query that sees one key alone."""
     mask = trace["mask"].value

@@ -3,10 +3,11 @@
 import torch
 from torch import Tensor
 
-from attention_core.mechanism.attention import scale_of
+from attention_core.mechanism.attention import divisor_of
 from attention_core.recipes import ROLES
-from attention_core.rounding import agree, difference, to_within
 from attention_core.trace import Trace
+
+from ...frame.lights import agreement
 
 
 def torch_agrees(trace: Trace) -> tuple[bool, str]:
@@ -15,15 +16,13 @@ def torch_agrees(trace: Trace) -> tuple[bool, str]:
     """
     context, weights = torch_across(trace)
     pairs = [(context, trace["context_vectors"].value), (weights, trace["weights"].value)]
-    good = agree(pairs, (trace, "context_vectors"), (trace, "weights"))
     called = "With your sentence as `query`, and the source as `key` and `value`"
     if "mask" in trace:
         n_places = int((~trace["mask"].value).sum())
         places = "1 place" if n_places == 1 else f"{n_places} places"
         called = f"With {places} of padding and a `key_padding_mask`"
-    return good, (
-        f"{called}, it gives the same weights and context vectors, {to_within(difference(pairs))}."
-    )
+    told = f"{called}, it gives the same weights and context vectors"
+    return agreement(told, pairs, (trace, "context_vectors"), (trace, "weights"))
 
 
 @torch.no_grad()
@@ -39,7 +38,7 @@ def torch_across(trace: Trace) -> tuple[Tensor, Tensor]:
     matrices = {role: trace[f"W_{role}"].value for role in ROLES}
     d_query, d_value = matrices["query"].shape[-1], matrices["value"].shape[-1]
     wide = max(asks.shape[-1], d_query, d_value)
-    divided_by = {"none": 1.0, "sqrt_d": d_query**0.5, "d": d_query}[scale_of(trace)]
+    divided_by = divisor_of(trace)
     if "tempered_scores" in trace:
         divided_by /= trace["tempered_scores"].operation.factor
     module = torch.nn.MultiheadAttention(wide, 1, batch_first=True)

@@ -11,21 +11,12 @@ from attention_core.text.source import add_source, numbers_of
 from attention_core.text.vocabulary import PADDING as FILLED
 from attention_core.trace import Trace
 
+from ...controls import shared
 from ...controls.control import Control, Values
 from ...controls.fields import Whole
-from ...controls.shared import (
-    OTHER_SENTENCE,
-    PROJECTED,
-    SOURCE,
-    TEMPERATURE,
-    example_of,
-    inputs_of,
-    projections_of,
-    source_inputs_of,
-)
 
 PADDING = Control("padding", Whole(0, 3), "Places of padding", 2)
-CONTROLS = (*SOURCE, *PROJECTED, OTHER_SENTENCE, TEMPERATURE, PADDING)
+CONTROLS = (*shared.SOURCE, *shared.PROJECTED, shared.OTHER_SENTENCE, shared.TEMPERATURE, PADDING)
 
 
 def trace_of(values: Values) -> Trace:
@@ -40,14 +31,14 @@ def padded(values: Values) -> Trace:
 
 def itself(values: Values) -> Trace:
     """Self-attention of the sentence that asks, with the same matrices."""
-    made = embed(inputs_of(values))
-    project(made, projections_of(values))
+    made = embed(shared.inputs_of(values))
+    project(made, shared.projections_of(values))
     return weigh(made, values, values.temperature)
 
 
 def first_query(values: Values) -> int:
     """The query whose weights are shown first: the example's own, else the last."""
-    last, told = len(inputs_of(values).tokens) - 1, example_of(values).shown_first
+    last, told = len(shared.inputs_of(values).tokens) - 1, shared.example_of(values).shown_first
     return last if told is None else min(told, last)
 
 
@@ -62,7 +53,7 @@ def weigh(made: Trace, values: Values, temperature: float) -> Trace:
     """The roles, and attention from them at a temperature."""
     trace = made.branch()
     vectors = (trace[PLURAL[role]] for role in ROLES)
-    scale, mask = projections_of(values).scale, trace.get("mask")
+    scale, mask = shared.projections_of(values).scale, trace.get("mask")
     attention(trace, *vectors, scale, mask, temperature=temperature)
     return trace
 
@@ -75,10 +66,10 @@ def roles(values: Values, n_padding: int = 0) -> Trace:
     (query, d_query), `keys` (key, d_query) and `values` (key, d_value) of the source, and
     `mask` (one_query, key) where there is padding.
     """
-    source = source_inputs_of(values)
+    source = shared.source_inputs_of(values)
     names = (*source.tokens, *[FILLED] * n_padding)
     trace = _first_sentence(values, names)
-    recipe = projections_of(values)
+    recipe = shared.projections_of(values)
     # Drawn before the source's table, so that they are those of the lesson on queries and keys.
     matrices = draw_matrices(trace, recipe)
     others = add_source(trace, source, n_padding)
@@ -92,7 +83,7 @@ def roles(values: Values, n_padding: int = 0) -> Trace:
 
 def _first_sentence(values: Values, keys: tuple[str, ...]) -> Trace:
     """The trace from the ids of the sentence that asks to its embeddings."""
-    inputs = inputs_of(values)
+    inputs = shared.inputs_of(values)
     if not (inputs.vocabulary == TRAINED and inputs.has_given_vectors()):
         return embed(inputs, keys=keys)
     # The trained vectors come from a layer below, in which this sentence has keys of its own.

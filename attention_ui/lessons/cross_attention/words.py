@@ -7,10 +7,8 @@ from attention_core.rounding import to_within
 from attention_core.trace import Trace
 
 from ...cards.questions import Shape
-from ...controls.control import Values
-from ...frame.ends import Answer, named
+from ...frame.ends import closes, named
 from ...words import number, percent
-from .lesson import first_query
 
 ALIKE = SAME = 1e-6
 COMPARED = ("queries", "keys", "values", "scores", "weights", "context_vectors")
@@ -135,32 +133,7 @@ def torch_says(trace: Trace) -> str:
     return ""
 
 
-def answers(trace: Trace, values: Values) -> list[Answer]:
-    """On the roles of the two sentences, on shapes, and on where a context vector comes from."""
-    query = first_query(values)
-    return [
-        Answer(
-            "Which sentence asks, and which one answers?",
-            who_asks(trace, query),
-            "looking",
-            "Which word does each word look at?",
-        ),
-        Answer(
-            "Why may the two sentences differ in length?",
-            why_any_length(trace),
-            "context",
-            "Context vectors",
-            ("context_vectors",),
-        ),
-        Answer(
-            "What is in a context vector now?",
-            what_is_mixed(trace, query),
-            "context",
-            "Context vectors",
-        ),
-    ]
-
-
+@closes("Which sentence asks, and which one answers?", "looking")
 def who_asks(trace: Trace, query: int) -> str:
     """With the key that gets most from one query."""
     weights = trace["weights"].value[query]
@@ -174,6 +147,7 @@ def who_asks(trace: Trace, query: int) -> str:
     return f"{words} looks most at {named(trace, 'key', int(weights.argmax()))}: {share}."
 
 
+@closes("Why may the two sentences differ in length?", "context", "context_vectors")
 def why_any_length(trace: Trace) -> str:
     """With the shapes of the weights and of what comes out."""
     n_queries, n_keys = trace["weights"].value.shape
@@ -186,6 +160,7 @@ def why_any_length(trace: Trace) -> str:
     )
 
 
+@closes("What is in a context vector now?", "context")
 def what_is_mixed(trace: Trace, query: int) -> str:
     """With the sum of one query's weights."""
     row = number(trace["weights"].value[query].sum().item(), 2)

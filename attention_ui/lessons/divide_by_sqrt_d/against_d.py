@@ -2,15 +2,13 @@
 
 import math
 from collections.abc import Sequence
-from copy import deepcopy
 from dataclasses import dataclass
-from functools import lru_cache
 
 import altair as alt
 import pandas as pd
 
-from ...charts.chart import Chart, without_data
-from ...picture import palette
+from ...charts.chart import Chart
+from ...charts.template import GRID, blank, template, tips
 
 HEIGHT = 130
 D_TICKS = {True: [1, 4, 16, 64, 256, 1_024, 4_096], False: [0, 1_024, 2_048, 3_072, 4_096]}
@@ -49,7 +47,7 @@ def against_d(
     """
     log_y = logarithmic and domain is None
     frame = pd.DataFrame([_row(point, log_y) for point in points])
-    spec = deepcopy(_template(joined))
+    spec = _template(joined)
     spec["title"]["text"] = title
     for layer in spec["layer"]:
         x, y = layer["encoding"]["x"], layer["encoding"]["y"]
@@ -117,17 +115,16 @@ def _words(title: str, points: Sequence[Point], lines: dict) -> str:
     return f"{title}, against the width d. {'; '.join(told)}."
 
 
-@lru_cache(maxsize=2)
-def _template(joined: bool) -> dict:
-    grid = {"gridColor": palette.MUTED, "gridOpacity": 0.2, "domain": False, "ticks": False}
+@template("fit-x")
+def _template(joined: bool) -> alt.LayerChart:
     readable = "abs(datum.value) >= 1000 ? format(datum.value, ',.0f') : format(datum.value, '~g')"
     x = alt.X(
         "d:Q",
         title="d",
         scale=alt.Scale(nice=False),
-        axis=alt.Axis(format=",.0f", labelFontSize=12, titleFontSize=12, **grid),
+        axis=alt.Axis(format=",.0f", labelFontSize=12, titleFontSize=12, **GRID),
     )
-    y_axis = alt.Axis(labelExpr=readable, minExtent=44, tickCount=5, labelFontSize=12, **grid)
+    y_axis = alt.Axis(labelExpr=readable, minExtent=44, tickCount=5, labelFontSize=12, **GRID)
     scale = alt.Scale(nice=False)
     legend = alt.Legend(
         orient="top",
@@ -147,21 +144,17 @@ def _template(joined: bool) -> dict:
     def y(field: str) -> alt.Y:
         return alt.Y(f"{field}:Q", title=None, scale=scale, axis=y_axis)
 
-    base = alt.Chart(alt.Data(values=[]))
+    base = blank()
     band = base.transform_filter("isValid(datum.high)").mark_area(opacity=0.18, strokeWidth=0)
     line = base.transform_filter("isValid(datum.expected)").mark_line(strokeWidth=1.5)
     curve = base.transform_filter("isValid(datum.value)").mark_line(strokeWidth=2)
     dots = base.transform_filter("isValid(datum.value)").mark_point(
         filled=True, size=42, opacity=1, strokeDash=[1, 0]
     )
-    tips = [
-        alt.Tooltip("line:N", title=" "),
-        alt.Tooltip("d:Q", format=","),
-        alt.Tooltip("value:Q", title="here", format=",.5~g"),
-    ]
+    told = tips(("line:N", " "), ("d:Q", None, ","), ("value:Q", "here", ",.5~g"))
     if not joined:
-        tips.append(alt.Tooltip("expected:Q", title="theory", format=",.5~g"))
-    layers = [dots.encode(y=y("value"), tooltip=tips, **shared)]
+        told += tips(("expected:Q", "theory", ",.5~g"))
+    layers = [dots.encode(y=y("value"), tooltip=told, **shared)]
     if joined:
         layers.insert(0, curve.encode(y=y("value"), **shared))
     else:
@@ -171,4 +164,4 @@ def _template(joined: bool) -> dict:
     chart = alt.layer(*layers).properties(
         width="container", height=HEIGHT, title=alt.Title("", anchor="start", fontSize=12)
     )
-    return without_data(chart.to_dict()) | {"autosize": {"type": "fit-x", "contains": "padding"}}
+    return chart

@@ -1,14 +1,12 @@
 """How often numbers fell into each of some bins of equal width."""
 
 from collections.abc import Sequence
-from copy import deepcopy
-from functools import lru_cache
 
 import altair as alt
 import pandas as pd
 
-from ...charts.chart import Chart, without_data
-from ...picture import palette
+from ...charts.chart import Chart
+from ...charts.template import GRID, template, tips
 
 HEIGHT = 96
 
@@ -35,7 +33,7 @@ def histogram(
             "share": [count / total for count in counts],
         }
     )
-    spec = deepcopy(_template())
+    spec = _template()
     spec["title"]["text"] = title
     spec["encoding"]["x"]["scale"]["domain"] = list(reach)
     spec["encoding"]["y"]["scale"]["domain"] = [0.0, max(*counts, 1) / total]
@@ -44,10 +42,9 @@ def histogram(
     return Chart(frame, spec, words)
 
 
-@lru_cache(maxsize=1)
-def _template() -> dict:
-    grid = {"gridColor": palette.MUTED, "gridOpacity": 0.2, "domain": False, "ticks": False}
-    grid["labelFontSize"] = 12
+@template("fit-x")
+def _template() -> alt.LayerChart:
+    grid = {**GRID, "labelFontSize": 12}
     chart = (
         alt.Chart(alt.Data(values=[]), title=alt.Title("", anchor="start", fontSize=12))
         .mark_rect()
@@ -65,13 +62,13 @@ def _template() -> dict:
                 scale=alt.Scale(nice=True),
                 axis=alt.Axis(tickCount=3, format="%", minExtent=34, maxExtent=34, **grid),
             ),
-            tooltip=[
-                alt.Tooltip("from:Q", format=".4~g"),
-                alt.Tooltip("to:Q", format=".4~g"),
-                alt.Tooltip("count:Q", format=","),
-                alt.Tooltip("share:Q", format=".1%"),
-            ],
+            tooltip=tips(
+                ("from:Q", None, ".4~g"),
+                ("to:Q", None, ".4~g"),
+                ("count:Q", None, ","),
+                ("share:Q", None, ".1%"),
+            ),
         )
         .properties(width="container", height=HEIGHT)
     )
-    return without_data(chart.to_dict()) | {"autosize": {"type": "fit-x", "contains": "padding"}}
+    return chart

@@ -23,8 +23,9 @@ from attention_core.experiments.variance import (
 )
 from attention_core.trace import Trace
 
-from ...cards.questions import Pick, Verdict
-from ...frame.ends import Answer
+from ...cards.common_questions import one_of
+from ...cards.questions import Pick
+from ...frame.ends import closes
 from ...words import number, percent, true_minus
 
 WIDE = 128
@@ -47,11 +48,10 @@ def told_at(d: int, effects: Mapping[str, Effect]) -> str:
     top, even = plain.largest_weight, 1 / len(plain.sorted_weights)
     root = f"√{d:,} = {said(math.sqrt(d), 3)}"
     words = (
-        f"At d = {d:,}, divided by nothing, the top key takes {top:.0%} of the weight; "
-        f"by {root}, {by_root.largest_weight:.0%}; by {d:,}, {by_d.largest_weight:.0%}, where an "
-        f"even share would be {even:.1%}. Whatever divides q·k divides its gradient too: divided "
-        f"by {d:,}, it is {said(by_root.gradient_norm / by_d.gradient_norm, 2)} times smaller than "
-        f"by √{d:,}. "
+        f"At d = {d:,}, divided by nothing, the top key takes {top:.0%} of the weight; by {root}, "
+        f"{by_root.largest_weight:.0%}; by {d:,}, {by_d.largest_weight:.0%}, where an even share "
+        f"would be {even:.1%}. Whatever divides q·k divides its gradient too: divided by {d:,}, it "
+        f"is {said(by_root.gradient_norm / by_d.gradient_norm, 2)} times smaller than by √{d:,}. "
     )
     if is_narrow(plain):
         return f"{words}Vectors this narrow need no divisor. Widen them."
@@ -73,24 +73,18 @@ def saturated_words(plain: Effect) -> str:
 
 def growth(seed: int) -> Pick:
     """How the standard deviation of q·k grows."""
-    return Pick(
-        words="The entries keep mean 0 and variance 1, but the vectors get wider, from d = 4 to "
-        "d = 64. What happens to the standard deviation of q·k?",
-        choices=(
-            "It stays as it is", "4 times as large", "16 times as large", "64 times as large",
-        ),
-        judge=lambda guess: judge_growth(guess[0], seed),
-        truth=lambda: growth_words(seed),
+    return one_of(
+        "The entries keep mean 0 and variance 1, but the vectors get wider, from d = 4 to d = 64. "
+        "What happens to the standard deviation of q·k?",
+        ("It stays as it is", "4 times as large", "16 times as large", "64 times as large"),
+        1,
+        growth_words(seed),
         teaches="The variance grows like d: 16 times. The standard deviation is its root, and "
         "grows like √d: 4 times.",
-    )  # fmt: skip
+    )
 
 
-def judge_growth(guess: int, seed: int) -> Verdict:
-    """Of the choices for the growth from d = 4 to d = 64, the second is right."""
-    return Verdict(guess == 1, f"{'Right. ' if guess == 1 else ''}{growth_words(seed)}")
-
-
+@lru_cache(maxsize=32)
 def growth_words(seed: int) -> str:
     """How much the standard deviation grows from d = 4 to d = 64, and what was measured."""
     narrow, wide = (last(Trials(d=d, seed=seed)).variance ** 0.5 for d in (4, 64))
@@ -165,18 +159,7 @@ def said(value: float, digits: int = 4) -> str:
     return true_minus(f"{value:,.0f}" if is_long else f"{value:.{digits}g}")
 
 
-def answers(trace: Trace, seed: int) -> list[Answer]:
-    """On √d against d, on what it assumes, and on what happens without it: at a width that shows
-    it, whichever is chosen above.
-    """
-    many, three = ("many_trials", "Many trials"), ("three_divisors", "Nothing, √d or d")
-    return [
-        Answer("Why √d, and not d?", why_the_root(WIDE), *many, ("variances",)),
-        Answer("What does dividing by √d assume?", assumes(trace), *many),
-        Answer("What happens without dividing?", without(WIDE, seed), *three),
-    ]
-
-
+@closes("Why √d, and not d?", "many_trials", "variances")
 def why_the_root(d: int) -> str:
     """By how far a sum of d products spreads."""
     words = (
@@ -191,18 +174,19 @@ def why_the_root(d: int) -> str:
     )
 
 
+@closes("What does dividing by √d assume?", "many_trials")
 def assumes(trace: Trace) -> str:
     """With what the entries drawn on this page come to."""
     drawn = torch.cat([trace[name].value.flatten() for name in ("queries", "keys")]).double()
     return (
         "That the entries of queries and keys are independent, with mean 0 and standard deviation "
-        f"1. The {len(drawn)} under “Products” have a mean of "
-        f"{number(drawn.mean().item(), 2)} and a standard deviation of "
-        f"{number(drawn.std().item(), 2)}. Entries twice as large would make every score 4 times "
-        "as large, at any width, and √d would not undo that."
+        f"1. The {len(drawn)} under “Products” have a mean of {number(drawn.mean().item(), 2)} and "
+        f"a standard deviation of {number(drawn.std().item(), 2)}. Entries twice as large would "
+        "make every score 4 times as large, at any width, and √d would not undo that."
     )
 
 
+@closes("What happens without dividing?", "three_divisors")
 def without(d: int, seed: int) -> str:
     """By what softmax makes of scores that are divided by nothing, and by √d."""
     measured = effects_at(d, seed)

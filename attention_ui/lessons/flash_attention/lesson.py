@@ -4,26 +4,15 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
+from attention_core import operations as ops
 from attention_core.gradients import backward
-from attention_core.mechanism.attention import attention, scale_of
+from attention_core.mechanism.attention import attention, divisor_of
 from attention_core.mechanism.flash import attend_in_tiles
 from attention_core.mechanism.masking import mask_of
 from attention_core.mechanism.tiling import Tile, tiles_of
 from attention_core.mechanism.trainable import project
 from attention_core.mistakes.rewriting import rewritten
 from attention_core.mistakes.side_by_side import side_by_side
-from attention_core.operations import (
-    Add,
-    Columns,
-    Divide,
-    ExpDifference,
-    Given,
-    JoinRows,
-    Multiply,
-    RescaleAndAdd,
-    SumLast,
-    Transpose,
-)
 from attention_core.recipes import MaskRecipe
 from attention_core.rounding import agree, difference, to_within
 from attention_core.text.embedding import embed
@@ -66,12 +55,7 @@ def _tile_size(axis: str, label: str) -> Control:
         return fitting_tile(3, len(inputs_of(values).tokens))
 
     return Control(
-        f"tile_{axis}",
-        Whole(1, MAX_TOKENS),
-        label,
-        start,
-        options=sizes,
-        widget="select_slider",
+        f"tile_{axis}", Whole(1, MAX_TOKENS), label, start, options=sizes, widget="select_slider"
     )
 
 
@@ -112,19 +96,11 @@ def _first_shown(values: Values) -> int:
 TILE_QUERIES = _tile_size("queries", "Queries in a tile")
 TILE_KEYS = _tile_size("keys", "Keys in a tile")
 TILE = Control(
-    "tile",
-    Whole(0, MAX_BLOCKS**2 - 1),
-    "Tile to take apart",
-    _first_shown,
-    options=visited,
+    "tile", Whole(0, MAX_BLOCKS**2 - 1), "Tile to take apart", _first_shown, options=visited
 )
-FLASH_TOKENS = Control(
-    "flash_tokens", Whole(64, 131_072, TOKEN_COUNTS), "Tokens", 8_192, shown="{:,}"
-)
-FLASH_WIDTH = Control(
-    "flash_width", Whole(16, 256, (16, 32, 64, 128, 256)), "Width of one head", 64
-)
-FAST_MEMORY = Control("fast_memory", Whole(16, 256, FAST_MEMORIES), "Fast memory, in KiB", 160)
+FLASH_TOKENS = Control("flash_tokens", Whole.among(*TOKEN_COUNTS), "Tokens", 8_192, shown="{:,}")
+FLASH_WIDTH = Control("flash_width", Whole.among(16, 32, 64, 128, 256), "Width of one head", 64)
+FAST_MEMORY = Control("fast_memory", Whole.among(*FAST_MEMORIES), "Fast memory, in KiB", 160)
 MAKES_TILES = (*SOURCE, *PROJECTED, CAUSAL_HEADS, TILE_QUERIES, TILE_KEYS)
 CONTROLS = (*MAKES_TILES, TILE, FLASH_TOKENS, FLASH_WIDTH, M_BYTES, FAST_MEMORY)
 
@@ -250,7 +226,7 @@ def _first_columns(trace: Trace, step: Step) -> Step:
     axis = f"first_{step.axes[-1]}"
     if not trace.has_axis(axis):
         trace.label(axis, trace.labels(step.axes[-1])[:MOST_COLUMNS])
-    columns = Columns(0, MOST_COLUMNS)
+    columns = ops.Columns(0, MOST_COLUMNS)
     return trace.step(f"{step.name}_first", columns, step, axes=(step.axes[0], axis))
 
 
@@ -264,7 +240,7 @@ def _joined(trace: Trace, name: str, parts: list[str], axes: tuple[str, str]) ->
             n_rows = len(last.value) + len(trace[part].value)
             trace.label(rows, trace.labels(axes[0])[:n_rows])
         called = name if is_all else f"{name}_{at}_blocks"
-        last = trace.step(called, JoinRows(), last, trace[part], axes=(rows, axes[1]))
+        last = trace.step(called, ops.JoinRows(), last, trace[part], axes=(rows, axes[1]))
     return last
 
 
@@ -281,13 +257,13 @@ def with_table(whole: Trace, each: tuple[Tile, ...]) -> Trace:
             at, column = where(tile), f"key_block_{tile.key_block}"
             if tile.is_hidden:
                 nothing = ((0.0,) * len(tile.queries),) * len(tile.keys)
-                trace.step(f"upright_{at}", Given(nothing), axes=(column, row))
+                trace.step(f"upright_{at}", ops.Given(nothing), axes=(column, row))
             else:
                 powers = trace[f"tile_exponentials_{at}"]
-                trace.step(f"upright_{at}", Transpose(), powers, axes=(column, row))
+                trace.step(f"upright_{at}", ops.Transpose(), powers, axes=(column, row))
             upright.append(f"upright_{at}")
         columns = _joined(trace, f"upright_{block}", upright, ("key", row))
-        trace.step(f"exponentials_{block}", Transpose(), columns, axes=(row, columns.axes[0]))
+        trace.step(f"exponentials_{block}", ops.Transpose(), columns, axes=(row, columns.axes[0]))
     blocks = [f"exponentials_{block}" for block in range(n_blocks)]
     _joined(trace, "exponentials", blocks, ("query", trace[blocks[0]].axes[1]))
     return trace
@@ -300,21 +276,21 @@ def unshrunk(trace: Trace, block: int) -> Trace:
     """The trace beside one in which nothing shrinks, with the `difference` of the context vectors
     of a block of queries.
     """
-    adds = (name for name, step in trace.items() if isinstance(step.operation, RescaleAndAdd))
+    adds = (name for name, step in trace.items() if isinstance(step.operation, ops.RescaleAndAdd))
     wrong = rewritten(trace, dict.fromkeys(adds, _only_added))
     return side_by_side(trace, wrong, f"context_vectors_{block}")
 
 
 def _only_added(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
     earlier, _, brought = inputs
-    return new.step(step.name, Add(), earlier, brought, axes=step.axes, symbol=step.symbol)
+    return new.step(step.name, ops.Add(), earlier, brought, axes=step.axes, symbol=step.symbol)
 
 
 def weights_again(values: Values, whole: Trace) -> Trace:
     """The tiles' trace with the table, and a backward pass: `scores` … `weights`, `loss` (), the
     squares of all context vectors added up, and the gradient of what softmax was given. Beside
     them the weights once more, `weights_again` (query, key), from nothing but the scores and what
-    tiles have kept of each row, `kept_largest` and `kept_sum` (query, row).
+    tiles have kept of each row: the largest score and the sum (query, row).
     """
     trace, tiles_left = whole.branch(), [one for one in cut(values) if not one.is_hidden]
     last = {one.query_block: where(one) for one in tiles_left}
@@ -330,11 +306,13 @@ def weights_again(values: Values, whole: Trace) -> Trace:
     made = (trace[name] for name in ("queries", "keys", "values"))
     context = attention(trace, *made, values.scale, mask)
     scores = trace["weights"].inputs[0]
-    powers = trace.step("exponentials_again", ExpDifference(), scores, kept[0], axes=scores.axes)
-    trace.step("weights_again", Divide(), powers, kept[1], axes=scores.axes)
-    squares = trace.step("squares", Multiply(), context, context, axes=context.axes)
-    rows = trace.step("squares_of_rows", SumLast(), squares, axes=("query",))
-    trace.step("loss", SumLast(), rows, axes=())
+    powers = trace.step(
+        "exponentials_again", ops.ExpDifference(), scores, kept[0], axes=scores.axes
+    )
+    trace.step("weights_again", ops.Divide(), powers, kept[1], axes=scores.axes)
+    squares = trace.step("squares", ops.Multiply(), context, context, axes=context.axes)
+    rows = trace.step("squares_of_rows", ops.SumLast(), squares, axes=("query",))
+    trace.step("loss", ops.SumLast(), rows, axes=())
     return backward(trace, "loss", [scores.name, "weights"])
 
 
@@ -371,8 +349,7 @@ def same_as_plain(whole: Trace, table: Trace) -> tuple[bool, str]:
 def same_as_torch(whole: Trace, table: Trace) -> tuple[bool, str]:
     """The same compared with `scaled_dot_product_attention`."""
     queries, keys, values = (table[name].value for name in ("queries", "keys", "values"))
-    width = keys.shape[-1]
-    scale = {"none": 1.0, "sqrt_d": width**-0.5, "d": 1 / width}[scale_of(table)]
+    scale = 1 / divisor_of(table)
     made = scaled_dot_product_attention(
         queries, keys, values, is_causal="mask" in table, scale=scale
     )

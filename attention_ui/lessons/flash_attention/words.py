@@ -22,10 +22,10 @@ from ...cards.questions import Pick
 from ...charts.amounts import amounts
 from ...charts.chart import Chart
 from ...controls.control import Values
-from ...frame.ends import Answer
+from ...frame.ends import closes
 from ...picture import palette
 from ...words import in_bytes, number
-from .lesson import before, chosen, where
+from .lesson import before, where
 
 RIGHT = 1
 CHOICES = (
@@ -179,10 +179,7 @@ def counted(whole: Trace, plain: Trace, values: Values) -> tuple[bool, str]:
     sizes = values.tile_queries, values.tile_keys
     by_table, by_tiles = measured_plain(plain).moved, measured_tiled(whole).moved
     shape = (n_tokens, n_tokens, d, d_value)
-    said = (
-        plain_traffic(*shape).moved,
-        tiled_traffic(*shape, *sizes, values.causal_heads).moved,
-    )
+    said = (plain_traffic(*shape).moved, tiled_traffic(*shape, *sizes, values.causal_heads).moved)
     told = "The formulas give the same" + ", minus the reads of skipped tiles" * values.causal_heads
     if said != (by_table, by_tiles):
         told = f"The formulas give {said[0]:,} and {said[1]:,}"
@@ -245,28 +242,7 @@ def kept_bars(values: Values) -> Chart:
 # --- what can now be answered ---------------------------------------------------------------------
 
 
-def answers(trace: Trace, values: Values) -> list[Answer]:
-    """On what is kept, on the shrink factor, and on what is saved."""
-    return [
-        Answer(
-            "What is kept from tile to tile?",
-            what_is_kept(trace, chosen(values)),
-            "tiles",
-            "One tile at a time",
-        ),
-        Answer(
-            "Why does what was added up so far have to shrink?",
-            why_it_shrinks(trace, chosen(values)),
-            "shrinking",
-            "Why it shrinks",
-            ("difference",),
-        ),
-        Answer(
-            "What does flash attention save?", what_it_saves(values), "savings", "What it saves"
-        ),
-    ]
-
-
+@closes("What is kept from tile to tile?", "tiles")
 def what_is_kept(trace: Trace, tile: Tile) -> str:
     """With how many numbers that is, beside a row of weights."""
     n_keys, width = trace["values"].value.shape
@@ -281,6 +257,7 @@ def what_is_kept(trace: Trace, tile: Tile) -> str:
     )
 
 
+@closes("Why does what was added up so far have to shrink?", "shrinking", "difference")
 def why_it_shrinks(trace: Trace, tile: Tile) -> str:
     """With the row of the chosen tile whose maximum rises most."""
     old, new = (
@@ -304,6 +281,7 @@ def why_it_shrinks(trace: Trace, tile: Tile) -> str:
     )
 
 
+@closes("What does flash attention save?", "savings")
 def what_it_saves(values: Values) -> str:
     """At the size that is set."""
     _, whole, tiled = at_size(values)

@@ -1,12 +1,10 @@
 """A number as it changes: one or two lines over the steps of a run, with one step marked."""
 
-from copy import deepcopy
-from functools import lru_cache
-
 import altair as alt
 import pandas as pd
 
-from ...charts.chart import Chart, without_data
+from ...charts.chart import Chart
+from ...charts.template import GRID, blank, template, tips
 from ...picture import palette
 
 WIDTH, HEIGHT = 420, 190
@@ -22,7 +20,7 @@ def curve(steps: list[int], values: list[float], marked: int, name: str, title: 
         for place, (step, value) in enumerate(zip(steps, values, strict=True))
         if 0 < value < float("inf")
     ]
-    spec = deepcopy(_template())
+    spec = _template()
     for layer in spec["layer"]:
         layer["encoding"]["y"]["title"] = name
         # Given, since a chart is drawn once before its data arrive, and Vega would find no ends.
@@ -37,19 +35,17 @@ def _ends(values: list[float]) -> list[float]:
     return [low, high] if low < high else [low / 2, high * 2]
 
 
-@lru_cache(maxsize=1)
-def _template() -> dict:
-    quiet = {"gridColor": palette.MUTED, "gridOpacity": 0.2, "domain": False, "ticks": False}
-    base = alt.Chart(alt.Data(values=[])).encode(
-        x=alt.X("step:Q", title="step", axis=alt.Axis(tickCount=5, format=",d", **quiet)),
+@template("pad")
+def _template() -> alt.LayerChart:
+    base = blank().encode(
+        x=alt.X("step:Q", title="step", axis=alt.Axis(tickCount=5, format=",d", **GRID)),
         y=alt.Y(
-            "value:Q", scale=alt.Scale(type="log", nice=True), axis=alt.Axis(tickCount=4, **quiet)
+            "value:Q", scale=alt.Scale(type="log", nice=True), axis=alt.Axis(tickCount=4, **GRID)
         ),
-        tooltip=[alt.Tooltip("step:Q"), alt.Tooltip("value:Q", format=".4~g")],
+        tooltip=tips(("step:Q",), ("value:Q", None, ".4~g")),
     )
     line = base.mark_line(color=palette.BAR, strokeWidth=2)
     here = base.transform_filter("datum.marked").mark_point(
         color=palette.CHOSEN, filled=True, size=110, opacity=1
     )
-    spec = alt.layer(line, here).properties(width=WIDTH, height=HEIGHT).to_dict()
-    return without_data(spec) | {"autosize": {"type": "pad"}}
+    return alt.layer(line, here).properties(width=WIDTH, height=HEIGHT)

@@ -14,12 +14,12 @@ ROUNDED = 2e-3
 """Recorded weights are kept in half precision: three digits."""
 STEPS = tuple(record.step for record in shipped_run().records)
 RECORDED_STEP = Control(
-    "recorded_step", Whole(0, STEPS[-1], STEPS), "Training step", STEPS[-1], of_page=True
+    "recorded_step", Whole.among(*STEPS), "Training step", STEPS[-1], of_page=True
 )
 NETWORK_SEED = Control(
     "network_seed", Whole(0, MAX_SEED), "Seed of the network", 1, widget="text_input"
 )
-OWN_STEP = Control("own_step", Whole(0, STEPS[-1], STEPS), "Training step", STEPS[-1], of_page=True)
+OWN_STEP = Control("own_step", Whole.among(*STEPS), "Training step", STEPS[-1], of_page=True)
 CONTROLS = (EXAMPLE, RECORDED_STEP, NETWORK_SEED, OWN_STEP)
 
 

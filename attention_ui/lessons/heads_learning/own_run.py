@@ -5,12 +5,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from attention_core.small_models.induction import (
-    STEPS,
-    LearningSettings,
-    Record,
-    learn_by_steps,
-)
+from attention_core.small_models.induction import STEPS, LearningSettings, Record, learn_by_steps
 
 from ...cards.show import Moving, chart, moves, picture
 from ...controls.control import Values

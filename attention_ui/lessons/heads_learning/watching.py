@@ -24,10 +24,7 @@ from ...words import number
 _BEFORE = torch.ones(len(EXAMPLE), len(EXAMPLE), dtype=torch.bool).tril(-1).triu(-1)
 TARGETS = torch.stack([_BEFORE, next_of_earlier(EXAMPLE_IDS)])
 """(layer, query, key): True where a head of that layer is expected to look."""
-SCORES = {
-    "previous_token": "previous-token score",
-    "prefix_matching": "prefix-matching score",
-}
+SCORES = {"previous_token": "previous-token score", "prefix_matching": "prefix-matching score"}
 """That of the first layer, and that of the second."""
 IS_PREVIOUS = 0.25
 """A head of the first layer with more than this previous-token score is called after it: twice what

@@ -1,11 +1,11 @@
 """What the lesson on learning heads asks, and what its reader can answer."""
 
-from attention_core.small_models.induction import FinishedRun, appearance, best_head, shipped_run
+from attention_core.small_models.induction import FinishedRun, appearance, best_head
 from attention_core.trace import Trace
 
 from ...cards.common_questions import one_of
 from ...cards.questions import Pick
-from ...frame.ends import Answer, named
+from ...frame.ends import closes, named
 from ...words import listed, number
 from .lesson import TARGETS, on_target
 
@@ -44,27 +44,7 @@ def one_layer_words(run: FinishedRun) -> str:
     )
 
 
-def answers(trace: Trace) -> list[Answer]:
-    """On what an induction head looks for, on two layers, and on how it comes about."""
-    run = shipped_run()
-    return [
-        Answer(
-            "What does an induction head look for?",
-            looks_for(trace),
-            "induction_head",
-            "What an induction head is",
-        ),
-        Answer(
-            "Why does it take two layers?",
-            two_layers(run),
-            "two_layers",
-            "Why it takes two layers",
-            (ONE_LAYER,),
-        ),
-        Answer("Does a head learn all at once?", steeply(run), "run", "A network learns"),
-    ]
-
-
+@closes("What does an induction head look for?", "induction_head")
 def looks_for(trace: Trace) -> str:
     """With the weight of the first query that has been there before, and the mean of all."""
     query = int(TARGETS.any(-1).int().argmax())
@@ -78,6 +58,7 @@ def looks_for(trace: Trace) -> str:
     )
 
 
+@closes("Why does it take two layers?", "two_layers", ONE_LAYER)
 def two_layers(run: FinishedRun) -> str:
     """With the loss of one layer alone."""
     return (
@@ -87,6 +68,7 @@ def two_layers(run: FinishedRun) -> str:
     )
 
 
+@closes("Does a head learn all at once?", "run")
 def steeply(run: FinishedRun) -> str:
     """With the score of the induction head before, on and after its steepest way up."""
     at, last = appearance(run.records), run.records[-1]

@@ -11,15 +11,8 @@ from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
 
 from ...cards.show import picture
+from ...controls import shared
 from ...controls.control import Values
-from ...controls.shared import (
-    example_of,
-    first_query,
-    has_random_numbers,
-    inputs_of,
-    is_set_by_hand,
-    projections_of,
-)
 from ...frame.contents import lesson
 from ...picture.layout import equation
 from ...picture.matrix import Matrix
@@ -38,18 +31,18 @@ BY_HAND = (
 
 def hero(values: Values) -> None:
     """The sentence, shaded by the weights of the token that is pointed at, and all its weights."""
-    embedded = embed(inputs_of(values))
-    alike = attend(embedded.branch(), SimplifiedOptions(divide=example_of(values).divide))
-    trace, projections = alike, projections_of(values)
+    embedded = embed(shared.inputs_of(values))
+    alike = attend(embedded.branch(), SimplifiedOptions(divide=shared.example_of(values).divide))
+    trace, projections = alike, shared.projections_of(values)
     if projections.given_for("query", values.d_in):  # by hand, so that it makes sense
         trace = attend_trainable(embedded.branch(), projections)
-    query = first_query(values)
+    query = shared.first_query(values)
     with st.container(border=True, key="card_layer", gap="xsmall"):
         st.text(most_looked_at(trace, query, alike))
         contexts = trace["context_vectors"]
         parts = [Matrix(trace["weights"]), "·", Matrix(contexts.inputs[1]), "=", Matrix(contexts)]
         picture("layer", with_sentence(equation(trace, *parts, tall=TALL), query))
-        st.caption(POINT + how_made(trace, alike, values) + BY_HAND * is_set_by_hand(values))
+        st.caption(POINT + how_made(trace, alike, values) + BY_HAND * shared.is_set_by_hand(values))
 
 
 def most_looked_at(trace: Trace, query: int, alike: Trace) -> str:
@@ -73,7 +66,7 @@ def how_made(trace: Trace, alike: Trace, values: Values) -> str:
     """What was done to the scores, and where it is taught; that it has no meaning, where numbers
     were drawn.
     """
-    if has_random_numbers(values):
+    if shared.has_random_numbers(values):
         return " Its vectors are drawn at random, so it means nothing which word it looks at."
     if trace is alike or values.scale != "sqrt_d":
         return ""

@@ -10,18 +10,9 @@ from attention_core.text.inputs import Inputs
 from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
 
+from ...controls import shared
 from ...controls.control import Control, Values
 from ...controls.fields import MAX_TOKENS, CellPlace, Choice, Decimal, Whole
-from ...controls.shared import (
-    MAX_SEED,
-    MAX_WIDTH,
-    SOURCE,
-    TEMPERATURE,
-    entries,
-    example_of,
-    inputs_of,
-    numbered_tokens,
-)
 from .layer import Layer, layer
 
 RATES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
@@ -38,15 +29,17 @@ WAYS = {
 
 def _asks(values: Values) -> int:
     """The example's query; the last token where that is the first, which has nothing before it."""
-    last = max(len(inputs_of(values).tokens) - 1, 0)
-    return min(example_of(values).query or last, last)
+    last = max(len(shared.inputs_of(values).tokens) - 1, 0)
+    return min(shared.example_of(values).query or last, last)
 
 
 def _answers(values: Values) -> int:
     """The token before the query that the example's own matrices look at most."""
     if not values.learning_query:
         return 0
-    return _looked_at(inputs_of(values), example_of(values).projections, values.learning_query)
+    return _looked_at(
+        shared.inputs_of(values), shared.example_of(values).projections, values.learning_query
+    )
 
 
 @lru_cache(maxsize=64)
@@ -57,12 +50,12 @@ def _looked_at(inputs: Inputs, recipe: Projections, query: int) -> int:
 
 def _losses(values: Values) -> dict[str, str]:
     """A sentence of one token has no next token."""
-    alone = len(inputs_of(values).tokens) < 2
+    alone = len(shared.inputs_of(values).tokens) < 2
     return {name: title for name, title in LOSSES.items() if name != "next_token" or not alone}
 
 
 def _before(values: Values) -> dict[int, str]:
-    tokens = numbered_tokens(values)
+    tokens = shared.numbered_tokens(values)
     return {at: name for at, name in tokens.items() if at <= values.learning_query}
 
 
@@ -78,13 +71,13 @@ def _names(loss: str) -> tuple[str, ...]:
 def _rows(values: Values) -> dict[int, str]:
     if values.entry_matrix == "W_output":
         return _counted(values.learning_width)
-    return entries(values)
+    return shared.entries(values)
 
 
 def _columns(values: Values) -> dict[int, str]:
     if values.entry_matrix != "W_output":
         return _counted(values.learning_width)
-    distinct = dict.fromkeys(inputs_of(values).tokens)
+    distinct = dict.fromkeys(shared.inputs_of(values).tokens)
     return {at: f"{at}: {visible(token)}" for at, token in enumerate(distinct)}
 
 
@@ -94,31 +87,33 @@ def _counted(n: int) -> dict[int, str]:
 
 LOSS = Control("loss", Choice(LOSSES), "What is to be learned", "weight", options=_losses,
                widget="segmented_control")  # fmt: skip
-ASKS = Control("learning_query", Whole(0, MAX_TOKENS - 1), "Query", _asks, options=numbered_tokens)
+ASKS = Control(
+    "learning_query", Whole(0, MAX_TOKENS - 1), "Query", _asks, options=shared.numbered_tokens
+)
 ANSWERS = Control("wanted_key", Whole(0, MAX_TOKENS - 1), "Key", _answers, options=_before)
 WIDTH = Control("learning_width", Whole(1, 16), "Width of the layer", 4, undoes=("cell",))
-STARTS = Control("learning_seed", Whole(0, MAX_SEED), "Seed of the layer", 28, "text_input")
+STARTS = Control("learning_seed", Whole(0, shared.MAX_SEED), "Seed of the layer", 28, "text_input")
 ENTRY_MATRIX = Control(
     "entry_matrix", Choice({name: name for name in MATRICES}), "Matrix", "W_query",
     options=_learning,
 )  # fmt: skip
-ENTRY_ROW = Control("entry_row", Whole(0, MAX_WIDTH - 1), "Row", 0, options=_rows)
+ENTRY_ROW = Control("entry_row", Whole(0, shared.MAX_WIDTH - 1), "Row", 0, options=_rows)
 ENTRY_COLUMN = Control("entry_column", Whole(0, MAX_TOKENS - 1), "Column", 0, options=_columns)
 ENTRY_CHANGE = Control(
     "entry_change", Decimal(-CHANGE, CHANGE), "Add to this entry", 0.0, look={"step": 0.2}
 )
-REACH = Control("reach_width", Whole(1, 512, REACH_WIDTHS), "Width d", 64)
+REACH = Control("reach_width", Whole.among(*REACH_WIDTHS), "Width d", 64)
 WAY = Control("gradient_way", Choice(WAYS), "Look at", "mask")
-RATE = Control("update_rate", Decimal(RATES[0], RATES[-1], RATES), "Learning rate", 1)
-OF_LAYER = (*SOURCE, LOSS, ASKS, ANSWERS, WIDTH, STARTS)
+RATE = Control("update_rate", Decimal.among(*RATES), "Learning rate", 1)
+OF_LAYER = (*shared.SOURCE, LOSS, ASKS, ANSWERS, WIDTH, STARTS)
 OF_ENTRY = (ENTRY_MATRIX, ENTRY_ROW, ENTRY_COLUMN)
-CONTROLS = (*OF_LAYER, *OF_ENTRY, ENTRY_CHANGE, TEMPERATURE, REACH, WAY, RATE)
+CONTROLS = (*OF_LAYER, *OF_ENTRY, ENTRY_CHANGE, shared.TEMPERATURE, REACH, WAY, RATE)
 
 
 def layer_of(values: Values) -> Layer:
     """The layer that learns."""
     goal = Goal(values.loss, values.learning_query, values.wanted_key)
-    return layer(inputs_of(values), goal, values.learning_width, values.learning_seed)
+    return layer(shared.inputs_of(values), goal, values.learning_width, values.learning_seed)
 
 
 def trace_of(values: Values) -> Trace:

@@ -4,9 +4,10 @@ from attention_core.experiments.learning import N_DRAWS, gradients_of, reach_at,
 from attention_core.rounding import to_within
 from attention_core.trace import Trace
 
-from ...cards.questions import Pick, Verdict
+from ...cards.common_questions import one_of
+from ...cards.questions import Pick
 from ...controls.control import Values
-from ...frame.ends import Answer
+from ...frame.ends import closes
 from ...words import number, percent
 from .layer import DROPOUT
 from .pictures import Update, short
@@ -70,18 +71,12 @@ def chain_words(trace: Trace, values: Values) -> str:
 
 def row_sum(trace: Trace) -> Pick:
     """What a row of the scores' gradient sums to."""
-    choices = ("To 1, as the weights do", "To 0", "To the loss", "It depends on the numbers")
-
-    def judge(guess: list[int]) -> Verdict:
-        right = guess == [1]
-        return Verdict(right, f"{'Right. ' if right else ''}{row_sum_words(trace)}")
-
-    return Pick(
-        words="Softmax turns a row of scores into shares of 1. To what does the gradient of such a "
-        "row of **scores** sum?",
-        choices=choices,
-        judge=judge,
-        truth=lambda: row_sum_words(trace),
+    return one_of(
+        "Softmax turns a row of scores into shares of 1. To what does the gradient of such a row "
+        "of **scores** sum?",
+        ("To 1, as the weights do", "To 0", "To the loss", "It depends on the numbers"),
+        1,
+        row_sum_words(trace),
         teaches="Add the same number to all scores of a row, and no weight changes. So the loss "
         "cannot change either: the gradient has nothing to say along that way.",
     )
@@ -214,42 +209,41 @@ def same_as_training(distance: float, moved: float) -> tuple[bool, str]:
     )
 
 
-def answers(trace: Trace, values: Values) -> list[Answer]:
-    """On signs, on rows that sum to 0, and on hidden keys."""
-    gradients = gradients_of(trace)
-    norm = squared_norm(gradients) ** 0.5
-    return [
-        Answer(
-            "Why does an entry go up, and not down?",
-            "Its gradient says by how much the loss rises when the entry rises a little. An update "
-            "goes against it: a gradient above 0 moves the entry down, one below 0 moves it up. "
-            f"{slope_words(trace, values).replace('Where it starts, the', 'Here the')}",
-            "slope",
-            "One number and the loss",
-        ),
-        Answer(
-            "Why does the gradient of a row of scores sum to 0?",
-            "Because softmax does not notice a number that is added to all scores of a row. What "
-            "raises one weight takes the same from the others, and so do the gradients: p (g − Σ p "
-            f"g) sums to Σ p g − Σ p g. {row_sum_words(trace)}",
-            "softmax",
-            "One row of softmax",
-            ("grad_masked_scores",),
-        ),
-        Answer(
-            "Why does a hidden key learn nothing from this query?",
-            "The mask sets its score to −∞ before the softmax: its weight is exactly 0, whatever "
-            "the score was. A number that changes nothing has a gradient of 0. The same key may "
-            "still learn from later queries, which may look at it.",
-            "ways",
-            "What comes back, and what does not",
-        ),
-        Answer(
-            "How far does one update go?",
-            "Each entry moves by rate × its gradient; here all gradients together have a length of "
-            f"{number(norm)}. The fall that the slope promises is rate × length², and it is kept "
-            "only while the step is small.",
-            "update",
-            "One update",
-        ),
-    ]
+@closes("Why does an entry go up, and not down?", "slope")
+def why_up(trace: Trace, values: Values) -> str:
+    """By the sign of its gradient, with that of the chosen entry."""
+    return (
+        "Its gradient says by how much the loss rises when the entry rises a little. An update "
+        "goes against it: a gradient above 0 moves the entry down, one below 0 moves it up. "
+        f"{slope_words(trace, values).replace('Where it starts, the', 'Here the')}"
+    )
+
+
+@closes("Why does the gradient of a row of scores sum to 0?", "softmax", "grad_masked_scores")
+def why_it_sums_to_0(trace: Trace) -> str:
+    """With the largest sum that was found."""
+    return (
+        "Because softmax does not notice a number that is added to all scores of a row. What "
+        "raises one weight takes the same from the others, and so do the gradients: p (g − Σ p "
+        f"g) sums to Σ p g − Σ p g. {row_sum_words(trace)}"
+    )
+
+
+@closes("Why does a hidden key learn nothing from this query?", "ways")
+def why_hidden_keys_learn_nothing() -> str:
+    """By the weight that they have."""
+    return (
+        "The mask sets its score to −∞ before the softmax: its weight is exactly 0, whatever "
+        "the score was. A number that changes nothing has a gradient of 0. The same key may "
+        "still learn from later queries, which may look at it."
+    )
+
+
+@closes("How far does one update go?", "update")
+def how_far(trace: Trace) -> str:
+    """With the length of all gradients together."""
+    return (
+        "Each entry moves by rate × its gradient; here all gradients together have a length of "
+        f"{number(squared_norm(gradients_of(trace)) ** 0.5)}. The fall that the slope promises is "
+        "rate × length², and it is kept only while the step is small."
+    )

@@ -12,7 +12,7 @@ from attention_core.trace import Trace
 
 from ...cards.questions import Pick, Verdict
 from ...controls.control import Values
-from ...frame.ends import Answer
+from ...frame.ends import closes
 from ...words import listed, number
 from .game import MISTAKE, hidden
 from .lesson import chosen, found_in, layer_of, names, why_not
@@ -75,21 +75,7 @@ def which_lights(values: Values) -> Pick | None:
     )
 
 
-def lab_answers(trace: Trace, values: Values) -> list[Answer]:
-    """On how far this mistake reaches, what finds it, and what no sum of rows can find."""
-    lights = ("lights", "What the lights say", (LIGHTS,))
-    return [
-        Answer(
-            "How far off are the numbers?",
-            how_far(trace, values),
-            "compared",
-            "Wrong, right, and the difference",
-        ),
-        Answer("What would find this mistake?", what_finds(values), *lights),
-        Answer("Is it enough to check that rows sum to 1?", enough(values), *lights),
-    ]
-
-
+@closes("How far off are the numbers?", "compared")
 def how_far(trace: Trace, values: Values) -> str:
     """With the largest difference between wrong and right."""
     right, wrong = names(values)
@@ -105,6 +91,7 @@ def how_far(trace: Trace, values: Values) -> str:
     )
 
 
+@closes("What would find this mistake?", "lights", LIGHTS)
 def what_finds(values: Values) -> str:
     """The lights that turn red, or why none does."""
     found = red(found_in(values))
@@ -115,6 +102,7 @@ def what_finds(values: Values) -> str:
     return f"Checking {said}. {found[0].evidence}"
 
 
+@closes("Is it enough to check that rows sum to 1?", "lights", LIGHTS)
 def enough(values: Values) -> str:
     """With what that check says of this mistake."""
     sums = next(each for each in found_in(values) if each.name == "rows_sum_to_1")
@@ -231,6 +219,13 @@ def _lights_of(values: Values, name: str = "") -> tuple[Light, ...]:
     return lights_with(*layer_of(values), name or hidden(values))
 
 
+@closes("What gave the mistake away?", "name_it", MISTAKE)
+def gave_it_away(values: Values) -> str:
+    """Which mistake it was, and the evidence for it."""
+    name = hidden(values)
+    return f"{f'It was “{NAMED[name].title}”: ' if name else ''}{gives_away(values)}"
+
+
 def gives_away(values: Values) -> str:
     """The evidence for the mistake, in words."""
     if not hidden(values):
@@ -266,24 +261,7 @@ def _otherwise(here: tuple[Light, ...], there: tuple[Light, ...]) -> str:
     return "No light tells the two apart: only the tensors do."
 
 
-def game_answers(values: Values) -> list[Answer]:
-    """On the evidence of this round, and on which light finds most."""
-    name = hidden(values)
-    was = f"It was “{NAMED[name].title}”: " if name else ""
-    lights = ("lights", "What the lights say")
-    return [
-        Answer(
-            "What gave the mistake away?",
-            f"{was}{gives_away(values)}",
-            "name_it",
-            "Name it",
-            (MISTAKE,),
-        ),
-        Answer("Which check finds most mistakes?", finds_most(values), *lights),
-        Answer("What can no check find?", finds_none(values), *lights),
-    ]
-
-
+@closes("Which check finds most mistakes?", "lights")
 def finds_most(values: Values) -> str:
     """Counted over all mistakes that this text can show."""
     names_here = suspects(*layer_of(values))
@@ -301,6 +279,7 @@ def finds_most(values: Values) -> str:
     )
 
 
+@closes("What can no check find?", "lights")
 def finds_none(values: Values) -> str:
     """The mistakes that leave every property as it is."""
     unseen = [NAMED[name].title for name in suspects(*layer_of(values)) if NAMED[name].unseen]

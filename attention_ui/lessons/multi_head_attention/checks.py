@@ -1,13 +1,13 @@
 """What the lesson on several heads checks: three ways, a sum, PyTorch's own layer."""
 
-from torch import Tensor
-
 from attention_core.mechanism.attention import scale_of
 from attention_core.mechanism.head_ways import pieces, stack_of_heads
 from attention_core.mechanism.multi_head import torch_output, torch_width
 from attention_core.recipes import PLURAL
 from attention_core.rounding import agree, difference, to_within
 from attention_core.trace import Trace
+
+from ...frame.lights import agreement
 
 
 def ways_table(trace: Trace) -> str:
@@ -50,26 +50,21 @@ def ways_agree(trace: Trace) -> list[tuple[bool, str]]:
             "head_queries",
         ),
     )
-    return [_agreement(trace, *way) for way in ways]
+    return [agreement(words, pairs, *((trace, n) for n in names)) for words, pairs, *names in ways]
 
 
 def sum_agrees(trace: Trace) -> tuple[bool, str]:
     """The light for the output as a sum over heads."""
-    return _agreement(
-        trace,
-        "The sum over heads is `concat @ W_output`",
-        [(trace["output_from_heads"].value, trace["output"].value)],
-        "output",
-    )
+    pairs = [(trace["output_from_heads"].value, trace["output"].value)]
+    return agreement("The sum over heads is `concat @ W_output`", pairs, (trace, "output"))
 
 
 def torch_agrees(trace: Trace) -> tuple[bool, str]:
     """The light for PyTorch's own layer, loaded with the matrices above."""
-    return _agreement(
-        trace,
+    return agreement(
         "`torch.nn.MultiheadAttention`, loaded with these matrices, gives the same output",
         [(torch_output(trace), trace["output"].value)],
-        "output",
+        (trace, "output"),
     )
 
 
@@ -91,14 +86,6 @@ def torch_words(trace: Trace) -> str:
     return f"{words}."
 
 
-def _agreement(
-    trace: Trace, words: str, pairs: list[tuple[Tensor, Tensor]], *names: str
-) -> tuple[bool, str]:
-    """The light for two ways to the steps of these names."""
-    good = agree(pairs, *((trace, name) for name in names))
-    return good, f"{words}, {to_within(difference(pairs))}."
-
-
 def lost_agrees(trace: Trace, without: Trace, head: int) -> tuple[bool, str]:
     """The light for a head switched off: what is lost is what it gave, and nothing else."""
     lost = without["output_lost"].value
@@ -106,9 +93,8 @@ def lost_agrees(trace: Trace, without: Trace, head: int) -> tuple[bool, str]:
     most = int(lost.norm(dim=-1).argmax())
     good = agree(pairs, (trace, "head_outputs"), (without, "output_lost"))
     return good, (
-        f"Lost: `head_outputs[{head}]`, and nothing else ("
-        f"{to_within(difference(pairs))}). Token {most} loses most: a vector of length "
-        f"{lost[most].norm():.4f}."
+        f"Lost: `head_outputs[{head}]`, and nothing else ({to_within(difference(pairs))}). Token "
+        f"{most} loses most: a vector of length {lost[most].norm():.4f}."
     )
 
 

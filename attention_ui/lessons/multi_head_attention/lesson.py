@@ -2,30 +2,15 @@
 
 from dataclasses import replace
 
-from attention_core.mechanism.multi_head import (
-    add_batched,
-    add_big_projection,
-    add_head_parts,
-    attend_heads,
-    expand_word,
-    switch_off,
-)
+from attention_core.mechanism import multi_head
 from attention_core.operations import Subtract
 from attention_core.recipes import MAX_HEADS
 from attention_core.text.embedding import embed
 from attention_core.trace import Step, Trace
 
+from ...controls import shared
 from ...controls.control import Control, Values
 from ...controls.fields import Choice, Whole
-from ...controls.shared import (
-    HEAD,
-    HEADS,
-    QUERY,
-    SOURCE,
-    heads_called,
-    heads_recipe_of,
-    inputs_of,
-)
 from ...picture.equation_parts import NEW_LINE, Parts
 from ...picture.matrix import Matrix
 
@@ -34,14 +19,16 @@ DRAWN_CELLS = 8_192
 MOST_COLUMNS = 48
 """Of heads side by side; with more, a line could not be read."""
 MIX = Control("mix", Choice({"given": "As given", "identity": "Identity"}), "W_output", "given")
-HEAD_OFF = Control("head_off", Whole(0, MAX_HEADS - 1), "Switch off head", 0, options=heads_called)
+HEAD_OFF = Control(
+    "head_off", Whole(0, MAX_HEADS - 1), "Switch off head", 0, options=shared.heads_called
+)
 HEAD_CUT = Control(
     "head_cut",
     Whole(0, MAX_HEADS - 1),
     "Head that is cut",
     0,
     widget="segmented_control",
-    options=heads_called,
+    options=shared.heads_called,
 )
 CUT_BY = Control(
     "cut_by",
@@ -49,23 +36,23 @@ CUT_BY = Control(
     "Cut by",
     "reshape",
 )
-MAKES_HEADS = (*SOURCE, *HEADS, MIX)
-CONTROLS = (*MAKES_HEADS, QUERY, HEAD, HEAD_OFF, CUT_BY, HEAD_CUT)
+MAKES_HEADS = (*shared.SOURCE, *shared.HEADS, MIX)
+CONTROLS = (*MAKES_HEADS, shared.QUERY, shared.HEAD, HEAD_OFF, CUT_BY, HEAD_CUT)
 
 
 def trace_of(values: Values) -> Trace:
     """The lesson's trace: all heads, other ways to make them, and what each gives to the output."""
-    trace = attend_heads(
-        embed(inputs_of(values)), heads_recipe_of(values), mixes=values.mix == "given"
+    trace = multi_head.attend_heads(
+        embed(shared.inputs_of(values)), shared.heads_recipe_of(values), mixes=values.mix == "given"
     )
-    for add in (add_batched, add_big_projection, add_head_parts):
+    for add in (multi_head.add_batched, multi_head.add_big_projection, multi_head.add_head_parts):
         add(trace)
-    return expand_word(trace, values.query)
+    return multi_head.expand_word(trace, values.query)
 
 
 def without_a_head(trace: Trace, head: int) -> Trace:
     """The lesson's trace with one head switched off, and what the output loses by it."""
-    branch = switch_off(trace.branch(), head)
+    branch = multi_head.switch_off(trace.branch(), head)
     given = (branch["output"], branch["output_left"])
     branch.step("output_lost", Subtract(), *given, axes=given[0].axes)
     return branch
@@ -73,8 +60,8 @@ def without_a_head(trace: Trace, head: int) -> Trace:
 
 def heads_compete(values: Values) -> Trace:
     """The lesson's trace with a softmax over the heads instead of the keys, and no mask."""
-    recipe = replace(heads_recipe_of(values), causal=False)
-    return attend_heads(embed(inputs_of(values)), recipe, softmax_dim=-3)
+    recipe = replace(shared.heads_recipe_of(values), causal=False)
+    return multi_head.attend_heads(embed(shared.inputs_of(values)), recipe, softmax_dim=-3)
 
 
 def n_drawn(step: Step) -> int:

@@ -1,12 +1,10 @@
 """The terms of a sum as bars that start at 0, one a head, and the sum below them."""
 
-from copy import deepcopy
-from functools import lru_cache
-
 import altair as alt
 import pandas as pd
 
-from ...charts.chart import Chart, without_data
+from ...charts.chart import Chart
+from ...charts.template import blank, template
 from ...picture import palette
 
 WIDTH, BAR = 340, 22
@@ -28,7 +26,7 @@ def parts(values: list[float], what: str) -> Chart:
             "written": [f"{value:.4f}".replace("-", "−") for value in (*values, total)],
         }
     )
-    spec = deepcopy(_template())
+    spec = _template()
     ends = [min(0.0, *values, total), max(0.0, *values, total)]
     for layer in spec["layer"]:
         layer["encoding"]["x"]["scale"]["domain"] = ends if ends != [0.0, 0.0] else [-1.0, 1.0]
@@ -36,9 +34,9 @@ def parts(values: list[float], what: str) -> Chart:
     return Chart(frame, spec, f"Parts of {what}: {told}; their sum {total:.4g}.")
 
 
-@lru_cache(maxsize=1)
-def _template() -> dict:
-    base = alt.Chart(alt.Data(values=[])).encode(
+@template("pad")
+def _template() -> alt.LayerChart:
+    base = blank().encode(
         y=alt.Y(
             "name:N",
             sort=None,
@@ -61,4 +59,4 @@ def _template() -> dict:
     left = base.transform_filter("datum.value < 0").mark_text(align="right", dx=-6, **text)
     numbers = [side.encode(text="written:N") for side in (right, left)]
     chart = alt.layer(bars, *numbers).properties(width=WIDTH, height=alt.Step(BAR))
-    return without_data(chart.to_dict()) | {"autosize": {"type": "pad"}}
+    return chart

@@ -14,7 +14,7 @@ from attention_core.trace import Step, Trace
 from ...cards.questions import Pick, Shape, Verdict
 from ...controls.control import Values
 from ...controls.shared import example_of, heads_recipe_of, how_many
-from ...frame.ends import Answer, named
+from ...frame.ends import closes, named
 from ...words import listed, number
 from .lesson import n_drawn
 
@@ -27,11 +27,7 @@ def shape(trace: Trace, recipe: HeadsRecipe) -> Shape:
     return Shape(
         words=f"`joined_queries` is {trace['joined_queries'].shape}: all heads side by side. "
         f"Split it into its {how_many(recipe.n_heads)}. Which shape does it have then?",
-        truth=(
-            ("head", recipe.n_heads),
-            ("query", trace.size("query")),
-            ("d_head", recipe.d_head),
-        ),
+        truth=(("head", recipe.n_heads), ("query", trace.size("query")), ("d_head", recipe.d_head)),
         sides=("Heads", "Rows of a head", "Columns of a head"),
         teaches="Every head sees all tokens, through columns of its own. The heads divide up the "
         "width, not the tokens.",
@@ -236,41 +232,7 @@ def _told(piece: Piece, tokens: tuple[str, ...], columns: tuple[str, ...]) -> st
     return f"query {piece.token} ({visible(tokens[piece.token])}), {' to '.join(ends)}"
 
 
-def answers(trace: Trace, values: Values) -> list[Answer]:
-    """On why there are several, on view against transpose, on what a head adds, and on its cost."""
-    recipe = heads_recipe_of(values)
-    return [
-        Answer(
-            "Why several heads?",
-            why_several(trace, values.query),
-            "weights",
-            "One sentence, seen several ways",
-            ("head_weights",),
-        ),
-        Answer(
-            "Why does splitting into heads take a transpose, and not just a view?",
-            why_transpose(trace),
-            "mixed",
-            "What if you leave out the transpose?",
-            ("split_queries", "mixed_queries"),
-        ),
-        Answer(
-            "What would the output lose without one of its heads?",
-            what_a_head_adds(trace, values.query),
-            "parts",
-            "The output is a sum over heads",
-            ("head_outputs",),
-        ),
-        Answer(
-            "Do more heads cost more parameters?",
-            what_heads_cost(values.d_in, recipe),
-            "split",
-            "One product, split into heads",
-            ("parameters",),
-        ),
-    ]
-
-
+@closes("Why several heads?", "weights", "head_weights")
 def why_several(trace: Trace, query: int) -> str:
     """With what each head of the page's query looks at most."""
     looks = [
@@ -291,6 +253,12 @@ def why_several(trace: Trace, query: int) -> str:
     )
 
 
+@closes(
+    "Why does splitting into heads take a transpose, and not just a view?",
+    "mixed",
+    "split_queries",
+    "mixed_queries",
+)
 def why_transpose(trace: Trace) -> str:
     """With how many rows a view alone gets right."""
     joined = trace["joined_queries"].value
@@ -312,6 +280,7 @@ def why_transpose(trace: Trace) -> str:
     )
 
 
+@closes("What would the output lose without one of its heads?", "parts", "head_outputs")
 def what_a_head_adds(trace: Trace, query: int) -> str:
     """With the head that adds most to the page's query."""
     lengths = trace["head_outputs"].value[:, query].norm(dim=-1)
@@ -329,6 +298,7 @@ def what_a_head_adds(trace: Trace, query: int) -> str:
     )
 
 
+@closes("Do more heads cost more parameters?", "split", "parameters")
 def what_heads_cost(d_in: int, recipe: HeadsRecipe) -> str:
     """With the parameters of these heads, of one wide head, and of one head more."""
     wide = one_wide(recipe)

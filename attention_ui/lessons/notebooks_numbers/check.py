@@ -9,21 +9,7 @@ from time import perf_counter
 import streamlit as st
 
 from attention_core.examples import EXAMPLES
-from attention_core.published import NOTEBOOKS, notebook
-from attention_core.published.report import (
-    COLUMNS,
-    DIFFERS,
-    NEVER,
-    OLDER,
-    PENDING,
-    PRINT,
-    SLACK,
-    Outcome,
-    each_outcome,
-    numbers_by_verdict,
-    slack_on_processors,
-    totals,
-)
+from attention_core.published import NOTEBOOKS, notebook, report
 
 from ...cards.show import chart
 from ...charts.amounts import amounts
@@ -33,12 +19,12 @@ from ...words import listed
 from .lesson import LEGEND
 
 COLOURS = {
-    PRINT: palette.BAR,
-    SLACK: palette.GONE,
-    OLDER: palette.FED,
-    NEVER: palette.GREY,
-    DIFFERS: palette.NEGATIVE,
-    PENDING: palette.MUTED,
+    report.PRINT: palette.BAR,
+    report.SLACK: palette.GONE,
+    report.OLDER: palette.FED,
+    report.NEVER: palette.GREY,
+    report.DIFFERS: palette.NEGATIVE,
+    report.PENDING: palette.MUTED,
 }
 AMONG = {
     "shapes": "sizes of shapes",
@@ -54,11 +40,13 @@ N_RESULTS = sum(len(notebook(name).results) for name in NOTEBOOKS)
 class Found:
     """What has come of the results so far, by notebook, and how long it took."""
 
-    outcomes: dict[str, list[Outcome]] = field(default_factory=lambda: {n: [] for n in NOTEBOOKS})
+    outcomes: dict[str, list[report.Outcome]] = field(
+        default_factory=lambda: {n: [] for n in NOTEBOOKS}
+    )
     seconds: float = 0.0
 
     @property
-    def all(self) -> list[Outcome]:
+    def all(self) -> list[report.Outcome]:
         """The outcomes of all notebooks."""
         return [outcome for found in self.outcomes.values() for outcome in found]
 
@@ -78,7 +66,7 @@ def _work() -> Steps:
     found = Found()
     n_done, began = 0, perf_counter()
     for name in NOTEBOOKS:
-        for outcome in each_outcome(name):
+        for outcome in report.each_outcome(name):
             found.outcomes[name].append(outcome)
             found.seconds += perf_counter() - began
             n_done += 1
@@ -97,11 +85,14 @@ def show_bars(found: Found) -> None:
     """A bar a notebook: what came of its numbers."""
     pieces, texts = [], []
     for name, outcomes in found.outcomes.items():
-        printed = [Outcome(result, None) for result in notebook(name).results.values()]
-        counts, n_all = numbers_by_verdict(outcomes), totals(printed)["numbers"][1]
-        counts[PENDING] += n_all - counts.total()
+        printed = [report.Outcome(result, None) for result in notebook(name).results.values()]
+        counts, n_all = report.numbers_by_verdict(outcomes), report.totals(printed)["numbers"][1]
+        counts[report.PENDING] += n_all - counts.total()
         pieces.append({LEGEND[verdict]: count for verdict, count in counts.items()})
-        texts.append(f"{sum(counts[each] for each in (PRINT, SLACK, OLDER)):,} of {n_all:,}")
+        texts.append(
+            f"{sum(counts[each] for each in (report.PRINT, report.SLACK, report.OLDER)):,} of "
+            f"{n_all:,}"
+        )
     titles = [EXAMPLES[name].title for name in NOTEBOOKS]
     colours = {words: COLOURS[verdict] for verdict, words in LEGEND.items()}
     title = "Published numbers that come out again, by notebook"
@@ -110,19 +101,21 @@ def show_bars(found: Found) -> None:
 
 def says_total(found: Found) -> tuple[bool, str]:
     """Whether all that can be computed came out again, and how many numbers did."""
-    matching, published = totals(found.all)["numbers"]
-    failed = [outcome for outcome in found.all if outcome.verdict in (DIFFERS, PENDING)]
-    counts = numbers_by_verdict(found.all)
+    matching, published = report.totals(found.all)["numbers"]
+    failed = [
+        outcome for outcome in found.all if outcome.verdict in (report.DIFFERS, report.PENDING)
+    ]
+    counts = report.numbers_by_verdict(found.all)
     words = (
-        f"**{matching:,} of the {published:,} numbers** come out again: "
-        f"{counts[PRINT]:,} digit for digit, {counts[OLDER]:,} by an older version of the "
-        f"notebook's code, and {counts[SLACK]:,} within the [slack between processors](#judged)."
+        f"**{matching:,} of the {published:,} numbers** come out again: {counts[report.PRINT]:,} "
+        f"digit for digit, {counts[report.OLDER]:,} by an older version of the notebook's code, "
+        f"and {counts[report.SLACK]:,} within the [slack between processors](#judged)."
     )
     if failed:
         words += f" {len(failed)} results should, and do not: {_named(failed)}."
     others = [
         f"{good:,} of {count:,} {AMONG[name]}"
-        for name, (good, count) in totals(found.all).items()
+        for name, (good, count) in report.totals(found.all).items()
         if name in AMONG
     ]
     return found.is_whole and not failed, f"{words} So do {listed(others)}."
@@ -140,7 +133,7 @@ def never_computed() -> tuple[int, list[str]]:
     """How many printed numbers nobody can compute, and how many of them why."""
     reasons: Counter[str] = Counter()
     for result in (each for name in NOTEBOOKS for each in notebook(name).results.values()):
-        if not result.reproduces and result.kind in COLUMNS["numbers"]:
+        if not result.reproduces and result.kind in report.COLUMNS["numbers"]:
             reasons[result.reason] += result.count
     return reasons.total(), [f"{count} were {reason}" for reason, count in reasons.items()]
 
@@ -148,7 +141,7 @@ def never_computed() -> tuple[int, list[str]]:
 def why_not_all(found: Found) -> str:
     """Why the other numbers cannot be computed, and what comes out of older code alone."""
     total, told = never_computed()
-    older = [outcome for outcome in found.all if outcome.verdict == OLDER]
+    older = [outcome for outcome in found.all if outcome.verdict == report.OLDER]
     return (
         f"The other {total} cannot be computed by anybody: {listed(told)}. {len(older)} results "
         "come only out of an older version of a notebook's code than the one it shows: "
@@ -169,7 +162,7 @@ def show_how_long(run: Run) -> None:
 
 def what_the_slack_is() -> str:
     """Why a last digit may differ, with what was measured."""
-    fewest, most = slack_on_processors()
+    fewest, most = report.slack_on_processors()
     return (
         "Processors add up in different orders, and each order rounds at other places, so a last "
         "digit may differ. Of the processors that were measured, one needs this **slack** for "
@@ -178,5 +171,5 @@ def what_the_slack_is() -> str:
     )
 
 
-def _named(outcomes: Sequence[Outcome]) -> str:
+def _named(outcomes: Sequence[report.Outcome]) -> str:
     return listed([f"`{outcome.result.id}`" for outcome in outcomes])

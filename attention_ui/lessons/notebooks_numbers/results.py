@@ -7,16 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from attention_core.examples import EXAMPLES
-from attention_core.published import NOTEBOOKS, Result, notebook
-from attention_core.published.report import (
-    DIFFERS,
-    NEVER,
-    OLDER,
-    PENDING,
-    PRINT,
-    SLACK,
-    Outcome,
-)
+from attention_core.published import NOTEBOOKS, Result, notebook, report
 from attention_core.published.writing import Row, rows
 
 from ...controls.control import Values
@@ -38,12 +29,12 @@ LEAST = 8
 GAP = "  "
 NARROW_LINE = 620
 SIGNS = {
-    PRINT: ":green[:material/check:]",
-    SLACK: ":green[:material/check:]",
-    OLDER: ":blue[:material/history:]",
-    NEVER: ":gray[:material/remove:]",
-    DIFFERS: ":orange[:material/close:]",
-    PENDING: ":gray[:material/hourglass_empty:]",
+    report.PRINT: ":green[:material/check:]",
+    report.SLACK: ":green[:material/check:]",
+    report.OLDER: ":blue[:material/history:]",
+    report.NEVER: ":gray[:material/remove:]",
+    report.DIFFERS: ":orange[:material/close:]",
+    report.PENDING: ":gray[:material/hourglass_empty:]",
 }
 
 
@@ -72,7 +63,7 @@ def show_results(values: Values, found: Found) -> None:
 
 
 @st.fragment
-def _table(name: str, shown: Sequence[Outcome]) -> None:
+def _table(name: str, shown: Sequence[report.Outcome]) -> None:
     links = Links(name)
     ways = [links.to(outcome) for outcome in shown]
     # Another filter, another table: a row that was chosen is none of its rows.
@@ -91,7 +82,7 @@ def _table(name: str, shown: Sequence[Outcome]) -> None:
     _one(name, shown[at], ways[at])
 
 
-def table_of(shown: Sequence[Outcome], ways: Sequence[Link | None]) -> pd.DataFrame:
+def table_of(shown: Sequence[report.Outcome], ways: Sequence[Link | None]) -> pd.DataFrame:
     """A row for each result: what it is, what came of it, what is printed, where it is shown."""
     return pd.DataFrame(
         {
@@ -112,7 +103,7 @@ def _first(result: Result) -> str:
     return text if len(entries) <= 4 else f"{text} …"
 
 
-def _one(name: str, outcome: Outcome, way: Link | None) -> None:
+def _one(name: str, outcome: report.Outcome, way: Link | None) -> None:
     """One result: what it is, what came of it, its recipe, where it is shown, and both values."""
     with st.container(key=f"result_{name}_{outcome.result.id}", gap="xsmall"):
         with st.container(horizontal=True, horizontal_alignment="distribute", gap="small"):
@@ -130,10 +121,10 @@ def _one(name: str, outcome: Outcome, way: Link | None) -> None:
         st.code(code, language=None, height=CODE if code.count("\n") > FEW else "content")
 
 
-def _asked_for(name: str, values: Values, found: Found) -> Iterator[Outcome]:
+def _asked_for(name: str, values: Values, found: Found) -> Iterator[report.Outcome]:
     known = {outcome.result.id: outcome for outcome in found.outcomes[name]}
     for result in notebook(name).results.values():
-        outcome = known.get(result.id, Outcome(result, None))
+        outcome = known.get(result.id, report.Outcome(result, None))
         is_kind = values.kind in ("all", result.kind)
         is_verdict = values.verdict in ("all", outcome.verdict)
         if is_kind and is_verdict and _holds(result, values.search):
@@ -159,7 +150,7 @@ def _size(result: Result) -> str:
     return " × ".join(map(str, result.shape))
 
 
-def _told(outcome: Outcome, has_lesson: bool) -> str:
+def _told(outcome: report.Outcome, has_lesson: bool) -> str:
     """What a result is, what came of it, and its recipe: a line each."""
     result = outcome.result
     about = f"{_sized(result)}, line {result.source_line}"
@@ -168,12 +159,12 @@ def _told(outcome: Outcome, has_lesson: bool) -> str:
         f"{SIGNS[outcome.verdict]} {says(outcome)}",
         f":gray[:small[Recipe: {escaped(result.how)}.]]",
     ]
-    if not has_lesson and outcome.verdict not in (NEVER, PENDING):
+    if not has_lesson and outcome.verdict not in (report.NEVER, report.PENDING):
         lines.append(":gray[:small[No lesson draws it: it is computed for this page alone.]]")
     return "  \n".join(lines)
 
 
-def says(outcome: Outcome) -> str:
+def says(outcome: report.Outcome) -> str:
     """What came of a result, and why, in a sentence or two."""
     result = outcome.result
     note = f" {escaped(_begun(result.note))}." if result.note else ""
@@ -203,7 +194,7 @@ def _begun(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def side_by_side(outcome: Outcome) -> str:
+def side_by_side(outcome: report.Outcome) -> str:
     """The printed entries and the computed ones, in the printed digits and in columns; a sign
     stands before an entry that does not print alike.
     """

@@ -4,26 +4,12 @@ from attention_core.published.report import slack_on_processors
 from attention_core.trace import Trace
 
 from ...controls.control import Values
-from ...frame.ends import Answer
+from ...frame.ends import closes
 from .check import never_computed
 from .lesson import compared, judged
 
 
-def answers(trace: Trace, values: Values) -> list[Answer]:
-    """On rounding, on processors, and on what nobody can compute."""
-    judged_there = ("judged", "How a match is judged")
-    why_never = "Why can some printed numbers never be computed again?"
-    return [
-        Answer("When is a computed number the printed one?", by_rounding(values), *judged_there),
-        Answer(
-            "Why may the last digit differ on your computer?",
-            by_processor(trace, values),
-            *judged_there,
-        ),
-        Answer(why_never, never(), "results", "Every result"),
-    ]
-
-
+@closes("When is a computed number the printed one?", "judged")
 def by_rounding(values: Values) -> str:
     """With the unit of the result that is taken apart."""
     half = f"{0.5 / 10 ** judged(values).decimals:.8f}".rstrip("0")
@@ -34,6 +20,7 @@ def by_rounding(values: Values) -> str:
     )
 
 
+@closes("Why may the last digit differ on your computer?", "judged")
 def by_processor(trace: Trace, values: Values) -> str:
     """With what was measured, and the result that is taken apart."""
     fewest, most = slack_on_processors()
@@ -45,6 +32,7 @@ def by_processor(trace: Trace, values: Values) -> str:
     )
 
 
+@closes("Why can some printed numbers never be computed again?", "results")
 def never() -> str:
     """With how many there are of each kind."""
     told = ", and ".join(never_computed()[1])

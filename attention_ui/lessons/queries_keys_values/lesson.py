@@ -2,15 +2,8 @@
 
 from dataclasses import replace
 
+from attention_core.experiments import training
 from attention_core.experiments.trained import attend_trained
-from attention_core.experiments.training import (
-    Matrices,
-    TrainingRecord,
-    TrainingSettings,
-    next_tokens,
-    recorded_steps,
-    train,
-)
 from attention_core.mechanism.simplified import SimplifiedOptions, attend
 from attention_core.mechanism.token_axis import attend_on_tokens, attend_on_tokens_by_heads
 from attention_core.mechanism.trainable import add_other_ways, attend_trainable, expand_token
@@ -18,19 +11,9 @@ from attention_core.recipes import ROLES
 from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 
+from ...controls import shared
 from ...controls.control import Control, Values
 from ...controls.fields import Choice, Decimal, Flag, Whole
-from ...controls.shared import (
-    MATRIX_EDITS,
-    MAX_SEED,
-    PROJECTED,
-    SOURCE,
-    TOKEN,
-    W_SEED,
-    example_of,
-    inputs_of,
-    projections_of,
-)
 from ...controls.shared import SEEDS as OF_EACH
 
 STEPS_OFFERED = (10, 100, 200, 500, 1_000, 2_000, 5_000)
@@ -40,9 +23,9 @@ MOST_SHOWN = 40
 """Recorded steps that a training can be moved through."""
 
 
-SEEDS = (W_SEED, *OF_EACH)
+SEEDS = (shared.W_SEED, *OF_EACH)
 """Of all three matrices, and of each."""
-TYPED_INTO = {f"W_{role}": edits for role, edits in zip(ROLES, MATRIX_EDITS, strict=True)}
+TYPED_INTO = {f"W_{role}": edits for role, edits in zip(ROLES, shared.MATRIX_EDITS, strict=True)}
 OWN_KEYS = Control(
     "own_keys",
     Decimal(0, 1),
@@ -55,22 +38,22 @@ ROLE = Control(
     "role", Choice({role: f"W_{role}" for role in ROLES}), "Matrix", "query", of_page=True
 )
 ZEROED = Control("zeroed", Choice({role: f"W_{role}" for role in ROLES}), "Set to 0", "value")
-STEPS = Control("steps", Whole(10, 5_000, STEPS_OFFERED), "Training steps", 2_000)
+STEPS = Control("steps", Whole.among(*STEPS_OFFERED), "Training steps", 2_000)
 RATE = Control(
     "rate",
     Decimal(0.01, 1_000, RATES),
     "Learning rate",
-    lambda values: example_of(values).learning_rate,
+    lambda values: shared.example_of(values).learning_rate,
 )
-T_WIDTH = Control("t_width", Whole(1, 64, WIDTHS), "Width of the trained layer", 32)
-T_SEED = Control("t_seed", Whole(0, MAX_SEED), "Seed of the training", 28, "text_input")
+T_WIDTH = Control("t_width", Whole.among(*WIDTHS), "Width of the trained layer", 32)
+T_SEED = Control("t_seed", Whole(0, shared.MAX_SEED), "Seed of the training", 28, "text_input")
 T_SCALED = Control("t_scaled", Flag(), "Divide by √d in training", True)
 
 
 def steps_shown(values: Values) -> tuple[int, ...]:
     """The recorded steps that a training can be moved through, the last among them."""
-    tokens = inputs_of(values).tokens
-    steps = recorded_steps(recipe_of(values), len(tokens), values.d_in, len({*tokens}))
+    tokens = shared.inputs_of(values).tokens
+    steps = training.recorded_steps(recipe_of(values), len(tokens), values.d_in, len({*tokens}))
     last = len(steps) - 1
     n = min(MOST_SHOWN, len(steps))
     return tuple(dict.fromkeys(steps[round(at * last / max(n - 1, 1))] for at in range(n)))
@@ -86,65 +69,69 @@ TRAINED = Control(
 )
 MATRIX = Control(
     "trained_matrix",
-    Choice({name: name for name in Matrices._fields}),
+    Choice({name: name for name in training.Matrices._fields}),
     "Trained matrix",
     "W_query",
     of_page=True,
 )
 OF_TRAINING = (STEPS, RATE, T_WIDTH, T_SEED, T_SCALED)
-MAKES_WEIGHTS = (*SOURCE, *PROJECTED)
+MAKES_WEIGHTS = (*shared.SOURCE, *shared.PROJECTED)
 CONTROLS = (
-    *(*MAKES_WEIGHTS, TOKEN, OWN_KEYS, ROLE, ZEROED),
+    *(*MAKES_WEIGHTS, shared.TOKEN, OWN_KEYS, ROLE, ZEROED),
     *(*OF_TRAINING, TRAINED, MATRIX),
 )
 
 
 def trace_of(values: Values) -> Trace:
     """The lesson's trace."""
-    trace = attend_trainable(embed(inputs_of(values)), projections_of(values))
+    trace = attend_trainable(embed(shared.inputs_of(values)), shared.projections_of(values))
     return add_other_ways(expand_token(trace, values.token))
 
 
 def of_embeddings(values: Values) -> Trace:
     """Simplified attention on the same sentence: each embedding compared with each."""
-    return attend(embed(inputs_of(values)), SimplifiedOptions(divide=example_of(values).divide))
+    return attend(
+        embed(shared.inputs_of(values)), SimplifiedOptions(divide=shared.example_of(values).divide)
+    )
 
 
 def with_own_keys(embedded: Trace, values: Values, own: float) -> Trace:
     """The same attention with keys that are made by so much of W_key, and the rest of W_query."""
-    return attend_trainable(embedded.branch(), projections_of(values), own_keys=own)
+    return attend_trainable(embedded.branch(), shared.projections_of(values), own_keys=own)
 
 
 def with_zeros(values: Values) -> Trace:
     """The lesson's trace with one of its matrices set to 0."""
-    recipe, at = projections_of(values), ROLES.index(values.zeroed)
+    recipe, at = shared.projections_of(values), ROLES.index(values.zeroed)
     width = recipe.width(values.zeroed)
     zeros = tuple((row, column, 0.0) for row in range(values.d_in) for column in range(width))
     edits = (*recipe.edits[:at], zeros, *recipe.edits[at + 1 :])
-    return attend_trainable(embed(inputs_of(values)), replace(recipe, edits=edits))
+    return attend_trainable(embed(shared.inputs_of(values)), replace(recipe, edits=edits))
 
 
 def wrong_axis(values: Values) -> Trace:
     """The mistake of a softmax down the columns."""
-    return attend_trainable(embed(inputs_of(values)), projections_of(values), softmax_dim=-2)
+    return attend_trainable(
+        embed(shared.inputs_of(values)), shared.projections_of(values), softmax_dim=-2
+    )
 
 
 def on_token_axis(values: Values) -> Trace:
     """The mistake of a matrix on the token axis."""
-    trace = attend_on_tokens(embed(inputs_of(values)))
+    trace = attend_on_tokens(embed(shared.inputs_of(values)))
     attend_on_tokens_by_heads(trace, n_heads=3)
     return trace
 
 
 def drawn_again(values: Values) -> Trace | None:
     """What a notebook gets that draws its matrices again without a new seed; None for others."""
-    again = example_of(values).drawn_again
-    return attend_trainable(embed(inputs_of(values)), again) if again else None
+    again = shared.example_of(values).drawn_again
+    return attend_trainable(embed(shared.inputs_of(values)), again) if again else None
 
 
-def recipe_of(values: Values) -> TrainingSettings:
+def recipe_of(values: Values) -> training.TrainingSettings:
     """How to train."""
-    return TrainingSettings(
+    return training.TrainingSettings(
         steps=values.steps,
         learning_rate=values.rate,
         seed=values.t_seed,
@@ -153,13 +140,13 @@ def recipe_of(values: Values) -> TrainingSettings:
     )
 
 
-def untrained(values: Values) -> TrainingRecord:
+def untrained(values: Values) -> training.TrainingRecord:
     """The layer before its first step."""
-    inputs = inputs_of(values)
+    inputs = shared.inputs_of(values)
     vectors = embed(inputs)["embeddings"].value
-    return next(train(vectors, next_tokens(inputs.tokens), recipe_of(values)))
+    return next(training.train(vectors, training.next_tokens(inputs.tokens), recipe_of(values)))
 
 
-def trained(embedded: Trace, record: TrainingRecord, values: Values) -> Trace:
+def trained(embedded: Trace, record: training.TrainingRecord, values: Values) -> Trace:
     """The layer as it was at a recorded step, number by number."""
     return attend_trained(embedded.branch(), record.matrices, values.t_scaled)

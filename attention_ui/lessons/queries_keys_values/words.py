@@ -3,19 +3,24 @@
 import math
 from collections.abc import Sequence
 
+import pandas as pd
 from torch import Tensor
 
 from attention_core.examples import EXAMPLES
 from attention_core.experiments.training import MostChanged, TrainingRecord
+from attention_core.mechanism.trainable import attend_trainable
 from attention_core.recipes import PLURAL, ROLES
-from attention_core.rounding import agree, difference, to_within
+from attention_core.text.embedding import embed
 from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
 
 from ...cards.questions import Pick, Shape, Verdict
+from ...charts.bars import bars
+from ...charts.chart import Chart
 from ...controls.control import Values
-from ...controls.shared import example_of, is_set_by_hand, projections_of
-from ...frame.ends import Answer, named
+from ...controls.shared import START, example_of, inputs_of, is_set_by_hand, projections_of
+from ...frame.ends import closes, named
+from ...frame.lights import agreement
 from ...words import listed, number, percent
 
 ALIKE = 1e-6
@@ -111,6 +116,40 @@ def sure_words(weights: Tensor) -> str:
     return f"{sure_rows(weights)} of {len(weights)} rows give one key more than {SURE}"
 
 
+def compared_starts(values: Values) -> dict[str, Trace]:
+    """The lesson's trace with each start, by its title."""
+    return {
+        title: attend_trainable(embed(inputs_of(values)), projections_of(values, start))
+        for start, title in START.choices(values).items()
+    }
+
+
+def bars_of_starts(starts: dict[str, Trace]) -> Chart:
+    """The largest weight of each row, by start."""
+    largest = {
+        title: trace["weights"].value.max(dim=-1).values.tolist() for title, trace in starts.items()
+    }
+    (first, *_) = starts.values()
+    return bars(first.labels("query"), largest, "The largest weight of each query, by start.")
+
+
+def spread(starts: dict[str, Trace]) -> pd.DataFrame:
+    """How far the scores of each spread, and what is left of the softmax's slope."""
+    rows = [_spread(trace) for trace in starts.values()]
+    return pd.DataFrame(rows, index=pd.Index(list(starts), name="start"))
+
+
+def _spread(trace: Trace) -> dict[str, object]:
+    scores, weights = trace["scores"].value, trace["weights"].value
+    top = weights.max(dim=-1).values
+    return {
+        "smallest score": round(scores.min().item(), 2),
+        "largest score": round(scores.max().item(), 2),
+        "rows above 0.99": sure_rows(weights),
+        "mean slope w(1 − w) of the top weight": round((top * (1 - top)).mean().item(), 6),
+    }
+
+
 def starts_verdict(weights: dict[str, Tensor]) -> str:
     """What the weights (query, key) of each start say about how it can learn."""
     sure = {start: sure_rows(each) for start, each in weights.items()}
@@ -128,23 +167,16 @@ def starts_verdict(weights: dict[str, Tensor]) -> str:
 def ways_agree(trace: Trace) -> list[tuple[bool, str]]:
     """The lights for the other ways of writing a projection, with the largest differences."""
 
-    def compared(*names: str) -> tuple[bool, float]:
+    def compared(words: str, *names: str) -> tuple[bool, str]:
         pairs = [tuple(trace[name].value for name in names)]
-        return agree(pairs, *((trace, name) for name in names)), difference(pairs)
+        return agreement(words, pairs, *((trace, name) for name in names))
 
-    is_same, upright = compared("queries_upright", "queries")
-    is_same_linear, linear = compared("linear_context_vectors", "context_vectors")
     code = trace["queries_upright"].operation.code("embeddings", "W_query")
+    upright = f"Tokens as columns, `{code}`: the same queries"
+    linear = "`nn.Linear` with the transposed matrices: the same context vectors"
     return [
-        (
-            is_same,
-            f"Tokens as columns, `{code}`: the same queries, {to_within(upright)}.",
-        ),
-        (
-            is_same_linear,
-            "`nn.Linear` with the transposed matrices: the same context vectors, "
-            f"{to_within(linear)}.",
-        ),
+        compared(upright, "queries_upright", "queries"),
+        compared(linear, "linear_context_vectors", "context_vectors"),
     ]
 
 
@@ -288,33 +320,7 @@ def predicted(trained: Trace) -> str:
     )
 
 
-def answers(trace: Trace, values: Values) -> list[Answer]:
-    """On who answers a query, on what training changes, and on values of 0."""
-    token = values.token
-    return [
-        Answer(
-            "What does a word ask for, and who answers?",
-            who_answers(trace, token),
-            "one_token",
-            "One token asks",
-            ("query_scores", "query_weights"),
-        ),
-        Answer(
-            "What does training change, and what does it leave alone?",
-            what_training_changes(values),
-            "train",
-            "Train it",
-        ),
-        Answer(
-            "What if W_value were all 0?",
-            without_values(trace, token),
-            "context",
-            "Context vectors",
-            ("query_weights",),
-        ),
-    ]
-
-
+@closes("What does a word ask for, and who answers?", "one_token", "query_scores", "query_weights")
 def who_answers(trace: Trace, token: int) -> str:
     """With the key that gets the most from the page's token."""
     words = (
@@ -352,6 +358,7 @@ def _asks(trace: Trace, token: int) -> str:
     return f"For {named(trace, 'query', token)}{asks or ','}"
 
 
+@closes("What does training change, and what does it leave alone?", "train")
 def what_training_changes(values: Values) -> str:
     """With the number of parameters."""
     recipe = projections_of(values)
@@ -365,6 +372,7 @@ def what_training_changes(values: Values) -> str:
     )
 
 
+@closes("What if W_value were all 0?", "context", "query_weights")
 def without_values(trace: Trace, token: int) -> str:
     """With the largest weight of the page's token, which does not depend on values."""
     weights = trace["query_weights"].value

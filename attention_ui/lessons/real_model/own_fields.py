@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from attention_core.real_model.changes import Changes
 from attention_core.text.tokenizers import clean
 
-from ...controls.fields import Sentence
+from ...controls.fields import AsItIs, Sentence
 
 MOST_OFF, LONGEST_WORD = 40, 40
 KINDS = "a|attention|f|feed-forward|t|token"
@@ -16,7 +16,7 @@ PART = re.compile(rf"(?:({KINDS}) ?(\d{{1,3}}))|(\d{{1,3}})\.(\d{{1,3}})")
 
 
 @dataclass(frozen=True)
-class Name:
+class Name(AsItIs):
     """One of the control's choices, or a place: words and numbers of our own making."""
 
     def read(self, text: str) -> str:
@@ -24,12 +24,9 @@ class Name:
             raise ValueError("it must be one of those that can be chosen here")
         return text
 
-    def write(self, value: str) -> str:
-        return value
-
 
 @dataclass(frozen=True)
-class Prompt:
+class Prompt(AsItIs):
     """A text for the model's own tokenizer, which its control's `check` asks."""
 
     def read(self, text: str) -> str:
@@ -37,12 +34,9 @@ class Prompt:
             raise ValueError("it must have at least one word")
         return Sentence().read(text).rstrip("\n")  # of an Enter that was meant to have it read
 
-    def write(self, value: str) -> str:
-        return value
-
 
 @dataclass(frozen=True)
-class Next:
+class Next(AsItIs):
     """What may come next, as a person types it; nothing for what the page proposes."""
 
     def read(self, text: str) -> str:
@@ -50,12 +44,9 @@ class Next:
             raise ValueError(f"it has {len(text):,} characters, and {LONGEST_WORD} fit")
         return clean(text)[0]
 
-    def write(self, value: str) -> str:
-        return value
-
 
 @dataclass(frozen=True)
-class Parts:
+class Parts(AsItIs):
     """Parts of a model: heads as `11.1`, a layer's `attention 5`, its `feed-forward 5`; and `token
     4`, which no other token sees.
     """
@@ -71,9 +62,6 @@ class Parts:
                     "token 4 (its place)"
                 )
         return ", ".join(dict.fromkeys(parts))
-
-    def write(self, value: str) -> str:
-        return value
 
 
 def changes_of(written: str) -> Changes:

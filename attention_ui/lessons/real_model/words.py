@@ -361,7 +361,6 @@ def answers(values: Values, found: Seen) -> list[Answer]:
             f"by the measure “{measure_of(values).name}”, {most[0]}.{most[1]} the most. Many do "
             "several things, and other things on another text.",
             "heads",
-            "All its heads",
         )
     ]
     if not settings.predicts:
@@ -375,7 +374,6 @@ def answers(values: Values, found: Seen) -> list[Answer]:
             "When does a model know what it will say?",
             _when(at, settings.n_layers),
             "layers",
-            "Layer by layer",
             ("lens",),
         ),
         Answer(
@@ -384,7 +382,6 @@ def answers(values: Values, found: Seen) -> list[Answer]:
             f"{signed(heads)} of {number(made.logit, 2)}; but what a head writes early is read by "
             "later ones, and without it these find something else. Only taking it away tells.",
             "off",
-            "Switch it off",
         ),
     ]
 

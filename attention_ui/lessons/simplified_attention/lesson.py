@@ -4,31 +4,20 @@ from attention_core.mechanism.simplified import SimplifiedOptions, attend, compa
 from attention_core.text.embedding import embed
 from attention_core.trace import Step, Trace
 
+from ...controls import shared
 from ...controls.control import Control, Values
 from ...controls.fields import MAX_TOKENS, Whole
-from ...controls.shared import (
-    ACROSS,
-    DIVIDE,
-    FACTOR,
-    QUERY,
-    SIMILARITY,
-    SOURCE,
-    UP,
-    UP_TO,
-    inputs_of,
-    numbered_tokens,
-)
 
 STRETCH = Control(
-    "stretch", Whole(0, MAX_TOKENS - 1), "Stretch the vector of", 0, options=numbered_tokens
+    "stretch", Whole(0, MAX_TOKENS - 1), "Stretch the vector of", 0, options=shared.numbered_tokens
 )
-MAKES_SCORES = (*SOURCE, SIMILARITY, DIVIDE, STRETCH)
-CONTROLS = (*MAKES_SCORES, FACTOR, QUERY, UP_TO, ACROSS, UP)
+MAKES_SCORES = (*shared.SOURCE, shared.SIMILARITY, shared.DIVIDE, STRETCH)
+CONTROLS = (*MAKES_SCORES, shared.FACTOR, shared.QUERY, shared.UP_TO, shared.ACROSS, shared.UP)
 
 
 def trace_of(values: Values) -> Trace:
     """The lesson's trace: all scores and weights, and one query term by term."""
-    return expand_query(attend(embed(inputs_of(values)), _options(values)), values.query)
+    return expand_query(attend(embed(shared.inputs_of(values)), _options(values)), values.query)
 
 
 def _options(values: Values) -> SimplifiedOptions:

@@ -11,7 +11,7 @@ from ...cards.common_questions import largest_keys, which_key
 from ...cards.questions import Pick
 from ...controls.control import Values
 from ...controls.shared import inputs_of, numbered_tokens
-from ...frame.ends import Answer, named
+from ...frame.ends import closes, named
 from ...words import number, percent, repeated
 
 NEAR = 1e-6
@@ -98,32 +98,7 @@ def twice_words(trace: Trace, values: Values) -> str:
     )
 
 
-def answers(trace: Trace, values: Values, covered: frozenset[str]) -> list[Answer]:
-    """On the axes, on what a context vector is made of, and on the order of words."""
-    return [
-        Answer(
-            "Which axis is the query, and which one sums to 1?",
-            which_axis(trace, values, covered),
-            "weights",
-            "Weights",
-            ("query_weights",),
-        ),
-        Answer(
-            "What is a context vector made of?",
-            made_of(trace, values),
-            "one_query",
-            "One query, key by key",
-            ("query_weights",),
-        ),
-        Answer(
-            "Would another order of words change a context vector?",
-            on_order(trace, values),
-            "context",
-            "Context vectors",
-        ),
-    ]
-
-
+@closes("Which axis is the query, and which one sums to 1?", "weights", "query_weights")
 def which_axis(trace: Trace, values: Values, covered: frozenset[str]) -> str:
     """With the sum of the query's row, and of its column unless a question covers other rows."""
     query = values.query
@@ -138,6 +113,7 @@ def which_axis(trace: Trace, values: Values, covered: frozenset[str]) -> str:
     return f"{words}its column, what it gets from all queries together, to {column}."
 
 
+@closes("What is a context vector made of?", "one_query", "query_weights")
 def made_of(trace: Trace, values: Values) -> str:
     """With the two largest shares of the page's query."""
     query = values.query
@@ -163,6 +139,7 @@ def made_of(trace: Trace, values: Values) -> str:
     return words
 
 
+@closes("Would another order of words change a context vector?", "context")
 def on_order(trace: Trace, values: Values) -> str:
     """By what makes a vector: a word alone, the words before it, its place too, or chance."""
     if "layer_0_stream" in trace:

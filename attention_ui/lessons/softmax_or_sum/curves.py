@@ -1,9 +1,6 @@
 """Curves over the stops of a slider, with the stop that is chosen marked on them."""
 
 import math
-from collections.abc import Mapping, Sequence
-from copy import deepcopy
-from functools import lru_cache
 
 import altair as alt
 import pyarrow as pa
@@ -11,7 +8,8 @@ from torch import Tensor
 
 from attention_core.mechanism.softmax import spreads
 
-from ...charts.chart import Chart, without_data
+from ...charts.chart import Chart
+from ...charts.template import blank, table, template, tips
 from ...picture import palette
 from .lesson import MAGNIFY
 
@@ -19,7 +17,9 @@ COLOURS = (palette.BAR, palette.CHOSEN, palette.MUTED)
 
 
 def over_factors(scores: Tensor, factor: float) -> Chart:
-    """Largest weight, entropy and gradient of the softmax of scores (key,), over all factors."""
+    """Largest weight, entropy and gradient of the softmax of scores (key,), over all factors, which
+    stand at equal distances, as on the slider. What is no finite number has no point.
+    """
     step, last = MAGNIFY.look["step"], MAGNIFY.field.most
     factors = sorted({*(at * step for at in range(round(last / step) + 1)), factor})
     most = math.log2(len(scores)) or 1.0
@@ -29,57 +29,28 @@ def over_factors(scores: Tensor, factor: float) -> Chart:
         "entropy": [spread.entropy / most for spread in found],
         "gradient": [spread.gradient for spread in found],
     }
-    return curves(
-        [f"{each:g}" for each in factors],
-        {n: [v if math.isfinite(v) else None for v in each] for n, each in lines.items()},
-        factors.index(factor),
-        "factor",
-        "Largest weight, entropy as a fraction of its maximum, and gradient, over the factor.",
-    )
-
-
-def curves(
-    stops: Sequence[str],
-    lines: Mapping[str, Sequence[float | None]],
-    here: int,
-    axis: str,
-    title: str,
-) -> Chart:
-    """One line a quantity over the slider's stops, all from 0 to 1; `here` is the chosen stop.
-
-    The stops stand at equal distances, as on the slider. A value that is None has no point.
-    """
+    stops = [f"{each:g}" for each in factors]
     rows = [
-        (place, line, value)
+        (place, line, value, stops[place], factors[place] == factor)
         for line, values in lines.items()
         for place, value in enumerate(values)
-        if value is not None and len(values) == len(stops)
+        if math.isfinite(value)
     ]
-    places, names, values = zip(*rows, strict=True) if rows else ((), (), ())
-    frame = pa.table(
-        {
-            "place": pa.array(places, pa.int16()),
-            "line": pa.array(names, pa.string()),
-            "value": pa.array(values, pa.float32()),
-            "stop": pa.array([stops[place] for place in places], pa.string()),
-            "here": pa.array([place == here for place in places], pa.bool_()),
-        }
-    )
-    spec = deepcopy(_template(axis))
+    kinds = {"place": pa.int16(), "line": pa.string(), "value": pa.float32()}
+    frame = table(rows, **kinds, stop=pa.string(), here=pa.bool_())
+    spec = _template()
     (parameter,) = spec["params"]
-    parameter["value"] = list(stops)
+    parameter["value"] = stops
     for layer in spec["layer"]:
         layer["encoding"]["x"]["scale"] = {"domain": [0, len(stops) - 1], "nice": False}
         if "color" in layer["encoding"]:
-            layer["encoding"]["color"]["scale"] = {
-                "domain": list(lines),
-                "range": list(COLOURS[: len(lines)]),
-            }
-    return Chart(frame, spec, title)
+            layer["encoding"]["color"]["scale"] = {"domain": [*lines], "range": [*COLOURS]}
+    told = "Largest weight, entropy as a fraction of its maximum, and gradient, over the factor."
+    return Chart(frame, spec, told)
 
 
-@lru_cache(maxsize=4)
-def _template(axis: str) -> dict:
+@template("pad")
+def _template() -> alt.LayerChart:
     quiet = {"domain": False, "ticks": False, "gridColor": palette.MUTED, "gridOpacity": 0.2}
     x = alt.X(
         "place:Q",
@@ -89,22 +60,15 @@ def _template(axis: str) -> dict:
         ),
     )
     y = alt.Y(
-        "value:Q",
-        title=None,
-        scale=alt.Scale(domain=[0, 1]),
-        axis=alt.Axis(tickCount=4, **quiet),
+        "value:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=4, **quiet)
     )
     colour = alt.Color("line:N", legend=alt.Legend(orient="top", title=None))
-    tips = [
-        alt.Tooltip("line:N", title=" "),
-        alt.Tooltip("stop:N", title=axis),
-        alt.Tooltip("value:Q", format=".4f"),
-    ]
-    base = alt.Chart(alt.Data(values=[]))
+    told = tips(("line:N", " "), ("stop:N", "factor"), ("value:Q", None, ".4f"))
+    base = blank()
     line = base.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour)
     chosen = base.transform_filter("datum.here")
     rule = chosen.mark_rule(color=palette.MUTED, strokeDash=[4, 3]).encode(x=x)
-    dots = chosen.mark_circle(size=90, opacity=1).encode(x=x, y=y, color=colour, tooltip=tips)
+    dots = chosen.mark_circle(size=90, opacity=1).encode(x=x, y=y, color=colour, tooltip=told)
     stops = alt.param(name="stops", value=[])
     chart = alt.layer(line, rule, dots).add_params(stops).properties(width=300, height=150)
-    return without_data(chart.to_dict()) | {"autosize": {"type": "pad"}}
+    return chart

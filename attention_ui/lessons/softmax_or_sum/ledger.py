@@ -2,8 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
-from functools import lru_cache
 
 import altair as alt
 import pyarrow as pa
@@ -11,7 +9,8 @@ from torch import Tensor
 
 from attention_core.text.tokenizers import visible
 
-from ...charts.chart import Chart, without_data
+from ...charts.chart import Chart
+from ...charts.template import blank, table, template
 from ...picture import palette
 from ...picture.layout import LABEL
 
@@ -32,22 +31,15 @@ def ledger(
         for at, (name, values) in enumerate(columns.items())
         for place, value in enumerate(values.tolist())
     ]
-    places, ats, texts, states = zip(*rows, strict=True)
-    frame = pa.table(
-        {
-            "place": pa.array(places, pa.int16()),
-            "column": pa.array(ats, pa.int16()),
-            "text": pa.array(texts, pa.string()),
-            "state": pa.array(states, pa.string()),
-        }
-    )
-    spec = deepcopy(_template())
+    kinds = {"place": pa.int16(), "column": pa.int16(), "text": pa.string(), "state": pa.string()}
+    title_look = {"text": title, "anchor": "start", "frame": "group", "fontSize": 12, "offset": 6}
+    spec = _template() | CELL | {"title": title_look}
     labels = {"names": [visible(name) for name in names], "columns": list(columns)}
     for parameter in spec["params"]:
         parameter["value"] = labels[parameter["name"]]
-    spec["title"]["text"] = title
-    lost = sum(state == LOST for state in states)
-    return Chart(frame, spec, f"Table: {title}. {lost} of {len(states)} cells are inf or nan.")
+    lost = sum(state == LOST for *_, state in rows)
+    told = f"Table: {title}. {lost} of {len(rows)} cells are inf or nan."
+    return Chart(table(rows, **kinds), spec, told)
 
 
 def _state(value: float, vanishing: bool) -> str:
@@ -66,8 +58,8 @@ def written(value: float) -> str:
     return (f"{value:.2e}" if small else f"{value:.4f}").replace("-", "−")
 
 
-@lru_cache(maxsize=1)
-def _template() -> dict:
+@template("pad")
+def _template() -> alt.LayerChart:
     quiet = {"labelOverlap": False, "domain": False, "ticks": False, "grid": False, "title": None}
     quiet["labelFlush"] = False
     place = {
@@ -79,24 +71,18 @@ def _template() -> dict:
         "y": alt.Y(
             "place:O",
             axis=alt.Axis(
-                labelExpr="names[datum.value]",
-                labelLimit=LABEL,
-                labelBaseline="middle",
-                **quiet,
+                labelExpr="names[datum.value]", labelLimit=LABEL, labelBaseline="middle", **quiet
             ),
             scale=alt.Scale(paddingInner=0.06, paddingOuter=0),
         ),
     }
     colours = alt.Scale(
-        domain=["", LOST, GONE],
-        range=[palette.NEUTRAL, palette.LOST, palette.GONE],
+        domain=["", LOST, GONE], range=[palette.NEUTRAL, palette.LOST, palette.GONE]
     )
-    base = alt.Chart(alt.Data(values=[]))
+    base = blank()
     cells = base.mark_rect(cornerRadius=3, aria=False).encode(
         **place, color=alt.Color("state:N", scale=colours, legend=None)
     )
     texts = base.mark_text(fontSize=11, aria=False, color="#000000").encode(**place, text="text:N")
     parameters = [alt.param(name="names", value=[]), alt.param(name="columns", value=[])]
-    spec = without_data(alt.layer(cells, texts).add_params(*parameters).to_dict())
-    title = {"text": "", "anchor": "start", "frame": "group", "fontSize": 12, "offset": 6}
-    return spec | CELL | {"autosize": {"type": "pad"}, "title": title}
+    return alt.layer(cells, texts).add_params(*parameters)

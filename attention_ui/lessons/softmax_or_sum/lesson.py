@@ -6,17 +6,9 @@ from attention_core.operations import Given
 from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 
+from ...controls import shared
 from ...controls.control import Control, Values
 from ...controls.fields import MAX_TOKENS, Choice, Decimal, ScoreRow, Whole
-from ...controls.shared import (
-    DIVIDE,
-    SIMILARITY,
-    SOURCE,
-    example_of,
-    inputs_of,
-    last_or,
-    numbered_tokens,
-)
 from ...words import true_minus
 
 MATCHES = ("good", "fair", "poor")
@@ -25,8 +17,8 @@ MAX_SCORE, MAX_SCORES = 1_000.0, 16
 
 
 def _row_of_example(values: Values) -> int:
-    example = example_of(values)
-    return last_or(example.query if example.row is None else example.row, values)
+    example = shared.example_of(values)
+    return shared.last_or(example.query if example.row is None else example.row, values)
 
 
 POOR = Control("poor", Decimal(-6, 2), "Score of the poor match", -4.0, look={"step": 0.5})
@@ -35,7 +27,7 @@ ROW_FROM = Control(
 )
 ROW_QUERY = Control(
     "row_query", Whole(0, MAX_TOKENS - 1), "Query of the row", _row_of_example,
-    options=numbered_tokens,
+    options=shared.numbered_tokens,
 )  # fmt: skip
 TYPED = Control(
     "typed",
@@ -59,7 +51,7 @@ PRECISION = Control(
     "Numbers are kept in",
     "float32",
 )
-MAKES_ROW = (*SOURCE, SIMILARITY, DIVIDE, ROW_FROM, ROW_QUERY, TYPED)
+MAKES_ROW = (*shared.SOURCE, shared.SIMILARITY, shared.DIVIDE, ROW_FROM, ROW_QUERY, TYPED)
 CONTROLS = (*MAKES_ROW, POOR, SHIFT, MAGNIFY, PUSH, PRECISION)
 
 
@@ -68,7 +60,7 @@ def row_of(values: Values) -> Trace:
     if values.row_from == "hand":
         return given_row(values.typed)
     options = SimplifiedOptions(values.similarity, values.divide)
-    return compare_row(embed(inputs_of(values)), values.row_query, options)
+    return compare_row(embed(shared.inputs_of(values)), values.row_query, options)
 
 
 def trace_of(values: Values) -> Trace:
@@ -87,7 +79,7 @@ def matches_of(poor: float) -> Trace:
 def numbered_keys(values: Values) -> tuple[str, ...]:
     """The keys as choices: the tokens, or the typed scores, each with its place."""
     if values.row_from == "example":
-        return tuple(numbered_tokens(values).values())
+        return tuple(shared.numbered_tokens(values).values())
     return tuple(
         f"{place}: score {true_minus(f'{score:g}')}" for place, score in enumerate(values.typed)
     )

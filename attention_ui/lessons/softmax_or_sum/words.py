@@ -11,7 +11,7 @@ from attention_core.trace import Trace
 from ...cards.common_questions import largest_keys, which_key
 from ...cards.questions import Pick, Verdict
 from ...controls.control import Values
-from ...frame.ends import Answer, named
+from ...frame.ends import closes, named
 from ...words import number, percent, true_minus
 from .lesson import numbered_keys
 
@@ -221,28 +221,16 @@ def stable_words(weights: Tensor, exact: Tensor, precision: str) -> tuple[bool, 
     )
 
 
-def answers(trace: Trace) -> list[Answer]:
-    """On the exponential, on adding a constant, and on what a difference of 1 does."""
-    hopeless = is_hidden(trace["score_row"].value)
-    constant = ("softmax", "Softmax") if hopeless else ("constant", "Add a constant")
-    return [
-        Answer(
-            "Why e to the power of a score, and not the plain sum, or absolute values?",
-            "It is never below 0, and a larger score always gets a larger weight. "
-            f"{why_not_the_sum(trace)} {why_not_the_size(trace['score_row'].value)}",
-            "divide",
-            "Divide by the sum",
-            ("sum_weights",),
-        ),
-        Answer("What would change if you added 1,000 to every score?", on_adding(trace), *constant),
-        Answer(
-            "How much more weight does a score get that is larger by 1?",
-            on_a_lead(trace),
-            "softmax",
-            "Softmax",
-            ("exponentials", "softmax_weights"),
-        ),
-    ]
+@closes(
+    "Why e to the power of a score, and not the plain sum, or absolute values?",
+    *("divide", "sum_weights"),
+)
+def why_e(trace: Trace) -> str:
+    """With what the plain sum would give here, and what absolute values would."""
+    return (
+        "It is never below 0, and a larger score always gets a larger weight. "
+        f"{why_not_the_sum(trace)} {why_not_the_size(trace['score_row'].value)}"
+    )
 
 
 def why_not_the_sum(trace: Trace) -> str:
@@ -280,6 +268,7 @@ def why_not_the_size(scores: Tensor) -> str:
     )
 
 
+@closes("What would change if you added 1,000 to every score?", "constant")
 def on_adding(trace: Trace) -> str:
     """With the lead of the largest score, which stays as it is, and so do the weights."""
     if is_hidden(trace["score_row"].value):
@@ -298,6 +287,10 @@ def on_adding(trace: Trace) -> str:
     return f"{words}. Only differences count, and {best} still leads {worst} by {number(lead, 2)}."
 
 
+@closes(
+    "How much more weight does a score get that is larger by 1?",
+    *("softmax", "exponentials", "softmax_weights"),
+)
 def on_a_lead(trace: Trace) -> str:
     """With the largest score of the row and the next lower one."""
     words = f"e times as much, and e is {math.e:.2f}, whatever the two scores are."

@@ -3,14 +3,13 @@ last the number itself.
 """
 
 from collections.abc import Sequence
-from copy import deepcopy
-from functools import lru_cache
 from itertools import accumulate
 
 import altair as alt
 import pandas as pd
 
-from ...charts.chart import Chart, without_data
+from ...charts.chart import Chart
+from ...charts.template import blank, template, tips
 from ...picture import palette
 from ...words import percent
 
@@ -49,7 +48,7 @@ def brought(
         for amount, more in zip(frame["amount"], told, strict=True)
     ]
     frame["right"] = frame[["from", "to"]].max(axis=1)
-    spec = deepcopy(_template())
+    spec = _template()
     spec["params"] = [{"name": "part_names", "value": [*names, total]}]
     low, high = float(frame[["from", "to"]].min().min()), float(frame["right"].max())
     for layer in spec["layer"]:
@@ -57,8 +56,8 @@ def brought(
     return Chart(frame, spec, words)
 
 
-@lru_cache(maxsize=1)
-def _template() -> dict:
+@template("fit-x")
+def _template() -> alt.LayerChart:
     quiet = {"domain": False, "ticks": False, "labelFontSize": 12}
     named = alt.Axis(
         labelExpr="part_names[datum.value]",
@@ -67,8 +66,8 @@ def _template() -> dict:
         labelPadding=8,
         **quiet,
     )
-    base = alt.Chart(alt.Data(values=[])).encode(
-        y=alt.Y("place:O", title=None, axis=named, scale=alt.Scale(paddingInner=0.25)),
+    base = blank().encode(
+        y=alt.Y("place:O", title=None, axis=named, scale=alt.Scale(paddingInner=0.25))
     )
     grid = alt.Axis(
         tickCount=5,
@@ -84,7 +83,7 @@ def _template() -> dict:
         x=alt.X("from:Q", title=None, axis=grid),
         x2="to:Q",
         color=colour.otherwise(alt.value(palette.POSITIVE)),
-        tooltip=[alt.Tooltip("name:N", title=" "), alt.Tooltip("amount:Q", format="+.4f")],
+        tooltip=tips(("name:N", " "), ("amount:Q", None, "+.4f")),
     )
     numbers = base.mark_text(align="left", dx=6, fontSize=12, aria=False).encode(
         x="right:Q",
@@ -94,4 +93,4 @@ def _template() -> dict:
         .otherwise(alt.value(palette.INK)),
     )
     chart = alt.layer(bars, numbers).properties(width="container", height=alt.Step(STEP))
-    return without_data(chart.to_dict()) | {"autosize": {"type": "fit-x", "contains": "padding"}}
+    return chart

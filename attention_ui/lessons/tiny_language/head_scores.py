@@ -3,13 +3,12 @@ best score are spread.
 """
 
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
-from functools import lru_cache
 
 import altair as alt
 import pandas as pd
 
-from ...charts.chart import Chart, without_data
+from ...charts.chart import Chart
+from ...charts.template import blank, template, tips
 from ...picture import palette
 
 STEP = 23
@@ -37,7 +36,7 @@ def head_scores(
         for kind, each in scores.items()
         for row, (head, score) in enumerate(zip(heads, each, strict=True))
     ]
-    spec = deepcopy(_scores())
+    spec = _scores()
     spec["params"] = [{"name": "head_names", "value": list(heads)}]
     return Chart(pd.DataFrame(rows), spec, f"Scores of {len(heads)} heads for {len(scores)} kinds.")
 
@@ -53,8 +52,8 @@ def spreads(heads: Sequence[str], kinds: Sequence[str], bins: Sequence[Sequence[
     return Chart(pd.DataFrame(rows), _spreads(), "How the shares behind each score are spread.")
 
 
-@lru_cache(maxsize=1)
-def _scores() -> dict:
+@template("pad")
+def _scores() -> alt.LayerChart:
     quiet = {"domain": False, "ticks": False, "labelFontSize": 12, "labelPadding": 6}
     quiet |= {"labelOverlap": False, "labelFlush": False}
     side = alt.Axis(
@@ -62,7 +61,7 @@ def _scores() -> dict:
     )
     above = alt.Axis(orient="top", labelAngle=-45, labelLimit=160, **quiet)
     gaps = alt.Scale(paddingInner=0.06, paddingOuter=0)
-    base = alt.Chart(alt.Data(values=[])).encode(
+    base = blank().encode(
         y=alt.Y("row:O", title=None, axis=side, scale=gaps),
         x=alt.X("kind:N", title=None, sort=None, axis=above, scale=gaps),
     )
@@ -71,26 +70,26 @@ def _scores() -> dict:
         color=alt.value(palette.POSITIVE),
         fillOpacity=alt.FillOpacity("shade:Q", scale=None),
         stroke=outline.otherwise(alt.value("transparent")),
-        tooltip=[
-            alt.Tooltip("head:N"),
-            alt.Tooltip("kind:N", title="looks for"),
-            alt.Tooltip("score:Q", title="share of its weight", format=".2f"),
-            alt.Tooltip("before:Q", title="before training", format=".2f"),
-        ],
+        tooltip=tips(
+            ("head:N",),
+            ("kind:N", "looks for"),
+            ("score:Q", "share of its weight", ".2f"),
+            ("before:Q", "before training", ".2f"),
+        ),
     )
     numbers = base.mark_text(fontSize=12, aria=False, color=palette.INK).encode(
         text=alt.Text("score:Q", format=".2f")
     )
     chart = alt.layer(cells, numbers).properties(width=alt.Step(48), height=alt.Step(STEP))
-    return without_data(chart.to_dict()) | {"autosize": {"type": "pad"}}
+    return chart
 
 
-@lru_cache(maxsize=1)
-def _spreads() -> dict:
+@template("pad")
+def _spreads() -> alt.LayerChart:
     quiet = {"domain": False, "ticks": False, "labelFontSize": 12}
     grid = {"gridColor": palette.MUTED, "gridOpacity": 0.2}
     chart = (
-        alt.Chart(alt.Data(values=[]))
+        blank()
         .mark_rect(aria=False, color=palette.BAR)
         .encode(
             x=alt.X(
@@ -106,11 +105,9 @@ def _spreads() -> dict:
                 scale=alt.Scale(domain=[0, 1]),
                 axis=alt.Axis(tickCount=2, format="%", **grid, **quiet),
             ),
-            tooltip=[
-                alt.Tooltip("from:Q", format=".1f"),
-                alt.Tooltip("to:Q", format=".1f"),
-                alt.Tooltip("part:Q", title="of all", format=".0%"),
-            ],
+            tooltip=tips(
+                ("from:Q", None, ".1f"), ("to:Q", None, ".1f"), ("part:Q", "of all", ".0%")
+            ),
         )
         .properties(width=150, height=54)
         .facet(
@@ -120,4 +117,4 @@ def _spreads() -> dict:
             columns=4,
         )
     )
-    return without_data(chart.to_dict()) | {"autosize": {"type": "pad"}}
+    return chart

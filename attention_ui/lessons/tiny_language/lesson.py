@@ -36,17 +36,12 @@ TINY_OFF = Control(
     widget="selectbox",
 )
 NEXT_WORD = Control("next_word", Choice(NEXT_WORDS), "Next word", "likeliest", widget="selectbox")
-TINY_STEP = Control(
-    "tiny_step", Whole(0, STEPS[-1], STEPS), "Training step", STEPS[-1], of_page=True
-)
+TINY_STEP = Control("tiny_step", Whole.among(*STEPS), "Training step", STEPS[-1], of_page=True)
 CONTROLS = (EXAMPLE, BEGINNING, TINY_HEAD, TINY_OFF, NEXT_WORD, TINY_STEP)
 READY = {
     "because it …": ("the tired cat sees the dog because it", PRONOUN),
     "but it …": ("the tired cat sees the dog but it", PRONOUN),
-    "a name again …": (
-        "anna brook finds the ball . ben hill paints the kite . anna",
-        "name again",
-    ),
+    "a name again …": ("anna brook finds the ball . ben hill paints the kite . anna", "name again"),
     "a bracket …": ("clara wood ( the old horse neighs in the forest", "opening mark"),
     "a quotation …": ("emma lake says “ the frog hops in the river", "opening mark"),
 }

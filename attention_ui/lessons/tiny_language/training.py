@@ -6,20 +6,9 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
+from attention_core.small_models import recording
 from attention_core.small_models.figures import Head, shipped_figures
 from attention_core.small_models.heads import BAR
-from attention_core.small_models.recording import (
-    ASKED_FOR,
-    CROWDED,
-    SENTENCE,
-    Moment,
-    Named,
-    best,
-    first_named,
-    kinds_asked_for,
-    names_at,
-    shipped_recording,
-)
 
 from ...picture import palette
 from ...picture.learning_run import Curve, Layer, LearningRun, Level, Panel
@@ -30,13 +19,13 @@ WATCHED = "pronoun to noun"
 """The first head of this kind is what the dashed line marks."""
 LAYERS = ("First", "Second")
 TICKS = (0, 100, 300, 700, 1_500)
-Moments = Sequence[Moment]
+Moments = Sequence[recording.Moment]
 
 
 @lru_cache(maxsize=1)
 def shipped() -> LearningRun:
     """The recorded run."""
-    return run_of(shipped_recording())
+    return run_of(recording.shipped_recording())
 
 
 def run_of(moments: Moments) -> LearningRun:
@@ -52,17 +41,17 @@ def run_of(moments: Moments) -> LearningRun:
             Level(figures.entropy, f"the grammar {number(figures.entropy, 2)}", is_under=True),
         ],
     )
-    first = first_named(moments, WATCHED)
+    first = recording.first_named(moments, WATCHED)
     return LearningRun(
         steps=[each.step for each in moments],
         panels=[loss, _scores(moments)],
         layers=[_layer(moments, layer) for layer in range(len(LAYERS))],
-        tokens=SENTENCE,
+        tokens=recording.SENTENCE,
         weights=torch.stack([each.weights for each in moments]),
         targets=targets(moments),
         appeared=None if first is None else first.moment.step,
         ticks=[tick for tick in TICKS if tick <= moments[-1].step],
-        crowded=CROWDED,
+        crowded=recording.CROWDED,
     )
 
 
@@ -73,19 +62,19 @@ def targets(moments: Moments) -> Tensor:
     for layer in range(n_layers):
         for head in range(n_heads):
             names = _names(moments, (layer, head))
-            for kind in kinds_asked_for():
-                for query, keys in kind.looks(SENTENCE) if kind.name in names else ():
+            for kind in recording.kinds_asked_for():
+                for query, keys in kind.looks(recording.SENTENCE) if kind.name in names else ():
                     found[layer, head, query, list(keys)] = True
     return found
 
 
 def _scores(moments: Moments) -> Panel:
     """For each kind that a head ends up named for, the best of these heads."""
-    heads = {kind: best(moments[-1], kind) for kind in ASKED_FOR}
+    heads = {kind: recording.best(moments[-1], kind) for kind in recording.ASKED_FOR}
     curves = [
         Curve(
             [each.scores_of(head)[kind] for each in moments],
-            palette.HEADS[ASKED_FOR.index(kind)],
+            palette.HEADS[recording.ASKED_FOR.index(kind)],
             f"{written(head)} {kind}",
         )
         for kind, head in sorted(heads.items(), key=lambda each: each[1])
@@ -103,7 +92,7 @@ def _layer(moments: Moments, layer: int) -> Layer:
     )
 
 
-def _score(moment: Moment, head: Head, names: Sequence[str]) -> str:
+def _score(moment: recording.Moment, head: Head, names: Sequence[str]) -> str:
     """The score for what the head ends up named for; without a name, the best at the moment."""
     scores = moment.scores_of(head)
     kind = names[0] if names else max(scores, key=scores.__getitem__)
@@ -112,19 +101,19 @@ def _score(moment: Moment, head: Head, names: Sequence[str]) -> str:
 
 def _called(moments: Moments, at: int, head: Head) -> str:
     """A head by what it may be called at a moment: `1.2 opening mark +2`."""
-    names = names_at(moments, at, head)
+    names = recording.names_at(moments, at, head)
     more = f" +{len(names) - 1}" if names[1:] else ""
     return written(head) + (f" {names[0]}{more}" if names else "")
 
 
 def _names(moments: Moments, head: Head) -> tuple[str, ...]:
     """What a head may be called in the end."""
-    return names_at(moments, len(moments) - 1, head)
+    return recording.names_at(moments, len(moments) - 1, head)
 
 
-def in_order(moments: Moments) -> list[tuple[str, Named]]:
+def in_order(moments: Moments) -> list[tuple[str, recording.Named]]:
     """The kinds that got a head, and when each first did, the earliest first."""
-    found = [(kind, first_named(moments, kind)) for kind in ASKED_FOR]
+    found = [(kind, recording.first_named(moments, kind)) for kind in recording.ASKED_FOR]
     came = [(kind, first) for kind, first in found if first is not None]
     return sorted(came, key=lambda each: each[1].moment.step)
 
@@ -141,9 +130,10 @@ def what_came_first(moments: Moments) -> str:
     return (
         f"**At step {below.step} the loss is {number(below.loss, 2)}**, below the "
         f"{number(bigram, 2)} of knowing only which word follows which, and no head has a name "
-        f"yet. The nearest is *{ASKED_FOR[int(scores.argmax())]}*, with {number(scores.max(), 2)}. "
-        f"Heads earn their names one after the other, by the same {BAR:.0%} as above. In brackets, "
-        f"the loss at that step: {listed(told)}. The dashed line marks *{WATCHED}*."
+        f"yet. The nearest is *{recording.ASKED_FOR[int(scores.argmax())]}*, with "
+        f"{number(scores.max(), 2)}. Heads earn their names one after the other, by the same "
+        f"{BAR:.0%} as above. In brackets, the loss at that step: {listed(told)}. The dashed line "
+        f"marks *{WATCHED}*."
     )
 
 
@@ -151,7 +141,8 @@ def which_run(moments: Moments) -> str:
     """That this is not the training of the network above, and how near it ended."""
     figures, last = shipped_figures(), moments[-1]
     same = all(
-        {*_names(moments, head)} == {*figures.names(head)} & {*ASKED_FOR} for head in figures.heads
+        {*_names(moments, head)} == {*figures.names(head)} & {*recording.ASKED_FOR}
+        for head in figures.heads
     )
     ends = "the names that it has above" if same else "its own names, some of them not those above"
     return (

@@ -11,23 +11,10 @@ from attention_core.trace import Trace
 
 from ...cards.questions import Pick, Verdict
 from ...controls.control import Values
-from ...frame.ends import Answer
+from ...frame.ends import closes
 from ...words import listed, number, percent
+from . import lesson
 from .heads import head_briefly, head_called
-from .lesson import (
-    PRONOUN,
-    allowed_next,
-    chance_of_right,
-    chances,
-    head_of,
-    logit_of,
-    parts_of,
-    two_steps,
-    weights_of,
-    word_of,
-    words_of,
-    written,
-)
 
 NEVER_SAID = "The grammar never says these words in this order"
 SHOWN = 5
@@ -61,9 +48,9 @@ def ending(words: Sequence[str]) -> str:
 
 def judged(values: Values) -> tuple[bool, str]:
     """Whether the network, with the head off that is off, still says what the grammar may say."""
-    words, off = words_of(values), values.tiny_off
-    allowed = allowed_next(words)
-    found = chances(words, off)
+    words, off = lesson.words_of(values), values.tiny_off
+    allowed = lesson.allowed_next(words)
+    found = lesson.chances(words, off)
     likeliest = WORDS[max(range(len(WORDS)), key=found.__getitem__)]
     if allowed is None:
         return (
@@ -71,15 +58,15 @@ def judged(values: Values) -> tuple[bool, str]:
             f"{NEVER_SAID}, so no next word is right after {ending(words)}. The network says "
             f"“{likeliest}”.",
         )
-    right = chance_of_right(words, off)
+    right = lesson.chance_of_right(words, off)
     some = [f"“{word}”" for word in allowed][:6]
     some += ["others"] * (len(allowed) > len(some))
     may = f"After {ending(words)} the grammar goes on with {listed(some)}"
     if off == "none":
         return right > 0.5, f"{may}. The network puts {percent(right)} of the chance there."
     said = (
-        f"{may}. With all heads the network puts {percent(chance_of_right(words))} there, without "
-        f"this one {percent(right)}"
+        f"{may}. With all heads the network puts {percent(lesson.chance_of_right(words))} there, "
+        f"without this one {percent(right)}"
     )
     if right > 0.5:
         return True, f"{said}: here it can do without that head."
@@ -94,7 +81,7 @@ def judged(values: Values) -> tuple[bool, str]:
 def step_words(trace: Trace, head: Head, number_of: str) -> str:
     """Where a head looks from the last word of the beginning."""
     words = trace.labels("query")
-    weights = weights_of(trace, head).values[-1]
+    weights = lesson.weights_of(trace, head).values[-1]
     key = int(weights.argmax())
     whom = "itself" if key == len(words) - 1 else f"“{words[key]}”"
     return (
@@ -105,8 +92,8 @@ def step_words(trace: Trace, head: Head, number_of: str) -> str:
 
 def of_the_pronoun(values: Values) -> str:
     """What the two steps do in this beginning, and what becomes of it without the first."""
-    words = words_of(values)
-    first, _ = two_steps(values)
+    words = lesson.words_of(values)
+    first, _ = lesson.two_steps(values)
     if words[-1] != "it":
         return "This beginning does not end with “it”: try *because it* or *but it*."
     if words[-2] != "because":
@@ -114,9 +101,11 @@ def of_the_pronoun(values: Values) -> str:
             "Without a “because” just before it, the first step finds nothing to carry, and the "
             "second looks at the other animal."
         )
-    if allowed_next(words) is None:
+    if lesson.allowed_next(words) is None:
         return f"{NEVER_SAID}."
-    whole, without = (percent(chance_of_right(words, off)) for off in ("none", written(first)))
+    whole, without = (
+        percent(lesson.chance_of_right(words, off)) for off in ("none", lesson.written(first))
+    )
     return (
         f"The first step is needed: switch layer {first[0]} head {first[1]} off, and the chance of "
         f"a right verb falls from {whole} to {without}. Nothing then tells the second step that a "
@@ -143,7 +132,7 @@ def who_else() -> str:
 
 def does(values: Values) -> str:
     """What the head that is watched does, in words."""
-    head = head_of(values.tiny_head)
+    head = lesson.head_of(values.tiny_head)
     figures = shipped_figures()
     names = figures.names(head)
     scores = figures.scores_of(head)
@@ -190,7 +179,7 @@ def rule() -> str:
 
 def most_question(values: Values) -> Pick:
     """Which part brings most; the sentence has only words of the vocabulary."""
-    parts, names = parts_of(values), names_of_parts(values)
+    parts, names = lesson.parts_of(values), names_of_parts(values)
     most = largest(parts)
     right = parts.index(most)
     truth = f"It is {names[right]}, with {number(most.amount, 2)}."
@@ -201,7 +190,7 @@ def most_question(values: Values) -> Pick:
         return Verdict(False, f"{truth} Yours brings {number(parts[guess[0]].amount, 2)}.")
 
     return Pick(
-        words=f"Which part will bring most to the logit of “{word_of(values)}”?",
+        words=f"Which part will bring most to the logit of “{lesson.word_of(values)}”?",
         choices=names,
         judge=judge,
         truth=lambda: truth,
@@ -213,7 +202,7 @@ def most_question(values: Values) -> Pick:
 def names_of_parts(values: Values) -> list[str]:
     """What each part is called, in the order of the bars."""
     last = values.beginning.split()[-1]
-    return [_called(part, last) for part in parts_of(values)]
+    return [_called(part, last) for part in lesson.parts_of(values)]
 
 
 def _called(part: Part, last: str) -> str:
@@ -224,7 +213,7 @@ def _called(part: Part, last: str) -> str:
 
 def adds_up(values: Values) -> tuple[bool, str]:
     """Whether the parts are the logit together."""
-    total, logit = sum(part.amount for part in parts_of(values)), logit_of(values)
+    total, logit = sum(part.amount for part in lesson.parts_of(values)), lesson.logit_of(values)
     off = abs(total - logit)
     return off < 1e-4, (f"The bars add up to {number(total)}: that is the logit, {to_within(off)}.")
 
@@ -237,56 +226,37 @@ def largest(parts: Sequence[Part]) -> Part:
 # --- what can now be answered ---------------------------------------------------------------------
 
 
-def answers(values: Values) -> list[Answer]:
-    """On what a head does, on what it brings, and on how good the network is."""
-    return [
-        Answer(
-            "How does the network know what “it” stands for?",
-            finds_it(),
-            "two_steps",
-            "How it knows what “it” is",
-        ),
-        Answer(
-            "Which part decides the next word?",
-            decides(values),
-            "brought",
-            "Who brought what",
-            (PARTS,),
-        ),
-        Answer(
-            "How does one find out what a head does?", found_out(), "heads", "What each head does"
-        ),
-    ]
-
-
+@closes("How does the network know what “it” stands for?", "two_steps")
 def finds_it() -> str:
     """By all heads that were measured for it: a picture above shows one of those that share the
     second step, which another beginning changes.
     """
     figures = shipped_figures()
     first = figures.best("because")
-    sharing = [head for head in figures.heads if PRONOUN in figures.names(head)]
-    shares = sorted(figures.scores_of(head)[PRONOUN] for head in sharing)
+    sharing = [head for head in figures.heads if lesson.PRONOUN in figures.names(head)]
+    shares = sorted(figures.scores_of(head)[lesson.PRONOUN] for head in sharing)
     return (
         f"In two steps. In {head_called(first)}, “it” looks back at “because” with "
         f"{percent(figures.scores_of(first)['because'])} of its weight. Then it looks at the "
         "animal that it stands for: the first after “because”, the second after “but”. "
-        f"{len(sharing)} heads share that second step, {listed([written(e) for e in sharing])}, "
-        f"with {percent(shares[0])} to {percent(shares[-1])} of their weight (1.2 is head 2 of "
-        f"layer 1). {who_else()}"
+        f"{len(sharing)} heads share that second step, "
+        f"{listed([lesson.written(e) for e in sharing])}, with {percent(shares[0])} to "
+        f"{percent(shares[-1])} of their weight (1.2 is head 2 of layer 1). {who_else()}"
     )
 
 
+@closes("Which part decides the next word?", "brought", PARTS)
 def decides(values: Values) -> str:
     """By the largest bar."""
-    most = largest(parts_of(values))
+    most = largest(lesson.parts_of(values))
     who = head_called(most.head) if most.head else f"the {most.name} of the last word"
     return (
-        f"All together: each adds its part to the logit. For “{word_of(values)}” "
-        f"{who} brings most, {number(most.amount, 2)} of {number(logit_of(values), 2)}."
+        f"All together: each adds its part to the logit. For “{lesson.word_of(values)}” "
+        f"{who} brings most, {number(most.amount, 2)} of {number(lesson.logit_of(values), 2)}."
     )
 
 
+@closes("How does one find out what a head does?", "heads")
 def found_out() -> str:
     """By its scores, and by switching it off."""
     return (

@@ -12,13 +12,9 @@ from .real_tokens import NEAREST_TO
 ROWS = (7, 9, 100, 1_000, 5_000, 10_000, 20_000, 50_257, 100_000, 200_000)
 WIDTHS = (2, 3, 16, 32, 64, 128, 256, 512, 768, 1_024, 2_048, 4_096)
 TABLE_ROWS = Control(
-    "table_rows",
-    Whole(ROWS[0], ROWS[-1], ROWS),
-    "Rows: tokens in the vocabulary",
-    20_000,
-    shown="{:,}",
+    "table_rows", Whole.among(*ROWS), "Rows: tokens in the vocabulary", 20_000, shown="{:,}"
 )
-TABLE_WIDTH = Control("table_width", Whole(WIDTHS[0], WIDTHS[-1], WIDTHS), "Width of a vector", 32)
+TABLE_WIDTH = Control("table_width", Whole.among(*WIDTHS), "Width of a vector", 32)
 CONTROLS = (*SOURCE, UP_TO, ACROSS, UP, TABLE_ROWS, TABLE_WIDTH, NEAREST_TO)
 
 

@@ -9,6 +9,7 @@ from attention_core.real_model.nearest import added_up, nearest
 from attention_core.text.tokenizers import clean, visible
 
 from ...controls.control import Control, Values
+from ...controls.fields import AsItIs
 from ...controls.widget import control
 from ...frame.ends import row
 from ...frame.models import TINY, choices, first, opened
@@ -18,7 +19,7 @@ MOST_WORDS, LONGEST, SHOWN = 6, 120, 8
 
 
 @dataclass(frozen=True)
-class Sum:
+class Sum(AsItIs):
     """Words that are added and taken away: `king - man + woman`."""
 
     def read(self, text: str) -> str:
@@ -30,9 +31,6 @@ class Sum:
         if len(terms) > MOST_WORDS:
             raise ValueError(f"it has {len(terms)} words, and {MOST_WORDS} fit")
         return " ".join(f"{sign} {word}" for sign, word in terms).removeprefix("+ ")
-
-    def write(self, value: str) -> str:
-        return value
 
 
 def terms_of(text: str) -> list[tuple[str, str]]:

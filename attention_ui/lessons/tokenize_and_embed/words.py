@@ -11,7 +11,7 @@ from attention_core.trace import Trace
 from ...cards.questions import Pick, Verdict
 from ...controls.control import Values
 from ...controls.shared import inputs_of, numbered_tokens
-from ...frame.ends import Answer, named
+from ...frame.ends import closes, named
 from ...words import repeated
 
 IN_ORDER = "the tokens in sorted order"
@@ -166,29 +166,7 @@ def _bytes(size: float) -> str:
     return f"{size:,.3g} GB"
 
 
-def answers(trace: Trace, values: Values) -> list[Answer]:
-    """On ids, on equal words, and on the parameters of the table."""
-    rows, columns = trace["embedding_table"].value.shape
-    return [
-        Answer("What is the id of a token?", what_an_id_is(trace), "ids", "Ids"),
-        Answer(
-            "Why do equal words get equal vectors?",
-            why_equal(trace, values),
-            "lookup",
-            "Embeddings",
-            ("embeddings",),
-        ),
-        Answer(
-            "Which numbers of the table can training change?",
-            "All of them, and each is a parameter: rows times columns, here "
-            f"{rows:,} × {columns} = {rows * columns:,}. The ids never change; they only say which "
-            "row belongs to which token.",
-            "lookup",
-            "Embeddings",
-        ),
-    ]
-
-
+@closes("What is the id of a token?", "ids")
 def what_an_id_is(trace: Trace) -> str:
     """With the first token that is no blank."""
     words = [place for place, token in enumerate(trace.labels("token")) if not token.isspace()]
@@ -200,6 +178,7 @@ def what_an_id_is(trace: Trace) -> str:
     )
 
 
+@closes("Why do equal words get equal vectors?", "lookup", "embeddings")
 def why_equal(trace: Trace, values: Values) -> str:
     """With a token that stands in the sentence twice, if one does."""
     tokens = trace.labels("token")
@@ -237,4 +216,14 @@ def why_equal(trace: Trace, values: Values) -> str:
     return (
         "An equal word has an equal id, and an id always picks the same row of the table. "
         f"{has} Its vector does not say where it stands."
+    )
+
+
+@closes("Which numbers of the table can training change?", "lookup")
+def what_training_changes(trace: Trace) -> str:
+    """With the size of the table."""
+    rows, columns = trace["embedding_table"].value.shape
+    return (
+        f"All of them, and each is a parameter: rows times columns, here {rows:,} × {columns} = "
+        f"{rows * columns:,}. The ids never change; they only say which row belongs to which token."
     )

@@ -5,22 +5,19 @@ from torch import Tensor, nn
 
 from attention_core.mechanism.block_weights import NORMS
 from attention_core.recipes import ROLES
-from attention_core.rounding import agree, difference, to_within
 from attention_core.trace import Trace
 
+from ...frame.lights import agreement
 from .lesson import MEMORY
 
 
 def torch_agrees(trace: Trace, norm: str, activation: str) -> tuple[bool, str]:
     """Whether torch's layer gives the block's output, with the largest difference."""
     made = torch_s_output(trace, norm, activation)
-    pairs = [(made, trace["output"].value)]
     kind = "Decoder" if MEMORY in trace else "Encoder"
     where = f"norm_first={norm == 'before'}"
-    return agree(pairs, (trace, "output")), (
-        f"`nn.Transformer{kind}Layer` with `{where}` and these matrices gives the same output, "
-        f"{to_within(difference(pairs))}."
-    )
+    told = f"`nn.Transformer{kind}Layer` with `{where}` and these matrices gives the same output"
+    return agreement(told, [(made, trace["output"].value)], (trace, "output"))
 
 
 @torch.no_grad()

@@ -8,6 +8,7 @@ from attention_core.mechanism.block import ACTIVATIONS
 from attention_core.trace import Trace
 
 from ...charts.chart import Chart, without_data
+from ...charts.template import blank, tips
 from ...picture import palette
 
 HEIGHT, LEAST_REACH, POINTS = 120, 1.5, 121
@@ -38,15 +39,13 @@ def bend(trace: Trace, activation: str, token: int) -> Chart:
             "scale": scale,
         }
 
-    base = alt.Chart(alt.Data(values=[])).encode(x=alt.X(**along("x")), y=alt.Y(**along("y")))
+    base = blank().encode(x=alt.X(**along("x")), y=alt.Y(**along("y")))
     line, dots = (base.transform_filter(f"datum.kind == '{kind}'") for kind in ("curve", "number"))
     curve = line.mark_line(color=palette.MUTED, strokeWidth=2, aria=False)
     points = dots.mark_circle(size=60, opacity=0.75, color=palette.POSITIVE, aria=False).encode(
-        tooltip=[
-            alt.Tooltip("name:N", title="hidden number"),
-            alt.Tooltip("x:Q", title="goes in", format=".4f"),
-            alt.Tooltip("y:Q", title="comes out", format=".4f"),
-        ]
+        tooltip=tips(
+            ("name:N", "hidden number"), ("x:Q", "goes in", ".4f"), ("y:Q", "comes out", ".4f")
+        )
     )
     spec = without_data((curve + points).properties(width="container", height=HEIGHT).to_dict())
     below = int((hidden < 0).sum())

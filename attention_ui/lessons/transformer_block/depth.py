@@ -4,8 +4,6 @@ what it shows in words.
 
 import math
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
-from functools import lru_cache
 
 import altair as alt
 import pandas as pd
@@ -15,7 +13,8 @@ from attention_core.kept import digest, kept_by_key
 from attention_core.mechanism.block import BlockOptions
 from attention_core.trace import Trace
 
-from ...charts.chart import Chart, without_data
+from ...charts.chart import Chart
+from ...charts.template import GRID, blank, template, tips
 from ...controls.control import Values
 from ...picture import palette
 from ...words import number
@@ -54,7 +53,7 @@ def by_block(found: Shares) -> Chart:
             for at, share in enumerate(each)
         ]
     )
-    spec = deepcopy(_template())
+    spec = _template()
     low = math.floor(math.log10(frame["shown"].min()))
     high = math.ceil(math.log10(frame["shown"].max()))
     every = -(-(high - low) // 5) or 1
@@ -73,21 +72,20 @@ def by_block(found: Shares) -> Chart:
     )
 
 
-@lru_cache(maxsize=1)
-def _template() -> dict:
-    grid = {"gridColor": palette.MUTED, "gridOpacity": 0.2, "domain": False, "ticks": False}
+@template()
+def _template() -> alt.LayerChart:
     text = {"labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"}
     x = alt.X(
         "block:Q",
         title="after block (0: before the first)",
         scale=alt.Scale(domain=[0, 8], nice=False),
-        axis=alt.Axis(values=[0], format="d", **grid, **text),
+        axis=alt.Axis(values=[0], format="d", **GRID, **text),
     )
     y = alt.Y(
         "shown:Q",
         title=None,
         scale=alt.Scale(type="log", domain=[LEAST, 1], nice=False),
-        axis=alt.Axis(values=[1], format="~g", minExtent=44, **grid, **text),
+        axis=alt.Axis(values=[1], format="~g", minExtent=44, **GRID, **text),
     )
     scale = {"domain": [*LINES.values()], "range": [*COLOURS.values()]}
     look = {"orient": "top", "title": None, "labelFontSize": 12, "labelLimit": 300}
@@ -97,23 +95,19 @@ def _template() -> dict:
         "y": y,
         "color": alt.Color("line:N", scale=alt.Scale(**scale), legend=legend),
         "strokeDash": alt.StrokeDash(
-            "line:N",
-            scale=alt.Scale(domain=scale["domain"], range=[[1, 0], [5, 3]]),
-            legend=legend,
+            "line:N", scale=alt.Scale(domain=scale["domain"], range=[[1, 0], [5, 3]]), legend=legend
         ),
     }
-    base = alt.Chart(alt.Data(values=[]))
+    base = blank()
     line = base.mark_line(strokeWidth=2, aria=False).encode(**shared)
-    tips = [
-        alt.Tooltip("line:N", title="what a part makes is"),
-        alt.Tooltip("block:Q", title="after block"),
-        alt.Tooltip("share:Q", title="gradient left", format=".3~g"),
-    ]
-    del shared["strokeDash"]
-    dots = base.mark_circle(size=42, opacity=1, aria=False).encode(tooltip=tips, **shared)
-    return without_data(
-        alt.layer(line, dots).properties(width="container", height=HEIGHT).to_dict()
+    told = tips(
+        ("line:N", "what a part makes is"),
+        ("block:Q", "after block"),
+        ("share:Q", "gradient left", ".3~g"),
     )
+    del shared["strokeDash"]
+    dots = base.mark_circle(size=42, opacity=1, aria=False).encode(tooltip=told, **shared)
+    return alt.layer(line, dots).properties(width="container", height=HEIGHT)
 
 
 def left_words(found: Shares) -> str:

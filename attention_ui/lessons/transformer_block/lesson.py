@@ -10,21 +10,9 @@ from attention_core.text.embedding import embed
 from attention_core.text.source import add_source
 from attention_core.trace import Step, Trace
 
+from ...controls import shared
 from ...controls.control import Control, Values
 from ...controls.fields import Choice, Whole
-from ...controls.shared import (
-    DROP_SEED,
-    FACTOR,
-    LAYER_DROPOUT,
-    MAX_JOINED,
-    MAX_SEED,
-    OTHER_SENTENCE,
-    SIZES,
-    SOURCE,
-    TOKEN,
-    inputs_of,
-    source_inputs_of,
-)
 
 MEMORY = "memory"
 """What an encoder has made of the source; here the source's vectors themselves."""
@@ -45,37 +33,38 @@ BLOCK = Control(
     },
 )
 ACTIVATION = Control(
-    "activation",
-    Choice({"relu": "ReLU", "gelu": "GELU"}),
-    "Between the two linear layers",
-    "relu",
+    "activation", Choice({"relu": "ReLU", "gelu": "GELU"}), "Between the two linear layers", "relu"
 )
 WIDER = Control(
     "ffn_multiplier",
-    Whole(1, 4, (1, 2, 4)),
+    Whole.among(1, 2, 4),
     "Hidden width of the feed-forward",
     4,
     shown="{:g} × d_in",
 )
 BLOCK_SEED = Control(
-    "block_seed", Whole(0, MAX_SEED), "Seed of the block's matrices", 101, widget="text_input"
+    "block_seed",
+    Whole(0, shared.MAX_SEED),
+    "Seed of the block's matrices",
+    101,
+    widget="text_input",
 )
-N_BLOCKS = Control("n_blocks", Whole(2, 16, (2, 4, 8, 16)), "Blocks", 8)
+N_BLOCKS = Control("n_blocks", Whole.among(2, 4, 8, 16), "Blocks", 8)
 MAKES_BLOCK = (
-    *(*SOURCE, *SIZES, LAYER_DROPOUT, DROP_SEED),
-    *(NORM, BLOCK, ACTIVATION, WIDER, BLOCK_SEED, OTHER_SENTENCE),
+    *(*shared.SOURCE, *shared.SIZES, shared.LAYER_DROPOUT, shared.DROP_SEED),
+    *(NORM, BLOCK, ACTIVATION, WIDER, BLOCK_SEED, shared.OTHER_SENTENCE),
 )
-CONTROLS = (*MAKES_BLOCK, TOKEN, FACTOR, N_BLOCKS)
+CONTROLS = (*MAKES_BLOCK, shared.TOKEN, shared.FACTOR, N_BLOCKS)
 
 
 def trace_of(values: Values) -> Trace:
     """The lesson's trace: the steps of `embed`, those of the source where the block is a decoder's,
     the weights of the block, drawn as torch's layers start, and the steps of `add_block`.
     """
-    trace = embed(inputs_of(values))
+    trace = embed(shared.inputs_of(values))
     memory = None
     if values.block == "decoder":
-        source = source_inputs_of(values)
+        source = shared.source_inputs_of(values)
         trace.label("other_key", source.tokens)
         memory = add_source(trace, source, name=MEMORY)
     n_heads = heads_that_share(values)
@@ -103,7 +92,7 @@ def heads_that_share(values: Values) -> int:
 
 def hidden_width(values: Values) -> int:
     """The width between the two linear layers; wider matrices are slow to draw."""
-    return min(values.ffn_multiplier * values.d_in, max(MAX_JOINED, values.d_in))
+    return min(values.ffn_multiplier * values.d_in, max(shared.MAX_JOINED, values.d_in))
 
 
 def stretched(embedded: Trace, token: int, factor: float) -> Trace:

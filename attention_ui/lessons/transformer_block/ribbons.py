@@ -5,7 +5,6 @@ vector in between; a narrow strip within a band is what a part adds there.
 """
 
 from collections.abc import Sequence
-from copy import deepcopy
 from dataclasses import dataclass
 
 import pandas as pd
@@ -71,7 +70,7 @@ def stream(
     ]
     for at, station in enumerate(stations):
         left = at * (STRIP + gap)
-        rows += _cells("cell", station.numbers, left, STRIP, limit, written)
+        rows += _cells(station.numbers, left, STRIP, limit, written)
         rows.append(_label("station", left + STRIP / 2, station.name, station.short))
     for at, reach in enumerate(reaches):
         left = at * (STRIP + gap) + STRIP
@@ -80,7 +79,7 @@ def stream(
             start = left + gap * BEFORE
             changes = start + BAND
             rows.append(("band", 0, start, start + BAND, 0.0, "", 0, n_lanes, "", ""))
-            rows += _cells("cell", reach.added, start, BAND, limit, written, signed=True)
+            rows += _cells(reach.added, start, BAND, limit, written, signed=True)
         middle = (start + changes) / 2 if reach.added is not None else left + gap / 2
         rows.append(_label("part", middle, reach.name, reach.short))
         rows.append(_label("told", middle, reach.told, " "))
@@ -91,7 +90,7 @@ def stream(
             rows += _still(group, lane, (left, start), shares[0], least)
             rows += _ribbon(group, lane, (changes, left + gap), shares, least)
     frame = pd.DataFrame(rows, columns=COLUMNS)
-    spec = deepcopy(stream_template())
+    spec = stream_template()
     spec["height"] = round(HEAD + n_lanes * height) + 4  # its padding
     y = spec["encoding"]["y"]
     y["scale"]["domain"] = [-HEAD / height, n_lanes]
@@ -106,7 +105,6 @@ def stream(
 
 
 def _cells(
-    kind: str,
     numbers: Sequence[float],
     left: float,
     width: float,
@@ -120,7 +118,7 @@ def _cells(
     rounded = [round(each, 2) + 0.0 for each in numbers]
     texts = [f"{each:{form}}".replace("-", "−") if written else "" for each in rounded]
     return [
-        (kind, lane, left, left + width, each / limit, "", lane, lane + 1, text, "")
+        ("cell", lane, left, left + width, each / limit, "", lane, lane + 1, text, "")
         for lane, (each, text) in enumerate(zip(numbers, texts, strict=True))
     ]
 
@@ -139,11 +137,7 @@ def _still(
 
 
 def _ribbon(
-    group: str,
-    lane: int,
-    places: tuple[float, float],
-    ends: tuple[float, float],
-    least: float,
+    group: str, lane: int, places: tuple[float, float], ends: tuple[float, float], least: float
 ) -> list[tuple]:
     """A lane's ribbon from one number to another, smoothly. Where the sign changes it is pinched,
     and has two colours.

@@ -1,10 +1,8 @@
 """The compiled specification of a residual stream, authored in Altair."""
 
-from functools import lru_cache
-
 import altair as alt
 
-from ...charts.chart import without_data
+from ...charts.template import blank, template, tips
 from ...picture import palette
 
 WIDE, HEAD = 800, 50
@@ -13,12 +11,12 @@ NARROW = "width < 560"
 """Where only the short names have room, and no number."""
 
 
-@lru_cache(maxsize=1)
-def stream_template() -> dict:
+@template("fit")
+def stream_template() -> alt.LayerChart:
     """Ribbons, bands, strips of cells and their numbers, words above them, and what the pointer
     finds. Names of lanes and their height are parameters.
     """
-    base = alt.Chart(alt.Data(values=[]))
+    base = blank()
     axis = alt.Axis(
         labelExpr="lane_names[floor(datum.value)]",
         domain=False,
@@ -101,14 +99,9 @@ def stream_template() -> dict:
         ),
         of("lane")
         .mark_rect(aria=False, fillOpacity=0)
-        .encode(
-            **places,
-            color=alt.value(palette.MUTED),
-            tooltip=[alt.Tooltip("text:N", title=" ")],
-        )
+        .encode(**places, color=alt.value(palette.MUTED), tooltip=tips(("text:N", " ")))
         .add_params(over),
     )
     chart = chart.encode(x=x, y=y).properties(width="container", height=100)
     names = [alt.param(name="lane_names", value=[]), alt.param(name="lane_height", value=1)]
-    spec = without_data(chart.add_params(*names).to_dict())
-    return spec | {"autosize": {"type": "fit", "contains": "padding"}}
+    return chart.add_params(*names)

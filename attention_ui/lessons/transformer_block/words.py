@@ -4,7 +4,7 @@ from attention_core.operations import Add
 from attention_core.trace import Trace
 
 from ...controls.control import Values
-from ...frame.ends import Answer, named
+from ...frame.ends import closes, named
 from ...words import listed, number, percent
 from .lesson import heads_that_share, hidden_width
 from .orders import both_orders, size
@@ -118,26 +118,7 @@ def nothing_looks_ahead(trace: Trace) -> tuple[bool, str]:
     )
 
 
-def answers(trace: Trace, values: Values) -> list[Answer]:
-    """On what attention adds, on layer norm, on where the norms stand."""
-    token = values.token
-    return [
-        Answer(
-            "What does attention add, and what does it leave?",
-            what_it_adds(trace, token),
-            "stream",
-            "The residual stream",
-        ),
-        Answer("Why is there a layer norm?", why_norm(trace), "norm", "Layer norm"),
-        Answer(
-            "Before each part, or after it: what is different?",
-            why_before(values),
-            "stream",
-            "The residual stream",
-        ),
-    ]
-
-
+@closes("What does attention add, and what does it leave?", "stream")
 def what_it_adds(trace: Trace, token: int) -> str:
     """With the sizes of the parts of one token's output."""
     parts = parts_of(trace, token)
@@ -149,6 +130,7 @@ def what_it_adds(trace: Trace, token: int) -> str:
     )
 
 
+@closes("Why is there a layer norm?", "norm")
 def why_norm(trace: Trace) -> str:
     """With the variances that the first norm found."""
     variances = trace["attention_norm_variance"].value
@@ -160,6 +142,7 @@ def why_norm(trace: Trace) -> str:
     )
 
 
+@closes("Before each part, or after it: what is different?", "stream")
 def why_before(values: Values) -> str:
     """With what is left of the embeddings in both orders."""
     before, after = both_orders(values)

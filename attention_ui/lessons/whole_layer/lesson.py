@@ -7,21 +7,9 @@ from attention_core.operations import Draw, Drop
 from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 
+from ...controls import shared
 from ...controls.control import Control, Values
 from ...controls.fields import Choice, Whole
-from ...controls.shared import (
-    DROP_SEED,
-    DROPOUT,
-    HEADS,
-    MAX_HEADS,
-    NORMALISE,
-    SCALE,
-    SOURCE,
-    TEMPERATURE,
-    heads_called,
-    inputs_of,
-    layer_recipe_of,
-)
 from ...picture.equation_parts import equation_of
 from ...picture.matrix import Matrix
 
@@ -34,20 +22,27 @@ OPENED = Control(
     widget="selectbox",
 )
 HEAD = Control(
-    "head", Whole(0, MAX_HEADS - 1), "Head", 0, widget="segmented_control", options=heads_called
+    "head",
+    Whole(0, shared.MAX_HEADS - 1),
+    "Head",
+    0,
+    widget="segmented_control",
+    options=shared.heads_called,
 )
-BEFORE_DROPOUT = (*SOURCE, *HEADS, SCALE, NORMALISE, TEMPERATURE)
-CONTROLS = (*BEFORE_DROPOUT, DROPOUT, DROP_SEED, OPENED, HEAD)
+BEFORE_DROPOUT = (*shared.SOURCE, *shared.HEADS, shared.SCALE, shared.NORMALISE, shared.TEMPERATURE)
+CONTROLS = (*BEFORE_DROPOUT, shared.DROPOUT, shared.DROP_SEED, OPENED, HEAD)
 
 
 def trace_of(values: Values) -> Trace:
     """The lesson's trace: every step from tokens to output."""
-    return attend_heads(embed(inputs_of(values)), layer_recipe_of(values))
+    return attend_heads(embed(shared.inputs_of(values)), shared.layer_recipe_of(values))
 
 
 def at_temperature(embedded: Trace, values: Values, temperature: float) -> Trace:
     """The same layer at another temperature, from embeddings that are there already."""
-    return attend_heads(embedded.branch(), layer_recipe_of(values.but(temperature=temperature)))
+    return attend_heads(
+        embedded.branch(), shared.layer_recipe_of(values.but(temperature=temperature))
+    )
 
 
 def in_numbers(trace: Trace, values: Values) -> Sequence[Matrix | str]:

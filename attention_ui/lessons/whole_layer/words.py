@@ -9,14 +9,9 @@ from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
 
 from ...cards.questions import Sign
+from ...controls import shared
 from ...controls.control import Values
-from ...controls.shared import (
-    example_of,
-    first_query,
-    inputs_of,
-    layer_recipe_of,
-)
-from ...frame.ends import Answer, named
+from ...frame.ends import closes, named
 from ...picture.layer import n_drawn
 from ...words import escaped, number
 
@@ -63,12 +58,12 @@ def one_head_says(trace: Trace, values: Values) -> str:
     """Why a weight of the first head is nearly that of the lesson with one wider head, and not the
     same; "" unless both are as an example has set them by hand.
     """
-    example, inputs = example_of(values), inputs_of(values)
+    example, inputs = shared.example_of(values), shared.inputs_of(values)
     by_hand = example.projections.start == "given" and not example.is_trained
-    is_as_set = inputs.has_given_vectors() and layer_recipe_of(values) == example.heads
+    is_as_set = inputs.has_given_vectors() and shared.layer_recipe_of(values) == example.heads
     if not (by_hand and is_as_set):
         return ""
-    query, one = first_query(values), example.projections
+    query, one = shared.first_query(values), example.projections
     alone = attend_trainable(embed(inputs), one)["weights"].value[query]
     key = int(alone.argmax())
     here = number(trace["head_weights"].value[0, query, key].item(), 2)
@@ -125,22 +120,12 @@ def left_by_dropout(trace: Trace) -> str:
     sums = trace["head_dropped_weights"].value.sum(dim=-1)
     return (
         "In training, the rows of `dropped` would mix the values. Those of all heads sum to "
-        "anything from "
-        f"{number(sums.min().item(), 2)} to {number(sums.max().item(), 2)}, and to "
+        f"anything from {number(sums.min().item(), 2)} to {number(sums.max().item(), 2)}, and to "
         f"{number(sums.mean().item(), 2)} on average."
     )
 
 
-def answers(trace: Trace, values: Values) -> list[Answer]:
-    """On the axes, on what sums to 1, and on what a weight does."""
-    query, see = first_query(values), ("opened", "With its numbers")
-    return [
-        Answer("Which axis is the query, and which the key?", which_axis(trace, query), *see),
-        Answer("What sums to 1, and what need not?", what_sums_to_1(trace, query), *see),
-        Answer("What does one weight do?", what_a_weight_does(trace, query), *see),
-    ]
-
-
+@closes("Which axis is the query, and which the key?", "opened")
 def which_axis(trace: Trace, query: int) -> str:
     """With the largest weight of one query in the first head."""
     weights = trace["head_weights"].value[0, query]
@@ -152,11 +137,11 @@ def which_axis(trace: Trace, query: int) -> str:
     key = int(weights.argmax())
     return (
         f"{words} In {named(trace, 'head', 0)}, the row of {named(trace, 'query', query)} meets "
-        f"the column of {named(trace, 'key', key)} in a weight of "
-        f"{number(weights[key].item(), 2)}."
+        f"the column of {named(trace, 'key', key)} in a weight of {number(weights[key].item(), 2)}."
     )
 
 
+@closes("What sums to 1, and what need not?", "opened")
 def what_sums_to_1(trace: Trace, query: int) -> str:
     """With the sum of a row of weights, and of the column that has most."""
     weights = trace["head_weights"].value[0]
@@ -180,6 +165,7 @@ def what_sums_to_1(trace: Trace, query: int) -> str:
     return f"{words}. What dropout leaves of a row need not sum to 1 either."
 
 
+@closes("What does one weight do?", "opened")
 def what_a_weight_does(trace: Trace, query: int) -> str:
     """With the largest weight of one query in the first head, and one entry that it goes into."""
     context = trace["head_context_vectors"]
