@@ -11,22 +11,6 @@ from .base import wrong_lines
 
 
 @wrong_lines.register
-def _(_: ops.MaskGradient, gradient: str, mask: str) -> str:  # noqa: ARG001
-    """Not asked for: a weight of 0 has let nothing through already."""
-    return ""
-
-
-@wrong_lines.register
-def _(_: ops.TransposedMatMul, left: str, right: str) -> str:
-    return f"""
-    each row of {left} meets the same row of {right}: write {left}.mT @ {right}.
-        ({left}.mT @ {right}).mT  # the result is transposed
-        {left} @ {right}  # the transpose is missing
-    the gradients of all rows are added, and not averaged.
-        {left}.mT @ {right} / {left}.shape[-2]  # a mean over the rows in place of a sum"""
-
-
-@wrong_lines.register
 def _(_: ops.Total, *ways: str) -> str:
     lines = [
         f"{' + '.join(each for each in ways if each != left)}  # {left} is left out"
@@ -39,33 +23,6 @@ def _(_: ops.Total, *ways: str) -> str:
         {lines[1]}
     add them, and do not average.
         ({" + ".join(ways)}) / {len(ways)}  # a mean in place of a sum"""
-
-
-@wrong_lines.register
-def _(_: ops.SumFirst, rows: str) -> str:
-    return f"""
-    add, and do not average.
-        {rows}.mean(dim=0)  # a mean in place of a sum
-    add over the first axis: dim=0.
-        {rows}.sum(dim=-1)  # added over the wrong axis"""
-
-
-@wrong_lines.register
-def _(_: ops.CrossEntropy, logits: str, targets: str) -> str:
-    shares = f"{logits}.softmax(dim=-1)"
-    rows = f"torch.arange(len({targets}))"
-    return f"""
-    take the logarithm of the probability of the target, with a minus.
-        {shares}[{rows}, {targets}]  # the probability itself
-        {shares}.log()[{rows}, {targets}]  # the minus is missing
-        -{logits}[{rows}, {targets}]  # the logit in place of the logarithm of its share"""
-
-
-@wrong_lines.register
-def _(_: ops.Mean, losses: str) -> str:
-    return f"""
-    divide by how many there are.
-        {losses}.sum()  # a sum in place of a mean"""
 
 
 def of_softmax(step: Step) -> Iterator[str]:
