@@ -1,6 +1,6 @@
 """How the mistakes of `named` are made in a layer, and where they are seen."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from .. import operations as ops
@@ -9,10 +9,9 @@ from ..text.inputs import Inputs
 from ..trace import Step, Trace
 from .layer import layer, next_draw, right_inputs, right_layer
 from .named import NAMED, Named
-from .rewriting import Make, again, left_out, rewritten
+from .rewriting import Make, again, by, left_out, rewritten
 
 Makes = Mapping[str, Make]
-Of = Callable[[Trace, tuple[Step, ...]], tuple[Step, ...]]
 TABLE = ("head", "query", "key")
 
 
@@ -82,19 +81,6 @@ class Switched:
         right = rewritten(self.right(inputs, recipe), self.before or {})
         wrong = self.layer(inputs, recipe) if self.vocabulary else rewritten(right, self.makes)
         return right, wrong
-
-
-def by(operation: ops.Operation | None = None, of: Of | None = None) -> Make:
-    """A step by another operation, or on other operands: what `of` gives, from the new trace and
-    the right ones.
-    """
-
-    def make(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
-        operands = of(new, inputs) if of else inputs
-        done = operation or step.operation
-        return new.step(step.name, done, *operands, axes=step.axes, symbol=step.symbol)
-
-    return make
 
 
 def _hidden_late(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
