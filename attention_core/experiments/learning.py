@@ -16,6 +16,7 @@ from .. import operations as ops
 from ..gradients import PREFIX, backward
 from ..recipes import check_choice
 from ..trace import Trace
+from .saturation import divisors_of
 from .trained import attend_given, logits_of
 from .training import Matrices, next_tokens
 
@@ -160,7 +161,7 @@ def reach_at(d: int, n_keys: int = 6, n_draws: int = N_DRAWS, seed: int = 0) -> 
     queries = torch.einsum("ni,nid->nd", vectors, matrix)
     scores = torch.einsum("nd,nkd->nk", queries, keys)
     norms, weights = {}, {}
-    for name, divisor in (("nothing", 1.0), ("sqrt_d", math.sqrt(d)), ("d", float(d))):
+    for name, divisor in divisors_of(d).items():
         p = (scores / divisor).softmax(dim=-1)
         g = p * p[:, :1]
         g[:, 0] -= p[:, 0]

@@ -115,12 +115,10 @@ def _measured(
     far from that the gradient is.
     """
     gradient = trace[f"{GRADIENT}{name}"].value
-    order = gradient.abs().flatten().argsort(descending=True)[:N_TRIED].tolist()
-    places = [tuple(int(i) for i in torch.unravel_index(torch.tensor(at), gradient.shape))
-              for at in order]  # fmt: skip
     before = computed_again(trace, doubled, name).double()
     found = []
-    for place in places:
+    for at in gradient.abs().flatten().argsort(descending=True)[:N_TRIED]:
+        place = tuple(map(int, torch.unravel_index(at, gradient.shape)))
         ends = []
         for side in (STEP, -STEP):
             changed = before.clone()
