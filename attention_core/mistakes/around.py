@@ -22,11 +22,10 @@ def known(step: Step) -> tuple[Mistake, ...]:
 def around(step: Step, steps: Sequence[Step]) -> list[Mistake]:
     """All mistakes of a step among the steps of its exercise, most likely first."""
     earlier = steps[: steps.index(step)]
-    first = (_of_product, _at_once, _before_softmax, _no_residual, _values_turned)
+    first = (_of_product, _at_once, _before_softmax, _no_residual, _values_turned, of_softmax)
     return [
         *_other_sizes(step, steps),
-        *(each for made in first for each in read(made(step))),
-        *(each for lines in of_softmax(step) for each in read(lines)),
+        *read("\n".join(made(step) for made in first)),
         *known(step),
         *_other_sentence(step, earlier),
         *_unchanged(step, step.inputs),

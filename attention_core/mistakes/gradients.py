@@ -2,8 +2,6 @@
 softmax, which the steps around it tell.
 """
 
-from collections.abc import Iterator
-
 from .. import operations as ops
 from ..symbols import GRADIENT
 from ..trace import Step
@@ -25,34 +23,37 @@ def _(_: ops.Total, *ways: str) -> str:
         ({" + ".join(ways)}) / {len(ways)}  # a mean in place of a sum"""
 
 
-def of_softmax(step: Step) -> Iterator[str]:
+def of_softmax(step: Step) -> str:
     """What goes wrong where a gradient p (g − Σ p g) is worked out: in the product p g, in what is
     taken away from g, and in the end.
     """
     if type(step.operation) is ops.Multiply and not step.operation.by_row:
-        yield from _with_weights(step)
-    if type(step.operation) is ops.Subtract and isinstance(step.inputs[1].operation, ops.RowSum):
-        g = step.inputs[0].name
-        yield f"""
+        return _with_weights(step)
+    of_row = step.inputs[1].operation if type(step.operation) is ops.Subtract else None
+    if not isinstance(of_row, ops.RowSum):
+        return ""
+    g = step.inputs[0].name
+    return f"""
     the mean counts each gradient by its weight: take {step.inputs[1].name} away.
         {g} - {g}.mean(dim=-1, keepdim=True)  # the plain mean of the row
         {g} - {g}.sum(dim=-1, keepdim=True)  # the weights are left out of the sum"""
 
 
-def _with_weights(step: Step) -> Iterator[str]:
+def _with_weights(step: Step) -> str:
     weights = next((each for each in step.inputs if isinstance(each.operation, ops.Softmax)), None)
     if weights is None or GRADIENT not in step.name:
-        return
+        return ""
     (other,) = (each for each in step.inputs if each is not weights)
-    p = weights.name
+    p, found = weights.name, ""
     if isinstance(masked := weights.inputs[0].operation, ops.MaskedFill) and masked.fill < 0:
         scores = weights.inputs[0].inputs[0].name
-        yield f"""
+        found = f"""
     the weights are those after the mask: take {p}.
         {scores}.softmax(dim=-1) * {other.name}  # softmax again, and the mask forgotten"""
-    if isinstance(other.operation, ops.Subtract):
-        g = other.inputs[0].name
-        yield f"""
+    if not isinstance(other.operation, ops.Subtract):
+        return found
+    g = other.inputs[0].name
+    return f"""{found}
     raising a score lowers the other weights of its row: first take the row's mean, Σ p g, away.
         {p} * (1 - {p}) * {g}  # each entry by itself, p (1 − p) g
         {p} * {g}  # Σ p g is not taken away

@@ -74,7 +74,7 @@ def _sentence_start(words: Sequence[str], query: int) -> list[int]:
 MARKS = (*CLOSES, *CLOSES.values())
 VERBS = {verb for own in ANIMALS.values() for verb in own}
 KINDS = (
-    Kind("previous word", "looks at the word just before", _word_before(WORDS)),
+    Kind("previous word", "looks at the word just before", lambda _, query: [query - 1]),
     Kind("same word", "looks at where the same word stood before", _same_word),
     Kind(
         "whose name",
