@@ -1,5 +1,5 @@
-"""Mistakes in products, and those of every operation whose wrong lines are the same whatever its
-settings: lookups, sums of a row, what is done entry by entry, what runs along from tile to tile.
+"""Mistakes in products, and those of every operation whose wrong lines need no code: lookups, sums
+of a row, what is done entry by entry, what runs along from tile to tile.
 """
 
 from .. import operations as ops

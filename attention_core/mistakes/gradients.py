@@ -1,5 +1,5 @@
-"""Mistakes on the way back: in the operations that only a backward pass has, and in that of a
-softmax, which the steps around it tell.
+"""Mistakes on the way back: where gradients are added up, and in that of a softmax, which the steps
+around it tell.
 """
 
 from .. import operations as ops

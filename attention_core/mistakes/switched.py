@@ -173,14 +173,12 @@ def _by_entry(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
 def _unmasked(at: int) -> Make:
     """A product with weights that were worked out again, and not masked, for this operand."""
 
-    def make(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
-        name = "head_unmasked_weights"
-        scores = new["head_scaled_scores"]
+    def operands(new: Trace, inputs: tuple[Step, ...]) -> tuple[Step, ...]:
+        name, scores = "head_unmasked_weights", new["head_scaled_scores"]
         unmasked = new.get(name) or new.step(name, ops.Softmax(), scores, axes=TABLE)
-        operands = (*inputs[:at], unmasked, *inputs[at + 1 :])
-        return new.step(step.name, step.operation, *operands, axes=step.axes)
+        return (*inputs[:at], unmasked, *inputs[at + 1 :])
 
-    return make
+    return by(of=operands)
 
 
 def _by_matrix(role: str) -> Make:

@@ -1,4 +1,4 @@
-"""Mistakes on the way from scores to weights: dividing, softmax, hiding."""
+"""Mistakes on the way from scores to weights: softmax, hiding."""
 
 from .. import operations as ops
 from .base import wrong_lines
