@@ -8,7 +8,7 @@ import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from benchmarks.visitor import Visitor
+from visitor import Visitor
 from visiting import LESSONS
 
 LEADS_ELSEWHERE = "page_link"

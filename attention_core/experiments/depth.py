@@ -56,27 +56,15 @@ def stack(
 
 
 def gradient_norms(
-    vectors: Tensor,
-    n_blocks: int,
-    shape: BlockOptions,
-    *,
-    d_hidden: int | None = None,
-    causal: bool = False,
-    seed: int = 0,
+    vectors: Tensor, n_blocks: int, shape: BlockOptions, **others: int | bool | None
 ) -> dict[bool, list[float]]:
     """The norm of the gradient of the stream before the first block and after each, as a share of
     that after the last, where parts add to the stream (True), and where they replace it (False).
+    `others` are those of `stack`.
     """
     found = {}
     for residual in (True, False):
-        trace, streams = stack(
-            vectors,
-            n_blocks,
-            replace(shape, residual=residual),
-            d_hidden=d_hidden,
-            causal=causal,
-            seed=seed,
-        )
+        trace, streams = stack(vectors, n_blocks, replace(shape, residual=residual), **others)
         names = [each.name for each in streams]
         learned = backward(trace, "loss", names)
         norms = [torch.linalg.vector_norm(learned[f"{PREFIX}{name}"].value.double()).item()

@@ -14,10 +14,10 @@ from torch import Tensor
 
 from .. import operations as ops
 from ..gradients import PREFIX, backward
-from ..mechanism.attention import attention
-from ..mechanism.builder import project, times
 from ..recipes import check_choice
-from ..trace import Step, Trace
+from ..trace import Trace
+from .saturation import divisors_of
+from .trained import attend_given, logits_of
 from .training import Matrices, next_tokens
 
 LOSSES = {"weight": "One weight", "context": "One context vector", "next_token": "The next token"}
@@ -63,20 +63,7 @@ def attend_to_learn(
     """
     tokens = trace.labels("token")
     _check(goal, len(tokens))
-
-    def given(name: str, rows: str, columns: str) -> Step:
-        return trace.step(name, ops.Given.of(getattr(matrices, name)), axes=(rows, columns))
-
-    made = project(
-        trace,
-        trace["embeddings"],
-        lambda role: (
-            given(f"W_{role}", "d_in", "d_value" if role == "value" else "d_query"),
-            None,
-        ),
-    )
-    mask = trace.step("mask", ops.AttentionMask(len(tokens), len(tokens)), axes=("query", "key"))
-    context = attention(trace, *made, mask=mask, temperature=temperature, dropout=dropout)
+    context = attend_given(trace, matrices, temperature=temperature, dropout=dropout)
     if goal.loss == "weight":
         wanted = ops.Entry((goal.query, goal.key))
         wanted = trace.step("wanted_weight", wanted, context.inputs[0], axes=())
@@ -89,9 +76,8 @@ def attend_to_learn(
         squares = trace.step("squares", ops.Square(), away, axes=("d_value",))
         trace.step("loss", ops.SumLast(), squares, axes=())
     else:
-        trace.label("next", list(dict.fromkeys(tokens)))
         trace.label("position", tokens[:-1])
-        logits = times(trace, "logits", context, given("W_output", "d_value", "next"))
+        logits = logits_of(trace, matrices, context)
         some = ops.Rows(0, len(tokens) - 1)
         predicting = trace.step("predicting", some, logits, axes=("position", "next"))
         right = ops.Given(tuple(next_tokens(tokens).tolist()))
@@ -175,7 +161,7 @@ def reach_at(d: int, n_keys: int = 6, n_draws: int = N_DRAWS, seed: int = 0) -> 
     queries = torch.einsum("ni,nid->nd", vectors, matrix)
     scores = torch.einsum("nd,nkd->nk", queries, keys)
     norms, weights = {}, {}
-    for name, divisor in (("nothing", 1.0), ("sqrt_d", math.sqrt(d)), ("d", float(d))):
+    for name, divisor in divisors_of(d).items():
         p = (scores / divisor).softmax(dim=-1)
         g = p * p[:, :1]
         g[:, 0] -= p[:, 0]

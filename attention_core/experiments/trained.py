@@ -15,18 +15,38 @@ def attend_trained(trace: Trace, matrices: Matrices, scaled: bool = True) -> Tra
     `probabilities` (query, next): what each position expects to come next, among the distinct
     tokens of the sentence. Returns the same trace.
     """
-    tokens = trace.labels("token")
-    trace.label("next", list(dict.fromkeys(tokens)))
+    context = attend_given(trace, matrices, "sqrt_d" if scaled else "none")
+    logits = logits_of(trace, matrices, context)
+    trace.step("probabilities", Softmax(), logits, axes=logits.axes)
+    return trace
+
+
+def attend_given(
+    trace: Trace,
+    matrices: Matrices,
+    scale: str = "sqrt_d",
+    temperature: float = 1.0,
+    dropout: float = 0.0,
+) -> Step:
+    """Add causal attention with given matrices to a trace of embeddings, up to the context vectors,
+    which are returned.
+    """
+    n_tokens = trace.size("token")
 
     def weight(role: str) -> tuple[Step, None]:
-        numbers = Given.of(getattr(matrices, f"W_{role}"))
         width = "d_value" if role == "value" else "d_query"
-        return trace.step(f"W_{role}", numbers, axes=("d_in", width)), None
+        return _given(trace, matrices, f"W_{role}", "d_in", width), None
 
     made = project(trace, trace["embeddings"], weight)
-    mask = trace.step("mask", AttentionMask(len(tokens), len(tokens)), axes=("query", "key"))
-    context = attention(trace, *made, "sqrt_d" if scaled else "none", mask)
-    W_output = trace.step("W_output", Given.of(matrices.W_output), axes=("d_value", "next"))
-    logits = times(trace, "logits", context, W_output)
-    trace.step("probabilities", Softmax(), logits, axes=("query", "next"))
-    return trace
+    mask = trace.step("mask", AttentionMask(n_tokens, n_tokens), axes=("query", "key"))
+    return attention(trace, *made, scale, mask, temperature=temperature, dropout=dropout)
+
+
+def logits_of(trace: Trace, matrices: Matrices, context: Step) -> Step:
+    """Add `W_output` (d_value, next), and `logits` (query, next) of the distinct tokens."""
+    trace.label("next", list(dict.fromkeys(trace.labels("token"))))
+    return times(trace, "logits", context, _given(trace, matrices, "W_output", "d_value", "next"))
+
+
+def _given(trace: Trace, matrices: Matrices, name: str, *axes: str) -> Step:
+    return trace.step(name, Given.of(getattr(matrices, name)), axes=axes)

@@ -75,28 +75,6 @@ class Matrices(NamedTuple):
     """(width, vocabulary): a column for each distinct token of the sentence."""
 
 
-class Prediction(NamedTuple):
-    """Every value on the way from embeddings to logits, by the name a trace gives it."""
-
-    queries: Tensor
-    """(query, width)"""
-    keys: Tensor
-    """(key, width)"""
-    values: Tensor
-    """(key, width)"""
-    scores: Tensor
-    """(query, key), as the next three."""
-    scaled_scores: Tensor
-    """Equal to the scores where they are not scaled."""
-    masked_scores: Tensor
-    """−∞ where a key lies in the query's future."""
-    weights: Tensor
-    context_vectors: Tensor
-    """(query, width)"""
-    logits: Tensor
-    """(query, vocabulary)"""
-
-
 @dataclass(frozen=True, eq=False)
 class TrainingRecord:
     """The layer after `step` updates. Loss, gradient and weights are those of these matrices."""
@@ -125,33 +103,22 @@ def next_tokens(tokens: Sequence[str]) -> Tensor:
     return torch.tensor([numbers[token] for token in tokens[1:]], dtype=torch.long)
 
 
-def predict(embeddings: Tensor, matrices: Matrices, scaled: bool = True) -> Prediction:
-    """One pass through the layer: embeddings (token, d_in) to logits (query, vocabulary).
+def predict(embeddings: Tensor, matrices: Matrices, scaled: bool = True) -> dict[str, Tensor]:
+    """One pass through the layer, from embeddings (token, d_in): `queries` and `context_vectors`
+    (query, width), `weights` (query, key), and `logits` (query, vocabulary).
 
     Operation by operation what a trace of the same steps computes, to the last bit. The last
     position predicts too, a token that the sentence does not have.
     """
-    queries = embeddings @ matrices.W_query
-    keys = embeddings @ matrices.W_key
-    values = embeddings @ matrices.W_value
+    queries, keys, values = (embeddings @ matrix for matrix in matrices[:3])
     scores = queries @ keys.mT
     scaled_scores = scores / math.sqrt(queries.shape[-1]) if scaled else scores
     may_look = torch.ones(scores.shape, dtype=torch.bool).tril()
-    masked_scores = scaled_scores.masked_fill(~may_look, -math.inf)
-    weights = masked_scores.softmax(dim=-1)
+    weights = scaled_scores.masked_fill(~may_look, -math.inf).softmax(dim=-1)
     context_vectors = weights @ values
     logits = context_vectors @ matrices.W_output
-    return Prediction(
-        queries,
-        keys,
-        values,
-        scores,
-        scaled_scores,
-        masked_scores,
-        weights,
-        context_vectors,
-        logits,
-    )
+    named = {"queries": queries, "weights": weights, "context_vectors": context_vectors}
+    return named | {"logits": logits}
 
 
 def train(
@@ -314,6 +281,6 @@ def _descent(
     """The loss, the weights, and the gradient of the loss for each matrix, all detached."""
     learned = Matrices(*(matrix.detach().requires_grad_() for matrix in matrices))
     predicted = predict(embeddings, learned, scaled)
-    loss = cross_entropy(predicted.logits[:-1], targets)
+    loss = cross_entropy(predicted["logits"][:-1], targets)
     gradients = torch.autograd.grad(loss, learned)
-    return loss.item(), predicted.weights.detach(), gradients
+    return loss.item(), predicted["weights"].detach(), gradients

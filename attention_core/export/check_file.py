@@ -2,25 +2,7 @@
 
 import ast
 import inspect
-
-from ..lights import light
-from ..lights.own_code import (
-    calling,
-    checking,
-    command,
-    diagnosis,
-    function_lights,
-    layer,
-    likely,
-    module_lights,
-    other_shapes,
-    probe,
-    reading,
-    report,
-    sentences,
-    trial,
-    ways,
-)
+from importlib import import_module
 
 NAME = "check_my_attention.py"
 OPENING = '''\
@@ -45,24 +27,13 @@ END = """\
 if __name__ == "__main__":
     sys.exit(with_verdict(main))
 """
-PARTS = (
-    trial,
-    light,
-    likely,
-    calling,
-    sentences,
-    reading,
-    ways,
-    probe,
-    layer,
-    function_lights,
-    diagnosis,
-    other_shapes,
-    module_lights,
-    report,
-    checking,
-    command,
+NAMES = (
+    *("own_code.trial", "light", "own_code.likely", "own_code.calling", "own_code.sentences"),
+    *("own_code.reading", "own_code.ways", "own_code.probe", "own_code.layer"),
+    *("own_code.function_lights", "own_code.diagnosis", "own_code.other_shapes"),
+    *("own_code.module_lights", "own_code.report", "own_code.checking", "own_code.command"),
 )
+PARTS = tuple(import_module(f"..lights.{name}", __package__) for name in NAMES)
 """The modules that the file is made of, each after those that it needs."""
 
 

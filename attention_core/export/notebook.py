@@ -132,19 +132,8 @@ def _short(name: str, most: int = 16) -> str:
 
 def _comparison(steps: Iterable[Step], apart: dict[str, float]) -> list[str]:
     source = inspect.getsource(unpacked).rstrip()
-    lines = [
-        "import base64",
-        "",
-        source,
-        "",
-        "",
-        COMPARE,
-        "",
-        "",
-        "compare(",
-        "    globals(),",
-        "    [",
-    ]
+    lines = ["import base64", "", source, "", "", COMPARE, "", "", "compare(", "    globals(),"]
+    lines.append("    [")
     for step in steps:
         numbers, stride = packed(step.value, most_of(step))
         dtype = str(step.value.dtype).removeprefix("torch.")

@@ -1,13 +1,14 @@
 """Whether an exercise tells right from wrong: which wrong lines its numbers let pass."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from ..mistakes.around import around
-from ..operations import Draw, Given, Operation
+from ..mistakes.rewriting import by, rewritten
+from ..operations import Draw, Given
 from ..operations.stored import Stored, StoredInGguf
 from ..rounding import largest, rounding
 from ..trace import Step, Trace
@@ -123,13 +124,14 @@ def variations(trace: Trace) -> Iterator[Trace]:
     drawn.append(trace[START])
     for seed in range(1, N_DRAWS + 1):
         kind, fan_in = DRAWS[seed % len(DRAWS)]
-        yield rebuilt(
-            trace,
-            {
-                step.name: Draw(kind, tuple(step.value.shape), 1_000 * seed + at, fan_in=fan_in)
-                for at, step in enumerate(drawn)
-            },
-        )
+        draws = {
+            step.name: Draw(kind, tuple(step.value.shape), 1_000 * seed + at, fan_in=fan_in)
+            for at, step in enumerate(drawn)
+        }
+        nothing = {name: by(draw, of=lambda *_: ()) for name, draw in draws.items()}
+        varied = rewritten(trace, nothing)
+        varied.rounds = list(trace.rounds)
+        yield varied
 
 
 def _is_flat(step: Step) -> bool:
@@ -137,14 +139,3 @@ def _is_flat(step: Step) -> bool:
     value = step.value
     is_given = isinstance(step.operation, Given) and value.is_floating_point()
     return is_given and value.numel() > 1 and bool((value == value.flatten()[0]).all())
-
-
-def rebuilt(trace: Trace, instead: Mapping[str, Operation]) -> Trace:
-    """The trace with other operations, on nothing, in the place of the steps of these names."""
-    new = trace.emptied()
-    for name, step in trace.items():
-        inputs = () if name in instead else (new[operand.name] for operand in step.inputs)
-        operation = instead.get(name, step.operation)
-        new.step(name, operation, *inputs, axes=step.axes, symbol=step.symbol)
-    new.rounds = list(trace.rounds)
-    return new

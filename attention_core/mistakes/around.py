@@ -22,11 +22,10 @@ def known(step: Step) -> tuple[Mistake, ...]:
 def around(step: Step, steps: Sequence[Step]) -> list[Mistake]:
     """All mistakes of a step among the steps of its exercise, most likely first."""
     earlier = steps[: steps.index(step)]
-    first = (_of_product, _at_once, _before_softmax, _no_residual, _values_turned)
+    first = (_of_product, _at_once, _before_softmax, _no_residual, _values_turned, of_softmax)
     return [
         *_other_sizes(step, steps),
-        *(each for made in first for each in read(made(step))),
-        *(each for lines in of_softmax(step) for each in read(lines)),
+        *read("\n".join(made(step) for made in first)),
         *known(step),
         *_other_sentence(step, earlier),
         *_unchanged(step, step.inputs),
@@ -40,40 +39,33 @@ def _names(step: Step) -> list[str]:
     return [each.name for each in step.inputs]
 
 
-def _replaced(step: Step, earlier: Sequence[Step]) -> Iterator[tuple[Step, Step, str]]:
-    """Each operand, each earlier step, and the line with that in the operand's place."""
+def _mixed_up(step: Step, earlier: Sequence[Step]) -> list[Mistake]:
+    """One operand taken for another of its shape."""
+    words = "this is what {other} gives; {operand} belongs there."
+    found = _replaced(step, earlier, "the wrong tensor", words)
+    alike = [each for here, there, each in found if here.value.shape == there.value.shape]
+    return alike[-MOST_ALIKE:]
+
+
+def _other_sentence(step: Step, earlier: Sequence[Step]) -> list[Mistake]:
+    """Vectors of one sentence where those of the other belong: the numbers of tokens may differ."""
+    words = "{step} are made from {operand}, not from {other}."
+    both = {"embeddings", "other_embeddings"}
+    found = _replaced(step, earlier, "the wrong sentence", words)
+    return [each for here, there, each in found if {here.name, there.name} == both]
+
+
+def _replaced(
+    step: Step, earlier: Sequence[Step], name: str, words: str
+) -> Iterator[tuple[Step, Step, Mistake]]:
+    """Each operand, each earlier step, and the mistake of having that in the operand's place."""
     for at, operand in enumerate(step.inputs):
         for other in earlier:
             if other is not operand:
                 names = _names(step)
                 names[at] = other.name
-                yield operand, other, step.operation.code(*names)
-
-
-def _mixed_up(step: Step, earlier: Sequence[Step]) -> list[Mistake]:
-    """One operand taken for another of its shape."""
-    return [
-        Mistake(
-            "the wrong tensor",
-            f"this is what {other.name} gives; {operand.name} belongs there.",
-            line,
-        )
-        for operand, other, line in _replaced(step, earlier)
-        if other.value.shape == operand.value.shape
-    ][-MOST_ALIKE:]
-
-
-def _other_sentence(step: Step, earlier: Sequence[Step]) -> list[Mistake]:
-    """Vectors of one sentence where those of the other belong: the numbers of tokens may differ."""
-    return [
-        Mistake(
-            "the wrong sentence",
-            f"{step.name} are made from {operand.name}, not from {other.name}.",
-            line,
-        )
-        for operand, other, line in _replaced(step, earlier)
-        if {other.name, operand.name} == {"embeddings", "other_embeddings"}
-    ]
+                said = words.format(step=step.name, operand=operand.name, other=other.name)
+                yield operand, other, Mistake(name, said, step.operation.code(*names))
 
 
 def _unchanged(step: Step, earlier: Sequence[Step]) -> list[Mistake]:

@@ -5,7 +5,7 @@ A mistake belongs to an operation: whatever trace has the operation, its exercis
 
 import math
 from collections.abc import Iterator
-from functools import singledispatch
+from functools import partial, singledispatch
 from typing import NamedTuple
 
 from .. import operations as ops
@@ -46,6 +46,20 @@ def mistakes(operation: ops.Operation, *names: str) -> tuple[Mistake, ...]:
     None for an operation that only prepares something: it is given in an exercise, not asked for.
     """
     return tuple(read(wrong_lines(operation, *names)))
+
+
+def plain(text: str) -> None:
+    """Give operations their mistakes where these need no code: paragraphs, each below the name of
+    an operation. In one `{0}` is the first operand, `{self.width}` a setting, and `{code}` the line
+    done right.
+    """
+    for paragraph in text.strip().split("\n\n"):
+        name, _, lines = paragraph.partition("\n")
+        wrong_lines.register(getattr(ops, name), partial(_filled, lines))
+
+
+def _filled(lines: str, operation: ops.Operation, *names: str) -> str:
+    return lines.format(*names, self=operation, code=operation.code(*names))
 
 
 @singledispatch

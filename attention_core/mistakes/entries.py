@@ -1,9 +1,9 @@
-"""Mistakes in products, lookups, sums of a row, what is done entry by entry, and what runs along
-from tile to tile.
+"""Mistakes in products, and those of every operation whose wrong lines need no code: lookups, sums
+of a row, what is done entry by entry, what runs along from tile to tile.
 """
 
 from .. import operations as ops
-from .base import wrong_lines
+from .base import plain, wrong_lines
 
 
 @wrong_lines.register
@@ -36,15 +36,6 @@ def _(operation: ops.MatMul, left: str, right: str, *bias: str) -> str:
 
 
 @wrong_lines.register
-def _(_: ops.MatVec, rows: str, vector: str) -> str:
-    return f"""
-    a dot product is one number: add the products of each row, or write @.
-        {rows} * {vector}  # the products are not added
-    add the products.
-        ({rows} * {vector}).mean(-1)  # a mean in place of a sum"""
-
-
-@wrong_lines.register
 def _(operation: ops.Multiply, left: str, right: str) -> str:
     if operation.by_row:
         return f"""
@@ -59,156 +50,219 @@ def _(operation: ops.Multiply, left: str, right: str) -> str:
         {left} @ {right}.mT  # a matrix product"""
 
 
-@wrong_lines.register
-def _(_: ops.Lookup, table: str, ids: str) -> str:
-    words = f"row i is the row of the table that {ids}[i] points at."
-    return f"""
-    {words}
-        {table}[:len({ids})]  # the first rows of the table
-    row 0 is the first: take {ids} as they are.
-        {table}[{ids} - 1]  # the ids are counted from 1
-    take {ids} as they are.
-        {table}[{ids} + 1]  # the row after the one that is meant
-    {words}
-        {table}[{ids}.sort().values]  # the ids are sorted
-        {table}[{ids}.unique()]  # each id once
-        {table}[:, {ids}]  # columns in place of rows"""
+plain(
+    """
+MatVec
+    a dot product is one number: add the products of each row, or write @.
+        {0} * {1}  # the products are not added
+    add the products.
+        ({0} * {1}).mean(-1)  # a mean in place of a sum
 
+Lookup
+    row i is the row of the table that {1}[i] points at.
+        {0}[:len({1})]  # the first rows of the table
+    row 0 is the first: take {1} as they are.
+        {0}[{1} - 1]  # the ids are counted from 1
+    take {1} as they are.
+        {0}[{1} + 1]  # the row after the one that is meant
+    row i is the row of the table that {1}[i] points at.
+        {0}[{1}.sort().values]  # the ids are sorted
+        {0}[{1}.unique()]  # each id once
+        {0}[:, {1}]  # columns in place of rows
 
-@wrong_lines.register
-def _(_: ops.Add, left: str, right: str) -> str:
-    return f"""
+Add
     add it.
-        {left}  # {right} is missing
+        {0}  # {1} is missing
     write +.
-        {left} - {right}  # subtracted, not added
-        {left} * {right}  # multiplied, not added"""
+        {0} - {1}  # subtracted, not added
+        {0} * {1}  # multiplied, not added
 
-
-@wrong_lines.register
-def _(_: ops.Sinusoid) -> str:
-    return """
+Sinusoid
     even columns have a sine, odd ones a cosine.
         torch.where(columns % 2 == 0, angles.cos(), angles.sin()).float() \
             # sine and cosine have changed places
         angles.sin().float()  # sines alone
         angles.cos().float()  # cosines alone
-        angles.float()  # the angles themselves"""
+        angles.float()  # the angles themselves
 
-
-@wrong_lines.register
-def _(_: ops.SumLast, products: str) -> str:
-    return f"""
+SumLast
     add the entries of each row: sum(dim=-1).
-        {products}.sum(dim=0)  # added over the wrong axis
-        {products}.sum()  # everything is added
-        {products}.mean(dim=-1)  # a mean in place of a sum"""
+        {0}.sum(dim=0)  # added over the wrong axis
+        {0}.sum()  # everything is added
+        {0}.mean(dim=-1)  # a mean in place of a sum
 
-
-@wrong_lines.register
-def _(_: ops.RowSum, scores: str) -> str:
-    return f"""
+RowSum
     keep the axis that is added up: keepdim=True.
-        {scores}.sum(dim=-1)  # the axis is gone
+        {0}.sum(dim=-1)  # the axis is gone
     add.
-        {scores}.mean(dim=-1, keepdim=True)  # a mean in place of a sum
+        {0}.mean(dim=-1, keepdim=True)  # a mean in place of a sum
     keep the signs.
-        {scores}.abs().sum(-1, keepdim=True)  # the sum of absolute values"""
+        {0}.abs().sum(-1, keepdim=True)  # the sum of absolute values
 
-
-@wrong_lines.register
-def _(_: ops.RowLargest, scores: str) -> str:
-    return f"""
+RowLargest
     keep the axis: keepdim=True.
-        {scores}.amax(dim=-1)  # the axis is gone
+        {0}.amax(dim=-1)  # the axis is gone
     the largest number, with its sign.
-        {scores}.amin(dim=-1, keepdim=True)  # the smallest
-        {scores}.abs().amax(dim=-1, keepdim=True)  # the largest size
-        {scores}.argmax(dim=-1, keepdim=True)  # the place of the largest"""
+        {0}.amin(dim=-1, keepdim=True)  # the smallest
+        {0}.abs().amax(dim=-1, keepdim=True)  # the largest size
+        {0}.argmax(dim=-1, keepdim=True)  # the place of the largest
 
-
-@wrong_lines.register
-def _(_: ops.Subtract, left: str, right: str) -> str:
-    return f"""
-    take {right} away from {left}.
-        {right} - {left}  # the wrong way round
+Subtract
+    take {1} away from {0}.
+        {1} - {0}  # the wrong way round
     write -.
-        {left} + {right}  # added, not subtracted
-    take {right} away from {left}.
-        {left}  # nothing is subtracted"""
+        {0} + {1}  # added, not subtracted
+    take {1} away from {0}.
+        {0}  # nothing is subtracted
 
-
-@wrong_lines.register
-def _(_: ops.Divide, scores: str, number: str) -> str:
-    return f"""
-    divide {scores} by {number}.
-        {number} / {scores}  # upside down
+Divide
+    divide {0} by {1}.
+        {1} / {0}  # upside down
     write /.
-        {scores} * {number}  # multiplied, not divided
-    divide {scores} by {number}.
-        {scores}  # not divided"""
+        {0} * {1}  # multiplied, not divided
+    divide {0} by {1}.
+        {0}  # not divided
 
-
-@wrong_lines.register
-def _(_: ops.Exp, scores: str) -> str:
-    return f"""
+Exp
     take e to the power of each.
-        {scores}.exp2()  # powers of 2
+        {0}.exp2()  # powers of 2
     take e to each number as it is.
-        (-{scores}).exp()  # one minus sign too many
+        (-{0}).exp()  # one minus sign too many
     take e to the power of each.
-        {scores} ** 2  # squares"""
+        {0} ** 2  # squares
 
+RunningMaximum
+    a maximum never falls: take the larger of {0} and {1}.
+        {1}  # the new maximum alone
+        {0}  # the old maximum alone
+        torch.minimum({0}, {1})  # the smaller of both
+        {0} + {1}  # both are added
 
-@wrong_lines.register
-def _(_: ops.RunningMaximum, before: str, new: str) -> str:
-    return f"""
-    a maximum never falls: take the larger of {before} and {new}.
-        {new}  # the new maximum alone
-        {before}  # the old maximum alone
-        torch.minimum({before}, {new})  # the smaller of both
-        {before} + {new}  # both are added"""
-
-
-@wrong_lines.register
-def _(_: ops.ExpDifference, scores: str, largest: str) -> str:
-    return f"""
-    take {largest} away first: no exponential is above 1 then.
-        {scores}.exp()  # the maximum is not taken away
-        ({largest} - {scores}).exp()  # the wrong way round
+ExpDifference
+    take {1} away first: no exponential is above 1 then.
+        {0}.exp()  # the maximum is not taken away
+        ({1} - {0}).exp()  # the wrong way round
     take e to the power of the difference.
-        {scores} - {largest}  # e is missing"""
+        {0} - {1}  # e is missing
 
+Rescale
+    it is e to the old maximum, {0}, less the new one, {1}: at most 1.
+        ({1} - {0}).exp()  # the shrink factor is upside down
+        {0} - {1}  # e is missing
+        torch.ones_like({1})  # nothing shrinks
+        {0} / {1}  # one maximum divided by the other
 
-@wrong_lines.register
-def _(_: ops.Rescale, before: str, now: str) -> str:
-    return f"""
-    it is e to the old maximum, {before}, less the new one, {now}: at most 1.
-        ({now} - {before}).exp()  # the shrink factor is upside down
-        {before} - {now}  # e is missing
-        torch.ones_like({now})  # nothing shrinks
-        {before} / {now}  # one maximum divided by the other"""
-
-
-@wrong_lines.register
-def _(_: ops.RescaleAndAdd, before: str, shrink: str, new: str) -> str:
-    return f"""
-    {before} was measured from the old maximum: multiply it by {shrink} first.
-        {before} + {new}  # {before} is not shrunk
-        {before} / {shrink} + {new}  # the shrink factor is upside down
-    {new} is measured from the new maximum already: shrink {before} alone.
-        ({before} + {new}) * {shrink}  # what is new shrinks too
-    shrink {before}, and leave {new} as it is.
-        {before} + {new} * {shrink}  # what is new shrinks instead
-    add {new} to it.
-        {new}  # what was there is forgotten
+RescaleAndAdd
+    {0} was measured from the old maximum: multiply it by {1} first.
+        {0} + {2}  # {0} is not shrunk
+        {0} / {1} + {2}  # the shrink factor is upside down
+    {2} is measured from the new maximum already: shrink {0} alone.
+        ({0} + {2}) * {1}  # what is new shrinks too
+    shrink {0}, and leave {2} as it is.
+        {0} + {2} * {1}  # what is new shrinks instead
+    add {2} to it.
+        {2}  # what was there is forgotten
     add what the tile brings.
-        {before} * {shrink}  # {new} is missing"""
+        {0} * {1}  # {2} is missing
 
-
-@wrong_lines.register
-def _(_: ops.Square, numbers: str) -> str:
-    return f"""
+Square
     multiply each number by itself.
-        {numbers}.abs()  # the size in place of the square
-        2 * {numbers}  # doubled, not squared"""
+        {0}.abs()  # the size in place of the square
+        2 * {0}  # doubled, not squared
+
+Scale
+    divide by the square root of the width, {self.width} ** 0.5.
+        {0}  # √d is missing
+        {0} / {self.width}  # d in place of √d, or divided by √d twice
+        {0} * {self.width} ** 0.5  # multiplied by √d
+
+SumNormalise
+    each row has a sum of its own: write sum(dim=-1, keepdim=True).
+        {0} / {0}.sum(dim=-2, keepdim=True) \
+            # divided by the sum over the wrong axis
+    keep the axis that is added up: keepdim=True.
+        {0} / {0}.sum(dim=-1)  # each column divided by a row's sum
+    each row has a sum of its own: write dim=-1, keepdim=True.
+        {0} / {0}.sum()  # divided by the sum of all rows
+    no exponentials here.
+        {0}.softmax(dim=-1)  # a softmax
+
+L2Normalize
+    the length is the root of the sum of the squares, along dim=-1.
+        {0} / {0}.norm(dim=0, keepdim=True)  # the wrong axis
+        {0} / {0}.square().sum(dim=-1, keepdim=True)  # divided by the squared length
+        {0} / {0}.sum(dim=-1, keepdim=True)  # divided by the sum
+
+RowsOfHeads
+    the first rows meet head 0, side by side.
+        {0}.unflatten(0, (-1, {self.n_heads})).transpose(0, 1) \
+            # the rows are dealt out in turn
+    the first rows meet head 0.
+        {code}.flip(0)  # the heads are in another order
+
+SumHeads
+    add the heads.
+        {0}.mean(dim=0)  # a mean in place of a sum
+    the heads are dim=0.
+        {0}.sum(dim=1)  # added over the wrong axis
+        {0}.sum(dim=-1)  # added over the wrong axis
+
+RowMean
+    each row by itself: dim=-1, keepdim=True.
+        {0}.mean()  # one mean of the whole matrix
+        {0}.mean(-2, keepdim=True)  # over the tokens, not over the entries
+    keep it: keepdim=True.
+        {0}.mean(dim=-1)  # the axis is gone
+    take the mean.
+        {0}.sum(-1, keepdim=True)  # a sum in place of a mean
+
+RowVariance
+    layer norm divides by d, all entries: correction=0.
+        {0}.var(dim=-1, keepdim=True)  # divided by d − 1
+    each row by itself: dim=-1, keepdim=True.
+        {0}.var(correction=0)  # one variance of the whole matrix
+        {0}.var(-2, correction=0, keepdim=True)  # over the tokens, not over the entries
+    the root comes in the next step.
+        {0}.std(-1, correction=0, keepdim=True)  # the standard deviation
+    take {1} away before you square.
+        {0}.square().mean(-1, keepdim=True)  # the mean is still in it
+    square them: else those below the mean and those above it cancel.
+        ({0} - {1}).mean(-1, keepdim=True)  # distances that are not squared
+    take the mean of the squares.
+        ({0} - {1}).square().sum(-1, keepdim=True)  # added, not averaged
+
+MeanHeads
+    the first {self.times} heads make the first one: unflatten(0, (-1, {self.times})).
+        {0}.unflatten(0, ({self.times}, -1)).mean(dim=0)  # heads that do not follow each other
+    divide by {self.times}.
+        {0}.unflatten(0, (-1, {self.times})).sum(dim=1)  # a sum in place of a mean
+    take the mean of all heads of the group.
+        {0}[::{self.times}]  # the first head of each group
+
+TransposedMatMul
+    each row of {0} meets the same row of {1}: write {0}.mT @ {1}.
+        ({0}.mT @ {1}).mT  # the result is transposed
+        {0} @ {1}  # the transpose is missing
+    the gradients of all rows are added, and not averaged.
+        {0}.mT @ {1} / {0}.shape[-2]  # a mean over the rows in place of a sum
+
+SumFirst
+    add, and do not average.
+        {0}.mean(dim=0)  # a mean in place of a sum
+    add over the first axis: dim=0.
+        {0}.sum(dim=-1)  # added over the wrong axis
+
+MaskGradient
+    not asked for: a weight of 0 has let nothing through already.
+
+CrossEntropy
+    take the logarithm of the probability of the target, with a minus.
+        {0}.softmax(dim=-1)[torch.arange(len({1})), {1}]  # the probability itself
+        {0}.softmax(dim=-1).log()[torch.arange(len({1})), {1}]  # the minus is missing
+        -{0}[torch.arange(len({1})), {1}] \
+            # the logit in place of the logarithm of its share
+
+Mean
+    divide by how many there are.
+        {0}.sum()  # a sum in place of a mean"""
+)

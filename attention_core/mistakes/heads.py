@@ -50,23 +50,3 @@ def _(operation: ops.JoinHeads, heads: str) -> str:
         {heads}.permute(1, 2, 0).flatten(1)  # the columns of the heads take turns
     they stand side by side.
         {heads}.sum(dim=0)  # the heads are added"""
-
-
-@wrong_lines.register
-def _(operation: ops.RowsOfHeads, matrix: str) -> str:
-    return f"""
-    the first rows meet head 0, side by side.
-        {matrix}.unflatten(0, (-1, {operation.n_heads})).transpose(0, 1) \
-            # the rows are dealt out in turn
-    the first rows meet head 0.
-        {operation.code(matrix)}.flip(0)  # the heads are in another order"""
-
-
-@wrong_lines.register
-def _(_: ops.SumHeads, heads: str) -> str:
-    return f"""
-    add the heads.
-        {heads}.mean(dim=0)  # a mean in place of a sum
-    the heads are dim=0.
-        {heads}.sum(dim=1)  # added over the wrong axis
-        {heads}.sum(dim=-1)  # added over the wrong axis"""

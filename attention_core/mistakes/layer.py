@@ -1,6 +1,7 @@
 """A whole small layer, done right: what the mistakes of the lab are switched on in."""
 
 from dataclasses import replace
+from functools import lru_cache
 
 from ..gradients import backward
 from ..lights.of_trace.again import START
@@ -41,6 +42,13 @@ def layer(inputs: Inputs, recipe: HeadsRecipe) -> Trace:
     rectified = trace.step("rectified", ReLU(), hidden, axes=hidden.axes)
     _linear(trace, "W_out", "layer_output", rectified, ("d_hidden", "d_model"), d_model)
     return trace
+
+
+@lru_cache(maxsize=2)
+def right_layer(inputs: Inputs, recipe: HeadsRecipe, learns: bool = False) -> Trace:
+    """The layer done right, with a backward pass where it `learns`; nobody's to change."""
+    made = layer(right_inputs(inputs), recipe)
+    return with_backward(made) if learns else made
 
 
 def with_backward(trace: Trace) -> Trace:

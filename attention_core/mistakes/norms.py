@@ -5,37 +5,6 @@ from ..operations.given import written
 from .base import wrong_lines
 
 RULE = "each row is normalised alone."
-ROWS = "each row by itself: dim=-1, keepdim=True."
-
-
-@wrong_lines.register
-def _(_: ops.RowMean, vectors: str) -> str:
-    return f"""
-    {ROWS}
-        {vectors}.mean()  # one mean of the whole matrix
-        {vectors}.mean(-2, keepdim=True)  # over the tokens, not over the entries
-    keep it: keepdim=True.
-        {vectors}.mean(dim=-1)  # the axis is gone
-    take the mean.
-        {vectors}.sum(-1, keepdim=True)  # a sum in place of a mean"""
-
-
-@wrong_lines.register
-def _(_: ops.RowVariance, vectors: str, mean: str) -> str:
-    return f"""
-    layer norm divides by d, all entries: correction=0.
-        {vectors}.var(dim=-1, keepdim=True)  # divided by d − 1
-    {ROWS}
-        {vectors}.var(correction=0)  # one variance of the whole matrix
-        {vectors}.var(-2, correction=0, keepdim=True)  # over the tokens, not over the entries
-    the root comes in the next step.
-        {vectors}.std(-1, correction=0, keepdim=True)  # the standard deviation
-    take {mean} away before you square.
-        {vectors}.square().mean(-1, keepdim=True)  # the mean is still in it
-    square them: else those below the mean and those above it cancel.
-        ({vectors} - {mean}).mean(-1, keepdim=True)  # distances that are not squared
-    take the mean of the squares.
-        ({vectors} - {mean}).square().sum(-1, keepdim=True)  # added, not averaged"""
 
 
 @wrong_lines.register

@@ -22,18 +22,6 @@ def _(operation: ops.RepeatHeads, heads: str) -> str:
 
 
 @wrong_lines.register
-def _(operation: ops.MeanHeads, heads: str) -> str:
-    times = operation.times
-    return f"""
-    the first {times} heads make the first one: unflatten(0, (-1, {times})).
-        {heads}.unflatten(0, ({times}, -1)).mean(dim=0)  # heads that do not follow each other
-    divide by {times}.
-        {heads}.unflatten(0, (-1, {times})).sum(dim=1)  # a sum in place of a mean
-    take the mean of all heads of the group.
-        {heads}[::{times}]  # the first head of each group"""
-
-
-@wrong_lines.register
 def _(operation: ops.RotaryAngles) -> str:
     if operation.rates:
         return ""

@@ -2,11 +2,15 @@
 
 from collections.abc import Callable, Mapping
 
+from ..operations import Operation
 from ..trace import Step, Trace
 
 Make = Callable[[Trace, Step, tuple[Step, ...]], Step]
 """Makes one step otherwise, given the new trace, the right step, and what its inputs have become.
 It may add several steps, or none and give an earlier one; what it gives takes the step's place."""
+
+Of = Callable[[Trace, tuple[Step, ...]], tuple[Step, ...]]
+"""Gives the operands of a step, given the new trace and what its inputs have become."""
 
 
 def rewritten(trace: Trace, makes: Mapping[str, Make]) -> Trace:
@@ -32,3 +36,14 @@ def again(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
 def left_out(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:  # noqa: ARG001
     """Nothing is done: what the step was made from takes its place."""
     return inputs[0]
+
+
+def by(operation: Operation | None = None, of: Of | None = None) -> Make:
+    """The step by another operation, or of other operands."""
+
+    def make(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
+        operands = of(new, inputs) if of else inputs
+        done = operation or step.operation
+        return new.step(step.name, done, *operands, axes=step.axes, symbol=step.symbol)
+
+    return make

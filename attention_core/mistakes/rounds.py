@@ -9,7 +9,7 @@ from ..lights.light import Light
 from ..lights.of_trace import lights
 from ..recipes import HeadsRecipe
 from ..text.inputs import Inputs
-from .layer import layer, right_inputs
+from .layer import layer, right_inputs, right_layer
 from .switched import MISTAKES
 
 LEVELS = ("one", "several", "none")
@@ -25,12 +25,12 @@ def lights_with(inputs: Inputs, recipe: HeadsRecipe, name: str = "") -> tuple[Li
     """The lights of the lab's layer with a mistake switched on, by its name; of the right layer
     without one. It is called twice, as the light on a second call wants it.
     """
-    right = layer(right_inputs(inputs), recipe)
-    may_look = right["mask"].value
-    if not name:
-        return lights(right, may_look, layer(right_inputs(inputs), recipe), OUTPUT)
-    first, second = (MISTAKES[name].layer(inputs, recipe, call) for call in (0, 1))
-    return lights(first, may_look, second, OUTPUT)
+    right = right_layer(inputs, recipe)
+    if name:
+        first, second = (MISTAKES[name].layer(inputs, recipe, call) for call in (0, 1))
+    else:
+        first, second = right, layer(right_inputs(inputs), recipe)
+    return lights(first, right["mask"].value, second, OUTPUT)
 
 
 def red(found: tuple[Light, ...]) -> list[Light]:
@@ -84,12 +84,16 @@ def due(rounds: Sequence[tuple[str, bool]]) -> str:
 
 def _fitting(inputs: Inputs, recipe: HeadsRecipe, level: str) -> list[str]:
     """The mistakes of this text that turn so many lights red."""
-    return [name for name in suspects(inputs, recipe) if _level(inputs, recipe, name) == level]
+    return [name for name, each in _levels(inputs, recipe) if each == level]
 
 
-def _level(inputs: Inputs, recipe: HeadsRecipe, name: str) -> str:
-    n_red = len(red(lights_with(inputs, recipe, name)))
-    return LEVELS[min(n_red, 2) - 1] if n_red else "none"
+@lru_cache(maxsize=256)
+def _levels(inputs: Inputs, recipe: HeadsRecipe) -> tuple[tuple[str, str], ...]:
+    """Each mistake of this text, and its level."""
+    names = suspects(inputs, recipe)
+    n_red = (len(red(lights_with(inputs, recipe, name))) for name in names)
+    levels = (LEVELS[min(each, 2) - 1] if each else "none" for each in n_red)
+    return tuple(zip(names, levels, strict=True))
 
 
 def ruled_out_by(found: tuple[Light, ...], guessed: tuple[Light, ...]) -> list[tuple[Light, Light]]:

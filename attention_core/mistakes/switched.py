@@ -3,34 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from ..operations import (
-    Copied,
-    Divide,
-    Exp,
-    LayerNorm,
-    MaskedFill,
-    MaskedSoftmax,
-    MatMul,
-    Multiply,
-    Operation,
-    ReLU,
-    RepeatHeads,
-    Row,
-    RowSum,
-    Scale,
-    ScaleBy,
-    Shift,
-    Softmax,
-    SplitWithoutTranspose,
-    SumNormalise,
-    Transpose,
-)
+from .. import operations as ops
 from ..recipes import PLURAL, ROLES, HeadsRecipe
 from ..text.inputs import Inputs
 from ..trace import Step, Trace
-from .layer import layer, next_draw, right_inputs, with_backward
+from .layer import layer, next_draw, right_inputs, right_layer
 from .named import NAMED, Named
-from .rewriting import Make, again, left_out, rewritten
+from .rewriting import Make, again, by, left_out, rewritten
 
 Makes = Mapping[str, Make]
 TABLE = ("head", "query", "key")
@@ -90,9 +69,8 @@ class Switched:
         return rewritten(self.right(inputs, recipe), makes)
 
     def right(self, inputs: Inputs, recipe: HeadsRecipe) -> Trace:
-        """The layer without it."""
-        made = layer(right_inputs(inputs), recipe)
-        return with_backward(made) if self.learns else made
+        """The layer without it; nobody's to change."""
+        return right_layer(inputs, recipe, self.learns)
 
     def pair(self, inputs: Inputs, recipe: HeadsRecipe) -> tuple[Trace, Trace]:
         """The right layer and the one with this mistake, so that it is seen; of a mistake that is
@@ -100,30 +78,21 @@ class Switched:
         """
         if self.name == "weights_redrawn":
             return self.layer(inputs, recipe), self.layer(inputs, recipe, call=1)
-        right, wrong = self.right(inputs, recipe), self.layer(inputs, recipe)
-        if self.before is None:
-            return right, wrong
-        right = rewritten(right, self.before)
-        return right, rewritten(right, self.makes)
-
-
-def by(operation: Operation) -> Make:
-    """A step by another operation on the same operands."""
-
-    def make(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
-        return new.step(step.name, operation, *inputs, axes=step.axes, symbol=step.symbol)
-
-    return make
+        right = rewritten(self.right(inputs, recipe), self.before or {})
+        wrong = self.layer(inputs, recipe) if self.vocabulary else rewritten(right, self.makes)
+        return right, wrong
 
 
 def _hidden_late(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
     """Softmax of all scores, and 0 put where the mask hides."""
-    weights = new.step(step.name, Softmax(), *inputs, axes=step.axes)
-    return new.step("head_zeroed_weights", MaskedFill(0.0), weights, new["mask"], axes=step.axes)
+    weights = new.step(step.name, ops.Softmax(), *inputs, axes=step.axes)
+    return new.step(
+        "head_zeroed_weights", ops.MaskedFill(0.0), weights, new["mask"], axes=step.axes
+    )
 
 
 def _by_d(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
-    divide = Scale(step.operation.width, root=False)
+    divide = ops.Scale(step.operation.width, root=False)
     return new.step(step.name, divide, *inputs, axes=step.axes)
 
 
@@ -131,8 +100,8 @@ def _reshaped(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
     """All heads in one product, which is then cut into heads by its memory order."""
     whole = new[inputs[1].name.removeprefix("head_")]
     name, axes = step.name.replace("head_", "joined_"), (step.axes[1], whole.axes[-1])
-    joined = new.step(name, MatMul(), inputs[0], whole, axes=axes)
-    return new.step(step.name, SplitWithoutTranspose(new.size("head")), joined, axes=step.axes)
+    joined = new.step(name, ops.MatMul(), inputs[0], whole, axes=axes)
+    return new.step(step.name, ops.SplitWithoutTranspose(new.size("head")), joined, axes=step.axes)
 
 
 def _on_tokens(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
@@ -142,13 +111,13 @@ def _on_tokens(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
     draw = next_draw(new, (n_tokens, n_tokens), n_tokens)
     mixing = new.step(matrix.name.replace("head_W_", "U_"), draw, axes=(row, "token"))
     name = step.name.replace("head_", "mixed_for_")
-    mixed = new.step(name, MatMul(), mixing, vectors, axes=(row, "d_in"))
-    return new.step(step.name, MatMul(), mixed, matrix, axes=step.axes)
+    mixed = new.step(name, ops.MatMul(), mixing, vectors, axes=(row, "d_in"))
+    return new.step(step.name, ops.MatMul(), mixed, matrix, axes=step.axes)
 
 
 def _relu_after(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
     product = new.step("before_rectifying", step.operation, *inputs, axes=step.axes)
-    return new.step(step.name, ReLU(), product, axes=step.axes)
+    return new.step(step.name, ops.ReLU(), product, axes=step.axes)
 
 
 def _drawn_at(call: int) -> Makes:
@@ -164,20 +133,15 @@ def _drawn_at(call: int) -> Makes:
 
 def _mask_turned(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:  # noqa: ARG001
     upright = new.step("upright_mask", step.operation, axes=step.axes)
-    return new.step(step.name, Transpose(), upright, axes=step.axes)
-
-
-def _swapped(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
-    queries, keys = inputs
-    return new.step(step.name, step.operation, keys, queries, axes=step.axes)
+    return new.step(step.name, ops.Transpose(), upright, axes=step.axes)
 
 
 def _by_hand(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
     """e to each score, divided by the row's sum, without taking away the largest first."""
     row = ("head", "query", "one")
-    powers = new.step("head_exponentials", Exp(), *inputs, axes=TABLE)
-    sums = new.step("head_sums", RowSum(), powers, axes=row)
-    return new.step(step.name, Divide(), powers, sums, axes=TABLE)
+    powers = new.step("head_exponentials", ops.Exp(), *inputs, axes=TABLE)
+    sums = new.step("head_sums", ops.RowSum(), powers, axes=row)
+    return new.step(step.name, ops.Divide(), powers, sums, axes=TABLE)
 
 
 def _made_large(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
@@ -188,57 +152,44 @@ def _made_large(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
     seen = scores.value.masked_fill(~new["mask"].value, 0.0).amax(dim=(-2, -1))
     tops = [top for top in seen.tolist() if top > max(seen.max().item() / 20, 1e-6)]
     factor = OVERFLOWS / min(tops, default=1.0)
-    return new.step("head_magnified_scores", ScaleBy(factor), scores, axes=step.axes)
-
-
-def _other_matrix(role: str) -> Make:
-    """The product with another role's matrix."""
-
-    def make(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
-        matrix = new[f"head_W_{role}"]
-        return new.step(step.name, MatMul(), inputs[0], matrix, axes=step.axes)
-
-    return make
+    return new.step("head_magnified_scores", ops.ScaleBy(factor), scores, axes=step.axes)
 
 
 def _one_for_all(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
     """The matrix of head 0 in every head."""
     name = step.name.removeprefix("head_")
     own = new.step(f"own_{name}", step.operation, *inputs, axes=step.axes)
-    first = new.step(f"first_{name}", Row(0), own, axes=own.axes[1:])
-    return new.step(step.name, RepeatHeads(new.size("head"), one=True), first, axes=step.axes)
+    first = new.step(f"first_{name}", ops.Row(0), own, axes=own.axes[1:])
+    return new.step(step.name, ops.RepeatHeads(new.size("head"), one=True), first, axes=step.axes)
 
 
 def _by_entry(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
     """The gradient of a weight times the rest of its row, 1 − p, and no mean taken away."""
-    less = new.step("less_head_weights", ScaleBy(-1.0), new[WEIGHTS], axes=TABLE)
-    rest = new.step("rest_of_head_weights", Shift(1.0), less, axes=TABLE)
-    return new.step(step.name, Multiply(), inputs[0], rest, axes=TABLE)
+    less = new.step("less_head_weights", ops.ScaleBy(-1.0), new[WEIGHTS], axes=TABLE)
+    rest = new.step("rest_of_head_weights", ops.Shift(1.0), less, axes=TABLE)
+    return new.step(step.name, ops.Multiply(), inputs[0], rest, axes=TABLE)
 
 
 def _unmasked(at: int) -> Make:
     """A product with weights that were worked out again, and not masked, for this operand."""
 
-    def make(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
-        name = "head_unmasked_weights"
-        scores = new["head_scaled_scores"]
-        unmasked = new.get(name) or new.step(name, Softmax(), scores, axes=TABLE)
-        operands = (*inputs[:at], unmasked, *inputs[at + 1 :])
-        return new.step(step.name, step.operation, *operands, axes=step.axes)
+    def operands(new: Trace, inputs: tuple[Step, ...]) -> tuple[Step, ...]:
+        name, scores = "head_unmasked_weights", new["head_scaled_scores"]
+        unmasked = new.get(name) or new.step(name, ops.Softmax(), scores, axes=TABLE)
+        return (*inputs[:at], unmasked, *inputs[at + 1 :])
 
-    return make
+    return by(of=operands)
 
 
-def _of_queries(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
-    operands = (inputs[0], new["head_queries"])
-    return new.step(step.name, step.operation, *operands, axes=step.axes)
+def _by_matrix(role: str) -> Make:
+    """The product with another role's matrix."""
+    return by(of=lambda new, inputs: (inputs[0], new[f"head_W_{role}"]))
 
 
-def _one_use(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
-    """What comes back through the queries alone."""
-    return new.step(step.name, Copied(), inputs[-1], axes=step.axes)
-
-
+_SWAPPED = by(of=lambda _, inputs: inputs[::-1])
+_OF_QUERIES = by(of=lambda new, inputs: (inputs[0], new["head_queries"]))
+_ONE_USE = by(ops.Copied(), of=lambda _, inputs: inputs[-1:])
+"""What comes back through the queries alone."""
 OVERFLOWS = 120.0
 """e to the power of 88.8 is more than float32 holds."""
 MANY_HEADS = ("heads_without_transpose", "heads_normalised", "one_head_repeated")
@@ -246,8 +197,8 @@ MANY_HEADS = ("heads_without_transpose", "heads_normalised", "one_head_repeated"
 WIDE = ("divided_by_d", "no_scaling", "no_scaling_back")
 """Mistakes that heads of one number cannot show: √1 is 1."""
 WEIGHTS, MASKED = "head_weights", "head_masked_scores"
-_UNHIDDEN = {MASKED: left_out, WEIGHTS: by(Softmax())}
-_TO_0 = {MASKED: by(MaskedFill(0.0))}
+_UNHIDDEN = {MASKED: left_out, WEIGHTS: by(ops.Softmax())}
+_TO_0 = {MASKED: by(ops.MaskedFill(0.0))}
 _LATE = {MASKED: left_out, WEIGHTS: _hidden_late}
 _CUT = {f"head_{PLURAL[role]}": _reshaped for role in ROLES}
 _MIXED = {f"head_{PLURAL[role]}": _on_tokens for role in ("query", "key")}
@@ -261,32 +212,32 @@ _UNMASKED = {
 }
 _LARGE = {"head_scaled_scores": _made_large}
 _ALL = (
-    Switched("softmax_over_queries", WEIGHTS, {WEIGHTS: by(MaskedSoftmax(-2))}),
-    Switched("heads_normalised", WEIGHTS, {WEIGHTS: by(MaskedSoftmax(-3))}),
+    Switched("softmax_over_queries", WEIGHTS, {WEIGHTS: by(ops.MaskedSoftmax(-2))}),
+    Switched("heads_normalised", WEIGHTS, {WEIGHTS: by(ops.MaskedSoftmax(-3))}),
     Switched("mask_after_softmax", WEIGHTS, _LATE, wrong_step="head_zeroed_weights"),
-    Switched("zero_in_place_of_infinity", WEIGHTS, {**_TO_0, WEIGHTS: by(Softmax())}),
+    Switched("zero_in_place_of_infinity", WEIGHTS, {**_TO_0, WEIGHTS: by(ops.Softmax())}),
     Switched("mask_transposed", WEIGHTS, {"mask": _mask_turned}),
     Switched("mask_ignored", WEIGHTS, _UNHIDDEN),
     Switched("no_scaling", WEIGHTS, {"head_scaled_scores": left_out}),
     Switched("divided_by_d", WEIGHTS, {"head_scaled_scores": _by_d}),
-    Switched("query_and_key_swapped", WEIGHTS, {"head_scores": _swapped}),
-    Switched("divided_by_the_sum", WEIGHTS, {**_TO_0, WEIGHTS: by(SumNormalise())}),
+    Switched("query_and_key_swapped", WEIGHTS, {"head_scores": _SWAPPED}),
+    Switched("divided_by_the_sum", WEIGHTS, {**_TO_0, WEIGHTS: by(ops.SumNormalise())}),
     Switched("softmax_overflow", WEIGHTS, {WEIGHTS: _by_hand}, before=_LARGE),
     Switched("heads_without_transpose", "head_queries", _CUT),
     Switched("matrices_on_tokens", "head_queries", _MIXED),
-    Switched("whole_matrix_norm", "normed", {"normed": by(LayerNorm(whole=True))}),
+    Switched("whole_matrix_norm", "normed", {"normed": by(ops.LayerNorm(whole=True))}),
     Switched("relu_last", "layer_output", {"rectified": left_out, "layer_output": _relu_after}),
     Switched("weights_redrawn", "output", _drawn_at(0), called_again=_drawn_at(1)),
     Switched("dictionary_with_gaps", "token_ids", {}, vocabulary="duplicates"),
     Switched("random_tokenizer", "token_ids", {}, vocabulary="random"),
-    Switched("queries_as_keys", "head_keys", {"head_keys": _other_matrix("query")}),
-    Switched("keys_as_values", "head_values", {"head_values": _other_matrix("key")}),
+    Switched("queries_as_keys", "head_keys", {"head_keys": _by_matrix("query")}),
+    Switched("keys_as_values", "head_values", {"head_values": _by_matrix("key")}),
     Switched("one_head_repeated", WEIGHTS, _ONE),
     Switched("softmax_back_by_entry", SCORES_BACK, {CENTRED: _by_entry}, learns=True),
     Switched("no_scaling_back", QUERIES_BACK, {"grad_head_scores": left_out}, learns=True),
     Switched("mask_forgotten_back", "grad_head_scores", _UNMASKED, learns=True),
-    Switched("keys_swapped_back", QUERIES_BACK, {QUERIES_BACK: _of_queries}, learns=True),
-    Switched("one_use_back", "grad_embeddings", {"grad_embeddings": _one_use}, learns=True),
+    Switched("keys_swapped_back", QUERIES_BACK, {QUERIES_BACK: _OF_QUERIES}, learns=True),
+    Switched("one_use_back", "grad_embeddings", {"grad_embeddings": _ONE_USE}, learns=True),
 )
 MISTAKES = {each.name: each for each in _ALL}
 """By name, in the order of `NAMED`."""

@@ -1,17 +1,7 @@
-"""Mistakes on the way from scores to weights: dividing, softmax, hiding."""
+"""Mistakes on the way from scores to weights: softmax, hiding."""
 
 from .. import operations as ops
 from .base import wrong_lines
-
-
-@wrong_lines.register
-def _(operation: ops.Scale, scores: str) -> str:
-    width = operation.width
-    return f"""
-    divide by the square root of the width, {width} ** 0.5.
-        {scores}  # √d is missing
-        {scores} / {width}  # d in place of √d, or divided by √d twice
-        {scores} * {width} ** 0.5  # multiplied by √d"""
 
 
 @wrong_lines.register
@@ -43,29 +33,6 @@ def _(operation: ops.Softmax, scores: str) -> str:
         {scores}.log_softmax(dim=-1)  # the logarithm of softmax{plain}
     take the row's largest score away from each first, or write softmax.
         {scores}.exp() / {scores}.exp().sum(dim=-1, keepdim=True)  # e to large scores overflows"""
-
-
-@wrong_lines.register
-def _(_: ops.SumNormalise, scores: str) -> str:
-    return f"""
-    each row has a sum of its own: write sum(dim=-1, keepdim=True).
-        {scores} / {scores}.sum(dim=-2, keepdim=True) \
-            # divided by the sum over the wrong axis
-    keep the axis that is added up: keepdim=True.
-        {scores} / {scores}.sum(dim=-1)  # each column divided by a row's sum
-    each row has a sum of its own: write dim=-1, keepdim=True.
-        {scores} / {scores}.sum()  # divided by the sum of all rows
-    no exponentials here.
-        {scores}.softmax(dim=-1)  # a softmax"""
-
-
-@wrong_lines.register
-def _(_: ops.L2Normalize, vectors: str) -> str:
-    return f"""
-    the length is the root of the sum of the squares, along dim=-1.
-        {vectors} / {vectors}.norm(dim=0, keepdim=True)  # the wrong axis
-        {vectors} / {vectors}.square().sum(dim=-1, keepdim=True)  # divided by the squared length
-        {vectors} / {vectors}.sum(dim=-1, keepdim=True)  # divided by the sum"""
 
 
 @wrong_lines.register

@@ -4,17 +4,17 @@ A kind of head says where it looks: from which words, and at which ones. A head'
 the share of its weight that goes there, on average over all such words of many texts.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 
-from .grammar import ANIMALS, CLOSES, PEOPLE, PLACES, SECOND_NAMES
+from .grammar import ANIMALS, CLOSES, PEOPLE, PLACES, SECOND_NAMES, WORDS
 
 BAR = 0.6
 """A head may be called by a kind from this score on."""
 FAR = 0.3
 """And only if its score is by so much above that of the same head before training."""
-Looks = Iterator[tuple[int, tuple[int, ...]]]
-"""Queries, and the keys that each is expected to look at."""
+Keys = Callable[[Sequence[str], int], Sequence[int]]
+"""The keys that a query of a text, by its place, is expected to look at; none for most."""
 
 
 @dataclass(frozen=True)
@@ -23,40 +23,13 @@ class Kind:
 
     name: str
     does: str
-    looks: Callable[[Sequence[str]], Looks]
+    keys: Keys
 
-
-def _word_before(words: Sequence[str]) -> Looks:
-    for query in range(1, len(words)):
-        yield query, (query - 1,)
-
-
-def _same_word(words: Sequence[str]) -> Looks:
-    for query, word in enumerate(words):
-        earlier = tuple(key for key in range(query) if words[key] == word)
-        if earlier:
-            yield query, earlier
-
-
-def _first_name(words: Sequence[str]) -> Looks:
-    for query in range(1, len(words)):
-        if words[query] in SECOND_NAMES:
-            yield query, (query - 1,)
-
-
-def _from_it_after(joint: str) -> Callable[[Sequence[str]], Looks]:
-    def looks(words: Sequence[str]) -> Looks:
+    def looks(self, words: Sequence[str]) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """Queries of a text, and the keys that each is expected to look at."""
         for query in range(1, len(words)):
-            if words[query] == "it" and words[query - 1] == joint:
-                yield query, (query - 1,)
-
-    return looks
-
-
-def _name_again(words: Sequence[str]) -> Looks:
-    for query, keys in _same_word(words):
-        if words[query] in PEOPLE:
-            yield query, tuple(key + 1 for key in keys)
+            if keys := self.keys(words, query):
+                yield query, tuple(keys)
 
 
 def noun_of(words: Sequence[str], query: int) -> int:
@@ -67,51 +40,53 @@ def noun_of(words: Sequence[str], query: int) -> int:
     return first if words[query - 1] == "because" else second
 
 
-def _pronoun(words: Sequence[str]) -> Looks:
-    for query, word in enumerate(words):
-        if word == "it":
-            yield query, (noun_of(words, query),)
+def _same_word(words: Sequence[str], query: int) -> list[int]:
+    return [key for key in range(query) if words[key] == words[query]]
 
 
-def _opening(words: Sequence[str]) -> Looks:
+def _name_again(words: Sequence[str], query: int) -> list[int]:
+    return [key + 1 for key in _same_word(words, query) if words[query] in PEOPLE]
+
+
+def _word_before(word: Container[str], before: Container[str] = WORDS) -> Keys:
+    """The word just before, where both are among some."""
+    return lambda words, query: (
+        [query - 1] if words[query] in word and words[query - 1] in before else []
+    )
+
+
+def _pronoun(words: Sequence[str], query: int) -> list[int]:
+    return [noun_of(words, query)] if words[query] == "it" else []
+
+
+def _opening(words: Sequence[str], query: int) -> list[int]:
     """From where a closing mark may come next."""
-    verbs = {verb for own in ANIMALS.values() for verb in own}
-    opened = None
-    for query, word in enumerate(words):
-        if word in CLOSES:
-            opened = query
-        elif word in CLOSES.values():
-            opened = None
-        elif opened is not None and (word in verbs or word in PLACES):
-            yield query, (opened,)
+    marks = [key for key in range(query) if words[key] in MARKS]
+    may_close = words[query] in VERBS or words[query] in PLACES
+    return marks[-1:] if may_close and marks and words[marks[-1]] in CLOSES else []
 
 
-def _sentence_start(words: Sequence[str]) -> Looks:
+def _sentence_start(words: Sequence[str], query: int) -> list[int]:
     """At the full stop before the sentence, or at the start of the text."""
-    begun = 0
-    for query, word in enumerate(words):
-        if query > begun:
-            yield query, (begun,)
-        if word == ".":
-            begun = query
+    return [key for key in range(query) if key == 0 or words[key] == "."][-1:]
 
 
-def _text_start(words: Sequence[str]) -> Looks:
-    for query in range(1, len(words)):
-        yield query, (0,)
-
-
-def _itself(words: Sequence[str]) -> Looks:
-    for query in range(1, len(words)):
-        yield query, (query,)
-
-
+MARKS = (*CLOSES, *CLOSES.values())
+VERBS = {verb for own in ANIMALS.values() for verb in own}
 KINDS = (
-    Kind("previous word", "looks at the word just before", _word_before),
+    Kind("previous word", "looks at the word just before", lambda _, query: [query - 1]),
     Kind("same word", "looks at where the same word stood before", _same_word),
-    Kind("whose name", "looks from a second name at the first name before it", _first_name),
-    Kind("because", "looks from “it” at a “because” just before it", _from_it_after("because")),
-    Kind("but", "looks from “it” at a “but” just before it", _from_it_after("but")),
+    Kind(
+        "whose name",
+        "looks from a second name at the first name before it",
+        _word_before(SECOND_NAMES),
+    ),
+    Kind(
+        "because",
+        "looks from “it” at a “because” just before it",
+        _word_before({"it"}, {"because"}),
+    ),
+    Kind("but", "looks from “it” at a “but” just before it", _word_before({"it"}, {"but"})),
     Kind(
         "name again",
         "looks from a first name that comes again at what followed it before",
@@ -124,8 +99,8 @@ KINDS = (
         _opening,
     ),
     Kind("sentence start", "looks at where the sentence began", _sentence_start),
-    Kind("text start", "rests on the start of the text", _text_start),
-    Kind("itself", "looks at its own word", _itself),
+    Kind("text start", "rests on the start of the text", lambda *_: [0]),
+    Kind("itself", "looks at its own word", lambda _, query: [query]),
 )
 
 

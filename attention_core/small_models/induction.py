@@ -23,6 +23,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy, layer_norm
 
 from ..files.tensor_file import read, write
+from ..recipes import ROLES
 from .network import Network, Size
 from .repeated import LENGTH, N_TOKENS, NAMES, draw_sequences, next_of_earlier
 
@@ -37,6 +38,7 @@ HELD_OUT_SEED = 1_000_003
 EXAMPLE = tuple("DKAQHMSE" * 2)
 """The sequence on which the heads are watched: eight tokens, twice."""
 EXAMPLE_IDS = torch.tensor([NAMES.index(token) for token in EXAMPLE])
+MATRICES = tuple(f"W_{role}" for role in ROLES)
 SHIPPED = Path(__file__).with_name("induction.safetensors")
 
 
@@ -165,23 +167,14 @@ def _measured(network: Network, ids: Tensor, step: int) -> Record:
 
 
 @dataclass(frozen=True, eq=False)
-class LastLayer:
-    """What the second layer of a trained network computes the weights of its heads from."""
-
-    read: Tensor
-    """(token, d_model): what it reads of the tokens of `EXAMPLE`."""
-    W_query: Tensor
-    """(head, d_model, d_head), as the next two."""
-    W_key: Tensor
-    W_value: Tensor
-
-
-@dataclass(frozen=True, eq=False)
 class FinishedRun:
     """A run from its first record to its last, and the second layer that it ended with."""
 
     records: tuple[Record, ...]
-    last_layer: LastLayer
+    last_layer: dict[str, Tensor]
+    """`read` (token, d_model), what it reads of the tokens of `EXAMPLE`; `W_query`, `W_key` and
+    `W_value` (head, d_model, d_head).
+    """
     one_layer_loss: float
     """On repeated tokens, of a network of one layer alone after as many steps."""
 
@@ -195,16 +188,14 @@ def finished_run(settings: LearningSettings = LearningSettings()) -> FinishedRun
 
 
 @torch.no_grad()
-def _last_layer(network: Network) -> LastLayer:
+def _last_layer(network: Network) -> dict[str, Tensor]:
     """What the first layer leaves in the stream, normed, is what the second one reads."""
     _, (weights, _) = network(EXAMPLE_IDS[None])
     stream = network.W_token[EXAMPLE_IDS] + network.W_position[: len(EXAMPLE_IDS)]
     values = layer_norm(stream, stream.shape[-1:]) @ network.W_value[0]
     stream = stream + (weights[0] @ values @ network.W_output[0]).sum(0)
     read = layer_norm(stream, stream.shape[-1:])
-    return LastLayer(
-        read, *(W[1].clone() for W in (network.W_query, network.W_key, network.W_value))
-    )
+    return {"read": read} | {name: getattr(network, name)[1].clone() for name in MATRICES}
 
 
 def store(run: FinishedRun, path: Path = SHIPPED) -> None:
@@ -217,14 +208,14 @@ def store(run: FinishedRun, path: Path = SHIPPED) -> None:
     tensors["weights"] = tensors["weights"][..., rows, columns].half()
     tensors["step"] = tensors["step"].float()
     tensors["one_layer_loss"] = torch.tensor(run.one_layer_loss)
-    write(path, tensors | vars(run.last_layer))
+    write(path, tensors | run.last_layer)
 
 
 @cache
 def shipped_run() -> FinishedRun:
     """The run that comes with the package: read once, and nobody's to change."""
     held = read(SHIPPED)
-    last_layer = LastLayer(*(held[each.name] for each in fields(LastLayer)))
+    last_layer = {name: held[name] for name in ("read", *MATRICES)}
     rows, columns = torch.tril_indices(len(EXAMPLE), len(EXAMPLE))
     triangle, held["step"] = held["weights"].float(), held["step"].int()
     held["weights"] = torch.zeros(*triangle.shape[:-1], len(EXAMPLE), len(EXAMPLE))

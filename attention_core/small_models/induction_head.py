@@ -18,10 +18,10 @@ def induction_head(run: FinishedRun) -> Trace:
     _, head = best_head(run.records[-1])
     layer = run.last_layer
     trace = Trace(token=EXAMPLE, query=EXAMPLE, key=EXAMPLE)
-    read = trace.step("read", Given.of(layer.read), axes=("token", "d_model"))
+    read = trace.step("read", Given.of(layer["read"]), axes=("token", "d_model"))
 
     def weight(role: str) -> tuple[Step, None]:
-        numbers = Given.of(getattr(layer, f"W_{role}")[head])
+        numbers = Given.of(layer[f"W_{role}"][head])
         width = "d_value" if role == "value" else "d_head"
         return trace.step(f"W_{role}", numbers, axes=("d_model", width)), None
 

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from .. import operations as ops
-from ..recipes import Table
 from ..small_models import shipped
 from ..small_models.given import tables
 from ..small_models.tracing import add_layer
@@ -47,8 +46,7 @@ def embed(inputs: Inputs, with_product: bool = False, keys: Sequence[str] | None
         token=tokens,
         query=tokens,
         key=tokens if keys is None else keys,
-        **_row_names(inputs),
-        **_components(inputs),
+        **_labels(inputs),
     )
     token_ids, table = _ids_and_table(trace, inputs)
     if with_product and table.value.shape[0] <= MAX_DRAWN_ROWS:
@@ -86,17 +84,14 @@ def _first_layer(trace: Trace, stream: Step) -> None:
     trace.step("embeddings", ops.LayerNorm(), read, axes=("token", "d_in"))
 
 
-def _row_names(inputs: Inputs) -> dict[str, tuple[str, ...]]:
-    """The labels of the table's rows; a table for random ids has none."""
-    if inputs.vocabulary == "random":
-        return {}
-    return {"vocabulary": tuple(inputs.build_vocabulary().rows())}
-
-
-def _components(inputs: Inputs) -> dict[str, tuple[str, ...]]:
-    """What each entry of a vector means, where that was given with the vectors."""
+def _labels(inputs: Inputs) -> dict[str, tuple[str, ...]]:
+    """The names of the table's rows, of which one for random ids has none; and what each entry of a
+    vector means, where that was given with the vectors.
+    """
+    is_random = inputs.vocabulary == "random"
+    rows = {} if is_random else {"vocabulary": inputs.build_vocabulary().rows()}
     named = inputs.components and inputs.has_given_vectors()
-    return {"d_in": inputs.components} if named else {}
+    return rows | {"d_in": inputs.components} if named else rows
 
 
 def _ids_and_table(trace: Trace, inputs: Inputs) -> tuple[Step, Step]:
@@ -108,30 +103,22 @@ def _ids_and_table(trace: Trace, inputs: Inputs) -> tuple[Step, Step]:
         table = ops.Draw("normal", (RANDOM_ID_ROWS, inputs.d_in), after=ids_draw)
     else:
         vocabulary = inputs.build_vocabulary()
-        ids = vocabulary.ids(inputs.tokens)
-        token_ids = trace.step("token_ids", _encode(inputs, ids), axes=("token",))
-        if inputs.has_given_vectors():
-            table = ops.Given(_given_rows(inputs, vocabulary))
+        token_ids = trace.step("token_ids", _encode(inputs, vocabulary), axes=("token",))
+        if inputs.vocabulary == TRAINED and inputs.has_given_vectors():
+            table = ops.Given(tables()["W_token"])
+        elif inputs.has_given_vectors():
+            table = ops.Given(tuple(map(inputs.vector_of, vocabulary.rows())))
         else:
             table = ops.Draw("normal", (vocabulary.n_rows, inputs.d_in), **start)
     return token_ids, _edited(trace, table, inputs)
 
 
-def _given_rows(inputs: Inputs, vocabulary: Vocabulary) -> Table:
-    """The given or trained vector of each row."""
-    if inputs.vocabulary == TRAINED:
-        return tables()["W_token"]
-    return tuple(inputs.vector_of(token) for token in vocabulary.rows())
-
-
-def _encode(inputs: Inputs, ids: list[int]) -> ops.Encode:
-    vocabulary = inputs.build_vocabulary()
-    unknown = set(vocabulary.unknown(inputs.tokens))
-    entries = dict.fromkeys(
-        (token, row) for token, row in zip(inputs.tokens, ids, strict=True) if token not in unknown
-    )
-    unknown_row = next((i for t, i in zip(inputs.tokens, ids, strict=True) if t in unknown), None)
-    return ops.Encode(inputs.tokens, tuple(ids), tuple(entries), unknown_row)
+def _encode(inputs: Inputs, vocabulary: Vocabulary) -> ops.Encode:
+    ids = vocabulary.ids(inputs.tokens)
+    rows = dict(zip(inputs.tokens, ids, strict=True))
+    unknown = [rows.pop(token) for token in vocabulary.unknown(inputs.tokens)]
+    unknown_row = unknown[0] if unknown else None
+    return ops.Encode(inputs.tokens, tuple(ids), tuple(rows.items()), unknown_row)
 
 
 def _edited(trace: Trace, table: ops.Draw | ops.Given, inputs: Inputs) -> Step:

@@ -58,12 +58,7 @@ class Inputs:
     @property
     def tokens(self) -> tuple[str, ...]:
         """The tokens of the sentence, without blanks if those are dropped."""
-        return self._keep(self._split(self.sentence))
-
-    def _split(self, text: str) -> tuple[str, ...]:
-        return _tokens_of(self.tokenizer, text)
-
-    def _keep(self, tokens: tuple[str, ...]) -> tuple[str, ...]:
+        tokens = _tokens_of(self.tokenizer, self.sentence)
         return tuple(t for t in tokens if not t.isspace()) if self.drop_blanks else tokens
 
     @property
@@ -78,7 +73,8 @@ class Inputs:
         Blanks stay in it even where they are dropped from the tokens, so that dropping them
         changes no vector. Raises ValueError for random ids, which are drawn, not looked up.
         """
-        tokens = self._split(self.sentence if self.learned_from is None else self.learned_from)
+        text = self.sentence if self.learned_from is None else self.learned_from
+        tokens = _tokens_of(self.tokenizer, text)
         if self.vocabulary == "duplicates":
             return Vocabulary.with_duplicates(tokens)
         if self.vocabulary == TRAINED:

@@ -67,12 +67,8 @@ class Vocabulary:
         return dict(self.entries)
 
     @cached_property
-    def _name_of(self) -> dict[int, str]:
-        return {row: name for name, row in self.reserved}
-
-    @cached_property
     def _text_of(self) -> dict[int, str]:
-        return {row: text for text, row in self.entries}
+        return {row: text for text, row in self.reserved + self.entries}
 
     def ids(self, tokens: Iterable[str]) -> list[int]:
         """The row of each token; a token without one gets the row reserved for "<unk>".
@@ -102,7 +98,7 @@ class Vocabulary:
         """
         if not 0 <= row < self.n_rows:
             raise ValueError(f"row {row} does not exist: {_rows_there_are(self.n_rows)}")
-        return self._text_of.get(row, self._name_of.get(row, UNUSED))
+        return self._text_of.get(row, UNUSED)
 
     def rows(self) -> tuple[str, ...]:
         """The text of each row, as `token` gives it, to label a table with.
@@ -118,10 +114,10 @@ class Vocabulary:
                 f"(the limit is {MAX_LABELLED_ROWS:,}): ask for the rows you need with token(row)"
             )
         texts = [self.token(row) for row in range(self.n_rows)]
-        names = {text for row, text in enumerate(texts) if row not in self._text_of}
+        own = {row for _, row in self.entries}
+        names = {text for row, text in enumerate(texts) if row not in own}
         return tuple(
-            f'"{text}"' if row in self._text_of and text in names else text
-            for row, text in enumerate(texts)
+            f'"{text}"' if row in own and text in names else text for row, text in enumerate(texts)
         )
 
 

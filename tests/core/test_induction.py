@@ -12,7 +12,6 @@ from attention_core.small_models.induction import (
     LENGTH,
     SHIPPED,
     SIZE,
-    LastLayer,
     LearningSettings,
     appearance,
     best_head,
@@ -176,7 +175,7 @@ def test_what_is_kept_of_a_network_gives_its_own_weights(tmp_path):
     store(run, tmp_path / "run.safetensors")
     assert run.records[0].weights.shape == run.records[-1].weights.shape
     layer = run.last_layer
-    queries, keys = layer.read @ layer.W_query, layer.read @ layer.W_key
+    queries, keys = layer["read"] @ layer["W_query"], layer["read"] @ layer["W_key"]
     scores = queries @ keys.mT / math.sqrt(queries.shape[-1])
     hidden = torch.ones(scores.shape[-2:]).triu(1).bool()
     weights = scores.masked_fill(hidden, -torch.inf).softmax(-1)
@@ -198,6 +197,6 @@ def test_a_stored_run_is_read_as_it_was(tmp_path, monkeypatch):
         assert before.loss_first == pytest.approx(after.loss_first)
         assert torch.equal(before.prefix_matching, after.prefix_matching)
         assert torch.allclose(before.weights, after.weights, atol=5e-4)
-    assert LastLayer.__dataclass_fields__.keys() == vars(read.last_layer).keys()
-    for name, tensor in vars(read.last_layer).items():
-        assert torch.equal(tensor, getattr(run.last_layer, name)), name
+    assert run.last_layer.keys() == read.last_layer.keys()
+    for name, tensor in read.last_layer.items():
+        assert torch.equal(tensor, run.last_layer[name]), name

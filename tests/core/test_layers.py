@@ -88,7 +88,7 @@ def test_a_recorded_step_is_a_trace_of_the_same_numbers(scaled):
     trace = attend_trained(embed(EXAMPLES["wild_cat"].inputs), last.matrices, scaled)
     found = predict(vectors, last.matrices, scaled)
     for name in ("queries", "weights", "context_vectors", "logits"):
-        assert torch.equal(trace[name].value, getattr(found, name)), name
+        assert torch.equal(trace[name].value, found[name]), name
     right = trace["probabilities"].value[:-1].gather(1, targets[:, None])
     assert -right.log().mean().item() == pytest.approx(last.loss, rel=1e-5)
 

@@ -34,14 +34,18 @@ def lines(trace: Trace, layout: Layout, title: str, as_values: list[str]) -> Ite
     yield Line(("Step", "Shape", "Made by"), HEADING)
     for block in layout.blocks.values():
         step = block.step
-        made = step.code if step.inputs else "given: yours to change"
         style = {} if step.inputs else {"font_color": TO_CHANGE}
-        yield Line((step.name, step.shape, made), style, block.start.written)
+        yield Line((step.name, step.shape, made_by(step)), style, block.start.written)
 
 
 HEADING = {"bold": True, "font_size": 12}
 TO_CHANGE = "#B36B00"
 """The ink of what says which cells are the reader's to change; their edges are orange too."""
+
+
+def made_by(step: Step) -> str:
+    """The step as a line of code; what is given only says so."""
+    return step.code if step.inputs else "given: yours to change"
 
 
 def _line(text: str) -> Line:
@@ -86,8 +90,7 @@ def _to_change(trace: Trace) -> Step | None:
         for step in trace.values()
         if not step.inputs and step.name in used and step.value.is_floating_point()
     ]
-    queries = [step for step in given if step.name == "W_query"]
-    return next(iter([*queries, *given]), None)
+    return min(given, key=lambda step: step.name != "W_query", default=None)
 
 
 def _those(follow: list[str]) -> str:

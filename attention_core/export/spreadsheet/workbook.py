@@ -8,11 +8,11 @@ from itertools import groupby
 
 import torch
 
-from ...trace import Step, Trace, is_shares, listed
+from ...trace import Trace, is_shares, listed
 from .branches import formula_of
 from .formulas import MINUS_INFINITY, Formulas, NoFormula
 from .layout import Block, Layout, Place
-from .read_me import TO_CHANGE, lines
+from .read_me import TO_CHANGE, lines, made_by
 
 MOST_CELLS = 200_000
 MOST_COLUMNS = 16_000
@@ -97,7 +97,7 @@ class _Sheet:
         step, (top, left) = block.step, block.start
         self._text(top, left, step.name, bold=True, font_size=13)
         self._text(top, left + 2 + len(step.name) // 8, step.shape, font_color="#666666")
-        self._text(top + 1, left, _made(step), font_name="Consolas")
+        self._text(top + 1, left, made_by(step), font_name="Consolas")
         self._text(top + 2, left, step.words, font_color="#666666", italic=True)
         for at, (name, value) in enumerate(block.settings.items()):
             place = block.setting(at)
@@ -244,11 +244,6 @@ def plain(text: str) -> str:
     """A text on one line, of what can be seen, and not too long."""
     seen = "".join(each if each.isprintable() else "�" for each in text)
     return seen if len(seen) <= LONGEST else f"{seen[:LONGEST]}…"
-
-
-def _made(step: Step) -> str:
-    """The step as a line of code; what is given only says so."""
-    return step.code if step.inputs else "given: yours to change"
 
 
 def _is_number(formula: str) -> bool:

@@ -17,19 +17,15 @@ START = "embeddings"
 """The vectors that a layer starts from."""
 
 
-def computed_again(trace: Trace, replaced: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The value of every step where those of `replaced` have these numbers instead."""
-    values: dict[str, Tensor] = {}
-    changed = set(replaced)
+def computed_again(trace: Trace, replaced: Mapping[str, Tensor], wanted: str) -> Tensor:
+    """The value of a step where those of `replaced` have these numbers instead."""
+    changed = dict(replaced)
+    needed = {wanted, *trace[wanted].earlier()} - changed.keys()
     for name, step in trace.items():
-        if name in replaced:
-            values[name] = replaced[name]
-        elif any(each.name in changed for each in step.inputs):
-            values[name] = step.operation.value(*(values[each.name] for each in step.inputs))
-            changed.add(name)
-        else:
-            values[name] = step.value
-    return values
+        if name in needed and any(each.name in changed for each in step.inputs):
+            operands = (changed.get(each.name, each.value) for each in step.inputs)
+            changed[name] = step.operation.value(*operands)
+    return changed.get(wanted, trace[wanted].value)
 
 
 @dataclass(frozen=True)
@@ -60,11 +56,7 @@ class Found:
 
     def weights_of(self, trace: Trace, scores: Tensor) -> Tensor:
         """The weights that other scores give, divided as these are."""
-        return computed_again(trace, {self.before.name: scores})[self.weights.name]
-
-    def ordinary_weights(self, trace: Trace) -> Tensor:
-        """The weights that scores of ordinary size give."""
-        return self.weights_of(trace, ordinary(self.before.value))
+        return computed_again(trace, {self.before.name: scores}, self.weights.name)
 
 
 def attentions(trace: Trace) -> list[Found]:

@@ -115,17 +115,15 @@ def _measured(
     far from that the gradient is.
     """
     gradient = trace[f"{GRADIENT}{name}"].value
-    order = gradient.abs().flatten().argsort(descending=True)[:N_TRIED].tolist()
-    places = [tuple(int(i) for i in torch.unravel_index(torch.tensor(at), gradient.shape))
-              for at in order]  # fmt: skip
-    before = computed_again(trace, doubled)[name].double()
+    before = computed_again(trace, doubled, name).double()
     found = []
-    for place in places:
+    for at in gradient.abs().flatten().argsort(descending=True)[:N_TRIED]:
+        place = tuple(map(int, torch.unravel_index(at, gradient.shape)))
         ends = []
         for side in (STEP, -STEP):
             changed = before.clone()
             changed[place] += side
-            ends.append(computed_again(trace, doubled | {name: changed})[loss].item())
+            ends.append(computed_again(trace, doubled | {name: changed}, loss).item())
         slope = (ends[0] - ends[1]) / (2 * STEP)
         found.append((place, slope, abs(slope - gradient[place].item())))
     return found

@@ -82,8 +82,8 @@ def order_free(seen: Seen) -> Measured:
         if step.axes == TABLE and not step.value.is_floating_point() and not step.inputs:
             replaced[step.name] = step.value[order][:, order]
     along = "With the mask reordered too," if len(replaced) > 1 else "With the tokens reordered,"
-    values = computed_again(seen.trace, replaced)
-    far = gap(values[seen.output], out.value.index_select(token_axis(out), order)).max().item()
+    made = computed_again(seen.trace, replaced, seen.output)
+    far = gap(made, out.value.index_select(token_axis(out), order)).max().item()
     if far > 1e-3 * max(largest(out.value), 1e-9):
         said = f"{along} other vectors come out, up to {far:.4g} away."
         if any(isinstance(step.operation, POSITIONS) for step in seen.steps()):
@@ -143,7 +143,7 @@ def both_signs(seen: Seen) -> Measured:
     if START not in seen.needed:
         return None, NOTHING_TO_CHANGE
     drawn = ordinary(seen.trace[START].value)
-    made = [computed_again(seen.trace, {START: each})[seen.output] for each in (drawn, -drawn)]
+    made = [computed_again(seen.trace, {START: each}, seen.output) for each in (drawn, -drawn)]
     lowest = min(each.min().item() for each in made)
     highest = max(each.max().item() for each in made)
     tried = "For drawn inputs, and for the same with signs turned, the output lies between"

@@ -80,8 +80,8 @@ def _alike(weights: Tensor, among: Tensor) -> bool:
 
 
 def seen_has_weight(seen: Seen) -> Measured:
-    for found in seen.attentions:
-        nothing = (found.ordinary_weights(seen.trace) == 0) & seen.may_look
+    for found, weights in zip(seen.attentions, seen.ordinary_weights, strict=True):
+        nothing = (weights == 0) & seen.may_look
         if nothing.any():
             count = f"{int(nothing.sum())} of {nothing.numel()} weights"
             said = f"{count} are exactly 0 though the key may be seen."

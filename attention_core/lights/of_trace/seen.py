@@ -1,12 +1,13 @@
 """A trace as its lights look at it: what it is meant to do, and what is found in it."""
 
 from collections.abc import Iterator
+from functools import cached_property
 
 import torch
 from torch import Tensor
 
 from ...trace import Step, Trace
-from .again import START, TOKENS, attentions, computed_again, other_row, with_row
+from .again import START, TOKENS, attentions, computed_again, ordinary, other_row, with_row
 
 Measured = tuple[bool | None, str] | tuple[bool | None, str, str]
 """Whether a light holds, what was measured, and the step in which it shows first, if any."""
@@ -42,8 +43,15 @@ class Seen:
         """
         for found in self.attentions:
             yield found.weights, found.weights.value, "with these scores"
-        for found in self.attentions:
-            yield found.weights, found.ordinary_weights(self.trace), "with scores drawn around 0"
+        for found, weights in zip(self.attentions, self.ordinary_weights, strict=True):
+            yield found.weights, weights, "with scores drawn around 0"
+
+    @cached_property
+    def ordinary_weights(self) -> list[Tensor]:
+        """The weights that scores of ordinary size give, of every attention."""
+        return [
+            found.weights_of(self.trace, ordinary(found.before.value)) for found in self.attentions
+        ]
 
 
 def token_axis(step: Step) -> int:
@@ -52,8 +60,8 @@ def token_axis(step: Step) -> int:
 
 def moved_by(seen: Seen, changed: str, place: int, watched: str) -> Tensor:
     """How far each number of a step moves when one token's vector of another step changes."""
-    values = computed_again(seen.trace, {changed: with_other(seen.trace[changed], place)})
-    return gap(values[watched], seen.trace[watched].value)
+    replaced = {changed: with_other(seen.trace[changed], place)}
+    return gap(computed_again(seen.trace, replaced, watched), seen.trace[watched].value)
 
 
 def with_other(step: Step, place: int) -> Tensor:

@@ -22,10 +22,7 @@ MOST_WIDE = 100_000
 
 
 def check(
-    attention: Callable | nn.Module,
-    causal: bool = False,
-    n_heads: int = 1,
-    d_in: int | None = None,
+    attention: Callable | nn.Module, causal: bool = False, n_heads: int = 1, d_in: int | None = None
 ) -> Report:
     """Look at each light, print what was found, and return it.
 
@@ -42,10 +39,7 @@ def check(
 
 
 def looked_at(
-    attention: Callable | nn.Module,
-    causal: bool = False,
-    n_heads: int = 1,
-    d_in: int | None = None,
+    attention: Callable | nn.Module, causal: bool = False, n_heads: int = 1, d_in: int | None = None
 ) -> Report:
     """As `check`, without a word."""
     if isinstance(attention, type):

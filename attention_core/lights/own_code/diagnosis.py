@@ -12,6 +12,7 @@ from .probe import Probe, is_share_of
 from .reading import (
     NEAR,
     factor_of_scores,
+    has_few_digits,
     hidden_scores,
     is_near,
     is_proportional,
@@ -195,10 +196,7 @@ BY_LIGHT = {
 def _of_values(probe: Probe) -> str:
     """What was taken for the values, by what a token alone comes out as; "" where it is unknown."""
     output, (query, key, value) = probe.alone_dense()
-    is_rounded = any(
-        torch.equal(output.to(kind).double(), output) for kind in (torch.bfloat16, torch.float16)
-    )
-    if is_rounded and largest_gap(output, value) < COARSE:
+    if has_few_digits(output) and largest_gap(output, value) < COARSE:
         return "few_digits"
     for name, taken in (("keys_as_values", key), ("queries_as_values", query)):
         if taken.shape == output.shape and is_near(output, taken):

@@ -24,6 +24,7 @@ from .reading import (
     NEAR,
     SMALLEST,
     factor_of_scores,
+    has_few_digits,
     is_near,
     largest_gap,
     may_look,
@@ -32,7 +33,6 @@ from .reading import (
 )
 
 NO_WEIGHTS = "it returns no weights, so they cannot be seen from outside"
-FEW_DIGITS = (torch.bfloat16, torch.float16)
 ADD_WEIGHTS = "it returns no weights: return (output, weights) to have them looked at"
 
 
@@ -48,10 +48,8 @@ def finite_of_module(layer: Layer) -> Measured:
     if not layer(layer.draw()).isfinite().all():
         return False, "there is nan or infinity with ordinary vectors"
     is_finite = bool(layer(1e4 * layer.draw()).isfinite().all())
-    return (
-        is_finite,
-        f"vectors 10,000 times as long give {'finite numbers' if is_finite else 'nan'}",
-    )
+    made = "finite numbers" if is_finite else "nan"
+    return is_finite, f"vectors 10,000 times as long give {made}"
 
 
 def rows_sum_to_1_of_module(layer: Layer) -> Measured:
@@ -168,7 +166,7 @@ def likely_in_module(layer: Layer, lights: list[Light]) -> list[str]:
         return by_row.get(tuple(broken), ["softmax_overflow"])
     if red[0] == "repeatable" and layer.overwrites:
         return ["inputs_overwritten"]
-    if output.any() and any(torch.equal(output.to(kind).double(), output) for kind in FEW_DIGITS):
+    if output.any() and has_few_digits(output):
         return ["few_digits"]
     if red[0] == "rows_sum_to_1":
         if is_near(weights.sum(-2), 1.0):

@@ -33,6 +33,12 @@ def largest_gap(one: Tensor, other: Tensor | float) -> float:
     return float((one - other).abs().max()) / size
 
 
+def has_few_digits(numbers: Tensor) -> bool:
+    """Whether they are rounded as bfloat16 or float16 rounds them."""
+    kinds = (torch.bfloat16, torch.float16)
+    return any(torch.equal(numbers.to(kind).double(), numbers) for kind in kinds)
+
+
 def logs(weights: Tensor) -> Tensor:
     """Their logarithms; that of what is not above 0 is very low."""
     return weights.clamp(min=SMALLEST).log()

@@ -68,10 +68,12 @@ def moves(trace: Trace) -> dict[str, list[float]]:
     vectors = trace["embeddings"].value
     last = len(vectors) - 1
     moved = with_row(vectors, 0, last, vectors[last] + MOVED_BY)
-    made = computed_again(trace, {"embeddings": moved})
+    made = {
+        name: computed_again(trace, {"embeddings": moved}, name) for name in (AS_IT_WAS, REPAIRED)
+    }
     return {
-        name: (made[name] - trace[name].value)[:last].abs().amax(dim=-1).tolist()
-        for name in (AS_IT_WAS, REPAIRED)
+        name: (numbers - trace[name].value)[:last].abs().amax(dim=-1).tolist()
+        for name, numbers in made.items()
     }
 
 
