@@ -8,8 +8,8 @@ import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from visitor import Visitor
 from visiting import LESSONS
+from visitor import Visitor
 
 LEADS_ELSEWHERE = "page_link"
 """Says what was chosen when the page was drawn: of another page's link, what is held counts."""
