@@ -6,8 +6,22 @@ import torch
 from torch import Tensor
 
 from ..expression import Difference, Expression, Number, Product, Quotient, Sum, constant
-from .base import Backward, Operation, check_place, matched, row
-from .given import written
+from .base import Backward, Operation, check_place, matched
+from .declared import (
+    added,
+    as_it_is,
+    computed,
+    entrywise,
+    gradients,
+    likewise,
+    negated,
+    repeated,
+    summed,
+    through,
+)
+
+_WHERE = "torch.where(torch.arange(len({{0}}))[:, None] == {{self.row}}, {}, {{0}})"
+"""The line of what happens to one row."""
 
 
 class Add(Operation):
@@ -15,19 +29,11 @@ class Add(Operation):
 
     takes = "(…) (…)"
     signs = ("", "+", "=")
-    in_latex = "{0} + {1}"
-    in_torch = "{0} + {1}"
+    in_latex = in_torch = "{0} + {1}"
     in_words = "Two entries at the same place, added."
-
-    def value(self, left: Tensor, right: Tensor) -> Tensor:
-        return left + right
-
-    def arithmetic(self, index: tuple[int, ...], left, right) -> Expression:
-        return Sum((matched(left, index), matched(right, index)))
-
-    def backward(self, back: Backward) -> None:
-        back.into(0)
-        back.into(1)
+    value = computed(torch.add)
+    arithmetic = entrywise(added)
+    backward = gradients(as_it_is, as_it_is)
 
 
 class Subtract(Operation):
@@ -37,19 +43,11 @@ class Subtract(Operation):
 
     takes = "(…) (…)"
     signs = ("", "−", "=")
-    in_latex = "{0} - {1}"
-    in_torch = "{0} - {1}"
+    in_latex = in_torch = "{0} - {1}"
     in_words = "An entry minus the one at the same place, or minus the one of its row."
-
-    def value(self, left: Tensor, right: Tensor) -> Tensor:
-        return left - right
-
-    def arithmetic(self, index: tuple[int, ...], left, right) -> Expression:
-        return Difference(matched(left, index), matched(right, index))
-
-    def backward(self, back: Backward) -> None:
-        back.into(0)
-        back.into(1, back.ops.ScaleBy(-1.0), back.gradient)
+    value = computed(torch.sub)
+    arithmetic = entrywise(Difference)
+    backward = gradients(as_it_is, negated)
 
 
 class Multiply(Operation):
@@ -96,32 +94,33 @@ class Scale(Operation):
     """
 
     takes = "(…)"
-    in_latex = r"\frac{{{0}}}{{{self._divisor}}}"
+    in_latex = r"\frac{{{0}}}{{{self._latex}}}"
+    backward = gradients(likewise)
 
     width: int
     root: bool = True
 
-    def value(self, scores: Tensor) -> Tensor:
-        return scores / (math.sqrt(self.width) if self.root else self.width)
+    @property
+    def _divisor(self) -> float:
+        return math.sqrt(self.width) if self.root else float(self.width)
 
     @property
-    def _divisor(self) -> str:
+    def _latex(self) -> str:
         return rf"\sqrt{{{self.width}}}" if self.root else str(self.width)
 
+    def value(self, scores: Tensor) -> Tensor:
+        return scores / self._divisor
+
     def code(self, scores: str) -> str:
-        return f"{scores} / {self.width} ** 0.5" if self.root else f"{scores} / {self.width}"
+        return f"{scores} / {self.width}{' ** 0.5' if self.root else ''}"
 
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
-        divisor = math.sqrt(self.width) if self.root else float(self.width)
-        return Quotient(scores.cell(index), Number(divisor, self._divisor))
+        return Quotient(scores.cell(index), Number(self._divisor, self._latex))
 
     def words(self) -> str:
         if self.root:
             return "A score divided by the square root of the width of the vectors."
         return "A score divided by the width of the vectors, not by its root."
-
-    def backward(self, back: Backward) -> None:
-        back.into(0, self, back.gradient)
 
 
 class ShiftRow(Operation):
@@ -131,30 +130,24 @@ class ShiftRow(Operation):
     """
 
     takes = "(token, d)"
+    in_latex = r"{0}_{{{self.row}}} {self._signed},\ \text{{the other rows as they are}}"
+    in_torch = _WHERE.format("{0} + {self.amount}")
     in_words = "Your number is added to the vector you changed; the others stay."
+    backward = gradients(as_it_is)
 
     row: int
     amount: float
 
+    @property
+    def _signed(self) -> str:
+        return f"+ {constant(self.amount)}".replace("+ -", "- ")
+
     def value(self, vectors: Tensor) -> Tensor:
-        check_place("row", self.row, len(vectors))
-        is_row = torch.arange(len(vectors))[:, None] == self.row
-        return torch.where(is_row, vectors + self.amount, vectors)
-
-    def formula(self, vectors: str) -> str:
-        shifted = f"{vectors}_{{{self.row}}} + {constant(self.amount)}".replace("+ -", "- ")
-        return rf"{shifted},\ \text{{the other rows as they are}}"
-
-    def code(self, vectors: str) -> str:
-        is_row = f"torch.arange(len({vectors}))[:, None] == {self.row}"
-        return f"torch.where({is_row}, {vectors} + {written(self.amount)}, {vectors})"
+        return torch.where(_is_row(self.row, vectors), vectors + self.amount, vectors)
 
     def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
         cell = vectors.cell(index)
         return Sum((cell, Number(self.amount))) if index[0] == self.row else cell
-
-    def backward(self, back: Backward) -> None:
-        back.into(0)
 
 
 class ScaleRow(Operation):
@@ -164,35 +157,26 @@ class ScaleRow(Operation):
     """
 
     takes = "(token, d)"
+    in_latex = r"{self.factor}\,{0}_{{{self.row}}},\ \text{{the other rows as they are}}"
+    in_torch = _WHERE.format("{self.factor} * {0}")
     in_words = "The vector you stretched is multiplied by your factor; the others stay."
+    backward = gradients(likewise)
 
     row: int
     factor: float
 
     def value(self, vectors: Tensor) -> Tensor:
-        check_place("row", self.row, len(vectors))
-        return vectors * self._factors(len(vectors))
-
-    def _factors(self, n_rows: int) -> Tensor:
-        return torch.tensor([[self._factor(place)] for place in range(n_rows)])
-
-    def _factor(self, place: int) -> float:
-        return self.factor if place == self.row else 1.0
-
-    def formula(self, vectors: str) -> str:
-        stretched = rf"{constant(self.factor)}\,{vectors}_{{{self.row}}}"
-        return rf"{stretched},\ \text{{the other rows as they are}}"
-
-    def code(self, vectors: str) -> str:
-        one_row = f"torch.arange(len({vectors}))[:, None] == {self.row}"
-        return f"torch.where({one_row}, {written(self.factor)} * {vectors}, {vectors})"
+        return torch.where(_is_row(self.row, vectors), self.factor * vectors, vectors)
 
     def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
         cell = vectors.cell(index)
         return Product((Number(self.factor), cell)) if index[0] == self.row else cell
 
-    def backward(self, back: Backward) -> None:
-        back.into(0, self, back.gradient)
+
+def _is_row(row: int, vectors: Tensor) -> Tensor:
+    """True for the row (token, 1). Raises ValueError, in plain words, where there is none."""
+    check_place("row", row, len(vectors))
+    return torch.arange(len(vectors))[:, None] == row
 
 
 class SumLast(Operation):
@@ -203,16 +187,9 @@ class SumLast(Operation):
     in_latex = r"\textstyle\sum_k ({0})_{{j,k}}"
     in_torch = "{0}.sum(dim=-1)"
     in_words = "The entries of a row, added."
-
-    def value(self, products: Tensor) -> Tensor:
-        return products.sum(dim=-1)
-
-    def arithmetic(self, index: tuple[int, ...], products) -> Expression:
-        return Sum(row(products, (*index, 0)))
-
-    def backward(self, back: Backward) -> None:
-        (products,) = back.inputs
-        back.into(0, back.ops.Repeat(products.value.shape[-1], -1, new=True), back.gradient)
+    value = computed(torch.sum, dim=-1)
+    arithmetic = summed(-1)
+    backward = gradients(repeated(-1))
 
 
 class RunningSum(Operation):
@@ -223,16 +200,12 @@ class RunningSum(Operation):
     in_latex = r"\textstyle\sum_{{i \le j}} ({0})_i"
     in_torch = "{0}.cumsum(dim=0)"
     in_words = "The terms so far, added."
-
-    def value(self, terms: Tensor) -> Tensor:
-        return terms.cumsum(dim=0)
+    value = computed(torch.cumsum, dim=0)
+    backward = gradients(through(lambda *_: SumFromHere()))
 
     def arithmetic(self, index: tuple[int, ...], terms) -> Expression:
         last, *rest = index
         return Sum(tuple(terms.cell((place, *rest)) for place in range(last + 1)))
-
-    def backward(self, back: Backward) -> None:
-        back.into(0, back.ops.SumFromHere(), back.gradient)
 
 
 class SumFromHere(Operation):
@@ -245,6 +218,7 @@ class SumFromHere(Operation):
     in_latex = r"\textstyle\sum_{{i \ge j}} ({0})_i"
     in_torch = "{0}.flip(0).cumsum(dim=0).flip(0)"
     in_words = "This term and all that follow, added."
+    backward = gradients(through(lambda *_: RunningSum()))
 
     def value(self, terms: Tensor) -> Tensor:
         return terms.flip(0).cumsum(dim=0).flip(0)
@@ -253,6 +227,3 @@ class SumFromHere(Operation):
         first, *rest = index
         places = range(first, terms.value.shape[0])
         return Sum(tuple(terms.cell((place, *rest)) for place in places))
-
-    def backward(self, back: Backward) -> None:
-        back.into(0, RunningSum(), back.gradient)

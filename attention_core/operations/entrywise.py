@@ -7,8 +7,18 @@ import torch
 from torch import Tensor
 
 from ..expression import Called, Expression, Number, Product, Quotient, Sum, constant
-from .base import Backward, Operation
-from .given import written
+from .base import Backward, Operation, precision_of
+from .declared import (
+    as_it_is,
+    computed,
+    entrywise,
+    gradients,
+    likewise,
+    squared,
+    through,
+    times_result,
+    times_slope,
+)
 
 PRECISIONS = ("float32", "float16", "bfloat16")
 
@@ -17,7 +27,9 @@ class Shift(Operation):
     """One number added to every entry. (…) → (…)"""
 
     takes = "(…)"
+    in_torch = "{0} + {self.constant}"
     in_words = "A score, plus your constant."
+    backward = gradients(as_it_is)
 
     constant: float
 
@@ -27,14 +39,8 @@ class Shift(Operation):
     def formula(self, scores: str) -> str:
         return f"{scores} + {constant(self.constant)}".replace("+ -", "- ")
 
-    def code(self, scores: str) -> str:
-        return f"{scores} + {written(self.constant)}"
-
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
         return Sum((scores.cell(index), Number(self.constant)))
-
-    def backward(self, back: Backward) -> None:
-        back.into(0)
 
 
 class ScaleBy(Operation):
@@ -44,24 +50,18 @@ class ScaleBy(Operation):
     """
 
     takes = "(…)"
+    in_latex = r"{self.factor}\,{0}"
+    in_torch = "{self.factor} * {0}"
     in_words = "A score, times your factor."
+    backward = gradients(likewise)
 
     factor: float
 
     def value(self, scores: Tensor) -> Tensor:
         return self.factor * scores
 
-    def formula(self, scores: str) -> str:
-        return rf"{constant(self.factor)}\,{scores}"
-
-    def code(self, scores: str) -> str:
-        return f"{written(self.factor)} * {scores}"
-
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
         return Product((Number(self.factor), scores.cell(index)))
-
-    def backward(self, back: Backward) -> None:
-        back.into(0, self, back.gradient)
 
 
 class SoftCap(Operation):
@@ -73,7 +73,10 @@ class SoftCap(Operation):
     """
 
     takes = "(…)"
+    in_latex = r"{self.cap} \tanh\!\left({0} / {self.cap}\right)"
+    in_torch = "{self.cap} * ({0} / {self.cap}).tanh()"
     in_words = "A score, bent so that it never leaves the range from minus the cap to the cap."
+    backward = gradients(times_slope)
 
     cap: float
 
@@ -84,21 +87,9 @@ class SoftCap(Operation):
     def value(self, scores: Tensor) -> Tensor:
         return self.cap * (scores / self.cap).tanh()
 
-    def formula(self, scores: str) -> str:
-        cap = constant(self.cap)
-        return rf"{cap} \tanh\!\left({scores} / {cap}\right)"
-
-    def code(self, scores: str) -> str:
-        return f"{written(self.cap)} * ({scores} / {written(self.cap)}).tanh()"
-
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
         share = Quotient(scores.cell(index), Number(self.cap))
         return Product((Number(self.cap), Called(math.tanh, r"\tanh\!\left({}\right)", share)))
-
-    def backward(self, back: Backward) -> None:
-        (scores,) = back.inputs
-        slope = back.step("slope", back.ops.SoftCapSlope(self.cap), scores)
-        back.into(0, back.ops.Multiply(), back.gradient, slope)
 
 
 class Cast(Operation):
@@ -108,6 +99,7 @@ class Cast(Operation):
     in_latex = r"\mathrm{{{self.precision}}}({0})"
     in_torch = "{0}.to(torch.{self.precision}, copy=True)"
     in_words = "The nearest number that {self.precision} can hold."
+    backward = gradients(through(lambda _, back: Cast(precision_of(back.inputs[0].value))))
 
     precision: str
 
@@ -126,11 +118,6 @@ class Cast(Operation):
         pattern = rf"\mathrm{{{{{self.precision}}}}}({{}})"
         return Called(partial(_rounded, self.dtype), pattern, scores.cell(index))
 
-    def backward(self, back: Backward) -> None:
-        (scores,) = back.inputs
-        precision = str(scores.value.dtype).removeprefix("torch.")
-        back.into(0, back.ops.Cast(precision), back.gradient)
-
 
 class Square(Operation):
     """Every entry times itself. (…) → (…)"""
@@ -139,13 +126,8 @@ class Square(Operation):
     in_latex = "({0})^{{\\odot 2}}"
     in_torch = "{0}.square()"
     in_words = "The number times itself: never negative, and the larger the farther it is from 0."
-
-    def value(self, numbers: Tensor) -> Tensor:
-        return numbers.square()
-
-    def arithmetic(self, index: tuple[int, ...], numbers) -> Expression:
-        cell = numbers.cell(index)
-        return Product((cell, cell))
+    value = computed(torch.square)
+    arithmetic = entrywise(squared)
 
     def backward(self, back: Backward) -> None:
         double = back.step("double", back.ops.ScaleBy(2.0), *back.inputs)
@@ -159,15 +141,11 @@ class Exp(Operation):
     in_latex = "e^{{{0}}}"
     in_torch = "{0}.exp()"
     in_words = "e to the power of the number: never negative, and 1 where the number is 0."
-
-    def value(self, scores: Tensor) -> Tensor:
-        return scores.exp()
+    value = computed(torch.exp)
+    backward = gradients(times_result)
 
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
         return Called(partial(_power, scores.value.dtype), "e^{{{}}}", scores.cell(index))
-
-    def backward(self, back: Backward) -> None:
-        back.into(0, back.ops.Multiply(), back.gradient, back.result)
 
 
 def _rounded(dtype: torch.dtype, value: float) -> float:

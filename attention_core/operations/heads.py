@@ -6,8 +6,9 @@ Each of these only moves numbers, but for sums over heads.
 import torch
 from torch import Tensor
 
-from ..expression import Expression, Number, Product, Sum
-from .base import Backward, Operation, check_place, line, upright
+from ..expression import Expression, Number, Product
+from .base import Operation, check_place, upright
+from .declared import computed, gradients, likewise, summed, through
 
 
 class Move(Operation):
@@ -40,9 +41,8 @@ class Transpose(Move):
     takes = "(…, i, j)"
     in_torch = "{0}.mT.contiguous()"
     in_words = "Copied: rows and columns have changed places."
-
-    def value(self, matrix: Tensor) -> Tensor:
-        return _in_memory_of_its_own(matrix.mT)
+    value = computed(lambda matrix: _in_memory_of_its_own(matrix.mT))
+    backward = gradients(likewise)
 
     def formula(self, matrix: str) -> str:
         return upright(matrix)
@@ -50,9 +50,6 @@ class Transpose(Move):
     def source(self, index: tuple[int, ...], _) -> tuple[int, ...]:
         *lead, i, j = index
         return (*lead, j, i)
-
-    def backward(self, back: Backward) -> None:
-        back.into(0, self, back.gradient)
 
 
 class Permute(Transpose):
@@ -68,6 +65,7 @@ class SplitHeads(Move):
     """
 
     in_latex = r"\operatorname{{split}}_{{{self.n_heads}}}({0})"
+    backward = gradients(through(lambda own, _: JoinHeads(own.in_batch)))
 
     n_heads: int
     in_batch: bool = False
@@ -91,9 +89,6 @@ class SplitHeads(Move):
     def words(self) -> str:
         where = ", in every text" if self.in_batch else ""
         return f"Copied: head 0 takes the first columns, head 1 the next ones{where}."
-
-    def backward(self, back: Backward) -> None:
-        back.into(0, back.ops.JoinHeads(self.in_batch), back.gradient)
 
 
 class SplitWithoutTranspose(Move):
@@ -127,6 +122,9 @@ class JoinHeads(Move):
 
     in_latex = r"\operatorname{{concat}}\!\left({0}\right)"
     in_words = "Copied: the heads of a token stand side by side."
+    backward = gradients(
+        through(lambda own, back: SplitHeads(back.inputs[0].value.shape[-3], own.in_batch))
+    )
 
     in_batch: bool = False
 
@@ -146,10 +144,6 @@ class JoinHeads(Move):
         head, within = divmod(column, heads.value.shape[-1])
         return (*text, head, i, within)
 
-    def backward(self, back: Backward) -> None:
-        (heads,) = back.inputs
-        back.into(0, back.ops.SplitHeads(heads.value.shape[-3], self.in_batch), back.gradient)
-
 
 class RowsOfHeads(Move):
     """The rows of a matrix that belong to each head: (head·d, j) → (head, d, j)."""
@@ -158,6 +152,7 @@ class RowsOfHeads(Move):
     in_latex = r"\operatorname{{rows}}_{{{self.n_heads}}}({0})"
     in_torch = "{0}.unflatten(0, ({self.n_heads}, -1)).clone()"
     in_words = "Copied: the first rows meet head 0, the next ones head 1."
+    backward = gradients(through(lambda *_: JoinRowsOfHeads()))
 
     n_heads: int
 
@@ -169,9 +164,6 @@ class RowsOfHeads(Move):
         head, i, j = index
         return (head * (len(matrix.value) // self.n_heads) + i, j)
 
-    def backward(self, back: Backward) -> None:
-        back.into(0, back.ops.JoinRowsOfHeads(), back.gradient)
-
 
 class JoinRowsOfHeads(Move):
     """The rows of all heads below each other: (head, d, j) → (head·d, j)."""
@@ -180,17 +172,12 @@ class JoinRowsOfHeads(Move):
     in_latex = r"\operatorname{{stack}}({0})"
     in_torch = "{0}.flatten(0, 1).clone()"
     in_words = "Copied: the rows of head 0 first, then those of head 1."
-
-    def value(self, heads: Tensor) -> Tensor:
-        return heads.flatten(0, 1).clone()
+    value = computed(lambda heads: heads.flatten(0, 1).clone())
+    backward = gradients(through(lambda _, back: RowsOfHeads(len(back.inputs[0].value))))
 
     def source(self, index: tuple[int, ...], heads) -> tuple[int, ...]:
         i, j = index
         return (*divmod(i, heads.value.shape[1]), j)
-
-    def backward(self, back: Backward) -> None:
-        (heads,) = back.inputs
-        back.into(0, RowsOfHeads(len(heads.value)), back.gradient)
 
 
 class SumHeads(Operation):
@@ -201,16 +188,11 @@ class SumHeads(Operation):
     in_latex = r"\textstyle\sum_h {0}"
     in_torch = "{0}.sum(dim=0)"
     in_words = "What each head gives to this cell, added."
-
-    def value(self, heads: Tensor) -> Tensor:
-        return heads.sum(dim=0)
-
-    def arithmetic(self, index: tuple[int, ...], heads) -> Expression:
-        return Sum(line(heads, (0, *index), -3))
-
-    def backward(self, back: Backward) -> None:
-        (heads,) = back.inputs
-        back.into(0, back.ops.RepeatHeads(heads.value.shape[0], one=True), back.gradient)
+    value = computed(torch.sum, dim=0)
+    arithmetic = summed(0)
+    backward = gradients(
+        through(lambda _, back: back.ops.RepeatHeads(len(back.inputs[0].value), one=True))
+    )
 
 
 class SwitchOff(Operation):
@@ -223,6 +205,7 @@ class SwitchOff(Operation):
     in_latex = r"{0}\ \text{{without head }}{self.head}"
     in_torch = "{0} * (torch.arange(len({0})) != {self.head})[:, None, None]"
     in_words = "Times 0 where the head is switched off, times 1 where it is not."
+    backward = gradients(likewise)
 
     head: int
 
@@ -232,6 +215,3 @@ class SwitchOff(Operation):
 
     def arithmetic(self, index: tuple[int, ...], heads) -> Expression:
         return Product((Number(float(index[0] != self.head)), heads.cell(index)))
-
-    def backward(self, back: Backward) -> None:
-        back.into(0, self, back.gradient)

@@ -7,13 +7,16 @@ import torch
 from torch import Tensor
 from torch.nn.functional import layer_norm, silu
 
-from ..expression import Called, Cell, Expression, Number, Product, Quotient, Standardised, Sum
+from ..expression import Called, Expression, Number, Product, Quotient, Standardised, Sum
 from .base import Backward, Operation, row
+from .declared import computed, entrywise, gradients, times_slope
 
 EPSILON = 1e-5
 """Added to the variance by torch's `layer_norm`, so that equal entries do not divide by zero."""
 _CUBED = 0.044715
 """How much of the cube the approximation of GELU takes."""
+_HALF = Number(0.5, r"\tfrac{1}{2}")
+_ROOT = Number(math.sqrt(2 / math.pi), r"\sqrt{2/\pi}")
 
 
 class LayerNorm(Operation):
@@ -67,18 +70,9 @@ class ReLU(Operation):
     in_latex = r"\max(0, {0})"
     in_torch = "torch.relu({0})"
     in_words = "The number itself, or 0 if it is negative."
-
-    def value(self, vectors: Tensor) -> Tensor:
-        return torch.relu(vectors)
-
-    def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
-        cell: Cell = vectors.cell(index)
-        return Called(_positive_part, r"\max(0, {})", cell)
-
-    def backward(self, back: Backward) -> None:
-        (vectors,) = back.inputs
-        slope = back.step("slope", back.ops.ReLUSlope(), vectors)
-        back.into(0, back.ops.Multiply(), back.gradient, slope)
+    value = computed(torch.relu)
+    arithmetic = entrywise(lambda cell: Called(_positive_part, r"\max(0, {})", cell))
+    backward = gradients(times_slope)
 
 
 class GELU(Operation):
@@ -93,6 +87,7 @@ class GELU(Operation):
         "The number times the chance that a standard normal draw is smaller than it: a large "
         "number stays, a very negative one goes to 0, and in between the curve is smooth."
     )
+    backward = gradients(times_slope)
 
     tanh: bool = False
 
@@ -120,21 +115,9 @@ class GELU(Operation):
     def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
         # ½x (1 + erf) multiplied out: for negative numbers the bracket nearly cancels, and the two
         # terms say how exact the rest of it can be.
-        cell, half = vectors.cell(index), Number(0.5, r"\tfrac{1}{2}")
-        if self.tanh:
-            cubed = Product((Number(_CUBED, str(_CUBED)), cell, cell, cell))
-            root = Number(math.sqrt(2 / math.pi), r"\sqrt{2/\pi}")
-            inner = Product((root, Sum((cell, cubed))))
-            bent = Called(math.tanh, r"\tanh\!\left({}\right)", inner)
-        else:
-            share = Quotient(cell, Number(math.sqrt(2), r"\sqrt 2"))
-            bent = Called(math.erf, r"\operatorname{{erf}}\!\left({}\right)", share)
-        return Sum((Product((half, cell)), Product((half, cell, bent))))
-
-    def backward(self, back: Backward) -> None:
-        (vectors,) = back.inputs
-        slope = back.step("slope", back.ops.GELUSlope(self.tanh), vectors)
-        back.into(0, back.ops.Multiply(), back.gradient, slope)
+        cell = vectors.cell(index)
+        bend = _bent_by_tanh if self.tanh else _bent_by_erf
+        return Sum((Product((_HALF, cell)), Product((_HALF, cell, bend(cell)))))
 
 
 class SiLU(Operation):
@@ -150,18 +133,27 @@ class SiLU(Operation):
         "The number times a share between 0 and 1 that grows with it: a large number stays, a very "
         "negative one goes to 0."
     )
+    value = computed(silu)
+    arithmetic = entrywise(lambda cell: Product((cell, _share(cell))))
+    backward = gradients(times_slope)
 
-    def value(self, vectors: Tensor) -> Tensor:
-        return silu(vectors)
 
-    def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
-        cell = vectors.cell(index)
-        return Product((cell, Called(_logistic, r"\frac{{1}}{{1 + e^{{-{}}}}}", cell)))
+def _bent_by_erf(cell: Expression) -> Called:
+    """erf(x / √2), which is 2 Φ(x) − 1."""
+    share = Quotient(cell, Number(math.sqrt(2), r"\sqrt 2"))
+    return Called(math.erf, r"\operatorname{{erf}}\!\left({}\right)", share)
 
-    def backward(self, back: Backward) -> None:
-        (vectors,) = back.inputs
-        slope = back.step("slope", back.ops.SiLUSlope(), vectors)
-        back.into(0, back.ops.Multiply(), back.gradient, slope)
+
+def _bent_by_tanh(cell: Expression) -> Called:
+    """What stands for it in the approximation."""
+    cubed = Product((Number(_CUBED, str(_CUBED)), cell, cell, cell))
+    inner = Product((_ROOT, Sum((cell, cubed))))
+    return Called(math.tanh, r"\tanh\!\left({}\right)", inner)
+
+
+def _share(cell: Expression) -> Called:
+    """The logistic share of a number."""
+    return Called(_logistic, r"\frac{{1}}{{1 + e^{{-{}}}}}", cell)
 
 
 def _logistic(value: float) -> float:

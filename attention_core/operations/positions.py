@@ -3,8 +3,9 @@
 import torch
 from torch import Tensor
 
-from ..expression import Expression, Number, Product
-from .base import Operation, matched
+from ..expression import Expression, Number
+from .base import Operation
+from .declared import computed, entrywise, multiplied
 
 
 class WindowMask(Operation):
@@ -147,9 +148,5 @@ class LogicalAnd(Operation):
     in_latex = r"{0} \wedge {1}"
     in_torch = "{0} & {1}"
     in_words = "True where both masks let the query look: 1 times 1."
-
-    def value(self, left: Tensor, right: Tensor) -> Tensor:
-        return left & right
-
-    def arithmetic(self, index: tuple[int, ...], left, right) -> Expression:
-        return Product((matched(left, index), matched(right, index)))
+    value = computed(torch.bitwise_and)
+    arithmetic = entrywise(multiplied)

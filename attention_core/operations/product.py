@@ -5,6 +5,7 @@ from torch import Tensor
 
 from ..expression import Expression, Product, Sum
 from .base import Backward, Operation, matched, row, upright
+from .declared import computed
 
 
 class MatMul(Operation):
@@ -17,6 +18,7 @@ class MatMul(Operation):
     """
 
     signs = ("", "·", "=")
+    in_torch = "{0} @ {1}{self._turned}"
 
     transpose: bool = False
 
@@ -24,15 +26,16 @@ class MatMul(Operation):
     def takes(self) -> str:
         return "(…, k) (…, j, k)" if self.transpose else "(…, k) (…, k, j)"
 
+    @property
+    def _turned(self) -> str:
+        return ".mT" if self.transpose else ""
+
     def value(self, left: Tensor, right: Tensor) -> Tensor:
         return left @ (right.mT if self.transpose else right)
 
     def formula(self, left: str, right: str, bias: str | None = None) -> str:
         product = f"{left} {upright(right)}" if self.transpose else f"{left} {right}"
         return product if bias is None else f"{product} + {bias}"
-
-    def code(self, left: str, right: str) -> str:
-        return f"{left} @ {right}.mT" if self.transpose else f"{left} @ {right}"
 
     def arithmetic(self, index: tuple[int, ...], left, right, bias=None) -> Expression:
         *one_row, j = index
@@ -92,9 +95,7 @@ class MatVec(Operation):
     in_latex = "{0} {1}"
     in_torch = "{0} @ {1}"
     in_words = "A dot product: multiply the row and the vector entry by entry, then add."
-
-    def value(self, rows: Tensor, vector: Tensor) -> Tensor:
-        return rows @ vector
+    value = computed(torch.matmul)
 
     def arithmetic(self, index: tuple[int, ...], rows, vector) -> Expression:
         factors = row(rows, (*index, 0))
@@ -136,15 +137,14 @@ class MatMulByLoop(MatMul):
 class BatchedMatMul(MatMul):
     """One product for each head: (head, i, k) with (head, k, j) → (head, i, j), by `torch.bmm`."""
 
+    in_torch = "torch.bmm({0}, {1}{self._turned})"
+
     @property
     def takes(self) -> str:
         return "(head, i, k) (head, j, k)" if self.transpose else "(head, i, k) (head, k, j)"
 
     def value(self, left: Tensor, right: Tensor) -> Tensor:
         return torch.bmm(left, right.mT if self.transpose else right)
-
-    def code(self, left: str, right: str) -> str:
-        return f"torch.bmm({left}, {right}.mT)" if self.transpose else f"torch.bmm({left}, {right})"
 
 
 class MatMulUpright(MatMul):
@@ -176,12 +176,8 @@ class Affine(MatMul):
 
     takes = "(…, k) (…, k, j) (j)"
     signs = ("", "·", "+", "=")
-
-    def value(self, left: Tensor, right: Tensor, bias: Tensor) -> Tensor:
-        return left @ right + bias
-
-    def code(self, left: str, right: str, bias: str) -> str:
-        return f"{left} @ {right} + {bias}"
+    in_torch = "{0} @ {1} + {2}"
+    value = computed(lambda left, right, bias: left @ right + bias)
 
     def words(self) -> str:
         return "Each entry of the row times its row of the matrix, added up, and the bias with it."
@@ -194,12 +190,10 @@ class Linear(MatMul):
 
     takes = "(…, k) (j, k) (j)"
     signs = ("", "·", "+", "=")
+    value = computed(torch.nn.functional.linear)
 
     def __init__(self) -> None:
         super().__init__(transpose=True)
-
-    def value(self, vectors: Tensor, matrix: Tensor, bias: Tensor | None = None) -> Tensor:
-        return torch.nn.functional.linear(vectors, matrix, bias)
 
     def code(self, *names: str) -> str:
         return f"torch.nn.functional.linear({', '.join(names)})"

@@ -1,9 +1,11 @@
 """The steps of which a softmax and a division by the sum are made, along the last axis."""
 
+import torch
 from torch import Tensor
 
 from ..expression import Difference, Expression, Largest, Number, Product, Quotient, Sum
-from .base import Backward, Operation, line, matched, row
+from .base import Backward, Operation, line, row
+from .declared import computed, entrywise, gradients, through
 
 
 class RowLargest(Operation):
@@ -13,9 +15,7 @@ class RowLargest(Operation):
     chooses = True
     in_torch = "{0}.amax(dim=-1, keepdim=True)"
     in_words = "The largest score of the row."
-
-    def value(self, scores: Tensor) -> Tensor:
-        return scores.amax(dim=-1, keepdim=True)
+    value = computed(torch.amax, dim=-1, keepdim=True)
 
     def formula(self, scores: str) -> str:
         return rf"\max_j {_entry(scores)}"
@@ -36,6 +36,9 @@ class RowSum(Operation):
     signs = ("", "Σ")
     in_torch = "{0}.sum(dim={self.dim}, keepdim=True)"
     in_words = "The numbers of the row, added."
+    backward = gradients(
+        through(lambda own, back: back.ops.Repeat(back.inputs[0].value.shape[own.dim], own.dim))
+    )
 
     dim: int = -1
 
@@ -48,10 +51,6 @@ class RowSum(Operation):
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
         return Sum(line(scores, index, self.dim))
 
-    def backward(self, back: Backward) -> None:
-        (scores,) = back.inputs
-        back.into(0, back.ops.Repeat(scores.value.shape[self.dim], self.dim), back.gradient)
-
 
 class Divide(Operation):
     """Every entry divided by its row's one number. (…, key), (…, 1) → (…, key)"""
@@ -61,21 +60,17 @@ class Divide(Operation):
     in_latex = r"\frac{{{0}}}{{{1}}}"
     in_torch = "{0} / {1}"
     in_words = "A number divided by the sum of its row."
-
-    def value(self, scores: Tensor, number: Tensor) -> Tensor:
-        return scores / number
-
-    def arithmetic(self, index: tuple[int, ...], scores, number) -> Expression:
-        return Quotient(matched(scores, index), matched(number, index))
+    value = computed(torch.div)
+    arithmetic = entrywise(Quotient)
 
     def backward(self, back: Backward) -> None:
         _, number = back.inputs
-        back.into(0, type(self)(), back.gradient, number)
+        back.into(0, self, back.gradient, number)
         if back.wants(1):
             weighed = back.step("weighed", back.ops.Multiply(), back.gradient, back.result)
             total = back.row("total", back.ops.RowSum(), weighed)
             less = back.row("less", back.ops.ScaleBy(-1.0), total)
-            back.into(1, type(self)(), less, number)
+            back.into(1, self, less, number)
 
 
 class SoftmaxJacobian(Operation):

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from ..expression import Called, Difference, Expression, Hidden, Largest, Product, Sum
 from .base import Backward, Operation, matched
+from .declared import as_it_is, computed, entrywise, gradients, times
 from .entrywise import _power
 from .rowwise import Divide
 
@@ -25,12 +26,8 @@ class RunningMaximum(Operation):
     in_latex = r"\max\!\left({0},\ {1}\right)"
     in_torch = "torch.maximum({0}, {1})"
     in_words = "The larger of two: the maximum so far, and that of the new numbers."
-
-    def value(self, before: Tensor, new: Tensor) -> Tensor:
-        return torch.maximum(before, new)
-
-    def arithmetic(self, index: tuple[int, ...], before, new) -> Expression:
-        return Largest((matched(before, index), matched(new, index)), compared=True)
+    value = computed(torch.maximum)
+    arithmetic = entrywise(lambda *both: Largest(both, compared=True))
 
     def backward(self, back: Backward) -> None:
         before, new = back.inputs
@@ -97,19 +94,9 @@ class RescaleAndAdd(Operation):
     in_latex = r"{1} \odot {0} + {2}"
     in_torch = "{0} * {1} + {2}"
     in_words = "What was there so far, shrunk to the new maximum, plus what this tile brings."
-
-    def value(self, before: Tensor, shrink: Tensor, new: Tensor) -> Tensor:
-        return before * shrink + new
-
-    def arithmetic(self, index: tuple[int, ...], before, shrink, new) -> Expression:
-        shrunk = Product((matched(before, index), matched(shrink, index)))
-        return Sum((shrunk, matched(new, index)))
-
-    def backward(self, back: Backward) -> None:
-        before, shrink, _ = back.inputs
-        back.into(0, back.ops.Multiply(), back.gradient, shrink)
-        back.into(1, back.ops.Multiply(), back.gradient, before)
-        back.into(2)
+    value = computed(lambda before, shrink, new: before * shrink + new)
+    arithmetic = entrywise(lambda before, shrink, new: Sum((Product((before, shrink)), new)))
+    backward = gradients(times(1), times(0), as_it_is)
 
 
 class MaskedDivide(Divide):
@@ -118,9 +105,7 @@ class MaskedDivide(Divide):
     """
 
     in_torch = "({0} / {1}).masked_fill({1} == 0, 0.0)"
-
-    def value(self, scores: Tensor, number: Tensor) -> Tensor:
-        return (scores / number).masked_fill(number == 0, 0.0)
+    value = computed(lambda scores, number: (scores / number).masked_fill(number == 0, 0.0))
 
     def arithmetic(self, index: tuple[int, ...], scores, number) -> Expression:
         if (less := matched(number, index)).value == 0:

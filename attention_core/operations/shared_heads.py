@@ -3,8 +3,9 @@
 import torch
 from torch import Tensor
 
-from ..expression import Expression, Number, Quotient, Sum
+from ..expression import Expression
 from .base import Backward, Operation
+from .declared import computed, mean_of
 from .heads import Move, _check_shared, _in_memory_of_its_own
 
 
@@ -50,9 +51,8 @@ class RepeatHeads(Move):
         return f"Copied: {self.times} query heads share one head of keys and values."
 
     def backward(self, back: Backward) -> None:
-        back.into(
-            0, back.ops.SumHeads() if self.one else back.ops.SumGroups(self.times), back.gradient
-        )
+        summed = back.ops.SumHeads() if self.one else back.ops.SumGroups(self.times)
+        back.into(0, summed, back.gradient)
 
 
 class MeanHeads(Operation):
@@ -80,8 +80,7 @@ class MeanHeads(Operation):
     def arithmetic(self, index: tuple[int, ...], heads) -> Expression:
         group, i, j = index
         first = group * self.times
-        cells = tuple(heads.cell((first + at, i, j)) for at in range(self.times))
-        return Quotient(Sum(cells), Number(float(self.times)))
+        return mean_of(heads.cell((first + at, i, j)) for at in range(self.times))
 
     def backward(self, back: Backward) -> None:
         share = back.step("share", back.ops.ScaleBy(1 / self.times), back.gradient)
@@ -147,9 +146,7 @@ class JoinRows(Operation):
     in_latex = r"\begin{{bmatrix}} {0} \\ {1} \end{{bmatrix}}"
     in_torch = "torch.cat(({0}, {1}), dim=-2)"
     in_words = "Copied: first the rows that were there before, then the new ones."
-
-    def value(self, first: Tensor, then: Tensor) -> Tensor:
-        return torch.cat((first, then), dim=-2)
+    value = computed(lambda first, then: torch.cat((first, then), dim=-2))
 
     def arithmetic(self, index: tuple[int, ...], first, then) -> Expression:
         *lead, i, j = index

@@ -14,14 +14,10 @@ from ..expression import (
     Product,
     Quotient,
     Sum,
-    constant,
 )
 from .base import Backward, Operation, matched, row
-from .given import written
-from .layers import _CUBED, _logistic
-
-_HALF = Number(0.5, r"\tfrac{1}{2}")
-_ROOT = math.sqrt(2 / math.pi)
+from .declared import entrywise, squared
+from .layers import _CUBED, _HALF, _ROOT, _bent_by_erf, _bent_by_tanh, _share
 
 
 class _Slope(Operation):
@@ -37,12 +33,10 @@ class ReLUSlope(_Slope):
     in_latex = r"[\,{0} > 0\,]"
     in_torch = "({0} > 0).to({0}.dtype)"
     in_words = "1 where the number is above 0, which lets its gradient through; 0 where it is not."
+    arithmetic = entrywise(lambda cell: Called(_is_positive, r"[\,{} > 0\,]", cell))
 
     def value(self, vectors: Tensor) -> Tensor:
         return (vectors > 0).to(vectors.dtype)
-
-    def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
-        return Called(_is_positive, r"[\,{} > 0\,]", vectors.cell(index))
 
 
 class GELUSlope(_Slope):
@@ -56,8 +50,8 @@ class GELUSlope(_Slope):
 
     def value(self, vectors: Tensor) -> Tensor:
         if self.tanh:
-            bent = (_ROOT * (vectors + _CUBED * vectors**3)).tanh()
-            steep = _ROOT * (1 + 3 * _CUBED * vectors**2)
+            bent = (_ROOT.known * (vectors + _CUBED * vectors**3)).tanh()
+            steep = _ROOT.known * (1 + 3 * _CUBED * vectors**2)
             return 0.5 * (1 + bent) + 0.5 * vectors * (1 - bent**2) * steep
         density = (-0.5 * vectors**2).exp() / (2 * math.pi) ** 0.5
         return 0.5 * (1 + (vectors / 2**0.5).erf()) + vectors * density
@@ -78,17 +72,14 @@ class GELUSlope(_Slope):
     def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
         cell = vectors.cell(index)
         if not self.tanh:
-            share = Quotient(cell, Number(math.sqrt(2), r"\sqrt 2"))
-            bent = Called(math.erf, r"\operatorname{{erf}}\!\left({}\right)", share)
+            bent = _bent_by_erf(cell)
             power = Called(math.exp, "e^{{{}}}", Product((Number(-0.5), cell, cell)))
             density = Quotient(power, Number(math.sqrt(2 * math.pi), r"\sqrt{2\pi}"))
             return Sum((_HALF, Product((_HALF, bent)), Product((cell, density))))
-        root = Number(_ROOT, r"\sqrt{2/\pi}")
-        cubed = Product((Number(_CUBED, str(_CUBED)), cell, cell, cell))
-        bent = Called(math.tanh, r"\tanh\!\left({}\right)", Product((root, Sum((cell, cubed)))))
-        left = Difference(Number(1.0), Product((bent, bent)))
+        bent = _bent_by_tanh(cell)
+        left = Difference(Number(1.0), squared(bent))
         thrice = Product((Number(3 * _CUBED, rf"3 \cdot {_CUBED}"), cell, cell))
-        steep = Product((root, Sum((Number(1.0), thrice))))
+        steep = Product((_ROOT, Sum((Number(1.0), thrice))))
         return Sum((_HALF, Product((_HALF, bent)), Product((_HALF, cell, left, steep))))
 
 
@@ -105,7 +96,7 @@ class SiLUSlope(_Slope):
 
     def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
         cell = vectors.cell(index)
-        share = Called(_logistic, r"\frac{{1}}{{1 + e^{{-{}}}}}", cell)
+        share = _share(cell)
         rest = Product((cell, Difference(Number(1.0), share)))
         return Product((share, Sum((Number(1.0), rest))))
 
@@ -113,18 +104,14 @@ class SiLUSlope(_Slope):
 class SoftCapSlope(_Slope):
     """The slope of `SoftCap`, 1 − tanh²(entry / cap), which is 1 / cosh²(entry / cap). (…) → (…)"""
 
+    in_latex = r"1 / \cosh^2\!\left({0} / {self.cap}\right)"
+    in_torch = "({0} / {self.cap}).cosh() ** -2"
     in_words = "How steep the bent curve is at the score: 1 in its middle, near 0 at the cap."
 
     cap: float
 
     def value(self, scores: Tensor) -> Tensor:
         return (scores / self.cap).cosh() ** -2
-
-    def formula(self, scores: str) -> str:
-        return rf"1 / \cosh^2\!\left({scores} / {constant(self.cap)}\right)"
-
-    def code(self, scores: str) -> str:
-        return f"({scores} / {written(self.cap)}).cosh() ** -2"
 
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
         share = Quotient(scores.cell(index), Number(self.cap))
@@ -197,7 +184,7 @@ class RowLength(Operation):
         return length if vectors.dtype == torch.float64 else length.float()
 
     def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
-        squares = tuple(Product((cell, cell)) for cell in row(vectors, index))
+        squares = tuple(map(squared, row(vectors, index)))
         return Called(math.sqrt, r"\sqrt{{{}}}", Sum(squares))
 
     def backward(self, back: Backward) -> None:
