@@ -81,7 +81,10 @@ class Operation:
     """What `formula` gives: {0} is the symbol of the first operand, {self.width} a setting, and a
     float is written as LaTeX."""
     in_torch: str = ""
-    """What `code` gives, likewise from the names of the operands; a float is written as Python."""
+    """What `code` gives, likewise from the names of the operands; a float is written as Python.
+    {T[1]} is the second operand transposed, in both."""
+    adds_third: ClassVar[bool] = False
+    """Whether both end with the third operand, a bias, which is added where there is one."""
     in_words: str = ""
     """What `words` gives."""
     no_gradient: ClassVar[str] = ""
@@ -104,11 +107,19 @@ class Operation:
 
     def formula(self, *symbols: str) -> str:
         """LaTeX of the right-hand side, from the symbols of the operands."""
-        return self.in_latex.format(*symbols, self=_Settings(self, constant))
+        return self._filled(self.in_latex, symbols, constant, upright)
 
     def code(self, *names: str) -> str:
         """The PyTorch expression, from the names of the operands."""
-        return self.in_torch.format(*names, self=_Settings(self, written))
+        return self._filled(self.in_torch, names, written, "{}.mT".format)
+
+    def _filled(
+        self, template: str, operands: tuple[str, ...], write: Callable, turn: Callable[[str], str]
+    ) -> str:
+        if self.adds_third and len(operands) > 2:
+            template += " + {2}"
+        settings = _Settings(self, write)
+        return template.format(*operands, self=settings, T=[turn(each) for each in operands])
 
     def arithmetic(self, index: tuple[int, ...], *operands: Operand) -> Expression:
         """The arithmetic of one cell of the result, its leaves being cells of the operands."""

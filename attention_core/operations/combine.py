@@ -68,8 +68,9 @@ class Multiply(Operation):
     def value(self, left: Tensor, right: Tensor) -> Tensor:
         return (left[:, None] if self.by_row else left) * right
 
-    def code(self, left: str, right: str) -> str:
-        return f"{left}[:, None] * {right}" if self.by_row else f"{left} * {right}"
+    @property
+    def in_torch(self) -> str:
+        return "{0}[:, None] * {1}" if self.by_row else "{0} * {1}"
 
     def arithmetic(self, index: tuple[int, ...], left, right) -> Expression:
         factor = left.cell(index[:1]) if self.by_row else matched(left, index)

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from ..expression import Expression, Number, Product
-from .base import Operation, check_place, upright
+from .base import Operation, check_place
 from .declared import computed, gradients, likewise, summed, through
 
 
@@ -39,13 +39,11 @@ class Transpose(Move):
     """Rows become columns: (…, i, j) → (…, j, i)."""
 
     takes = "(…, i, j)"
-    in_torch = "{0}.mT.contiguous()"
+    in_latex = "{T[0]}"
+    in_torch = "{T[0]}.contiguous()"
     in_words = "Copied: rows and columns have changed places."
     value = computed(lambda matrix: _in_memory_of_its_own(matrix.mT))
     backward = gradients(likewise)
-
-    def formula(self, matrix: str) -> str:
-        return upright(matrix)
 
     def source(self, index: tuple[int, ...], _) -> tuple[int, ...]:
         *lead, i, j = index

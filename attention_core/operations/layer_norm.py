@@ -178,6 +178,9 @@ class ScaleShift(Operation):
 
     takes = "(…, d) (d) (d)"
     signs = ("", "⊙", "+", "=")
+    in_latex = r"{1} \odot {0}"
+    in_torch = "{0} * {1}"
+    adds_third = True
     in_words = (
         "The entry times the gain of its column, plus the bias of its column if there is one."
     )
@@ -186,13 +189,6 @@ class ScaleShift(Operation):
     def value(self, vectors: Tensor, gain: Tensor, bias: Tensor | None = None) -> Tensor:
         scaled = vectors * gain
         return scaled if bias is None else scaled + bias
-
-    def formula(self, vectors: str, gain: str, bias: str | None = None) -> str:
-        scaled = rf"{gain} \odot {vectors}"
-        return scaled if bias is None else f"{scaled} + {bias}"
-
-    def code(self, vectors: str, gain: str, bias: str | None = None) -> str:
-        return f"{vectors} * {gain}" if bias is None else f"{vectors} * {gain} + {bias}"
 
     def arithmetic(self, index: tuple[int, ...], vectors, gain, bias=None) -> Expression:
         scaled = Product((vectors.cell(index), gain.cell(index[-1:])))

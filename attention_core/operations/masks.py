@@ -152,10 +152,10 @@ class MaskedFill(Operation):
             return Seen(matched(scores, index), may_look)
         return Hidden((may_look,), r"\text{hidden by the mask}", self.fill)
 
-    def words(self) -> str:
-        if self.fill == -math.inf:
-            return "Copied where the query may look; minus infinity where it may not."
-        return f"Copied where the query may look; {self.fill:g} where it may not."
+    @property
+    def in_words(self) -> str:
+        instead = "minus infinity" if self.fill == -math.inf else f"{self.fill:g}"
+        return f"Copied where the query may look; {instead} where it may not."
 
     def backward(self, back: Backward) -> None:
         _, mask = back.inputs
@@ -167,11 +167,10 @@ class MaskGradient(MaskedFill):
     nothing any more. (…, query, key), (…, query, key) → (…, query, key)
     """
 
+    in_words = "Copied where the query may look; 0 where it may not, since nothing depends on it."
+
     def __init__(self) -> None:
         super().__init__(fill=0.0)
-
-    def words(self) -> str:
-        return "Copied where the query may look; 0 where it may not, since nothing depends on it."
 
 
 class Renormalise(SumNormalise):

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from ..expression import Expression, Number, Product, Seen, Sum
-from .base import Backward, Operation, check_place, matched, upright
+from .base import Backward, Operation, check_place, matched
 from .declared import added, as_it_is, computed, entrywise, gradients, repeated, summed, through
 
 
@@ -63,13 +63,11 @@ class TransposedMatMul(Operation):
 
     takes = "(…, i, k) (…, i, j)"
     signs = ("", "·", "=")
-    in_torch = "{0}.mT @ {1}"
+    in_latex = "{T[0]} {1}"
+    in_torch = "{T[0]} @ {1}"
     in_words = "A sum over all rows: an entry of the left row times one of the right row."
     transpose_first = True
     value = computed(lambda left, right: left.mT @ right)
-
-    def formula(self, left: str, right: str) -> str:
-        return f"{upright(left)} {right}"
 
     def arithmetic(self, index: tuple[int, ...], left, right) -> Expression:
         *lead, k, j = index
