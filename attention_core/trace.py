@@ -163,9 +163,13 @@ def is_shares(step: Step) -> bool:
     return names_shares and step.value.is_floating_point()
 
 
-def listed(step: Step) -> Step:
-    """The same step; where it is small, with its numbers in a list, for one who reads many."""
-    return _Listed(step) if step.value.numel() <= _FEW else step
+def listed(step: Step, name: str = "") -> Step:
+    """The same step, under another name where one is given; where it is small, with its numbers in
+    a list, for one who reads many.
+    """
+    kind = _Listed if step.value.numel() <= _FEW else Step
+    kept = None if step.is_shared else step.value
+    return kind(name or step.name, kept, step.axes, step.operation, step.inputs, step.symbol)
 
 
 class _Listed(Step):
@@ -173,18 +177,19 @@ class _Listed(Step):
 
     __slots__ = ("_cells", "_numbers")
 
-    def __init__(self, step: Step) -> None:
-        super().__init__(step.name, step.value, step.axes, step.operation, step.inputs, step.symbol)
-        self._numbers = step.value.tolist()
+    def __init__(self, *known: object) -> None:
+        super().__init__(*known)
+        self._numbers = self.value.tolist()
         self._cells: dict[tuple[int, ...], Cell] = {}
 
     def cell(self, index: tuple[int, ...]) -> Cell:
-        if index not in self._cells:
+        found = self._cells.get(index)
+        if found is None:
             number = self._numbers
             for place in index:
                 number = number[place]
-            self._cells[index] = Cell(self.name, index, float(number))
-        return self._cells[index]
+            found = self._cells[index] = Cell(self.name, index, float(number))
+        return found
 
 
 def head_at(axes: Sequence[str], index: Sequence[int]) -> int | None:
@@ -238,7 +243,7 @@ class Trace(Shown, Mapping[str, Step]):
         """
         if not name.isidentifier():
             raise ValueError(f"{name!r} cannot name a step: it must be a Python identifier")
-        if name in NOT_A_NAME or name.startswith("_"):
+        if name in NOT_A_NAME or name[0] == "_":
             raise ValueError(f"{name!r} cannot name a step: it has a meaning in the program")
         if name in self._steps:
             raise ValueError(f"the trace already has a step {name!r}; a value is never rebound")
@@ -247,7 +252,7 @@ class Trace(Shown, Mapping[str, Step]):
                 raise ValueError(
                     f"{name!r} is made from {operand.name!r}, not a step of this trace"
                 )
-        common = shared(operation, *(operand.operation for operand in inputs))
+        common = shared(operation, *[operand.operation for operand in inputs])
         own = operation.value(*[operand.value for operand in inputs]) if common is None else None
         self._check_axes(name, own if common is None else common, axes)
         made = Step(name, own, axes, operation, inputs, symbol or symbol_of(name))
@@ -262,7 +267,7 @@ class Trace(Shown, Mapping[str, Step]):
                 f"{name!r} has {len(shape)} axes, of lengths {tuple(shape)}, "
                 f"but {len(axes)} names: {axes}"
             )
-        if len(set(axes)) < len(axes):
+        if len({*axes}) < len(axes):
             twice = next(axis for axis in axes if axes.count(axis) > 1)
             raise ValueError(
                 f"{name!r} has the axis {twice!r} twice: name each axis by its role, such as "
