@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .expression import Cell, Expression, OutOfRange
-from .operations.base import Operation
+from .operations.base import Operation, kind_of
 from .operations.given import shared
 from .shown import Shown
 from .symbols import GRADIENT, symbol_of
@@ -126,7 +126,7 @@ class Step(Shown):
         range_ = torch.finfo(self.value.dtype)
         too_large = max(filter(math.isfinite, made.on_the_way()), default=0.0) > range_.max
         too_small = _TINY < abs(made.value) < range_.smallest_normal
-        precision = str(self.value.dtype).removeprefix("torch.")
+        precision = kind_of(self.value)
         if too_large or too_small:
             return OutOfRange(made, has, f"too small or too large a number for {precision}")
         if made.cancels(range_.eps):

@@ -229,7 +229,7 @@ def row(operand: Operand, index: tuple[int, ...]) -> tuple[Cell, ...]:
     return tuple(operand.cell((*index[:-1], column)) for column in range(operand.value.shape[-1]))
 
 
-def precision_of(tensor: Tensor) -> str:
+def kind_of(tensor: Tensor) -> str:
     """The kind of its numbers in a word, such as float32."""
     return str(tensor.dtype).removeprefix("torch.")
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from ..expression import Called, Difference, Expression, Number, Product, Quotient, Sum, constant
-from .base import Backward, Operation, check_place, matched, precision_of
+from .base import Backward, Operation, check_place, kind_of, matched
 from .declared import (
     added,
     as_it_is,
@@ -103,7 +103,7 @@ class Cast(Operation):
     in_latex = r"\mathrm{{{self.precision}}}({0})"
     in_torch = "{0}.to(torch.{self.precision}, copy=True)"
     in_words = "The nearest number that {self.precision} can hold."
-    backward = gradients(through(lambda _, back: Cast(precision_of(back.inputs[0].value))))
+    backward = gradients(through(lambda _, back: Cast(kind_of(back.inputs[0].value))))
 
     precision: str
 

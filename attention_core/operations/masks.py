@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from ..expression import Expression, Hidden, Number, Quotient, Seen, Sum, constant
-from .base import Backward, Operation, check_place, matched, precision_of, row, written
+from .base import Backward, Operation, check_place, kind_of, matched, row, written
 from .declared import gradients, likewise
 from .normalise import SumNormalise
 
@@ -109,7 +109,7 @@ def check_mask(mask: Tensor, scores: Tensor) -> None:
     """Raises ValueError, in plain words, where a mask cannot hide cells of these scores."""
     if mask.dtype != torch.bool:
         raise ValueError(
-            f"a mask is True where a query may look, but this one is {precision_of(mask)}: make it "
+            f"a mask is True where a query may look, but this one is {kind_of(mask)}: make it "
             "one of True and False, such as `mask > 0`"
         )
     if not _spreads_over(tuple(mask.shape), tuple(scores.shape)):
