@@ -96,9 +96,13 @@ class Step(Shown):
         """What the operation does, in one sentence without any of the learner's text."""
         return self.operation.words()
 
+    def number(self, index: tuple[int, ...]) -> float:
+        """One of its numbers."""
+        return float(self.value[index])
+
     def cell(self, index: tuple[int, ...]) -> Cell:
         """One cell as a leaf of an arithmetic."""
-        return Cell(self.name, index, float(self.value[index]))
+        return Cell(self.name, index, self.number(index))
 
     def arithmetic(self, index: tuple[int, ...]) -> Expression:
         """How the cell at `index` comes about, from cells of the steps this one is made from.
@@ -108,7 +112,7 @@ class Step(Shown):
         if not self.has(index):
             raise IndexError(f"{self.name} has no cell {list(index)}: its shape is {self.shape}")
         made = self.operation.arithmetic(index, *self.inputs)
-        return self._in_range(made, float(self.value[index]))
+        return self._in_range(made, self.number(index))
 
     def arithmetics(self, cells: Iterable[tuple[int, ...]]) -> Iterator[Expression]:
         """How each of many cells comes about: the same, several times as fast."""
@@ -116,7 +120,7 @@ class Step(Shown):
         own = listed(self)
         for index in cells:
             made = self.operation.arithmetic(index, *inputs)
-            yield self._in_range(made, own.cell(index).known)
+            yield self._in_range(made, own.number(index))
 
     def _in_range(self, made: Expression, has: float) -> Expression:
         """An arithmetic, which is done in float64, or what this tensor's precision left of it."""
@@ -182,13 +186,16 @@ class _Listed(Step):
         self._numbers = self.value.tolist()
         self._cells: dict[tuple[int, ...], Cell] = {}
 
+    def number(self, index: tuple[int, ...]) -> float:
+        number = self._numbers
+        for place in index:
+            number = number[place]
+        return float(number)
+
     def cell(self, index: tuple[int, ...]) -> Cell:
         found = self._cells.get(index)
         if found is None:
-            number = self._numbers
-            for place in index:
-                number = number[place]
-            found = self._cells[index] = Cell(self.name, index, float(number))
+            found = self._cells[index] = super().cell(index)
         return found
 
 
