@@ -10,7 +10,7 @@ from .. import operations as ops
 from ..trace import Trace
 from .builder import attend_steps, check_shapes
 from .options import Options
-from .own_tensors import check_same_kind, give, labelled, own
+from .own_tensors import check_same_kind, give, given_labels, own
 
 SHARED = {"head": "kv_head"}
 """How the axis of key heads is called where several query heads share one."""
@@ -69,7 +69,7 @@ def attend_tensors(
     if n_past and not query_labels:
         n_queries = tensors["queries"].shape[-2]
         query_labels = [f"place {n_past + query}" for query in range(n_queries)]
-    trace = labelled(query=query_labels, key=key_labels)
+    trace = Trace(**given_labels(query=query_labels, key=key_labels))
     check_shapes(tensors, front)
     width = "d_head" if "head" in front else "d_query"
     steps = {

@@ -17,7 +17,7 @@ from ..trace import Step, Trace
 from .builder import Heads, attend_projected, check_rows, project, times
 from .model_config import ModelConfig
 from .options import Options
-from .own_tensors import give, labelled, own
+from .own_tensors import give, given_labels, own
 
 LARGEST = 2**28
 """The most numbers of a matrix that is read: 1 GiB as float32, as in a model of 405 billion."""
@@ -83,7 +83,7 @@ def from_checkpoint(
         of_model["window"] = config.window - 1, None
     chosen = Options.of(of_model | options)
     numbers = own("hidden_states", hidden_states, (2, 3)).float()
-    trace = labelled(token=tokens, query=tokens, key=tokens)
+    trace = Trace(**given_labels(token=tokens, query=tokens, key=tokens))
     axes = (*(("batch",) if numbers.ndim == 3 else ()), "token", "d_in")
     vectors = give(trace, "hidden_states", numbers, axes)
     read = _Reader(trace, found, beginning)

@@ -8,7 +8,7 @@ from ..recipes import ROLES
 from ..trace import Trace
 from .builder import Heads, attend_projected, check_rows, project, times
 from .options import Options
-from .own_tensors import check_same_kind, give, labelled, own, sizes
+from .own_tensors import check_same_kind, give, given_labels, own, sizes
 
 
 def attend_vectors(
@@ -62,7 +62,8 @@ def attend_vectors(
     batch = ("batch",) if tensors["embeddings"].ndim == 3 else ()
     key_axis = "new_key" if "past_keys" in tensors else "key"
     labels = {"token": tokens, "query": tokens, "other": other_tokens}
-    trace = labelled(**labels, **{key_axis: tokens if others is None else other_tokens})
+    labels[key_axis] = tokens if others is None else other_tokens
+    trace = Trace(**given_labels(**labels))
     asked = give(trace, "embeddings", tensors["embeddings"], (*batch, "token", "d_in"))
     sources = dict.fromkeys(ROLES, asked)
     if others is not None:

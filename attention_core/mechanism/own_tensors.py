@@ -52,9 +52,9 @@ def as_tensor(name: str, numbers: Tensor | Sequence) -> Tensor:
     return tensor
 
 
-def labelled(**labels: Sequence[str]) -> Trace:
-    """A trace with the names of the places of each axis for which some are given."""
-    return Trace(**{axis: names for axis, names in labels.items() if names})
+def given_labels(**labels: Sequence[str]) -> dict[str, Sequence[str]]:
+    """The names of places, of those axes for which some are given."""
+    return {axis: names for axis, names in labels.items() if names}
 
 
 def give(
