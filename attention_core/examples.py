@@ -97,9 +97,6 @@ _SORRY_DAVE = Inputs(
     seed=SORRY_DAVE_SEED,
     d_in=32,
 )
-# The notebook has no matrices on the feature axis, so these are ours.
-_SORRY_DAVE_PROJECTIONS = Projections(d_query=8, d_value=8, start="linear")
-_SORRY_DAVE_HEADS = HeadsRecipe(n_heads=4, d_head=8, d_value=8, d_model=32, seed=None)
 _JOURNEY = Inputs(
     "Your journey starts with one step",
     tokenizer="blanks",
@@ -178,6 +175,20 @@ _HEADS = GivenHeads(
 )
 _TRAINED = heads()
 
+_SORRY_DAVE_EXAMPLE = Example(
+    "sorry_dave",
+    "Sorry Dave, I'm afraid I can't do that.",
+    "32 numbers for each word: enough for you to see what dividing the scores by √32 changes.",
+    "sorry_dave",
+    replace(_SORRY_DAVE, skipped_draws=652_920),
+    divide="sqrt_d",
+    query=3,
+    token=3,
+    # The notebook has no matrices on the feature axis, so these are ours.
+    projections=Projections(d_query=8, d_value=8, start="linear"),
+    heads=HeadsRecipe(n_heads=4, d_head=8, d_value=8, d_model=32, seed=None),
+    source="Entschuldige Dave, das kann ich leider nicht tun.",
+)
 EXAMPLES = {
     example.name: example
     for example in (
@@ -263,32 +274,15 @@ EXAMPLES = {
             heads=HeadsRecipe(seed=123),
             source="Your step starts one journey",
         ),
-        Example(
-            "sorry_dave",
-            "Sorry Dave, I'm afraid I can't do that.",
-            "32 numbers for each word: enough for you to see what dividing the scores by √32 "
-            "changes.",
-            "sorry_dave",
-            replace(_SORRY_DAVE, skipped_draws=652_920),
-            divide="sqrt_d",
-            query=3,
-            token=3,
-            projections=_SORRY_DAVE_PROJECTIONS,
-            heads=_SORRY_DAVE_HEADS,
-            source="Entschuldige Dave, das kann ich leider nicht tun.",
-        ),
-        Example(
-            "sorry_dave_first_run",
-            "Sorry Dave, the notebook's first run",
-            "The same notebook, before it divided its scores. Of what it printed then, one context "
-            "vector is left.",
-            "sorry_dave",
-            _SORRY_DAVE,
-            query=3,
-            token=3,
-            projections=_SORRY_DAVE_PROJECTIONS,
-            heads=_SORRY_DAVE_HEADS,
-            source="Entschuldige Dave, das kann ich leider nicht tun.",
+        _SORRY_DAVE_EXAMPLE,
+        replace(
+            _SORRY_DAVE_EXAMPLE,
+            name="sorry_dave_first_run",
+            title="Sorry Dave, the notebook's first run",
+            about="The same notebook, before it divided its scores. Of what it printed then, one "
+            "context vector is left.",
+            inputs=_SORRY_DAVE,
+            divide="none",
         ),
         Example(
             "life_is_short",

@@ -17,10 +17,8 @@ from collections.abc import Sequence
 import torch
 
 from . import operations
-from .operations.base import Operation
-from .operations.given import Given
-from .operations.rowwise import RowSum
-from .operations.spread import Copied, SumFirst, Total
+from .operations import Copied, Given, Operation, RowSum, SumFirst, Total
+from .operations.base import kind_of
 from .symbols import GRADIENT as PREFIX
 from .trace import Step, Trace
 
@@ -53,7 +51,7 @@ def backward(trace: Trace, loss: str, of: Sequence[str]) -> Trace:
             uses[operand.name] = uses.get(operand.name, 0) + 1
     pass_ = _Pass(made, needed, uses)
     start = torch.ones_like(made[loss].value)
-    precision = None if start.dtype == torch.float32 else str(start.dtype).removeprefix("torch.")
+    precision = None if start.dtype == torch.float32 else kind_of(start)
     begin = Given.of(start, precision)
     pass_.ways[loss] = [made.step(f"{PREFIX}{loss}", begin, axes=made[loss].axes)]
     for step in reversed([step for name, step in trace.items() if name in needed]):

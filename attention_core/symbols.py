@@ -1,5 +1,7 @@
 """The symbol of every named tensor in a formula: one glossary for the whole project."""
 
+from functools import lru_cache
+
 SYMBOLS = {
     "token_ids": r"\mathrm{ids}",
     "drawn_table": r"E_0",
@@ -172,6 +174,7 @@ OUTER = {"cross_": r"{{}}^{{\times}}{}", "repaired_": r"{{}}^{{\checkmark}}{}"}
 """How the symbols of a whole part of a trace are written, its variants too: a sign on the left."""
 
 
+@lru_cache(maxsize=4_096)
 def symbol_of(name: str) -> str:
     """The LaTeX symbol of a tensor; a name that the glossary does not know stands for itself."""
     known = _known(name)

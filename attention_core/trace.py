@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .expression import Cell, Expression, OutOfRange
-from .operations.base import Operation
+from .operations.base import Operation, kind_of
 from .operations.given import shared
 from .shown import Shown
 from .symbols import GRADIENT, symbol_of
@@ -96,9 +96,13 @@ class Step(Shown):
         """What the operation does, in one sentence without any of the learner's text."""
         return self.operation.words()
 
+    def number(self, index: tuple[int, ...]) -> float:
+        """One of its numbers."""
+        return float(self.value[index])
+
     def cell(self, index: tuple[int, ...]) -> Cell:
         """One cell as a leaf of an arithmetic."""
-        return Cell(self.name, index, float(self.value[index]))
+        return Cell(self.name, index, self.number(index))
 
     def arithmetic(self, index: tuple[int, ...]) -> Expression:
         """How the cell at `index` comes about, from cells of the steps this one is made from.
@@ -108,7 +112,7 @@ class Step(Shown):
         if not self.has(index):
             raise IndexError(f"{self.name} has no cell {list(index)}: its shape is {self.shape}")
         made = self.operation.arithmetic(index, *self.inputs)
-        return self._in_range(made, float(self.value[index]))
+        return self._in_range(made, self.number(index))
 
     def arithmetics(self, cells: Iterable[tuple[int, ...]]) -> Iterator[Expression]:
         """How each of many cells comes about: the same, several times as fast."""
@@ -116,7 +120,7 @@ class Step(Shown):
         own = listed(self)
         for index in cells:
             made = self.operation.arithmetic(index, *inputs)
-            yield self._in_range(made, own.cell(index).known)
+            yield self._in_range(made, own.number(index))
 
     def _in_range(self, made: Expression, has: float) -> Expression:
         """An arithmetic, which is done in float64, or what this tensor's precision left of it."""
@@ -126,7 +130,7 @@ class Step(Shown):
         range_ = torch.finfo(self.value.dtype)
         too_large = max(filter(math.isfinite, made.on_the_way()), default=0.0) > range_.max
         too_small = _TINY < abs(made.value) < range_.smallest_normal
-        precision = str(self.value.dtype).removeprefix("torch.")
+        precision = kind_of(self.value)
         if too_large or too_small:
             return OutOfRange(made, has, f"too small or too large a number for {precision}")
         if made.cancels(range_.eps):
@@ -163,9 +167,13 @@ def is_shares(step: Step) -> bool:
     return names_shares and step.value.is_floating_point()
 
 
-def listed(step: Step) -> Step:
-    """The same step; where it is small, with its numbers in a list, for one who reads many."""
-    return _Listed(step) if step.value.numel() <= _FEW else step
+def listed(step: Step, name: str = "") -> Step:
+    """The same step, under another name where one is given; where it is small, with its numbers in
+    a list, for one who reads many.
+    """
+    kind = _Listed if step.value.numel() <= _FEW else Step
+    kept = None if step.is_shared else step.value
+    return kind(name or step.name, kept, step.axes, step.operation, step.inputs, step.symbol)
 
 
 class _Listed(Step):
@@ -173,18 +181,22 @@ class _Listed(Step):
 
     __slots__ = ("_cells", "_numbers")
 
-    def __init__(self, step: Step) -> None:
-        super().__init__(step.name, step.value, step.axes, step.operation, step.inputs, step.symbol)
-        self._numbers = step.value.tolist()
+    def __init__(self, *known: object) -> None:
+        super().__init__(*known)
+        self._numbers = self.value.tolist()
         self._cells: dict[tuple[int, ...], Cell] = {}
 
+    def number(self, index: tuple[int, ...]) -> float:
+        number = self._numbers
+        for place in index:
+            number = number[place]
+        return float(number)
+
     def cell(self, index: tuple[int, ...]) -> Cell:
-        if index not in self._cells:
-            number = self._numbers
-            for place in index:
-                number = number[place]
-            self._cells[index] = Cell(self.name, index, float(number))
-        return self._cells[index]
+        found = self._cells.get(index)
+        if found is None:
+            found = self._cells[index] = super().cell(index)
+        return found
 
 
 def head_at(axes: Sequence[str], index: Sequence[int]) -> int | None:
@@ -238,7 +250,7 @@ class Trace(Shown, Mapping[str, Step]):
         """
         if not name.isidentifier():
             raise ValueError(f"{name!r} cannot name a step: it must be a Python identifier")
-        if name in NOT_A_NAME or name.startswith("_"):
+        if name in NOT_A_NAME or name[0] == "_":
             raise ValueError(f"{name!r} cannot name a step: it has a meaning in the program")
         if name in self._steps:
             raise ValueError(f"the trace already has a step {name!r}; a value is never rebound")
@@ -247,7 +259,7 @@ class Trace(Shown, Mapping[str, Step]):
                 raise ValueError(
                     f"{name!r} is made from {operand.name!r}, not a step of this trace"
                 )
-        common = shared(operation, *(operand.operation for operand in inputs))
+        common = shared(operation, *[operand.operation for operand in inputs])
         own = operation.value(*[operand.value for operand in inputs]) if common is None else None
         self._check_axes(name, own if common is None else common, axes)
         made = Step(name, own, axes, operation, inputs, symbol or symbol_of(name))
@@ -262,7 +274,7 @@ class Trace(Shown, Mapping[str, Step]):
                 f"{name!r} has {len(shape)} axes, of lengths {tuple(shape)}, "
                 f"but {len(axes)} names: {axes}"
             )
-        if len(set(axes)) < len(axes):
+        if len({*axes}) < len(axes):
             twice = next(axis for axis in axes if axes.count(axis) > 1)
             raise ValueError(
                 f"{name!r} has the axis {twice!r} twice: name each axis by its role, such as "

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from ..expression import Expression
 from ..kept import kept_by_key
-from ..trace import Step
+from ..trace import Step, listed
 
 FEW = 64
 """So many cells are looked at one by one. Of more, those of one line along each axis say what the
@@ -73,7 +73,8 @@ def _from_lines(step: Step, shape: tuple[int, ...]) -> tuple[Tensor, ...] | None
 
 def _blocks(step: Step, cells: Iterable[tuple[int, ...]]) -> list[Tensor]:
     """Of each operand the blocks that each of these cells reads, (cell, block, axis, 2)."""
-    operands = [_named(operand, str(at)) for at, operand in enumerate(step.inputs)]
+    # Two operands may be one step, and are read apart: each by a name of its own.
+    operands = [listed(operand, str(at)) for at, operand in enumerate(step.inputs)]
     read = [step.operation.arithmetic(index, *operands) for index in cells]
     found = []
     for operand in operands:
@@ -85,12 +86,6 @@ def _blocks(step: Step, cells: Iterable[tuple[int, ...]]) -> list[Tensor]:
         shape = (len(read), most, n_axes, 2)
         found.append(torch.tensor(padded, dtype=torch.int16).reshape(shape))
     return found
-
-
-def _named(step: Step, name: str) -> Step:
-    """A step under another name: two operands may be one step, and are read apart."""
-    kept = None if step.is_shared else step.value
-    return Step(name, kept, step.axes, step.operation, step.inputs, step.symbol)
 
 
 def made_of(expression: Expression, name: str) -> set[tuple[int, ...]]:

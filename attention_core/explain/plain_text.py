@@ -1,6 +1,5 @@
 """An arithmetic on one line of plain text, for places that cannot show LaTeX, such as tooltips."""
 
-import itertools
 import re
 from functools import lru_cache
 
@@ -44,24 +43,25 @@ _NEEDLESS = (
 """Brackets around one thing."""
 
 
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_NUMBER = re.compile(r"(\d+(?:\.\d+)?)")
 _PLACE = "0.0"
 """What stands for any number, while the text around it is worked out."""
 
 
 def plain_text(latex: str) -> str:
     r"""LaTeX of this package as plain text: `\frac{e^{0.5}}{2}` as `e^(0.5) / 2`."""
-    numbers = _NUMBER.findall(latex)
-    around = _around(_NUMBER.sub(_PLACE, latex)).split(_PLACE)
-    if len(around) != len(numbers) + 1:
+    parts = _NUMBER.split(latex)  # each second one is a number
+    around = _around(_PLACE.join(parts[::2]))
+    if len(around) != len(parts[::2]):
         return _written(latex)
-    return "".join(itertools.chain(*zip(around, (*numbers, ""), strict=True)))
+    parts[::2] = around
+    return "".join(parts)
 
 
 @lru_cache(maxsize=4_096)
-def _around(latex: str) -> str:
-    """The same for LaTeX that has one and the same number everywhere, as many cells do."""
-    return _written(latex)
+def _around(latex: str) -> list[str]:
+    """What stands between the numbers of LaTeX that has the same one everywhere: many cells do."""
+    return _written(latex).split(_PLACE)
 
 
 def _written(latex: str) -> str:

@@ -10,7 +10,7 @@ from .. import operations as ops
 from ..trace import Trace
 from .builder import attend_steps, check_shapes
 from .options import Options
-from .own_tensors import check_same_kind, give, own
+from .own_tensors import check_same_kind, give, given_labels, own
 
 SHARED = {"head": "kv_head"}
 """How the axis of key heads is called where several query heads share one."""
@@ -66,11 +66,10 @@ def attend_tensors(
     check_same_kind(tensors)
     front = _front(tensors["queries"], lead)
     n_past = tensors["past_keys"].shape[-2] if "past_keys" in tensors else 0
-    labels = {"query": query_labels, "key": key_labels}
     if n_past and not query_labels:
         n_queries = tensors["queries"].shape[-2]
-        labels["query"] = [f"place {n_past + query}" for query in range(n_queries)]
-    trace = Trace(**{axis: names for axis, names in labels.items() if names})
+        query_labels = [f"place {n_past + query}" for query in range(n_queries)]
+    trace = Trace(**given_labels(query=query_labels, key=key_labels))
     check_shapes(tensors, front)
     width = "d_head" if "head" in front else "d_query"
     steps = {

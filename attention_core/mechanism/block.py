@@ -15,7 +15,7 @@ from ..trace import Step, Trace
 from .block_weights import draw_weights, give_weights
 from .builder import Heads, attend_projected, project, times
 from .options import Options
-from .own_tensors import check_same_kind, give, own
+from .own_tensors import check_same_kind, give, given_labels, own
 
 ORDERS = ("after", "before")
 """Where the layer norms stand: after each residual (Vaswani et al. 2017), or before each part, so
@@ -265,9 +265,8 @@ def _begun(
     if memory is not None:
         given["memory"] = own("memory", memory, (given["embeddings"].ndim,))
     check_same_kind(given)
-    labels = dict.fromkeys(("token", "query", "key"), tokens)
-    labels |= dict.fromkeys(("other", "other_key"), other_tokens)
-    trace = Trace(**{axis: names for axis, names in labels.items() if names})
+    others = {"other": other_tokens, "other_key": other_tokens}
+    trace = Trace(**given_labels(token=tokens, query=tokens, key=tokens, **others))
     batch = ("batch",) if given["embeddings"].ndim == 3 else ()
     stream = give(trace, "embeddings", given["embeddings"], (*batch, "token", "d_model"))
     if memory is None:

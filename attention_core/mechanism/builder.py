@@ -14,8 +14,7 @@ from ..files.tensor_file import quoted
 from ..recipes import PLURAL, ROLES
 from ..trace import Step, Trace
 from .attention import attention
-from .before_softmax import mask_and_bias
-from .options import Options, is_number
+from .options import Options, is_number, mask_and_bias
 from .own_tensors import PRECISIONS, give, sizes
 
 BASES = "a number from 1e-6 to 1e12"

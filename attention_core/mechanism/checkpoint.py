@@ -17,7 +17,7 @@ from ..trace import Step, Trace
 from .builder import Heads, attend_projected, check_rows, project, times
 from .model_config import ModelConfig
 from .options import Options
-from .own_tensors import give, own
+from .own_tensors import give, given_labels, own
 
 LARGEST = 2**28
 """The most numbers of a matrix that is read: 1 GiB as float32, as in a model of 405 billion."""
@@ -76,14 +76,14 @@ def from_checkpoint(
     except TypeError:
         raise ValueError(f"layer is {quoted(layer)}, but must be a whole number") from None
     layout, beginning = found.layout(at)
-    config = found.config(layout)
+    config = found.config(layout, at)
     heads = _heads(config, layout, n_heads, n_kv_heads, rotary_base)
-    window = config.window(at)
-    of_model = {"causal": True} | ({"window": (window - 1, None)} if window else {})
+    of_model = {"causal": True}
+    if config.window:
+        of_model["window"] = config.window - 1, None
     chosen = Options.of(of_model | options)
     numbers = own("hidden_states", hidden_states, (2, 3)).float()
-    labels = {axis: tokens for axis in ("token", "query", "key") if tokens}
-    trace = Trace(**labels)
+    trace = Trace(**given_labels(token=tokens, query=tokens, key=tokens))
     axes = (*(("batch",) if numbers.ndim == 3 else ()), "token", "d_in")
     vectors = give(trace, "hidden_states", numbers, axes)
     read = _Reader(trace, found, beginning)
@@ -95,7 +95,7 @@ def from_checkpoint(
         bias = read("b_output", "c_proj.bias", ("d_model",))
         times(trace, "output", concat, matrix, bias)
         return trace
-    made = _project_upright(read, vectors, heads, config.settings.get("head_dim"))
+    made = _project_upright(read, vectors, heads, config.d_head)
     concat = attend_projected(trace, made, heads, chosen)
     _upright(read, "output", "o_proj", concat, ("d_model", concat.axes[-1]))
     return trace
@@ -129,12 +129,12 @@ class _Found:
                 tensors[name] = file, shape
         return _Found(path, tensors)
 
-    def config(self, layout: Layout) -> ModelConfig:
-        """What `config.json` says, where there is one."""
+    def config(self, layout: Layout, layer: int) -> ModelConfig:
+        """What `config.json` says of a layer, where there is one."""
         folder = self.path if os.path.isdir(self.path) else self.path.parent
         beside = folder / "config.json"
         if os.path.lexists(beside):
-            config = ModelConfig.beside(beside, self.path.name)
+            config = ModelConfig.beside(beside, self.path.name, layer)
             if (config.kind == "gpt2") != (layout is GPT2):
                 raise ValueError(
                     f"config.json says that the model is of the kind {config.kind}, but the "
@@ -243,8 +243,7 @@ def _heads(
         if rotary_base is not None:
             raise ValueError("GPT-2 has no rotary positions: leave `rotary_base` out")
         return Heads(n_heads)
-    if n_kv_heads is None:
-        n_kv_heads = config.settings.get("num_key_value_heads")
+    n_kv_heads = config.n_kv_heads if n_kv_heads is None else n_kv_heads
     base = config.base if rotary_base is None else rotary_base
     return Heads(n_heads, n_kv_heads, base, config.slowed)
 

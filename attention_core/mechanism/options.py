@@ -1,13 +1,29 @@
-"""What attention on any tensors may vary."""
+"""What attention on any tensors may vary, and what that puts between scores and weights: masks of
+all kinds, made into one, and added biases.
+"""
 
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
+import torch
 from torch import Tensor
 
-from ..operations import SoftCap
+from ..operations import (
+    Add,
+    DistanceBias,
+    LengthMask,
+    LogicalAnd,
+    Operation,
+    SoftCap,
+    WindowMask,
+)
+from ..operations.base import kind_of
+from ..operations.distances import alibi_slopes
+from ..operations.masks import check_mask
 from ..recipes import check_choice, check_scale
+from ..trace import Step, Trace
+from .own_tensors import PRECISIONS, as_tensor, give
 
 CORNERS = ("top_left", "bottom_right")
 """Where the diagonal of a causal mask or a window begins: the first query stands at the first key,
@@ -85,3 +101,119 @@ def is_number(value: object, kind: type) -> bool:
     if not isinstance(value, kinds) or isinstance(value, bool):
         return False
     return abs(value) <= sys.float_info.max  # math.isfinite raises where an int is too large
+
+
+def mask_and_bias(
+    trace: Trace,
+    axes: tuple[str, ...],
+    sizes: tuple[int, ...],
+    dtype: torch.dtype,
+    options: Options,
+    n_past: int,
+    prefix: str,
+) -> tuple[Step | None, Step | None]:
+    """Add to a trace what hides keys, and what is added to scores, in a table of scores with these
+    axes and sizes: `mask` (True = may look) with the rules it is made of, and `added_mask`,
+    `distance_bias`, or `added_bias` for both. None for none. The first `n_past` keys were there
+    before; names begin with `prefix`. Raises ValueError for options that do not fit.
+    """
+
+    def named(shape: Sequence[int]) -> tuple[str, ...]:
+        """The names of a mask's axes: the table's, but for an axis of 1 that is repeated."""
+        last = len(axes) - len(shape)
+        pairs = zip(axes[last:], shape, sizes[last:], strict=True)
+        return tuple(axis if size == wanted else f"one_{axis}" for axis, size, wanted in pairs)
+
+    def both(name: str, operation: Operation, left: Step, right: Step) -> Step:
+        shape = torch.broadcast_shapes(left.value.shape, right.value.shape)
+        return trace.step(f"{prefix}{name}", operation, left, right, axes=named(shape))
+
+    n_queries, n_keys = sizes[-2:]
+    first_place = n_past if options.corner == "top_left" else n_keys - n_queries
+    own = None if options.mask is None else _own_mask(options.mask, sizes, dtype)
+    mask = added = None
+    if own is not None and own.dtype != torch.bool:
+        added, own = give(trace, f"{prefix}added_mask", own, named(own.shape)), None
+    rules = _rules(own, options, axes, sizes, first_place)
+    for at, (name, rule) in enumerate(rules.items(), start=1):
+        name = f"{prefix}{'mask' if len(rules) == 1 else name}"
+        if isinstance(rule, Tensor):
+            step = give(trace, name, rule, named(rule.shape))
+        else:
+            step = trace.step(name, rule, axes=named(rule.value().shape))
+        so_far = "mask" if at == len(rules) else "given_and_near"
+        mask = step if mask is None else both(so_far, LogicalAnd(), mask, step)
+    if not options.alibi:
+        return mask, added
+    front = axes[-3:-2] if "head" in axes else ()
+    if front not in ((), ("head",)):
+        raise ValueError(
+            "alibi adds a bias for each head, query and key, but the axes are "
+            f"{', '.join(axes)}: let 'head' stand last in `lead`"
+        )
+    slopes = alibi_slopes(sizes[-3] if front else 1)
+    slope = slopes if front else slopes[0]
+    bias = DistanceBias(slope, n_queries, n_keys, first_place, PRECISIONS[dtype])
+    far = trace.step(f"{prefix}distance_bias", bias, axes=(*front, *axes[-2:]))
+    return mask, far if added is None else both("added_bias", Add(), far, added)
+
+
+def _rules(
+    own: Tensor | None,
+    options: Options,
+    axes: tuple[str, ...],
+    sizes: tuple[int, ...],
+    first_place: int,
+) -> dict[str, Operation | Tensor]:
+    """The masks that are asked for, by the names of their steps."""
+    rules: dict[str, Operation | Tensor] = {} if own is None else {"given_mask": own}
+    left, right = options.window
+    if options.causal:
+        right = 0 if right is None else min(right, 0)
+    if (left, right) != (None, None):
+        rules["near"] = WindowMask(*sizes[-2:], left, right, first_place, options.sinks)
+    if options.lengths is not None:
+        rules["not_padding"] = _padding(options.lengths, axes, sizes)
+    return rules
+
+
+def _own_mask(mask: Tensor | Sequence, table: tuple[int, ...], dtype: torch.dtype) -> Tensor:
+    """A mask of one's own. Raises ValueError where it neither hides nor adds in this table."""
+    given = as_tensor("mask", mask)
+    check_mask(torch.ones(given.shape, dtype=torch.bool), torch.empty(table, device="meta"))
+    if given.dtype == torch.bool:
+        return given
+    if given.dtype != dtype:
+        kind, wanted = kind_of(given), str(dtype).removeprefix("torch.")
+        raise ValueError(
+            f"a mask is True where a query may look, or {wanted} numbers that are added, but this "
+            f"one is {kind}: make it one of True and False, such as `mask > 0`, or of {wanted}"
+        )
+    if given.isnan().any() or given.isposinf().any():
+        raise ValueError("a mask that is added has finite numbers, and −∞ where it hides")
+    return given
+
+
+def _padding(
+    lengths: int | Sequence[int], axes: tuple[str, ...], table: tuple[int, ...]
+) -> LengthMask:
+    """The mask of lengths: one for all, with as many axes as a table (query, key) has, or one for
+    each text.
+    """
+    if isinstance(lengths, Tensor):
+        lengths = lengths.tolist()
+    found = tuple(lengths) if isinstance(lengths, Sequence) else (lengths,)
+    for length in found:
+        if not is_number(length, int):
+            raise ValueError(f"a length of {length!r}: lengths are whole numbers")
+    if not isinstance(lengths, Sequence):
+        return LengthMask(found, table[-1], min(1, len(axes) - 2))
+    if "batch" not in axes:
+        raise ValueError(
+            f"there are {len(found)} lengths, but no axis 'batch' that they could belong to: give "
+            "one number, or name the axes in front with `lead`"
+        )
+    at = axes.index("batch")
+    if len(found) != table[at]:
+        raise ValueError(f"there are {len(found)} lengths for {table[at]} texts: each has one")
+    return LengthMask(found, table[-1], len(axes) - at - 2)

@@ -8,7 +8,7 @@ from ..recipes import ROLES
 from ..trace import Trace
 from .builder import Heads, attend_projected, check_rows, project, times
 from .options import Options
-from .own_tensors import check_same_kind, give, own, sizes
+from .own_tensors import check_same_kind, give, given_labels, own, sizes
 
 
 def attend_vectors(
@@ -60,7 +60,10 @@ def attend_vectors(
     _check_widths(tensors)
     heads.check({role: tensors[f"W_{role}"].shape[-1] for role in ROLES})
     batch = ("batch",) if tensors["embeddings"].ndim == 3 else ()
-    trace = Trace(**_labels(tokens, other_tokens, "past_keys" in tensors, others is not None))
+    key_axis = "new_key" if "past_keys" in tensors else "key"
+    labels = {"token": tokens, "query": tokens, "other": other_tokens}
+    labels[key_axis] = tokens if others is None else other_tokens
+    trace = Trace(**given_labels(**labels))
     asked = give(trace, "embeddings", tensors["embeddings"], (*batch, "token", "d_in"))
     sources = dict.fromkeys(ROLES, asked)
     if others is not None:
@@ -76,7 +79,6 @@ def attend_vectors(
         return matrix, bias if bias is None else give(trace, f"b_{role}", bias, axes[1:])
 
     past = {name: tensors[name] for name in ("past_keys", "past_values") if name in tensors}
-    key_axis = "new_key" if "past_keys" in past else "key"
     made = project(trace, sources, weight, key_axis=key_axis)
     context = attend_projected(trace, made, heads, chosen, past)
     if W_output is not None:
@@ -113,12 +115,3 @@ def _check_widths(tensors: dict[str, Tensor]) -> None:
             raise ValueError(
                 f"b_{role} has {len(bias)} numbers, but W_{role} has {matrix.shape[-1]} columns"
             )
-
-
-def _labels(
-    tokens: Sequence[str], other_tokens: Sequence[str], has_past: bool, has_others: bool
-) -> dict[str, Sequence[str]]:
-    """The names of places by axis."""
-    labels = {"token": tokens, "query": tokens, "other": other_tokens}
-    labels["new_key" if has_past else "key"] = other_tokens if has_others else tokens
-    return {axis: names for axis, names in labels.items() if names}

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from ..operations import Given
+from ..operations.base import kind_of
 from ..trace import Step, Trace
 
 PRECISIONS = {torch.float32: None, torch.float16: "float16", torch.bfloat16: "bfloat16"}
@@ -22,8 +23,8 @@ def own(name: str, numbers: Tensor | Sequence, n_axes: Sequence[int]) -> Tensor:
     tensor = as_tensor(name, numbers)
     if tensor.dtype not in PRECISIONS:
         raise ValueError(
-            f"{name} has numbers of {_kind(tensor)}, but attention is computed in float32, float16 "
-            f"or bfloat16: choose one, such as `{name}.float()`"
+            f"{name} has numbers of {kind_of(tensor)}, but attention is computed in float32, "
+            f"float16 or bfloat16: choose one, such as `{name}.float()`"
         )
     if tensor.ndim not in n_axes:
         wanted = " or ".join(map(str, n_axes))
@@ -51,6 +52,11 @@ def as_tensor(name: str, numbers: Tensor | Sequence) -> Tensor:
     return tensor
 
 
+def given_labels(**labels: Sequence[str]) -> dict[str, Sequence[str]]:
+    """The names of places, of those axes for which some are given."""
+    return {axis: names for axis, names in labels.items() if names}
+
+
 def give(
     trace: Trace, name: str, tensor: Tensor, axes: tuple[str, ...], symbol: str | None = None
 ) -> Step:
@@ -65,15 +71,11 @@ def check_same_kind(tensors: dict[str, Tensor]) -> None:
     for name, tensor in others:
         if tensor.dtype != wanted.dtype:
             raise ValueError(
-                f"{first} has numbers of {_kind(wanted)} and {name} of {_kind(tensor)}: they need "
-                "to be of one kind"
+                f"{first} has numbers of {kind_of(wanted)} and {name} of {kind_of(tensor)}: they "
+                "need to be of one kind"
             )
 
 
 def sizes(tensor: Tensor) -> str:
     """A shape in words, such as 2 × 3."""
     return " × ".join(map(str, tensor.shape)) or "a single number"
-
-
-def _kind(tensor: Tensor) -> str:
-    return str(tensor.dtype).removeprefix("torch.")

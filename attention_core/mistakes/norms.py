@@ -1,7 +1,7 @@
 """Mistakes around attention in a block: layer norm, its gain and bias, and activations."""
 
 from .. import operations as ops
-from ..operations.given import written
+from ..operations.base import written
 from .base import wrong_lines
 
 RULE = "each row is normalised alone."

@@ -1,24 +1,34 @@
 """The operations a trace is made of, one small class each."""
 
 from .base import Operation
-from .combine import (
+from .distances import DistanceBias, LengthMask, LogicalAnd, WindowMask
+from .entrywise import (
     Add,
+    Cast,
+    Exp,
     Multiply,
     RunningSum,
     Scale,
+    ScaleBy,
     ScaleRow,
+    Shift,
     ShiftRow,
+    SoftCap,
+    Square,
     Subtract,
     SumFromHere,
     SumLast,
 )
-from .distances import DistanceBias
-from .entrywise import Cast, Exp, ScaleBy, Shift, SoftCap, Square
 from .given import Draw, Edit, Encode, Given, Sinusoid
 from .heads import (
+    Columns,
     JoinHeads,
+    JoinRows,
     JoinRowsOfHeads,
+    MeanHeads,
     Permute,
+    RepeatHeads,
+    Rows,
     RowsOfHeads,
     SplitHeads,
     SplitWithoutTranspose,
@@ -27,42 +37,37 @@ from .heads import (
     Transpose,
 )
 from .layer_norm import DivideByRoot, RowMean, RowMeanSquare, RowVariance, ScaleShift, Standardise
-from .layers import GELU, LayerNorm, ReLU, SiLU
-from .losses import CrossEntropy, Entry, Mean, PutEntry
-from .masks import AttentionMask, Drop, MaskedFill, MaskGradient, Renormalise
-from .normalise import L2Normalize, MaskedSoftmax, Softmax, SumNormalise
-from .positions import LengthMask, LogicalAnd, WindowMask
-from .product import Affine, BatchedMatMul, Linear, MatMul, MatMulByLoop, MatMulUpright, MatVec
-from .rotary import RotaryAngles, Rotate
-from .rowwise import Divide, RowLargest, RowSum, SoftmaxJacobian
-from .running import ExpDifference, MaskedDivide, Rescale, RescaleAndAdd, RunningMaximum
-from .select import Lookup, OneHot, Row
-from .shared_heads import (
-    Columns,
-    JoinRows,
-    MeanHeads,
-    RepeatHeads,
-    Rows,
-)
-from .slopes import (
+from .layers import (
+    GELU,
     GELUSlope,
+    LayerNorm,
+    ReLU,
     ReLUSlope,
     RowLength,
     ShareOfLarger,
     ShareOfLargest,
+    SiLU,
     SiLUSlope,
     SoftCapSlope,
 )
-from .spread import (
-    AddAtIds,
-    Copied,
-    PutBack,
-    Repeat,
-    SumFirst,
-    SumGroups,
-    Total,
-    TransposedMatMul,
+from .losses import CrossEntropy, Entry, Mean, PutEntry
+from .masks import AttentionMask, Drop, MaskedFill, MaskGradient, Renormalise
+from .normalise import L2Normalize, MaskedSoftmax, Softmax, SumNormalise
+from .product import Affine, BatchedMatMul, Linear, MatMul, MatMulByLoop, MatMulUpright, MatVec
+from .rotary import RotaryAngles, Rotate
+from .rowwise import (
+    Divide,
+    ExpDifference,
+    MaskedDivide,
+    Rescale,
+    RescaleAndAdd,
+    RowLargest,
+    RowSum,
+    RunningMaximum,
+    SoftmaxJacobian,
 )
+from .select import Lookup, OneHot, Row
+from .spread import AddAtIds, Copied, PutBack, Repeat, SumFirst, SumGroups, Total, TransposedMatMul
 from .stored import Stored, StoredInGguf
 
 __all__ = sorted(name for name, each in [*globals().items()] if isinstance(each, type))

@@ -1,7 +1,9 @@
 """What every operation is: one definition of a value, its formula, its code, its arithmetic."""
 
+import math
 import re
-from collections.abc import Callable
+import struct
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, wraps
 from types import ModuleType
@@ -9,7 +11,7 @@ from typing import ClassVar, NoReturn, Protocol, dataclass_transform
 
 from torch import Tensor
 
-from ..expression import Cell, Expression
+from ..expression import Cell, Expression, constant
 
 
 class Operand(Protocol):
@@ -76,9 +78,13 @@ class Operation:
     chooses: bool = False
     """Whether the numbers of the last operand decide which cells are read."""
     in_latex: str = ""
-    """What `formula` gives: {0} is the symbol of the first operand, {self.width} a setting."""
+    """What `formula` gives: {0} is the symbol of the first operand, {self.width} a setting, and a
+    float is written as LaTeX."""
     in_torch: str = ""
-    """What `code` gives, likewise from the names of the operands."""
+    """What `code` gives, likewise from the names of the operands; a float is written as Python.
+    {T[1]} is the second operand transposed, in both."""
+    adds_third: ClassVar[bool] = False
+    """Whether both end with the third operand, a bias, which is added where there is one."""
     in_words: str = ""
     """What `words` gives."""
     no_gradient: ClassVar[str] = ""
@@ -101,11 +107,19 @@ class Operation:
 
     def formula(self, *symbols: str) -> str:
         """LaTeX of the right-hand side, from the symbols of the operands."""
-        return self.in_latex.format(*symbols, self=self)
+        return self._filled(self.in_latex, symbols, constant, upright)
 
     def code(self, *names: str) -> str:
         """The PyTorch expression, from the names of the operands."""
-        return self.in_torch.format(*names, self=self)
+        return self._filled(self.in_torch, names, written, "{}.mT".format)
+
+    def _filled(
+        self, template: str, operands: tuple[str, ...], write: Callable, turn: Callable[[str], str]
+    ) -> str:
+        if self.adds_third and len(operands) > 2:
+            template += " + {2}"
+        settings = _Settings(self, write)
+        return template.format(*operands, self=settings, T=[turn(each) for each in operands])
 
     def arithmetic(self, index: tuple[int, ...], *operands: Operand) -> Expression:
         """The arithmetic of one cell of the result, its leaves being cells of the operands."""
@@ -130,12 +144,23 @@ class Operation:
         return ()
 
 
+class _Settings:
+    """The settings of an operation, as a formula or a line of code writes them."""
+
+    def __init__(self, operation: Operation, write: Callable[[float], str]) -> None:
+        self._operation, self._write = operation, write
+
+    def __getattr__(self, name: str) -> object:
+        setting = getattr(self._operation, name)
+        return self._write(setting) if isinstance(setting, float) else setting
+
+
 def _refusing(value: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """`Operation.value` that raises ValueError, in words, for operands that it does not take."""
 
     @wraps(value)
     def refusing(self: Operation, *operands: Tensor) -> Tensor:
-        if not _fit(self.takes, tuple(tuple(operand.shape) for operand in operands)):
+        if not _fit(self.takes, tuple([operand.shape for operand in operands])):
             raise ValueError(_refusal(self, operands))
         try:
             return value(self, *operands)
@@ -202,3 +227,31 @@ def line(operand: Operand, index: tuple[int, ...], dim: int) -> tuple[Cell, ...]
 def row(operand: Operand, index: tuple[int, ...]) -> tuple[Cell, ...]:
     """All cells of the last axis that share the leading part of `index`."""
     return tuple(operand.cell((*index[:-1], column)) for column in range(operand.value.shape[-1]))
+
+
+def kind_of(tensor: Tensor) -> str:
+    """The kind of its numbers in a word, such as float32."""
+    return str(tensor.dtype).removeprefix("torch.")
+
+
+def written(values: Tensor | float) -> str:
+    """A tensor or number as Python source that gives the same float32 or integers again."""
+    return _source(values.tolist() if isinstance(values, Tensor) else values)
+
+
+def _source(values: float | int | Sequence) -> str:
+    if isinstance(values, list):
+        return "[" + ", ".join(_source(value) for value in values) + "]"
+    if isinstance(values, int):
+        return str(values)
+    if not math.isfinite(values):
+        return f'float("{values}")'
+    written_out = (f"{values:.{digits}g}" for digits in range(1, 10))
+    exact = (text for text in written_out if _float32(text) == values)
+    shortest = next(exact, repr(values))  # a float64 may need all of its digits
+    return shortest if set(shortest) & set(".e") else shortest + "."
+
+
+def _float32(text: str) -> float:
+    """The float32 number nearest to a written one."""
+    return struct.unpack("f", struct.pack("f", float(text)))[0]

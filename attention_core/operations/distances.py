@@ -1,4 +1,6 @@
-"""A bias on the scores that grows with the distance of query and key."""
+"""What follows from the places of queries and keys: masks from windows and lengths, and a bias on
+the scores that grows with the distance.
+"""
 
 import math
 
@@ -7,6 +9,7 @@ from torch import Tensor
 
 from ..expression import Expression, Number, Product
 from .base import Operation
+from .declared import computed, entrywise, multiplied
 from .entrywise import PRECISIONS
 
 
@@ -86,3 +89,147 @@ class DistanceBias(Operation):
         place = query + self.offset
         slope = float(self._slopes.flatten()[head[0] if head else 0])
         return Product((Number(slope), Number(float(-abs(place - key)), f"-|{place} - {key}|")))
+
+
+class WindowMask(Operation):
+    """A mask (query, key), True where a query may look: query i stands at the place i + `offset`
+    among the keys, and sees `left` keys before it, itself, and `right` keys after it; None is any
+    number. Causal is `right` = 0: from the top left corner with no offset, from the bottom right
+    one with n_keys − n_queries. The first `sinks` keys stay visible however far to the left.
+
+    Raises ValueError for a side or sinks below 0, for sinks without a left side, and where there is
+    no query or no key.
+
+    Sources: Beltagy et al. 2020, Longformer, section 3.1; Xiao et al. 2023, Efficient Streaming
+    Language Models with Attention Sinks, section 3.2.
+    """
+
+    n_queries: int
+    n_keys: int
+    left: int | None = None
+    right: int | None = 0
+    offset: int = 0
+    sinks: int = 0
+
+    def __post_init__(self) -> None:
+        if min(self.n_queries, self.n_keys) < 1:
+            raise ValueError("a mask needs at least one query and one key")
+        for side, size in (("left", self.left), ("right", self.right)):
+            if size is not None and size < 0:
+                raise ValueError(f"a window of {size} keys to the {side}: choose 0 or more")
+        if self.sinks < 0:
+            raise ValueError(f"{self.sinks} sinks: choose 0 or more")
+        if self.sinks and self.left is None:
+            raise ValueError(
+                "sinks are the first keys, which stay visible outside of a window: without a side "
+                "to the left, nothing is outside"
+            )
+
+    def value(self) -> Tensor:
+        mask = torch.ones(self.n_queries, self.n_keys, dtype=torch.bool)
+        if self.left is not None:
+            mask = mask.triu(self.offset - self.left)
+        if self.sinks:
+            mask = mask | (torch.arange(self.n_keys) < self.sinks)
+        if self.right is not None:
+            mask = mask.tril(self.offset + self.right)
+        return mask
+
+    def formula(self) -> str:
+        rules = []
+        if self.left is not None:
+            first = rf"\text{{ or }} j < {self.sinks}" if self.sinks else ""
+            rules.append(rf"j \ge i{_signed(self.offset - self.left)}{first}")
+        if self.right is not None:
+            rules.append(rf"j \le i{_signed(self.offset + self.right)}")
+        return r",\ ".join(rules) or r"\text{always}"
+
+    def code(self) -> str:
+        code = f"torch.ones({self.n_queries}, {self.n_keys}, dtype=torch.bool)"
+        right = "" if self.right is None else f".tril({self.offset + self.right})"
+        if self.sinks:
+            first = f"torch.arange({self.n_keys}) < {self.sinks}"
+            return f"({code}.triu({self.offset - self.left}) | ({first})){right}"
+        return code + right + ("" if self.left is None else f".triu({self.offset - self.left})")
+
+    def arithmetic(self, index: tuple[int, ...]) -> Expression:
+        query, key = index
+        place = query + self.offset
+        stands = rf"\text{{query }}{query}\text{{ stands at }}{place}"
+        if self.right is not None and key > place + self.right:
+            return _hidden(key, ">", place, self.right)
+        if key < self.sinks:
+            return Number(1.0, rf"\text{{true, may look: {stands}, key {key} is a sink}}")
+        if self.left is not None and key < place - self.left:
+            return _hidden(key, "<", place, -self.left)
+        return Number(1.0, rf"\text{{true, may look: {stands}, key {key} is near enough}}")
+
+    def words(self) -> str:
+        if self.sinks:
+            return "True where the key is within the window around the query's place, or a sink."
+        return "True where the key is within the window around the query's place."
+
+
+def _hidden(key: int, beyond: str, place: int, further: int) -> Number:
+    """A key that stands beyond the last that may be seen, `further` from the query's place."""
+    sum_of = f" = {place}{_signed(further)}" if further else ""
+    return Number(0.0, rf"{key} {beyond} {place + further}{sum_of}\text{{, hidden: false}}")
+
+
+def _signed(number: int) -> str:
+    """A number to be added, in LaTeX; nothing for 0."""
+    return f" {'+' if number > 0 else '-'} {abs(number)}" if number else ""
+
+
+class LengthMask(Operation):
+    """A mask (batch, 1, …, key), True for the first keys of each text, as many as its length: the
+    rest is padding. `ones` is how many axes of 1 stand between.
+
+    Raises ValueError for a length that is below 0 or above the number of keys.
+    """
+
+    in_latex = "j < n_b"
+    in_words = "True for the keys of the text, false for the padding behind them."
+
+    lengths: tuple[int, ...]
+    n_keys: int
+    ones: int = 1
+
+    def __post_init__(self) -> None:
+        if not self.lengths:
+            raise ValueError("there are no lengths: padding needs one for each text")
+        for length in self.lengths:
+            if not 0 <= length <= self.n_keys:
+                raise ValueError(f"a length of {length}, but there are {self.n_keys} keys")
+
+    @property
+    def _shape(self) -> str:
+        return ", ".join(["-1", *["1"] * self.ones, "1"])
+
+    def value(self) -> Tensor:
+        lengths = torch.tensor(self.lengths).reshape(-1, *[1] * (self.ones + 1))
+        return torch.arange(self.n_keys) < lengths
+
+    def code(self) -> str:
+        lengths = f"torch.tensor({list(self.lengths)})"
+        return f"torch.arange({self.n_keys}) < {lengths}.reshape({self._shape})"
+
+    def arithmetic(self, index: tuple[int, ...]) -> Expression:
+        text, key, length = index[0], index[-1], self.lengths[index[0]]
+        if key < length:
+            return Number(1.0, rf"\text{{true, may look: }}{key} < {length}")
+        reason = rf"\text{{text }}{text}\text{{ has }}{length}"
+        return Number(0.0, rf"\text{{false, hidden: {reason}\text{{ keys, the rest is padding}}}}")
+
+
+class LogicalAnd(Operation):
+    """True where both masks are; axes that one of them has not are repeated. (…) (…) → (…)"""
+
+    no_gradient = "true and false cannot be moved a little"
+    takes = "(…) (…)"
+    signs = ("", "∧", "=")
+    in_latex = r"{0} \wedge {1}"
+    in_torch = "{0} & {1}"
+    in_words = "True where both masks let the query look: 1 times 1."
+    value = computed(torch.bitwise_and)
+    arithmetic = entrywise(multiplied)

@@ -1,15 +1,13 @@
 """Where numbers come from: typed, drawn from a seed, encoded from text, or set by a formula."""
 
 import math
-import struct
-from collections.abc import Sequence
 from functools import lru_cache
 
 import torch
 from torch import Tensor
 
 from ..expression import Called, Expression, Number
-from .base import Backward, Operation
+from .base import Backward, Operation, written
 
 LARGE = 100_000
 """A draw of more numbers than these is kept for all traces together."""
@@ -306,26 +304,3 @@ class Sinusoid(Operation):
         if column % 2 == 0:
             return Called(math.sin, r"\sin\!\left({}\right)", angle)
         return Called(math.cos, r"\cos\!\left({}\right)", angle)
-
-
-def written(values: Tensor | float) -> str:
-    """A tensor or number as Python source that gives the same float32 or integers again."""
-    return _source(values.tolist() if isinstance(values, Tensor) else values)
-
-
-def _source(values: float | int | Sequence) -> str:
-    if isinstance(values, list):
-        return "[" + ", ".join(_source(value) for value in values) + "]"
-    if isinstance(values, int):
-        return str(values)
-    if not math.isfinite(values):
-        return f'float("{values}")'
-    written_out = (f"{values:.{digits}g}" for digits in range(1, 10))
-    exact = (text for text in written_out if _float32(text) == values)
-    shortest = next(exact, repr(values))  # a float64 may need all of its digits
-    return shortest if set(shortest) & set(".e") else shortest + "."
-
-
-def _float32(text: str) -> float:
-    """The float32 number nearest to a written one."""
-    return struct.unpack("f", struct.pack("f", float(text)))[0]

@@ -1,13 +1,15 @@
-"""Rearranging: transposing, splitting columns into heads, joining heads, adding them up.
+"""Rearranging: transposing, splitting columns into heads, joining heads, adding them up; key heads
+that several query heads share, blocks of rows and columns, and rows put behind others.
 
-Each of these only moves numbers, but for sums over heads.
+Each of these only moves numbers, but for sums and means over heads.
 """
 
 import torch
 from torch import Tensor
 
-from ..expression import Expression, Number, Product, Sum
-from .base import Backward, Operation, check_place, line, upright
+from ..expression import Expression, Number, Product
+from .base import Backward, Operation, check_place
+from .declared import computed, gradients, likewise, mean_of, summed, through
 
 
 class Move(Operation):
@@ -38,21 +40,15 @@ class Transpose(Move):
     """Rows become columns: (…, i, j) → (…, j, i)."""
 
     takes = "(…, i, j)"
-    in_torch = "{0}.mT.contiguous()"
+    in_latex = "{T[0]}"
+    in_torch = "{T[0]}.contiguous()"
     in_words = "Copied: rows and columns have changed places."
-
-    def value(self, matrix: Tensor) -> Tensor:
-        return _in_memory_of_its_own(matrix.mT)
-
-    def formula(self, matrix: str) -> str:
-        return upright(matrix)
+    value = computed(lambda matrix: _in_memory_of_its_own(matrix.mT))
+    backward = gradients(likewise)
 
     def source(self, index: tuple[int, ...], _) -> tuple[int, ...]:
         *lead, i, j = index
         return (*lead, j, i)
-
-    def backward(self, back: Backward) -> None:
-        back.into(0, self, back.gradient)
 
 
 class Permute(Transpose):
@@ -68,6 +64,7 @@ class SplitHeads(Move):
     """
 
     in_latex = r"\operatorname{{split}}_{{{self.n_heads}}}({0})"
+    backward = gradients(through(lambda own, _: JoinHeads(own.in_batch)))
 
     n_heads: int
     in_batch: bool = False
@@ -91,9 +88,6 @@ class SplitHeads(Move):
     def words(self) -> str:
         where = ", in every text" if self.in_batch else ""
         return f"Copied: head 0 takes the first columns, head 1 the next ones{where}."
-
-    def backward(self, back: Backward) -> None:
-        back.into(0, back.ops.JoinHeads(self.in_batch), back.gradient)
 
 
 class SplitWithoutTranspose(Move):
@@ -127,6 +121,9 @@ class JoinHeads(Move):
 
     in_latex = r"\operatorname{{concat}}\!\left({0}\right)"
     in_words = "Copied: the heads of a token stand side by side."
+    backward = gradients(
+        through(lambda own, back: SplitHeads(back.inputs[0].value.shape[-3], own.in_batch))
+    )
 
     in_batch: bool = False
 
@@ -146,10 +143,6 @@ class JoinHeads(Move):
         head, within = divmod(column, heads.value.shape[-1])
         return (*text, head, i, within)
 
-    def backward(self, back: Backward) -> None:
-        (heads,) = back.inputs
-        back.into(0, back.ops.SplitHeads(heads.value.shape[-3], self.in_batch), back.gradient)
-
 
 class RowsOfHeads(Move):
     """The rows of a matrix that belong to each head: (head·d, j) → (head, d, j)."""
@@ -158,6 +151,7 @@ class RowsOfHeads(Move):
     in_latex = r"\operatorname{{rows}}_{{{self.n_heads}}}({0})"
     in_torch = "{0}.unflatten(0, ({self.n_heads}, -1)).clone()"
     in_words = "Copied: the first rows meet head 0, the next ones head 1."
+    backward = gradients(through(lambda *_: JoinRowsOfHeads()))
 
     n_heads: int
 
@@ -169,9 +163,6 @@ class RowsOfHeads(Move):
         head, i, j = index
         return (head * (len(matrix.value) // self.n_heads) + i, j)
 
-    def backward(self, back: Backward) -> None:
-        back.into(0, back.ops.JoinRowsOfHeads(), back.gradient)
-
 
 class JoinRowsOfHeads(Move):
     """The rows of all heads below each other: (head, d, j) → (head·d, j)."""
@@ -180,17 +171,12 @@ class JoinRowsOfHeads(Move):
     in_latex = r"\operatorname{{stack}}({0})"
     in_torch = "{0}.flatten(0, 1).clone()"
     in_words = "Copied: the rows of head 0 first, then those of head 1."
-
-    def value(self, heads: Tensor) -> Tensor:
-        return heads.flatten(0, 1).clone()
+    value = computed(lambda heads: heads.flatten(0, 1).clone())
+    backward = gradients(through(lambda _, back: RowsOfHeads(len(back.inputs[0].value))))
 
     def source(self, index: tuple[int, ...], heads) -> tuple[int, ...]:
         i, j = index
         return (*divmod(i, heads.value.shape[1]), j)
-
-    def backward(self, back: Backward) -> None:
-        (heads,) = back.inputs
-        back.into(0, RowsOfHeads(len(heads.value)), back.gradient)
 
 
 class SumHeads(Operation):
@@ -201,16 +187,11 @@ class SumHeads(Operation):
     in_latex = r"\textstyle\sum_h {0}"
     in_torch = "{0}.sum(dim=0)"
     in_words = "What each head gives to this cell, added."
-
-    def value(self, heads: Tensor) -> Tensor:
-        return heads.sum(dim=0)
-
-    def arithmetic(self, index: tuple[int, ...], heads) -> Expression:
-        return Sum(line(heads, (0, *index), -3))
-
-    def backward(self, back: Backward) -> None:
-        (heads,) = back.inputs
-        back.into(0, back.ops.RepeatHeads(heads.value.shape[0], one=True), back.gradient)
+    value = computed(torch.sum, dim=0)
+    arithmetic = summed(0)
+    backward = gradients(
+        through(lambda _, back: back.ops.RepeatHeads(len(back.inputs[0].value), one=True))
+    )
 
 
 class SwitchOff(Operation):
@@ -223,6 +204,7 @@ class SwitchOff(Operation):
     in_latex = r"{0}\ \text{{without head }}{self.head}"
     in_torch = "{0} * (torch.arange(len({0})) != {self.head})[:, None, None]"
     in_words = "Times 0 where the head is switched off, times 1 where it is not."
+    backward = gradients(likewise)
 
     head: int
 
@@ -233,5 +215,155 @@ class SwitchOff(Operation):
     def arithmetic(self, index: tuple[int, ...], heads) -> Expression:
         return Product((Number(float(index[0] != self.head)), heads.cell(index)))
 
+
+class RepeatHeads(Move):
+    """Each key head serves `times` query heads, one after the other:
+    (…, head, i, j) → (…, head·times, i, j). With `one`, one matrix does: (i, j) → (times, i, j).
+
+    Sources: Shazeer 2019, Fast Transformer Decoding (one head of keys and values); Ainslie et al.
+    2023, GQA (groups).
+    """
+
+    times: int
+    one: bool = False
+
+    def __post_init__(self) -> None:
+        if self.times < 1:
+            raise ValueError(f"a head is repeated {self.times} times: choose 1 or more")
+
+    @property
+    def takes(self) -> str:
+        return "(i, j)" if self.one else "(…, head, i, j)"
+
+    def value(self, heads: Tensor) -> Tensor:
+        if self.one:
+            return heads.repeat(self.times, 1, 1)
+        return _in_memory_of_its_own(heads.repeat_interleave(self.times, dim=-3))
+
+    def formula(self, heads: str) -> str:
+        return rf"{heads}\ \text{{{'' if self.one else 'each head '}{self.times} times}}"
+
+    def code(self, heads: str) -> str:
+        if self.one:
+            return f"{heads}.repeat({self.times}, 1, 1)"
+        return f"{heads}.repeat_interleave({self.times}, dim=-3)"
+
+    def source(self, index: tuple[int, ...], _) -> tuple[int, ...]:
+        *lead, head, i, j = index
+        return (i, j) if self.one else (*lead, head // self.times, i, j)
+
+    def words(self) -> str:
+        if self.one:
+            return "Copied: every head gets the whole matrix."
+        return f"Copied: {self.times} query heads share one head of keys and values."
+
     def backward(self, back: Backward) -> None:
-        back.into(0, self, back.gradient)
+        summed = back.ops.SumHeads() if self.one else back.ops.SumGroups(self.times)
+        back.into(0, summed, back.gradient)
+
+
+class MeanHeads(Operation):
+    """Each group of `times` heads that follow each other becomes one, their mean:
+    (head·times, i, j) → (head, i, j). So a trained model's heads of keys and values are made fewer.
+
+    Source: Ainslie et al. 2023, GQA, section 2.1.
+    """
+
+    takes = "(head, i, j)"
+    in_latex = r"\operatorname{{mean}}_{{{self.times}}}({0})"
+    in_torch = "{0}.unflatten(0, (-1, {self.times})).mean(dim=1)"
+    in_words = "The mean of {self.times} heads that follow each other."
+
+    times: int
+
+    def __post_init__(self) -> None:
+        if self.times < 1:
+            raise ValueError(f"a mean of {self.times} heads: choose 1 or more")
+
+    def value(self, heads: Tensor) -> Tensor:
+        _check_shared("heads", len(heads), self.times)
+        return heads.unflatten(0, (-1, self.times)).mean(dim=1)
+
+    def arithmetic(self, index: tuple[int, ...], heads) -> Expression:
+        group, i, j = index
+        first = group * self.times
+        return mean_of(heads.cell((first + at, i, j)) for at in range(self.times))
+
+    def backward(self, back: Backward) -> None:
+        share = back.step("share", back.ops.ScaleBy(1 / self.times), back.gradient)
+        back.into(0, back.ops.RepeatHeads(self.times), share)
+
+
+class Rows(Move):
+    """Some rows, copied: those from `first` up to, not including, `end`.
+    (…, i, d) → (…, end−first, d)
+
+    Raises ValueError where there are no such rows.
+    """
+
+    takes = "(…, i, d)"
+    in_torch = "{0}[..., {self.first}:{self.end}, :].clone()"
+    in_words = "Copied from a block of rows."
+    _one, _dim = "row", -2
+
+    first: int
+    end: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.first < self.end:
+            raise ValueError(f"there are no {self._one}s from {self.first} up to {self.end}")
+
+    def value(self, whole: Tensor) -> Tensor:
+        if self.end > (size := whole.shape[self._dim]):
+            raise ValueError(f"there is no {self._one} {self.end - 1} among {size}")
+        picked = whole.narrow(self._dim, self.first, self.end - self.first)
+        return picked.clone()  # contiguous() may be no copy
+
+    def formula(self, whole: str) -> str:
+        every = r"\cdot,\," if self._dim == -1 else ""
+        return rf"{whole}_{{{every}{self.first}..{self.end - 1}}}"
+
+    def source(self, index: tuple[int, ...], _) -> tuple[int, ...]:
+        at = len(index) + self._dim
+        return (*index[:at], self.first + index[at], *index[at + 1 :])
+
+    def backward(self, back: Backward) -> None:
+        (whole,) = back.inputs
+        size = whole.value.shape[self._dim]
+        back.into(0, back.ops.PutBack(self.first, size, self._dim), back.gradient)
+
+
+class Columns(Rows):
+    """Some columns, copied: those from `first` up to, not including, `end`. (…, d) → (…, end−first)
+
+    Raises ValueError where there are no such columns.
+    """
+
+    takes = "(…, d)"
+    in_torch = "{0}[..., {self.first}:{self.end}].clone()"
+    in_words = "Copied from a block of columns."
+    _one, _dim = "column", -1
+
+
+class JoinRows(Operation):
+    """The rows of the second behind those of the first: (…, i, d), (…, j, d) → (…, i+j, d)."""
+
+    takes = "(…, i, d) (…, j, d)"
+    signs = ("", "then", "=")
+    in_latex = r"\begin{{bmatrix}} {0} \\ {1} \end{{bmatrix}}"
+    in_torch = "torch.cat(({0}, {1}), dim=-2)"
+    in_words = "Copied: first the rows that were there before, then the new ones."
+    value = computed(lambda first, then: torch.cat((first, then), dim=-2))
+
+    def arithmetic(self, index: tuple[int, ...], first, then) -> Expression:
+        *lead, i, j = index
+        n_first = first.value.shape[-2]
+        if i < n_first:
+            return first.cell(index)
+        return then.cell((*lead, i - n_first, j))
+
+    def backward(self, back: Backward) -> None:
+        first, _ = back.inputs
+        n_first, n_all = first.value.shape[-2], back.result.value.shape[-2]
+        back.into(0, back.ops.Rows(0, n_first), back.gradient)
+        back.into(1, back.ops.Rows(n_first, n_all), back.gradient)

@@ -7,6 +7,7 @@ Normalization.
 
 import math
 
+import torch
 from torch import Tensor
 
 from ..expression import (
@@ -21,7 +22,7 @@ from ..expression import (
     constant,
 )
 from .base import Backward, Operation, matched
-from .given import written
+from .declared import as_it_is, computed, gradients, mean_of, squared, times
 from .layers import EPSILON
 
 
@@ -33,13 +34,10 @@ class RowMean(Operation):
     in_latex = r"\tfrac{{1}}{{d}} \textstyle\sum_j {{{0}}}_{{\cdot,j}}"
     in_torch = "{0}.mean(dim=-1, keepdim=True)"
     in_words = "The numbers of the row, added, divided by how many there are."
-
-    def value(self, vectors: Tensor) -> Tensor:
-        return vectors.mean(dim=-1, keepdim=True)
+    value = computed(torch.mean, dim=-1, keepdim=True)
 
     def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
-        cells = _row(vectors, index)
-        return Quotient(Sum(cells), Number(len(cells)))
+        return mean_of(_row(vectors, index))
 
     def backward(self, back: Backward) -> None:
         (vectors,) = back.inputs
@@ -55,6 +53,7 @@ class RowVariance(Operation):
 
     takes = "(…, d) (…, 1)"
     signs = ("", None, "→")
+    in_latex = r"\tfrac{{1}}{{d}} \textstyle\sum_j \left({{{0}}}_{{\cdot,j}} - {1}\right)^2"
     in_torch = "({0} - {1}).square().mean(dim=-1, keepdim=True)"
     in_words = (
         "How far the numbers of the row lie from their mean: the distances squared, averaged."
@@ -63,17 +62,10 @@ class RowVariance(Operation):
     def value(self, vectors: Tensor, mean: Tensor) -> Tensor:
         return (vectors - mean).square().mean(dim=-1, keepdim=True)
 
-    def formula(self, vectors: str, mean: str) -> str:
-        distance = rf"{{{vectors}}}_{{\cdot,j}} - {mean}"
-        return rf"\tfrac{{1}}{{d}} \textstyle\sum_j \left({distance}\right)^2"
-
     def arithmetic(self, index: tuple[int, ...], vectors, mean) -> Expression:
         middle = matched(mean, index)
-        squares = tuple(
-            Called(_squared, r"\left({}\right)^2", Difference(cell, middle))
-            for cell in _row(vectors, index)
-        )
-        return Quotient(Sum(squares), Number(len(squares)))
+        distances = [Difference(cell, middle) for cell in _row(vectors, index)]
+        return mean_of(Called(_squared, r"\left({}\right)^2", each) for each in distances)
 
     def backward(self, back: Backward) -> None:
         vectors, mean = back.inputs
@@ -96,6 +88,8 @@ class Standardise(Operation):
 
     takes = "(…, d) (…, 1) (…, 1)"
     signs = ("", "−", "÷√", "=")
+    in_latex = r"\frac{{{0} - {1}}}{{\sqrt{{{2} + {self.epsilon}}}}}"
+    in_torch = "({0} - {1}) / ({2} + {self.epsilon}).sqrt()"
     in_words = (
         "The entry minus the mean of its row, divided by the root of the row's variance: its "
         "standard deviation."
@@ -104,30 +98,21 @@ class Standardise(Operation):
     epsilon: float = EPSILON
 
     def __post_init__(self) -> None:
-        if not 0 <= self.epsilon < math.inf:
-            raise ValueError(f"epsilon is {self.epsilon:g}: choose 0, or a small number above it")
+        _check_epsilon(self.epsilon)
 
     def value(self, vectors: Tensor, mean: Tensor, variance: Tensor) -> Tensor:
         return (vectors - mean) / (variance + self.epsilon).sqrt()
 
-    def formula(self, vectors: str, mean: str, variance: str) -> str:
-        return rf"\frac{{{vectors} - {mean}}}{{\sqrt{{{variance} + {constant(self.epsilon)}}}}}"
-
-    def code(self, vectors: str, mean: str, variance: str) -> str:
-        return f"({vectors} - {mean}) / ({variance} + {written(self.epsilon)}).sqrt()"
-
     def arithmetic(self, index: tuple[int, ...], vectors, mean, variance) -> Expression:
-        inside = Sum((matched(variance, index), Number(self.epsilon, constant(self.epsilon))))
         distance = Difference(matched(vectors, index), matched(mean, index))
-        return Quotient(distance, Called(_root, r"\sqrt{{{}}}", inside))
+        return Quotient(distance, _deviation(matched(variance, index), self.epsilon))
 
     def backward(self, back: Backward) -> None:
         _, _, variance = back.inputs
-        back.into(0, back.ops.DivideByRoot(self.epsilon), back.gradient, variance)
+        by_root = back.ops.DivideByRoot(self.epsilon)
+        back.into(0, by_root, back.gradient, variance)
         if back.wants(1):
-            divided = back.step(
-                "divided", back.ops.DivideByRoot(self.epsilon), back.gradient, variance
-            )
+            divided = back.step("divided", by_root, back.gradient, variance)
             total = back.row("total", back.ops.RowSum(), divided)
             back.into(1, back.ops.ScaleBy(-1.0), total)
         _into_square(back, self.epsilon, 2, variance)
@@ -146,8 +131,7 @@ class RowMeanSquare(Operation):
         return vectors.square().mean(dim=-1, keepdim=True)
 
     def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
-        cells = _row(vectors, index)
-        return Quotient(Sum(tuple(Product((cell, cell)) for cell in cells)), Number(len(cells)))
+        return mean_of(map(squared, _row(vectors, index)))
 
     def backward(self, back: Backward) -> None:
         (vectors,) = back.inputs
@@ -165,28 +149,21 @@ class DivideByRoot(Operation):
 
     takes = "(…, d) (…, 1)"
     signs = ("", "÷√", "=")
-    in_latex = r"\frac{{{0}}}{{\sqrt{{{1} + {self._epsilon}}}}}"
+    in_latex = r"\frac{{{0}}}{{\sqrt{{{1} + {self.epsilon}}}}}"
+    in_torch = "{0} / ({1} + {self.epsilon}).sqrt()"
     in_words = "The entry divided by the root of the mean square of its row."
 
     epsilon: float = EPSILON
 
     def __post_init__(self) -> None:
-        if not 0 <= self.epsilon < math.inf:
-            raise ValueError(f"epsilon is {self.epsilon:g}: choose 0, or a small number above it")
-
-    @property
-    def _epsilon(self) -> str:
-        return constant(self.epsilon)
+        _check_epsilon(self.epsilon)
 
     def value(self, vectors: Tensor, mean_square: Tensor) -> Tensor:
         return vectors / (mean_square + self.epsilon).sqrt()
 
-    def code(self, vectors: str, mean_square: str) -> str:
-        return f"{vectors} / ({mean_square} + {written(self.epsilon)}).sqrt()"
-
     def arithmetic(self, index: tuple[int, ...], vectors, mean_square) -> Expression:
-        inside = Sum((matched(mean_square, index), Number(self.epsilon, constant(self.epsilon))))
-        return Quotient(matched(vectors, index), Called(_root, r"\sqrt{{{}}}", inside))
+        root = _deviation(matched(mean_square, index), self.epsilon)
+        return Quotient(matched(vectors, index), root)
 
     def backward(self, back: Backward) -> None:
         _, mean_square = back.inputs
@@ -201,37 +178,38 @@ class ScaleShift(Operation):
 
     takes = "(…, d) (d) (d)"
     signs = ("", "⊙", "+", "=")
+    in_latex = r"{1} \odot {0}"
+    in_torch = "{0} * {1}"
+    adds_third = True
     in_words = (
         "The entry times the gain of its column, plus the bias of its column if there is one."
     )
+    backward = gradients(times(1), times(0), as_it_is)
 
     def value(self, vectors: Tensor, gain: Tensor, bias: Tensor | None = None) -> Tensor:
         scaled = vectors * gain
         return scaled if bias is None else scaled + bias
 
-    def formula(self, vectors: str, gain: str, bias: str | None = None) -> str:
-        scaled = rf"{gain} \odot {vectors}"
-        return scaled if bias is None else f"{scaled} + {bias}"
-
-    def code(self, vectors: str, gain: str, bias: str | None = None) -> str:
-        return f"{vectors} * {gain}" if bias is None else f"{vectors} * {gain} + {bias}"
-
     def arithmetic(self, index: tuple[int, ...], vectors, gain, bias=None) -> Expression:
         scaled = Product((vectors.cell(index), gain.cell(index[-1:])))
         return scaled if bias is None else Sum((scaled, bias.cell(index[-1:])))
-
-    def backward(self, back: Backward) -> None:
-        vectors, gain, *bias = back.inputs
-        back.into(0, back.ops.Multiply(), back.gradient, gain)
-        back.into(1, back.ops.Multiply(), back.gradient, vectors)
-        if bias:
-            back.into(2)
 
 
 def _row(vectors, index: tuple[int, ...]) -> tuple[Cell, ...]:
     """The cells of a row whose one number stands at `index`."""
     places = range(vectors.value.shape[-1])
     return tuple(matched(vectors, (*index[:-1], place)) for place in places)
+
+
+def _check_epsilon(epsilon: float) -> None:
+    if not 0 <= epsilon < math.inf:
+        raise ValueError(f"epsilon is {epsilon:g}: choose 0, or a small number above it")
+
+
+def _deviation(variance: Cell, epsilon: float) -> Called:
+    """The root of a variance, or of a mean square, with epsilon added."""
+    inside = Sum((variance, Number(epsilon, constant(epsilon))))
+    return Called(_root, r"\sqrt{{{}}}", inside)
 
 
 def _squared(value: float) -> float:

@@ -1,4 +1,6 @@
-"""What stands around attention in a layer: normalisation, the rectifier and its smooth relative."""
+"""What stands around attention in a layer: normalisation, the rectifier and its smooth relatives;
+and how steep a function of one number is where it stands, as a step of its own.
+"""
 
 import math
 from itertools import product
@@ -7,13 +9,26 @@ import torch
 from torch import Tensor
 from torch.nn.functional import layer_norm, silu
 
-from ..expression import Called, Cell, Expression, Number, Product, Quotient, Standardised, Sum
-from .base import Backward, Operation, row
+from ..expression import (
+    Called,
+    Difference,
+    Expression,
+    Hidden,
+    Number,
+    Product,
+    Quotient,
+    Standardised,
+    Sum,
+)
+from .base import Backward, Operation, matched, row
+from .declared import computed, entrywise, gradients, squared, times_slope
 
 EPSILON = 1e-5
 """Added to the variance by torch's `layer_norm`, so that equal entries do not divide by zero."""
 _CUBED = 0.044715
 """How much of the cube the approximation of GELU takes."""
+_HALF = Number(0.5, r"\tfrac{1}{2}")
+_ROOT = Number(math.sqrt(2 / math.pi), r"\sqrt{2/\pi}")
 
 
 class LayerNorm(Operation):
@@ -67,18 +82,9 @@ class ReLU(Operation):
     in_latex = r"\max(0, {0})"
     in_torch = "torch.relu({0})"
     in_words = "The number itself, or 0 if it is negative."
-
-    def value(self, vectors: Tensor) -> Tensor:
-        return torch.relu(vectors)
-
-    def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
-        cell: Cell = vectors.cell(index)
-        return Called(_positive_part, r"\max(0, {})", cell)
-
-    def backward(self, back: Backward) -> None:
-        (vectors,) = back.inputs
-        slope = back.step("slope", back.ops.ReLUSlope(), vectors)
-        back.into(0, back.ops.Multiply(), back.gradient, slope)
+    value = computed(torch.relu)
+    arithmetic = entrywise(lambda cell: Called(_positive_part, r"\max(0, {})", cell))
+    backward = gradients(times_slope)
 
 
 class GELU(Operation):
@@ -93,6 +99,7 @@ class GELU(Operation):
         "The number times the chance that a standard normal draw is smaller than it: a large "
         "number stays, a very negative one goes to 0, and in between the curve is smooth."
     )
+    backward = gradients(times_slope)
 
     tanh: bool = False
 
@@ -120,21 +127,9 @@ class GELU(Operation):
     def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
         # ½x (1 + erf) multiplied out: for negative numbers the bracket nearly cancels, and the two
         # terms say how exact the rest of it can be.
-        cell, half = vectors.cell(index), Number(0.5, r"\tfrac{1}{2}")
-        if self.tanh:
-            cubed = Product((Number(_CUBED, str(_CUBED)), cell, cell, cell))
-            root = Number(math.sqrt(2 / math.pi), r"\sqrt{2/\pi}")
-            inner = Product((root, Sum((cell, cubed))))
-            bent = Called(math.tanh, r"\tanh\!\left({}\right)", inner)
-        else:
-            share = Quotient(cell, Number(math.sqrt(2), r"\sqrt 2"))
-            bent = Called(math.erf, r"\operatorname{{erf}}\!\left({}\right)", share)
-        return Sum((Product((half, cell)), Product((half, cell, bent))))
-
-    def backward(self, back: Backward) -> None:
-        (vectors,) = back.inputs
-        slope = back.step("slope", back.ops.GELUSlope(self.tanh), vectors)
-        back.into(0, back.ops.Multiply(), back.gradient, slope)
+        cell = vectors.cell(index)
+        bend = _bent_by_tanh if self.tanh else _bent_by_erf
+        return Sum((Product((_HALF, cell)), Product((_HALF, cell, bend(cell)))))
 
 
 class SiLU(Operation):
@@ -150,18 +145,27 @@ class SiLU(Operation):
         "The number times a share between 0 and 1 that grows with it: a large number stays, a very "
         "negative one goes to 0."
     )
+    value = computed(silu)
+    arithmetic = entrywise(lambda cell: Product((cell, _share(cell))))
+    backward = gradients(times_slope)
 
-    def value(self, vectors: Tensor) -> Tensor:
-        return silu(vectors)
 
-    def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
-        cell = vectors.cell(index)
-        return Product((cell, Called(_logistic, r"\frac{{1}}{{1 + e^{{-{}}}}}", cell)))
+def _bent_by_erf(cell: Expression) -> Called:
+    """erf(x / √2), which is 2 Φ(x) − 1."""
+    share = Quotient(cell, Number(math.sqrt(2), r"\sqrt 2"))
+    return Called(math.erf, r"\operatorname{{erf}}\!\left({}\right)", share)
 
-    def backward(self, back: Backward) -> None:
-        (vectors,) = back.inputs
-        slope = back.step("slope", back.ops.SiLUSlope(), vectors)
-        back.into(0, back.ops.Multiply(), back.gradient, slope)
+
+def _bent_by_tanh(cell: Expression) -> Called:
+    """What stands for it in the approximation."""
+    cubed = Product((Number(_CUBED, str(_CUBED)), cell, cell, cell))
+    inner = Product((_ROOT, Sum((cell, cubed))))
+    return Called(math.tanh, r"\tanh\!\left({}\right)", inner)
+
+
+def _share(cell: Expression) -> Called:
+    """The logistic share of a number."""
+    return Called(_logistic, r"\frac{{1}}{{1 + e^{{-{}}}}}", cell)
 
 
 def _logistic(value: float) -> float:
@@ -174,3 +178,184 @@ def _logistic(value: float) -> float:
 
 def _positive_part(value: float) -> float:
     return value if math.isnan(value) else max(0.0, value)
+
+
+class _Slope(Operation):
+    """Has no backward pass of its own."""
+
+    takes = "(…)"
+    no_gradient = "it is a slope itself, and nothing is learned through one"
+
+
+class ReLUSlope(_Slope):
+    """1 where a number is above 0, else 0: the slope of `ReLU`. (…) → (…)"""
+
+    in_latex = r"[\,{0} > 0\,]"
+    in_torch = "({0} > 0).to({0}.dtype)"
+    in_words = "1 where the number is above 0, which lets its gradient through; 0 where it is not."
+    arithmetic = entrywise(lambda cell: Called(_is_positive, r"[\,{} > 0\,]", cell))
+
+    def value(self, vectors: Tensor) -> Tensor:
+        return (vectors > 0).to(vectors.dtype)
+
+
+class GELUSlope(_Slope):
+    """The slope of `GELU`, x Φ(x): Φ(x) + x φ(x), with the density φ of a standard normal draw; of
+    its older approximation with `tanh`. (…) → (…)
+    """
+
+    in_words = "How steep the curve is at the number: near 0 far below 0, near 1 far above it."
+
+    tanh: bool = False
+
+    def value(self, vectors: Tensor) -> Tensor:
+        if self.tanh:
+            bent = (_ROOT.known * (vectors + _CUBED * vectors**3)).tanh()
+            steep = _ROOT.known * (1 + 3 * _CUBED * vectors**2)
+            return 0.5 * (1 + bent) + 0.5 * vectors * (1 - bent**2) * steep
+        density = (-0.5 * vectors**2).exp() / (2 * math.pi) ** 0.5
+        return 0.5 * (1 + (vectors / 2**0.5).erf()) + vectors * density
+
+    def formula(self, vectors: str) -> str:
+        if self.tanh:
+            return rf"\tfrac{{d}}{{dx}} \operatorname{{GELU}}_{{\tanh}}({vectors})"
+        return rf"\Phi({vectors}) + {vectors} \odot \varphi({vectors})"
+
+    def code(self, vectors: str) -> str:
+        if self.tanh:
+            bent = f"((2 / torch.pi) ** 0.5 * ({vectors} + {_CUBED} * {vectors}**3)).tanh()"
+            steep = f"((2 / torch.pi) ** 0.5 * (1 + 3 * {_CUBED} * {vectors}**2))"
+            return f"0.5 * (1 + {bent}) + 0.5 * {vectors} * (1 - {bent}**2) * {steep}"
+        density = f"((-0.5 * {vectors}**2).exp() / (2 * torch.pi) ** 0.5)"
+        return f"0.5 * (1 + ({vectors} / 2**0.5).erf()) + {vectors} * {density}"
+
+    def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
+        cell = vectors.cell(index)
+        if not self.tanh:
+            bent = _bent_by_erf(cell)
+            power = Called(math.exp, "e^{{{}}}", Product((Number(-0.5), cell, cell)))
+            density = Quotient(power, Number(math.sqrt(2 * math.pi), r"\sqrt{2\pi}"))
+            return Sum((_HALF, Product((_HALF, bent)), Product((cell, density))))
+        bent = _bent_by_tanh(cell)
+        left = Difference(Number(1.0), squared(bent))
+        thrice = Product((Number(3 * _CUBED, rf"3 \cdot {_CUBED}"), cell, cell))
+        steep = Product((_ROOT, Sum((Number(1.0), thrice))))
+        return Sum((_HALF, Product((_HALF, bent)), Product((_HALF, cell, left, steep))))
+
+
+class SiLUSlope(_Slope):
+    """The slope of `SiLU`, x σ(x): σ(x) (1 + x (1 − σ(x))). (…) → (…)"""
+
+    in_latex = r"\sigma({0}) \odot \left(1 + {0} \odot (1 - \sigma({0}))\right)"
+    in_torch = "{0}.sigmoid() * (1 + {0} * (1 - {0}.sigmoid()))"
+    in_words = "How steep the curve is at the number: near 0 far below 0, near 1 far above it."
+
+    def value(self, vectors: Tensor) -> Tensor:
+        share = vectors.sigmoid()
+        return share * (1 + vectors * (1 - share))
+
+    def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
+        cell = vectors.cell(index)
+        share = _share(cell)
+        rest = Product((cell, Difference(Number(1.0), share)))
+        return Product((share, Sum((Number(1.0), rest))))
+
+
+class SoftCapSlope(_Slope):
+    """The slope of `SoftCap`, 1 − tanh²(entry / cap), which is 1 / cosh²(entry / cap). (…) → (…)"""
+
+    in_latex = r"1 / \cosh^2\!\left({0} / {self.cap}\right)"
+    in_torch = "({0} / {self.cap}).cosh() ** -2"
+    in_words = "How steep the bent curve is at the score: 1 in its middle, near 0 at the cap."
+
+    cap: float
+
+    def value(self, scores: Tensor) -> Tensor:
+        return (scores / self.cap).cosh() ** -2
+
+    def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
+        share = Quotient(scores.cell(index), Number(self.cap))
+        return Called(_over_cosh_squared, r"1 / \cosh^2\!\left({}\right)", share)
+
+
+class ShareOfLargest(_Slope):
+    """1 where an entry is the largest of its row, shared evenly among equal ones; 0 elsewhere: the
+    slope of a row's maximum. (…, key) → (…, key)
+    """
+
+    takes = "(…, key)"
+    in_latex = r"[\,{0} = \max_j {0}\,]"
+    in_torch = (
+        "({0} == {0}.amax(dim=-1, keepdim=True)).float() / "
+        "({0} == {0}.amax(dim=-1, keepdim=True)).sum(dim=-1, keepdim=True)"
+    )
+    in_words = "1 where the score is the largest of its row, 0 elsewhere."
+
+    def value(self, scores: Tensor) -> Tensor:
+        largest = scores == scores.amax(dim=-1, keepdim=True)
+        return largest.to(scores.dtype) / largest.sum(dim=-1, keepdim=True)
+
+    def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
+        cells = row(scores, index)
+        largest = max(cell.value for cell in cells)
+        if cells[index[-1]].value != largest:
+            return Hidden(cells, r"\text{not the largest of its row}")
+        n_equal = sum(cell.value == largest for cell in cells)
+        return Hidden(cells, r"\text{the largest of its row}", 1 / n_equal)
+
+
+class ShareOfLarger(_Slope):
+    """1 where the first of two entries is the larger, 0 where the second is, ½ where they are
+    equal: the slope of the larger of two. (…), (…) → (…)
+    """
+
+    takes = "(…) (…)"
+    signs = ("", None, "→")
+    in_latex = r"[\,{0} > {1}\,]"
+    in_torch = "(({0} > {1}).float() + ({0} >= {1}).float()) / 2"
+    in_words = "1 where the first of the two is the larger, 0 where it is not."
+
+    def value(self, first: Tensor, second: Tensor) -> Tensor:
+        return ((first > second).to(first.dtype) + (first >= second).to(first.dtype)) / 2
+
+    def arithmetic(self, index: tuple[int, ...], first, second) -> Expression:
+        both = matched(first, index), matched(second, index)
+        mine, other = (cell.value for cell in both)
+        if mine == other:
+            return Hidden(both, r"\text{the two are equal}", 0.5)
+        said = r"\text{the first is the larger}" if mine > other else r"\text{the second is}"
+        return Hidden(both, said, float(mine > other))
+
+
+class RowLength(Operation):
+    """The length of each row: the root of the sum of its squares. (…, d) → (…, 1)
+
+    Worked out in float64, as in `L2Normalize`.
+    """
+
+    takes = "(…, d)"
+    signs = ("", "‖·‖")
+    in_latex = r"\lVert {0}_i \rVert"
+    in_torch = "{0}.double().norm(dim=-1, keepdim=True).float()"
+    in_words = "The root of the sum of the squares of the row."
+
+    def value(self, vectors: Tensor) -> Tensor:
+        length = vectors.double().norm(dim=-1, keepdim=True)
+        return length if vectors.dtype == torch.float64 else length.float()
+
+    def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
+        squares = tuple(map(squared, row(vectors, index)))
+        return Called(math.sqrt, r"\sqrt{{{}}}", Sum(squares))
+
+    def backward(self, back: Backward) -> None:
+        (vectors,) = back.inputs
+        unit = back.step("unit", back.ops.Divide(), vectors, back.result, axes=vectors.axes)
+        back.into(0, back.ops.Multiply(), unit, back.gradient)
+
+
+def _over_cosh_squared(value: float) -> float:
+    return math.cosh(value) ** -2 if abs(value) < 350 else 0.0
+
+
+def _is_positive(value: float) -> float:
+    return float(value > 0)

@@ -11,12 +11,12 @@ from ..expression import (
     Exponential,
     Expression,
     Number,
-    Quotient,
     Seen,
     Share,
     Sum,
 )
 from .base import Backward, Operation, check_place, row
+from .declared import computed, gradients, mean_of, through
 
 
 class CrossEntropy(Operation):
@@ -69,13 +69,10 @@ class Mean(Operation):
     in_latex = r"\tfrac{{1}}{{n}} \textstyle\sum_i {0}_i"
     in_torch = "{0}.mean()"
     in_words = "All of them, added and divided by how many there are."
-
-    def value(self, losses: Tensor) -> Tensor:
-        return losses.mean()
+    value = computed(torch.mean)
 
     def arithmetic(self, _: tuple[int, ...], losses) -> Expression:
-        cells = row(losses, (0,))
-        return Quotient(Sum(cells), Number(len(cells)))
+        return mean_of(row(losses, (0,)))
 
     def backward(self, back: Backward) -> None:
         (losses,) = back.inputs
@@ -89,6 +86,9 @@ class Entry(Operation):
 
     takes = "(…)"
     in_words = "Copied: the one entry that counts."
+    backward = gradients(
+        through(lambda own, back: PutEntry(own.index, tuple(back.inputs[0].value.shape)))
+    )
 
     index: tuple[int, ...]
 
@@ -108,16 +108,13 @@ class Entry(Operation):
     def arithmetic(self, _: tuple[int, ...], numbers) -> Expression:
         return numbers.cell(self.index)
 
-    def backward(self, back: Backward) -> None:
-        (numbers,) = back.inputs
-        back.into(0, back.ops.PutEntry(self.index, tuple(numbers.value.shape)), back.gradient)
-
 
 class PutEntry(Operation):
     """One number at its place in a tensor of zeros: () → (…)."""
 
     takes = "()"
     in_words = "The gradient where the entry was taken from, 0 everywhere else."
+    backward = gradients(through(lambda own, _: Entry(own.index)))
 
     index: tuple[int, ...]
     shape: tuple[int, ...]
@@ -136,9 +133,6 @@ class PutEntry(Operation):
 
     def arithmetic(self, index: tuple[int, ...], number) -> Expression:
         return number.cell(()) if index == self.index else Number(0.0)
-
-    def backward(self, back: Backward) -> None:
-        back.into(0, back.ops.Entry(self.index), back.gradient)
 
 
 def _minus_log(value: float) -> float:

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 
 from ..expression import Expression, Hidden, Number, Quotient, Seen, Sum, constant
-from .base import Backward, Operation, check_place, matched, row
-from .given import written
+from .base import Backward, Operation, check_place, kind_of, matched, row, written
+from .declared import gradients, likewise
 from .normalise import SumNormalise
 
 
@@ -108,10 +108,9 @@ class AttentionMask(Operation):
 def check_mask(mask: Tensor, scores: Tensor) -> None:
     """Raises ValueError, in plain words, where a mask cannot hide cells of these scores."""
     if mask.dtype != torch.bool:
-        kind = str(mask.dtype).removeprefix("torch.")
         raise ValueError(
-            f"a mask is True where a query may look, but this one is {kind}: make it one of "
-            "True and False, such as `mask > 0`"
+            f"a mask is True where a query may look, but this one is {kind_of(mask)}: make it "
+            "one of True and False, such as `mask > 0`"
         )
     if not _spreads_over(tuple(mask.shape), tuple(scores.shape)):
         has, wanted = (" × ".join(map(str, each.shape)) for each in (mask, scores))
@@ -138,6 +137,8 @@ class MaskedFill(Operation):
     takes = "(…) (…)"
     chooses = True
     signs = ("", None, "→")
+    in_latex = r"{0}\ \text{{where }} {1},\ \text{{else }} {self.fill}"
+    in_torch = "{0}.masked_fill(~{1}, {self.fill})"
 
     fill: float = -math.inf
 
@@ -145,23 +146,16 @@ class MaskedFill(Operation):
         check_mask(mask, scores)
         return scores.masked_fill(~mask, self.fill)
 
-    def formula(self, scores: str, mask: str) -> str:
-        fill = constant(self.fill)
-        return rf"{scores}\ \text{{where }} {mask},\ \text{{else }} {fill}"
-
-    def code(self, scores: str, mask: str) -> str:
-        return f"{scores}.masked_fill(~{mask}, {written(self.fill)})"
-
     def arithmetic(self, index: tuple[int, ...], scores, mask) -> Expression:
         may_look = matched(mask, index)
         if may_look.value:
             return Seen(matched(scores, index), may_look)
         return Hidden((may_look,), r"\text{hidden by the mask}", self.fill)
 
-    def words(self) -> str:
-        if self.fill == -math.inf:
-            return "Copied where the query may look; minus infinity where it may not."
-        return f"Copied where the query may look; {self.fill:g} where it may not."
+    @property
+    def in_words(self) -> str:
+        instead = "minus infinity" if self.fill == -math.inf else f"{self.fill:g}"
+        return f"Copied where the query may look; {instead} where it may not."
 
     def backward(self, back: Backward) -> None:
         _, mask = back.inputs
@@ -173,11 +167,10 @@ class MaskGradient(MaskedFill):
     nothing any more. (…, query, key), (…, query, key) → (…, query, key)
     """
 
+    in_words = "Copied where the query may look; 0 where it may not, since nothing depends on it."
+
     def __init__(self) -> None:
         super().__init__(fill=0.0)
-
-    def words(self) -> str:
-        return "Copied where the query may look; 0 where it may not, since nothing depends on it."
 
 
 class Renormalise(SumNormalise):
@@ -211,7 +204,13 @@ class Drop(Operation):
     takes = "(…) (…)"
     chooses = True
     signs = ("", None, "→")
+    in_latex = (
+        r"\frac{{{0}}}{{1 - {self.probability}}}\ \text{{where }} {1} \ge {self.probability},"
+        r"\ \text{{else }} 0"
+    )
+    in_torch = "({0} / (1 - {self.probability})).masked_fill({1} < {self.probability}, 0.0)"
     in_words = "Dropped to 0 by chance, or divided by the chance of being kept."
+    backward = gradients(likewise)
 
     probability: float
 
@@ -219,28 +218,12 @@ class Drop(Operation):
         if not 0 <= self.probability < 1:
             raise ValueError(f"dropout of {self.probability}: choose 0 or more, and less than 1")
 
-    @property
-    def _p(self) -> str:
-        return constant(self.probability)
-
     def value(self, weights: Tensor, draw: Tensor) -> Tensor:
         return (weights / (1 - self.probability)).masked_fill(draw < self.probability, 0.0)
 
-    def formula(self, weights: str, draw: str) -> str:
-        kept = rf"\frac{{{weights}}}{{1 - {self._p}}}"
-        return rf"{kept}\ \text{{where }} {draw} \ge {self._p},\ \text{{else }} 0"
-
-    def code(self, weights: str, draw: str) -> str:
-        p = written(self.probability)
-        return f"({weights} / (1 - {p})).masked_fill({draw} < {p}, 0.0)"
-
     def arithmetic(self, index: tuple[int, ...], weights, draw) -> Expression:
-        drawn = matched(draw, index)
+        drawn, p = matched(draw, index), constant(self.probability)
         if drawn.value < self.probability:
-            return Hidden((drawn,), rf"\text{{dropped: its number is below }}{self._p}")
-        kept = Number(1 - self.probability, f"1 - {self._p}")
+            return Hidden((drawn,), rf"\text{{dropped: its number is below }}{p}")
+        kept = Number(1 - self.probability, f"1 - {p}")
         return Seen(Quotient(matched(weights, index), kept), drawn)
-
-    def backward(self, back: Backward) -> None:
-        _, draw = back.inputs
-        back.into(0, self, back.gradient, draw)

@@ -5,8 +5,9 @@ import math
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from ..expression import Called, Exponential, Expression, Hidden, Product, Quotient, Share, Sum
+from ..expression import Called, Exponential, Expression, Hidden, Quotient, Share, Sum
 from .base import Backward, Operation, line, row
+from .declared import computed, squared
 
 SMALLEST = 1e-300
 """A vector is taken to be at least this long, so that a row of zeros stays zero."""
@@ -92,9 +93,7 @@ class SumNormalise(Operation):
     in_latex = r"{0} \,/\, \textstyle\sum_j {0}_{{i,j}}"
     in_torch = "{0} / {0}.sum(dim=-1, keepdim=True)"
     in_words = "A score divided by the sum of the scores of its row."
-
-    def value(self, scores: Tensor) -> Tensor:
-        return scores / scores.sum(dim=-1, keepdim=True)
+    value = computed(lambda scores: scores / scores.sum(dim=-1, keepdim=True))
 
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
         return Share(row(scores, index), picked=index[-1])
@@ -117,17 +116,13 @@ class L2Normalize(Operation):
 
     takes = "(…, d)"
     in_latex = r"{0}_i \,/\, \lVert {0}_i \rVert"
+    in_torch = f"torch.nn.functional.normalize({{0}}.double(), dim=-1, eps={SMALLEST}).float()"
     in_words = "An entry divided by the length of its vector."
-
-    def value(self, vectors: Tensor) -> Tensor:
-        return normalize(vectors.double(), dim=-1, eps=SMALLEST).float()
-
-    def code(self, vectors: str) -> str:
-        return f"torch.nn.functional.normalize({vectors}.double(), dim=-1, eps={SMALLEST}).float()"
+    value = computed(lambda own: normalize(own.double(), dim=-1, eps=SMALLEST).float())
 
     def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
         cells = row(vectors, index)
-        squares = Sum(tuple(Product((cell, cell)) for cell in cells))
+        squares = Sum(tuple(map(squared, cells)))
         if squares.value == 0:
             return cells[index[-1]]
         return Quotient(cells[index[-1]], Called(math.sqrt, r"\sqrt{{{}}}", squares))

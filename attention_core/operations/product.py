@@ -4,7 +4,8 @@ import torch
 from torch import Tensor
 
 from ..expression import Expression, Product, Sum
-from .base import Backward, Operation, matched, row, upright
+from .base import Backward, Operation, matched, row
+from .declared import computed
 
 
 class MatMul(Operation):
@@ -24,15 +25,22 @@ class MatMul(Operation):
     def takes(self) -> str:
         return "(…, k) (…, j, k)" if self.transpose else "(…, k) (…, k, j)"
 
+    @property
+    def in_latex(self) -> str:
+        return "{0} {T[1]}" if self.transpose else "{0} {1}"
+
+    @property
+    def in_torch(self) -> str:
+        return "{0} @ {T[1]}" if self.transpose else "{0} @ {1}"
+
+    @property
+    def in_words(self) -> str:
+        if self.transpose:
+            return "A dot product: multiply the two rows entry by entry, then add the products."
+        return "A weighted sum: each entry of the row times its row of the other matrix, added up."
+
     def value(self, left: Tensor, right: Tensor) -> Tensor:
         return left @ (right.mT if self.transpose else right)
-
-    def formula(self, left: str, right: str, bias: str | None = None) -> str:
-        product = f"{left} {upright(right)}" if self.transpose else f"{left} {right}"
-        return product if bias is None else f"{product} + {bias}"
-
-    def code(self, left: str, right: str) -> str:
-        return f"{left} @ {right}.mT" if self.transpose else f"{left} @ {right}"
 
     def arithmetic(self, index: tuple[int, ...], left, right, bias=None) -> Expression:
         *one_row, j = index
@@ -61,11 +69,6 @@ class MatMul(Operation):
     def _right(self, k: int, j: int) -> tuple[int, int]:
         return (j, k) if self.transpose else (k, j)
 
-    def words(self) -> str:
-        if self.transpose:
-            return "A dot product: multiply the two rows entry by entry, then add the products."
-        return "A weighted sum: each entry of the row times its row of the other matrix, added up."
-
     def backward(self, back: Backward) -> None:
         left, right, *bias = back.inputs
         is_row = left.value.ndim == 1
@@ -92,9 +95,7 @@ class MatVec(Operation):
     in_latex = "{0} {1}"
     in_torch = "{0} @ {1}"
     in_words = "A dot product: multiply the row and the vector entry by entry, then add."
-
-    def value(self, rows: Tensor, vector: Tensor) -> Tensor:
-        return rows @ vector
+    value = computed(torch.matmul)
 
     def arithmetic(self, index: tuple[int, ...], rows, vector) -> Expression:
         factors = row(rows, (*index, 0))
@@ -116,6 +117,8 @@ class MatMulByLoop(MatMul):
     """
 
     takes = "(i, k) (j, k)"
+    in_latex = r"\textstyle\sum_k {0}_{{i,k}}\, {1}_{{j,k}}"
+    in_torch = "sum({0}[:, None, k] * {1}[None, :, k] for k in range({0}.shape[1]))"
 
     def __init__(self) -> None:
         super().__init__(transpose=True)
@@ -126,12 +129,6 @@ class MatMulByLoop(MatMul):
             total = total + left[:, None, k] * right[None, :, k]
         return total
 
-    def formula(self, left: str, right: str) -> str:
-        return rf"\textstyle\sum_k {left}_{{i,k}}\, {right}_{{j,k}}"
-
-    def code(self, left: str, right: str) -> str:
-        return f"sum({left}[:, None, k] * {right}[None, :, k] for k in range({left}.shape[1]))"
-
 
 class BatchedMatMul(MatMul):
     """One product for each head: (head, i, k) with (head, k, j) → (head, i, j), by `torch.bmm`."""
@@ -140,11 +137,12 @@ class BatchedMatMul(MatMul):
     def takes(self) -> str:
         return "(head, i, k) (head, j, k)" if self.transpose else "(head, i, k) (head, k, j)"
 
+    @property
+    def in_torch(self) -> str:
+        return "torch.bmm({0}, {T[1]})" if self.transpose else "torch.bmm({0}, {1})"
+
     def value(self, left: Tensor, right: Tensor) -> Tensor:
         return torch.bmm(left, right.mT if self.transpose else right)
-
-    def code(self, left: str, right: str) -> str:
-        return f"torch.bmm({left}, {right}.mT)" if self.transpose else f"torch.bmm({left}, {right})"
 
 
 class MatMulUpright(MatMul):
@@ -154,21 +152,14 @@ class MatMulUpright(MatMul):
 
     takes = "(…, i, k) (…, k, j) (j)"
     signs = ("", "·", "+", "=")
+    in_latex = r"\big({1}^\top {0}^\top\big)^\top"
+    in_torch = "({T[1]} @ {T[0]}).mT.contiguous()"
+    in_words = "Each column of the transposed matrix is a token: the same products, added up."
+    adds_third = True
 
     def value(self, left: Tensor, right: Tensor, bias: Tensor | None = None) -> Tensor:
         product = (right.mT @ left.mT).mT.contiguous()
         return product if bias is None else product + bias
-
-    def formula(self, left: str, right: str, bias: str | None = None) -> str:
-        product = rf"\big({right}^\top {left}^\top\big)^\top"
-        return product if bias is None else f"{product} + {bias}"
-
-    def code(self, left: str, right: str, bias: str | None = None) -> str:
-        product = f"({right}.mT @ {left}.mT).mT.contiguous()"
-        return product if bias is None else f"{product} + {bias}"
-
-    def words(self) -> str:
-        return "Each column of the transposed matrix is a token: the same products, added up."
 
 
 class Affine(MatMul):
@@ -176,15 +167,9 @@ class Affine(MatMul):
 
     takes = "(…, k) (…, k, j) (j)"
     signs = ("", "·", "+", "=")
-
-    def value(self, left: Tensor, right: Tensor, bias: Tensor) -> Tensor:
-        return left @ right + bias
-
-    def code(self, left: str, right: str, bias: str) -> str:
-        return f"{left} @ {right} + {bias}"
-
-    def words(self) -> str:
-        return "Each entry of the row times its row of the matrix, added up, and the bias with it."
+    in_words = "Each entry of the row times its row of the matrix, added up, and the bias with it."
+    adds_third = True
+    value = computed(lambda left, right, bias: left @ right + bias)
 
 
 class Linear(MatMul):
@@ -194,15 +179,12 @@ class Linear(MatMul):
 
     takes = "(…, k) (j, k) (j)"
     signs = ("", "·", "+", "=")
+    in_words = "A dot product of the vector with a row of the layer's matrix, and the bias if any."
+    adds_third = True
+    value = computed(torch.nn.functional.linear)
 
     def __init__(self) -> None:
         super().__init__(transpose=True)
 
-    def value(self, vectors: Tensor, matrix: Tensor, bias: Tensor | None = None) -> Tensor:
-        return torch.nn.functional.linear(vectors, matrix, bias)
-
     def code(self, *names: str) -> str:
         return f"torch.nn.functional.linear({', '.join(names)})"
-
-    def words(self) -> str:
-        return "A dot product of the vector with a row of the layer's matrix, and the bias if any."

@@ -6,8 +6,7 @@ import torch
 from torch import Tensor
 
 from ..expression import Called, Difference, Expression, Number, Product, Sum, constant
-from .base import Backward, Operation
-from .given import written
+from .base import Backward, Operation, written
 
 
 class RotaryAngles(Operation):

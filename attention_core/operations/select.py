@@ -75,8 +75,6 @@ class Row(Operation):
         return matrix.cell((self.row, *index))
 
     def backward(self, back: Backward) -> None:
-        (matrix,) = back.inputs
-        n_axes = matrix.value.ndim
-        back.into(
-            0, back.ops.PutBack(self.row, len(matrix.value), -n_axes, one=True), back.gradient
-        )
+        matrix = back.inputs[0].value
+        put = back.ops.PutBack(self.row, len(matrix), -matrix.ndim, one=True)
+        back.into(0, put, back.gradient)

@@ -2,10 +2,12 @@
 where they were taken from.
 """
 
+import torch
 from torch import Tensor
 
 from ..expression import Expression, Number, Product, Seen, Sum
-from .base import Backward, Operation, check_place, matched, upright
+from .base import Backward, Operation, check_place, matched
+from .declared import added, as_it_is, computed, entrywise, gradients, repeated, summed, through
 
 
 class Copied(Operation):
@@ -15,15 +17,9 @@ class Copied(Operation):
     in_latex = "{0}"
     in_torch = "{0}.clone()"
     in_words = "Copied as it is: an addition lets a gradient through unchanged."
-
-    def value(self, gradient: Tensor) -> Tensor:
-        return gradient.clone()
-
-    def arithmetic(self, index: tuple[int, ...], gradient) -> Expression:
-        return gradient.cell(index)
-
-    def backward(self, back: Backward) -> None:
-        back.into(0)
+    value = computed(torch.clone)
+    arithmetic = entrywise(lambda cell: cell)
+    backward = gradients(as_it_is)
 
 
 class Total(Operation):
@@ -33,6 +29,8 @@ class Total(Operation):
     """
 
     in_words = "What comes back along each way, added: the number was used more than once."
+    value = computed(lambda first, *others: sum(others, first))
+    arithmetic = entrywise(added)
 
     n: int = 2
 
@@ -48,17 +46,10 @@ class Total(Operation):
     def signs(self) -> tuple[str, ...]:
         return ("", *["+"] * (self.n - 1), "=")
 
-    def value(self, *ways: Tensor) -> Tensor:
-        return sum(ways[1:], ways[0])
-
     def formula(self, *ways: str) -> str:
         return " + ".join(ways)
 
-    def code(self, *ways: str) -> str:
-        return " + ".join(ways)
-
-    def arithmetic(self, index: tuple[int, ...], *ways) -> Expression:
-        return Sum(tuple(matched(way, index) for way in ways))
+    code = formula
 
     def backward(self, back: Backward) -> None:
         for at in range(len(back.inputs)):
@@ -72,15 +63,11 @@ class TransposedMatMul(Operation):
 
     takes = "(…, i, k) (…, i, j)"
     signs = ("", "·", "=")
-    in_torch = "{0}.mT @ {1}"
+    in_latex = "{T[0]} {1}"
+    in_torch = "{T[0]} @ {1}"
     in_words = "A sum over all rows: an entry of the left row times one of the right row."
     transpose_first = True
-
-    def value(self, left: Tensor, right: Tensor) -> Tensor:
-        return left.mT @ right
-
-    def formula(self, left: str, right: str) -> str:
-        return f"{upright(left)} {right}"
+    value = computed(lambda left, right: left.mT @ right)
 
     def arithmetic(self, index: tuple[int, ...], left, right) -> Expression:
         *lead, k, j = index
@@ -105,16 +92,9 @@ class SumFirst(Operation):
     in_latex = r"\textstyle\sum_i ({0})_i"
     in_torch = "{0}.sum(dim=0)"
     in_words = "What each row gives to this cell, added."
-
-    def value(self, rows: Tensor) -> Tensor:
-        return rows.sum(dim=0)
-
-    def arithmetic(self, index: tuple[int, ...], rows) -> Expression:
-        return Sum(tuple(rows.cell((i, *index)) for i in range(rows.value.shape[0])))
-
-    def backward(self, back: Backward) -> None:
-        (rows,) = back.inputs
-        back.into(0, back.ops.Repeat(rows.value.shape[0], 0, True), back.gradient)
+    value = computed(torch.sum, dim=0)
+    arithmetic = summed(0)
+    backward = gradients(repeated(0))
 
 
 class Repeat(Operation):
@@ -125,6 +105,8 @@ class Repeat(Operation):
     """
 
     takes = "(…)"
+    in_latex = r"{0}\ \text{{{self.times} times}}"
+    in_torch = "{0}{self._new}.repeat_interleave({self.times}, dim={self.dim})"
     in_words = "Copied: a sum hands the same gradient to everything that was added."
 
     times: int
@@ -141,12 +123,9 @@ class Repeat(Operation):
             raise ValueError(f"the axis to be repeated is {size} long, but must be 1")
         return numbers.repeat_interleave(self.times, dim=self.dim)
 
-    def formula(self, numbers: str) -> str:
-        return rf"{numbers}\ \text{{{self.times} times}}"
-
-    def code(self, numbers: str) -> str:
-        new = f".unsqueeze({self.dim})" if self.new else ""
-        return f"{numbers}{new}.repeat_interleave({self.times}, dim={self.dim})"
+    @property
+    def _new(self) -> str:
+        return f".unsqueeze({self.dim})" if self.new else ""
 
     def arithmetic(self, index: tuple[int, ...], numbers) -> Expression:
         at = self.dim % len(index)
@@ -174,6 +153,7 @@ class SumGroups(Operation):
     in_latex = r"\textstyle\sum_{{{self.times}}} {0}"
     in_torch = "{0}.unflatten(-3, (-1, {self.times})).sum(dim=-3)"
     in_words = "What {self.times} heads give that share this head, added."
+    backward = gradients(through(lambda own, back: back.ops.RepeatHeads(own.times)))
 
     times: int
 
@@ -191,9 +171,6 @@ class SumGroups(Operation):
         first = group * self.times
         return Sum(tuple(heads.cell((*lead, first + at, i, j)) for at in range(self.times)))
 
-    def backward(self, back: Backward) -> None:
-        back.into(0, back.ops.RepeatHeads(self.times), back.gradient)
-
 
 class PutBack(Operation):
     """A block put where it was taken from along an axis of `size`, counted from the end, beginning
@@ -203,6 +180,7 @@ class PutBack(Operation):
     """
 
     takes = "(…)"
+    in_latex = r"{0}\ \text{{put back, else }} 0"
     in_words = "Put back where it was taken from; 0 where nothing was taken."
 
     first: int
@@ -220,9 +198,6 @@ class PutBack(Operation):
         whole = block.new_zeros(shape)
         whole.narrow(self.dim, self.first, block.shape[self.dim]).copy_(block)
         return whole
-
-    def formula(self, block: str) -> str:
-        return rf"{block}\ \text{{put back, else }} 0"
 
     def code(self, block: str) -> str:
         axis = f".unsqueeze({self.dim})" if self.one else ""
@@ -244,11 +219,8 @@ class PutBack(Operation):
         end = self.first + (1 if self.one else block.value.shape[self.dim])
         if self.one or self.dim not in (-1, -2):
             back.refuse("a single row that was put back")
-        back.into(
-            0,
-            (back.ops.Rows if self.dim == -2 else back.ops.Columns)(self.first, end),
-            back.gradient,
-        )
+        taken = back.ops.Rows if self.dim == -2 else back.ops.Columns
+        back.into(0, taken(self.first, end), back.gradient)
 
 
 class AddAtIds(Operation):

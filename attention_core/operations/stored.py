@@ -15,22 +15,38 @@ KINDS = ("F32", "F16", "BF16")
 """The kinds of numbers that are read, as a file calls them."""
 
 
-class Stored(Operation):
-    """The numbers of one tensor in a safetensors file, as float32; with `rows`, only these of it.
-
-    Raises ValueError, in words, for another kind of numbers than `KINDS`, and for a file that is
-    broken or has no such tensor.
-    """
+class _InFile(Operation):
+    """The numbers of one tensor in a file; with `rows`, only these of it."""
 
     in_latex = r"\text{{stored}}"
-    in_words = "A number that stands in a file: nothing is computed before it."
-    imports = ("from safetensors import safe_open",)
 
     path: str
     name: str
     rows: tuple[int, ...] = ()
     called: str = ""
     """What a program calls the file, which lies elsewhere where it runs; "" for its path alone."""
+
+    @property
+    def _file(self) -> str:
+        return self.called or repr(self.path)
+
+    def constants(self) -> tuple[str, ...]:
+        return _where(Path(self.path), self.called)
+
+    def _in_file(self, index: tuple[int, ...]) -> tuple[int, ...]:
+        """Where a cell stands in the file."""
+        return (self.rows[index[0]], *index[1:]) if self.rows else index
+
+
+class Stored(_InFile):
+    """The numbers of one tensor in a safetensors file, as float32; with `rows`, only these of it.
+
+    Raises ValueError, in words, for another kind of numbers than `KINDS`, and for a file that is
+    broken or has no such tensor.
+    """
+
+    in_words = "A number that stands in a file: nothing is computed before it."
+    imports = ("from safetensors import safe_open",)
 
     def value(self) -> Tensor:
         with opened(Path(self.path)) as file:
@@ -44,19 +60,15 @@ class Stored(Operation):
             return torch.cat([part[row : row + 1] for row in self.rows]).float()
 
     def code(self) -> str:
-        file = f"safe_open({self.called or repr(self.path)}, 'pt', backend='pread')"
+        file = f"safe_open({self._file}, 'pt', backend='pread')"
         if not self.rows:
             return f"{file}.get_tensor({self.name!r}).float()"
         part = f"{file}.get_slice({self.name!r})[row : row + 1]"
         return f"torch.cat([{part} for row in {list(self.rows)}]).float()"
 
-    def constants(self) -> tuple[str, ...]:
-        return _where(Path(self.path), self.called)
-
     def arithmetic(self, index: tuple[int, ...]) -> Expression:
-        index = _in_file(index, self.rows)
         with opened(Path(self.path)) as file:
-            return Number(float(file.get_slice(self.name)[index]))
+            return Number(float(file.get_slice(self.name)[self._in_file(index)]))
 
 
 def _where(path: Path, called: str) -> tuple[str, ...]:
@@ -86,19 +98,13 @@ def _check_rows(name: str, rows: tuple[int, ...], shape: Sequence[int]) -> None:
         check_place(f"row of {name}", row, shape[0] if shape else 0)
 
 
-def _in_file(index: tuple[int, ...], rows: tuple[int, ...]) -> tuple[int, ...]:
-    """Where a cell stands in the file."""
-    return (rows[index[0]], *index[1:]) if rows else index
-
-
-class StoredInGguf(Operation):
+class StoredInGguf(_InFile):
     """The numbers of one tensor in a GGUF file, as float32: those of few bits multiplied out; with
     `rows`, only these of it.
 
     Raises ValueError, in words, for a file that is broken or has no such tensor.
     """
 
-    in_latex = r"\text{{stored}}"
     in_words = (
         "A number that stands in a file: in few bits, times a scale that a block shares, and "
         "with what the block adds to each of its numbers."
@@ -121,12 +127,6 @@ class StoredInGguf(Operation):
         "",
     )
 
-    path: str
-    name: str
-    rows: tuple[int, ...] = ()
-    called: str = ""
-    """What a program calls the file, which lies elsewhere where it runs; "" for its path alone."""
-
     def value(self) -> Tensor:
         file = opened_gguf(Path(self.path))
         if self.rows and self.name in file.places:
@@ -135,13 +135,10 @@ class StoredInGguf(Operation):
 
     def code(self) -> str:
         rows = f", {list(self.rows)}" if self.rows else ""
-        return f"from_gguf({self.called or repr(self.path)}, {self.name!r}{rows})"
-
-    def constants(self) -> tuple[str, ...]:
-        return _where(Path(self.path), self.called)
+        return f"from_gguf({self._file}, {self.name!r}{rows})"
 
     def arithmetic(self, index: tuple[int, ...]) -> Expression:
-        file, index = opened_gguf(Path(self.path)), _in_file(index, self.rows)
+        file, index = opened_gguf(Path(self.path)), self._in_file(index)
         if len(index) == 1:
             return Number(float(file.matrix(self.name)[index]))
         if len(index) == 2 and (parts := file.taken_apart(self.name, *index)):

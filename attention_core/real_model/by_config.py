@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from ..files.refused import ModelRefused
 from ..mechanism.options import is_number
+from ..mechanism.said import Said
 from .names import BERT, GEMMA, GPT2, LLAMA, Names
 from .rotary import rotary, turning
-from .said import Said
 from .settings import Settings, one_over_root, rates
 
 ACTIVATIONS = {

@@ -2,7 +2,7 @@
 
 from ..files.refused import ModelRefused
 from ..mechanism.builder import Slowed
-from .said import Said
+from ..mechanism.said import Said
 from .settings import rates
 
 HOW = ("default", "linear", "llama3")

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from ..files.refused import ModelRefused
 from ..files.tensor_file import quoted
-from ..mechanism.builder import BASES, is_base
-from ..mechanism.options import is_number
+from .builder import BASES, is_base
+from .options import is_number
 
 _REQUIRED = object()
 
