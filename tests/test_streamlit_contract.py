@@ -38,7 +38,7 @@ OUTSIDE = [
 ]
 INSIDES = [
     *("streamlit.runtime", "streamlit.proto", "streamlit.delta_generator", "components.v2"),
-    *("fragment(key", "data-test", "__streamlit"),
+    *("data-test", "__streamlit"),
 ]
 STATUS = ForwardMsg.ScriptFinishedStatus
 
