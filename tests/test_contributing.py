@@ -49,7 +49,7 @@ def contributed(tmp_path_factory):
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
     exported = copy / "attention_core/operations/__init__.py"
-    text = exported.read_text(encoding="utf-8").replace(" Exp, ScaleBy", f" Exp, {KIND}, ScaleBy")
+    text = exported.read_text(encoding="utf-8").replace(" Exp,\n", f" Exp,\n    {KIND},\n")
     exported.write_text(text, encoding="utf-8")
     return copy
 

@@ -11,6 +11,7 @@ import torch
 
 from attention_core.examples import EXAMPLES
 from attention_ui.cards import show
+from attention_ui.controls import held
 from attention_ui.frame import contents, ends
 from attention_ui.frame.basics import takes
 from attention_ui.words import percent
@@ -62,7 +63,7 @@ def by_script(lesson, link, change=None):
         return traces[-1]
 
     def answered(each, covered=frozenset(), **_):
-        told.extend(each)
+        told.extend(each(held.values()) if callable(each) else each)
         covers.update(covered)
 
     def ended(trace, *_, **__):
