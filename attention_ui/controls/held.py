@@ -48,6 +48,8 @@ ASKED = "asked"
 """What was asked for where others took it along, as a link says it: it comes back when it fits."""
 AROUND_PARTS = ""
 """In the place of a part's name: all that stands around those that may run alone."""
+WAY_BACK = "way_back"
+"""The part that offers to go back to the example, where there is something to go back from."""
 SHOWN_IN_PICTURES = frozenset({"cell", "section"})
 """What a picture shows of itself, wherever it stands."""
 FIRST_VISIT = {"example": FIRST}
@@ -514,8 +516,9 @@ def reached() -> set[str]:
     changed = state[HERE][2].changed(before) - SHOWN_IN_PICTURES
     readers = state[READS].readers
     found = {each for name in changed for each in readers.get(name, ())}
-    is_same = notices == state[NOTICES] and is_changed() == state[OFFERS]
-    return found if is_same else {*found, AROUND_PARTS}
+    if is_changed() != state[OFFERS]:
+        found.add(WAY_BACK)
+    return found if notices == state[NOTICES] else {*found, AROUND_PARTS}
 
 
 def is_drawn() -> None:

@@ -14,6 +14,7 @@ from attention_core.small_models.grammar import LONGEST, WORDS
 
 from ..controls import held
 from ..controls.control import Control, Values
+from ..controls.part import part
 from ..controls.shared import (
     AROUND,
     D_IN,
@@ -93,12 +94,23 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
         _contents(name, values)
         if SENTENCE.name in values:
             _beside_the_sentence(values, sidebar)
-        if held.offers_way_back():
-            back = "Back to the example" if SENTENCE.name in values else "Back to the start"
-            st.button(back, on_click=held.reset, icon=":material/undo:", key="back_to_start")
+        with st.container(key="way_back"):
+            part(held.WAY_BACK, _way_back)
         run_again_when_back()
         reach_by_keyboard()
     return values
+
+
+def _way_back(values: Values) -> None:
+    """A part of its own: the first change in a card that runs alone brings it, and no more."""
+    if held.offers_way_back():
+        back = "Back to the example" if SENTENCE.name in values else "Back to the start"
+        st.button(back, on_click=_go_back, icon=":material/undo:", key="back_to_start")
+
+
+def _go_back() -> None:
+    held.reset()
+    held.run_all()
 
 
 def _check_fixed_names() -> None:
