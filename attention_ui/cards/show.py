@@ -91,10 +91,11 @@ def picture(
     # Alone, the card may run again with another value, and has the layout of this one.
     drawn_at = held.values()[moving.control.name] if moving else None
     title, part = st.session_state[held.IN_CARD], held.part()
-    _picture(name, layout, moving, lists, drawn_at, is_aside, title, choosing, part)
+    _picture(part, name, layout, moving, lists, drawn_at, is_aside, title, choosing)
     covered = [each.step.name for each in layout.matrices if each.covered]
     if covered and held.values().paper and not any(map(is_unknown, layout.matrices)):
-        solved = partial(_picture, f"{name}_solved", uncovered(layout), None, None, None, True, "")
+        here = (f"{name}_solved", uncovered(layout), None, None, None, True, "")
+        solved = partial(_picture, held.AROUND_PARTS, *here)
         hand_out.solve(st.session_state[held.IN_CARD], solved)
         st.caption("Fill in each **?**: the last sheet has them.")
     elif cards := held.waited_for(covered):
@@ -104,21 +105,12 @@ def picture(
 
 
 @st.fragment
-def _picture(
-    name: str,
-    layout: Layout,
-    moving: Moving | None,
-    lists: Lists | None,
-    drawn_at: Any,
-    is_aside: bool,
-    title: str,
-    choosing: Choosing | None = None,
-    part: str = "",
-) -> None:
+def _picture(part: str, *given: Any) -> None:
+    """What `_drawn` draws, within a part of the page that may run alone."""
     if held.wants_all():
         st.rerun()
     with held.drawing(part):
-        _drawn(name, layout, moving, lists, drawn_at, is_aside, title, choosing)
+        _drawn(*given)
 
 
 def _drawn(
@@ -129,7 +121,7 @@ def _drawn(
     drawn_at: Any,
     is_aside: bool,
     title: str,
-    choosing: Choosing | None,
+    choosing: Choosing | None = None,
 ) -> None:
     is_meant = not is_aside or held.values().section == name
     trail = _trail(name, layout) if is_meant else ()
