@@ -102,7 +102,7 @@ class Row(Question):
                 st.caption("Only the ratios count: each bar is its slider's share of the total.")
             guess = self.guess(key) or [0.0] * len(self.names)
             chart = guess_bars(self.names, {GUESS: guess})
-            with st.container(width=width_of(len(self.names))):
+            with st.container(width=width_of(len(self.names)), key=f"chart_of_{key}"):
                 st.vega_lite_chart(chart.frame, chart.spec, width="stretch", alt=chart.alt)
 
     def guess(self, key: str) -> tuple[float, ...] | None:

@@ -430,5 +430,5 @@ def chart(name: str, made: Any, width: int | None = 440, height: int = 0) -> Non
     # Said before the chart is there, so that nothing below it moves when it comes.
     tall = spec["height"] if fit == "fit" and isinstance(spec.get("height"), int) else "content"
     look = {"width": "stretch", "height": tall, "alt": made.alt, "key": f"chart_{name}"}
-    with st.container(width=width, key=f"chart_of_{name}"):
+    with st.container(width=width, key=f"{'fills_' if by_rows else ''}chart_of_{name}"):
         st.vega_lite_chart(made.frame, spec, **look)
