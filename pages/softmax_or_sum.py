@@ -122,7 +122,7 @@ with card(
     drawn = [Matrix(by_sum, as_bars=True, both_ways=True, covered="sum_weights" in covered)]
     picture("divide", equation(trace, *equation_of(by_sum, drawn=drawn), tall=TALL))
     if not covered:
-        light(*words.sum_verdict(scores, by_sum.value))
+        light(*words.sum_verdict(scores, by_sum.value, trace.labels("key")))
 
 with card(
     "softmax",
@@ -183,7 +183,7 @@ if not hopeless:
         picture("constant", equation(now, *both(now, covered), tall=TALL), moving)
         if "sum_weights" not in covered:
             moved, shares = now["sum_weights"].inputs[0], now["sum_weights"]
-            light(*words.sum_verdict(moved.value, shares.value))
+            light(*words.sum_verdict(moved.value, shares.value, trace.labels("key")))
         if values.shift and "softmax_weights" not in covered:
             light(*words.softmax_stays(trace, now))
 

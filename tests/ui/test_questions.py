@@ -148,15 +148,15 @@ def guess_key(at, place):
 def test_a_guess_counts_once_for_its_numbers_and_not_after_a_look():
     question = "simplified_attention.looks_at"
     at = guess_key(opened("simplified_attention"), 8)
-    assert "It is key 6 (0.3910)." in words(at)
+    assert "It is “the” (0.3910)." in words(at)
     assert "0 of 1 guess right this session." in tallies(at)
     at = guess_key(press(at, "again", question), 6)
-    assert "Right: key 6" in words(at)
+    assert "Right: “the”" in words(at)
     assert "0 of 1 guess right this session." in tallies(at)
 
     at.text_input(key="control_seed").set_value("70").run()
     assert "The numbers have changed since your guess." in words(at)
-    assert "Right: key 6" not in words(at)
+    assert "Right: “the”" not in words(at)
     assert open_questions(at) == [], "what is open stays open"
     at = press(press(at, "again", question), "skip", question)
     at = guess_key(press(at, "again", question), 6)

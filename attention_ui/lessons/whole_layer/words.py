@@ -13,7 +13,7 @@ from ...controls import shared
 from ...controls.control import Values
 from ...frame.ends import closes, named
 from ...picture.layer import n_drawn
-from ...words import escaped, number
+from ...words import escaped, number, word_at
 
 NEAR = 1e-5
 EQUAL = 1e-6
@@ -46,10 +46,11 @@ def rows_of_equal_scores(trace: Trace, temperature: float) -> str:
     head, query = equal[0]
     n_rows, n_keys = highest.numel(), int(visible[head, query].sum())
     share = weights.value[head, query][visible[head, query]].max().item()
+    asks = word_at(trace.labels("query"), query, "query")
     have = "has" if len(equal) == 1 else "have"
     return (
         f"At a low temperature the largest score takes nearly all, but {len(equal)} of {n_rows} "
-        f"rows {have} no largest: in head {head}, all scores of query {query} are equal, so each "
+        f"rows {have} no largest: in head {head}, all scores of {asks} are equal, so each "
         f"of its {n_keys} keys gets {number(share, 2)} at any temperature."
     )
 
