@@ -450,6 +450,17 @@ def test_a_head_without_a_question_for_a_word_is_named_and_no_other():
     assert asks_nothing(heads_page.trace_of(drawn), 1) == ""
 
 
+def test_a_sentence_of_ones_own_is_first_seen_by_a_word_whose_query_is_not_zero():
+    def first(**link):
+        trace = layer_page.trace_of(values := of(layer_page.CONTROLS, example=FIRST, **link))
+        query = layer_page.first_query(trace, values)
+        assert trace["head_queries"].value[0, query].any()
+        return trace.labels("query")[query]
+
+    assert first() == "it"
+    assert first(sentence="The small dog sees the cat") == "sees", "“cat” asks nothing in head 0"
+
+
 def test_two_lessons_whose_heads_differ_in_width_say_why_their_weights_do():
     def said(**link):
         values = of(layer_page.CONTROLS, **{"example": FIRST, **link})

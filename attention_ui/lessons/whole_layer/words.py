@@ -14,6 +14,7 @@ from ...controls.control import Values
 from ...frame.ends import closes, named
 from ...picture.layer import n_drawn
 from ...words import escaped, number, word_at
+from .lesson import first_query
 
 NEAR = 1e-5
 EQUAL = 1e-6
@@ -64,7 +65,7 @@ def one_head_says(trace: Trace, values: Values) -> str:
     is_as_set = inputs.has_given_vectors() and shared.layer_recipe_of(values) == example.heads
     if not (by_hand and is_as_set):
         return ""
-    query, one = shared.first_query(values), example.projections
+    query, one = first_query(trace, values), example.projections
     alone = attend_trainable(embed(inputs), one)["weights"].value[query]
     key = int(alone.argmax())
     here = number(trace["head_weights"].value[0, query, key].item(), 2)
