@@ -114,7 +114,7 @@ class Row(Question):
         compared = f"; with all bars equal it would be {alike:.0%}" if len(set(guess)) > 1 else ""
         words = f"{off:.0%} of your weight would have to move to other keys{compared}."
         called = f" This share is called the total variation distance: {off:.4f}."
-        return Verdict(off <= CLOSE, words.replace("%", " %") + called, off)
+        return Verdict(off <= CLOSE, words + called, off)
 
     def answer(self) -> str:
         found = zip(self.truth, self.labels, strict=True)
