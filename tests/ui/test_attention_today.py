@@ -46,7 +46,7 @@ from attention_ui.lessons.attention_today.lesson import (
     trace_of,
     with_the_rest,
 )
-from attention_ui.lessons.attention_today.words import on_words, wider_words
+from attention_ui.lessons.attention_today.words import on_words, own_heads_words, wider_words
 from attention_ui.words import in_bytes
 from visiting import rendered, visit, words
 
@@ -155,6 +155,23 @@ def test_rotary_positions_are_shown_with_pairs_of_different_speeds(n_heads, d_mo
     assert d in (4, 6), "no wider than it has to be"
     assert angles[1].allclose(speeds)
     assert angles.shape[-1] >= 2
+
+
+def test_a_shifted_text_turns_queries_further_and_leaves_the_weights():
+    settings = values_of("wild_cat", n_heads="3", d_model="6", position_encoding="none")
+    here, there = (rotary(settings, place) for place in (0, 100))
+    (here_at, *_), (there_at, *_) = (each["rotary_query_angles"].value for each in (here, there))
+    assert there_at[0] - here_at[0] == 100
+    turned, weights = (
+        (there[f"rotary_{name}"].value - here[f"rotary_{name}"].value).abs().max()
+        for name in ("turned_queries", "weights")
+    )
+    assert turned > 0.1
+    assert weights < 1e-4
+    assert " " not in "".join(here.labels("d_pairs"))
+    assert "Your heads are 2 wide. Two pairs of columns need 4" in own_heads_words(settings, here)
+    wide = settings.but(d_head=4)
+    assert own_heads_words(wide, rotary(wide)) == ""
 
 
 def test_a_bias_on_a_hidden_score_is_faint():

@@ -50,6 +50,19 @@ def wider_words(values: Values) -> str:
     )
 
 
+def own_heads_words(values: Values, spun: Trace) -> str:
+    """Where the heads of the card on rotary positions come from, where they are not the page's;
+    '' where they are.
+    """
+    own, used = heads(values).d_head, spun.size("d_head")
+    if own == used:
+        return ""
+    return (
+        f"Your heads are {own} wide. Two pairs of columns need {used}: so these are other heads, "
+        "with matrices drawn for this card alone."
+    )
+
+
 @closes("What does it save when heads share keys and values?", "sharing", "cache")
 def what_sharing_saves(values: Values, trace: Trace) -> str:
     """With the numbers of this page, and the memory of a known model."""
