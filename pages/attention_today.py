@@ -68,6 +68,7 @@ with card("today", "One head, then and now", words.on_words(values)) as beside:
     then, now = (lesson.weights(trace, head, prefix) for prefix in (lesson.PLAIN, PREFIX))
     picture("today", equation(trace, then, lesson.BESIDE, now, tall=240))
     note(words.wider_words(values))
+    note(words.wide_cap_words(values, trace))
 
 with card(
     "sharing",

@@ -46,7 +46,12 @@ from attention_ui.lessons.attention_today.lesson import (
     trace_of,
     with_the_rest,
 )
-from attention_ui.lessons.attention_today.words import on_words, own_heads_words, wider_words
+from attention_ui.lessons.attention_today.words import (
+    on_words,
+    own_heads_words,
+    wide_cap_words,
+    wider_words,
+)
 from attention_ui.words import in_bytes
 from visiting import rendered, visit, words
 
@@ -288,6 +293,7 @@ def test_what_sharing_changes_is_said_and_when_it_changes_nothing():
     off = trace["grouped_context_vectors"].value - trace["head_context_vectors"].value
     said = same_words(trace, 2)
     assert f"by up to {off.abs().max():.2f};" in said
+    assert "is the average of its heads’ matrices" in said
     assert "only if the heads that share had equal" in said
     assert "only if all heads had equal" in same_words(trace, 1)
     unshared = trace.branch()
@@ -318,6 +324,12 @@ def test_what_is_on_is_said_and_what_a_card_has_where_nothing_is_set():
     today = values_of("sorry_dave", **on)
     on = "2 key/value heads, rotary positions, a window of 3, 1 sink, a soft cap of ±2"
     assert f"**{on}**" in on_words(today)
+    llama = today.but(**switches_of("llama3", today))
+    assert on_words(llama).endswith("Llama 3 8B has 8 for 32 query heads.")
+    wide = today.but(soft_cap=50.0)
+    assert "A cap of ±50 is too wide to be seen" in wide_cap_words(wide, trace_of(wide))
+    for seen in (today.but(soft_cap=0.5), today.but(soft_cap=0.0)):
+        assert wide_cap_words(seen, trace_of(seen)) == ""
     assert kept_words(today).startswith("Of 8 tokens a cache holds 3, 4 with 1 sink.")
     assert "So L layers reach L × 2 tokens" in kept_words(today)
     trace = alone(today, trace_of(today))
