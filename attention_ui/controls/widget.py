@@ -77,5 +77,5 @@ def say_problem(name: str, in_a_line: bool = False) -> bool:
         with st.container(key=f"problem_of_{name}", gap="xxsmall", horizontal=in_a_line):
             wide: dict[str, Any] = {"width": "content"} if in_a_line else {}
             st.markdown(":red[:material/error:] :red[Not applied:]", **wide)
-            st.text(problem, **wide)
+            st.text(f"{problem.rstrip('.')}. The earlier one is still shown.", **wide)
     return problem is not None
