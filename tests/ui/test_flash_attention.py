@@ -214,7 +214,7 @@ def test_without_shrinking_early_keys_weigh_too_much():
     [
         ({}, "tiles of 128 × 128, square for simplicity, fit (145 KiB: queries"),
         ({}, "of 256 × 256 they would need 418 KiB. The whole table moves **3.97 times as many"),
-        ({}, "In slow memory the table takes 128 MiB and tiles need none: it grows"),
+        ({}, "In slow memory the table takes 128 MiB and tiles need none: the table grows"),
         ({"causal_heads": "on"}, "Tiles that the causal mask skips are not counted"),
         (
             {"fast_memory": "16", "flash_width": "256", "m_bytes": "4"},

@@ -88,7 +88,7 @@ def same_words(trace: Trace, n_kv_heads: int) -> str:
     heads = "all heads had" if n_kv_heads == 1 else "the heads that share had"
     return (
         "Here a shared matrix is the average of its heads’ matrices; a model trained this way "
-        "learns its own. It changes context vectors by up to "
+        "learns its own. Sharing changes context vectors by up to "
         f"{number((now - before).abs().max().item(), 2)}; they would stay only if {heads} equal "
         "keys and values. It saves memory, not products."
     )

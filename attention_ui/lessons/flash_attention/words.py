@@ -172,8 +172,10 @@ def saved_words(values: Values, side: int, whole: Traffic, tiled: Traffic) -> st
 def _in_slow_memory(values: Values, whole: Traffic) -> str:
     """What the table takes there, without a stop."""
     held = whole.held_bytes(int(values.m_bytes))
-    is_small = held <= values.fast_memory * KIBI
-    so = "at this length that hardly matters" if is_small else "it grows with the square of tokens"
+    if held <= values.fast_memory * KIBI:
+        so = "at this length that hardly matters"
+    else:
+        so = "the table grows with the square of the tokens"
     return f"In slow memory the table takes {in_bytes(held)} and tiles need none: {so}"
 
 
