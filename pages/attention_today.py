@@ -114,8 +114,8 @@ def rotary_positions(values: Values, beside: Place) -> None:
         lesson.weights(shifted, head, lesson.ROTARY),
     )
     picture("rotary", equation(shifted, *parts, tall=235))
-    light(*checks.moved_light(spun, values.moved_by))
-    note(words.own_heads_words(values, spun))
+    good, told = checks.moved_light(spun, values.moved_by)
+    light(good, f"{told} {words.own_heads_words(values, spun)}".strip())
 
 
 with card(

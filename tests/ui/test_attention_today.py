@@ -174,7 +174,9 @@ def test_a_shifted_text_turns_queries_further_and_leaves_the_weights():
     assert turned > 0.1
     assert weights < 1e-4
     assert " " not in "".join(here.labels("d_pairs"))
-    assert "Your heads are 2 wide. Two pairs of columns need 4" in own_heads_words(settings, here)
+    assert "Your heads are 2 wide, and two pairs of columns need 4" in own_heads_words(
+        settings, here
+    )
     wide = settings.but(d_head=4)
     assert own_heads_words(wide, rotary(wide)) == ""
 

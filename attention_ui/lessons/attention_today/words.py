@@ -76,8 +76,8 @@ def own_heads_words(values: Values, spun: Trace) -> str:
     if own == used:
         return ""
     return (
-        f"Your heads are {own} wide. Two pairs of columns need {used}: so these are other heads, "
-        "with matrices drawn for this card alone."
+        f"Your heads are {own} wide, and two pairs of columns need {used}: so these are other "
+        "heads, with matrices drawn for this card."
     )
 
 
