@@ -68,6 +68,7 @@ with card("today", "One head, then and now", words.on_words(values)) as beside:
     then, now = (lesson.weights(trace, head, prefix) for prefix in (lesson.PLAIN, PREFIX))
     picture("today", equation(trace, then, lesson.BESIDE, now, tall=240))
     note(words.wider_words(values))
+    note(words.wide_cap_words(values, trace))
 
 with card(
     "sharing",
@@ -97,23 +98,24 @@ spun = lesson.rotary(values)
     "rotary",
     "Rotary positions",
     "A dot product does not know where words stand. So each query and key is turned (↻), two "
-    "columns at a time, by its place times **θ = base^(−2k/d)**: pair 0 fast, later ones ever "
-    f"more slowly. The base is {ROTARY_BASE:,.0f} (Llama 3: 500,000). What is left in a score is "
-    "how far apart two tokens stand.",
+    "columns at a time, by its place times **θ = base^(−2k/d)** radians: pair 0 fast, later ones "
+    f"ever more slowly. The base is {ROTARY_BASE:,.0f} (Llama 3: 500,000). Of their places, only "
+    "how far apart two tokens stand is left in a score.",
 )
 def rotary_positions(values: Values, beside: Place) -> None:
     with beside:
         control(lesson.MOVED_BY, width=150)
-    turned = spun[f"{lesson.ROTARY}turned_queries"]
-    queries, angles = turned.inputs
+    shifted = lesson.rotary(values, values.moved_by)
+    turned = shifted[f"{lesson.ROTARY}turned_queries"]
     parts = (
-        *(Matrix(queries, lead=(head,), title=f"queries[{head}]"), "↻"),
-        *(Matrix(angles, title="angles"), "="),
-        *(Matrix(turned, lead=(head,), title="turned"), lesson.NEXT),
-        lesson.weights(spun, head, lesson.ROTARY),
+        *(lesson.weights(shifted, head, lesson.PLAIN), lesson.BESIDE),
+        *(Matrix(turned.inputs[1], title="angles"), "↻"),
+        *(Matrix(turned, lead=(head,), title="turned queries"), lesson.NEXT),
+        lesson.weights(shifted, head, lesson.ROTARY),
     )
-    picture("rotary", equation(spun, *parts, tall=235))
-    light(*checks.moved_light(spun, values.moved_by))
+    picture("rotary", equation(shifted, *parts, tall=235))
+    good, told = checks.moved_light(spun, values.moved_by)
+    light(good, f"{told} {words.own_heads_words(values, spun)}".strip())
 
 
 with card(

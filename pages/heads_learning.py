@@ -67,8 +67,8 @@ with card(
     "Where it looks",
     "A causal mask hides what comes later, and softmax makes shares of the rest. A letter that has "
     f"not been there before leaves {number(lesson.on_first_key(trace), 2)} of its weight on the "
-    f"first one; the others put {number(lesson.on_target(trace), 2)} of theirs on the line. That "
-    "share, on average, is the **prefix-matching score**.",
+    f"first one; the others put {number(lesson.on_target(trace), 2)} of theirs on the line. "
+    "That is on these letters; the mean over many sequences is the **prefix-matching score**.",
 ):
     picture("weights", equation(trace, trace["weights"], tall=TALL))
     off = (trace["weights"].value.sum(dim=-1) - 1).abs().max().item()
@@ -89,7 +89,11 @@ with card(
     asked = words.one_layer_question(shipped_run())
     covered = question("one_layer", asked, trace, ("weights",), (words.ONE_LAYER,))
     if not covered:
-        st.markdown(asked.answer())
+        st.markdown(
+            asked.answer()
+            if values.predict and not values.card
+            else f"{asked.answer()} {asked.teaches}"
+        )
 
 
 @alone(

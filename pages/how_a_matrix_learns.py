@@ -42,9 +42,9 @@ with card(
 with card(
     "gradients",
     "A gradient for every number",
-    "Start at the right, at the loss. Each step to the left asks how its numbers depend on those "
-    "before them, and multiplies the slopes. Red: raising this entry lowers the loss, so an update "
-    "raises it. Point at a gradient to see what it is made of.",
+    "Start at the right, where the loss would follow. Each step to the left asks how its numbers "
+    "depend on those before them, and multiplies the slopes. Red in the lower row: raising this "
+    "entry lowers the loss, so an update raises it. Point at a gradient to see what made it.",
 ) as beside:
     with beside:
         control(lesson.WIDTH, width=150)

@@ -39,7 +39,7 @@ with card(
     "lights",
     "What the lights say",
     "Each **light** tests one thing that should be true of any attention. Green: it holds. Red: it "
-    "does not. Read the red ones first: each says what was measured.",
+    "does not. Grey: not judged. Read the red ones first: each says what was measured.",
 ):
     asked = words.which_lights(values)
     about, covers = ("difference",), (words.LIGHTS,)

@@ -21,8 +21,8 @@ is_over = run.share >= 1
 with card(
     "all",
     "All that they print",
-    "Five published notebooks, computed again while you opened this page. A bar is a notebook, and "
-    "its colours say what came of its numbers.",
+    "Five published notebooks, one of them part of an article, computed again while you opened "
+    "this page. A bar is a notebook, and its colours say what came of its numbers.",
 ):
     check.show_bars(run.found)
     st.caption(check.which_they_are())

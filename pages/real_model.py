@@ -99,11 +99,12 @@ with st.container(key="looked_into"):
                     "layers", charts.after_each_layer(found, lesson.encoded_of(values).pieces), 940
                 )
 
+        feed_forward = " and each feed-forward" if settings.d_ffn else ""
         with card(
             "brought",
             "Who brought the answer",
-            "The score of the next token, its **logit**, is a sum: each head and each feed-forward "
-            "adds a part, blue where it raises the token, red where it lowers it. Click on a head.",
+            f"The score of the next token, its **logit**, is a sum: each head{feed_forward} adds a "
+            "part, blue where it raises the token, red where it lowers it. Click on a head.",
         ) as beside:
             with beside:
                 control(lesson.ASKED, width=140)

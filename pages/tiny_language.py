@@ -44,8 +44,9 @@ def next_word(values: Values, _: Place) -> None:
 with card(
     "two_steps",
     "How it knows what “it” is",
-    "“The cat sees the dog because it …”: here it is the cat; after “but”, the dog. The network "
-    "finds out in two steps, a head of the second layer reading what one of the first has written.",
+    "“The cat sees the dog because it …”: here it is the cat; after “but”, the dog. The first "
+    "step writes into the vector of “it” that a “because” was there. So in the next layer, the "
+    "query of “it” can ask for the first animal.",
 ) as beside:
     with beside:
         tries(*[*lesson.READY][:2])

@@ -70,9 +70,9 @@ with card(
 with card(
     "residual",
     "Why add, and not replace?",
-    "Attention hands your token a blend of *others*. Put in its place, the token would forget what "
-    "it was; **added**, both are there to be read. And a part that gives 0 changes nothing, so a "
-    "deep stack can begin as a harmless one, and training reaches every block (see *Go deeper*).",
+    "Attention hands your token a blend of *all* tokens, itself one of them. Put in its place, the "
+    "token would forget what it was; **added**, both are there to be read. And a part that gives 0 "
+    "changes nothing, so a deep stack begins harmless, and training reaches all (see *Go deeper*).",
 ) as beside:
     picture("residual", stacked(trace, *stream.written_out(trace, token)))
     if values.norm == "after":

@@ -65,7 +65,9 @@ class Today:
         return self.rotary_base is not None and d_head % 2 == 0
 
 
-def attend_today(trace: Trace, today: Today, prefix: str = PREFIX, joined: bool = True) -> Trace:
+def attend_today(
+    trace: Trace, today: Today, prefix: str = PREFIX, joined: bool = True, place: int = 0
+) -> Trace:
     """Add attention of today to a trace of `attend_heads`, whose matrices it shares.
 
     With fewer heads of keys and values, the matrix of each is the mean of those of its group.
@@ -73,8 +75,8 @@ def attend_today(trace: Trace, today: Today, prefix: str = PREFIX, joined: bool 
     (kv_head, key, d_head) and those of values, where they are shared; `query_angles` (query,
     d_pairs), `turned_queries` (head, query, d_head) and those of keys with rotary positions; the
     steps of `attend_steps`, from the plain scores where queries and keys are plain; and, if
-    `joined`, `concat` (query, d_concat) and `output` (query, d_model). Returns the same trace.
-    Raises ValueError for heads that cannot be shared evenly.
+    `joined`, `concat` (query, d_concat) and `output` (query, d_model). The first token stands at
+    `place`. Returns the same trace. Raises ValueError for heads that cannot be shared evenly.
 
     Source of the means: Ainslie et al. 2023, GQA, section 2.1.
     """
@@ -86,7 +88,7 @@ def attend_today(trace: Trace, today: Today, prefix: str = PREFIX, joined: bool 
     turns = today.turns(made["query"].value.shape[-1])
     if n_shared == 1 and not turns and today.scale == scale_of(trace, "head_"):
         scored = trace.get("head_scaled_scores") or trace["head_scores"]
-    turn(trace, made, today, prefix)
+    turn(trace, made, today, prefix, place)
     context = attend_steps(trace, *made.values(), today.options, 0, prefix, prefix, scored)
     if not joined:
         return trace
@@ -110,7 +112,7 @@ def turn(trace: Trace, made: dict[str, Step], today: Today, prefix: str, place: 
         return
     if not trace.has_axis("d_pairs"):  # one angle turns two columns of a vector
         half = width // 2
-        trace.label("d_pairs", [f"d{column}, d{half + column}" for column in range(half)])
+        trace.label("d_pairs", [f"d{column},d{half + column}" for column in range(half)])
     for role in ("query", "key"):
         made[role] = turned(trace, role, made[role], today.rotary_base, place, prefix=prefix)
 

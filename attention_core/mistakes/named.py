@@ -97,8 +97,8 @@ divided_by_the_sum: Divided by the sum, without e
 - weights = scores.softmax(dim=-1)
 + weights = scores / scores.sum(dim=-1, keepdim=True)
 Look for weights below 0 or above 1. A row of scores may sum to less than 0: then the lowest score
-gets the largest weight; and where the sum is near 0, weights explode. They still sum to 1. Use
-softmax.
+gets the largest weight; near 0, weights explode. Rows still sum to 1, except where the scores sum
+to exactly 0: 0/0 is nan (not a number). Use softmax.
 lights: not_negative
 
 softmax_overflow: Softmax written out, and large scores

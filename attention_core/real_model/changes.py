@@ -31,6 +31,8 @@ class Changes:
         for layer in {*self.attention, *self.ffn, *(layer for layer, _ in self.heads)}:
             if not 0 <= layer < settings.n_layers:
                 raise ValueError(f"there is no layer {layer}: the model has {settings.n_layers}")
+        if self.ffn and not settings.d_ffn:
+            raise ValueError("there is no feed-forward: this model has attention alone")
         for _, head in self.heads:
             if not 0 <= head < settings.n_heads:
                 raise ValueError(f"there is no head {head}: a layer has {settings.n_heads}")

@@ -60,7 +60,7 @@ def split(text: str) -> list[str]:
     return parts
 
 
-NEAR = 0.6
+NEAR = 0.7
 """How much alike two spellings are, from 0 to 1, where one may be meant by the other."""
 
 

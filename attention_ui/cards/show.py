@@ -135,7 +135,8 @@ def _drawn(
     theme, paper = st.context.theme.type, held.values().paper
     look = (layout.alt, layout.sentence is not None, paper, *variant(marks, theme, slots))
     stops, count = _stops(name, moving.control, look) if moving else (None, 0)
-    with st.container(key=f"picture_{name}", gap=None):
+    corner = whole = st.container(key=f"picture_{name}", gap=None)
+    with whole:
         _rooms(layout)
         with st.container(key=f"drawn_{name}", height="stretch"):
             st.vega_lite_chart(
@@ -156,17 +157,20 @@ def _drawn(
                 selection_mode=["cell", "step"] if stops else ["cell"],
                 alt=layout.alt,
             )
-        with st.container(
-            key=f"keys_{name}" if layout.matrices else f"keys_below_{name}",
-            width="content",
-            horizontal=True,
-            vertical_alignment="center",
-        ):
-            if not trail:
-                _way_in(name, layout)
-            if st.button("Save picture", key=f"save_{name}", type="tertiary"):
-                is_covered = any(each.covered for each in layout.matrices)
-                save_dialog(name, title, marks > MANY, is_covered, GROUNDS)
+    # Words of a sentence may end in the corner: its buttons stand below the picture.
+    if not layout.matrices:
+        corner = st.container(horizontal=True, horizontal_alignment="right")
+    with corner.container(
+        key=f"keys_{name}" if layout.matrices else f"keys_below_{name}",
+        width="content",
+        horizontal=True,
+        vertical_alignment="center",
+    ):
+        if not trail:
+            _way_in(name, layout)
+        if st.button("Save picture", key=f"save_{name}", type="tertiary"):
+            is_covered = any(each.covered for each in layout.matrices)
+            save_dialog(name, title, marks > MANY, is_covered, GROUNDS)
     if trail:
         apart(name, layout.trace, trail)
 

@@ -221,8 +221,7 @@ def unknown_word(words: Iterable[str]) -> str | None:
             near = nearest(word[:MOST_QUOTED])
             others = listed([f"“{each}”" for each in near or ANIMALS])
             return (
-                f"“{visible(word[:MOST_QUOTED])}” is none of the {len(WORDS) - 1} words of this "
-                "language. "
+                f"“{visible(word[:MOST_QUOTED])}” is none of the {len(WORDS) - 1} words here. "
                 f"{'Spelled nearly like it' if near else 'Its animals'}: {others}"
             )
     return None

@@ -82,6 +82,10 @@ def say_problem(name: str, in_a_line: bool = False) -> bool:
     if problem:
         with st.container(key=f"problem_of_{name}", gap="xxsmall", horizontal=in_a_line):
             wide: dict[str, Any] = {"width": "content"} if in_a_line else {}
-            st.markdown(":red[:material/error:] :red[Not applied:]", **wide)
-            st.text(problem, **wide)
+            stays = ", the earlier text stays" if in_a_line else ""
+            st.markdown(f":red[:material/error:] :red[Not applied{stays}:]", **wide)
+            shown = (
+                problem if in_a_line else f"{problem.rstrip('.')}. The earlier one is still shown."
+            )
+            st.text(shown, **wide)
     return problem is not None

@@ -21,7 +21,7 @@ from attention_core.text.tokenizers import visible
 from attention_core.trace import JOINED, Step, Trace, is_shares, listed
 
 from .forbidden import SEEN_ON, leaks
-from .layout import BAR, BEHIND, Arrangement, Box, Layout, Mark, Path, Word
+from .layout import BAR, BEHIND, Arrangement, Box, Layout, Mark, Path, Word, decimals_in
 from .margin import is_grid
 from .matrix import Matrix, names_along, names_of
 from .numbers import decimals_of, text_width, written
@@ -768,13 +768,19 @@ def _path(each: Path, n: str) -> dict[str, object]:
     return {"kind": PATH} | look | place
 
 
+CELLS_GROW = 1.2
+"""How much more than their letters cells grow in a wide window."""
+
+
 def decimals_shown(layout: Layout, at: int, matrix: Matrix) -> int:
     """As many decimals as a window and a phone have room for now, where their cells are large
     enough to show a number: both have the same words. One, where they are whole now and those of
     `matrix`, at another position, are not; −1 where there is no room.
     """
-    boxes = (one.boxes[at] for one in (layout.wide, layout.narrow))
+    boxes = [one.boxes[at] for one in (layout.wide, layout.narrow)]
     now = min((each.decimals for each in boxes if each.is_readable), default=-1)
+    if now > 1 and not boxes[0].is_readable:  # a wide window makes it so, by more than its letters
+        now = max(1, decimals_in(boxes[0].width * CELLS_GROW, layout.matrices[at]))
     return now or min(1, decimals_of(matrix.drawn.float()))
 
 

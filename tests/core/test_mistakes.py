@@ -3,6 +3,7 @@
 import ast
 import math
 import random
+import re
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -248,6 +249,19 @@ def test_a_millionth_of_weight_on_a_hidden_key_is_seen():
         tables=lambda: [(SimpleNamespace(name="weights"), weights, "here")],
     )
     assert hidden_is_zero(found)[0] is False
+
+
+def test_lights_that_only_inherit_nan_are_grey_and_name_finite_numbers():
+    found = {
+        each.name: each for each in lights_with(*SUBJECTS["named_features"], "divided_by_the_sum")
+    }
+    assert reds(found.values()) == {"finite", "not_negative", "rows_sum_to_1"}
+    assert "12 of 27 rows sum to nan (not a number)" in found["rows_sum_to_1"].evidence
+    assert "the others sum to 1" in found["rows_sum_to_1"].evidence
+    for name in ("no_leak", "own_row", "tokens_apart", "order_free"):
+        assert found[name].holds is None
+        assert found[name].evidence.startswith("Not judged: of ")
+    assert not re.search(r"\b(nan|inf)\.", " ".join(each.evidence for each in found.values()))
 
 
 def test_the_check_of_own_code_knows_what_can_be_switched_on():

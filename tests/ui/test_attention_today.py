@@ -46,7 +46,12 @@ from attention_ui.lessons.attention_today.lesson import (
     trace_of,
     with_the_rest,
 )
-from attention_ui.lessons.attention_today.words import on_words, wider_words
+from attention_ui.lessons.attention_today.words import (
+    on_words,
+    own_heads_words,
+    wide_cap_words,
+    wider_words,
+)
 from attention_ui.words import in_bytes
 from visiting import rendered, visit, words
 
@@ -155,6 +160,25 @@ def test_rotary_positions_are_shown_with_pairs_of_different_speeds(n_heads, d_mo
     assert d in (4, 6), "no wider than it has to be"
     assert angles[1].allclose(speeds)
     assert angles.shape[-1] >= 2
+
+
+def test_a_shifted_text_turns_queries_further_and_leaves_the_weights():
+    settings = values_of("wild_cat", n_heads="3", d_model="6", position_encoding="none")
+    here, there = (rotary(settings, place) for place in (0, 100))
+    (here_at, *_), (there_at, *_) = (each["rotary_query_angles"].value for each in (here, there))
+    assert there_at[0] - here_at[0] == 100
+    turned, weights = (
+        (there[f"rotary_{name}"].value - here[f"rotary_{name}"].value).abs().max()
+        for name in ("turned_queries", "weights")
+    )
+    assert turned > 0.1
+    assert weights < 1e-4
+    assert " " not in "".join(here.labels("d_pairs"))
+    assert "Your heads are 2 wide, and two pairs of columns need 4" in own_heads_words(
+        settings, here
+    )
+    wide = settings.but(d_head=4)
+    assert own_heads_words(wide, rotary(wide)) == ""
 
 
 def test_a_bias_on_a_hidden_score_is_faint():
@@ -271,6 +295,7 @@ def test_what_sharing_changes_is_said_and_when_it_changes_nothing():
     off = trace["grouped_context_vectors"].value - trace["head_context_vectors"].value
     said = same_words(trace, 2)
     assert f"by up to {off.abs().max():.2f};" in said
+    assert "is the average of its heads’ matrices" in said
     assert "only if the heads that share had equal" in said
     assert "only if all heads had equal" in same_words(trace, 1)
     unshared = trace.branch()
@@ -301,6 +326,12 @@ def test_what_is_on_is_said_and_what_a_card_has_where_nothing_is_set():
     today = values_of("sorry_dave", **on)
     on = "2 key/value heads, rotary positions, a window of 3, 1 sink, a soft cap of ±2"
     assert f"**{on}**" in on_words(today)
+    llama = today.but(**switches_of("llama3", today))
+    assert on_words(llama).endswith("Llama 3 8B has 8 for 32 query heads.")
+    wide = today.but(soft_cap=50.0)
+    assert "A cap of ±50 is too wide to be seen" in wide_cap_words(wide, trace_of(wide))
+    for seen in (today.but(soft_cap=0.5), today.but(soft_cap=0.0)):
+        assert wide_cap_words(seen, trace_of(seen)) == ""
     assert kept_words(today).startswith("Of 8 tokens a cache holds 3, 4 with 1 sink.")
     assert "So L layers reach L × 2 tokens" in kept_words(today)
     trace = alone(today, trace_of(today))

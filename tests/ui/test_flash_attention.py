@@ -212,16 +212,19 @@ def test_without_shrinking_early_keys_weigh_too_much():
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({}, "Tiles of 128 × 128 fit (145 KiB: queries"),
+        ({}, "tiles of 128 × 128, square for simplicity, fit (145 KiB: queries"),
         ({}, "of 256 × 256 they would need 418 KiB. The whole table moves **3.97 times as many"),
-        ({}, "The table would be 128 MiB, and grows"),
+        ({}, "In slow memory the table takes 128 MiB and tiles need none: the table grows"),
         ({"causal_heads": "on"}, "Tiles that the causal mask skips are not counted"),
         (
             {"fast_memory": "16", "flash_width": "256", "m_bytes": "4"},
-            "times as many bytes as the whole table**",
+            "times as many bytes as the whole table**: square ones need more",
         ),
-        ({"flash_tokens": "64"}, "The whole table fits as one tile (56.5 KiB"),
-        ({"flash_tokens": "64"}, "The table would be only 8 KiB: a loss for so short a text."),
+        ({"flash_tokens": "64"}, "In fast memory the whole table fits as one tile (56.5 KiB"),
+        (
+            {"flash_tokens": "64"},
+            "In slow memory the table takes 8 KiB and tiles need none: at this length that hardly",
+        ),
     ],
 )
 def test_what_is_saved_at_a_size(changes, said):

@@ -10,6 +10,10 @@ from attention_ui.controls.control import understood
 from attention_ui.frame.lights import lights_of
 from attention_ui.lessons.how_a_matrix_learns import lesson, pictures, words
 from attention_ui.lessons.how_a_matrix_learns.flow import flow
+from attention_ui.picture.layout import READABLE
+from attention_ui.picture.numbers import number_width, written
+from attention_ui.picture.spec import GROWS
+from attention_ui.picture.table import CELLS_GROW, decimals_shown
 from attention_ui.words import number
 
 WAYS = list(itertools.product(["named_features", "life_is_short"], lesson.WAYS))
@@ -151,3 +155,12 @@ def test_moving_a_matrix_leaves_what_the_context_vector_is_to_be_like():
     layer = lesson.layer_of(values)
     moved = layer.forward(layer.with_entry("W_value", (0, 0), 2.0))["target"].value
     assert moved.equal(layer.trace()["target"].value)
+
+
+def test_numbers_fit_the_cells_of_a_wide_window():
+    layout = flow(lesson.trace_of(values_of()))
+    for at, (matrix, box) in enumerate(zip(layout.matrices, layout.wide.boxes, strict=True)):
+        decimals = decimals_shown(layout, at, matrix)
+        if box.width * GROWS >= READABLE[0] and decimals >= 0:
+            numbers = [written(each, decimals) for each in matrix.drawn.flatten().tolist()]
+            assert max(map(number_width, numbers)) <= box.width * CELLS_GROW, matrix.name

@@ -183,6 +183,8 @@ def test_what_is_switched_off_is_read_and_what_is_not_there_is_said():
             Parts().read(text)
     at = stands(visit(PAGE, model_off="9.0"))
     assert "there is no layer 9: the model has 2" in texts(at)
+    at = stands(visit(PAGE, model_off="feed-forward 1"))
+    assert "there is no feed-forward: this model has attention alone" in texts(at)
     assert "less than 1% without 0.0" in texts(stands(visit(PAGE, model_off="0.0")))
 
 

@@ -94,3 +94,4 @@ def test_a_choice_for_the_table_that_is_not_in_use_says_so_beside_it(name, value
     assert at.session_state["here"][2][name] != value
     assert at.session_state["problems"][name] in texts(at)
     assert "Not applied:" in rendered(at)
+    assert "The earlier one is still shown." in texts(at)

@@ -178,7 +178,7 @@ def test_a_name_is_what_was_measured():
 def test_the_nearest_words_are_named():
     at = visit(PAGE)
     at.text_input(key="control_beginning").set_value("the hors sees").run()
-    assert "“hors” is none of the 60 words of this language" in texts(at)
+    assert "“hors” is none of the 60 words here" in texts(at)
     assert "Spelled nearly like it: “horse”" in texts(at)
     at.text_input(key="control_beginning").set_value("the zebra sees").run()
     assert "Its animals: “cat”, “dog”, “cow”, “bird”, “frog” and “horse”" in texts(at)

@@ -19,7 +19,7 @@ def test_other_words_are_refused_in_words_with_the_nearest_ones(sentence, named)
     values, wrong = read(example=NAME, sentence=sentence)
     assert values == OWN
     problem = str(wrong["sentence"])
-    assert problem.startswith(f"“{named}” is none of the 60 words of this language. ")
+    assert problem.startswith(f"“{named}” is none of the 60 words here. ")
     assert problem.endswith("(all of them: Go deeper, in A tiny language)")
     assert problem.count("“") == 7, "the word, and the animals: none is spelled like it"
 

@@ -17,6 +17,7 @@ from .seen import (
     moved_by,
     others_moved,
     token_axis,
+    unless_lost,
     with_other,
 )
 
@@ -39,18 +40,19 @@ def no_leak(seen: Seen) -> Measured:
         if rows.numel() and rows.max() > SAME * max(largest(out.value), 1e-9):
             said = f"Change token {place}, and the output of tokens that may not see it moves by up"
             return False, f"{said} to {rows.max():.4g}.", seen.output
-    return True, "Change a token, and tokens that may not see it keep their output."
+    kept = "Change a token, and tokens that may not see it keep their output."
+    return unless_lost([out.value], kept)
 
 
 def tokens_apart(seen: Seen) -> Measured:
-    measured = 0
+    measured = []
     for step in seen.steps():
         inputs = [each for each in step.inputs if of_tokens(each)]
         mixes = any(is_table(each) for each in step.inputs)
         is_number = all(each.value.is_floating_point() for each in step.inputs)
         if not (inputs and of_tokens(step) and is_number) or mixes:
             continue
-        measured += 1
+        measured.append(step.value)
         for place in seen.places:
             far = _far_from_own(step, place)
             if far > SAME * max(largest(step.value), 1e-9):
@@ -58,8 +60,8 @@ def tokens_apart(seen: Seen) -> Measured:
                 return False, f"{said} {far:.4g}.", step.name
     if not measured:
         return None, "Nothing is done to tokens outside attention."
-    steps = "the one step" if measured == 1 else f"all {measured} steps"
-    return True, f"True of {steps} outside attention."
+    steps = "the one step" if len(measured) == 1 else f"all {len(measured)} steps"
+    return unless_lost(measured, f"True of {steps} outside attention.")
 
 
 def _far_from_own(step: Step, place: int) -> float:
@@ -91,7 +93,7 @@ def order_free(seen: Seen) -> Measured:
             meant = f"Not here, and that is meant: its positions tell places apart. {said}"
             return None, meant, seen.output
         return False, said, seen.output
-    return True, f"{along} the same vectors come out, {to_within(far)}."
+    return unless_lost([out.value], f"{along} the same vectors come out, {to_within(far)}.")
 
 
 def any_length(seen: Seen) -> Measured:

@@ -6,7 +6,7 @@ from torch import Tensor
 from ...rounding import largest, to_within
 from ...trace import Trace
 from .again import Found
-from .seen import SAME, Measured, Seen, minus, moved_by, others_moved
+from .seen import SAME, Measured, Seen, minus, moved_by, others_moved, unless_lost
 
 SPREAD = (0.6, 1.6)
 """How far the variance of scores may be from 1: 2 is √2 wide vectors undivided."""
@@ -39,8 +39,11 @@ def rows_sum_to_1(seen: Seen) -> Measured:
         off = (sums - 1).abs().nan_to_num(torch.inf)
         if off.numel() and off.max() > 1e-4:
             said = f"Rows sum to between {sums.min():.4f} and {sums.max():.4f} {where}."
-            if sums.isnan().any():
-                said = f"Some rows sum to nan (not a number) {where}."
+            if n_nan := int(sums.isnan().sum()):
+                others = off[~sums.isnan()]
+                rest = ": the others sum to 1" if (others <= 1e-4).all() else ""
+                count = f"{n_nan} of {sums.numel()} rows" if len(others) else "All rows"
+                said = f"{count} sum to nan (not a number) {where}{rest}."
             return False, said, step.name
         worst = max(worst, off.max().item()) if off.numel() else worst
     return True, f"All of them, {to_within(worst)}."
@@ -51,11 +54,17 @@ def not_negative(seen: Seen) -> Measured:
         n_below = int((weights < 0).sum())
         if n_below:
             below = f"{n_below} of {weights.numel()} weights are below 0 {where}"
-            return False, f"{below}, the lowest {minus(float(weights.min()))}.", step.name
-    lowest = min(float(found.weights.value.min()) for found in seen.attentions)
+            return False, f"{below}, the lowest {minus(_lowest(weights))}.", step.name
+    lowest = min(_lowest(found.weights.value) for found in seen.attentions)
     if 0 < lowest < LEAST_SAID:
         return True, f"The smallest weight is above 0, by less than {LEAST_SAID}."
     return True, f"The smallest weight is {lowest:.1g}."
+
+
+def _lowest(weights: Tensor) -> float:
+    """The lowest that is finite; 0 for none."""
+    finite = weights[weights.isfinite()]
+    return float(finite.min()) if len(finite) else 0.0
 
 
 def hidden_is_zero(seen: Seen) -> Measured:
@@ -104,7 +113,8 @@ def own_row(seen: Seen) -> Measured:
             if far > SAME:
                 said = f"Change query {place} alone, and weights in other rows move by up to"
                 return False, f"{said} {far:.4f}.", found.weights.name
-    return True, "Change one query, and only its own row of weights moves."
+    kept = "Change one query, and only its own row of weights moves."
+    return unless_lost([found.weights.value for found in asking], kept)
 
 
 def variance(seen: Seen) -> Measured:

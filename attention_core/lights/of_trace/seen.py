@@ -1,6 +1,6 @@
 """A trace as its lights look at it: what it is meant to do, and what is found in it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 import torch
@@ -71,8 +71,22 @@ def with_other(step: Step, place: int) -> Tensor:
 
 
 def gap(one: Tensor, other: Tensor) -> Tensor:
-    """How far each number is from the other; infinitely where one of both is nan."""
-    return (one - other).abs().nan_to_num(torch.inf)
+    """How far each number is from the other: infinitely where one of both is nan; 0 where both are
+    nan or infinite, which `unless_lost` looks for.
+    """
+    both = ~(one.isfinite() | other.isfinite())
+    return (one - other).abs().nan_to_num(torch.inf, torch.inf).masked_fill(both, 0.0)
+
+
+def unless_lost(values: Iterable[Tensor], said: str) -> Measured:
+    """Green with these words; grey where some of the values that were compared are nan or infinite:
+    they came so from the weights, and nothing can be read off them.
+    """
+    counts = [(int((~each.isfinite()).sum()), each.numel()) for each in values]
+    lost, of_all = (sum(each) for each in zip(*counts, strict=True))
+    if lost:
+        return None, f"Not judged: of {of_all:,} numbers compared, {lost:,} are nan or ∞ already."
+    return True, said
 
 
 def others_moved(moved: Tensor, axis: int, place: int) -> float:

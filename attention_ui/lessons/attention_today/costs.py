@@ -129,9 +129,8 @@ def training_words(model: KnownModel, n_bytes: int) -> str:
     weights = in_bytes(size.weights(n_tokens) * n_bytes)
     totals = in_bytes(size.row_totals(n_tokens) * FLOAT32)
     return (
-        f"Training keeps more, to go back through: {size.n_layers * size.n_heads:,} heads × "
-        f"{n_tokens:,}² weights × {n_bytes} bytes = {weights} a text. Flash attention keeps two "
-        f"numbers a row, {totals}, and computes the weights again."
+        f"Training also keeps weights: {size.n_layers * size.n_heads:,} heads × {n_tokens:,}² × "
+        f"{n_bytes} bytes = {weights} a text; flash attention, two numbers a row: {totals}."
     )
 
 

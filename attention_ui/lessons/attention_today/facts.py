@@ -74,7 +74,8 @@ def sharing_words(shown: int, n_heads: int, chosen: int) -> str:
     return (
         f"{above}Here {n_heads} query heads have {heads}. {whose} key and value matrices are "
         f"the average of the {times} heads' matrices. So a trained model is converted to fewer "
-        "heads; then it is trained on, for some 5% of its steps (Ainslie et al. 2023)."
+        "heads; then it is trained on, for some 5% of its steps (Ainslie et al. 2023). Its quality "
+        "falls little with a few groups, and more with one head of keys for all."
     )
 
 
@@ -86,10 +87,10 @@ def same_words(trace: Trace, n_kv_heads: int) -> str:
         return "Here the heads that share had the same keys and values anyway: nothing changes."
     heads = "all heads had" if n_kv_heads == 1 else "the heads that share had"
     return (
-        "Sharing changes the context vectors, here by up to "
-        f"{number((now - before).abs().max().item(), 2)}; they would stay the same only if {heads} "
-        "equal keys and values. In trained models the quality falls little with a few groups, and "
-        "more with one head of keys for all. It saves memory, not products of queries and keys."
+        "Here a shared matrix is the average of its heads’ matrices; a model trained this way "
+        "learns its own. Sharing changes context vectors by up to "
+        f"{number((now - before).abs().max().item(), 2)}; they would stay only if {heads} equal "
+        "keys and values. It saves memory, not products."
     )
 
 
@@ -110,7 +111,7 @@ def kept_words(values: Values) -> str:
     sinks = "1 sink" if shown_sinks(values) == 1 else f"{shown_sinks(values)} sinks"
     back = "1 token" if window == 2 else f"{window - 1} tokens"
     through = (
-        "With a window of 1 a token sees itself alone, and nothing ever comes from before."
+        f"With a window of 1 a token sees itself alone: but for {sinks}, nothing comes from before."
         if window == 1
         else f"What lies further back still arrives **through layers**: the vector that a key is "
         f"made of has taken in {back} before it, in the layer below. So L layers reach "

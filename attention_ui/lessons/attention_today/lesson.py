@@ -216,14 +216,15 @@ def alone(values: Values, whole: Trace) -> Trace:
     return add_slope(trace, values.slope)
 
 
-def rotary(values: Values) -> Trace:
-    """Plain heads and rotary positions alone, with pairs of columns that turn at different speeds:
-    where heads are narrower or of odd width, these are made wider, with matrices of their own.
+def rotary(values: Values, place: int = 0) -> Trace:
+    """Plain heads and rotary positions alone, the first token at this place, with pairs of columns
+    that turn at different speeds: where heads are narrower or of odd width, these are made wider,
+    with matrices of their own.
     """
     recipe = heads(values)
     recipe = replace(recipe, d_head=max(LEAST_TURNED, recipe.d_head + recipe.d_head % 2))
     trace = attend_heads(embed(shared.inputs_of(values)), recipe, joined=False)
-    return add(trace, ROTARY, rotary_base=ROTARY_BASE)
+    return add(trace, ROTARY, place, rotary_base=ROTARY_BASE)
 
 
 def with_the_rest(values: Values, single: Trace) -> Trace:
@@ -233,10 +234,12 @@ def with_the_rest(values: Values, single: Trace) -> Trace:
     return add(trace, CAPPED, soft_cap=shown_cap(values, trace))
 
 
-def add(trace: Trace, prefix: str, **changes: object) -> Trace:
-    """Add one switch alone to a trace of plain heads. Returns the same trace."""
+def add(trace: Trace, prefix: str, place: int = 0, **changes: object) -> Trace:
+    """Add one switch alone to a trace of plain heads, whose first token stands at this place.
+    Returns the same trace.
+    """
     off = Today(trace.size("head"), scale=scale_of(trace, PLAIN))
-    return attend_today(trace, replace(off, **changes), prefix, joined=False)
+    return attend_today(trace, replace(off, **changes), prefix, joined=False, place=place)
 
 
 def add_slope(trace: Trace, slope: float) -> Trace:

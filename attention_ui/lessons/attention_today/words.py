@@ -2,18 +2,23 @@
 answer.
 """
 
-from attention_core.costs import kept_tokens
+from attention_core.costs import KNOWN, kept_tokens
+from attention_core.mechanism.today import PREFIX
+from attention_core.rounding import difference, largest
 from attention_core.trace import Trace
 
 from ...controls.control import Values
 from ...controls.shared import heads_recipe_of, inputs_of
 from ...frame.ends import closes
-from ...words import in_bytes
+from ...words import in_bytes, number
 from .checks import moved_light
 from .costs import ASKED
 from .decoding import page_size
 from .facts import kept, parameters
-from .lesson import GROUPED, PLAIN, heads, shown_kv_heads
+from .lesson import GROUPED, PLAIN, heads, model_that_is_on, shown_kv_heads
+
+TOO_SMALL = 0.02
+"""A change of a score that moves no weight by more than 0.005, which two decimals do not show."""
 
 
 def on_words(values: Values) -> str:
@@ -36,7 +41,20 @@ def on_words(values: Values) -> str:
             "As in 2017: `head_weights`. Nothing is on, so `today_weights` are the same. GPT-2 has "
             "learned positions, added to the embeddings: not shown here."
         )
-    return f"As in 2017: `head_weights`. **On now**, in `today_weights`: **{', '.join(on)}**."
+    model = KNOWN.get(model_that_is_on(values) or "")
+    real = ""
+    if model and model.size.n_kv_heads < model.size.n_heads:
+        real = f" {model.title} has {model.size.n_kv_heads} for {model.size.n_heads} query heads."
+    return f"As in 2017: `head_weights`. **On now**, in `today_weights`: **{', '.join(on)}**.{real}"
+
+
+def wide_cap_words(values: Values, trace: Trace) -> str:
+    """Says so where the soft cap that is on is too wide to be seen; else ''."""
+    capped = trace.get(f"{PREFIX}capped_scores")
+    if capped is None or difference([(capped.value, capped.inputs[0].value)]) >= TOO_SMALL:
+        return ""
+    most = number(largest(capped.inputs[0].value), 2)
+    return f"A cap of ±{values.soft_cap:g} is too wide to be seen: your largest score is {most}."
 
 
 def wider_words(values: Values) -> str:
@@ -47,6 +65,19 @@ def wider_words(values: Values) -> str:
     return (
         f"Rotary positions turn columns in pairs, so each head’s queries and keys are {used} wide "
         f"here, not {own}."
+    )
+
+
+def own_heads_words(values: Values, spun: Trace) -> str:
+    """Where the heads of the card on rotary positions come from, where they are not the page's;
+    '' where they are.
+    """
+    own, used = heads(values).d_head, spun.size("d_head")
+    if own == used:
+        return ""
+    return (
+        f"Your heads are {own} wide, and two pairs of columns need {used}: so these are other "
+        "heads, with matrices drawn for this card."
     )
 
 

@@ -150,26 +150,33 @@ def saved_words(values: Values, side: int, whole: Traffic, tiled: Traffic) -> st
     held = in_bytes(tiled.held_bytes(each))
     made_of = f"{held}: queries, keys and values, and in float32 scores, m, ℓ and O"
     if side >= values.flash_tokens:
-        fits = f"The whole table fits as one tile ({made_of})."
+        fits = f"In fast memory the whole table fits as one tile ({made_of})."
     else:
         next_one = in_bytes(tile_bytes(2 * side, width, width, each))
         fits = (
-            f"Tiles of {side} × {side} fit ({made_of}); of {2 * side} × {2 * side} they would "
-            f"need {next_one}."
+            f"In fast memory tiles of {side} × {side}, square for simplicity, fit ({made_of}); of "
+            f"{2 * side} × {2 * side} they would need {next_one}."
         )
     if ratio >= 1:
         told = f"The whole table moves **{ratio:,.3g} times as many bytes**."
     else:
         told = (
             f"So keys and values are read again and again, and tiles move **{1 / ratio:,.3g} times "
-            "as many bytes as the whole table**: they need more fast memory."
+            "as many bytes as the whole table**: square ones need more fast memory."
         )
     if values.causal_heads and side < values.flash_tokens:
         told += " Tiles that the causal mask skips are not counted."
-    table = in_bytes(whole.held_bytes(each))
-    if tiled.held_bytes(each) > whole.held_bytes(each):
-        return f"{fits} {told} The table would be only {table}: a loss for so short a text."
-    return f"{fits} {told} The table would be {table}, and grows with the square of the tokens."
+    return f"{fits} {told} {_in_slow_memory(values, whole)}."
+
+
+def _in_slow_memory(values: Values, whole: Traffic) -> str:
+    """What the table takes there, without a stop."""
+    held = whole.held_bytes(int(values.m_bytes))
+    if held <= values.fast_memory * KIBI:
+        so = "at this length that hardly matters"
+    else:
+        so = "the table grows with the square of the tokens"
+    return f"In slow memory the table takes {in_bytes(held)} and tiles need none: {so}"
 
 
 def counted(whole: Trace, plain: Trace, values: Values) -> tuple[bool, str]:
@@ -287,8 +294,9 @@ def what_it_saves(values: Values) -> str:
     _, whole, tiled = at_size(values)
     each = int(values.m_bytes)
     return (
-        "Not products: bytes that are moved, and memory. With "
+        "Not products: bytes that are moved, and slow memory. With "
         f"{values.flash_tokens:,} tokens, the whole table moves {in_bytes(whole.moved * each)} "
-        f"for each head and holds {in_bytes(whole.held_bytes(each))}; tiles move "
-        f"{in_bytes(tiled.moved * each)} and hold {in_bytes(tiled.held_bytes(each))}."
+        f"for each head; tiles move {in_bytes(tiled.moved * each)}, and hold "
+        f"{in_bytes(tiled.held_bytes(each))} at once in fast memory. "
+        f"{_in_slow_memory(values, whole)}."
     )

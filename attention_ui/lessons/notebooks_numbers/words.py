@@ -35,5 +35,6 @@ def by_processor(trace: Trace, values: Values) -> str:
 @closes("Why can some printed numbers never be computed again?", "results")
 def never() -> str:
     """With how many there are of each kind."""
-    told = ", and ".join(never_computed()[1])
-    return f"No computation gives them: {told}. A seed would have been enough for the last ones."
+    each = never_computed()[1]
+    count, told = each[-1].split()[0], ", and ".join(each)
+    return f"No computation gives them: {told}. A seed would have been enough for those {count}."

@@ -142,7 +142,7 @@ def of_sinks(values: Values, found: Seen) -> str:
     if values.measure == "first" or n_sinks < MANY_SINKS * scores.numel():
         return ""
     return (
-        f" The stripe at the left of so many squares is the first token: {n_sinks} of "
+        f" The stripe at the left of some squares is the first token: {n_sinks} of "
         f"{scores.numel()} heads give it {percent(MARKED_FROM)} or more. Trained heads rest there "
         "where nothing fits: an attention sink."
     )

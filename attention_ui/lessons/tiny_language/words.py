@@ -69,7 +69,7 @@ def judged(values: Values) -> tuple[bool, str]:
         f"without this one {percent(right)}"
     )
     if right > 0.5:
-        return True, f"{said}: here it can do without that head."
+        return True, f"{said}: it still gets it mostly right."
     if likeliest in allowed:
         return False, f"{said}: most of the chance lies on words that cannot follow."
     return False, f"{said}, and says “{likeliest}”: the sentence goes wrong."
@@ -236,9 +236,10 @@ def finds_it() -> str:
     sharing = [head for head in figures.heads if lesson.PRONOUN in figures.names(head)]
     shares = sorted(figures.scores_of(head)[lesson.PRONOUN] for head in sharing)
     return (
-        f"In two steps. In {head_called(first)}, “it” looks back at “because” with "
-        f"{percent(figures.scores_of(first)['because'])} of its weight. Then it looks at the "
-        "animal that it stands for: the first after “because”, the second after “but”. "
+        f"In two steps. In {head_called(first)}, “it” looks back at “because”, on average with "
+        f"{percent(figures.scores_of(first)['because'])} of its weight. What it finds there is "
+        "written into the vector of “it”, so in the next layer its query can ask for the animal "
+        "that it stands for: the first after “because”, the second after “but”. "
         f"{len(sharing)} heads share that second step, "
         f"{listed([lesson.written(e) for e in sharing])}, with {percent(shares[0])} to "
         f"{percent(shares[-1])} of their weight (1.2 is head 2 of layer 1). {who_else()}"

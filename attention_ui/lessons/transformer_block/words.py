@@ -63,7 +63,7 @@ def exchange_words(trace: Trace, head: int, query: int) -> str:
         return f"Token {query} sees only itself: there is nothing to exchange."
     return (
         f"In head {head}, token {query} takes {percent(weights[key].item())} from {whom}. Shared "
-        f"evenly, each of {seen} tokens would give {percent(1 / seen)}."
+        f"evenly, each of {seen} tokens would give {100 / seen:.3g}%."
     )
 
 
