@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable
-from decimal import Decimal
+from decimal import ROUND_CEILING, Context
 
 import torch
 from torch import Tensor
@@ -58,7 +58,8 @@ def to_within(gap: float) -> str:
         return "but for what is nan (not a number)"
     if gap == 0:
         return "exactly"
-    written = f"{Decimal(f'{gap:.1g}'):f}"
+    # Up, after what is rounding of the gap itself: it is no larger than what is said.
+    written = f"{Context(prec=1, rounding=ROUND_CEILING).create_decimal(f'{gap:.3g}'):f}"
     if gap <= SHARE:
         return f"to within {written}, the rounding of 32-bit numbers"
     return f"but for differences of up to {written}"

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from string import punctuation
 
 
@@ -13,9 +14,28 @@ def number(value: float, digits: int = 4) -> str:
     return true_minus(text)
 
 
+PLAIN_WORD = re.compile(r"[^\W_]{1,24}")
+"""Letters and digits alone: no sign of Markdown."""
+
+
+def word_at(tokens: Sequence[str], place: int, axis: str = "token") -> str:
+    """A token in a sentence of ours: “cat”; “the” (key 4) where the word stands there more than
+    once. It is a visitor's text, and our sentences are Markdown: any but a plain word is `key 4`.
+    """
+    token = tokens[place]
+    if token == str(place) or not PLAIN_WORD.fullmatch(token):
+        return f"{axis} {place}"
+    return f"“{token}” ({axis} {place})" if tokens.count(token) > 1 else f"“{token}”"
+
+
 def true_minus(text: str) -> str:
     """A written number with the sign that the charts have."""
     return f"−{text[1:]}" if text.startswith("-") else text
+
+
+def capital(words: str) -> str:
+    """Words as a sentence begins with them."""
+    return words[0].upper() + words[1:]
 
 
 def escaped(words: str) -> str:

@@ -20,7 +20,7 @@ from .watching import Moved, Watched, changed, new_page, stage
 
 MOVES, CELLS, STOPS, CLICKS = 6, 12, 24, 6
 """How often a slider is moved, a cell pointed at, a control in a picture dragged on, a cell clicked
-on: each after one time that is not counted."""
+on: each after one or two times that are not counted."""
 LONG = {
     "sentence": " ".join(f"w{place}" for place in range(MAX_TOKENS)),
     **{"tokenizer": "blanks", "vocabulary": "distinct"},
@@ -317,7 +317,7 @@ TABLES = {
     "moves": Measured(
         "Slider key to settled picture",
         f"Every slider of every page as its example starts, moved {MOVES} times by a key, after "
-        f"one move that is not counted; those of *Go deeper* with that row open. {SEEN}Where "
+        f"two that are not counted; those of *Go deeper* with that row open. {SEEN}Where "
         "nothing that a slider changes is in sight, the page is scrolled to the first of it. "
         "*empty*: the slider of an empty page, beside each.",
         sliders,

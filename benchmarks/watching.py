@@ -174,24 +174,24 @@ class Watched:
         return Moved(*self.page.evaluate("[bench.seen(), bench.whole()]"))
 
     def move(self, key: str, moves: int) -> Iterable[Moved]:
-        """Move a slider so often by a key, after one move that is not counted, to and fro at its
-        ends, and then back to where it was. Where nothing in sight changes, the page is first
-        scrolled to what does.
+        """Move a slider so often by a key, after two moves that are not counted (the first also
+        brings the way back to the example), to and fro at its ends, and then back to where it was.
+        Where nothing in sight changes, the page is first scrolled to what does.
         """
         slider = self.page.locator(f".{key} input").first
         slider.scroll_into_view_if_needed()
         self.still()
         way, net = 1, 0
-        for count in range(moves + 1):
+        for count in range(moves + 2):
             now, least, most = map(float, slider.evaluate("(one) => [one.value, one.min, one.max]"))
             way = -1 if now >= most else 1 if now <= least else way
             one = self.press_on(slider, "ArrowRight" if way > 0 else "ArrowLeft")
             if float(slider.input_value()) == now:
                 raise RuntimeError("it does not move")
             net += way
-            if count:
+            if count > 1:
                 yield one
-            elif not one.seen:
+            elif count and not one.seen:
                 self.page.evaluate("bench.show()")
                 self.still()
         for _ in range(abs(net)):

@@ -44,9 +44,9 @@ with card(
 
     moving = Moving(lesson.WINDOW, seen_through, masked, elsewhere=True)
     picture("mask", seen_through(values.window), moving)
-    with st.container(key="makes_mask", **ROW):
+    with st.container(key="makes_mask", **ROW | {"gap": "small"}):
         control(lesson.CAUSAL)
-        control(lesson.HIDDEN, width=210)
+        control(lesson.HIDDEN, width=190)
         tokens = shared.numbered_tokens(values)
         if "turned" not in values.hide:
             # Under the causal mask the first to be offered lets a query see its answer.

@@ -49,7 +49,8 @@ with card(
     "roles",
     "Who asks, who answers",
     "The sentence that is being written asks, so its vectors become the queries. The source is "
-    "asked: its vectors become keys, by which they are found, and values, which they hand on.",
+    "asked: its vectors become keys, by which they are found. What it hands on, its values, is "
+    "made the same way; *Go deeper* draws it.",
 ):
     made = (*equation_of(trace["queries"]), NEW_LINE, *equation_of(trace["keys"]))
     picture("roles", equation(trace, *made, tall=400))
@@ -63,7 +64,7 @@ with card(
     "here: its tokens only happen to stand at the same place. The source is complete, nothing of "
     "it lies in the future, so no causal mask is needed.",
 ):
-    turned = Matrix(trace["keys"], transposed=True)
+    turned = Matrix(trace["keys"], transposed=True, title="keysᵀ")
     found = (Matrix(trace["queries"]), "·", turned, "=", Matrix(scores), "→", Matrix(weights))
     picture("scores", equation(trace, *found))
     note(

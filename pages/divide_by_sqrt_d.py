@@ -28,9 +28,9 @@ n_trials, d = products.value.shape
 with card(
     "products",
     "Products",
-    f"Each row is a trial: two vectors of width d = {d}, all entries drawn with mean 0 and "
-    "variance 1, multiplied entry by entry. Most products are small and a few are not. Their "
-    "variance is 1, like that of the entries.",
+    f"Each row is a trial: two vectors of width d = {d}, multiplied entry by entry. All entries "
+    "are drawn with mean 0 and **variance** 1, which says how far numbers spread. The products "
+    "have variance 1 too: most are small, a few are not.",
 ) as beside:
     with beside:
         control(lesson.DRAW_SEED, width=130)

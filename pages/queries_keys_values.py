@@ -103,11 +103,11 @@ with card(
     about = (*values.of(*lesson.MAKES_WEIGHTS), is_covered)
     now = lesson.with_own_keys(embedded, values, values.own_keys)
     drawn = equation(now, *with_keys(values.own_keys), tall=262)
-    moving = Moving(lesson.OWN_KEYS, with_keys, about)
+    moving = Moving(lesson.OWN_KEYS, with_keys, about, elsewhere=True)
     picture("weights", with_sentence(drawn, values.token), moving)
     if not is_covered:
         alike, plain = lesson.with_own_keys(embedded, values, 0.0), lesson.of_embeddings(values)
-        note(words.own_keys_words(trace, alike, plain))
+        note(words.own_keys_words(trace, alike, plain, now))
 
 with card(
     "context",

@@ -31,8 +31,12 @@ with card(
     "scores",
     "Scores",
     "A **score** is a dot product: large where two vectors are long and point the same way. Rows "
-    "ask (the **query**), columns answer (the **key**). Stretch a vector and watch its row and "
-    "column.",
+    "ask (the **query**), columns answer (the **key**). "
+    + (
+        "**Cosine** compares directions alone, so length changes nothing."
+        if values.similarity == "cosine"
+        else "Stretch a vector and watch its row and column."
+    ),
 ) as beside:
     with beside:
         control(shared.SIMILARITY)
@@ -44,7 +48,7 @@ with card(
         """Every vector beside every other, with one of them stretched."""
         found = lesson.scores_with_factor(embedded, values, factor)
         each = found.inputs[0]
-        called = "directions" if values.similarity == "cosine" else "embeddings"
+        called = "directions" if values.similarity == "cosine" else "vectors"
         turned = Matrix(each, title=f"{called}ᵀ (turned)", transposed=True)
         return Matrix(each, title=called), "·", turned, "=", Matrix(found)
 

@@ -122,7 +122,7 @@ with card(
     drawn = [Matrix(by_sum, as_bars=True, both_ways=True, covered="sum_weights" in covered)]
     picture("divide", equation(trace, *equation_of(by_sum, drawn=drawn), tall=TALL))
     if not covered:
-        light(*words.sum_verdict(scores, by_sum.value))
+        light(*words.sum_verdict(scores, by_sum.value, trace.labels("key")))
 
 with card(
     "softmax",
@@ -133,10 +133,10 @@ with card(
     "the power of each: at most 1, never negative, and larger for larger scores. Now it is safe "
     "to divide by the sum: it is never below 1.",
 ):
-    about = ("exponentials", "softmax_weights")
+    about = ("exponentials", "exponential_sum", "softmax_weights")
     covered |= question("softmax_row", words.softmax_most(trace), trace, about)
     drawn = [Matrix(by_softmax, as_bars=not hopeless, covered="softmax_weights" in covered)]
-    drawn += [Matrix(trace["exponentials"], covered="exponentials" in covered)]
+    drawn += [Matrix(trace[name], covered=name in covered) for name in about[:2]]
     steps = (trace[name] for name in ("lowered_scores", "exponentials", "softmax_weights"))
     shown = equation(trace, *equation_of(*steps, drawn=drawn), tall=TALL)
     picture("softmax", shown if is_typed else with_sentence(shown, values.row_query))
@@ -183,7 +183,7 @@ if not hopeless:
         picture("constant", equation(now, *both(now, covered), tall=TALL), moving)
         if "sum_weights" not in covered:
             moved, shares = now["sum_weights"].inputs[0], now["sum_weights"]
-            light(*words.sum_verdict(moved.value, shares.value))
+            light(*words.sum_verdict(moved.value, shares.value, trace.labels("key")))
         if values.shift and "softmax_weights" not in covered:
             light(*words.softmax_stays(trace, now))
 

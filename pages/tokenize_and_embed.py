@@ -108,7 +108,7 @@ with card(
     moving = Moving(shared.UP_TO, picked, values.of(*shared.SOURCE))
     picture("lookup", equation(trace, *picked(values.shown_terms), tall=TALL), moving)
     if "embeddings" not in covered:
-        note(words.identical_words(vectors.value, values))
+        note(words.identical_words(vectors.value, looked_up.value, values))
 
 if small:
     with card(

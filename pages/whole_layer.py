@@ -27,7 +27,7 @@ LESSON_OF = {
     "output": "multi_head_attention",
 }
 values, trace = begin("whole_layer", sidebar=(shared.N_HEADS, shared.D_MODEL, shared.H_SEED))
-asks = shared.first_query(values)
+asks = lesson.first_query(trace, values)
 
 with card(
     "layer",

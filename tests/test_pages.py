@@ -556,6 +556,12 @@ def test_back_to_the_example_keeps_what_a_teacher_has_fixed():
     assert not [each for each in at.button if each.label == "Back to the example"]
 
 
+@pytest.mark.parametrize(("page", "offers"), [("multi_head_attention", 1), ("cross_attention", 0)])
+def test_the_way_back_is_offered_only_where_a_change_acts(page, offers):
+    at = stands(visit(page, n_heads="8"))
+    assert len([each for each in at.button if each.label == "Back to the example"]) == offers
+
+
 def test_a_text_of_ones_own_is_not_said_to_be_the_examples():
     def says(at):
         stands(at)

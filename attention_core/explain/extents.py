@@ -6,6 +6,7 @@ apart from each other, each of which is a block of its own.
 
 import itertools
 import math
+from collections import defaultdict
 from collections.abc import Iterable
 
 import torch
@@ -75,11 +76,11 @@ def _blocks(step: Step, cells: Iterable[tuple[int, ...]]) -> list[Tensor]:
     """Of each operand the blocks that each of these cells reads, (cell, block, axis, 2)."""
     # Two operands may be one step, and are read apart: each by a name of its own.
     operands = [listed(operand, str(at)) for at, operand in enumerate(step.inputs)]
-    read = [step.operation.arithmetic(index, *operands) for index in cells]
+    read = [_read(step.operation.arithmetic(index, *operands)) for index in cells]
     found = []
     for operand in operands:
         n_axes = max(1, operand.value.ndim)
-        blocks = [_apart(made_of(each, operand.name), n_axes) for each in read]
+        blocks = [_apart(each[operand.name], n_axes) for each in read]
         most = max(map(len, blocks))
         none = [[(NONE, NONE)] * n_axes]
         padded = [each + none * (most - len(each)) for each in blocks]
@@ -88,9 +89,12 @@ def _blocks(step: Step, cells: Iterable[tuple[int, ...]]) -> list[Tensor]:
     return found
 
 
-def made_of(expression: Expression, name: str) -> set[tuple[int, ...]]:
-    """The cells of the step of this name that an arithmetic reads."""
-    return {cell.index for cell in expression.cells() if cell.step == name}
+def _read(expression: Expression) -> dict[str, set[tuple[int, ...]]]:
+    """The cells that an arithmetic reads, by the name of their step."""
+    found: dict[str, set[tuple[int, ...]]] = defaultdict(set)
+    for cell in expression.cells():
+        found[cell.step].add(cell.index)
+    return found
 
 
 def _apart(cells: set[tuple[int, ...]], n_axes: int) -> list[list[tuple[int, int]]]:

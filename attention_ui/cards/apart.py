@@ -159,9 +159,12 @@ def agreement(step: Step, index: tuple[int, ...], arithmetic: Expression) -> str
     difference = 0.0 if same else abs(torch_has - arithmetic.value)
     largest = max((abs(term.value) for term in arithmetic.terms), default=0.0)
     agrees = difference <= TOLERANCE * max(largest, abs(torch_has), SMALLEST)
+    # As they are written, the two may lie a little farther apart than they do.
+    one, other = (float(f"{each:.7g}") for each in (torch_has, arithmetic.value))
+    written = 0.0 if one == other else abs(one - other)
     words = (
         f"torch has {long_number(torch_has)}; the arithmetic above gives "
-        f"{long_number(arithmetic.value)} ({to_within(difference)})."
+        f"{long_number(arithmetic.value)} ({to_within(max(difference, written))})."
     )
     if agrees:
         return f":green[:material/check:] {words}"

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from attention_core.text.tokenizers import visible
 
-from ..words import number
+from ..words import capital, listed, number, word_at
 from .questions import Pick, Sign, Verdict
 from .row_question import Row
 
@@ -39,32 +39,32 @@ def which_key(
     return Pick(
         words=words,
         choices=choices or [f"{place}: {visible(name)}" for place, name in enumerate(names)],
-        judge=lambda guess: judge_key(guess[0], row),
-        truth=lambda: f"It is {largest_keys(row)}.",
+        judge=lambda guess: judge_key(guess[0], row, names),
+        truth=lambda: f"It is {largest_keys(row, names)}.",
         asked=asked,
         teaches=teaches,
     )
 
 
-def judge_key(guess: int, row: Tensor) -> Verdict:
+def judge_key(guess: int, row: Tensor, names: Sequence[str]) -> Verdict:
     """How much less weight the guessed key has than the largest. Of equal largest weights, each
     is right.
     """
     missed = row.max().item() - row[guess].item()
     if missed <= 1e-6:
-        return Verdict(True, f"Right: {largest_keys(row)}.")
+        return Verdict(True, f"Right: {largest_keys(row, names)}.")
     return Verdict(
         False,
-        f"It is {largest_keys(row)}. "
-        f"Your key has {number(row[guess].item())}, which is {number(missed)} less.",
+        f"It is {largest_keys(row, names)}. {capital(word_at(names, guess, 'key'))} has "
+        f"{number(row[guess].item())}, which is {number(missed)} less.",
     )
 
 
-def largest_keys(row: Tensor) -> str:
+def largest_keys(row: Tensor, names: Sequence[str]) -> str:
     """The keys with the largest weight of a row (key,), all of them where they are equal."""
     best = row.max().item()
     places = (row >= best - 1e-6).nonzero().flatten().tolist()
-    return " and ".join(f"key {place}" for place in places) + f" ({number(best)})"
+    return f"{listed([word_at(names, place, 'key') for place in places])} ({number(best)})"
 
 
 def row_to_share(mask: Tensor, tokens: Sequence[str]) -> int:

@@ -12,6 +12,7 @@ from typing import Any
 import streamlit as st
 
 from ..controls.widths import about_as_wide
+from ..words import capital
 
 NONE = "none of them"
 """The choice for "no other choice applies", where several can be picked."""
@@ -164,8 +165,7 @@ class Sign(Question):
         return Verdict(right, f"Right: {self._found()}" if right else self.answer())
 
     def answer(self) -> str:
-        found = self._found()
-        return found[0].upper() + found[1:]
+        return capital(self._found())
 
     def _found(self) -> str:
         end = f"at {self.after:.4f}"

@@ -102,7 +102,7 @@ class Row(Question):
                 st.caption("Only the ratios count: each bar is its slider's share of the total.")
             guess = self.guess(key) or [0.0] * len(self.names)
             chart = guess_bars(self.names, {GUESS: guess})
-            with st.container(width=width_of(len(self.names))):
+            with st.container(width=width_of(len(self.names)), key=f"chart_of_{key}"):
                 st.vega_lite_chart(chart.frame, chart.spec, width="stretch", alt=chart.alt)
 
     def guess(self, key: str) -> tuple[float, ...] | None:
@@ -114,7 +114,7 @@ class Row(Question):
         compared = f"; with all bars equal it would be {alike:.0%}" if len(set(guess)) > 1 else ""
         words = f"{off:.0%} of your weight would have to move to other keys{compared}."
         called = f" This share is called the total variation distance: {off:.4f}."
-        return Verdict(off <= CLOSE, words.replace("%", " %") + called, off)
+        return Verdict(off <= CLOSE, words + called, off)
 
     def answer(self) -> str:
         found = zip(self.truth, self.labels, strict=True)

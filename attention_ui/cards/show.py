@@ -24,7 +24,7 @@ from ..picture.content import content
 from ..picture.layout import Layout, matrices_of, uncovered
 from ..picture.matrix import Matrix, is_unknown
 from ..picture.positions import positions
-from ..picture.spec import EMPTY_ROOM, GROUNDS, Stops, drawn
+from ..picture.spec import EMPTY_ROOM, GROUNDS, Stops, drawn, variant
 from ..picture.table import MANY, Lists, Open, n_marks, n_slots, numbers_of, packed, table
 from ..words import listed
 from .apart import apart
@@ -129,10 +129,12 @@ def _drawn(
     held.met_cell(name, has, bool(trail))
     st.session_state[held.LAYOUTS][name] = (layout, moving, choosing)
     opened = _opened(layout, trail)
-    stops, count = _stops(name, moving.control, layout) if moving else (None, 0)
-    now = stops.position(drawn_at) if stops else 0
+    now = stops_of(moving.control, held.values(), drawn_at, "").position(drawn_at) if moving else 0
     chosen = (opened, lists, now, _clicks(name, trail))
     rows, marks, slots = _rows(layout, *chosen)
+    theme, paper = st.context.theme.type, held.values().paper
+    look = (layout.alt, layout.sentence is not None, paper, *variant(marks, theme, slots))
+    stops, count = _stops(name, moving.control, look) if moving else (None, 0)
     with st.container(key=f"picture_{name}", gap=None):
         _rooms(layout)
         with st.container(key=f"drawn_{name}", height="stretch"):
@@ -141,10 +143,10 @@ def _drawn(
                 drawn(
                     marks,
                     stops,
-                    st.context.theme.type,
+                    theme,
                     slots,
                     layout.sentence is not None,
-                    held.values().paper,
+                    paper,
                 ),
                 width="stretch",
                 height="stretch",
@@ -238,14 +240,14 @@ def _opened(layout: Layout, trail: Sequence[CellPlace]) -> Open | None:
     return trail[-1], frozenset((cell.step, cell.index) for group in groups for cell in group)
 
 
-def _stops(name: str, control: Control, layout: Layout) -> tuple[Stops, int]:
+def _stops(name: str, control: Control, look: tuple) -> tuple[Stops, int]:
     """The control in a picture, and how often its view had to be built anew. Its start stays as it
     was while a hand moves it, since with another the browser would build the view anew; that has
-    to be where something else changed the value, or a question covers other cells than before.
+    to be where something else changed the value. For another `look`, as where matrices have other
+    names, the browser does so by itself: then the control has to start where it stands.
     """
     state, value = st.session_state, held.values()[control.name]
-    covered = tuple(each.covered for each in layout.matrices)
-    key, offered = f"start_{name}", (covered, *control.choices(held.values()))
+    key, offered = f"start_{name}", (look, *control.choices(held.values()))
     start, last, count, before = state.get(key, (value, value, 0, offered))
     if last != value or before != offered or key not in state[held.GIVEN]:
         start, count = value, count + 1
@@ -430,5 +432,5 @@ def chart(name: str, made: Any, width: int | None = 440, height: int = 0) -> Non
     # Said before the chart is there, so that nothing below it moves when it comes.
     tall = spec["height"] if fit == "fit" and isinstance(spec.get("height"), int) else "content"
     look = {"width": "stretch", "height": tall, "alt": made.alt, "key": f"chart_{name}"}
-    with st.container(width=width, key=f"chart_of_{name}"):
+    with st.container(width=width, key=f"{'fills_' if by_rows else ''}chart_of_{name}"):
         st.vega_lite_chart(made.frame, spec, **look)

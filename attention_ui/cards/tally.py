@@ -36,7 +36,7 @@ class Tally:
         if off:
             rows = "In 1 row," if len(off) == 1 else f"In {len(off)} rows, on average"
             mean = sum(off) / len(off)
-            said.append(f"{rows} {mean * 100:.0f} % of the guessed weight was on the wrong keys.")
+            said.append(f"{rows} {mean:.0%} of the guessed weight was on the wrong keys.")
         return " ".join(said)
 
 

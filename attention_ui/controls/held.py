@@ -466,10 +466,10 @@ def offers_way_back() -> bool:
 
 
 def is_changed() -> bool:
-    """Whether going back to the example would change anything."""
-    state = st.session_state
-    _, controls, _ = state[HERE]
-    return after_example(state[HELD], held()["example"], controls, fixed()) != held()
+    """Whether going back to the example would change anything that this page has a control for."""
+    _, controls, _ = st.session_state[HERE]
+    back = after_example(held(), held()["example"], controls, fixed())
+    return any(back.get(each.name) != held().get(each.name) for each in controls)
 
 
 def reset() -> None:

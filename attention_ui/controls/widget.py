@@ -10,6 +10,9 @@ from .control import TYPED, Control
 from .part import run_what_reads
 from .widths import about_as_wide
 
+TWO_LINES = 250
+"""Pixels in which a sentence on a control takes no more than two lines, however narrow it is."""
+
 
 def control(one: Control, again: str = "", says_problem: bool = True, **look: Any) -> Any:
     """Draw a control and give its value. What is typed stays in it, also where it cannot be used;
@@ -55,7 +58,10 @@ def control(one: Control, again: str = "", says_problem: bool = True, **look: An
         state[held.GIVEN].add(key)
         state[key] = value
     why = held.taken_along(name)
-    box = st.container(width=look.pop("width", "stretch"), gap="xxsmall") if why else nullcontext()
+    wide = look.get("width", "stretch")
+    if why and isinstance(wide, int):
+        wide = max(wide, TWO_LINES)
+    box = st.container(width=wide, gap="xxsmall") if why else nullcontext()
     with box:
         getattr(st, widget)(key=key, on_change=_used, args=(name, key, held.part()), **look)
         if says_problem:

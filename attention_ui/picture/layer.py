@@ -72,11 +72,11 @@ def layer_matrices(trace: Trace) -> list[Matrix]:
         labelled = name in (GIVEN, "concat", "output")
         return Matrix(trace[name], row_labels=labelled, column_labels=False)
 
-    def of_head(step: Step, head: int) -> Matrix:
+    def of_head(step: Step, title: str, head: int) -> Matrix:
         return Matrix(
             step,
             lead=(head,),
-            title=short(step),
+            title=title,
             row_labels=step.name == "head_queries",
             column_labels=False,
         )
@@ -84,30 +84,28 @@ def layer_matrices(trace: Trace) -> list[Matrix]:
     steps = _of_a_head(trace)
     return [
         *map(shared, (GIVEN, *MATRICES)),
-        *(of_head(step, head) for head in range(n_drawn(trace)) for step in steps),
+        *(of_head(*each, head) for head in range(n_drawn(trace)) for each in steps),
         *map(shared, OUTPUTS),
     ]
 
 
-def _of_a_head(trace: Trace) -> list[Step]:
+def _of_a_head(trace: Trace) -> list[tuple[Step, str]]:
+    """The steps of a head, each with its title: without what its place in the picture says."""
     last = next(trace[name] for name in BEFORE_SHARES if name in trace)
     names = ("head_masked_scores", "head_weights", "head_values")
-    given = [trace["head_queries"], trace["head_keys"], trace["head_scores"], last]
+    given = [trace["head_queries"], trace["head_keys"], trace["head_scores"]]
     made = [trace[name] for name in names if name in trace]
-    return [*given, *made, trace["head_context_vectors"]]
-
-
-def short(step: Step) -> str:
-    """A step's name without what its place in the picture says already."""
-    if step.name in BEFORE_SHARES[:2]:
-        return "scaled"
-    return step.name.removeprefix("head_").split("_")[0]
+    before, after = (
+        [(step, step.name.removeprefix("head_").split("_")[0]) for step in steps]
+        for steps in (given, [*made, trace["head_context_vectors"]])
+    )
+    return [*before, (last, "scaled"), *after]
 
 
 def n_drawn(trace: Trace) -> int:
     """How many heads are drawn: all, or as many as there is room for, and at least one."""
     n_rows = len(trace["embeddings"].value)
-    of_one = sum(step.value[0].numel() for step in _of_a_head(trace))
+    of_one = sum(step.value[0].numel() for step, _ in _of_a_head(trace))
     most = min(MOST_CELLS // of_one, int(TALLEST / (LEAST_ROW * n_rows + HEAD)))
     return max(1, min(trace.size("head"), most))
 

@@ -67,16 +67,16 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
             shown = bar_lengths(matrix, values)
         else:
             shown = shades_of(values, most, is_shares(matrix.step))
-        changed = (values != values[:1]).any(axis=0)
-        cells = zip(ids, changed, values.T.tolist(), shown.T, strict=True)
+        changed, turns = ((each != each[:1]).any(axis=0).tolist() for each in (values, shown))
+        cells = zip(ids, changed, values.T.tolist(), turns, shown.T, strict=True)
         strengths = np.stack([*map(strengths_of, there)])
-        for number, (each, moves, numbers, shade) in enumerate(cells):
+        for number, (each, moves, numbers, turned, shade) in enumerate(cells):
             told = {}
             if moves and matrix.as_bars:
                 told["texts"] = SEPARATOR.join(beside_bar(matrix, each) for each in numbers)
             elif moves and decimals[0] >= 0:
                 told["texts"] = SEPARATOR.join(map(written, numbers, decimals))
-            if (shade != shade[0]).any():
+            if turned:
                 told["shades"] = percents(shade)
             if (strengths[:, number] != strengths[0, number]).any():
                 told["strengths"] = percents(strengths[:, number])
@@ -163,16 +163,16 @@ def _sums(matrices: Sequence[Matrix]) -> list[str]:
 
 def _sentence_lists(lists: Lists, one: Sentence, others: Sequence[Sentence]) -> None:
     """Shares of a token, position by position, and within each query by query."""
-    shown = [by_head(shares(each)) for each in others]
+    shown = torch.stack([by_head(shares(each)) for each in others]).numpy()
+    weights = torch.stack([each.weights for each in others])
     for at in range(len(one.tokens)):
         for number, head in enumerate(one.heads or (None,)):
-            each = [weights[number][:, at] for weights in shown]
-            plain = {"shades": SEPARATOR.join(percents(key.numpy()) for key in each)}
+            each = shown[:, number, :, at].ravel()
+            plain = {"shades": percents(each)}
             lists[id_of_token("arc", at, head)] = lists[id_of_token("arcn", at, head)] = plain
             if head is not None:
                 lists[id_of_token("strip", at, head)] = plain
                 continue
-            roots = [percents(key.sqrt().numpy()) for key in each]
-            lists[f"token.{at}"] = {"shades": SEPARATOR.join(roots)}
-            told = [percent(v) for other in others for v in other.weights[:, at].tolist()]
+            lists[f"token.{at}"] = {"shades": percents(np.sqrt(each))}
+            told = map(percent, weights[:, :, at].ravel().tolist())
             lists[f"share.{at}"] = {"texts": SEPARATOR.join(told)}

@@ -195,9 +195,14 @@ def drawn(
     is pointed at chooses (`asked`) or without. Shared: it must not be changed. `theme` is the
     page's, where it is known; `on_paper` has larger letters.
     """
+    canvas, theme, slots = variant(marks, theme, slots)
+    return _compiled(canvas, stops, theme, slots, asked, on_paper)
+
+
+def variant(marks: int, theme: str | None, slots: int) -> tuple[bool, str | None, int]:
+    """Which variant draws it: on a canvas or not, its theme, of how many rectangles a cell."""
     canvas = marks > MANY
-    slots = USUAL_SLOTS if slots <= USUAL_SLOTS else SLOTS
-    return _compiled(canvas, stops, theme if canvas else None, slots, asked, on_paper)
+    return canvas, theme if canvas else None, USUAL_SLOTS if slots <= USUAL_SLOTS else SLOTS
 
 
 @lru_cache(maxsize=64)

@@ -18,7 +18,7 @@ from attention_core.explain.extents import NONE, extents
 from attention_core.explain.plain_text import plain_text
 from attention_core.kept import digest, kept_by_key
 from attention_core.text.tokenizers import visible
-from attention_core.trace import JOINED, Step, Trace, head_at, is_shares, listed
+from attention_core.trace import JOINED, Step, Trace, is_shares, listed
 
 from .forbidden import SEEN_ON, leaks
 from .layout import BAR, BEHIND, Arrangement, Box, Layout, Mark, Path, Word
@@ -94,40 +94,48 @@ class _Rows:
     """Rows column by column; a column that no row sets is left out at the end."""
 
     def __init__(self) -> None:
-        self.columns: dict[str, list] = {}
-        self.length = 0
+        self.parts: list[tuple[int, dict[str, object]]] = []
 
     def add(self, length: int, **columns: object) -> None:
-        for name, value in columns.items():
-            column = self.columns.get(name)
-            if column is None:
-                column = self.columns[name] = [EMPTY[name]] * self.length
-            if isinstance(value, np.ndarray):
-                column += value.tolist()
-            elif isinstance(value, list):
-                column += value
-            else:
-                column += [value] * length
-        self.length += length
-        for name, column in self.columns.items():
-            if len(column) < self.length:
-                column += [EMPTY[name]] * (self.length - len(column))
+        """So many rows; a column is all their values, or the one that all of them have."""
+        self.parts.append((length, columns))
 
-    def take(self, lists: Lists) -> None:
-        """Give rows what they show at each position of a control."""
-        by = self.columns.setdefault("by", [FIXED] * self.length)
-        names = {name for each in lists.values() for name in each}
-        for name in names:
-            self.columns.setdefault(name, [None] * self.length)
-        for at, each in enumerate(self.columns["id"]):
-            if told := lists.get(each):
-                by[at] = BY_BOTH if by[at] == BY_QUERY else BY_STEP
-                for name, value in told.items():
-                    self.columns[name][at] = value
+    def column(self, name: str) -> list:
+        """A column in a list."""
+        found: list = []
+        for length, columns in self.parts:
+            value = columns.get(name, EMPTY[name])
+            is_many = isinstance(value, list | np.ndarray)
+            found += value if is_many else itertools.repeat(value, length)
+        return found
 
-    def table(self, click: int) -> pa.Table:
-        arrays = {name: pa.array(each, NUMBERS.get(name)) for name, each in self.columns.items()}
-        return pa.table(arrays | {"click": pa.array(np.full(self.length, click, np.int16))})
+    def table(self, click: int, lists: Lists) -> pa.Table:
+        """The rows; those in `lists` have what they show at each position of a control."""
+        names = dict.fromkeys(name for _, columns in self.parts for name in columns)
+        arrays = {name: self._array(name) for name in names}
+        if lists:
+            told = [lists.get(each) for each in self.column("id")]
+            turned = {BY_QUERY: BY_BOTH}
+            by = [turned.get(was, BY_STEP) if each else was
+                  for was, each in zip(self.column("by"), told, strict=True)]  # fmt: skip
+            arrays["by"] = pa.array(by, NUMBERS["by"])
+            for name in {name for each in lists.values() for name in each}:
+                own = zip(self.column(name), told, strict=True)
+                arrays[name] = pa.array([each.get(name, was) if each else was for was, each in own])
+        length = sum(length for length, _ in self.parts)
+        return pa.table(arrays | {"click": pa.array(np.full(length, click, np.int16))})
+
+    def _array(self, name: str) -> pa.Array:
+        kind = NUMBERS.get(name)
+        if kind is None or EMPTY[name] is None:
+            return pa.array(self.column(name), kind)
+        numbers = kind.to_pandas_dtype()
+        parts = [(length, columns.get(name, EMPTY[name])) for length, columns in self.parts]
+        return pa.array(np.concatenate([
+            np.asarray(value, numbers) if isinstance(value, list | np.ndarray)
+            else np.full(length, value, numbers)
+            for length, value in parts
+        ]))  # fmt: skip
 
 
 def packed(rows: pa.Table) -> pa.Table:
@@ -173,14 +181,12 @@ def table(
         _add_sentence(rows, layout.sentence, max(numbers, default=-1) + 1)
     for when, arrangement in ((ON_WIDE, layout.wide), (ON_NARROW, layout.narrow)):
         _add_around(rows, when, arrangement)
-    if lists:
-        rows.take(lists)
     wide, narrow = layout.wide, layout.narrow
     size = {"x": wide.width, "y": wide.height, "xn": narrow.width, "yn": narrow.height}
     # What the browser compares is told of every row: a column that is missing is equal to nothing.
     compared = dict.fromkeys((*NAMES, "ai", "aj"), NONE)
     rows.add(1, kind=SIZE, when=BOTH, strength=float(now if lists else NONE), **size, **compared)
-    return rows.table(click)
+    return rows.table(click, lists or {})
 
 
 def n_marks(rows: pa.Table) -> int:
@@ -499,12 +505,14 @@ def _where(trace: Trace, matrix: Matrix, own: np.ndarray) -> dict[str, list[str]
     more, `key 5 “mouse”`.
     """
     axes, called = matrix.step.axes, cache(partial(place_called, trace))
-    places = [
-        [called(axis, place, head_at(axes, index)) for axis, place in zip(axes, index, strict=True)]
-        for index in own.tolist()
+    heads = own[:, axes.index("head")].tolist() if "head" in axes else [None] * len(own)
+    names = [
+        [*map(called, itertools.repeat(axis), places, heads)]
+        for axis, places in zip(axes, own.T.tolist(), strict=True)
     ]
-    first = [" · ".join(each[: max(1, len(axes) - 1)]) for each in places]
-    return {"where": first} | ({"along": [each[-1] for each in places]} if len(axes) > 1 else {})
+    if len(names) < 2:
+        return {"where": names[0] if names else [""] * len(own)}
+    return {"where": [*map(" · ".join, zip(*names[:-1], strict=True))], "along": names[-1]}
 
 
 def place_called(trace: Trace, axis: str, place: int, head: int | None = None) -> str:

@@ -1,6 +1,11 @@
 """The style of cards and pictures. If Streamlit renames an element, only looks change."""
 
 # Ours, and constant. No angle bracket may stand in it: Streamlit would drop the whole style.
+#
+# Streamlit gives each element another class when a run begins and when it ends. To the browser,
+# each may then be what `[class*=…]` means, and it styles anew all in it that could be what follows.
+# So what follows is said by class or tag: where it could be anything, that was all of the page,
+# twice a run.
 CARDS = """<style>
 [data-testid="stMain"] h1 { font-size: 1.7rem; padding: 0; }
 [data-testid="stMain"] h2 { font-size: 1.2rem; padding: 0 0 0.15rem; line-height: 1.3; }
@@ -9,8 +14,10 @@ CARDS = """<style>
 [data-testid="stHeader"], [data-testid="stHeader"] [data-testid="stToolbar"] {
   pointer-events: none; }
 [data-testid="stHeader"] [data-testid="stToolbar"] :is(button, a) { pointer-events: auto; }
-div:has(> [class*="st-key-words_"]) { flex: 1 1 21rem; max-width: 44rem; }
-div:has(> [class*="st-key-beside_"]) { flex: 0 1 auto; margin-left: auto; }
+[data-testid="stLayoutWrapper"]:has(> [class*="st-key-words_"]) {
+  flex: 1 1 21rem; max-width: 44rem; }
+[data-testid="stLayoutWrapper"]:has(> [class*="st-key-beside_"]) {
+  flex: 0 1 auto; margin-left: auto; }
 [class*="st-key-aside_"] { display: none; }
 [class*="st-key-card_"], [class*="st-key-row_"] { container-type: inline-size; }
 [class*="st-key-band_"] [data-testid="stMarkdownContainer"] p {
@@ -18,19 +25,17 @@ div:has(> [class*="st-key-beside_"]) { flex: 0 1 auto; margin-left: auto; }
 [class*="st-key-picture_"] { position: relative; }
 [class*="st-key-drawn_"] { position: absolute; inset: 0; }
 [class*="st-key-drawn_"] [data-testid="stVegaLiteChart"] { overflow: hidden; mask: none; }
-/* Streamlit's tools would stand on the names of matrices, and make no picture larger. */
-.stApp [class*="st-key-drawn_"] [data-testid="stElementToolbar"] { display: none; }
 /* Three spaces are its height: in a window, in a wide one, on a phone. */
-[class*="st-key-picture_"] > :is(:nth-child(2), :nth-child(3)) { display: none; }
+[class*="st-key-picture_"] > .stElementContainer:is(:nth-child(2), :nth-child(3)) { display: none; }
 @container (max-width: 565px) {
-  div:has(> [class*="st-key-beside_"]) { margin-left: 0; }
+  [data-testid="stLayoutWrapper"]:has(> [class*="st-key-beside_"]) { margin-left: 0; }
   [class*="st-key-beside_"] { justify-content: flex-start; }
-  [class*="st-key-picture_"] > :nth-child(1) { display: none; }
-  [class*="st-key-picture_"] > :nth-child(3) { display: flex; }
+  [class*="st-key-picture_"] > .stElementContainer:nth-child(1) { display: none; }
+  [class*="st-key-picture_"] > .stElementContainer:nth-child(3) { display: flex; }
 }
 @container (min-width: 1150px) {
-  [class*="st-key-picture_"] > :nth-child(1) { display: none; }
-  [class*="st-key-picture_"] > :nth-child(2) { display: flex; }
+  [class*="st-key-picture_"] > .stElementContainer:nth-child(1) { display: none; }
+  [class*="st-key-picture_"] > .stElementContainer:nth-child(2) { display: flex; }
 }
 /* The keyboard's way into a picture: in its corner, out of the way of all else. */
 [class*="st-key-keys_"] { position: absolute; right: 0; bottom: 0; width: auto; z-index: 1; }
@@ -54,8 +59,8 @@ div:has(> [class*="st-key-beside_"]) { flex: 0 1 auto; margin-left: auto; }
   border-radius: 50%; background: light-dark(#24639E, #8AB6E1); cursor: grab; }
 [class*="st-key-moves_"] input::-moz-range-thumb { border: 0; width: 14px; height: 14px;
   border-radius: 50%; background: light-dark(#24639E, #8AB6E1); cursor: grab; }
-[class*="st-key-moves_"] .vega-bind label :last-child { color: light-dark(#24639E, #8AB6E1); }
-[class*="st-key-untold_"] .vega-bind label :last-child:not(input) { display: none; }
+[class*="st-key-moves_"] .vega-bind span:last-child { color: light-dark(#24639E, #8AB6E1); }
+[class*="st-key-untold_"] .vega-bind span:last-child { display: none; }
 .st-key-head { padding-bottom: 0.2rem; }
 .st-key-head p { margin: 0; text-wrap-style: pretty; }
 /* As high as it will be, also before what is in it has come. */
@@ -70,7 +75,7 @@ div:has(> [class*="st-key-beside_"]) { flex: 0 1 auto; margin-left: auto; }
 @media (max-width: 640px) {
   .stApp :is(.st-key-hero, .st-key-card_all) { min-height: 54rem; } /* all of a phone's screen */
 }
-.stApp .st-key-chart_of_bars { min-height: 248px; }
-.stApp .st-key-chart_of_next { min-height: 221px; }
-.stApp .st-key-chart_of_next_tokens { min-height: 172px; }
+.stApp [class*="chart_of_bars"] { min-height: 248px; }
+.stApp [class*="chart_of_next"] { min-height: 221px; }
+.stApp [class*="chart_of_next_tokens"] { min-height: 172px; }
 </style>"""

@@ -56,7 +56,8 @@ div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
 .st-key-control_prompt:has(> [data-testid="stSkeleton"]) { min-height: 7.75rem; }
 .st-key-contents :has(> [data-testid="stSkeleton"]) { height: 1.375rem; }
 .st-key-app_title > :has(> [data-testid="stSkeleton"]) { height: 1.75rem; }
-[class*="st-key-beside_"] > :has(> [data-testid="stSkeleton"]) { min-width: 6rem; }
+[class*="st-key-beside_"] > .stElementContainer:has(> [data-testid="stSkeleton"]) {
+  min-width: 6rem; }
 [class*="st-key-show_all_"]:has(> [data-testid="stSkeleton"]) { min-width: 11rem; }
 .st-key-quiet > :has(> [data-testid="stSkeleton"]) { height: 1.8rem; }
 .st-key-pin:has(> [data-testid="stSkeleton"]) { min-width: 2.7rem; }
@@ -107,12 +108,11 @@ div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
 /* Streamlit's tools would stand on the words and sliders above a chart. A matrix is no larger on a
    full screen, and the lesson has its numbers as tables; what fills its place keeps that button,
    in its own corner. */
-[data-testid="stElementToolbar"]:has(~ .stVegaLiteChart) {
-  display: none; top: 0 !important; padding: 0;
+[class*="st-key-chart_"] [data-testid="stElementToolbar"] { display: none; }
+.stApp [class*="st-key-fills_"] [data-testid="stElementToolbar"] {
+  display: block; top: 0 !important; padding: 0;
 }
-[data-testid="stElementToolbar"]:has(~ .stVegaLiteChart.fit-x) { display: block; }
-[data-testid="stElementToolbar"]:has(~ .stVegaLiteChart)
-  [data-testid="stElementToolbarButton"]:not(:last-child) { display: none; }
+[class*="st-key-fills_"] [data-testid="stElementToolbarButton"]:not(:last-child) { display: none; }
 .katex-display { overflow-x: auto; overflow-y: hidden; padding: 0.2rem 0.25rem 0.2rem 0; }
 /* Streamlit's captions and colours of code are too faint for some, as is white on the dark
    theme's blue. */

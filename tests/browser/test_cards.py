@@ -147,6 +147,25 @@ def test_a_control_in_the_picture_answers_without_the_server_and_then_in_the_lin
     assert slider.input_value() == "1"
 
 
+@pytest.mark.parametrize(
+    ("path", "card", "presses", "choice"),
+    [("simplified_attention", "scores", 12, "Cosine"), ("causal_mask", "mask", 4, "√d")],
+)
+def test_a_control_stays_where_it_is_when_a_matrix_of_its_picture_gets_another_name(
+    page, app_url, path, card, presses, choice
+):
+    open_page(page, app_url, path)
+    slider = page.locator(f".st-key-moves_{card} input")
+    slider.focus()
+    for _ in range(presses):
+        page.keyboard.press("ArrowRight")
+    settled(page)
+    assert slider.input_value() == "4"
+    page.get_by_role("radio", name=choice, exact=True).first.click()
+    settled(page)
+    assert slider.input_value() == "4"
+
+
 @pytest.mark.parametrize("path", ["", PAGE])
 def test_on_a_phone_nothing_scrolls_sideways(page, app_url, path):
     open_page(page, app_url, path)

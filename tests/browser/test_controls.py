@@ -19,7 +19,7 @@ def test_weights_are_covered_until_one_has_guessed(page, app_url):
     settled(page)
     assert not covered()
     words = question.inner_text()
-    assert "It is key 6 (0.3910)" in words
+    assert "It is “the” (0.3910)" in words
     assert "0.2835" in words
     question.get_by_role("button", name="Guess again").click()
     settled(page)

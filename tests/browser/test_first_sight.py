@@ -12,7 +12,7 @@ from visiting import LESSONS
 PICTURES = "[class*=st-key-card_] [data-testid=stVegaLiteChart]"
 WIDER = """charts => charts.filter((chart) => chart.checkVisibility())
   .filter((chart) => chart.scrollWidth > chart.clientWidth + 1)
-  .map((chart) => chart.closest('[class*=st-key-drawn_], [class*=st-key-chart_of_]').className)"""
+  .map((chart) => chart.closest('[class*=st-key-drawn_], [class*=chart_of_]').className)"""
 LEAST_IN_SIGHT = 200
 """Pixels of a picture that can be seen without scrolling, to count as being in sight."""
 IN_SIGHT = """pictures => Math.max(...pictures.filter((one) => one.checkVisibility())

@@ -181,7 +181,7 @@ def press_in_toolbar(page, chart, name):
 @pytest.mark.long
 def test_a_chart_that_fills_its_place_fills_the_screen(page, app_url):
     open_page(page, app_url, "divide_by_sqrt_d?predict=off&cell=none")
-    chart = page.locator(".fit-x").first
+    chart = page.locator("[class*=st-key-fills_] .stVegaLiteChart").first
     narrow = chart.bounding_box()["width"]
     press_in_toolbar(page, chart, "^Fullscreen")
     assert chart.bounding_box()["width"] > narrow + 100

@@ -44,7 +44,7 @@ def test_a_row_is_set_by_keyboard_and_the_truth_is_drawn_over_it(page, app_url):
     assert guess == ["0.00", "0.00", "0.33", "0.00", "0.67"]
     assert truth == ["0.01", "0.00", "0.11", "0.00", "0.88"]
     words = question(page, "row").inner_text()
-    assert "22 % of your weight would have to move to other keys; with all bars equal" in words
+    assert "22% of your weight would have to move to other keys; with all bars equal" in words
 
 
 @pytest.mark.long

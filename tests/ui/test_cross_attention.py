@@ -150,7 +150,7 @@ def test_what_changes_beside_self_attention_is_in_a_table():
 def test_what_the_scores_are_said_to_be_divided_by_gives_the_weights(scale, said, divisor):
     trace = trace_of(values_of("wild_cat", scale=scale, d_query=3, d_value=5))
     assert said in made_words(trace)
-    assert "which is 5 wide" in made_words(trace)
+    assert "`W_value`: 5 wide" in made_words(trace)
     wanted = (trace["scores"].value / divisor).softmax(dim=-1)
     torch.testing.assert_close(trace["weights"].value, wanted)
 

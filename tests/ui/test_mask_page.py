@@ -66,13 +66,13 @@ def test_one_choice_of_the_way_is_for_its_weights_and_its_leak():
 
 def test_a_window_beyond_the_text_is_all_of_it_and_counts_again():
     at = visit(PAGE, window="9", hidden="7", tokenizer="blanks", sentence="a " * 12)
-    assert "the 8 tokens before it; but key 7 is hidden from every query" in rendered(at)
+    assert "the 8 tokens before it; but “a” (key 7) is hidden from every query" in rendered(at)
     at.text_area(key="control_sentence").set_value("a b c").run()
     assert at.session_state["here"][2].window == 0
     assert at.session_state["here"][2].hidden is None
     assert "the lower triangle" in rendered(at)
     at.text_area(key="control_sentence").set_value("a " * 12).run()
-    assert "the 8 tokens before it; but key 7 is hidden from every query" in rendered(at)
+    assert "the 8 tokens before it; but “a” (key 7) is hidden from every query" in rendered(at)
 
 
 def test_a_cell_of_the_mask_is_flipped_and_flipped_back():

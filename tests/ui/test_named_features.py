@@ -401,7 +401,7 @@ def traced(**link):
 )
 def test_a_word_that_stands_twice_is_spoken_of(positions, said):
     words = twice_words(*traced(example=FIRST, positions=positions))
-    assert words.startswith("Token 0 comes again as token 4.")
+    assert words.startswith("“the” (token 0) comes again as token 4.")
     assert said in words
 
 
@@ -443,11 +443,22 @@ def test_a_longer_vector_takes_its_scores_farther_from_0_on_both_sides():
 def test_a_head_without_a_question_for_a_word_is_named_and_no_other():
     values = of(heads_page.CONTROLS, example=FIRST)
     trace = heads_page.trace_of(values)
-    assert asks_nothing(trace, 7).startswith("Head 1 has no question for query 7: ")
+    assert asks_nothing(trace, 7).startswith("Head 1 has no question for “it”: ")
     assert asks_nothing(trace, 7).endswith("gets the same 0.11.")
     assert asks_nothing(trace, 3).startswith("Head 2 ")
     drawn = of(heads_page.CONTROLS, example="wild_cat")
     assert asks_nothing(heads_page.trace_of(drawn), 1) == ""
+
+
+def test_a_sentence_of_ones_own_is_first_seen_by_a_word_whose_query_is_not_zero():
+    def first(**link):
+        trace = layer_page.trace_of(values := of(layer_page.CONTROLS, example=FIRST, **link))
+        query = layer_page.first_query(trace, values)
+        assert trace["head_queries"].value[0, query].any()
+        return trace.labels("query")[query]
+
+    assert first() == "it"
+    assert first(sentence="The small dog sees the cat") == "sees", "“cat” asks nothing in head 0"
 
 
 def test_two_lessons_whose_heads_differ_in_width_say_why_their_weights_do():

@@ -9,19 +9,21 @@ from attention_ui.cards.common_questions import judge_key, which_key
 from attention_ui.lessons.simplified_attention.words import asked_query
 from attention_ui.lessons.tokenize_and_embed.words import identical_rows, judge_identical
 
+NAMES = ("a", "b", "*c*")
 WEIGHTS = torch.tensor([[0.7, 0.2, 0.1], [0.5, 0.3, 0.2], [0.4, 0.4, 0.2]])
 
 
 def test_the_most_looked_at_token_is_a_right_guess():
-    verdict = judge_key(0, WEIGHTS[1])
+    verdict = judge_key(0, WEIGHTS[1], NAMES)
     assert verdict.right
-    assert "key 0 (0.5000)" in verdict.words
+    assert "“a” (0.5000)" in verdict.words
 
 
 def test_a_wrong_guess_is_told_the_truth_and_its_distance():
-    verdict = judge_key(2, WEIGHTS[1])
+    verdict = judge_key(2, WEIGHTS[1], NAMES)
     assert not verdict.right
-    assert "It is key 0 (0.5000). Your key has 0.2000, which is 0.3000 less." in verdict.words
+    assert "It is “a” (0.5000). Key 2 has 0.2000, which is 0.3000 less." in verdict.words
+    assert "“a” (key 0) (0.5000)" in judge_key(1, WEIGHTS[1], ("a", "b", "a")).words
 
 
 def test_a_token_that_stands_there_twice_is_chosen_by_its_place():
@@ -32,9 +34,9 @@ def test_a_token_that_stands_there_twice_is_chosen_by_its_place():
 
 @pytest.mark.parametrize("guess", [0, 1])
 def test_of_two_equal_weights_either_is_right(guess):
-    verdict = judge_key(guess, WEIGHTS[2])
+    verdict = judge_key(guess, WEIGHTS[2], NAMES)
     assert verdict.right
-    assert "key 0 and key 1" in verdict.words
+    assert "“a” and “b”" in verdict.words
 
 
 def test_the_question_is_about_a_row_that_looks_elsewhere():

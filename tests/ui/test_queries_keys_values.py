@@ -137,27 +137,34 @@ def test_what_is_said_of_a_matrix_for_keys_has_the_numbers_of_the_traces():
         with_own_keys(embedded, values, 0.0),
         of_embeddings(values),
     )
-    said = own_keys_words(own, shared, plain)
-    pattern = r"Token (\d+) gives itself (\S+) of .* they are, (\S+) where .* and (\S+) wi"
+    said = own_keys_words(own, shared, plain, own)
+    pattern = r"“(\w+)” gives itself (\S+) of .* they are, (\S+) where .* and (\S+) wi"
     found = re.search(pattern, said)
-    place = int(found[1])
+    tokens = own.labels("token")
+    place = tokens.index(found[1])
     for trace, told in zip((plain, shared, own), found.groups()[1:], strict=True):
         assert float(told) == pytest.approx(trace["weights"].value[place, place].item(), abs=0.006)
     assert (found[2], found[4]) == ("0.87", "0.02")
-    asking = r"token (\d+) asking token (\d+) scores (\S+)"
+    asking = r"“(\w+)” asking “(\w+)” scores ([^\s,]+)"
     query, key, there, key_too, query_too, back = re.search(
         f"{asking}, {asking}\\.$", said
     ).groups()
+    query, query_too, key, key_too = map(tokens.index, (query, query_too, key, key_too))
     scores = own["scores"].value
     assert (query, key) == (query_too, key_too)
     assert float(there) == pytest.approx(scores[int(query), int(key)].item(), abs=0.006)
     assert float(back) == pytest.approx(scores[int(key), int(query)].item(), abs=0.006)
+    half = with_own_keys(embedded, values, 0.5)
+    assert "has a direction" in own_keys_words(own, shared, plain, half)
+    assert "has a direction" not in own_keys_words(own, shared, plain, shared), "slider at 0"
 
 
 def test_of_one_token_no_direction_is_claimed():
     values = values_of(sentence="a", tokenizer="blanks")
     shared = with_own_keys(embed(inputs_of(values)), values, 0.0)
-    assert "direction" not in own_keys_words(trace_of(values), shared, of_embeddings(values))
+    assert "direction" not in own_keys_words(
+        trace_of(values), shared, of_embeddings(values), trace_of(values)
+    )
 
 
 # --- the training ---------------------------------------------------------------------------------

@@ -101,9 +101,9 @@ def test_a_row_is_guessed_with_sliders_and_its_distance_is_said():
     truth = weights[query, :5]
     off = (truth - torch.tensor([0, 0, 0.2, 0, 0.8])).abs().sum().item() / 2
     assert 0.05 < off < 0.2
-    assert f"{off:.0%}".replace("%", " % of your weight would have to move") in words(at)
+    assert f"{off:.0%} of your weight would have to move" in words(at)
     assert f"total variation distance: {off:.4f}" in words(at)
-    assert f"In 1 row, {off:.0%}".replace("%", " %") in tallies(at)
+    assert f"In 1 row, {off:.0%}" in tallies(at)
     assert "Weights" in [each.value for each in at.header]
 
 
@@ -148,15 +148,15 @@ def guess_key(at, place):
 def test_a_guess_counts_once_for_its_numbers_and_not_after_a_look():
     question = "simplified_attention.looks_at"
     at = guess_key(opened("simplified_attention"), 8)
-    assert "It is key 6 (0.3910)." in words(at)
+    assert "It is “the” (0.3910)." in words(at)
     assert "0 of 1 guess right this session." in tallies(at)
     at = guess_key(press(at, "again", question), 6)
-    assert "Right: key 6" in words(at)
+    assert "Right: “the”" in words(at)
     assert "0 of 1 guess right this session." in tallies(at)
 
     at.text_input(key="control_seed").set_value("70").run()
     assert "The numbers have changed since your guess." in words(at)
-    assert "Right: key 6" not in words(at)
+    assert "Right: “the”" not in words(at)
     assert open_questions(at) == [], "what is open stays open"
     at = press(press(at, "again", question), "skip", question)
     at = guess_key(press(at, "again", question), 6)
@@ -236,7 +236,7 @@ def test_the_distance_is_half_the_sum_of_all_differences():
     verdict = row_of(0.25, 0.25, 0.5).judged((0.5, 0.5, 0.0))
     assert verdict.distance == pytest.approx(0.5)
     assert not verdict.right
-    assert "50 % of your weight would have to move to other keys" in verdict.words
+    assert "50% of your weight would have to move to other keys" in verdict.words
     assert "with all bars equal it would be 17 %." in verdict.words
     assert row_of(0.25, 0.75).judged((0.3, 0.7)).right, "near enough for a tick"
 
@@ -326,10 +326,10 @@ def test_the_tally_keeps_rows_apart_and_counts_a_question_once():
     assert not tally.count("b", 1, Verdict(True, "")), "the answer had been seen"
     assert tally.words() == "1 of 2 guesses right this session."
     tally.count("row", 1, Verdict(True, "", 0.1))
-    assert tally.words().endswith("In 1 row, 10 % of the guessed weight was on the wrong keys.")
+    assert tally.words().endswith("In 1 row, 10% of the guessed weight was on the wrong keys.")
     tally.count("row", 2, Verdict(False, "", 0.3))
     assert tally.words().endswith(
-        "In 2 rows, on average 20 % of the guessed weight was on the wrong keys."
+        "In 2 rows, on average 20% of the guessed weight was on the wrong keys."
     )
 
 

@@ -80,7 +80,8 @@ def test_positions_are_shown_before_they_are_switched_on_and_then_count():
     assert sum("position_embeddings" in chart.alt for chart in charts(at)) == 1
     assert "Identical: rows 1, 3, 5, 7, 9" in words(at)
     at.toggle(key="control_positions").set_value(True).run()
-    assert "Every row is different" in words(at)
+    assert "In `token_embeddings`, rows 1, 3, 5, 7, 9 are equal" in words(at)
+    assert "every row of `embeddings` is different" in words(at)
 
 
 @pytest.mark.parametrize("learned", ["sentence", "example"])

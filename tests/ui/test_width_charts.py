@@ -127,8 +127,8 @@ def test_what_is_told_of_the_three_is_what_was_measured():
     for name, effect in found.items():
         assert f"{effect.largest_weight:.0%}" in middle, name
     ratio = found["sqrt_d"].gradient_norm / found["d"].gradient_norm
-    assert f"divided by 256, it is {said(ratio, 2)} times smaller than by √256" in middle
-    assert f"one key takes over 99% in {found['nothing'].saturated:.0%} of the draws" in middle
+    assert f"By 256, the gradient is {said(ratio, 2)} times smaller than by √256" in middle
+    assert f"{found['nothing'].saturated:.0%} of the draws give one key over 99%" in middle
     assert "Make the vectors wider" in told_at(1, softmax_effect(Trials(1, 96)))
 
 

@@ -14,7 +14,7 @@ def test_the_width_is_one_in_both_of_its_places():
     at.select_slider(key="control_vector_width_here").set_value(64).run()
     stands(at)
     assert values_of(at).vector_width == 64
-    assert "At d = 64, divided by nothing" in words(at)
+    assert "At d = 64 the top key takes" in words(at)
     assert "Theory says 64" in words(at)
 
 

@@ -58,7 +58,8 @@ def tokens_apart(seen: Seen) -> Measured:
                 return False, f"{said} {far:.4g}.", step.name
     if not measured:
         return None, "Nothing is done to tokens outside attention."
-    return True, f"True of all {measured} steps outside attention."
+    steps = "the one step" if measured == 1 else f"all {measured} steps"
+    return True, f"True of {steps} outside attention."
 
 
 def _far_from_own(step: Step, place: int) -> float:

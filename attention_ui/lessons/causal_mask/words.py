@@ -7,9 +7,9 @@ from attention_core.trace import Trace
 from ...cards.common_questions import row_to_share, whole_row
 from ...cards.row_question import Row
 from ...controls.control import Values
-from ...controls.shared import numbered_tokens
+from ...controls.shared import inputs_of, numbered_tokens
 from ...frame.ends import closes, named
-from ...words import number
+from ...words import number, word_at
 
 SEEN = 1e-4
 """A row that falls short of 1 by less than this looks like 1."""
@@ -39,23 +39,24 @@ def mask_words(values: Values, mask: Tensor) -> str:
     """Which rules make this mask (query, key), and how it is drawn."""
     n_tokens = len(mask)
     back = values.window - 1 if 0 < values.window < n_tokens else None
-    tokens = "token" if back == 1 else f"{back} tokens"
+    near = "token" if back == 1 else f"{back} tokens"
+    tokens = inputs_of(values).tokens
     if back == 0:
         words = "The window is one key wide: a query may look at itself alone"
     elif values.causal:
-        before = "what came before" if back is None else f"the {tokens} before it"
+        before = "what came before" if back is None else f"the {near} before it"
         words = f"A text is read from left to right, so a query may look at itself and at {before}"
     elif back is None:
         words = "Without the causal rule a query may look at every key, even those after it"
     else:
         words = (
             "Without the causal rule a query may look both ways: at itself, at the "
-            f"{tokens} before it and the {tokens} after it"
+            f"{near} before it and the {near} after it"
         )
     if mask.equal(mask.new_ones(mask.shape).tril()):
         words += ": the lower triangle"
     if values.hidden is not None and values.hidden < n_tokens:
-        words += f"; but key {values.hidden} is hidden from every query"
+        words += f"; but {word_at(tokens, values.hidden, 'key')} is hidden from every query"
     turned = sum(max(cell) < n_tokens for cell in values.turned)
     if turned:
         words += ". 1 cell is" if turned == 1 else f". {turned} cells are"

@@ -36,8 +36,7 @@ def made_words(trace: Trace) -> str:
     divided = f"each score is divided by {' and by '.join(by)}, and " if by else ""
     return (
         f"The weights are made as before: {divided}softmax turns each row into shares of 1. The "
-        f"values are the source's vectors times `W_value`, which is {n_values} wide; they are "
-        "drawn under *Go deeper*."
+        f"values, which come in below, are the source's vectors times `W_value`: {n_values} wide."
     )
 
 

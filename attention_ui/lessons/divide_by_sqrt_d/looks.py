@@ -131,7 +131,7 @@ def _draw_variances(base: Trials, measured: tuple[Measured, ...], is_log: bool) 
     drawn = sums + products
     within = sum(abs(point.value - point.expected) <= point.error for point in drawn)
     st.markdown(
-        "Lines are theory, bands are two standard errors around it, points are measured: here "
+        "Lines are theory, points are measured, bands are how far chance takes most of them: here "
         f"{within} of {len(drawn)} lie within their band. You may have read that the variance "
         "grows because numbers are multiplied. It grows because they are added: one product has a "
         f"variance of {said(one.variance)} at any width, the sum of d products has d times as "

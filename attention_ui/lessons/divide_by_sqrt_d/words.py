@@ -48,14 +48,17 @@ def told_at(d: int, effects: Mapping[str, Effect]) -> str:
     top, even = plain.largest_weight, 1 / len(plain.sorted_weights)
     root = f"√{d:,} = {said(math.sqrt(d), 3)}"
     words = (
-        f"At d = {d:,}, divided by nothing, the top key takes {top:.0%} of the weight; by {root}, "
-        f"{by_root.largest_weight:.0%}; by {d:,}, {by_d.largest_weight:.0%}, where an even share "
-        f"would be {even:.1%}. Whatever divides q·k divides its gradient too: divided by {d:,}, it "
-        f"is {said(by_root.gradient_norm / by_d.gradient_norm, 2)} times smaller than by √{d:,}. "
+        f"At d = {d:,} the top key takes {top:.0%} of the weight divided by nothing, "
+        f"{by_root.largest_weight:.0%} by {root}, {by_d.largest_weight:.0%} by {d:,} (an even "
+        f"share is {even:.1%}). By {d:,}, the gradient is "
+        f"{said(by_root.gradient_norm / by_d.gradient_norm, 2)} times smaller than by √{d:,}. "
     )
     if is_narrow(plain):
         return f"{words}Vectors this narrow need no divisor. Widen them."
-    return f"{words}Undivided, {saturated_words(plain)}. By √d, all draws are much alike."
+    return (
+        f"{words}Undivided, {percent(plain.saturated)} of the draws give one key over "
+        f"{SATURATED:.0%}: next to no gradient there."
+    )
 
 
 def is_narrow(plain: Effect) -> bool:
@@ -107,7 +110,7 @@ def theory_words(wanted: Trials, found: Measured, divisor: float) -> str:
     error = 2 * theory.standard_error(found.trials) / divisor**2
     return (
         f"Variance in {found.trials:,} trials: **{said(measured)}**. Theory says "
-        f"{said(expected)}, give or take {said(error, 2)} (two standard errors)."
+        f"{said(expected)}, give or take {said(error, 2)} by chance."
     )
 
 

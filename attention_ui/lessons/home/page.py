@@ -123,8 +123,8 @@ def _more() -> None:
             with st.container(horizontal=True, gap="small"):
                 look = {"icon": ":material/arrow_forward:", "disabled": bool(why_not)}
                 label = example.title
-                st.page_link(FIRST_CHECKED.page, label=label, query_params=query, width=270, **look)
-                st.caption(why_not or example.about, width=520)
+                st.page_link(FIRST_CHECKED.page, label=label, query_params=query, width=370, **look)
+                st.caption(why_not or example.about, width=470)
     with st.expander("**The lessons**, and what each is about", icon=":material/list:",
                      key="row_lessons"):  # fmt: skip
         for each in LESSONS:

@@ -8,6 +8,7 @@ from attention_core.rounding import agree, difference, to_within
 from attention_core.trace import Trace
 
 from ...frame.lights import agreement
+from ...words import capital, word_at
 
 
 def ways_table(trace: Trace) -> str:
@@ -91,10 +92,11 @@ def lost_agrees(trace: Trace, without: Trace, head: int) -> tuple[bool, str]:
     lost = without["output_lost"].value
     pairs = [(lost, trace["head_outputs"].value[head])]
     most = int(lost.norm(dim=-1).argmax())
+    loses = capital(word_at(trace.labels(without["output_lost"].axes[0]), most))
     good = agree(pairs, (trace, "head_outputs"), (without, "output_lost"))
     return good, (
-        f"Lost: `head_outputs[{head}]`, and nothing else ({to_within(difference(pairs))}). Token "
-        f"{most} loses most: a vector of length {lost[most].norm():.4f}."
+        f"Lost: `head_outputs[{head}]`, and nothing else ({to_within(difference(pairs))}). "
+        f"{loses} loses most: a vector of length {lost[most].norm():.4f}."
     )
 
 

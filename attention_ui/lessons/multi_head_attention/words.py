@@ -15,7 +15,7 @@ from ...cards.questions import Pick, Shape, Verdict
 from ...controls.control import Values
 from ...controls.shared import example_of, heads_recipe_of, how_many
 from ...frame.ends import closes, named
-from ...words import listed, number
+from ...words import capital, listed, number, word_at
 from .lesson import n_drawn
 
 LEAST = 0.005
@@ -158,9 +158,10 @@ def asks_nothing(trace: Trace, query: int) -> str:
     share = number(trace["head_weights"].value[silent[0], query].max().item(), 2)
     have = "has" if len(silent) == 1 else "have"
     heads = listed([f"head {head}" for head in silent])
+    asks = word_at(trace.labels("query"), query, "query")
     return (
-        f"{heads[0].upper()}{heads[1:]} {have} no question for query {query}: its vector there is "
-        f"all zeros, every score is 0, and each key that it may see gets the same {share}."
+        f"{capital(heads)} {have} no question for {asks}: its vector there is all zeros, every "
+        f"score is 0, and each key that it may see gets the same {share}."
     )
 
 

@@ -21,7 +21,7 @@ from ...controls.control import Values
 from ...controls.shared import START, example_of, inputs_of, is_set_by_hand, projections_of
 from ...frame.ends import closes, named
 from ...frame.lights import agreement
-from ...words import listed, number, percent
+from ...words import capital, listed, number, percent, word_at
 
 ALIKE = 1e-6
 NEAR = 1e-5
@@ -235,26 +235,30 @@ def token_axis_parameters(trace: Trace) -> str:
     )
 
 
-def own_keys_words(trace: Trace, alike: Trace, plain: Trace) -> str:
+def own_keys_words(trace: Trace, alike: Trace, plain: Trace, now: Trace) -> str:
     """Why keys have a matrix of their own: one token's weight on itself with embeddings compared as
-    they are (`plain`), with W_query for queries and keys, and with a matrix for each.
+    they are (`plain`), with W_query for queries and keys, and with a matrix for each; then the two
+    directions of a pair where the slider stands (`now`).
     """
+    tokens = trace.labels("token")
     own, shared, bare = (each["weights"].value.diagonal() for each in (trace, alike, plain))
     place = int((bare - own).argmax())
     words = (
-        f"Token {place} gives itself {bare[place]:.2f} of its weight where embeddings are compared "
-        f"as they are, {shared[place]:.2f} where W_query makes queries and keys (slider at 0), and "
-        f"{own[place]:.2f} with a matrix for each."
+        f"{capital(word_at(tokens, place))} gives itself {bare[place]:.2f} of its weight where "
+        f"embeddings are compared as they are, {shared[place]:.2f} where W_query makes queries and "
+        f"keys (slider at 0), and {own[place]:.2f} with a matrix for each (at 1)."
     )
-    scores = trace["scores"].value
+    scores = now["scores"].value
     if mirrored(scores):
         return words
+    rounded = scores.masked_fill(scores.abs() < 1e-6 * scores.abs().max(), 0.0)
     gap = scores - scores.T
     query, key = divmod(int(gap.argmax()), len(scores))
-    there, back = (number(scores[at].item(), 2) for at in ((query, key), (key, query)))
+    one, other = (word_at(tokens, at) for at in (query, key))
+    there, back = (number(rounded[at].item(), 2) for at in ((query, key), (key, query)))
     return (
-        f"{words} Asking now has a direction: token {query} asking token {key} scores {there}, "
-        f"token {key} asking token {query} scores {back}."
+        f"{words} Asking now has a direction: {one} asking {other} scores {there}, {other} asking "
+        f"{one} scores {back}."
     )
 
 

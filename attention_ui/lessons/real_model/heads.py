@@ -39,7 +39,7 @@ def heads_picture(values: Values, found: Seen, chosen: tuple[int, int]) -> None:
 
 def choosing(name: str, made: Chart) -> None:
     """A picture in which a click on a head chooses it."""
-    key = f"chart_{name}"
+    key = f"fills_{name}"
     look = {"width": "stretch", "height": "content", "alt": made.alt, "key": key}
     chosen = {"on_select": partial(choose_head, key), "selection_mode": ["head"]}
     st.vega_lite_chart(made.frame, made.spec, **look, **chosen)

@@ -27,7 +27,7 @@ from .plane import plane
 from .running import in_turns
 from .seen import Seen
 
-KEY = "chart_survey"
+KEY = "fills_survey"
 WIDTH = 560
 HOLDS = 0.5
 """A head is called by what it gives this much of its weight to, over all sentences."""

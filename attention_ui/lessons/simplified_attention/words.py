@@ -12,7 +12,7 @@ from ...cards.questions import Pick
 from ...controls.control import Values
 from ...controls.shared import inputs_of, numbered_tokens
 from ...frame.ends import closes, named
-from ...words import number, percent, repeated
+from ...words import capital, number, percent, repeated, word_at
 
 NEAR = 1e-6
 
@@ -42,7 +42,9 @@ def moved_words(plain: Trace, stretched: Trace, values: Values) -> str:
     """What a stretch has done to the weights of the page's query."""
     query = values.query
     before, now = (trace["weights"].value[query] for trace in (plain, stretched))
-    words = f"Query {query} gave most to {largest_keys(before)}"
+    names = stretched.labels("key")
+    asks = capital(word_at(names, query, "query"))
+    words = f"{asks} gave most to {largest_keys(before, names)}"
     moved = (now - before).abs().sum().item() / 2
     if moved < NEAR:
         words += ", and none of its weight has moved"
@@ -51,7 +53,7 @@ def moved_words(plain: Trace, stretched: Trace, values: Values) -> str:
         is_cosine = values.similarity == "cosine"
         return words + (": with the cosine, length does not count." if is_cosine else ".")
     return (
-        f"{words}; now it gives most to {largest_keys(now)}. "
+        f"{words}; now it gives most to {largest_keys(now, names)}. "
         f"In all, {percent(moved)} of its weight has moved."
     )
 
@@ -64,16 +66,17 @@ def blanks_words(trace: Trace, values: Values) -> str:
         return ""
     on_blanks = trace["weights"].value[:, blanks].sum(dim=-1)
     worst = int(on_blanks.argmax())
+    most = word_at(tokens, worst, "query")
     return (
-        f"{len(blanks)} of {len(tokens)} tokens are blanks. Row {worst} gives them "
+        f"{len(blanks)} of {len(tokens)} tokens are blanks. {capital(most)} gives them "
         f"{on_blanks[worst]:.4f} of its weight, and your query gives them "
         f"{on_blanks[values.query]:.4f}. Drop them with the switch in the sidebar."
     )
 
 
 def twice_words(trace: Trace, values: Values) -> str:
-    """What becomes of a word that stands there twice, by its places: the word is the visitor's, and
-    this is Markdown. "" where none does, or where its two tokens have different ids.
+    """What becomes of a word that stands there twice. "" where none does, or where its two tokens
+    have different ids.
     """
     found = repeated(inputs_of(values).tokens)
     if found is None or len({int(trace["token_ids"].value[at]) for at in found}) > 1:
@@ -81,7 +84,7 @@ def twice_words(trace: Trace, values: Values) -> str:
     first, again = found
     context = trace["context_vectors"].value
     gap = (context[first] - context[again]).abs().max().item()
-    stands = f"Token {first} comes again as token {again}."
+    stands = f"{capital(word_at(trace.labels('token'), first))} comes again as token {again}."
     if "layer_0_stream" in trace:
         return (
             f"{stands} The network's first layer has added what it found before each of them, so "

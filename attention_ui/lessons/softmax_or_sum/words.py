@@ -1,6 +1,7 @@
 """What the lesson says of its numbers, and what its questions ask."""
 
 import math
+from collections.abc import Sequence
 
 from torch import Tensor
 
@@ -12,7 +13,7 @@ from ...cards.common_questions import largest_keys, which_key
 from ...cards.questions import Pick, Verdict
 from ...controls.control import Values
 from ...frame.ends import closes, named
-from ...words import number, percent, true_minus
+from ...words import capital, number, percent, true_minus, word_at
 from .lesson import numbered_keys
 
 MILLION = 1_000_000
@@ -47,7 +48,7 @@ def softmax_most(trace: Trace) -> Pick | None:
         return None
     most = weights.max().item()
     right = next(at for at, (end, _) in enumerate(SHARES) if most < end)
-    found = f"the largest weight goes to {largest_keys(weights)}."
+    found = f"the largest weight goes to {largest_keys(weights, trace.labels('key'))}."
     return Pick(
         words="Softmax takes e to the power of each score, and divides by the sum of all these. "
         "How much goes to the largest score?",
@@ -55,7 +56,7 @@ def softmax_most(trace: Trace) -> Pick | None:
         judge=lambda guess: Verdict(
             guess[0] == right, f"Right: {found}" if guess[0] == right else f"Not quite: {found}"
         ),
-        truth=lambda: found[0].upper() + found[1:],
+        truth=lambda: capital(found),
         teaches="Only the differences between scores count, and a score larger by 1 gets "
         f"e = {math.e:.2f} times the weight. So the largest soon takes most of the row, and no "
         "weight is ever negative.",
@@ -94,7 +95,7 @@ def is_hidden(scores: Tensor) -> bool:
     return not scores.isfinite().any()
 
 
-def sum_verdict(scores: Tensor, weights: Tensor) -> tuple[bool, str]:
+def sum_verdict(scores: Tensor, weights: Tensor, names: Sequence[str]) -> tuple[bool, str]:
     """What dividing a row (key,) by its sum has done: whether the weights are shares, in words."""
     total = scores.sum().item()
     if is_hidden(scores):
@@ -113,9 +114,10 @@ def sum_verdict(scores: Tensor, weights: Tensor) -> tuple[bool, str]:
             "a number), and any other score divided by 0 is `inf` (infinite)."
         )
     best, worst = int(scores.argmax()), int(scores.argmin())
+    largest, smallest = (word_at(names, at, "key") for at in (best, worst))
     ends = (
-        f"Key {best} has the largest score, {number(scores[best].item())}, and gets "
-        f"{number(weights[best].item())}; key {worst} has the smallest, "
+        f"{capital(largest)} has the largest score, {number(scores[best].item())}, and gets "
+        f"{number(weights[best].item())}; {smallest} has the smallest, "
         f"{number(scores[worst].item())}, and gets {number(weights[worst].item())}."
     )
     if total < 0 and best != worst:

@@ -95,12 +95,21 @@ def identical_rows(vectors: Tensor) -> list[list[int]]:
     return [group for group in groups.values() if len(group) > 1]
 
 
-def identical_words(vectors: Tensor, values: Values) -> str:
-    """Which rows of vectors (token, d_in) cannot be told apart, and why."""
-    groups = identical_rows(vectors)
+def identical_words(vectors: Tensor, picked: Tensor, values: Values) -> str:
+    """Which rows of vectors (token, d_in) cannot be told apart, and why; or which rows of the table
+    that were `picked` for them still are equal.
+    """
+    groups, alike = identical_rows(vectors), identical_rows(picked)
+    if not groups and alike:
+        added = "each place adds a vector of its own" if values.positions else "more is added"
+        return (
+            f"In `token_embeddings`, {_groups(alike)} are equal: the same id picks the same row. "
+            f"Further down, {added}: every row of `embeddings` is different, so attention can "
+            "tell all tokens apart."
+        )
     if not groups:
         return "Every row is different, so attention can tell all tokens apart."
-    listed = "; ".join("rows " + _rows(group) for group in groups)
+    listed = _groups(groups)
     words = f"Identical: {listed}. Nothing in these vectors says where a token stands" + (
         "." if values.positions else ": turn on *Positions* below and they will differ."
     )
@@ -112,6 +121,10 @@ def identical_words(vectors: Tensor, values: Values) -> str:
             "example both rows hold the same numbers."
         )
     return words
+
+
+def _groups(groups: list[list[int]]) -> str:
+    return "; ".join("rows " + _rows(group) for group in groups)
 
 
 def judge_identical(guess: list[int], vectors: Tensor) -> Verdict:
@@ -138,7 +151,9 @@ def repeated_rows(vectors: Tensor) -> list[int]:
 def repeated_words(vectors: Tensor) -> str:
     """Which rows those are."""
     rows = repeated_rows(vectors)
-    return f"The rows are {_rows(rows)}." if rows else "None of them: all rows differ."
+    return (
+        f"The rows are {_rows(rows)}." if rows else "None of them: all rows of `embeddings` differ."
+    )
 
 
 def size_words(rows: int, width: int) -> str:

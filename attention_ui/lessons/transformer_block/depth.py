@@ -118,11 +118,11 @@ def left_words(found: Shares) -> str:
 
 
 def _amount(share: float) -> str:
-    """A share as people say it: 1.7 times, 12 %, one part in 38,000."""
+    """A share as people say it: 1.7 times, 12%, one part in 38,000."""
     if share >= 1:
         return f"{number(share, 1)} times as much"
     if share >= 0.01:
-        return f"{share:.0%}".replace("%", " %")
+        return f"{share:.0%}"
     if share < LEAST:
         return "nothing"
     return f"1 part in {float(f'{1 / share:.2g}'):,.0f}"

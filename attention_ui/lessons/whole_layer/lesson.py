@@ -45,6 +45,19 @@ def at_temperature(embedded: Trace, values: Values, temperature: float) -> Trace
     )
 
 
+def first_query(trace: Trace, values: Values) -> int:
+    """The query that is shown first: as on other pages, but for one of which the first head's query
+    is all zeros, as of an animal where it asks who does something: then the one that tells its keys
+    apart most.
+    """
+    first = shared.first_query(values)
+    asks = (trace["head_queries"].value[0] != 0).any(dim=-1)
+    if asks[first] or not asks.any():
+        return first
+    weights = trace["head_weights"].value[0]
+    return int((weights.amax(-1) - weights.amin(-1)).masked_fill(~asks, -1).argmax())
+
+
 def in_numbers(trace: Trace, values: Values) -> Sequence[Matrix | str]:
     """The chosen matrix as the equation that makes it, in one head."""
     name = f"head_{values.opened}" if f"head_{values.opened}" in trace else values.opened

@@ -13,7 +13,8 @@ from ...controls import shared
 from ...controls.control import Values
 from ...frame.ends import closes, named
 from ...picture.layer import n_drawn
-from ...words import escaped, number
+from ...words import escaped, number, word_at
+from .lesson import first_query
 
 NEAR = 1e-5
 EQUAL = 1e-6
@@ -46,10 +47,11 @@ def rows_of_equal_scores(trace: Trace, temperature: float) -> str:
     head, query = equal[0]
     n_rows, n_keys = highest.numel(), int(visible[head, query].sum())
     share = weights.value[head, query][visible[head, query]].max().item()
+    asks = word_at(trace.labels("query"), query, "query")
     have = "has" if len(equal) == 1 else "have"
     return (
         f"At a low temperature the largest score takes nearly all, but {len(equal)} of {n_rows} "
-        f"rows {have} no largest: in head {head}, all scores of query {query} are equal, so each "
+        f"rows {have} no largest: in head {head}, all scores of {asks} are equal, so each "
         f"of its {n_keys} keys gets {number(share, 2)} at any temperature."
     )
 
@@ -63,7 +65,7 @@ def one_head_says(trace: Trace, values: Values) -> str:
     is_as_set = inputs.has_given_vectors() and shared.layer_recipe_of(values) == example.heads
     if not (by_hand and is_as_set):
         return ""
-    query, one = shared.first_query(values), example.projections
+    query, one = first_query(trace, values), example.projections
     alone = attend_trainable(embed(inputs), one)["weights"].value[query]
     key = int(alone.argmax())
     here = number(trace["head_weights"].value[0, query, key].item(), 2)
