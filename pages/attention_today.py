@@ -18,7 +18,7 @@ from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.lights import sums_verdict
 from attention_ui.frame.page import way_to, way_to_a_real_model
 from attention_ui.lessons.attention_today import checks, costs, decoding, facts, lesson, words
-from attention_ui.picture.layout import equation
+from attention_ui.picture.layout import Layout, equation
 from attention_ui.picture.matrix import Matrix
 
 NAMES = {
@@ -155,11 +155,12 @@ with card(
         plain, near, sunk = (lesson.weights(made, head, prefix) for prefix in each)
         return plain, lesson.BESIDE, near, lesson.BESIDE, sunk
 
-    def near(window: int) -> tuple:
-        """The same with another window."""
+    def near(window: int) -> Layout:
+        """The picture with another window, and its outlines."""
         made = lesson.add(lesson.plain(values), lesson.WINDOWED, window=int(window))
         sinks = lesson.shown_sinks(values)
-        return seen(lesson.add(made, lesson.SUNK, window=int(window), sinks=sinks))
+        made = lesson.add(made, lesson.SUNK, window=int(window), sinks=sinks)
+        return equation(made, *seen(made), tall=235)
 
     moving = Moving(lesson.NEAR, near, (*about, values.sinks), elsewhere=True)
     picture("window", equation(single, *seen(single), tall=235), moving)

@@ -95,7 +95,9 @@ def other(name, row=None):
 
 
 def answers(asked_with):
-    """(question, covers, about, steps of the verdict, numbers that give it away) of each."""
+    """(name, question, covers, about, steps of the verdict, numbers that give it away, by what they
+    are, and numbers that are given) of each.
+    """
     plain, trace = asked_with()
     said = {name: verdict(question) for name, (question, *_) in plain.items()}
 
@@ -114,14 +116,16 @@ def answers(asked_with):
         leaves = {each for each, step in trace.items() if not step.inputs or each in LEAVES}
         given = ((above | leaves) - covers) & trace.keys()
         given = {each: trace[each].value.double().flatten().numpy() for each in given}
-        told = []
+        told = {}
         for step in sorted(covers & trace.keys()):
             value = trace[step].value
-            told += [*value] if value.ndim == 3 else [value]
+            whole = value.ndim != 3
+            told |= {step: value} if whole else {f"{step}[{n}]": one for n, one in enumerate(value)}
             if step in moved.get(name, ()) and value.ndim == 2:
-                told.append(value.max(dim=-1).values)
+                told[f"the largest of each row of {step}"] = value.max(dim=-1).values
                 rows = [row for row in range(len(value)) if changes(name, step, row)]
-                told += [value[row] for row in rows] if len(rows) < len(value) else []
+                few_rows = rows if len(rows) < len(value) else []
+                told |= {f"row {row} of {step}": value[row] for row in few_rows}
         yield name, question, covers, about, moved.get(name, set()), told, given
 
 
@@ -206,11 +210,14 @@ def test_a_question_covers_what_it_is_judged_by_under_any_name(page, link):
         before = {each for one in (covers | about) & earlier.keys() for each in earlier[one]}
         known = covers | about | before | given.keys()
         assert moved <= known, f"{name} is judged by what it does not cover"
-        for numbers in told:
+        for what, numbers in told.items():
             for where, shown in everything:
                 if any(is_in(each, shown) for each in given.values()):
                     continue
-                assert not tells(shown, numbers, question.only_shapes), f"{where} answers {name}"
+                assert not tells(shown, numbers, question.only_shapes), (
+                    f"with {link}, the picture of {where} shows {what}, which answers {name}: "
+                    "cover this step too, or ask about another row"
+                )
 
 
 def test_a_picture_that_answers_under_another_name_is_found():

@@ -80,8 +80,14 @@ def times_result(_: Operation, back: Backward, at: int) -> None:
 
 
 def times_slope(operation: Operation, back: Backward, at: int) -> None:
-    """The gradient times the slope, which is an operation of the same settings."""
-    kind = getattr(back.ops, f"{type(operation).__name__}Slope")
+    """The gradient times the slope, which is an operation of the same settings: `<Name>Slope`."""
+    name = type(operation).__name__
+    if not hasattr(back.ops, f"{name}Slope"):
+        raise NotImplementedError(
+            f"times_slope wants an operation {name}Slope with the settings of {name}, with a step "
+            "and an oracle of its own"
+        )
+    kind = getattr(back.ops, f"{name}Slope")
     slope = back.step("slope", kind(*vars(operation).values()), *back.inputs)
     back.into(at, back.ops.Multiply(), back.gradient, slope)
 

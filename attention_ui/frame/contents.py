@@ -7,6 +7,7 @@ from dataclasses import dataclass
 class Lesson:
     """A page: its file, its title, the one sentence that says its idea, and its place; about how
     many minutes it takes, and the name of the lesson to read before it, where these are known.
+    Raises ValueError for other minutes than 0 (not known) or 5 to 12.
     """
 
     name: str
@@ -22,6 +23,13 @@ class Lesson:
     """The lesson whose room it shares, where it is another way into the same; "" for its own."""
     module: str = "lesson"
     """The module of its room that has its controls and its trace."""
+
+    def __post_init__(self) -> None:
+        if self.minutes not in (0, *range(5, 13)):
+            raise ValueError(
+                f"{self.name} takes {self.minutes} minutes, but a lesson takes 5 to 12; leave "
+                "`minutes` out where that is not known"
+            )
 
     @property
     def page(self) -> str:

@@ -91,12 +91,12 @@ def outline(region: Tensor, width: float, height: float) -> str:
     across = padded.diff(dim=0)[:, 1:-1] != 0  # (rows + 1, columns)
     down = padded.diff(dim=1)[1:-1] != 0  # (rows, columns + 1)
     lines = [
-        f"M{first * width},{row * height}H{last * width}"
+        f"M{first * width:.5g},{row * height:.5g}H{last * width:.5g}"
         for row, line in enumerate(across.tolist())
         for first, last in _runs(line)
     ]
     lines += [
-        f"M{column * width},{first * height}V{last * height}"
+        f"M{column * width:.5g},{first * height:.5g}V{last * height:.5g}"
         for column, line in enumerate(down.T.tolist())
         for first, last in _runs(line)
     ]

@@ -31,6 +31,7 @@ from .table import (
     percent,
     percents,
     shades_of,
+    strengths_of,
 )
 
 
@@ -68,8 +69,7 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
             shown = shades_of(values, most, is_shares(matrix.step))
         changed, turns = ((each != each[:1]).any(axis=0).tolist() for each in (values, shown))
         cells = zip(ids, changed, values.T.tolist(), turns, shown.T, strict=True)
-        faint = {each.faint for each in there}
-        strengths = _strengths(there)
+        strengths = np.stack([*map(strengths_of, there)])
         for number, (each, moves, numbers, turned, shade) in enumerate(cells):
             told = {}
             if moves and matrix.as_bars:
@@ -78,13 +78,7 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
                 told["texts"] = SEPARATOR.join(map(written, numbers, decimals))
             if turned:
                 told["shades"] = percents(shade)
-            if len(faint) > 1:
-                own = number // max(1, len(ids) // matrix.drawn.shape[0])
-                own = own if matrix.rows is None else matrix.rows[own]
-                told["strengths"] = SEPARATOR.join(
-                    "20" if own in one.faint else "100" for one in there
-                )
-            if strengths is not None and (strengths[:, number] != strengths[0, number]).any():
+            if (strengths[:, number] != strengths[0, number]).any():
                 told["strengths"] = percents(strengths[:, number])
             if told:
                 lists[each] = told
@@ -104,15 +98,6 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
     if layout.sentence is not None:
         _sentence_lists(lists, layout.sentence, [sentence_of(layout, each) for each in others])
     return lists
-
-
-def _strengths(there: Sequence[Matrix]) -> np.ndarray | None:
-    """How strongly each cell is seen at each position (position, cell), where one says so."""
-    if all(each.strengths is None for each in there):
-        return None
-    ones = [torch.ones(each.drawn.shape) if each.strengths is None else each.strengths
-            for each in there]  # fmt: skip
-    return torch.stack([each.float().flatten() for each in ones]).numpy()
 
 
 def _around_lists(lists: Lists, layouts: Sequence[Layout]) -> None:

@@ -359,11 +359,6 @@ def look_of(matrix: Matrix, most: float, most_leaks: float, decimals: int) -> di
         share = (values.float().abs() / (most_leaks or 1.0)).clamp(max=1).sqrt()
         shown = torch.where(loud, SEEN_ON * share, shown)
     hidden = _hidden(matrix, values)
-    rows = torch.arange(len(values)) if matrix.rows is None else torch.tensor(matrix.rows)
-    faint = torch.tensor([0.2 if row in matrix.faint else 1.0 for row in rows.tolist()])
-    strength = torch.where(hidden, HIDDEN_STRENGTH, faint[:, None].expand_as(hidden))
-    if matrix.strengths is not None:
-        strength = strength * matrix.strengths.reshape(strength.shape)
     look = "loud number" if loud is not None and loud.any() else "number"
     looks: object = look
     if look == "loud number":
@@ -383,10 +378,22 @@ def look_of(matrix: Matrix, most: float, most_leaks: float, decimals: int) -> di
     assert len(flat) == length
     return {
         "shade": np.round(flat, 4),
-        "strength": strength.flatten().numpy(),
+        "strength": strengths_of(matrix),
         "text": texts,
         "look": looks if look == "loud number" else "bar" if matrix.as_bars else "number",
     }
+
+
+def strengths_of(matrix: Matrix) -> np.ndarray:
+    """How strongly each cell is drawn, from 0 to 1."""
+    values = matrix.drawn.reshape(*matrix.drawn.shape, *(1,) * (2 - matrix.drawn.ndim))
+    hidden = _hidden(matrix, values)
+    rows = range(len(values)) if matrix.rows is None else matrix.rows
+    faint = torch.tensor([0.2 if row in matrix.faint else 1.0 for row in rows])
+    strength = torch.where(hidden, HIDDEN_STRENGTH, faint[:, None].expand_as(hidden))
+    if matrix.strengths is not None:
+        strength = strength * matrix.strengths.reshape(strength.shape)
+    return strength.flatten().numpy()
 
 
 def _hidden(matrix: Matrix, values: torch.Tensor) -> torch.Tensor:

@@ -22,10 +22,17 @@ CUT = """links => links.filter((link) => [...link.querySelectorAll('*')]
   .some((part) => part.scrollWidth > part.clientWidth + 1 && part.clientWidth))
   .map((link) => link.textContent)"""
 MOVED = """(() => {
-  window.testMoved = 0;
+  window.testMoved = [];
+  const around = (node, mark) => (node?.closest ? node : node?.parentElement)?.closest(mark);
+  const named = (node) => around(node, '[class*=st-key-]')?.className.match(/st-key-[\\w-]+/)[0]
+    ?? around(node, '[data-testid]')?.dataset.testid ?? 'what is gone by now';
+  const said = ({ node, previousRect: from, currentRect: to }) =>
+    `${named(node)} (${node?.textContent.slice(0, 40)}) moved ${Math.round(to.x - from.x)} px ` +
+    `right and ${Math.round(to.y - from.y)} px down, and its height from ` +
+    `${Math.round(from.height)} to ${Math.round(to.height)} px`;
   new PerformanceObserver((list) => list.getEntries()
     .filter((one) => !one.hadRecentInput)
-    .forEach((one) => { window.testMoved += one.value; }),
+    .forEach((one) => window.testMoved.push([one.value, one.sources.map(said)])),
   ).observe({ type: 'layout-shift', buffered: true });
 })()"""
 MOST_MOVED = 0.1
@@ -37,6 +44,12 @@ FIRST_TO_MOVE = {"tokenize_and_embed": "control_tokenizer"}
 """What a lesson is about, among the controls of its cards."""
 
 
+def assert_nothing_jumped(page):
+    shifts = page.evaluate("window.testMoved")
+    said = [f"{share:.4f} of the window: {'; '.join(moved)}" for share, moved in shifts]
+    assert sum(share for share, _ in shifts) < MOST_MOVED, "\n".join(said)
+
+
 @pytest.mark.parametrize("lesson", few(LESSONS, 3))
 def test_what_matters_is_seen_at_a_first_visit_without_scrolling(page, app_url, lesson):
     """The question, a picture, and the settings that all lessons share; nothing is too wide, and
@@ -44,7 +57,7 @@ def test_what_matters_is_seen_at_a_first_visit_without_scrolling(page, app_url, 
     """
     page.add_init_script(MOVED)
     open_page(page, app_url, lesson, first_visit=True)
-    assert page.evaluate("window.testMoved") < MOST_MOVED
+    assert_nothing_jumped(page)
     main = page.locator("[data-testid=stMain]")
     assert main.locator(PICTURES).evaluate_all(WIDER) == []
     assert page.get_by_text(contents.lesson(lesson).idea).first.bounding_box()["y"] < 200
@@ -94,7 +107,7 @@ def test_what_goes_deeper_is_folded_unless_the_link_s_cell_is_there(page, app_ur
 def test_the_first_picture_of_home_is_there_above_everything_else(page, app_url, example):
     page.add_init_script(MOVED)
     open_page(page, app_url, f"?example={example}" if example != FIRST else "", first_visit=True)
-    assert page.evaluate("window.testMoved") < MOST_MOVED
+    assert_nothing_jumped(page)
     picture = page.locator(".st-key-card_layer svg.marks")
     assert picture.bounding_box()["y"] < 900 / 2
     n_tokens = 9 if example == FIRST else 11

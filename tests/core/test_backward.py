@@ -217,3 +217,10 @@ def test_a_gradient_is_how_the_loss_moves_when_an_entry_does(layer, data):
 
     moved = (loss_with(1e-5) - loss_with(-1e-5)) / 2e-5
     assert found == pytest.approx(moved, rel=1e-5, abs=1e-7)
+
+
+def test_a_slope_that_is_missing_is_asked_for_by_its_name(monkeypatch):
+    monkeypatch.delattr(ops, "SoftCapSlope")
+    trace, loss = probed(WORKSHOP, "capped")
+    with pytest.raises(NotImplementedError, match="wants an operation SoftCapSlope with the set"):
+        backward(trace, loss, learned_of(WORKSHOP["capped"]))

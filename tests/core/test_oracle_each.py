@@ -441,4 +441,5 @@ def test_an_oracle_sees_an_operation_that_is_a_little_wrong(name, monkeypatch):
 
     monkeypatch.setattr(OPERATIONS[name], "value", slightly_wrong)
     steps = workshop().values()
-    assert any(is_wrong(step) for step in steps if type(step.operation).__name__ == name)
+    seen = any(is_wrong(step) for step in steps if type(step.operation).__name__ == name)
+    assert seen, f"put a step with {name} into workshop(), in tests/traces.py"

@@ -44,7 +44,11 @@ def test_what_is_given_is_a_number_and_all_else_a_formula(make):
         elif isinstance(trace[name].operation, (ops.PutBack, ops.PutEntry)):
             assert sum(formulas) == trace[name].inputs[0].value.numel()
         else:
-            assert all(formulas), name
+            kind = type(trace[name].operation).__name__
+            assert all(formulas), (
+                f"no formula for {name} ({kind}): add the function to CALLS in "
+                "attention_core/export/spreadsheet/formulas.py"
+            )
 
 
 TEXTS = ["=1+1", "@SUM(A1)", "+x", "-x", "\t=cmd|'/c calc'!A0", "http://evil/", "{=1}", "🐈" * 9]

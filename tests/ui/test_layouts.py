@@ -7,13 +7,12 @@ import json
 import math
 import re
 import tomllib
-from dataclasses import replace
 from decimal import ROUND_HALF_UP, Decimal
 
 import pytest
 import torch
 
-from attention_core import EXAMPLES, SimplifiedOptions, Trace, attend, embed, expand_query
+from attention_core import EXAMPLES, Trace, attend, embed, expand_query
 from attention_core import operations as ops
 from attention_core.mechanism.softmax import given_row, normalise_row
 from attention_core.mechanism.trainable import attend_trainable, expand_token
@@ -455,38 +454,6 @@ def test_a_sum_is_written_entry_under_entry(link):
 
 
 # --- positions of a control -----------------------------------------------------------------------
-
-
-def stretched(trace, factor):
-    return attend(trace.branch(), replace(OPTIONS, factor=factor))
-
-
-OPTIONS = SimplifiedOptions(stretched=1, factor=2.0)
-
-
-def test_each_position_shows_the_numbers_that_the_server_would():
-    embedded = embed(next(iter(EXAMPLES.values())).inputs)
-    values = (-1.0, 0.5, 2.0)
-
-    def parts(factor):
-        weights = stretched(embedded, factor)["weights"]
-        return Matrix(weights.inputs[0], title="scores"), "→", Matrix(weights, title="weights")
-
-    now = stretched(embedded, 2.0)
-    layout = with_sentence(equation(now, *parts(2.0)), 0)
-    lists = positions(layout, [matrices_of(*parts(value)) for value in values])
-    for at, value in enumerate(values):
-        there = stretched(embedded, value)
-        own = with_sentence(equation(there, *parts(value)), 0)
-        if [b.decimals for b in own.wide.boxes] != [b.decimals for b in layout.wide.boxes]:
-            continue
-        rows = cells.table(own).to_pydict()
-        for name, text, shade in zip(rows["id"], rows["text"], rows["shade"], strict=True):
-            told = lists.get(name, {})
-            if "texts" in told and not name.startswith("share"):
-                assert told["texts"].split("|")[at] == text
-            if "shades" in told and name[0].isdigit():
-                assert abs(int(told["shades"].split("|")[at]) / 100 - shade) < 0.01
 
 
 def test_rows_that_are_picked_of_a_step_are_faint_where_the_server_draws_them_faint():

@@ -8,8 +8,7 @@ import chosen
 from attention_core import embed
 from attention_ui.controls.shared import inputs_of
 from attention_ui.lessons.causal_mask.leaks import may_move
-from attention_ui.lessons.causal_mask.lesson import CONTROLS, WINDOW, changed, with_window
-from attention_ui.picture import table as cells
+from attention_ui.lessons.causal_mask.lesson import CONTROLS, changed, with_window
 from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.positions import positions
@@ -100,33 +99,6 @@ def test_the_cell_that_is_offered_to_flip_lets_a_query_see_its_answer_and_leaves
 
 
 values_of = partial(chosen.of, CONTROLS)
-
-
-def test_each_window_shows_its_own_mask_and_what_it_hides():
-    values = values_of(sentence="The dog attacks")  # cells in which two decimals always fit
-    embedded = embed(inputs_of(values))
-
-    def seen(window):
-        found = with_window(embedded, values, window)
-        return equation(found, *map(Matrix, found["masked_scores"].inputs), found["masked_scores"])
-
-    windows, outlines_move = [*WINDOW.choices(values)], False
-    lists = positions(seen(0), [seen(window) for window in windows])
-    for at, window in enumerate(windows):
-        there = cells.table(seen(window)).to_pydict()
-        for name, text, look, strength, kind in zip(
-            *(there[column] for column in ("id", "text", "look", "strength", "kind")), strict=True
-        ):
-            told = lists.get(name, {})
-            outlines_move |= kind == cells.PATH and "texts" in told
-            now = {"texts": text, "looks": look}
-            for column, own in now.items():
-                if column in told:
-                    assert told[column].split("|")[at] == own, (window, name)
-            if "strengths" in told:
-                assert int(told["strengths"].split("|")[at]) == round(100 * strength)
-    assert outlines_move
-    assert "✓" in lists["1.4.0"]["texts"]
 
 
 def test_no_number_of_a_window_touches_its_neighbour():

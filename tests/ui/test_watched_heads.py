@@ -14,7 +14,6 @@ from attention_core.small_models.induction import (
     shipped_run,
 )
 from attention_core.small_models.repeated import next_of_earlier
-from attention_ui.cards.show import MOST_BYTES
 from attention_ui.lessons.heads_learning.lesson import (
     ROUNDED,
     on_first_key,
@@ -30,7 +29,6 @@ from attention_ui.lessons.heads_learning.watching import (
 )
 from attention_ui.lessons.heads_learning.words import one_layer_question, one_layer_words
 from attention_ui.picture.learning import learning
-from attention_ui.picture.positions import positions
 
 RECORDS = shipped_run().records
 
@@ -74,12 +72,10 @@ def test_outlined_is_where_each_layer_is_expected_to_look():
     assert TARGETS[1].equal(next_of_earlier(EXAMPLE_IDS))
 
 
-def test_the_picture_carries_every_moment_and_marks_the_one(run):
+def test_the_picture_says_what_every_moment_is_and_marks_the_one(run):
     layouts = [learning(run, at) for at in range(len(RECORDS))]
-    lists = positions(layouts[-1], layouts)
-    assert sum(len(text) for told in lists.values() for text in told.values()) < MOST_BYTES
-    titles = [told["texts"].split("|") for told in lists.values() if "texts" in told]
-    assert run.panels[0].title in titles
+    texts = zip(*([word.text for word in each.wide.words] for each in layouts), strict=True)
+    assert tuple(run.panels[0].title) in texts
     assert run.appeared == RECORDS[appearance(RECORDS)].step
     dashed = [path for path in layouts[0].wide.paths if "m0,3" in path.drawn]
     assert len(dashed) == len(run.panels)
