@@ -782,12 +782,16 @@ CELLS_GROW = 1.2
 def decimals_shown(layout: Layout, at: int, matrix: Matrix) -> int:
     """As many decimals as a window and a phone have room for now, where their cells are large
     enough to show a number: both have the same words. One, where they are whole now and those of
-    `matrix`, at another position, are not; −1 where there is no room.
+    `matrix`, at another position, are not; −1 where there is no room, or none to tell them from 0.
     """
     boxes = [one.boxes[at] for one in (layout.wide, layout.narrow)]
     now = min((each.decimals for each in boxes if each.is_readable), default=-1)
     if now > 1 and not boxes[0].is_readable:  # a wide window makes it so, by more than its letters
-        now = max(1, decimals_in(boxes[0].width * CELLS_GROW, layout.matrices[at]))
+        here = layout.matrices[at]
+        now = max(1, decimals_in(boxes[0].width * CELLS_GROW, here))
+        some = here.drawn[here.drawn != 0].float()
+        if some.round(decimals=now).count_nonzero() <= some.numel() / 2:
+            return -1  # its colours say more than so many zeros
     return now or min(1, decimals_of(matrix.drawn.float()))
 
 
