@@ -244,11 +244,14 @@ def _row(
 ) -> Figure:
     if not whole:  # it waits for a button
         return Figure(what, {}, note="changes nothing by itself")
-    if not statistics.median(seen):
+    counted = [each for each in seen if each]
+    if len(counted) < 2:
         raise RuntimeError("it changes nothing in sight")
-    against = visit.against(statistics.median(seen), whole)
+    against = visit.against(statistics.median(counted), whole)
     print(f"  {what}: {against['× empty']:.2f}, {against['whole × empty']:.2f}", flush=True)
-    return Figure(what, {**spread(seen), "whole": whole, **against}, goals)
+    few = f"{len(counted)} of {len(seen)} moves changed something in sight: these are counted"
+    note = few if len(counted) < len(seen) else ""
+    return Figure(what, {**spread(counted), "whole": whole, **against}, goals, note)
 
 
 def _to_largest(visit: Visit, what: str, key: str) -> Iterable[Figure]:

@@ -147,15 +147,15 @@ def saved_words(values: Values, side: int, whole: Traffic, tiled: Traffic) -> st
     """By how much the tiles win or lose, what is held at once, and what it is made of."""
     each, width = int(values.m_bytes), values.flash_width
     ratio = whole.moved / tiled.moved
-    held = in_bytes(tiled.held_bytes(each))
+    held, room = in_bytes(tiled.held_bytes(each)), in_bytes(values.fast_memory * KIBI)
     made_of = f"{held}: queries, keys and values, and in float32 scores, m, ℓ and O"
     if side >= values.flash_tokens:
-        fits = f"In fast memory the whole table fits as one tile ({made_of})."
+        fits = f"Into {room} of fast memory the whole table fits as one tile ({made_of})."
     else:
         next_one = in_bytes(tile_bytes(2 * side, width, width, each))
         fits = (
-            f"In fast memory tiles of {side} × {side}, square for simplicity, fit ({made_of}); of "
-            f"{2 * side} × {2 * side} they would need {next_one}."
+            f"Into {room} of fast memory fit tiles of {side} × {side}, square for simplicity "
+            f"({made_of}); of {2 * side} × {2 * side} they would need {next_one}."
         )
     if ratio >= 1:
         told = f"The whole table moves **{ratio:,.3g} times as many bytes**."
