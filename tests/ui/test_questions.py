@@ -237,7 +237,7 @@ def test_the_distance_is_half_the_sum_of_all_differences():
     assert verdict.distance == pytest.approx(0.5)
     assert not verdict.right
     assert "50% of your weight would have to move to other keys" in verdict.words
-    assert "with all bars equal it would be 17 %." in verdict.words
+    assert "with all bars equal it would be 17%." in verdict.words
     assert row_of(0.25, 0.75).judged((0.3, 0.7)).right, "near enough for a tick"
 
 
