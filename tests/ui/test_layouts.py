@@ -17,6 +17,7 @@ from attention_core import operations as ops
 from attention_core.mechanism.softmax import given_row, normalise_row
 from attention_core.mechanism.trainable import attend_trainable, expand_token
 from attention_core.text.inputs import Inputs
+from attention_core.text.tokenizers import visible
 from attention_ui.cards.arithmetic import cell_equation, is_long, of_the_rest, operand_groups
 from attention_ui.cards.show import MOST_BYTES, first_cell
 from attention_ui.controls.control import understood
@@ -315,6 +316,25 @@ def test_the_same_in_the_equations_of_lessons(name):
         small = step.inputs and step.value.ndim < 4 and step.value.numel() <= 300
         if small and all(given.value.numel() <= 600 for given in step.inputs):
             check_lights(drawn_alone(trace, step), step)
+
+
+@pytest.mark.parametrize("of", ["every operation", "heads that name their columns"])
+def test_a_cell_says_its_own_place_by_the_names_on_its_axes(of):
+    trace = WORKSHOP if of == "every operation" else layer_at({"example": next(iter(EXAMPLES))})[1]
+    for step in (each for each in trace.values() if 0 < each.value.ndim < 4):
+        matrix = Matrix(step, lead=tuple(size - 1 for size in step.value.shape[:-2]))
+        rows = cells.table(equation(trace, matrix)).to_pydict()
+        for at, index in enumerate(cells.index_of(matrix).tolist()):
+            head = dict(zip(step.axes, index, strict=True)).get("head")
+            wanted = []
+            for axis, place in zip(step.axes, index, strict=True):
+                name = trace.name_of(axis, place, head)
+                wanted += [
+                    f"{axis} {place}" if name is None else f"{axis} {place} “{visible(name)}”"
+                ]
+            told = rows["where"][at].split(" · ")
+            told += [rows["along"][at]] if len(wanted) > 1 else []
+            assert told == wanted, (step.name, index)
 
 
 def test_a_step_that_is_both_operands_lights_its_own_part_in_each():
