@@ -135,7 +135,7 @@ def _drawn(
     theme, paper = st.context.theme.type, held.values().paper
     look = (layout.alt, layout.sentence is not None, paper, *variant(marks, theme, slots))
     stops, count = _stops(name, moving.control, look) if moving else (None, 0)
-    corner = whole = st.container(key=f"picture_{name}", gap=None)
+    whole = st.container(key=f"picture_{name}", gap=None)
     with whole:
         _rooms(layout)
         with st.container(key=f"drawn_{name}", height="stretch"):
@@ -158,10 +158,10 @@ def _drawn(
                 alt=layout.alt,
             )
     # Words of a sentence may end in the corner: its buttons stand below the picture.
-    if not layout.matrices:
-        corner = st.container(horizontal=True, horizontal_alignment="right")
+    below = not layout.matrices
+    corner = st.container(horizontal=True, horizontal_alignment="right") if below else whole
     with corner.container(
-        key=f"keys_{name}" if layout.matrices else f"keys_below_{name}",
+        key=f"keys_below_{name}" if below else f"keys_{name}",
         width="content",
         horizontal=True,
         vertical_alignment="center",
