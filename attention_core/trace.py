@@ -5,6 +5,7 @@ import keyword
 import math
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from functools import lru_cache
 
 import torch
@@ -35,6 +36,10 @@ _FEW = 10_000
 _ROUNDED = 1e-5
 _TINY = torch.finfo(torch.float32).smallest_normal
 """Numbers below this one are as good as 0."""
+moment: ContextVar[Callable[[], object]] = ContextVar("moment", default=lambda: None)
+"""Asked whenever a step is made; the step has the answer as its `moment`. So whoever has a trace
+made can tell which of its steps came before something else.
+"""
 
 
 class Step(Shown):
@@ -43,7 +48,7 @@ class Step(Shown):
     Made by `Trace.step`; never changed afterwards.
     """
 
-    __slots__ = ("_home", "_kept", "axes", "inputs", "name", "operation", "symbol")
+    __slots__ = ("_home", "_kept", "axes", "inputs", "moment", "name", "operation", "symbol")
 
     def __init__(
         self,
@@ -60,6 +65,7 @@ class Step(Shown):
         self.operation = operation
         self.inputs = inputs
         self.symbol = symbol
+        self.moment: object = None
         self._home: Callable[[], Trace | None] = lambda: None
 
     @property
@@ -264,6 +270,7 @@ class Trace(Shown, Mapping[str, Step]):
         self._check_axes(name, own if common is None else common, axes)
         made = Step(name, own, axes, operation, inputs, symbol or symbol_of(name))
         self._steps[name] = made
+        made.moment = moment.get()()
         made._home = weakref.ref(self)  # not the trace: Python frees it late where it is in a ring
         return made
 

@@ -10,8 +10,7 @@ import hypothesis
 import pytest
 import torch
 
-from attention_ui.cards import show
-from attention_ui.controls import widget
+from attention_ui.controls import parts
 from browser_tools import WATCH_RUNS
 from sampling import is_long
 from serving import CHROMIUM, AppServer, launch_chromium, start_server
@@ -90,8 +89,7 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(autouse=True)
 def whole_runs(monkeypatch):
     """AppTest shows what the last run has drawn, and no more: there, a control runs all of it."""
-    for module in (show, widget):
-        monkeypatch.setattr(module, "run_what_reads", lambda _: None)
+    monkeypatch.setattr(parts, "run_what_reads", lambda: None)
 
 
 # --- servers -----------------------------------------------------------------------------------

@@ -5,8 +5,9 @@ from contextlib import AbstractContextManager
 from functools import wraps
 from typing import Any
 
+from ..controls import held
 from ..controls.control import Values
-from ..controls.part import part
+from ..controls.parts import part
 from .card import card
 
 Place = AbstractContextManager[Any]
@@ -29,7 +30,8 @@ def alone(name: str, title: str, words: str | Callable[[Values], str]) -> Callab
 
     def drawn_by(draw: Draw) -> None:
         @wraps(draw)
-        def whole(values: Values) -> None:
+        def whole() -> None:
+            values = held.values()
             told = words if isinstance(words, str) else words(values)
             with card(name, title, told) as beside:
                 draw(values, beside)

@@ -11,7 +11,7 @@ from attention_core.expression import Cell, Expression
 from attention_core.rounding import to_within
 from attention_core.trace import Step, Trace, head_at
 
-from ..controls import held
+from ..controls import held, parts
 from ..controls.fields import CellPlace
 from ..picture.table import place_called
 from .arithmetic import (
@@ -54,8 +54,9 @@ def apart(name: str, trace: Trace, trail: Sequence[CellPlace]) -> None:
 
 
 def choose(name: str, trail: tuple[CellPlace, ...]) -> None:
-    """From a callback: the cell that is open in this card; () for none."""
+    """From a callback: open a cell in a picture, in place of any other; () for none."""
     held.change(section=name, cell=trail)
+    parts.run_what_reads()
 
 
 def _trail(name: str, trace: Trace, trail: Sequence[CellPlace]) -> None:

@@ -24,6 +24,33 @@ def waits_for(card: str, what: str = "This") -> None:
 
 
 @contextmanager
+def framed(name: str, title: str, words: str, is_section: bool = False) -> Iterator[object]:
+    """The frame of a card, or of a section, which has none; what it yields is the place for its
+    controls, beside the words. What is drawn within it stands below both.
+    """
+    st.session_state[held.IN_CARD] = title
+    look = {"border": not is_section, "gap": "xsmall"}
+    with st.container(key=f"card_{name}", **look):
+        with st.container(
+            key=f"band_{name}", horizontal=True, vertical_alignment="bottom", gap="medium"
+        ):
+            with st.container(key=f"words_{name}"):
+                (st.subheader if is_section else st.header)(title, anchor=name)
+                if words:
+                    st.markdown(printed(words), help=explained(words))
+            beside = st.container(
+                key=f"beside_{name}",
+                width="content",
+                horizontal=True,
+                horizontal_alignment="right",
+                vertical_alignment="bottom",
+                gap="small",
+            )
+        yield beside
+    st.session_state[held.IN_CARD] = ""
+
+
+@contextmanager
 def card(name: str, title: str, words: str) -> Iterator[object]:
     """A card; its name is its anchor, and what a link calls it. What it yields is the place for its
     controls, beside the words; what is drawn within it stands below both.

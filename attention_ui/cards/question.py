@@ -9,9 +9,9 @@ from typing import Any
 
 import streamlit as st
 
-from attention_core.trace import Trace
+from attention_core.trace import Step, Trace
 
-from ..controls import held
+from ..controls import held, parts
 from ..controls.widths import about_as_wide
 from ..frame import hand_out
 from .questions import Pick, Question, Verdict
@@ -47,33 +47,59 @@ def question(
     A guess counts only for the numbers that these steps have now.
     """
     hides = frozenset(about if covers is None else covers)
+    key = f"{st.session_state[held.HERE][0]}.{name}"
+    known = [trace[step] for step in about if step in trace]
+    now = fingerprint_of(known, asked.only_shapes) if asked is not None else 0
+    return put_question(name, key, asked, hides, now)
+
+
+def is_asked(asked: Question | None, key: str, hides: frozenset[str]) -> bool:
+    """Whether a question covers what it hides: nobody has answered it yet, and what it hides was
+    not opened.
+    """
+    values = held.values()
+    if asked is None or not values.predict or values.card:
+        return False
+    if values.paper:
+        return True
+    given: Guess | None = parts.read("guess", key)
+    told = {step for step, _ in (values.cell or ())[-1:]}
+    is_open = given is None or (asked.until_right and given.verdict and not given.verdict.right)
+    return bool(is_open and not told & hides)
+
+
+def put_question(
+    name: str, key: str, asked: Question | None, hides: frozenset[str], now: int
+) -> frozenset[str]:
+    """Ask it, or say what was answered. `now` tells the numbers that it is about from others.
+    Returns what it covers.
+    """
     values = held.values()
     if asked is None or not values.predict or values.card:
         return frozenset()
-    page = st.session_state[held.HERE][0]
-    key = f"{page}.{name}"
     if values.paper:
         answer = f"{asked.answer()} {asked.teaches}".strip()
         where = st.session_state[held.IN_CARD]
         hand_out.ask(where, asked.words, answer, asked.asked, asked.offered)
-        held.met_question(name, hides)
-        return hides
-    known = [step for step in about if step in trace]
-    now = _fingerprint(trace, known, asked.only_shapes)
-    given: Guess | None = st.session_state.setdefault(GUESSED, {}).get(key)
-    told = {step for step, _ in (values.cell or ())[-1:]}
-    is_open = given is None or (asked.until_right and given.verdict and not given.verdict.right)
-    with st.container(
-        key=f"question_{name}", horizontal=True, vertical_alignment="center", gap="small"
-    ):
-        if given is None:
-            _ask(key, asked, now)
-            _offer_all(name)
-        else:
-            _answered(key, asked, now, given)
-    covered = hides if is_open and not told & hides else frozenset()
+    else:
+        given: Guess | None = parts.read("guess", key)
+        with st.container(
+            key=f"question_{name}", horizontal=True, vertical_alignment="center", gap="small"
+        ):
+            if given is None:
+                _ask(key, asked, now)
+                _offer_all(name)
+            else:
+                _answered(key, asked, now, given)
+    covered = hides if is_asked(asked, key, hides) else frozenset()
     held.met_question(name, covered)
     return covered
+
+
+@parts.source("guess")
+def _given(key: str) -> Guess | None:
+    """What a visitor has answered."""
+    return st.session_state.setdefault(GUESSED, {}).get(key)
 
 
 def first_shown(asked: int, otherwise: int) -> int:
@@ -96,11 +122,11 @@ def was_missed(name: str) -> bool:
     )
 
 
-def _fingerprint(trace: Trace, steps: Sequence[str], only_shapes: bool) -> int:
+def fingerprint_of(steps: Sequence[Step], only_shapes: bool) -> int:
     """Changes when the numbers that a guess is about change."""
     if only_shapes:
-        return hash(tuple(trace[step].value.shape for step in steps))
-    return hash(tuple(trace[step].value.numpy().tobytes() for step in steps))
+        return hash(tuple(step.value.shape for step in steps))
+    return hash(tuple(step.value.numpy().tobytes() for step in steps))
 
 
 def _ask(key: str, asked: Question, now: int) -> None:
@@ -147,7 +173,7 @@ def _offer_all(name: str) -> None:
     values = held.values()
     if held.covers_anything() or PREDICT in {*values.hide, *values.lock}:
         return
-    shown = {"type": "tertiary", "on_click": held.change, "kwargs": {PREDICT: False}}
+    shown = {"type": "tertiary", "on_click": _set, "args": ({PREDICT: False},)}
     st.button("Show everything from now on", key=f"show_all_{name}", **shown)
 
 
@@ -182,13 +208,13 @@ def _judge(key: str, asked: Question, now: int, guess: Any) -> None:
     verdict = asked.judged(guess)
     tally().count(key, now, verdict)
     st.session_state[GUESSED][key] = Guess(now, guess, verdict)
-    held.run_all()
+    parts.run_what_reads()
 
 
 def _skipped(key: str, now: int) -> None:
     tally().count(key, now, None)
     st.session_state[GUESSED][key] = Guess(now)
-    held.run_all()
+    parts.run_what_reads()
 
 
 def _answered(key: str, asked: Question, now: int, given: Guess) -> None:
@@ -211,4 +237,9 @@ def _answered(key: str, asked: Question, now: int, given: Guess) -> None:
 def _taken_back(key: str) -> None:
     st.session_state[GUESSED].pop(key, None)
     st.session_state.pop(f"guess_{key}", None)
-    held.run_all()
+    parts.run_what_reads()
+
+
+def _set(values: dict[str, Any]) -> None:
+    held.change(**values)
+    parts.run_what_reads()

@@ -13,10 +13,9 @@ import streamlit as st
 from attention_core.kept import kept_by_key
 from attention_core.trace import Step
 
-from ..controls import held
+from ..controls import held, parts
 from ..controls.control import Control, Values
 from ..controls.fields import CellPlace
-from ..controls.part import run_what_reads
 from ..controls.widget import control as plain
 from ..frame import hand_out
 from ..frame.save_picture import save_dialog
@@ -27,7 +26,7 @@ from ..picture.positions import positions
 from ..picture.spec import EMPTY_ROOM, GROUNDS, Stops, drawn, variant
 from ..picture.table import MANY, Lists, Open, n_marks, n_slots, numbers_of, packed, table
 from ..words import listed
-from .apart import apart
+from .apart import apart, choose
 from .arithmetic import operand_groups
 
 MOST_BYTES, MOST_NUMBERS = 300_000, 250_000
@@ -39,6 +38,8 @@ MOST_KEPT = 8_192
 PLACES = "places_of_controls"
 """Where `moves` has left room for what a picture further down carries."""
 LARGE = 1.5
+TOO_MUCH: Lists = {"too much": {}}
+"""In the place of what a control changes where it cannot be carried."""
 
 
 Choosing = Callable[[CellPlace], Mapping[str, Any]]
@@ -89,13 +90,19 @@ def picture(
                     plain(moving.control, again=name)
     moving = moving if lists is not None else None
     # Alone, the card may run again with another value, and has the layout of this one.
-    drawn_at = held.values()[moving.control.name] if moving else None
-    title, part = st.session_state[held.IN_CARD], held.part()
-    _picture(part, name, layout, moving, lists, drawn_at, is_aside, title, choosing)
+    drawn_at = parts.read("stop", moving.control.name) if moving else None
+    title = st.session_state[held.IN_CARD]
+    carried = moving.control if moving else None
+    draw_picture(name, layout, carried, lists, drawn_at, is_aside, title, choosing)
+    _solved_or_waiting(name, layout)
+
+
+def _solved_or_waiting(name: str, layout: Layout) -> None:
+    """Below a picture with something covered: on paper where its numbers are, else what for."""
     covered = [each.step.name for each in layout.matrices if each.covered]
     if covered and held.values().paper and not any(map(is_unknown, layout.matrices)):
         here = (f"{name}_solved", uncovered(layout), None, None, None, True, "")
-        solved = partial(_picture, held.AROUND_PARTS, *here)
+        solved = partial(draw_picture, *here)
         hand_out.solve(st.session_state[held.IN_CARD], solved)
         st.caption("Fill in each **?**: the last sheet has them.")
     elif cards := held.waited_for(covered):
@@ -104,37 +111,79 @@ def picture(
         )
 
 
-@st.fragment
-def _picture(part: str, *given: Any) -> None:
-    """What `_drawn` draws, within a part of the page that may run alone."""
-    if held.wants_all():
-        st.rerun()
-    with held.drawing(part):
-        _drawn(*given)
+def put_picture(one: Any) -> None:
+    """A picture that a card has yielded (`elements.Picture`)."""
+    name, layout, carries = one.name, one.now(), one.carries
+    place = st.session_state.setdefault(PLACES, {}).pop(name, None)
+    lists, drawn_at = None, None
+    if carries is not None and not _is_fixed(carries):
+        drawn_at = parts.read("stop", carries.name)
+        lists = _lists_of(one, layout, carries, drawn_at)
+        if place is not None:
+            with place:
+                if lists is not None:
+                    st.html(EMPTY_ROOM)
+                else:
+                    plain(carries, again=name)
+    carries = carries if lists is not None else None
+    title = st.session_state[held.IN_CARD]
+    draw_picture(
+        name, layout, carries, lists, drawn_at, one.is_aside, title, one.choosing, one.tables
+    )
+    _solved_or_waiting(name, layout)
 
 
-def _drawn(
+def _lists_of(one: Any, layout: Layout, carries: Control, now: Any) -> Lists | None:
+    """What the control changes, position by position, once a hand has come near it; nothing before.
+    None where that is too much to carry.
+    """
+    at_all = stops_of(carries, held.values(), now, "").values
+    n_cells = sum(each.drawn.numel() for each in layout.matrices)
+    if one.lists == TOO_MUCH or len(at_all) * n_cells > MOST_NUMBERS:
+        return None
+    if one.lists is None and not parts.read("hand", one.name):
+        return {}
+    if one.lists is None:
+        built = [one.parts_at(value) for value in at_all]
+        lists = positions(
+            layout, [each if isinstance(each, Layout) else matrices_of(*each) for each in built]
+        )
+        told = sum(len(text) for each in lists.values() for text in each.values())
+        one.lists = lists if told <= MOST_BYTES else TOO_MUCH
+    return None if one.lists == TOO_MUCH else one.lists
+
+
+def draw_picture(
     name: str,
     layout: Layout,
-    moving: Moving | None,
+    carries: Control | None,
     lists: Lists | None,
     drawn_at: Any,
     is_aside: bool,
     title: str,
     choosing: Choosing | None = None,
+    tables: dict | None = None,
 ) -> None:
-    is_meant = not is_aside or held.values().section == name
+    """A layout, with the control that it carries, and the cell that is open in it."""
+    cell, section = parts.read("open", name)
+    is_meant = not is_aside or section == name
     trail = _trail(name, layout) if is_meant else ()
-    has = is_meant and _has(layout, held.values().cell or ())
+    has = is_meant and _has(layout, cell)
     held.met_cell(name, has, bool(trail))
-    st.session_state[held.LAYOUTS][name] = (layout, moving, choosing)
+    st.session_state[held.LAYOUTS][name] = (layout, carries, choosing)
     opened = _opened(layout, trail)
-    now = stops_of(moving.control, held.values(), drawn_at, "").position(drawn_at) if moving else 0
+    now = stops_of(carries, held.values(), drawn_at, "").position(drawn_at) if carries else 0
     chosen = (opened, lists, now, _clicks(name, trail))
-    rows, marks, slots = _rows(layout, *chosen)
+    if tables is None:
+        rows, marks, slots = _rows(layout, *chosen)
+    else:
+        key = (opened, lists is None or len(lists), now, drawn_at, chosen[-1])
+        if key not in tables:
+            remember(tables, key, _table(layout, *chosen))
+        rows, marks, slots = tables[key]
     theme, paper = st.context.theme.type, held.values().paper
     look = (layout.alt, layout.sentence is not None, paper, *variant(marks, theme, slots))
-    stops, count = _stops(name, moving.control, look) if moving else (None, 0)
+    stops, count = _stops(name, carries, look) if carries else (None, 0)
     whole = st.container(key=f"picture_{name}", gap=None)
     with whole:
         _rooms(layout)
@@ -153,7 +202,7 @@ def _drawn(
                 height="stretch",
                 theme=None,
                 key=f"chart_{name}_{count}",
-                on_select=partial(_told, name, f"chart_{name}_{count}"),
+                on_select=partial(_told, name, f"chart_{name}_{count}", parts.now_in()),
                 selection_mode=["cell", "step"] if stops else ["cell"],
                 alt=layout.alt,
             )
@@ -173,6 +222,13 @@ def _drawn(
             save_dialog(name, title, marks > MANY, is_covered, GROUNDS)
     if trail:
         apart(name, layout.trace, trail)
+
+
+def remember(few: dict, key: Any, made: Any, most: int = 4) -> None:
+    """Keep something among the last few."""
+    if len(few) >= most:
+        few.pop(next(iter(few)))
+    few[key] = made
 
 
 def _table(layout: Layout, *chosen: Any) -> tuple[pa.Table, int, int]:
@@ -203,20 +259,35 @@ def _rooms(layout: Layout) -> None:
 
 def _trail(name: str, layout: Layout) -> tuple[CellPlace, ...]:
     """The way to the open cell, where it is open in this card and none of it is covered."""
-    values = held.values()
-    trail = values.cell or ()
+    trail, section = open_in(name)
     covered = {each.step.name for each in layout.matrices if each.covered}
     drawn_here = {each.step.name for each in layout.matrices}
-    if not trail or (values.section or name) != name or not _has(layout, trail):
+    if not _has(layout, trail) or not trail:
         return ()
     # A link that names no card means the first that draws the cell.
-    if not values.section and (trail[0][0] not in drawn_here or held.is_open_elsewhere(name)):
+    if not section and (trail[0][0] not in drawn_here or held.is_open_elsewhere(name)):
         return ()
     for step, _ in trail:
         told = {step, *(given.name for given in layout.trace[step].inputs)}
         if told & covered:
             return ()
     return trail
+
+
+@parts.source("open")
+def open_in(name: str) -> tuple[tuple[CellPlace, ...], str]:
+    """The way to the cell that is open in this picture, or may be, and the picture that the link
+    names; nothing where it names another.
+    """
+    values = held.values()
+    cell, section = values.unread("cell") or (), values.unread("section")
+    return (cell, section) if cell and section in ("", name) else ((), "")
+
+
+@parts.source("stop")
+def _stop_of(control: str) -> Any:
+    """Where a control in a picture stands: the browser that moved it shows it already."""
+    return held.values().unread(control)
 
 
 def _has(layout: Layout, trail: Sequence[CellPlace]) -> bool:
@@ -250,7 +321,7 @@ def _stops(name: str, control: Control, look: tuple) -> tuple[Stops, int]:
     to be where something else changed the value. For another `look`, as where matrices have other
     names, the browser does so by itself: then the control has to start where it stands.
     """
-    state, value = st.session_state, held.values()[control.name]
+    state, value = st.session_state, parts.read("stop", control.name)
     key, offered = f"start_{name}", (look, *control.choices(held.values()))
     start, last, count, before = state.get(key, (value, value, 0, offered))
     if last != value or before != offered or key not in state[held.GIVEN]:
@@ -324,30 +395,30 @@ def moves(name: str, control: Control, width: int = 170, told: bool = True) -> N
     st.session_state.setdefault(PLACES, {})[name] = place
 
 
-def _told(name: str, key: str) -> None:
+def _told(name: str, key: str, part: str) -> None:
     """What the browser reports of a picture: a cell that was clicked on, or where a control in it
     rests.
     """
     # Not an argument: Streamlit keeps the callbacks of widgets that are gone.
-    layout, moving, choosing = st.session_state[held.LAYOUTS][name]
+    layout, carries, choosing = st.session_state[held.LAYOUTS][name]
     selection = st.session_state[key]["selection"]
     match selection.get("step"):
-        case [{"value": int() | float() as value}, *_] if moving is not None:
+        case [{"value": int() | float() as value}, *_] if carries is not None:
             start, _, *rest = st.session_state[f"start_{name}"]
-            value = stops_of(moving.control, held.values(), start, "").value(value)
-            value = _stop(moving.control, value)
-            if value is not None and value != held.values().unread(moving.control.name):
-                held.change(**{moving.control.name: value})
+            value = stops_of(carries, held.values(), start, "").value(value)
+            value = _stop(carries, value)
+            if value is not None and value != held.values().unread(carries.name):
+                held.change(**{carries.name: value})
                 st.session_state[f"start_{name}"] = (start, value, *rest)
-                if moving.elsewhere or held.is_changed() != st.session_state[held.OFFERS]:
-                    run_what_reads(None)
+                parts.settle(part, ("stop", carries.name))
+                parts.run_what_reads()
                 return
     match selection.get("cell"):
         case [{"m": int(m), "l": int(lead), "i": int(i), "j": int(j)}, *_]:
             place = cell_at(layout, m, lead, i, j)
             if place and choosing and (chosen := choosing(place)):
                 held.change(**chosen)
-                held.run_all()
+                parts.run_what_reads()
             elif place:
                 choose(name, (place,))
 
@@ -370,14 +441,6 @@ def cell_at(layout: Layout, m: int, lead: int, i: int, j: int) -> CellPlace | No
             if matrix.step.has(index):
                 return matrix.step.name, index
     return None
-
-
-def choose(name: str, trail: tuple[CellPlace, ...]) -> None:
-    """From a callback: open a cell in a card; if one is open in another card, that has to go."""
-    values = held.values()
-    if values.cell and values.section != name:
-        held.run_all()
-    held.change(section=name, cell=trail)
 
 
 def _way_in(name: str, layout: Layout) -> None:

@@ -44,6 +44,9 @@ class Values(Mapping[str, Any]):
             raise AttributeError(f"this page has no control {name!r}")
         return self[name]
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._values
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)
 
@@ -114,6 +117,10 @@ class Control:
     look: Mapping[str, Any] = field(default_factory=dict)
     """What else its widget is given, such as its `step`."""
 
+    def at(self, **look: Any) -> "Placed":
+        """The control where it stands among others, with how it looks there."""
+        return Placed(self, look)
+
     def starts(self, values: Values) -> Any:
         return self.start(values) if callable(self.start) else self.start
 
@@ -158,6 +165,16 @@ class Control:
         if self.check and (problem := self.check(value, values)):
             raise ValueError(problem)
         return value
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A control where it stands, with how it looks there."""
+
+    control: Control
+    look: Mapping[str, Any] = field(default_factory=dict)
+    in_picture: str = ""
+    """The name of the picture that carries it, `*` for that of its card; "" for a plain one."""
 
 
 def _some(words: list[str]) -> str:

@@ -5,8 +5,7 @@ So a link holds only what differs, a page without the control keeps the value, e
 of the browser's history, and what does not fit now counts again when it does.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -14,6 +13,7 @@ import streamlit as st
 
 from attention_core.text.tokenizers import clean
 
+from . import parts
 from .control import (
     MAX_LINK,
     Beyond,
@@ -28,8 +28,9 @@ from .fields import Choice, ScoreRow, Sentence
 from .shared import FIRST
 
 HELD, DRAFTS, PROBLEMS, NOTICES = "held", "drafts", "problems", "notices"
-WRITTEN, TOUCHED, LINKED, GIVEN = "written", "touched", "linked", "given"
-HERE, UNREAD, WHOLE, MET, CARDS = "here", "unread", "run_all", "cell_met", "cards_met"
+WRITTEN, LINKED, GIVEN = "written", "linked", "given"
+TOUCHED = parts.TOUCHED
+HERE, UNREAD, MET, CARDS = "here", "unread", "cell_met", "cards_met"
 IN_CARD, COVERING = "in_card", "covering"
 """The title of the card that is being drawn, and of each question that covers something now: the
 title of its card and the names of what it covers.
@@ -40,33 +41,11 @@ LAYOUTS = "layouts"
 """What each picture of the page draws, and the control that it carries."""
 FIXED = "fixed_by_link"
 """What a teacher's link hides or locks, as a link says its value now, also for other pages."""
-READS, AROUND, OFFERS, RUNS = "reads", "around_parts", "offers_way_back", "parts_run"
-"""Which parts of the page have read which values, what they and the notices were then, whether the
-way back to the example is offered, and the parts that run together.
-"""
 ASKED = "asked"
 """What was asked for where others took it along, as a link says it: it comes back when it fits."""
-AROUND_PARTS = ""
-"""In the place of a part's name: all that stands around those that may run alone."""
-WAY_BACK = "way_back"
-"""The part that offers to go back to the example, where there is something to go back from."""
-SHOWN_IN_PICTURES = frozenset({"cell", "section"})
-"""What a picture shows of itself, wherever it stands."""
 FIRST_VISIT = {"example": FIRST}
 """What an address without anything stands for."""
 MAX_UNKNOWN, MOST_QUOTED = 4, 40
-
-
-class Reads:
-    """Which parts of a page have read which values."""
-
-    def __init__(self) -> None:
-        self.readers: dict[str, set[str]] = {}
-        self.part = AROUND_PARTS
-
-    def note(self, name: str) -> None:
-        """That the part which is being drawn has read a value."""
-        self.readers.setdefault(name, set()).add(self.part)
 
 
 def arrive(page: str, controls: Sequence[Control], known: Collection[str] = ()) -> Values:
@@ -81,8 +60,6 @@ def arrive(page: str, controls: Sequence[Control], known: Collection[str] = ()) 
     touched, same_page = state.pop(TOUCHED, False), page == last_page
     state.setdefault(NOTICES, [])
     state.setdefault(DRAFTS, {})
-    state.pop(WHOLE, None)
-    state[READS] = Reads()
     state[SHOWN] = [*state.get(CARDS, ())] if same_page else []
     state[MET], state[CARDS], state[COVERING], state[IN_CARD] = [], {}, {}, ""
     # Emptied, not replaced: Streamlit keeps what a name held a run ago until the next run begins.
@@ -113,10 +90,11 @@ def arrive(page: str, controls: Sequence[Control], known: Collection[str] = ()) 
     state[ASKED] |= {name: text for name, (text, _) in along.items()}
     state[HELD] |= {n: _control_of(controls, n).field.write(values[n]) for n in along}
     state[UNREAD] -= values.keys()
-    state[HERE] = (page, tuple(controls), values.read_by(state[READS].note))
+    state[HERE] = (page, tuple(controls), values.read_by(_note))
     save()
-    state[AROUND], state[RUNS] = None, set()
-    return state[HERE][2]
+    here = state[HERE][2]
+    parts.begin_page(same_page, bool(here.unread("card") or here.unread("paper")))
+    return here
 
 
 def is_left(page: str) -> bool:
@@ -162,6 +140,28 @@ def save() -> None:
     if (st.query_params.to_dict() or FIRST_VISIT) != query:
         st.query_params.from_dict(query)
     state[WRITTEN] = (page, query)
+
+
+def _note(name: str) -> None:
+    if parts.is_drawing():
+        parts.read("value", name)
+
+
+@parts.source("value")
+def _value(name: str) -> Any:
+    return st.session_state[HERE][2].unread(name)
+
+
+@parts.source("draft")
+def _draft(name: str) -> tuple[str | None, str | None]:
+    """What was typed and cannot be used, and why."""
+    return drafts().get(name), st.session_state.get(PROBLEMS, {}).get(name)
+
+
+@parts.source("session")
+def _session(what: str) -> Any:
+    """Of all of the visit: the notices, and whether anything differs from the example."""
+    return tuple(st.session_state[NOTICES]) if what == "notices" else is_changed()
 
 
 def values() -> Values:
@@ -277,8 +277,6 @@ def used(name: str, key: str) -> bool:
         state[DRAFTS] = drafts
         state.setdefault(PROBLEMS, {})[name] = problem
         return False
-    if state[DRAFTS]:
-        run_all()  # they may be tried along, and stand anywhere
     state[DRAFTS] = {n: draft for n, draft in drafts.items() if n not in tried}
     if isinstance(control.field, Sentence | ScoreRow):
         remark = control.field.remark(text)
@@ -310,7 +308,7 @@ def _understand_anew() -> None:
     """After what is held has changed: the values that it stands for now."""
     state = st.session_state
     page, controls, _ = state[HERE]
-    state[HERE] = (page, controls, understood(state[HELD], controls)[0].read_by(state[READS].note))
+    state[HERE] = (page, controls, understood(state[HELD], controls)[0].read_by(_note))
 
 
 def _try(texts: dict[str, str]) -> str | None:
@@ -354,6 +352,11 @@ def _try(texts: dict[str, str]) -> str | None:
 
 def taken_along(name: str) -> str:
     """Why a value is not the one that was asked for, in a sentence; "" where it is."""
+    return parts.read("along", name)
+
+
+@parts.source("along")
+def _along(name: str) -> str:
     state = st.session_state
     if name not in state[ASKED]:
         return ""
@@ -379,7 +382,8 @@ def offered(control: Control, choices: Mapping[Any, str]) -> Mapping[Any, str]:
 
 def problem(name: str) -> str | None:
     """What is wrong with what was typed into a control, if anything is."""
-    return st.session_state.get(PROBLEMS, {}).get(name) if name in drafts() else None
+    draft, why = parts.read("draft", name)
+    return None if draft is None else why
 
 
 def met_card(name: str, title: str) -> None:
@@ -457,14 +461,6 @@ def link_query(where: str) -> dict[str, str]:
     return carried
 
 
-def offers_way_back() -> bool:
-    """Whether the page is to offer the way back to the example; it is drawn anew where that
-    changes.
-    """
-    st.session_state[OFFERS] = is_changed()
-    return st.session_state[OFFERS]
-
-
 def is_changed() -> bool:
     """Whether going back to the example would change anything that this page has a control for."""
     _, controls, _ = st.session_state[HERE]
@@ -476,52 +472,3 @@ def reset() -> None:
     """From a callback: back to the example's own values, but for what a teacher's link fixes."""
     st.session_state[DRAFTS] = {}
     _try({"example": held()["example"]})
-
-
-def run_all() -> None:
-    """From a callback within a card: what stands in other cards changes too."""
-    st.session_state[WHOLE] = True
-
-
-def wants_all() -> bool:
-    """First in what may run alone: whether something outside of it changed too."""
-    st.session_state.pop(TOUCHED, None)  # what the browser tells next is not of before the click
-    return st.session_state.pop(WHOLE, False)
-
-
-def part() -> str:
-    """The part of the page that is being drawn and may run alone."""
-    return st.session_state[READS].part
-
-
-@contextmanager
-def drawing(part: str) -> Iterator[None]:
-    """What is read within counts as read by this part, which may run alone."""
-    reads = st.session_state[READS]
-    before, reads.part = reads.part, part
-    try:
-        yield
-    finally:
-        reads.part = before
-
-
-def reached() -> set[str]:
-    """The parts of the page that have read what has changed since it was drawn, or such a part by
-    itself.
-    """
-    state = st.session_state
-    if state[AROUND] is None:
-        return {AROUND_PARTS}
-    before, notices = state[AROUND]
-    changed = state[HERE][2].changed(before) - SHOWN_IN_PICTURES
-    readers = state[READS].readers
-    found = {each for name in changed for each in readers.get(name, ())}
-    if is_changed() != state[OFFERS]:
-        found.add(WAY_BACK)
-    return found if notices == state[NOTICES] else {*found, AROUND_PARTS}
-
-
-def is_drawn() -> None:
-    """In a part that may run alone: it shows what is held now."""
-    state = st.session_state
-    state[AROUND], state[RUNS] = (state[HERE][2], [*state[NOTICES]]), set()

@@ -5,17 +5,16 @@ from typing import Any
 
 import streamlit as st
 
-from . import held
+from . import held, parts
 from .control import TYPED, Control
-from .part import run_what_reads
 from .widths import about_as_wide
 
 TWO_LINES = 250
 """Pixels in which a sentence on a control takes no more than two lines, however narrow it is."""
 
 
-def control(one: Control, again: str = "", says_problem: bool = True, **look: Any) -> Any:
-    """Draw a control and give its value. What is typed stays in it, also where it cannot be used;
+def control(one: Control, again: str = "", says_problem: bool = True, **look: Any) -> None:
+    """Draw a control. What is typed stays in it, also where it cannot be used;
     what is wrong with it is said below, unless the page `says_problem` itself, elsewhere.
 
     One that a teacher's link hides is not drawn, one that it locks cannot be used. `label`,
@@ -24,13 +23,14 @@ def control(one: Control, again: str = "", says_problem: bool = True, **look: An
     """
     state, values, name = st.session_state, held.values(), one.name
     if name in held.names_in("hide"):
-        return values[name]
+        return
+    shown = parts.read("shown", name)
     if values.paper:
-        told = one.choices(values).get(values[name]) or one.field.write(values[name])
+        told = one.choices(values).get(shown) or one.field.write(shown)
         if told:
-            meant = f" ({one.hint})" if one.hint and isinstance(values[name], int) else ""
+            meant = f" ({one.hint})" if one.hint and isinstance(shown, int) else ""
             st.text(f"{one.label}: {told}{meant}", width="content")
-        return values[name]
+        return
     widget = look.pop("widget", one.drawn_as)
     label = f"{one.label} ({one.hint})" if one.hint else one.label
     look = {"label": label, **(one.look if widget == one.drawn_as else {}), **look}
@@ -49,8 +49,9 @@ def control(one: Control, again: str = "", says_problem: bool = True, **look: An
         look["required"] = True
     if widget in ("segmented_control", "toggle"):
         look = {"width": about_as_wide(label, choices.values()), **look}
-    value: Any = values[name]
+    value: Any = shown
     if widget in TYPED:
+        parts.read("draft", name)
         value = held.drafts().get(name, value if isinstance(value, str) else one.field.write(value))
     # On another page a widget begins anew, although the session still has its last value; set to
     # the value that it has, all of them would be taken up anew by the browser.
@@ -63,17 +64,23 @@ def control(one: Control, again: str = "", says_problem: bool = True, **look: An
         wide = max(wide, TWO_LINES)
     box = st.container(width=wide, gap="xxsmall") if why else nullcontext()
     with box:
-        getattr(st, widget)(key=key, on_change=_used, args=(name, key, held.part()), **look)
+        getattr(st, widget)(key=key, on_change=_used, args=(name, key, parts.now_in()), **look)
         if says_problem:
             say_problem(name)
         if why:
             st.caption(why)
-    return values[name]
 
 
 def _used(name: str, key: str, part: str) -> None:
     if held.used(name, key):
-        run_what_reads(part)
+        parts.settle(part, ("shown", name))
+    parts.run_what_reads()
+
+
+@parts.source("shown")
+def _shown(name: str) -> Any:
+    """What a widget shows: the browser that moved it does already."""
+    return held.values().unread(name)
 
 
 def say_problem(name: str, in_a_line: bool = False) -> bool:

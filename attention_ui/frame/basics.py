@@ -12,7 +12,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from ..controls.held import NOTICES
+from ..controls import parts
 from ..streamlit_workarounds.finished_parts import keep_what_has_finished
 from ..streamlit_workarounds.left_pages import run_no_part_of_a_page_that_was_left
 from ..streamlit_workarounds.unreadable_messages import leave_out_what_cannot_be_read
@@ -46,7 +46,7 @@ def show_notices(drawn: str | None = None) -> None:
     """What could not be used of a link or a control, and what is drawn at random instead. Plain
     text: it may quote the person.
     """
-    notices = [*st.session_state[NOTICES], *filter(None, [drawn])]
+    notices = [*parts.read("session", "notices"), *filter(None, [drawn])]
     # Always there: else the browser would build all that is below it anew.
     with st.container():
         if notices:

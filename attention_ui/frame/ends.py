@@ -17,7 +17,7 @@ from attention_core.trace import Trace
 
 from ..controls import held
 from ..controls.control import Values
-from ..controls.part import part
+from ..controls.parts import end_page, part
 from ..controls.shared import has_random_numbers
 from . import hand_out
 from .basics import LINE
@@ -88,31 +88,40 @@ def answers(
     covered: frozenset[str] = frozenset(),
     about_weights: bool = True,
 ) -> None:
-    """Questions that the reader can now answer, each folded over its answer and the way to the
-    picture that shows why. One that would tell what a question covers waits for it. Those
-    `about_weights` name words that get much of them, whatever the numbers are. What is made of
-    values that a card shows alone is given as a function of them.
-    """
+    """`put_answers` of a page that is drawn by hand."""
     if callable(each):
-        part("answers", lambda values: answers(each(values), covered, about_weights))
+        part("answers", lambda: answers(each(held.values()), covered, about_weights))
+    elif not held.values().card:
+        put_answers(each, st.session_state[held.CARDS], covered, about_weights)
+
+
+def put_answers(
+    each: Sequence[Answer],
+    titles: Mapping[str, str],
+    covered: frozenset[str],
+    about_weights: bool,
+) -> None:
+    """Questions that the reader can now answer, each folded over its answer and the way to the
+    picture that shows why; `titles` are those of the cards. One that would tell what a question
+    covers waits for it. Those `about_weights` name words that get much of them, whatever the
+    numbers are.
+    """
+    if "answers" in held.names_in("hide"):
         return
-    if "answers" in held.names_in("hide") or held.values().card:
-        return
-    st.header("What you can now answer", anchor="answers")
-    if about_weights and has_random_numbers(held.values()):
-        st.caption(RANDOM)
-    with st.container(gap="xsmall"):
+    with st.container(key="answers", gap="xsmall"):
+        st.header("What you can now answer", anchor="answers")
+        if about_weights and has_random_numbers(held.values()):
+            st.caption(RANDOM)
         for at, one in enumerate(each):
-            title = st.session_state[held.CARDS][one.card]
             if held.values().paper:
-                hand_out.closing_question(title, one.question, one.answer)
+                hand_out.closing_question(titles[one.card], one.question, one.answer)
                 continue
             with st.expander(one.question, key=f"answer_{at}"):
                 if covered & {*one.shows}:
                     st.markdown("Answer the question further up first: this would give it away.")
                 else:
                     st.text(one.answer, width=LINE)  # plain: it may quote the person
-                    st.markdown(f"See [{title}](#{one.card}).")
+                    st.markdown(f"See [{titles[one.card]}](#{one.card}).")
 
 
 def ends(
@@ -125,6 +134,12 @@ def ends(
     "" for none, `lesson` the lesson's name in `attention_core.published`; `others` are further
     traces of the page whose numbers are checked, by their lesson's name.
     """
+    put_ends(trace, output, lesson, others)
+    end_page()
+
+
+def put_ends(trace: Trace, output: str, lesson: str, others: Mapping[str, Trace]) -> None:
+    """What `ends` says."""
     held.settle_cell()
     name, values = st.session_state[held.HERE][0], held.values()
     if held.is_lost():

@@ -6,10 +6,14 @@ draws what it has, and asks for the next run; a click on Stop comes between two 
 
 import time
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
+
+from ..controls import parts
 
 SLICE = 0.3
 """Seconds of work between two pictures of it: as long as a click on Stop may have to wait."""
@@ -31,6 +35,12 @@ class Run:
     """The result so far; None before there is any."""
     steps: Steps | None = None
     """The work while it is going."""
+    number: int = field(default_factory=count().__next__)
+    """Tells it from any other."""
+    name: str = ""
+    work: Callable[[], Steps] | None = None
+    cost: str = ""
+    verb: str = ""
 
     def advance(self, seconds: float | None = None) -> None:
         """Do the work, or as much of it as these seconds allow."""
@@ -43,7 +53,7 @@ class Run:
             self.steps = None
 
 
-def long_run(
+def run_of(
     name: str,
     about: Hashable,
     work: Callable[[], Steps],
@@ -51,40 +61,63 @@ def long_run(
     cost: str = "",
     verb: str = "Measure",
 ) -> Run:
-    """The work as far as it has come, with its progress and buttons. `quick` work is done at once.
-
-    `cost` says in words how much work it is, and `verb` is the button's. After drawing what was
-    found, call `go_on`.
+    """The work as far as it has come. `quick` work is done at once. `cost` says in words how much
+    work it is, and `verb` is the button's.
     """
     run: Run | None = st.session_state.get(f"run_{name}")
     if run is None or run.about != about:
         run = st.session_state[f"run_{name}"] = Run(about)
-    if run.share >= 1:
-        return run
-    if quick:
+    run.name, run.work, run.cost, run.verb = name, work, cost, verb
+    if quick and run.share < 1:
         run.steps = work()
         run.advance()
-        return run
-    with st.container(key=f"run_of_{name}", width=480):
+    return run
+
+
+def put_run(run: Run) -> None:
+    """The progress and the buttons of work that is not done."""
+    parts.read("run", run.name)
+    if run.share >= 1:
+        return
+    with st.container(key=f"run_of_{run.name}", width=480):
         stopped = run.found is not None
         if run.steps is not None:
-            st.progress(run.share, text=f"{cost}: {run.share:.0%}")
+            st.progress(run.share, text=f"{run.cost}: {run.share:.0%}")
             label, icon, then = "Stop", "stop", _stop
         elif stopped:
             st.markdown(f"Stopped at {run.share:.0%}. The results so far are shown.")
             label, icon, then = "Start again", "play_arrow", _start
         else:
-            st.markdown(f"This takes {cost}, so it waits for you.")
-            label, icon, then = verb, "play_arrow", _start
+            st.markdown(f"This takes {run.cost}, so it waits for you.")
+            label, icon, then = run.verb, "play_arrow", _start
         # One key for all: a button with a key of its own would stay on the screen during the run.
-        key = f"start_or_stop_{name}"
-        st.button(label, key=key, icon=f":material/{icon}:", on_click=then, args=(run, work))
+        key = f"start_or_stop_{run.name}"
+        st.button(label, key=key, icon=f":material/{icon}:", on_click=then, args=(run,))
+
+
+def long_run(name: str, about: Hashable, work: Callable[[], Steps], **look: Any) -> Run:
+    """`run_of`, with its progress and buttons. After drawing what was found, call `go_on`."""
+    run = run_of(name, about, work, **look)
+    put_run(run)
     return run
+
+
+@parts.source("run")
+def _state(name: str) -> tuple | None:
+    """How far work has come: another run, and each slice of one, is worth something else."""
+    run: Run | None = st.session_state.get(f"run_{name}")
+    return run and (run.number, run.share, run.found is not None, run.steps is not None)
+
+
+def run_so_far(name: str) -> Run | None:
+    """In a card: the work of this name as far as it has come; None before it was asked for."""
+    parts.read("run", name)
+    return st.session_state.get(f"run_{name}")
 
 
 def so_far(name: str, about: Hashable) -> Run | None:
     """The work of this name, without its buttons; None where it was not started for this."""
-    run: Run | None = st.session_state.get(f"run_{name}")
+    run = run_so_far(name)
     return run if run and run.about == about and run.found is not None else None
 
 
@@ -132,9 +165,11 @@ def stop_all() -> None:
             run.steps = None
 
 
-def _start(run: Run, work: Callable[[], Steps]) -> None:
-    run.share, run.found, run.steps = 0.0, None, work()
+def _start(run: Run) -> None:
+    run.share, run.found, run.steps = 0.0, None, run.work()
+    parts.run_what_reads()
 
 
-def _stop(run: Run, _: Callable[[], Steps]) -> None:
+def _stop(run: Run) -> None:
     run.steps = None
+    parts.run_what_reads()

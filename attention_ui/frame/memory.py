@@ -1,7 +1,9 @@
-"""How the server takes memory from the system."""
+"""How the server takes memory from the system, and how much it may keep."""
 
 import ctypes
+import os
 from contextlib import suppress
+from pathlib import Path
 
 M_MMAP_THRESHOLD = -3
 """The option's number in glibc's malloc.h."""
@@ -17,3 +19,18 @@ def give_large_blocks_back() -> None:
     """
     with suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE)
+
+
+SHARE, LEAST, MOST = 16, 16 << 20, 128 << 20
+"""One part in so many of the host's memory is for what is kept for everybody, within bounds."""
+
+
+def share_of_memory() -> int:
+    """Bytes for what is kept for everybody: a share of what the host gives to this process."""
+    found = [MOST * SHARE]
+    with suppress(AttributeError, ValueError, OSError):  # no such thing on Windows
+        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    for limit in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        with suppress(OSError, ValueError):
+            found.append(int(Path(limit).read_text(encoding="ascii")))
+    return max(LEAST, min(found) // SHARE)

@@ -12,9 +12,9 @@ import streamlit as st
 
 from attention_core.small_models.grammar import LONGEST, WORDS
 
-from ..controls import held
+from ..controls import held, parts
 from ..controls.control import Control, Values
-from ..controls.part import part
+from ..controls.parts import part
 from ..controls.shared import (
     AROUND,
     D_IN,
@@ -91,26 +91,26 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
         listen_for_arrow_keys()
     with st.sidebar, st.container(gap="xsmall"):
         title_and_glossary()
-        _contents(name, values)
+        parts.part("contents", lambda: _contents(name, held.values()))
         if SENTENCE.name in values:
-            _beside_the_sentence(values, sidebar)
+            parts.part("sentence", lambda: _beside_the_sentence(held.values(), sidebar))
         with st.container(key="way_back"):
-            part(held.WAY_BACK, _way_back)
+            part("way_back", _way_back)
         run_again_when_back()
         reach_by_keyboard()
     return values
 
 
-def _way_back(values: Values) -> None:
-    """A part of its own: the first change in a card that runs alone brings it, and no more."""
-    if held.offers_way_back():
-        back = "Back to the example" if SENTENCE.name in values else "Back to the start"
+def _way_back() -> None:
+    """A part of its own: the first change brings it, and no more."""
+    if parts.read("session", "is_changed"):
+        back = "Back to the example" if SENTENCE.name in held.values() else "Back to the start"
         st.button(back, on_click=_go_back, icon=":material/undo:", key="back_to_start")
 
 
 def _go_back() -> None:
     held.reset()
-    held.run_all()
+    parts.run_what_reads()
 
 
 def _check_fixed_names() -> None:
@@ -128,6 +128,18 @@ def open_lesson(name: str, controls: Sequence[Control], sidebar: Sequence[Contro
         show_what_differs(values)
         return values
     here = lesson(name)
+    parts.part("head", lambda: _head(here))
+    show_what_differs(values)
+    if values.paper:
+        hand_out.tasks()
+    else:
+        show_tasks()
+    return values
+
+
+def _head(here: Lesson) -> None:
+    """The title, the question that the lesson answers, and what concerns the whole page."""
+    values = held.values()
     with st.container(key="head", gap="xsmall"):
         with st.container(
             horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"
@@ -141,19 +153,18 @@ def open_lesson(name: str, controls: Sequence[Control], sidebar: Sequence[Contro
         )
     if values.paper and SENTENCE.name in values:
         st.text(f"Sentence: {values.sentence}")
-    show_what_differs(values)
-    if values.paper:
-        hand_out.tasks()
-    else:
-        show_tasks()
-    return values
 
 
 def show_what_differs(values: Values) -> None:
     """Above a page's first picture: what could not be used, and what is drawn at random in place of
     what the example has.
     """
-    show_notices(random_fallback_notice(values) if SENTENCE.name in values else None)
+
+    def draw() -> None:
+        now = held.values()
+        show_notices(random_fallback_notice(now) if SENTENCE.name in values else None)
+
+    parts.part("notices", draw)
 
 
 def explained(words: str) -> str | None:
@@ -189,6 +200,7 @@ def _quiet_line(values: Values) -> None:
 
 def _pin() -> None:
     held.change(pin="" if held.values().pin else held.pin_text())
+    parts.run_what_reads()
 
 
 def _contents(name: str, values: Values) -> None:
@@ -264,6 +276,7 @@ def _seed(values: Values) -> None:
 
 def _next_seed() -> None:
     held.change(seed=(held.values().seed + 1) % (MAX_SEED + 1))
+    parts.run_what_reads()
 
 
 def close_lesson(name: str) -> None:
@@ -297,3 +310,4 @@ def close_lesson(name: str) -> None:
 def _mark(name: str) -> None:
     """Mark a lesson as done, or take that back."""
     held.change(done=tuple(sorted({*held.values().done} ^ {name})))
+    parts.run_what_reads()

@@ -14,7 +14,7 @@ from attention_core.trace import Trace
 from ...cards.question import question
 from ...cards.questions import Pick, Verdict
 from ...cards.show import picture
-from ...controls import held
+from ...controls import held, parts
 from ...controls.control import Values
 from ...frame.long_run import go_on, long_run
 from ...frame.models import TINY
@@ -214,8 +214,6 @@ def _of_the_rest(
     heads: list[Part],
 ) -> None:
     """Steps 4 and 5: on whom it stands, and what is without it; both take a run for each head."""
-    if held.wants_all():  # the button below changes a card above
-        st.rerun()
     going = long_run(
         "story_of_model",
         whole(values),
@@ -270,4 +268,4 @@ def _of_the_rest(
 
 def _switch_off(head: str) -> None:
     held.change(model_off=head)
-    held.run_all()
+    parts.run_what_reads()

@@ -15,7 +15,7 @@ from attention_core.real_model.survey import Survey, english, of_tiny_language, 
 from attention_core.real_model.survey_file import keep, kept
 from attention_core.text.tokenizers import visible
 
-from ...controls import held
+from ...controls import held, parts
 from ...controls.control import Values
 from ...controls.widget import control
 from ...frame.long_run import go_on, long_run
@@ -52,8 +52,6 @@ sentences that it is of.
 @st.fragment
 def surveyed(values: Values, found: Seen, chosen: tuple[int, int]) -> None:
     """The survey of a model, or the way to it: progress, a plane of heads, and the chosen head."""
-    if held.wants_all():  # a click on a point has chosen another head
-        st.rerun()
     model = found.run.model
     is_tiny = values.model == TINY
     sentences = of_tiny_language() if is_tiny else english()
@@ -133,7 +131,7 @@ def _plane(found: Survey, chosen: tuple[int, int]) -> None:
 def _told(key: str) -> None:
     """A head that was clicked on: the cards above show it too."""
     if choose_head(key):
-        held.run_all()
+        parts.run_what_reads()
 
 
 # --- the chosen head -----------------------------------------------------------------------------

@@ -1,0 +1,258 @@
+"""What a card yields: words, controls, checks, small charts and pictures. Each is made from values
+alone, and draws itself when its card is drawn, for whoever asks.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import streamlit as st
+
+from attention_core.trace import Step, Trace
+
+from ..controls import held, parts
+from ..controls.control import Control, Placed
+from ..controls.widget import control as draw_control
+from ..frame import lights
+from ..frame.page import way_to, way_to_a_real_model
+from ..picture import layout as arranged
+from ..picture.equation_parts import laid_out
+from ..picture.layout import Layout
+from ..picture.matrix import Matrix, of_unknown_shape
+from ..picture.table import Lists
+from . import show
+from .noted_trace import plain
+from .show import Choosing
+
+Parts = Sequence[Step | Matrix | str]
+"""The parts of an equation."""
+
+
+class Element(Protocol):
+    """Something that a card yields."""
+
+    def draw(self) -> None:
+        """Put it on the page."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A call of Streamlit, or of ours, with what it shows."""
+
+    call: Callable[..., Any]
+    given: tuple = ()
+    look: Mapping[str, Any] = field(default_factory=dict)
+
+    def draw(self) -> None:
+        self.call(*self.given, **self.look)
+
+
+def say(words: str, **look: Any) -> Shown:
+    """Words of ours, as Markdown; never a person's."""
+    return Shown(st.markdown, (words,), look)
+
+
+def note(words: str) -> Shown:
+    """Something to notice, neither right nor wrong; nothing where there are no words."""
+    return Shown(lights.note, (words,))
+
+
+def light(good: bool, words: str) -> Shown:
+    """A check that is on or off, in words of ours."""
+    return Shown(lights.light, (good, words))
+
+
+def caption(words: str) -> Shown:
+    """Small words of ours."""
+    return Shown(st.caption, (words,))
+
+
+def text(words: str, **look: Any) -> Shown:
+    """Words that may quote a person: plain."""
+    return Shown(st.text, (words,), look)
+
+
+def code(lines: str, language: str | None = "python", **look: Any) -> Shown:
+    """Code, or what a program says."""
+    return Shown(st.code, (lines,), {"language": language, **look})
+
+
+def formula(latex: str) -> Shown:
+    """A formula in LaTeX."""
+    return Shown(st.latex, (latex,))
+
+
+def frame(rows: Any, **look: Any) -> Shown:
+    """A data frame as a table."""
+    return Shown(st.dataframe, (rows,), {"width": "content", **look})
+
+
+def chart(name: str, made: Any, width: int | None = 440, height: int = 0) -> Shown:
+    """A small chart that is no matrix: see `show.chart`."""
+    return Shown(show.chart, (name, made, width, height))
+
+
+def alive(draw: Callable[[], None]) -> Shown:
+    """The way out for what is alive, such as a dialog or a download: it runs whenever its card is
+    drawn, and may read what it likes.
+    """
+    return Shown(draw)
+
+
+def link_to(name: str, label: str, **at: str) -> Shown:
+    """A link to another lesson, with what was chosen, and `at` other values there."""
+    return Shown(way_to, (name, label), at)
+
+
+def link_to_a_real_model(label: str, measure: str, words: str = "") -> Shown:
+    """A link to the heads of a real model that do this."""
+    return Shown(way_to_a_real_model, (label, measure, words))
+
+
+def put(each: Any) -> None:
+    """Draw a control in its place, or any other element."""
+    if not isinstance(each, Placed):
+        each.draw()
+    elif each.in_picture:
+        show.moves(each.in_picture, each.control, **each.look)
+    else:
+        draw_control(each.control, **each.look)
+
+
+def in_picture(one: Control, name: str = "*", width: int = 170, told: bool = True) -> Placed:
+    """The place of a control that a picture carries: the card's own, unless it is named."""
+    return Placed(one, {"width": width, "told": told}, name)
+
+
+@dataclass(frozen=True)
+class Row:
+    """Elements beside each other."""
+
+    elements: Sequence[Element | Placed]
+    look: Mapping[str, Any]
+
+    def draw(self) -> None:
+        with st.container(**{"horizontal": True, "vertical_alignment": "bottom", **self.look}):
+            for each in self.elements:
+                put(each)
+
+
+def row(*elements: Element | Placed, **look: Any) -> Row:
+    """Elements beside each other; `look` as of a container."""
+    return Row(elements, {"gap": "medium", **look})
+
+
+@dataclass(frozen=True)
+class Set:
+    """A button that sets values of controls, each at once."""
+
+    label: str
+    values: Mapping[str, Any]
+    key: str
+    look: Mapping[str, Any]
+
+    def draw(self) -> None:
+        st.button(
+            self.label, key=f"set_{self.key}", on_click=set_values, args=(self.values,), **self.look
+        )
+
+
+def set_to(label: str, key: str, look: Mapping[str, Any] | None = None, **values: Any) -> Set:
+    """A button that sets values of controls."""
+    return Set(label, values, key, {"type": "tertiary", **(look or {})})
+
+
+def set_values(values: Mapping[str, Any]) -> None:
+    """From a callback: set values of controls, and run what reads them."""
+    held.change(**values)
+    parts.run_what_reads()
+
+
+@dataclass(eq=False)
+class Picture:
+    """A picture of matrices. One that carries a control is made by `at` for each position of it."""
+
+    name: str
+    layout: Layout | None = None
+    carries: Control | None = None
+    at: Callable[[Any], Parts | Layout] | None = None
+    arrange: Callable[[Parts], Layout] | None = None
+    choosing: Choosing | None = None
+    is_aside: bool = False
+    lists: Lists | None = None
+    """What moves in it at each position, once a hand has come near."""
+    layouts: dict[Any, Layout] = field(default_factory=dict)
+    """The last few positions that it was drawn at."""
+    tables: dict[tuple, Any] = field(default_factory=dict)
+    """And the last few tables."""
+
+    def parts_at(self, value: Any) -> Layout | list[Matrix | str]:
+        """The picture, or what it is made of, at a position of its control."""
+        made = self.at(value)
+        return made if isinstance(made, Layout) else with_covers(made)
+
+    def layout_at(self, value: Any) -> Layout:
+        """The picture at a position of its control."""
+        if value not in self.layouts:
+            made = self.parts_at(value)
+            one = made if isinstance(made, Layout) else self.arrange(made)
+            show.remember(self.layouts, value, one)
+        return self.layouts[value]
+
+    @property
+    def n_bytes(self) -> int:
+        """About what it keeps."""
+        return 600 * sum(each.drawn.numel() for each in self.now().matrices) + 20_000
+
+    def now(self) -> Layout:
+        """The picture as it is now."""
+        if self.carries is None:
+            return self.layout
+        return self.layout_at(parts.read("stop", self.carries.name))
+
+    def draw(self) -> None:
+        show.put_picture(self)
+
+
+def picture(
+    layout: Layout, name: str = "*", choosing: Choosing | None = None, is_aside: bool = False
+) -> Picture:
+    """A layout as a picture: of its card's name, unless it has one of its own. `choosing` says of a
+    cell which controls a click on it sets; where none, the cell is taken apart. One that
+    `is_aside`, of numbers of its own, opens only the cells that are chosen in it.
+    """
+    return Picture(name, layout, choosing=choosing, is_aside=is_aside)
+
+
+def moving(
+    carries: Control,
+    at: Callable[[Any], Parts | Layout],
+    arrange: Callable[[Parts], Layout] | None = None,
+    name: str = "*",
+    **look: Any,
+) -> Picture:
+    """A picture that carries a control, so that it answers within a frame. `at` gives its parts at
+    a position, of which `arrange` makes a layout, or the layout. It reads what its card reads, and
+    takes the position as its argument.
+    """
+    return Picture(name, None, carries, at, arrange, **look)
+
+
+def equation(trace: Trace, *each: Step | Matrix | str, **look: Any) -> Layout:
+    """Steps, matrices and signs as an equation, in which is covered what a question covers."""
+    return arranged.equation(plain(trace), *with_covers(each), **look)
+
+
+def with_covers(each: Parts) -> list[Matrix | str]:
+    """The parts of an equation, written out, and covered where a question covers their steps."""
+    return [covered(one) if isinstance(one, Matrix) else one for one in laid_out(each)]
+
+
+def covered(one: Matrix) -> Matrix:
+    """A matrix as it may be seen now: a frame of question marks while a question covers its step;
+    where it asks for a shape, one cell.
+    """
+    how = parts.read("covers", one.step.name)
+    if one.covered or not how:
+        return one
+    return of_unknown_shape(one) if how == "shape" else replace(one, covered=True)

@@ -1,0 +1,55 @@
+"""The browser says what is near the visitor's eyes and hands, and asks for what waits."""
+
+from pathlib import Path
+
+import streamlit as st
+
+from ..controls import parts
+from ..streamlit_workarounds import turns
+
+_watch = st.components.v2.component(
+    "near",
+    html="<span></span>",
+    js=Path(__file__).with_name("near.js").read_text(encoding="utf-8"),
+)
+
+
+def watcher() -> None:
+    """At the end of a page: the part that talks with the browser."""
+    parts.part(parts.WATCHER, _draw)
+
+
+def _draw() -> None:
+    waiting = parts.of_page().waiting() if st.session_state else []
+    _watch(
+        key="near",
+        data={"waiting": waiting},
+        on_near_change=_came_near,
+        on_hand_change=_hand_came,
+        on_rest_change=_at_rest,
+        height=1,
+    )
+
+
+def _names(said: object) -> frozenset[str]:
+    """Names that the browser says, of those that the page has."""
+    return frozenset(said.split(",")) if isinstance(said, str) else frozenset()
+
+
+def _came_near() -> None:
+    """Another part has come near, or has gone."""
+    here = parts.of_page()
+    here.near = _names(st.session_state["near"].get("near"))
+    parts.run_what_reads()
+
+
+def _hand_came() -> None:
+    """A hand has come near a control in a picture: from now on it carries its positions."""
+    parts.of_page().hands = _names(st.session_state["near"].get("hand"))
+    parts.run_what_reads()
+
+
+def _at_rest() -> None:
+    """Nothing has come for a while: run one part that waits, unless somebody waits for a turn."""
+    waiting = [] if turns.someone_waits() else parts.of_page().waiting()
+    parts.run_parts(waiting[:1])

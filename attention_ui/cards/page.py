@@ -1,0 +1,389 @@
+"""A page, declared: its cards as functions of values, its questions, what goes deeper, its ends.
+
+What a card uses is noted while it is made, and from that alone follows when it runs, by what its
+output is kept and for whom (`controls/parts.py`, `kept.py`). So a card only says what it shows:
+
+    page = Page("cross_attention", output="context_vectors")
+
+    @page.card("scores", "Scores", "Each query meets each key.", controls=[SOURCE])
+    def scores(v, trace):
+        yield picture(equation(trace, trace["scores"]))
+
+    page.show()
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from inspect import signature
+from types import MappingProxyType
+from typing import Any
+
+import streamlit as st
+
+from attention_core.trace import Trace
+
+from ..controls import held, parts
+from ..controls.control import Control, Placed, Values
+from ..frame.ends import Answer, put_answers, put_ends, row
+from ..frame.long_run import Run, go_on, put_run, run_of
+from ..frame.page import open_lesson
+from ..frame.rooms import module_of
+from .card import framed
+from .elements import Element, Picture, Row, note, put
+from .kept import kept
+from .near import watcher
+from .noted_trace import NotedTrace, noted, plain
+from .pinned import since_the_pin
+from .question import fingerprint_of, is_asked, put_question
+from .questions import Question
+
+Body = Callable[..., Iterable[Element]]
+OfBoth = Callable[..., Any]
+"""What follows from `v`, the values of the controls, and `trace`, the page's, or one of them."""
+
+
+def given(made: Callable[..., Any], trace: Callable[[], NotedTrace]) -> Any:
+    """What a function of a page gives, which takes what it asks for by name: `v`, the values of the
+    controls, and `trace`, the page's trace.
+    """
+    known = {"v": held.values, "trace": trace}
+    return made(**{name: known[name]() for name in signature(made).parameters})
+
+
+class Misdeclared(ValueError):
+    """A name that a page gives and nothing has, in words for who writes the page."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """A long run: its name, what it is for, what it does piece by piece, and its words."""
+
+    name: str
+    about: Any
+    pieces: Callable[[], Iterator[tuple[float, object]]]
+    cost: str = ""
+    verb: str = "Measure"
+    quick: bool = False
+
+
+@dataclass(eq=False)
+class Ask:
+    """A question that covers steps on every card of its page until it is answered."""
+
+    page: "Page"
+    name: str
+    make: OfBoth
+    about: Sequence[str]
+    covers: Sequence[str] | OfBoth
+    key: str = ""
+
+    def made(self) -> tuple[Question | None, frozenset[str], int]:
+        """The question, what it covers, and a fingerprint of the numbers that it is about."""
+        return kept.get(("ask", self.page.name, self.name), self._make, lambda _: 2_000)
+
+    def _make(self) -> tuple[Question | None, frozenset[str], int]:
+        trace = self.page.trace()
+        asked = self.page.given(self.make)
+        covers = self.page.given(self.covers)
+        known = [trace[name] for name in self.about if name in trace]
+        print_of = fingerprint_of(known, asked.only_shapes) if asked else 0
+        return asked, frozenset(covers), print_of
+
+    def covered(self) -> Mapping[str, str]:
+        """The steps that it covers now, each with how."""
+        asked, hides, _ = self.made()
+        if not is_asked(asked, self.key, hides):
+            return {}
+        return dict.fromkeys(hides, "shape" if asked.only_shapes else "numbers")
+
+    def draw(self) -> None:
+        put_question(self.name, self.key, *self.made())
+
+
+@dataclass(eq=False)
+class Card:
+    """One card: its name is its anchor, what a link calls it, and its picture's name."""
+
+    page: "Page"
+    name: str
+    title: str
+    words: str | OfBoth
+    body: Body
+    controls: Sequence[Control | Placed] | OfBoth = ()
+    ask: Ask | None = None
+    when: OfBoth | None = None
+    work: Callable[[Values], Work] | None = None
+    is_deeper: bool = False
+    is_section: bool = False
+    """Whether it is a heading with what follows, and no frame."""
+
+    def draw(self) -> None:
+        """The card, for the values there are now."""
+        run = self._begun() if self.work else None
+        made = kept.get(("card", self.page.name, self.name), self._make, _size)
+        if made is None:
+            return
+        held.met_card(self.name, self.title)
+        with framed(self.name, self.title, made.words, self.is_section) as beside:
+            with beside:
+                for each in made.controls:
+                    put(each)
+                if run is not None:
+                    put_run(run)
+            if self.ask:
+                self.ask.draw()
+            for each in made.elements:
+                put(each)
+        if run is not None:
+            go_on(run)
+
+    def _begun(self) -> Run:
+        work = self.work(held.values())
+        return run_of(work.name, work.about, work.pieces, work.quick, work.cost, work.verb)
+
+    def _make(self) -> "Made | None":
+        given = self.page.given
+        if self.when and not given(self.when):
+            return None
+        words, controls = given(self.words), given(self.controls)
+        placed = [self._named(one.at() if isinstance(one, Control) else one) for one in controls]
+        elements = [self._named(each) for each in given(self.body) or ()]
+        for each in elements:
+            if isinstance(each, Picture):
+                each.now()  # so that what it reads is noted
+        return Made(words, placed, elements)
+
+    def _named(self, each: Any) -> Any:
+        """A picture, or the place of a control in one, named as the card where it has no name."""
+        if isinstance(each, Picture) and each.name == "*":
+            each.name = self.name
+        if isinstance(each, Placed) and each.in_picture == "*":
+            return replace(each, in_picture=self.name)
+        if isinstance(each, Row):
+            return replace(each, elements=[self._named(one) for one in each.elements])
+        return each
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a card has come to."""
+
+    words: str
+    controls: Sequence[Element]
+    elements: Sequence[Element]
+
+
+def _size(made: Made | None) -> int:
+    pictures = [each for each in made.elements if isinstance(each, Picture)] if made else []
+    return 4_000 + sum(each.n_bytes for each in pictures)
+
+
+class Fold:
+    """What goes beyond the point of the lesson: cards and sections behind one row."""
+
+    def __init__(self, page: "Page", words: str) -> None:
+        self._page, self.words = page, words
+        self.cards: list[Card] = []
+
+    def card(self, name: str, title: str, words: str | OfBoth = "", **more: Any):
+        """A card, as `Page.card` makes it."""
+        return self._page._declared(self.cards, name, title, words, is_deeper=True, **more)
+
+    def section(self, name: str, title: str, words: str | OfBoth = "", **more: Any):
+        """The same without a frame: a heading and what follows."""
+        return self.card(name, title, words, is_section=True, **more)
+
+    def draw(self) -> None:
+        """The row, and what is in it where it is open."""
+        page = held.values()
+        if page.card and page.card not in {each.name for each in self.cards}:
+            return
+        names = [each.name for each in self.cards]
+        with row(f"**Go deeper**: {self.words}", "deeper", ":material/stairs:", *names) as is_open:
+            if is_open:
+                for each in self.cards:
+                    parts.part(f"card_{each.name}", each.draw, waits=True)
+
+
+class Page:
+    """All of a page. `name` is that of its lesson; `output` the step whose attention the checks at
+    its end are on, `published` the lesson's name among the notebooks' numbers, `others` further
+    traces of it whose numbers are checked, and `sidebar` controls that all its cards show.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        output: str = "",
+        published: str = "",
+        others: OfBoth | Mapping[str, Trace] = MappingProxyType({}),
+        sidebar: Sequence[Control] = (),
+        has_pins: bool = True,
+    ) -> None:
+        self.name, self.output, self.published = name, output, published
+        self.others, self.sidebar, self.has_pins = others, sidebar, has_pins
+        room = module_of(name)
+        self.controls: Sequence[Control] = room.CONTROLS
+        self.trace_of: Callable[[Values], Trace] | None = getattr(room, "trace_of", None)
+        self.asks: list[Ask] = []
+        self.cards: list[Card] = []
+        self.fold: Fold | None = None
+        self.closing: Sequence[OfBoth] = ()
+        self.about_weights = True
+        self._covered: tuple[Values, tuple, dict[str, str]] | None = None
+
+    def card(self, name: str, title: str, words: str | OfBoth, **more: Any):
+        """A card, whose function of the values and the trace yields what stands below its words.
+
+        `controls` stand beside the words, or a function of both gives them; `ask` is its question;
+        `when` says whether it is there; `work` is a long run, of which the function asks `run_of`.
+        """
+        return self._declared(self.cards, name, title, words, **more)
+
+    def _declared(self, where: list[Card], name: str, title: str, words: Any, **more: Any):
+        if any(name == each.name for each in self.every_card()):
+            raise Misdeclared(f"two cards of {self.name} are called {name!r}")
+
+        def made(body: Body) -> Body:
+            where.append(Card(self, name, title, words, body, **more))
+            return body
+
+        return made
+
+    def ask(
+        self, name: str, make: OfBoth, about: Sequence[str], covers: Sequence[str] | OfBoth = ()
+    ) -> Ask:
+        """A question, asked on the card that names it. It is `about` steps, whose numbers a guess
+        holds for, and covers them, or what `covers` says, wherever they are drawn.
+        """
+        one = Ask(self, name, make, about, covers or about, f"{self.name}.{name}")
+        self.asks.append(one)
+        return one
+
+    def deeper(self, words: str) -> Fold:
+        """What goes deeper; `words` say what is in it."""
+        self.fold = Fold(self, words)
+        return self.fold
+
+    def answers(self, *closing: OfBoth, about_weights: bool = True) -> None:
+        """What one can now answer: functions of both that give an `Answer`."""
+        self.closing, self.about_weights = closing, about_weights
+
+    def given(self, made: Any) -> Any:
+        """What a function of the page gives; anything else as it is."""
+        return given(made, self.trace) if callable(made) else made
+
+    def trace(self) -> NotedTrace:
+        """The page's trace, kept for everybody by what it read."""
+        return kept.get(("trace", self.name), self._make_trace, _size_of_trace)
+
+    def _make_trace(self) -> NotedTrace:
+        values = held.values()
+        return noted(lambda: self.trace_of(values) if self.trace_of else Trace())
+
+    def every_card(self) -> list[Card]:
+        """All that it has, those that go deeper last."""
+        return [*self.cards, *(self.fold.cards if self.fold else ())]
+
+    def covers(self, step: str) -> str:
+        """How a question covers a step now: "numbers", "shape", or "" for not at all."""
+        values = held.values()
+        guesses = tuple(parts.worth(("guess", one.key)) for one in self.asks)
+        if self._covered is None or self._covered[0] is not values or self._covered[1] != guesses:
+            found: dict[str, str] = {}
+            with parts.unnoted():
+                for one in self.asks:
+                    found |= one.covered()
+            self._covered = values, guesses, found
+        return self._covered[2].get(step, "")
+
+    def show(self) -> None:
+        """Draw all of it: the last line of a page."""
+        self._check()
+        values = open_lesson(self.name, self.controls, self.sidebar)
+        st.session_state[PAGE] = self
+        if self.has_pins and not values.card:
+            parts.part("pinned", self._pinned)
+        for each in self.cards:
+            if values.card in ("", each.name):
+                parts.part(f"card_{each.name}", each.draw, waits=True)
+        if self.fold:
+            parts.part("row_deeper", self.fold.draw, waits=True)
+        if self.closing and not values.card:
+            parts.part("answers", self._answers, waits=True)
+        parts.part("ends", self._ends, waits=True)
+        watcher()
+        parts.end_page()
+
+    def _check(self) -> None:
+        """Every name that the page gives is one that there is."""
+        ours = {each.name for each in self.controls}
+        for each in self.every_card():
+            for one in [] if callable(each.controls) else each.controls:
+                one = getattr(one, "control", one)
+                if isinstance(one, Control) and one.name not in ours:
+                    known = ", ".join(sorted(ours))
+                    raise Misdeclared(
+                        f"the card {each.name!r} of {self.name} has the control {one.name!r}, "
+                        f"which is none of the lesson's CONTROLS. They are: {known}"
+                    )
+
+    def _pinned(self) -> None:
+        trace_of = self.trace_of
+        since_the_pin(self.trace(), trace_of, self.controls)
+
+    def _answers(self) -> None:
+        found = kept.get(("answers", self.name), self._make_answers, lambda _: 4_000)
+        titles = {each.name: each.title for each in self.every_card()}
+        for each in found:
+            if each.card not in titles:
+                raise Misdeclared(
+                    f"an answer of {self.name} names the card {each.card!r}; there are "
+                    f"{', '.join(titles)}"
+                )
+        shown = {step for each in found for step in each.shows}
+        covered = frozenset(step for step in shown if parts.read("covers", step))
+        put_answers(found, titles, covered, self.about_weights)
+
+    def _make_answers(self) -> list[Answer]:
+        return [self.given(made) for made in self.closing]
+
+    def _ends(self) -> None:
+        others = self.given(self.others)
+        put_ends(plain(self.trace()), self.output, self.published, others)
+
+
+PAGE = "page"
+"""The page that is open, as it was declared."""
+
+
+@parts.source("covers")
+def _covers(step: str) -> str:
+    page = st.session_state.get(PAGE)
+    return page.covers(step) if page else ""
+
+
+def is_covered(*steps: str) -> bool:
+    """In a card: whether a question covers one of these steps now."""
+    covered = [parts.read("covers", each) for each in steps]
+    return any(covered)
+
+
+def title_of(step: str) -> str:
+    """The title of the card whose question covers a step."""
+    page: Page = st.session_state[PAGE]
+    with parts.unnoted():
+        asking = [each for each in page.every_card() if each.ask and step in each.ask.covered()]
+    return asking[0].title
+
+
+def waits_for(step: str, what: str = "This") -> Element:
+    """In a card, in the place of what would answer the question that covers a step."""
+    title = title_of(step)
+    if held.values().paper:
+        return note(f"{what} is on the page itself: the link is at the end.")
+    return note(f"{what} waits for your guess at *{title}*: it would give the answer away.")
+
+
+def _size_of_trace(trace: NotedTrace) -> int:
+    return 4_000 + sum(each.value.nbytes for each in trace.plain.values() if not each.is_shared)

@@ -1,0 +1,265 @@
+"""What runs at a move, and what waits: decided here, and nowhere else.
+
+A page is drawn in parts. While one is drawn, each source that it uses is noted, with what it was
+worth: a control's value, whether a question covers a step, the state of a run. A part is stale when
+one of them is worth something else now, or when it was never drawn to its end. After a change the
+stale parts run that are near the visitor's eyes; the others wait until they come near, or until the
+server has nothing else to do. Where nobody says what is near (no browser, on paper), nothing waits.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import Any
+
+import streamlit as st
+from streamlit.errors import StreamlitAPIException
+
+Source = tuple[str, str]
+"""Its kind and its name: `("value", "d_in")`, `("covers", "weights")`."""
+Reads = dict[Source, Any]
+"""Sources, with what each was worth when it was read."""
+AROUND = ""
+"""In the place of a part's name: all of the page that is in none."""
+WATCHER = "near"
+"""The part that tells the browser what waits."""
+OWN = {"run", "guess", "draft", "session"}
+"""Kinds whose worth is one visitor's own: what has read one is kept for nobody else."""
+TOUCHED = "touched"
+"""Set by a callback of ours: in its run the browser may still tell the address of before."""
+_PARTS = "parts"
+_WORTH: dict[str, Callable[[str], Any]] = {}
+
+
+def source(kind: str) -> Callable[[Callable[[str], Any]], Callable[[str], Any]]:
+    """Makes a function say what the sources of a kind are worth now, by their names."""
+
+    def of(worth_of: Callable[[str], Any]) -> Callable[[str], Any]:
+        _WORTH[kind] = worth_of
+        return worth_of
+
+    return of
+
+
+def worth(one: Source) -> Any:
+    """What a source is worth now."""
+    return _WORTH[one[0]](one[1])
+
+
+@source("hand")
+def _has_a_hand(picture: str) -> bool:
+    hands = of_page().hands
+    return hands is None or picture in hands
+
+
+def is_drawing() -> bool:
+    """Whether a page is being drawn: what a callback or a test asks, nobody shows."""
+    return bool(_PARTS in st.session_state and of_page().noting)
+
+
+def read(kind: str, name: str = "") -> Any:
+    """What a source is worth; noted by the part that is being drawn."""
+    now = worth((kind, name))
+    note((kind, name), now)
+    return now
+
+
+def note(one: Source, now: Any) -> None:
+    """That the part which is being drawn has read a source that is worth so much."""
+    if noting := of_page().noting:
+        noting[-1].setdefault(one, now)
+
+
+@contextmanager
+def reading() -> Iterator[Reads]:
+    """What is read within, which counts as read around it too."""
+    noting = of_page().noting
+    reads: Reads = {}
+    noting.append(reads)
+    try:
+        yield reads
+    finally:
+        noting.pop()
+        if noting:
+            noting[-1].update(reads)
+
+
+@contextmanager
+def unnoted() -> Iterator[None]:
+    """What is read within is noted by nobody: it only works out what a source is worth."""
+    noting = of_page().noting
+    noting.append({})
+    try:
+        yield
+    finally:
+        noting.pop()
+
+
+@dataclass
+class Part:
+    """A part of the page as it was drawn last."""
+
+    above: str = AROUND
+    """The part that it stands in."""
+    waits: bool = False
+    """Whether it may wait while it is not near."""
+    reads: Reads | None = None
+    """None until its end was reached: a run that was cut short has drawn who knows what."""
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether it would be drawn otherwise now."""
+        return self.reads is None or any(worth(one) != was for one, was in self.reads.items())
+
+
+@dataclass
+class Parts:
+    """The parts of the page that a visitor has open, in their order."""
+
+    drawn: dict[str, Part] = field(default_factory=lambda: {AROUND: Part()})
+    near: frozenset[str] | None = None
+    """The parts that the browser has near; None where none has said."""
+    hands: frozenset[str] | None = None
+    """The pictures to whose control a hand has come; None where no browser has said."""
+    all_at_once: bool = False
+    """Whether nothing waits on this page: on paper, and where a card stands alone."""
+    open: list[str] = field(default_factory=lambda: [AROUND])
+    """The parts that are being drawn, the innermost last."""
+    noting: list[Reads] = field(default_factory=list)
+    running: frozenset[str] | None = None
+    """The parts that the last callback has named."""
+
+    def stale(self) -> list[str]:
+        """The parts that have to run, without those in a part that has to."""
+        found = {name for name, one in self.drawn.items() if name and one.is_stale}
+        return [name for name in self.drawn if name in found and not self._above(name) & found]
+
+    def waiting(self) -> list[str]:
+        """Of these, the ones that are not near."""
+        return [name for name in self.stale() if self._may_wait(name)]
+
+    def _may_wait(self, name: str) -> bool:
+        if self.near is None or self.all_at_once or not self.drawn[name].waits:
+            return False
+        return name not in self.near
+
+    def _above(self, name: str) -> set[str]:
+        """The parts that a part stands in."""
+        found: set[str] = set()
+        while name := self.drawn[name].above if name in self.drawn else AROUND:
+            found.add(name)
+        return found
+
+    @contextmanager
+    def draws(self, name: str, waits: bool) -> Iterator[None]:
+        """A part is drawn; it counts as drawn when its end is reached."""
+        runs_alone = not self.noting and name in self.drawn
+        above = self.drawn[name].above if runs_alone else self.open[-1]
+        for below in [each for each in self.drawn if name in self._above(each)]:
+            del self.drawn[below]
+        one = self.drawn[name] = Part(above, waits)
+        reads: Reads = {}
+        self.open.append(name)
+        self.noting.append(reads)
+        try:
+            yield
+            one.reads = reads
+        finally:
+            self.open.pop()
+            self.noting.pop()
+
+
+def of_page() -> Parts:
+    """Those of the page that this visitor has open."""
+    found = st.session_state.get(_PARTS)
+    if found is None:
+        found = st.session_state[_PARTS] = Parts()
+    return found
+
+
+def begin_page(is_same: bool, all_at_once: bool = False) -> None:
+    """At the top of a page that is drawn whole. What is near is known of the page that was there
+    before.
+    """
+    before = of_page()
+    near, hands = (before.near, before.hands) if is_same else (None, None)
+    begun = st.session_state[_PARTS] = Parts(near=near, hands=hands, all_at_once=all_at_once)
+    begun.noting.append({})
+
+
+def end_page() -> None:
+    """At the end of it: from now on its parts may run alone."""
+    here = of_page()
+    if here.noting:
+        here.drawn[AROUND].reads = here.noting.pop()
+
+
+def part(name: str, draw: Callable[[], None], waits: bool = False) -> None:
+    """Draw a part of the page: at once, and again whenever something is worth something else that
+    it has read. One that `waits` is left until somebody is near; what it draws stands in a
+    container whose key is its name.
+    """
+
+    @st.fragment(key=_key(name))
+    @wraps(draw)
+    def run() -> None:
+        st.session_state.pop(TOUCHED, None)
+        with of_page().draws(name, waits):
+            draw()
+
+    run()
+
+
+def now_in() -> str:
+    """The innermost part that is being drawn."""
+    return of_page().open[-1]
+
+
+@contextmanager
+def within(name: str) -> Iterator[None]:
+    """What a fragment of Streamlit's own, in a part, reads when it runs by itself."""
+    here = of_page()
+    if here.noting or name not in here.drawn:
+        yield
+        return
+    here.noting.append({})
+    here.open.append(name)
+    try:
+        yield
+    finally:
+        here.open.pop()
+        (here.drawn[name].reads or {}).update(here.noting.pop())
+
+
+def settle(name: str, one: Source) -> None:
+    """From a callback: a part shows what a source is worth now, since the browser does."""
+    here = of_page().drawn.get(name)
+    if here and here.reads is not None and one in here.reads:
+        here.reads[one] = worth(one)
+
+
+def run_what_reads() -> None:
+    """At the end of a callback: run what is stale and near, and let the rest wait."""
+    here = of_page()
+    if here.drawn[AROUND].is_stale:
+        st.rerun()
+    stale = here.stale()
+    run_parts([name for name in stale if not here._may_wait(name)])
+
+
+def run_parts(names: list[str]) -> None:
+    """From a callback: run these parts, and tell the browser what waits."""
+    here = of_page()
+    names = [name for name in here.drawn if name in {*names, WATCHER}]
+    if not names:
+        return  # a page without a watcher: what Streamlit runs anyway shows nothing new
+    try:
+        st.rerun([_key(each) for each in names])
+    except StreamlitAPIException:  # a part that Streamlit has lost: then all of the page is drawn
+        st.rerun()
+
+
+def _key(name: str) -> str:
+    """What Streamlit calls a part."""
+    return f"part_{name}"
