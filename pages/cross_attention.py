@@ -31,16 +31,17 @@ SHAPE = page.ask("shape", words.shape, ["context_vectors"])
     "where it looks. Lower the **temperature**: its best match takes more.",
     controls=[shared.OTHER_SENTENCE.at(width=280), in_picture(shared.TEMPERATURE, width=150)],
 )
-def looking(v, trace):
+def looking(v):
     if shared.is_source_alone_random(v):
         yield note(shared.source_words(v))
     roles, asks = lesson.roles(v), lesson.first_query(v)
 
     def at(temperature):
-        return [Matrix(lesson.weigh(roles, v, temperature)["weights"])]
+        made = lesson.weigh(roles, v, temperature)
+        return made, [Matrix(made["weights"])]
 
-    def arranged(parts):
-        return with_sentence(equation(trace, *parts, tall=290), asks)
+    def arranged(made, parts):
+        return with_sentence(equation(made, *parts, tall=290), asks)
 
     yield moving(shared.TEMPERATURE, at, arranged)
 

@@ -20,5 +20,5 @@ def begin(
     values = open_lesson(name, room.CONTROLS, sidebar)
     trace = room.trace_of(values)
     if has_pins:
-        since_the_pin(trace, room.trace_of, room.CONTROLS)
+        since_the_pin(lambda: trace, room.trace_of, room.CONTROLS)
     return values, trace

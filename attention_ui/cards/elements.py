@@ -17,7 +17,7 @@ from ..frame import lights
 from ..frame.page import way_to, way_to_a_real_model
 from ..picture import layout as arranged
 from ..picture.equation_parts import laid_out
-from ..picture.layout import Layout
+from ..picture.layout import Layout, matrices_of
 from ..picture.matrix import Matrix, of_unknown_shape
 from ..picture.table import Lists
 from . import show
@@ -26,6 +26,10 @@ from .show import Choosing
 
 Parts = Sequence[Step | Matrix | str]
 """The parts of an equation."""
+
+
+At = Callable[[Any], tuple[Trace, Parts] | Layout]
+"""What a picture is at a position of its control: a trace and the parts of it, or a layout."""
 
 
 class Element(Protocol):
@@ -175,8 +179,8 @@ class Picture:
     name: str
     layout: Layout | None = None
     carries: Control | None = None
-    at: Callable[[Any], Parts | Layout] | None = None
-    arrange: Callable[[Parts], Layout] | None = None
+    at: At | None = None
+    arrange: Callable[[Trace, Parts], Layout] | None = None
     choosing: Choosing | None = None
     is_aside: bool = False
     lists: Lists | None = None
@@ -186,17 +190,17 @@ class Picture:
     tables: dict[tuple, Any] = field(default_factory=dict)
     """And the last few tables."""
 
-    def parts_at(self, value: Any) -> Layout | list[Matrix | str]:
-        """The picture, or what it is made of, at a position of its control."""
+    def there(self, value: Any) -> Layout | list[Matrix]:
+        """The picture, or its matrices, at a position of its control."""
         made = self.at(value)
-        return made if isinstance(made, Layout) else with_covers(made)
+        return made if isinstance(made, Layout) else matrices_of(*with_covers(made[1]))
 
     def layout_at(self, value: Any) -> Layout:
         """The picture at a position of its control."""
         if value not in self.layouts:
-            made = self.parts_at(value)
-            one = made if isinstance(made, Layout) else self.arrange(made)
-            show.remember(self.layouts, value, one)
+            made = self.at(value)
+            layout = made if isinstance(made, Layout) else self.arrange(*made)
+            show.remember(self.layouts, value, layout)
         return self.layouts[value]
 
     @property
@@ -226,14 +230,14 @@ def picture(
 
 def moving(
     carries: Control,
-    at: Callable[[Any], Parts | Layout],
-    arrange: Callable[[Parts], Layout] | None = None,
+    at: At,
+    arrange: Callable[[Trace, Parts], Layout] | None = None,
     name: str = "*",
     **look: Any,
 ) -> Picture:
-    """A picture that carries a control, so that it answers within a frame. `at` gives its parts at
-    a position, of which `arrange` makes a layout, or the layout. It reads what its card reads, and
-    takes the position as its argument.
+    """A picture that carries a control, so that it answers within a frame. `at` gives the trace
+    and its parts at a position, of which `arrange` makes a layout, or the layout. What it reads its
+    card has read; the position is its argument.
     """
     return Picture(name, None, carries, at, arrange, **look)
 

@@ -12,7 +12,7 @@ output is kept and for whom (`controls/parts.py`, `kept.py`). So a card only say
     page.show()
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from inspect import signature
 from types import MappingProxyType
@@ -25,7 +25,7 @@ from attention_core.trace import Trace
 from ..controls import held, parts
 from ..controls.control import Control, Placed, Values
 from ..frame.ends import Answer, put_answers, put_ends, row
-from ..frame.long_run import Run, go_on, put_run, run_of
+from ..frame.long_run import Work, go_on, put_run
 from ..frame.page import open_lesson
 from ..frame.rooms import module_of
 from .card import framed
@@ -42,28 +42,22 @@ OfBoth = Callable[..., Any]
 """What follows from `v`, the values of the controls, and `trace`, the page's, or one of them."""
 
 
-def given(made: Callable[..., Any], trace: Callable[[], NotedTrace]) -> Any:
-    """What a function of a page gives, which takes what it asks for by name: `v`, the values of the
-    controls, and `trace`, the page's trace.
-    """
-    known = {"v": held.values, "trace": trace}
-    return made(**{name: known[name]() for name in signature(made).parameters})
-
-
 class Misdeclared(ValueError):
     """A name that a page gives and nothing has, in words for who writes the page."""
 
 
-@dataclass(frozen=True)
-class Work:
-    """A long run: its name, what it is for, what it does piece by piece, and its words."""
-
-    name: str
-    about: Any
-    pieces: Callable[[], Iterator[tuple[float, object]]]
-    cost: str = ""
-    verb: str = "Measure"
-    quick: bool = False
+def given(made: Callable[..., Any], trace: Callable[[], NotedTrace]) -> Any:
+    """What a function of a page gives, which takes what it asks for by name: `v` or `values`, those
+    of the controls, and `trace`, the page's. Raises Misdeclared for any other name.
+    """
+    known = {"v": held.values, "values": held.values, "trace": trace}
+    names = signature(made).parameters
+    if unknown := names.keys() - known.keys():
+        raise Misdeclared(
+            f"{getattr(made, '__name__', made)} asks for {', '.join(sorted(unknown))}; a function "
+            "of a page can ask for v, the values of its controls, and trace"
+        )
+    return made(**{name: known[name]() for name in names})
 
 
 @dataclass(eq=False)
@@ -119,7 +113,7 @@ class Card:
 
     def draw(self) -> None:
         """The card, for the values there are now."""
-        run = self._begun() if self.work else None
+        run = self.work(held.values()).run() if self.work else None
         made = kept.get(("card", self.page.name, self.name), self._make, _size)
         if made is None:
             return
@@ -136,10 +130,6 @@ class Card:
                 put(each)
         if run is not None:
             go_on(run)
-
-    def _begun(self) -> Run:
-        work = self.work(held.values())
-        return run_of(work.name, work.about, work.pieces, work.quick, work.cost, work.verb)
 
     def _make(self) -> "Made | None":
         given = self.page.given
@@ -329,8 +319,7 @@ class Page:
                     )
 
     def _pinned(self) -> None:
-        trace_of = self.trace_of
-        since_the_pin(self.trace(), trace_of, self.controls)
+        since_the_pin(self.trace, self.trace_of, self.controls)
 
     def _answers(self) -> None:
         found = kept.get(("answers", self.name), self._make_answers, lambda _: 4_000)

@@ -22,14 +22,14 @@ DRAWABLE, LONGEST = 64, 60
 
 
 def since_the_pin(
-    trace: Trace, trace_of: Callable[[Values], Trace], controls: Sequence[Control]
+    trace: Callable[[], Trace], trace_of: Callable[[Values], Trace], controls: Sequence[Control]
 ) -> None:
     """What changed since the pin, if there is one: in words, in figures, and as a picture."""
     values = held.values()
     # Always there: else the browser would build all that is below it anew.
     with st.container():
         if values.pin and not values.card:
-            _since(values, trace, trace_of, controls)
+            _since(values, trace(), trace_of, controls)
 
 
 def _since(

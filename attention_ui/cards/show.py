@@ -144,10 +144,7 @@ def _lists_of(one: Any, layout: Layout, carries: Control, now: Any) -> Lists | N
     if one.lists is None and not parts.read("hand", one.name):
         return {}
     if one.lists is None:
-        built = [one.parts_at(value) for value in at_all]
-        lists = positions(
-            layout, [each if isinstance(each, Layout) else matrices_of(*each) for each in built]
-        )
+        lists = positions(layout, [one.there(value) for value in at_all])
         told = sum(len(text) for each in lists.values() for text in each.values())
         one.lists = lists if told <= MOST_BYTES else TOO_MUCH
     return None if one.lists == TOO_MUCH else one.lists
@@ -262,7 +259,7 @@ def _trail(name: str, layout: Layout) -> tuple[CellPlace, ...]:
     trail, section = open_in(name)
     covered = {each.step.name for each in layout.matrices if each.covered}
     drawn_here = {each.step.name for each in layout.matrices}
-    if not _has(layout, trail) or not trail:
+    if not _has(layout, trail):
         return ()
     # A link that names no card means the first that draws the cell.
     if not section and (trail[0][0] not in drawn_here or held.is_open_elsewhere(name)):
@@ -291,9 +288,12 @@ def _stop_of(control: str) -> Any:
 
 
 def _has(layout: Layout, trail: Sequence[CellPlace]) -> bool:
-    """Whether all cells of a trail are cells of a picture's trace."""
-    trace = layout.trace
-    return all(step in trace and trace[step].has(index) for step, index in trail)
+    """Whether all cells of a trail are cells of what a picture draws, or what that is made of."""
+    if not trail:
+        return False
+    trace, drawn = layout.trace, {each.step for each in layout.matrices}
+    known = {each.name for each in drawn}.union(*(each.earlier() for each in drawn))
+    return all(step in known & {*trace} and trace[step].has(index) for step, index in trail)
 
 
 def _clicks(name: str, trail: tuple[CellPlace, ...]) -> int:

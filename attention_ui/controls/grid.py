@@ -9,7 +9,7 @@ import streamlit as st
 from attention_core.text.tokenizers import visible
 from attention_core.trace import Step, Trace
 
-from . import held
+from . import held, parts
 from .control import Control
 from .fields import LARGEST_ENTRY, MAX_EDITS
 
@@ -73,6 +73,7 @@ def _undo(name: str) -> None:
     """Start a new grid, even if nothing typed into the old one was applied."""
     st.session_state[GRIDS].pop(name, None)
     held.change(**{name: ()})
+    parts.run_what_reads()
 
 
 def _typed(name: str, key: str) -> None:
@@ -112,6 +113,7 @@ def _typed(name: str, key: str) -> None:
             f"Not applied: {_listed(refused)}. Type a number from −{LARGEST_ENTRY:,.0f} to "
             f"{LARGEST_ENTRY:,.0f}. Until then the previous number is used."
         )
+    parts.run_what_reads()
 
 
 def _is_of(edited: object, n_rows: int, columns: list[str]) -> bool:

@@ -9,6 +9,7 @@ server has nothing else to do. Where nobody says what is near (no browser, on pa
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any
@@ -29,6 +30,8 @@ OWN = {"run", "guess", "draft", "session"}
 TOUCHED = "touched"
 """Set by a callback of ours: in its run the browser may still tell the address of before."""
 _PARTS = "parts"
+_HERE: ContextVar["Parts | None"] = ContextVar("parts", default=None)
+"""Of the run that is on: the session is asked for them once a run, since that takes 10 µs."""
 _WORTH: dict[str, Callable[[str], Any]] = {}
 
 
@@ -55,7 +58,7 @@ def _has_a_hand(picture: str) -> bool:
 
 def is_drawing() -> bool:
     """Whether a page is being drawn: what a callback or a test asks, nobody shows."""
-    return bool(_PARTS in st.session_state and of_page().noting)
+    return bool(of_page().noting)
 
 
 def read(kind: str, name: str = "") -> Any:
@@ -172,10 +175,17 @@ class Parts:
 
 def of_page() -> Parts:
     """Those of the page that this visitor has open."""
-    found = st.session_state.get(_PARTS)
+    found = _HERE.get()
     if found is None:
-        found = st.session_state[_PARTS] = Parts()
+        found = st.session_state.get(_PARTS) or _opened(Parts())
+        _HERE.set(found)
     return found
+
+
+def _opened(page: Parts) -> Parts:
+    st.session_state[_PARTS] = page
+    _HERE.set(page)
+    return page
 
 
 def begin_page(is_same: bool, all_at_once: bool = False) -> None:
@@ -184,7 +194,7 @@ def begin_page(is_same: bool, all_at_once: bool = False) -> None:
     """
     before = of_page()
     near, hands = (before.near, before.hands) if is_same else (None, None)
-    begun = st.session_state[_PARTS] = Parts(near=near, hands=hands, all_at_once=all_at_once)
+    begun = _opened(Parts(near=near, hands=hands, all_at_once=all_at_once))
     begun.noting.append({})
 
 

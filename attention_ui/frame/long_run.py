@@ -53,6 +53,24 @@ class Run:
             self.steps = None
 
 
+@dataclass(frozen=True)
+class Work:
+    """A long run as a card declares it: its name, what it is for, what it does piece by piece, in
+    words how much that is, and its button's verb. `quick` work is done at once.
+    """
+
+    name: str
+    about: Hashable
+    pieces: Callable[[], Steps]
+    cost: str = ""
+    verb: str = "Measure"
+    quick: bool = False
+
+    def run(self) -> Run:
+        """As far as it has come."""
+        return run_of(self.name, self.about, self.pieces, self.quick, self.cost, self.verb)
+
+
 def run_of(
     name: str,
     about: Hashable,

@@ -15,26 +15,31 @@ from attention_core.text.inputs import Inputs
 from attention_core.trace import Trace
 
 from ...controls.control import Values
-from ...controls.shared import SOURCE, inputs_of
-from ...frame.long_run import Run, Steps, long_run, so_far
+from ...controls.shared import inputs_of
+from ...frame.long_run import Run, Steps, Work, run_so_far, so_far
 from ...picture.curve import with_curve, with_targets
 from ...picture.layout import Layout, equation
 from ...picture.matrix import Matrix
-from .lesson import OF_TRAINING, recipe_of, steps_shown, trained, untrained
+from .lesson import recipe_of, steps_shown, trained, untrained
 
 TALL, ROOM = 262, 590
 
 
-def training(values: Values) -> Run:
-    """The run as far as it has come, with its button and its progress."""
+def training(values: Values) -> Work:
+    """The training of these values."""
     inputs, recipe = _about(values)
 
-    def work() -> Steps:
+    def pieces() -> Steps:
         vectors = embed(inputs)["embeddings"].value
         return train_twice(vectors, next_tokens(inputs.tokens), recipe)
 
     cost = f"{values.steps:,} steps of gradient descent"
-    return long_run("training", (inputs, recipe), work, quick=False, cost=cost, verb="Train")
+    return Work("training", (inputs, recipe), pieces, cost, "Train")
+
+
+def watched_now(values: Values) -> "Watched":
+    """The training as far as it has come."""
+    return Watched(values, run_so_far("training"))
 
 
 def trained_so_far(values: Values) -> "Watched | None":
@@ -57,7 +62,6 @@ class Watched:
         self.finite = [each for each in found if not each.diverged]
         self.is_finished = run.found is not None and run.steps is None
         self.embedded = embed(inputs_of(values))
-        self.about = (values.of(*SOURCE, *OF_TRAINING), len(found), self.is_finished)
 
     @property
     def can_be_moved(self) -> bool:
