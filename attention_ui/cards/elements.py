@@ -200,7 +200,7 @@ class Picture:
         if value not in self.layouts:
             made = self.at(value)
             layout = made if isinstance(made, Layout) else self.arrange(*made)
-            show.remember(self.layouts, value, layout)
+            show.remember(self.layouts, value, unnoted(layout))
         return self.layouts[value]
 
     @property
@@ -225,7 +225,13 @@ def picture(
     cell which controls a click on it sets; where none, the cell is taken apart. One that
     `is_aside`, of numbers of its own, opens only the cells that are chosen in it.
     """
-    return Picture(name, layout, choosing=choosing, is_aside=is_aside)
+    return Picture(name, unnoted(layout), choosing=choosing, is_aside=is_aside)
+
+
+def unnoted(layout: Layout) -> Layout:
+    """A layout that is looked at without notes: what it shows has been noted."""
+    layout.trace = plain(layout.trace)
+    return layout
 
 
 def moving(

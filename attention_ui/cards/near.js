@@ -6,10 +6,12 @@ const REST = 1200; // milliseconds without anything, before the server is asked 
 
 const nameOf = (element) => PART.exec(element.className)?.[1];
 
-export default function ({ data, setTriggerValue, parentElement }) {
+export default function ({ data, setTriggerValue }) {
   const main = document.querySelector('[data-testid=stMain]'); // it scrolls and clips, not the window
   if (!main) return;
-  const page = (main.nearParts ??= { near: new Set(), hands: new Set(), told: null });
+  if (main.nearParts?.name !== data.page)
+    main.nearParts = { name: data.page, near: new Set(), hands: new Set(), told: null, pointed: '' };
+  const page = main.nearParts;
   const waiting = new Set(data.waiting);
   let later, resting;
 
@@ -44,7 +46,6 @@ export default function ({ data, setTriggerValue, parentElement }) {
       // What waits is veiled: it never shows old numbers as if they were new.
       if (waiting.has(name) !== element.hasAttribute('data-waits')) {
         element.toggleAttribute('data-waits', waiting.has(name));
-        if (waiting.has(name)) element.inert = true; else element.inert = false;
       }
     }
     for (const name of page.near) if (![...watched].some((each) => nameOf(each) === name)) page.near.delete(name);
@@ -54,19 +55,26 @@ export default function ({ data, setTriggerValue, parentElement }) {
   look();
 
   // A control in a picture gets its positions when a pointer or the keyboard comes near it.
+  const within = (event, key) => {
+    const place = event.target.closest?.(`[class*="st-key-${key}_"]`);
+    return place && new RegExp(`st-key-${key}_(\\w+)`).exec(place.className)?.[1];
+  };
   const hand = (event) => {
-    const place = event.target.closest?.('[class*="st-key-moves_"]');
-    const name = place && /st-key-moves_(\w+)/.exec(place.className)?.[1];
-    if (!name || page.hands.has(name)) return;
-    page.hands.add(name);
-    setTriggerValue('hand', [...page.hands].sort().join());
+    const moved = within(event, 'moves'), pointed = within(event, 'picture');
+    if (moved && !page.hands.has(moved)) {
+      page.hands.add(moved);
+      setTriggerValue('hand', [...page.hands].sort().join());
+    }
+    if (pointed && page.pointed !== pointed) {
+      page.pointed = pointed;
+      setTriggerValue('pointed', pointed);
+    }
   };
   const moves = ['pointerover', 'focusin', 'touchstart'];
   for (const each of moves) main.addEventListener(each, hand, { passive: true });
 
   const ask = () => setTriggerValue('rest', Date.now());
   if (waiting.size) resting = setTimeout(ask, REST);
-  const told = data.told;
   return () => {
     seen.disconnect();
     drawn.disconnect();

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from ..controls import parts
+from ..controls import held, parts
 from ..streamlit_workarounds import turns
 
 _watch = st.components.v2.component(
@@ -20,12 +20,12 @@ def watcher() -> None:
 
 
 def _draw() -> None:
-    waiting = parts.of_page().waiting() if st.session_state else []
     _watch(
         key="near",
-        data={"waiting": waiting},
+        data={"page": held.page(), "waiting": parts.of_page().waiting()},
         on_near_change=_came_near,
         on_hand_change=_hand_came,
+        on_pointed_change=_pointed,
         on_rest_change=_at_rest,
         height=1,
     )
@@ -46,6 +46,14 @@ def _came_near() -> None:
 def _hand_came() -> None:
     """A hand has come near a control in a picture: from now on it carries its positions."""
     parts.of_page().hands = _names(st.session_state["near"].get("hand"))
+    parts.run_what_reads()
+
+
+def _pointed() -> None:
+    """The pointer is in another picture: from now on it says how each cell comes about."""
+    said = st.session_state["near"].get("pointed")
+    if isinstance(said, str):
+        parts.of_page().pointed = said
     parts.run_what_reads()
 
 

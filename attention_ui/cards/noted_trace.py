@@ -20,9 +20,7 @@ class NotedTrace(Trace):
         self._reads, self._before = reads, before
 
     def _note(self, name: str | None) -> None:
-        if parts.is_drawing():
-            for one in self._reads[: self._before.get(name, len(self._reads))]:
-                parts.read(*one)
+        parts.read_all(self._reads[: self._before.get(name, len(self._reads))])
 
     def __getitem__(self, name: str) -> Step:
         self._note(name)

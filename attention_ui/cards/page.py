@@ -220,7 +220,6 @@ class Page:
         self.fold: Fold | None = None
         self.closing: Sequence[OfBoth] = ()
         self.about_weights = True
-        self._covered: tuple[Values, tuple, dict[str, str]] | None = None
 
     def card(self, name: str, title: str, words: str | OfBoth, **more: Any):
         """A card, whose function of the values and the trace yields what stands below its words.
@@ -277,15 +276,13 @@ class Page:
 
     def covers(self, step: str) -> str:
         """How a question covers a step now: "numbers", "shape", or "" for not at all."""
-        values = held.values()
-        guesses = tuple(parts.worth(("guess", one.key)) for one in self.asks)
-        if self._covered is None or self._covered[0] is not values or self._covered[1] != guesses:
-            found: dict[str, str] = {}
+        known = parts.of_page().known
+        if COVERED not in known:
             with parts.unnoted():
-                for one in self.asks:
-                    found |= one.covered()
-            self._covered = values, guesses, found
-        return self._covered[2].get(step, "")
+                known[COVERED] = {
+                    step: how for one in self.asks for step, how in one.covered().items()
+                }
+        return known[COVERED].get(step, "")
 
     def show(self) -> None:
         """Draw all of it: the last line of a page."""
@@ -342,6 +339,7 @@ class Page:
         put_ends(plain(self.trace()), self.output, self.published, others)
 
 
+COVERED = "covered"
 PAGE = "page"
 """The page that is open, as it was declared."""
 

@@ -175,9 +175,10 @@ def draw_picture(
         rows, marks, slots = _rows(layout, *chosen)
     else:
         key = (opened, lists is None or len(lists), now, drawn_at, chosen[-1])
-        if key not in tables:
-            remember(tables, key, _table(layout, *chosen))
-        rows, marks, slots = tables[key]
+        told = parts.read("told", name)
+        if (True, key) not in tables and (told, key) not in tables:
+            remember(tables, (told, key), _table(layout, *chosen, told))
+        rows, marks, slots = tables.get((True, key)) or tables[told, key]
     theme, paper = st.context.theme.type, held.values().paper
     look = (layout.alt, layout.sentence is not None, paper, *variant(marks, theme, slots))
     stops, count = _stops(name, carries, look) if carries else (None, 0)

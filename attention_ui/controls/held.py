@@ -93,8 +93,16 @@ def arrive(page: str, controls: Sequence[Control], known: Collection[str] = ()) 
     state[HERE] = (page, tuple(controls), values.read_by(_note))
     save()
     here = state[HERE][2]
-    parts.begin_page(same_page, bool(here.unread("card") or here.unread("paper")))
+    has_browser = "Mozilla" in st.context.headers.get("User-Agent", "")
+    all_at_once = bool(here.unread("card") or here.unread("paper"))
+    parts.begin_page(same_page, has_browser and not here.unread("paper"), all_at_once)
+    parts.of_page().values = here
     return here
+
+
+def page() -> str:
+    """The name of the page that is open."""
+    return st.session_state[HERE][0]
 
 
 def is_left(page: str) -> bool:
@@ -149,7 +157,7 @@ def _note(name: str) -> None:
 
 @parts.source("value")
 def _value(name: str) -> Any:
-    return st.session_state[HERE][2].unread(name)
+    return parts.of_page().values.unread(name)
 
 
 @parts.source("draft")
@@ -166,7 +174,7 @@ def _session(what: str) -> Any:
 
 def values() -> Values:
     """The values of this page's controls, also in a part of it that runs alone."""
-    return st.session_state[HERE][2]
+    return parts.of_page().values or st.session_state[HERE][2]
 
 
 def held() -> dict[str, str]:
@@ -308,7 +316,8 @@ def _understand_anew() -> None:
     """After what is held has changed: the values that it stands for now."""
     state = st.session_state
     page, controls, _ = state[HERE]
-    state[HERE] = (page, controls, understood(state[HELD], controls)[0].read_by(_note))
+    now = understood(state[HELD], controls)[0].read_by(_note)
+    state[HERE], parts.of_page().values = (page, controls, now), now
 
 
 def _try(texts: dict[str, str]) -> str | None:

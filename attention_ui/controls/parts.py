@@ -7,7 +7,7 @@ stale parts run that are near the visitor's eyes; the others wait until they com
 server has nothing else to do. Where nobody says what is near (no browser, on paper), nothing waits.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -56,6 +56,13 @@ def _has_a_hand(picture: str) -> bool:
     return hands is None or picture in hands
 
 
+@source("told")
+def _is_told(picture: str) -> bool:
+    """Whether a picture says of each cell how it comes about: once it is pointed at."""
+    here = of_page()
+    return here.hands is None or picture == here.pointed
+
+
 def is_drawing() -> bool:
     """Whether a page is being drawn: what a callback or a test asks, nobody shows."""
     return bool(of_page().noting)
@@ -63,9 +70,21 @@ def is_drawing() -> bool:
 
 def read(kind: str, name: str = "") -> Any:
     """What a source is worth; noted by the part that is being drawn."""
+    noting = of_page().noting
+    if noting and (kind, name) in noting[-1]:
+        return noting[-1][kind, name]
     now = worth((kind, name))
-    note((kind, name), now)
+    if noting:
+        noting[-1][kind, name] = now
     return now
+
+
+def read_all(each: Iterable[Source]) -> None:
+    """Note many sources."""
+    if noting := of_page().noting:
+        for one in each:
+            if one not in noting[-1]:
+                noting[-1][one] = worth(one)
 
 
 def note(one: Source, now: Any) -> None:
@@ -125,13 +144,17 @@ class Parts:
     """The parts that the browser has near; None where none has said."""
     hands: frozenset[str] | None = None
     """The pictures to whose control a hand has come; None where no browser has said."""
+    pointed: str = ""
+    """The picture that the pointer, or the keyboard, was in last."""
     all_at_once: bool = False
     """Whether nothing waits on this page: on paper, and where a card stands alone."""
     open: list[str] = field(default_factory=lambda: [AROUND])
     """The parts that are being drawn, the innermost last."""
     noting: list[Reads] = field(default_factory=list)
-    running: frozenset[str] | None = None
-    """The parts that the last callback has named."""
+    values: Any = None
+    """Those of the page's controls: see `held.values`."""
+    known: dict[str, Any] = field(default_factory=dict)
+    """What was worked out since the last change."""
 
     def stale(self) -> list[str]:
         """The parts that have to run, without those in a part that has to."""
@@ -188,13 +211,13 @@ def _opened(page: Parts) -> Parts:
     return page
 
 
-def begin_page(is_same: bool, all_at_once: bool = False) -> None:
+def begin_page(is_same: bool, has_browser: bool, all_at_once: bool) -> None:
     """At the top of a page that is drawn whole. What is near is known of the page that was there
-    before.
+    before; a browser will say where a hand is.
     """
-    before = of_page()
-    near, hands = (before.near, before.hands) if is_same else (None, None)
-    begun = _opened(Parts(near=near, hands=hands, all_at_once=all_at_once))
+    before = of_page() if is_same else Parts(hands=frozenset() if has_browser else None)
+    begun = _opened(Parts(near=before.near, hands=before.hands, all_at_once=all_at_once))
+    begun.pointed = before.pointed
     begun.noting.append({})
 
 
@@ -252,6 +275,7 @@ def settle(name: str, one: Source) -> None:
 def run_what_reads() -> None:
     """At the end of a callback: run what is stale and near, and let the rest wait."""
     here = of_page()
+    here.known.clear()
     if here.drawn[AROUND].is_stale:
         st.rerun()
     stale = here.stale()

@@ -125,11 +125,11 @@ def open_lesson(name: str, controls: Sequence[Control], sidebar: Sequence[Contro
     """Open a page that is a lesson: its title, the question it answers, and one quiet line."""
     values = open_page(name, controls, sidebar)
     if values.card:
-        show_what_differs(values)
+        show_what_differs()
         return values
     here = lesson(name)
     parts.part("head", lambda: _head(here))
-    show_what_differs(values)
+    show_what_differs()
     if values.paper:
         hand_out.tasks()
     else:
@@ -155,16 +155,19 @@ def _head(here: Lesson) -> None:
         st.text(f"Sentence: {values.sentence}")
 
 
-def show_what_differs(values: Values) -> None:
+def show_what_differs() -> None:
     """Above a page's first picture: what could not be used, and what is drawn at random in place of
     what the example has.
     """
+    parts.part("notices", lambda: show_notices(parts.read("drawn", "instead")))
 
-    def draw() -> None:
-        now = held.values()
-        show_notices(random_fallback_notice(now) if SENTENCE.name in values else None)
 
-    parts.part("notices", draw)
+@parts.source("drawn")
+def _drawn_instead(_: str) -> str | None:
+    """What is said of random numbers in place of what the example has."""
+    with parts.unnoted():
+        values = held.values()
+        return random_fallback_notice(values) if SENTENCE.name in values else None
 
 
 def explained(words: str) -> str | None:

@@ -167,16 +167,18 @@ def table(
     lists: Lists | None = None,
     now: int = 0,
     click: int = 0,
+    told: bool = True,
 ) -> pa.Table:
     """All rows of a layout. `opened` is the cell whose arithmetic is open: it and what it is made
     of are outlined. `lists` are what a control in the picture changes, `now` its position. A cell
     that is clicked on is reported with `click`: with another number, so is the same cell again.
+    What each cell comes about by is `told` in a line, which takes most of a table's time.
     """
     rows = _Rows()
     numbers = numbers_of(layout.matrices)
     n_cells = sum(each.drawn.numel() for each in layout.matrices)
     for at in range(len(layout.matrices)):
-        _add_cells(rows, layout, at, numbers, n_cells <= MOST_POINTED, opened)
+        _add_cells(rows, layout, at, numbers, n_cells <= MOST_POINTED, opened, told)
     if layout.sentence is not None:
         _add_sentence(rows, layout.sentence, max(numbers, default=-1) + 1)
     for when, arrangement in ((ON_WIDE, layout.wide), (ON_NARROW, layout.narrow)):
@@ -228,6 +230,7 @@ def _add_cells(
     numbers: list[int],
     is_pointed: bool,
     opened: Open | None,
+    told: bool,
 ) -> None:
     matrix, trace = layout.matrices[at], layout.trace
     step, wide, narrow = matrix.step, layout.wide.boxes[at], layout.narrow.boxes[at]
@@ -255,7 +258,7 @@ def _add_cells(
         columns["tip"] = "Answer the question above first."
     else:
         columns |= _where(trace, matrix, own)
-        columns |= _told(layout.matrices, matrix, own, is_pointed)
+        columns |= _told(layout.matrices, matrix, own, is_pointed and told)
         if is_grid(matrix) and is_pointed:
             columns |= _meaning(trace, matrix)
         if is_pointed:

@@ -25,6 +25,11 @@ CARDS = """<style>
 [class*="st-key-picture_"] { position: relative; }
 [class*="st-key-drawn_"] { position: absolute; inset: 0; }
 [class*="st-key-drawn_"] [data-testid="stVegaLiteChart"] { overflow: hidden; mask: none; }
+/* What waits for its turn never shows old numbers as if they were new. */
+[data-waits] { position: relative; }
+[data-waits] > * { opacity: 0.08; }
+[data-waits]::after { content: "Catching up with what you changed …"; position: absolute;
+  top: 1.1rem; left: 1.25rem; color: light-dark(#5b6069, #a7abb5); font-size: 0.9rem; }
 /* Three spaces are its height: in a window, in a wide one, on a phone. */
 [class*="st-key-picture_"] > .stElementContainer:is(:nth-child(2), :nth-child(3)) { display: none; }
 @container (max-width: 565px) {
