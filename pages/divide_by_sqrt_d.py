@@ -1,7 +1,6 @@
 """Why divide by √d: how the spread of a dot product grows with the width, and what that does."""
 
 import streamlit as st
-from attention_ui.controls.part import part
 
 from attention_core.examples import EXAMPLES
 from attention_core.experiments.saturation import N_KEYS, trials_at
@@ -11,6 +10,7 @@ from attention_ui.cards.common_questions import largest_when_divided
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, moves, picture
 from attention_ui.controls import held
+from attention_ui.controls.parts import part
 from attention_ui.controls.shared import MAX_SEED
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
@@ -67,7 +67,7 @@ with card(
     else:
         with beside:
             control(lesson.LOOK)
-        part("look", look)
+        part("look", lambda: look(held.values()))
 
 with card(
     "three_divisors",

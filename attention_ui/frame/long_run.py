@@ -113,9 +113,9 @@ def put_run(run: Run) -> None:
         st.button(label, key=key, icon=f":material/{icon}:", on_click=then, args=(run,))
 
 
-def long_run(name: str, about: Hashable, work: Callable[[], Steps], **look: Any) -> Run:
+def long_run(name: str, about: Hashable, work: Callable[[], Steps], *more: Any, **look: Any) -> Run:
     """`run_of`, with its progress and buttons. After drawing what was found, call `go_on`."""
-    run = run_of(name, about, work, **look)
+    run = run_of(name, about, work, *more, **look)
     put_run(run)
     return run
 

@@ -68,7 +68,7 @@ def home() -> None:
     values = open_page("home", CONTROLS)
     if not values.card:
         st.title(HOME.title, anchor=False)
-        show_what_differs(values)
+        show_what_differs()
         show_tasks()
         first, *_ = EXAMPLES.values()
         is_first = values.sentence == first.inputs.sentence
