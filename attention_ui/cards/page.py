@@ -24,14 +24,15 @@ from attention_core.trace import Trace
 
 from ..controls import held, parts
 from ..controls.control import Control, Placed, Values
-from ..frame.ends import Answer, put_answers, put_ends, row
+from ..frame import ends
+from ..frame.ends import Answer, row
 from ..frame.long_run import Work, go_on, put_run
+from ..frame.near import watcher
 from ..frame.page import open_lesson
 from ..frame.rooms import module_of
 from .card import framed
 from .elements import Element, Picture, Row, note, put
 from .kept import kept
-from .near import watcher
 from .noted_trace import NotedTrace, noted, plain
 from .pinned import since_the_pin
 from .question import fingerprint_of, is_asked, put_question
@@ -329,14 +330,14 @@ class Page:
                 )
         shown = {step for each in found for step in each.shows}
         covered = frozenset(step for step in shown if parts.read("covers", step))
-        put_answers(found, titles, covered, self.about_weights)
+        ends.put_answers(found, titles, covered, self.about_weights)
 
     def _make_answers(self) -> list[Answer]:
         return [self.given(made) for made in self.closing]
 
     def _ends(self) -> None:
         others = self.given(self.others)
-        put_ends(plain(self.trace()), self.output, self.published, others)
+        ends.put_ends(plain(self.trace()), self.output, self.published, others)
 
 
 COVERED = "covered"

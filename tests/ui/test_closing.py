@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from attention_core.examples import EXAMPLES
-from attention_ui.cards import show
-from attention_ui.controls import held
+from attention_ui.cards import page, show
+from attention_ui.cards.kept import Kept
 from attention_ui.frame import contents, ends
 from attention_ui.frame.basics import takes
 from attention_ui.words import percent
@@ -63,8 +63,8 @@ def by_script(lesson, link, change=None):
             change(traces[-1])
         return traces[-1]
 
-    def answered(each, covered=frozenset(), **_):
-        told.extend(each(held.values()) if callable(each) else each)
+    def answered(each, _, covered, *__):
+        told.extend(each)
         covers.update(covered)
 
     def ended(trace, *_, **__):
@@ -72,9 +72,11 @@ def by_script(lesson, link, change=None):
 
     with (
         patch.object(room, "trace_of", noted),
-        patch.object(ends, "ends", ended),
-        patch.object(ends, "answers", answered),
+        patch.object(ends, "put_ends", ended),
+        patch.object(ends, "put_answers", answered),
+        patch.object(page, "kept", Kept(1 << 26)),
         patch.object(show, "picture", lambda *_, **__: None),
+        patch.object(show, "put_picture", lambda *_, **__: None),
     ):
         at = stands(visit(lesson, **link))
     return SimpleNamespace(trace=(traces or given)[0], values=chosen(at)), told, covers
