@@ -105,14 +105,14 @@ class Folder:
         by_tensor = index.get("weight_map")
         if not isinstance(by_tensor, dict) or not by_tensor:
             raise ModelRefused(f"{INDEX} in {self.path.name} names no files")
-        found = []
+        found, there = [], {file.name for file in self.path.iterdir()}
         for name in dict.fromkeys(map(str, by_tensor.values())):
             if Path(name).name != name or not name.endswith(".safetensors") or "\\" in name:
                 raise ModelRefused(
                     f"{INDEX} in {self.path.name} names {quoted(name)}, but all weights must be in "
                     "safetensors files of this folder"
                 )
-            if not (self.path / name).exists():
+            if name not in there:
                 raise ModelRefused(f"{quoted(name)} is missing in {self.path.name}")
             found.append(self.path / name)
         return found

@@ -7,6 +7,7 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -141,25 +142,32 @@ def open_model(path: str | Path, *, kept_bytes: int = KEPT_BYTES) -> Model:
     for a model that is broken, incomplete, or computed in a way that is not known here.
     """
     path = Path(path)
-    if path.is_dir():
-        return _from_folder(path, kept_bytes)
-    if not path.is_file():
-        raise ModelRefused(f"there is no file and no folder {path.name}")
-    if path.suffix.lower() == ".gguf":
-        return _from_gguf(path, kept_bytes)
+    name = quoted(path.name)
+    try:
+        if path.is_dir():
+            return _from_folder(path, kept_bytes)
+        if not path.is_file():
+            raise ModelRefused(f"there is no file and no folder {name}")
+        if path.suffix.lower() == ".gguf":
+            return _from_gguf(path, kept_bytes)
+    except OSError as error:
+        raise ModelRefused(f"{name} cannot be read: {error.strerror}") from error
     raise ModelRefused(
-        f"{path.name} is no model that can be read: give a .gguf file, or a folder with "
-        "config.json, tokenizer.json and weights in safetensors files"
+        f"{name} is no model that can be read: give a .gguf file, or a folder with config.json, "
+        "tokenizer.json and weights in safetensors files"
     )
 
 
 def _from_folder(path: Path, kept_bytes: int) -> Model:
     folder = Folder(path)
-    described = by_config.described(folder.config)
-    described = by_config.Described(
-        described.family, described.settings, _as_written(described.names, folder)
-    )
-    _check_tensors(folder, described.settings, described.names)
+    try:
+        described = _as_written(by_config.described(folder.config), folder)
+        _check_tensors(folder, described.settings, described.names)
+    except ModelRefused as error:
+        unsaid = ", ".join(by_config.sizes_left_out(folder.config))
+        if not unsaid:
+            raise
+        raise ModelRefused(f"{error}. config.json does not say {unsaid}") from error
     tokenizer = from_json(folder.tokenizer)
     _check_tokenizer(tokenizer, described.settings)
     return Model(path.resolve().name, folder, described, tokenizer, None, kept_bytes)
@@ -176,23 +184,30 @@ def _from_gguf(path: Path, kept_bytes: int) -> Model:
     return Model(name, file, described, tokenizer, file.most_common_kind().words, kept_bytes)
 
 
-def _as_written(names: Names, folder: Folder) -> Names:
-    """Names without what they begin with, where the folder's do without."""
-    first = names.once["token_table"].name
-    beginning = first.partition(".")[0] + "."
-    known = folder.tensor_names()
-    if first in known or first.removeprefix(beginning) not in known:
-        return names
+def _as_written(described: by_config.Described, folder: Folder) -> by_config.Described:
+    """What a file says, with the names that the folder's tensors have: some do without what names
+    begin with, and BERT's norms have older ones. Where a table of its own for the next token, or
+    for none but it, stands there, it is used whatever the file says, as `transformers` does.
+    """
+    names, settings, known = described.names, described.settings, folder.places
+    beginning = names.beginning
 
-    def bare(tensors: Mapping[str, Where]) -> dict[str, Where]:
-        return {
-            ours: Where(each.name.removeprefix(beginning), each.turned, each.third)
-            for ours, each in tensors.items()
-        }
+    def written(where: Where) -> Where:
+        older = where.name.replace("Norm.weight", "Norm.gamma").replace("Norm.bias", "Norm.beta")
+        for name in (where.name, older):
+            for each in (name, name.removeprefix(beginning)):
+                if each.format(0) in known:
+                    return replace(where, name=each)
+        return where
 
-    escaped = re.escape(beginning)
-    ignored = tuple(each.removeprefix(escaped) for each in names.ignored)
-    return Names(bare(names.once), bare(names.of_layer), ignored)
+    once = {ours: written(where) for ours, where in names.once.items()}
+    if settings.tied and (own := once.get("W_unembed")) and own.name in known:
+        if once["token_table"].name in known:
+            settings = replace(settings, tied=False)
+        else:
+            once["token_table"] = own
+    of_layer = {ours: written(where) for ours, where in names.of_layer.items()}
+    return replace(described, settings=settings, names=replace(names, once=once, of_layer=of_layer))
 
 
 def _check_tensors(source: Source, settings: Settings, names: Names) -> None:
@@ -227,11 +242,9 @@ def _check_tensors(source: Source, settings: Settings, names: Names) -> None:
                 f"{quoted(name)} in {source.path.name} is {has}, but by its settings it must be "
                 f"{needs}"
             )
-    ignored = [*names.ignored]
-    if settings.tied and "W_unembed" in names.once:
-        ignored.append(re.escape(names.once["W_unembed"].name))
     for name in sorted(known - set(wanted)):
-        if not any(re.fullmatch(pattern, name) for pattern in ignored):
+        bare = name.removeprefix(names.beginning)
+        if not any(re.fullmatch(pattern, bare) for pattern in names.ignored):
             raise ModelRefused(
                 f"{source.path.name} has a tensor {quoted(name)}, which is not known here: the "
                 "model may be computed in another way"

@@ -11,17 +11,30 @@ LONGEST_WORD = 200
 """Characters of a token that is made of two: more would take long to try."""
 ENDINGS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 REST = r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+LLAMA_3 = rf"{ENDINGS}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}{{1,3}}|{REST}"
 CUTS = {
     "gpt-2": None,
-    "gpt2": None,
     "smollm": "digits",
-    "llama-bpe": rf"{ENDINGS}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}{{1,3}}|{REST}",
+    "llama-bpe": LLAMA_3,
+    "smaug-bpe": LLAMA_3,
     "qwen2": rf"{ENDINGS}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}|{REST}",
 }
 """How text is cut before it is merged to tokens, by the name that a file gives it.
 
 Source: https://github.com/ggml-org/llama.cpp, src/llama-vocab.cpp.
 """
+_ALSO = {
+    "gpt-2": "gpt2 phi-2 jina-es jina-de jina-v2-es jina-v2-de gigachat a.x-4.0 mellum modern-bert "
+    "exaone4 mpt olmo jais trillion granite-docling",
+    "smollm": "starcoder refact command-r codeshell exaone minerva-7b",
+    "llama-bpe": "llama3 llama-v3 falcon3 falcon-h1 pixtral midm-2.0 lfm2 jina-v5-nano",
+    "smaug-bpe": "dbrx",
+    "qwen2": "deepseek-r1-qwen kormo f2llmv2 megrez stablelm2 hunyuan grok-2",
+}
+SAME_CUT = {each: each for each in CUTS} | {
+    other: each for each, others in _ALSO.items() for other in others.split()
+}
+"""The names of tokenizers whose text is cut, and merged, as that of one in `CUTS`."""
 CONTROL, OWN = 3, 4
 """Kinds of tokens: those that steer a model, and those that whoever made it has added."""
 
@@ -52,7 +65,7 @@ def from_fields(fields: Mapping[str, object], place: str) -> Tokenizer:
     made.add_special_tokens(control)
     made.add_tokens([word for word in own if not LIKE_CONTROL.fullmatch(word)])
     made.encode_special_tokens = True
-    begins = not is_bytes or fields.get("tokenizer.ggml.pre") == "llama-bpe"
+    begins = not is_bytes or SAME_CUT[about.text("pre")] == "llama-bpe"
     beginning = about.control("bos", len(words), default=begins)
     end = about.control("eos", len(words), default=False)
     return Tokenizer(made, "bytes" if is_bytes else "sentencepiece", beginning, end)
@@ -60,11 +73,12 @@ def from_fields(fields: Mapping[str, object], place: str) -> Tokenizer:
 
 def _byte_level(tokenizers, about: "_Fields", words: Sequence[str]):
     """Bytes that are merged to tokens, as GPT-2 has it."""
-    pre = about.text("pre")
-    if pre not in CUTS:
+    named = about.text("pre")
+    pre = SAME_CUT.get(named)
+    if pre is None:
         raise ModelRefused(
-            f"tokenizer.ggml.pre in {about.place} is “{quoted(pre)}”: a text is cut in this way by "
-            f"none of those that are known here, {', '.join(CUTS)}"
+            f"tokenizer.ggml.pre in {about.place} is “{quoted(named)}”: a text is cut in this way "
+            f"by none of those that are known here, {', '.join(CUTS)}"
         )
     merges = [tuple(each.split(" ")) for each in about.texts("merges")]
     if not all(len(pair) == 2 for pair in merges):

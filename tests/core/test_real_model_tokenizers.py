@@ -83,6 +83,30 @@ def test_a_tokenizer_by_merges_cuts_as_the_one_it_was_written_from(text):
     assert read.encode(text) == found
 
 
+@pytest.mark.parametrize(
+    ("pre", "same"),
+    [
+        ("deepseek-r1-qwen", "qwen2"),
+        ("megrez", "qwen2"),
+        ("llama3", "llama-bpe"),
+        ("llama-v3", "llama-bpe"),
+        ("pixtral", "llama-bpe"),
+        ("refact", "smollm"),
+        ("phi-2", "gpt-2"),
+    ],
+)
+def test_other_names_of_a_tokenizer_cut_as_it_does(pre, same):
+    made = trained(byte_level=True)
+    merges = [" ".join(pair) for pair in json.loads(made.to_str())["model"]["merges"]]
+    text = "  the tower's 12345 TOWERS\n\n é"
+    found, wanted = (
+        from_fields(fields_of(made, "gpt2", pre=each, merges=merges, bos_token_id=1), "some.gguf")
+        for each in (pre, same)
+    )
+    assert found.encode(text) == wanted.encode(text)
+    assert (found.encode(text).ids[0] == 1) == (same == "llama-bpe")
+
+
 def test_pieces_show_what_stands_in_the_text():
     made = trained(byte_level=True)
     ours = from_json(json.loads(made.to_str()))
