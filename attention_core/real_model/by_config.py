@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from ..files.refused import ModelRefused
 from ..mechanism.options import is_number
-from ..mechanism.said import Said
 from .names import BERT, GEMMA, GPT2, LLAMA, Names
 from .rotary import PLACES, rotary, turning, whole
+from .said import Said
 from .settings import Settings, one_over_root
 
 ACTIVATIONS = {
@@ -304,6 +304,8 @@ def _gpt2(said: Said) -> Described:
 
 
 def _bert(said: Said) -> Described:
+    for name in ("num_key_value_heads", "head_dim"):
+        said.take(name, "left out", lambda _: False, None)
     sizes = _sizes(said)
     said.must("is_decoder", False, "models of this kind are read the other way")
     said.must("position_embedding_type", "absolute", "each place has a vector of its own here")

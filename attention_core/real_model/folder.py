@@ -6,8 +6,10 @@ Only these are read, and none of them can hold anything that runs.
 
 import json
 import math
+import os.path
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import torch
@@ -36,17 +38,22 @@ class Place:
 
 
 class Folder:
-    """A folder of a model, opened. Raises ModelRefused, in words, for what is missing in it or
-    broken.
+    """A folder of a model, or one file of its weights with what stands beside it, opened. Raises
+    ModelRefused, in words, for what is missing in it or broken.
     """
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self.config = read_json(path / "config.json", LARGEST_CONFIG)
+        self.path, is_folder = path, os.path.isdir(path)
+        self.config_file = (path if is_folder else path.parent) / "config.json"
         self.places: dict[str, Place] = {}
-        self.files = self._files()
+        self.files = self._files() if is_folder else [path]
         for file in self.files:
             self._look_into(file)
+
+    @cached_property
+    def config(self) -> dict[str, object]:
+        """What `config.json` says."""
+        return read_json(self.config_file, LARGEST_CONFIG)
 
     @property
     def tokenizer(self) -> dict[str, object]:
@@ -61,16 +68,20 @@ class Folder:
         """The shape of a tensor."""
         return self.places[name].shape
 
-    def matrix(self, name: str, rows: Sequence[int] | None = None) -> Tensor:
-        """A tensor in float32; with `rows`, only these of it. Raises ModelRefused where its numbers
-        are of a kind that is not read, or the file has changed since it was opened.
-        """
+    def check_kind(self, name: str) -> None:
+        """Raises ModelRefused where a tensor's numbers are of a kind that is not read."""
         place = self.places[name]
         if place.kind not in KINDS:
             raise ModelRefused(
                 f"{quoted(name)} in {place.file.name} has numbers of kind {quoted(place.kind)}: "
                 f"{', '.join(KINDS)} are read"
             )
+
+    def matrix(self, name: str, rows: Sequence[int] | None = None) -> Tensor:
+        """A tensor in float32; with `rows`, only these of it. Raises ModelRefused where the file
+        has changed since it was opened.
+        """
+        place = self.places[name]
         try:
             with opened(place.file) as file:
                 if rows is None:

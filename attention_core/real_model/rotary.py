@@ -1,9 +1,11 @@
 """By how much pairs of columns turn, as the files of models say it."""
 
+import math
+from collections.abc import Sequence
+
 from ..files.refused import ModelRefused
-from ..mechanism.builder import Slowed
 from ..mechanism.options import is_number
-from ..mechanism.said import Said
+from .said import Said
 from .settings import rates
 
 HOW = ("default", "linear", "llama3")
@@ -52,11 +54,27 @@ def turning(
         factor = said.number("factor")
         plain = tuple(rate / factor for rate in plain)
     if how == "llama3":
-        numbers = [said.number(name) for name in SLOWING]
+        factor, low, high = (said.number(name) for name in SLOWING)
+        if high <= low:
+            raise ModelRefused(f"{SLOWING[2]} in {said.place} is {high}, but must be above {low}")
         places = said.number(PLACES, longest)
-        try:
-            plain = Slowed(*numbers, longest if known else places).rates(base, n_pairs)
-        except ValueError as error:
-            raise ModelRefused(f"{said.place}: {error}") from error
+        plain = _slowed(plain, factor, low, high, longest if known else places)
     said.rest([*SLOWING, PLACES, *UNREAD.split()])
     return base, plain
+
+
+def _slowed(
+    plain: Sequence[float], factor: float, low: float, high: float, places: float
+) -> tuple[float, ...]:
+    """Rates of which the slow ones are `factor` times slower: of pairs that turn less than `low`
+    times over the `places` that a model was first trained on. Those that turn more than `high`
+    times are left; in between, the one goes over into the other.
+
+    Source: Llama Team 2024, The Llama 3 Herd of Models; Meta's reference code, `apply_scaling`.
+    """
+    made = []
+    for rate in plain:
+        turns = places * rate / (2 * math.pi)
+        share = min(max((turns - low) / (high - low), 0.0), 1.0)
+        made.append(rate * (share + (1 - share) / factor))
+    return tuple(made)

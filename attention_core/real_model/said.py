@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from ..files.refused import ModelRefused
 from ..files.tensor_file import quoted
-from .builder import BASES, is_base
-from .options import is_number
+from ..mechanism.builder import BASES, is_base
+from ..mechanism.options import is_number
 
 _REQUIRED = object()
 
@@ -18,12 +18,7 @@ class Said:
     def __init__(self, values: Mapping[str, object], place: str) -> None:
         self.place = place
         self.values = {name: value for name, value in values.items() if value is not None}
-        self._null = {name for name, value in values.items() if value is None}
         self._left = set(self.values)
-
-    def is_null(self, name: str) -> bool:
-        """Whether a setting is there and says that there is nothing."""
-        return name in self._null
 
     def take(
         self, name: str, words: str, fits: Callable[[object], bool], default: object = _REQUIRED
@@ -51,9 +46,10 @@ class Said:
         fits = lambda n: is_number(n, float) and 1e-30 < n < 1e30  # noqa: E731
         return self.take(name, "a number above 0", fits, default)
 
-    def base(self, name: str, default: object = _REQUIRED) -> float:
+    def base(self, name: str, default: object = _REQUIRED) -> float | None:
         """The base of rotary positions."""
-        return float(self.take(name, BASES, is_base, default))
+        found = self.take(name, BASES, is_base, default)
+        return found if found is None else float(found)
 
     def flag(self, name: str, default: object = _REQUIRED) -> bool:
         """True or false."""
