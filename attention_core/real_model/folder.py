@@ -22,6 +22,8 @@ LARGEST_CONFIG = 2**20
 LARGEST_INDEX = 16 * 2**20
 LARGEST_TOKENIZER = 64 * 2**20
 """Bytes. That of a vocabulary of 260,000 words has 35 million."""
+MOST_VALUES = 500_000
+"""In a file of settings. The index of a model with 100,000 tensors has as many."""
 KINDS = ("F32", "F16", "BF16")
 """The kinds of numbers that are read, as a safetensors file calls them."""
 INDEX = "model.safetensors.index.json"
@@ -56,9 +58,9 @@ class Folder:
         return read_json(self.config_file, LARGEST_CONFIG)
 
     @property
-    def tokenizer(self) -> dict[str, object]:
-        """What `tokenizer.json` says."""
-        return read_json(self.path / "tokenizer.json", LARGEST_TOKENIZER)
+    def tokenizer(self) -> bytes:
+        """The content of `tokenizer.json`: whoever makes one of it reads it, within bounds."""
+        return _content(self.path / "tokenizer.json", LARGEST_TOKENIZER)
 
     def tensor_names(self) -> list[str]:
         """The names of all tensors."""
@@ -150,20 +152,34 @@ def read_json(path: Path, largest: int) -> dict[str, object]:
     """What a file of settings says. Raises ModelRefused, in words, where it is missing, larger than
     it may be, or no settings by name.
     """
-    where = f"{path.name} in {path.parent.name}"
-    if not path.exists():
-        raise ModelRefused(f"there is no {where}")
+    where, content = _called(path), _content(path, largest)
+    # Before any of it is read: each may become an object of 60 bytes or more.
+    n_values = sum(map(content.count, (b",", b"[", b"{")))
+    if n_values > MOST_VALUES:
+        raise ModelRefused(f"{where} has {n_values:,} values, but at most {MOST_VALUES:,} are read")
     try:
-        content = first_bytes(path, largest + 1)
-        if len(content) > largest:
-            raise ModelRefused(f"{where} has more than {largest:,} bytes")
         found = json.loads(content)
     except RecursionError as error:
         raise ModelRefused(f"{where} cannot be read: it is nested too deeply") from error
-    except ModelRefused:
-        raise
     except ValueError as error:
         raise ModelRefused(f"{where} cannot be read: {quoted(str(error))}") from error
     if not isinstance(found, dict):
         raise ModelRefused(f"{where} holds no settings by name")
     return found
+
+
+def _called(path: Path) -> str:
+    return f"{path.name} in {path.parent.name}"
+
+
+def _content(path: Path, largest: int) -> bytes:
+    """A file's bytes. Raises ModelRefused as `read_json` does."""
+    if not path.exists():
+        raise ModelRefused(f"there is no {_called(path)}")
+    try:
+        content = first_bytes(path, largest + 1)
+    except ValueError as error:
+        raise ModelRefused(f"{_called(path)} cannot be read: {quoted(str(error))}") from error
+    if len(content) > largest:
+        raise ModelRefused(f"{_called(path)} has more than {largest:,} bytes")
+    return content

@@ -171,7 +171,7 @@ def _from_folder(path: Path, kept_bytes: int) -> Model:
         if not unsaid:
             raise
         raise ModelRefused(f"{error}. config.json does not say {unsaid}") from error
-    tokenizer = from_json(folder.tokenizer)
+    tokenizer = from_json(folder.tokenizer, f"tokenizer.json in {path.name}")
     _check_tokenizer(tokenizer, described.settings)
     return Model(path.resolve().name, folder, described, tokenizer, None, kept_bytes)
 
