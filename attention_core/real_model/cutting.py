@@ -1,9 +1,9 @@
 """Cuts texts into a model's tokens, as a program of its own that `tokenizer.py` starts and may end.
 
 The rules of a `tokenizer.json` can make a text a billion times as long, or come to no end, and the
-library that follows them cannot be stopped. Here they take this program along, and nothing else: it
-has only so much memory, and whoever asks holds a clock. It reads what the file says, then a question
-a line, and answers each with a line, all in JSON.
+library that follows them cannot be stopped. Here they take this program along, and nothing else:
+it has so much memory and time, and whoever asks has a clock too. It reads what the file says, then
+a question a line, and answers each with a line, all in JSON.
 """
 
 import json

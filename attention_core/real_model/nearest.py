@@ -33,8 +33,11 @@ def nearest(model: Model, vector: Tensor, n: int) -> list[Near]:
         tokens = torch.cat([tokens, torch.arange(first, last)])
         best, at = best.topk(min(n, len(best)))
         tokens = tokens[at]
-    return [Near(int(token), float(each)) for token, each in zip(tokens, best, strict=True)
-            if each > -torch.inf]
+    return [
+        Near(int(token), float(each))
+        for token, each in zip(tokens, best, strict=True)
+        if each > -torch.inf
+    ]
 
 
 def added_up(model: Model, terms: Sequence[tuple[int, int]]) -> Tensor:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-import torch
 from torch import Tensor
 
 from ..files.tensor_file import quoted
@@ -30,7 +29,7 @@ def not_finite(found: Run, logits: Tensor | None = None) -> str:
     told = ", ".join(words for name in names if (words := _of_tensor(found.model, name)))
     file = found.model.source.path.name
     return f"{where} this model’s numbers become nan (not a number) or infinite: " + (
-        f"{file} holds {told}."
+        f"“{file}” holds {told}."
         if told
         else "its weights are finite, but sums of them are larger than 3.4e38."
     )
@@ -43,8 +42,7 @@ def _of_tensor(model: Model, name: str) -> str:
         n_nan += int(part.isnan().sum())
         n_infinite += int(part.isinf().sum())
     told = [f"{n_nan:,} nan"] * (n_nan > 0) + [f"{n_infinite:,} infinite"] * (n_infinite > 0)
-    numbers = "number" if n_nan + n_infinite == 1 else "numbers"
-    return f"{' and '.join(told)} {numbers} in {quoted(model.where(name).name)}" if told else ""
+    return f"{' and '.join(told)} in {quoted(model.where(name).name)}" if told else ""
 
 
 def _parts(model: Model, name: str) -> Iterator[Tensor]:

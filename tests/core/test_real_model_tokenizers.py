@@ -125,9 +125,8 @@ def test_of_a_character_of_several_tokens_each_says_which_part_it_is():
     made = trained(byte_level=True)
     ours = from_json(json.loads(made.to_str()))
     found = ours.encode("a 😀好é")
-    assert found.pieces[-9:] == (
-        *("😀‹1/4›", "😀‹2/4›", "😀‹3/4›", "😀‹4/4›", "好‹1/3›", "好‹2/3›", "好‹3/3›", "é‹1/2›", "é‹2/2›"),
-    )  # fmt: skip
+    parts = [f"{of}‹{part}/{n}›" for of, n in [("😀", 4), ("好", 3)] for part in range(1, n + 1)]
+    assert found.pieces[-9:] == (*parts, "é‹1/2›", "é‹2/2›")
     first, *_, last = found.ids[-9:-5]  # by itself a token says what can be known of it
     assert (ours.piece(first), ours.piece(last)) == ("‹F0…›", "‹…80›")
     # one token may end a character and begin another
@@ -160,7 +159,21 @@ ADDED = ["the", "low tower", "é", "日本", "\n\n", "  ", "12", "ower", "don't"
 def tried(seed):
     """Texts of what is added, of what stands around it, and of blanks."""
     draw = random.Random(seed)
-    others = [" ", "  ", "\n", "\n\n", "a", "the lowest", "x", "1", "The", "e\u0301", "😀", ".", "\t"]
+    others = [
+        " ",
+        "  ",
+        "\n",
+        "\n\n",
+        "a",
+        "the lowest",
+        "x",
+        "1",
+        "The",
+        "e\u0301",
+        "😀",
+        ".",
+        "\t",
+    ]
     return ["".join(draw.choices([*ADDED, *others], k=draw.randint(1, 8))) for _ in range(25)]
 
 
@@ -180,8 +193,8 @@ def test_added_tokens_of_all_kinds_are_those_of_the_library(flags, byte_level, s
         found = ours.encode(text)
         assert list(found.ids) == made.encode(text).ids, text
         for token, piece in zip(found.ids, found.pieces, strict=True):
-            content = made.get_added_tokens_decoder().get(token)
-            assert content is None or piece == content.content
+            written = made.id_to_token(token)
+            assert piece == written or written not in ADDED
 
 
 @pytest.mark.parametrize("prefix", [True, False])
@@ -229,6 +242,7 @@ def test_what_was_added_to_a_file_matches_the_text_as_it_is_typed():
 
 
 # --- what costs much -----------------------------------------------------------------------------
+
 
 def replaced(content):
     return {"type": "Replace", "pattern": {"String": "t"}, "content": content}

@@ -32,7 +32,7 @@ def next_tokens(found: Seen, without: Seen | None) -> Chart:
     """Bars of the likeliest next tokens: in blue the whole model's, and in each an orange tick
     where it ends when something is switched off.
     """
-    piece = found.run.model.tokenizer.piece
+    label = found.run.model.tokenizer.label
     left = (without or found).chances
     best = found.chances.topk(min(MOST, len(left))).indices.tolist()
     if without is not None:
@@ -43,7 +43,7 @@ def next_tokens(found: Seen, without: Seen | None) -> Chart:
         chance, now = float(found.chances[token]), float(left[token])
         text = percent(chance) if without is None else f"{percent(chance)} → {percent(now)}"
         ends = {"chance": chance, "left": now, "end": max(chance, now)}
-        name = visible(piece(token))
+        name = label(token)
         rows.append({"place": place, "token": name, **ends, "text": text})
     spec = deepcopy(_bars())
     spec["params"] = [{"name": "tokens", "value": [row["token"] for row in rows]}]
@@ -88,11 +88,11 @@ def after_each_layer(found: Seen, pieces: Sequence[str]) -> Chart:
     first = n - ids.shape[1]
     every = 1 if n_layers < MOST_ROWS else 2
     drawn = [*range(n_layers, -1, -every)][::-1]  # the last among them
-    piece = model.tokenizer.piece
+    label = model.tokenizer.label
     rows = [
         {
             **{"layer": layer, "place": place, "token": visible(pieces[place])},
-            **{"says": visible(piece(int(ids[layer, place - first]))), "chance": chance},
+            **{"says": label(int(ids[layer, place - first])), "chance": chance},
             "shade": palette.FAINT + (palette.FULL - palette.FAINT) * chance**0.5,
             "after": f"layer {layer - 1}" if layer else "the embedding alone",
         }

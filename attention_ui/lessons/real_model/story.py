@@ -44,8 +44,7 @@ def story(values: Values, found: Seen) -> None:
             label = f"{pair[0]} or {pair[1]}?"
             st.button(label, key="tell_the_story", on_click=held.change, kwargs=told)
         return
-    piece = found.run.model.tokenizer.piece
-    yes, no = said(piece(asked)), said(piece(against))
+    yes, no = map(found.run.model.tokenizer.said, (asked, against))
     made = found.brought(asked, against)
     heads = made.heads
     best = heads[0]
@@ -258,7 +257,7 @@ def _of_the_rest(
             + (
                 f"“{yes[1]}” is still what comes first: this head alone does not carry the answer."
                 if says == yes[0]
-                else f"Now “{said(run.model.tokenizer.piece(says))}” comes first: the answer hung "
+                else f"Now “{run.model.tokenizer.said(says)}” comes first: the answer hung "
                 "on this head."
             )
         )
