@@ -19,7 +19,6 @@ from threading import Lock, Timer
 
 from ..files.refused import ModelRefused, needed
 from ..files.tensor_file import quoted
-from ..text.tokenizers import visible
 from . import cutting
 
 LONGEST_TEXT = 100_000
@@ -130,15 +129,6 @@ class Tokenizer:
         """
         (piece,) = in_their_text([self._content(token)])
         return piece
-
-    def label(self, token: int) -> str:
-        """A token by itself where there is little room, as `visible` writes it."""
-        return visible(self.piece(token)) if token in self else f"token {token}"
-
-    def said(self, token: int) -> str:
-        """A token by itself in a sentence: without the blank before it."""
-        piece = self.piece(token)
-        return visible(piece.strip() or piece) if token in self else piece
 
     def _content(self, token: int) -> bytes:
         """The bytes that a token stands for."""

@@ -103,10 +103,16 @@ def first() -> str:
     return next(name for name in choices() if not why_refused(name))
 
 
+def said(model: Model, token: int) -> str:
+    """A token by itself in a sentence: without the blank before it."""
+    piece = model.tokenizer.piece(token)
+    return visible(piece.strip() or piece) if token in model.tokenizer else piece
+
+
 def not_known(model: Model, found: Encoded) -> list[str]:
     """The words of a text that a model does not know, and what becomes of them."""
     told, stand_in = [], model.tokenizer.unknown
-    becomes = "" if stand_in is None else f"{model.tokenizer.said(stand_in)} stands for"
+    becomes = "" if stand_in is None else f"{said(model, stand_in)} stands for"
     for words, what in ((found.unknown, becomes), (found.left_out, "it never sees")):
         names = [f"“{visible(each)}”" for each in dict.fromkeys(words)]
         if len(names) > MOST_NAMED:

@@ -15,7 +15,7 @@ from ...cards.common_questions import one_of
 from ...cards.questions import Pick
 from ...controls.control import Values
 from ...frame.ends import Answer
-from ...frame.models import not_known
+from ...frame.models import not_known, said
 from ...words import listed, number, percent
 from .heads import strongest as strongest_heads
 from .lesson import (
@@ -185,12 +185,12 @@ def of_sinks(values: Values, found: Seen) -> str:
 def of_what_is_asked(values: Values, found: Seen) -> str:
     """Which number is taken apart: the logit of “Mary”, or how far it is above that of “John”."""
     asked, against = asked_of(values, found)
-    called = found.run.model.tokenizer.said
-    told = f"the logit of “{called(asked)}”"
+    model = found.run.model
+    told = f"the logit of “{said(model, asked)}”"
     if against is None:
         same = " (compared with itself there is nothing to see)" if values.against_token else ""
         return told + same
-    return f"{told}, minus that of “{called(against)}”"
+    return f"{told}, minus that of “{said(model, against)}”"
 
 
 def adds_up(found: Seen, made: Attribution) -> tuple[bool, str]:
@@ -232,7 +232,7 @@ def of_two_questions(values: Values, found: Seen) -> str:
     """
     asked, _ = asked_of(values, found)
     rival = rival_of(values, found)
-    yes, no = map(found.run.model.tokenizer.said, (asked, rival))
+    yes, no = (said(found.run.model, each) for each in (asked, rival))
     alone, other = found.brought(asked, None), found.brought(rival, None)
     apart = found.brought(asked, rival)
     most, first = alone.heads[0], apart.heads[0]
@@ -265,7 +265,7 @@ def of_its_tokens(values: Values, found: Seen, at: tuple[int, int]) -> str:
     best = [
         key for key in each.abs().argsort(descending=True)[:3].tolist() if abs(each[key]) > least
     ]
-    told = [f"“{said(pieces[key])}” (token {key}) {signed(float(each[key]))}" for key in best]
+    told = [f"“{said_piece(pieces[key])}” (token {key}) {signed(float(each[key]))}" for key in best]
     return f"Head {at[0]}.{at[1]} brought {signed(float(each.sum()))}: from {listed(told)}."
 
 
@@ -274,7 +274,7 @@ def of_what_is_off(values: Values, found: Seen, without: Seen) -> str:
     asked, against = asked_of(values, found)
     before, after = found.next_logits, without.next_logits
     chance, left = (float(each.chances[asked]) for each in (found, without))
-    name = found.run.model.tokenizer.said(asked)
+    name = said(found.run.model, asked)
     told = (
         f"Orange: what is left. “{name}” had {percent(chance)}, and has {percent(left)} without "
         f"{values.model_off}."
@@ -282,14 +282,14 @@ def of_what_is_off(values: Values, found: Seen, without: Seen) -> str:
     if against is None:
         return told
     gaps = [number(float(each[asked] - each[against]), 2) for each in (before, after)]
-    other = found.run.model.tokenizer.said(against)
+    other = said(found.run.model, against)
     return f"{told} Its logit was {gaps[0]} above that of “{other}”, and is {gaps[1]} above it now."
 
 
 def of_what_is_measured(values: Values, found: Seen) -> str:
     """What is measured again: a chance, or a difference of logits."""
     asked, against = asked_of(values, found)
-    name = found.run.model.tokenizer.said(asked)
+    name = said(found.run.model, asked)
     return f"the chance of “{name}”" if against is None else of_what_is_asked(values, found)
 
 
@@ -318,8 +318,8 @@ def where_it_turns(values: Values, found: Seen, changes: Tensor) -> str:
     first, last = layers[0], layers[-1]
     where = f"layer {first}" if first == last else f"layers {first} to {last}"
     told = (
-        f"At “{said(pieces[token])}” (token {token}), before {where}, the other text’s vector "
-        f"changes most: {_change(values, found, most)}."
+        f"At “{said_piece(pieces[token])}” (token {token}), before {where}, the other text’s "
+        f"vector changes most: {_change(values, found, most)}."
     )
     end = changes[:, found.last].abs()
     if token != found.last and end.max() > 0:
@@ -334,7 +334,7 @@ def _change(values: Values, found: Seen, change: float) -> str:
     return f"{signed(100 * change)} points" if is_chance else signed(change)
 
 
-def said(piece: str) -> str:
+def said_piece(piece: str) -> str:
     """A token in a sentence: without the blank before it."""
     return visible(piece.strip() or piece)
 

@@ -12,7 +12,7 @@ from ...controls.control import Control, Values
 from ...controls.fields import AsItIs
 from ...controls.widget import control
 from ...frame.ends import row
-from ...frame.models import TINY, choices, first, not_known, opened
+from ...frame.models import TINY, choices, first, not_known, opened, said
 from ...words import listed, number
 
 MOST_WORDS, LONGEST, SHOWN = 6, 120, 8
@@ -88,7 +88,7 @@ def _tokens_and_vectors(values: Values) -> None:
     found: dict[str, float] = {}  # a word is there with a blank before it and without: once here
     for each in nearest(model, vector, 2 * SHOWN + len(own)):
         if each.token not in own:
-            found.setdefault(model.tokenizer.said(each.token), each.cosine)
+            found.setdefault(said(model, each.token), each.cosine)
     if not found:
         st.text("The vectors of these words hold nan or infinite numbers: nothing is near those.")
         return
