@@ -15,11 +15,16 @@ LOCK := $(VENV).lock
 # Two processes; what the tests of a file share is made in one of them (tests/conftest.py).
 BOTH := -n 2 --dist loadgroup
 
-.PHONY: help run model check test fuzz bench shots clean set-up-to-run set-up-to-test
+# What most changes would break, in one process.
+QUICK := $(addprefix tests/,$(addprefix core/test_,trace.py operations.py oracle_each.py arithmetic.py) \
+           ui/test_controls.py test_every_page.py)
+
+.PHONY: help run model quick check test fuzz bench shots clean set-up-to-run set-up-to-test
 help:
 	@echo 'make run     set up what is missing, then open the app'
 	@echo '             PORT=8600 to choose the port, MODEL=path for a model of your own'
 	@echo 'make model   get SmolLM2, a real language model (98 MB), for the page "A real model"'
+	@echo 'make quick   set up what is missing, then what most changes would break (a minute)'
 	@echo 'make check   set up what is missing, then run ruff and the quick tests'
 	@echo 'make test    set up what is missing, then run ruff and the tests of every day (11 to 28 minutes)'
 	@echo '             ARGS="-k tokenize" for pytest, such as ARGS="-m \"not browser\""'
@@ -37,6 +42,9 @@ run: set-up-to-run
 
 model: set-up-to-run
 	$(VENV)/bin/python -m attention_explorer model
+
+quick: set-up-to-test
+	$(VENV)/bin/python -m pytest -m "not slow and not browser" $(QUICK) $(ARGS)
 
 check: set-up-to-test
 	$(VENV)/bin/python -m ruff check .
@@ -77,12 +85,13 @@ set-up-to-run set-up-to-test:
 	$(MAKE) --no-print-directory $(VENV)/.ready-to-$(@:set-up-to-%=%)
 
 # The two marks are newer than the requirements that they were installed from.
-$(VENV)/.ready-to-run: requirements.txt $(VENV)/pyvenv.cfg
+NEEDS := requirements.txt requirements-app.txt
+$(VENV)/.ready-to-run: $(NEEDS) $(VENV)/pyvenv.cfg
 	@echo 'Installing what the app needs into $(VENV) (PyTorch is large: this can take minutes) ...'
 	@$(PIP) -r requirements.txt
 	@touch $@
 
-$(VENV)/.ready-to-test: requirements-dev.txt requirements.txt $(VENV)/pyvenv.cfg
+$(VENV)/.ready-to-test: requirements-dev.txt requirements-model.txt requirements-notebook.txt $(NEEDS) $(VENV)/pyvenv.cfg
 	@echo 'Installing what the app and its tests need into $(VENV) (this can take minutes) ...'
 	@$(PIP) -r requirements-dev.txt
 	@touch $(VENV)/.ready-to-run $@

@@ -2,7 +2,12 @@
 want in this folder, are installed within the package, as `attention_explorer.served`.
 """
 
+import sys
+
 from setuptools import find_packages, setup
+
+if sys.version_info < (3, 11):  # older pips list versions of numpy, and do not tell why
+    sys.exit(f"This project needs Python 3.11 or newer, and this is {sys.version.split()[0]}.")
 
 SERVED = "attention_explorer.served"
 

@@ -147,5 +147,5 @@ def _no_streamlit() -> str:
 def _needs() -> list[str]:
     """What the app needs: as its package says, or in the project's own folder its list."""
     if HERE.parent == SERVED:
-        return (SERVED / "requirements.txt").read_text(encoding="utf-8").splitlines()
+        return (SERVED / "requirements-app.txt").read_text(encoding="utf-8").splitlines()
     return metadata.requires(NAME) or []

@@ -25,16 +25,19 @@ model = lesson.model_of(values)
 settings = model.settings
 going = begun(PAGE, lesson.whole(values), lambda: passes(lesson.whole(values)))
 found = going.found
+no_numbers = "" if found is None else words.of_what_is_no_number(found)
 
 with card("next", "What it says next", words.about_the_model(model)):
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         control(lesson.PROMPT, width=560)
         control(lesson.MODEL, width=230)
-    if told := words.typed_controls(values, model):
+    for told in words.not_as_typed(values, model):
         st.text(told)
     way_to_a_model()
     if found is None:
         st.progress(going.share, text=f"Your text goes through {settings.n_layers} layers …")
+    elif no_numbers:
+        st.text(no_numbers)
     elif settings.predicts:
         chart("next_tokens", charts.next_tokens(found, None), 480)
     else:
@@ -42,7 +45,7 @@ with card("next", "What it says next", words.about_the_model(model)):
     if found is not None:
         st.caption(words.of_its_sizes(model))
 
-if found is None:
+if found is None or no_numbers:
     st.empty()  # in the place of all that follows, which is of the text before
     go_on_with_page(going)
     st.stop()

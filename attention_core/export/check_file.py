@@ -15,8 +15,8 @@ OPENING = '''\
 
 or `python check_my_attention.py my_file.py:attention --causal`. It names the first property that
 does not hold, and what is likely wrong. Nothing leaves your computer. The command runs your code in
-a process of its own, and says so where it ends without a verdict, as by os._exit(0); check(...) in
-your own program ends with it, and then nothing was checked.
+a process of its own, for a minute at most (--seconds), and says so where that ends without a
+verdict, as by os._exit(0). check(...) in your own program ends with it, and has no limit of time.
 """
 '''
 START = """\
@@ -27,12 +27,9 @@ END = """\
 if __name__ == "__main__":
     sys.exit(with_verdict(main))
 """
-NAMES = (
-    *("own_code.trial", "light", "own_code.likely", "own_code.calling", "own_code.sentences"),
-    *("own_code.reading", "own_code.ways", "own_code.probe", "own_code.layer"),
-    *("own_code.function_lights", "own_code.diagnosis", "own_code.other_shapes"),
-    *("own_code.module_lights", "own_code.report", "own_code.checking", "own_code.command"),
-)
+OWN = "likely calling sentences opened subjects naming report checking command"
+NAMES = ("own_code.trial", "light", "measures", "own_code.reading")
+NAMES += tuple(f"own_code.{name}" for name in OWN.split())
 PARTS = tuple(import_module(f"..lights.{name}", __package__) for name in NAMES)
 """The modules that the file is made of, each after those that it needs."""
 

@@ -9,6 +9,7 @@ Source: https://github.com/ggml-org/ggml, docs/gguf.md.
 
 import math
 import struct
+import sys
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,6 +27,10 @@ from .tensor_file import quoted
 MAGIC = b"GGUF"
 LARGEST_FRONT = 64 * 2**20
 """Bytes before the tensors: a vocabulary of 260,000 words and its merges take some 15 million."""
+LARGEST_VALUES = 160 * 2**20
+"""Bytes that all it says may take as Python's objects: a number of one byte becomes one of up to
+32, and a place in a list. Those of 260,000 words and their merges take some 90 million."""
+BYTES_OF_NUMBER = 40
 MOST_FIELDS, MOST_TENSORS = 10_000, 100_000
 LONGEST_NAME = 1_000
 LARGEST = 2**31
@@ -116,6 +121,9 @@ class GgufFile:
         """The shape of a tensor."""
         return self.places[name].shape
 
+    def check_kind(self, name: str) -> None:
+        """All kinds of numbers that a front may name are read."""
+
     def tensor_names(self) -> list[str]:
         """The names of all tensors."""
         return list(self.places)
@@ -156,7 +164,7 @@ class _Front:
 
     def __init__(self, name: str, file: BinaryIO, size: int) -> None:
         self.name, self.file, self.size = name, file, size
-        self.left = min(size, LARGEST_FRONT)
+        self.left, self.room = min(size, LARGEST_FRONT), LARGEST_VALUES
 
     def read(self) -> tuple[dict[str, object], dict[str, Place]]:
         if self.bytes(4) != MAGIC:
@@ -243,6 +251,8 @@ class _Front:
         if kind not in CODES:
             raise ModelRefused(f"{quoted(name)} in {self.name} is a list of what is not read here")
         code = CODES[kind]
+        self.check(count * struct.calcsize(code))
+        self.take(count * BYTES_OF_NUMBER)
         content = self.bytes(count * struct.calcsize(code))
         return [each != 0 for each in content] if code == "?" else array(code, content).tolist()
 
@@ -254,7 +264,11 @@ class _Front:
 
     def string(self) -> str:
         (length,) = self.unpack("Q")
-        return self.bytes(length).decode("utf-8", "replace")
+        self.check(length)
+        self.take(4 * length)  # as many as it may become
+        text = self.bytes(length).decode("utf-8", "replace")
+        self.take(sys.getsizeof(text) + 8 - 4 * length)
+        return text
 
     def unpack(self, code: str) -> tuple:
         return struct.unpack(f"<{code}", self.bytes(struct.calcsize(f"<{code}")))
@@ -263,6 +277,15 @@ class _Front:
         self.check(count)
         self.left -= count
         return self.file.read(count)
+
+    def take(self, n_bytes: int) -> None:
+        """Room for what becomes an object of Python."""
+        self.room -= n_bytes
+        if self.room < 0:
+            raise ModelRefused(
+                f"what {self.name} says before its tensors takes more than {LARGEST_VALUES:,} "
+                "bytes of memory"
+            )
 
     def check(self, count: int) -> None:
         if count <= self.left:

@@ -5,7 +5,12 @@ from types import ModuleType
 
 
 class ModelRefused(ValueError):
-    """A model is not opened, and why, in the words of its reader."""
+    """A model is not opened, and why, in the words of its reader. What would move a cursor, such as
+    in the name of a file, is escaped.
+    """
+
+    def __init__(self, words: str) -> None:
+        super().__init__("".join(c if c.isprintable() else repr(c)[1:-1] for c in words))
 
 
 def needed(name: str, what_for: str) -> ModuleType:

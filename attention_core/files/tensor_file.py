@@ -73,14 +73,6 @@ def read_numbers(path: Path) -> dict[str, Numbers]:
     return found
 
 
-def shapes(path: Path) -> dict[str, tuple[int, ...]]:
-    """The shape of each tensor in a file, by name: only the header is read, however large the file
-    is. Raises ValueError as `opened` does.
-    """
-    with opened(path) as file:
-        return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
-
-
 @contextmanager
 def opened(path: Path) -> Iterator["safe_open"]:
     """A file of tensors, each of which is read when it is asked for, and nothing else with it.
@@ -123,11 +115,11 @@ def first_bytes(path: Path, n_bytes: int) -> bytes:
     """
     try:
         if not stat.S_ISREG(path.stat().st_mode):
-            raise ValueError(f"{path.name} is no file")
+            raise ValueError(f"{quoted(path.name)} is no file")
         with path.open("rb") as file:
             return file.read(n_bytes)
     except OSError as error:
-        raise ValueError(f"{path.name} cannot be read: {error.strerror}") from error
+        raise ValueError(f"{quoted(path.name)} cannot be read: {error.strerror}") from error
 
 
 def quoted(value: object) -> str:

@@ -22,6 +22,7 @@ TITLES = {
     "repeatable": "The same input twice gives the same output",
     "both_signs": "The output goes below 0 as well as above",
     "formula": "With any numbers, it gives softmax(q·k/√d) times the values x·W_v",
+    "texts_apart": "Texts that are given together come out as each does alone",
     "slopes": "Each gradient is how the loss moves when an entry moves",
     "gradient_rows": "The gradient of each row of scores sums to 0",
     "hidden_learn_nothing": "Nothing flows back to a hidden score",
@@ -31,10 +32,10 @@ TITLES = {
 
 OF_GRADIENTS = ("slopes", "gradient_rows", "hidden_learn_nothing")
 """Lights of a trace that has a backward pass."""
-OF_TRACES = ("seen_has_weight", *OF_GRADIENTS, "ids")
+OF_TRACES = (*OF_GRADIENTS, "ids")
 """Lights that a trace shows, and closed code does not."""
-OF_FUNCTIONS = ("formula",)
-"""Lights of what is given its matrices: a trace shows its own, and a module hides them."""
+OF_CODE = ("runs", "formula", "texts_apart")
+"""Lights of code that is called: a trace shows what it is made of, and is one text."""
 
 
 class Light(NamedTuple):

@@ -3,7 +3,6 @@ places, put behind those of a cache, compared, weighed, joined. What calls it sa
 the projections, the heads of queries and of keys, the positions, and all that `Options` may vary.
 """
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -27,40 +26,6 @@ def is_base(value: object) -> bool:
 
 
 @dataclass(frozen=True)
-class Slowed:
-    """Rotary positions of which the slow pairs turn `factor` times slower: those that turn less
-    than `low` times over the `places` that a model was first trained on. Those that turn more than
-    `high` times are left; in between, the rates go over from the one to the other.
-
-    Source: Llama Team 2024, The Llama 3 Herd of Models; Meta's reference code, `apply_scaling`.
-    """
-
-    factor: float
-    low: float
-    high: float
-    places: int
-
-    def __post_init__(self) -> None:
-        numbers = (self.factor, self.low, self.high, self.places)
-        right = all(isinstance(each, int | float) and each > 0 for each in numbers)
-        if not right or self.high <= self.low:
-            raise ValueError(
-                f"rotary positions slowed by {numbers}: choose four numbers above 0, the third "
-                "above the second"
-            )
-
-    def rates(self, base: float, n_pairs: int) -> tuple[float, ...]:
-        """The angle by which each pair turns from one place to the next."""
-        made = []
-        for pair in range(n_pairs):
-            rate = base ** (-pair / n_pairs)
-            turns = self.places * rate / (2 * math.pi)
-            share = min(max((turns - self.low) / (self.high - self.low), 0.0), 1.0)
-            made.append(rate * (share + (1 - share) / self.factor))
-        return tuple(made)
-
-
-@dataclass(frozen=True)
 class Heads:
     """How the columns of queries, keys and values are dealt out to heads, and what happens to the
     heads before they are compared. Raises ValueError, in words, for what cannot be shared.
@@ -71,8 +36,6 @@ class Heads:
     """How many heads keys and values have; None for as many as queries."""
     rotary_base: float | None = None
     """The base of rotary positions; None for none."""
-    slowed: "Slowed | None" = None
-    """How a model that was trained on further places slows its rotary positions down."""
     rates: tuple[float, ...] = ()
     """By how much each pair of columns turns from one place to the next, where the base alone does
     not say it.
@@ -207,11 +170,9 @@ def attend_projected(
     for role in ("query", "key") if normed else ():
         made[role] = normed(role, made[role])
     if (base := heads.rotary_base) is not None:
-        width = made["query"].value.shape[-1]
-        rates = heads.slowed.rates(base, width // 2) if heads.slowed else heads.rates
         for role in ("query", "key"):
             made[role] = turned(
-                trace, role, made[role], base, n_past, rates, neighbours=heads.neighbours
+                trace, role, made[role], base, n_past, heads.rates, neighbours=heads.neighbours
             )
     for role in ("key", "value") if past else ():
         name = PLURAL[role]

@@ -1,49 +1,134 @@
 """What the `config.json` of a model's folder means: the family, and all its settings.
 
-What is not said is as in the class of `transformers` that reads the same file. A setting that is
-not known here, or not computed, is refused.
+A setting means what it means to the class of `transformers` that reads the same file, and what the
+file leaves out is as there. A setting that is not known here, or not computed, is refused.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..files.refused import ModelRefused
 from ..mechanism.options import is_number
-from ..mechanism.said import Said
 from .names import BERT, GEMMA, GPT2, LLAMA, Names
-from .rotary import rotary, turning
-from .settings import Settings, one_over_root, rates
+from .rotary import PLACES, rotary, turning, whole
+from .said import Said
+from .settings import Settings, one_over_root
 
 ACTIVATIONS = {
     "silu": "silu",
     "swish": "silu",
     "gelu": "gelu",
+    "gelu_python": "gelu",
     "gelu_new": "gelu_tanh",
     "gelu_pytorch_tanh": "gelu_tanh",
+    "gelu_python_tanh": "gelu_tanh",
+    "gelu_accurate": "gelu_tanh",
     "gelu_fast": "gelu_tanh",
     "relu": "relu",
 }
-"""What files call a bend, and what it is here. All three with tanh are one formula."""
+"""What files call a bend, and what it is here. All those with tanh are one formula."""
+_KIN = {
+    "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "hidden_act": "silu",
+    "rms_norm_eps": 1e-6, "tie_word_embeddings": False, "rope_parameters?": None,
+}  # fmt: skip
+_QWEN = _KIN | {
+    "vocab_size": 151936, "intermediate_size": 22016, "num_key_value_heads?": 32,
+    "max_position_embeddings": 32768, "use_sliding_window": False, "sliding_window?": 4096,
+    "max_window_layers": 28, "layer_types?": None,
+}  # fmt: skip
+_GEMMA = _KIN | {
+    "hidden_size": 2304, "intermediate_size": 9216, "num_hidden_layers": 26,
+    "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256,
+    "hidden_activation": "gelu_pytorch_tanh", "tie_word_embeddings": True, "attention_bias": False,
+    "query_pre_attn_scalar": 256, "sliding_window?": 4096, "layer_types?": None,
+}  # fmt: skip
+del _GEMMA["hidden_act"]
+DEFAULTS: dict[str, dict[str, object]] = {
+    "llama": _KIN | {
+        "vocab_size": 32000, "intermediate_size": 11008, "num_key_value_heads?": None,
+        "head_dim?": None, "max_position_embeddings": 2048, "attention_bias": False,
+        "mlp_bias": False,
+    },
+    "mistral": _KIN | {
+        "vocab_size": 32000, "intermediate_size": 14336, "num_key_value_heads": 8,
+        "head_dim?": None, "max_position_embeddings": 131072, "sliding_window?": 4096,
+    },
+    "qwen2": _QWEN,
+    "qwen3": _QWEN | {"head_dim": 128, "attention_bias": False},
+    "gemma2": _GEMMA | {
+        "vocab_size": 256000, "max_position_embeddings": 8192, "attn_logit_softcapping?": 50.0,
+        "final_logit_softcapping?": 30.0, "use_bidirectional_attention?": None,
+    },
+    "gemma3_text": _GEMMA | {
+        "vocab_size": 262208, "max_position_embeddings": 131072,
+        "final_logit_softcapping?": None, "use_bidirectional_attention?": False,
+    },
+    "gpt2": {
+        "vocab_size": 50257, "n_positions": 1024, "n_embd": 768, "n_layer": 12, "n_head": 12,
+        "n_inner?": None, "activation_function": "gelu_new", "layer_norm_epsilon": 1e-5,
+        "scale_attn_weights": True, "scale_attn_by_inverse_layer_idx": False,
+        "add_cross_attention": False, "tie_word_embeddings": True,
+    },
+    "bert": {
+        "vocab_size": 30522, "hidden_size": 768, "num_hidden_layers": 12,
+        "num_attention_heads": 12, "intermediate_size": 3072, "hidden_act": "gelu",
+        "max_position_embeddings": 512, "type_vocab_size": 2, "layer_norm_eps": 1e-12,
+        "is_decoder": False, "add_cross_attention": False,
+    },
+}  # fmt: skip
+"""The settings that each family's class reads, and what they are where a file leaves them out. One
+whose name ends in ? may be null too, which says something of its own.
+"""
+ALSO_CALLED = {
+    "gpt2": {
+        "hidden_size": "n_embd",
+        "max_position_embeddings": "n_positions",
+        "num_attention_heads": "n_head",
+        "num_hidden_layers": "n_layer",
+    }
+}
+"""Second names of settings, which count where both stand in a file."""
 HARMLESS = """
-    architectures _name_or_path name_or_path transformers_version torch_dtype dtype
-    bos_token_id eos_token_id pad_token_id sep_token_id cls_token_id decoder_start_token_id
-    initializer_range initializer_factor use_cache attention_dropout hidden_dropout_prob
+    _* pooler_* model_type architectures name_or_path transformers_version torch_dtype dtype
+    tokenizer_class prefix bos_token_id eos_token_id pad_token_id sep_token_id cls_token_id
+    mask_token_id unk_token_id decoder_start_token_id initializer_range initializer_factor
+    use_cache gradient_checkpointing attention_dropout hidden_dropout_prob
     attention_probs_dropout_prob embd_pdrop attn_pdrop resid_pdrop hidden_dropout dropout
     classifier_dropout summary_type summary_use_proj summary_activation summary_first_dropout
-    summary_proj_to_labels task_specific_params id2label label2id problem_type num_labels
-    output_attentions output_hidden_states return_dict gradient_checkpointing model_max_length
-    pretraining_tp is_llama_config _attn_implementation _attn_implementation_autoset
-    attn_implementation cache_implementation unsloth_version unsloth_fixed
-    chunk_size_feed_forward finetuning_task transformers.js_config reorder_and_upcast_attn n_ctx
-    _commit_hash head_type_names use_bfloat16 tokenizer_class
-    prefix
+    summary_last_dropout summary_proj_to_labels task_specific_params finetuning_task
+    problem_type id2label label2id num_labels output_attentions output_hidden_states output_past
+    return_dict torchscript tie_last_hidden_states chunk_size_feed_forward
+    tie_encoder_decoder use_bfloat16 cross_attention_hidden_size tf_legacy_loss xla_device
+    model_max_length max_sequence_length max_seq_length max_seq_len seq_length n_ctx n_special
+    predict_special_tokens vocab_size_or_config_json_file pretraining_tp is_llama_config
+    reorder_and_upcast_attn attn_implementation experts_implementation cache_implementation
+    transformers.js_config unsloth_version unsloth_fixed sliding_window_size use_mrope
+    head_type_names directionality embedding_size loss_type sentence_transformers
+
+    assistant_confidence_threshold assistant_lookbehind bad_words_ids begin_suppress_tokens
+    diversity_penalty do_sample early_stopping encoder_no_repeat_ngram_size
+    encoder_repetition_penalty epsilon_cutoff eta_cutoff exponential_decay_length_penalty
+    forced_bos_token_id forced_eos_token_id length_penalty max_length max_new_tokens min_length
+    no_repeat_ngram_size num_assistant_tokens num_assistant_tokens_schedule num_beam_groups
+    num_beams num_return_sequences output_scores remove_invalid_values repetition_penalty
+    return_dict_in_generate suppress_tokens target_lookbehind temperature top_k top_p typical_p
 """
-"""What changes nothing: what training needs, ids of control tokens, who wrote the file."""
+"""What no family's class reads for its arithmetic: what training, a head for labels, or a loop that
+says word after word needs, ids of control tokens, and who wrote the file. Its second half is what
+`transformers` takes out of a config for such a loop.
+"""
+HARMLESS_FOR = {
+    "gemma2": ["is_decoder", "hidden_act"],
+    "gemma3_text": ["is_decoder", "hidden_act", "attn_logit_softcapping", PLACES],
+    "bert": ["is_causal", "tie_word_embeddings"],
+}
+"""Words that other classes read, and that of this family does not."""
 MOST = 10_000
 """Layers, heads, or columns of a head: a file that says more would fill the memory before its
 tensors are looked at.
 """
 FULL, SLIDING = "full_attention", "sliding_attention"
+BIASES = ("b_query", "b_key", "b_value", "b_output")
 
 
 @dataclass(frozen=True)
@@ -55,21 +140,23 @@ class Described:
     names: Names
 
 
-def described(values: dict[str, object]) -> Described:
+def described(values: Mapping[str, object]) -> Described:
     """What a `config.json` says. Raises ModelRefused, in words, for a model that is not computed
     here.
     """
-    said = Said(values, "config.json")
     words = f"one of {', '.join(FAMILIES)}: models of other kinds are not computed here"
-    kind = said.take("model_type", words, lambda value: value in list(FAMILIES))
+    kind = Said(values, "config.json").take("model_type", words, lambda value: value in [*FAMILIES])
+    said = Said(_filled(kind, values), "config.json")
     said.must("quantization_config", None, "weights that are packed in this way are not read")
-    said.must("is_decoder", kind != "bert", "models of this kind are read the other way")
     said.must("auto_map", None, "a model with code of its own computes whatever that code says")
     said.must("is_encoder_decoder", False, "there is one sentence, which looks at itself")
     said.must("pruned_heads", {}, "all heads are there")
     said.must("add_cross_attention", False, "there is one sentence, which looks at itself")
+    harmless = HARMLESS_FOR.get(kind, ["is_decoder"])
+    if "is_causal" not in harmless:
+        said.must("is_causal", True, "a query sees no later key here")
     found = FAMILIES[kind](said)
-    said.rest(HARMLESS.split())
+    said.rest([*HARMLESS.split(), *harmless], off=True)
     settings = found.settings
     if settings.n_heads % settings.n_key_heads:
         raise ModelRefused(
@@ -77,6 +164,28 @@ def described(values: dict[str, object]) -> Described:
             f"{settings.n_key_heads} key heads"
         )
     return found
+
+
+def _filled(kind: str, values: Mapping[str, object]) -> dict[str, object]:
+    """A file's settings by their first names, and the defaults of what it leaves out."""
+    called = ALSO_CALLED.get(kind, {})
+    values = {name: value for name, value in values.items() if name not in called} | {
+        called[name]: value for name, value in values.items() if name in called
+    }
+    for name in DEFAULTS[kind]:
+        if name in values and values[name] is None:
+            raise ModelRefused(f"{name} in config.json is null, but must be something, or left out")
+    return {name.removesuffix("?"): value for name, value in DEFAULTS[kind].items()} | values
+
+
+def sizes_left_out(values: Mapping[str, object]) -> list[str]:
+    """The sizes that a file leaves out, for which those stand that its class has by itself."""
+    kind = str(values.get("model_type"))
+    given = {ALSO_CALLED.get(kind, {}).get(name, name) for name in values}
+    known = ("hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads",
+             "num_key_value_heads", "head_dim", "vocab_size", "type_vocab_size", "n_positions",
+             "n_embd", "n_layer", "n_head")  # fmt: skip
+    return [name for name in known if name in DEFAULTS.get(kind, {}) and name not in given]
 
 
 def _sizes(said: Said) -> dict[str, int]:
@@ -90,7 +199,7 @@ def _sizes(said: Said) -> dict[str, int]:
         "d_head": said.count("head_dim", 0, MOST) or _shared(d_model, n_heads),
         "d_ffn": said.count("intermediate_size"),
         "n_vocabulary": said.count("vocab_size"),
-        "longest": said.count("max_position_embeddings", None),
+        "longest": said.count("max_position_embeddings"),
     }
 
 
@@ -103,72 +212,54 @@ def _shared(d_model: int, n_heads: int) -> int:
 
 
 def _llama(said: Said) -> Described:
-    sizes = _sizes(said)
-    base, by_pair = rotary(said, sizes["d_head"])
     said.must("rope_interleaved", False, "pairs of columns are k and k + d/2 in such a file")
-    biases = said.flag("attention_bias", False) * ("b_query", "b_key", "b_value", "b_output")
-    biases += said.flag("mlp_bias", False) * ("b_gate", "b_up", "b_down")
-    return _turned(said, "Llama", sizes, base, by_pair, biases=biases)
+    biases = said.flag("attention_bias") * BIASES
+    biases += said.flag("mlp_bias") * ("b_gate", "b_up", "b_down")
+    return _turned(said, "Llama", biases=biases)
 
 
 def _mistral(said: Said) -> Described:
-    sizes = _sizes(said)
-    base, by_pair = rotary(said, sizes["d_head"])
-    window = None if said.is_null("sliding_window") else said.count("sliding_window", 4096)
+    window = said.count("sliding_window", None)
     said.take("layer_types", "left out", lambda _: False, None)
-    windows = (window,) * sizes["n_layers"]
-    return _turned(said, "Mistral", sizes, base, by_pair, windows=windows)
+    windows = (window,) * said.count("num_hidden_layers", most=MOST)
+    return _turned(said, "Mistral", windows=windows)
 
 
 def _qwen2(said: Said) -> Described:
-    sizes = _sizes(said)
-    base, by_pair = rotary(said, sizes["d_head"])
-    windows = _qwen_windows(said, sizes["n_layers"])
-    biases = ("b_query", "b_key", "b_value")
-    return _turned(said, "Qwen2", sizes, base, by_pair, windows=windows, biases=biases)
+    return _turned(said, "Qwen2", windows=_qwen_windows(said), biases=BIASES[:3])
 
 
 def _qwen3(said: Said) -> Described:
-    head_dim = said.count("head_dim", 128, MOST)
-    sizes = _sizes(said) | {"d_head": head_dim}
-    base, by_pair = rotary(said, sizes["d_head"])
-    windows = _qwen_windows(said, sizes["n_layers"])
-    biases = said.flag("attention_bias", False) * ("b_query", "b_key", "b_value", "b_output")
-    return _turned(
-        said, "Qwen3", sizes, base, by_pair, windows=windows, biases=biases, query_key_norms=True
-    )
+    biases = said.flag("attention_bias") * BIASES
+    windows = _qwen_windows(said)
+    return _turned(said, "Qwen3", windows=windows, biases=biases, query_key_norms=True)
 
 
-def _turned(
-    said: Said,
-    family: str,
-    sizes: dict[str, int],
-    base: float,
-    by_pair: tuple[float, ...],
-    **others: object,
-) -> Described:
+def _turned(said: Said, family: str, **others: object) -> Described:
     """What Llama's kin have in common."""
+    sizes = _sizes(said)
+    base, by_pair = rotary(said, sizes["d_head"], sizes["longest"])
     settings = Settings(
         **sizes,
-        epsilon=said.number("rms_norm_eps", 1e-6),
+        epsilon=said.number("rms_norm_eps"),
         rates=(by_pair,) * sizes["n_layers"],
         rotary_base=base,
         score_scale=one_over_root(sizes["d_head"]),
-        activation=said.choice("hidden_act", ACTIVATIONS, "silu"),
-        tied=said.flag("tie_word_embeddings", False),
+        activation=said.choice("hidden_act", ACTIVATIONS),
+        tied=said.flag("tie_word_embeddings"),
         **others,
     )
     return Described(family, settings, LLAMA)
 
 
-def _qwen_windows(said: Said, n_layers: int) -> tuple[int | None, ...]:
+def _qwen_windows(said: Said) -> tuple[int | None, ...]:
     """The window of each layer of Qwen: from layer `max_window_layers` on, where it is used."""
-    used = said.flag("use_sliding_window", False)
-    size = said.count("sliding_window", None if said.is_null("sliding_window") else 4096)
+    used, size = said.flag("use_sliding_window"), said.count("sliding_window", None)
     fits = lambda value: is_number(value, int) and value >= 0  # noqa: E731
-    first = said.take("max_window_layers", "a whole number of 0 or more", fits, 28)
+    first = said.take("max_window_layers", "a whole number of 0 or more", fits)
     window = size if used else None
-    default = [SLIDING if window and layer >= first else FULL for layer in range(n_layers)]
+    layers = range(said.count("num_hidden_layers", most=MOST))
+    default = [SLIDING if window and layer >= first else FULL for layer in layers]
     return _windows(said, default, window)
 
 
@@ -188,130 +279,110 @@ def _windows(said: Said, default: Sequence[str], window: int | None) -> tuple[in
 
 def _gpt2(said: Said) -> Described:
     d_model, n_heads = said.count("n_embd"), said.count("n_head", most=MOST)
-    longest = said.count("n_positions", said.count("n_ctx", 1024))
     said.must("scale_attn_weights", True, "scores are divided by √d here")
     said.must("scale_attn_by_inverse_layer_idx", False, "all layers divide scores by √d here")
     fits = lambda value: is_number(value, int) and 0 <= value <= 2**24  # noqa: E731
-    d_ffn = said.take("n_inner", "a whole number", fits, 4 * d_model)
     settings = Settings(
         n_layers=said.count("n_layer", most=MOST),
         d_model=d_model,
         n_heads=n_heads,
         n_key_heads=n_heads,
         d_head=_shared(d_model, n_heads),
-        d_ffn=d_ffn,
-        n_vocabulary=said.count("vocab_size", 50257),
-        longest=longest,
+        d_ffn=said.take("n_inner", "a whole number", fits, 4 * d_model),
+        n_vocabulary=said.count("vocab_size"),
+        longest=said.count("n_positions"),
         norm="layer",
-        epsilon=said.number("layer_norm_epsilon", 1e-5),
+        epsilon=said.number("layer_norm_epsilon"),
         positions="learned",
         score_scale=one_over_root(d_model // n_heads),
-        activation=said.choice("activation_function", ACTIVATIONS, "gelu_new"),
+        activation=said.choice("activation_function", ACTIVATIONS),
         gated=False,
-        biases=("b_query", "b_key", "b_value", "b_output", "b_up", "b_down"),
-        tied=said.flag("tie_word_embeddings", True),
+        biases=(*BIASES, "b_up", "b_down"),
+        tied=said.flag("tie_word_embeddings"),
     )
     return Described("GPT-2", settings, GPT2)
 
 
 def _bert(said: Said) -> Described:
+    for name in ("num_key_value_heads", "head_dim"):
+        said.take(name, "left out", lambda _: False, None)
     sizes = _sizes(said)
+    said.must("is_decoder", False, "models of this kind are read the other way")
     said.must("position_embedding_type", "absolute", "each place has a vector of its own here")
-    said.must("tie_word_embeddings", True, "such a model is read without what it says next")
     settings = Settings(
         **sizes,
         norm="layer",
-        epsilon=said.number("layer_norm_eps", 1e-12),
+        epsilon=said.number("layer_norm_eps"),
         norms="after",
         embedding_norm=True,
         positions="learned",
         causal=False,
         score_scale=one_over_root(sizes["d_head"]),
-        activation=said.choice("hidden_act", ACTIVATIONS, "gelu"),
+        activation=said.choice("hidden_act", ACTIVATIONS),
         gated=False,
-        token_types=said.count("type_vocab_size", 2),
-        biases=("b_query", "b_key", "b_value", "b_output", "b_up", "b_down"),
+        token_types=said.count("type_vocab_size"),
+        biases=(*BIASES, "b_up", "b_down"),
         predicts=False,
     )
     return Described("BERT", settings, BERT)
 
 
-def _gemma(
-    said: Said, family: str, caps: tuple[float | None, float | None], **others: object
-) -> Described:
+def _gemma(said: Said, family: str, **others: object) -> Described:
     """What Gemma 2 and 3 have in common."""
     sizes = _sizes(said)
-    sizes["d_head"] = said.count("head_dim", 256, MOST)
     said.must("use_bidirectional_attention", False, "a query sees no later key here")
-    activation = said.choice("hidden_activation", ACTIVATIONS, "gelu_tanh")
-    said.take("hidden_act", "", lambda _: True, None)  # an older name, which is not read any more
-    biases = said.flag("attention_bias", False) * ("b_query", "b_key", "b_value", "b_output")
     settings = Settings(
         **sizes,
-        epsilon=said.number("rms_norm_eps", 1e-6),
+        epsilon=said.number("rms_norm_eps"),
         norm_adds_one=True,
         norms="around",
         embedding_scale=float(sizes["d_model"]) ** 0.5,
-        score_scale=one_over_root(said.number("query_pre_attn_scalar", 256)),
-        score_cap=_cap(said, "attn_logit_softcapping", caps[0]),
-        logit_cap=_cap(said, "final_logit_softcapping", caps[1]),
-        activation=activation,
-        tied=said.flag("tie_word_embeddings", True),
-        biases=biases,
+        score_scale=one_over_root(said.number("query_pre_attn_scalar")),
+        logit_cap=said.number("final_logit_softcapping", None),
+        activation=said.choice("hidden_activation", ACTIVATIONS),
+        tied=said.flag("tie_word_embeddings"),
+        biases=said.flag("attention_bias") * BIASES,
         **others,
     )
     return Described(family, settings, GEMMA)
 
 
-def _cap(said: Said, name: str, default: float | None) -> float | None:
-    """A soft cap; `null` is none, whatever is the default."""
-    return said.number(name, None if said.is_null(name) else default)
-
-
 def _gemma2(said: Said) -> Described:
-    sizes = {
-        "d_head": said.count("head_dim", 256, MOST),
-        "n_layers": said.count("num_hidden_layers", most=MOST),
-    }
-    base, by_pair = rotary(said, sizes["d_head"])
-    window = None if said.is_null("sliding_window") else said.count("sliding_window", 4096)
-    layers = range(sizes["n_layers"])
-    default = [FULL if layer % 2 else SLIDING for layer in layers]
+    sizes = _sizes(said)
+    base, by_pair = rotary(said, sizes["d_head"], sizes["longest"])
+    default = [FULL if layer % 2 else SLIDING for layer in range(sizes["n_layers"])]
     return _gemma(
         said,
         "Gemma 2",
-        caps=(50.0, 30.0),
-        windows=_windows(said, default, window),
+        score_cap=said.number("attn_logit_softcapping", None),
+        windows=_windows(said, default, said.count("sliding_window", None)),
         rates=(by_pair,) * sizes["n_layers"],
         rotary_base=base,
     )
 
 
 def _gemma3(said: Said) -> Described:
-    d_head, n_layers = said.count("head_dim", 256, MOST), said.count("num_hidden_layers", most=MOST)
-    window = None if said.is_null("sliding_window") else said.count("sliding_window", 4096)
-    every = said.count("sliding_window_pattern", said.count("_sliding_window_pattern", 6))
-    default = [SLIDING if (layer + 1) % every else FULL for layer in range(n_layers)]
-    windows = _windows(said, default, window)
-    both = said.group("rope_parameters")
-    if FULL in both or SLIDING in both:
-        by_kind = {
-            FULL: turning(both.group(FULL), d_head, 1_000_000.0),
-            SLIDING: turning(both.group(SLIDING), d_head, 10_000.0),
-        }
-        both.rest()
-    else:
-        local = said.base("rope_local_base_freq", 10_000.0)
-        by_kind = {
-            FULL: rotary(said, d_head, 1_000_000.0),
-            SLIDING: (local, rates(local, d_head // 2)),
-        }
-    for older in ("rope_theta", "rope_local_base_freq"):
-        said.take(older, "", lambda _: True, None)
+    sizes = _sizes(said)
+    every = said.count("sliding_window_pattern", 6)
+    default = [SLIDING if (layer + 1) % every else FULL for layer in range(sizes["n_layers"])]
+    windows = _windows(said, default, said.count("sliding_window", None))
+    both, older = said.group("rope_parameters"), said.group("rope_scaling").values
+    if not len(both):  # its class changes a default of its own, so that `type` says nothing
+        older = {"rope_type": "default"} | older
+    whole(said)
+    bases = {
+        FULL: said.base("rope_theta", 1_000_000.0),
+        SLIDING: said.base("rope_local_base_freq", 10_000.0),
+    }
+    groups = {FULL: both.group(FULL, older), SLIDING: both.group(SLIDING)}
+    by_kind = {
+        kind: turning(groups[kind], sizes["d_head"], base, sizes["longest"])
+        for kind, base in bases.items()
+    }
+    both.rest()
     return _gemma(
         said,
         "Gemma 3",
-        caps=(None, None),
         windows=windows,
         rates=tuple(by_kind[SLIDING if window else FULL][1] for window in windows),
         rotary_base=by_kind[FULL][0],

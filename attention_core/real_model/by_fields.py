@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 from ..files.gguf_file import GgufFile
 from ..files.refused import ModelRefused
-from ..mechanism.said import Said
 from .by_config import MOST, Described
 from .names import GGUF, GGUF_JOINED
+from .said import Said
 from .settings import Settings, one_over_root, rates
 
 HARMLESS = ("context_length", "vocab_size", "rope.scaling.original_context_length")

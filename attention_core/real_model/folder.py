@@ -6,8 +6,10 @@ Only these are read, and none of them can hold anything that runs.
 
 import json
 import math
+import os.path
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import torch
@@ -20,6 +22,8 @@ LARGEST_CONFIG = 2**20
 LARGEST_INDEX = 16 * 2**20
 LARGEST_TOKENIZER = 64 * 2**20
 """Bytes. That of a vocabulary of 260,000 words has 35 million."""
+MOST_VALUES = 500_000
+"""In a file of settings. The index of a model with 100,000 tensors has as many."""
 KINDS = ("F32", "F16", "BF16")
 """The kinds of numbers that are read, as a safetensors file calls them."""
 INDEX = "model.safetensors.index.json"
@@ -36,22 +40,27 @@ class Place:
 
 
 class Folder:
-    """A folder of a model, opened. Raises ModelRefused, in words, for what is missing in it or
-    broken.
+    """A folder of a model, or one file of its weights with what stands beside it, opened. Raises
+    ModelRefused, in words, for what is missing in it or broken.
     """
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self.config = read_json(path / "config.json", LARGEST_CONFIG)
+        self.path, is_folder = path, os.path.isdir(path)
+        self.config_file = (path if is_folder else path.parent) / "config.json"
         self.places: dict[str, Place] = {}
-        self.files = self._files()
+        self.files = self._files() if is_folder else [path]
         for file in self.files:
             self._look_into(file)
 
+    @cached_property
+    def config(self) -> dict[str, object]:
+        """What `config.json` says."""
+        return read_json(self.config_file, LARGEST_CONFIG)
+
     @property
-    def tokenizer(self) -> dict[str, object]:
-        """What `tokenizer.json` says."""
-        return read_json(self.path / "tokenizer.json", LARGEST_TOKENIZER)
+    def tokenizer(self) -> bytes:
+        """The content of `tokenizer.json`: whoever makes one of it reads it, within bounds."""
+        return _content(self.path / "tokenizer.json", LARGEST_TOKENIZER)
 
     def tensor_names(self) -> list[str]:
         """The names of all tensors."""
@@ -61,16 +70,20 @@ class Folder:
         """The shape of a tensor."""
         return self.places[name].shape
 
-    def matrix(self, name: str, rows: Sequence[int] | None = None) -> Tensor:
-        """A tensor in float32; with `rows`, only these of it. Raises ModelRefused where its numbers
-        are of a kind that is not read, or the file has changed since it was opened.
-        """
+    def check_kind(self, name: str) -> None:
+        """Raises ModelRefused where a tensor's numbers are of a kind that is not read."""
         place = self.places[name]
         if place.kind not in KINDS:
             raise ModelRefused(
                 f"{quoted(name)} in {place.file.name} has numbers of kind {quoted(place.kind)}: "
                 f"{', '.join(KINDS)} are read"
             )
+
+    def matrix(self, name: str, rows: Sequence[int] | None = None) -> Tensor:
+        """A tensor in float32; with `rows`, only these of it. Raises ModelRefused where the file
+        has changed since it was opened.
+        """
+        place = self.places[name]
         try:
             with opened(place.file) as file:
                 if rows is None:
@@ -105,14 +118,14 @@ class Folder:
         by_tensor = index.get("weight_map")
         if not isinstance(by_tensor, dict) or not by_tensor:
             raise ModelRefused(f"{INDEX} in {self.path.name} names no files")
-        found = []
+        found, there = [], {file.name for file in self.path.iterdir()}
         for name in dict.fromkeys(map(str, by_tensor.values())):
             if Path(name).name != name or not name.endswith(".safetensors") or "\\" in name:
                 raise ModelRefused(
                     f"{INDEX} in {self.path.name} names {quoted(name)}, but all weights must be in "
                     "safetensors files of this folder"
                 )
-            if not (self.path / name).exists():
+            if name not in there:
                 raise ModelRefused(f"{quoted(name)} is missing in {self.path.name}")
             found.append(self.path / name)
         return found
@@ -139,20 +152,34 @@ def read_json(path: Path, largest: int) -> dict[str, object]:
     """What a file of settings says. Raises ModelRefused, in words, where it is missing, larger than
     it may be, or no settings by name.
     """
-    where = f"{path.name} in {path.parent.name}"
-    if not path.exists():
-        raise ModelRefused(f"there is no {where}")
+    where, content = _called(path), _content(path, largest)
+    # Before any of it is read: each may become an object of 60 bytes or more.
+    n_values = sum(map(content.count, (b",", b"[", b"{")))
+    if n_values > MOST_VALUES:
+        raise ModelRefused(f"{where} has {n_values:,} values, but at most {MOST_VALUES:,} are read")
     try:
-        content = first_bytes(path, largest + 1)
-        if len(content) > largest:
-            raise ModelRefused(f"{where} has more than {largest:,} bytes")
         found = json.loads(content)
     except RecursionError as error:
         raise ModelRefused(f"{where} cannot be read: it is nested too deeply") from error
-    except ModelRefused:
-        raise
     except ValueError as error:
         raise ModelRefused(f"{where} cannot be read: {quoted(str(error))}") from error
     if not isinstance(found, dict):
         raise ModelRefused(f"{where} holds no settings by name")
     return found
+
+
+def _called(path: Path) -> str:
+    return f"{path.name} in {path.parent.name}"
+
+
+def _content(path: Path, largest: int) -> bytes:
+    """A file's bytes. Raises ModelRefused as `read_json` does."""
+    if not path.exists():
+        raise ModelRefused(f"there is no {_called(path)}")
+    try:
+        content = first_bytes(path, largest + 1)
+    except ValueError as error:
+        raise ModelRefused(f"{_called(path)} cannot be read: {quoted(str(error))}") from error
+    if len(content) > largest:
+        raise ModelRefused(f"{_called(path)} has more than {largest:,} bytes")
+    return content

@@ -79,9 +79,7 @@ class PartsOfLayer:
         settings, trace = self.model.settings, self.trace
         before = settings.norms != "after"
         read = self.norm("attention", stream, "attention_normed") if before else stream
-        projected = [self.projected(role, read) for role in ROLES]
-        concat = attend_projected(trace, projected, self.heads, self.options, normed=self.head_norm)
-        added = self.times("attention_output", concat, "output", ("d_model", concat.axes[-1]))
+        added = self.attend("attention_output", read, Options.of(self.options))
         self.each_head()
         if settings.norms == "around":
             added = self.norm("attention_after", added, "attention_added")
@@ -91,6 +89,12 @@ class PartsOfLayer:
         summed = trace.step(name, ops.Add(), stream, added, axes=stream.axes)
         if not before:
             self.norm("attention", summed, "attention_normed")
+
+    def attend(self, made: str, read: Step, options: Options) -> Step:
+        """Attention on vectors (…, token, d_model), its heads put together as `made`."""
+        projected = [self.projected(role, read) for role in ROLES]
+        concat = attend_projected(self.trace, projected, self.heads, options, normed=self.head_norm)
+        return self.times(made, concat, "output", ("d_model", concat.axes[-1]))
 
     def feed_forward(self) -> None:
         """The feed-forward, its residual, and its norms: the layer's output."""
@@ -148,16 +152,17 @@ class PartsOfLayer:
         )
 
     @property
-    def options(self) -> Options:
+    def options(self) -> dict[str, object]:
+        """What of `Options` the model decides."""
         settings = self.model.settings
         window = settings.window(self.layer)
         root = settings.score_scale == 1 / settings.d_head**0.5
-        return Options(
-            scale="sqrt_d" if root else settings.score_scale,
-            causal=settings.causal,
-            window=(None if window is None else window - 1, None),
-            soft_cap=settings.score_cap,
-        )
+        return {
+            "scale": "sqrt_d" if root else settings.score_scale,
+            "causal": settings.causal,
+            "window": (None if window is None else window - 1, None),
+            "soft_cap": settings.score_cap,
+        }
 
     def projected(self, role: str, read: Step) -> Step:
         """Queries, keys or values, the heads side by side."""
@@ -178,8 +183,7 @@ class PartsOfLayer:
         matrix, bias = self.stored(f"W_{name}", axes), None
         if f"b_{name}" in self.model.settings.shapes_of_layer():
             bias = self.stored(f"b_{name}", axes[:1])
-        last = "query" if made == "attention_output" else vectors.axes[-2]
-        lead = (*vectors.axes[:-2], row or last)
+        lead = (*vectors.axes[:-2], row or vectors.axes[-2])
         if self.model.where_in(self.layer, f"W_{name}").turned:
             return times(self.trace, made, vectors, matrix, bias, lead)
         operands = (vectors, matrix) if bias is None else (vectors, matrix, bias)

@@ -6,7 +6,8 @@ import math
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -17,7 +18,7 @@ from ..files.refused import ModelRefused
 from ..files.tensor_file import quoted
 from . import by_config, by_fields
 from .folder import Folder
-from .names import Names, Where
+from .names import ROLES, Names, Where
 from .settings import Settings
 from .tokenizer import Tokenizer, from_json
 from .tokenizer_fields import from_fields
@@ -36,6 +37,9 @@ class Source(Protocol):
     def shape(self, name: str) -> tuple[int, ...]:
         """The shape of a tensor, by the file's name for it."""
 
+    def check_kind(self, name: str) -> None:
+        """Raises ModelRefused where a tensor's numbers are of a kind that is not read."""
+
     def matrix(self, name: str, rows: Sequence[int] | None = None) -> Tensor:
         """A tensor in float32, or some of its rows."""
 
@@ -51,7 +55,7 @@ class Model:
         name: str,
         source: Source,
         described: by_config.Described,
-        tokenizer: Tokenizer,
+        tokenizer: Tokenizer | None,
         quantised: str | None,
         kept_bytes: int = KEPT_BYTES,
     ) -> None:
@@ -141,26 +145,33 @@ def open_model(path: str | Path, *, kept_bytes: int = KEPT_BYTES) -> Model:
     for a model that is broken, incomplete, or computed in a way that is not known here.
     """
     path = Path(path)
-    if path.is_dir():
-        return _from_folder(path, kept_bytes)
-    if not path.is_file():
-        raise ModelRefused(f"there is no file and no folder {path.name}")
-    if path.suffix.lower() == ".gguf":
-        return _from_gguf(path, kept_bytes)
+    name = quoted(path.name)
+    try:
+        if path.is_dir():
+            return _from_folder(path, kept_bytes)
+        if not path.is_file():
+            raise ModelRefused(f"there is no file and no folder {name}")
+        if path.suffix.lower() == ".gguf":
+            return _from_gguf(path, kept_bytes)
+    except OSError as error:
+        raise ModelRefused(f"{name} cannot be read: {error.strerror}") from error
     raise ModelRefused(
-        f"{path.name} is no model that can be read: give a .gguf file, or a folder with "
-        "config.json, tokenizer.json and weights in safetensors files"
+        f"{name} is no model that can be read: give a .gguf file, or a folder with config.json, "
+        "tokenizer.json and weights in safetensors files"
     )
 
 
 def _from_folder(path: Path, kept_bytes: int) -> Model:
     folder = Folder(path)
-    described = by_config.described(folder.config)
-    described = by_config.Described(
-        described.family, described.settings, _as_written(described.names, folder)
-    )
-    _check_tensors(folder, described.settings, described.names)
-    tokenizer = from_json(folder.tokenizer)
+    try:
+        described = as_written(by_config.described(folder.config), folder)
+        check_tensors(folder, described.settings, described.names)
+    except ModelRefused as error:
+        unsaid = ", ".join(by_config.sizes_left_out(folder.config))
+        if not unsaid:
+            raise
+        raise ModelRefused(f"{error}. config.json does not say {unsaid}") from error
+    tokenizer = from_json(folder.tokenizer, f"tokenizer.json in {path.name}")
     _check_tokenizer(tokenizer, described.settings)
     return Model(path.resolve().name, folder, described, tokenizer, None, kept_bytes)
 
@@ -168,7 +179,7 @@ def _from_folder(path: Path, kept_bytes: int) -> Model:
 def _from_gguf(path: Path, kept_bytes: int) -> Model:
     file = opened_gguf(path)
     described = by_fields.described(file)
-    _check_tensors(file, described.settings, described.names)
+    check_tensors(file, described.settings, described.names)
     tokenizer = from_fields(file.fields, path.name)
     _check_tokenizer(tokenizer, described.settings)
     said = file.fields.get("general.name")
@@ -176,62 +187,92 @@ def _from_gguf(path: Path, kept_bytes: int) -> Model:
     return Model(name, file, described, tokenizer, file.most_common_kind().words, kept_bytes)
 
 
-def _as_written(names: Names, folder: Folder) -> Names:
-    """Names without what they begin with, where the folder's do without."""
-    first = names.once["token_table"].name
-    beginning = first.partition(".")[0] + "."
-    known = folder.tensor_names()
-    if first in known or first.removeprefix(beginning) not in known:
-        return names
+def as_written(
+    described: by_config.Described, folder: Folder, layer: int = 0
+) -> by_config.Described:
+    """What a file says, with the names that the folder's tensors have: some do without what names
+    begin with, and BERT's norms have older ones. Where a table of its own for the next token, or
+    for none but it, stands there, it is used whatever the file says, as `transformers` does.
+    """
+    names, settings, known = described.names, described.settings, folder.places
+    beginning = names.beginning
 
-    def bare(tensors: Mapping[str, Where]) -> dict[str, Where]:
-        return {
-            ours: Where(each.name.removeprefix(beginning), each.turned, each.third)
-            for ours, each in tensors.items()
-        }
+    def written(where: Where) -> Where:
+        older = where.name.replace("Norm.weight", "Norm.gamma").replace("Norm.bias", "Norm.beta")
+        for name in (where.name, older):
+            for each in (name, name.removeprefix(beginning)):
+                if each.format(layer) in known:
+                    return replace(where, name=each)
+        return where
 
-    escaped = re.escape(beginning)
-    ignored = tuple(each.removeprefix(escaped) for each in names.ignored)
-    return Names(bare(names.once), bare(names.of_layer), ignored)
+    once = {ours: written(where) for ours, where in names.once.items()}
+    if settings.tied and (own := once.get("W_unembed")) and own.name in known:
+        if once["token_table"].name in known:
+            settings = replace(settings, tied=False)
+        else:
+            once["token_table"] = own
+    of_layer = {ours: written(where) for ours, where in names.of_layer.items()}
+    return replace(described, settings=settings, names=replace(names, once=once, of_layer=of_layer))
 
 
-def _check_tensors(source: Source, settings: Settings, names: Names) -> None:
+def check_tensors(source: Source, settings: Settings, names: Names) -> None:
     """Raises ModelRefused where a tensor is missing, has another shape than the settings ask for,
     or is one that is not known.
     """
-    wanted: dict[str, tuple[int, ...]] = {}
+    wanted = [(names.once[ours], "", shape) for ours, shape in settings.shapes().items()]
+    of_layer = settings.shapes_of_layer().items()
+    wanted += [
+        (names.of_layer[ours], str(layer), shape)
+        for layer in range(settings.n_layers)
+        for ours, shape in of_layer
+    ]
+    _check_known(source, names, source.tensor_names(), _check_shapes(source, wanted))
 
-    def want(where: Where, layer: str, shape: tuple[int, ...]) -> None:
-        shape = shape[::-1] if where.turned else shape
-        axis = -1 if where.turned else 0
+
+def check_attention(source: Source, settings: Settings, names: Names, layer: int) -> None:
+    """Raises ModelRefused where that is so of the attention of a layer."""
+    of_attention = {f"{kind}_{role}" for kind in "Wb" for role in ROLES}
+    of_attention |= {"query_norm_gain", "key_norm_gain"}
+    wanted = [
+        (names.of_layer[ours], str(layer), shape)
+        for ours, shape in settings.shapes_of_layer().items()
+        if ours in of_attention
+    ]
+    beginning = names.of_layer["W_query"].name.rsplit(".", 2)[0].format(layer) + "."
+    near = [name for name in source.tensor_names() if name.startswith(beginning)]
+    _check_known(source, names, near, _check_shapes(source, wanted))
+
+
+def _check_shapes(
+    source: Source, wanted: Sequence[tuple[Where, str, tuple[int, ...]]]
+) -> dict[str, tuple[int, ...]]:
+    """The shape of each tensor that is wanted, by its name in the file."""
+    found: dict[str, tuple[int, ...]] = {}
+    for where, layer, shape in wanted:
         name = where.name.format(layer)
         if where.third is not None:
-            of_one = list(shape)
-            of_one[axis] *= 3
-            shape = tuple(of_one)
-        if wanted.setdefault(name, shape) != shape:
-            raise ModelRefused(f"{quoted(name)} would need two shapes: {wanted[name]} and {shape}")
-
-    for ours, shape in settings.shapes().items():
-        want(names.once[ours], "", shape)
-    for layer in range(settings.n_layers):
-        for ours, shape in settings.shapes_of_layer().items():
-            want(names.of_layer[ours], str(layer), shape)
-    known = set(source.tensor_names())
-    for name, shape in wanted.items():
+            shape = (3 * shape[0], *shape[1:])
+        shape = shape[::-1] if where.turned else shape
+        if found.setdefault(name, shape) != shape:
+            raise ModelRefused(f"{quoted(name)} would need two shapes: {found[name]} and {shape}")
+    known = {*source.tensor_names()}
+    for name, shape in found.items():
         if name not in known:
             raise ModelRefused(f"{source.path.name} has no tensor {quoted(name)}")
         if source.shape(name) != shape:
             has, needs = (" × ".join(map(str, each)) for each in (source.shape(name), shape))
             raise ModelRefused(
-                f"{quoted(name)} in {source.path.name} is {has}, but by its settings it must be "
-                f"{needs}"
+                f"{quoted(name)} in {source.path.name} is {has or 'one number'}, but by its "
+                f"settings it must be {needs}"
             )
-    ignored = [*names.ignored]
-    if settings.tied and "W_unembed" in names.once:
-        ignored.append(re.escape(names.once["W_unembed"].name))
-    for name in sorted(known - set(wanted)):
-        if not any(re.fullmatch(pattern, name) for pattern in ignored):
+        source.check_kind(name)
+    return found
+
+
+def _check_known(source: Source, names: Names, there: Sequence[str], read: Container[str]) -> None:
+    for name in sorted(there):
+        bare = name.removeprefix(names.beginning)
+        if name not in read and not any(re.fullmatch(each, bare) for each in names.ignored):
             raise ModelRefused(
                 f"{source.path.name} has a tensor {quoted(name)}, which is not known here: the "
                 "model may be computed in another way"

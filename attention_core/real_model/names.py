@@ -22,7 +22,15 @@ class Names:
     once: Mapping[str, Where]
     of_layer: Mapping[str, Where]
     ignored: tuple[str, ...] = ()
-    """Patterns of tensors that change nothing here: masks, angles, parts that are not computed."""
+    """Patterns of tensors that change nothing here: masks, angles, parts that are not computed,
+    without what all names of a family begin with.
+    """
+
+    @property
+    def beginning(self) -> str:
+        """What all names of a family begin with, which some files leave out."""
+        first, dot, _ = self.once["token_table"].name.partition(".")
+        return first + dot
 
 
 ROLES = ("query", "key", "value", "output")
@@ -77,7 +85,7 @@ def _of_llama(norms: Mapping[str, str]) -> Names:
         _plain({"token_table": "model.embed_tokens.weight", "W_unembed": "lm_head.weight"})
         | _norms({"final_norm": "model.norm"}),
         of_layer,
-        ignored=(r"model\.layers\.\d+\.self_attn\.rotary_emb\.inv_freq",),
+        ignored=(r"(layers\.\d+\.self_attn\.)?rotary_emb\.inv_freq",),
     )
 
 
@@ -102,7 +110,7 @@ GPT2 = Names(
         for kind, stored in (("W", "weight"), ("b", "bias"))
     }
     | _norms({"attention_norm": "transformer.h.{}.ln_1", "ffn_norm": "transformer.h.{}.ln_2"}),
-    ignored=(r"transformer\.h\.\d+\.attn\.(masked_)?bias",),
+    ignored=(r"h\.\d+\.attn\.(masked_)?bias",),
 )
 
 BERT = Names(
@@ -130,7 +138,7 @@ BERT = Names(
             "ffn_norm": "bert.encoder.layer.{}.output.LayerNorm",
         }
     ),
-    ignored=(r"bert\.embeddings\.position_ids", r"bert\.pooler\..*", r"cls\..*"),
+    ignored=(r"embeddings\.(position|token_type)_ids", r"(pooler|cls|classifier|qa_outputs)\..*"),
 )
 
 GGUF = Names(
@@ -166,6 +174,4 @@ GGUF = Names(
     ),
     ignored=(r"rope_freqs\.weight",),
 )
-GGUF_JOINED = Names(
-    GGUF.once, {**GGUF.of_layer, **_third("blk.{}.attn_qkv", turned=False)}, GGUF.ignored
-)
+GGUF_JOINED = Names(GGUF.once, {**GGUF.of_layer, **_third("blk.{}.attn_qkv", turned=False)})

@@ -21,7 +21,7 @@ class Near:
 @torch.no_grad()
 def nearest(model: Model, vector: Tensor, n: int) -> list[Near]:
     """The `n` tokens nearest to a vector (d_model,), by cosine; the table is gone through in
-    slices.
+    slices. A vector that is nan or infinite is near to nothing.
     """
     direction = vector / vector.norm()
     best, tokens = torch.empty(0), torch.empty(0, dtype=torch.int64)
@@ -29,11 +29,15 @@ def nearest(model: Model, vector: Tensor, n: int) -> list[Near]:
         last = min(first + ROWS_AT_ONCE, model.settings.n_vocabulary)
         rows = model.matrix("token_table", range(first, last))
         cosines = rows @ direction / rows.norm(dim=-1).clamp(min=1e-12)
-        best = torch.cat([best, cosines])
+        best = torch.cat([best, cosines.nan_to_num(-torch.inf)])
         tokens = torch.cat([tokens, torch.arange(first, last)])
         best, at = best.topk(min(n, len(best)))
         tokens = tokens[at]
-    return [Near(int(token), float(each)) for token, each in zip(tokens, best, strict=True)]
+    return [
+        Near(int(token), float(each))
+        for token, each in zip(tokens, best, strict=True)
+        if each > -torch.inf
+    ]
 
 
 def added_up(model: Model, terms: Sequence[tuple[int, int]]) -> Tensor:

@@ -1,27 +1,46 @@
 """By how much pairs of columns turn, as the files of models say it."""
 
+import math
+from collections.abc import Sequence
+
 from ..files.refused import ModelRefused
-from ..mechanism.builder import Slowed
-from ..mechanism.said import Said
+from ..mechanism.options import is_number
+from .said import Said
 from .settings import rates
 
 HOW = ("default", "linear", "llama3")
-SLOWING = ("factor", "low_freq_factor", "high_freq_factor", "original_max_position_embeddings")
+SLOWING = ("factor", "low_freq_factor", "high_freq_factor")
+PLACES = "original_max_position_embeddings"
+UNREAD = """
+    attention_factor beta_fast beta_slow short_factor long_factor mscale mscale_all_dim truncate
+    mrope_section
+"""
+"""What only other ways read. A factor of what is not scaled changes nothing either."""
 
 
-def rotary(said: Said, d_head: int, base: float = 10_000.0) -> tuple[float, tuple[float, ...]]:
+def rotary(said: Said, d_head: int, longest: int) -> tuple[float, tuple[float, ...]]:
     """The base and the rate of each pair by a config.json, in the older words and in the newer.
     Raises ModelRefused for what is computed in another way.
     """
-    base = said.base("rope_theta", base)
-    turned = [said.group(name) for name in ("rope_parameters", "rope_scaling")]
-    said.must("partial_rotary_factor", 1.0, "all columns of a head are turned here")
-    given = [each for each in turned if each]
-    return turning(given[0] if given else turned[0], d_head, base)
+    base = said.base("rope_theta", 10_000.0)
+    whole(said)
+    newer, older = (said.group(name) for name in ("rope_parameters", "rope_scaling"))
+    longest = said.number(PLACES, None) or longest
+    return turning(older if len(older) else newer, d_head, base, longest, PLACES in said)
 
 
-def turning(said: Said, d_head: int, base: float) -> tuple[float, tuple[float, ...]]:
-    """The base and the rates by what stands in `rope_parameters` or `rope_scaling`."""
+def whole(said: Said) -> None:
+    """Raises ModelRefused where only some columns of a head are turned."""
+    fits = lambda value: is_number(value, float) and value == 1  # noqa: E731
+    said.take("partial_rotary_factor", "1: all columns of a head are turned here", fits, None)
+
+
+def turning(
+    said: Said, d_head: int, base: float, longest: int, known: bool = False
+) -> tuple[float, tuple[float, ...]]:
+    """The base and the rates by what stands in `rope_parameters` or `rope_scaling`. `longest` is
+    how many places a model was trained on at first, where nothing is said there or it is `known`.
+    """
     if d_head % 2:
         raise ModelRefused(f"rotary positions turn pairs of columns, but a head is {d_head} wide")
     base, n_pairs = said.base("rope_theta", base), d_head // 2
@@ -29,17 +48,33 @@ def turning(said: Said, d_head: int, base: float) -> tuple[float, tuple[float, .
     how = said.take("rope_type", words, HOW.__contains__, None)
     older = said.take("type", words, HOW.__contains__, None)
     how = how or older or "default"
-    said.must("partial_rotary_factor", 1.0, "all columns of a head are turned here")
+    whole(said)
     plain = rates(base, n_pairs)
     if how == "linear":
         factor = said.number("factor")
         plain = tuple(rate / factor for rate in plain)
     if how == "llama3":
-        numbers = [said.number(name) for name in SLOWING]
-        try:
-            plain = Slowed(*numbers).rates(base, n_pairs)
-        except ValueError as error:
-            raise ModelRefused(f"{said.place}: {error}") from error
-    # A factor of what is not scaled, and how far a model was trained at first, change nothing.
-    said.rest(SLOWING if how == "default" else SLOWING[3:])
+        factor, low, high = (said.number(name) for name in SLOWING)
+        if high <= low:
+            raise ModelRefused(f"{SLOWING[2]} in {said.place} is {high}, but must be above {low}")
+        places = said.number(PLACES, longest)
+        plain = _slowed(plain, factor, low, high, longest if known else places)
+    said.rest([*SLOWING, PLACES, *UNREAD.split()])
     return base, plain
+
+
+def _slowed(
+    plain: Sequence[float], factor: float, low: float, high: float, places: float
+) -> tuple[float, ...]:
+    """Rates of which the slow ones are `factor` times slower: of pairs that turn less than `low`
+    times over the `places` that a model was first trained on. Those that turn more than `high`
+    times are left; in between, the one goes over into the other.
+
+    Source: Llama Team 2024, The Llama 3 Herd of Models; Meta's reference code, `apply_scaling`.
+    """
+    made = []
+    for rate in plain:
+        turns = places * rate / (2 * math.pi)
+        share = min(max((turns - low) / (high - low), 0.0), 1.0)
+        made.append(rate * (share + (1 - share) / factor))
+    return tuple(made)

@@ -105,14 +105,14 @@ def of_tiny_language() -> tuple[str, ...]:
 
 def survey(model: Model, sentences: Sequence[str]) -> Iterator[tuple[float, Survey]]:
     """What each head does over these sentences: after each, how much is done, from 0 to 1, and the
-    survey of those so far. No run is kept. A sentence that the model cannot read, or has only a
-    token for unknown words for, is left out; its number stays its own.
+    survey of those so far. No run is kept. A sentence that the model cannot read in full, or whose
+    weights come to nan, is left out; its number stays its own.
     """
     added = _Sums(model)
     for number, sentence in enumerate(sentences):
         ids = token_ids(model, sentence)
-        if ids:
-            added.add(number, ids, run(model, ids).weights)
+        if ids and (weights := run(model, ids).weights).isfinite().all():
+            added.add(number, ids, weights)
         yield (number + 1) / len(sentences), added.survey()
 
 
@@ -123,7 +123,7 @@ def token_ids(model: Model, sentence: str) -> tuple[int, ...]:
     except ValueError:
         return ()
     most = min(MOST_TOKENS, model.settings.longest or MOST_TOKENS)
-    return () if found.unknown or len(found.ids) > most else found.ids
+    return () if found.unknown or found.left_out or len(found.ids) > most else found.ids
 
 
 class _Sums:

@@ -1,24 +1,33 @@
 """A text in a model's own tokens, and back.
 
 What a person types is text: `<|im_start|>` is cut like any other word, and never becomes the
-control token of that name.
+control token of that name. What cuts it is a program of its own (`cutting.py`), for which there is
+a bound in time and in memory.
 """
 
-import copy
 import json
+import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+import subprocess
+import sys
+import unicodedata
+import weakref
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from threading import Lock, Timer
 
 from ..files.refused import ModelRefused, needed
 from ..files.tensor_file import quoted
+from . import cutting
 
-LIKE_CONTROL = re.compile(r"<[^\s<>]+>|\[[^\s\[\]]+\]")
-"""What a control token looks like: `<think>`, which Qwen3 does not mark as one, `<|im_end|>`,
-`[MASK]`."""
 LONGEST_TEXT = 100_000
 """Characters that are cut into tokens at once."""
+TRIED = "The quick brown fox jumps over the lazy dog, 0123456789 times: isn't that a lot?\n"
+"""A text that a tokenizer has to cut before it is taken: whatever else becomes of it."""
+MOST_STARTS = 3
+"""So often what cuts is started anew after it had to be ended, and then no more: a page may have
+many texts to try."""
 
 
 @dataclass(frozen=True)
@@ -27,24 +36,52 @@ class Encoded:
 
     ids: tuple[int, ...]
     pieces: tuple[str, ...]
-    """What each token stands for, spaces included; `\\xe2` for a byte that is no character."""
+    """What each token stands for, spaces included; `好‹1/3›` for part 1 of 3 of a character."""
     unknown: tuple[str, ...] = ()
     """What of the text the model has no token for: one that means just that stands in its place."""
+    left_out: tuple[str, ...] = ()
+    """What of the text stands in no token at all, but for blanks and marks on letters."""
 
 
 class Tokenizer:
-    """Cuts text into a model's tokens. Made by `from_json`, or by `from_fields` of a GGUF file."""
+    """Cuts text into a model's tokens, by what a `tokenizer.json` says. Made by `from_json`, or by
+    `from_fields` of a GGUF file.
 
-    def __init__(self, made, kind: str, beginning: Sequence[int] = (), end: Sequence[int] = ()):
-        self._made, self.kind = made, kind
+    `beginning` and `end` are tokens that the model puts before and after every text, `prefix` is
+    what it puts before a text, and is no part of it.
+    """
+
+    def __init__(
+        self,
+        content: bytes,
+        wrong: str,
+        beginning: Sequence[int] = (),
+        end: Sequence[int] = (),
+        prefix: str = "",
+    ) -> None:
+        needed("tokenizers", "cutting text into a model's tokens")
+        self._cutter, self._prefix = _Cutter(content), prefix
+        try:
+            about = self._cutter.start()
+            self._cutter.ask("encode", TRIED)
+        except TokenizerCosts as error:
+            raise ModelRefused(f"{wrong}: {error}") from error
+        if "error" in about:
+            raise ModelRefused(f"{wrong}: {quoted(about['error'])}")
+        self.kind: str = about["kind"]
         self._beginning, self._end = tuple(beginning), tuple(end)
-        self.size = made.get_vocab_size(with_added_tokens=True)
+        self._tokens = {token: written for written, token in about["tokens"].items()}
+        self._added = {token: content for token, content, _ in about["added"]}
+        self._control = tuple(content for _, content, is_special in about["added"] if is_special)
+        self.unknown: int | None = about["unknown"]
+        """What stands for all that it has no token for, if anything does."""
+        self.size = len(about["tokens"])
         """How many tokens there are."""
-        self.highest_id = max(made.get_vocab(with_added_tokens=True).values(), default=0)
-        unknown = getattr(made.model, "unk_token", None)
-        self._unknown = None if unknown is None else made.token_to_id(unknown)
-        if kind == "sentencepiece" and getattr(made.model, "byte_fallback", False):
-            self._unknown = None  # there, an unknown character is written as its bytes
+        self.highest_id = max(self._tokens, default=0)
+
+    def __contains__(self, token: int) -> bool:
+        """Whether there is a token of this number: a model's table may have more rows."""
+        return token in self._tokens
 
     def encode(self, text: str) -> Encoded:
         """The tokens of a text, with those that the model puts before and after every text. Raises
@@ -57,39 +94,63 @@ class Tokenizer:
                 f"the text has {len(text):,} characters, but at most {LONGEST_TEXT:,} can be cut"
             )
         text = text.encode("utf-8", "replace").decode("utf-8")  # no half of a pair
-        found = _calm(self._made.encode, text, self._strange(text))
-        ids = (*self._beginning, *found.ids, *self._end)
+        found = self._cutter.ask("encode", self._prefix + text)
+        if "strange" in found:
+            word = quoted(found["strange"])
+            raise ValueError(f"“{word}” is none of the {self.size} words of this model")
+        if "error" in found:
+            raise ValueError("the model's tokenizer cannot cut this text")
         # An offset is where a token stands in the text; control tokens around it stand nowhere.
+        before = len(self._prefix)
+        spans = [(max(0, first - before), last - before) for first, last in found["offsets"]]
         unknown = tuple(
             text[first:last]
-            for token, (first, last) in zip(found.ids, found.offsets, strict=True)
-            if token == self._unknown and last > first
+            for token, (first, last) in zip(found["ids"], spans, strict=True)
+            if token == self.unknown and last > first
         )
-        return Encoded(ids, tuple(map(self.piece, ids)), unknown)
+        ids = (*self._beginning, *found["ids"], *self._end)
+        pieces = in_their_text([self._content(token) for token in ids])
+        return Encoded(ids, tuple(pieces), unknown, _uncovered(text, spans))
 
     def control_words(self, text: str) -> tuple[str, ...]:
         """What stands in a text as a control token is written: it is text, and cut like any."""
-        added = self._made.get_added_tokens_decoder().values()
-        return tuple(each.content for each in added if each.special and each.content in text)
+        return tuple(each for each in self._control if each and each in text)
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text of some tokens."""
-        return self._made.decode(list(ids), skip_special_tokens=False)
+        """The text of some tokens. Raises ValueError where that cannot be told."""
+        found = self._cutter.ask("decode", list(ids))
+        if "error" in found:
+            raise ValueError("the model's tokenizer cannot put these tokens together")
+        return found["text"]
 
     def piece(self, token: int) -> str:
-        """What one token stands for, as `Encoded.pieces` has it. Raises ValueError where no token
-        has this number.
+        """What one token stands for by itself, as `Encoded.pieces` has it; `‹E5A5…›` for the first
+        bytes of a character, `‹…BD›` for its last. In words where the tokenizer has no such token.
         """
-        written = self._made.id_to_token(token) if 0 <= token < 2**31 else None
+        (piece,) = in_their_text([self._content(token)])
+        return piece
+
+    def _content(self, token: int) -> bytes:
+        """The bytes that a token stands for."""
+        if token in self._added and self.kind == "bytes":
+            return self._added[token].encode()
+        written = self._tokens.get(token)
         if written is None:
-            raise ValueError(f"there is no token {token}")
-        return PIECES[self.kind](written)
+            return f"token {token}, which the tokenizer lacks".encode()
+        byte = re.fullmatch(r"<0x([0-9A-F]{2})>", written)
+        if self.kind == "bytes":
+            known = _bytes_of_characters()
+            if all(character in known for character in written):
+                return bytes(known[character] for character in written)
+        elif self.kind == "sentencepiece":
+            return bytes([int(byte[1], 16)]) if byte else written.replace("▁", " ").encode()
+        return written.encode()
 
     def id_of(self, text: str) -> int | None:
         """The one token that stands for a text; None where it takes several, or has none."""
         try:
-            found = self._made.encode(text, add_special_tokens=False).ids
-        except Exception:
+            found = self._cutter.ask("encode", text, False).get("ids", ())
+        except ValueError:
             return None
         return found[0] if len(found) == 1 else None
 
@@ -100,29 +161,105 @@ class Tokenizer:
         known = (self.id_of(each) for each in (f" {word}", word))
         return next((each for each in known if each is not None), None)
 
-    def _strange(self, text: str) -> Callable[[], str]:
-        """What to say where the text cannot be cut."""
 
-        def said() -> str:
-            if self.kind == "words":
-                known = self._made.get_vocab()
-                parts = self._made.pre_tokenizer.pre_tokenize_str(text)
-                strange = [part for part, _ in parts if part not in known]
-                if strange:
-                    return f"“{quoted(strange[0])}” is none of the {self.size} words of this model"
-            return "the model's tokenizer cannot cut this text"
-
-        return said
+class TokenizerCosts(ValueError):
+    """A tokenizer takes more time, memory or words than it may."""
 
 
-def _calm(call: Callable, text: str, said: Callable[[], str]) -> object:
-    """Calls the library, whose errors become a ValueError, its panics among them."""
-    try:
-        return call(text)
-    except BaseException as error:
-        if isinstance(error, Exception) or type(error).__name__ == "PanicException":
-            raise ValueError(said()) from error
-        raise
+class _Cutter:
+    """The program that cuts texts, one for each tokenizer. Several threads may ask."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content, self._lock = content, Lock()
+        self._running: subprocess.Popen[bytes] | None = None
+        self._starts_left = MOST_STARTS
+
+    def start(self) -> dict:
+        """What there is to know of the tokenizer."""
+        if not self._starts_left:
+            raise TokenizerCosts(_too_much(cutting.SECONDS))
+        self._starts_left -= 1
+        self._running = subprocess.Popen(
+            [sys.executable, "-P", cutting.__file__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "TOKENIZERS_PARALLELISM": "false"},
+        )
+        weakref.finalize(self, _end, self._running)
+        content = b"%d\n" % len(self._content) + self._content
+        return self._answer(content, cutting.SECONDS_TO_OPEN)
+
+    def ask(self, *question: object) -> dict:
+        """The answer to a question. Raises ValueError where it takes too much."""
+        with self._lock:
+            if self._running is None:
+                self.start()
+            return self._answer(json.dumps(question).encode() + b"\n", cutting.SECONDS)
+
+    def _answer(self, question: bytes, seconds: float) -> dict:
+        running = self._running
+        clock = Timer(cutting.PATIENCE * seconds, running.kill)
+        clock.daemon = True
+        clock.start()
+        try:
+            running.stdin.write(question)
+            running.stdin.flush()
+            found = json.loads(running.stdout.readline())
+        except (OSError, ValueError) as error:
+            self._running = None
+            _end(running)
+            raise TokenizerCosts(_too_much(seconds)) from error
+        finally:
+            clock.cancel()
+        if "too much" in found:
+            raise TokenizerCosts(found["too much"])
+        return found
+
+
+def _end(running: subprocess.Popen) -> None:
+    running.kill()
+    running.communicate()
+
+
+def _too_much(seconds: float) -> str:
+    return (
+        f"the tokenizer takes more than {seconds} seconds or {cutting.MOST_BYTES / 2**30:g} GB of "
+        "memory, and was stopped"
+    )
+
+
+def _uncovered(text: str, spans: Sequence[tuple[int, int]]) -> tuple[str, ...]:
+    """The parts of a text that no span covers, but for blanks and marks on letters."""
+    left = [*text]
+    for first, last in spans:
+        left[first:last] = " " * (last - first)
+    seen = "".join(each if unicodedata.category(each)[0] in "LNPS" else " " for each in left)
+    return tuple(seen.split())
+
+
+def in_their_text(contents: Sequence[bytes]) -> list[str]:
+    """What tokens stand for that follow each other: of a character that several of them make each
+    names it and its part, `好‹1/3›`; bytes that make none are written as such, `‹E5A5…›`.
+    """
+    owners = [token for token, content in enumerate(contents) for _ in content]
+    pieces, at = [""] * len(contents), 0
+    for character in b"".join(contents).decode("utf-8", "surrogateescape"):
+        size = len(character.encode("utf-8", "surrogateescape"))
+        parts = [*dict.fromkeys(owners[at : at + size])]
+        for part, token in enumerate(parts, 1):
+            of_all = f"‹{part}/{len(parts)}›" if len(parts) > 1 else ""
+            pieces[token] += character + of_all
+        at += size
+    return [re.sub("[\udc80-\udcff]+", _no_character, piece) for piece in pieces]
+
+
+def _no_character(found: re.Match[str]) -> str:
+    """Bytes that make no character, and where there must be more of them."""
+    content = found[0].encode("utf-8", "surrogateescape")
+    before = "" if content[0] >= 0xC0 else "…"
+    after = "…" if found.end() == len(found.string) and max(content) >= 0xC0 else ""
+    return f"‹{before}{content.hex().upper()}{after}›"
 
 
 @lru_cache(maxsize=1)
@@ -137,56 +274,9 @@ def _bytes_of_characters() -> dict[str, int]:
     return found | {chr(256 + at): byte for at, byte in enumerate(others)}
 
 
-def _of_bytes(written: str) -> str:
-    known = _bytes_of_characters()
-    if any(character not in known for character in written):
-        return written
-    return bytes(known[character] for character in written).decode("utf-8", "backslashreplace")
-
-
-def _of_sentencepiece(written: str) -> str:
-    byte = re.fullmatch(r"<0x([0-9A-F]{2})>", written)
-    if byte:
-        return bytes([int(byte[1], 16)]).decode("utf-8", "backslashreplace")
-    return written.replace("▁", " ")
-
-
-PIECES: Mapping[str, Callable[[str], str]] = {
-    "bytes": _of_bytes,
-    "sentencepiece": _of_sentencepiece,
-    "wordpiece": str,
-    "words": str,
-}
-
-
-def from_json(said: dict[str, object]) -> Tokenizer:
-    """A tokenizer by what a `tokenizer.json` says. Raises ModelRefused where it cannot be made."""
-    tokenizers = needed("tokenizers", "cutting text into a model's tokens")
-    said = copy.copy(said)
-    added = said.get("added_tokens")
-    if isinstance(added, list) and all(isinstance(each, dict) for each in added):
-        said["added_tokens"] = [
-            each | {"special": True} if LIKE_CONTROL.fullmatch(str(each.get("content"))) else each
-            for each in added
-        ]
-    try:
-        made = _calm(tokenizers.Tokenizer.from_str, json.dumps(said), lambda: "")
-    except ValueError as error:
-        reason = quoted(str(error.__cause__))
-        raise ModelRefused(f"tokenizer.json cannot be read: {reason}") from error
-    made.no_padding()
-    made.no_truncation()
-    made.encode_special_tokens = True
-    return Tokenizer(made, _kind(said))
-
-
-def _kind(said: Mapping[str, object]) -> str:
-    """How the words of a vocabulary are written."""
-    written = json.dumps(said.get("decoder"))
-    model = said.get("model")
-    kind = model.get("type") if isinstance(model, dict) else None
-    if '"ByteLevel"' in written:
-        return "bytes"
-    if "▁" in written or "\\u2581" in written or '"Metaspace"' in written:
-        return "sentencepiece"
-    return "wordpiece" if kind == "WordPiece" else "words"
+def from_json(said: Mapping[str, object] | bytes, called: str = "tokenizer.json") -> Tokenizer:
+    """A tokenizer by what a `tokenizer.json` says, or by its content. Raises ModelRefused where it
+    cannot be made, or takes too much, with what the file is `called`.
+    """
+    content = said if isinstance(said, bytes) else json.dumps(said).encode()
+    return Tokenizer(content, f"{called} cannot be read")

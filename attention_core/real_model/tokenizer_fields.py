@@ -1,37 +1,57 @@
 """A tokenizer by what a GGUF file says: words, merges or scores, and how text is cut."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..files.refused import ModelRefused, needed
+from ..files.refused import ModelRefused
 from ..files.tensor_file import quoted
-from .tokenizer import LIKE_CONTROL, Tokenizer
+from .cutting import LIKE_CONTROL
+from .tokenizer import Tokenizer
 
 LONGEST_WORD = 200
 """Characters of a token that is made of two: more would take long to try."""
+MOST_CHARACTERS, MOST_MERGES = 4_000_000, 1_000_000
+"""Of all tokens together that are made of two, and ways to make them. The 260,000 tokens of Gemma
+have 1.7 million, and half a million ways."""
 ENDINGS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 REST = r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+LLAMA_3 = rf"{ENDINGS}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}{{1,3}}|{REST}"
 CUTS = {
     "gpt-2": None,
-    "gpt2": None,
     "smollm": "digits",
-    "llama-bpe": rf"{ENDINGS}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}{{1,3}}|{REST}",
+    "llama-bpe": LLAMA_3,
+    "smaug-bpe": LLAMA_3,
     "qwen2": rf"{ENDINGS}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}|{REST}",
 }
 """How text is cut before it is merged to tokens, by the name that a file gives it.
 
 Source: https://github.com/ggml-org/llama.cpp, src/llama-vocab.cpp.
 """
-CONTROL, OWN = 3, 4
-"""Kinds of tokens: those that steer a model, and those that whoever made it has added."""
+_ALSO = {
+    "gpt-2": "gpt2 phi-2 jina-es jina-de jina-v2-es jina-v2-de gigachat a.x-4.0 mellum modern-bert "
+    "exaone4 mpt olmo jais trillion granite-docling",
+    "smollm": "starcoder refact command-r codeshell exaone minerva-7b",
+    "llama-bpe": "llama3 llama-v3 falcon3 falcon-h1 pixtral midm-2.0 lfm2 jina-v5-nano",
+    "smaug-bpe": "dbrx",
+    "qwen2": "deepseek-r1-qwen kormo f2llmv2 megrez stablelm2 hunyuan grok-2",
+}
+SAME_CUT = {each: each for each in CUTS} | {
+    other: each for each, others in _ALSO.items() for other in others.split()
+}
+"""The names of tokenizers whose text is cut, and merged, as that of one in `CUTS`."""
+NORMAL, CONTROL, OWN = 1, 3, 4
+"""Kinds of tokens: those that text is made of, those that steer a model, and those that whoever
+made it has added.
+"""
 
 
 def from_fields(fields: Mapping[str, object], place: str) -> Tokenizer:
     """A tokenizer by the fields of a GGUF file. Raises ModelRefused where it cannot be made."""
-    tokenizers = needed("tokenizers", "cutting text into a model's tokens")
     about = _Fields(fields, place)
     words = about.texts("tokens")
-    if len(set(words)) < len(words):
+    known = {word: token for token, word in enumerate(words)}
+    if len(known) < len(words):
         raise ModelRefused(f"tokenizer.ggml.tokens in {place} has a token twice")
     kind = about.text("model")
     if kind not in ("gpt2", "llama"):
@@ -40,100 +60,109 @@ def from_fields(fields: Mapping[str, object], place: str) -> Tokenizer:
             "nothing else is read here"
         )
     is_bytes = kind == "gpt2"
-    make = _byte_level if is_bytes else _sentencepiece
     types = about.numbers("token_type", len(words))
-    made = make(tokenizers, about, words)
-    control = [
-        word
-        for word, type_ in zip(words, types, strict=True)
-        if type_ == CONTROL or (type_ == OWN and LIKE_CONTROL.fullmatch(word))
+    said = _byte_level(about, known) if is_bytes else _sentencepiece(about, known, types)
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip"), False)
+    # Where SentencePiece looks for a token that was added, each blank is a ▁ already.
+    said["added_tokens"] = [
+        {"id": token, "content": word, **flags, "normalized": type_ == OWN and not is_bytes}
+        | {"special": type_ == CONTROL}
+        for (word, token), type_ in zip(known.items(), types, strict=True)
+        if type_ in (CONTROL, OWN)
     ]
-    own = [word for word, type_ in zip(words, types, strict=True) if type_ == OWN]
-    made.add_special_tokens(control)
-    made.add_tokens([word for word in own if not LIKE_CONTROL.fullmatch(word)])
-    made.encode_special_tokens = True
-    begins = not is_bytes or fields.get("tokenizer.ggml.pre") == "llama-bpe"
+    begins = not is_bytes or SAME_CUT[about.text("pre")] == "llama-bpe"
     beginning = about.control("bos", len(words), default=begins)
     end = about.control("eos", len(words), default=False)
-    return Tokenizer(made, "bytes" if is_bytes else "sentencepiece", beginning, end)
+    prefix = "" if is_bytes or not about.puts_a_blank else " "
+    wrong = f"the tokenizer in {place} cannot be made"
+    return Tokenizer(json.dumps(said).encode(), wrong, beginning, end, prefix)
 
 
-def _byte_level(tokenizers, about: "_Fields", words: Sequence[str]):
+def _byte_level(about: "_Fields", known: Mapping[str, int]) -> dict[str, object]:
     """Bytes that are merged to tokens, as GPT-2 has it."""
-    pre = about.text("pre")
-    if pre not in CUTS:
+    named = about.text("pre")
+    pre = SAME_CUT.get(named)
+    if pre is None:
         raise ModelRefused(
-            f"tokenizer.ggml.pre in {about.place} is “{quoted(pre)}”: a text is cut in this way by "
-            f"none of those that are known here, {', '.join(CUTS)}"
+            f"tokenizer.ggml.pre in {about.place} is “{quoted(named)}”: a text is cut in this way "
+            f"by none of those that are known here, {', '.join(CUTS)}"
         )
-    merges = [tuple(each.split(" ")) for each in about.texts("merges")]
+    merges = [each.split(" ") for each in about.texts("merges")]
     if not all(len(pair) == 2 for pair in merges):
         raise ModelRefused(f"a merge in {about.place} is no pair of tokens")
     cut = CUTS[pre]
-    whole = tokenizers.pre_tokenizers
-    if cut is None:
-        steps = [whole.ByteLevel(add_prefix_space=False)]
-    elif cut == "digits":
-        steps = [whole.Digits(individual_digits=True), whole.ByteLevel(add_prefix_space=False)]
-    else:
-        steps = [
-            whole.Split(tokenizers.Regex(cut), "isolated"),
-            whole.ByteLevel(add_prefix_space=False, use_regex=False),
-        ]
-    vocabulary = {word: token for token, word in enumerate(words)}
-    try:
-        model = tokenizers.models.BPE(vocabulary, merges, ignore_merges=pre == "llama-bpe")
-    except Exception as error:
-        raise ModelRefused(
-            f"the tokenizer in {about.place} cannot be made: {quoted(str(error))}"
-        ) from error
-    made = tokenizers.Tokenizer(model)
-    if pre == "qwen2":
-        made.normalizer = tokenizers.normalizers.NFC()
-    made.pre_tokenizer = whole.Sequence(steps)
-    made.decoder = tokenizers.decoders.ByteLevel()
-    return made
+    by_bytes = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}
+    steps: list[dict[str, object]] = [by_bytes | {"use_regex": cut in (None, "digits")}]
+    if cut == "digits":
+        steps.insert(0, {"type": "Digits", "individual_digits": True})
+    elif cut is not None:
+        split = {"type": "Split", "pattern": {"Regex": cut}, "behavior": "Isolated"}
+        steps.insert(0, split | {"invert": False})
+    return {
+        "normalizer": {"type": "NFC"} if pre == "qwen2" else None,
+        "pre_tokenizer": {"type": "Sequence", "pretokenizers": steps},
+        "decoder": by_bytes | {"use_regex": True},
+        "model": {"type": "BPE", "vocab": known, "merges": merges}
+        | {"ignore_merges": pre == "llama-bpe"},
+    }
 
 
-def _sentencepiece(tokenizers, about: "_Fields", words: Sequence[str]):
+def _sentencepiece(
+    about: "_Fields", known: Mapping[str, int], types: Sequence[float]
+) -> dict[str, object]:
     """Characters that are merged to tokens by their scores, as SentencePiece has it for Llama 2: of
     two neighbours those that make the token of the highest score.
     """
     if "tokenizer.ggml.scores" not in about.fields:
         raise ModelRefused(f"{about.place} has no tokenizer.ggml.scores for its tokens")
-    scores = about.numbers("scores", len(words))
-    known = {word: token for token, word in enumerate(words)}
-    merges = [
-        (-scores[token], known[word[:at]], known[word[at:]], word[:at], word[at:])
+    scores, words = about.numbers("scores", len(known)), [*known]
+    says_types = "tokenizer.ggml.token_type" in about.fields
+    made_of_two = [
+        (word, token)
         for word, token in known.items()
-        if not LIKE_CONTROL.fullmatch(word)
-        for at in range(1, min(len(word), LONGEST_WORD))
-        if word[:at] in known and word[at:] in known
+        if (types[token] == NORMAL and (says_types or not LIKE_CONTROL.fullmatch(word)))
     ]
-    pairs = [(left, right) for *_, left, right in sorted(merges)]
+    n_characters = sum(min(len(word), LONGEST_WORD) for word, _ in made_of_two)
+    if n_characters > MOST_CHARACTERS:
+        raise ModelRefused(
+            f"the tokens in {about.place} have {n_characters:,} characters together, but at most "
+            f"{MOST_CHARACTERS:,} are read"
+        )
+    merges = []
+    for word, token in made_of_two:
+        merges += [
+            (-scores[token], left, right)
+            for at in range(1, min(len(word), LONGEST_WORD))
+            if (left := known.get(word[:at])) is not None
+            and (right := known.get(word[at:])) is not None
+        ]
+        if len(merges) > MOST_MERGES:
+            raise ModelRefused(
+                f"the tokens in {about.place} can be made of each other in more than "
+                f"{MOST_MERGES:,} ways"
+            )
     unknown = about.fields.get("tokenizer.ggml.unknown_token_id", 0)
     if not isinstance(unknown, int) or not 0 <= unknown < len(words):
         raise ModelRefused(f"{about.place} has no token for what is unknown")
-    steps = [tokenizers.normalizers.Replace(" ", "▁")]
-    prefix = about.fields.get("tokenizer.ggml.add_space_prefix", True)
-    if prefix:
-        steps.insert(0, tokenizers.normalizers.Prepend("▁"))
-    try:
-        model = tokenizers.models.BPE(
-            known, pairs, unk_token=words[unknown], fuse_unk=True, byte_fallback=True
-        )
-    except Exception as error:
-        raise ModelRefused(
-            f"the tokenizer in {about.place} cannot be made: {quoted(str(error))}"
-        ) from error
-    made = tokenizers.Tokenizer(model)
-    made.normalizer = tokenizers.normalizers.Sequence(steps)
-    back = tokenizers.decoders
-    made.decoder = back.Sequence(
-        [back.Replace("▁", " "), back.ByteFallback(), back.Fuse()]
-        + ([back.Strip(" ", 1, 0)] if prefix else [])
-    )
-    return made
+    back = [
+        {"type": "Replace", "pattern": {"String": "▁"}, "content": " "},
+        {"type": "ByteFallback"},
+        {"type": "Fuse"},
+    ]
+    if about.puts_a_blank:
+        back.append({"type": "Strip", "content": " ", "start": 1, "stop": 0})
+    return {
+        "normalizer": {"type": "Replace", "pattern": {"String": " "}, "content": "▁"},
+        "decoder": {"type": "Sequence", "decoders": back},
+        "model": {
+            "type": "BPE",
+            "vocab": known,
+            "merges": [(words[left], words[right]) for _, left, right in sorted(merges)],
+            "unk_token": words[unknown],
+            "fuse_unk": True,
+            "byte_fallback": True,
+        },
+    }
 
 
 @dataclass(frozen=True)
@@ -142,6 +171,11 @@ class _Fields:
 
     fields: Mapping[str, object]
     place: str
+
+    @property
+    def puts_a_blank(self) -> bool:
+        """Whether a blank stands before every text."""
+        return bool(self.fields.get("tokenizer.ggml.add_space_prefix", True))
 
     def text(self, name: str) -> str:
         found = self.fields.get(f"tokenizer.ggml.{name}")

@@ -298,7 +298,7 @@ class Page:
         if self.fold:
             parts.part("row_deeper", self.fold.draw, waits=True)
         if self.closing and not values.card:
-            parts.part("answers", self._answers, waits=True)
+            parts.part("closing", self._answers, waits=True)
         parts.part("ends", self._ends, waits=True)
         watcher()
         parts.end_page()

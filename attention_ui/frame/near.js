@@ -1,6 +1,6 @@
 // Says which parts of the page are near what can be seen, which control in a picture a hand comes
 // near, and asks for what waits when nothing has come for a while.
-const PART = /st-key-((?:card|row)_\w+|answers|ends)(?= |$)/;
+const PART = /st-key-((?:card|row)_\w+|closing|ends)(?= |$)/;
 const MARGIN = 500; // pixels: what will be seen next
 const REST = 1200; // milliseconds without anything, before the server is asked for what waits
 
@@ -36,7 +36,7 @@ export default function ({ data, setTriggerValue }) {
       watched.delete(element);
       seen.unobserve(element);
     }
-    for (const element of main.querySelectorAll('[class*="st-key-card_"], [class*="st-key-row_"], .st-key-answers, .st-key-ends')) {
+    for (const element of main.querySelectorAll('[class*="st-key-card_"], [class*="st-key-row_"], .st-key-closing, .st-key-ends')) {
       const name = nameOf(element);
       if (!name) continue;
       if (!watched.has(element)) {

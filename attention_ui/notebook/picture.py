@@ -8,6 +8,7 @@ import html
 import io
 import json
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -24,6 +25,8 @@ from .in_browser import FRAME, PAGE, SCRIPT, STYLE
 VEGA_LITE = "6.4"
 FONT = '"Source Sans", "Source Sans Pro", "Arial Narrow", "Liberation Sans Narrow", sans-serif'
 """The app's own where it is installed, else one as narrow, for which cells have room."""
+MOST_STILL = 4_000
+"""A picture of more marks has no still one: that would take most of its time."""
 _numbers = count()
 
 
@@ -40,7 +43,8 @@ def _vega() -> str:
 
 
 def _packed(text: str) -> str:
-    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
+    # The slowest way to pack takes ten times as long, for a hundredth.
+    return base64.b64encode(gzip.compress(text.encode(), 6, mtime=0)).decode()
 
 
 @dataclass
@@ -84,22 +88,30 @@ class Picture:
             "grounds": GROUNDS,
         }
         wide, narrow = (round(one.height) + 8 for one in (self.layout.wide, self.layout.narrow))
-        script = SCRIPT.replace("ID", self._place).replace("DATA", _packed(json.dumps(told)))
+        # All at once: whatever letters stand in one, the others are not looked for in it.
+        parts = {"ID": self._place, "DATA": _packed(json.dumps(told)), "VEGA": _vega()}
+        script = re.sub("|".join(parts), lambda found: parts[found[0]], SCRIPT)
         notices = "".join(f"<p>{html.escape(each)}</p>" for each in self.notices)
         room = f'<div class="{self._place}">{EMPTY_ROOM}</div>' if self.stops else ""
-        still = base64.b64encode(self.png).decode()
         return (
             f'<div id="{self._place}" class="attention-picture" '
             f'style="--wide:{wide}px;--narrow:{narrow}px">'
             f"<style>{STYLE}</style>{notices}{room}"
             f'<div class="drawn" role="img" aria-label="{html.escape(self.layout.alt)}">'
-            f'<img alt="" src="data:image/png;base64,{still}"></div></div>'
-            f"<script>{script.replace('VEGA', _vega())}</script>"
+            f"{self._still()}</div></div>"
+            f"<script>{script}</script>"
         )
 
     def page(self) -> str:
         """A whole HTML page."""
         return PAGE.replace("BODY", self.piece())
+
+    def _still(self) -> str:
+        """What stands there until the script has drawn, or where none runs."""
+        if n_marks(self._rows) > MOST_STILL:
+            return "This picture is drawn by a script: run the cell again, or trust the notebook."
+        still = base64.b64encode(self.png).decode()
+        return f'<img alt="" src="data:image/png;base64,{still}">'
 
     @cached_property
     def png(self) -> bytes:
@@ -123,8 +135,10 @@ class Picture:
 
     def _repr_mimebundle_(self, **_: object) -> dict:
         """For Jupyter."""
-        still = base64.b64encode(self.png).decode()
-        return {"text/plain": repr(self), "image/png": still, "text/html": self.piece()}
+        told = {"text/plain": repr(self), "text/html": self.piece()}
+        if n_marks(self._rows) <= MOST_STILL:
+            told["image/png"] = base64.b64encode(self.png).decode()
+        return told
 
     def _mime_(self) -> tuple[str, str]:
         """For marimo, which runs scripts in a frame alone."""

@@ -1,18 +1,21 @@
 """`show`: a trace, a step of it, or anyone's weights as a picture."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from operator import index
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from attention_core.mechanism.own_tensors import PRECISIONS, sizes
 from attention_core.operations import Given
 from attention_core.trace import Step, Trace
 
 from ..picture.equation_parts import NEW_LINE, equation_of
 from ..picture.layer import BEFORE_SHARES, GIVEN, MATRICES, OUTPUTS, whole_layer
 from ..picture.layout import Layout, equation
-from ..picture.margin import is_grid
+from ..picture.margin import is_grid, is_one
 from ..picture.matrix import Matrix
 from ..picture.positions import positions
 from ..picture.scale import is_shares
@@ -21,8 +24,16 @@ from ..picture.spec import Stops
 from ..picture.table import MOST_POINTED
 from .picture import Picture, new_place
 
-MOST_TOKENS, MOST_NUMBERS = 256, 250_000
-"""Along one axis of a matrix, and of all layers together: more is no picture to be read."""
+MOST_TOKENS, MOST_CELLS, MOST_NUMBERS = 256, 65_536, 800_000
+"""Along one axis of a matrix, drawn at a time, and of all positions of a slider together: more is
+no picture to be read.
+"""
+MOST_READ = 64
+"""A longer text fills the screen by itself: it is not written above its weights."""
+KINDS = ("attentions", "cross_attentions", "decoder_attentions", "encoder_attentions")
+"""What a model's output calls its weights."""
+LOAD_IT = 'load it with attn_implementation="eager", and call it with output_attentions=True'
+NO_WEIGHTS = f"this model returned no weights: {LOAD_IT}"
 MOST_HEADS, MOST_SHOWN, A_LINE = 32, 4, 4
 """Heads of weights, heads of a trace, and heads in a line."""
 ROWS_OF_HEADS = 215
@@ -33,7 +44,7 @@ LAYER = (GIVEN, *MATRICES, "head_queries", "head_keys", "head_values", BEFORE_SH
 
 
 def show(
-    what: Trace | Step | Tensor | Sequence,
+    what: Trace | Step | Tensor | Sequence | Mapping,
     of: str | Sequence[str] | None = None,
     *,
     query_tokens: Sequence[str] | None = None,
@@ -44,17 +55,26 @@ def show(
 
     `show(trace)` draws what a trace is about, `show(trace, "weights")` the equation of one step,
     and `show(weights, tokens)` the weights of any model: (query, key), (head, query, key), (layer,
-    head, query, key), or with a batch of 1 in front. `tokens` name the keys, and the queries too
-    where there are as many; `query_tokens` name other ones. `layer` and `head` choose one.
+    head, query, key), or with a batch of 1 in front; a tensor for each layer, as a model's
+    `attentions`; the whole output of a model or of its `generate`. `tokens` name the keys, and the
+    queries too where there are as many; `query_tokens` name those of another sentence. `layer` and
+    `head` choose one, from the end where they are below 0.
 
     Raises ValueError, in words, for what cannot be drawn.
     """
+    if not isinstance(what, Step | Trace):
+        return _of_weights(what, of, query_tokens, layer, head)
+    for name, value in (("query_tokens", query_tokens), ("layer", layer)):
+        if value is not None:
+            raise ValueError(f"{name} is for a model's weights, but this is a trace: leave it out")
     if isinstance(what, Step):
+        if of is not None:
+            raise ValueError(f"a step has its own names: leave {of!r} out, or show its trace")
         return show(Trace.of(what), what.name, head=head)
-    if isinstance(what, Trace):
-        layout = _of_step(what, of, head) if of is not None else _of_trace(what, head)
-        return Picture(layout, notices=_notices(layout))
-    return _of_weights(what, of, query_tokens, layer, head)
+    layout = _of_step(what, of, head) if of is not None else _of_trace(what, head)
+    drawn = [(each.name, each.drawn) for each in layout.matrices if is_grid(each)]
+    n_cells = sum(each.drawn.numel() for each in layout.matrices)
+    return Picture(layout, notices=_notices(drawn, n_cells))
 
 
 def _of_trace(trace: Trace, head: int | None) -> Layout:
@@ -118,122 +138,272 @@ def _refuse_large(steps: Sequence[Step]) -> None:
 
 
 def _checked(name: str, value: object, length: int) -> int:
-    if not isinstance(value, int) or not 0 <= value < length:
+    try:
+        at = index(value)
+    except TypeError:
+        at = length
+    if isinstance(value, bool) or not -length <= at < length:
         raise ValueError(f"there is no {name} {value!r}: choose one from 0 to {length - 1}")
-    return value
+    return at % length
 
 
 def _of_weights(
-    given: Tensor | Sequence,
-    tokens: Sequence[str] | None,
-    query_tokens: Sequence[str] | None,
+    given: object,
+    tokens: Iterable[str] | None,
+    query_tokens: Iterable[str] | None,
     layer: int | None,
     head: int | None,
 ) -> Picture:
-    weights = _layers(given)
+    weights, kind, is_written, notices = _layers(given)
     n_layers, n_heads, n_queries, n_keys = weights.shape
     if max(n_queries, n_keys) > MOST_TOKENS:
         raise ValueError(
             f"these weights have {n_queries} queries and {n_keys} keys: a picture has room for "
             f"{MOST_TOKENS}. Choose a part, such as weights[..., :{MOST_TOKENS}, :{MOST_TOKENS}]"
         )
-    if query_tokens is None and n_queries == n_keys:
-        query_tokens = tokens
-    keys = _named("tokens", tokens, n_keys, "keys")
-    queries = _named("query_tokens", query_tokens, n_queries, "queries")
-    first_layer = 0
-    if layer is not None:
-        first_layer = _checked("layer", layer, n_layers)
-        weights = weights[first_layer : first_layer + 1]
+    keys = _named("tokens", tokens, n_keys, "keys", is_written)
+    queries = _named("query_tokens", query_tokens, n_queries, "queries", is_written)
+    two = kind == "cross_attentions" or n_queries != n_keys or bool(queries)
+    labels = {"query": queries if two else keys, "key": keys}
+    layers = range(n_layers) if layer is None else (_checked("layer", layer, n_layers),)
     heads = range(n_heads) if head is None else (_checked("head", head, n_heads),)
-    notices = []
-    if len(heads) > MOST_HEADS:
-        notices.append(f"The first {MOST_HEADS} of {n_heads} heads are drawn: head= chooses one.")
-        heads = heads[:MOST_HEADS]
-    if n_heads > 1:
-        weights = weights[:, list(heads)]
-    if weights.numel() > MOST_NUMBERS:
-        raise ValueError(
-            f"{weights.numel():,} weights are more than a picture has room for, which is "
-            f"{MOST_NUMBERS:,}: choose one with layer= or head="
-        )
-    labels = {"query": queries, "key": keys}
-    layouts = [_grid(each, labels, heads, n_heads) for each in weights]
+    heads = _first(heads, MOST_HEADS, "head", notices)
+    n_cells = n_queries * n_keys
+    # Where not all heads of a layer can be drawn at a time, a slider goes from head to head.
+    each_alone = len(heads) * n_cells > MOST_CELLS
+    if each_alone:
+        layers = _first(layers, 1, "layer", notices)
+        heads = _first(heads, MOST_NUMBERS // n_cells, "head", notices)
+        each_there = [(layers[0], (each,)) for each in heads]
+    else:
+        n_cells *= len(heads)
+        layers = _first(layers, MOST_NUMBERS // n_cells, "layer", notices)
+        each_there = [(each, heads) for each in layers]
+    layouts = [
+        _grid(weights[at, list(those)], labels, those, n_heads, two, each_alone)
+        for at, those in each_there
+    ]
     first, stops, lists = layouts[0], None, None
     if len(layouts) > 1:
-        stops = Stops("Layer", 0, len(layouts) - 1, 1, 0, new_place())
+        name = "Head" if each_alone else "Layer"
+        stops = Stops(name, 0, len(layouts) - 1, 1, 0, new_place())
         lists = positions(first, [each.matrices for each in layouts])
-    return Picture(first, stops, lists, [*notices, *_notices(*layouts)])
+    drawn = [
+        (
+            (f"head {head}" if n_heads > 1 else "weights")
+            + (f" in layer {at}" if n_layers > 1 else ""),
+            weights[at, head],
+        )
+        for at, those in each_there
+        for head in those
+    ]
+    return Picture(first, stops, lists, [*notices, *_notices(drawn, n_cells)])
 
 
-def _layers(given: Tensor | Sequence) -> Tensor:
-    """Weights as (layer, head, query, key). Raises ValueError for what is none."""
-    try:
-        if isinstance(given, tuple | list) and given and isinstance(given[0], Tensor):
-            given = torch.stack([*given])  # as a model's `attentions`, a tensor a layer
-        tensor = torch.as_tensor(given).detach().cpu().float()
-    except (RuntimeError, TypeError, ValueError) as error:
-        raise ValueError("these are no weights: show takes a trace, a step or a tensor") from error
+def _first(of: Sequence[int], most: int, name: str, notices: list[str]) -> Sequence[int]:
+    """As many as there is room for, with a notice of those that are left out."""
+    if len(of) > most:
+        told = f"The first {most} of {len(of)} {name}s are" if most > 1 else f"Only {name} 0 is"
+        notices.append(f"{told} drawn: {name}= chooses one.")
+    return of[:most]
+
+
+def _layers(given: object) -> tuple[Tensor, str, bool, list[str]]:
+    """Weights as (layer, head, query, key); what their model calls them, where that is known;
+    whether `generate` wrote by them; and what to say of them. Raises ValueError for what is none.
+    """
+    if isinstance(given, torch.nn.Module):
+        raise ValueError("this is a model: show what it returns, such as show(model(…), tokens)")
+    kind, is_written, notices = "", False, []
+    found = given if isinstance(given, Mapping) else {
+        name: getattr(given, name) for name in KINDS if hasattr(given, name)
+    }  # fmt: skip
+    if isinstance(given, Mapping) or found:
+        there = [name for name in KINDS if not _is_nothing(found.get(name))]
+        if not there:
+            raise ValueError(NO_WEIGHTS)
+        kind, *others = there
+        given = found[kind]
+        if others:
+            more = ", ".join(f"show(output.{name})" for name in others)
+            notices.append(f"These are the {kind}. There are others: {more}.")
+    elif _has_parts(given) and len({isinstance(each, tuple | list) for each in given}) > 1:
+        # What a model returns with return_dict=False has them among its other parts.
+        given = next((one for one in given if _is_nothing(one) or _is_layers(one)), None)
+    if _is_nothing(given):
+        raise ValueError(NO_WEIGHTS)
+    if _has_parts(given):
+        if _has_parts(given[0]) and _tensor(_part(given[0], 0)).ndim > 2:
+            given, is_written = _joined(given), True
+        tensor = _stacked(given)
+    else:
+        tensor = _tensor(given)
     axes = "(query, key), (head, query, key) or (layer, head, query, key)"
-    sizes = " × ".join(map(str, tensor.shape)) or "a single number"
     if tensor.ndim == 5 and tensor.shape[1] == 1:
         tensor = tensor[:, 0]
-    elif tensor.ndim == 5 and tensor.shape[0] == 1:
+    elif tensor.ndim == 5 and tensor.shape[0] == 1 and not _has_parts(given):
         tensor = tensor[0]
     if not 2 <= tensor.ndim <= 4 or not tensor.numel():
-        raise ValueError(f"these weights are {sizes}, but should be {axes}, or with a batch of 1")
+        one = "[each[:1] for each in step] for step in" if is_written else "each[:1] for each in"
+        raise ValueError(
+            f"these weights are {sizes(tensor)}, but should be {axes}, or with a batch of 1: of "
+            f"several texts choose one, such as [{one} weights]"
+        )
     if not tensor.isfinite().all():
         at = (~tensor.isfinite()).nonzero()[0].tolist()
         raise ValueError(f"these weights have {tensor[tuple(at)].item()} at {at}: no share of 1")
-    return tensor.reshape((1,) * (4 - tensor.ndim) + tuple(tensor.shape))
+    whole = _as_they_were(tensor).reshape((1,) * (4 - tensor.ndim) + tensor.shape)
+    return whole, kind, is_written, notices
 
 
-def _named(name: str, tokens: Sequence[str] | None, count: int, of: str) -> tuple[str, ...]:
+def _is_nothing(given: object) -> bool:
+    """Whether it is None, or holds nothing else."""
+    return given is None or (isinstance(given, tuple | list) and all(map(_is_nothing, given)))
+
+
+def _is_layers(given: object) -> bool:
+    """Whether it is a tensor a layer, (batch, head, query, key)."""
+    return _has_parts(given) and all(getattr(each, "ndim", 0) == 4 for each in given)
+
+
+def _has_parts(given: object) -> bool:
+    """Whether it is several tensors, such as one a layer, and not the rows of one."""
+    if not isinstance(given, tuple | list):
+        return False
+    return any(each is None or hasattr(each, "shape") or _has_parts(each) for each in given)
+
+
+def _part(given: Sequence, at: int) -> object:
+    """One of several tensors. Raises ValueError where a model has none there."""
+    if _is_nothing(given[at]):
+        raise ValueError(f"layer {at} has no weights (None): leave it out, or {LOAD_IT}")
+    return given[at]
+
+
+def _stacked(given: Sequence) -> Tensor:
+    """Tensors of one shape, with an axis for them in front."""
+    each = [_part(given, at) for at in range(len(given))]
+    each = [_stacked(one) if _has_parts(one) else _tensor(one) for one in each]
+    for at, one in enumerate(each):
+        if one.shape != each[0].shape:
+            raise ValueError(
+                f"layer {at} is {sizes(one)}, but layer 0 is {sizes(each[0])}: show each by itself"
+            )
+    return torch.stack(each)
+
+
+def _joined(steps: Sequence) -> list[Tensor]:
+    """What `generate` returns, for each token written a tensor a layer, as one tensor a layer in
+    which the rows of later tokens stand below the earlier ones; 0 for keys that came later, or that
+    a cache no longer had.
+    """
+    joined = []
+    for at in range(len(steps[0])):
+        each = [_tensor(_part(step, at)) for step in steps]
+        behind = np.cumsum([one.shape[-2] for one in each]).tolist()
+        n_keys = [one.shape[-1] for one in each]
+        # As many from the first token on: another sentence's keys, or places kept free for all.
+        is_fixed = len({*n_keys}) == 1 and each[0].shape[-2] != n_keys[0]
+        firsts = [0 if is_fixed else max(0, b - k) for b, k in zip(behind, n_keys, strict=True)]
+        most = max(map(sum, zip(firsts, n_keys, strict=True)))
+        rows = [
+            torch.nn.functional.pad(one, (first, most - first - k))
+            for one, first, k in zip(each, firsts, n_keys, strict=True)
+        ]
+        found = torch.cat(rows, dim=-2)
+        # Places that a cache kept free, and nothing was written to.
+        is_free = is_fixed and not found[..., behind[-1] :].any()
+        joined.append(found[..., : behind[-1]] if is_free else found)
+    return joined
+
+
+def _tensor(given: object) -> Tensor:
+    """A tensor of numbers, dense and on the CPU. Raises ValueError for what is none."""
+    try:
+        tensor = given if isinstance(given, Tensor) else torch.as_tensor(np.asarray(given))
+    except (RuntimeError, TypeError, ValueError) as error:
+        raise ValueError(
+            "these are no weights: show takes a trace, a step, a tensor, or what a model returns"
+        ) from error
+    if tensor.is_meta or tensor.is_nested or tensor.is_complex():
+        kind = "nested" if tensor.is_nested else "complex"
+        kind = "on the meta device, without numbers" if tensor.is_meta else kind
+        raise ValueError(f"these weights are {kind}: show takes a tensor of plain numbers")
+    if tensor.is_quantized:
+        tensor = tensor.dequantize()
+    tensor = tensor.detach().to_dense() if tensor.layout != torch.strided else tensor.detach()
+    return tensor.cpu() if tensor.dtype in PRECISIONS else tensor.cpu().float()
+
+
+def _as_they_were(weights: Tensor) -> Tensor:
+    """The same numbers, as the kind of 16 bits that they were before somebody made them float:
+    their rows are as close to 1 as that can be.
+    """
+    if weights.dtype == torch.float32 and ((weights.sum(dim=-1) - 1).abs() > 1e-3).any():
+        for kind in (torch.bfloat16, torch.float16):
+            if torch.equal(weights.to(kind).float(), weights):
+                return weights.to(kind)
+    return weights
+
+
+def _named(
+    name: str, tokens: Iterable[str] | None, count: int, of: str, is_written: bool
+) -> tuple[str, ...]:
     if tokens is None:
         return ()
-    if isinstance(tokens, str) or not all(isinstance(each, str) for each in tokens):
+    found = tuple(tokens) if isinstance(tokens, Iterable) else (tokens,)
+    if isinstance(tokens, str) or not all(isinstance(each, str) for each in found):
         raise ValueError(f"{name} should be a list of strings, one for each of the {count} {of}")
-    if len(tokens) != count:
-        raise ValueError(f"there are {len(tokens)} {name} but {count} {of} in these weights")
-    return tuple(tokens)
+    if is_written and len(found) == count + 1:
+        return found[:-1]  # the token that was written last was not read
+    if len(found) != count:
+        raise ValueError(f"there are {len(found)} {name} but {count} {of} in these weights")
+    return found
 
 
-def _grid(weights: Tensor, labels: dict, heads: Sequence[int], n_heads: int) -> Layout:
-    """The weights (head, query, key) of one layer, below the sentence."""
+def _grid(
+    weights: Tensor,
+    labels: dict,
+    heads: Sequence[int],
+    n_heads: int,
+    two: bool,
+    each_alone: bool,
+) -> Layout:
+    """The weights (head, query, key) of one layer, below the sentence, or below two."""
     trace = Trace(**{axis: names for axis, names in labels.items() if names})
-    if n_heads == 1:
-        weights, axes = weights[0], ("query", "key")
-    else:
-        axes = ("head", "query", "key")
-    step = trace.step("weights", Given.of(weights), axes=axes)
+    is_one_of_many = n_heads > 1 and not each_alone
+    axes = ("head", "query", "key") if is_one_of_many else ("query", "key")
+    given = weights if is_one_of_many else weights[0]
+    step = trace.step("weights", Given.of(given, PRECISIONS[given.dtype]), axes=axes)
     whole = Matrix(step)
-    each = [whole] if n_heads == 1 else [
+    each = [
         replace(whole, lead=(at,), title=f"head {head}") for at, head in enumerate(heads)
-    ]  # fmt: skip
+    ] if is_one_of_many else [whole]  # fmt: skip
     parts: list[Matrix | str] = []
     for at, one in enumerate(each):
         parts += [NEW_LINE, one] if at and at % A_LINE == 0 else [one]
     n_lines = -(-len(each) // A_LINE)
     layout = equation(trace, *parts, tall=max(300, n_lines * ROWS_OF_HEADS))
-    return with_sentence(layout, 0, range(len(each)))
+    if max(weights.shape[-2:]) > MOST_READ:
+        return layout
+    return with_sentence(layout, 0, range(len(each)), two)
 
 
-def _notices(*layouts: Layout) -> list[str]:
-    """What to know of weights before they are believed."""
+def _notices(drawn: Sequence[tuple[str, Tensor]], n_cells: int) -> list[str]:
+    """What to know of weights, each with its name, before they are believed."""
     found = []
-    drawn = [one for layout in layouts for one in layout.matrices if is_grid(one)]
     off = [
-        (abs(total - 1), query, total, one.name)
-        for one in drawn
-        for query, total in enumerate(one.drawn.float().sum(dim=-1).tolist())
-        if abs(total - 1) > 1e-3
+        (abs(total - 1), query, total, name)
+        for name, weights in drawn
+        for query, total in enumerate(weights.float().sum(dim=-1).tolist())
+        if abs(total - 1) > 1e-3 and not is_one(total, weights.dtype)
     ]
     if off:
         _, query, total, name = max(off)
         more = f", and {len(off) - 1} more rows are not 1" if len(off) > 1 else ""
         found.append(f"Row {query} of {name} sums to {total:.4g}, not 1{more}.")
-    if any(bool((one.drawn < 0).any()) for one in drawn):
+    if any(bool((weights < 0).any()) for _, weights in drawn):
         found.append("Some weights are below 0, which no share is.")
-    if sum(one.drawn.numel() for one in layouts[0].matrices) > MOST_POINTED:
+    if n_cells > MOST_POINTED:
         found.append(f"Of more than {MOST_POINTED:,} numbers only each number itself is told.")
     return found

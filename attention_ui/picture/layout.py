@@ -15,7 +15,7 @@ from attention_core.trace import Step, Trace, is_shares
 
 from .equation_parts import NEW_LINE, UNNAMED, laid_out
 from .forbidden import forbidden, leak_limit, outline, with_masks
-from .margin import has_sums, is_one_row, row_sums
+from .margin import has_sums, is_one, is_one_row, row_sums
 from .matrix import Matrix, heads_of, names_along
 from .numbers import decimals_of, number_width, text_width, written
 from .scale import is_signed, limits
@@ -461,11 +461,11 @@ def _add_bands(
 
 def _add_sums(made: Arrangement, one: Wanted, x: float, y: float, row: float) -> None:
     """In the margin: what each row of weights sums to, loud where that is not 1."""
-    sums = row_sums(one.matrix)
+    sums, kind = row_sums(one.matrix), one.matrix.step.value.dtype
     upright = one.is_upright
     if upright:
         told = f"sum {written(float(sums[0]))}"
-        look = "sum" if abs(float(sums[0]) - 1) <= 1e-3 else "loud"
+        look = "sum" if is_one(float(sums[0]), kind) else "loud"
         left = made.boxes[-1].x
         made.words.append(Word(told, left, y + one.n_rows * row + 8, look, changes=True))
         return
@@ -474,7 +474,7 @@ def _add_sums(made: Arrangement, one: Wanted, x: float, y: float, row: float) ->
         made.words.append(Word("sum", x, y - 8, f"{small}sum"))
     for at, total in enumerate(sums.tolist()):
         place = y + (at + 0.5) * row
-        look = small + ("sum" if abs(total - 1) <= 1e-3 else "loud")
+        look = small + ("sum" if is_one(total, kind) else "loud")
         if readable or (look == "loud" and not one.compact):
             made.words.append(Word(written(total), x, place, look, changes=readable))
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import torch
 from torch import Tensor
 
 from attention_core.trace import is_shares
@@ -29,5 +30,10 @@ def row_sums(matrix: Matrix) -> Tensor:
     drawn; one number for an upright row.
     """
     if matrix.values.ndim == 1:
-        return matrix.drawn.sum().reshape(1)
-    return replace(matrix, columns=None).drawn.sum(dim=1)
+        return matrix.drawn.float().sum().reshape(1)
+    return replace(matrix, columns=None).drawn.float().sum(dim=1)
+
+
+def is_one(total: float, kind: torch.dtype) -> bool:
+    """Whether the sum of a row is 1, but for the rounding of numbers of this kind."""
+    return abs(total - 1) <= max(1e-3, torch.finfo(kind).eps)

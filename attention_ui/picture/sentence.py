@@ -76,10 +76,10 @@ def _rows(matrices: Sequence[Matrix]) -> Tensor:
     return torch.cat([one if one.ndim == 2 else one[None] for one in each])
 
 
-def with_sentence(layout: Layout, first: int, of: Sequence[int] = ()) -> Layout:
-    """The same layout with the sentence above it, or both where queries and keys are of two. Raises
-    ValueError where no weights are drawn; where they are covered, the sentence would tell them, and
-    is left out.
+def with_sentence(layout: Layout, first: int, of: Sequence[int] = (), two: bool = False) -> Layout:
+    """The same layout with the sentence above it, or both where queries and keys are of two: by
+    their names, or since somebody says so (`two`). Raises ValueError where no weights are drawn;
+    where they are covered, the sentence would tell them, and is left out.
 
     The weights are the last that are drawn, of all their heads together; or those `of` several
     matrices, by their places: then those of the head that is pointed at are shown.
@@ -88,7 +88,9 @@ def with_sentence(layout: Layout, first: int, of: Sequence[int] = ()) -> Layout:
         each = [layout.matrices[at] for at in of]
         if any(one.covered for one in each):
             return layout
-        one = replace(_of(layout.trace, each[:1], first), sources=tuple(of), weights=_rows(each))
+        one = replace(
+            _of(layout.trace, each[:1], first, two), sources=tuple(of), weights=_rows(each)
+        )
         return above(layout, one)
     found = weighted(layout.matrices)
     if not found:
@@ -96,7 +98,7 @@ def with_sentence(layout: Layout, first: int, of: Sequence[int] = ()) -> Layout:
         raise ValueError(f"no weights (query, key) or (key) among {names} to shade a sentence by")
     if any(each.covered for each in found):
         return layout
-    return above(layout, _of(layout.trace, found, first))
+    return above(layout, _of(layout.trace, found, first, two))
 
 
 def weighted(matrices: Sequence[Matrix]) -> list[Matrix]:
@@ -126,14 +128,15 @@ def _weights(matrices: Sequence[Matrix]) -> Tensor:
     return each[0] if each[0].ndim == 2 else each[0][None]
 
 
-def _of(trace: Trace, matrices: Sequence[Matrix], first: int) -> Sentence:
+def _of(trace: Trace, matrices: Sequence[Matrix], first: int, two: bool = False) -> Sentence:
     picked = matrices[0].columns
     weights, tokens = _weights(matrices), tuple(names_of(trace, "key", picked))
     if is_one_row(matrices[0]):
         return Sentence(tokens, weights, 0, asks=first)
     first = min(first, weights.shape[-2] - 1)
     heads = tuple(each.lead[-1] for each in matrices) if len(matrices) > 1 else ()
-    askers = tuple(names_of(trace, "query")) if SOURCE in trace else ()
+    two = two or SOURCE in trace or trace.labels("query") != trace.labels("key")
+    askers = tuple(names_of(trace, "query")) if two else ()
     place = picked[0] if picked else 0
     return Sentence(tokens, weights, first, place=place, heads=heads, askers=askers)
 

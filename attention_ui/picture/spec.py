@@ -13,9 +13,9 @@ from functools import lru_cache
 
 import altair as alt
 
-from .layout import NARROW
+from .layout import NARROW, WIDE
 from .palette import BAR, CHOSEN, FAINT, FED, FULL, INK, MUTED, NEGATIVE, POSITIVE
-from .sentence import BETWEEN, BOX, LOOP, SHARE
+from .sentence import BETWEEN, BOX, LOOP, PADDING, SHARE
 from .table import (
     BY_QUERY,
     BY_STEP,
@@ -458,7 +458,11 @@ def _words(base: alt.Chart, asked: bool = False) -> alt.Chart:
             angle=alt.expr("datum.look == 'slanted' ? 315 : 0"),
             fontSize=alt.expr(f"({_by_look(SIZES, 11)}) * {LETTERS}"),
             fontWeight=alt.expr("datum.look == 'title' || datum.look == 'loud' ? 600 : 400"),
-            limit=alt.expr("datum.look == 'row' || datum.look == 'slanted' ? 92 * grown : 0"),
+            # A word that is longer than a line would make the picture as wide as itself.
+            limit=alt.expr(
+                "grown * (datum.look == 'row' || datum.look == 'slanted' ? 92 : "
+                f"datum.look == 'token' ? (narrow ? {NARROW} : {WIDE}) - {PADDING} : 0)"
+            ),
         )
         .encode(X, Y, KEY, text=_expr(_chosen("text", asked)), fill=_expr(ink))
         .properties(name="shares" if asked else "words")

@@ -26,6 +26,10 @@ _ROOM = """{ content: ""; display: block; flex: 1 0 100%; height: 4.4rem; margin
   background: linear-gradient(#8a8a8a, #8a8a8a) 0 50% / 100% 1px no-repeat;
   border-bottom: 1px solid #8a8a8a; }"""
 """Two lines to write on."""
+_LINES = ", ".join(
+    f"linear-gradient(#8a8a8a, #8a8a8a) 0 {at * 2.2:.1f}rem / 100% 1px no-repeat"
+    for at in range(1, 24)
+)
 ON_PAPER = f"""<style>
 @page {{ margin: 13mm; }}
 @media print {{
@@ -40,6 +44,7 @@ ON_PAPER = f"""<style>
   [data-testid="stMainBlockContainer"] [data-testid="stVerticalBlock"]:has(
     [class*="st-key-card_"]) {{ display: block; }}
   :is([class*="st-key-write_"], [class*="st-key-solved_"]) {{ break-inside: avoid; }}
+  [class*="st-key-solved_"] {{ zoom: 0.8; }}
   [class*="st-key-card_"] {{ break-inside: avoid; margin-bottom: 1rem; }}
   :is(h1, h2, h3) {{ break-after: avoid; }}
   svg.marks {{ background: transparent !important; }}
@@ -71,9 +76,24 @@ HAND_OUT = f"""<style>
 [data-testid="stVegaLiteChart"], svg.marks {{ overflow: visible !important; }}
 svg.marks:not([class*="st-key-drawn_"] *) text {{ font-size: 0.9rem; }}
 [class*="st-key-write_"]::after {_ROOM}
+:is(.st-key-closing_of_hand_out, .st-key-answers_in_words) {{
+  display: grid; grid-template-columns: 1fr 1fr; gap: 0 2.5rem; }}
+:is(.st-key-closing, .st-key-answers_in_words > div) {{ break-inside: avoid; }}
+:is(.st-key-closing_of_hand_out, .st-key-answers_in_words) > div {{ align-self: start; }}
+.st-key-closing_of_hand_out > :last-child:nth-child(odd) {{ grid-column: 1 / -1; }}
 .st-key-name_and_date [data-testid="stText"] {{ border-bottom: 1px solid #8a8a8a; }}
 @media screen and (max-width: 640px) {{
   .stApp [data-testid="stMainBlockContainer"] {{ padding: 1.5rem 1rem; }} }}
-@media print {{ .st-key-how_to_print {{ display: none; }} }}
+@media print {{
+  .st-key-how_to_print {{ display: none; }}
+  .st-key-closing {{ position: relative; }}
+  :has(.st-key-answers_of_hand_out) .st-key-closing::after {{
+    content: ""; position: absolute; top: 100%; width: 100%; height: 85vh;
+    background: {_LINES}; }}
+  .st-key-answers_of_hand_out {{
+    position: relative; background: #fff; box-shadow: 0 0 0 8px #fff; min-height: 95vh; }}
+}}
 </style>"""
-"""Beside `ON_PAPER`, of a page that is a hand-out: on the screen it looks as it prints."""
+"""Beside `ON_PAPER`, of a page that is a hand-out: on the screen it looks as it prints. Whether the
+closing questions begin a sheet, no style can tell: so lines for notes go on below them, and where
+they would come out again on the next sheet, the answers lie over them."""

@@ -1,5 +1,6 @@
 """A page on paper, and a picture as a file, in a real browser."""
 
+import re
 import struct
 from pathlib import Path
 from xml.etree import ElementTree
@@ -50,6 +51,18 @@ def test_a_printed_page_has_no_controls_and_loses_nothing(paper, app_url, link):
         foot = paper.locator(".st-key-foot_of_hand_out")
         assert f"{app_url}/causal_mask?" in foot.inner_text()
         assert foot.locator("img").is_visible()
+
+
+@pytest.mark.parametrize("lesson", ["tokenize_and_embed", "multi_head_attention"])
+def test_a_hand_out_leaves_no_sheet_nearly_empty(paper, app_url, lesson):
+    """Closing questions stand together, beside the way back, and all answers on one sheet."""
+    open_page(paper, app_url, f"{lesson}?paper=on")
+    tops = paper.locator(".st-key-closing_of_hand_out > div").evaluate_all(
+        "all => all.map((each) => Math.round(each.getBoundingClientRect().top))"
+    )
+    assert len({*tops}) == (len(tops) + 1) // 2
+    sheets = paper.pdf(format="A4", prefer_css_page_size=True)
+    assert len(re.findall(rb"/Type /Page\b", sheets)) == 4
 
 
 def test_a_page_in_the_dark_theme_is_printed_on_white(paper, app_url):

@@ -71,3 +71,15 @@ def test_the_slider_of_layers_changes_the_numbers(new_page, tmp_path):
     assert numbers.all_text_contents() == before[2:] + before[:2]
     assert "<b>a</b>" in page.locator("svg text").all_text_contents()
     assert page.locator("b").count() == 0
+
+
+@pytest.mark.parametrize("n_letters", [120, 300])
+def test_a_long_word_leaves_the_other_cells_their_size(new_page, tmp_path, n_letters):
+    weights = torch.full((3, 3), 1 / 3)
+    page = opened(new_page, tmp_path, show(weights, ["a", "b" * n_letters, "c"]))
+    assert page.locator("svg g.cells_marks path").last.bounding_box()["width"] > 30
+    assert all(
+        box["x"] >= 0 and box["x"] + box["width"] <= page.viewport_size["width"]
+        for box in (each.bounding_box() for each in page.locator("svg text").all())
+        if box
+    )

@@ -13,10 +13,10 @@ import torch.nn.functional as F
 
 from attention_core import attend_tensors
 from attention_core.examples import EXAMPLES
-from attention_core.lights.light import OF_FUNCTIONS, OF_GRADIENTS, TITLES
+from attention_core.lights.light import OF_CODE, OF_GRADIENTS, TITLES
+from attention_core.lights.measures import hidden_is_zero
 from attention_core.lights.of_trace import lights
 from attention_core.lights.of_trace.again import last_of_tokens
-from attention_core.lights.of_trace.of_weights import hidden_is_zero
 from attention_core.lights.own_code.likely import LIKELY
 from attention_core.mechanism.multi_head import add_big_projection, attend_heads
 from attention_core.mistakes.around import around
@@ -55,7 +55,7 @@ def reds(found):
 def test_the_layer_done_right_turns_every_light_green(subject):
     found = lights_with(*SUBJECTS[subject])
     assert [each.name for each in found] == [
-        name for name in TITLES if name not in ("runs", *OF_FUNCTIONS, *OF_GRADIENTS)
+        name for name in TITLES if name not in (*OF_CODE, *OF_GRADIENTS)
     ]
     assert not reds(found)
     grey = {each.name for each in found if each.holds is None}
@@ -251,9 +251,9 @@ def test_a_millionth_of_weight_on_a_hidden_key_is_seen():
     assert by_name["hidden_is_zero"].holds
     weights = torch.full((1, 7, 7), 1e-6).triu(1)
     found = SimpleNamespace(
-        attentions=[True],
-        may_look=torch.ones(7, 7).tril().bool(),
-        tables=lambda: [(SimpleNamespace(name="weights"), weights, "here")],
+        seen=torch.ones(7, 7).tril().bool(),
+        tables=lambda: [(weights, "here", "weights")],
+        **{"zero": 0.0, "same": 1e-5},
     )
     assert hidden_is_zero(found)[0] is False
 

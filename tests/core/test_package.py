@@ -12,6 +12,7 @@ from importlib import import_module, metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 import attention_core
 from attention_core.trace import Trace
@@ -23,7 +24,7 @@ README = "\n".join(
     (ROOT / each).read_text(encoding="utf-8") for each in ("README.md", "attention_core/README.md")
 )
 BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-NEEDS = (ROOT / "requirements.txt").read_text(encoding="utf-8")
+NEEDS = (ROOT / "requirements-app.txt").read_text(encoding="utf-8")
 ASKED = list(dict.fromkeys(re.findall(r"^[\w-]+", NEEDS, re.MULTILINE)))
 PIP = ("-m", "pip", "--disable-pip-version-check")
 
@@ -173,13 +174,28 @@ def test_the_core_asks_for_what_the_app_asks_for():
     readers = (ROOT / "requirements-model.txt").read_text(encoding="utf-8")
     lines = [*NEEDS.splitlines(), *readers.splitlines()]
     core = tomllib.loads((ROOT / "core_only" / "pyproject.toml").read_text(encoding="utf-8"))
-    torch, *others = core["project"]["dependencies"]
+    others = core["project"]["dependencies"]
     for extra in core["project"]["optional-dependencies"].values():
         others += extra
     assert set(others) <= set(lines)
-    (low,) = set(re.findall(r"torch(?:==|-)(\d+\.\d+)\.\d+", NEEDS))
-    major, minor = map(int, low.split("."))
-    assert torch == f"torch>={low},<{major}.{minor + 1}"
+
+
+def test_an_index_or_its_mirror_has_all_of_it_and_a_torch_that_is_there_stays():
+    wanted = [Requirement(line) for line in NEEDS.splitlines() if line[0] != "#"]
+    assert not [each for each in wanted if each.url or each.marker]
+    (torch,) = [each.specifier for each in wanted if each.name == "torch"]
+    assert torch.contains("2.13.0+cu130")
+    assert not torch.contains("2.14.0"), "what was not tried"
+
+
+@pytest.mark.parametrize("folder", [".", "core_only"])
+def test_an_older_python_is_told_which_one_is_needed_before_anything_is_fetched(folder):
+    older = "sys.version, sys.version_info = '3.10.12 (main)', (3, 10, 12)"
+    setup = str(ROOT / folder / "setup.py")
+    code = f"import runpy, setuptools, sys; {older}; runpy.run_path({setup!r})"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert told.returncode == 1
+    assert told.stderr == "This project needs Python 3.11 or newer, and this is 3.10.12.\n"
 
 
 @pytest.mark.slow("20 s: builds the wheels and installs them")

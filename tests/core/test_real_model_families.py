@@ -1,9 +1,11 @@
 """Every family that is computed here gives what `transformers` gives."""
 
 import json
+import re
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
 pytest.importorskip("tokenizers", reason="real models need requirements-model.txt")
 
@@ -31,6 +33,74 @@ def test_a_family_computes_what_transformers_computes(tmp_path, name):
     if model.settings.predicts and "logits" in wanted:
         torch.testing.assert_close(logits(found), wanted.logits[0], atol=1e-4, rtol=1e-4)
     assert model.quantised is None
+
+
+ALL_NAMES = ["llama biases", "qwen3 biases", "gemma3", "gpt2", "gpt2 untied", "bert masked"]
+
+
+@pytest.mark.parametrize("name", ALL_NAMES)
+def test_every_tensor_of_a_file_is_read_or_known_to_change_nothing(tmp_path, name):
+    make(tmp_path, name)
+    names = open_model(tmp_path).names
+    for tensor in open_model(tmp_path).source.tensor_names():
+        model = open_model(tmp_path)
+        read = model.source.matrix
+        model.source.matrix = lambda each, rows=None, to=tensor, read=read: (
+            read(each, rows) * float("nan" if each == to else 1)
+        )
+        found = run(model, IDS)
+        said = logits(found) if model.settings.predicts else found.final
+        bare = tensor.removeprefix(names.beginning)
+        unread = any(re.fullmatch(each, bare) for each in names.ignored)
+        assert said.isnan().any() != unread, tensor
+
+
+def own_table(tensors):
+    tensors["lm_head.weight"] = torch.randn_like(tensors[next(iter(EMBEDDED & {*tensors}))])
+
+
+def same_table(tensors):
+    tensors["lm_head.weight"] = tensors[next(iter(EMBEDDED & {*tensors}))].clone()
+
+
+def only_that_table(tensors):
+    tensors["lm_head.weight"] = tensors.pop(next(iter(EMBEDDED & {*tensors})))
+
+
+def older_norms(tensors):
+    for name in [each for each in tensors if "LayerNorm" in each]:
+        older = name.replace("Norm.weight", "Norm.gamma").replace("Norm.bias", "Norm.beta")
+        tensors[older] = tensors.pop(name)
+
+
+def bare_and_older(tensors):
+    older_norms(tensors)
+    for name in [*tensors]:
+        tensors[name.removeprefix("bert.")] = tensors.pop(name)
+    tensors["classifier.weight"] = torch.ones(2, 35)
+
+
+EMBEDDED = {"model.embed_tokens.weight", "transformer.wte.weight"}
+TIED = ["llama tied", "gemma2", "gemma3", "gpt2"]
+STORED = [(name, each) for name in TIED for each in (own_table, same_table, only_that_table)]
+STORED += [("bert", older_norms), ("bert", bare_and_older), ("bert masked", older_norms)]
+
+
+@pytest.mark.parametrize(("name", "store"), STORED)
+def test_tensors_as_people_have_them_are_used_as_transformers_uses_them(tmp_path, name, store):
+    kind = type(make(tmp_path, name))
+    tensors = load_file(tmp_path / "model.safetensors")
+    store(tensors)
+    save_file(tensors, tmp_path / "model.safetensors", {"format": "pt"})
+    model = open_model(tmp_path)
+    found = run(model, IDS)
+    reference = kind.from_pretrained(tmp_path, attn_implementation="eager")
+    with torch.no_grad():
+        wanted = reference(torch.tensor([IDS]), output_hidden_states=True)
+    streams = torch.cat(wanted.hidden_states[: len(found.before)])
+    torch.testing.assert_close(found.before, streams, atol=1e-4, rtol=1e-4)
+    if model.settings.predicts:
+        torch.testing.assert_close(logits(found), wanted.logits[0], atol=1e-4, rtol=1e-4)
 
 
 OLDER = [

@@ -68,6 +68,8 @@ SETTINGS = [
     ({"head_dim": 2**24}, "must be a whole number from 1 to 10,000"),
     ({"num_key_value_heads": 4}, "6 query heads, which cannot be shared evenly among 4"),
     ({"head_dim": 13}, "a head is 13 wide"),
+    ({"rms_norm_eps": None}, "rms_norm_eps in config.json is null, but must be something, or left"),
+    ({"is_causal": False}, "is_causal in config.json is false, but must be true"),
     (
         {"head_dim": 16},
         "q_proj.weight in some model is 84 × 30, but by its settings it must be 96 × 30",
@@ -157,7 +159,6 @@ def twice(folder):
 
 
 INDEX, WEIGHTS = "model.safetensors.index.json", "model.safetensors"
-PART = "model-00001-of-00002.safetensors"
 NOT_HERE = ("../model.safetensors", "/etc/passwd", "a/model.safetensors", "..", "x.bin", "a\\b")
 NO_CONFIG = ("", "[1]", "{", '{"a": NaN', "\xff", "null")
 DEEP = ('{"a":' * 100_000).encode()
@@ -176,7 +177,10 @@ SPOILED = [
     ),
     *((holds(INDEX, each), "names no files") for each in ({}, {"weight_map": []})),
     (holds(INDEX, {"weight_map": {}}), "names no files"),
-    (holds(INDEX, {"weight_map": {"w": PART}}), f"{PART} is missing"),
+    *(
+        (holds(INDEX, {"weight_map": {"w": f"{name}.safetensors"}}), "is missing in some model")
+        for name in ("x" * 5000, "a\0b", "\x1b[2J", "model-00001-of-00002")
+    ),
     (twice, "stands in 0.safetensors and in 1.safetensors"),
     *((cut_off(size), WEIGHTS) for size in (0, 4, 8, 100, 5000)),
     (holds(WEIGHTS, struct.pack("<Q", 2**40) + b"{}"), f"{WEIGHTS} is cut off"),
@@ -188,6 +192,19 @@ SPOILED = [
 def test_a_folder_that_is_spoiled_is_refused(folder, spoil, words):
     spoil(folder)
     assert words in said(folder)
+
+
+@pytest.mark.parametrize("name", ["x" * 5000, "a\0b", "\x1b[2J", "\x1b[2J.gguf", "x/" * 5000])
+def test_a_path_that_cannot_be_is_said(tmp_path, name):
+    assert any(each in said(tmp_path / name) for each in ("there is no file", "cannot be read"))
+
+
+def test_the_name_of_a_folder_moves_no_cursor(folder):
+    odd = folder.rename(folder.parent / "\x1b[2J\n")
+    (odd / "config.json").write_text("{}")
+    said(odd)
+    without(WEIGHTS)(odd)
+    assert "no weights in \\x1b[2J\\n" in said(odd)
 
 
 def test_pickled_weights_are_left_alone(folder, tmp_path):
@@ -284,6 +301,7 @@ def test_fields_that_are_not_computed_are_refused(llama, tmp_path, changes, word
         ({"output_norm.weight": np.ones((3, 10))}, "is 3 × 10, but by its settings it must be 30"),
         ({"rope_freqs.weight": np.ones(8)}, "8 numbers for 7 pairs"),
         ({"rope_freqs.weight": np.zeros(7)}, "must be above 0"),
+        ({"token_types.weight": np.zeros((2, 30))}, "token_types.weight, which is not known here"),
     ],
 )
 def test_tensors_of_a_gguf_file_that_do_not_fit(llama, tmp_path, changed, words):

@@ -1,11 +1,17 @@
 """Text in a model's own tokens, from both kinds of files."""
 
+import gc
+import io
 import json
+import random
+import time
+from itertools import product
 
 import pytest
 
 from attention_core.files.refused import ModelRefused
-from attention_core.real_model.tokenizer import from_json
+from attention_core.real_model import cutting
+from attention_core.real_model.tokenizer import MOST_STARTS, from_json, in_their_text
 from attention_core.real_model.tokenizer_fields import from_fields
 
 tokenizers = pytest.importorskip("tokenizers", reason="real models need requirements-model.txt")
@@ -83,15 +89,230 @@ def test_a_tokenizer_by_merges_cuts_as_the_one_it_was_written_from(text):
     assert read.encode(text) == found
 
 
+@pytest.mark.parametrize(
+    ("pre", "same"),
+    [
+        ("deepseek-r1-qwen", "qwen2"),
+        ("megrez", "qwen2"),
+        ("llama3", "llama-bpe"),
+        ("llama-v3", "llama-bpe"),
+        ("pixtral", "llama-bpe"),
+        ("refact", "smollm"),
+        ("phi-2", "gpt-2"),
+    ],
+)
+def test_other_names_of_a_tokenizer_cut_as_it_does(pre, same):
+    made = trained(byte_level=True)
+    merges = [" ".join(pair) for pair in json.loads(made.to_str())["model"]["merges"]]
+    text = "  the tower's 12345 TOWERS\n\n é"
+    found, wanted = (
+        from_fields(fields_of(made, "gpt2", pre=each, merges=merges, bos_token_id=1), "some.gguf")
+        for each in (pre, same)
+    )
+    assert found.encode(text) == wanted.encode(text)
+    assert (found.encode(text).ids[0] == 1) == (same == "llama-bpe")
+
+
 def test_pieces_show_what_stands_in_the_text():
     made = trained(byte_level=True)
     ours = from_json(json.loads(made.to_str()))
     assert "".join(ours.encode("the tower").pieces) == "the tower"
-    assert "\\xf0" in "".join(ours.encode("😀").pieces)
     assert ours.id_of("the") is not None
     assert ours.id_of("the tower then") is None
-    with pytest.raises(ValueError, match="no token 9999"):
-        ours.piece(9999)
+
+
+def test_of_a_character_of_several_tokens_each_says_which_part_it_is():
+    made = trained(byte_level=True)
+    ours = from_json(json.loads(made.to_str()))
+    found = ours.encode("a 😀好é")
+    parts = [f"{of}‹{part}/{n}›" for of, n in [("😀", 4), ("好", 3)] for part in range(1, n + 1)]
+    assert found.pieces[-9:] == (*parts, "é‹1/2›", "é‹2/2›")
+    first, *_, last = found.ids[-9:-5]  # by itself a token says what can be known of it
+    assert (ours.piece(first), ours.piece(last)) == ("‹F0…›", "‹…80›")
+    # one token may end a character and begin another
+    assert in_their_text([b" \xe5", b"\xa5\xbd\xe5", b"\xa5\xbda"]) == [
+        *(" 好‹1/2›", "好‹2/2›好‹1/2›", "好‹2/2›a"),
+    ]
+    assert in_their_text([b"a\xe5\xa5", b"b", b"\xff"]) == ["a‹E5A5…›", "b", "‹FF…›"]
+    by_scores = trained(byte_level=False)
+    pieces = from_json(json.loads(by_scores.to_str())).encode("好").pieces
+    assert pieces == (" ", "好‹1/3›", "好‹2/3›", "好‹3/3›")
+
+
+def test_a_token_that_the_tokenizer_lacks_is_named():
+    ours = from_json(word_pieces())
+    assert 3 in ours
+    for token in (6, 2**40, -1):
+        assert token not in ours
+        assert ours.piece(token) == f"token {token}, which the tokenizer lacks"
+
+
+# --- tokens that somebody added ------------------------------------------------------------------
+
+ADDED = ["the", "low tower", "é", "日本", "\n\n", "  ", "12", "ower", "don't", "t"]
+"""Words, parts of words, blanks, signs that a normalizer changes."""
+
+
+def tried(seed):
+    """Texts of what is added, of what stands around it, and of blanks."""
+    draw = random.Random(seed)
+    others = [
+        " ",
+        "  ",
+        "\n",
+        "\n\n",
+        "a",
+        "the lowest",
+        "x",
+        "1",
+        "The",
+        "e\u0301",
+        "😀",
+        ".",
+        "\t",
+    ]
+    return ["".join(draw.choices([*ADDED, *others], k=draw.randint(1, 8))) for _ in range(25)]
+
+
+@pytest.mark.parametrize("special", [False, True])
+@pytest.mark.parametrize("byte_level", [False, True])
+@pytest.mark.parametrize("flags", [*product([False, True], repeat=4)])
+def test_added_tokens_of_all_kinds_are_those_of_the_library(flags, byte_level, special):
+    names = ("single_word", "lstrip", "rstrip", "normalized")
+    kind = dict(zip(names, flags, strict=True)) | {"special": special}
+    made = trained(byte_level)
+    made.normalizer = tokenizers.normalizers.Sequence(
+        [tokenizers.normalizers.NFC(), *([] if byte_level else [made.normalizer])]
+    )
+    made.add_tokens([tokenizers.AddedToken(each, **kind) for each in ADDED])
+    ours = from_json(json.loads(made.to_str()))
+    for text in tried(str(kind)):
+        found = ours.encode(text)
+        assert list(found.ids) == made.encode(text).ids, text
+        for token, piece in zip(found.ids, found.pieces, strict=True):
+            written = made.id_to_token(token)
+            assert piece == written or written not in ADDED
+
+
+@pytest.mark.parametrize("prefix", [True, False])
+@pytest.mark.parametrize("added", [ADDED, ["\n\n"], ["the"], ["▁the", "<td>"], ["▁▁", "▁▁▁"]])
+def test_added_tokens_of_a_file_by_scores_are_those_of_sentencepiece(added, prefix):
+    sentencepiece = pytest.importorskip("sentencepiece", reason="what tokens are compared with")
+    written = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(CORPUS * 9), model_writer=written, model_type="bpe", minloglevel=2,
+        vocab_size=340, hard_vocab_limit=False, byte_fallback=True, add_dummy_prefix=prefix,
+        normalization_rule_name="identity", remove_extra_whitespaces=False,
+        user_defined_symbols=added, control_symbols=["lowest"],
+    )  # fmt: skip
+    theirs = sentencepiece.SentencePieceProcessor(model_proto=written.getvalue())
+    ids = range(theirs.vocab_size())
+    own = {theirs.piece_to_id(each.replace(" ", "▁")) for each in added}
+    kinds = [(theirs.is_unknown, 2), (theirs.is_control, 3), (own.__contains__, 4)]
+    kinds += [(theirs.is_byte, 6), (lambda _: True, 1)]
+    fields = {
+        "model": "llama",
+        "tokens": [theirs.id_to_piece(each) for each in ids],
+        "scores": [theirs.get_score(each) for each in ids],
+        "token_type": [next(kind for of, kind in kinds if of(each)) for each in ids],
+        "add_bos_token": False,
+        "add_space_prefix": prefix,
+    }
+    ours = from_fields({f"tokenizer.ggml.{name}": each for name, each in fields.items()}, "a.gguf")
+    for text in [*tried(str(added)), *TEXTS, "a\n\nb", "<td>the</td>"]:
+        assert list(ours.encode(text).ids) == theirs.encode(text), text
+
+
+def test_what_was_added_to_a_file_matches_the_text_as_it_is_typed():
+    made = trained(byte_level=False)
+    fields = fields_of(made, "llama", bos_token_id=1)
+    fields["tokenizer.ggml.tokens"] += ["\n\n", "the", "<td>", "<turn>"]
+    fields["tokenizer.ggml.token_type"] += [4, 4, 4, 4]
+    n = made.get_vocab_size()
+    fields["tokenizer.ggml.scores"] = [-float(token) for token in range(n + 4)]
+    ours = from_fields(fields, "some.gguf")
+    assert ours.encode("a\n\nb").pieces[-2:] == ("\n\n", "b")
+    assert ours.encode("a the").pieces[-2:] == (" ", "the"), "the blank before it stays"
+    assert n + 2 in ours.encode("a<td>").ids
+    assert n + 3 not in ours.encode("a<turn>").ids, "it would steer the model"
+    assert ours.control_words("a<td><turn>") == ("<turn>",)
+
+
+# --- what costs much -----------------------------------------------------------------------------
+
+
+def replaced(content):
+    return {"type": "Replace", "pattern": {"String": "t"}, "content": content}
+
+
+def in_a_row(step, times):
+    return {"type": "Sequence", "normalizers": [step] * times}
+
+
+def around(times):
+    text = [{"Sequence": {"id": "A", "type_id": 0}}] * times
+    return {"type": "TemplateProcessing", "single": text, "pair": text, "special_tokens": {}}
+
+
+def changed_model(vocabulary):
+    return {"model": word_pieces()["model"] | {"vocab": vocabulary}}
+
+
+COSTLY = {
+    "a million times as long": (lambda: {"normalizer": in_a_row(replaced("t" * 40), 4)}, "at most"),
+    "for ever": (lambda: {"normalizer": in_a_row(replaced("t" * 40), 9)}, "was stopped"),
+    "a long beginning": (
+        lambda: {"normalizer": {"type": "Prepend", "prepend": "t" * 10**6}}, "1,000,081"
+    ),
+    "a text many times": (lambda: {"post_processor": around(40_000)}, "makes tokens"),
+    "many values": (lambda: {"comment": [0] * 5_000_001}, "5,000,0"),
+    "many tokens": (lambda: changed_model({str(at): at for at in range(2**20 + 1)}), "1,048,577"),
+    "long tokens": (lambda: changed_model({"[UNK]": 0, "a" * 2**26: 1}), "characters"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow("5 s: up to the bound"))
+        if name in ("for ever", "many tokens")
+        else name
+        for name in COSTLY
+    ],
+)
+def test_a_small_file_that_would_cost_much_is_refused_in_words(name):
+    changes, words = COSTLY[name]
+    started = time.process_time()
+    with pytest.raises(ModelRefused, match=words) as refused:
+        from_json(word_pieces() | changes())
+    assert len(str(refused.value)) < 250
+    assert time.process_time() - started < 10
+
+
+def test_a_text_that_takes_too_long_is_refused_and_the_next_is_cut(monkeypatch):
+    ours = from_json(word_pieces())
+    monkeypatch.setattr(cutting, "PATIENCE", 0)
+    for _ in range(MOST_STARTS):
+        with pytest.raises(ValueError, match="was stopped"):
+            ours.encode("the cat")
+    monkeypatch.undo()
+    with pytest.raises(ValueError, match="was stopped"):  # it was tried often enough
+        ours.encode("the cat")
+    ours = from_json(word_pieces())
+    monkeypatch.setattr(cutting, "PATIENCE", 0)
+    with pytest.raises(ValueError, match="was stopped"):
+        ours.encode("the cat")
+    monkeypatch.undo()
+    assert ours.encode("the cat").ids == (1, 5, 3, 2)
+    assert ours.piece(3) == "cat", "no matter what cuts"
+
+
+def test_what_cuts_ends_with_what_asks():
+    ours = from_json(word_pieces())
+    running = ours._cutter._running
+    del ours
+    gc.collect()
+    assert running.poll() is not None
 
 
 def word_pieces(**others):

@@ -30,6 +30,7 @@ def test_every_card_can_stand_alone(lesson):
         assert not at.title
         assert name in {each.proto.anchor for each in at.header}
         assert not [each for each in at.button if (each.key or "").startswith("skip_")]
+        assert not [each.label for each in at.expander if each.label.startswith("**")], "rows"
 
 
 @pytest.mark.parametrize("name", ["no_such_picture", "answers", "zz"])

@@ -2,16 +2,19 @@
 
 import json
 import re
+from copy import deepcopy
 
+import numpy as np
 import pytest
 import torch
 
 pytest.importorskip("vl_convert", reason="pictures in a notebook need vl-convert-python")
 
-from attention_core import EXAMPLES, Trace, attend, attend_heads, embed
+from attention_core import EXAMPLES, Trace, attend, attend_heads, attend_vectors, embed
 from attention_core import operations as ops
 from attention_explorer import show
-from attention_ui.notebook.show import MOST_NUMBERS, MOST_TOKENS
+from attention_ui.notebook import picture as pictures
+from attention_ui.notebook.show import LOAD_IT, MOST_TOKENS, NO_WEIGHTS
 from traces import lesson_trace
 
 TOKENS = ["The", "cat", "sat", "on", "it"]
@@ -65,8 +68,9 @@ def test_weights_of_anyone_are_the_numbers_that_are_drawn(front):
 def test_the_layers_of_a_model_are_a_slider_and_one_is_chosen_by_its_number():
     layers = tuple(weights(1, 3, 5, 5, seed=seed) for seed in range(4))
     assert show(layers, TOKENS).stops.most == 3
-    (one,) = show(layers, TOKENS, layer=2, head=1).layout.matrices
-    assert torch.equal(one.drawn, layers[2][0, 1])
+    for layer, head in ((2, 1), (-2, -2), (np.int64(2), torch.tensor(1))):
+        (one,) = show(layers, TOKENS, layer=layer, head=head).layout.matrices
+        assert torch.equal(one.drawn, layers[2][0, 1])
 
 
 def test_a_picture_shows_what_was_there_when_it_was_asked_for():
@@ -85,7 +89,25 @@ WRONG = {
     "nan": (lambda: show(torch.tensor([[0.5, torch.nan]])), "nan at [0, 1]"),
     "inf": (lambda: show(torch.tensor([[torch.inf, 0.5]])), "inf at [0, 0]"),
     "long": (lambda: show(weights(257, 257)), f"257 keys: a picture has room for {MOST_TOKENS}"),
-    "many": (lambda: show(weights(12, 12, 60, 60)), f"{MOST_NUMBERS:,}: choose one with layer="),
+    "a batch, one layer": (lambda: show((weights(2, 3, 5, 5),)), "[each[:1] for each in weights]"),
+    "beams": (lambda: show([[weights(2, 3, 5, 5)]]), "[[each[:1] for each in step] for step in"),
+    "a layer less": (lambda: show([weights(3, 5, 5), None]), "layer 1 has no weights (None)"),
+    "uneven layers": (lambda: show([weights(3, 5, 5), weights(2, 5, 5)]), "layer 1 is 2 × 5 × 5"),
+    "a model": (lambda: show(torch.nn.Linear(2, 2)), "this is a model: show what it returns"),
+    "meta": (lambda: show(weights(5, 5).to("meta")), "on the meta device, without numbers"),
+    "complex": (lambda: show(weights(5, 5).to(torch.complex64)), "complex"),
+    "nested": (lambda: show(torch.nested.nested_tensor([weights(5, 5)])), "nested"),
+    "one token": (lambda: show(weights(5, 5), 5), "a list of strings"),
+    "True": (lambda: show(weights(2, 3, 5, 5), layer=True), "no layer True"),
+    "a layer before": (lambda: show(weights(2, 3, 5, 5), layer=-3), "no layer -3"),
+    "names of a trace": (
+        lambda: show(lesson_trace("simplified/wild_cat"), query_tokens=TOKENS),
+        "leave it out",
+    ),
+    "names of a step": (
+        lambda: show(lesson_trace("simplified/wild_cat")["weights"], TOKENS),
+        "its own names",
+    ),
     "tokens": (lambda: show(weights(5, 5), TOKENS[:4]), "4 tokens but 5 keys"),
     "queries": (lambda: show(weights(4, 5), TOKENS, query_tokens=TOKENS), "5 query_tokens but 4"),
     "one string": (lambda: show(weights(3, 3), "cat"), "a list of strings"),
@@ -95,6 +117,15 @@ WRONG = {
     "a step": (lambda: show(attend(embed(EXAMPLES["wild_cat"].inputs)), "wieghts"), "'wieghts'"),
     "no steps": (lambda: show(Trace()), "no steps yet"),
 }
+
+
+NOTHING = [None, (), (None, None), ((None,),), {}, {"attentions": None}, {"logits": 1}]
+
+
+@pytest.mark.parametrize("given", NOTHING, ids=str)
+def test_where_a_model_returned_no_weights_it_is_said_how_to_get_them(given):
+    with pytest.raises(ValueError, match=re.escape(NO_WEIGHTS)):
+        show(given, TOKENS)
 
 
 @pytest.mark.parametrize("name", WRONG)
@@ -112,10 +143,200 @@ def test_a_step_that_is_too_large_says_its_size():
     assert "No picture: scores" in trace._repr_mimebundle_()["text/plain"]
 
 
+# --- what models return ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def returned():
+    """What a decoder, and an encoder with a decoder, return: with and without weights."""
+    models = pytest.importorskip("transformers", reason="models to show the weights of")
+    torch.manual_seed(1)
+    small = {"vocab_size": 50, "pad_token_id": 0, "eos_token_id": 1}
+    decoder = models.GPT2Config(**small, n_positions=64, n_embd=24, n_layer=3, n_head=4)
+    window = models.MistralConfig(
+        **small, hidden_size=24, intermediate_size=5, num_hidden_layers=3,
+        num_attention_heads=4, num_key_value_heads=2, sliding_window=4,
+    )  # fmt: skip
+    both = models.T5Config(
+        **small, d_model=16, d_kv=4, d_ff=5, num_layers=2, num_heads=3, decoder_start_token_id=0
+    )
+
+    def made(kind, config, attention="eager"):
+        return kind._from_config(deepcopy(config), attn_implementation=attention).eval()
+
+    ids, other = torch.arange(2, 9)[None], torch.arange(2, 7)[None]
+    asked = {"output_attentions": True}
+    wrote = {**asked, "return_dict_in_generate": True, "do_sample": False, "max_new_tokens": 4}
+    wrote["min_new_tokens"] = 4
+    found = {}
+    with torch.no_grad():
+        for name, kind, config in (
+            ("decoder", models.GPT2LMHeadModel, decoder),
+            ("window", models.MistralForCausalLM, window),
+        ):
+            model = made(kind, config)
+            found[name] = model(ids, **asked)
+            found[f"{name}, a tuple"] = model(ids, **asked, return_dict=False)
+            found[f"{name} without"] = model(ids)
+            found[f"{name} sdpa"] = made(kind, config, "sdpa")(ids, **asked)
+            found[f"{name} wrote"] = written = model.generate(ids, **wrote)
+            found[f"{name} read"] = model(written.sequences[:, :-1], **asked)
+            known = model(ids[:, :5], use_cache=True).past_key_values
+            found[f"{name} past"] = model(ids[:, 5:], past_key_values=known, **asked)
+        model = made(models.GPT2LMHeadModel, decoder)
+        kept = {"cache_implementation": "static", "cache_config": {"max_cache_len": 32}}
+        found["static"] = model.generate(ids, **wrote, **kept)
+        found["static read"] = model(found["static"].sequences[:, :-1], **asked)
+        model = made(models.T5ForConditionalGeneration, both)
+        found["both"] = model(input_ids=ids, decoder_input_ids=other, **asked)
+        found["both wrote"] = model.generate(ids, **wrote)
+        found["both read"] = model(ids, decoder_input_ids=found["both wrote"].sequences[:, :-1],
+                                   **asked)  # fmt: skip
+        found["both without"] = model(input_ids=ids, decoder_input_ids=other)
+    return found
+
+
+def names(count, of="token"):
+    return [f"{of} {at}" for at in range(count)]
+
+
+def asking(picture):
+    return picture.layout.sentence.askers
+
+
+@pytest.mark.parametrize("name", ["decoder without", "decoder sdpa", "window sdpa", "both without"])
+def test_a_model_s_output_without_weights_says_how_to_load_it(returned, name):
+    for given in (returned[name], getattr(returned[name], "attentions", None)):
+        with pytest.raises(ValueError, match=re.escape(LOAD_IT)):
+            show(given, names(7))
+
+
+@pytest.mark.parametrize("name", ["decoder", "decoder, a tuple", "window"])
+def test_a_whole_output_is_taken(returned, name):
+    own = returned[name.removesuffix(", a tuple")].attentions
+    picture = show(returned[name], names(7))
+    assert picture.stops.most == len(own) - 1
+    shown = torch.stack([each.drawn for each in picture.layout.matrices])
+    assert torch.equal(shown, own[0][0])
+    assert asking(picture) == ()
+
+
+@pytest.mark.parametrize("name", ["decoder", "window", "static"])
+def test_what_generate_returns_is_what_one_run_over_all_of_it_gives(returned, name):
+    written = returned["static" if name == "static" else f"{name} wrote"]
+    for given in (written, written.attentions):
+        for at, read in enumerate(returned[f"{name} read"].attentions):
+            picture = show(given, names(11), layer=at)  # the last token was not read
+            shown = torch.stack([each.drawn for each in picture.layout.matrices])
+            assert torch.allclose(shown, read[0], atol=1e-6)
+            assert (picture.notices, asking(picture)) == ([], ())
+
+
+def test_two_sentences_stand_where_queries_are_not_the_keys(returned):
+    english, german = ["The", "house", "is", "small"], ["Das", "Haus", "ist", "klein", "."]
+    cross = show(weights(4, 5), german, query_tokens=english)
+    assert (asking(cross), cross.layout.sentence.tokens) == (tuple(english), tuple(german))
+    lines = [row for row in cross._rows.to_pylist() if row["look"] == "line"]
+    start = cross.layout.sentence.wide_askers[0]
+    assert {float(row["text"].split("|")[0]) for row in lines if row["when"] == 1} == {
+        round(start.x + start.width / 2, 1)
+    }
+    copied = show(weights(5, 5), german, query_tokens=german)
+    both = returned["both"]
+    plain = torch.ones(4, 3), *torch.eye(3)[:, :2].expand(3, 3, 2)
+    traced = show(attend_vectors(*plain, others=torch.ones(4, 3)))
+    for picture, n_queries, n_keys in (
+        (show(weights(4, 5)), 4, 5),
+        (copied, 5, 5),
+        (traced, 4, 4),
+        (show(both.cross_attentions, names(7)), 5, 7),
+        (show(both, names(7), query_tokens=names(5, "word")), 5, 7),
+        (show(returned["both wrote"], names(7)), 4, 7),
+        (show({"cross_attentions": [weights(3, 5, 5)]}, TOKENS), 5, 5),
+        (show(returned["decoder past"], names(7)), 2, 7),
+    ):
+        found = picture.layout.sentence
+        assert (len(found.askers), len(found.tokens)) == (n_queries, n_keys)
+    read = returned["both read"]
+    for name in ("cross_attentions", "decoder_attentions"):
+        whole = show(getattr(returned["both wrote"], name), layer=1)
+        shown = torch.stack([each.drawn for each in whole.layout.matrices])
+        assert torch.allclose(shown, getattr(read, name)[1][0], atol=1e-6)
+    assert asking(show(both.decoder_attentions)) == asking(show(both.encoder_attentions)) == ()
+    assert "show(output.decoder_attentions)" in show(both).notices[0]
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16])
+def test_weights_of_16_bits_raise_no_alarm(kind):
+    rounded = weights(40, 7, 7).to(kind)
+    for given in (rounded, rounded.float(), rounded.double()):
+        picture = show(given)
+        assert picture.notices == ["The first 32 of 40 heads are drawn: head= chooses one."]
+        assert [word.text for word in picture.layout.wide.words if "loud" in word.look] == []
+    rounded[3, 2] *= 2
+    assert show(rounded).notices[1].startswith("Row 2 of head 3 sums to 2")
+
+
+@pytest.mark.parametrize(
+    "given", [weights(5, 5).to_sparse(), weights(5, 5).to_sparse_csr(), weights(5, 5).numpy(),
+              weights(5, 5).tolist(), [*weights(5, 5).numpy()], torch.nn.Parameter(weights(5, 5))]
+)  # fmt: skip
+def test_weights_of_any_make_are_the_same_numbers(given):
+    (one,) = show(given, iter(TOKENS)).layout.matrices
+    assert torch.equal(one.drawn, weights(5, 5))
+
+
+SIZES = {
+    # shape: the slider, heads that are drawn at a time, and what is said
+    (12, 12, 42, 42): (("Layer", 11), 12, []),
+    (12, 12, 20, 90): (("Layer", 11), 12, []),
+    (12, 200, 200): (("Head", 11), 1, []),
+    (3, 40, 50, 50): (("Head", 31), 1, ["The first 32 of 40 heads", "Only layer 0"]),
+    (16, 256, 256): (("Head", 11), 1, ["The first 12 of 16 heads are drawn: head= chooses one."]),
+    (30, 32, 30, 30): (("Layer", 26), 32, ["The first 27 of 30 layers are drawn: layer="]),
+}
+
+
+SLOW = pytest.mark.slow("6 s: builds a picture of half a million numbers")
+
+
+@pytest.mark.parametrize(
+    "shape", [pytest.param(each, marks=[SLOW] if np.prod(each) > 300_000 else []) for each in SIZES]
+)
+def test_ordinary_sizes_are_drawn(shape):
+    (name, most), n_heads, said = SIZES[shape]
+    given = weights(*shape)
+    picture = show(given, names(shape[-1]))
+    assert (picture.stops.label, picture.stops.most) == (name, most)
+    assert len(picture.layout.matrices) == n_heads
+    assert all(map(str.startswith, picture.notices, said))
+    assert len(picture.notices) == len(said) + 1  # that a number says only itself
+    assert torch.equal(picture.layout.matrices[-1].drawn, given.flatten(0, -3)[n_heads - 1])
+
+
+def test_a_large_picture_has_no_still_one_and_says_so():
+    picture = show(weights(4, 40, 40))
+    bundle = picture._repr_mimebundle_()
+    assert "image/png" not in bundle
+    assert "run the cell again" in bundle["text/html"]
+    assert "png" not in vars(picture)
+
+
+def test_letters_of_the_packed_data_are_not_taken_for_those_of_the_script(monkeypatch):
+    monkeypatch.setattr(pictures, "_packed", lambda _: "VEGA+ID+DATA+PAGE+BODY+TALL")
+    pictures._vega.cache_clear()
+    html = show(weights(5, 5)).page()
+    pictures._vega.cache_clear()
+    assert html.count('read("VEGA+ID+DATA+PAGE+BODY+TALL")') == 2
+
+
 def test_rows_that_sum_to_something_else_are_drawn_with_a_notice():
     given = weights(5, 5)
     given[2] *= 2
     assert show(given).notices == ["Row 2 of weights sums to 2, not 1."]
+    layers = torch.stack([weights(5, 5), given])[:, None]
+    for shown in (show(layers), show(layers, layer=1), show(layers, layer=-1, head=0)):
+        assert shown.notices == ["Row 2 of weights in layer 1 sums to 2, not 1."]
     assert show(given - 0.3).notices[-1] == "Some weights are below 0, which no share is."
 
 

@@ -3,9 +3,11 @@
 import base64
 import gc
 import io
+import json
 import os
 import sys
 import time
+from collections import OrderedDict
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,6 +15,7 @@ import pytest
 import streamlit as st
 import torch
 from PIL import Image
+from safetensors.torch import load_file, save_file
 
 from attention_core.real_model.attribution import attribution
 from attention_core.real_model.changes import Changes
@@ -21,7 +24,7 @@ from attention_core.real_model.run import logits, run
 from attention_core.real_model.tiny import TINY as FOLDER
 from attention_core.small_models.grammar import WORDS
 from attention_ui.frame import long_run, models
-from attention_ui.lessons.real_model import charts, heads, lesson, raster, words
+from attention_ui.lessons.real_model import charts, heads, lesson, raster, running, words
 from attention_ui.lessons.real_model.own_fields import Parts, changes_of
 from attention_ui.lessons.real_model.seen import Seen
 from attention_ui.lessons.real_model.story import WAYS, way_of, what_it_does, which_way
@@ -30,6 +33,7 @@ from attention_ui.picture import palette
 from attention_ui.words import percent
 from chosen import read
 from conftest import ROOT
+from model_folders import make, tokenizer
 from visiting import _opened, stands, texts, visit, visit_deeper
 
 NEAR = {"atol": 1e-4, "rtol": 1e-4}
@@ -249,6 +253,79 @@ def test_a_model_that_reads_both_ways_has_a_page_too(monkeypatch, tmp_path):
     at = stands(visit(PAGE, prompt="the tired cat sees the dog"))
     assert "says no next token" in " ".join(each.value for each in at.markdown)
     assert [each.value for each in at.header if each.value == "Who brought the answer"] == []
+
+
+# --- files that are odd --------------------------------------------------------------------------
+
+
+def page_of(tmp_path, monkeypatch, prompt, tokenizer, spoil=None):
+    """The page of a random Llama of 53 tokens, with a tokenizer, and with spoiled weights."""
+    tmp_path = tmp_path / f"text {prompt}"  # opened models are kept by their path
+    lesson._encoded.cache_clear()
+    make(tmp_path, "llama tied")
+    (tmp_path / "tokenizer.json").write_text(json.dumps(tokenizer))
+    if spoil:
+        weights = load_file(tmp_path / "model.safetensors")
+        spoil(weights)
+        save_file(weights, tmp_path / "model.safetensors")
+    monkeypatch.setattr(models, "_installed", lambda: None)
+    monkeypatch.setenv(models.MODEL, str(tmp_path))
+    monkeypatch.setattr(running, "_kept", OrderedDict())
+    return stands(_opened(PAGE, {"prompt": prompt, "predict": "off"}, row_story=True))
+
+
+def test_a_token_that_the_tokenizer_lacks_is_named_wherever_it_is(tmp_path, monkeypatch):
+    def likeliest(weights):
+        weights["model.embed_tokens.weight"][50:] *= torch.tensor([[8.0], [-8.0], [9.0]])
+
+    at = page_of(tmp_path, monkeypatch, "t1 t2 t3 t1 t2", tokenizer(50), likeliest)
+    assert "the logit of “token 52, which the tokenizer lacks”" in texts(at)
+    model = models.opened(models.OWN)
+    found = Seen(run(model, model.tokenizer.encode("t1 t2 t3 t1 t2").ids))
+    assert charts.next_tokens(found, None).frame["token"][0] == "token 52"
+    assert "token 52" in [*charts.after_each_layer(found, "abcde").frame["says"]]
+
+
+@pytest.mark.parametrize(
+    ("name", "by", "said"),
+    [
+        ("layers.1.mlp.up_proj", torch.nan, "In layer 1 this model’s numbers become nan"),
+        ("layers.1.mlp.up_proj", torch.inf, "holds 1 infinite in model.layers.1.mlp.up_proj"),
+        ("layers.2.mlp.up_proj", 1e38, "its weights are finite, but sums of them are larger"),
+        ("norm", torch.nan, "At its last step"),
+        ("embed_tokens", torch.nan, "In its embeddings"),
+    ],
+)
+def test_what_a_file_holds_that_is_no_number_is_said_once(name, by, said, tmp_path, monkeypatch):
+    def spoil(weights):
+        for matrix in (name, name.replace("up", "gate")) if by == 1e38 else (name,):
+            numbers = weights[f"model.{matrix}.weight"].view(-1)
+            numbers[:] = by if by == 1e38 else numbers
+            numbers[37 % len(numbers)] = by
+
+    at = page_of(tmp_path, monkeypatch, "t1 t2 t3", tokenizer(), spoil)
+    assert said in texts(at)
+    assert [each.value for each in at.header] == ["What it says next"]
+
+
+def test_what_is_read_otherwise_than_it_was_typed_is_said(tmp_path, monkeypatch):
+    by_bytes = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}
+    letters = {letter: at for at, letter in enumerate("abå¥½Ġ")}
+    of_bytes = tokenizer() | {
+        "pre_tokenizer": by_bytes,
+        "decoder": by_bytes,
+        "model": {"type": "BPE", "vocab": letters, "merges": []},
+    }
+    told = texts(page_of(tmp_path, monkeypatch, "ab 好 zé", of_bytes))
+    assert "好‹1/3› is part 1 of 3 of 好: this model has no one token for it" in told
+    assert "This model has no token for “zé”: it never sees it." in told
+    knows_few = tokenizer()
+    knows_few["model"]["unk_token"] = "t0"
+    told = texts(page_of(tmp_path, monkeypatch, "t1 cat t2 dog cat", knows_few))
+    assert "This model has no token for “cat” and “dog”: t0 stands for them." in told
+    many = " ".join(f"x{at}" for at in range(9))
+    told = texts(page_of(tmp_path, monkeypatch, many, knows_few))
+    assert "“x5” and 3 more: t0 stands for them." in told
 
 
 # --- what is shown -------------------------------------------------------------------------------

@@ -3,15 +3,14 @@
 from torch import Tensor
 
 from ...trace import Trace
-from ..light import TITLES, Light
+from ..light import OF_GRADIENTS, TITLES, Light
+from ..measures import MEASURES, light_of
 from .again import last_of_tokens
-from .of_gradients import OF_GRADIENTS, has_gradients
+from .of_gradients import gradient_rows, has_gradients, hidden_learn_nothing, slopes
 from .of_ids import ids
-from .of_vectors import OF_VECTORS
-from .of_weights import OF_WEIGHTS
 from .seen import Seen
 
-_OF = {each.__name__: each for each in (*OF_WEIGHTS, *OF_VECTORS, *OF_GRADIENTS, ids)}
+_OF = MEASURES | {e.__name__: e for e in (slopes, gradient_rows, hidden_learn_nothing, ids)}
 """How each light is measured, by its name."""
 
 
@@ -30,17 +29,11 @@ def lights(
     Raises ValueError for a trace without vectors of tokens.
     """
     seen = Seen(trace, output or last_of_tokens(trace), may_look, second)
-    without = () if has_gradients(trace) else [each.__name__ for each in OF_GRADIENTS]
-    return tuple(_light(name, seen) for name in TITLES if name in _OF and name not in without)
+    without = () if has_gradients(trace) else OF_GRADIENTS
+    names = (name for name in TITLES if name in _OF and name not in without)
+    return tuple(light_of(seen, name, _OF[name]) for name in names)
 
 
 def one_light(trace: Trace, name: str, may_look: Tensor | None = None, output: str = "") -> Light:
     """One of the lights of a trace, as in `lights`. Raises KeyError for one that there is not."""
-    return _light(name, Seen(trace, output or last_of_tokens(trace), may_look, None))
-
-
-def _light(name: str, seen: Seen) -> Light:
-    measure = _OF[name]
-    if measure in OF_WEIGHTS and not seen.attentions:
-        return Light(name, None, "There are no weights in it.")
-    return Light(name, *measure(seen))
+    return light_of(Seen(trace, output or last_of_tokens(trace), may_look, None), name, _OF[name])

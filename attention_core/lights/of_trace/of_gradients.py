@@ -7,8 +7,9 @@ from ...operations import MaskedFill, MaskGradient, Softmax
 from ...rounding import to_within
 from ...symbols import GRADIENT
 from ...trace import Step, Trace
+from ..measures import Measured, minus
 from .again import computed_again
-from .seen import Measured, Seen, minus
+from .seen import Seen
 
 NONE = "Nothing was sent back through it."
 N_TRIED = 3
@@ -81,9 +82,6 @@ def hidden_learn_nothing(seen: Seen) -> Measured:
         if any(each is not None and _fits(each, mask) for each in found):
             return True, f"All {int((~mask.value).sum())} hidden scores of a head get exactly 0."
     return None, NONE
-
-
-OF_GRADIENTS = (slopes, gradient_rows, hidden_learn_nothing)
 
 
 def _fits(gradient: Step, mask: Step) -> bool:

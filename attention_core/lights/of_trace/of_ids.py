@@ -3,7 +3,8 @@
 from ...operations.given import Draw, Encode
 from ...text.vocabulary import UNUSED
 from ...trace import Trace
-from .seen import Measured, Seen
+from ..measures import Measured
+from .seen import Seen
 
 
 def ids(seen: Seen) -> Measured:

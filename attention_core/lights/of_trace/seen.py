@@ -1,4 +1,4 @@
-"""A trace as its lights look at it: what it is meant to do, and what is found in it."""
+"""A trace as its lights ask it: what it is meant to do, and what is found in it."""
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
@@ -6,96 +6,215 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from ...operations import DistanceBias, MatMul, MeanHeads, RotaryAngles
+from ...rounding import largest, to_within
 from ...trace import Step, Trace
-from .again import START, TOKENS, attentions, computed_again, ordinary, other_row, with_row
+from ..measures import LARGE, Measured, Moved, Subject, gap, rows_of
+from .again import (
+    START,
+    TABLE,
+    TOKENS,
+    Found,
+    attentions,
+    computed_again,
+    is_table,
+    of_tokens,
+    ordinary,
+    other_row,
+    with_row,
+)
 
-Measured = tuple[bool | None, str] | tuple[bool | None, str, str]
-"""Whether a light holds, what was measured, and the step in which it shows first, if any."""
-SAME = 1e-5
-"""Numbers that differ by less than this share of the largest are the same."""
+SPREAD = (0.6, 1.6)
+"""How far the variance of scores may be from 1: 2 is √2 wide vectors undivided."""
+TRIALS = 2_000
+"""How many queries are drawn to measure it."""
+POSITIONS = RotaryAngles | DistanceBias
+"""What attention has inside itself so that order counts."""
+POSITIONS_MEANT = "Not here, and that is meant: its positions tell places apart."
+NO_WEIGHTS = "There are no weights in it."
+_OF_ATTENTION = (
+    *("finite", "rows_sum_to_1", "not_negative", "hidden_is_zero", "seen_has_weight"),
+    *("own_row", "variance"),
+)
 
 
-class Seen:
+class Seen(Subject):
     """A trace, what it is meant to do, and the attentions that were found in it."""
 
     def __init__(
-        self, trace: Trace, output: str, may_look: Tensor | None, second: Trace | None
+        self, trace: Trace, step: str, may_look: Tensor | None, second: Trace | None
     ) -> None:
-        self.trace = trace
-        self.output = output
-        self.second = second
-        self.needed = {output, *trace[output].earlier()}
+        self.trace, self.step, self.second = trace, step, second
+        self.needed = {step, *trace[step].earlier()}
         if START in self.needed:  # what comes before the embeddings is not looked at
             self.needed -= trace[START].earlier()
         self.attentions = [each for each in attentions(trace) if each.context.name in self.needed]
-        n_tokens = trace[output].value.shape[token_axis(trace[output])]
+        self.output = _tokens_first(trace[step].value, trace[step])
+        n_tokens = len(self.output)
         tables = [each.weights.value.shape[-2:] for each in self.attentions]
         everything = torch.ones(tables[0] if tables else (n_tokens, n_tokens), dtype=torch.bool)
-        self.may_look = everything if may_look is None else may_look
+        self.seen = everything if may_look is None else may_look
         self.places = sorted({0, n_tokens // 2, n_tokens - 1})
+        if any(isinstance(each.operation, POSITIONS) for each in self._steps()):
+            self.keeps_order = POSITIONS_MEANT
 
-    def steps(self) -> Iterator[Step]:
-        return (step for name, step in self.trace.items() if name in self.needed)
+    def within(self, gap: float) -> str:
+        return to_within(gap)
 
-    def tables(self) -> Iterator[tuple[Step, Tensor, str]]:
+    def why_not(self, name: str) -> str:
+        return NO_WEIGHTS if name in _OF_ATTENTION and not self.attentions else ""
+
+    def tables(self) -> Iterator[tuple[Tensor, str, str]]:
         """The weights of every attention as they are, and then with scores of ordinary size: where
         some scores are far larger than others, a mistake is there and too small to be seen.
         """
         for found in self.attentions:
-            yield found.weights, found.weights.value, "with these scores"
-        for found, weights in zip(self.attentions, self.ordinary_weights, strict=True):
-            yield found.weights, weights, "with scores drawn around 0"
+            yield found.weights.value, "with these scores", found.weights.name
+        for weights, name in self.ordinary():
+            yield weights, "with scores drawn around 0", name
+
+    def ordinary(self) -> list[tuple[Tensor, str]]:
+        return self._ordinary
 
     @cached_property
-    def ordinary_weights(self) -> list[Tensor]:
-        """The weights that scores of ordinary size give, of every attention."""
+    def _ordinary(self) -> list[tuple[Tensor, str]]:
         return [
-            found.weights_of(self.trace, ordinary(found.before.value)) for found in self.attentions
+            (found.weights_of(self.trace, ordinary(found.before.value)), found.weights.name)
+            for found in self.attentions
         ]
 
+    def large(self) -> Iterator[tuple[Tensor, str, str, str]]:
+        for found in self.attentions:
+            scores = found.before.value
+            weights = found.weights_of(self.trace, scores * (LARGE / max(largest(scores), 1e-9)))
+            yield weights, "weight", f"With scores up to {LARGE:,.0f}", found.weights.name
 
-def token_axis(step: Step) -> int:
+    def of_other_token(self, place: int) -> Moved | None:
+        if START not in self.needed or not self.attentions:
+            return None
+        return self._moved(START, place, self.step)
+
+    def of_other_query(self, place: int) -> Iterator[Moved]:
+        for found in self.attentions:
+            if found.asks is not found.answers and "query" in found.asks.axes:
+                yield self._moved(found.asks.name, place, found.weights.name)
+
+    def _moved(self, changed: str, place: int, watched: str) -> Moved:
+        """How far the rows of a step move when one token's vector of another step changes."""
+        replaced = {changed: _with_other(self.trace[changed], place)}
+        step = self.trace[watched]
+        moved = gap(computed_again(self.trace, replaced, watched), step.value)
+        return Moved(rows_of(moved, _token_axis(step)), step.value, watched)
+
+    def outside_attention(self, place: int) -> Iterator[Moved]:
+        for step in self._steps():
+            inputs = [each for each in step.inputs if of_tokens(each)]
+            mixes = any(is_table(each) for each in step.inputs)
+            is_number = all(each.value.is_floating_point() for each in step.inputs)
+            if not (inputs and of_tokens(step) and is_number) or mixes:
+                continue
+            operands = (_with_other(e, place) if of_tokens(e) else e.value for e in step.inputs)
+            moved = gap(step.operation.value(*operands), step.value)
+            yield Moved(rows_of(moved, _token_axis(step)), step.value, step.name)
+
+    def reordered(self, order: Tensor) -> tuple[Tensor, str] | None:
+        if START not in self.needed or not self.attentions:
+            return None
+        vectors = self.trace[START]
+        replaced = {START: vectors.value.index_select(_token_axis(vectors), order)}
+        for step in self._steps():  # whoever may see whom goes along
+            if step.axes == TABLE and not step.value.is_floating_point() and not step.inputs:
+                replaced[step.name] = step.value[order][:, order]
+        has_mask = len(replaced) > 1
+        along = "With the mask reordered too," if has_mask else "With the tokens reordered,"
+        made = computed_again(self.trace, replaced, self.step)
+        return _tokens_first(made, self.trace[self.step]), along
+
+    def any_length(self) -> Measured:
+        parameters = list(self._parameters()) if START in self.needed else []
+        if not parameters:
+            return None, "It has no parameters."
+        for step in parameters:
+            if any(axis in TOKENS for axis in step.axes):
+                said = f"A matrix is {step.shape}: a sentence of another length does not fit."
+                return False, said, step.name
+        count = sum(step.value.numel() for step in parameters)
+        return True, (
+            f"{count:,} parameters go into this output, whatever the length of the sentence."
+        )
+
+    def _parameters(self) -> Iterator[Step]:
+        """The given or drawn numbers that vectors are multiplied with; of heads that were averaged,
+        the mean, which is all that such a model has.
+        """
+        told: set[str] = set()
+        for step in self._steps():
+            if not isinstance(step.operation, MatMul):  # `Linear` is one
+                continue
+            for operand in step.inputs:
+                made_of = {operand.name, *operand.earlier()}
+                means = [n for n in made_of if isinstance(self.trace[n].operation, MeanHeads)]
+                for name in made_of.difference(*(self.trace[mean].earlier() for mean in means)):
+                    leaf = self.trace[name]
+                    is_given = (name in means or not leaf.inputs) and leaf.value.is_floating_point()
+                    if START not in made_of and is_given and name not in told:
+                        told.add(name)
+                        yield leaf
+
+    def twice(self) -> Iterable[tuple[str, Tensor, Tensor | None]] | None:
+        if self.second is None:
+            return None
+        others = ((each, self.second.get(each.name)) for each in self._steps())
+        return ((each.name, each.value, other and other.value) for each, other in others)
+
+    def of_drawn(self) -> list[Tensor]:
+        if START not in self.needed:
+            return []
+        drawn = ordinary(self.trace[START].value)
+        return [computed_again(self.trace, {START: each}, self.step) for each in (drawn, -drawn)]
+
+    def variance(self) -> Measured:
+        said = []
+        for found in self.attentions:
+            width, spread = found.asks.value.shape[-1], _score_variance(self.trace, found)
+            drawn = f"Queries and keys of variance 1, {width} wide,"
+            said.append(f"{drawn} give scores of variance {spread:.3g}")
+            if not SPREAD[0] < spread < SPREAD[1]:
+                if found.asks is found.answers and found.before is found.scores:
+                    meant = "Not asked here: tokens are compared as they are, and scores are not"
+                    return None, f"{meant} divided. {said[-1]}.", found.before.name
+                return False, f"{said[-1]}, not near 1.", found.before.name
+        return True, f"{said[0]}, near 1."
+
+    def _steps(self) -> Iterator[Step]:
+        return (step for name, step in self.trace.items() if name in self.needed)
+
+
+def _token_axis(step: Step) -> int:
     return next(at for at, axis in enumerate(step.axes) if axis in TOKENS)
 
 
-def moved_by(seen: Seen, changed: str, place: int, watched: str) -> Tensor:
-    """How far each number of a step moves when one token's vector of another step changes."""
-    replaced = {changed: with_other(seen.trace[changed], place)}
-    return gap(computed_again(seen.trace, replaced, watched), seen.trace[watched].value)
+def _tokens_first(value: Tensor, step: Step) -> Tensor:
+    return value.movedim(_token_axis(step), 0)
 
 
-def with_other(step: Step, place: int) -> Tensor:
+def _with_other(step: Step, place: int) -> Tensor:
     """Its numbers, with others for one token: drawn, as large as the rest."""
-    axis = token_axis(step)
+    axis = _token_axis(step)
     return with_row(step.value, axis, place, other_row(step.value, axis, place))
 
 
-def gap(one: Tensor, other: Tensor) -> Tensor:
-    """How far each number is from the other: infinitely where one of both is nan; 0 where both are
-    nan or infinite, which `unless_lost` looks for.
-    """
-    both = ~(one.isfinite() | other.isfinite())
-    return (one - other).abs().nan_to_num(torch.inf, torch.inf).masked_fill(both, 0.0)
-
-
-def unless_lost(values: Iterable[Tensor], said: str) -> Measured:
-    """Green with these words; grey where some of the values that were compared are nan or infinite:
-    they came so from the weights, and nothing can be read off them.
-    """
-    counts = [(int((~each.isfinite()).sum()), each.numel()) for each in values]
-    lost, of_all = (sum(each) for each in zip(*counts, strict=True))
-    if lost:
-        return None, f"Not judged: of {of_all:,} numbers compared, {lost:,} are nan or ∞ already."
-    return True, said
-
-
-def others_moved(moved: Tensor, axis: int, place: int) -> float:
-    """How far the numbers move that belong to no such place."""
-    others = moved.movedim(axis, 0).clone()
-    others[place] = 0
-    return float(others.max())
-
-
-def minus(value: float) -> str:
-    """A number in a sentence, with the minus that the charts have."""
-    return f"{value:.4g}".replace("-", "−")
+def _score_variance(trace: Trace, found: Found) -> float:
+    """The variance of the scores as softmax gets them, of drawn queries and keys."""
+    generator = torch.Generator().manual_seed(0)
+    shapes = [each.value.shape for each in found.scores.inputs[:2]]
+    n_times = max(1, TRIALS // shapes[0][-2])
+    drawn = [torch.randn(n_times, *shape, generator=generator) for shape in shapes]
+    scores = found.scores.operation.value(*drawn, *(e.value for e in found.scores.inputs[2:]))
+    values = {found.scores.name: scores}
+    before = {found.before.name, *found.before.earlier()}
+    for step in trace.values():
+        alone = len(step.inputs) == 1 and step.inputs[0].name in values
+        if alone and step.name in before:
+            values[step.name] = step.operation.value(values[step.inputs[0].name])
+    return float(values[found.before.name].var())

@@ -1,114 +1,392 @@
-"""How a learner's function is called: what it takes, in batches or not, and what it gives."""
+"""How a learner's code is called: what each argument is, how tensors are laid out, what comes back.
 
+People write attention in many shapes. Which of them this is, is told by names, in capitals or not,
+and else by trying: with another layout of the axes, or another kind of mask.
+"""
+
+import contextlib
 import inspect
+import os
+import re
+import signal
+import traceback
+import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from itertools import product
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
-CAUSAL = ("causal", "is_causal")
-HEADS = ("n_heads", "num_heads", "n_head")
+from .reading import may_look
 
-
+HEADS = ("nheads", "numheads", "nhead", "numattentionheads", "heads", "h")
+NOWHERE = open(os.devnull, "w")  # noqa: SIM115
+"""Where the code prints to. It stays open, since code may keep it."""
 FEWEST_DIGITS = 1e-5
 """The coarsest rounding of a kind of number with which a check can tell right from wrong."""
 MOST_SAID = 200
 """How many characters of a message of somebody else's are repeated."""
+ROLES = {
+    r"(?:w|weights?|matrix|m|proj)([qkvo])[a-z]*|([qkvo])[a-z]*(?:w|weights?|matrix|mat|proj)": "w",
+    r"(?:b|bias)([qkv])[a-z]*|([qkv])[a-z]*bias": "b",
+    r"(?:x|in|inputs?)?(q|k|v)(?:s|uery|ueries|ey|eys|al|als|alue|alues|in|inputs?|x|vecs?)?": "",
+}
+"""How an argument is called, without its underscores: a matrix, its bias, or vectors themselves."""
+
+
+OF_SHAPES = (
+    "(?i)shape|size|dim|view|unpack|divi|ax[ei]s|[1-4]d|matri|broadcast|expand|index|equation|subscript"
+    "|operand|assert|argument|key|mask"
+)
+"""What errors of tensors with other shapes than the code expects speak of."""
 
 
 class Stopped(Exception):
     """The learner's code stopped, or gave something that is no output. Says so in words."""
 
-    def __init__(self, words: str) -> None:
+    name = ""
+    """The mistake that it is, where that is known."""
+
+    def __init__(self, words: str, name: str = "") -> None:
         super().__init__(printable(words))
+        self.name = name
+
+    @property
+    def is_of_shapes(self) -> bool:
+        """Whether it may run with tensors of other shapes."""
+        told = OF_SHAPES if self.__cause__ else "output is [0-9]+ ×"
+        return bool(re.search(told, str(self)))
 
 
-class Caller:
-    """A function of (x, W_q, W_k, W_v), or of (q, k, v), as something that always takes (token,
-    d_in) and three matrices, and always gives (token, d_value) in float64.
+class Way(NamedTuple):
+    """One way to hand over the vectors and the mask."""
 
-    It is given `causal` and `n_heads` where it takes arguments of such names. A fifth matrix that
-    it insists on, that of the output, is the identity.
+    layout: str
+    mask: str = ""
+    """Whether True, or 1, means that a query may look, or hides; or numbers are added. "" for no
+    mask."""
+    n_axes: int = 2
+    """How many axes the mask has."""
+    flag: bool = False
+    """Whether it is told by an argument such as `causal` that later tokens are hidden."""
+
+
+class Call:
+    """A function or module as something that takes vectors (text, token, d_in), and three matrices
+    where it has none of its own, and gives vectors (text, token, d_out) in float64.
+
+    Raises Stopped where it cannot be told what its arguments are.
     """
 
     def __init__(self, function: Callable, causal: bool = False, n_heads: int = 1) -> None:
-        self.function = function
-        self.is_batched = False
+        self.function, self.causal, self.n_heads = function, causal, n_heads
+        self.is_module = isinstance(function, nn.Module)
+        self.roles, self.options = _arguments(function)
+        self.takes_heads = "heads" in [*self.roles, *(role for _, role in self.options)]
+        self.takes_matrices = "wq" in self.roles
+        self.takes_vectors = "q" in self.roles
+        self.has_own = self.is_module and any(True for _ in function.parameters())
+        self.is_closed = not self.takes_matrices and (self.has_own or not self.takes_vectors)
+        """Whether it makes queries, keys and values by matrices of its own."""
+        self.way = Way("plain")
+        self.meets = True
+        """Whether a token's output depends on another token."""
         self.overwrites = False
         """Whether a call has left other numbers in what it was given."""
-        required, named = parameters_of(getattr(function, "forward", function))
-        self.options = {name: causal for name in CAUSAL if name in named}
-        self.options |= {name: n_heads for name in HEADS if name in named}
-        is_torchs = function is F.scaled_dot_product_attention
-        if is_torchs:
-            self.options = {"is_causal": causal}
-        self.takes_vectors = is_torchs or [name[:1] for name in required] == ["q", "k", "v"]
-        matrices = [name for name in required if name not in self.options]
-        self.takes_output = len(matrices) == 5 and "mask" not in matrices[4]
 
-    def __call__(self, vectors: Tensor, *matrices: Tensor) -> Tensor:
-        """The output (token, d_value). Raises Stopped where the function does, or gives no such."""
-        given = [vectors, *matrices]
-        if self.takes_vectors:
-            given = [vectors @ matrix for matrix in matrices]
-        elif self.takes_output:
-            given.append(torch.eye(matrices[-1].shape[-1]))
+    def __call__(
+        self, vectors: Tensor, *matrices: Tensor, parameters: dict | None = None
+    ) -> tuple[Tensor, Tensor | None]:
+        """The output (text, token, d_out) and the weights (head, query, key), if it gives any.
+        `parameters` stand in the place of a module's own. Raises Stopped where it stops.
+        """
+        given = self._given(vectors, matrices)
         # Copies: a function that writes into its input must not change the next call's.
-        copies = [each.clone() for each in given]
-        n_batched = (3 if self.takes_vectors else 1) if self.is_batched else 0
-        handed = [each[None] if at < n_batched else each for at, each in enumerate(copies)]
+        copies = [each.clone() if isinstance(each, Tensor) else each for each in given]
+        named = {
+            name: self._option(role, vectors.shape[1], matrices) for name, role in self.options
+        }
+        named = {name: value for name, value in named.items() if value is not None}
         with stopping():
-            result = self.function(*handed, **self.options)
-            output = self._output(result, (len(vectors), matrices[-1].shape[-1]))
-            self.overwrites |= not all(map(torch.equal, copies, given))
-        return output
+            if parameters is None:
+                result = self.function(*copies, **named)
+            else:
+                own = {name: each.clone() for name, each in parameters.items()}
+                result = torch.func.functional_call(self.function, own, tuple(copies), named)
+            wanted = None if self.is_closed else matrices[-1].shape[-1]
+            read = self._read(result, vectors, wanted)
+            pairs = zip(copies, given, strict=True)
+            self.overwrites |= any(not torch.equal(a, b) for a, b in pairs if isinstance(b, Tensor))
+        return read
 
-    def settle(self, *given: Tensor) -> None:
-        """Find out whether it wants a batch axis. Raises Stopped where it runs neither way."""
-        self.is_batched = False
-        try:
-            self(*given)
-        except Stopped as plain:
-            self.is_batched = True
+    def settle(self, vectors: Tensor, *matrices: Tensor, parameters: dict | None = None) -> None:
+        """Find a way in which it runs, tokens look at each other, and later ones are hidden if they
+        should be; else one that comes near. Raises Stopped for none.
+        """
+        stops, ran = [], []
+        for way in self._ways():
+            self.way = way
             try:
-                self(*given)
-            except Stopped as batched:
-                self.is_batched = "unpack" in str(plain) or "Dimension out of" in str(plain)
-                raise (batched if self.is_batched else plain) from None
+                output = self(vectors, *matrices, parameters=parameters)[0]
+                moves = torch.stack(
+                    [self._moves(vectors, at, output, matrices, parameters) for at in (0, -1)]
+                )
+            except Stopped as stopped:
+                stops.append(stopped)
+                if not way.mask and not stopped.is_of_shapes:
+                    break
+                continue
+            meets = bool(moves[0, 1:].any() or moves[1, :-1].any())
+            hides = not self.causal or not (moves[1, :-1].any() or output.isnan().any())
+            ran.append((meets + (meets and hides), way, meets))
+            if meets and hides:
+                break
+        if not ran:
+            raise max(stops, key=_progress)
+        _, self.way, self.meets = max(ran, key=lambda each: each[0])
 
-    def _output(self, result: object, shape: tuple[int, int]) -> Tensor:
-        wanted = (1, *shape) if self.is_batched else shape
+    def _moves(self, vectors: Tensor, at: int, output: Tensor, *rest: object) -> Tensor:
+        """Which tokens' outputs move when the one at a place is another."""
+        matrices, parameters = rest
+        other = vectors.clone()
+        other[:, at] = vectors[:, at].flip(-1) + 0.5
+        moved = self(other, *matrices, parameters=parameters)[0]
+        return ((moved - output).abs() > 0).any(-1).any(0)
+
+    def _ways(self) -> Iterator[Way]:
+        layouts = ["batch", "tokens first", "plain"] if self.is_closed else ["plain", "batch"]
+        if self.takes_vectors and not self.is_closed:
+            layouts += ["heads", "tokens first", "heads last"]
+        roles = [*self.roles, *(role for _, role in self.options)]
+        masks = [Way("")]
+        if "mask" in roles and (self.causal or "mask" in self.roles):
+            kinds = product((2, 3, 4), ("may", "hide", "may, as 1", "hide, as 1", "added"))
+            masks = [Way("", kind, n_axes) for n_axes, kind in kinds]
+            masks = masks if self.causal else [Way(""), *masks]
+        if "causal" in roles:
+            masks += [each._replace(flag=True) for each in (Way(""), *masks)]
+            masks = masks if self.causal and "mask" in roles else [Way("", flag=self.causal)]
+        for layout, mask in product(layouts, masks):
+            yield mask._replace(layout=layout)
+
+    def _given(self, vectors: Tensor, matrices: tuple[Tensor, ...]) -> list[object]:
+        made = {"x": vectors}
+        if not self.is_closed:
+            made |= zip(("wq", "wk", "wv"), matrices, strict=True)
+            made["wo"] = torch.eye(matrices[-1].shape[-1])
+            for letter, matrix in zip("qkv", matrices, strict=True):
+                made |= {letter: vectors @ matrix, f"b{letter}": torch.zeros(matrix.shape[-1])}
+        elif self.takes_vectors:
+            made |= dict.fromkeys("qkv", vectors)
+        like = next(self.function.parameters(), vectors) if self.is_module else vectors
+        given = []
+        for role in self.roles:
+            if role in made:
+                each = made[role].detach().to(like)
+                given.append(self._laid_out(each) if role in ("x", *"qkv") else each)
+            else:
+                given.append(self._option(role, vectors.shape[1], matrices))
+        return given
+
+    def _laid_out(self, vectors: Tensor) -> Tensor:
+        layout = self.way.layout
+        if layout == "plain" and len(vectors) == 1:
+            return vectors[0]
+        if layout == "tokens first":
+            return vectors.transpose(0, 1)
+        if layout.startswith("heads"):
+            heads = vectors.unflatten(-1, (self.n_heads, -1))
+            return heads.transpose(1, 2) if layout == "heads" else heads
+        return vectors
+
+    def _option(self, role: str, n_tokens: int, matrices: tuple[Tensor, ...]) -> object:
+        """What an argument that is no tensor of vectors or matrices gets; None for nothing."""
+        if role == "mask":
+            return self._mask(n_tokens)
+        width = matrices[1].shape[-1] // self.n_heads if matrices else 1
+        values = {"heads": self.n_heads, "width": width, "dropout": 0.0, "return": True}
+        return {**values, "causal": self.way.flag, "training": False, "average": False}.get(role)
+
+    def _mask(self, n_tokens: int) -> Tensor | None:
+        kind = self.way.mask
+        if not kind:
+            return None
+        may = may_look(n_tokens, self.causal)
+        mask = may if kind.startswith("may") else ~may
+        if kind.endswith("1"):
+            mask = mask.float()
+        elif kind == "added":
+            mask = torch.zeros(may.shape).masked_fill(~may, -torch.inf)
+        return mask[(None,) * (self.way.n_axes - 2)]
+
+    def _read(
+        self, result: object, vectors: Tensor, wanted: int | None
+    ) -> tuple[Tensor, Tensor | None]:
+        n_texts, n_tokens = vectors.shape[:2]
         tensors = tensors_in(result)
-        for each in tensors:
-            if tuple(each.shape) == wanted:
-                return numbers_of(each).reshape(shape)
-        yours = " × ".join(map(str, tensors[0].shape)) or "a single number"
+        backs = [(each, self._back(each)) for each in tensors]
+        backs = [
+            (each, back)
+            for each, back in backs
+            if back is not None
+            and back.shape[:2] == (n_texts, n_tokens)
+            and wanted in (None, back.shape[-1])
+        ]
+        # Weights are as wide as there are tokens; vectors may be too, by chance.
+        backs.sort(key=lambda pair: pair[1].shape[-1] == n_tokens if wanted is None else 0)
+        if not backs:
+            shapes = [" × ".join(map(str, each.shape)) or "a single number" for each in tensors]
+            said = f"its output is {shapes[0]}"
+            if wanted is None:
+                raise Stopped(f"{said}, with no vector for each of {n_tokens} tokens")
+            wide = f"{n_tokens} × {wanted}"
+            raise Stopped(
+                f"{said}, where {wide} belongs: for each token, a vector as wide as a value"
+            )
+        mine, output = backs[0]
+        square = [
+            each
+            for each in tensors
+            if each is not mine
+            and each.ndim > 1
+            and each.shape[-2:] == (n_tokens, n_tokens)
+            and each.is_floating_point()
+        ]
+        weights = None
+        if square and n_texts == 1:
+            weights = numbers_of(square[0]).reshape(-1, n_tokens, n_tokens)
+        return numbers_of(output), weights
+
+    def _back(self, tensor: Tensor) -> Tensor | None:
+        """As (text, token, width); None where its axes are others."""
+        layout = self.way.layout
+        if layout == "plain":
+            return tensor[None] if tensor.ndim == 2 else None
+        if layout == "tokens first" and tensor.ndim == 3:
+            return tensor.transpose(0, 1)
+        if tensor.ndim == 4 and layout.startswith("heads"):
+            return (tensor.transpose(1, 2) if layout == "heads" else tensor).flatten(2)
+        return tensor if tensor.ndim == 3 else None
+
+
+def _arguments(function: Callable) -> tuple[list[str], list[tuple[str, str]]]:
+    """The roles of what must be given by place, and name and role of what may be given beside."""
+    names, beside, takes_any = _parameters(function)
+    if takes_any and len(names) < 2 and not isinstance(function, nn.Module):
+        return ["x", "wq", "wk", "wv"], beside
+    roles = [_role(name) for name in names]
+    if not {"q", "wq"} & {*roles}:  # a single letter may be anything
+        roles = ["" if name in "dh" else role for name, role in zip(names, roles, strict=True)]
+    unknown = [at for at, role in enumerate(roles) if not role]
+    letters = sorted(role for role in roles if role in ("q", "k", "v"))
+    matrices = sorted(role for role in roles if role in ("wq", "wk", "wv"))
+    if letters == ["k", "q", "v"] and unknown == [0]:
+        roles = ["x", *(f"w{role}" if role in "qkv" else role for role in roles[1:])]
+    elif len(unknown) == 1 and (not letters or letters == ["q"]) and len(matrices) in (0, 3):
+        roles = [role or "x" for role in roles]
+    elif not letters and not matrices and len(unknown) in (3, 4, 5):
+        found = iter("qkv" if len(unknown) == 3 else ("x", "wq", "wk", "wv", "wo"))
+        roles = [role or next(found) for role in roles]
+    elif not letters and not matrices and len(unknown) == 2:
+        roles = [role or "x" for role in roles]
+    elif letters != ["k", "q", "v"] or unknown or matrices:
         raise Stopped(
-            f"its output is {yours}, where {' × '.join(map(str, wanted))} belongs: for each token, "
-            "a vector as wide as a value"
+            f"it takes ({', '.join(names)}), and what each of them is cannot be told by its name",
+            "not_called",
         )
+    return roles, beside
 
 
-@contextmanager
-def stopping() -> Iterator[None]:
-    """Without gradients; whatever the code within raises comes out as Stopped. A learner's
-    Ctrl-C alone goes through.
-    """
+def _parameters(function: Callable) -> tuple[list[str], list[tuple[str, str]], bool]:
+    """What must be given by place, what may be given beside, and whether any number is taken."""
+    if function is F.scaled_dot_product_attention:  # in C: it tells nothing of its arguments
+        return ["query", "key", "value"], [("is_causal", "causal")], False
+    forward = function.forward if isinstance(function, nn.Module) else function
     try:
-        with torch.no_grad():
+        found = list(inspect.signature(forward).parameters.values())
+    except (TypeError, ValueError):
+        found = []
+    places = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    required = [e.name for e in found if e.kind in places and e.default is e.empty]
+    beside = [
+        (e.name, _role(e.name))
+        for e in found
+        if e.name not in required and e.kind in (places[1], e.KEYWORD_ONLY)
+    ]
+    used = ("mask", "causal", "heads", "average", "return")
+    beside = [pair for pair in beside if pair[1] in used]
+    masks = [name for name, role in beside if role == "mask"]
+    beside = [pair for pair in beside if pair[1] != "mask" or pair[0] == masks[0]]
+    takes_any = any(e.kind is e.VAR_POSITIONAL for e in found) or not found
+    return required, beside, takes_any
+
+
+def _role(name: str) -> str:
+    """What an argument of this name is; "" where that is not told by it."""
+    plain = name.lower().replace("_", "")
+    if "mask" in plain:
+        return "padding" if "pad" in plain else "mask"
+    if plain in HEADS:
+        return "heads"
+    if plain in ("dk", "d", "dhead", "headdim", "dimk", "keydim", "dimkey", "headsize", "dkey"):
+        return "width"
+    words = {"causal": "causal", "drop": "dropout", "training": "training", "average": "average"}
+    for word, role in words.items():
+        if word in plain:
+            return role
+    if re.match("(return|output|need).*(att|weight)", plain):
+        return "return"
+    for pattern, kind in ROLES.items():
+        found = re.fullmatch(pattern, plain)
+        if found:
+            return kind + next(filter(None, found.groups()))
+    return ""
+
+
+def _progress(stopped: Stopped) -> float:
+    """How far the code came before it stopped: to the end, or to which line."""
+    if stopped.__cause__ is None:
+        return torch.inf
+    frames = traceback.extract_tb(stopped.__cause__.__traceback__)
+    return next((f.lineno for f in frames if f.filename != __file__), 0)
+
+
+@contextlib.contextmanager
+def stopping() -> Iterator[None]:
+    """Without gradients, and without what the code within prints; whatever it raises comes out as
+    Stopped. A learner's Ctrl-C alone goes through.
+    """
+    process = os.getpid()
+    try:
+        with contextlib.ExitStack() as quiet:
+            quiet.enter_context(torch.no_grad())
+            quiet.enter_context(warnings.catch_warnings(action="ignore"))
+            quiet.enter_context(contextlib.redirect_stdout(NOWHERE))
+            quiet.enter_context(contextlib.redirect_stderr(NOWHERE))
             yield
-    except (Stopped, KeyboardInterrupt):
+    except Stopped:
         raise
     except BaseException as error:  # SystemExit too: it would end the check without a verdict
-        raise Stopped(f"it {stop_of(error)}") from error
+        if isinstance(error, KeyboardInterrupt) and ctrl_c_raises():
+            raise
+        overflows = isinstance(error, OverflowError | ZeroDivisionError)
+        raise Stopped(f"it {stop_of(error)}", "softmax_overflow" * overflows) from error
+    finally:
+        if os.getpid() != process:  # a copy that the code has forked: one check is enough
+            os._exit(0)
+
+
+def ctrl_c_raises() -> bool:
+    """Whether Ctrl-C comes as a KeyboardInterrupt; in the command it does not."""
+    return signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def stop_of(error: BaseException) -> str:
     """That something stopped with this error, in one line."""
     try:
-        first = str(error).strip().partition("\n")[0]
+        first = str(error)[: 10 * MOST_SAID].strip().partition("\n")[0]
     except Exception:  # what an error says of itself is the learner's code too
         first = "(its message cannot be read)"
     return f"stopped with {type(error).__name__}{f': {first}' if first else ''}"
@@ -116,7 +394,7 @@ def stop_of(error: BaseException) -> str:
 
 def printable(text: str) -> str:
     """On one line, not too long, and with a code in place of what a terminal would act on."""
-    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text[: 2 * MOST_SAID])
     return shown if len(shown) <= MOST_SAID else f"{shown[:MOST_SAID]}…"
 
 
@@ -124,7 +402,8 @@ def tensors_in(result: object) -> list[Tensor]:
     """The tensors that it returned. Raises Stopped for none, and for nested ones, which have no
     shape.
     """
-    found = result if isinstance(result, tuple | list) else (result,)
+    parts = list(result.values()) if isinstance(result, dict) else result
+    found = parts if isinstance(parts, tuple | list) else (parts,)
     tensors = [each for each in found if isinstance(each, Tensor)]
     if not tensors:
         raise Stopped(f"it returned {type(result).__name__}, not a tensor")
@@ -154,14 +433,3 @@ def numbers_of(tensor: Tensor) -> Tensor:
 def too_few_digits(kind: str) -> str:
     """That numbers of this kind are too coarse to tell √d from a little more, and what to do."""
     return f"{kind} has too few digits: check a copy of it in float32, .float()"
-
-
-def parameters_of(function: Callable) -> tuple[list[str], list[str]]:
-    """The names of the parameters that must be given by place, and of all."""
-    try:
-        found = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):  # some that are written in C tell nothing of themselves
-        return [], []
-    by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    required = [e.name for e in found if e.kind in by_place and e.default is e.empty]
-    return required, [e.name for e in found]

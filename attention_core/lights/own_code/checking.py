@@ -1,117 +1,224 @@
 """Check a function or a module of a learner's own, and say what is wrong first."""
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 
 import torch
 from torch import nn
 
-from ..light import OF_FUNCTIONS, Light
-from .calling import Caller, Stopped, parameters_of, printable
-from .diagnosis import diagnosed
-from .function_lights import function_lights
-from .layer import Layer, at_rest
-from .module_lights import likely_in_module, module_lights
-from .other_shapes import is_turned, on_tokens
-from .probe import Probe
-from .report import Report, say, stopped_report
-from .sentences import Sentence, all_widths, matrices
+from ..light import Light
+from ..measures import MEASURES, light_of
+from .calling import Call, Stopped, printable
+from .naming import MISTAKES_OF_CODE, computed, largest_of_same, named
+from .opened import opened_in
+from .reading import NEAR, may_look
+from .report import Report, Say, to_the_screen
+from .sentences import Sizes, all_sizes, drawn_at_random
+from .subjects import Closed, Code, Open
 
 MOST_HEADS = 64
 MOST_WIDE = 100_000
 """More would fill the memory before anything is found."""
+HEADS_TRIED = (1, 2, 3, 4, 5, 6, 8, 12, 16)
+"""So many heads are tried where a function splits its columns and was not said into how many."""
+OVERWRITES = "It writes into the tensors it is given: the next call would find other numbers."
+INSIDE = ("rows_sum_to_1", "not_negative", "hidden_is_zero", "seen_has_weight")
+INSIDE += ("own_row", "variance", "formula")
+"""The lights that a module's own attention shows where the module does not."""
 
 
 def check(
-    attention: Callable | nn.Module, causal: bool = False, n_heads: int = 1, d_in: int | None = None
+    attention: Callable | nn.Module,
+    causal: bool = False,
+    n_heads: int | None = None,
+    d_in: int | None = None,
 ) -> Report:
-    """Look at each light, print what was found, and return it.
+    """Look at each light, print it as it comes, then what is likely wrong, and return the report.
 
     `attention` is a function of (x, W_q, W_k, W_v), with x (token, d_in), or of (q, k, v), or an
     nn.Module. `causal`: whether later tokens should be hidden; it is passed on where the function
-    has an argument of that name. A window, and a bias that grows with the distance (ALiBi), are
-    recognised, and said. `n_heads`: how many heads a function splits the columns into.
-    `d_in`: how wide a module's vectors are, where its layers do not tell. Raises TypeError for a
-    class, of which no module has been made yet, and ValueError for counts that cannot be.
+    has an argument of that name, or a mask. A window, ALiBi and rotary positions are recognised,
+    and said. `n_heads`: how many heads it splits the columns into. `d_in`: how wide a module's
+    vectors are, where its layers do not tell. Raises TypeError for a class, of which no module has
+    been made yet, and ValueError for counts that cannot be.
     """
-    report = looked_at(attention, causal, n_heads, d_in)
-    say(report.text())
-    return report
+    return looked_at(attention, causal, n_heads, d_in, to_the_screen())
 
 
 def looked_at(
-    attention: Callable | nn.Module, causal: bool = False, n_heads: int = 1, d_in: int | None = None
+    attention: Callable | nn.Module,
+    causal: bool = False,
+    n_heads: int | None = None,
+    d_in: int | None = None,
+    say: Say | None = None,
 ) -> Report:
-    """As `check`, without a word."""
+    """As `check`, without a word unless there is something to say it by."""
     if isinstance(attention, type):
         name = attention.__name__
         raise TypeError(f"{name} is a class: make a module first, as in check({name}(…))")
-    _insist_on_count("n_heads", n_heads, MOST_HEADS)
-    if d_in is not None:
-        _insist_on_count("d_in", d_in, MOST_WIDE)
+    for name, number, most in (("n_heads", n_heads, MOST_HEADS), ("d_in", d_in, MOST_WIDE)):
+        if number is not None and (type(number) is not int or not 1 <= number <= most):
+            said = printable(repr(number))
+            raise ValueError(f"{name} is {said}: write a number from 1 to {most:,}")
     devices = range(torch.cuda.device_count())
-    with torch.random.fork_rng(devices):  # the learner's own draws go on as if nothing had been
-        if not isinstance(attention, nn.Module):
-            return _of_function(attention, causal, n_heads)
-        with at_rest(attention):
-            if _is_function(attention):
-                return _of_function(attention, causal, n_heads)
-            return _of_module(attention, causal, d_in)
+    with torch.random.fork_rng(devices), at_rest(attention):  # own draws go on as if nothing was
+        return _report(attention, causal, n_heads, d_in, say or Say(None))
 
 
-def _insist_on_count(name: str, number: int, most: int) -> None:
-    if type(number) is not int or not 1 <= number <= most:
-        raise ValueError(f"{name} is {printable(repr(number))}: write a number from 1 to {most:,}")
-
-
-def _is_function(module: nn.Module) -> bool:
-    """Whether it has nothing of its own, and is given its matrices, or q, k and v."""
-    required, _ = parameters_of(module.forward)
-    return len(required) > 1 and not any(True for _ in module.parameters())
-
-
-def _of_module(module: nn.Module, causal: bool, d_in: int | None) -> Report:
+def _report(
+    attention: Callable, causal: bool, n_heads: int | None, d_in: int | None, say: Say
+) -> Report:
+    lights: list[Light] = []
     try:
-        layer = Layer(module, causal, d_in)
-        output = layer(layer.draw())
+        subject, said, likely = subject_of(attention, causal, n_heads, d_in)
+        lights.append(say(Light("runs", not likely, said)))
+        if likely:
+            return say.end(Report(tuple(lights), likely))
+        for light in lights_of_code(subject):
+            lights.append(say(light))
+        ways = subject.ways.said() if isinstance(subject, Open) else ()
+        return say.end(Report(tuple(lights), named(subject, lights), ways))
     except Stopped as stopped:
-        return stopped_report(str(stopped), without=OF_FUNCTIONS)
-    if not layer.meets:
-        said = "no token's output depends on another token"
-        return stopped_report(said, ("tokens_never_meet",), without=OF_FUNCTIONS)
-    runs = f"{layer.n_tokens} × {layer.d_in} in, {' × '.join(map(str, output.shape))} out"
-    if layer.takes_batch_for_tokens:
-        runs += "; with a batch axis in front no token looks at another: batch_first=True?"
-    try:
-        lights = [Light("runs", True, runs), *module_lights(layer)]
-        return Report(tuple(lights), tuple(likely_in_module(layer, lights)))
-    except Stopped as stopped:
-        return stopped_report(f"called again, {stopped}", without=OF_FUNCTIONS)
+        again = "called again, " if lights else ""
+        wrong = say(Light("runs", False, f"{again}{stopped}"))
+        return say.end(Report((wrong, *lights[1:]), (stopped.name,) if stopped.name else ()))
 
 
-def _of_function(function: Callable, causal: bool, n_heads: int) -> Report:
-    call, first = Caller(function, causal, n_heads), None
-    for widths in all_widths(n_heads):
-        given = (Sentence.drawn(n_heads).vectors(widths), *matrices(widths))
+def subject_of(
+    attention: Callable, causal: bool, n_heads: int | None, d_in: int | None
+) -> tuple[Code, str, tuple[str, ...]]:
+    """What is measured, how it is called, and the mistake that shows already by that, if any.
+    Raises Stopped where it does not run.
+    """
+    call = Call(attention, causal, n_heads or 1)
+    if not call.is_closed:
+        return _of_function(attention, causal, n_heads)
+    closed = Closed(call, d_in)
+    if not closed.call.meets:
+        return closed, "No token's output depends on another token.", ("tokens_never_meet",)
+    subject = opened(attention, causal, n_heads) or closed
+    if subject is closed:
+        closed.begin()
+        closed.inside, closed.inside_name = _first_open(attention, causal, n_heads)
+    n_out = subject.output.shape[-1]
+    said = f"{subject.n_tokens} × {subject.d_in} in, {subject.n_tokens} × {n_out} out"
+    if subject.call.way.layout == "tokens first":
+        said += "; with a batch axis in front no token looks at another: batch_first=True?"
+    return subject, said, ()
+
+
+def _first_open(module: Callable, causal: bool, n_heads: int | None) -> tuple[Open | None, str]:
+    """The first attention in a module whose matrices can be told, and what it is called there."""
+    parts = list(module.named_modules())[1:] if isinstance(module, nn.Module) else ()
+    for name, part in parts:
+        with contextlib.suppress(Stopped):
+            if found := opened(part, causal, n_heads):
+                return found, name
+    return None, ""
+
+
+def opened(module: Callable, causal: bool, n_heads: int | None) -> Open | None:
+    """A module as something that is given its matrices; None where that cannot be."""
+    first = None
+    for each in opened_in(module, n_heads or 1) if isinstance(module, nn.Module) else ():
         try:
-            call.settle(*given)
-        except Stopped as stopped:
-            first = first or stopped
+            subject = Open(Call(module, causal, each.sizes.n_heads), each.sizes, each)
+            subject.settle()
+            subject.begin()
+        except Stopped:
             continue
+        if subject.unread:
+            continue
+        if subject.formula()[0] is not False:
+            return subject
+        first = first or subject
+    return first
+
+
+def _of_function(function: Callable, causal: bool, n_heads: int | None) -> tuple[Open, str, tuple]:
+    first, tried = None, HEADS_TRIED
+    if Call(function).takes_heads:  # with one, mistakes in how heads are split do not show
+        tried = (2, 3, 1)
+    for count in (n_heads,) if n_heads else tried:
+        for sizes in all_sizes(count):
+            try:
+                subject = Open(Call(function, causal, count), sizes)
+                subject.settle()
+                subject.begin()
+            except Stopped as stopped:
+                first, last = first or stopped, stopped
+                continue
+            if subject.call.is_module and (width := subject.fixed_width()):
+                sizes = sizes._replace(d_head=width)  # made for one width: it is asked with that
+                subject = Open(subject.call, sizes)
+                subject.begin()
+            return subject, _shapes(sizes), ()
+        if not (last.__cause__ and last.is_of_shapes):
+            break
+    if mistake := _of_square(function, causal, n_heads or 1):
+        return subject, str(first), (mistake,)
+    raise first
+
+
+def _of_square(function: Callable, causal: bool, n_heads: int | None) -> str:
+    """The mistake of a function that runs where all sizes are equal: matrices on the left, or
+    turned; "" for another.
+    """
+    size = 7 * n_heads
+    subject = Open(Call(function, causal, n_heads), Sizes(n_heads, 7, 7, size))
+    subject.n_tokens, subject.seen = size, may_look(size, causal)
+    try:
+        vectors, *drawn = given = drawn_at_random(subject.sizes, size)
+        subject.call.settle(vectors[None], *drawn)
+        output = subject.call(vectors[None], *drawn)[0][0]
+    except Stopped:
+        return ""
+    for name in ("matrices_turned", "matrices_on_tokens"):
+        for way in MISTAKES_OF_CODE[name]:
+            if largest_of_same(output, computed(subject, given, way)) <= NEAR:
+                return name
+    return ""
+
+
+def _shapes(sizes: Sizes) -> str:
+    vectors, *drawn = (" × ".join(map(str, e.shape)) for e in drawn_at_random(sizes, 7))
+    heads = f", {sizes.n_heads} heads" if sizes.n_heads > 1 else ""
+    return f"x {vectors}, W_q {drawn[0]}, W_v {drawn[2]}{heads}"
+
+
+def lights_of_code(subject: Code) -> Iterator[Light]:
+    """Every light of a function or module that runs, each as it comes."""
+    inside = subject.inside
+    measures = MEASURES | {
+        "formula": lambda s: s.formula(),
+        "texts_apart": lambda s: s.texts_apart(),
+    }
+    for name, measure in measures.items():
+        asked = inside if inside and name in INSIDE else subject
+        if name == "rows_sum_to_1" and isinstance(asked, Closed) and asked.unread:
+            measure = Closed.equal_tokens
         try:
-            probe = Probe(call, widths, causal)
+            light = light_of(asked, name, measure)
+            if asked is inside:
+                light = light._replace(evidence=f"In {subject.inside_name}: {light.evidence}")
+            if name == "repeatable" and subject.call.overwrites:
+                light = Light(name, False, OVERWRITES)
         except Stopped as stopped:
-            return stopped_report(f"called again, {stopped}")
-        if probe.unread and widths.d_in == widths.d_value * n_heads and is_turned(probe):
-            return stopped_report(str(first), ("matrices_turned",))
-        shapes = [" × ".join(map(str, each.shape)) for each in given]
-        said = f"x {shapes[0]}, W_q {shapes[1]}, W_v {shapes[3]}"
-        try:
-            lights = [Light("runs", True, said), *function_lights(probe)]
-            return Report(tuple(lights), tuple(diagnosed(probe, lights)), probe.ways.said())
-        except Stopped as stopped:
-            return stopped_report(f"called again, {stopped}")
-    if lights := on_tokens(call, causal, n_heads):
-        return Report(tuple(lights), ("matrices_on_tokens",))
-    splits = n_heads == 1 and ("shape" in str(first) or "divis" in str(first))
-    hint = " (If it splits heads, say how many: check(attention, n_heads=3).)" if splits else ""
-    return stopped_report(f"{first}{hint}")
+            light = Light(name, False, str(stopped))
+            subject.stops[name] = (stopped.name,) if stopped.name else ()
+        yield light
+
+
+@contextlib.contextmanager
+def at_rest(module: Callable) -> Iterator[None]:
+    """The module in eval mode, as after `module.eval()`; each of its parts is then as it was."""
+    modes = (
+        {part: part.training for part in module.modules()} if isinstance(module, nn.Module) else {}
+    )
+    if modes:
+        module.eval()
+    try:
+        yield
+    finally:
+        for part, mode in modes.items():
+            part.training = mode

@@ -6,8 +6,9 @@ import sys
 import traceback
 from pathlib import Path
 
-from .calling import Stopped, printable, stop_of
+from .calling import Stopped, printable, stopping
 from .checking import check
+from .trial import SECONDS
 
 
 def main(arguments: list[str] | None = None, prog: str | None = None) -> int:
@@ -17,8 +18,11 @@ def main(arguments: list[str] | None = None, prog: str | None = None) -> int:
     )
     parser.add_argument("what", help="my_file.py:name, a function or a module that is made there")
     parser.add_argument("--causal", action="store_true", help="later tokens should be hidden")
-    parser.add_argument("--n-heads", type=int, default=1, help="heads that a function splits into")
+    parser.add_argument("--n-heads", type=int, help="heads that a function splits into")
     parser.add_argument("--d-in", type=int, help="width of a module's vectors")
+    parser.add_argument(
+        "--seconds", type=float, default=SECONDS, help=f"how long it may take (else {SECONDS:g})"
+    )
     asked = parser.parse_args(arguments)
     path, _, name = asked.what.rpartition(":")
     shown = printable(asked.what)
@@ -42,18 +46,16 @@ def _named(path: Path, name: str) -> object:
     # Not in the place of a module that is in use, where the file is called random.py, say.
     title = f"_{path.stem}" if path.stem in sys.modules else path.stem
     try:
-        spec = importlib.util.spec_from_file_location(title, path)
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[title] = module
-        spec.loader.exec_module(module)
-        return getattr(module, name, None)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # SystemExit too: it would end the check without a verdict
-        lines = [
-            f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)
-        ]
+        with stopping():
+            spec = importlib.util.spec_from_file_location(title, path)
+            module = importlib.util.module_from_spec(spec)
+            sys.modules[title] = module
+            spec.loader.exec_module(module)
+            return getattr(module, name, None)
+    except Stopped as stopped:
+        frames = traceback.extract_tb(stopped.__cause__.__traceback__)
+        lines = [frame.lineno for frame in frames if frame.filename == str(path)]
         where = f" at line {lines[-1]}" if lines else ""
         raise Stopped(
-            f"the file {stop_of(error)}{where}, before anything could be checked"
-        ) from error
+            f"the file {str(stopped).removeprefix('it ')}{where}, before anything could be checked"
+        ) from stopped

@@ -1,5 +1,7 @@
 """What can be read off weights: what they add up to, and which scores they were made from."""
 
+from typing import NamedTuple
+
 import torch
 from torch import Tensor
 
@@ -8,6 +10,40 @@ NEAR = 1e-4
 FITS = 1e-3
 """How much of a pattern may be left over where it fits."""
 SMALLEST = 1e-30
+NO_WEIGHT = 1e-12
+
+
+class Ways(NamedTuple):
+    """Ways of today in which attention may look, and need not."""
+
+    window: int | None = None
+    """How many tokens a query sees on one side, itself among them; None for all."""
+    slopes: tuple[float, ...] | None = None
+    """By how much each head's scores fall for each token of distance; None for not at all."""
+    turns: bool = False
+    """Whether the distance counts in another way, as with rotary positions."""
+
+    def sees(self, n_tokens: int) -> Tensor:
+        """(query, key): True where the window lets a query look."""
+        return distances(n_tokens).abs() < (self.window or n_tokens)
+
+    def bias(self, n_tokens: int) -> Tensor:
+        """What is added to the scores, (head, query, key)."""
+        slopes = torch.tensor(self.slopes or (0.0,), dtype=torch.float64)
+        return -slopes[:, None, None] * distances(n_tokens).abs()
+
+    def said(self) -> tuple[str, ...]:
+        """Each in a sentence."""
+        told = []
+        if self.window:
+            n_others = self.window - 1
+            told.append(f"a window: beside itself, a token sees those up to {n_others} away")
+        if self.slopes is not None:
+            falls = ", ".join(f"{slope:.3g}" for slope in self.slopes)
+            told.append(f"a bias by distance, as in ALiBi: for each token, scores fall by {falls}")
+        if self.turns:
+            told.append("scores that depend on the distance, as with rotary positions")
+        return tuple(told)
 
 
 def may_look(n_tokens: int, causal: bool) -> Tensor:
@@ -16,27 +52,26 @@ def may_look(n_tokens: int, causal: bool) -> Tensor:
     return seen.tril() if causal else seen
 
 
+def distances(n_tokens: int) -> Tensor:
+    """(query, key): how many tokens the key stands before the query."""
+    at = torch.arange(n_tokens, dtype=torch.float64)
+    return at[:, None] - at
+
+
 def is_near(one: Tensor, other: Tensor | float) -> bool:
     """Whether all numbers are the same but for rounding."""
     return largest_gap(one, other) <= NEAR
 
 
 def largest_gap(one: Tensor, other: Tensor | float) -> float:
-    """The largest difference, as a share of the largest number where that is above 1.
-
-    nan where there is any, which is not near anything.
+    """The largest difference, as a share of the largest number where that is above 1; nan where
+    there is any, which is not near anything.
     """
     other = torch.as_tensor(other, dtype=one.dtype)
     if not one.numel():
         return 0.0
     size = max(1.0, float(one.abs().max()), float(other.abs().max()))
     return float((one - other).abs().max()) / size
-
-
-def has_few_digits(numbers: Tensor) -> bool:
-    """Whether they are rounded as bfloat16 or float16 rounds them."""
-    kinds = (torch.bfloat16, torch.float16)
-    return any(torch.equal(numbers.to(kind).double(), numbers) for kind in kinds)
 
 
 def logs(weights: Tensor) -> Tensor:
@@ -72,37 +107,25 @@ def slopes_of(weights: Tensor, scores: Tensor, seen: Tensor) -> Tensor | None:
     sides = torch.stack([expected.flatten(1), -far.flatten(1)], dim=-1)
     found = torch.linalg.lstsq(sides, made.flatten(1)[..., None]).solution
     left = (made.flatten(1) - (sides @ found)[..., 0]).abs().max()
-    slopes = found[:, 1, 0]
-    fits = left / made.abs().max().clamp(min=SMALLEST) < FITS
-    return slopes if fits and (slopes > -FITS).all() and (slopes > FITS).any() else None
+    return found[:, 1, 0] if left / made.abs().max().clamp(min=SMALLEST) < FITS else None
 
 
-def distances(n_tokens: int) -> Tensor:
-    """(query, key): how many tokens the key stands before the query."""
-    at = torch.arange(n_tokens, dtype=torch.float64)
-    return at[:, None] - at
+def goes_by_distance(weights: Tensor, seen: Tensor) -> bool:
+    """Whether equal tokens get weights whose ratios depend on the distance, and on nothing else."""
+    own = logs(weights).diagonal(dim1=-2, dim2=-1)[..., None]
+    made = torch.where(seen, logs(weights) - own, 0.0)
+    size = float(made.abs().max())
+    if not made.isfinite().all() or size < FITS:
+        return False
+    for distance in range(1 - len(seen), len(seen)):
+        visible = made.diagonal(distance, -2, -1)[..., seen.diagonal(distance)]
+        if visible.numel() and float((visible.amax(-1) - visible.amin(-1)).max()) > FITS * size:
+            return False
+    return True
 
 
-def is_proportional(weights: Tensor, scores: Tensor, seen: Tensor) -> bool:
-    """Whether each row of weights is a number times its row of scores."""
-    made, expected = torch.where(seen, weights, 0.0), torch.where(seen, scores, 0.0)
-    factor = (made * expected).sum(-1, keepdim=True) / expected.square().sum(-1, keepdim=True)
-    return largest_gap(made, factor * expected) < FITS
-
-
-def hidden_scores(weights: Tensor, scores: Tensor, seen: Tensor, factor: float) -> Tensor:
-    """Which scores, already divided, the hidden keys were given, by the weights that they got."""
-    offset = torch.where(seen, logs(weights) - factor * scores, 0.0).sum(-1, keepdim=True)
-    offset = offset / seen.sum(-1, keepdim=True)
-    return (logs(weights) - offset)[(~seen).expand_as(weights)]
-
-
-def rows_not_finite(output: Tensor) -> list[int]:
-    """The rows that hold nan or infinity."""
-    return [row for row, numbers in enumerate(output) if not numbers.isfinite().all()]
-
-
-def range_of(sums: Tensor) -> str:
-    """What rows sum to, in words."""
-    low, high = float(sums.min()), float(sums.max())
-    return f"rows sum to {low:.3g}" + (f" … {high:.3g}" if high - low > NEAR else "")
+def window_of(weights: Tensor, seen: Tensor) -> int | None:
+    """How many tokens a window lets a query see on one side, itself among them; None for none."""
+    has_weight = weights > NO_WEIGHT
+    widths = range(2, len(seen))
+    return next((n for n in widths if (has_weight == (seen & Ways(n).sees(len(seen)))).all()), None)

@@ -1,9 +1,9 @@
 """What was found, as lines to read."""
 
 import sys
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
 
-from ..light import OF_TRACES, TITLES, Light
+from ..light import TITLES, Light
 from .likely import LIKELY
 
 SIGNS = {True: "✓", False: "✗", None: "–"}
@@ -15,8 +15,9 @@ class Report(NamedTuple):
     """What was found."""
 
     lights: tuple[Light, ...]
+    """As far as they were looked at: code that stops has one, that it does not run."""
     likely: tuple[str, ...]
-    """The mistakes that the first red light may come from, by their names in `LIKELY`."""
+    """The mistakes that were recognised, by their names in `LIKELY`."""
 
     ways: tuple[str, ...] = ()
     """What was recognised that attention may have and need not: a window, a bias by distance."""
@@ -32,15 +33,11 @@ class Report(NamedTuple):
         return next((light for light in self.lights if light.holds is False), None)
 
     def text(self) -> str:
-        """A line for each light, then what is likely wrong with the first red one."""
-        width = max(len(light.title) for light in self.lights)
-        lines = [
-            f"{SIGNS[light.holds]} {light.title:<{width}}  {light.evidence}"
-            for light in self.lights
-        ]
-        return "\n".join([*lines, "", *self._verdict()])
+        """A line for each light, then what is likely wrong."""
+        return "\n".join([*map(line_of, self.lights), "", *self.verdict()])
 
-    def _verdict(self) -> list[str]:
+    def verdict(self) -> list[str]:
+        """What comes below the lights."""
         n_green, n_unseen = (
             sum(light.holds is holds for light in self.lights) for holds in (True, None)
         )
@@ -52,12 +49,13 @@ class Report(NamedTuple):
                 told.append(f"Not looked at: {n_unseen}, for the reason beside each.")
             return [*told, *ways]
         told = [f"The first light that is red: “{wrong.title}”."]
-        for name, start in zip(self.likely, ("Likely: ", *["Or: "] * 9), strict=False):
+        for name, start in zip(self.likely, ("Likely: ", *["And: "] * 9), strict=False):
             told += [f"{start}{LIKELY[name].words}", f"  {LIKELY[name].advice}"]
-        if not self.likely:
+        if not self.likely and len(self.lights) > 1:
             told.append(
-                "No mistake that is known here fits. Print each tensor of your code with its shape "
-                "and the sums of its rows, up to the first that surprises you."
+                "None of the mistakes that are known here gives just these numbers. Print each "
+                "tensor of your code with its shape and the sums of its rows, up to the first that "
+                "surprises you."
             )
         if sum(light.holds is False for light in self.lights) > 1:
             told.append("Fix this one first: the other red lights may come from it.")
@@ -67,22 +65,40 @@ class Report(NamedTuple):
         return f"<Report: {''.join(SIGNS[light.holds] for light in self.lights)}>"
 
 
-def stopped_report(
-    evidence: str, likely: tuple[str, ...] = (), without: tuple[str, ...] = ()
-) -> Report:
-    """The report of what does not run. `without`: lights that would not be looked at."""
-    later = "looked at once your code runs"
-    left_out = ("runs", *OF_TRACES, *without)
-    rest = (Light(name, None, later) for name in TITLES if name not in left_out)
-    return Report((Light("runs", False, evidence), *rest), likely)
+def line_of(light: Light) -> str:
+    """A light as a line."""
+    width = max(map(len, TITLES.values()))
+    return f"{SIGNS[light.holds]} {light.title:<{width}}  {light.evidence}"
 
 
-def say(text: str) -> None:
-    """Print, in plain signs where the screen has no others."""
-    try:
-        text.encode(sys.stdout.encoding or "utf-8")
-    except UnicodeEncodeError:
-        for sign, plain in PLAIN.items():
-            text = text.replace(sign, plain)
-        text = text.encode("ascii", "replace").decode()
-    print(text)
+class Say:
+    """Prints each light as it comes; nothing where it has nowhere to print."""
+
+    def __init__(self, to: TextIO | None) -> None:
+        self.to = to
+
+    def __call__(self, light: Light) -> Light:
+        self.print(line_of(light))
+        return light
+
+    def end(self, report: Report) -> Report:
+        """What comes below the lights."""
+        self.print("\n".join(["", *report.verdict()]))
+        return report
+
+    def print(self, text: str) -> None:
+        """Print, in plain signs where the screen has no others."""
+        if self.to is None:
+            return
+        try:
+            text.encode(getattr(self.to, "encoding", None) or "utf-8")
+        except UnicodeEncodeError:
+            for sign, plain in PLAIN.items():
+                text = text.replace(sign, plain)
+            text = text.encode("ascii", "replace").decode()
+        print(text, file=self.to, flush=True)
+
+
+def to_the_screen() -> Say:
+    """Prints where Python prints; in an app without a screen, nowhere."""
+    return Say(sys.stdout)

@@ -1,8 +1,9 @@
 """Sentences whose queries, keys and values are chosen, so that weights can be read from outside.
 
 A token's vector has a part that W_q alone reads, one for W_k, one for W_v, and one that nothing
-reads. The values of the tokens are the rows of an identity matrix: what comes out of attention then
-*is* the matrix of weights."""
+reads. Where the values are rows of an identity matrix, what comes out of attention *is* the
+weights.
+"""
 
 from typing import NamedTuple
 
@@ -11,10 +12,11 @@ from torch import Tensor
 
 N_TOKENS = 7
 SCORED, VALUED, UNREAD = 5, 11, 2
-"""How many numbers make a query or key, a value, and what nothing reads."""
+"""How many numbers make a query or key, a value, and what nothing reads, where there is room."""
+WHOLE = 2 * SCORED + VALUED + UNREAD
 
 
-class Widths(NamedTuple):
+class Sizes(NamedTuple):
     """The sizes of the three matrices."""
 
     n_heads: int
@@ -24,78 +26,97 @@ class Widths(NamedTuple):
     """Columns of W_v for one head."""
     d_in: int
     """Rows of each matrix."""
+    n_shared: int = 0
+    """How many heads of keys and values there are, where several heads of queries share one."""
+
+    @property
+    def parts(self) -> tuple[int, int, int]:
+        """How many numbers of a vector W_q, W_k and W_v read."""
+        scored = max(1, min(SCORED, self.d_head, (self.d_in - 1) // 3))
+        unread = min(UNREAD, self.d_in - 2 * scored - 1)
+        return scored, scored, min(VALUED, self.d_value, self.d_in - 2 * scored - unread)
+
+    @property
+    def heads(self) -> tuple[int, int, int]:
+        """How many heads of queries, keys and values there are."""
+        shared = self.n_shared or self.n_heads
+        return self.n_heads, shared, shared
+
+    @property
+    def widths(self) -> tuple[int, int, int]:
+        """The width of a query, a key and a value."""
+        return self.d_head, self.d_head, self.d_value
 
 
-def all_widths(n_heads: int) -> list[Widths]:
+def all_sizes(n_heads: int) -> list[Sizes]:
     """Sizes to try, those that differ most first: a function may want some of them to be equal."""
-    d_in = (2 * SCORED + VALUED) * n_heads + UNREAD
-    one_width = 2 * SCORED + VALUED + UNREAD
     return [
-        Widths(n_heads, SCORED, VALUED, d_in),
-        Widths(n_heads, VALUED, VALUED, d_in),
-        Widths(n_heads, one_width, one_width, one_width * n_heads),
+        Sizes(n_heads, SCORED, VALUED, WHOLE),
+        Sizes(n_heads, VALUED, VALUED, WHOLE),
+        Sizes(n_heads, WHOLE, WHOLE, WHOLE * n_heads),
     ]
 
 
 class Sentence(NamedTuple):
-    """What the tokens of a sentence ask, are found by, and bring."""
+    """What the tokens of a sentence ask, are found by, and bring, in every head alike."""
 
     queries: Tensor
-    """(head, token, 5), as the next."""
+    """(token, scored), as the next."""
     keys: Tensor
     values: Tensor
-    """(head, token, 11): the first columns hold the identity, the others numbers of both signs."""
     unread: Tensor
-    """(token, 2): read by no matrix."""
+    """Read by no matrix."""
 
     @classmethod
-    def drawn(cls, n_heads: int, n_tokens: int = N_TOKENS, seed: int = 0) -> "Sentence":
+    def drawn(cls, sizes: Sizes, n_tokens: int = N_TOKENS, seed: int = 0) -> "Sentence":
         """A sentence at random."""
         generator = torch.Generator().manual_seed(seed)
-
-        def draw(*shape: int) -> Tensor:
-            return torch.randn(*shape, generator=generator)
-
-        values = draw(n_heads, n_tokens, VALUED)
-        values[:, :, :N_TOKENS] = torch.eye(N_TOKENS)[:n_tokens]
-        return cls(
-            draw(n_heads, n_tokens, SCORED),
-            draw(n_heads, n_tokens, SCORED),
-            values,
-            draw(n_tokens, UNREAD),
-        )
+        widths = (*sizes.parts, sizes.d_in - sum(sizes.parts))
+        return cls(*(torch.randn(n_tokens, width, generator=generator) for width in widths))
 
     def with_token(self, token: int, **parts: Tensor | float) -> "Sentence":
         """The same with other parts of one token: `queries=…`, `keys=…` and so on."""
         changed = {}
         for name, numbers in parts.items():
             changed[name] = getattr(self, name).clone()
-            changed[name][..., token, :] = numbers
+            changed[name][token] = numbers
         return self._replace(**changed)
 
     def ordered(self, order: Tensor) -> "Sentence":
         """The same tokens in another order."""
-        return Sentence(*(part[..., order, :] for part in self))
+        return Sentence(*(part[order] for part in self))
 
-    def scores(self) -> Tensor:
+    def scores(self, sizes: Sizes) -> Tensor:
         """q·k, not divided by anything: (head, query, key), in float64."""
-        return self.queries.double() @ self.keys.double().mT
-
-    def vectors(self, widths: Widths) -> Tensor:
-        """What the function gets as x: (token, d_in)."""
-        parts = [part.transpose(0, 1).flatten(1) for part in self[:3]]
-        vectors = torch.cat([*parts, self.unread], dim=1)
-        return torch.nn.functional.pad(vectors, (0, widths.d_in - vectors.shape[1]))
+        made = self.queries.double() @ self.keys.double().mT
+        return strengths(sizes.n_heads)[:, None, None] * made
 
 
-def matrices(widths: Widths) -> list[Tensor]:
-    """W_q, W_k and W_v: each picks its own part of every vector, head by head."""
+def strengths(n_heads: int) -> Tensor:
+    """What each head multiplies the queries by, (head,): no two neighbours are alike."""
+    at = torch.arange(n_heads, dtype=torch.float64)
+    return (1 + at % 4 / 4) * (1 - 2 * (at % 2))
+
+
+def matrices(sizes: Sizes) -> list[Tensor]:
+    """W_q, W_k and W_v: each picks its own part of every vector, for each head."""
     made, row = [], 0
-    for read, width in ((SCORED, widths.d_head),) * 2 + ((VALUED, widths.d_value),):
-        matrix = torch.zeros(widths.d_in, widths.n_heads * width)
-        for head in range(widths.n_heads):
-            columns = torch.arange(read)
-            matrix[row + columns, head * width + columns] = 1.0
-            row += read
-        made.append(matrix)
+    for at, (read, n_heads, width) in enumerate(
+        zip(sizes.parts, sizes.heads, sizes.widths, strict=True)
+    ):
+        matrix = torch.zeros(sizes.d_in, n_heads, width)
+        times = strengths(n_heads).float() if at == 0 else torch.ones(n_heads)
+        for column in range(read):
+            matrix[row + column, :, column] = times
+        made.append(matrix.flatten(1))
+        row += read
     return made
+
+
+def drawn_at_random(sizes: Sizes, n_tokens: int, seed: int = 3) -> list[Tensor]:
+    """Vectors and three matrices, none of them chosen to be read from outside."""
+    generator = torch.Generator().manual_seed(seed)
+    shapes = [(n_tokens, sizes.d_in)]
+    shapes += [(sizes.d_in, n * width) for n, width in zip(sizes.heads, sizes.widths, strict=True)]
+    vectors, *drawn = (torch.randn(shape, generator=generator) for shape in shapes)
+    return [vectors, *(each / sizes.d_in**0.5 for each in drawn)]

@@ -8,6 +8,7 @@ import altair as alt
 import pandas as pd
 
 from attention_core.real_model.attribution import Attribution
+from attention_core.real_model.model import Model
 from attention_core.real_model.settings import Settings
 from attention_core.text.tokenizers import visible
 
@@ -32,7 +33,6 @@ def next_tokens(found: Seen, without: Seen | None) -> Chart:
     """Bars of the likeliest next tokens: in blue the whole model's, and in each an orange tick
     where it ends when something is switched off.
     """
-    piece = found.run.model.tokenizer.piece
     left = (without or found).chances
     best = found.chances.topk(min(MOST, len(left))).indices.tolist()
     if without is not None:
@@ -43,12 +43,18 @@ def next_tokens(found: Seen, without: Seen | None) -> Chart:
         chance, now = float(found.chances[token]), float(left[token])
         text = percent(chance) if without is None else f"{percent(chance)} → {percent(now)}"
         ends = {"chance": chance, "left": now, "end": max(chance, now)}
-        name = visible(piece(token))
+        name = _label(found.run.model, token)
         rows.append({"place": place, "token": name, **ends, "text": text})
     spec = deepcopy(_bars())
     spec["params"] = [{"name": "tokens", "value": [row["token"] for row in rows]}]
     spec["height"] = STEP * len(rows)
     return Chart(pd.DataFrame(rows), spec, "The likeliest next tokens and their chances.")
+
+
+def _label(model: Model, token: int) -> str:
+    """A token, where there is little room."""
+    known = token in model.tokenizer
+    return visible(model.tokenizer.piece(token)) if known else f"token {token}"
 
 
 @lru_cache(maxsize=1)
@@ -88,11 +94,10 @@ def after_each_layer(found: Seen, pieces: Sequence[str]) -> Chart:
     first = n - ids.shape[1]
     every = 1 if n_layers < MOST_ROWS else 2
     drawn = [*range(n_layers, -1, -every)][::-1]  # the last among them
-    piece = model.tokenizer.piece
     rows = [
         {
             **{"layer": layer, "place": place, "token": visible(pieces[place])},
-            **{"says": visible(piece(int(ids[layer, place - first]))), "chance": chance},
+            **{"says": _label(model, int(ids[layer, place - first])), "chance": chance},
             "shade": palette.FAINT + (palette.FULL - palette.FAINT) * chance**0.5,
             "after": f"layer {layer - 1}" if layer else "the embedding alone",
         }

@@ -17,14 +17,14 @@ from ...cards.show import picture
 from ...controls import held, parts
 from ...controls.control import Values
 from ...frame.long_run import go_on, long_run
-from ...frame.models import TINY
+from ...frame.models import TINY, said
 from ...picture.matrix import Matrix
 from ...picture.sentence import sentence
 from ...words import listed, number, percent
 from .lesson import PAIRS, STARTS, asked_of, encoded_of, whole
 from .seen import Seen
 from .sweeping import without_each
-from .words import said, signed
+from .words import said_piece, signed
 
 INDIRECT = 0.25
 """A head that brought less than this part of what its absence takes works through others."""
@@ -44,8 +44,7 @@ def story(values: Values, found: Seen) -> None:
             label = f"{pair[0]} or {pair[1]}?"
             st.button(label, key="tell_the_story", on_click=held.change, kwargs=told)
         return
-    piece = found.run.model.tokenizer.piece
-    yes, no = said(piece(asked)), said(piece(against))
+    yes, no = (said(found.run.model, each) for each in (asked, against))
     made = found.brought(asked, against)
     heads = made.heads
     best = heads[0]
@@ -167,7 +166,7 @@ def _of_the_first(
         )
     return (
         f"2. Of {found.run.weights[:, :, 0, 0].numel()} heads, {best.layer}.{best.head} brought "
-        f"most: {signed(best.amount)}. From the last token it looks at “{said(pieces[key])}” "
+        f"most: {signed(best.amount)}. From the last token it looks at “{said_piece(pieces[key])}” "
         f"(token {key}, {percent(float(row[key]))}). To “{yes[1]}” it brought {signed(raised)}, to "
         f"“{no[1]}” {signed(lowered)}: {does}. {beside}"
     )
@@ -256,8 +255,7 @@ def _of_the_rest(
             + (
                 f"“{yes[1]}” is still what comes first: this head alone does not carry the answer."
                 if says == yes[0]
-                else f"Now “{said(run.model.tokenizer.piece(says))}” comes first: the answer hung "
-                "on this head."
+                else f"Now “{said(run.model, says)}” comes first: the answer hung on this head."
             )
         )
         off = f"{best.layer}.{best.head}"

@@ -1,10 +1,13 @@
 """What the page of a real model says, with numbers from the run."""
 
+import re
+
 import torch
 from torch import Tensor
 
 from attention_core.real_model.attribution import Attribution, head_by_key
 from attention_core.real_model.model import Model
+from attention_core.real_model.not_finite import not_finite
 from attention_core.rounding import to_within
 from attention_core.text.tokenizers import visible
 
@@ -12,6 +15,7 @@ from ...cards.common_questions import one_of
 from ...cards.questions import Pick
 from ...controls.control import Values
 from ...frame.ends import Answer
+from ...frame.models import not_known, said
 from ...words import listed, number, percent
 from .heads import strongest as strongest_heads
 from .lesson import (
@@ -76,6 +80,22 @@ def typed_controls(values: Values, model: Model) -> str:
     )
 
 
+def not_as_typed(values: Values, model: Model) -> list[str]:
+    """What of the text the model reads otherwise than it was typed: control tokens, words that it
+    does not know, and characters that take several tokens.
+    """
+    found = encoded_of(values)
+    cut = next((each for each in found.pieces if re.search("‹1/[2-9]›", each)), "")
+    character, n_parts = re.search("(.)‹1/(.)›", cut).groups() if cut else ("", "")
+    told = [typed_controls(values, model), *not_known(model, found)]
+    if cut:
+        told.append(
+            f"{visible(character)}‹1/{n_parts}› is part 1 of {n_parts} of {visible(character)}: "
+            f"this model has no one token for it, and writes it as {n_parts}."
+        )
+    return [*filter(None, told)]
+
+
 def of_step_names(model: Model) -> str:
     """What the names of steps say that stand below the picture of a head."""
     s = model.settings
@@ -95,6 +115,20 @@ def of_its_components(values: Values, drawn: OfHead) -> str:
     return (
         f"Of {drawn.n_components} components the {len(drawn.components)} that make most of the "
         f"scores of token {token} are drawn, the largest first; a score adds up all of them."
+    )
+
+
+def of_what_is_no_number(found: Seen) -> str:
+    """Where numbers become nan, and what the file holds there; "" where all are finite."""
+    predicts = found.run.model.settings.predicts
+
+    def told() -> str:
+        return not_finite(found.run, found.next_logits if predicts else None)
+
+    where = found.once("not finite", told)
+    return where and (
+        f"{where} Every sum that one of them enters is spoiled too, so nothing of this text can "
+        "be shown. Try another text or another model."
     )
 
 
@@ -151,12 +185,12 @@ def of_sinks(values: Values, found: Seen) -> str:
 def of_what_is_asked(values: Values, found: Seen) -> str:
     """Which number is taken apart: the logit of “Mary”, or how far it is above that of “John”."""
     asked, against = asked_of(values, found)
-    piece = found.run.model.tokenizer.piece
-    told = f"the logit of “{said(piece(asked))}”"
+    model = found.run.model
+    told = f"the logit of “{said(model, asked)}”"
     if against is None:
         same = " (compared with itself there is nothing to see)" if values.against_token else ""
         return told + same
-    return f"{told}, minus that of “{said(piece(against))}”"
+    return f"{told}, minus that of “{said(model, against)}”"
 
 
 def adds_up(found: Seen, made: Attribution) -> tuple[bool, str]:
@@ -197,8 +231,8 @@ def of_two_questions(values: Values, found: Seen) -> str:
     be two heads.
     """
     asked, _ = asked_of(values, found)
-    rival, piece = rival_of(values, found), found.run.model.tokenizer.piece
-    yes, no = said(piece(asked)), said(piece(rival))
+    rival = rival_of(values, found)
+    yes, no = (said(found.run.model, each) for each in (asked, rival))
     alone, other = found.brought(asked, None), found.brought(rival, None)
     apart = found.brought(asked, rival)
     most, first = alone.heads[0], apart.heads[0]
@@ -231,7 +265,7 @@ def of_its_tokens(values: Values, found: Seen, at: tuple[int, int]) -> str:
     best = [
         key for key in each.abs().argsort(descending=True)[:3].tolist() if abs(each[key]) > least
     ]
-    told = [f"“{said(pieces[key])}” (token {key}) {signed(float(each[key]))}" for key in best]
+    told = [f"“{said_piece(pieces[key])}” (token {key}) {signed(float(each[key]))}" for key in best]
     return f"Head {at[0]}.{at[1]} brought {signed(float(each.sum()))}: from {listed(told)}."
 
 
@@ -240,7 +274,7 @@ def of_what_is_off(values: Values, found: Seen, without: Seen) -> str:
     asked, against = asked_of(values, found)
     before, after = found.next_logits, without.next_logits
     chance, left = (float(each.chances[asked]) for each in (found, without))
-    name = said(found.run.model.tokenizer.piece(asked))
+    name = said(found.run.model, asked)
     told = (
         f"Orange: what is left. “{name}” had {percent(chance)}, and has {percent(left)} without "
         f"{values.model_off}."
@@ -248,14 +282,14 @@ def of_what_is_off(values: Values, found: Seen, without: Seen) -> str:
     if against is None:
         return told
     gaps = [number(float(each[asked] - each[against]), 2) for each in (before, after)]
-    other = said(found.run.model.tokenizer.piece(against))
+    other = said(found.run.model, against)
     return f"{told} Its logit was {gaps[0]} above that of “{other}”, and is {gaps[1]} above it now."
 
 
 def of_what_is_measured(values: Values, found: Seen) -> str:
     """What is measured again: a chance, or a difference of logits."""
     asked, against = asked_of(values, found)
-    name = said(found.run.model.tokenizer.piece(asked))
+    name = said(found.run.model, asked)
     return f"the chance of “{name}”" if against is None else of_what_is_asked(values, found)
 
 
@@ -284,8 +318,8 @@ def where_it_turns(values: Values, found: Seen, changes: Tensor) -> str:
     first, last = layers[0], layers[-1]
     where = f"layer {first}" if first == last else f"layers {first} to {last}"
     told = (
-        f"At “{said(pieces[token])}” (token {token}), before {where}, the other text’s vector "
-        f"changes most: {_change(values, found, most)}."
+        f"At “{said_piece(pieces[token])}” (token {token}), before {where}, the other text’s "
+        f"vector changes most: {_change(values, found, most)}."
     )
     end = changes[:, found.last].abs()
     if token != found.last and end.max() > 0:
@@ -300,7 +334,7 @@ def _change(values: Values, found: Seen, change: float) -> str:
     return f"{signed(100 * change)} points" if is_chance else signed(change)
 
 
-def said(piece: str) -> str:
+def said_piece(piece: str) -> str:
     """A token in a sentence: without the blank before it."""
     return visible(piece.strip() or piece)
 

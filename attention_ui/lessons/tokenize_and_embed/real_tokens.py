@@ -12,7 +12,7 @@ from ...controls.control import Control, Values
 from ...controls.fields import AsItIs
 from ...controls.widget import control
 from ...frame.ends import row
-from ...frame.models import TINY, choices, first, opened
+from ...frame.models import TINY, choices, first, not_known, opened, said
 from ...words import listed, number
 
 MOST_WORDS, LONGEST, SHOWN = 6, 120, 8
@@ -57,17 +57,19 @@ def _tokens_and_vectors(values: Values) -> None:
     name = first()
     model = opened(name)
     try:
-        pieces = model.tokenizer.encode(values.sentence).pieces
+        cut = model.tokenizer.encode(values.sentence)
     except ValueError as error:
         st.text(f"This text cannot be cut: {error}.")
         return
     st.text(
-        f"{choices()[name]} cuts your text into {len(pieces)} of its "
+        f"{choices()[name]} cuts your text into {len(cut.pieces)} of its "
         f"{model.settings.n_vocabulary:,} tokens:"
     )
     with st.container(horizontal=True, gap="xsmall", key="chips_real"):
-        for piece in pieces:
+        for piece in cut.pieces:
             st.text(visible(piece))
+    for told in not_known(model, cut):
+        st.text(told)
     st.markdown(
         "Its vectors were learned. Words that are used alike point nearly the same way: type one, "
         "or add some and take others away."
@@ -86,6 +88,9 @@ def _tokens_and_vectors(values: Values) -> None:
     found: dict[str, float] = {}  # a word is there with a blank before it and without: once here
     for each in nearest(model, vector, 2 * SHOWN + len(own)):
         if each.token not in own:
-            found.setdefault(visible(model.tokenizer.piece(each.token).strip()), each.cosine)
+            found.setdefault(said(model, each.token), each.cosine)
+    if not found:
+        st.text("The vectors of these words hold nan or infinite numbers: nothing is near those.")
+        return
     told = [f"“{word}” {number(cosine, 2)}" for word, cosine in [*found.items()][:SHOWN]]
     st.text(f"Nearest by cosine, but for the words themselves: {', '.join(told)}.")

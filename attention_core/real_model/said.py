@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from ..files.refused import ModelRefused
 from ..files.tensor_file import quoted
-from .builder import BASES, is_base
-from .options import is_number
+from ..mechanism.builder import BASES, is_base
+from ..mechanism.options import is_number
 
 _REQUIRED = object()
 
@@ -17,13 +17,8 @@ class Said:
 
     def __init__(self, values: Mapping[str, object], place: str) -> None:
         self.place = place
-        self._values = {name: value for name, value in values.items() if value is not None}
-        self._null = {name for name, value in values.items() if value is None}
-        self._left = set(self._values)
-
-    def is_null(self, name: str) -> bool:
-        """Whether a setting is there and says that there is nothing."""
-        return name in self._null
+        self.values = {name: value for name, value in values.items() if value is not None}
+        self._left = set(self.values)
 
     def take(
         self, name: str, words: str, fits: Callable[[object], bool], default: object = _REQUIRED
@@ -32,11 +27,11 @@ class Said:
         `default`.
         """
         self._left.discard(name)
-        if name not in self._values:
+        if name not in self.values:
             if default is _REQUIRED:
                 raise ModelRefused(f"{self.place} does not say {name}")
             return default
-        value = self._values[name]
+        value = self.values[name]
         if not fits(value):
             raise ModelRefused(f"{name} in {self.place} is {written(value)}, but must be {words}")
         return value
@@ -51,11 +46,12 @@ class Said:
         fits = lambda n: is_number(n, float) and 1e-30 < n < 1e30  # noqa: E731
         return self.take(name, "a number above 0", fits, default)
 
-    def base(self, name: str, default: object = _REQUIRED) -> float:
+    def base(self, name: str, default: object = _REQUIRED) -> float | None:
         """The base of rotary positions."""
-        return float(self.take(name, BASES, is_base, default))
+        found = self.take(name, BASES, is_base, default)
+        return found if found is None else float(found)
 
-    def flag(self, name: str, default: bool) -> bool:
+    def flag(self, name: str, default: object = _REQUIRED) -> bool:
         """True or false."""
         return self.take(name, "true or false", lambda value: isinstance(value, bool), default)
 
@@ -66,30 +62,38 @@ class Said:
         fits = lambda value: isinstance(value, str) and value in choices  # noqa: E731
         return choices[self.take(name, words, fits, default)]
 
-    def group(self, name: str) -> "Said":
-        """Settings within a setting; none where it is missing."""
+    def group(self, name: str, over: Mapping[str, object] | None = None) -> "Said":
+        """Settings within a setting; none where it is missing. What `over` says counts more."""
         fits = lambda value: isinstance(value, dict)  # noqa: E731
-        return Said(self.take(name, "settings by name", fits, {}), f"{name} of {self.place}")
+        values = self.take(name, "settings by name", fits, {})
+        return Said(values | (over or {}), f"{name} of {self.place}")
 
     def must(self, name: str, value: object, why: str) -> None:
         """A setting that is computed in one way only. Raises ModelRefused where it says another."""
         fits = lambda said: type(said) is type(value) and said == value  # noqa: E731
         self.take(name, f"{written(value)}: {why}", fits, value)
 
-    def rest(self, harmless: Iterable[str] = ()) -> None:
-        """Raises ModelRefused where something is left that is not known to be harmless."""
-        left = sorted(self._left - set(harmless))
+    def rest(self, harmless: Iterable[str] = (), off: bool = False) -> None:
+        """Raises ModelRefused where something is left that is not known to be harmless, by its name
+        or by what that begins with, as `pooler_*`. With `off`, what says false or is empty is.
+        """
+        names = {*harmless}
+        begins = tuple(each[:-1] for each in names if each.endswith("*"))
+        left = [name for name in sorted(self._left - names) if not name.startswith(begins)]
+        if off:
+            empty = lambda value: value is False or value in ("", [], {})  # noqa: E731
+            left = [name for name in left if not empty(self.values[name])]
         if left:
             raise ModelRefused(
-                f"{self.place} says {quoted(left[0])} = {written(self._values[left[0]])}, which is "
+                f"{self.place} says {quoted(left[0])} = {written(self.values[left[0]])}, which is "
                 "not known here: it may change what the model computes"
             )
 
     def __contains__(self, name: str) -> bool:
-        return name in self._values
+        return name in self.values
 
     def __len__(self) -> int:
-        return len(self._values)
+        return len(self.values)
 
 
 def written(value: object) -> str:

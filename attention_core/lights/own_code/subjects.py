@@ -1,0 +1,559 @@
+"""A learner's code as its lights ask it: by matrices that are chosen, or only from outside."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
+
+import torch
+from torch import Tensor, nn
+
+from ..measures import LARGE, Measured, Moved, Subject, gap, most, rows_of
+from .calling import FEWEST_DIGITS, Call, Stopped, too_few_digits
+from .opened import Opened, letters_of
+from .reading import (
+    FITS,
+    NEAR,
+    Ways,
+    factor_of_scores,
+    goes_by_distance,
+    is_near,
+    largest_gap,
+    logs,
+    may_look,
+    slopes_of,
+    window_of,
+)
+from .sentences import N_TOKENS, Sentence, Sizes, all_sizes, drawn_at_random, matrices
+
+LENGTHS = (7, 6, 5, 4, 3, 2)
+"""The numbers of tokens to begin with: a module may have a longest sentence."""
+MANY_TOKENS = 24
+"""More than a query can see in one key of each head."""
+ANY_WIDTH = 12
+"""How wide the vectors are for a module without parameters, to which any width is the same."""
+NOT_TWICE = "The same input twice gives two outputs (below)."
+NOT_FINITE = "There is nan or infinity in the output (above)."
+OF_MASK = "Not here: a causal mask goes by the order."
+MIXES = "Tokens mix outside attention (below), so this cannot be told apart."
+ONE_TEXT = "It was given one text at a time."
+COMPARED = ("no_leak", "own_row", "variance", "tokens_apart", "order_free", "formula")
+OF_WEIGHTS_READ = ("rows_sum_to_1", "not_negative", "hidden_is_zero", "seen_has_weight", "variance")
+
+
+class Code(Subject):
+    """Code that runs, called with vectors (token, d_in)."""
+
+    same = NEAR
+    zero, asks = NEAR / 10, True
+    n_tokens, d_in = N_TOKENS, 0
+
+    def __init__(self, call: Call) -> None:
+        self.call, self.causal = call, call.causal
+        self.parameters: dict[str, Tensor] | None = None
+        self.given: tuple[Tensor, ...] = ()
+        self.inside: Open | None = None
+        """An attention in it that shows what it does not."""
+        self.inside_name = ""
+        self.stops: dict[str, tuple[str, ...]] = {}
+        """The mistakes that are known by how the code stopped, by the light that it stopped in."""
+        self.unread = ""
+        """Why its weights cannot be read; "" where they can."""
+
+    def begin(self) -> None:
+        """Call it twice, and keep what it gives: the lights are measured against that."""
+        self.seen = may_look(self.n_tokens, self.causal)
+        self.places = [0, self.n_tokens // 2, self.n_tokens - 1]
+        self.output = self.of(self.draw())
+        again = self.of(self.draw())
+        # nan is no number, and not near itself.
+        self.is_repeatable = torch.equal(self.output.isnan(), again.isnan()) and is_near(
+            self.output.nan_to_num(), again.nan_to_num()
+        )
+
+    def draw(self, n_tokens: int | None = None, seed: int = 0) -> Tensor:
+        """Vectors (token, d_in)."""
+        generator = torch.Generator().manual_seed(seed)
+        return torch.randn(n_tokens or self.n_tokens, self.d_in, generator=generator)
+
+    def both(self, vectors: Tensor) -> tuple[Tensor, Tensor | None]:
+        """The output (token, …), and the weights if it returns any."""
+        output, weights = self.call(vectors[None], *self.given, parameters=self.parameters)
+        return output[0], weights
+
+    def of(self, vectors: Tensor) -> Tensor:
+        """The output (token, d_out)."""
+        return self.both(vectors)[0]
+
+    def why_not(self, name: str) -> str:
+        if not self.is_repeatable and name in (*COMPARED, *OF_WEIGHTS_READ, "texts_apart"):
+            return NOT_TWICE
+        if not self.output.isfinite().all() and name not in ("finite", "repeatable"):
+            return NOT_FINITE
+        if name in ("own_row", "variance") and self.mixes:
+            return MIXES
+        return self.unread if name in OF_WEIGHTS_READ else ""
+
+    mixes = False
+    """Whether tokens depend on each other outside attention."""
+
+    def kept_outside(self, n_steps: int) -> str:  # noqa: ARG002
+        return "Change a token, and nothing changes between the others."
+
+    def of_other_token(self, place: int) -> Moved:
+        vectors = self.draw()
+        vectors[place] = self.draw(seed=1)[place]
+        return self._moved(vectors)
+
+    def _moved(self, vectors: Tensor) -> Moved:
+        return Moved(rows_of(gap(self.of(vectors), self.output)), self.output)
+
+    def reordered(self, order: Tensor) -> tuple[Tensor, str]:
+        return self.of(self.draw()[order]), "With the tokens reordered,"
+
+    def twice(self) -> Iterable[tuple[str, Tensor, Tensor | None]]:
+        yield "", self.output.nan_to_num(), self.of(self.draw()).nan_to_num()
+
+    def of_drawn(self) -> Iterator[Tensor]:
+        for seed in range(4):
+            yield self.of(self.draw(seed=seed))
+            yield self.of(-self.draw(seed=seed))
+
+    def large(self) -> Iterator[tuple[Tensor, str, str, str]]:
+        yield self.output, "component", "With ordinary scores", ""
+        yield self.of(LARGE * self.draw()), "component", "With vectors 10,000 times as long", ""
+
+    def any_length(self) -> Measured:
+        """Every shorter sentence, and one that is longer."""
+        longest, stopped_at = self.n_tokens, 0
+        for n_tokens in (*range(1, longest), longest + 1, longest):
+            try:
+                output = self.of(self.draw(n_tokens))
+            except Stopped as stopped:
+                if n_tokens > longest and self.call.is_module:  # a longest sentence is a choice
+                    stopped_at = n_tokens
+                    continue
+                said = f"On a sentence of {n_tokens} after one of another length, {stopped}"
+                return False, said
+            if not output.isfinite().all():
+                return False, f"A sentence of {n_tokens} gives nan."
+        end = f"; it stops at {stopped_at}, above its longest" if stopped_at else ""
+        return True, f"Sentences of 1 to {longest} tokens come out as long{end}."
+
+    def texts_apart(self) -> Measured:
+        """Two texts in a batch, and each by itself."""
+        if self.call.way.layout == "plain":
+            return None, ONE_TEXT
+        texts = [self.draw(seed=seed) for seed in (0, 1)]
+        try:
+            both, _ = self.call(torch.stack(texts), *self.given, parameters=self.parameters)
+        except Stopped as stopped:
+            return None, f"It takes one text at a time: with two, {stopped}."
+        ones = [self.of(text) for text in texts]
+        far = max(largest_gap(e[:, : one.shape[1]], one) for e, one in zip(both, ones, strict=True))
+        said = f"Beside another text, its vectors move by {far:.2g} at most."
+        return far <= NEAR, said
+
+
+class Open(Code):
+    """Code that is given its matrices: a function, or a module in which they can be put. Its
+    weights are read off what comes out.
+    """
+
+    def __init__(self, call: Call, sizes: Sizes, opened: Opened | None = None) -> None:
+        super().__init__(call)
+        self.sizes, self.opened, self.ways = sizes, opened, Ways()
+        self.given = tuple(matrices(sizes))
+        self.d_in = sizes.d_in
+        self._put(self.given)
+
+    def _put(self, given: tuple[Tensor, ...]) -> None:
+        self.given = given
+        self.parameters = self.opened and self.opened.parameters(*given)
+
+    def both(self, vectors: Tensor) -> tuple[Tensor, Tensor | None]:
+        output, weights = super().both(vectors)
+        return output[:, : self.sizes.n_heads * self.sizes.d_value], weights
+
+    def settle(self) -> None:
+        """Find a way to call it, and how long a sentence may be. Raises Stopped for none."""
+        first = None
+        lengths = LENGTHS if self.call.is_module else (N_TOKENS,)
+        for self.n_tokens in lengths:
+            try:
+                vectors = drawn_at_random(self.sizes, self.n_tokens)[0][None]
+                self.call.settle(vectors, *self.given, parameters=self.parameters)
+            except Stopped as stopped:
+                first = first or stopped
+                continue
+            if self.call.meets or not self.opened:
+                return
+        raise first or Stopped("no token looks at another")
+
+    def begin(self) -> None:
+        super().begin()
+        self.unread = self._why_unread()
+        if not self.unread:
+            self.weights = self.weights_of(self.sentence())
+            self._find_ways()
+            self.seen = self.seen & self.ways.sees(self.n_tokens)
+            self.keeps_order = "".join(f"Not here: {way}." for way in self.ways.said()[:1])
+        self.keeps_order = OF_MASK if self.causal else self.keeps_order
+
+    def sentence(self, n_tokens: int | None = None, seed: int = 0) -> Sentence:
+        """A sentence at random."""
+        return Sentence.drawn(self.sizes, n_tokens or self.n_tokens, seed)
+
+    def draw(self, n_tokens: int | None = None, seed: int = 0) -> Tensor:
+        return torch.cat(self.sentence(n_tokens, seed), dim=1)
+
+    def out(self, sentence: Sentence) -> Tensor:
+        """The output for a sentence."""
+        return self.of(torch.cat(sentence, dim=1))
+
+    def weights_of(self, sentence: Sentence) -> Tensor:
+        """The weights (head, query, key): what comes out where each token in turn has values of 1,
+        and the others 0.
+        """
+        n_tokens, width = sentence.values.shape
+        made = []
+        for first in range(0, n_tokens, width):
+            values = torch.zeros(n_tokens, width)
+            count = min(width, n_tokens - first)
+            values[first : first + count, :count] = torch.eye(count)
+            output = self.out(sentence._replace(values=values))
+            heads = output.unflatten(-1, (self.sizes.n_heads, -1)) if output.numel() else output
+            made.append(heads[..., :count].transpose(0, 1))
+        return torch.cat(made, dim=-1)
+
+    def of_random(self, times: float = 1.0) -> tuple[list[Tensor], Tensor]:
+        """Vectors and matrices of which none was chosen, and what comes out."""
+        vectors, *drawn = drawn_at_random(self.sizes, self.n_tokens)
+        drawn = [times * each for each in drawn]
+        chosen = self.given
+        self._put(tuple(drawn))
+        try:
+            return [vectors, *drawn], self.of(vectors)
+        finally:
+            self._put(chosen)
+
+    def tables(self) -> Iterator[tuple[Tensor, str, str]]:
+        yield self.weights, "with ordinary scores", ""
+        large = self.weights_of(self._large())
+        if large.isfinite().all():
+            yield large, "with large scores", ""
+
+    def ordinary(self) -> list[tuple[Tensor, str]]:
+        return [(self.weights, "")]
+
+    def large(self) -> Iterator[tuple[Tensor, str, str, str]]:
+        yield self.output, "component", "With ordinary scores", ""
+        said = f"With scores up to {LARGE:,.0f}"
+        yield self.out(self._large()), "component", said, ""
+
+    def _large(self) -> Sentence:
+        sentence = self.sentence()
+        size = most(sentence.scores(self.sizes)) / self.sizes.d_head**0.5
+        return sentence._replace(queries=sentence.queries * (LARGE / size))
+
+    def of_other_query(self, place: int) -> Iterator[Moved]:
+        queries = -self.sentence().queries[place]
+        yield self._moved(torch.cat(self.sentence().with_token(place, queries=queries), dim=1))
+
+    def outside_attention(self, place: int) -> Iterator[Moved]:
+        """Numbers that no matrix reads, then another token: ratios of other weights stay."""
+        sentence = self.sentence()
+        yield self._of_unread(place)
+        others = torch.arange(self.n_tokens) != place
+        seen = self.seen & others
+        if self.unread or (self.weights[:, others][:, seen[others]] <= 0).any():
+            return
+        other = self.sentence(seed=1)
+        parts = {name: getattr(other, name)[place] for name in ("queries", "keys")}
+        changed = self.weights_of(sentence.with_token(place, **parts))
+        before, after = (self._ratios(each, seen) for each in (self.weights, changed))
+        rows = gap(before, after).amax((0, 2)) / 10  # logarithms are less exact
+        yield Moved(rows.masked_fill(~others, 0.0), self.weights)
+
+    def _of_unread(self, place: int) -> Moved:
+        sentence = self.sentence()
+        unread = sentence.with_token(place, unread=-2.0 * sentence.unread[place])
+        return self._moved(torch.cat(unread, dim=1))
+
+    @cached_property
+    def mixes(self) -> bool:
+        rows = [self._of_unread(place).rows for place in self.places]
+        return any(
+            bool((each > NEAR)[torch.arange(self.n_tokens) != place].any())
+            for place, each in zip(self.places, rows, strict=True)
+        )
+
+    def _ratios(self, weights: Tensor, seen: Tensor) -> Tensor:
+        made = torch.where(seen, logs(weights), 0.0)
+        return torch.where(seen, made - made.sum(-1, keepdim=True) / seen.sum(-1, keepdim=True), 0)
+
+    @cached_property
+    def factor(self) -> float | None:
+        """What q·k is multiplied by before softmax; None for no one number."""
+        if self.ways.turns:
+            return self._factor_at_itself()
+        plain = self.weights * self.ways.bias(self.n_tokens).neg().exp()
+        return factor_of_scores(plain, self.sentence().scores(self.sizes), self.seen)
+
+    def _factor_at_itself(self) -> float | None:
+        """The same, where a score depends on the distance too: by how much more weight a token
+        gives itself where its query is twice as long, and the other keys are 0.
+        """
+        sentence, found = self.sentence(), []
+        for place in range(1, self.n_tokens):
+            one = sentence._replace(keys=torch.zeros_like(sentence.keys))
+            one = one.with_token(place, keys=sentence.keys[place])
+            wide = one._replace(queries=2 * one.queries)
+            ratios = [logs(self.weights_of(e))[:, place] for e in (one, wide)]
+            rise = [each[:, place] - each[:, 0] for each in ratios]
+            own = self.sentence().scores(self.sizes)[:, place, place]
+            found.append(((rise[1] - rise[0]) / own).mean())
+        factors = torch.stack(found)
+        return float(factors.mean()) if float(factors.std()) < NEAR * 100 else None
+
+    def fixed_width(self) -> int | None:
+        """The one width for which what the scores are divided by is right; None for any."""
+        if self.unread or not self.is_repeatable or not self.output.isfinite().all():
+            return None
+        factors = [each.factor for each in self._of_two_widths()]
+        if len(factors) < 2 or None in factors or abs(factors[0] / factors[1] - 1) > FITS:
+            return None
+        width = factors[0] ** -2
+        return round(width) if width > 1.5 and abs(width / round(width) - 1) < FITS else None
+
+    def variance(self) -> Measured:
+        told, holds = [], True
+        for each in self._of_two_widths():
+            if each.factor is None:
+                return False, (
+                    "The weights are not in the ratios of e to the power of q·k, divided by any "
+                    "number."
+                )
+            divisor, width = 1 / each.factor, each.sizes.d_head
+            told.append(f"by {divisor:.4g} at width {width} (√{width} = {width**0.5:.4g})")
+            holds = holds and abs(divisor / width**0.5 - 1) < 0.01
+        return holds, f"q·k is divided {' and '.join(told)}.".replace("-", "−")
+
+    def _of_two_widths(self) -> Iterator["Open"]:
+        yield self
+        wider = [each for each in all_sizes(self.sizes.n_heads) if each.d_head > self.sizes.d_head]
+        for sizes in wider if self.opened is None else ():
+            try:
+                other = Open(self.call, sizes)
+                other.begin()
+            except Stopped:
+                continue
+            if not other.unread:
+                yield other
+                return
+
+    def formula(self) -> Measured:
+        """Numbers of which none was chosen: what the other lights cannot see shows here."""
+        if self.ways.turns:
+            return None, "Which positions turn its vectors is not told."
+        given, output = self.of_random()
+        far = largest_gap(output, attended(self, given))
+        return far <= NEAR, f"With matrices drawn at random, the largest difference is {far:.2g}."
+
+    def _find_ways(self) -> None:
+        scores, n_tokens = self.sentence().scores(self.sizes), self.n_tokens
+        ways = Ways(window_of(self.weights, self.seen))
+        visible = self.seen & ways.sees(n_tokens)
+        if not self.weights.isfinite().all():
+            return
+        if factor_of_scores(self.weights, scores, visible) is None:
+            slopes = slopes_of(self.weights, scores, visible)
+            if slopes is not None:
+                if (slopes > -NEAR).all() and (slopes > NEAR).any():
+                    ways = ways._replace(slopes=tuple(slopes.tolist()))
+            elif (self.weights[:, visible] > 0).all():
+                alike = self.sentence()
+                alike = alike._replace(
+                    queries=alike.queries[:1].expand_as(alike.queries),
+                    keys=alike.keys[:1].expand_as(alike.keys),
+                    unread=alike.unread[:1].expand_as(alike.unread),
+                )
+                ways = ways._replace(turns=goes_by_distance(self.weights_of(alike), visible))
+        self.ways = ways
+
+    def alone(self, sign: float = 1.0) -> tuple[Tensor, Tensor]:
+        """The output for one token alone, and its value, head by head, which that should be."""
+        one = self.sentence(1, seed=1)
+        one = one._replace(values=one.values.abs() + 0.1, unread=sign * one.unread)
+        value = torch.cat(one, dim=1).double()[0] @ self.given[2].double()
+        _, _, n_shared = self.sizes.heads
+        values = value.unflatten(0, (n_shared, -1)).repeat_interleave(
+            self.sizes.n_heads // n_shared, dim=0
+        )
+        return self.out(one)[0], values.flatten()
+
+    def _why_unread(self) -> str:
+        try:
+            (output, value), (other, _) = self.alone(), self.alone(-2.0)
+        except Stopped:  # it takes one length only, which is another light
+            return ""
+        if not output.isfinite().all():  # which is another light
+            return ""
+        is_own = output.shape[0] >= len(value) and is_share_of(
+            output[: len(value)], value, self.sizes.n_heads
+        )
+        if is_own and is_near(output, other):
+            return ""
+        return "A single token does not come out as its own value, so weights cannot be read."
+
+
+def is_share_of(output: Tensor, value: Tensor, n_heads: int) -> bool:
+    """Whether a token's output is, head by head, a number times its value."""
+    heads, values = output.unflatten(0, (n_heads, -1)), value.unflatten(0, (n_heads, -1))
+    share = (heads * values).sum(-1, keepdim=True) / values.square().sum(-1, keepdim=True)
+    return is_near(heads, share * values)
+
+
+def attended(subject: Open, given: list[Tensor]) -> Tensor:
+    """What attention gives of vectors and matrices in float64, with the ways that were recognised:
+    (token, d_value).
+    """
+    sizes = subject.sizes
+    vectors, *drawn = (each.double() for each in given)
+    joined = zip(drawn, sizes.heads, strict=True)
+    parts = [(vectors @ e).unflatten(-1, (n, -1)).transpose(0, 1) for e, n in joined]
+    queries, keys, values = (
+        each.repeat_interleave(sizes.n_heads // len(each), dim=0) for each in parts
+    )
+    scores = queries @ keys.mT / sizes.d_head**0.5 + subject.ways.bias(len(vectors))
+    weights = scores.masked_fill(~subject.seen, -torch.inf).softmax(-1)
+    return (weights @ values).transpose(0, 1).flatten(1)
+
+
+class Closed(Code):
+    """A module whose matrices cannot be told: it is looked at from outside, and by the weights that
+    it returns.
+    """
+
+    def __init__(self, call: Call, d_in: int | None = None) -> None:
+        super().__init__(call)
+        self.weights: Tensor | None = None
+        module = call.function if call.is_module else None
+        for parameter in module.parameters() if module else ():
+            kind = str(parameter.dtype).removeprefix("torch.")
+            if not parameter.is_floating_point():
+                raise Stopped(f"it has parameters that are {kind}, not real numbers")
+            if torch.finfo(parameter.dtype).eps > FEWEST_DIGITS:
+                raise Stopped(too_few_digits(kind))
+        widths = [d_in] if d_in else list(dict.fromkeys(_widths(module) if module else ()))
+        if not widths and not call.has_own:
+            widths = [ANY_WIDTH]
+        if not widths:
+            raise Stopped("nothing tells how wide its vectors are: add d_in, as in d_in=12")
+        self._settle(widths)
+
+    def _settle(self, widths: list[int]) -> None:
+        first, alone = None, None
+        for self.n_tokens in LENGTHS:
+            for self.d_in in widths:
+                try:
+                    self.call.settle(self.draw()[None])
+                except Stopped as stopped:
+                    first = first or stopped
+                    continue
+                if self.call.meets:
+                    return
+                alone = alone or (self.n_tokens, self.d_in)
+        if not alone:
+            raise first
+        self.n_tokens, self.d_in = alone
+
+    def begin(self) -> None:
+        super().begin()
+        self.keeps_order = OF_MASK if self.causal else ""
+        _, self.weights = self.both(self.draw())
+        if self.weights is None:
+            self.unread = "It returns no weights: return (output, weights) to have them looked at."
+
+    def why_not(self, name: str) -> str:
+        if name in ("own_row", "variance", "formula"):
+            return "Its queries and keys cannot be seen from outside."
+        asks_weights = name in OF_WEIGHTS_READ and not (name == "rows_sum_to_1" and self.unread)
+        return super().why_not(name) if asks_weights or name not in OF_WEIGHTS_READ else ""
+
+    def tables(self) -> Iterator[tuple[Tensor, str, str]]:
+        yield self.weights, "in what it returns", ""
+
+    def equal_tokens(self) -> Measured:
+        """Whether equal tokens come out as one of them alone: what their weights sum to, where it
+        returns none.
+        """
+        vectors = self.draw()[:1]
+        try:
+            one, several = self.of(vectors), self.of(vectors.expand(self.n_tokens, -1))
+        except Stopped:
+            return None, self.unread
+        if not is_near(several, several[:1].expand_as(several)):
+            return None, self.unread
+        far = largest_gap(several[:1], one)
+        said = f"{self.n_tokens} equal tokens come out"
+        if far <= NEAR:
+            return True, f"{said} as one of them does alone, {self.within(far)}."
+        return False, f"{said} {far:.2g} away from one of them alone."
+
+    def outside_attention(self, place: int) -> Iterator[Moved]:
+        """Another token, where no token gets a value: the matrices of values are 0. Then a token
+        that is a little longer, where the matrices of queries are large: a query then sees one key
+        in each head, so it is no attention by which each token moves all others.
+        """
+        named = self.call.function.named_parameters() if self.call.is_module else ()
+        kept = [(letters_of(name), name, each) for name, each in named if each.ndim == 2]
+        values, queries = ([e for e in kept if letter in e[0]] for letter in "vq")
+        if values:
+            with self._with({name: torch.zeros_like(each) for _, name, each in values}):
+                vectors, other = self.draw(), self.draw()
+                other[place] = self.draw(seed=1)[place]
+                yield self._far(vectors, other)
+        if len(queries) == 1:
+            alike = {name: 100 * each for letters, name, each in kept if set(letters) & {*"qk"}}
+            with self._with(alike):
+                yield from self._all_by_all(place)
+
+    def _all_by_all(self, place: int) -> Iterator[Moved]:
+        vectors, moved = self.draw(MANY_TOKENS), []
+        for at in range(MANY_TOKENS):
+            other = vectors.clone()
+            other[at] *= 1.5
+            try:
+                moved.append(self._far(vectors, other))
+            except Stopped:  # so long a sentence is too long for it
+                return
+        size = most(moved[place].values)
+        if all((each.rows > 1e-6 * size).all() for each in moved):
+            yield moved[place]
+
+    def _far(self, vectors: Tensor, other: Tensor) -> Moved:
+        before = self.of(vectors)
+        return Moved(rows_of(gap(self.of(other), before)), before)
+
+    @contextmanager
+    def _with(self, parameters: dict[str, Tensor]) -> Iterator[None]:
+        self.parameters = parameters
+        try:
+            yield
+        finally:
+            self.parameters = None
+
+
+def _widths(module: nn.Module) -> Iterator[int]:
+    """The widths that its vectors may have, most likely first."""
+    for name in ("d_in", "d_model", "embed_dim"):
+        if isinstance(getattr(module, name, None), int):
+            yield getattr(module, name)
+    for each in module.modules():
+        if isinstance(each, nn.MultiheadAttention):
+            yield each.embed_dim
+        elif isinstance(each, nn.Linear):
+            yield each.in_features
+    for parameter in module.parameters():
+        if parameter.ndim == 2:
+            yield from parameter.shape

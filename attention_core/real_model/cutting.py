@@ -1,0 +1,169 @@
+"""Cuts texts into a model's tokens, as a program of its own that `tokenizer.py` starts and may end.
+
+The rules of a `tokenizer.json` can make a text a billion times as long, or come to no end, and the
+library that follows them cannot be stopped. Here they take this program along, and nothing else:
+it has so much memory and time, and whoever asks has a clock too. It reads what the file says, then
+a question a line, and answers each with a line, all in JSON.
+"""
+
+import json
+import re
+import sys
+from collections.abc import Callable, Mapping
+
+HTML = "table|caption|thead|tbody|tfoot|tr|th|td|h[1-6]|blockquote|strong|em|b|i|u|sub|sup|code"
+LIKE_CONTROL = re.compile(rf"<(?!/?(?:{HTML})>)[^\s<>]+>|\[[^\s\[\]]+\]")
+"""What a control token looks like: `<think>`, which Qwen3 does not mark as one, `<|im_end|>`,
+`[MASK]`. The marks of HTML, which Gemma has as words, steer nothing."""
+SECONDS_TO_OPEN, SECONDS = 15, 5
+"""So long a processor may work to make a tokenizer, and to cut a text. One of 260,000 words and as
+many merges takes 2 seconds."""
+PATIENCE = 4
+"""So many times as long is waited for that, on a machine that has other work too."""
+MOST_BYTES = 2**30
+"""Memory. A tokenizer of 260,000 words takes two fifths of it."""
+MOST_VALUES, MOST_TOKENS, MOST_CHARACTERS = 5_000_000, 2**20, 2**24
+"""Values in the file; tokens, and characters of all of them. One of 260,000 words has 2 million
+values, and 1.7 million characters."""
+MOST_CUT = 2**19
+"""Tokens of one text, of which each character is at most four bytes."""
+GROWN, ADDED = 20, 1_000
+"""A text may become so many times as long before it is cut, and so many characters more: NFKD
+makes 18 of one."""
+
+
+class TooMuch(ValueError):
+    """What a tokenizer may not take."""
+
+
+class Cutter:
+    """A tokenizer by what a `tokenizer.json` says. Raises what the library raises."""
+
+    def __init__(self, content: bytes) -> None:
+        import tokenizers
+
+        _check(sum(map(content.count, (b",", b"[", b"{"))), MOST_VALUES, "it holds {} values")
+        try:
+            said = json.loads(content)
+        except RecursionError as error:
+            raise ValueError("it is nested too deeply") from error
+        if not isinstance(said, dict):
+            raise ValueError("it holds no settings by name")
+        added = said.get("added_tokens")
+        if isinstance(added, list) and all(isinstance(each, dict) for each in added):
+            for each in added:
+                each["special"] = each.get("special") or bool(
+                    LIKE_CONTROL.fullmatch(str(each.get("content")))
+                )
+        model = said.get("model")
+        words = model.get("vocab") if isinstance(model, dict) else ()
+        for each in (words, added):
+            if isinstance(each, dict | list):
+                _check(len(each), MOST_TOKENS, "it has {} tokens")
+                _check(len(json.dumps(each)) // 2, MOST_CHARACTERS, "its tokens have {} characters")
+        self.made = tokenizers.Tokenizer.from_str(json.dumps(said))
+        self.made.no_padding()
+        self.made.no_truncation()
+        self.made.encode_special_tokens = True
+        self.model = said["model"]
+        self.kind = _kind(said)
+
+    def about(self) -> dict[str, object]:
+        """All that is asked of it but texts."""
+        tokens = self.made.get_vocab(with_added_tokens=True)
+        unknown = self.model.get("unk_token")
+        added = self.made.get_added_tokens_decoder().items()
+        return {
+            "kind": self.kind,
+            "tokens": tokens,
+            "added": [(token, each.content, each.special) for token, each in added],
+            "unknown": self.model.get("unk_id")  # of a Unigram
+            if not isinstance(unknown, str)
+            else self.made.token_to_id(unknown),
+        }
+
+    def encode(self, text: str, in_full: bool = True) -> dict[str, object]:
+        """The tokens of a text, and where each stands in it; `in_full` with those that the model
+        puts around every text. Where it cannot be cut, also the word for which there is no token.
+        """
+        if self.made.normalizer is not None:
+            n_made = len(self.made.normalizer.normalize_str(text))
+            _check(n_made, GROWN * len(text) + ADDED, f"of {len(text):,} characters it makes {{}}")
+        try:
+            found = self.made.encode(text, add_special_tokens=in_full)
+        except BaseException:
+            if self.kind != "words":
+                raise
+            known = self.made.get_vocab()
+            parts = self.made.pre_tokenizer.pre_tokenize_str(text)
+            return {"strange": next(part for part, _ in parts if part not in known)}
+        _check(len(found), MOST_CUT, f"of {len(text):,} characters it makes tokens, {{}}")
+        return {"ids": found.ids, "offsets": found.offsets}
+
+    def decode(self, ids: list[int]) -> dict[str, object]:
+        """The text of tokens."""
+        return {"text": self.made.decode(ids, skip_special_tokens=False)}
+
+
+def _kind(said: Mapping[str, dict]) -> str:
+    """How the words of a vocabulary are written."""
+    written = json.dumps([said.get(each) for each in ("decoder", "pre_tokenizer", "normalizer")])
+    model = said["model"]
+    if '"ByteLevel"' in written:
+        return "bytes"
+    if "\\u2581" in written or '"Metaspace"' in written or model.get("byte_fallback"):
+        return "sentencepiece"
+    return "wordpiece" if model.get("type") == "WordPiece" else "words"
+
+
+def _check(count: int, most: int, words: str) -> None:
+    if count > most:
+        raise TooMuch(f"{words.format(f'{count:,}')}, but at most {most:,} are taken")
+
+
+def _bounded(seconds: int) -> None:
+    """So much memory, and from now on so many seconds of work, where the system can hold a program
+    to that: it ends one that takes more.
+    """
+    try:
+        import resource
+
+        used = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
+        for kind, most in (
+            (resource.RLIMIT_CORE, 0),
+            (resource.RLIMIT_AS, MOST_BYTES),
+            (resource.RLIMIT_CPU, int(used) + 1 + seconds),
+        ):
+            resource.setrlimit(kind, (most, resource.getrlimit(kind)[1]))
+    except (ImportError, ValueError, OSError):
+        return
+
+
+def _answer(call: Callable[[], dict[str, object]], seconds: int) -> None:
+    _bounded(seconds)
+    try:
+        found = call()
+    except TooMuch as error:
+        found = {"too much": str(error)}
+    except BaseException as error:  # the library's panics are no Exception
+        found = {"error": str(error) or type(error).__name__}
+    sys.stdout.write(json.dumps(found) + "\n")
+    sys.stdout.flush()
+
+
+def main() -> None:
+    """Answers until nobody asks."""
+    lines, cutter = sys.stdin.buffer, []
+
+    def opened() -> dict[str, object]:
+        cutter.append(Cutter(lines.read(int(lines.readline()))))
+        return cutter[0].about()
+
+    _answer(opened, SECONDS_TO_OPEN)
+    for line in lines:
+        name, *given = json.loads(line)
+        _answer(lambda: getattr(cutter[0], name)(*given), SECONDS)  # noqa: B023
+
+
+if __name__ == "__main__":
+    main()

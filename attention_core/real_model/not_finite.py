@@ -1,0 +1,55 @@
+"""Where a model's numbers stop being numbers, and what its file holds there."""
+
+from collections.abc import Iterator
+
+from torch import Tensor
+
+from ..files.tensor_file import quoted
+from .model import Model
+from .run import ROWS_AT_ONCE, Run
+
+
+def not_finite(found: Run, logits: Tensor | None = None) -> str:
+    """Where in a run, or in the `logits` that it ends with, numbers are nan or infinite first, and
+    which weights of the file are; "" where all numbers are finite.
+    """
+    streams = [*found.before, found.final]
+    first = next((at for at, each in enumerate(streams) if not each.isfinite().all()), None)
+    if first is None and (logits is None or logits.isfinite().all()):
+        return ""
+    settings = found.model.settings
+    ends = [each for each in settings.shapes() if each.startswith(("final_norm", "W_unembed"))]
+    if first is None:
+        where, names = "At its last step", ends + ["token_table"] * settings.tied
+    elif first == 0:
+        where, names = "In its embeddings", [each for each in settings.shapes() if each not in ends]
+    else:
+        where = f"In layer {first - 1}"
+        names = [f"{first - 1}.{each}" for each in settings.shapes_of_layer()]
+    told = ", ".join(words for name in names if (words := _of_tensor(found.model, name)))
+    file = found.model.source.path.name
+    return f"{where} this model’s numbers become nan (not a number) or infinite: " + (
+        f"“{file}” holds {told}."
+        if told
+        else "its weights are finite, but sums of them are larger than 3.4e38."
+    )
+
+
+def _of_tensor(model: Model, name: str) -> str:
+    """How many numbers of a tensor are none; "" where all are finite."""
+    n_nan = n_infinite = 0
+    for part in _parts(model, name):
+        n_nan += int(part.isnan().sum())
+        n_infinite += int(part.isinf().sum())
+    told = [f"{n_nan:,} nan"] * (n_nan > 0) + [f"{n_infinite:,} infinite"] * (n_infinite > 0)
+    return f"{' and '.join(told)} in {quoted(model.where(name).name)}" if told else ""
+
+
+def _parts(model: Model, name: str) -> Iterator[Tensor]:
+    """A tensor, a table of words in slices."""
+    if name not in ("token_table", "W_unembed"):
+        yield model.matrix(name)
+        return
+    for first in range(0, model.settings.n_vocabulary, ROWS_AT_ONCE):
+        last = min(first + ROWS_AT_ONCE, model.settings.n_vocabulary)
+        yield model.matrix(name, range(first, last))
