@@ -102,7 +102,7 @@ def twice_words(trace: Trace, values: Values) -> str:
 
 
 @closes("Which axis is the query, and which one sums to 1?", "weights", "query_weights")
-def which_axis(trace: Trace, values: Values, covered: frozenset[str]) -> str:
+def which_axis(trace: Trace, values: Values, is_covered: bool) -> str:
     """With the sum of the query's row, and of its column unless a question covers other rows."""
     query = values.query
     row = number(trace["query_weights"].value.sum().item(), 2)
@@ -111,7 +111,7 @@ def which_axis(trace: Trace, values: Values, covered: frozenset[str]) -> str:
         f"its attention among the keys. The row of {named(trace, 'query', query)} sums to {row}; "
     )
     column = number(trace["weights"].value[:, query].sum().item(), 2)
-    if "weights" in covered or column == row:
+    if is_covered or column == row:
         return f"{words}columns need not."
     return f"{words}its column, what it gets from all queries together, to {column}."
 
