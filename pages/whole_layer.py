@@ -3,18 +3,21 @@
 import streamlit as st
 
 from attention_core.text.embedding import embed
-from attention_ui.cards.begin import begin
-from attention_ui.cards.card import card, light, note
-from attention_ui.cards.question import question
-from attention_ui.cards.show import Moving, moves, picture
+from attention_ui.cards.elements import (
+    alive,
+    equation,
+    in_picture,
+    light,
+    moving,
+    note,
+    picture,
+)
+from attention_ui.cards.page import Page
 from attention_ui.controls import held, shared
-from attention_ui.controls.widget import control
 from attention_ui.frame import contents
-from attention_ui.frame.ends import answers, ends
 from attention_ui.frame.page import link
 from attention_ui.lessons.whole_layer import lesson, words
 from attention_ui.picture.layer import layer_matrices, whole_layer
-from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix
 
 LESSON_OF = {
@@ -26,40 +29,14 @@ LESSON_OF = {
     "weights": "softmax_or_sum",
     "output": "multi_head_attention",
 }
-values, trace = begin("whole_layer", sidebar=(shared.N_HEADS, shared.D_MODEL, shared.H_SEED))
-asks = lesson.first_query(trace, values)
+page = Page("whole_layer", "output", sidebar=(shared.N_HEADS, shared.D_MODEL, shared.H_SEED))
+HOTTER = page.ask("hotter", words.when_hotter, ["head_weights"])
 
-with card(
-    "layer",
-    "From tokens to output",
-    "Each **head** compares all tokens in its own way; `W_output` mixes what they find. Point at a "
-    "cell: the orange ones go into it, and it goes into the green ones. A lower **temperature** "
-    "gives the best match more weight.",
-) as beside:
-    with beside:
-        control(shared.SCALE, label="Divide scores by")
-        control(shared.CAUSAL_HEADS, label="Causal")
-        moves("layer", shared.TEMPERATURE, width=150)
-    embedded = embed(shared.inputs_of(values))
-    about = values.of(
-        *(
-            each
-            for each in lesson.CONTROLS
-            if each not in (shared.TEMPERATURE, lesson.OPENED, lesson.HEAD)
-        )
-    )
 
-    def at(temperature: float) -> list[Matrix]:
-        """All matrices at a temperature."""
-        return layer_matrices(lesson.at_temperature(embedded, values, temperature))
-
-    moving = Moving(shared.TEMPERATURE, at, about, elsewhere=True)
-    picture("layer", whole_layer(trace, asks), moving)
-    note(words.left_out_words(trace))
-    note(words.rows_of_equal_scores(trace, values.temperature))
-    note(words.one_head_says(trace, values))
-
-if not values.card:
+def ways_to_lessons():
+    """From the name of a matrix to the lesson that it is taught in."""
+    if held.values().card:
+        return
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="ways"):
         st.caption("More about", width="content")
         query = held.link_query("ways")
@@ -67,47 +44,74 @@ if not values.card:
             taught = contents.lesson(target)
             link(taught, query, f"`{name}`", icon=None, help=taught.title)
 
-with card(
+
+@page.card(
+    "layer",
+    "From tokens to output",
+    "Each **head** compares all tokens in its own way; `W_output` mixes what they find. Point at a "
+    "cell: the orange ones go into it, and it goes into the green ones. A lower **temperature** "
+    "gives the best match more weight.",
+    controls=[
+        shared.SCALE.at(label="Divide scores by"),
+        shared.CAUSAL_HEADS.at(label="Causal"),
+        in_picture(shared.TEMPERATURE, width=150),
+    ],
+)
+def layer(v, trace):
+    embedded = embed(shared.inputs_of(v))
+    asks = lesson.first_query(trace, v)
+
+    def at(temperature):
+        made = lesson.at_temperature(embedded, v, temperature)
+        return made, layer_matrices(made)
+
+    yield moving(shared.TEMPERATURE, at, lambda made, _: whole_layer(made, asks))
+    yield note(words.left_out_words(trace))
+    yield note(words.rows_of_equal_scores(trace, v.temperature))
+    yield note(words.one_head_says(trace, v))
+    yield alive(ways_to_lessons)
+
+
+@page.card(
     "opened",
     "With its numbers",
     "Above, numbers are colours. Choose a matrix to read them, in the equation that makes it. Each "
     "row of **weights** is a query that shares out 1 among the keys.",
-) as beside:
-    with beside:
-        control(lesson.OPENED, width=160)
-        control(lesson.HEAD, widget="selectbox", width=150)
-        control(shared.NORMALISE)
-    picture("opened", equation(trace, *lesson.in_numbers(trace, values), tall=262))
-    light(*words.sums_verdict(trace))
-    question("hotter", words.when_hotter(trace), trace, ("head_weights",))
+    controls=[
+        lesson.OPENED.at(width=160),
+        lesson.HEAD.at(widget="selectbox", width=150),
+        shared.NORMALISE,
+    ],
+    ask=HOTTER,
+)
+def opened(v, trace):
+    yield picture(equation(trace, *lesson.in_numbers(trace, v), tall=262))
+    yield light(*words.sums_verdict(trace))
 
-with card(
+
+@page.card(
     "dropout",
     "Dropout",
     "In training, **dropout** sets random weights to 0 and scales up the rest, so that no token "
     "can rely on a single other one. The layer above is drawn without.",
-) as beside:
-    with beside:
-        control(shared.DROP_SEED, width=130)
-        moves("dropout", shared.DROPOUT)
-
-    def left(rate: float) -> tuple:
-        """The weights of one head, and what dropout at this rate leaves of them."""
-        steps = lesson.with_dropout(trace, values, rate)
-        before, after = steps["head_weights"], steps["head_dropped_weights"]
-        return Matrix(before, lead=(values.head,)), "→", Matrix(after, lead=(values.head,))
-
-    now = lesson.with_dropout(trace, values, values.dropout)
-    drawn = equation(now, *left(values.dropout), tall=300)
-    about = values.of(*lesson.BEFORE_DROPOUT, shared.DROP_SEED, lesson.HEAD)
-    picture("dropout", drawn, Moving(shared.DROPOUT, left, about, elsewhere=True))
-    note(words.left_by_dropout(now))
-
-answers(
-    [
-        words.which_axis(trace, asks),
-        words.what_sums_to_1(trace, asks),
-        words.what_a_weight_does(trace, asks),
-    ]
+    controls=[shared.DROP_SEED.at(width=130), in_picture(shared.DROPOUT)],
 )
-ends(trace, "output")
+def dropout(v, trace):
+    def left(rate):
+        """The weights of one head, and what dropout at this rate leaves of them."""
+        made = lesson.with_dropout(trace, v, rate)
+        before, after = (
+            Matrix(made[name], lead=(v.head,)) for name in ("head_weights", "head_dropped_weights")
+        )
+        return made, (before, "→", after)
+
+    yield moving(shared.DROPOUT, left, lambda made, parts: equation(made, *parts, tall=300))
+    yield note(words.left_by_dropout(lesson.with_dropout(trace, v, v.dropout)))
+
+
+page.answers(
+    lambda v, trace: words.which_axis(trace, lesson.first_query(trace, v)),
+    lambda v, trace: words.what_sums_to_1(trace, lesson.first_query(trace, v)),
+    lambda v, trace: words.what_a_weight_does(trace, lesson.first_query(trace, v)),
+)
+page.show()
