@@ -285,6 +285,11 @@ class Page:
                 }
         return known[COVERED].get(step, "")
 
+    def _is_there(self, one: Ask) -> bool:
+        """Whether a question can be seen: what goes deeper asks once it is open."""
+        is_deeper = any(each.ask is one for each in (self.fold.cards if self.fold else ()))
+        return not is_deeper or bool(st.session_state.get("row_deeper"))
+
     def show(self) -> None:
         """Draw all of it: the last line of a page."""
         self._check()

@@ -64,12 +64,17 @@ def heads_compete(values: Values) -> Trace:
     return multi_head.attend_heads(embed(shared.inputs_of(values)), recipe, softmax_dim=-3)
 
 
+def cut_from(values: Values) -> str:
+    """The name of the queries that are cut as is chosen."""
+    return "mixed_queries" if values.cut_by == "reshape" else "split_queries"
+
+
 def n_drawn(step: Step) -> int:
     """How many heads of a step are drawn side by side."""
     return min(len(step.value), max(1, DRAWN_CELLS // step.value[0].numel()))
 
 
-def side_by_side(step: Step, covered: bool = False, briefly: bool = False) -> Parts:
+def side_by_side(step: Step, briefly: bool = False) -> Parts:
     """All heads of a step, of very large ones the first; in several lines where they are many.
     `briefly` calls them by their heads alone: a long name would take the room of narrow ones.
     """
@@ -80,9 +85,8 @@ def side_by_side(step: Step, covered: bool = False, briefly: bool = False) -> Pa
     for head in range(n_drawn(step)):
         is_new_line = head and head % in_a_line == 0
         parts += [NEW_LINE] if is_new_line else []
-        look = {"column_labels": head < in_a_line, "covered": covered}
         title = f"head {head}" if briefly else None
-        parts.append(Matrix(step, lead=(head,), title=title, **look))
+        parts.append(Matrix(step, lead=(head,), title=title, column_labels=head < in_a_line))
     return tuple(parts)
 
 

@@ -22,6 +22,20 @@ LEAST = 0.005
 """What a head brings is said where two decimals show it."""
 
 
+def split_words(n_heads: int) -> str:
+    """What one product makes, and what is done with it."""
+    if n_heads == 1:
+        return (
+            "One product makes the queries. With one head there is nothing to deal out: it gets "
+            "all columns. Keys and values are made the same way."
+        )
+    return (
+        "One product makes the queries of all heads: each head owns the columns of its colour. "
+        "These are then dealt out, so every head has a query for every token, only narrower. Keys "
+        "and values are made the same way."
+    )
+
+
 def shape(trace: Trace, recipe: HeadsRecipe) -> Shape:
     """Which shape the queries have once they are split."""
     return Shape(
