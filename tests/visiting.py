@@ -63,13 +63,13 @@ def _opened(page: str, link: dict[str, str], **state: object) -> AppTest:
 def noted_layouts() -> Iterator[list[Layout]]:
     """The layouts of the pictures that pages draw meanwhile."""
     found: list[Layout] = []
-    kept = show._rows
+    draw = show.draw_picture
 
-    def noted(layout, *others):
+    def noted(name, layout, *others):
         found.append(layout)
-        return kept(layout, *others)
+        return draw(name, layout, *others)
 
-    with patch.object(show, "_rows", noted):
+    with patch.object(show, "draw_picture", noted):
         yield found
 
 
