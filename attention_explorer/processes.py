@@ -31,6 +31,8 @@ LOADS = 120.0
 """Seconds that a process may take until it answers."""
 PATIENCE = 30.0
 """Seconds without an answer after which a process is ended: it will not come back by itself."""
+AGAIN = 2
+"""Seconds after which nginx asks a process again that has failed."""
 CONFIGURATION = """
 daemon off;
 pid {folder}/nginx.pid;
@@ -102,11 +104,10 @@ def configuration(folder: str, ports: list[int], listen: str, from_one_address: 
     one address may hold open.
     """
     numbered = [*enumerate(ports, 1)]
-    answers = "server 127.0.0.1:{} max_fails=1 fail_timeout=10s;"
-    stands_in = "server 127.0.0.1:{} backup;"
+    answers = f"server 127.0.0.1:{{}} max_fails=1 fail_timeout={AGAIN}s"
     groups = "".join(
-        f"    upstream process_{name} {{ {answers.format(port)} "
-        + " ".join(stands_in.format(other) for other in ports if other != port)
+        f"    upstream process_{name} {{ {answers.format(port)}; "
+        + " ".join(f"{answers.format(other)} backup;" for other in ports if other != port)
         + " }\n"
         for name, port in numbered
     )
@@ -223,3 +224,4 @@ def _start_anew(running: list[_Process]) -> None:
         each.start()
         while not each.answers() and each.running.poll() is None:
             time.sleep(PAUSE / 4)
+        time.sleep(2 * AGAIN)  # the next one is needed until nginx asks this one again

@@ -131,7 +131,6 @@ def test_a_page_outlives_its_process(served, new_page):
     assert page.locator(".st-key-cell_mask").count() == 1
 
     # When the first is back, the page stays with the second, which has its session and its files.
-    # nginx asks a server that has failed again after `fail_timeout`, 10 seconds.
     soon(page, lambda: ask(port, f"attention={first}"), (200, ""), seconds=LONG)
     said = f"Process {first} ended (-9): it is started again."
     assert said in served.output()
