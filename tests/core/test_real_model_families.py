@@ -234,6 +234,28 @@ def test_a_family_in_a_gguf_file_computes_what_transformers_computes(tmp_path, n
     held(trace, 1)
 
 
+@pytest.mark.parametrize(
+    ("changes", "factor"),
+    [
+        ({}, 4.0),
+        ({"type": ...}, 4.0),
+        ({"type": "none"}, 1.0),
+        ({"factor": ...}, 1.0),
+        ({"type": ..., "factor": ..., "older": 2.0}, 2.0),
+        ({"older": 2.0}, 4.0),
+    ],
+)
+def test_angles_of_a_gguf_file_are_slowed_as_llama_cpp_has_it(tmp_path, changes, factor):
+    """By the first of two words for how much, unless it is said that they are not."""
+    fields, tensors = in_gguf("llama linear", make(tmp_path, "llama linear"))
+    words = {"type": "scaling.type", "factor": "scaling.factor", "older": "scale_linear"}
+    fields |= {f"llama.rope.{words[name]}": each for name, each in changes.items()}
+    file = tmp_path / "model.gguf"
+    file.write_bytes(written({n: each for n, each in fields.items() if each is not ...}, tensors))
+    rates = open_model(file).settings.rates[0]
+    assert rates == tuple(500.0 ** (-pair / 7) / factor for pair in range(7))
+
+
 @pytest.mark.parametrize("name", FAMILIES)
 def test_both_ends_of_a_model_as_traces_are_what_the_run_has(tmp_path, monkeypatch, name):
     make(tmp_path, name)
