@@ -8,6 +8,7 @@ import json
 import re
 import typing
 from fnmatch import fnmatchcase, translate
+from functools import cache
 
 import pytest
 import torch
@@ -17,11 +18,11 @@ pytest.importorskip("transformers", reason="what real models are compared with")
 
 import transformers
 
-from attention_core.real_model import by_config
-from attention_core.real_model.model import open_model
+from attention_core.real_model import by_config, model
 from attention_core.real_model.refused import ModelRefused
 from attention_core.real_model.run import BENDS, logits, run
-from model_folders import FAMILIES, make
+from attention_core.real_model.tokenizer import from_json
+from model_folders import FAMILIES, make, tokenizer
 
 IDS = (3, 17, 5, 5, 41, 29, 52, 0, 8, 11, 5)
 KINDS = {"gemma3_text": "gemma3"} | {kind: kind for kind in by_config.FAMILIES if kind[-1] != "t"}
@@ -95,6 +96,17 @@ def test_a_bend_is_what_its_name_means_to_transformers(name):
     torch.testing.assert_close(BENDS[by_config.ACTIVATIONS[name]](numbers), wanted)
 
 
+@cache
+def one_tokenizer():
+    return from_json(tokenizer(), "the tokenizer of all")
+
+
+@pytest.fixture(autouse=True)
+def made_once(monkeypatch):
+    """A tokenizer takes longer to make than all that is looked at here."""
+    monkeypatch.setattr(model, "from_json", lambda *_: one_tokenizer())
+
+
 class Both:
     """A model of a family in a folder, as it is read here and by `transformers`."""
 
@@ -118,11 +130,11 @@ class Both:
                 shapes = {n: each.shape for n, each in self.cls(config).state_dict().items()}
             if shapes != {n: each.shape for n, each in self.state.items()}:
                 return None
-            model = self.cls(config).eval()
-            model.load_state_dict(self.state)
+            reference = self.cls(config).eval()
+            reference.load_state_dict(self.state)
             ids, wanted = torch.tensor([IDS]), ("output_attentions", "output_hidden_states")
             with torch.no_grad():
-                made = model(ids, **dict.fromkeys(wanted, True))
+                made = reference(ids, **dict.fromkeys(wanted, True))
         except Exception:
             return None
         last = made.logits if "logits" in made else made.last_hidden_state
@@ -131,12 +143,12 @@ class Both:
     def ours(self, change):
         """What is computed here. Raises ModelRefused."""
         (self.folder / "config.json").write_text(json.dumps(self.changed(change)))
-        model = open_model(self.folder)
-        if model.settings not in self.known:
-            found = run(model, IDS)
-            last = logits(found) if model.settings.predicts else found.final
-            self.known[model.settings] = found.weights, last
-        return self.known[model.settings]
+        ours = model.open_model(self.folder)
+        if ours.settings not in self.known:
+            found = run(ours, IDS)
+            last = logits(found) if ours.settings.predicts else found.final
+            self.known[ours.settings] = found.weights, last
+        return self.known[ours.settings]
 
     def check(self, change):
         """What is wrong with a change; None where both agree."""
@@ -164,7 +176,7 @@ def read_by(kind):
     return {*re.findall(r'config(?:\.|, ")([a-z]\w+)', found)}
 
 
-@pytest.mark.slow("40 s: each setting of each family, as it is read here and by transformers")
+@pytest.mark.slow("20 s: each setting of each family, as it is read here and by transformers")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_setting_means_what_it_means_to_transformers(tmp_path, kind):
     both = Both(tmp_path, kind)
