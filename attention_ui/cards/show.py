@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import streamlit as st
 
+from attention_core.files.refused import ModelRefused
 from attention_core.kept import kept_by_key
 from attention_core.trace import Step
 
@@ -109,8 +110,12 @@ def _picture(part: str, *given: Any) -> None:
     """What `_drawn` draws, within a part of the page that may run alone."""
     if held.wants_all():
         st.rerun()
-    with held.drawing(part):
-        _drawn(*given)
+    try:
+        with held.drawing(part):
+            _drawn(*given)
+    except ModelRefused as error:  # the file that a number stands in has changed
+        st.text(f"This cannot be taken apart: {error}.")
+        st.button("Look again", key=f"look_again_{given[0]}", on_click=held.run_all)
 
 
 def _drawn(

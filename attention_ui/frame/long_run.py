@@ -38,11 +38,15 @@ class Run:
     def advance(self, seconds: float | None = None) -> None:
         """Do the work, or as much of it as these seconds allow."""
         began = time.monotonic()
-        for share, found in self.steps or ():
-            self.share, self.found = share, found
-            if seconds is not None and time.monotonic() - began > seconds:
-                break
-            gives_turn_back()
+        try:
+            for share, found in self.steps or ():
+                self.share, self.found = share, found
+                if seconds is not None and time.monotonic() - began > seconds:
+                    break
+                gives_turn_back()
+        except Exception:
+            self.steps = None  # they have ended: whoever asks again begins anew
+            raise
         if self.share >= 1:
             self.steps = None
 

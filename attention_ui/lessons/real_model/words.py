@@ -232,6 +232,8 @@ def of_two_questions(values: Values, found: Seen) -> str:
     """
     asked, _ = asked_of(values, found)
     rival = rival_of(values, found)
+    if rival is None:
+        return "It knows one token alone, so there is none to set it apart from."
     yes, no = (said(found.run.model, each) for each in (asked, rival))
     alone, other = found.brought(asked, None), found.brought(rival, None)
     apart = found.brought(asked, rival)
