@@ -17,7 +17,7 @@ from attention_core.real_model.tiny import TINY as FOLDER
 from attention_ui.frame import models
 from gguf_files import written
 from model_folders import tokenizer
-from visiting import stands, texts, visit, visit_deeper, words
+from visiting import _opened, stands, texts, visit
 
 PAGE, WEIGHTS = "real_model", "model.safetensors"
 LLAMA = {"model_type": "llama", "hidden_size": 2, "intermediate_size": 1, "num_hidden_layers": 1}
@@ -114,8 +114,8 @@ def header(length):
     return length.to_bytes(8, "little")
 
 
-def as_gguf(content):
-    """Puts a GGUF file in the place of the folder."""
+def file_of(content):
+    """Puts a file in the place of the folder."""
 
     def spoil(folder):
         shutil.rmtree(folder)
@@ -186,7 +186,7 @@ BROKEN = {
     "words that hold blanks": (then(random(n_words=2), said("tokenizer.json", model__vocab={"a b": 0, "c d": 1})), "no text was found that it can read"),
     "more tokens than fit": (then(random(n_positions=1), said("tokenizer.json", post_processor=ENDS | {"special_tokens": {"e": {"id": "e", "ids": [3], "tokens": ["t3"]}}})), "no text was found that it can read"),
     "no path": (shutil.rmtree, "there is no file and no folder"),
-    "GGUF, four bytes": (as_gguf(b"GGUF"), "is no model that can be read"),
+    "a file of another kind": (file_of(b"GGUF"), "is no model that can be read"),
 }  # fmt: skip
 """What spoils the tiny language's folder, and what is said of it."""
 GGUF = {
@@ -226,7 +226,7 @@ CHANGED = {
     "another kind of number": with_bytes(WEIGHTS, b'"F32"', b'"I32"'),
     "permissions": lambda folder: (folder / WEIGHTS).chmod(0),
     "the folder is gone": shutil.rmtree,
-    "a file in its place": as_gguf(b"hello"),
+    "a file in its place": file_of(b"hello"),
     "another configuration": config(n_layer=9),
     "no tokenizer": put("tokenizer.json", None),
 }
@@ -271,7 +271,7 @@ def test_a_model_that_is_broken_is_said_and_the_others_are_there(name, own):
     at = stands(visit(PAGE))
     told = texts(at)
     assert why in told
-    assert "mistake" not in told
+    assert "mistake of ours" not in told
     if not draws(at):  # it was opened, and cannot be read
         at = chosen(at, "tiny")
     assert draws(typed(at, "the cat sees"))
@@ -286,18 +286,23 @@ def test_a_gguf_file_that_is_broken_is_said_and_the_others_are_there(name, own, 
     at = stands(visit(PAGE))
     assert why in texts(at)
     assert "a model.gguf cannot be opened" in texts(at)
-    assert "mistake" not in texts(at)
+    assert "mistake of ours" not in texts(at)
     assert draws(typed(at, "the cat sees"))
 
 
 @pytest.mark.parametrize("name", ODD)
 def test_an_odd_model_has_a_page_too(name, own):
     ODD[name](own)
-    at = stands(visit_deeper(PAGE, model="own"))
-    assert "cannot be" not in texts(at)
-    assert "mistake" not in words(at)
+    rows = dict.fromkeys(("row_deeper", "row_story", "row_survey"), True)
+    link = {"predict": "off", "measure": "spread", "heads_order": "strongest", "model_off": "0.0"}
+    at = stands(_opened(PAGE, link | {"section": "numbers", "cell": "W_query.0.0"}, **rows))
+    waiting = [each.key for each in at.button if each.key.startswith("start_or_stop")]
+    for key in waiting:
+        at = stands(at.button(key=key).click().run())
+    at = typed(at, at.text_area(key="control_prompt").value + " t0")
     assert draws(at)
-    assert draws(typed(at, at.text_area(key="control_prompt").value + " t0"))
+    assert "cannot be" not in texts(at)
+    assert "mistake of ours" not in texts(at)
 
 
 @pytest.mark.parametrize("name", CHANGED)
@@ -309,7 +314,7 @@ def test_a_model_that_changes_while_it_is_open_is_said_and_can_be_opened_again(n
     CHANGED[name](own)
     at = typed(at, "t5 t6")
     assert "a model cannot be read: " in texts(at)
-    assert "mistake" not in texts(at)
+    assert "mistake of ours" not in texts(at)
     assert not draws(at)
     assert draws(chosen(at, "tiny"))
     at = again(chosen(at, "own"))
@@ -319,3 +324,27 @@ def test_a_model_that_changes_while_it_is_open_is_said_and_can_be_opened_again(n
     at = again(stands(at.run()))
     assert draws(at)
     assert "cannot be" not in texts(at)
+
+
+def test_a_mistake_of_ours_is_told_from_what_is_wrong_with_a_file(own, monkeypatch):
+    def stumbles(*_):
+        raise KeyError("gelu_tanh")
+
+    monkeypatch.setattr(by_config, "described", stumbles)
+    at = stands(visit(PAGE))
+    said = (
+        "which is a mistake of ours and not of your file. Please report it: KeyError: 'gelu_tanh'"
+    )
+    assert f"a model cannot be opened: Attention Explorer stumbled over it, {said}" in texts(at)
+    assert draws(at)
+    monkeypatch.undo()
+
+
+def test_a_text_that_leaves_no_tokens_is_said(own):
+    nothing = NOTHING | {"pattern": {"String": "x"}}
+    said("tokenizer.json", normalizer=nothing, post_processor=None)(own)
+    at = typed(stands(visit(PAGE, model="own")), "xx")
+    assert "there are no tokens: type at least one word. The earlier one is still shown." in texts(
+        at
+    )
+    assert draws(at)

@@ -316,6 +316,8 @@ def where_it_turns(values: Values, found: Seen, changes: Tensor) -> str:
     token = int(strongest.argmax())
     pieces = encoded_of(values).pieces
     layers = (changes[:, token].abs() > 0.5 * strongest[token]).nonzero().flatten().tolist()
+    if not layers:
+        return "No vector of the other text changes that: give a text that says something else."
     most = float(changes[:, token][changes[:, token].abs().argmax()])
     first, last = layers[0], layers[-1]
     where = f"layer {first}" if first == last else f"layers {first} to {last}"
