@@ -5,7 +5,6 @@ Each ends in words, with the other models to choose, and never the page.
 import json
 import os
 import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,22 +18,34 @@ from gguf_files import written
 from model_folders import tokenizer
 from visiting import _opened, stands, texts, visit
 
-PAGE, WEIGHTS = "real_model", "model.safetensors"
+PAGE = "real_model"
+CONFIG, TOKENIZER, WEIGHTS = "config.json", "tokenizer.json", "model.safetensors"
+INDEX = f"{WEIGHTS}.index.json"
 LLAMA = {"model_type": "llama", "hidden_size": 2, "intermediate_size": 1, "num_hidden_layers": 1}
 LLAMA |= {"num_attention_heads": 1, "max_position_embeddings": 9}
+MANY_HEADS = LLAMA | {"num_attention_heads": 10_000, "head_dim": 2}
+SHARED = LLAMA | {"num_attention_heads": 7, "head_dim": 2, "num_key_value_heads": 1}
 
 
 # --- files ---------------------------------------------------------------------------------------
 
 
 def put(name, content):
-    """Spoils a folder: a file with other bytes in it; None for no file."""
+    """Spoils a folder: a file of other bytes; None for no file, ... for a folder in its place."""
 
     def spoil(folder):
-        if content is None:
-            (folder / name).unlink()
-        else:
-            (folder / name).write_bytes(content)
+        file = folder / name
+        match content:
+            case None:
+                file.unlink()
+            case bytes():
+                file.write_bytes(content)
+            case "pipe":
+                os.mkfifo(file)
+            case "link":
+                file.symlink_to("gone")
+            case _:
+                file.mkdir()
 
     return spoil
 
@@ -69,7 +80,11 @@ def said(name, **changes):
 
 
 def config(**changes):
-    return said("config.json", **changes)
+    return said(CONFIG, **changes)
+
+
+def index_of(name):
+    return json.dumps({"weight_map": {"a": name}}).encode()
 
 
 def random(n_words=61, spread=0.3, seed=1, **settings):
@@ -96,8 +111,8 @@ def random(n_words=61, spread=0.3, seed=1, **settings):
         for each in folder.iterdir():
             each.unlink()
         save_file(tensors, folder / WEIGHTS)
-        (folder / "config.json").write_text(json.dumps(values))
-        (folder / "tokenizer.json").write_text(json.dumps(tokenizer(n_words)))
+        (folder / CONFIG).write_text(json.dumps(values))
+        (folder / TOKENIZER).write_text(json.dumps(tokenizer(n_words)))
 
     return make
 
@@ -124,43 +139,54 @@ def file_of(content):
     return spoil
 
 
-def is_a_pipe(folder):
-    (folder / WEIGHTS).unlink()
-    os.mkfifo(folder / WEIGHTS)
-
-
-def is_a_link_to_nothing(folder):
-    (folder / WEIGHTS).unlink()
-    (folder / WEIGHTS).symlink_to("gone")
-
-
-INDEX = "model.safetensors.index.json"
-ENDS = {"type": "TemplateProcessing", "pair": [], "single": [{"SpecialToken": {"id": "e", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}], "special_tokens": {"e": {"id": "e", "ids": [99], "tokens": ["e"]}}}  # fmt: skip
+ENDS = {
+    "type": "TemplateProcessing",
+    "single": [
+        {"Sequence": {"id": "A", "type_id": 0}},
+        {"SpecialToken": {"id": "e", "type_id": 0}},
+    ],
+    "pair": [],
+}
 NOTHING = {"type": "Replace", "pattern": {"Regex": "."}, "content": ""}
 FRONT = written({"general.architecture": "llama"}, {"a": np.zeros((9, 9))})
+NO_TEXT = "no text was found that it can read"
+
+
+def words(**changes):
+    return said(TOKENIZER, **changes)
+
+
+def of_words(n):
+    return put(TOKENIZER, json.dumps(tokenizer(n)).encode())
+
+
+def ends_with(token):
+    special = {"e": {"id": "e", "ids": [token], "tokens": ["e"]}}
+    return words(post_processor=ENDS | {"special_tokens": special})
+
 
 BROKEN = {
-    "an empty folder": (then(*(put(name, None) for name in ("config.json", WEIGHTS, "tokenizer.json"))), "there is no config.json"),
-    "no config": (put("config.json", None), "there is no config.json"),
-    "an empty config": (put("config.json", b""), "config.json in a model cannot be read"),
-    "a config cut off": (cut("config.json", 0.5), "config.json in a model cannot be read"),
-    "a config of no settings": (put("config.json", b"[]"), "holds no settings by name"),
-    "a config nested deeply": (put("config.json", b"[" * 10**5), "cannot be read"),
-    "a config of no letters": (put("config.json", b"\xff\xfe{}"), "cannot be read"),
-    "a config of bare numbers": (put("config.json", b"NaN"), "holds no settings by name"),
+    "an empty folder": (then(put(CONFIG, None), put(TOKENIZER, None), put(WEIGHTS, None)), CONFIG),
+    "no config": (put(CONFIG, None), "there is no config.json"),
+    "an empty config": (put(CONFIG, b""), "config.json in a model cannot be read"),
+    "a config cut off": (cut(CONFIG, 0.5), "config.json in a model cannot be read"),
+    "a config of no settings": (put(CONFIG, b"[]"), "holds no settings by name"),
+    "a config nested deeply": (put(CONFIG, b"[" * 10**5), "cannot be read"),
+    "a config of no letters": (put(CONFIG, b"\xff\xfe{}"), "cannot be read"),
+    "a config of a number": (put(CONFIG, b"NaN"), "holds no settings by name"),
     "a width of nan": (config(n_embd=float("nan")), "n_embd"),
     "a width of text": (config(n_embd="48"), "n_embd"),
     "a width below 0": (config(n_embd=-1), "n_embd"),
     "a width that fits no file": (config(n_embd=10**6), "must be"),
-    "a google of layers": (config(n_layer=10**100), "n_layer"),
+    "a googol of layers": (config(n_layer=10**100), "n_layer"),
     "no heads": (config(n_head=0), "n_head"),
     "heads that cannot share": (config(n_head=7), "7 heads"),
-    "10,000 heads": (random(**LLAMA | {"num_attention_heads": 10_000, "head_dim": 2}), "1 layers of 10,000 heads"),
+    "10,000 heads": (random(**MANY_HEADS), "1 layers of 10,000 heads"),
     "a layer too many": (config(n_layer=3), "has no tensor"),
     "a layer too few": (config(n_layer=1), "has a tensor"),
     "another family": (config(model_type="falcon"), "falcon"),
     "no weights": (put(WEIGHTS, None), "there are no weights"),
-    "pickled weights": (then(put(WEIGHTS, None), put("pytorch_model.bin", b"\x80")), "may run anything"),
+    "pickled weights": (then(put(WEIGHTS, None), put("a.bin", b"\x80")), "may run anything"),
     "empty weights": (put(WEIGHTS, b""), "it has 0 bytes"),
     "seven bytes": (put(WEIGHTS, b"1234567"), "it has 7 bytes"),
     "a header cut off": (cut(WEIGHTS, 0.005), "is cut off"),
@@ -169,30 +195,30 @@ BROKEN = {
     "a header of no letters": (put(WEIGHTS, header(4) + b"\xff" * 4), "header"),
     "a tensor cut off": (cut(WEIGHTS, 0.9), "is cut off"),
     "another kind of number": (with_bytes(WEIGHTS, b'"F32"', b'"I32"'), "numbers of kind I32"),
-    "a number of other size": (with_bytes(WEIGHTS, b'"F32"', b'"F64"'), "header that cannot be right"),
-    "weights that are a folder": (then(put(WEIGHTS, None), lambda folder: (folder / WEIGHTS).mkdir()), "is no file"),
-    "weights that are a pipe": (is_a_pipe, "is no file"),
-    "weights that link to nothing": (is_a_link_to_nothing, "cannot be read"),
+    "numbers of another size": (with_bytes(WEIGHTS, b'"F32"', b'"F64"'), "cannot be right"),
+    "weights that are a folder": (then(put(WEIGHTS, None), put(WEIGHTS, ...)), "is no file"),
+    "weights that are a pipe": (then(put(WEIGHTS, None), put(WEIGHTS, "pipe")), "is no file"),
+    "weights that are a link": (then(put(WEIGHTS, None), put(WEIGHTS, "link")), "cannot be read"),
     "an index of nothing": (put(INDEX, b"{}"), "names no files"),
-    "an index of lost files": (put(INDEX, b'{"weight_map": {"a": "b.safetensors"}}'), "is missing"),
-    "an index of others' files": (put(INDEX, b'{"weight_map": {"a": "../b.safetensors"}}'), "of this folder"),
-    "no tokenizer": (put("tokenizer.json", None), "there is no tokenizer.json"),
-    "a tokenizer cut off": (cut("tokenizer.json", 0.5), "tokenizer.json in a model cannot be read"),
-    "a tokenizer of nothing": (put("tokenizer.json", b"{}"), "tokenizer.json cannot be read"),
-    "a tokenizer of another model": (put("tokenizer.json", json.dumps(tokenizer(99)).encode()), "does not belong to these weights"),
-    "a tokenizer without words": (put("tokenizer.json", json.dumps(tokenizer(0)).encode()), "no text was found that it can read"),
-    "a tokenizer that leaves nothing": (said("tokenizer.json", normalizer=NOTHING, post_processor=None), "no text was found that it can read"),
-    "a tokenizer that adds what there is not": (said("tokenizer.json", post_processor=ENDS), "no text was found that it can read"),
-    "words that hold blanks": (then(random(n_words=2), said("tokenizer.json", model__vocab={"a b": 0, "c d": 1})), "no text was found that it can read"),
-    "more tokens than fit": (then(random(n_positions=1), said("tokenizer.json", post_processor=ENDS | {"special_tokens": {"e": {"id": "e", "ids": [3], "tokens": ["t3"]}}})), "no text was found that it can read"),
+    "an index of a lost file": (put(INDEX, index_of("b.safetensors")), "is missing"),
+    "an index of others' files": (put(INDEX, index_of("../b.safetensors")), "of this folder"),
+    "no tokenizer": (put(TOKENIZER, None), "there is no tokenizer.json"),
+    "a tokenizer cut off": (cut(TOKENIZER, 0.5), "tokenizer.json in a model cannot be read"),
+    "a tokenizer of nothing": (put(TOKENIZER, b"{}"), "tokenizer.json cannot be read"),
+    "a tokenizer of another model": (of_words(99), "does not belong to these weights"),
+    "a tokenizer without words": (of_words(0), NO_TEXT),
+    "words that leave nothing": (words(normalizer=NOTHING, post_processor=None), NO_TEXT),
+    "words of blanks": (then(random(2), words(model__vocab={"a b": 0, "c d": 1})), NO_TEXT),
+    "an end that there is not": (ends_with(99), NO_TEXT),
+    "no room beside the end": (then(random(n_positions=1), ends_with(3)), NO_TEXT),
     "no path": (shutil.rmtree, "there is no file and no folder"),
     "a file of another kind": (file_of(b"GGUF"), "is no model that can be read"),
-}  # fmt: skip
+}
 """What spoils the tiny language's folder, and what is said of it."""
 GGUF = {
     "empty": (b"", "is cut off"),
     "four bytes": (b"GGUF", "is cut off"),
-    "another version": (b"GGUF" + b"\7\0\0\0" + bytes(16), "version 7"),
+    "another version": (b"GGUF\7\0\0\0" + bytes(16), "version 7"),
     "many tensors": (b"GGUF\3\0\0\0" + b"\xff" * 16, "tensors"),
     "cut in a name": (FRONT[:40], "is cut off"),
     "cut in a tensor": (FRONT[:-99], "is cut off"),
@@ -211,11 +237,11 @@ ODD = {
     "only zeros": random(spread=0.0),
     "not a number": random(spread=float("nan")),
     "beyond all numbers": random(spread=float("inf")),
-    "only token 0 can be read": then(random(n_words=2), said("tokenizer.json", model__vocab={"a": 0, "b c": 1})),
+    "only token 0 can be read": then(random(2), words(model__vocab={"a": 0, "b c": 1})),
     "a llama of one head": random(**LLAMA),
-    "one key head for seven": random(**LLAMA | {"num_attention_heads": 7, "head_dim": 2, "num_key_value_heads": 1}),
+    "one key head for seven": random(**SHARED),
     "reads both ways": random(**LLAMA | {"model_type": "bert", "type_vocab_size": 1}),
-}  # fmt: skip
+}
 CHANGED = {
     "deleted": put(WEIGHTS, None),
     "cut": cut(WEIGHTS, 0.6),
@@ -228,7 +254,7 @@ CHANGED = {
     "the folder is gone": shutil.rmtree,
     "a file in its place": file_of(b"hello"),
     "another configuration": config(n_layer=9),
-    "no tokenizer": put("tokenizer.json", None),
+    "no tokenizer": put(TOKENIZER, None),
 }
 
 
@@ -326,7 +352,8 @@ def test_a_model_that_changes_while_it_is_open_is_said_and_can_be_opened_again(n
     assert "cannot be" not in texts(at)
 
 
-def test_a_mistake_of_ours_is_told_from_what_is_wrong_with_a_file(own, monkeypatch):
+@pytest.mark.usefixtures("own")
+def test_a_mistake_of_ours_is_told_from_what_is_wrong_with_a_file(monkeypatch):
     def stumbles(*_):
         raise KeyError("gelu_tanh")
 
@@ -342,7 +369,7 @@ def test_a_mistake_of_ours_is_told_from_what_is_wrong_with_a_file(own, monkeypat
 
 def test_a_text_that_leaves_no_tokens_is_said(own):
     nothing = NOTHING | {"pattern": {"String": "x"}}
-    said("tokenizer.json", normalizer=nothing, post_processor=None)(own)
+    words(normalizer=nothing, post_processor=None)(own)
     at = typed(stands(visit(PAGE, model="own")), "xx")
     assert "there are no tokens: type at least one word. The earlier one is still shown." in texts(
         at
