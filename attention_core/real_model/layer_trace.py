@@ -248,4 +248,4 @@ class PartsOfLayer:
             assert isinstance(source, Folder)
             file, files, kind = source.places[name].file, source.files, ops.Stored
             called = "MODEL" if len(files) == 1 else f"MODEL_{files.index(file) + 1}"
-        return kind(str(file), name, tuple(rows), called, self.model.as_opened[file])
+        return kind(str(file), name, tuple(rows), called, self.model.as_opened.get(file))
