@@ -261,7 +261,6 @@ def test_a_model_that_reads_both_ways_has_a_page_too(monkeypatch, tmp_path):
 def page_of(tmp_path, monkeypatch, prompt, tokenizer, spoil=None):
     """The page of a random Llama of 53 tokens, with a tokenizer, and with spoiled weights."""
     tmp_path = tmp_path / f"text {prompt}"  # opened models are kept by their path
-    lesson._encoded.cache_clear()
     make(tmp_path, "llama tied")
     (tmp_path / "tokenizer.json").write_text(json.dumps(tokenizer))
     if spoil:
