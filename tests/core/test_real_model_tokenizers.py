@@ -297,7 +297,7 @@ def test_a_text_that_takes_too_long_is_refused_and_the_next_is_cut(monkeypatch):
     ours, worn = from_json(word_pieces()), from_json(word_pieces())
     with monkeypatch.context() as patched:
         patched.setattr(tokenizer, "Timer", ended_at_once)
-        for each in (ours, *[worn] * tokenizer.MOST_STARTS):
+        for each in (ours, *[worn] * (tokenizer.MOST_STARTS + 1)):
             with pytest.raises(ValueError, match="was stopped"):
                 each.encode("the cat")
     assert ours.encode("the cat").ids == (1, 5, 3, 2)

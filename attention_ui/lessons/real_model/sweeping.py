@@ -123,6 +123,9 @@ def patched(values: Values, found: Seen) -> None:
     )
     if isinstance(going.found, Tensor):
         changes = _change_in(values, found, other(values), going.found)
+        if not changes.isfinite().all():
+            st.markdown("From the other text come vectors of nan or infinite numbers.")
+            return go_on(going)
         cells = {
             (layer, token): (f"“{visible(here[token])}” before layer {layer}", change)
             for layer, row in enumerate(changes.tolist())
