@@ -28,7 +28,8 @@ def main(arguments: list[str] | None = None) -> int | str:
         if arguments[:1] == ["check"]:
             return _check(arguments[1:])
         asked = _parser().parse_args(arguments)
-        return _get_model() if asked.command == "model" else _start(asked)
+        do = {"model": lambda _: _get_model(), "serve": _serve}.get(asked.command, _start)
+        return do(asked)
     except KeyboardInterrupt:
         return STOPPED
 
@@ -50,6 +51,20 @@ def _parser() -> argparse.ArgumentParser:
         "config.json, tokenizer.json and safetensors files",
     )
     commands = parser.add_subparsers(dest="command", title="instead of the app", metavar="")
+    served = commands.add_parser("serve", help="serve it to others: serve --processes 2")
+    # Given before the name of the command or after it.
+    port = {
+        "default": argparse.SUPPRESS,
+        "type": _port,
+        "help": "where the app is served; else 8501",
+    }
+    served.add_argument("--port", **port)
+    served.add_argument("--address", default="", help="listen on this one alone; else on all")
+    served.add_argument("--processes", type=lambda told: _whole(told, 64), default=1, metavar="N",
+                        help="one for each core; more than one needs nginx")  # fmt: skip
+    served.add_argument("--from-one-address", type=_whole, default=400, metavar="N",
+                        help="of several processes: so many open connections, then 429; a page "
+                        "holds one, and a school may have one address (400)")  # fmt: skip
     commands.add_parser("check", help="check an attention of yours: check my_file.py:attention")
     commands.add_parser("model", help="get SmolLM2, a real language model (98 MB, Apache-2.0)")
     return parser
@@ -58,6 +73,12 @@ def _parser() -> argparse.ArgumentParser:
 def _port(text: str) -> int:
     if not text.isdecimal() or not 0 < int(text) < 65536:
         raise argparse.ArgumentTypeError(f"{text!r} is no port: choose a number from 1 to 65535")
+    return int(text)
+
+
+def _whole(text: str, most: int = 10_000) -> int:
+    if not text.isdecimal() or not 0 < int(text) <= most:
+        raise argparse.ArgumentTypeError(f"{text!r}: give a whole number from 1 to {most:,}")
     return int(text)
 
 
@@ -92,15 +113,35 @@ def _get_model() -> int | str:
 
 def _start(asked: argparse.Namespace) -> int | str:
     """Serve the app on this machine alone until Ctrl-C."""
-    if wrong := _port_taken(asked.port) or _no_streamlit():
+    if wrong := _port_taken("localhost", asked.port) or _no_streamlit():
         return wrong
     os.environ[ALONE] = "1"
     if asked.model:
         os.environ[MODEL] = asked.model
-    options = ["--server.address=localhost"]
-    if asked.port:
-        options.append(f"--server.port={asked.port}")
-    if asked.no_browser:
+    return _run("localhost", asked.port, headless=asked.no_browser)
+
+
+def _serve(asked: argparse.Namespace) -> int | str:
+    """Serve the app to others until it is stopped."""
+    port = asked.port or 8501
+    if wrong := _port_taken(asked.address, port) or _no_streamlit():
+        return wrong
+    os.environ.pop(ALONE, None)
+    if asked.model:
+        os.environ[MODEL] = asked.model
+    if asked.processes == 1:
+        return _run(asked.address or "0.0.0.0", port, headless=True)
+    from .processes import serve
+
+    app = SERVED / "app.py"
+    return serve(app, asked.processes, asked.address, port, asked.from_one_address)
+
+
+def _run(address: str, port: int | None, headless: bool) -> int:
+    options = [f"--server.address={address}"]
+    if port:
+        options.append(f"--server.port={port}")
+    if headless:
         options.append("--server.headless=true")
     from streamlit.web import cli
 
@@ -111,14 +152,18 @@ def _start(asked: argparse.Namespace) -> int | str:
     return 0
 
 
-def _port_taken(port: int | None) -> str:
+def _port_taken(address: str, port: int | None) -> str:
     """Why nothing can be served at a port, in words; "" where it can."""
     if port:
         try:
-            socket.create_server(("localhost", port)).close()
+            socket.create_server((address, port)).close()
         except OSError as error:
+            why = str(error.strerror).partition(" (while")[0]
+            if address != "localhost":
+                where = f"{address}, port {port}," if address else f"Port {port}"
+                return f"{where} cannot be used ({why}): choose another by --address and --port."
             return (
-                f"Port {port} cannot be used ({os.strerror(error.errno)}): choose another, or "
+                f"Port {port} cannot be used ({why}): choose another, or "
                 "leave --port out and the first free one from 8501 is taken."
             )
     return ""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from attention_ui.frame.contents import HOME, LESSONS
 
-from . import beside, layer, lessons, real_model, sessions, walking
+from . import beside, crowd, layer, lessons, real_model, sessions, walking
 from .figures import Part, failed, keep
 
 PARTS: dict[str, Callable[[bool], list[Part]]] = {
@@ -16,7 +16,7 @@ PARTS: dict[str, Callable[[bool], list[Part]]] = {
     "bertviz": beside.bertviz,
     "memory": sessions.memory,
     "largest": sessions.largest,
-    "crowd": sessions.crowd,
+    "crowd": crowd.crowd,
     "layer": layer.measure,
     "model": real_model.measure,
 }

@@ -1,7 +1,6 @@
-"""Sessions without a browser: what they hold, and how long a rerun takes with many at once."""
+"""Sessions without a browser: what they hold."""
 
 import asyncio
-import time
 from contextlib import AsyncExitStack
 from pathlib import Path
 from urllib.parse import urlencode
@@ -11,10 +10,10 @@ from largest import LARGEST
 from serving import AppServer
 from visitor import Visitor
 
-from .figures import Figure, Part, spread, tried
+from .figures import Figure, Part, tried
 from .watching import server
 
-SESSIONS, RERUNS, SECONDS = 50, 600, 60
+SESSIONS, RERUNS = 50, 600
 AT_ONCE = 4
 """Reruns that are asked for at the same time while memory is measured."""
 LARGEST_SESSIONS = 8
@@ -72,57 +71,6 @@ async def _memory(app: AppServer, reruns: int) -> list[Part]:
         f"Errors shown on any page: {errors}."
     )
     return [Part("Memory", how, figures, unit="")]
-
-
-def crowd(quick: bool) -> list[Part]:
-    """50 sessions that each move a slider once a second, until the time is over."""
-    with server() as app:
-        return asyncio.run(_crowd(app, 15 if quick else SECONDS))
-
-
-async def _crowd(app: AppServer, seconds: int) -> list[Part]:
-    visitors = await _enter(app)
-    ends = time.monotonic() + seconds
-    told = await asyncio.gather(
-        *(_person(visitor, at / SESSIONS, ends) for at, visitor in enumerate(visitors))
-    )
-    times = [took * 1_000 for each, _ in told for took in each]
-    lost = [reason for _, reason in told if reason]
-    errors = [error for visitor in visitors for error in visitor.errors]
-    for visitor in visitors:
-        await visitor.leave()
-    numbers = {
-        **spread(times),
-        "95th": sorted(times)[int(0.95 * len(times))],
-        "reruns": len(times),
-        "a second": len(times) / seconds,
-        "lost": len(lost),
-        "errors": len(errors),
-    }
-    how = (
-        f"{PEOPLE}; each moves a slider, the lesson's in turn, and the next one a second later, or "
-        "when the answer has come, if that is later. From the message to the end of the script, "
-        "at the other end of the connection."
-    )
-    goals = {"95th": 2_000.0, "lost": 0.0, "errors": 0.0}
-    what = f"one rerun, {seconds} s, {SESSIONS} sessions"
-    note = "; ".join(dict.fromkeys([*lost, *errors]))[:200]
-    return [Part("Fifty people at once", how, [Figure(what, numbers, goals, note)])]
-
-
-async def _person(visitor: Visitor, wait: float, ends: float) -> tuple[list[float], str]:
-    """The times of all moves until the end, and why the session was lost, if it was."""
-    times = []
-    next_move = time.monotonic() + wait
-    try:
-        while (now := time.monotonic()) < ends:
-            await asyncio.sleep(max(0.0, next_move - now))
-            next_move += 1
-            times.append(await visitor.move())
-            next_move = max(next_move, time.monotonic())
-    except Exception as error:  # whatever ends a session early is what is looked for
-        return times, f"{type(error).__name__}: {error}"
-    return times, ""
 
 
 def largest(quick: bool) -> list[Part]:

@@ -8,6 +8,7 @@ from attention_ui.cards.show import chart, picture
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends, row
 from attention_ui.frame.long_run import begun, go_on_with_page
+from attention_ui.frame.models import readable
 from attention_ui.frame.page import open_lesson
 from attention_ui.lessons.real_model import charts, lesson, words
 from attention_ui.lessons.real_model.getting import way_to_a_model
@@ -23,9 +24,7 @@ PAGE = "real_model"
 values = open_lesson(PAGE, lesson.CONTROLS)
 model = lesson.model_of(values)
 settings = model.settings
-going = begun(PAGE, lesson.whole(values), lambda: passes(lesson.whole(values)))
-found = going.found
-no_numbers = "" if found is None else words.of_what_is_no_number(found)
+found = going = None
 
 with card("next", "What it says next", words.about_the_model(model)):
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
@@ -34,23 +33,30 @@ with card("next", "What it says next", words.about_the_model(model)):
     for told in words.not_as_typed(values, model):
         st.text(told)
     way_to_a_model()
-    if found is None:
-        st.progress(going.share, text=f"Your text goes through {settings.n_layers} layers …")
-    elif no_numbers:
-        st.text(no_numbers)
-    elif settings.predicts:
-        chart("next_tokens", charts.next_tokens(found, None), 480)
-    else:
-        note(words.says_nothing(model))
-    if found is not None:
-        st.caption(words.of_its_sizes(model))
+    with readable(values.model, "next"):
+        model.check_unchanged()
+        going = begun(PAGE, lesson.whole(values), lambda: passes(lesson.whole(values)))
+        no_numbers = "" if going.found is None else words.of_what_is_no_number(going.found)
+        if going.found is None:
+            st.progress(going.share, text=f"Your text goes through {settings.n_layers} layers …")
+        elif no_numbers:
+            st.text(no_numbers)
+        elif settings.predicts:
+            chart("next_tokens", charts.next_tokens(going.found, None), 480)
+        else:
+            note(words.says_nothing(model))
+        if going.found is not None:
+            st.caption(words.of_its_sizes(model))
+        found = None if no_numbers else going.found
 
-if found is None or no_numbers:
+if found is None:
     st.empty()  # in the place of all that follows, which is of the text before
-    go_on_with_page(going)
+    if going is not None:
+        with readable(values.model, "layers"):
+            go_on_with_page(going)
     st.stop()
 
-with st.container(key="looked_into"):
+with st.container(key="looked_into"), readable(values.model, "looked_into"):
     chosen = lesson.head_of(values, found)
 
     with card(

@@ -16,6 +16,7 @@ import streamlit.components.v2
 import streamlit.runtime.app_session as app_session
 import streamlit.runtime.forward_msg_queue as queues
 import streamlit.runtime.scriptrunner as scriptrunner
+import streamlit.runtime.scriptrunner_utils.script_requests as script_requests
 import streamlit.testing.v1.local_script_runner as apptest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -55,6 +56,10 @@ def _callbacks_of_components():
 
 def _request_of_a_run():
     del app_session.AppSession.request_rerun
+
+
+def _requests_of_scripts():
+    del script_requests.ScriptRequests
 
 
 def _app():

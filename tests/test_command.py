@@ -50,6 +50,37 @@ def test_a_port_in_use_is_said(started):
     assert started == []
 
 
+@pytest.mark.parametrize("given", [(), ("--port=8600", "serve"), ("serve", "--port=8600")])
+def test_it_serves_to_others_who_have_not_started_it(given, started, monkeypatch):
+    monkeypatch.setattr(command, "_port_taken", lambda *_: "")
+    assert command.main([*(given or ["serve"])]) == 0
+    port = "8600" if given else "8501"
+    options = ["--server.address=0.0.0.0", f"--server.port={port}", "--server.headless=true"]
+    assert started[2:] == options
+    assert ALONE not in os.environ
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("--processes=0", "'0': give a whole number from 1 to 64"),
+        ("--from-one-address=x", "'x': give a whole number from 1 to 10,000"),
+        ("--address=1.2.3.4", "1.2.3.4, port 8501, cannot be used (Cannot assign"),
+        ("--processes=2", "`sudo apt install nginx-light` brings it"),
+    ],
+)
+def test_what_cannot_be_served_is_said(given, told, started, monkeypatch, capsys):
+    monkeypatch.setattr("shutil.which", lambda *_, **__: None)
+    if "address=1" not in given:
+        monkeypatch.setattr(command, "_port_taken", lambda *_: "")
+    try:
+        said = command.main(["serve", given])
+    except SystemExit:
+        said = capsys.readouterr().err
+    assert told in said
+    assert started == []
+
+
 def test_a_model_that_is_not_there_is_said(started, capsys):
     with pytest.raises(SystemExit, match="2"):
         command.main(["--model", "no/such.gguf"])

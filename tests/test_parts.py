@@ -1,8 +1,6 @@
 """What runs alone shows what the whole page would: seen at the protocol, without a browser."""
 
 import asyncio
-import json
-from typing import NamedTuple
 
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -26,24 +24,12 @@ MOVED_ALONE = {
 """Some that must not run the whole page: a value that is read elsewhere by mistake does."""
 
 
-class Carries(NamedTuple):
-    """A picture that carries a control, and the bounds of it."""
-
-    id: str
-    fragment: str
-    at: tuple[int, ...]
-    least: float
-    most: float
-    step: float
-
-
 class Watching(Visitor):
     """A visitor who sees all that is sent, by its place on the page."""
 
     def __init__(self, url: str, page: str) -> None:
         super().__init__(url, page)
         self.shown: dict[tuple[int, ...], bytes] = {}
-        self.charts: dict[str, Carries] = {}
         self.was_whole = False
 
     async def _run(self, message: BackMsg) -> float:
@@ -62,15 +48,6 @@ class Watching(Visitor):
         self.shown = {}
         await self._run(BackMsg())
 
-    async def rest_at(self, name: str, value: float) -> None:
-        """What the browser says when a hand lets go of the control that a picture carries."""
-        chart = self.charts[name]
-        message = BackMsg()
-        message.rerun_script.fragment_id = chart.fragment
-        state = message.rerun_script.widget_states.widgets.add(id=chart.id)
-        state.string_value = json.dumps({"selection": {"cell": [], "step": [{"value": value}]}})
-        await self._run(message)
-
     async def slide(self, label: str) -> None:
         """Move one slider by a step."""
         self.turn = sorted(self.sliders).index(label)
@@ -81,15 +58,6 @@ class Watching(Visitor):
         element = answer.delta.new_element
         kind = element.WhichOneof("type")
         self.was_whole |= not answer.delta.fragment_id
-        if kind == "vega_lite_chart" and element.vega_lite_chart.id:
-            chart = element.vega_lite_chart
-            params = {each["name"]: each for each in json.loads(chart.spec).get("params", [])}
-            if bind := params.get("step", {}).get("bind"):
-                bounds = [bind["value"][each] for each in ("min", "max", "step")]
-                place = tuple(answer.metadata.delta_path)
-                key, _, _ = chart.id.rpartition("_")  # without how often its view was built
-                name = key.rpartition("-")[2]
-                self.charts[name] = Carries(chart.id, answer.delta.fragment_id, place, *bounds)
         if kind == LEADS_ELSEWHERE:
             return
         element.ClearField("has_one_shot_effect")
@@ -111,7 +79,7 @@ def test_what_runs_alone_shows_what_all_would(page, app_url):
             part = dict(visitor.shown)
             await visitor.again()
             # A picture has moved in the browser, and keeps where it started.
-            itself = visitor.charts[what].at if what in visitor.charts else None
+            itself = visitor.charts[what].place if what in visitor.charts else None
             changed = [
                 at for at, one in visitor.shown.items() if part.get(at) != one and at != itself
             ]
@@ -124,9 +92,8 @@ def test_what_runs_alone_shows_what_all_would(page, app_url):
         for name in list(visitor.charts):
             for is_last in (False, True):
                 carried = visitor.charts[name]
-                await visitor.rest_at(
-                    name, carried.most if is_last else carried.least + carried.step
-                )
+                value = carried.most if is_last else carried.least + carried.width
+                await visitor.set(carried, value)
                 await same(name)
         assert not visitor.errors
         if page in MOVED_ALONE:

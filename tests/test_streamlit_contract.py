@@ -15,14 +15,21 @@ from unittest.mock import Mock
 
 import pytest
 import streamlit as st
+from streamlit import config
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
+from streamlit.runtime.scriptrunner import ScriptRunner
+from streamlit.runtime.scriptrunner_utils.script_requests import (
+    RerunData,
+    ScriptRequests,
+    ScriptRequestType,
+)
 from streamlit.testing.v1 import AppTest
 
 from attention_ui.frame.contents import HOME, LESSONS
-from attention_ui.streamlit_workarounds import deep_pages, reconnect, sideways
+from attention_ui.streamlit_workarounds import deep_pages, reconnect, sideways, turns
 from attention_ui.streamlit_workarounds.card_style import CARDS
 from attention_ui.streamlit_workarounds.left_pages import run_no_part_of_a_page_that_was_left
 from attention_ui.streamlit_workarounds.projector import LARGE
@@ -40,6 +47,10 @@ INSIDES = [
     *("streamlit.runtime", "streamlit.proto", "streamlit.delta_generator", "components.v2"),
     *("data-test", "__streamlit"),
 ]
+RUNS = {
+    "_run_script_thread": ["on_scriptrunner_ready"] * 2,
+    "_maybe_handle_execution_control_request": ["on_scriptrunner_yield"],
+}
 STATUS = ForwardMsg.ScriptFinishedStatus
 
 
@@ -111,6 +122,30 @@ def test_a_session_says_which_page_is_open_and_is_asked_for_runs_by_that_name():
     assert [*parameters] == ["self", "client_state"]
     begun = inspect.getsource(AppSession._handle_scriptrunner_event_on_event_loop)
     assert "self._client_state.page_script_hash = page_script_hash" in begun
+
+
+# --- turns ----------------------------------------------------------------------------------------
+
+
+def test_a_run_asks_once_what_it_is_for_and_once_a_message_whether_it_ends():
+    """Where a name is another, scripts run at once as before."""
+    told = {name: inspect.getsource(getattr(ScriptRunner, name)) for name in RUNS}
+    assert {
+        name: re.findall(r"_requests\.(on_\w+)", source) for name, source in told.items()
+    } == RUNS
+    requests = ScriptRequests()
+    requests.request_rerun(RerunData(fragment_id="a part"))
+    assert requests._state is ScriptRequestType.RERUN
+    assert not turns._preempts(requests)
+    assert requests.on_scriptrunner_ready.__wrapped__, "the app has not noticed any of this"
+
+
+def test_streamlit_has_no_limit_of_its_own_of_scripts_at_once():
+    """Where this fails, look at what is new: the mend may go."""
+    options = [name for name in config.get_config_options() if name.startswith("runner.")]
+    assert not [
+        name for name in options if re.search(r"(?i)scripts|concurren|session(?!state)", name)
+    ]
 
 
 # --- unseen_component -----------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """A visitor without a browser: speaks Streamlit's own protocol, so that 50 fit on one machine."""
 
 import asyncio
+import json
 import time
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
@@ -8,6 +9,7 @@ from urllib.parse import urlencode
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.Slider_pb2 import Slider
+from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import connect
 
 LINK = urlencode({"predict": "off"})
@@ -25,9 +27,14 @@ class Found:
     step: int = 1
 
     @property
+    def id(self) -> str:
+        """What Streamlit calls it."""
+        return self.proto.id
+
+    @property
     def name(self) -> str:
         """Its key, such as `control_d_in`."""
-        return self.proto.id.rpartition("-")[2]
+        return self.id.rpartition("-")[2]
 
     def move(self) -> None:
         """One step on, turning round at the ends."""
@@ -41,6 +48,36 @@ class Found:
         slider = self.proto
         return round((slider.max - slider.min) / (slider.step or 1)) if slider.step else 0
 
+    def put(self, state: WidgetState) -> None:
+        """Say where it stands, as its browser does."""
+        if self.proto.type == Slider.SELECT_SLIDER:
+            state.string_array_value.data.append(self.proto.options[self.at])
+        else:
+            value = self.proto.min + self.at * self.proto.step
+            state.double_array_value.data.append(min(value, self.proto.max))
+
+
+@dataclass
+class Carried:
+    """The control that a picture carries, its bounds, and where the picture is on the page."""
+
+    id: str
+    fragment: str
+    place: tuple[int, ...]
+    least: float
+    most: float
+    width: float
+    at: int = 0
+    step: int = 1
+
+    last = property(lambda self: round((self.most - self.least) / self.width))
+    move = Found.move
+
+    def put(self, state: WidgetState, value: float | None = None) -> None:
+        """Say where it stands, or at a value, as its browser does when a hand lets go of it."""
+        value = round(self.least + self.at * self.width, 6) if value is None else value
+        state.string_value = json.dumps({"selection": {"cell": [], "step": [{"value": value}]}})
+
 
 @dataclass
 class Visitor:
@@ -51,10 +88,18 @@ class Visitor:
     link: str = LINK
     """The settings, as the address has them, which the server may change."""
     sliders: dict[str, Found] = field(default_factory=dict)
+    """By their labels."""
+    charts: dict[str, Carried] = field(default_factory=dict)
+    """The pictures that carry a control, by their keys, without how often each was built."""
+    others: dict[str, tuple[str, str, str]] = field(default_factory=dict)
+    """Buttons and components by their keys: what Streamlit calls them, the fragment they belong
+    to, and what a component was told, as JSON.
+    """
     errors: list[str] = field(default_factory=list)
     script: str = ""
     """The page, as the server calls it."""
     turn: int = 0
+    _seen: set[str] = field(default_factory=set)
 
     async def enter(self) -> "Visitor":
         """Open the page and wait until it is there."""
@@ -71,20 +116,32 @@ class Visitor:
         """Move the next of the page's sliders by a step; on a page without any, ask for it again.
         Seconds until the script has ended.
         """
-        message = BackMsg()
-        if not self.sliders:
-            return await self._run(message)
         names = sorted(self.sliders)
-        slider = self.sliders[names[self.turn % len(names)]]
+        if not names:
+            return await self._run(BackMsg())
         self.turn += 1
-        slider.move()
-        message.rerun_script.fragment_id = slider.fragment
-        state = message.rerun_script.widget_states.widgets.add(id=slider.proto.id)
-        if slider.proto.type == Slider.SELECT_SLIDER:
-            state.string_array_value.data.append(slider.proto.options[slider.at])
-        else:
-            value = slider.proto.min + slider.at * slider.proto.step
-            state.double_array_value.data.append(min(value, slider.proto.max))
+        return await self.set(self.sliders[names[(self.turn - 1) % len(names)]])
+
+    async def set(self, control: Found | Carried, value: float | None = None) -> float:
+        """Move one of the page's controls by a step; one in a picture also to a value."""
+        if value is None:
+            control.move()
+        message, state = _about(control.id, control.fragment)
+        control.put(state, *([] if value is None else [value]))
+        return await self._run(message)
+
+    async def press(self, key: str) -> float:
+        """Press a button."""
+        message, state = _about(*self.others[key][:2])
+        state.trigger_value = True
+        return await self._run(message)
+
+    async def tell(self, key: str, **events: object) -> float:
+        """What a component of this key tells the server: values by the names of their triggers."""
+        name, fragment, _ = self.others[key]
+        message, state = _about(f"$$STREAMLIT_INTERNAL_KEY_{name}__events", fragment)
+        told = [{"event": event, "value": value} for event, value in events.items()]
+        state.json_trigger_value = json.dumps(told)
         return await self._run(message)
 
     async def _run(self, message: BackMsg) -> float:
@@ -102,29 +159,64 @@ class Visitor:
                 self._look(answer)
             elif kind == "page_info_changed":
                 self.link = answer.page_info_changed.query_string
+            elif kind == "new_session":
+                self._seen.clear()
             elif kind == "navigation":
                 self.script = answer.navigation.page_script_hash
             elif kind == "script_finished":
                 if answer.script_finished == ForwardMsg.FINISHED_WITH_COMPILE_ERROR:
                     self.errors.append("the script does not compile")
+                if answer.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
+                    self._forget()  # else it would wait for the answer of a control that is gone
                 if answer.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
                     return time.perf_counter() - began
 
     def _look(self, answer: ForwardMsg) -> None:
-        element = answer.delta.new_element
+        element, fragment = answer.delta.new_element, answer.delta.fragment_id
         kind = element.WhichOneof("type")
+        self._seen.add(name := getattr(getattr(element, kind), "id", ""))
+        key = name.rpartition("-")[2]
         if kind == "exception":
             self.errors.append(f"{element.exception.type}: {element.exception.message}")
         elif kind == "slider" and not element.slider.disabled:
             slider = element.slider
             known = self.sliders.get(slider.label)
             if known is None or known.proto.id != slider.id or slider.set_value:
-                found = Found(slider, answer.delta.fragment_id)
+                found = Found(slider, fragment)
                 found.at = _place(slider)
                 found.step = known.step if known else 1
                 self.sliders[slider.label] = found
             else:
-                known.proto, known.fragment = slider, answer.delta.fragment_id
+                known.proto, known.fragment = slider, fragment
+        elif kind == "vega_lite_chart" and name:
+            params = {
+                each["name"]: each for each in json.loads(element.vega_lite_chart.spec)["params"]
+            }
+            if bind := params.get("step", {}).get("bind"):
+                bounds = [bind["value"][each] for each in ("min", "max", "step")]
+                chart = Carried(name, fragment, tuple(answer.metadata.delta_path), *bounds)
+                known = self.charts.get(key := key.rpartition("_")[0])
+                is_known = known is not None and known.id == name
+                start = round((params["step"]["value"][0]["value"] - chart.least) / chart.width)
+                chart.at, chart.step = (known.at, known.step) if is_known else (start, 1)
+                self.charts[key] = chart
+        elif kind == "button":
+            self.others[key] = name, fragment, ""
+        elif kind == "bidi_component":
+            self.others[key] = name, fragment, element.bidi_component.json
+
+    def _forget(self) -> None:
+        """What a run of the whole page has not drawn again."""
+        for controls in (self.sliders, self.charts):
+            for name in [name for name, each in controls.items() if each.id not in self._seen]:
+                del controls[name]
+
+
+def _about(widget: str, fragment: str) -> tuple[BackMsg, WidgetState]:
+    """A message on one widget, and what it says of it."""
+    message = BackMsg()
+    message.rerun_script.fragment_id = fragment
+    return message, message.rerun_script.widget_states.widgets.add(id=widget)
 
 
 def _place(slider: Slider) -> int:

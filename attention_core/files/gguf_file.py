@@ -21,6 +21,7 @@ import torch
 from torch import Tensor
 
 from .quantised import KINDS, Kind, in_full, taken_apart
+from .reading import State, reading, state_of
 from .refused import ModelRefused
 from .tensor_file import quoted
 
@@ -63,14 +64,10 @@ class GgufFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        try:
-            with path.open("rb") as file:
-                size = file.seek(0, 2)
-                file.seek(0)
-                front = _Front(path.name, file, size)
-                self.fields, self.places = front.read()
-        except OSError as error:
-            raise ModelRefused(f"{path.name} cannot be read: {error.strerror}") from error
+        with reading(), path.open("rb") as file:
+            size = file.seek(0, 2)
+            file.seek(0)
+            self.fields, self.places = _Front(path.name, file, size).read()
 
     def matrix(self, name: str, rows: Sequence[int] | None = None) -> Tensor:
         """A tensor in float32; with `rows`, only these of it. Raises ModelRefused where it is not
@@ -103,18 +100,13 @@ class GgufFile:
         """The bytes of some rows, each so wide, of the tensor that begins at a byte."""
         content = bytearray(sum(map(len, wanted)) * width)
         view, filled = memoryview(content), 0
-        try:
-            with self.path.open("rb") as file:
-                for rows in wanted:
-                    file.seek(first + rows.start * width)
-                    end = filled + len(rows) * width
-                    if file.readinto(view[filled:end]) != end - filled:
-                        raise ModelRefused(
-                            f"{self.path.name} has become shorter since it was opened"
-                        )
-                    filled = end
-        except OSError as error:
-            raise ModelRefused(f"{self.path.name} cannot be read: {error.strerror}") from error
+        with reading(), self.path.open("rb") as file:
+            for rows in wanted:
+                file.seek(first + rows.start * width)
+                end = filled + len(rows) * width
+                if file.readinto(view[filled:end]) != end - filled:
+                    raise ModelRefused(f"{self.path.name} has become shorter since it was opened")
+                filled = end
         return content
 
     def shape(self, name: str) -> tuple[int, ...]:
@@ -147,15 +139,11 @@ def opened_gguf(path: Path) -> GgufFile:
     """A GGUF file; one that was opened lately, and has not changed since, is at hand. Raises
     ModelRefused as `GgufFile` does.
     """
-    try:
-        now = path.stat()
-    except OSError as error:
-        raise ModelRefused(f"{path.name} cannot be read: {error.strerror}") from error
-    return _opened(path, now.st_mtime_ns, now.st_size)
+    return _opened(path, state_of(path))
 
 
 @lru_cache(maxsize=4)
-def _opened(path: Path, *_changed: int) -> GgufFile:
+def _opened(path: Path, _changed: State | None) -> GgufFile:
     return GgufFile(path)
 
 

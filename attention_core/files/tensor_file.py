@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .refused import ModelRefused
+
 if TYPE_CHECKING:
     from safetensors import safe_open
     from torch import Tensor
@@ -56,7 +58,7 @@ def write(
 
 
 def read(path: Path) -> dict[str, "Tensor"]:
-    """The tensors of a file, by name. Raises ValueError as `opened` does."""
+    """The tensors of a file, by name. Raises ModelRefused as `opened` does."""
     with opened(path) as file:
         return file.get_tensors()
 
@@ -77,12 +79,12 @@ def read_numbers(path: Path) -> dict[str, Numbers]:
 def opened(path: Path) -> Iterator["safe_open"]:
     """A file of tensors, each of which is read when it is asked for, and nothing else with it.
 
-    Raises ValueError, in words, for a file that is broken, or that cannot be read.
+    Raises ModelRefused, in words, for a file that is broken, or that cannot be read.
     """
     from safetensors import SafetensorError, safe_open
 
-    _check_header(path)
     try:
+        _check_header(path)
         # pread: the default maps the whole file, which fails where it is larger than the memory.
         with safe_open(path, framework="pt", backend="pread") as file:
             yield file
@@ -90,36 +92,37 @@ def opened(path: Path) -> Iterator["safe_open"]:
         said = str(error).removeprefix("Error while deserializing header: ")
         unreadable = f"has a header that cannot be read: {quoted(said)}"
         words = next((ours for theirs, ours in _WRONG.items() if said.startswith(theirs)), None)
-        raise ValueError(f"{path.name} {words or unreadable}") from error
+        raise ModelRefused(f"{path.name} {words or unreadable}") from error
     except OSError as error:
-        raise ValueError(f"{path.name} cannot be read: {error.strerror}") from error
+        why = error.strerror or "it is gone"  # the library of the format gives no number
+        raise ModelRefused(f"{path.name} cannot be read: {why}") from error
 
 
 def _check_header(path: Path) -> None:
-    """Raises ValueError where the first eight bytes give the header an impossible length."""
+    """Raises ModelRefused where the first eight bytes give the header an impossible length."""
     first = first_bytes(path, 8)
     if len(first) < 8:
-        raise ValueError(f"{path.name} is no file of tensors: it has {len(first)} bytes")
+        raise ModelRefused(f"{path.name} is no file of tensors: it has {len(first)} bytes")
     (length,) = struct.unpack("<Q", first)
     if length > path.stat().st_size - 8:
-        raise ValueError(f"{path.name} is cut off within its header, or is no file of tensors")
+        raise ModelRefused(f"{path.name} is cut off within its header, or is no file of tensors")
     if length > LARGEST_HEADER:
-        raise ValueError(
+        raise ModelRefused(
             f"{path.name} has a header of {length:,} bytes, but at most {LARGEST_HEADER:,} are read"
         )
 
 
 def first_bytes(path: Path, n_bytes: int) -> bytes:
-    """What a file begins with, and no more of it. Raises ValueError, in words, for what cannot be
+    """What a file begins with, and no more of it. Raises ModelRefused, in words, for what cannot be
     read, and for what is no file: a folder, or a pipe, which would keep its reader waiting.
     """
     try:
         if not stat.S_ISREG(path.stat().st_mode):
-            raise ValueError(f"{quoted(path.name)} is no file")
+            raise ModelRefused(f"{quoted(path.name)} is no file")
         with path.open("rb") as file:
             return file.read(n_bytes)
     except OSError as error:
-        raise ValueError(f"{quoted(path.name)} cannot be read: {error.strerror}") from error
+        raise ModelRefused(f"{quoted(path.name)} cannot be read: {error.strerror}") from error
 
 
 def quoted(value: object) -> str:

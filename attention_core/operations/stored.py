@@ -1,6 +1,7 @@
 """Numbers in a file on this machine: read where they stand, and nothing else of the file."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import torch
@@ -8,6 +9,8 @@ from torch import Tensor
 
 from ..expression import Expression, Number, Product, Sum
 from ..files.gguf_file import opened_gguf
+from ..files.reading import State, reading
+from ..files.refused import ModelRefused
 from ..files.tensor_file import opened
 from .base import Operation, check_place
 
@@ -25,6 +28,8 @@ class _InFile(Operation):
     rows: tuple[int, ...] = ()
     called: str = ""
     """What a program calls the file, which lies elsewhere where it runs; "" for its path alone."""
+    as_opened: State | None = None
+    """How the file was when the model was opened, where that is known."""
 
     @property
     def _file(self) -> str:
@@ -32,6 +37,10 @@ class _InFile(Operation):
 
     def constants(self) -> tuple[str, ...]:
         return _where(Path(self.path), self.called)
+
+    def _reading(self) -> AbstractContextManager[None]:
+        """Around whatever reads the file. Raises ModelRefused as `reading` does."""
+        return reading(self.as_opened and {Path(self.path): self.as_opened})
 
     def _in_file(self, index: tuple[int, ...]) -> tuple[int, ...]:
         """Where a cell stands in the file."""
@@ -41,18 +50,18 @@ class _InFile(Operation):
 class Stored(_InFile):
     """The numbers of one tensor in a safetensors file, as float32; with `rows`, only these of it.
 
-    Raises ValueError, in words, for another kind of numbers than `KINDS`, and for a file that is
-    broken or has no such tensor.
+    Raises ModelRefused, in words, for another kind of numbers than `KINDS`, and for a file that is
+    broken, has no such tensor, or has changed.
     """
 
     in_words = "A number that stands in a file: nothing is computed before it."
     imports = ("from safetensors import safe_open",)
 
     def value(self) -> Tensor:
-        with opened(Path(self.path)) as file:
+        with self._reading(), opened(Path(self.path)) as file:
             kind = file.get_slice(self.name).get_dtype()
             if kind not in KINDS:
-                raise ValueError(f"{self.name} has numbers of kind {kind}, not F32, F16 or BF16")
+                raise ModelRefused(f"{self.name} has numbers of kind {kind}, not F32, F16 or BF16")
             if not self.rows:
                 return file.get_tensor(self.name).float()
             part = file.get_slice(self.name)
@@ -67,7 +76,7 @@ class Stored(_InFile):
         return f"torch.cat([{part} for row in {list(self.rows)}]).float()"
 
     def arithmetic(self, index: tuple[int, ...]) -> Expression:
-        with opened(Path(self.path)) as file:
+        with self._reading(), opened(Path(self.path)) as file:
             return Number(float(file.get_slice(self.name)[self._in_file(index)]))
 
 
@@ -93,9 +102,12 @@ def _where(path: Path, called: str) -> tuple[str, ...]:
 
 
 def _check_rows(name: str, rows: tuple[int, ...], shape: Sequence[int]) -> None:
-    """Raises ValueError, in words, where a tensor has no such row."""
-    for row in rows:
-        check_place(f"row of {name}", row, shape[0] if shape else 0)
+    """Raises ModelRefused, in words, where a tensor has no such row."""
+    try:
+        for row in rows:
+            check_place(f"row of {name}", row, shape[0] if shape else 0)
+    except ValueError as error:
+        raise ModelRefused(f"{error}") from error
 
 
 class StoredInGguf(_InFile):
@@ -128,22 +140,24 @@ class StoredInGguf(_InFile):
     )
 
     def value(self) -> Tensor:
-        file = opened_gguf(Path(self.path))
-        if self.rows and self.name in file.places:
-            _check_rows(self.name, self.rows, file.shape(self.name))
-        return file.matrix(self.name, self.rows or None)
+        with self._reading():
+            file = opened_gguf(Path(self.path))
+            if self.rows and self.name in file.places:
+                _check_rows(self.name, self.rows, file.shape(self.name))
+            return file.matrix(self.name, self.rows or None)
 
     def code(self) -> str:
         rows = f", {list(self.rows)}" if self.rows else ""
         return f"from_gguf({self._file}, {self.name!r}{rows})"
 
     def arithmetic(self, index: tuple[int, ...]) -> Expression:
-        file, index = opened_gguf(Path(self.path)), self._in_file(index)
-        if len(index) == 1:
-            return Number(float(file.matrix(self.name)[index]))
-        if len(index) == 2 and (parts := file.taken_apart(self.name, *index)):
-            scale, bits, added = parts
-            product = Product((Number(scale, f"{scale:.5g}"), Number(bits, str(bits))))
-            return Sum((product, Number(added))) if added else product
-        (row,) = file.matrix(self.name, [index[0]])
-        return Number(float(row[index[1:]]))
+        with self._reading():
+            file, index = opened_gguf(Path(self.path)), self._in_file(index)
+            if len(index) == 1:
+                return Number(float(file.matrix(self.name)[index]))
+            if len(index) == 2 and (parts := file.taken_apart(self.name, *index)):
+                scale, bits, added = parts
+                product = Product((Number(scale, f"{scale:.5g}"), Number(bits, str(bits))))
+                return Sum((product, Number(added))) if added else product
+            (row,) = file.matrix(self.name, [index[0]])
+            return Number(float(row[index[1:]]))

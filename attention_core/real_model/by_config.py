@@ -89,28 +89,24 @@ ALSO_CALLED = {
 }
 """Second names of settings, which count where both stand in a file."""
 HARMLESS = """
-    _* pooler_* model_type architectures name_or_path transformers_version torch_dtype dtype
-    tokenizer_class prefix bos_token_id eos_token_id pad_token_id sep_token_id cls_token_id
-    mask_token_id unk_token_id decoder_start_token_id initializer_range initializer_factor
-    use_cache gradient_checkpointing attention_dropout hidden_dropout_prob
-    attention_probs_dropout_prob embd_pdrop attn_pdrop resid_pdrop hidden_dropout dropout
-    classifier_dropout summary_type summary_use_proj summary_activation summary_first_dropout
-    summary_last_dropout summary_proj_to_labels task_specific_params finetuning_task
-    problem_type id2label label2id num_labels output_attentions output_hidden_states output_past
-    return_dict torchscript tie_last_hidden_states chunk_size_feed_forward
-    tie_encoder_decoder use_bfloat16 cross_attention_hidden_size tf_legacy_loss xla_device
-    model_max_length max_sequence_length max_seq_length max_seq_len seq_length n_ctx n_special
-    predict_special_tokens vocab_size_or_config_json_file pretraining_tp is_llama_config
-    reorder_and_upcast_attn attn_implementation experts_implementation cache_implementation
-    transformers.js_config unsloth_version unsloth_fixed sliding_window_size use_mrope
-    head_type_names directionality embedding_size loss_type sentence_transformers
+    _* pooler_* summary_* initializer_* tokenizer_* unsloth_* *_implementation *_token_id
+    dropout *_dropout *_dropout_prob *_pdrop
+    model_type architectures name_or_path transformers_version torch_dtype dtype prefix
+    use_cache gradient_checkpointing task_specific_params finetuning_task problem_type id2label
+    label2id num_labels output_attentions output_hidden_states output_past return_dict
+    torchscript tie_last_hidden_states chunk_size_feed_forward tie_encoder_decoder use_bfloat16
+    cross_attention_hidden_size tf_legacy_loss xla_device model_max_length max_sequence_length
+    max_seq_length max_seq_len seq_length n_ctx n_special predict_special_tokens
+    vocab_size_or_config_json_file pretraining_tp is_llama_config reorder_and_upcast_attn
+    transformers.js_config sliding_window_size use_mrope head_type_names directionality
+    embedding_size loss_type sentence_transformers
 
     assistant_confidence_threshold assistant_lookbehind bad_words_ids begin_suppress_tokens
     diversity_penalty do_sample early_stopping encoder_no_repeat_ngram_size
     encoder_repetition_penalty epsilon_cutoff eta_cutoff exponential_decay_length_penalty
-    forced_bos_token_id forced_eos_token_id length_penalty max_length max_new_tokens min_length
-    no_repeat_ngram_size num_assistant_tokens num_assistant_tokens_schedule num_beam_groups
-    num_beams num_return_sequences output_scores remove_invalid_values repetition_penalty
+    length_penalty max_length max_new_tokens min_length no_repeat_ngram_size
+    num_assistant_tokens num_assistant_tokens_schedule num_beam_groups num_beams
+    num_return_sequences output_scores remove_invalid_values repetition_penalty
     return_dict_in_generate suppress_tokens target_lookbehind temperature top_k top_p typical_p
 """
 """What no family's class reads for its arithmetic: what training, a head for labels, or a loop that

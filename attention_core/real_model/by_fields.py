@@ -87,11 +87,11 @@ def _rates(said: Said, file: GgufFile, d_head: int) -> tuple[float, tuple[float,
     if d_head % 2:
         raise ModelRefused(f"rotary positions turn pairs of columns, but a head is {d_head} wide")
     how = said.take(
-        "rope.scaling.type", "none or linear", lambda each: each in ("none", "linear"), "none"
+        "rope.scaling.type", "none or linear", lambda each: each in ("none", "linear"), "linear"
     )
-    factor = said.number("rope.scaling.factor", 1.0)
     said.take("rope.scaling.finetuned", "", lambda _: True, None)
-    factor = said.number("rope.scale_linear", factor if how == "linear" else 1.0)
+    factor = said.number("rope.scaling.factor", said.number("rope.scale_linear", 1.0))
+    factor = factor if how == "linear" else 1.0
     found = tuple(rate / factor for rate in rates(base, d_head // 2))
     slowing = file.places.get("rope_freqs.weight")
     if slowing is not None:

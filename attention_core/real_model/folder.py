@@ -80,20 +80,17 @@ class Folder:
             )
 
     def matrix(self, name: str, rows: Sequence[int] | None = None) -> Tensor:
-        """A tensor in float32; with `rows`, only these of it. Raises ModelRefused where the file
-        has changed since it was opened.
+        """A tensor in float32; with `rows`, only these of it. Raises ModelRefused where the file is
+        broken.
         """
         place = self.places[name]
-        try:
-            with opened(place.file) as file:
-                if rows is None:
-                    return file.get_tensor(name).float()
-                part = file.get_slice(name)
-                if isinstance(rows, range) and rows.step == 1 and len(rows):
-                    return part[rows.start : rows.stop].float()
-                return torch.cat([part[row : row + 1].float() for row in rows])
-        except ValueError as error:
-            raise ModelRefused(str(error)) from error
+        with opened(place.file) as file:
+            if rows is None:
+                return file.get_tensor(name).float()
+            part = file.get_slice(name)
+            if isinstance(rows, range) and rows.step == 1 and len(rows):
+                return part[rows.start : rows.stop].float()
+            return torch.cat([part[row : row + 1].float() for row in rows])
 
     def _files(self) -> list[Path]:
         """The files of weights."""
@@ -131,21 +128,24 @@ class Folder:
         return found
 
     def _look_into(self, path: Path) -> None:
-        try:
-            with opened(path) as file:
-                for name in file.keys():  # noqa: SIM118
-                    if name in self.places:
-                        other = self.places[name].file.name
-                        raise ModelRefused(f"{quoted(name)} stands in {other} and in {path.name}")
-                    part = file.get_slice(name)
-                    shape = tuple(part.get_shape())
-                    if math.prod(shape) > 2**31:
-                        raise ModelRefused(f"{quoted(name)} in {path.name} is too large")
-                    self.places[name] = Place(path, shape, str(part.get_dtype()))
-        except ModelRefused:
-            raise
-        except ValueError as error:
-            raise ModelRefused(str(error)) from error
+        with opened(path) as file:
+            for name in file.keys():  # noqa: SIM118
+                if name in self.places:
+                    other = self.places[name].file.name
+                    raise ModelRefused(f"{quoted(name)} stands in {other} and in {path.name}")
+                part = file.get_slice(name)
+                shape = tuple(part.get_shape())
+                if math.prod(shape) > 2**31:
+                    raise ModelRefused(f"{quoted(name)} in {path.name} is too large")
+                self.places[name] = Place(path, shape, str(part.get_dtype()))
+
+
+def files_of(path: Path) -> list[Path]:
+    """All files that a model at this path may be read from: itself, or those of its folder."""
+    if not path.is_dir():
+        return [path]
+    return [*(path / name for name in ("config.json", "tokenizer.json", INDEX)),
+            *sorted(path.glob("*.safetensors"))]  # fmt: skip
 
 
 def read_json(path: Path, largest: int) -> dict[str, object]:

@@ -243,8 +243,9 @@ class PartsOfLayer:
         """What reads a tensor, or rows of it, by the file's name for it."""
         source = self.model.source
         if isinstance(source, GgufFile):
-            return ops.StoredInGguf(str(source.path), name, tuple(rows), "MODEL")
-        assert isinstance(source, Folder)
-        file, files = source.places[name].file, source.files
-        called = "MODEL" if len(files) == 1 else f"MODEL_{files.index(file) + 1}"
-        return ops.Stored(str(file), name, tuple(rows), called)
+            file, kind, called = source.path, ops.StoredInGguf, "MODEL"
+        else:
+            assert isinstance(source, Folder)
+            file, files, kind = source.places[name].file, source.files, ops.Stored
+            called = "MODEL" if len(files) == 1 else f"MODEL_{files.index(file) + 1}"
+        return kind(str(file), name, tuple(rows), called, self.model.as_opened.get(file))

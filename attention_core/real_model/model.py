@@ -14,10 +14,11 @@ from typing import Protocol
 from torch import Tensor
 
 from ..files.gguf_file import opened_gguf
+from ..files.reading import AsOpened, reading, state_of
 from ..files.refused import ModelRefused
 from ..files.tensor_file import quoted
 from . import by_config, by_fields
-from .folder import Folder
+from .folder import Folder, files_of
 from .names import ROLES, Names, Where
 from .settings import Settings
 from .tokenizer import Tokenizer, from_json
@@ -62,6 +63,8 @@ class Model:
         self.name = name
         """What it calls itself, or the name of its file: a person's text."""
         self.source = source
+        self.as_opened: AsOpened = {}
+        """How its files were when they were opened: one that has changed since is read no more."""
         self.family = described.family
         self.settings: Settings = described.settings
         self.names: Names = described.names
@@ -87,8 +90,13 @@ class Model:
 
     def matrix(self, name: str, rows: Sequence[int] | None = None) -> Tensor:
         """A tensor in float32 by our name for it, such as `token_table` or `3.W_query`; matrices
-        stand (out, in). With `rows`, only these of it. Nothing of it is kept.
+        stand (out, in). With `rows`, only these of it. Nothing of it is kept. Raises ModelRefused,
+        in words, where it cannot be read, or a file has changed since the model was opened.
         """
+        with reading(self.as_opened):
+            return self._matrix(name, rows)
+
+    def _matrix(self, name: str, rows: Sequence[int] | None) -> Tensor:
         where = self.where(name)
         if where.third is None and not where.turned:
             return self.source.matrix(where.name, rows)
@@ -99,6 +107,11 @@ class Model:
             width = len(whole) // 3
             whole = whole[where.third * width : (where.third + 1) * width]
         return whole if rows is None else whole[list(rows)]
+
+    def check_unchanged(self) -> None:
+        """Raises ModelRefused, in words, where a file has changed since the model was opened."""
+        with reading(self.as_opened):
+            pass
 
     def layer(self, layer: int) -> Mapping[str, Tensor]:
         """All tensors of a layer by our names for them: nobody's to change. Those looked at last
@@ -115,6 +128,12 @@ class Model:
             while len(self._kept) > max(1, self.kept_bytes // max(size, 1)):
                 self._kept.popitem(last=False)
         return made
+
+    def let_go(self) -> None:
+        """Keep nothing any more: another one has been opened in its place."""
+        with self._lock:
+            self.kept_bytes = 0
+            self._kept.clear()
 
     @property
     def bytes_of_layers(self) -> int:
@@ -142,19 +161,25 @@ def open_model(path: str | Path, *, kept_bytes: int = KEPT_BYTES) -> Model:
     `tokenizer.json`, and weights in one or more safetensors files.
 
     Nothing is executed, and only the front of the weights is read. Raises ModelRefused, in words,
-    for a model that is broken, incomplete, or computed in a way that is not known here.
+    for a model that is broken, incomplete, or computed in a way that is not known here, and for
+    what only a mistake of ours can be.
     """
     path = Path(path)
+    with reading():
+        as_opened = {each: state_of(each) for each in files_of(path)}
+        model = _opened(path, kept_bytes)
+        model.as_opened = as_opened
+        return model
+
+
+def _opened(path: Path, kept_bytes: int) -> Model:
     name = quoted(path.name)
-    try:
-        if path.is_dir():
-            return _from_folder(path, kept_bytes)
-        if not path.is_file():
-            raise ModelRefused(f"there is no file and no folder {name}")
-        if path.suffix.lower() == ".gguf":
-            return _from_gguf(path, kept_bytes)
-    except OSError as error:
-        raise ModelRefused(f"{name} cannot be read: {error.strerror}") from error
+    if path.is_dir():
+        return _from_folder(path, kept_bytes)
+    if not path.is_file():
+        raise ModelRefused(f"there is no file and no folder {name}")
+    if path.suffix.lower() == ".gguf":
+        return _from_gguf(path, kept_bytes)
     raise ModelRefused(
         f"{name} is no model that can be read: give a .gguf file, or a folder with config.json, "
         "tokenizer.json and weights in safetensors files"

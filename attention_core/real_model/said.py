@@ -2,7 +2,9 @@
 takes is refused, since it might change the arithmetic.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping
+from fnmatch import translate
 
 from ..files.refused import ModelRefused
 from ..files.tensor_file import quoted
@@ -75,11 +77,10 @@ class Said:
 
     def rest(self, harmless: Iterable[str] = (), off: bool = False) -> None:
         """Raises ModelRefused where something is left that is not known to be harmless, by its name
-        or by what that begins with, as `pooler_*`. With `off`, what says false or is empty is.
+        or by a pattern such as `pooler_*`. With `off`, what says false or is empty is harmless.
         """
-        names = {*harmless}
-        begins = tuple(each[:-1] for each in names if each.endswith("*"))
-        left = [name for name in sorted(self._left - names) if not name.startswith(begins)]
+        known = re.compile("|".join(map(translate, harmless)) or r"\Z")
+        left = [name for name in sorted(self._left) if not known.match(name)]
         if off:
             empty = lambda value: value is False or value in ("", [], {})  # noqa: E731
             left = [name for name in left if not empty(self.values[name])]

@@ -26,7 +26,7 @@ LONGEST_TEXT = 100_000
 TRIED = "The quick brown fox jumps over the lazy dog, 0123456789 times: isn't that a lot?\n"
 """A text that a tokenizer has to cut before it is taken: whatever else becomes of it."""
 MOST_STARTS = 3
-"""So often what cuts is started anew after it had to be ended, and then no more: a page may have
+"""So often what cuts is started anew until it has cut a text, and then no more: a page may have
 many texts to try."""
 
 
@@ -63,11 +63,11 @@ class Tokenizer:
         self._cutter, self._prefix = _Cutter(content), prefix
         try:
             about = self._cutter.start()
+            if "error" in about:
+                raise ModelRefused(f"{wrong}: {quoted(about['error'])}")
             self._cutter.ask("encode", TRIED)
         except TokenizerCosts as error:
             raise ModelRefused(f"{wrong}: {error}") from error
-        if "error" in about:
-            raise ModelRefused(f"{wrong}: {quoted(about['error'])}")
         self.kind: str = about["kind"]
         self._beginning, self._end = tuple(beginning), tuple(end)
         self._tokens = {token: written for written, token in about["tokens"].items()}
@@ -195,7 +195,9 @@ class _Cutter:
         with self._lock:
             if self._running is None:
                 self.start()
-            return self._answer(json.dumps(question).encode() + b"\n", cutting.SECONDS)
+            found = self._answer(json.dumps(question).encode() + b"\n", cutting.SECONDS)
+            self._starts_left = MOST_STARTS
+            return found
 
     def _answer(self, question: bytes, seconds: float) -> dict:
         running = self._running

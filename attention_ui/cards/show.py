@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import streamlit as st
 
+from attention_core.files.refused import ModelRefused
 from attention_core.kept import kept_by_key
 from attention_core.trace import Step
 
@@ -150,7 +151,16 @@ def _lists_of(one: Any, layout: Layout, carries: Control, now: Any) -> Lists | N
     return None if one.lists == TOO_MUCH else one.lists
 
 
-def draw_picture(
+def draw_picture(name: str, *given: Any) -> None:
+    """What `_drawn` draws, or what stops it: the file that a number stands in has changed."""
+    try:
+        _drawn(name, *given)
+    except ModelRefused as error:
+        st.text(f"This cannot be taken apart: {error}.")
+        st.button("Look again", key=f"look_again_{name}")
+
+
+def _drawn(
     name: str,
     layout: Layout,
     carries: Control | None,

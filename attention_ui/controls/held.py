@@ -330,8 +330,10 @@ def _try(texts: dict[str, str]) -> str | None:
         held = {**state[HELD], **state[ASKED], **texts}
     was_wrong = understood(state[HELD], controls)[1]
     now, wrong = understood(held, controls)
+    moved = now.changed(before) if "example" not in texts else set()
+    undone = {n for each in controls if each.name in moved for n in each.undoes} - texts.keys()
     for name, why in wrong.items():
-        if name in texts or not (isinstance(why, Beyond) or name in was_wrong):
+        if name in texts or not (isinstance(why, Beyond) or name in {*was_wrong, *undone}):
             control = _control(name)
             return f"{control.label or name}: {why}."
     along = {each.name for each in controls if each.fits} if "example" not in texts else set()
@@ -339,12 +341,9 @@ def _try(texts: dict[str, str]) -> str | None:
         if now[name] != before[name]:
             return f"the link that you opened fixes “{_control(name).label}”."
     notices = []
-    for each in controls:
-        if each.undoes and now[each.name] != before[each.name] and "example" not in texts:
-            gone = [n for n in each.undoes if n in held and n not in texts]
-            held = {n: text for n, text in held.items() if n not in gone}
-            if any(n.endswith("edits") for n in gone):
-                notices = ["The table has changed, so the numbers you typed into it were removed."]
+    if any(name.endswith("edits") for name in undone & held.keys()):
+        notices = ["The table has changed, so the numbers you typed into it were removed."]
+    held = {name: text for name, text in held.items() if name not in undone}
     asked = {name: text for name, (text, _) in fitted(held, controls).items()}
     held = written(held, controls)
     length = len(urlencode(held))

@@ -1,7 +1,8 @@
 """Work that may take seconds: started by a button, done a slice at a time, and stopped by another.
 
 A click inside a fragment waits until the fragment has run. So a run does a slice of the work,
-draws what it has, and asks for the next run; a click on Stop comes between two slices.
+draws what it has, and asks for the next run; a click on Stop comes between two slices. Within a
+slice, other visitors' runs come between two pieces of the work.
 """
 
 import time
@@ -14,6 +15,7 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from ..controls import parts
+from ..streamlit_workarounds.turns import gives_turn_back
 
 SLICE = 0.3
 """Seconds of work between two pictures of it: as long as a click on Stop may have to wait."""
@@ -45,10 +47,15 @@ class Run:
     def advance(self, seconds: float | None = None) -> None:
         """Do the work, or as much of it as these seconds allow."""
         began = time.monotonic()
-        for share, found in self.steps or ():
-            self.share, self.found = share, found
-            if seconds is not None and time.monotonic() - began > seconds:
-                break
+        try:
+            for share, found in self.steps or ():
+                self.share, self.found = share, found
+                if seconds is not None and time.monotonic() - began > seconds:
+                    break
+                gives_turn_back()
+        except Exception:
+            self.steps = None  # they have ended: whoever asks again begins anew
+            raise
         if self.share >= 1:
             self.steps = None
 

@@ -1,4 +1,5 @@
-"""Which models there are to look into, and opening one for all visitors.
+"""Which models there are to look into, opening one for all visitors, and what is said where a model
+cannot be read, or can no longer be.
 
 A visitor names one of these, never a path: paths are given where the server is started.
 """
@@ -11,16 +12,20 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from functools import cache
+from contextlib import contextmanager
+from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from threading import Lock
 
 import streamlit as st
 
+from attention_core.files.reading import reading
 from attention_core.real_model.model import Model, open_model
 from attention_core.real_model.refused import ModelRefused
+from attention_core.real_model.run import check_ids
 from attention_core.real_model.tiny import TINY as TINY_FOLDER
-from attention_core.real_model.tokenizer import Encoded
+from attention_core.real_model.tokenizer import Encoded, Tokenizer
 from attention_core.text.tokenizers import visible
 
 from ..words import listed
@@ -34,7 +39,15 @@ MOST_NAMED = 7
 """So many words that a model does not know are named."""
 SHARE_KEPT = 1 / 8
 """Who started the app alone has all layers of a model kept that take no more of the memory."""
-_OPENING, _REFUSED = Lock(), dict[Path | None, str]()
+DRAWN = 64
+"""So many tokens of a longer text are drawn where each number can be pointed at."""
+MOST_TOKENS, MOST_ALONE = DRAWN, 256
+"""A text has at most so many tokens; where the app is there for one person alone, so many."""
+MOST_LAYERS, MOST_HEADS = 800, 300
+"""Of more layers, or heads in a layer, each would have no pixel in the picture of all heads."""
+MOST_TRIED = 4_096
+"""So many tokens of a vocabulary are tried until one can be read as a text."""
+_OPENING, _MODELS, _REFUSED = Lock(), dict[Path, Model](), dict[Path, str]()
 
 
 def paths() -> dict[str, Path]:
@@ -44,7 +57,7 @@ def paths() -> dict[str, Path]:
     if own == TINY:
         return {TINY: TINY_FOLDER}
     if own:
-        found[OWN] = Path(own).expanduser().resolve()
+        found[OWN] = Path(os.path.abspath(os.path.expanduser(own)))
     if path := _installed():
         found[SMOL] = path
     return {**found, TINY: TINY_FOLDER}
@@ -62,21 +75,110 @@ def _installed() -> Path | None:
 def choices() -> dict[str, str]:
     """The models by name, and what they are called on the page."""
     called = {TINY: "our tiny language", SMOL: "SmolLM2, 135 million"}
-    return {name: called.get(name, path.name) for name, path in paths().items()}
+    return {name: called.get(name, path.name or str(path)) for name, path in paths().items()}
 
 
 def opened(name: str) -> Model:
     """A model, opened once for everybody. Raises ModelRefused, in words."""
+    path = paths().get(name) or TINY_FOLDER
     with _OPENING:  # else two who come at once would both read its front
-        return _opened(paths().get(name) or TINY_FOLDER)
+        if path not in _MODELS:
+            _MODELS[path] = _opened(path)
+        return _MODELS[path]
 
 
-@cache
+def open_again(name: str) -> None:
+    """From a callback: open a model anew that has changed, or that could not be opened."""
+    if path := paths().get(name):
+        with _OPENING:
+            try:
+                made = _opened(path)
+            except ModelRefused as error:
+                _REFUSED[path] = f"{error}"
+                return
+            if before := _MODELS.get(path):
+                before.let_go()
+            _MODELS[path] = made
+            _REFUSED.pop(path, None)
+
+
 def _opened(path: Path) -> Model:
-    model = open_model(path)
+    with reading():
+        model = open_model(path)
+        n_layers, n_heads = model.settings.n_layers, model.settings.n_heads
+        if n_layers > MOST_LAYERS or n_heads > MOST_HEADS:
+            raise ModelRefused(
+                f"it has {n_layers:,} layers of {n_heads:,} heads, and at most {MOST_LAYERS} of "
+                f"{MOST_HEADS} can be drawn"
+            )
+        a_text(model)
     if is_alone() and model.bytes_of_layers <= _memory() * SHARE_KEPT:
         model.kept_bytes = model.bytes_of_layers
     return model
+
+
+@contextmanager
+def readable(name: str, where: str) -> Iterator[None]:
+    """Around what shows a model, at a place of a page: what goes wrong with it, and that its files
+    have changed, is said in the place of the rest, with a button that opens it again.
+    """
+    try:
+        with reading(opened(name).as_opened):
+            yield
+    except ModelRefused as error:
+        say_why(name, f"{choices()[name]} cannot be read: {error}.", where)
+
+
+def say_why(name: str, words: str, where: str) -> None:
+    """Why a model cannot be opened or read, and the button."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(":orange[:material/warning:]", width="content")
+        st.text(words, width="content")
+        again = {"key": f"open_again_{where}", "on_click": open_again, "args": (name,)}
+        if st.button("Open it again", **again):
+            st.rerun()  # all of the page, where a part of it runs alone
+
+
+# --- what it can read ----------------------------------------------------------------------------
+
+
+def most_tokens() -> int:
+    """How many tokens a text may have here."""
+    return MOST_ALONE if is_alone() else MOST_TOKENS
+
+
+@lru_cache(maxsize=64)
+def encoded(tokenizer: Tokenizer, text: str) -> Encoded:
+    """A text in a model's tokens. Raises ValueError, in words, where it cannot be cut."""
+    return tokenizer.encode(text)
+
+
+def cannot_read(model: Model, text: str) -> str | None:
+    """What stops a text from being read by a model, in words; None for nothing."""
+    longest, most = model.settings.longest, most_tokens()
+    most = most if longest is None else min(longest, most)
+    try:
+        ids = encoded(model.tokenizer, text).ids
+        if len(ids) > most:
+            return f"this text has {len(ids):,} tokens; at most {most} fit. Shorten it"
+        check_ids(model.settings, ids)
+    except ValueError as error:
+        return f"{error}"
+    return None
+
+
+@lru_cache(maxsize=8)
+def a_text(model: Model) -> str:
+    """A token of a model's vocabulary that it can read as a text, the last first. Raises
+    ModelRefused, in words, where it can read none.
+    """
+    why = "it has no tokens"
+    tokens = range(model.tokenizer.highest_id, -1, -1)
+    for token in islice(filter(model.tokenizer.__contains__, tokens), MOST_TRIED):
+        text = model.tokenizer.piece(token).strip()
+        if text and not (why := cannot_read(model, text)):
+            return text
+    raise ModelRefused(f"no text was found that it can read: {why}")
 
 
 def _memory() -> int:
@@ -90,11 +192,13 @@ def _memory() -> int:
 def why_refused(name: str) -> str:
     """Why a model cannot be opened, in words; "" where it can. Each is tried once."""
     path = paths().get(name)
-    if path is not None and path not in _REFUSED:
+    if path is None:
+        return ""
+    if path not in _REFUSED:
         try:
             opened(name)
         except ModelRefused as error:
-            _REFUSED[path] = str(error)
+            _REFUSED[path] = f"{error}"
     return _REFUSED.get(path, "")
 
 

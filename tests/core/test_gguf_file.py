@@ -195,13 +195,23 @@ def test_a_file_with_any_byte_changed_is_read_or_refused(made):
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="counts memory in other units there")
-def test_metadata_of_gigabytes_takes_no_memory(made):
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (("<IQ", 8, 6 * 2**30), "more than 67,108,864 bytes before its tensors"),
+        (("<IQ", 8, 60 * 2**20), "bytes of memory"),
+        (("<IIQ", 9, 1, 60 * 2**20), "bytes of memory"),
+        (("<IIQ", 9, 7, 60 * 2**20), "bytes of memory"),
+        (("<IIQ", 9, 8, 7 * 2**20), "bytes of memory"),
+    ],
+)
+def test_metadata_that_would_take_gigabytes_takes_little_memory(made, content, words):
     """A file that is as large as it says, without a byte of it on the disk."""
-    path = made(field("<IQ", 8, 6 * 2**30))
+    path = made(field(*content))
     with path.open("r+b") as file:
         file.truncate(8 * 2**30)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with pytest.raises(ModelRefused, match="more than 67,108,864 bytes before its tensors"):
+    with pytest.raises(ModelRefused, match=words):
         GgufFile(path)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 32 * 2**10  # KiB
 

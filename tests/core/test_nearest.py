@@ -27,3 +27,13 @@ def test_the_nearest_are_those_of_the_largest_cosines(model, slice_, monkeypatch
     alone = nearest(model, added_up(model, [(1, 17)]), 1)
     assert alone[0].token == 17
     assert alone[0].cosine == pytest.approx(1)
+
+
+def test_a_vector_that_is_no_number_is_near_to_nothing(model, monkeypatch):
+    table = model.matrix("token_table").clone()
+    table[3] = torch.nan
+    monkeypatch.setattr(model, "matrix", lambda _, rows: table[list(rows)])
+    assert {each.token for each in nearest(model, table[17], len(table))} == {
+        token for token in range(len(table)) if token != 3
+    }
+    assert nearest(model, table[3], 5) == []

@@ -10,9 +10,10 @@ from safetensors.torch import load_file, save_file
 pytest.importorskip("tokenizers", reason="real models need requirements-model.txt")
 
 from attention_core import program
+from attention_core.real_model.by_config import Described
 from attention_core.real_model.ends_trace import embeddings_trace, logits_trace
 from attention_core.real_model.layer_trace import layer_trace
-from attention_core.real_model.model import open_model
+from attention_core.real_model.model import Model, open_model
 from attention_core.real_model.run import logits, run
 from gguf_files import written
 from model_folders import FAMILIES, in_gguf, make
@@ -41,18 +42,18 @@ ALL_NAMES = ["llama biases", "qwen3 biases", "gemma3", "gpt2", "gpt2 untied", "b
 @pytest.mark.parametrize("name", ALL_NAMES)
 def test_every_tensor_of_a_file_is_read_or_known_to_change_nothing(tmp_path, name):
     make(tmp_path, name)
-    names = open_model(tmp_path).names
-    for tensor in open_model(tmp_path).source.tensor_names():
-        model = open_model(tmp_path)
-        read = model.source.matrix
-        model.source.matrix = lambda each, rows=None, to=tensor, read=read: (
-            read(each, rows) * float("nan" if each == to else 1)
-        )
-        found = run(model, IDS)
+    model = open_model(tmp_path)
+    read, spoilt = model.source.matrix, None
+    model.source.matrix = lambda name, rows=None: (
+        read(name, rows) * (float("nan") if name == spoilt else 1)
+    )
+    for spoilt in model.source.tensor_names():
+        described = Described(model.family, model.settings, model.names)
+        found = run(Model("of which nothing is kept", model.source, described, None, None), IDS)
         said = logits(found) if model.settings.predicts else found.final
-        bare = tensor.removeprefix(names.beginning)
-        unread = any(re.fullmatch(each, bare) for each in names.ignored)
-        assert said.isnan().any() != unread, tensor
+        bare = spoilt.removeprefix(model.names.beginning)
+        unread = any(re.fullmatch(each, bare) for each in model.names.ignored)
+        assert said.isnan().any() != unread, spoilt
 
 
 def own_table(tensors):
@@ -232,6 +233,28 @@ def test_a_family_in_a_gguf_file_computes_what_transformers_computes(tmp_path, n
     trace = layer_trace(model, found.before[1], 1)
     torch.testing.assert_close(trace["output"].value, found.before[2], atol=1e-4, rtol=1e-4)
     held(trace, 1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "factor"),
+    [
+        ({}, 4.0),
+        ({"type": ...}, 4.0),
+        ({"type": "none"}, 1.0),
+        ({"factor": ...}, 1.0),
+        ({"type": ..., "factor": ..., "older": 2.0}, 2.0),
+        ({"older": 2.0}, 4.0),
+    ],
+)
+def test_angles_of_a_gguf_file_are_slowed_as_llama_cpp_has_it(tmp_path, changes, factor):
+    """By the first of two words for how much, unless it is said that they are not."""
+    fields, tensors = in_gguf("llama linear", make(tmp_path, "llama linear"))
+    words = {"type": "scaling.type", "factor": "scaling.factor", "older": "scale_linear"}
+    fields |= {f"llama.rope.{words[name]}": each for name, each in changes.items()}
+    file = tmp_path / "model.gguf"
+    file.write_bytes(written({n: each for n, each in fields.items() if each is not ...}, tensors))
+    rates = open_model(file).settings.rates[0]
+    assert rates == tuple(500.0 ** (-pair / 7) / factor for pair in range(7))
 
 
 @pytest.mark.parametrize("name", FAMILIES)

@@ -169,6 +169,7 @@ SPOILED = [
     *((holds("config.json", each.encode("latin-1")), "config.json in some") for each in NO_CONFIG),
     (holds("config.json", DEEP), "config.json in some model cannot be read: it is nested too"),
     (holds("tokenizer.json", DEEP), "tokenizer.json in some model cannot be read: it is nested"),
+    (holds(INDEX, {"metadata": [[]] * 600_000}), "1,200,001 values"),
     (long("config.json"), "bytes"),
     (long("tokenizer.json"), "bytes"),
     *(

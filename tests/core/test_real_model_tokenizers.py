@@ -6,12 +6,13 @@ import json
 import random
 import time
 from itertools import product
+from types import SimpleNamespace
 
 import pytest
 
 from attention_core.files.refused import ModelRefused
-from attention_core.real_model import cutting
-from attention_core.real_model.tokenizer import MOST_STARTS, from_json, in_their_text
+from attention_core.real_model import tokenizer
+from attention_core.real_model.tokenizer import from_json, in_their_text
 from attention_core.real_model.tokenizer_fields import from_fields
 
 tokenizers = pytest.importorskip("tokenizers", reason="real models need requirements-model.txt")
@@ -290,21 +291,19 @@ def test_a_small_file_that_would_cost_much_is_refused_in_words(name):
 
 
 def test_a_text_that_takes_too_long_is_refused_and_the_next_is_cut(monkeypatch):
-    ours = from_json(word_pieces())
-    monkeypatch.setattr(cutting, "PATIENCE", 0)
-    for _ in range(MOST_STARTS):
-        with pytest.raises(ValueError, match="was stopped"):
-            ours.encode("the cat")
-    monkeypatch.undo()
-    with pytest.raises(ValueError, match="was stopped"):  # it was tried often enough
-        ours.encode("the cat")
-    ours = from_json(word_pieces())
-    monkeypatch.setattr(cutting, "PATIENCE", 0)
-    with pytest.raises(ValueError, match="was stopped"):
-        ours.encode("the cat")
-    monkeypatch.undo()
+    def ended_at_once(_, kill):
+        return SimpleNamespace(start=kill, cancel=lambda: None)
+
+    ours, worn = from_json(word_pieces()), from_json(word_pieces())
+    with monkeypatch.context() as patched:
+        patched.setattr(tokenizer, "Timer", ended_at_once)
+        for each in (ours, *[worn] * (tokenizer.MOST_STARTS + 1)):
+            with pytest.raises(ValueError, match="was stopped"):
+                each.encode("the cat")
     assert ours.encode("the cat").ids == (1, 5, 3, 2)
-    assert ours.piece(3) == "cat", "no matter what cuts"
+    with pytest.raises(ValueError, match="was stopped"):  # it was tried often enough
+        worn.encode("the cat")
+    assert worn.piece(3) == "cat", "no matter what cuts"
 
 
 def test_what_cuts_ends_with_what_asks():

@@ -101,7 +101,7 @@ def test_all_layers_are_kept_for_one_alone_where_there_is_room(
     size = open_model(FOLDER).bytes_of_layers
     monkeypatch.setattr(models, "is_alone", lambda: alone)
     monkeypatch.setattr(models, "_memory", lambda: memory * size)
-    opened = models._opened.__wrapped__(FOLDER)
+    opened = models._opened(FOLDER)
     assert (opened.kept_bytes == size) == all_kept
 
 
@@ -261,7 +261,6 @@ def test_a_model_that_reads_both_ways_has_a_page_too(monkeypatch, tmp_path):
 def page_of(tmp_path, monkeypatch, prompt, tokenizer, spoil=None):
     """The page of a random Llama of 53 tokens, with a tokenizer, and with spoiled weights."""
     tmp_path = tmp_path / f"text {prompt}"  # opened models are kept by their path
-    lesson._encoded.cache_clear()
     make(tmp_path, "llama tied")
     (tmp_path / "tokenizer.json").write_text(json.dumps(tokenizer))
     if spoil:
@@ -511,7 +510,7 @@ def long_model(tmp_path, monkeypatch):
     LlamaForCausalLM(config).save_pretrained(tmp_path)
     (tmp_path / "tokenizer.json").write_bytes((FOLDER / "tokenizer.json").read_bytes())
     monkeypatch.setenv(models.MODEL, str(tmp_path))
-    monkeypatch.setattr(lesson, "is_alone", lambda: True)
+    monkeypatch.setattr(models, "is_alone", lambda: True)
     return open_model(tmp_path)
 
 
@@ -545,7 +544,7 @@ def test_of_a_long_text_64_tokens_are_drawn_and_all_are_counted(link, drawn, loo
 
 @pytest.mark.usefixtures("long_model")
 def test_a_host_of_many_takes_no_long_text(monkeypatch):
-    monkeypatch.setattr(lesson, "is_alone", lambda: False)
+    monkeypatch.setattr(models, "is_alone", lambda: False)
     assert "109 tokens; at most 64 fit" in texts(stands(visit(PAGE, model="own", prompt=LONG)))
 
 

@@ -36,7 +36,7 @@ def next_tokens(found: Seen, without: Seen | None) -> Chart:
     left = (without or found).chances
     best = found.chances.topk(min(MOST, len(left))).indices.tolist()
     if without is not None:
-        new = [each for each in left.topk(3).indices.tolist() if each not in best]
+        new = [each for each in left.topk(min(3, len(left))).indices.tolist() if each not in best]
         best = [*best[: MOST - len(new)], *new]
     rows = []
     for place, token in enumerate(best):

@@ -5,7 +5,7 @@ import streamlit as st
 from ...cards.card import note
 from ...controls import held
 from ...frame.long_run import go_on, long_run
-from ...frame.models import OWN, SMOL, choices, install, is_alone, why_refused
+from ...frame.models import OWN, SMOL, choices, install, is_alone, say_why, why_refused
 
 
 def way_to_a_model() -> None:
@@ -13,9 +13,7 @@ def way_to_a_model() -> None:
     there = choices()
     for name, called in there.items():
         if why := why_refused(name):
-            with st.container(horizontal=True):
-                st.markdown(":orange[:material/warning:]", width="content")
-                st.text(f"{called} cannot be opened: {why}.")
+            say_why(name, f"{called} cannot be opened: {why}.", f"refused_{name}")
     if SMOL in there or OWN in there or held.values().paper:
         return
     if not is_alone():

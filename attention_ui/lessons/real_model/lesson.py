@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -19,16 +19,23 @@ from attention_core.trace import Step, Trace
 from ...controls.control import Control, Values
 from ...controls.fields import Choice, Whole
 from ...controls.shared import EXAMPLE
-from ...frame.models import SMOL, TINY, choices, first, is_alone, opened, why_refused
+from ...frame.models import (
+    DRAWN,
+    SMOL,
+    TINY,
+    a_text,
+    cannot_read,
+    choices,
+    encoded,
+    first,
+    opened,
+    why_refused,
+)
 from ...picture.matrix import Matrix
 from .own_fields import Name, Next, Parts, Prompt, changes_of
 from .running import About, kept
 from .seen import Seen
 
-DRAWN = 64
-"""So many tokens of a longer text are drawn where each number can be pointed at."""
-MOST_TOKENS, MOST_ALONE = DRAWN, 256
-"""A text has at most so many tokens; where the app is there for one person alone, so many."""
 MOST_COMPONENTS = 16
 """So many of a query's and a key's numbers are drawn: of 64, each would be a sliver."""
 STARTS = {
@@ -46,11 +53,6 @@ LAST, STRONGEST, WITH_IT = "last", "strongest", "with"
 MEASURE_NAMES = Choice({name: measure.name for name, measure in MEASURES.items()})
 
 
-def most_tokens() -> int:
-    """How many tokens a text may have here."""
-    return MOST_ALONE if is_alone() else MOST_TOKENS
-
-
 def _opens(name: str, _: Values) -> str | None:
     """Why a model cannot be opened, in words."""
     return why_refused(name) or None
@@ -58,15 +60,7 @@ def _opens(name: str, _: Values) -> str | None:
 
 def _fits(text: str, values: Values) -> str | None:
     """What stops a text from being read by the model, in words."""
-    try:
-        found = _encoded(values.model, text)
-    except ValueError as error:
-        return f"{error}"
-    longest = opened(values.model).settings.longest
-    most = most_tokens() if longest is None else min(longest, most_tokens())
-    if len(found.ids) > most:
-        return f"this text has {len(found.ids):,} tokens; at most {most} fit. Shorten it"
-    return None
+    return cannot_read(model_of(values), text)
 
 
 def _start(texts: Mapping[str, str]) -> Callable[[Values], str]:
@@ -77,10 +71,8 @@ def _start(texts: Mapping[str, str]) -> Callable[[Values], str]:
     def found(values: Values) -> str:
         if values.model in texts:
             return texts[values.model]
-        tokenizer = model_of(values).tokenizer
-        its_own = (tokenizer.piece(token).strip() for token in range(tokenizer.highest_id, 0, -1))
-        known = (text for text in (*texts.values(), *its_own) if text and not _fits(text, values))
-        return next(known, "")
+        ours = (text for text in texts.values() if not _fits(text, values))
+        return next(ours, None) or a_text(model_of(values))
 
     return found
 
@@ -233,11 +225,6 @@ CONTROLS = (
 )
 
 
-@lru_cache(maxsize=64)
-def _encoded(model: str, text: str) -> Encoded:
-    return opened(model).tokenizer.encode(text)
-
-
 def model_of(values: Values) -> Model:
     """The model that is looked into."""
     return opened(values.model)
@@ -245,22 +232,23 @@ def model_of(values: Values) -> Model:
 
 def encoded_of(values: Values) -> Encoded:
     """The text in the model's own tokens."""
-    return _encoded(values.model, values.prompt)
+    return encoded(model_of(values).tokenizer, values.prompt)
 
 
 def whole(values: Values) -> About:
     """The run of the whole model."""
-    return values.model, encoded_of(values).ids, ""
+    return model_of(values), encoded_of(values).ids, ""
 
 
 def changed(values: Values) -> About:
     """The run of what is left of it."""
-    return values.model, encoded_of(values).ids, values.model_off
+    return model_of(values), encoded_of(values).ids, values.model_off
 
 
 def other(values: Values) -> About:
     """The run of the other text, which is patched in."""
-    return values.model, _encoded(values.model, values.other_prompt).ids, ""
+    model = model_of(values)
+    return model, encoded(model.tokenizer, values.other_prompt).ids, ""
 
 
 def measure_of(values: Values) -> Measure:
@@ -330,9 +318,9 @@ def asked_of(values: Values, found: Seen) -> tuple[int, int | None]:
     return asked, None if against == asked else against
 
 
-def rival_of(values: Values, found: Seen) -> int:
+def rival_of(values: Values, found: Seen) -> int | None:
     """What the token that is asked is set beside: the one that it is compared with, or the other of
-    the two that the text is about, or the likeliest of all others.
+    the two that the text is about, or the likeliest of all others; None where there are none.
     """
     asked, against = asked_of(values, found)
     if against is not None:
@@ -340,8 +328,9 @@ def rival_of(values: Values, found: Seen) -> int:
     next_id = found.run.model.tokenizer.next_id
     pair = [next_id(word) for word in PAIRS.get(values.model, ())]
     is_ours = values.prompt == STARTS.get(values.model) and asked in pair
-    others = (pair if is_ours else []) + found.chances.topk(2).indices.tolist()
-    return next(each for each in others if each is not None and each != asked)
+    likeliest = found.chances.topk(min(2, len(found.chances))).indices.tolist()
+    others = (pair if is_ours else []) + likeliest
+    return next((each for each in others if each is not None and each != asked), None)
 
 
 def trace_of(values: Values) -> Trace:

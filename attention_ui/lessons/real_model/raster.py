@@ -173,7 +173,7 @@ def _looks(heads: Heads) -> list[dict]:
     for each head and token would be 69,000 of 270 heads and 256 tokens.
     """
     weights = heads.weights[:, :, heads.query].reshape(-1, len(heads.tokens))
-    thousandths = np.rint(1000 * weights).astype(int).T.tolist()
+    thousandths = np.rint(1000 * np.nan_to_num(weights)).astype(int).T.tolist()
     first = heads.chosen[0] * heads.weights.shape[1] + heads.chosen[1]
     return [
         {"kind": "token", "c": at, "text": token, "n": first, "looks": "|".join(map(str, each))}

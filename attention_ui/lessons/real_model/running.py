@@ -3,32 +3,35 @@ kept.
 """
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import wraps
 from threading import Lock
-from typing import TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
+from attention_core.real_model.model import Model
 from attention_core.real_model.run import layer_by_layer
 
-from ...frame.models import opened
+from ...controls.control import Values
+from ...frame.models import opened, readable
 from .own_fields import changes_of
 from .seen import Seen
 
 KEPT_BYTES = 240 * 2**20
 """So much of runs is kept: with 64 tokens one of SmolLM2 takes 26 MB, with 256 some 150."""
 
-Step = TypeVar("Step")
-About = tuple[str, tuple[int, ...], str]
-"""The name of a model, the tokens, and what is switched off in it, as `Parts` has it."""
+Step, Others = TypeVar("Step"), ParamSpec("Others")
+About = tuple[Model, tuple[int, ...], str]
+"""A model, the tokens, and what is switched off in it, as `Parts` has it."""
 _TURN, _kept = Lock(), OrderedDict[About, Seen]()
 
 
 def passes(about: About) -> Iterator[tuple[float, Seen | None]]:
     """A sentence's way through a model: after each layer how far it is, and at last the run."""
-    name, ids, off = about
+    model, ids, off = about
     if found := kept(about):
         yield 1.0, found
         return
-    layers = layer_by_layer(opened(name), ids, changes_of(off))
+    layers = layer_by_layer(model, ids, changes_of(off))
     while True:
         with _TURN:  # between two layers it is another visitor's turn
             share, run = next(layers)
@@ -39,6 +42,20 @@ def passes(about: About) -> Iterator[tuple[float, Seen | None]]:
         _keep(about, seen)
         yield 1.0, seen
         return
+
+
+def in_words(
+    draw: Callable[Concatenate[Values, Others], None],
+) -> Callable[Concatenate[Values, Others], None]:
+    """A part of the page that may run alone, in which what goes wrong with the model is said."""
+
+    @wraps(draw)
+    def said(values: Values, *others: Others.args, **named: Others.kwargs) -> None:
+        with readable(values.model, draw.__name__):
+            opened(values.model).check_unchanged()
+            draw(values, *others, **named)
+
+    return said
 
 
 def in_turns(steps: Iterator[Step]) -> Iterator[Step]:

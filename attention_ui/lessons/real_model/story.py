@@ -22,6 +22,7 @@ from ...picture.matrix import Matrix
 from ...picture.sentence import sentence
 from ...words import listed, number, percent
 from .lesson import PAIRS, STARTS, asked_of, encoded_of, whole
+from .running import in_words
 from .seen import Seen
 from .sweeping import without_each
 from .words import said_piece, signed
@@ -204,6 +205,7 @@ def _arcs(values: Values, found: Seen, head: Part, name: str) -> None:
 
 
 @st.fragment
+@in_words
 def _of_the_rest(
     values: Values,
     found: Seen,

@@ -24,7 +24,7 @@ from ...words import percent
 from .heads import choose_head
 from .lesson import SURVEY_ACROSS, SURVEY_UP
 from .plane import plane
-from .running import in_turns
+from .running import in_turns, in_words
 from .seen import Seen
 
 KEY = "fills_survey"
@@ -50,6 +50,7 @@ sentences that it is of.
 
 
 @st.fragment
+@in_words
 def surveyed(values: Values, found: Seen, chosen: tuple[int, int]) -> None:
     """The survey of a model, or the way to it: progress, a plane of heads, and the chosen head."""
     model = found.run.model
@@ -66,7 +67,7 @@ def surveyed(values: Values, found: Seen, chosen: tuple[int, int]) -> None:
     )
     going = long_run(
         "survey_of_model",
-        values.model,
+        model,
         lambda: _slices(model, sentences, is_kept=not is_tiny),
         quick=is_tiny or _known(model, sentences) is not None,
         cost=f"{len(sentences)} sentences through {model.settings.n_layers} layers each",

@@ -24,7 +24,7 @@ from ...frame.models import TINY
 from . import words
 from .charts import by_layers
 from .lesson import DRAWN, OTHER_PROMPT, asked_of, encoded_of, other, whole
-from .running import in_turns, passes
+from .running import in_turns, in_words, passes
 from .seen import Seen
 
 
@@ -58,6 +58,7 @@ def _change_in(values: Values, found: Seen, name: Hashable, streams: Tensor) -> 
 
 
 @st.fragment
+@in_words
 def each_head_off(values: Values, found: Seen) -> None:
     """Every head switched off, one at a time."""
     st.markdown(
@@ -88,6 +89,7 @@ def each_head_off(values: Values, found: Seen) -> None:
 
 
 @st.fragment
+@in_words
 def patched(values: Values, found: Seen) -> None:
     """Each place of the stream taken from another text."""
     st.markdown(
@@ -121,6 +123,9 @@ def patched(values: Values, found: Seen) -> None:
     )
     if isinstance(going.found, Tensor):
         changes = _change_in(values, found, other(values), going.found)
+        if not changes.isfinite().all():
+            st.markdown("From the other text come vectors of nan or infinite numbers.")
+            return go_on(going)
         cells = {
             (layer, token): (f"“{visible(here[token])}” before layer {layer}", change)
             for layer, row in enumerate(changes.tolist())

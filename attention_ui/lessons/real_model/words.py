@@ -232,6 +232,8 @@ def of_two_questions(values: Values, found: Seen) -> str:
     """
     asked, _ = asked_of(values, found)
     rival = rival_of(values, found)
+    if rival is None:
+        return "It knows one token alone, so there is none to set it apart from."
     yes, no = (said(found.run.model, each) for each in (asked, rival))
     alone, other = found.brought(asked, None), found.brought(rival, None)
     apart = found.brought(asked, rival)
@@ -314,6 +316,8 @@ def where_it_turns(values: Values, found: Seen, changes: Tensor) -> str:
     token = int(strongest.argmax())
     pieces = encoded_of(values).pieces
     layers = (changes[:, token].abs() > 0.5 * strongest[token]).nonzero().flatten().tolist()
+    if not layers:
+        return "No vector of the other text changes that: give a text that says something else."
     most = float(changes[:, token][changes[:, token].abs().argmax()])
     first, last = layers[0], layers[-1]
     where = f"layer {first}" if first == last else f"layers {first} to {last}"

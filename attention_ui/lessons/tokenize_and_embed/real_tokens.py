@@ -12,7 +12,7 @@ from ...controls.control import Control, Values
 from ...controls.fields import AsItIs
 from ...controls.widget import control
 from ...frame.ends import row
-from ...frame.models import TINY, choices, first, not_known, opened, said
+from ...frame.models import TINY, choices, first, not_known, opened, readable, said
 from ...words import listed, number
 
 MOST_WORDS, LONGEST, SHOWN = 6, 120, 8
@@ -49,7 +49,8 @@ def in_a_real_model(values: Values) -> None:
     words = "**In a real model**: its tokens of your text, and words that lie near each other"
     with row(words, "real", ":material/neurology:") as is_open:
         if is_open:
-            _tokens_and_vectors(values)
+            with readable(first(), "tokens"):
+                _tokens_and_vectors(values)
 
 
 def _tokens_and_vectors(values: Values) -> None:

@@ -1,37 +1,26 @@
-"""Two servers behind nginx with the configuration in docs/: one dies under an open page."""
+"""Two processes behind nginx by one command: one dies under an open page, both start anew."""
 
 import http.client
 import os
+import re
 import shutil
+import signal
 import subprocess
 import time
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
 from browser_tools import no_exception, open_page, open_row, settled, soon
 from conftest import IN_CI
-from serving import ROOT, free_port, start_server
+from serving import AppServer
 
 NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
 LONG = 120
 """Seconds: the second server has not been visited, and loads everything on a busy machine."""
 CONNECTIONS = 30
 """At once from one address, in this test: more than a browser opens for a page."""
-AROUND = """
-daemon off;
-pid {folder}/nginx.pid;
-error_log {folder}/nginx.txt;
-events {{}}
-http {{
-    client_body_temp_path {folder}/body;
-    proxy_temp_path {folder}/proxy;
-    fastcgi_temp_path {folder}/fastcgi;
-    scgi_temp_path {folder}/scgi;
-    uwsgi_temp_path {folder}/uwsgi;
-    include {folder}/two-servers.conf;
-}}
-"""
 
 
 def ask(port, cookie="", path="/_stcore/health"):
@@ -45,10 +34,10 @@ def ask(port, cookie="", path="/_stcore/health"):
     return answer.status, "".join(named)
 
 
-def answered(port, path):
+def answered(port, path, **headers):
     """The status of a request, and its headers."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
-    connection.request("GET", path)
+    connection.request("GET", path, headers=headers)
     answer = connection.getresponse()
     connection.close()
     return answer.status, answer.headers
@@ -66,64 +55,41 @@ def websocket(port, host):
     return connection
 
 
-def wait_for_port(port, process, log):
-    for _ in range(200):
-        try:
-            return ask(port)
-        except OSError:
-            assert process.poll() is None, log.read_text(encoding="utf-8")
-            time.sleep(0.05)
-    raise AssertionError("nginx did not answer")
+def pids(server):
+    """The app's processes, in the order of their names."""
+    ps = ["ps", "-ww", "-o", "pid=,args=", "--ppid", str(server.process.pid)]
+    lines = subprocess.run(ps, capture_output=True, text=True, check=True).stdout.splitlines()
+    told = {int(line.split()[0]): line for line in lines}
+    (config,) = re.findall(r" -c (\S+)", " ".join(told.values()))
+    names = dict(re.findall(r'"~:(\d+)\$" (\d+);', Path(config).read_text()))
+    ports = {each: re.findall(r"server\.port=(\d+)", line) for each, line in told.items()}
+    return {names[port[0]]: each for each, port in ports.items() if port}
 
 
 @pytest.fixture
-def behind_nginx(tmp_path):
-    """The port of nginx, the servers behind it by their name, and a way to start one."""
+def served(tmp_path):
+    """The command, at its port."""
     if NGINX is None:
         reason = "there is no nginx here (apt install nginx-light)"
         if IN_CI:
             pytest.fail(f"{reason}; with CI set, its tests must run", pytrace=False)
         pytest.skip(reason)
-    port, ports = free_port(), {"one": free_port(), "two": free_port()}
-    config = (ROOT / "docs" / "two-servers.conf").read_text(encoding="utf-8")
-    for ours, its in (("8501", ports["one"]), ("8502", ports["two"])):
-        assert f"127.0.0.1:{ours}" in config
-        config = config.replace(f":{ours}", f":{its}")
-    assert "listen 80;" in config
-    config = config.replace("listen 80;", f"listen 127.0.0.1:{port};")
-    assert "limit_conn of_one_address 400;" in config
-    config = config.replace("of_one_address 400;", f"of_one_address {CONNECTIONS};")
-    assert "/var/log/nginx/attention.log" in config
-    config = config.replace("/var/log/nginx/attention.log", f"{tmp_path}/access.txt")
-    (tmp_path / "two-servers.conf").write_text(config, encoding="utf-8")
-    (tmp_path / "nginx.conf").write_text(AROUND.format(folder=tmp_path), encoding="utf-8")
-    servers = {}
-
-    def start(name):
-        servers[name] = start_server(tmp_path / f"{name}.txt", port=ports[name])
-
-    log = tmp_path / "nginx.txt"
-    nginx = subprocess.Popen(
-        [NGINX, "-p", tmp_path, "-e", log, "-c", tmp_path / "nginx.conf"], stderr=subprocess.STDOUT
-    )
+    command = ["-m", "attention_explorer", "serve", "--processes", "2", "--address", "127.0.0.1"]
+    bound = f"--from-one-address={CONNECTIONS}"
+    server = AppServer(tmp_path / "out.txt", start=(*command, "--port={port}", bound))
     try:
-        for name in ports:
-            start(name)
-        wait_for_port(port, nginx, log)
-        yield port, servers, start
+        server.wait_until_healthy(LONG)
+        yield server
     finally:
-        nginx.terminate()
-        nginx.wait(timeout=10)
-        for server in servers.values():
-            server.stop()
+        server.stop()
 
 
-def test_a_page_outlives_its_server(behind_nginx, new_page, tmp_path):
-    port, servers, start = behind_nginx
+def test_a_page_outlives_its_process(served, new_page):
+    port = int(served.url.rpartition(":")[2])
 
-    # A class behind one address is spread over both servers, and each pupil stays where it is.
+    # A class behind one address is spread over both, and each pupil stays where it is.
     given = Counter(ask(port)[1] for _ in range(40))
-    assert set(given) == {"attention=one", "attention=two"}
+    assert set(given) == {"attention=1", "attention=2"}
     for cookie in given:
         assert [ask(port, cookie) for _ in range(5)] == [(200, "")] * 5
     assert ask(port, "attention=none")[1] in given
@@ -140,21 +106,20 @@ def test_a_page_outlives_its_server(behind_nginx, new_page, tmp_path):
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Referrer-Policy"] == "same-origin"
     assert "X-Frame-Options" not in headers
+    assert "Secure" not in headers["Set-Cookie"]
+    over_https = {"X-Forwarded-Proto": "https"}  # as a proxy in front says
+    assert answered(port, "/", **over_https)[1]["Set-Cookie"].endswith("; Secure")
     assert answered(port, "/_stcore/metrics")[0] == 404
-    log = (tmp_path / "access.txt").read_text(encoding="utf-8")
-    assert "GET /causal_mask" in log
-    assert "secret" not in log
 
     page = new_page()
     shown = "section=mask&cell=mask.1.1&dropout=0.3"
     link = f"causal_mask?predict=off&sentence=A+cat+sat&tokenizer=text&{shown}"
     open_page(page, f"http://127.0.0.1:{port}", link)
     first = name_of_server(page)
-    (second,) = {"one", "two"} - {first}
+    (second,) = {"1", "2"} - {first}
 
-    died = servers[first]
-    died.process.kill()
-    died.process.wait()
+    before = pids(served)
+    os.kill(before[first], signal.SIGKILL)
     soon(page, lambda: name_of_server(page), second, seconds=LONG)
     page.wait_for_selector(
         "[data-testid=stApp][data-test-connection-state=CONNECTED]", timeout=LONG * 1000
@@ -166,13 +131,12 @@ def test_a_page_outlives_its_server(behind_nginx, new_page, tmp_path):
     assert page.locator(".st-key-cell_mask").count() == 1
 
     # When the first is back, the page stays with the second, which has its session and its files.
-    died.stop()
-    start(first)
-    # nginx asks a server that has failed again after `fail_timeout`, 10 seconds.
-    until = time.monotonic() + LONG
-    while ask(port, f"attention={first}") != (200, "") and time.monotonic() < until:
-        time.sleep(0.5)
-    assert ask(port, f"attention={first}") == (200, "")
+    soon(page, lambda: ask(port, f"attention={first}"), (200, ""), seconds=LONG)
+    said = f"Process {first} ended (-9): it is started again."
+    assert said in served.output()
+    assert "secret" not in served.output()
+    now = pids(served)
+    assert (now[first] != before[first], now[second]) == (True, before[second])
     page.locator(".st-key-moves_mask input").first.focus()
     page.keyboard.press("ArrowRight")
     settled(page)
@@ -183,6 +147,15 @@ def test_a_page_outlives_its_server(behind_nginx, new_page, tmp_path):
     assert download.value.suggested_filename == "causal_mask-a_cat_sat.py"
     assert "torch" in download.value.path().read_text(encoding="utf-8")
     assert name_of_server(page) == second
+
+    # A host starts them anew: there is always one that answers.
+    served.process.send_signal(signal.SIGHUP)
+    until, statuses = time.monotonic() + LONG, set()
+    while time.monotonic() < until and {*pids(served).values()} & {*now.values()}:
+        statuses.add(ask(port)[0])
+        time.sleep(0.1)
+    assert statuses == {200}
+    assert not {*pids(served).values()} & {*now.values()}
 
 
 def name_of_server(page):

@@ -1,0 +1,378 @@
+"""The page of a real model with files that people have: broken, odd, and changed while it is open.
+Each ends in words, with the other models to choose, and never the page.
+"""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from attention_core.real_model import by_config
+from attention_core.real_model.tiny import TINY as FOLDER
+from attention_ui.frame import models
+from gguf_files import written
+from model_folders import tokenizer
+from visiting import _opened, stands, texts, visit
+
+PAGE = "real_model"
+CONFIG, TOKENIZER, WEIGHTS = "config.json", "tokenizer.json", "model.safetensors"
+INDEX = f"{WEIGHTS}.index.json"
+LLAMA = {"model_type": "llama", "hidden_size": 2, "intermediate_size": 1, "num_hidden_layers": 1}
+LLAMA |= {"num_attention_heads": 1, "max_position_embeddings": 9}
+MANY_HEADS = LLAMA | {"num_attention_heads": 10_000, "head_dim": 2}
+SHARED = LLAMA | {"num_attention_heads": 7, "head_dim": 2, "num_key_value_heads": 1}
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+
+def put(name, content):
+    """Spoils a folder: a file of other bytes; None for no file, ... for a folder in its place."""
+
+    def spoil(folder):
+        file = folder / name
+        match content:
+            case None:
+                file.unlink()
+            case bytes():
+                file.write_bytes(content)
+            case "pipe":
+                os.mkfifo(file)
+            case "link":
+                file.symlink_to("gone")
+            case _:
+                file.mkdir()
+
+    return spoil
+
+
+def cut(name, share):
+    return lambda folder: os.truncate(folder / name, int(share * (folder / name).stat().st_size))
+
+
+def with_bytes(name, before, after):
+    def spoil(folder):
+        content = (folder / name).read_bytes()
+        assert before in content
+        (folder / name).write_bytes(content.replace(before, after))
+
+    return spoil
+
+
+def said(name, **changes):
+    """A file of settings that says something else; `a__b` is b in what a says."""
+
+    def spoil(folder):
+        found = json.loads((folder / name).read_text())
+        for path, value in changes.items():
+            *above, last = path.split("__")
+            inner = found
+            for each in above:
+                inner = inner[each]
+            inner[last] = value
+        (folder / name).write_text(json.dumps(found))
+
+    return spoil
+
+
+def config(**changes):
+    return said(CONFIG, **changes)
+
+
+def index_of(name):
+    return json.dumps({"weight_map": {"a": name}}).encode()
+
+
+def random(n_words=61, spread=0.3, seed=1, **settings):
+    """Makes a folder a GPT-2, or what its settings say, of random numbers and of words t0, t1, …"""
+
+    def make(folder):
+        values = {"model_type": "gpt2", "n_embd": 6, "n_layer": 1, "n_head": 1, "n_positions": 32}
+        values |= {"vocab_size": n_words, **settings}
+        if values["model_type"] != "gpt2":
+            values = {name: each for name, each in values.items() if not name.startswith("n_")}
+        described = by_config.described(dict(values))
+        shapes, names = described.settings, described.names
+        of_layers = {
+            names.of_layer[ours].name.format(layer): (names.of_layer[ours], shape)
+            for layer in range(shapes.n_layers)
+            for ours, shape in shapes.shapes_of_layer().items()
+        }
+        once = {names.once[o].name: (names.once[o], each) for o, each in shapes.shapes().items()}
+        generator, tensors = torch.Generator().manual_seed(seed), {}
+        for name, (where, shape) in (once | of_layers).items():
+            shape = shape if where.third is None else (3 * shape[0], *shape[1:])
+            numbers = torch.randn(shape, generator=generator) * spread
+            tensors[name] = numbers.T.contiguous() if where.turned else numbers
+        for each in folder.iterdir():
+            each.unlink()
+        save_file(tensors, folder / WEIGHTS)
+        (folder / CONFIG).write_text(json.dumps(values))
+        (folder / TOKENIZER).write_text(json.dumps(tokenizer(n_words)))
+
+    return make
+
+
+def then(*all_of_them):
+    def spoil(folder):
+        for each in all_of_them:
+            each(folder)
+
+    return spoil
+
+
+def header(length):
+    return length.to_bytes(8, "little")
+
+
+def file_of(content):
+    """Puts a file in the place of the folder."""
+
+    def spoil(folder):
+        shutil.rmtree(folder)
+        folder.write_bytes(content)
+
+    return spoil
+
+
+ENDS = {
+    "type": "TemplateProcessing",
+    "single": [
+        {"Sequence": {"id": "A", "type_id": 0}},
+        {"SpecialToken": {"id": "e", "type_id": 0}},
+    ],
+    "pair": [],
+}
+NOTHING = {"type": "Replace", "pattern": {"Regex": "."}, "content": ""}
+FRONT = written({"general.architecture": "llama"}, {"a": np.zeros((9, 9))})
+NO_TEXT = "no text was found that it can read"
+
+
+def words(**changes):
+    return said(TOKENIZER, **changes)
+
+
+def of_words(n):
+    return put(TOKENIZER, json.dumps(tokenizer(n)).encode())
+
+
+def ends_with(token):
+    special = {"e": {"id": "e", "ids": [token], "tokens": ["e"]}}
+    return words(post_processor=ENDS | {"special_tokens": special})
+
+
+BROKEN = {
+    "an empty folder": (then(shutil.rmtree, Path.mkdir), "there are no weights"),
+    "no config": (put(CONFIG, None), "there is no config.json"),
+    "an empty config": (put(CONFIG, b""), "config.json in a model cannot be read"),
+    "a config cut off": (cut(CONFIG, 0.5), "config.json in a model cannot be read"),
+    "a config of no settings": (put(CONFIG, b"[]"), "holds no settings by name"),
+    "a config nested deeply": (put(CONFIG, b"[" * 10**5), "cannot be read"),
+    "a config of no letters": (put(CONFIG, b"\xff\xfe{}"), "cannot be read"),
+    "a config of a number": (put(CONFIG, b"NaN"), "holds no settings by name"),
+    "a width of nan": (config(n_embd=float("nan")), "n_embd"),
+    "a width of text": (config(n_embd="48"), "n_embd"),
+    "a width below 0": (config(n_embd=-1), "n_embd"),
+    "a width that fits no file": (config(n_embd=10**6), "must be"),
+    "a googol of layers": (config(n_layer=10**100), "n_layer"),
+    "no heads": (config(n_head=0), "n_head"),
+    "heads that cannot share": (config(n_head=7), "7 heads"),
+    "10,000 heads": (random(**MANY_HEADS), "1 layers of 10,000 heads"),
+    "a layer too many": (config(n_layer=3), "has no tensor"),
+    "a layer too few": (config(n_layer=1), "has a tensor"),
+    "another family": (config(model_type="falcon"), "falcon"),
+    "no weights": (put(WEIGHTS, None), "there are no weights"),
+    "pickled weights": (then(put(WEIGHTS, None), put("a.bin", b"\x80")), "may run anything"),
+    "empty weights": (put(WEIGHTS, b""), "it has 0 bytes"),
+    "seven bytes": (put(WEIGHTS, b"1234567"), "it has 7 bytes"),
+    "a header cut off": (cut(WEIGHTS, 0.005), "is cut off"),
+    "a header of exabytes": (put(WEIGHTS, header(2**62) + b"{}"), "is cut off"),
+    "a header that is none": (put(WEIGHTS, header(4) + b"!!!!"), "header"),
+    "a header of no letters": (put(WEIGHTS, header(4) + b"\xff" * 4), "header"),
+    "a tensor cut off": (cut(WEIGHTS, 0.9), "is cut off"),
+    "another kind of number": (with_bytes(WEIGHTS, b'"F32"', b'"I32"'), "numbers of kind I32"),
+    "numbers of another size": (with_bytes(WEIGHTS, b'"F32"', b'"F64"'), "cannot be right"),
+    "weights that are a folder": (then(put(WEIGHTS, None), put(WEIGHTS, ...)), "is no file"),
+    "weights that are a pipe": (then(put(WEIGHTS, None), put(WEIGHTS, "pipe")), "is no file"),
+    "weights that are a link": (then(put(WEIGHTS, None), put(WEIGHTS, "link")), "cannot be read"),
+    "an index of nothing": (put(INDEX, b"{}"), "names no files"),
+    "an index of a lost file": (put(INDEX, index_of("b.safetensors")), "is missing"),
+    "an index of others' files": (put(INDEX, index_of("../b.safetensors")), "of this folder"),
+    "no tokenizer": (put(TOKENIZER, None), "there is no tokenizer.json"),
+    "a tokenizer cut off": (cut(TOKENIZER, 0.5), "tokenizer.json in a model cannot be read"),
+    "a tokenizer of nothing": (put(TOKENIZER, b"{}"), "tokenizer.json cannot be read"),
+    "a tokenizer of another model": (of_words(99), "does not belong to these weights"),
+    "a tokenizer without words": (of_words(0), NO_TEXT),
+    "words that leave nothing": (words(normalizer=NOTHING, post_processor=None), NO_TEXT),
+    "words of blanks": (then(random(2), words(model__vocab={"a b": 0, "c d": 1})), NO_TEXT),
+    "an end that there is not": (ends_with(99), NO_TEXT),
+    "no room beside the end": (then(random(n_positions=1), ends_with(3)), NO_TEXT),
+    "no path": (shutil.rmtree, "there is no file and no folder"),
+    "a file of another kind": (file_of(b"GGUF"), "is no model that can be read"),
+}
+"""What spoils the tiny language's folder, and what is said of it."""
+GGUF = {
+    "empty": (b"", "is cut off"),
+    "four bytes": (b"GGUF", "is cut off"),
+    "another version": (b"GGUF\7\0\0\0" + bytes(16), "version 7"),
+    "many tensors": (b"GGUF\3\0\0\0" + b"\xff" * 16, "tensors"),
+    "cut in a name": (FRONT[:40], "is cut off"),
+    "cut in a tensor": (FRONT[:-99], "is cut off"),
+    "no model": (FRONT, "does not say"),
+    "no kind of number": (FRONT.replace(b"\1\0\0\0a\2\0\0\0", b"\1\0\0\0a\7\0\0\0"), ""),
+}
+ODD = {
+    "one layer of one head": random(),
+    "one token to choose from": random(n_words=1),
+    "a context of one": random(n_positions=1),
+    "all of them one": random(n_words=1, n_positions=1, n_embd=1, n_inner=1),
+    "odd widths": random(n_embd=35, n_head=5, n_inner=13, n_layer=3),
+    "heads one wide": random(n_embd=12, n_head=12),
+    "300 heads": random(n_embd=300, n_head=300, n_words=5, n_inner=1),
+    "30 layers": random(n_embd=2, n_layer=30, n_words=5, n_inner=1),
+    "only zeros": random(spread=0.0),
+    "not a number": random(spread=float("nan")),
+    "beyond all numbers": random(spread=float("inf")),
+    "only token 0 can be read": then(random(2), words(model__vocab={"a": 0, "b c": 1})),
+    "a llama of one head": random(**LLAMA),
+    "one key head for seven": random(**SHARED),
+    "reads both ways": random(**LLAMA | {"model_type": "bert", "type_vocab_size": 1}),
+}
+CHANGED = {
+    "deleted": put(WEIGHTS, None),
+    "cut": cut(WEIGHTS, 0.6),
+    "emptied": put(WEIGHTS, b""),
+    "overwritten by no tensors": put(WEIGHTS, bytes(999)),
+    "another width": random(n_embd=8, n_head=2),
+    "other numbers": random(seed=2, n_embd=35, n_head=5, n_layer=3),
+    "another kind of number": with_bytes(WEIGHTS, b'"F32"', b'"I32"'),
+    "permissions": lambda folder: (folder / WEIGHTS).chmod(0),
+    "the folder is gone": shutil.rmtree,
+    "a file in its place": file_of(b"hello"),
+    "another configuration": config(n_layer=9),
+    "no tokenizer": put(TOKENIZER, None),
+}
+
+
+# --- the page ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """A folder of a model, a copy of the tiny language's, which the page is started with."""
+    monkeypatch.setattr(models, "_installed", lambda: None)
+    monkeypatch.setenv(models.MODEL, str(tmp_path / "a model"))
+    return shutil.copytree(FOLDER, tmp_path / "a model")
+
+
+def chosen(at, name):
+    """The page with another model."""
+    (box,) = (each for each in at.selectbox if each.label == "Model")
+    assert "our tiny language" in box.options
+    return stands(box.set_value(name).run())
+
+
+def typed(at, text):
+    return stands(at.text_area(key="control_prompt").set_value(text).run())
+
+
+def draws(at):
+    """Whether the page goes on to the heads."""
+    return any(each.value == "One head" for each in at.header)
+
+
+def again(at):
+    (button,) = (each for each in at.button if each.label == "Open it again")
+    return stands(button.click().run())
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_model_that_is_broken_is_said_and_the_others_are_there(name, own):
+    spoil, why = BROKEN[name]
+    spoil(own)
+    at = stands(visit(PAGE))
+    told = texts(at)
+    assert why in told
+    assert "mistake of ours" not in told
+    if not draws(at):  # it was opened, and cannot be read
+        at = chosen(at, "tiny")
+    assert draws(typed(at, "the cat sees"))
+
+
+@pytest.mark.parametrize("name", GGUF)
+def test_a_gguf_file_that_is_broken_is_said_and_the_others_are_there(name, own, monkeypatch):
+    content, why = GGUF[name]
+    file = own.with_name("a model.gguf")
+    file.write_bytes(content)
+    monkeypatch.setenv(models.MODEL, str(file))
+    at = stands(visit(PAGE))
+    assert why in texts(at)
+    assert "a model.gguf cannot be opened" in texts(at)
+    assert "mistake of ours" not in texts(at)
+    assert draws(typed(at, "the cat sees"))
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_an_odd_model_has_a_page_too(name, own):
+    ODD[name](own)
+    rows = dict.fromkeys(("row_deeper", "row_story", "row_survey"), True)
+    link = {"predict": "off", "measure": "spread", "heads_order": "strongest", "model_off": "0.0"}
+    at = stands(_opened(PAGE, link | {"section": "numbers", "cell": "W_query.0.0"}, **rows))
+    waiting = [each.key for each in at.button if each.key.startswith("start_or_stop")]
+    for key in waiting:
+        at = stands(at.button(key=key).click().run())
+    at = typed(at, at.text_area(key="control_prompt").value + " t0")
+    assert draws(at) or "Every sum that one of them enters is spoiled too" in texts(at)
+    assert "cannot be read" not in texts(at)
+    assert "mistake of ours" not in texts(at)
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_a_model_that_changes_while_it_is_open_is_said_and_can_be_opened_again(name, own):
+    random(n_embd=35, n_head=5, n_layer=3)(own)
+    kept = shutil.copytree(own, own.with_name("kept"))
+    at = stands(visit(PAGE))
+    assert draws(at)
+    CHANGED[name](own)
+    at = typed(at, "t5 t6")
+    assert "a model cannot be read: " in texts(at)
+    assert "mistake of ours" not in texts(at)
+    assert not draws(at)
+    assert draws(chosen(at, "tiny"))
+    at = again(chosen(at, "own"))
+    assert draws(at) or "numbers of kind I32" in texts(at)
+    shutil.rmtree(own) if own.is_dir() else own.unlink(missing_ok=True)
+    shutil.copytree(kept, own)
+    at = again(stands(at.run()))
+    assert draws(at)
+    assert "cannot be" not in texts(at)
+
+
+@pytest.mark.usefixtures("own")
+def test_a_mistake_of_ours_is_told_from_what_is_wrong_with_a_file(monkeypatch):
+    def stumbles(*_):
+        raise KeyError("gelu_tanh")
+
+    monkeypatch.setattr(by_config, "described", stumbles)
+    at = stands(visit(PAGE))
+    said = (
+        "which is a mistake of ours and not of your file. Please report it: KeyError: 'gelu_tanh'"
+    )
+    assert f"a model cannot be opened: Attention Explorer stumbled over it, {said}" in texts(at)
+    assert draws(at)
+    monkeypatch.undo()
+
+
+def test_a_text_that_leaves_no_tokens_is_said(own):
+    nothing = NOTHING | {"pattern": {"String": "x"}}
+    words(normalizer=nothing, post_processor=None)(own)
+    at = typed(stands(visit(PAGE, model="own")), "xx")
+    assert "there are no tokens: type at least one word. The earlier one is still shown." in texts(
+        at
+    )
+    assert draws(at)
