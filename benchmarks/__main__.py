@@ -6,35 +6,30 @@ from collections.abc import Callable
 
 from attention_ui.frame.contents import HOME, LESSONS
 
-from . import beside, crowd, layer, lessons, real_model, sessions, walking
-from .figures import Part, failed, keep
+from . import crowd, measure
+from .measure import Part, failed, keep
 
 PARTS: dict[str, Callable[[bool], list[Part]]] = {
-    "pages": walking.pages,
-    "start": walking.start,
-    "plotly": beside.plotly,
-    "bertviz": beside.bertviz,
-    "memory": sessions.memory,
-    "largest": sessions.largest,
+    "pages": measure.pages,
+    "start": measure.start,
+    "memory": measure.memory,
     "crowd": crowd.crowd,
-    "layer": layer.measure,
-    "model": real_model.measure,
 }
-"""In the order of the results, after those on the pages of the lessons, which are `lessons.TABLES`
-and are measured together.
+"""In the order of the results, after those on the pages of the lessons, which are `TABLES` and are
+measured together.
 """
-PAGES = [each.name for each in (HOME, *LESSONS)]
-ORDER = [*lessons.TABLES, *PARTS]
+NAMES = [each.name for each in (HOME, *LESSONS)]
+ORDER = [*measure.TABLES, *PARTS]
 
 
-def measured(names: list[str], measure: Callable[[], dict[str, list[Part]]], quick: bool) -> bool:
+def measured(names: list[str], work: Callable[[], dict[str, list[Part]]], quick: bool) -> bool:
     """Measure, print, and keep, unless it is a short run. False where something failed: then its
     row says so, or its whole table.
     """
     called, began = ", ".join(names), time.monotonic()
     print(f"{called} ...", flush=True)
     try:
-        found = measure()
+        found = work()
     except (Exception, SystemExit) as error:  # the other parts go on
         rows = [failed(called, error)]
         found = {
@@ -55,15 +50,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("parts", nargs="*", help=f"some of {', '.join(ORDER)}; all without")
     parser.add_argument("--quick", action="store_true", help="a short run that writes nothing")
-    parser.add_argument("--page", action="append", default=[], choices=PAGES, metavar="NAME",
+    parser.add_argument("--page", action="append", default=[], choices=NAMES, metavar="NAME",
                         help="of the pages this one alone; writes nothing")  # fmt: skip
     given = parser.parse_args()
     if unknown := set(given.parts) - {*ORDER}:
         parser.error(f"there is no part {', '.join(sorted(unknown))}: take {', '.join(ORDER)}")
     quick, names = given.quick or bool(given.page), given.parts or ORDER
     good = True
-    if some := [name for name in names if name in lessons.TABLES]:
-        good &= measured(some, lambda: lessons.measure(some, given.page, quick), quick)
+    if some := [name for name in names if name in measure.TABLES]:
+        good &= measured(some, lambda: measure.on_lessons(some, given.page, quick), quick)
     for name in (name for name in names if name in PARTS):
         good &= measured([name], lambda name=name: {name: PARTS[name](quick)}, quick)
     raise SystemExit(not good)

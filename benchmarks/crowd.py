@@ -13,8 +13,7 @@ from attention_ui.frame.contents import LESSONS
 from serving import AppServer
 from visitor import Visitor
 
-from .figures import Figure, Part, spread
-from .watching import server
+from .measure import Figure, Part, server, spread
 
 SECONDS = 60
 WORDS = ["cat", "dog", "bird", "fish", "horse", "teacher", "river", "garden", "window", "letter"]

@@ -34,13 +34,7 @@ class Watching(Visitor):
 
     async def _run(self, message: BackMsg) -> float:
         self.was_whole = False
-        try:
-            async with asyncio.timeout(20):
-                return await super()._run(message)
-        except TimeoutError:
-            # On a busy machine a message stayed unanswered now and then, of which we do not know
-            # why: it is sent once more, after a run of the page, and then has to be answered.
-            await super()._run(BackMsg())
+        async with asyncio.timeout(20):
             return await super()._run(message)
 
     async def again(self) -> None:

@@ -90,9 +90,9 @@ ALSO_CALLED = {
 """Second names of settings, which count where both stand in a file."""
 HARMLESS = """
     _* pooler_* summary_* initializer_* tokenizer_* unsloth_* *_implementation *_token_id
-    dropout *_dropout *_dropout_prob *_pdrop
+    dropout *_dropout *_dropout_prob *_pdrop *_token use_flash_* gradient_checkpointing*
     model_type architectures name_or_path transformers_version torch_dtype dtype prefix
-    use_cache gradient_checkpointing task_specific_params finetuning_task problem_type id2label
+    use_cache use_return_dict task_specific_params finetuning_task problem_type id2label
     label2id num_labels output_attentions output_hidden_states output_past return_dict
     torchscript tie_last_hidden_states chunk_size_feed_forward tie_encoder_decoder use_bfloat16
     cross_attention_hidden_size tf_legacy_loss xla_device model_max_length max_sequence_length

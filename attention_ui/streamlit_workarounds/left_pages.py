@@ -11,6 +11,7 @@ from functools import wraps
 from typing import Any
 
 NOT_AS_EXPECTED = (AttributeError, TypeError)
+_HAS_NAMED = "_has_named_a_page"
 
 
 def run_no_part_of_a_page_that_was_left() -> None:
@@ -41,7 +42,11 @@ def _is_for_a_page_that_was_left(session: Any, wanted: Any) -> bool:
         return False
     open_now = session._client_state
     if wanted.fragment_id:
-        return open_now.page_script_hash not in ("", wanted.page_script_hash)
+        # A first visit names no page, and until its run is over Streamlit says that the script is
+        # open which it started: the first thing that a visitor does must not be lost.
+        is_left = open_now.page_script_hash not in ("", wanted.page_script_hash)
+        return is_left and _HAS_NAMED in vars(session)
     # Streamlit would take it up when its run begins: a moment too late.
     open_now.page_script_hash = wanted.page_script_hash
+    setattr(session, _HAS_NAMED, True)
     return False

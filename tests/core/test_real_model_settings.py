@@ -196,7 +196,7 @@ def test_harmless_words_change_nothing_in_transformers(tmp_path, kind):
         word for word in of_class if any(fnmatchcase(word, each) for each in words)
     }
     words -= {"model_type", "architectures", "dtype", "torch_dtype", "return_dict", "num_labels"}
-    words -= {"id2label", "label2id", "problem_type", "output_attentions"}
+    words -= {"use_return_dict", "id2label", "label2id", "problem_type", "output_attentions"}
     odd = {bool: lambda value: not value, str: lambda _: "first", type(None): lambda _: None}
     odd |= {int: lambda _: 1, float: lambda _: 0.5}
     values = {word: of_class.get(word, (0, True))[0] for word in words}
