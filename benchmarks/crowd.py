@@ -1,6 +1,7 @@
 """A class at once, without browsers: how many answers a second, how long each takes and costs."""
 
 import asyncio
+import json
 import os
 import time
 from collections.abc import Awaitable, Callable
@@ -114,16 +115,33 @@ async def _enter(url: str, at: int, is_a_class: bool) -> Visitor:
     of_ones_own = f"the {WORDS[at % 10]} sees the {WORDS[at // 10]} because it sleeps"
     sentence = texts[0] if is_a_class else of_ones_own
     link = urlencode({"predict": "off", "sentence": sentence})
-    return await Visitor(url, page, link).enter()
+    visitor = await Visitor(url, page, link).enter()
+    await _look_at(visitor, "")
+    return visitor
+
+
+async def _look_at(visitor: Visitor, picture: str) -> None:
+    """Say what is near, as a window of 900 pixels does: a card with this picture and the one after
+    it, the first two of the page for none; and that a hand is on the picture's control.
+    """
+    if "near" in visitor.others:
+        names = json.loads(visitor.others["near"][2])["parts"]
+        at = names.index(f"card_{picture}") if f"card_{picture}" in names else 0
+        await visitor.tell("near", near=",".join(names[at : at + 2]), hand=picture)
 
 
 async def _move(visitor: Visitor) -> float:
-    """The next of the controls of a page, by their names; without any, the page again."""
+    """The next of the controls of a page, by their names; without any, the page again. What is
+    looked at before is no part of the answer.
+    """
     controls = {**visitor.sliders, **visitor.charts}
     if not controls:
         return await visitor.move()
     visitor.turn += 1
-    return await visitor.set(controls[sorted(controls)[visitor.turn % len(controls)]])
+    name = sorted(controls)[visitor.turn % len(controls)]
+    if name in visitor.charts:
+        await _look_at(visitor, name.removeprefix("chart_"))
+    return await visitor.set(controls[name])
 
 
 async def _again(

@@ -20,9 +20,10 @@ def watcher() -> None:
 
 
 def _draw() -> None:
+    here = parts.of_page()
     _watch(
         key="near",
-        data={"page": held.page(), "waiting": parts.of_page().waiting()},
+        data={"page": held.page(), "parts": here.may_wait(), "waiting": here.waiting()},
         on_near_change=_came_near,
         on_hand_change=_hand_came,
         on_pointed_change=_pointed,
