@@ -83,12 +83,13 @@ def _whole(text: str, most: int = 10_000) -> int:
 
 
 def _model(text: str) -> str:
-    path = Path(text).expanduser()
-    if not path.exists():
+    path = os.path.expanduser(text)  # which, unlike Path's, refuses no name
+    if not os.path.exists(path):
         raise argparse.ArgumentTypeError(
             f"there is no file or folder {text!r}: give the path of a GGUF file or a model's folder"
         )
-    return str(path.resolve())
+    # A link stays one: where a model was downloaded, what it leads to has another name.
+    return os.path.abspath(path)
 
 
 def _check(arguments: list[str]) -> int:

@@ -81,10 +81,11 @@ def test_what_cannot_be_served_is_said(given, told, started, monkeypatch, capsys
     assert started == []
 
 
-def test_a_model_that_is_not_there_is_said(started, capsys):
+@pytest.mark.parametrize("path", ["no/such.gguf", "~nobody/a.gguf", "x" * 5_000])
+def test_a_model_that_is_not_there_is_said(path, started, capsys):
     with pytest.raises(SystemExit, match="2"):
-        command.main(["--model", "no/such.gguf"])
-    assert "there is no file or folder 'no/such.gguf'" in capsys.readouterr().err
+        command.main(["--model", path])
+    assert f"there is no file or folder '{path}'" in capsys.readouterr().err
     assert started == []
 
 

@@ -57,6 +57,7 @@ def paths() -> dict[str, Path]:
     if own == TINY:
         return {TINY: TINY_FOLDER}
     if own:
+        # A link stays one: what it leads to may have another name, and no ending.
         found[OWN] = Path(os.path.abspath(os.path.expanduser(own)))
     if path := _installed():
         found[SMOL] = path

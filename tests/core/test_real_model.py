@@ -1,6 +1,8 @@
 """A real model, opened and run: the tiny language's, and SmolLM2 where it is installed."""
 
 import importlib.util
+import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -179,3 +181,20 @@ def test_the_program_of_a_layer_of_smollm2_reads_its_file(smollm2, tmp_path, mon
     exec(source, names)
     for step in trace.values():
         torch.testing.assert_close(names[step.name], step.value, atol=1e-6, rtol=1e-6)
+
+
+def test_a_model_whose_file_has_changed_is_read_no_more(tmp_path):
+    """Also where the numbers have the same shapes: they would pass for those of the model."""
+    folder = shutil.copytree(tiny.TINY, tmp_path / "a model")
+    model = open_model(folder)
+    stream = run(model, [0, 1]).before[0]
+    trace = layer_trace(model, stream, 0)
+    os.utime(folder / "model.safetensors", ns=(1, 1))
+    for read in (
+        lambda: model.matrix("token_table", [0]),
+        lambda: trace["qkv_matrix"].arithmetic((0, 0)),
+        lambda: layer_trace(model, stream, 0),
+        model.check_unchanged,
+    ):
+        with pytest.raises(ModelRefused, match=r"^model\.safetensors has changed since it was"):
+            read()

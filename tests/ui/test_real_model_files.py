@@ -205,7 +205,7 @@ BROKEN = {
     "an index of others' files": (put(INDEX, index_of("../b.safetensors")), "of this folder"),
     "no tokenizer": (put(TOKENIZER, None), "there is no tokenizer.json"),
     "a tokenizer cut off": (cut(TOKENIZER, 0.5), "tokenizer.json in a model cannot be read"),
-    "a tokenizer of nothing": (put(TOKENIZER, b"{}"), "tokenizer.json cannot be read"),
+    "a tokenizer of nothing": (put(TOKENIZER, b"{}"), "tokenizer.json in a model cannot be read"),
     "a tokenizer of another model": (of_words(99), "does not belong to these weights"),
     "a tokenizer without words": (of_words(0), NO_TEXT),
     "words that leave nothing": (words(normalizer=NOTHING, post_processor=None), NO_TEXT),

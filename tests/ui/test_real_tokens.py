@@ -1,5 +1,8 @@
 """Sums of words, as a visitor types them, and the row of a real model on *Tokenize and embed*."""
 
+import os
+import shutil
+
 import pytest
 
 from attention_core.real_model.tiny import TINY as FOLDER
@@ -22,8 +25,7 @@ def test_a_sum_of_words_is_read_as_it_is_typed():
 
 def test_the_row_is_there_where_a_real_model_is(monkeypatch, tmp_path):
     assert not any("In a real model" in each.label for each in visit("tokenize_and_embed").expander)
-    mine = tmp_path / "mine"
-    mine.symlink_to(FOLDER)  # one that knows few words, opened as one's own
+    mine = shutil.copytree(FOLDER, tmp_path / "mine")  # one that knows few words
     monkeypatch.setattr(models, "_installed", lambda: None)
     monkeypatch.setenv(models.MODEL, str(mine))
     link = {"predict": "off", "example": "wild_cat", "sentence": "the cat sees the dog"}
@@ -32,6 +34,9 @@ def test_the_row_is_there_where_a_real_model_is(monkeypatch, tmp_path):
     at = stands(_opened("tokenize_and_embed", {**link, "nearest_to": "cat - dog"}, row_real=True))
     assert "cuts your text into 6 of its 61 tokens" in texts(at)
     assert "Nearest by cosine" in texts(at)
+    os.utime(mine / "model.safetensors", ns=(1, 1))
+    at = stands(_opened("tokenize_and_embed", {**link, "nearest_to": "cat - dog"}, row_real=True))
+    assert "mine cannot be read: model.safetensors has changed since it was opened." in texts(at)
     link["sentence"] = "zebra"
     assert "This text cannot be cut: “zebra”" in texts(
         stands(_opened("tokenize_and_embed", link, row_real=True))
