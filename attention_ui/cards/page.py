@@ -265,7 +265,8 @@ class Page:
 
     def trace(self) -> NotedTrace:
         """The page's trace, kept for everybody by what it read."""
-        return kept.get(("trace", self.name), self._make_trace, _size_of_trace)
+        with parts.unnoted():  # each step that is looked at is noted by itself
+            return kept.get(("trace", self.name), self._make_trace, _size_of_trace)
 
     def _make_trace(self) -> NotedTrace:
         values = held.values()
