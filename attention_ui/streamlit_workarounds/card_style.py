@@ -30,17 +30,15 @@ CARDS = """<style>
 [data-waits] > * { opacity: 0.08; }
 [data-waits]::after { content: "Catching up with what you changed …"; position: absolute;
   top: 1.1rem; left: 1.25rem; color: light-dark(#5b6069, #a7abb5); font-size: 0.9rem; }
-/* Three spaces are its height: in a window, in a wide one, on a phone. */
-[class*="st-key-picture_"] > .stElementContainer:is(:nth-child(2), :nth-child(3)) { display: none; }
+/* Its height in a window, in a wide one, on a phone. */
+.room_of_picture { height: var(--wide); }
 @container (max-width: 565px) {
   [data-testid="stLayoutWrapper"]:has(> [class*="st-key-beside_"]) { margin-left: 0; }
   [class*="st-key-beside_"] { justify-content: flex-start; }
-  [class*="st-key-picture_"] > .stElementContainer:nth-child(1) { display: none; }
-  [class*="st-key-picture_"] > .stElementContainer:nth-child(3) { display: flex; }
+  .room_of_picture { height: var(--narrow); }
 }
 @container (min-width: 1150px) {
-  [class*="st-key-picture_"] > .stElementContainer:nth-child(1) { display: none; }
-  [class*="st-key-picture_"] > .stElementContainer:nth-child(2) { display: flex; }
+  .room_of_picture { height: var(--large); }
 }
 /* The keyboard's way into a picture: in its corner, out of the way of all else. */
 [class*="st-key-keys_"] { position: absolute; right: 0; bottom: 0; width: auto; z-index: 1; }
