@@ -20,6 +20,7 @@ _FROM = {
     "mechanism.attention": "attention",
     "mechanism.any_tensors": "attend_tensors",
     "mechanism.own_matrices": "attend_vectors",
+    "mechanism.own_tensors": "trace_of",
     "mechanism.flash": "attend_in_tiles",
     "mechanism.today": "attend_today",
     "mechanism.decoding": "decode_step",

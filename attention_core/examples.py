@@ -8,6 +8,7 @@ second run continues the generator 652,920 numbers further on. Each run is an ex
 
 from dataclasses import dataclass, replace
 
+from .asked import known
 from .recipes import HEADS, PROJECTIONS, GivenHeads, HeadsRecipe, Projections
 from .small_models.given import heads, projections, width
 from .text.inputs import TRAINED, Inputs
@@ -189,7 +190,7 @@ _SORRY_DAVE_EXAMPLE = Example(
     heads=HeadsRecipe(n_heads=4, d_head=8, d_value=8, d_model=32, seed=None),
     source="Entschuldige Dave, das kann ich leider nicht tun.",
 )
-EXAMPLES = {
+_EXAMPLES = {
     example.name: example
     for example in (
         Example(
@@ -326,3 +327,4 @@ EXAMPLES = {
         ),
     )
 }
+EXAMPLES = known("example", _EXAMPLES)

@@ -6,6 +6,8 @@ Same recipe, same matrices. Needs no torch, so that examples and links can be re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from .asked import answers
+
 ROLES = ("query", "key", "value")
 PLURAL = {"query": "queries", "key": "keys", "value": "values"}
 STARTS = {"rand": "torch.rand", "linear": "nn.Linear", "given": "Set by hand"}
@@ -52,6 +54,7 @@ def check_least(recipe: object, least: int, *names: str) -> None:
             raise ValueError(f"{name} is {value}, but must be {least} or more")
 
 
+@answers
 @dataclass(frozen=True)
 class Projections:
     """How W_query, W_key and W_value come about. Same recipe, same matrices.
@@ -140,6 +143,7 @@ class GivenHeads:
         return tuple(sum(rows, ()) for rows in zip(*tables, strict=True))
 
 
+@answers
 @dataclass(frozen=True)
 class HeadsRecipe:
     """How many heads, how wide, and how their matrices are drawn, query, key, value, then output.
@@ -201,6 +205,7 @@ class HeadsRecipe:
 HEADS = HeadsRecipe()
 
 
+@answers
 @dataclass(frozen=True)
 class MaskRecipe:
     """Which query may look at which key; see `operations.AttentionMask`."""

@@ -7,10 +7,12 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from functools import lru_cache
+from operator import index as as_index
 
 import torch
 from torch import Tensor
 
+from .asked import NotThere, among, answers, shown
 from .expression import Cell, Expression, OutOfRange
 from .operations.base import Operation, kind_of
 from .operations.given import shared
@@ -103,8 +105,11 @@ class Step(Shown):
         return self.operation.words()
 
     def number(self, index: tuple[int, ...]) -> float:
-        """One of its numbers."""
-        return float(self.value[index])
+        """One of its numbers. Raises IndexError where the step has no such cell."""
+        try:
+            return float(self.value[index])
+        except (IndexError, RuntimeError, TypeError, ValueError):
+            raise self._no_cell(index) from None
 
     def cell(self, index: tuple[int, ...]) -> Cell:
         """One cell as a leaf of an arithmetic."""
@@ -115,8 +120,7 @@ class Step(Shown):
 
         Raises IndexError where the step has no such cell.
         """
-        if not self.has(index):
-            raise IndexError(f"{self.name} has no cell {list(index)}: its shape is {self.shape}")
+        index = self._place(index)
         made = self.operation.arithmetic(index, *self.inputs)
         return self._in_range(made, self.number(index))
 
@@ -124,9 +128,28 @@ class Step(Shown):
         """How each of many cells comes about: the same, several times as fast."""
         inputs = [listed(each) for each in self.inputs]
         own = listed(self)
-        for index in cells:
+        for index in map(self._place, cells):
             made = self.operation.arithmetic(index, *inputs)
             yield self._in_range(made, own.number(index))
+
+    def _place(self, index: object) -> tuple[int, ...]:
+        """The place of a cell, also from a list or, along a single axis, from a number."""
+        place = (index,) if hasattr(index, "__index__") else index
+        try:
+            place = tuple(map(as_index, place))
+        except TypeError:
+            raise self._no_cell(index) from None
+        if not self.has(place):
+            raise self._no_cell(index)
+        return place
+
+    def _no_cell(self, index: object) -> IndexError:
+        told = list(index) if isinstance(index, tuple) else shown(index)
+        said = f"{self.name} has no cell {told}: its shape is {self.shape}"
+        if isinstance(index, tuple):
+            return IndexError(said)
+        place = ", ".join(["0"] * len(self.axes))
+        return IndexError(f"{said}. A cell is a place along each axis, such as ({place})")
 
     def _in_range(self, made: Expression, has: float) -> Expression:
         """An arithmetic, which is done in float64, or what this tensor's precision left of it."""
@@ -159,8 +182,11 @@ class Step(Shown):
 
     def has(self, index: Sequence[int]) -> bool:
         """Whether the step has a cell at `index`."""
-        return len(index) == self.value.ndim and all(
-            0 <= place < size for place, size in zip(index, self.value.shape, strict=True)
+        if not isinstance(index, Sequence) or len(index) != self.value.ndim:
+            return False
+        return all(
+            hasattr(place, "__index__") and 0 <= place < size
+            for place, size in zip(index, self.value.shape, strict=True)
         )
 
     def __repr__(self) -> str:
@@ -223,6 +249,7 @@ class Trace(Shown, Mapping[str, Step]):
         )
     """
 
+    @answers
     def __init__(self, **labels: Sequence[str]) -> None:
         self._steps: dict[str, Step] = {}
         self._sizes: dict[str, tuple[int, str]] = {}
@@ -254,17 +281,27 @@ class Trace(Shown, Mapping[str, Step]):
         Raises ValueError where the name is taken or no identifier, an input is not of this trace,
         an axis stands twice in `axes`, or these do not fit the result.
         """
-        if not name.isidentifier():
+        if not isinstance(name, str) or not name.isidentifier():
             raise ValueError(f"{name!r} cannot name a step: it must be a Python identifier")
         if name in NOT_A_NAME or name[0] == "_":
             raise ValueError(f"{name!r} cannot name a step: it has a meaning in the program")
         if name in self._steps:
             raise ValueError(f"the trace already has a step {name!r}; a value is never rebound")
+        if not isinstance(operation, Operation):
+            called = f"{operation.__name__}(…)" if isinstance(operation, type) else "ops.Softmax()"
+            raise ValueError(
+                f"{name!r} is made by {shown(operation)}, but must be by an operation: {called}"
+            )
+        inputs = tuple(self[each] if isinstance(each, str) else each for each in inputs)
         for operand in inputs:
-            if self._steps.get(operand.name) is not operand:
+            if not isinstance(operand, Step) or self._steps.get(operand.name) is not operand:
                 raise ValueError(
-                    f"{name!r} is made from {operand.name!r}, not a step of this trace"
+                    f"{name!r} is made from {getattr(operand, 'name', operand)!r}, not a step of "
+                    "this trace"
                 )
+        if isinstance(axes, str) or not isinstance(axes, Iterable):
+            raise ValueError(f"axes of {name!r} are {axes!r}, but must be names: ('query', 'key')")
+        axes = tuple(axes)
         common = shared(operation, *[operand.operation for operand in inputs])
         own = operation.value(*[operand.value for operand in inputs]) if common is None else None
         self._check_axes(name, own if common is None else common, axes)
@@ -366,6 +403,8 @@ class Trace(Shown, Mapping[str, Step]):
 
     def size(self, axis: str) -> int:
         """The length of an axis; raises KeyError for one that no step has."""
+        if axis not in self._sizes:
+            raise NotThere(f"no step of this trace has an axis {axis!r}{among(axis, self._sizes)}")
         return self._sizes[axis][0]
 
     def has_axis(self, axis: str) -> bool:
@@ -373,7 +412,16 @@ class Trace(Shown, Mapping[str, Step]):
         return axis in self._sizes
 
     def __getitem__(self, name: str) -> Step:
+        if name not in self._steps:
+            raise NotThere(f"this trace has no step {shown(name)}{among(name, self._steps)}")
         return self._steps[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._steps
+
+    def get(self, name: str, default: Step | None = None) -> Step | None:
+        """A step by its name, or something else where there is none."""
+        return self._steps.get(name, default)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._steps)
@@ -386,7 +434,7 @@ class Trace(Shown, Mapping[str, Step]):
 
         `trace.formula("context_vectors", known=("embeddings",))` is Z = softmax(X Xᵀ) X.
         """
-        step = self._steps[name]
+        step = self[name]
         inner = (self._written_out(operand, known) for operand in step.inputs)
         return f"{step.symbol} = {step.operation.formula(*inner)}"
 

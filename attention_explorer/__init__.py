@@ -12,11 +12,10 @@ def __getattr__(name: str) -> object:
     if name != "show":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
-        import vl_convert  # noqa: F401
+        from attention_ui.notebook.show import show
     except ModuleNotFoundError as error:
-        raise ImportError("pictures need vl-convert: pip install vl-convert-python") from error
-    from attention_ui.notebook.show import show
-
+        named = {"vl_convert": "vl-convert-python", "PIL": "pillow"}.get(error.name, error.name)
+        raise ImportError(f"pictures need {error.name}: pip install {named}") from error
     return show
 
 

@@ -6,10 +6,10 @@ import re
 import socket
 import sys
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 
 from attention_core.lights.own_code.trial import IS_TRIAL, tried, with_verdict
-from attention_ui.frame.started import ALONE, MODEL
 
 from . import __version__
 
@@ -28,6 +28,8 @@ def main(arguments: list[str] | None = None) -> int | str:
         if arguments[:1] == ["check"]:
             return _check(arguments[1:])
         asked = _parser().parse_args(arguments)
+        if find_spec("attention_ui.frame") is None:
+            return "The app is not in this package of pictures: `pip install .` brings it."
         do = {"model": lambda _: _get_model(), "serve": _serve}.get(asked.command, _start)
         return do(asked)
     except KeyboardInterrupt:
@@ -116,6 +118,8 @@ def _start(asked: argparse.Namespace) -> int | str:
     """Serve the app on this machine alone until Ctrl-C."""
     if wrong := _port_taken("localhost", asked.port) or _no_streamlit():
         return wrong
+    from attention_ui.frame.started import ALONE, MODEL
+
     os.environ[ALONE] = "1"
     if asked.model:
         os.environ[MODEL] = asked.model
@@ -127,6 +131,8 @@ def _serve(asked: argparse.Namespace) -> int | str:
     port = asked.port or 8501
     if wrong := _port_taken(asked.address, port) or _no_streamlit():
         return wrong
+    from attention_ui.frame.started import ALONE, MODEL
+
     os.environ.pop(ALONE, None)
     if asked.model:
         os.environ[MODEL] = asked.model

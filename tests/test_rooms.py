@@ -21,18 +21,19 @@ APP = ROOT / "app.py"
 SHOWN = [APP, *PAGES, *UI]
 # Which room may import which; its own modules every room may. A new room needs a line here, and so
 # does a module of the core that is in no room. In the core, arrows point up: to lines above.
-TOP = "trace expression symbols recipes rounding cells kept files"
+TOP = "trace asked expression symbols recipes rounding cells kept files"
 DOORS = {
+    "attention_core.asked": "",
     "attention_core.costs": "",
     "attention_core.expression": "",
     "attention_core.kept": "",
-    "attention_core.recipes": "",
+    "attention_core.recipes": "asked",
     "attention_core.files": "",
     "attention_core.shown": "",
     "attention_core.symbols": "",
-    "attention_core.operations": "expression files",
-    "attention_core.trace": "expression operations shown symbols",
-    "attention_core.gradients": "operations symbols trace",
+    "attention_core.operations": "asked expression files",
+    "attention_core.trace": "asked expression operations shown symbols",
+    "attention_core.gradients": "asked operations symbols trace",
     "attention_core.cells": "trace",
     "attention_core.compare": "operations trace",
     "attention_core.rounding": "trace",
@@ -40,8 +41,8 @@ DOORS = {
     "attention_core.experiments": f"gradients mechanism operations {TOP}",
     "attention_core.small_models": f"mechanism operations {TOP}",
     "attention_core.real_model": f"small_models mechanism operations {TOP}",
-    "attention_core.text": "operations recipes small_models trace",
-    "attention_core.examples": "recipes small_models text",
+    "attention_core.text": "asked operations recipes small_models trace",
+    "attention_core.examples": "asked recipes small_models text",
     "attention_core.explain": f"operations {TOP}",
     "attention_core.lights": f"operations text {TOP}",
     "attention_core.mistakes": f"gradients lights mechanism operations text {TOP}",

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from ..asked import answers
 from .variance import LARGEST_CHUNK, Trials, draws
 
 DIVISORS = ("nothing", "sqrt_d", "d")
@@ -56,6 +57,7 @@ def trials_at(d: int, n_keys: int = N_KEYS) -> int:
     return min(MOST_TRIALS, QUICK // (d * (1 + n_keys)))
 
 
+@answers
 def softmax_effect(
     settings: Trials, n_keys: int = N_KEYS, chunk: int = LARGEST_CHUNK
 ) -> dict[str, Effect]:

@@ -1,5 +1,6 @@
 """A trained layer as a trace: every number of one recorded step of a run."""
 
+from ..asked import answers
 from ..mechanism.attention import attention
 from ..mechanism.builder import project, times
 from ..operations import AttentionMask, Given, Softmax
@@ -7,6 +8,7 @@ from ..trace import Step, Trace
 from .training import Matrices
 
 
+@answers
 def attend_trained(trace: Trace, matrices: Matrices, scaled: bool = True) -> Trace:
     """Add the layer that `training.train` trains, with given matrices, to a trace of embeddings.
 

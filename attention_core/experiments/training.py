@@ -28,6 +28,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from ..asked import answers
+from ..operations.base import kind_of
+
 MAX_TOKENS = 64
 MAX_WIDTH = 64
 """Largest width, of the embeddings as of queries, keys and values."""
@@ -39,6 +42,7 @@ ROUNDING = 1e-5
 """What float32 alone may do to a loss; also too little to see in four decimals."""
 
 
+@answers
 @dataclass(frozen=True)
 class TrainingSettings:
     """How to train. Same settings, same embeddings, same targets: the same curve.
@@ -94,6 +98,7 @@ class TrainingRecord:
     the slope assumes go down only; where they overshoot, the last digits are magnified too."""
 
 
+@answers
 def next_tokens(tokens: Sequence[str]) -> Tensor:
     """What each position is to predict: numbers of distinct tokens, (query less the last one,).
 
@@ -121,6 +126,7 @@ def predict(embeddings: Tensor, matrices: Matrices, scaled: bool = True) -> dict
     return named | {"logits": logits}
 
 
+@answers
 def train(
     embeddings: Tensor, targets: Tensor, settings: TrainingSettings = TrainingSettings()
 ) -> Iterator[TrainingRecord]:
@@ -135,6 +141,11 @@ def train(
     The cost is bounded: at most 64 tokens, widths of 64, 5,000 steps. Raises ValueError, before
     the first record, for more than that, or where there is nothing to predict.
     """
+    if embeddings.ndim != 2 or targets.dtype != torch.long:
+        raise ValueError(
+            f"embeddings have {embeddings.ndim} axes and targets numbers of {kind_of(targets)}, "
+            "but must have two, (token, d_in), and whole numbers, as next_tokens gives them"
+        )
     n_tokens, d_in = embeddings.shape
     if n_tokens < 2:
         raise ValueError("a sentence of one token has no next token to predict: add a word")

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from ..asked import answers
 from ..operations import Draw, Multiply, Scale, SumLast
 from ..trace import Trace
 
@@ -43,6 +44,7 @@ RAW_MOMENTS = {
 `uniform_0_1` lies between 0 and 1, and has its own mean and spread."""
 
 
+@answers
 @dataclass(frozen=True)
 class Trials:
     """What to draw, and how often. The same settings give the same numbers.
@@ -117,6 +119,7 @@ class Measured:
     """How many trials fell into each of the bins of equal width."""
 
 
+@answers
 def few_trials(seed: int, trials: int = 6, d: int = 8) -> Trace:
     """Some trials with standard normal entries, small enough to be read, as a trace.
 
@@ -134,6 +137,7 @@ def few_trials(seed: int, trials: int = 6, d: int = 8) -> Trace:
     return trace
 
 
+@answers
 def variance_theory(settings: Trials) -> Theory:
     """Mean, variance and fourth central moment of q·k, from the moments of an entry."""
     # E[(qk)ⁿ] = E[qⁿ] E[kⁿ], since q and k are independent.
@@ -148,6 +152,7 @@ def variance_theory(settings: Trials) -> Theory:
     return Theory(d * m1, d * variance, d * fourth + 3 * d * (d - 1) * variance**2)
 
 
+@answers
 def measure_variance(settings: Trials, chunk: int = LARGEST_CHUNK) -> Iterator[Measured]:
     """Run the trials; yields what is known so far, and at last all of it.
 

@@ -4,6 +4,8 @@ import ast
 import inspect
 from importlib import import_module
 
+from ..asked import answers
+
 NAME = "check_my_attention.py"
 OPENING = '''\
 """Check an attention of your own, light by light. It needs torch and nothing else.
@@ -34,6 +36,7 @@ PARTS = tuple(import_module(f"..lights.{name}", __package__) for name in NAMES)
 """The modules that the file is made of, each after those that it needs."""
 
 
+@answers
 def check_file() -> str:
     """The file's text: a program that needs torch and the standard library alone."""
     imported: dict[str, set[str]] = {}

@@ -6,6 +6,7 @@ from itertools import groupby
 
 import torch
 
+from ..asked import answers
 from ..cells import about, code, document, text
 from ..mistakes.around import around, known
 from ..mistakes.known import WRONG, is_mistake
@@ -32,6 +33,7 @@ lines would give the right numbers."""
 OTHER_WAYS = "import torch.nn.functional as F  # for your lines, if you like"
 
 
+@answers
 def exercise(trace: Trace, title: str = "Attention, written by you") -> dict:
     """The exercise of a trace: a notebook as `notebook` makes it, with the lines of
     `exercise_steps` taken out. The title becomes a comment, so it may hold any text.
@@ -57,6 +59,7 @@ def exercise(trace: Trace, title: str = "Attention, written by you") -> dict:
     return document(cells)
 
 
+@answers
 def exercise_steps(trace: Trace) -> tuple[str, ...]:
     """The steps that an exercise asks for, by a rule.
 

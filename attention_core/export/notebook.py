@@ -11,6 +11,7 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor
 
+from ..asked import answers
 from ..cells import about, code, document, text
 from ..operations import Given
 from ..rounding import largest, rounding
@@ -84,6 +85,7 @@ def compare(names, expected):
     print(f"All {len(expected)} tensors are the lesson's.")'''
 
 
+@answers
 def notebook(trace: Trace, title: str = "Attention, step by step") -> dict:
     """The notebook of a trace: text and code for each step, a picture, and asserts.
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from torch import Tensor
 
 from .. import operations as ops
+from ..asked import answers
 from ..trace import Trace
 from .builder import attend_steps, check_shapes
 from .options import Options
@@ -16,6 +17,7 @@ SHARED = {"head": "kv_head"}
 """How the axis of key heads is called where several query heads share one."""
 
 
+@answers
 def attend_tensors(
     queries: Tensor | Sequence,
     keys: Tensor | Sequence,
@@ -23,7 +25,7 @@ def attend_tensors(
     *,
     past_keys: Tensor | Sequence | None = None,
     past_values: Tensor | Sequence | None = None,
-    lead: Sequence[str] | None = None,
+    lead: Sequence[str] | str | None = None,
     query_labels: Sequence[str] = (),
     key_labels: Sequence[str] = (),
     **options: object,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from torch import Tensor
 
 from .. import operations as ops
+from ..asked import answers, known
 from ..operations.layers import EPSILON
 from ..recipes import ROLES, check_choice
 from ..trace import Step, Trace
@@ -49,6 +50,7 @@ class BlockOptions:
         ops.Drop(self.dropout)
 
 
+@answers
 def encode_block(
     vectors: Tensor | Sequence,
     weights: Mapping[str, Tensor | Sequence] | None = None,
@@ -87,6 +89,7 @@ def encode_block(
     return trace
 
 
+@answers
 def decode_block(
     vectors: Tensor | Sequence,
     memory: Tensor | Sequence,
@@ -125,6 +128,7 @@ def decode_block(
     return trace
 
 
+@answers
 def add_block(
     trace: Trace,
     stream: Step,
@@ -151,7 +155,7 @@ def add_block(
     Sources: Vaswani et al. 2017, Attention Is All You Need, section 3.1; Xiong et al. 2020 for the
     norm before.
     """
-    making = _Block(trace, dict(weights), shape, prefix)
+    making = _Block(trace, known("matrix", weights), shape, prefix)
     stream = making.part("attention", stream, None, options, is_last=False)
     if memory is not None:
         crossed = memory_options or Options()

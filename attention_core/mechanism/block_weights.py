@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor, nn
 
+from ..asked import answers
 from ..operations import Draw, Given
 from ..recipes import ROLES, even_width
 from ..trace import Step, Trace
@@ -105,9 +106,8 @@ def draw_weights(
     return made
 
 
-def from_torch_layer(
-    layer: nn.TransformerEncoderLayer | nn.TransformerDecoderLayer,
-) -> dict[str, object]:
+@answers
+def from_torch_layer(layer: nn.Module) -> dict[str, object]:
     """What `encode_block` or `decode_block` takes, read from a layer of torch's own:
 
         trace = encode_block(vectors, **from_torch_layer(layer), causal=True)

@@ -1,5 +1,6 @@
 """One step of decoding: a single new query, and keys and values kept from earlier steps."""
 
+from ..asked import answers
 from ..recipes import PLURAL
 from ..trace import Step, Trace
 from .builder import attend_steps, put_behind, times
@@ -10,6 +11,7 @@ DECODED = "decoded_"
 """What the names of a step of decoding begin with, where the whole computation has a like step."""
 
 
+@answers
 def decode_step(whole: Trace, today: Today, place: int) -> Trace:
     """The step in which the token at `place` is new, as a trace of its own, from a trace of
     `attend_today` with the same `today`.

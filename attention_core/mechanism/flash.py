@@ -10,6 +10,7 @@ from collections.abc import Collection
 from itertools import groupby
 
 from .. import operations as ops
+from ..asked import answers
 from ..recipes import check_scale
 from ..trace import Step, Trace
 from .tiling import Tile, tiles_of
@@ -18,6 +19,7 @@ ONE = "row"
 """The axis of a row's one number: its maximum, its sum."""
 
 
+@answers
 def attend_in_tiles(
     trace: Trace,
     queries: Step,

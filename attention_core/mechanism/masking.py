@@ -3,9 +3,11 @@
 from collections.abc import Iterable
 
 from .. import operations as ops
+from ..asked import answers
 from ..recipes import CAUSAL, MaskRecipe, check_choice, check_scale
 from ..trace import Step, Trace
 from .attention import attention, scale_of, score
+from .own_tensors import Vectors, trace_of
 
 TABLE = ("query", "key")
 WAYS = {
@@ -24,8 +26,9 @@ def mask_of(recipe: MaskRecipe, n_tokens: int) -> ops.AttentionMask:
     return ops.AttentionMask(n_tokens, n_tokens, recipe.causal, recipe.window, hidden, flipped)
 
 
+@answers
 def attend_masked(
-    trace: Trace, mask: MaskRecipe = CAUSAL, scale: str = "sqrt_d", ways: Iterable[str] = WAYS
+    trace: Vectors, mask: MaskRecipe = CAUSAL, scale: str = "sqrt_d", ways: Iterable[str] = WAYS
 ) -> Trace:
     """Add masked self-attention to a trace that has `embeddings`, which are queries, keys and
     values at once.
@@ -37,6 +40,7 @@ def attend_masked(
     `renormalised_context_vectors`. Returns the same trace. Raises ValueError for a scale or a way
     that there is not.
     """
+    trace = trace_of(trace)
     check_scale(scale)
     ways = tuple(ways)
     for way in ways:
@@ -46,6 +50,7 @@ def attend_masked(
     return trace
 
 
+@answers
 def change_token(trace: Trace, token: int, amount: float, way: str = "") -> Trace:
     """Add what happens to the context vectors when one token's vector changes, to a trace made by
     `attend_masked` with this way of hiding among its ways.
@@ -63,6 +68,7 @@ def change_token(trace: Trace, token: int, amount: float, way: str = "") -> Trac
     return trace
 
 
+@answers
 def drop_weights(trace: Trace, probability: float, seed: int) -> Trace:
     """Add dropout on the weights to a trace made by `attend_masked`.
 

@@ -4,16 +4,19 @@ import torch
 from torch import Tensor
 
 from .. import operations as ops
+from ..asked import answers
 from ..recipes import CAUSAL, HEADS, PLURAL, ROLES, GivenHeads, HeadsRecipe
 from ..trace import JOINED, Step, Trace
 from .attention import attention, divisor_of
 from .builder import project, times
 from .masking import mask_of
+from .own_tensors import Vectors, trace_of
 from .trainable import last_draw
 
 
+@answers
 def attend_heads(
-    trace: Trace,
+    trace: Vectors,
     recipe: HeadsRecipe = HEADS,
     softmax_dim: int = -1,
     joined: bool = True,
@@ -30,6 +33,7 @@ def attend_heads(
 
     Source: Vaswani et al. 2017, Attention Is All You Need, section 3.2.2.
     """
+    trace = trace_of(trace)
     given = recipe.given_for(trace["embeddings"].value.shape[-1])
     _label_columns(trace, recipe, given)
     draws = _draws(trace, recipe) if given is None else _given(given)
@@ -112,6 +116,7 @@ def _matrices(trace: Trace, role: str, draw: ops.Draw | ops.Given, recipe: Heads
     return trace.step(f"head_{name}", ops.SplitHeads(recipe.n_heads), whole, axes=by_head)
 
 
+@answers
 def add_batched(trace: Trace) -> Trace:
     """Add the projections as batched products, each stage a step, to a trace of `attend_heads`.
 
@@ -141,6 +146,7 @@ def add_batched(trace: Trace) -> Trace:
     return trace
 
 
+@answers
 def add_big_projection(trace: Trace) -> Trace:
     """Add the one big projection that is split, and the wrong split, to a trace of `attend_heads`.
 
@@ -156,6 +162,7 @@ def add_big_projection(trace: Trace) -> Trace:
     return trace
 
 
+@answers
 def add_head_parts(trace: Trace) -> Trace:
     """Add what each head gives to the output, to a trace of `attend_heads`.
 
@@ -170,6 +177,7 @@ def add_head_parts(trace: Trace) -> Trace:
     return trace
 
 
+@answers
 def switch_off(trace: Trace, head: int) -> Trace:
     """Add the output without one head, to a trace of `attend_heads`.
 
@@ -183,6 +191,7 @@ def switch_off(trace: Trace, head: int) -> Trace:
     return trace
 
 
+@answers
 def expand_word(trace: Trace, token: int) -> Trace:
     """Add one token's query, key and value in every head, to a trace of `attend_heads`.
 

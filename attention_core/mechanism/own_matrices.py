@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
+from ..asked import answers
 from ..recipes import ROLES
 from ..trace import Trace
 from .builder import Heads, attend_projected, check_rows, project, times
@@ -11,6 +12,7 @@ from .options import Options
 from .own_tensors import check_same_kind, give, given_labels, own, sizes
 
 
+@answers
 def attend_vectors(
     embeddings: Tensor | Sequence,
     W_query: Tensor | Sequence,

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from ..asked import answers
 from ..operations import Given
 from ..operations.base import kind_of
 from ..trace import Step, Trace
@@ -63,6 +64,22 @@ def give(
     """Add a tensor to a trace, as numbers that were given."""
     given = Given.of(tensor, PRECISIONS.get(tensor.dtype))
     return trace.step(name, given, axes=axes, symbol=symbol)
+
+
+Vectors = Trace | Tensor | Sequence
+"""What attention on embeddings takes: a trace that has them, or the vectors themselves."""
+
+
+@answers
+def trace_of(vectors: Vectors) -> Trace:
+    """A trace that has `embeddings` (token, d_in): the one given, or one of vectors of one's own.
+    Raises ValueError, in words, for what has neither.
+    """
+    if not isinstance(vectors, Trace):
+        numbers = own("trace", vectors, (2,))
+        vectors = Trace()
+        give(vectors, "embeddings", numbers, ("token", "d_in"))
+    return vectors
 
 
 def check_same_kind(tensors: dict[str, Tensor]) -> None:

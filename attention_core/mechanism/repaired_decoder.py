@@ -1,5 +1,6 @@
 """The decoder layer of `sorry_dave`, repaired, beside what it did."""
 
+from ..asked import answers
 from ..operations import Draw, Transpose
 from ..recipes import ROLES
 from ..trace import Step, Trace
@@ -12,6 +13,7 @@ REPAIRED = "repaired_"
 """What the names of the repaired layer's steps begin with."""
 
 
+@answers
 def decode_beside(trace: Trace, n_heads: int = 2) -> Trace:
     """Add the notebook's decoder layer, as `decode` does, and beside it the same layer repaired.
 

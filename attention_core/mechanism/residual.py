@@ -2,10 +2,12 @@
 
 from torch import Tensor
 
+from ..asked import answers
 from ..operations import Add, ScaleShift, Standardise
 from ..trace import Step, Trace
 
 
+@answers
 def contributions(
     trace: Trace, token: int | tuple[int, ...], of: str = "output"
 ) -> dict[str, Tensor]:
@@ -45,4 +47,7 @@ def _brought(step: Step, token: int | tuple[int, ...]) -> dict[str, Tensor]:
 
 
 def _row(step: Step, token: int | tuple[int, ...]) -> Tensor:
-    return step.value[token].double()
+    try:
+        return step.value[token].double()
+    except IndexError:
+        raise ValueError(f"there is no token {token}: {step.name} is {step.shape}") from None

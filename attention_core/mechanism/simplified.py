@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 
 from .. import operations as ops
+from ..asked import answers
 from ..trace import Step, Trace
 from .attention import attention, score
+from .own_tensors import Vectors, trace_of
 
 CHOICES = {
     "similarity": ("dot", "cosine"),
@@ -13,6 +15,7 @@ CHOICES = {
 }
 
 
+@answers
 @dataclass(frozen=True)
 class SimplifiedOptions:
     """What may be varied: the likeness (`dot` or `cosine`), the divisor (`none` or `sqrt_d`),
@@ -33,13 +36,15 @@ class SimplifiedOptions:
                 )
 
 
-def attend(trace: Trace, options: SimplifiedOptions = SimplifiedOptions()) -> Trace:
+@answers
+def attend(trace: Vectors, options: SimplifiedOptions = SimplifiedOptions()) -> Trace:
     """Add simplified self-attention to a trace that has `embeddings` (token, d_in).
 
     Steps: `scores_by_loop` and `scores` (query, key), `scaled_scores` if divided, `weights`
     (query, key), `context_vectors` (query, d_in); before them `stretched_embeddings` and
     `unit_embeddings` (token, d_in) where the options ask for them. Returns the same trace.
     """
+    trace = trace_of(trace)
     vectors, compared = _vectors(trace, options)
     trace.step("scores_by_loop", ops.MatMulByLoop(), compared, compared, axes=("query", "key"))
     operands = (compared, compared, vectors)
@@ -69,6 +74,7 @@ def _vectors(trace: Trace, options: SimplifiedOptions) -> tuple[Step, Step]:
     return vectors, vectors
 
 
+@answers
 def expand_query(trace: Trace, query: int) -> Trace:
     """Add one row of simplified attention, a term at a time, to a trace made by `attend`.
 

@@ -9,18 +9,22 @@ import torch
 from torch import Tensor
 
 from .. import operations as ops
+from ..asked import answers
 from ..trace import Step, Trace
+from .own_tensors import Vectors, trace_of
 from .simplified import SimplifiedOptions
 
 KEY, ROW = ("key",), ("row",)
 
 
-def compare_row(trace: Trace, query: int, options: SimplifiedOptions) -> Trace:
+@answers
+def compare_row(trace: Vectors, query: int, options: SimplifiedOptions) -> Trace:
     """Add one query's row of the scores of simplified attention to a trace with `embeddings`.
 
     Steps: `unit_embeddings` (token, d_in) for the cosine, `query` (d_in), and `score_row` (key),
     with `query_scores` (key) before it if those are divided. Returns the same trace.
     """
+    trace = trace_of(trace)
     trace.label("score", trace.labels("key"))
     vectors = trace["embeddings"]
     if options.similarity == "cosine":
@@ -34,6 +38,7 @@ def compare_row(trace: Trace, query: int, options: SimplifiedOptions) -> Trace:
     return trace
 
 
+@answers
 def given_row(scores: Sequence[float]) -> Trace:
     """A trace with `score_row` (key) alone: scores typed by hand, -inf for a hidden one.
 
@@ -46,6 +51,7 @@ def given_row(scores: Sequence[float]) -> Trace:
     return trace
 
 
+@answers
 def normalise_row(trace: Trace, shift: float = 0.0, magnify: float = 1.0) -> Trace:
     """Add both ways from `score_row` to weights to a trace; its scores are moved first.
 
@@ -66,6 +72,7 @@ def normalise_row(trace: Trace, shift: float = 0.0, magnify: float = 1.0) -> Tra
     return trace
 
 
+@answers
 def store_row(trace: Trace, shift: float, precision: str) -> Trace:
     """Add a softmax in a given precision, as its formula is written and with the largest
     subtracted first.

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from ..asked import answers
 from ..operations import JoinHeads, MeanHeads
 from ..recipes import PLURAL
 from ..trace import Step, Trace
@@ -65,6 +66,7 @@ class Today:
         return self.rotary_base is not None and d_head % 2 == 0
 
 
+@answers
 def attend_today(
     trace: Trace, today: Today, prefix: str = PREFIX, joined: bool = True, place: int = 0
 ) -> Trace:

@@ -5,6 +5,7 @@ That mixes tokens before any attention, so a causal mask no longer hides the fut
 sentences of one length only. It is kept here to be shown, beside the right way of `trainable`.
 """
 
+from ..asked import answers
 from ..operations import Add, Draw, JoinHeads, LayerNorm, Linear, MatMul, ReLU
 from ..recipes import PLURAL, ROLES
 from ..trace import Step, Trace
@@ -12,6 +13,7 @@ from .attention import attention
 from .trainable import last_draw
 
 
+@answers
 def attend_on_tokens(trace: Trace) -> Trace:
     """Add a single head to a trace that has `embeddings` (token, d_in).
 
@@ -67,6 +69,7 @@ def _mixed(
     return trace.step(name, MatMul(), matrix, vectors, axes=(*heads, row, "d_in"))
 
 
+@answers
 def decode(trace: Trace, n_heads: int = 2) -> Trace:
     """Add the notebook's decoder layer, with the name repaired that stops its cell.
 

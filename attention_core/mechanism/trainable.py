@@ -1,10 +1,12 @@
 """Attention with trainable queries, keys and values: three matrices before the comparison."""
 
 from .. import operations as ops
+from ..asked import answers
 from ..recipes import PLURAL, PROJECTIONS, ROLES, Edits, Projections, Table
 from ..trace import Step, Trace
 from .attention import attention, scale_of
 from .builder import project as project_with
+from .own_tensors import Vectors, trace_of
 
 
 def project(
@@ -108,8 +110,9 @@ def last_draw(trace: Trace) -> ops.Draw | None:
     return draws[-1] if draws else None
 
 
+@answers
 def attend_trainable(
-    trace: Trace,
+    trace: Vectors,
     recipe: Projections = PROJECTIONS,
     softmax_dim: int = -1,
     own_keys: float = 1.0,
@@ -118,11 +121,13 @@ def attend_trainable(
 
     Steps as in `project` and `attention`. Returns the same trace.
     """
+    trace = trace_of(trace)
     made = project(trace, recipe, own_keys)
     attention(trace, *made, recipe.scale, softmax_dim=softmax_dim)
     return trace
 
 
+@answers
 def expand_token(trace: Trace, token: int) -> Trace:
     """Add one token's way through a trace made by `attend_trainable`, a row at a time.
 
@@ -152,6 +157,7 @@ def expand_token(trace: Trace, token: int) -> Trace:
     return trace
 
 
+@answers
 def add_other_ways(trace: Trace) -> Trace:
     """Add the same projections written in two other ways, to a trace made by `attend_trainable`.
 

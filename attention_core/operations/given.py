@@ -6,6 +6,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
+from ..asked import shown
 from ..expression import Called, Expression, Number
 from .base import Backward, Operation, written
 
@@ -33,7 +34,12 @@ class Given(Operation):
         return getattr(torch, self.precision) if self.precision else None
 
     def value(self) -> Tensor:
-        return torch.tensor(self.numbers, dtype=self._dtype)
+        try:
+            return torch.tensor(self.numbers, dtype=self._dtype)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"{shown(self.numbers)} cannot be given: numbers are, and rows of one length"
+            ) from error
 
     def code(self) -> str:
         dtype = f", dtype={self._dtype}" if self.precision else ""

@@ -4,10 +4,12 @@ import operator
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from torch import Tensor
 
 from .. import operations as ops
+from ..asked import answers
 from ..files.refused import ModelRefused
 from ..files.tensor_file import quoted
 from ..mechanism.options import Options
@@ -22,14 +24,15 @@ from .said import Said
 GPT2_NAMES = re.compile(r"(transformer\.)?h\.\d+\.attn\.c_attn\.weight")
 
 
+@answers
 def from_checkpoint(
     path: str | Path,
-    layer: int,
+    layer: int | Any,
     hidden_states: Tensor | Sequence,
     *,
-    n_heads: int | None = None,
-    n_kv_heads: int | None = None,
-    rotary_base: float | None = None,
+    n_heads: int | Any = None,
+    n_kv_heads: int | Any = None,
+    rotary_base: float | Any = None,
     tokens: Sequence[str] = (),
     **options: object,
 ) -> Trace:

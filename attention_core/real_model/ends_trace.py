@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from torch import Tensor
 
 from .. import operations as ops
+from ..asked import answers
 from ..trace import Step, Trace
 from .layer_trace import MOST_TOKENS, PartsOfLayer
 from .model import Model
@@ -17,6 +18,7 @@ MOST_CANDIDATES = 64
 """Logits are traced of so many tokens of the vocabulary at most."""
 
 
+@answers
 def embeddings_trace(model: Model, ids: Sequence[int], pieces: Sequence[str] = ()) -> Trace:
     """From the tokens of a sentence to the stream before the first layer.
 
@@ -59,6 +61,7 @@ def embeddings_trace(model: Model, ids: Sequence[int], pieces: Sequence[str] = (
     return trace
 
 
+@answers
 def logits_trace(
     model: Model,
     stream: Tensor,

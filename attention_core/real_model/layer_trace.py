@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from .. import operations as ops
+from ..asked import answers
 from ..files.gguf_file import GgufFile
 from ..mechanism.builder import Heads, attend_projected, times
 from ..mechanism.options import Options
@@ -27,6 +28,7 @@ MOST_TOKENS = 256
 """A trace has no more tokens: each number of the stream is written out in its program."""
 
 
+@answers
 def layer_trace(
     model: Model, stream_in: Tensor, layer: int, pieces: Sequence[str] = (), parts: str = "all"
 ) -> Trace:

@@ -13,6 +13,7 @@ from typing import Protocol
 
 from torch import Tensor
 
+from ..asked import answers
 from ..files.gguf_file import opened_gguf
 from ..files.reading import AsOpened, reading, state_of
 from ..files.refused import ModelRefused
@@ -156,6 +157,7 @@ class Model:
         return f"Model({self.name!r}, {self.family})"
 
 
+@answers
 def open_model(path: str | Path, *, kept_bytes: int = KEPT_BYTES) -> Model:
     """A model from a `.gguf` file, or from a folder as Hugging Face has them: `config.json`,
     `tokenizer.json`, and weights in one or more safetensors files.

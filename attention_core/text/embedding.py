@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from .. import operations as ops
+from ..asked import answers
 from ..small_models import shipped
 from ..small_models.given import tables
 from ..small_models.tracing import add_layer
@@ -14,8 +15,11 @@ MAX_DRAWN_ROWS = 64
 """Up to this many rows the lookup is also written as a product with one-hot rows."""
 
 
-def embed(inputs: Inputs, with_product: bool = False, keys: Sequence[str] | None = None) -> Trace:
-    """The trace from token ids to embeddings.
+@answers
+def embed(
+    inputs: Inputs | str, with_product: bool = False, keys: Sequence[str] | None = None
+) -> Trace:
+    """The trace from token ids to embeddings, of a text or of all that decides them.
 
     Steps: `token_ids` (token), `embedding_table` (vocabulary, d_in) (and `drawn_table` before it
     where cells were typed by hand), `embeddings` (token, d_in); with positions also
@@ -33,6 +37,7 @@ def embed(inputs: Inputs, with_product: bool = False, keys: Sequence[str] | None
     Raises ValueError where the sentence has no tokens, or one that the vocabulary cannot hold, and
     for keys of another sentence with the trained vectors: the layer below has its own keys there.
     """
+    inputs = Inputs(inputs) if isinstance(inputs, str) else inputs
     tokens = inputs.tokens
     if not tokens:
         raise ValueError("there is no token in this sentence: type at least one word")

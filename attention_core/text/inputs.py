@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
+from ..asked import answers
 from ..recipes import check_choice, check_least
 from ..small_models.given import width
 from ..small_models.grammar import WORDS
@@ -22,6 +23,7 @@ VOCABULARIES = {
 }
 
 
+@answers
 @dataclass(frozen=True)
 class Inputs:
     """The settings of a sentence on its way to embeddings. Same inputs, same tensors.

@@ -11,9 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ..asked import answers, known
 from ..small_models import grammar
 
 
+@answers
 @dataclass(frozen=True)
 class Tokenizer:
     """A rule that cuts a text into tokens.
@@ -146,7 +148,7 @@ def _split_tiny_language(text: str) -> list[str]:
     return [grammar.START, *words] if words else []
 
 
-TOKENIZERS: dict[str, Tokenizer] = {
+_TOKENIZERS: dict[str, Tokenizer] = {
     tokenizer.name: tokenizer
     for tokenizer in (
         Tokenizer(
@@ -185,6 +187,7 @@ TOKENIZERS: dict[str, Tokenizer] = {
         ),
     )
 }
+TOKENIZERS = known("tokenizer", _TOKENIZERS)
 
 _MAX_MARKS = 8  # on one letter; more is a prank that covers the lines above and below
 _BIDI_CONTROLS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"

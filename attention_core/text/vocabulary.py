@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from ..asked import answers
 from .tokenizers import visible
 
 UNKNOWN = "<unk>"
@@ -12,6 +13,7 @@ UNUSED = "(unused)"
 MAX_LABELLED_ROWS = 10_000
 
 
+@answers
 @dataclass(frozen=True)
 class Vocabulary:
     """Which row of an embedding table belongs to which token.

@@ -129,7 +129,9 @@ def app(wheels, tmp_path_factory):
 @pytest.mark.slow("20 s: builds the wheels and installs them")
 def test_the_wheel_of_the_core_has_its_data_and_two_requirements(core, wheels):
     assert wheels[1].name.split("-")[:2] == ["attention_core", attention_core.__version__]
-    assert shipped(core[0]) == to_ship("attention_core")
+    draws = to_ship("attention_explorer", "attention_ui/picture", "attention_ui/notebook")
+    draws |= {Path("attention_ui/__init__.py"), Path("attention_ui/words.py")}
+    assert shipped(core[0]) == to_ship("attention_core") | draws
     assert asked_by(core[0]) == ["torch", "safetensors"]
 
 
@@ -172,7 +174,8 @@ def test_the_package_and_its_help_load_no_streamlit(app):
 
 def test_the_core_asks_for_what_the_app_asks_for():
     readers = (ROOT / "requirements-model.txt").read_text(encoding="utf-8")
-    lines = [*NEEDS.splitlines(), *readers.splitlines()]
+    draws = (ROOT / "requirements-notebook.txt").read_text(encoding="utf-8")
+    lines = [*NEEDS.splitlines(), *readers.splitlines(), *draws.splitlines()]
     core = tomllib.loads((ROOT / "core_only" / "pyproject.toml").read_text(encoding="utf-8"))
     others = core["project"]["dependencies"]
     for extra in core["project"]["optional-dependencies"].values():
@@ -200,9 +203,26 @@ def test_an_older_python_is_told_which_one_is_needed_before_anything_is_fetched(
 
 @pytest.mark.slow("20 s: builds the wheels and installs them")
 def test_nothing_of_the_app_is_in_reach_of_the_installed_core(installed):
-    names = ["streamlit", "altair", "pandas", "attention_ui", "attention_explorer", "pages"]
+    names = ["streamlit", "altair", "pandas", "vl_convert", "pages", "attention_ui.frame",
+             "attention_ui.cards", "attention_ui.lessons"]  # fmt: skip
     code = f"from importlib.util import find_spec; print([*filter(find_spec, {names})])"
     assert installed("-c", code).strip() == "[]"
+
+
+@pytest.mark.slow("20 s: builds the wheels and installs them")
+def test_pictures_are_drawn_without_the_app(wheels, tmp_path_factory, installed):
+    core = tomllib.loads((ROOT / "core_only" / "pyproject.toml").read_text(encoding="utf-8"))
+    extra = core["project"]["optional-dependencies"]["notebook"]
+    beside = ["torch", "safetensors", *(re.match(r"[\w-]+", each)[0] for each in extra)]
+    options = installed_alone(wheels[1], beside, tmp_path_factory)[1]
+    draws = "from attention_core import *; from attention_explorer import show; import sys;"
+    draws += "html = show(attend(embed('the cat sat'))).page(); print(len(html) > 300_000);"
+    draws += "print({'streamlit', 'pandas'} & {*sys.modules})"
+    assert run("-S", "-c", draws, **options).split() == ["True", "set()"]
+    asks = "import attention_explorer.command as c; print(c.main([]), c.main(['check', '--help']))"
+    assert "The app is not in this package" in run("-S", "-c", asks, **options)
+    bare = "import attention_explorer as a, attention_core as c; t = c.attend(c.embed('a cat'));"
+    assert "pictures need" in installed("-c", f"{bare} print(t._repr_mimebundle_())")
 
 
 @pytest.mark.slow("20 s: builds the wheels and installs them")

@@ -14,6 +14,7 @@ from attention_core.mechanism.flash import attend_in_tiles
 from attention_core.mechanism.masking import attend_masked, drop_weights
 from attention_core.mechanism.softmax import given_row, normalise_row
 from attention_core.recipes import MaskRecipe
+from attention_core.symbols import SYMBOLS, VARIANTS
 from attention_core.text.inputs import Inputs
 from traces import LESSONS, lesson_trace, workshop
 
@@ -154,9 +155,22 @@ def lesson_or_nothing(name):
 
 
 def test_reasons_are_words_without_latex():
+    assert plain_text(r"\ln 2 \cdot 3 \le 4") == "ln 2 · 3 ≤ 4"
     assert plain_text(r"\text{dropped: its number is below }0.25") == (
         "dropped: its number is below 0.25"
     )
     for step in workshop().values():
         if isinstance(step.operation, ops.MaskedFill):
             assert "\\" not in " ".join(remarks(step, (0, 0)))
+
+
+def test_no_latex_is_left_of_any_formula():
+    steps = [
+        *workshop().values(),
+        *(each for name in LESSONS for each in lesson_trace(name).values()),
+    ]
+    written = {step.formula for step in steps} | {*SYMBOLS.values()}
+    written |= {pattern.format("X") for pattern in VARIANTS.values()}
+    assert len(written) > 200
+    left = {latex: plain_text(latex) for latex in written}
+    assert {latex: text for latex, text in left.items() if set(text) & set("\\{}")} == {}

@@ -8,6 +8,7 @@ from itertools import groupby
 
 import torch
 
+from ...asked import answers
 from ...trace import Trace, is_shares, listed
 from .branches import formula_of
 from .formulas import MINUS_INFINITY, Formulas, NoFormula
@@ -25,6 +26,7 @@ NUMBERS = '[<-1000000000000000]"−∞";[<0]-0.0000;0.0000'
 """How numbers are shown. The limit is written out: a format may have no exponent."""
 
 
+@answers
 def spreadsheet(trace: Trace, title: str) -> bytes:
     """The trace as an .xlsx file: what is given stands in marked cells, all else is a formula.
 
