@@ -1,10 +1,13 @@
 """What runs alone shows what the whole page would: seen at the protocol, without a browser."""
 
 import asyncio
+import random
+from contextlib import suppress
 
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from visiting import LESSONS
 from visitor import Visitor
@@ -31,11 +34,32 @@ class Watching(Visitor):
         super().__init__(url, page)
         self.shown: dict[tuple[int, ...], bytes] = {}
         self.was_whole = False
+        self.states: dict[str, WidgetState] | None = None
 
     async def _run(self, message: BackMsg) -> float:
         self.was_whole = False
+        if self.states is not None:  # says where all stands, and does not wait for the answer
+            told = message.rerun_script.widget_states.widgets
+            self.states |= {each.id: each for each in told}
+            del told[:]
+            told.extend(self.states.values())
+            message.rerun_script.page_name = self.page
+            message.rerun_script.page_script_hash = self.script
+            message.rerun_script.query_string = self.link
+            await self.socket.send(message.SerializeToString())
+            return 0.0
         async with asyncio.timeout(20):
             return await super()._run(message)
+
+    async def hear_all(self) -> None:
+        """See what the server has said, until it is silent for two seconds."""
+        with suppress(TimeoutError):
+            while True:
+                answer = ForwardMsg.FromString(await asyncio.wait_for(self.socket.recv(), 2))
+                if answer.WhichOneof("type") == "page_info_changed":
+                    self.link = answer.page_info_changed.query_string
+                if answer.delta.WhichOneof("type") == "new_element":
+                    self._look(answer)
 
     async def again(self) -> None:
         """Run the whole page."""
@@ -95,3 +119,43 @@ def test_what_runs_alone_shows_what_all_would(page, app_url):
         await visitor.leave()
 
     asyncio.run(moves())
+
+
+@pytest.mark.slow("3 s a page: presses that cut runs short")
+@pytest.mark.parametrize("page", LESSONS)
+def test_quick_presses_end_where_the_address_says(page, app_url):
+    """Each falls into the run of the one before: no callback may miss what that has not drawn yet.
+    The last are a picture's, which alone would wait for the end of a run.
+    """
+
+    async def presses() -> None:
+        visitor = await Watching(app_url, page).enter()
+        chance, told = random.Random(page), {}
+        for at in range(30):
+            visitor.states = visitor.states or {}
+            if visitor.sliders:
+                told = {}  # of which it may be the end
+                await visitor.slide(chance.choice([*visitor.sliders]))
+            place = chance.randrange(2)  # one for all: two pictures may carry one control
+            for name, each in visitor.charts.items() if at % 3 == 2 else ():
+                told[name] = each.id, place
+                await visitor.set(each, each.least + place * each.width)
+            await asyncio.sleep(chance.random() / 10)
+            if at in (20, 25):  # also with what is new by now
+                await visitor.hear_all()
+        await visitor.hear_all()
+        visitor.states = None
+        shown, cold = dict(visitor.shown), Watching(app_url, page)
+        cold.link = visitor.link
+        await cold.enter()
+        for name, (chart, place) in told.items():
+            if name in cold.charts and visitor.charts[name].id == chart:
+                assert cold.charts[name].at == place, (name, visitor.link)
+        await visitor.again()
+        pictures = {each.place for each in visitor.charts.values()}  # keep where they started
+        assert {at for at, one in visitor.shown.items() if shown.get(at) != one} <= pictures
+        assert not visitor.errors
+        await visitor.leave()
+        await cold.leave()
+
+    asyncio.run(presses())

@@ -26,14 +26,16 @@ from streamlit.runtime.scriptrunner_utils.script_requests import (
     ScriptRequests,
     ScriptRequestType,
 )
+from streamlit.runtime.scriptrunner_utils.script_run_context import RunLocation, ThreadState
 from streamlit.testing.v1 import AppTest
 
 from attention_ui.frame.contents import HOME, LESSONS
 from attention_ui.streamlit_workarounds import deep_pages, reconnect, sideways, turns
 from attention_ui.streamlit_workarounds.card_style import CARDS
-from attention_ui.streamlit_workarounds.left_pages import run_no_part_of_a_page_that_was_left
+from attention_ui.streamlit_workarounds.left_pages import run_only_parts_that_are_there
 from attention_ui.streamlit_workarounds.projector import LARGE
 from attention_ui.streamlit_workarounds.style import STYLE
+from attention_ui.streamlit_workarounds.whole_callbacks import let_callbacks_end
 from sampling import few
 from streamlit_insides import GONE, ROOT
 
@@ -106,9 +108,9 @@ def test_no_part_runs_for_a_page_that_was_left():
     """First without the mend: where that fails, the mend may go."""
     late = ("new", ""), ("old", "a part")
     assert runs_after(inspect.unwrap(AppSession.request_rerun), *late)
-    run_no_part_of_a_page_that_was_left()
+    run_only_parts_that_are_there()
     mended = AppSession.request_rerun
-    run_no_part_of_a_page_that_was_left()
+    run_only_parts_that_are_there()
     assert AppSession.request_rerun is mended, "mending twice is mending once"
     assert not runs_after(mended, *late)
     assert runs_after(mended, *late, ("new", "a part"))
@@ -116,6 +118,27 @@ def test_no_part_runs_for_a_page_that_was_left():
     # The first visit: until its run is over, Streamlit says that the script is open, not the page.
     assert runs_after(mended, ("", ""), ("old", "a part"), open_now="the script")
     assert runs_after(mended, *late, open_now=None), "a Streamlit that does not say what is open"
+
+
+def test_the_page_runs_for_a_part_that_is_gone(monkeypatch):
+    """Whether it is gone when it is asked for, which Streamlit drops, or when its turn comes."""
+    ran = []
+    request = inspect.unwrap(AppSession.request_rerun)
+    monkeypatch.setattr(AppSession, "request_rerun", request)
+    assert "self._fragment_storage.lookup" in inspect.getsource(ScriptRunner._run_script)
+    monkeypatch.setattr(ScriptRunner, "_run_script", lambda _, asked: ran.append(asked))
+    run_only_parts_that_are_there()
+    session, runner = Mock(_scriptrunner=None, has_fragment=lambda part: part == "there"), Mock()
+    runner._fragment_storage.contains = session.has_fragment
+    request(session, ClientState(fragment_id="gone"))
+    session._create_scriptrunner.assert_not_called()
+    for part, expected in (("gone", []), ("there", ["there"])):
+        AppSession.request_rerun(session, ClientState(fragment_id=part))
+        assert session._create_scriptrunner.call_args.args[0].fragment_id == (
+            part if expected else None
+        )
+        ScriptRunner._run_script(runner, RerunData(fragment_id_queue=[part]))
+        assert ran[-1].fragment_id_queue == expected
 
 
 def test_a_session_says_which_page_is_open_and_is_asked_for_runs_by_that_name():
@@ -147,6 +170,25 @@ def test_streamlit_has_no_limit_of_its_own_of_scripts_at_once():
     assert not [
         name for name in options if re.search(r"(?i)scripts|concurren|session(?!state)", name)
     ]
+
+
+# --- whole_callbacks ------------------------------------------------------------------------------
+
+
+def test_no_other_run_begins_within_a_callback(monkeypatch):
+    """First without the mend: where that waits, the mend may go."""
+    name, begun = "_maybe_handle_execution_control_request", Mock(side_effect=StopIteration)
+    runner = Mock(_execing=True, _requests=Mock(on_scriptrunner_yield=begun))
+    monkeypatch.setattr(ScriptRunner, name, inspect.unwrap(getattr(ScriptRunner, name)))
+    where = Mock(run_location=RunLocation.CALLBACK)
+    monkeypatch.setattr(ThreadState, "get", lambda: where)
+    with pytest.raises(StopIteration):
+        getattr(ScriptRunner, name)(runner)
+    let_callbacks_end()
+    getattr(ScriptRunner, name)(runner)
+    where.run_location = RunLocation.MAIN_SCRIPT
+    with pytest.raises(StopIteration):
+        getattr(ScriptRunner, name)(runner)
 
 
 # --- unseen_component -----------------------------------------------------------------------------

@@ -411,6 +411,8 @@ def _told(name: str, key: str, part: str) -> None:
     rests.
     """
     # Not an argument: Streamlit keeps the callbacks of widgets that are gone.
+    if name not in st.session_state[held.LAYOUTS]:
+        return  # a picture of a page that is left
     layout, carries, choosing = st.session_state[held.LAYOUTS][name]
     selection = st.session_state[key]["selection"]
     match selection.get("step"):

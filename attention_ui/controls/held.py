@@ -62,8 +62,9 @@ def arrive(page: str, controls: Sequence[Control], known: Collection[str] = ()) 
     state.setdefault(DRAFTS, {})
     state[SHOWN] = [*state.get(CARDS, ())] if same_page else []
     state[MET], state[CARDS], state[COVERING], state[IN_CARD] = [], {}, {}, ""
-    # Emptied, not replaced: Streamlit keeps what a name held a run ago until the next run begins.
-    state.setdefault(LAYOUTS, {}).clear()
+    # What a callback needs stays until it is drawn anew: one may come at any moment of this run.
+    if not same_page:
+        state.setdefault(LAYOUTS, {}).clear()
     if not same_page or GIVEN not in state:
         state[GIVEN], state[ASKED] = set(), {}
     ours = {*known, *(each.name for each in controls)}
@@ -115,6 +116,7 @@ def _take(link: dict[str, str], known: Collection[str]) -> None:
     state = st.session_state
     unknown = [name for name in link if name not in known]
     held = {name: text for name, text in link.items() if name in known}
+    state.pop(WRITTEN, None)  # the browser is there already
     state[HELD] = {"example": FIRST, **held} if held else dict(FIRST_VISIT)
     state[UNREAD], state[DRAFTS], state[ASKED] = set(held), {}, {}
     state[NOTICES] = [unknown_names(unknown)] if unknown else []
@@ -145,7 +147,10 @@ def save() -> None:
     """
     state = st.session_state
     query, page = dict(state[HELD]), state[HERE][0]
-    if (st.query_params.to_dict() or FIRST_VISIT) != query:
+    # What the browser says may be of a moment ago: what was written last is on its way there.
+    on_page, on_its_way = state.get(WRITTEN, (page, query))
+    is_late = on_page == page and on_its_way != query
+    if is_late or (st.query_params.to_dict() or FIRST_VISIT) != query:
         st.query_params.from_dict(query)
     state[WRITTEN] = (page, query)
 
@@ -238,6 +243,8 @@ def change(**chosen: Any) -> bool:
     """
     _, controls, _ = st.session_state[HERE]
     fields = {each.name: each.field for each in controls}
+    if not fields.keys() >= chosen.keys():
+        return False  # what was pressed stood on a page that is left
     problem = try_to_hold({name: fields[name].write(value) for name, value in chosen.items()})
     if problem:
         st.session_state[NOTICES] = [f"Not applied: {problem}"]

@@ -1,12 +1,18 @@
-"""Works around Streamlit: no part runs for a page that has been left.
+"""Works around Streamlit: no part runs for a page that has been left, and the page runs for a part
+that is gone.
 
 A part may be asked for just after a click on a link to another page: one comes into sight while
 the page still scrolls. The request names the page that was left, and Streamlit 1.67 runs the part
 as one of that page once the new one is drawn. Its browser then clears the screen as for another
 page, gets a part whose place is gone, and leaves the window white. Or the link is undone.
+
+A part has another id where something new stands above it. What is moved in it before the browser
+knows asks for the old one, which Streamlit drops, or runs without drawing anything: a control stood
+where the server had it not, or numbers where the address did not say them, for good.
 """
 
 from contextlib import suppress
+from dataclasses import replace
 from functools import wraps
 from typing import Any
 
@@ -14,14 +20,16 @@ NOT_AS_EXPECTED = (AttributeError, TypeError)
 _HAS_NAMED = "_has_named_a_page"
 
 
-def run_no_part_of_a_page_that_was_left() -> None:
-    """Ignore requests for a part of another page than the one that was last asked for. Changes
-    nothing where Streamlit's sessions are not as expected.
+def run_only_parts_that_are_there() -> None:
+    """Ignore requests for a part of another page than the one that was last asked for, and run the
+    page for a part that it no longer has. Changes nothing where Streamlit's sessions and runs are
+    not as expected.
     """
     try:
         from streamlit.runtime.app_session import AppSession
+        from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
 
-        request = AppSession.request_rerun
+        request, run = AppSession.request_rerun, ScriptRunner._run_script
     except (ImportError, AttributeError):
         return
     if hasattr(request, "__wrapped__"):
@@ -32,9 +40,20 @@ def run_no_part_of_a_page_that_was_left() -> None:
         with suppress(*NOT_AS_EXPECTED):
             if _is_for_a_page_that_was_left(session, client_state):
                 return None
+            part = client_state and not client_state.is_auto_rerun and client_state.fragment_id
+            if part and not session.has_fragment(part):
+                client_state.fragment_id = ""
         return request(session, client_state, *given, **named)
 
-    AppSession.request_rerun = request_unless_left
+    @wraps(run)
+    def run_what_is_there(runner: Any, asked: Any, *given: Any, **named: Any) -> Any:
+        with suppress(*NOT_AS_EXPECTED):
+            parts, there = asked.fragment_id_queue, runner._fragment_storage.contains
+            if not asked.is_auto_rerun and not all(map(there, parts)):
+                asked = replace(asked, fragment_id_queue=[], is_fragment_scoped_rerun=False)
+        return run(runner, asked, *given, **named)
+
+    AppSession.request_rerun, ScriptRunner._run_script = request_unless_left, run_what_is_there
 
 
 def _is_for_a_page_that_was_left(session: Any, wanted: Any) -> bool:

@@ -1,0 +1,37 @@
+"""Works around Streamlit: a callback runs to its end, whatever the browser asks for meanwhile.
+
+Each use of the session's state is a point where Streamlit 1.67 begins the run that was asked for
+last. In a callback it takes that for the callback's own wish to run again: the rest of the callback
+never runs, and since its widget has the new value by then, it is not called again. A move was lost
+so, where the next came quickly.
+"""
+
+from contextlib import suppress
+from functools import wraps
+from typing import Any
+
+NOT_AS_EXPECTED = (AttributeError, TypeError)
+
+
+def let_callbacks_end() -> None:
+    """Begin no other run within a callback, but after it. Changes nothing where Streamlit's runs
+    are not as expected.
+    """
+    try:
+        from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
+        from streamlit.runtime.scriptrunner_utils.script_run_context import RunLocation, ThreadState
+
+        begin = ScriptRunner._maybe_handle_execution_control_request
+    except (ImportError, AttributeError):
+        return
+    if hasattr(begin, "__wrapped__"):
+        return
+
+    @wraps(begin)
+    def begin_after_callbacks(runner: Any) -> Any:
+        with suppress(*NOT_AS_EXPECTED):
+            if ThreadState.get().run_location == RunLocation.CALLBACK:
+                return None
+        return begin(runner)
+
+    ScriptRunner._maybe_handle_execution_control_request = begin_after_callbacks
