@@ -52,10 +52,10 @@ class Watching(Visitor):
             return await super()._run(message)
 
     async def hear_all(self) -> None:
-        """See what the server has said, until it is silent for two seconds."""
+        """See what the server has said, until it is silent for three seconds."""
         with suppress(TimeoutError):
             while True:
-                answer = ForwardMsg.FromString(await asyncio.wait_for(self.socket.recv(), 2))
+                answer = ForwardMsg.FromString(await asyncio.wait_for(self.socket.recv(), 3))
                 if answer.WhichOneof("type") == "page_info_changed":
                     self.link = answer.page_info_changed.query_string
                 if answer.delta.WhichOneof("type") == "new_element":
@@ -130,25 +130,25 @@ def test_quick_presses_end_where_the_address_says(page, app_url):
 
     async def presses() -> None:
         visitor = await Watching(app_url, page).enter()
-        chance, told = random.Random(page), {}
+        chance, visitor.states, place = random.Random(page), {}, 0
         for at in range(30):
-            visitor.states = visitor.states or {}
             if visitor.sliders:
-                told = {}  # of which it may be the end
                 await visitor.slide(chance.choice([*visitor.sliders]))
             place = chance.randrange(2)  # one for all: two pictures may carry one control
-            for name, each in visitor.charts.items() if at % 3 == 2 else ():
-                told[name] = each.id, place
+            for each in [*visitor.charts.values()] if at % 3 == 2 else ():
                 await visitor.set(each, each.least + place * each.width)
             await asyncio.sleep(chance.random() / 10)
-            if at in (20, 25):  # also with what is new by now
-                await visitor.hear_all()
+        await visitor.hear_all()
+        told = {name: each.id for name, each in visitor.charts.items()}
+        for place in (1 - place, place, 1 - place):  # there and back, sooner than the browser hears
+            for each in [*visitor.charts.values()]:
+                await visitor.set(each, each.least + place * each.width)
         await visitor.hear_all()
         visitor.states = None
         shown, cold = dict(visitor.shown), Watching(app_url, page)
         cold.link = visitor.link
         await cold.enter()
-        for name, (chart, place) in told.items():
+        for name, chart in told.items():
             if name in cold.charts and visitor.charts[name].id == chart:
                 assert cold.charts[name].at == place, (name, visitor.link)
         await visitor.again()
