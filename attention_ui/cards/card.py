@@ -37,7 +37,7 @@ def framed(name: str, title: str, words: str, is_section: bool = False) -> Itera
             with st.container(key=f"words_{name}"):
                 (st.subheader if is_section else st.header)(title, anchor=name)
                 if words:
-                    st.markdown(printed(words), help=explained(words))
+                    st.markdown(printed(words), help=explained(words, name))
             beside = st.container(
                 key=f"beside_{name}",
                 width="content",
@@ -70,7 +70,7 @@ def card(name: str, title: str, words: str) -> Iterator[object]:
         ):
             with st.container(key=f"words_{name}"):
                 st.header(title, anchor=name)
-                st.markdown(printed(words), help=explained(words))
+                st.markdown(printed(words), help=explained(words, name))
             beside = st.container(
                 key=f"beside_{name}",
                 width="content",

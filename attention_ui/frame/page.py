@@ -170,14 +170,14 @@ def _drawn_instead(_: str) -> str | None:
         return random_fallback_notice(values) if SENTENCE.name in values else None
 
 
-def explained(words: str) -> str | None:
+def explained(words: str, card: str = "") -> str | None:
     """What the terms mean that stand here for the first time on the page; None for none."""
     if "glossary" in held.names_in("hide"):
         return None
     said: dict[str, str] = st.session_state[SAID]
     # Of a card that runs alone, those that it has explained already are explained there again.
-    new = [term for term in terms_in(words) if said.get(term.word, words) == words]
-    said.update((term.word, words) for term in new)
+    new = [term for term in terms_in(words) if said.get(term.word, card) == card]
+    said.update((term.word, card) for term in new)
     return meanings(new) or None
 
 
