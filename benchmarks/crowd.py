@@ -17,6 +17,10 @@ from visitor import Visitor
 from .measure import Figure, Part, server, spread
 
 SECONDS = 60
+NEAR, MARGIN, SCROLLS, REST = 3, 1, 6, 1.2
+"""A window of 900 pixels with what lies close below it has so many parts of a page, so many more
+above; a scroll after so many moves; seconds after which a browser asks for what waits.
+"""
 WORDS = ["cat", "dog", "bird", "fish", "horse", "teacher", "river", "garden", "window", "letter"]
 LONG_TEXT = "Once upon a time there was a little {} who lived in a large old house near the {}. "
 TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
@@ -33,6 +37,7 @@ class Row:
     """Whether all have the same sentence."""
     at_work: bool = False
     """Whether two of them have the server work for long: a training, a text for a real model."""
+    processes: int = 1
     goals: tuple[float, float, float] = (1_500, 33, 1)
     """The 95th percentile, CPU time an answer, both in ms, and the share of a core."""
 
@@ -40,6 +45,7 @@ class Row:
 ROWS = (
     Row("50 people, a move a second, fifty sentences"),
     Row("the same, one sentence", is_a_class=True),
+    Row("fifty sentences, two processes", processes=2, goals=(1_200, 33, 2)),
     Row("48 of them, while one trains and one has a model read", at_work=True),
     Row("30 people, a move in five seconds", people=30, pause=5.0, goals=(300, 30, 0.3)),
 )
@@ -49,14 +55,17 @@ def crowd(quick: bool) -> list[Part]:
     """Each class, at a server of its own."""
     figures = []
     for row in ROWS:
-        with server() as app:
+        command = ["-m", "attention_explorer", "serve", "--address=127.0.0.1", "--port={port}"]
+        start = [*command, f"--processes={row.processes}"] if row.processes > 1 else []
+        with server(start=start) as app:
             figures.append(asyncio.run(_measured(row, app, 12 if quick else SECONDS)))
             print(" ", figures[-1].what, figures[-1].numbers, figures[-1].note, flush=True)
     how = (
         f"People on {len(LESSONS)} lessons, who speak Streamlit's protocol: each moves the sliders "
         "and the controls in pictures of its lesson in turn, and the next one after the pause, or "
         "when the answer has come, if that is later. From the message to the end of its run, at "
-        "the other end of the connection. CPU is the server's."
+        "the other end of the connection. They tell what is near, scroll now and then and ask for "
+        "what waits, as a browser does, where the page asks for that. CPU is the server's."
     )
     return [Part("A class at once", how, figures)]
 
@@ -77,6 +86,7 @@ async def _measured(row: Row, app: AppServer, seconds: int) -> Figure:
             await asyncio.sleep(max(0.0, next_move - time.monotonic()))
             times.append(1_000 * await _move(each))
             next_move = max(next_move + row.pause, time.monotonic())
+            await _rest(each, next_move)
 
     async def to_its_end(work: Awaitable[None]) -> None:
         try:
@@ -115,33 +125,47 @@ async def _enter(url: str, at: int, is_a_class: bool) -> Visitor:
     of_ones_own = f"the {WORDS[at % 10]} sees the {WORDS[at // 10]} because it sleeps"
     sentence = texts[0] if is_a_class else of_ones_own
     link = urlencode({"predict": "off", "sentence": sentence})
-    visitor = await Visitor(url, page, link).enter()
-    await _look_at(visitor, "")
-    return visitor
-
-
-async def _look_at(visitor: Visitor, picture: str) -> None:
-    """Say what is near, as a window of 900 pixels does: a card with this picture and the one after
-    it, the first two of the page for none; and that a hand is on the picture's control.
-    """
-    if "near" in visitor.others:
-        names = json.loads(visitor.others["near"][2])["parts"]
-        at = names.index(f"card_{picture}") if f"card_{picture}" in names else 0
-        await visitor.tell("near", near=",".join(names[at : at + 2]), hand=picture)
+    return await Visitor(url, page, link).enter()
 
 
 async def _move(visitor: Visitor) -> float:
-    """The next of the controls of a page, by their names; without any, the page again. What is
-    looked at before is no part of the answer.
+    """The next of the controls in sight, by their names; without any, the page again. Before it,
+    what a browser tells: which parts are near, and at which control in a picture a hand is.
     """
-    controls = {**visitor.sliders, **visitor.charts}
-    if not controls:
-        return await visitor.move()
+    parts, first = [*visitor.parts], 0
+    if "near" in visitor.others and parts:
+        first = visitor.turn // SCROLLS * (NEAR - 1) % len(parts)
+        if visitor.turn % SCROLLS == 0:
+            near = parts[max(0, first - MARGIN) : first + NEAR]
+            await visitor.tell("near", near=",".join(sorted(near)))
+        parts = parts[first : first + NEAR]
+    sight = [visitor.parts[name] for name in parts]
+    rooms = {f"chart_{name}": at for name, at in visitor.rooms.items()}
+    places = {**rooms, **{name: each.place for name, each in visitor.sliders.items()}}
+    names = [
+        name
+        for name, place in sorted(places.items())
+        if place[0] or any(place[: len(part)] == part for part in sight)
+    ]
     visitor.turn += 1
-    name = sorted(controls)[visitor.turn % len(controls)]
-    if name in visitor.charts:
-        await _look_at(visitor, name.removeprefix("chart_"))
-    return await visitor.set(controls[name])
+    if not names:
+        return await visitor.again()
+    name = names[visitor.turn % len(names)]
+    if name in rooms and name not in visitor.hands and "near" in visitor.others:
+        visitor.hands.add(name)
+        hands = ",".join(sorted(each.removeprefix("chart_") for each in visitor.hands))
+        await visitor.tell("near", hand=hands)
+    control = visitor.sliders.get(name) or visitor.charts.get(name)
+    return await (visitor.set(control) if control else visitor.again())
+
+
+async def _rest(visitor: Visitor, until: float) -> None:
+    """Ask for what waits, one after the other, as a browser does when nothing has come."""
+    while until - time.monotonic() > REST and "near" in visitor.others:
+        if not json.loads(visitor.others["near"][2] or "{}").get("waiting"):
+            return
+        await asyncio.sleep(REST)
+        await visitor.tell("near", rest=time.time())
 
 
 async def _again(
@@ -168,9 +192,14 @@ async def _read(url: str, at: int) -> None:
 
 
 def _cpu(app: AppServer) -> float:
-    """Seconds of processor time that a server has taken; 0 where the system does not tell."""
+    """Seconds of processor time that a server and what it started have taken; 0 where the system
+    does not tell.
+    """
+    ours = Path(f"/proc/{app.process.pid}")
     try:
-        told = Path(f"/proc/{app.process.pid}/stat").read_text()
+        told = " ".join(each.read_text() for each in ours.glob("task/*/children"))
+        stats = [Path(f"/proc/{pid}/stat").read_text() for pid in (ours.name, *told.split())]
     except OSError:
         return 0.0
-    return sum(map(int, told.rpartition(")")[2].split()[11:13])) / TICKS
+    fields = [each.rpartition(")")[2].split()[11:13] for each in stats]
+    return sum(int(ticks) for both in fields for ticks in both) / TICKS

@@ -30,7 +30,7 @@ LESSON_OF = {
     "output": "multi_head_attention",
 }
 page = Page("whole_layer", "output", sidebar=(shared.N_HEADS, shared.D_MODEL, shared.H_SEED))
-HOTTER = page.ask("hotter", words.when_hotter, ["head_weights"])
+HOTTER = page.ask("hotter", words.when_hotter, ["head_weights"], lambda: ())  # given, not hidden
 
 
 def ways_to_lessons():

@@ -9,8 +9,10 @@ import pyarrow as pa
 import pytest
 import torch
 
+from attention_ui.cards import page as declared
 from attention_ui.cards import question as cards
 from attention_ui.cards import show
+from attention_ui.cards.kept import MOST_BYTES, Kept
 from attention_ui.lessons.simplified_attention.words import asked_query
 from attention_ui.lessons.tiny_language import lesson as tiny
 from sampling import few
@@ -58,6 +60,10 @@ def asked(page, link, change=None):
         found[name] = question, hidden, {*about}, {*above}
         return frozenset(hidden)
 
+    def asks(one):
+        question, covers, _ = one.made()
+        ask(one.name, question, None, one.about, covers)
+
     def noted(_, layout, *__, **___):
         above.update(each.step.name for each in layout.matrices if not each.covered)
 
@@ -65,6 +71,9 @@ def asked(page, link, change=None):
         patch.object(lesson, "trace_of", changed),
         patch.object(cards, "question", ask),
         patch.object(show, "picture", noted),
+        patch.object(declared, "kept", Kept(MOST_BYTES)),
+        patch.object(declared.Ask, "draw", asks),
+        patch.object(show, "put_picture", lambda one: noted(one.name, one.now())),
     ):
         stands(visit(page, predict="on", **link))
     return found, traces[0]

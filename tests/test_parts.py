@@ -61,10 +61,9 @@ class Watching(Visitor):
                 if answer.delta.WhichOneof("type") == "new_element":
                     self._look(answer)
 
-    async def again(self) -> None:
-        """Run the whole page."""
+    async def again(self) -> float:
         self.shown = {}
-        await self._run(BackMsg())
+        return await super().again()
 
     async def slide(self, label: str) -> None:
         """Move one slider by a step."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import time
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
@@ -13,6 +14,8 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import connect
 
 LINK = urlencode({"predict": "off"})
+PART = re.compile(r"(?:card|row)_\w+|closing|ends")
+"""What a page is drawn in, by the keys of their containers."""
 LONGEST = 60.0
 """Seconds without an answer, after which a session counts as lost."""
 
@@ -23,6 +26,7 @@ class Found:
 
     proto: Slider
     fragment: str
+    place: tuple[int, ...] = ()
     at: int = 0
     step: int = 1
 
@@ -95,6 +99,12 @@ class Visitor:
     """Buttons and components by their keys: what Streamlit calls them, the fragment they belong
     to, and what a component was told, as JSON.
     """
+    parts: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    """The cards of the page and what else is drawn alone, from the top, and where they stand."""
+    rooms: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    """Where controls stand that pictures of these names carry, or will when a hand comes near."""
+    hands: set[str] = field(default_factory=set)
+    """Those that a hand has come near."""
     errors: list[str] = field(default_factory=list)
     script: str = ""
     """The page, as the server calls it."""
@@ -118,9 +128,13 @@ class Visitor:
         """
         names = sorted(self.sliders)
         if not names:
-            return await self._run(BackMsg())
+            return await self.again()
         self.turn += 1
         return await self.set(self.sliders[names[(self.turn - 1) % len(names)]])
+
+    async def again(self) -> float:
+        """Run the whole page."""
+        return await self._run(BackMsg())
 
     async def set(self, control: Found | Carried, value: float | None = None) -> float:
         """Move one of the page's controls by a step; one in a picture also to a value."""
@@ -157,6 +171,14 @@ class Visitor:
             kind = answer.WhichOneof("type")
             if kind == "delta" and answer.delta.WhichOneof("type") == "new_element":
                 self._look(answer)
+            elif kind == "delta" and answer.delta.WhichOneof("type") == "add_block":
+                name = answer.delta.add_block.id.rpartition("-")[2]
+                if PART.fullmatch(name):
+                    self._seen.add(name)
+                    self.parts[name] = tuple(answer.metadata.delta_path)
+                elif name.startswith("moves_"):
+                    self._seen.add(name)
+                    self.rooms[name[6:]] = tuple(answer.metadata.delta_path)
             elif kind == "page_info_changed":
                 self.link = answer.page_info_changed.query_string
             elif kind == "new_session":
@@ -182,7 +204,7 @@ class Visitor:
             slider = element.slider
             known = self.sliders.get(slider.label)
             if known is None or known.proto.id != slider.id or slider.set_value:
-                found = Found(slider, fragment)
+                found = Found(slider, fragment, tuple(answer.metadata.delta_path))
                 found.at = _place(slider)
                 found.step = known.step if known else 1
                 self.sliders[slider.label] = found
@@ -210,6 +232,8 @@ class Visitor:
         for controls in (self.sliders, self.charts):
             for name in [name for name, each in controls.items() if each.id not in self._seen]:
                 del controls[name]
+        self.parts = {name: place for name, place in self.parts.items() if name in self._seen}
+        self.rooms = {name: at for name, at in self.rooms.items() if f"moves_{name}" in self._seen}
 
 
 def _about(widget: str, fragment: str) -> tuple[BackMsg, WidgetState]:
