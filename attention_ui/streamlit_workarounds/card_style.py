@@ -29,7 +29,8 @@ CARDS = """<style>
 [data-waits] { position: relative; }
 [data-waits] > * { opacity: 0.08; }
 [data-waits]::after { content: "Catching up with what you changed …"; position: absolute;
-  top: 1.1rem; left: 1.25rem; color: light-dark(#5b6069, #a7abb5); font-size: 0.9rem; }
+  top: 0.6rem; left: 0.6rem; padding: 0.4rem 0.7rem; border-radius: 0.5rem; font-size: 0.9rem;
+  background: light-dark(#f3f0e9, #20252b); color: light-dark(#4b5059, #b7bbc5); }
 /* Its height in a window, in a wide one, on a phone. */
 .room_of_picture { height: var(--wide); }
 @container (max-width: 565px) {
