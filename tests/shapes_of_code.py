@@ -362,6 +362,32 @@ class Attention(nn.Module):
         return self.to_out(out)
 it = Attention(12, 3, 5)
 
+## heads_as_parameters
+class Heads(nn.Module):
+    def __init__(self, h, d, d_head):
+        super().__init__()
+        self.W_Q, self.W_K, self.W_V = (nn.Parameter(torch.randn(h, d, d_head)) for _ in range(3))
+        self.W_O = nn.Parameter(torch.randn(h, d_head, d))
+    def forward(self, x):
+        q, k, v = (torch.einsum("bnd,hde->bhne", x, W) for W in (self.W_Q, self.W_K, self.W_V))
+        z = (q @ k.mT / k.shape[-1] ** 0.5).softmax(-1) @ v
+        return torch.einsum("bhne,hed->bnd", z, self.W_O)
+it = Heads(3, 12, 4)
+
+## normed_queries
+class NormedAttention(nn.Module):
+    def __init__(self, dim, num_heads):
+        super().__init__()
+        self.num_heads, self.qkv, self.proj = num_heads, nn.Linear(dim, dim * 3), nn.Linear(dim, dim)
+        self.q_norm, self.k_norm = nn.LayerNorm(dim // num_heads), nn.LayerNorm(dim // num_heads)
+    def forward(self, x):
+        B, N, C = x.shape
+        qkv = self.qkv(x).reshape(B, N, 3, self.num_heads, -1).permute(2, 0, 3, 1, 4)
+        q, k, v = qkv.unbind(0)
+        x = F.scaled_dot_product_attention(self.q_norm(q), self.k_norm(k), v)
+        return self.proj(x.transpose(1, 2).reshape(B, N, C))
+it = NormedAttention(12, 3)
+
 ## to_keys
 class SelfAttentionWide(nn.Module):
     def __init__(self, k, heads):
@@ -607,6 +633,8 @@ values_keys_query: dim=3 ~> dim=0  ## rows_sum_to_1 softmax_over_batch
 vision: nn.LayerNorm(dim) ~> lambda x: F.layer_norm(x, x.shape)  ## tokens_apart -
 vision: .softmax(dim=-1) ~> .softmax(dim=0)  ## rows_sum_to_1 -
 vision: .softmax(dim=-1) ~> .sigmoid()  ## rows_sum_to_1 -
+heads_as_parameters: / k.shape[-1] ** 0.5 ~>   ## variance no_scaling
+heads_as_parameters: softmax(-1) ~> softmax(1)  ## rows_sum_to_1 heads_normalised
 rotary: / math.sqrt(self.head_dim) ~>   ## variance -
 before_block: / q.shape[-1] ** 0.5 ~>   ## variance no_scaling
 before_block: scores = scores.masked_fill(torch.ones(n, n).triu(1).bool(), -torch.inf) ~>   \

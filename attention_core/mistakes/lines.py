@@ -217,8 +217,10 @@ def _of_softmax_back(step: Step) -> str:
 
 
 for _name in (
-    *("Exp", "L2Normalize", "MatVec", "Multiply", "ReLU", "RotaryAngles", "RowLargest"),
-    *("RowsOfHeads", "ScaleShift", "Sinusoid", "Square", "SumHeads"),
+    *("DistanceBias", "Divide", "Exp", "ExpDifference", "GELU", "L2Normalize", "MatVec"),
+    *("Mean", "MeanHeads", "Multiply", "ReLU", "RotaryAngles", "RowLargest", "RowMean"),
+    *("RowsOfHeads", "RunningMaximum", "ScaleShift", "Sinusoid", "SoftCap", "Square"),
+    *("Subtract", "SumFirst", "SumHeads", "Total"),
 ):
     LINES[_name] = ""  # asked for, and nothing is to be said beside the evidence
 asked(
@@ -256,15 +258,6 @@ Add
         {1}  # {0} is missing
         {0}  # {1} is missing
 
-Subtract
-    take {1} away from {0}.
-        {1} - {0}  # the wrong way round
-
-Divide
-    divide {0} by {1}.
-        {1} / {0}  # upside down
-        {0}  # not divided
-
 Scale
     divide by the square root of the width, {self.width} ** 0.5.
         {0}  # √d is missing
@@ -290,10 +283,6 @@ WindowMask
         ({code}).mT  # the mask is on the wrong side
     hide what the rule hides.
         torch.ones({self.n_queries}, {self.n_keys}).bool()  # nothing is hidden
-
-DistanceBias
-    what is far away gets less: put a minus.
-        -({code})  # the sign of ALiBi
 
 MaskedFill
     softmax gives a score of 0 some weight, and only float("-inf") none.
@@ -364,20 +353,12 @@ RepeatHeads
     query heads that follow each other share one: repeat_interleave({self.times}, dim=-3).
         torch.cat([{0}] * {self.times}, dim=-3)  # repeat in place of repeat_interleave
 
-MeanHeads
-    the first {self.times} heads make the first one: unflatten(0, (-1, {self.times})).
-        {0}.unflatten(0, ({self.times}, -1)).mean(dim=0)  # heads that do not follow each other
-
 Rotate
     pair k is columns k and k + d/2 here, as the Llama models have it. The paper has neighbours: \
     both are right, but not together.
         torch.stack(({0}[..., ::2] * {1}.cos() - {0}[..., 1::2] * {1}.sin(), {0}[..., 1::2] * \
         {1}.cos() + {0}[..., ::2] * {1}.sin()), dim=-1).flatten(-2) \
             # neighbours are pairs, in place of halves
-
-SoftCap
-    divide by the cap before tanh, and multiply by it after.
-        ({0} / {self.cap}).tanh()  # not multiplied by the cap again
 
 SumLast
     add the entries of each row: sum(dim=-1).
@@ -387,26 +368,10 @@ RowSum
     add.
         {0}.mean(dim=-1, keepdim=True)  # a mean in place of a sum
 
-SumFirst
-    add, and do not average.
-        {0}.mean(dim=0)  # a mean in place of a sum
-
-Mean
-    divide by how many there are.
-        {0}.sum()  # a sum in place of a mean
-
-Total
-    each use sends something back: add all of them.
-        {0}  # one use alone
-
 CrossEntropy
     take the logarithm of the probability of the target, with a minus.
         {0}.softmax(dim=-1)[torch.arange(len({1})), {1}]  # the probability itself
         {0}.softmax(dim=-1).log()[torch.arange(len({1})), {1}]  # the minus is missing
-
-RowMean
-    each row by itself: dim=-1, keepdim=True.
-        {0}.mean()  # one mean of the whole matrix
 
 RowVariance
     layer norm divides by d, all entries: correction=0.
@@ -426,18 +391,6 @@ Standardise
 LayerNorm
     each row is normalised alone.
         torch.nn.functional.layer_norm({0}, {0}.shape)  # the whole matrix at once
-
-GELU
-    each number times the chance that a standard normal draw is smaller.
-        torch.relu({0})  # ReLU in place of GELU
-
-RunningMaximum
-    a maximum never falls: take the larger of {0} and {1}.
-        {1}  # the new maximum alone
-
-ExpDifference
-    take {1} away first: no exponential is above 1 then.
-        {0}.exp()  # the maximum is not taken away
 
 Rescale
     it is e to the old maximum, {0}, less the new one, {1}: at most 1.

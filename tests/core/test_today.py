@@ -203,11 +203,8 @@ def test_mistakes_of_today_have_names():
     names = {name: step.value for name, step in trace.items()}
     wanted = {
         "today_shared_keys": "repeat in place of repeat_interleave",
-        "today_W_key": "heads that do not follow each other",
         "today_turned_keys": "neighbours are pairs, in place of halves",
-        "today_distance_bias": "the sign of ALiBi",
         "today_mask": "the opposite convention",
-        "today_capped_scores": "not multiplied by the cap again",
     }
     for name, mistake in wanted.items():
         found = {each.name: each for each in around(trace[name], steps)}
