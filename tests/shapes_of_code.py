@@ -379,7 +379,7 @@ class NormedAttention(nn.Module):
     def __init__(self, dim, num_heads):
         super().__init__()
         self.num_heads, self.qkv, self.proj = num_heads, nn.Linear(dim, dim * 3), nn.Linear(dim, dim)
-        self.q_norm, self.k_norm = nn.LayerNorm(dim // num_heads), nn.LayerNorm(dim // num_heads)
+        self.q_norm, self.k_norm = (nn.LayerNorm(dim // num_heads) for _ in range(2))
     def forward(self, x):
         B, N, C = x.shape
         qkv = self.qkv(x).reshape(B, N, 3, self.num_heads, -1).permute(2, 0, 3, 1, 4)

@@ -578,5 +578,5 @@ def _widths(module: nn.Module) -> Iterator[int]:
         elif isinstance(each, nn.Linear):
             yield each.in_features
     for parameter in module.parameters():
-        if parameter.ndim == 2:
-            yield from parameter.shape
+        if parameter.ndim > 1:
+            yield from parameter.shape[-2:]
