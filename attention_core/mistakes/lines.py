@@ -83,9 +83,8 @@ def around(step: Step, steps: Sequence[Step]) -> list[Mistake]:
     """All mistakes of a step among the steps of its exercise, most likely first."""
     names = [each.name for each in step.inputs]
     earlier = steps[: steps.index(step)]
-    relations = [_other_sizes(step, steps)]
-    relations += [made(step) for made in (_before_softmax, _of_product, _at_once, _of_softmax_back)]
-    found = [each for text in relations for each in _read(text)]
+    relations = (_before_softmax, _of_product, _at_once, _of_softmax_back)
+    found = [each for made in relations for each in _read(made(step))]
     return [*found, *mistakes(step.operation, *names), *_mixed_up(step, earlier)]
 
 
@@ -102,42 +101,18 @@ def _mixed_up(step: Step, earlier: Sequence[Step]) -> list[Mistake]:
     return found[-MOST_ALIKE:]
 
 
-def _other_sizes(step: Step, steps: Sequence[Step]) -> str:
-    """Divided by the root of another axis's length. A root may happen to be the width itself."""
-    if not isinstance(step.operation, ops.Scale) or is_mistake(step.operation):
-        return ""
-    (scores,), width = step.inputs, step.operation.width
-    axes: dict[int, dict[str, None]] = {}
-    for each in steps:
-        for axis, size in zip(each.axes, each.value.shape, strict=True):
-            axes.setdefault(size, {})[axis] = None
-    found = [f"divide by the square root of the width of a vector, {width} ** 0.5."]
-    for size, names in axes.items():
-        name = f"the root of {size}, the length of {', '.join(names)}"
-        if size == width**2:
-            name = f"d in place of √d, or {name}, or divided by √d twice"
-        if size not in (1, width):
-            found.append(f"{scores.name} / {size} ** 0.5  # {name}")
-    return "\n".join(found)
-
-
 def _before_softmax(step: Step) -> str:
-    """A mask after softmax that nothing makes up for, and √d twice."""
+    """A mask after softmax that nothing makes up for."""
     if not isinstance(step.operation, ops.Softmax) or is_mistake(step.operation):
         return ""
-    (scores,), found = step.inputs, ""
-    made = scores
-    if isinstance(made.operation, ops.MaskedFill):
-        made, mask = made.inputs
-        found = f"""
+    masked = step.inputs[0]
+    if not isinstance(masked.operation, ops.MaskedFill):
+        return ""
+    scores, mask = masked.inputs
+    return f"""
     what is left of a row no longer sums to 1: put −∞ in place of the hidden scores first, then \
     take softmax.
-        {made.name}.softmax(dim=-1) * {mask.name}  # hidden after softmax, and not renormalised"""
-    if not isinstance(made.operation, ops.Scale):
-        return found
-    return f"""{found}
-    {made.name} are divided already: take softmax of {scores.name} as they are.
-        ({scores.name} / {made.operation.width} ** 0.5).softmax(dim=-1)  # divided by √d twice"""
+        {scores.name}.softmax(dim=-1) * {mask.name}  # hidden after softmax, and not renormalised"""
 
 
 def _of_product(step: Step) -> str:

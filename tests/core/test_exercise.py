@@ -157,8 +157,6 @@ trainable: queries = embeddings @ W_query  # the bias is missing
 trainable: scaled_scores = scores  # √d is missing
 trainable: scaled_scores = scores / 5  # d in place of √d
 trainable: scaled_scores = scores / keys.shape[-1]  # d in place of √d
-trainable: scaled_scores = scores / 11 ** 0.5  # the root of 11, the length of
-trainable: scaled_scores = scores / 3 ** 0.5  # the root of 3, the length of d_in
 trainable: scaled_scores = scores * 5 ** 0.5  # multiplied by √d
 trainable: weights = torch.softmax(scaled_scores, 0)  # over the wrong axis
 trainable: weights = F.softmax(scores, dim=-1)  # the wrong tensor
@@ -179,11 +177,10 @@ causal: masked_scores = scaled_scores - torch.inf * (~mask)  # 0 · ∞ is nan
 causal: masked_scores = scaled_scores.masked_fill(~mask, torch.inf) \
     # softmax turns plus infinity into nan
 causal: weights = masked_scores.exp() / masked_scores.exp().sum(-1)  # the sum has lost its axis
-few_trials: scaled_dot_products = dot_products / 6 ** 0.5  # the length of trial
 square: head_scores = head_queries @ head_keys.T  # .T in place of .mT, or no tra
 square: head_scaled_scores = head_scores / 2  # d in place of √d
 square: head_scaled_scores = head_scores / 4 ** 0.5 \
-    # d in place of √d, or the root of 4, the length of d_queries, d_concat, d_model
+    # d in place of √d
 heads: head_scores = head_queries @ head_keys.T  # .T in place of .mT
 plain: context_vectors = F.scaled_dot_product_attention(embeddings, embeddings, embeddings) \
     # without scale
@@ -194,7 +191,6 @@ tiles: running_output_0_1 = running_output_0_0 + tile_output_0_1  # running_outp
 tiles: running_sum_0_1 = running_sum_0_0 + tile_sum_0_1  # running_sum_0_0 is not shrunk
 tiles: shrink_0_1 = torch.exp(running_largest_0_1 - running_largest_0_0) \
     # the shrink factor is upside down
-tiles: running_largest_0_1 = tile_largest_0_1  # the numbers of tile_largest_0_1
 tiles: context_vectors_0 = running_output_0_2  # these are the numbers of
 block: attention_norm_standardised = (embeddings - attention_norm_mean) / attention_norm_variance \
     # divided by the variance
@@ -224,9 +220,6 @@ heads: head_weights = head_masked_scores.view(3, -1).softmax(-1).view(3, 11, 11)
     # over all entries of a head
 trainable: weights = torch.softmax(-scaled_scores, -1)  # one minus sign too many
 causal: weights = torch.softmax(-masked_scores, -1)  # one minus sign too many
-trainable: weights = (scaled_scores / 5 ** 0.5).softmax(-1)  # divided by √d twice
-causal: weights = (masked_scores / 3 ** 0.5).softmax(-1)  # divided by √d twice
-trainable: scaled_scores = scores / 5 ** 0.5 / 5 ** 0.5  # or divided by √d twice
 trainable: weights = scaled_scores.softmax(-1).T  # the result is transposed: query
 trainable: queries = (embeddings @ W_query + b_query).T  # the result is transposed
 heads: head_values = (embeddings @ head_W_value).mT  # the result is transposed
