@@ -574,6 +574,7 @@ matrices_causal: torch.ones(len(q), len(q)) ~> torch.ones(7, 7)  ## any_length o
 written_out: - scores.max(dim=1, keepdim=True).values ~>   ## finite softmax_overflow
 written_out: / e.sum(dim=1, keepdim=True) ~> / e.sum(dim=0, keepdim=True)  \
     ## finite softmax_over_queries
+written_out: / e.sum(dim=1, keepdim=True) ~> / e.sum()  ## rows_sum_to_1 softmax_over_everything
 by_loops: range(i + 1) ~> range(max(i, 1))  ## seen_has_weight -
 by_loops: - max(s) ~>   ## finite softmax_overflow
 by_loops: for i in range(len(q)): ~> for i in range(len(q) - 1):  ## runs -
