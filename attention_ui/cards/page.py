@@ -31,7 +31,7 @@ from ..frame.near import watcher
 from ..frame.page import open_lesson
 from ..frame.rooms import module_of
 from .card import framed
-from .elements import Element, Picture, Row, note, put
+from .elements import PAGE, Element, Picture, Row, note, put
 from .kept import kept
 from .noted_trace import NotedTrace, noted, plain
 from .pinned import since_the_pin
@@ -347,8 +347,6 @@ class Page:
 
 
 COVERED = "covered"
-PAGE = "page"
-"""The page that is open, as it was declared."""
 
 
 @parts.source("covers")
