@@ -14,6 +14,7 @@ from ..controls import held, parts
 from ..controls.control import Control, Placed, Values
 from ..controls.widget import control as draw_control
 from ..frame import lights
+from ..frame.long_run import put_run_of
 from ..frame.page import way_to, way_to_a_real_model
 from ..picture import layout as arranged
 from ..picture.equation_parts import laid_out
@@ -119,6 +120,13 @@ def alive(draw: Callable[..., None]) -> Alive:
                 f"{draw.__name__} takes {name} of its card: let it ask for v or trace itself"
             )
     return Alive(draw)
+
+
+def progress(name: str) -> Shown:
+    """The place of its card's work: how far it is, and its buttons. Where a card yields none, they
+    stand beside its words.
+    """
+    return Shown(put_run_of, (name,))
 
 
 def link_to(name: str, label: str, **at: str) -> Shown:
