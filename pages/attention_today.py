@@ -3,277 +3,261 @@
 import streamlit as st
 
 from attention_core.mechanism.today import PREFIX, ROTARY_BASE
-from attention_core.trace import Trace
-from attention_ui.cards.alone import Place, alone
-from attention_ui.cards.begin import begin
-from attention_ui.cards.card import card, light, note
-from attention_ui.cards.question import question
-from attention_ui.cards.show import Moving, chart, moves, picture
-from attention_ui.controls import held
-from attention_ui.controls.control import Values
+from attention_ui.cards.elements import (
+    alive,
+    caption,
+    chart,
+    equation,
+    in_picture,
+    light,
+    link_to,
+    link_to_a_real_model,
+    moving,
+    note,
+    picture,
+    row,
+    say,
+)
+from attention_ui.cards.page import Page, is_covered
+from attention_ui.controls import held, parts
 from attention_ui.controls.shared import D_HEAD, HEAD, M_BYTES, N_HEADS
-from attention_ui.controls.widget import control
 from attention_ui.controls.widths import about_as_wide
-from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.lights import sums_verdict
-from attention_ui.frame.page import way_to, way_to_a_real_model
 from attention_ui.lessons.attention_today import checks, costs, decoding, facts, lesson, words
-from attention_ui.picture.layout import Layout, equation
 from attention_ui.picture.matrix import Matrix
 
-NAMES = {
-    lesson.GROUPED: "Shared heads",
-    lesson.ROTARY: "Rotary positions",
-    lesson.ALIBI: "ALiBi",
-    lesson.WINDOWED: "A window",
-    lesson.SUNK: "A window with sinks",
-    lesson.CAPPED: "Soft cap",
-}
-LINE = {"horizontal": True, "vertical_alignment": "bottom", "gap": "medium"}
-values, trace = begin("attention_today")
-single = lesson.alone(values, trace)
-head, n_heads = values.head, values.n_heads
-about = (*values.of(*lesson.MAKES_HEADS), head)
-"""What the pictures of one switch alone depend on, beside that switch."""
+page = Page("attention_today", f"{PREFIX}context_vectors")
+CACHE = page.ask("cache", costs.cache_question, ["head_keys", "head_values"], ["cache"])
 
 
-def set_as_in() -> None:
+def set_as_in():
     """From the buttons: set the switches as a model has them, but for those a link has fixed."""
-    if st.session_state["as_in"] in lesson.MODELS:
-        kept = {*held.names_in("hide"), *held.names_in("lock")}
-        chosen = lesson.switches_of(st.session_state["as_in"], held.values())
-        held.change(**{name: value for name, value in chosen.items() if name not in kept})
+    if st.session_state["as_in"] not in lesson.MODELS:
+        return
+    before = held.values()
+    chosen = lesson.switches_of(st.session_state["as_in"], before)
+    held.change(**{name: value for name, value in chosen.items() if name not in held.fixed()})
+    if before.changed(held.values()):
+        parts.run_what_reads()
 
 
-with card("today", "One head, then and now", words.on_words(values)) as beside:
-    with beside:
-        st.session_state["as_in"] = lesson.model_that_is_on(values)
-        label = "Set them as in (scaled down)"
-        st.segmented_control(
-            label,
-            [*lesson.MODELS],
-            format_func=lesson.MODELS.__getitem__,
-            key="as_in",
-            on_change=set_as_in,
-            width=about_as_wide(label, lesson.MODELS.values()),
-        )
-    with st.container(key="switches", **LINE):
-        control(HEAD, widget="selectbox", width=110)
-        control(lesson.KV_HEADS)
-        control(lesson.PLACES)
-        control(lesson.WINDOW, label="Window", width=110)
-        if values.window:
-            control(lesson.SINKS, label="Sinks", width=100)
-        control(lesson.SOFT_CAP, label="Soft cap", width=110)
-    then, now = (lesson.weights(trace, head, prefix) for prefix in (lesson.PLAIN, PREFIX))
-    picture("today", equation(trace, then, lesson.BESIDE, now, tall=240))
-    note(words.wider_words(values))
-    note(words.wide_cap_words(values, trace))
+def as_in():
+    """Buttons for models that people know; the one whose switches these are is chosen."""
+    st.session_state["as_in"] = lesson.model_that_is_on(held.values())
+    label = "Set them as in (scaled down)"
+    st.segmented_control(
+        label,
+        [*lesson.MODELS],
+        format_func=lesson.MODELS.__getitem__,
+        key="as_in",
+        on_change=set_as_in,
+        width=about_as_wide(label, lesson.MODELS.values()),
+    )
 
-with card(
+
+@page.card("today", "One head, then and now", words.on_words, controls=[alive(as_in)])
+def today(v, trace):
+    yield row(
+        HEAD.at(widget="selectbox", width=110),
+        lesson.KV_HEADS.at(),
+        lesson.PLACES.at(),
+        lesson.WINDOW.at(label="Window", width=110),
+        *([lesson.SINKS.at(label="Sinks", width=100)] if v.window else []),
+        lesson.SOFT_CAP.at(label="Soft cap", width=110),
+        key="switches",
+    )
+    then, now = (lesson.weights(trace, v.head, prefix) for prefix in (lesson.PLAIN, PREFIX))
+    yield picture(equation(trace, then, lesson.BESIDE, now, tall=240))
+    yield note(words.wider_words(v))
+    yield note(words.wide_cap_words(v, trace))
+
+
+@page.card(
     "sharing",
     "Heads share keys and values",
     "From here on, each switch is on alone. A model that writes text keeps every key and value. "
     "Where several query heads use the same ones, there is less to keep: **grouped-query "
     "attention**, or with one for all **multi-query attention**.",
-) as beside:
-    with beside:
-        control(N_HEADS, width=110)
-        control(D_HEAD, width=110, label="d_head")
-    if n_heads == 1:
-        note("There is only one head here, so nothing can be shared. Choose more above.")
+    controls=[N_HEADS.at(width=110), D_HEAD.at(width=110, label="d_head")],
+)
+def sharing(v):
+    if v.n_heads == 1:
+        yield note("There is only one head here, so nothing can be shared. Choose more above.")
     else:
-        fewer = lesson.shown_kv_heads(values)
-        keys = Matrix(single[f"{lesson.GROUPED}keys"], lead=(head // (n_heads // fewer),))
-        parts = lesson.then_and_now(single, head, lesson.GROUPED, keys)
-        picture("sharing", equation(single, *parts, tall=235))
-        note(facts.same_words(single, fewer))
-    way_to_a_real_model("Shared keys and values in a real model", "previous")
+        made, fewer = lesson.alone(v, lesson.GROUPED), lesson.shown_kv_heads(v)
+        group = v.head // (v.n_heads // fewer)
+        keys = Matrix(made[f"{lesson.GROUPED}keys"], lead=(group,))
+        each = lesson.then_and_now(made, v.head, lesson.GROUPED, keys)
+        yield picture(equation(made, *each, tall=235))
+        yield note(facts.same_words(made, fewer))
+    yield link_to_a_real_model("Shared keys and values in a real model", "previous")
 
 
-spun = lesson.rotary(values)
-
-
-@alone(
+@page.card(
     "rotary",
     "Rotary positions",
     "A dot product does not know where words stand. So each query and key is turned (↻), two "
     "columns at a time, by its place times **θ = base^(−2k/d)** radians: pair 0 fast, later ones "
     f"ever more slowly. The base is {ROTARY_BASE:,.0f} (Llama 3: 500,000). Of their places, only "
     "how far apart two tokens stand is left in a score.",
+    controls=[lesson.MOVED_BY.at(width=150)],
 )
-def rotary_positions(values: Values, beside: Place) -> None:
-    with beside:
-        control(lesson.MOVED_BY, width=150)
-    shifted = lesson.rotary(values, values.moved_by)
+def rotary(v):
+    spun, shifted = lesson.rotary(v), lesson.rotary(v, v.moved_by)
     turned = shifted[f"{lesson.ROTARY}turned_queries"]
-    parts = (
-        *(lesson.weights(shifted, head, lesson.PLAIN), lesson.BESIDE),
+    each = (
+        *(lesson.weights(shifted, v.head, lesson.PLAIN), lesson.BESIDE),
         *(Matrix(turned.inputs[1], title="angles"), "↻"),
-        *(Matrix(turned, lead=(head,), title="turned queries"), lesson.NEXT),
-        lesson.weights(shifted, head, lesson.ROTARY),
+        *(Matrix(turned, lead=(v.head,), title="turned queries"), lesson.NEXT),
+        lesson.weights(shifted, v.head, lesson.ROTARY),
     )
-    picture("rotary", equation(shifted, *parts, tall=235))
-    good, told = checks.moved_light(spun, values.moved_by)
-    light(good, f"{told} {words.own_heads_words(values, spun)}".strip())
+    yield picture(equation(shifted, *each, tall=235))
+    good, told = checks.moved_light(spun, v.moved_by)
+    yield light(good, f"{told} {words.own_heads_words(v, spun)}".strip())
 
 
-with card(
+@page.card(
     "alibi",
     "A bias for distance: ALiBi",
     "Simpler still: for each step between query and key, take a fixed amount off the score, after "
     "÷ √d. It is the **slope**, and each head has its own. Nothing is learned, and texts may be "
     "longer than in training.",
-) as beside:
-    with beside:
-        moves("alibi", lesson.SLOPE)
-
-    def sloped(slope: float) -> tuple:
+    controls=[in_picture(lesson.SLOPE)],
+)
+def alibi(v):
+    def sloped(slope):
         """The weights of one head, and those with a bias of this slope."""
-        made = lesson.add_slope(lesson.plain(values), slope)
-        bias = lesson.slope_bias(made, head)
-        return lesson.then_and_now(made, head, lesson.SLOPED, bias)
+        made = lesson.alone(v.but(slope=slope), lesson.SLOPED)
+        bias = lesson.slope_bias(made, v.head)
+        return made, lesson.then_and_now(made, v.head, lesson.SLOPED, bias)
 
-    moving = Moving(lesson.SLOPE, sloped, about, elsewhere=True)
-    parts = lesson.then_and_now(single, head, lesson.SLOPED, lesson.slope_bias(single, head))
-    picture("alibi", equation(single, *parts, tall=235), moving)
-    note(facts.far_words(single, head))
+    yield moving(lesson.SLOPE, sloped, lambda made, each: equation(made, *each, tall=235))
+    yield note(facts.far_words(lesson.alone(v, lesson.SLOPED), v.head))
 
-with card(
+
+@page.card(
     "window",
     "A window, and sinks",
     "With a **sliding window** a query sees only the last few keys, so a new token costs the same "
     "however long the text is. But softmax must put its weight somewhere: where nothing fits, "
     "trained models leave it on the first tokens. So these stay visible, as **attention sinks**.",
-) as beside:
-    with beside:
-        moves("window", lesson.NEAR)
+    controls=[in_picture(lesson.NEAR)],
+)
+def window(v):
+    def near(window):
+        """The weights of one head: all, those in a window, and with sinks too. Outlines move."""
+        made = lesson.alone(v.but(near=int(window)), lesson.WINDOWED, lesson.SUNK)
+        prefixes = lesson.PLAIN, lesson.WINDOWED, lesson.SUNK
+        first, *others = (lesson.weights(made, v.head, prefix) for prefix in prefixes)
+        each = [part for other in others for part in (lesson.BESIDE, other)]
+        return equation(made, first, *each, tall=235)
 
-    def seen(made: Trace) -> tuple:
-        """The weights of one head: all, those in a window, and with sinks too."""
-        each = (lesson.PLAIN, lesson.WINDOWED, lesson.SUNK)
-        plain, near, sunk = (lesson.weights(made, head, prefix) for prefix in each)
-        return plain, lesson.BESIDE, near, lesson.BESIDE, sunk
-
-    def near(window: int) -> Layout:
-        """The picture with another window, and its outlines."""
-        made = lesson.add(lesson.plain(values), lesson.WINDOWED, window=int(window))
-        sinks = lesson.shown_sinks(values)
-        made = lesson.add(made, lesson.SUNK, window=int(window), sinks=sinks)
-        return equation(made, *seen(made), tall=235)
-
-    moving = Moving(lesson.NEAR, near, (*about, values.sinks), elsewhere=True)
-    picture("window", equation(single, *seen(single), tall=235), moving)
-    note(facts.kept_words(values))
+    yield moving(lesson.NEAR, near)
+    yield note(facts.kept_words(v))
 
 
-@alone(
+@page.card(
     "decoding",
     "Written token by token",
     "A new token brings one query, one key and one value. Earlier keys and values come from the "
     "**cache**: no token looks ahead, so they never change. A query is asked once and never again, "
     "so there is no cache of queries. Here, all that is on at the top is on.",
+    controls=[lesson.DECODED.at(width=190)],
 )
-def token_by_token(values: Values, beside: Place) -> None:
-    with beside:
-        control(lesson.DECODED, width=190)
-    step = lesson.decoded(values, trace)
-    picture("decoding", equation(step, *decoding.with_cache(step, head), tall=170))
-    note(decoding.products_words(values, values.decoded))
+def token_by_token(v, trace):
+    step = lesson.decoded(v, trace)
+    yield picture(equation(step, *decoding.with_cache(step, v.head), tall=170))
+    yield note(decoding.products_words(v, v.decoded))
 
 
-covered: set[str] = set()
-
-
-@alone(
+@page.card(
     "costs",
     "What it costs in a real model",
-    lambda values: costs.outgrown_words(costs.model_of(values)),
-)
-def real_costs(values: Values, beside: Place) -> None:
-    with beside:
-        control(lesson.COST_MODEL, widget="selectbox", width=180)
-        control(M_BYTES, widget="selectbox", width=150)
-    if values.cost_model == "own":
-        with st.container(key="own_sizes", **LINE):
-            for size in lesson.OWN_SIZES:
-                control(size, width=190)
-    if question("cache", costs.cache_question(), trace, ("head_keys", "head_values")):
-        covered.add("cache")
-    else:
-        model, n_bytes = costs.model_of(values), int(values.m_bytes)
-        chart("costs", costs.bars(model, n_bytes), width=720)
-        st.caption(f"{costs.parameter_words(model)} {costs.cache_words(model, n_bytes)}")
-        st.caption(costs.training_words(model, n_bytes))
-        way_to("flash_attention", "Weights computed again, tile by tile")
-
-
-with deeper("scores kept in bounds, shapes and costs of each switch, pairs of columns", "cap",
-            "whole") as is_open:  # fmt: skip
-    if is_open:
-        single = lesson.with_the_rest(values, single)
-        with card(
-            "cap",
-            "Scores kept in bounds",
-            "One huge score takes all the weight, and then hardly anything is learned. A **soft "
-            "cap** presses large scores towards a bound, by cap · tanh(score / cap), and leaves "
-            "small ones nearly alone. Gemma 2 caps at ±50: its scores grow far larger than yours.",
-        ) as beside:
-            with beside:
-                moves("cap", lesson.BOUND, width=260)
-
-            def capped(bound: float) -> tuple:
-                """The weights of one head, and those with capped scores."""
-                made = lesson.plain(values)
-                cap = lesson.shown_cap(values.but(bound=bound), made)
-                lesson.add(made, lesson.CAPPED, soft_cap=cap)
-                scores = Matrix(made[f"{lesson.CAPPED}capped_scores"], lead=(head,))
-                return lesson.then_and_now(made, head, lesson.CAPPED, scores)
-
-            moving = Moving(lesson.BOUND, capped, about, elsewhere=True)
-            scores = Matrix(single[f"{lesson.CAPPED}capped_scores"], lead=(head,))
-            parts = lesson.then_and_now(single, head, lesson.CAPPED, scores)
-            picture("cap", equation(single, *parts, tall=280), moving)
-            light(*checks.cap_light(single, lesson.shown_cap(values, single)))
-        with card(
-            "shapes",
-            "Shapes and costs",
-            "Tensors that are not named keep their shape.",
-        ):
-            tokens = facts.kept_of(values)
-            st.markdown(facts.table(single, NAMES, values.d_model, tokens))
-            if n_heads > 1:
-                note(facts.sharing_words(lesson.shown_kv_heads(values), n_heads, values.kv_heads))
-        with card(
-            "whole",
-            "The new token’s row, without a cache",
-            "Compute all queries at once, and this token’s row is the same.",
-        ):
-            row = decoding.in_the_whole(trace, head, values.decoded)
-            picture("whole", equation(trace, *row, tall=170))
-        for good, told in (
-            *([checks.sharing_light(single, lesson.shown_kv_heads(values))] if n_heads > 1 else []),
-            decoding.same_row(lesson.decoded(values, trace), trace, values.decoded),
-            sums_verdict(trace, f"{PREFIX}context_vectors"),
-            checks.distance_light(single, head),
-            checks.window_light(single, values.near),
-            checks.sinks_light(single, lesson.shown_sinks(values)),
-        ):
-            light(good, told)
-        st.markdown(
-            "**Pairs of columns.** Column k is turned with column k + d/2, as by `rotate_half` in "
-            "Hugging Face’s Llama; values are not turned, and a cache keeps turned keys. The first "
-            "paper and Meta’s own Llama pair neighbours, 2k and 2k + 1: where Hugging Face takes "
-            "over its weights, it puts the columns of `W_query` and `W_key` in another order, and "
-            "every score stays."
-        )
-
-answers(
-    lambda values: [
-        words.what_sharing_saves(values, single),
-        words.why_distance(values, spun),
-        words.why_cache(values),
+    lambda v: costs.outgrown_words(costs.model_of(v)),
+    controls=[
+        lesson.COST_MODEL.at(widget="selectbox", width=180),
+        M_BYTES.at(widget="selectbox", width=150),
     ],
-    frozenset(covered),
+    ask=CACHE,
 )
-ends(trace, f"{PREFIX}context_vectors")
+def real_costs(v):
+    if v.cost_model == "own":
+        yield row(*(size.at(width=190) for size in lesson.OWN_SIZES), key="own_sizes")
+    if not is_covered("cache"):
+        model, n_bytes = costs.model_of(v), int(v.m_bytes)
+        yield chart("costs", costs.bars(model, n_bytes), width=720)
+        yield caption(f"{costs.parameter_words(model)} {costs.cache_words(model, n_bytes)}")
+        yield caption(costs.training_words(model, n_bytes))
+        yield link_to("flash_attention", "Weights computed again, tile by tile")
+
+
+deeper = page.deeper("scores kept in bounds, shapes and costs of each switch, pairs of columns")
+
+
+@deeper.card(
+    "cap",
+    "Scores kept in bounds",
+    "One huge score takes all the weight, and then hardly anything is learned. A **soft "
+    "cap** presses large scores towards a bound, by cap · tanh(score / cap), and leaves "
+    "small ones nearly alone. Gemma 2 caps at ±50: its scores grow far larger than yours.",
+    controls=[in_picture(lesson.BOUND, width=260)],
+)
+def cap(v):
+    def capped(bound):
+        """The weights of one head, and those with capped scores."""
+        made = lesson.alone(v.but(bound=bound), lesson.CAPPED)
+        scores = Matrix(made[f"{lesson.CAPPED}capped_scores"], lead=(v.head,))
+        return made, lesson.then_and_now(made, v.head, lesson.CAPPED, scores)
+
+    yield moving(lesson.BOUND, capped, lambda made, each: equation(made, *each, tall=280))
+    made = lesson.alone(v, lesson.CAPPED)
+    yield light(*checks.cap_light(made, lesson.shown_cap(v, made)))
+
+
+@deeper.card("shapes", "Shapes and costs", "Tensors that are not named keep their shape.")
+def shapes(v):
+    yield say(facts.table(lesson.alone(v), v.d_model, facts.kept_of(v)))
+    if v.n_heads > 1:
+        yield note(facts.sharing_words(lesson.shown_kv_heads(v), v.n_heads, v.kv_heads))
+
+
+@deeper.card(
+    "whole",
+    "The new token’s row, without a cache",
+    "Compute all queries at once, and this token’s row is the same.",
+)
+def whole(v, trace):
+    each = decoding.in_the_whole(trace, v.head, v.decoded)
+    yield picture(equation(trace, *each, tall=170))
+    yield light(*decoding.same_row(lesson.decoded(v, trace), trace, v.decoded))
+
+
+@deeper.section("holds", "What holds of each switch")
+def holds(v, trace):
+    single = lesson.alone(v)
+    if v.n_heads > 1:
+        yield light(*checks.sharing_light(single, lesson.shown_kv_heads(v)))
+    yield light(*sums_verdict(trace, f"{PREFIX}context_vectors"))
+    yield light(*checks.distance_light(single, v.head))
+    yield light(*checks.window_light(single, v.near))
+    yield light(*checks.sinks_light(single, lesson.shown_sinks(v)))
+
+
+@deeper.section(
+    "pairs",
+    "Pairs of columns",
+    "Column k is turned with column k + d/2, as by `rotate_half` in Hugging Face’s Llama; values "
+    "are not turned, and a cache keeps turned keys. The first paper and Meta’s own Llama pair "
+    "neighbours, 2k and 2k + 1: where Hugging Face takes over its weights, it puts the columns of "
+    "`W_query` and `W_key` in another order, and every score stays.",
+)
+def pairs():
+    return ()
+
+
+page.answers(
+    lambda v: words.what_sharing_saves(v, lesson.alone(v, lesson.GROUPED)),
+    lambda v: words.why_distance(v, lesson.rotary(v)),
+    words.why_cache,
+)
+page.show()

@@ -195,10 +195,10 @@ deeper = page.deeper(
     "Without a seed the matrices are the example’s own. A seed for one matrix leaves the other two "
     "as they are.",
 )
-def own_matrices(trace):
+def own_matrices():
     yield row(*(each.at(width=200) for each in lesson.SEEDS))
 
-    def typed():
+    def typed(trace):
         matrix = st.segmented_control(
             "Type into", [*lesson.TYPED_INTO], default="W_query", required=True, key="typed_into"
         )

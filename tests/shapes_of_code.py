@@ -180,9 +180,8 @@ it = DotProductAttention(0.5)
 class SelfAttention_v1(nn.Module):
     def __init__(self, d_in, d_out):
         super().__init__()
-        self.W_query = nn.Parameter(torch.rand(d_in, d_out))
-        self.W_key = nn.Parameter(torch.rand(d_in, d_out))
-        self.W_value = nn.Parameter(torch.rand(d_in, d_out))
+        matrices = (nn.Parameter(torch.rand(d_in, d_out)) for _ in range(3))
+        self.W_query, self.W_key, self.W_value = matrices
     def forward(self, x):
         keys, queries, values = x @ self.W_key, x @ self.W_query, x @ self.W_value
         attn_scores = queries @ keys.T
@@ -208,8 +207,7 @@ class CausalAttention(nn.Module):
         super().__init__()
         self.W_query, self.W_key, self.W_value = (nn.Linear(d_in, d_out, False) for _ in range(3))
         self.dropout = nn.Dropout(dropout)
-        mask = torch.triu(torch.ones(context_length, context_length), diagonal=1)
-        self.register_buffer("mask", mask)
+        self.register_buffer("mask", torch.ones(context_length, context_length).triu(diagonal=1))
     def forward(self, x):
         b, num_tokens, d_in = x.shape
         keys, queries, values = self.W_key(x), self.W_query(x), self.W_value(x)
@@ -226,8 +224,7 @@ class MultiHeadAttention(nn.Module):
         self.d_out, self.num_heads, self.head_dim = d_out, num_heads, d_out // num_heads
         self.W_query, self.W_key, self.W_value = (nn.Linear(d_in, d_out) for _ in range(3))
         self.out_proj, self.dropout = nn.Linear(d_out, d_out), nn.Dropout(dropout)
-        mask = torch.triu(torch.ones(context_length, context_length), diagonal=1)
-        self.register_buffer("mask", mask)
+        self.register_buffer("mask", torch.ones(context_length, context_length).triu(diagonal=1))
     def forward(self, x):
         b, n, d_in = x.shape
         keys = self.W_key(x).view(b, n, self.num_heads, self.head_dim).transpose(1, 2)
@@ -274,9 +271,7 @@ class CausalSelfAttention(nn.Module):
     def forward(self, x):
         B, T, C = x.size()
         q, k, v = self.c_attn(x).split(self.n_embd, dim=2)
-        k = k.view(B, T, self.n_head, C // self.n_head).transpose(1, 2)
-        q = q.view(B, T, self.n_head, C // self.n_head).transpose(1, 2)
-        v = v.view(B, T, self.n_head, C // self.n_head).transpose(1, 2)
+        q, k, v = (e.view(B, T, self.n_head, C // self.n_head).transpose(1, 2) for e in (q, k, v))
         att = (q @ k.transpose(-2, -1)) * (1.0 / math.sqrt(k.size(-1)))
         att = att.masked_fill(self.bias[:, :, :T, :T] == 0, float("-inf"))
         att = F.softmax(att, dim=-1)
@@ -316,9 +311,8 @@ class SelfAttention(nn.Module):
         self.fc_out = nn.Linear(embed_size, embed_size)
     def forward(self, values, keys, query, mask):
         N, length = query.shape[0], query.shape[1]
-        values = self.values(values).reshape(N, length, self.heads, self.head_dim)
-        keys = self.keys(keys).reshape(N, length, self.heads, self.head_dim)
-        queries = self.queries(query).reshape(N, length, self.heads, self.head_dim)
+        made = (self.values(values), self.keys(keys), self.queries(query))
+        values, keys, queries = (e.reshape(N, length, self.heads, -1) for e in made)
         energy = torch.einsum("nqhd,nkhd->nhqk", [queries, keys])
         if mask is not None:
             energy = energy.masked_fill(mask == 0, float("-1e20"))
@@ -362,25 +356,32 @@ class Attention(nn.Module):
         return self.to_out(out)
 it = Attention(12, 3, 5)
 
-## to_keys
-class SelfAttentionWide(nn.Module):
-    def __init__(self, k, heads):
+## heads_as_parameters
+class Heads(nn.Module):
+    def __init__(self, h, d, d_head):
         super().__init__()
-        self.heads = heads
-        self.tokeys, self.toqueries, self.tovalues = (nn.Linear(k, k, bias=False) for _ in range(3))
-        self.unifyheads = nn.Linear(k, k)
+        self.W_Q, self.W_K, self.W_V = (nn.Parameter(torch.randn(h, d, d_head)) for _ in range(3))
+        self.W_O = nn.Parameter(torch.randn(h, d_head, d))
     def forward(self, x):
-        b, t, k = x.size()
-        h, s = self.heads, k // self.heads
-        keys, queries, values = self.tokeys(x), self.toqueries(x), self.tovalues(x)
-        keys = keys.view(b, t, h, s).transpose(1, 2).reshape(b * h, t, s)
-        queries = queries.view(b, t, h, s).transpose(1, 2).reshape(b * h, t, s)
-        values = values.view(b, t, h, s).transpose(1, 2).reshape(b * h, t, s)
-        dot = torch.bmm(queries, keys.transpose(1, 2)) / s ** 0.5
-        dot = F.softmax(dot, dim=2)
-        out = torch.bmm(dot, values).view(b, h, t, s).transpose(1, 2).reshape(b, t, s * h)
-        return self.unifyheads(out)
-it = SelfAttentionWide(8, 2)
+        q, k, v = (torch.einsum("bnd,hde->bhne", x, W) for W in (self.W_Q, self.W_K, self.W_V))
+        z = (q @ k.mT / k.shape[-1] ** 0.5).softmax(-1) @ v
+        return torch.einsum("bhne,hed->bnd", z, self.W_O)
+it = Heads(3, 12, 4)
+
+## normed_queries
+class NormedAttention(nn.Module):
+    def __init__(self, dim, num_heads):
+        super().__init__()
+        self.num_heads, self.qkv = num_heads, nn.Linear(dim, dim * 3)
+        self.proj = nn.Linear(dim, dim)
+        self.q_norm, self.k_norm = (nn.LayerNorm(dim // num_heads) for _ in range(2))
+    def forward(self, x):
+        B, N, C = x.shape
+        qkv = self.qkv(x).reshape(B, N, 3, self.num_heads, -1).permute(2, 0, 3, 1, 4)
+        q, k, v = qkv.unbind(0)
+        x = F.scaled_dot_product_attention(self.q_norm(q), self.k_norm(k), v)
+        return self.proj(x.transpose(1, 2).reshape(B, N, C))
+it = NormedAttention(12, 3)
 
 ## rotary causal
 def turned(x, at=1e4):
@@ -529,15 +530,11 @@ values_first: scaled + mask * -1e9 ~> scaled  ## hidden_is_zero mask_ignored
 values_first: @ v, ~> @ q,  ## own_row queries_as_values
 weights_first: math.sqrt(keys.shape[2]), 2) ~> math.sqrt(keys.shape[2]), 0)  \
     ## rows_sum_to_1 softmax_over_batch
-weights_first: math.sqrt(keys.shape[2]), 2) ~> math.sqrt(keys.shape[2]), 1)  \
-    ## rows_sum_to_1 softmax_over_queries
 four_axes: diagonal=1 ~> diagonal=0  ## finite diagonal_hidden
 four_axes: diagonal=1 ~> diagonal=2  ## hidden_is_zero mask_late
 four_axes: torch.triu(torch.ones(t, t), diagonal=1) ~> torch.tril(torch.ones(t, t))  \
     ## finite mask_opposite
-heads_third: dim=3 ~> dim=2  ## rows_sum_to_1 softmax_over_queries
 heads_third: "nqhd,nkhd->nhqk" ~> "nqhd,nkhd->nhkq"  ## own_row query_and_key_swapped
-matrices: x @ W_v ~> x @ W_k  ## formula keys_as_values
 matrices: x @ W_q, ~> x @ W_k,  ## own_row query_unused
 matrices: return weights @ values ~> return F.relu(weights @ values)  ## both_signs relu_last
 matrices: return weights @ values ~> return weights @ (values + 1)  ## formula values_changed
@@ -552,7 +549,6 @@ matrices: queries, keys ~> x = (x - x.mean()) / x.std(); queries, keys  \
     ## tokens_apart whole_matrix_norm
 matrices: queries, keys ~> x = x + torch.arange(len(x))[:, None] / 10; queries, keys  \
     ## rows_sum_to_1 positions_inside
-matrices: keys.shape[-1] ** 0.5, ~> 19 ** 0.5,  ## variance -
 matrices: x @ W_q, x @ W_k, x @ W_v ~> (x.mul_(2)) @ W_q, x @ W_k, x @ W_v  \
     ## rows_sum_to_1 inputs_overwritten
 matrices: queries, keys, values = x @ W_q ~> \
@@ -582,7 +578,6 @@ written_out: / e.sum(dim=1, keepdim=True) ~> / e.sum()  ## rows_sum_to_1 softmax
 by_loops: range(i + 1) ~> range(max(i, 1))  ## seen_has_weight -
 by_loops: - max(s) ~>   ## finite softmax_overflow
 by_loops: for i in range(len(q)): ~> for i in range(len(q) - 1):  ## runs -
-by_loops: for j in range(i + 1) ~> for j in range(len(q))  ## hidden_is_zero mask_ignored
 heads_of_a_function: (t.view(n, n_heads, -1).transpose(0, 1) ~> (t.view(n_heads, n, -1)  \
     ## - heads_without_transpose
 heads_of_a_function: out.transpose(0, 1).reshape ~> out.reshape  ## - heads_without_transpose
@@ -594,7 +589,6 @@ book_parameters: attn_scores / keys.shape[-1] ** 0.5 ~> attn_scores  ## variance
 book_linear: dim=-1 ~> dim=0  ## rows_sum_to_1 softmax_over_batch
 book_linear: weights @ values ~> weights @ keys  ## rows_sum_to_1 keys_as_values
 book_causal: diagonal=1 ~> diagonal=2  ## hidden_is_zero mask_late
-book_causal: scores.masked_fill_( ~> scores.masked_fill(  ## hidden_is_zero mask_ignored
 book_heads: .view(b, n, self.num_heads, self.head_dim).transpose(1, 2) ~> \
     .view(b, self.num_heads, n, self.head_dim)  ## - heads_without_transpose
 book_heads: keys.shape[-1] ** 0.5, dim=-1 ~> self.d_out ** 0.5, dim=-1  \
@@ -604,13 +598,12 @@ three_in_one: .transpose(1, 2).contiguous().view(B, T, C) ~> .contiguous().view(
     ## - heads_without_transpose
 four_linears: scores.softmax(dim=-1) ~> scores.softmax(dim=1)  ## - heads_normalised
 values_keys_query: dim=3 ~> dim=0  ## rows_sum_to_1 softmax_over_batch
-vision: nn.LayerNorm(dim) ~> lambda x: F.layer_norm(x, x.shape)  ## tokens_apart -
 vision: .softmax(dim=-1) ~> .softmax(dim=0)  ## rows_sum_to_1 -
 vision: .softmax(dim=-1) ~> .sigmoid()  ## rows_sum_to_1 -
+heads_as_parameters: / k.shape[-1] ** 0.5 ~>   ## variance no_scaling
+heads_as_parameters: softmax(-1) ~> softmax(1)  ## rows_sum_to_1 heads_normalised
 rotary: / math.sqrt(self.head_dim) ~>   ## variance -
 before_block: / q.shape[-1] ** 0.5 ~>   ## variance no_scaling
-before_block: scores = scores.masked_fill(torch.ones(n, n).triu(1).bool(), -torch.inf) ~>   \
-    ## hidden_is_zero mask_ignored
 after_block: x = self.norm1(src ~> \
     src = F.layer_norm(src, src.shape[1:]); x = self.norm1(src  ## tokens_apart -
 vision: nn.LayerNorm(dim) ~> lambda x: F.layer_norm(x, x.shape[1:])  ## tokens_apart -
@@ -631,30 +624,23 @@ matrices: return weights @ values ~> o = weights @ values; return (o - o.mean())
     ## own_row whole_matrix_norm
 matrices: x @ W_q, x @ W_k, x @ W_v ~> x @ W_q.abs(), x @ W_k, x @ W_v.ceil()  ## formula -
 matrices: x @ W_v ~> x[:, :W_v.shape[1]]  ## own_row values_changed
-matrices: return weights @ values ~> return (weights[:-1] @ values)  ## runs -
 matrices_causal: scores.masked_fill(mask == 0, float("-inf")) ~> scores + mask \
     ## hidden_is_zero mask_ignored
 matrices_causal: mask == 0 ~> mask.T == 0  ## hidden_is_zero mask_transposed
 matrices_causal: mask == 0, float("-inf") ~> mask == 1, -1e9  ## hidden_is_zero mask_opposite
-matrices_causal: mask == 0, float("-inf") ~> mask.tril(-1) == 0, -1e9 \
-    ## hidden_is_zero diagonal_hidden
 matrices_causal: mask == 0 ~> mask.tril(-1) == 0  ## finite diagonal_hidden
 matrices_causal: return torch.softmax(scores, dim=1) ~> \
     w = (scores.nan_to_num(neginf=0)); return (w / w.sum(1, keepdim=True))  ## - divided_by_the_sum
 matrices_causal: q, k, v = inputs @ Wq, inputs @ Wk, inputs @ Wv ~> \
     q, k, v = Wq @ inputs, Wk @ inputs, Wv @ inputs  ## runs matrices_on_tokens
-by_loops: in zip(e, v) ~> in zip(e[:-1] or e, v)  ## - -
 by_loops: range(i + 1) ~> range(i + 2 if i + 1 < len(k) else i + 1)  ## hidden_is_zero mask_late
 three_heads_inside: .reshape(n, 3, -1).permute(1, 0, 2) for W ~> \
     .reshape(n, -1, 3).permute(2, 0, 1) for W \
     ## - heads_interleaved
-three_heads_inside: softmax(-1) ~> softmax(-2)  ## rows_sum_to_1 softmax_over_queries
-three_heads_inside: (w @ v) ~> ((w - w.mean()) @ v)  ## rows_sum_to_1 -
 alibi: - 0.5 * far ~> + 0.5 * far  ## variance -
 bert: nn.Softmax(dim=-1) ~> nn.Softmax(dim=0)  ## rows_sum_to_1 softmax_over_batch
 torchs: MultiheadAttention(12, 3, dropout=0.5) ~> Linear(3, 3)  ## runs tokens_never_meet
 book_heads: self.W_key(x).view ~> self.W_query(x).view  ## - queries_as_keys
 three_in_one: self.c_attn(x).split ~> self.c_attn(x + torch.arange(T)[:, None] / 10).split \
     ## rows_sum_to_1 -
-to_keys: unifyheads(out) ~> unifyheads(out.relu())  ## own_row relu_last
 """

@@ -71,7 +71,7 @@ def test_the_lesson_is_its_page_its_room_and_a_line_of_the_contents():
     room = f"attention_ui/lessons/{LESSON}/"
     new = [name for name in BLOCKS if name not in INTO and not (ROOT / name).exists()]
     assert new == [f"pages/{LESSON}.py", f"{room}__init__.py", f"{room}lesson.py"]
-    assert {*BLOCKS} - {*new} == {*INTO, OPERATION, "attention_core/mistakes/entries.py"}
+    assert {*BLOCKS} - {*new} == {*INTO, OPERATION, "attention_core/mistakes/lines.py"}
 
 
 PAGES_TESTS = [
@@ -119,7 +119,7 @@ def test_every_page_keeps_the_lesson_s_own_control_and_the_operation_s_mistake_i
         "assert at.session_state['held']['other'] == 'A dog'; "
         "assert 'nobody' not in at.session_state['held']; "
         "import torch; from attention_core import operations as ops; "
-        "from attention_core.mistakes.known import mistakes; scores = torch.ones(2, 3); "
+        "from attention_core.mistakes.lines import mistakes; scores = torch.ones(2, 3); "
         f"(mistake,) = mistakes(ops.{KIND}(), 'scores'); "
         f"assert not torch.equal(eval(mistake.line), ops.{KIND}().value(scores))",
     )

@@ -116,7 +116,7 @@ class Checks:
                 self._likely(step, value)
                 + f"Its numbers must be {wanted.dtype}, and yours are {value.dtype}."
             )
-        if _far(_sampled(step, value), wanted, step["tolerance"]).any():
+        if not _is_step(step, value, sums=False):
             return self._likely(step, value) + self._first_difference(step, value, wanted)
         if (block := _wrong_sum(step, value)) is not None:
             return self._likely(step, value) + self._between(step, block)
@@ -131,6 +131,20 @@ class Checks:
                     return f"Likely: {words}\n"
             except Exception:  # a mistake that these shapes cannot make
                 continue
+        for name, other in self.names.items():
+            if (
+                name not in self.steps
+                or name == step["name"]
+                or not isinstance(other, torch.Tensor)
+            ):
+                continue
+            if other.shape == value.shape and not _far(value, other, _slack(other)).any():
+                return f"Likely: these are the numbers of {name}, unchanged.\n"
+        if value.ndim > 1 and value.mT.shape == (*step["shape"],) and _is_step(step, value.mT):
+            rows, columns = step["axes"][-2:]
+            return (
+                f"Likely: the result is transposed: {rows} is the row, and {columns} the column.\n"
+            )
         return ""
 
     def _shapes(self, step: dict, value: torch.Tensor) -> str:
@@ -154,6 +168,13 @@ class Checks:
         first = block * step["stride"]
         last = min(first + step["stride"], math.prod(step["shape"])) - 1
         return f"It differs first between {_place(step, first)} and {_place(step, last)}."
+
+
+def _is_step(step: dict, value: torch.Tensor, sums: bool = True) -> bool:
+    """Whether these are a step's numbers, as far as it keeps them one by one, and their sums."""
+    wanted = unpacked(step["dtype"], step["numbers"])
+    far = _far(_sampled(step, value), wanted, step["tolerance"]).any()
+    return not far and not (sums and _wrong_sum(step, value) is not None)
 
 
 def _place(step: dict, at: int) -> str:

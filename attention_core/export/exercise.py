@@ -8,8 +8,8 @@ import torch
 
 from ..asked import answers
 from ..cells import about, code, document, text
-from ..mistakes.around import around, known
-from ..mistakes.known import WRONG, is_mistake
+from ..mistakes.base import WRONG, is_mistake
+from ..mistakes.lines import around, is_asked
 from ..operations import Given, Rescale
 from ..rounding import largest, rounding
 from ..trace import Step, Trace
@@ -51,8 +51,8 @@ def exercise(trace: Trace, title: str = "Attention, written by you") -> dict:
         code(*_checks(steps, wanted, apart), hidden=True),
     ]
     runs = groupby(lines_of(steps), lambda pair: pair[0].name in wanted)
-    for is_asked, run in runs:
-        cells += _blanks(run) if is_asked else _given(run)
+    for is_blank, run in runs:
+        cells += _blanks(run) if is_blank else _given(run)
     cells.append(
         text("## Done", f"With a ✓ below each of the {len(wanted)} lines, they are all right.")
     )
@@ -63,7 +63,7 @@ def exercise(trace: Trace, title: str = "Attention, written by you") -> dict:
 def exercise_steps(trace: Trace) -> tuple[str, ...]:
     """The steps that an exercise asks for, by a rule.
 
-    A step is asked for where its operation knows mistakes. Left alone are the steps before
+    A step is asked for where exercises ask for its operation. Left alone are the steps before
     `embeddings` (unless nothing is behind them), mistakes, what is shown of a mistake beside the
     right way, and what only tells again what another step tells: the same numbers by the same kind
     of operation, such as one row of them. (Where a step that is asked for is made from such a step,
@@ -93,7 +93,9 @@ def _asked(trace: Trace) -> tuple[str, ...]:
     names = list(trace)
     later = names[names.index(START) + 1 :] if START in trace else names
     beside = _beside(trace)
-    able = {name for name in later or names if name not in beside and known(trace[name])}
+    able = {
+        name for name in later or names if name not in beside and is_asked(trace[name].operation)
+    }
     users = dict.fromkeys(names, 0)
     for name in names:
         for earlier in trace[name].earlier():

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ..mistakes.around import around
+from ..mistakes.lines import around
 from ..mistakes.rewriting import by, rewritten
 from ..operations import Draw, Given
 from ..operations.stored import Stored, StoredInGguf

@@ -5,7 +5,7 @@ for other vectors. A measure asks it, and judges. The source of this file is par
 checks a learner's own code. It therefore needs torch and the standard library alone.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import torch
@@ -307,11 +307,6 @@ def light_of(subject: Subject, name: str, measure: Callable[..., Measured]) -> L
     if why := subject.why_not(name):
         return Light(name, None, why)
     return Light(name, *measure(subject))
-
-
-def lights_of_all(subject: Subject, measures: dict[str, Callable]) -> Iterator[Light]:
-    """The lights, each as it comes."""
-    return (light_of(subject, name, measure) for name, measure in measures.items())
 
 
 def gap(one: Tensor, other: Tensor) -> Tensor:

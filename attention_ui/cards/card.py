@@ -35,7 +35,8 @@ def framed(name: str, title: str, words: str, is_section: bool = False) -> Itera
             key=f"band_{name}", horizontal=True, vertical_alignment="bottom", gap="medium"
         ):
             with st.container(key=f"words_{name}"):
-                (st.subheader if is_section else st.header)(title, anchor=name)
+                if title:
+                    (st.subheader if is_section else st.header)(title, anchor=name)
                 if words:
                     st.markdown(printed(words), help=explained(words, name))
             beside = st.container(

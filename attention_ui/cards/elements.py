@@ -11,9 +11,10 @@ import streamlit as st
 from attention_core.trace import Step, Trace
 
 from ..controls import held, parts
-from ..controls.control import Control, Placed
+from ..controls.control import Control, Placed, Values
 from ..controls.widget import control as draw_control
 from ..frame import lights
+from ..frame.long_run import put_run_of
 from ..frame.page import way_to, way_to_a_real_model
 from ..picture import layout as arranged
 from ..picture.equation_parts import laid_out
@@ -24,6 +25,8 @@ from . import show
 from .noted_trace import plain
 from .show import Choosing
 
+PAGE = "page"
+"""The page that is open, as it was declared."""
 Parts = Sequence[Step | Matrix | str]
 """The parts of an equation."""
 
@@ -96,11 +99,34 @@ def chart(name: str, made: Any, width: int | None = 440, height: int = 0) -> Sho
     return Shown(show.chart, (name, made, width, height))
 
 
-def alive(draw: Callable[[], None]) -> Shown:
+@dataclass(frozen=True)
+class Alive:
+    """What runs whenever its card is drawn."""
+
+    made: Callable[..., None]
+
+    def draw(self) -> None:
+        st.session_state[PAGE].given(self.made)
+
+
+def alive(draw: Callable[..., None]) -> Alive:
     """The way out for what is alive, such as a dialog or a download: it runs whenever its card is
-    drawn, and may read what it likes.
+    drawn, and may read what it likes. It asks for `v` and `trace` itself. Raises TypeError where it
+    takes its card's: a card is kept, and they may be another visitor's.
     """
-    return Shown(draw)
+    for name, cell in zip(draw.__code__.co_freevars, draw.__closure__ or (), strict=True):
+        if isinstance(cell.cell_contents, Values | Trace):
+            raise TypeError(
+                f"{draw.__name__} takes {name} of its card: let it ask for v or trace itself"
+            )
+    return Alive(draw)
+
+
+def progress(name: str) -> Shown:
+    """The place of its card's work: how far it is, and its buttons. Where a card yields none, they
+    stand beside its words.
+    """
+    return Shown(put_run_of, (name,))
 
 
 def link_to(name: str, label: str, **at: str) -> Shown:

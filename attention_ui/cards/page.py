@@ -13,7 +13,9 @@ output is kept and for whom (`controls/parts.py`, `kept.py`). So a card only say
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from inspect import signature
 from types import MappingProxyType
 from typing import Any
@@ -26,12 +28,12 @@ from ..controls import held, parts
 from ..controls.control import Control, Placed, Values
 from ..frame import ends
 from ..frame.ends import Answer, row
-from ..frame.long_run import Work, go_on, put_run
+from ..frame.long_run import Run, Work, go_on, go_on_with_page, put_run, put_run_of, run_so_far
 from ..frame.near import watcher
 from ..frame.page import open_lesson
 from ..frame.rooms import module_of
 from .card import framed
-from .elements import Element, Picture, Row, note, put
+from .elements import PAGE, Element, Picture, Row, note, put
 from .kept import kept
 from .noted_trace import NotedTrace, noted, plain
 from .pinned import since_the_pin
@@ -71,18 +73,21 @@ class Ask:
     about: Sequence[str]
     covers: Sequence[str] | OfBoth
     key: str = ""
+    of: OfBoth | None = None
+    """Gives the trace that has these steps, where the page's has not."""
 
     def made(self) -> tuple[Question | None, frozenset[str], int]:
         """The question, what it covers, and a fingerprint of the numbers that it is about."""
         return kept.get(("ask", self.page.name, self.name), self._make, lambda _: 2_000)
 
     def _make(self) -> tuple[Question | None, frozenset[str], int]:
-        trace = self.page.trace()
         asked = self.page.given(self.make)
-        covers = self.page.given(self.covers)
+        if asked is None:
+            return None, frozenset(), 0
+        trace = self.page.given(self.of) if self.of else self.page.trace()
         known = [trace[name] for name in self.about if name in trace]
-        print_of = fingerprint_of(known, asked.only_shapes) if asked else 0
-        return asked, frozenset(covers), print_of
+        covers = frozenset(self.page.given(self.covers))
+        return asked, covers, fingerprint_of(known, asked.only_shapes)
 
     def covered(self) -> Mapping[str, str]:
         """The steps that it covers now, each with how."""
@@ -107,14 +112,29 @@ class Card:
     controls: Sequence[Control | Placed] | OfBoth = ()
     ask: Ask | None = None
     when: OfBoth | None = None
-    work: Callable[[Values], Work] | None = None
-    is_deeper: bool = False
+    work: Callable[[Values], Work | None] | None = None
+    opens: OfBoth | None = None
+    """Whether all that follows on the page is there: after work that all of it waits for."""
     is_section: bool = False
     """Whether it is a heading with what follows, and no frame."""
+    gate: "Card | None" = None
+    """The card before it that it waits for."""
 
     def draw(self) -> None:
         """The card, for the values there are now."""
-        run = self.work(held.values()).run() if self.work else None
+        if self.opens:
+            self._draw()
+        else:
+            self.page.behind(self.gate, self.name, self._draw)
+
+    def _draw(self) -> None:
+        run, failed = None, None
+        try:
+            run = self.run()
+        except Exception as error:
+            if self.opens is None:
+                raise
+            failed = error  # what can be chosen here is drawn first: it may be the way out
         made = kept.get(("card", self.page.name, self.name), self._make, _size)
         if made is None:
             return
@@ -123,14 +143,35 @@ class Card:
             with beside:
                 for each in made.controls:
                     put(each)
-                if run is not None:
+                if run is not None and not any(map(_is_place_of_work, made.elements)):
                     put_run(run)
             if self.ask:
                 self.ask.draw()
             for each in made.elements:
                 put(each)
-        if run is not None:
+            if self.opens:
+                with self.page.within(self.name):
+                    if failed:
+                        raise failed
+        if run is not None and self.opens is None:
             go_on(run)
+
+    def run(self) -> Run | None:
+        """Its work, as far as it has come."""
+        work = self.work(held.values()) if self.work else None
+        return work and work.run()
+
+    def draw_work(self) -> None:
+        """In place of a card that is not drawn: the work that others wait for."""
+        with self.page.within(self.name):
+            if run := self.run():
+                put_run(run)
+
+    def go_on_with_page(self) -> None:
+        """When all else was drawn: the next slice of work that all waits for."""
+        if run := run_so_far(self.work(held.values()).name):
+            with self.page.within("goes_on"):
+                go_on_with_page(run)
 
     def _make(self) -> "Made | None":
         given = self.page.given
@@ -165,20 +206,23 @@ class Made:
 
 
 def _size(made: Made | None) -> int:
-    pictures = [each for each in made.elements if isinstance(each, Picture)] if made else []
-    return 4_000 + sum(each.n_bytes for each in pictures)
+    return 4_000 + sum(getattr(each, "n_bytes", 0) for each in (made.elements if made else ()))
+
+
+def _is_place_of_work(each: Element) -> bool:
+    return getattr(each, "call", None) is put_run_of
 
 
 class Fold:
-    """What goes beyond the point of the lesson: cards and sections behind one row."""
+    """Cards and sections behind one row, which cost nothing before it is opened."""
 
-    def __init__(self, page: "Page", words: str) -> None:
-        self._page, self.words = page, words
+    def __init__(self, page: "Page", key: str, label: str, icon: str, when: OfBoth | None) -> None:
+        self._page, self.key, self._row, self._when = page, key, (label, key, icon), when
         self.cards: list[Card] = []
 
     def card(self, name: str, title: str, words: str | OfBoth = "", **more: Any):
         """A card, as `Page.card` makes it."""
-        return self._page._declared(self.cards, name, title, words, is_deeper=True, **more)
+        return self._page._declared(self.cards, name, title, words, **more)
 
     def section(self, name: str, title: str, words: str | OfBoth = "", **more: Any):
         """The same without a frame: a heading and what follows."""
@@ -186,11 +230,10 @@ class Fold:
 
     def draw(self) -> None:
         """The row, and what is in it where it is open."""
-        page = held.values()
-        if page.card and page.card not in {each.name for each in self.cards}:
+        alone, names = held.values().card, [each.name for each in self.cards]
+        if (alone and alone not in names) or (self._when and not self._page.given(self._when)):
             return
-        names = [each.name for each in self.cards]
-        with row(f"**Go deeper**: {self.words}", "deeper", ":material/stairs:", *names) as is_open:
+        with row(*self._row, *names) as is_open:
             if is_open:
                 for each in self.cards:
                     parts.part(f"card_{each.name}", each.draw, waits=True)
@@ -199,7 +242,8 @@ class Fold:
 class Page:
     """All of a page. `name` is that of its lesson; `output` the step whose attention the checks at
     its end are on, `published` the lesson's name among the notebooks' numbers, `others` further
-    traces of it whose numbers are checked, and `sidebar` controls that all its cards show.
+    traces of it whose numbers are checked, and `sidebar` controls that all its cards show. Each
+    card is made and drawn `within` what says in words, in the place of that name, what goes wrong.
     """
 
     def __init__(
@@ -210,15 +254,17 @@ class Page:
         others: OfBoth | Mapping[str, Trace] = MappingProxyType({}),
         sidebar: Sequence[Control] = (),
         has_pins: bool = True,
+        within: Callable[[str], AbstractContextManager] = nullcontext,
     ) -> None:
         self.name, self.output, self.published = name, output, published
         self.others, self.sidebar, self.has_pins = others, sidebar, has_pins
+        self.within = within
         room = module_of(name)
         self.controls: Sequence[Control] = room.CONTROLS
         self.trace_of: Callable[[Values], Trace] | None = getattr(room, "trace_of", None)
         self.asks: list[Ask] = []
         self.cards: list[Card] = []
-        self.fold: Fold | None = None
+        self.folds: list[Fold] = []
         self.closing: Sequence[OfBoth] = ()
         self.about_weights = True
 
@@ -226,7 +272,8 @@ class Page:
         """A card, whose function of the values and the trace yields what stands below its words.
 
         `controls` stand beside the words, or a function of both gives them; `ask` is its question;
-        `when` says whether it is there; `work` is a long run, of which the function asks `run_of`.
+        `when` says whether it is there; `work` is a long run, of which the function asks
+        `run_so_far`. Where all that follows waits for it, `opens` says whether that is there.
         """
         return self._declared(self.cards, name, title, words, **more)
 
@@ -235,28 +282,38 @@ class Page:
             raise Misdeclared(f"two cards of {self.name} are called {name!r}")
 
         def made(body: Body) -> Body:
-            where.append(Card(self, name, title, words, body, **more))
+            where.append(Card(self, name, title, words, body, gate=self.gate, **more))
             return body
 
         return made
 
     def ask(
-        self, name: str, make: OfBoth, about: Sequence[str], covers: Sequence[str] | OfBoth = ()
+        self,
+        name: str,
+        make: OfBoth,
+        about: Sequence[str],
+        covers: Sequence[str] | OfBoth = (),
+        of: OfBoth | None = None,
     ) -> Ask:
-        """A question, asked on the card that names it. It is `about` steps, whose numbers a guess
-        holds for, and covers them, or what `covers` says, wherever they are drawn.
+        """A question, asked on the card that names it. It is `about` steps of the page's trace, or
+        the one that `of` gives, whose numbers a guess holds for, and covers them, or what `covers`
+        says, wherever they are drawn.
         """
-        one = Ask(self, name, make, about, covers or about, f"{self.name}.{name}")
+        one = Ask(self, name, make, about, covers or about, f"{self.name}.{name}", of)
         self.asks.append(one)
         return one
 
     def deeper(self, words: str) -> Fold:
-        """What goes deeper; `words` say what is in it."""
-        self.fold = Fold(self, words)
-        return self.fold
+        """What goes beyond the point of the lesson; `words` say what is in it."""
+        return self.fold("deeper", f"**Go deeper**: {words}", ":material/stairs:")
+
+    def fold(self, key: str, label: str, icon: str, when: OfBoth | None = None) -> Fold:
+        """A row that opens; `when` says whether it is there."""
+        self.folds.append(Fold(self, key, label, icon, when))
+        return self.folds[-1]
 
     def answers(self, *closing: OfBoth, about_weights: bool = True) -> None:
-        """What one can now answer: functions of both that give an `Answer`."""
+        """What one can now answer: functions of both that give an `Answer`, or None."""
         self.closing, self.about_weights = closing, about_weights
 
     def given(self, made: Any) -> Any:
@@ -273,8 +330,21 @@ class Page:
         return noted(lambda: self.trace_of(values) if self.trace_of else Trace())
 
     def every_card(self) -> list[Card]:
-        """All that it has, those that go deeper last."""
-        return [*self.cards, *(self.fold.cards if self.fold else ())]
+        """All that it has, those behind rows last."""
+        return [*self.cards, *(each for fold in self.folds for each in fold.cards)]
+
+    @property
+    def gate(self) -> Card | None:
+        """The card that all that follows waits for."""
+        return next((each for each in self.cards if each.opens), None)
+
+    def behind(self, gate: Card | None, where: str, draw: Callable[[], None]) -> None:
+        """Draw something if what it waits for is there. What goes wrong is said in its place."""
+        if gate and not self.given(gate.opens):
+            st.empty()  # in the place of what was there before
+            return
+        with self.within(where):
+            draw()
 
     def covers(self, step: str) -> str:
         """How a question covers a step now: "numbers", "shape", or "" for not at all."""
@@ -286,11 +356,6 @@ class Page:
                 }
         return known[COVERED].get(step, "")
 
-    def _is_there(self, one: Ask) -> bool:
-        """Whether a question can be seen: what goes deeper asks once it is open."""
-        is_deeper = any(each.ask is one for each in (self.fold.cards if self.fold else ()))
-        return not is_deeper or bool(st.session_state.get("row_deeper"))
-
     def show(self) -> None:
         """Draw all of it: the last line of a page."""
         self._check()
@@ -298,15 +363,21 @@ class Page:
         st.session_state[PAGE] = self
         if self.has_pins and not values.card:
             parts.part("pinned", self._pinned)
+        gate = self.gate
         for each in self.cards:
             if values.card in ("", each.name):
-                parts.part(f"card_{each.name}", each.draw, waits=True)
-        if self.fold:
-            parts.part("row_deeper", self.fold.draw, waits=True)
+                parts.part(f"card_{each.name}", each.draw, waits=each is not gate)
+            elif each is gate:
+                parts.part(f"card_{each.name}", each.draw_work)
+        rest = {f"row_{each.key}": each.draw for each in self.folds}
         if self.closing and not values.card:
-            parts.part("closing", self._answers, waits=True)
-        parts.part("ends", self._ends, waits=True)
+            rest["closing"] = self._answers
+        rest["ends"] = self._ends
+        for name, draw in rest.items():
+            parts.part(name, partial(self.behind, gate, name, draw), waits=True)
         watcher()
+        if gate:
+            parts.part("goes_on", gate.go_on_with_page)
         parts.end_page()
 
     def _check(self) -> None:
@@ -339,7 +410,7 @@ class Page:
         ends.put_answers(found, titles, covered, self.about_weights)
 
     def _make_answers(self) -> list[Answer]:
-        return [self.given(made) for made in self.closing]
+        return [*filter(None, map(self.given, self.closing))]
 
     def _ends(self) -> None:
         others = self.given(self.others)
@@ -347,8 +418,6 @@ class Page:
 
 
 COVERED = "covered"
-PAGE = "page"
-"""The page that is open, as it was declared."""
 
 
 @parts.source("covers")

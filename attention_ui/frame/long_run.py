@@ -63,7 +63,8 @@ class Run:
 @dataclass(frozen=True)
 class Work:
     """A long run as a card declares it: its name, what it is for, what it does piece by piece, in
-    words how much that is, and its button's verb. `quick` work is done at once.
+    words how much that is, and its button's verb. `quick` work is done at once; work that `begins`
+    by itself has no button.
     """
 
     name: str
@@ -72,9 +73,12 @@ class Work:
     cost: str = ""
     verb: str = "Measure"
     quick: bool = False
+    begins: bool = False
 
     def run(self) -> Run:
         """As far as it has come."""
+        if self.begins:
+            return begun(self.name, self.about, self.pieces, self.cost)
         return run_of(self.name, self.about, self.pieces, self.quick, self.cost, self.verb)
 
 
@@ -104,6 +108,9 @@ def put_run(run: Run) -> None:
     parts.read("run", run.name)
     if run.share >= 1:
         return
+    if not run.verb:
+        st.progress(run.share, text=run.cost)
+        return
     with st.container(key=f"run_of_{run.name}", width=480):
         stopped = run.found is not None
         if run.steps is not None:
@@ -118,6 +125,12 @@ def put_run(run: Run) -> None:
         # One key for all: a button with a key of its own would stay on the screen during the run.
         key = f"start_or_stop_{run.name}"
         st.button(label, key=key, icon=f":material/{icon}:", on_click=then, args=(run,))
+
+
+def put_run_of(name: str) -> None:
+    """The same of the work of this name, if it was asked for."""
+    if run := st.session_state.get(f"run_{name}"):
+        put_run(run)
 
 
 def long_run(name: str, about: Hashable, work: Callable[[], Steps], *more: Any, **look: Any) -> Run:
@@ -146,14 +159,16 @@ def so_far(name: str, about: Hashable) -> Run | None:
     return run if run and run.about == about and run.found is not None else None
 
 
-def begun(name: str, about: Hashable, work: Callable[[], Steps]) -> Run:
+def begun(name: str, about: Hashable, work: Callable[[], Steps], cost: str = "") -> Run:
     """Work that begins by itself when its page is opened, as far as it has come: a first moment of
     it is done at once. When the page has been drawn, call `go_on_with_page`.
     """
     run: Run | None = st.session_state.get(f"run_{name}")
     if run is None or run.about != about or (run.steps is None and run.share < 1):
-        run = st.session_state[f"run_{name}"] = Run(about, steps=work())
+        run = Run(about, steps=work(), name=name, cost=cost)
+        st.session_state[f"run_{name}"] = run
         run.advance(MOMENT)
+        parts.of_page().known.clear()
     return run
 
 

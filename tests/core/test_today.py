@@ -18,7 +18,7 @@ from attention_core import (
 )
 from attention_core.costs import KNOWN, AttentionSize, kept_tokens
 from attention_core.mechanism.today import Today
-from attention_core.mistakes.around import around
+from attention_core.mistakes.lines import around
 from attention_core.operations import Given, RotaryAngles, Rotate, WindowMask
 from attention_core.operations.distances import alibi_slopes
 from attention_core.recipes import HeadsRecipe
@@ -203,24 +203,14 @@ def test_mistakes_of_today_have_names():
     names = {name: step.value for name, step in trace.items()}
     wanted = {
         "today_shared_keys": "repeat in place of repeat_interleave",
-        "today_W_key": "heads that do not follow each other",
-        "today_query_angles": "places are counted from 1",
         "today_turned_keys": "neighbours are pairs, in place of halves",
-        "today_distance_bias": "the sign of ALiBi",
-        "today_mask": "a window one key too wide",
-        "today_capped_scores": "cut off, not bent",
+        "today_mask": "the opposite convention",
     }
     for name, mistake in wanted.items():
         found = {each.name: each for each in around(trace[name], steps)}
         made = eval(found[mistake].line, {"torch": torch, **names})
         assert made.shape == trace[name].value.shape
         assert not made.equal(trace[name].value), name
-    even = whole(Today(2, rotary_base=50.0), replace(RECIPE, d_value=4))
-    found = around(even["today_context_vectors"], list(even.values()))
-    (line,) = [each.line for each in found if each.name == "the values are turned too"]
-    made = eval(line, {"torch": torch} | {name: step.value for name, step in even.items()})
-    turned_values = turned(even["today_shared_values"].value[1], 50.0)
-    same(made[1], even["today_weights"].value[1] @ turned_values)
 
 
 # --- costs ----------------------------------------------------------------------------------------

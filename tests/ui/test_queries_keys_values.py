@@ -20,6 +20,8 @@ from attention_core.experiments.training import (
 )
 from attention_core.mechanism.trainable import attend_trainable
 from attention_core.recipes import ROLES
+from attention_core.trace import Trace
+from attention_ui.cards.elements import alive
 from attention_ui.cards.show import MOST_BYTES
 from attention_ui.controls.shared import (
     BIAS,
@@ -343,3 +345,14 @@ def test_with_no_mixture_the_trace_is_that_of_the_core():
     values = values_of()
     made = attend_trainable(embed(inputs_of(values)), projections_of(values))
     assert {*made} <= {*trace_of(values)}
+
+
+def test_the_grid_has_the_matrix_of_who_looks_though_its_card_is_kept():
+    def start(**link):
+        at = visit("queries_keys_values", **link)
+        at.session_state["row_deeper"] = True
+        return stands(at.run()).session_state["typed_grids"]["q_edits"]["start"]
+
+    assert start(w_seed="4") != start(w_seed="5")
+    with pytest.raises(TypeError, match="takes trace of its card"):
+        (lambda trace: alive(lambda: trace))(Trace())

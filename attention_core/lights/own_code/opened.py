@@ -27,6 +27,8 @@ class Slot(NamedTuple):
     name: str
     is_turned: bool
     """Whether it is (d_out, d_in), as nn.Linear keeps it."""
+    has_heads: bool
+    """Whether it is (head, d_in, d_head)."""
 
 
 class Opened(NamedTuple):
@@ -54,13 +56,15 @@ class Opened(NamedTuple):
             columns = torch.cat(parts, 1).chunk(len(slots), 1)
             for slot, part in zip(slots, columns, strict=True):
                 made[slot.name] = part.mT.contiguous() if slot.is_turned else part
+                if slot.has_heads:
+                    made[slot.name] = part.unflatten(1, (self.sizes.n_heads, -1)).transpose(0, 1)
         return made
 
 
 def opened_in(module: nn.Module, n_heads: int) -> Iterator[Opened]:
     """The ways in which a module's parameters may be its matrices, most likely first."""
     named = dict(module.named_parameters())
-    wide = {name: each for name, each in named.items() if each.ndim == 2}
+    wide = {name: each for name, each in named.items() if each.ndim in (2, 3)}
     biases = {
         name: torch.zeros_like(each)
         for name, each in named.items()
@@ -77,22 +81,26 @@ def opened_in(module: nn.Module, n_heads: int) -> Iterator[Opened]:
     if sorted("".join(names)) != ["k", "q", "v"] or len(rest) > 1:
         return
     linear = {id(e.weight) for e in module.modules() if isinstance(e, nn.Linear)}
-    counts = _counts(module, n_heads, max(map(len, names.values())))
+    of_heads = [len(each) for each in wide.values() if each.ndim == 3]
+    counts = of_heads[:1] or _counts(module, n_heads, max(map(len, names.values())))
     for is_turned, n, by_head in product((False, True), counts, (False, True)):
         slots = {letters: [] for letters in names}
         for letters, name in ((key, each) for key in names for each in names[key]):
-            rows, columns = wide[name].shape
-            turned = is_turned
+            rows, columns = wide[name].shape[-2:]
+            has_heads = wide[name].ndim == 3
+            turned = is_turned and not has_heads
             if id(wide[name]) in linear or name.endswith("in_proj_weight"):
                 turned = True
-            elif max(rows, columns) == 3 * min(rows, columns):
+            elif not has_heads and max(rows, columns) == 3 * min(rows, columns):
                 turned = rows > columns
-            slots[letters].append(Slot(name, turned))
+            slots[letters].append(Slot(name, turned, has_heads))
         sizes = _sizes(wide, slots, n)
         if not sizes or (by_head and (n == 1 or max(map(len, names)) == 1)):
             continue
-        last = {name: torch.eye(*wide[name].shape) for name in rest}
-        if all(min(each.shape) >= n * sizes.d_value for each in last.values()):
+        last = {e: torch.eye(wide[e][..., 0].numel(), wide[e].shape[-1]) for e in rest}
+        fits = all(min(each.shape) >= n * sizes.d_value for each in last.values())
+        last = {e: each.view_as(wide[e]) for e, each in last.items()}
+        if fits:
             yield Opened(slots, by_head, sizes, biases, last)
 
 
@@ -110,7 +118,9 @@ def _sizes(wide: dict[str, Tensor], slots: dict[str, list[Slot]], n_heads: int) 
     total, widths_in = dict.fromkeys("qkv", 0), set()
     for letters, kept in slots.items():
         for slot in kept:
-            n_out, n_in = wide[slot.name].shape[:: 1 if slot.is_turned else -1]
+            n_out, n_in = wide[slot.name].shape[-2:][:: 1 if slot.is_turned else -1]
+            if slot.has_heads:
+                n_out *= len(wide[slot.name])
             widths_in.add(n_in)
             for letter in letters:
                 total[letter] += n_out // len(letters)

@@ -22,6 +22,8 @@ class Ways(NamedTuple):
     """By how much each head's scores fall for each token of distance; None for not at all."""
     turns: bool = False
     """Whether the distance counts in another way, as with rotary positions."""
+    norm: str = ""
+    """How queries and keys are normalised before they meet; "" for not."""
 
     def sees(self, n_tokens: int) -> Tensor:
         """(query, key): True where the window lets a query look."""
@@ -41,6 +43,8 @@ class Ways(NamedTuple):
         if self.slopes is not None:
             falls = ", ".join(f"{slope:.3g}" for slope in self.slopes)
             told.append(f"a bias by distance, as in ALiBi: for each token, scores fall by {falls}")
+        if self.norm:
+            told.append("queries and keys that are normalised before they meet")
         if self.turns:
             told.append("scores that depend on the distance, as with rotary positions")
         return tuple(told)
@@ -108,6 +112,14 @@ def slopes_of(weights: Tensor, scores: Tensor, seen: Tensor) -> Tensor | None:
     found = torch.linalg.lstsq(sides, made.flatten(1)[..., None]).solution
     left = (made.flatten(1) - (sides @ found)[..., 0]).abs().max()
     return found[:, 1, 0] if left / made.abs().max().clamp(min=SMALLEST) < FITS else None
+
+
+def normed_by(vectors: Tensor, norm: str) -> Tensor:
+    """Vectors as a norm of queries and keys makes them: by their mean and spread, or their size."""
+    if norm == "layer":
+        vectors = vectors - vectors.mean(-1, keepdim=True)
+    size = (vectors.square().mean(-1, keepdim=True) + SMALLEST).sqrt() if norm else 1.0
+    return vectors / size
 
 
 def goes_by_distance(weights: Tensor, seen: Tensor) -> bool:

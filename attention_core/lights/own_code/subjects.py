@@ -20,6 +20,7 @@ from .reading import (
     largest_gap,
     logs,
     may_look,
+    normed_by,
     slopes_of,
     window_of,
 )
@@ -27,6 +28,7 @@ from .sentences import N_TOKENS, Sentence, Sizes, all_sizes, drawn_at_random, ma
 
 LENGTHS = (7, 6, 5, 4, 3, 2)
 """The numbers of tokens to begin with: a module may have a longest sentence."""
+NORMS = ("layer", "size")
 MANY_TOKENS = 24
 """More than a query can see in one key of each head."""
 ANY_WIDTH = 12
@@ -297,23 +299,36 @@ class Open(Code):
         if self.ways.turns:
             return self._factor_at_itself()
         plain = self.weights * self.ways.bias(self.n_tokens).neg().exp()
-        return factor_of_scores(plain, self.sentence().scores(self.sizes), self.seen)
+        return factor_of_scores(plain, self.scores(self.ways.norm), self.seen)
+
+    def scores(self, norm: str = "") -> Tensor:
+        """q·k, not divided by anything, of vectors that may be normalised: (head, query, key)."""
+        vectors = self.draw().double()
+        parts = zip(self.given[:2], self.sizes.heads[:2], strict=True)
+        queries, keys = (
+            normed_by((vectors @ each.double()).unflatten(-1, (n, -1)).transpose(0, 1), norm)
+            for each, n in parts
+        )
+        return queries @ keys.repeat_interleave(len(queries) // len(keys), dim=0).mT
 
     def _factor_at_itself(self) -> float | None:
         """The same, where a score depends on the distance too: by how much more weight a token
-        gives itself where its query is twice as long, and the other keys are 0.
+        gives itself than if its query were turned round, where the other keys are 0.
         """
         sentence, found = self.sentence(), []
         for place in range(1, self.n_tokens):
             one = sentence._replace(keys=torch.zeros_like(sentence.keys))
             one = one.with_token(place, keys=sentence.keys[place])
-            wide = one._replace(queries=2 * one.queries)
-            ratios = [logs(self.weights_of(e))[:, place] for e in (one, wide)]
+            both = [one, one._replace(queries=-one.queries)]
+            ratios = [logs(self.weights_of(e))[:, place] for e in both]
             rise = [each[:, place] - each[:, 0] for each in ratios]
-            own = self.sentence().scores(self.sizes)[:, place, place]
-            found.append(((rise[1] - rise[0]) / own).mean())
-        factors = torch.stack(found)
-        return float(factors.mean()) if float(factors.std()) < NEAR * 100 else None
+            found.append((rise[0] - rise[1]) / 2)
+        for norm in ("", *NORMS):
+            own = self.scores(norm).diagonal(dim1=-2, dim2=-1)[:, 1:].mT
+            factors = torch.stack(found) / own
+            if float(factors.std()) < NEAR * 100:
+                return float(factors.mean())
+        return None
 
     def fixed_width(self) -> int | None:
         """The one width for which what the scores are divided by is right; None for any."""
@@ -353,6 +368,8 @@ class Open(Code):
 
     def formula(self) -> Measured:
         """Numbers of which none was chosen: what the other lights cannot see shows here."""
+        if self.ways.norm:
+            return None, "Which norm its queries and keys have learned is not told."
         if self.ways.turns:
             return None, "Which positions turn its vectors is not told."
         given, output = self.of_random()
@@ -370,7 +387,13 @@ class Open(Code):
             if slopes is not None:
                 if (slopes > -NEAR).all() and (slopes > NEAR).any():
                     ways = ways._replace(slopes=tuple(slopes.tolist()))
-            elif (self.weights[:, visible] > 0).all():
+                self.ways = ways
+                return
+            for norm in NORMS:
+                if factor_of_scores(self.weights, self.scores(norm), visible) is not None:
+                    self.ways = ways._replace(norm=norm)
+                    return
+            if (self.weights[:, visible] > 0).all():
                 alike = self.sentence()
                 alike = alike._replace(
                     queries=alike.queries[:1].expand_as(alike.queries),
@@ -555,5 +578,5 @@ def _widths(module: nn.Module) -> Iterator[int]:
         elif isinstance(each, nn.Linear):
             yield each.in_features
     for parameter in module.parameters():
-        if parameter.ndim == 2:
-            yield from parameter.shape
+        if parameter.ndim > 1:
+            yield from parameter.shape[-2:]

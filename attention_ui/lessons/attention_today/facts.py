@@ -9,18 +9,18 @@ from attention_core.trace import Step, Trace
 from ...controls.control import Values
 from ...controls.shared import inputs_of
 from ...words import number
-from .lesson import GROUPED, PLAIN, SLOPED, SUNK, WINDOWED, shown_sinks
+from .lesson import GROUPED, NAMES, PLAIN, SLOPED, SUNK, WINDOWED, shown_sinks
 
 COMPARED = ("W_key", "W_value", "keys", "values", "scores", "weights", "context_vectors")
 
 
-def table(trace: Trace, names: dict[str, str], d_model: int, tokens: dict[str, int]) -> str:
-    """For each switch, by the prefix of its steps: which tensors have another shape than before,
-    its parameters, the numbers that a cache keeps for each token, and of how many tokens: all of
-    them, where `tokens` does not say another number.
+def table(trace: Trace, d_model: int, tokens: dict[str, int]) -> str:
+    """For each switch: which tensors have another shape than before, its parameters, the numbers
+    that a cache keeps for each token, and of how many tokens: all of them, where `tokens` does not
+    say another number.
     """
     rows, n_tokens = [], trace.size("key")
-    for prefix, name in names.items():
+    for prefix, name in NAMES.items():
         trained = (parameters(trace, each, d_model) for each in (PLAIN, prefix))
         cached = (kept(trace, each) for each in (PLAIN, prefix))
         shapes = shapes_words(trace, prefix)

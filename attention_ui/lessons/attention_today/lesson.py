@@ -2,7 +2,9 @@
 beside that of 2017, and each switch alone.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from attention_core.costs import KNOWN
 from attention_core.mechanism.attention import attention, scale_of
@@ -26,6 +28,14 @@ WINDOWED, SUNK, CAPPED = "windowed_", "sinks_", "cap_"
 """What the names of the steps begin with in which one thing alone is done otherwise."""
 SLOPED = "slope_"
 """The same of a bias with a slope that is chosen, in every head."""
+NAMES = {
+    GROUPED: "Shared heads",
+    ROTARY: "Rotary positions",
+    ALIBI: "ALiBi",
+    WINDOWED: "A window",
+    SUNK: "A window with sinks",
+    CAPPED: "Soft cap",
+}
 CAPS = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
 MODELS = {"gpt2": "GPT-2", "llama3": "Llama 3 8B", "mistral": "Mistral 7B v0.1"}
 CONTEXTS = (256, 512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 131_072, 1_048_576)
@@ -162,7 +172,6 @@ OWN_SIZES = (
     Control("m_window", Whole.among(*KEPT), "Tokens in its window, 0 for all", 4_096, shown="{:,}"),
 )
 SWITCHES = (KV_HEADS, PLACES, WINDOW, SINKS, SOFT_CAP)
-MAKES_HEADS = (*shared.SOURCE, *shared.HEADS, PLACES)
 CONTROLS = (
     *(*shared.SOURCE, *shared.HEADS, *SWITCHES, shared.HEAD, NEAR, SLOPE, BOUND, MOVED_BY, DECODED),
     *(COST_MODEL, shared.M_BYTES, *OWN_SIZES),
@@ -203,17 +212,17 @@ def today_of(values: Values) -> Today:
     )
 
 
-def alone(values: Values, whole: Trace) -> Trace:
-    """The lesson's trace, and beside it each switch alone, as its card has it."""
-    trace = whole.branch()
-    switched = {
-        GROUPED: {"n_kv_heads": shown_kv_heads(values)},
-        WINDOWED: {"window": values.near},
-        SUNK: {"window": values.near, "sinks": shown_sinks(values)},
-    }
-    for prefix, changes in switched.items():
-        add(trace, prefix, **changes)
-    return add_slope(trace, values.slope)
+def alone(values: Values, *prefixes: str) -> Trace:
+    """Plain heads, and beside them each switch alone, as its card has it, but for rotary positions:
+    all of them, or those whose steps begin so.
+    """
+    trace = plain(values)
+    for prefix in prefixes or (*SWITCHED, SLOPED):
+        if prefix == SLOPED:
+            add_slope(trace, values.slope)
+        else:
+            add(trace, prefix, **SWITCHED[prefix](values, trace))
+    return trace
 
 
 def rotary(values: Values, place: int = 0) -> Trace:
@@ -225,13 +234,6 @@ def rotary(values: Values, place: int = 0) -> Trace:
     recipe = replace(recipe, d_head=max(LEAST_TURNED, recipe.d_head + recipe.d_head % 2))
     trace = attend_heads(embed(shared.inputs_of(values)), recipe, joined=False)
     return add(trace, ROTARY, place, rotary_base=ROTARY_BASE)
-
-
-def with_the_rest(values: Values, single: Trace) -> Trace:
-    """The same with ALiBi's own slopes, and a soft cap: what is shown further down."""
-    trace = single.branch()
-    add(trace, ALIBI, alibi=True)
-    return add(trace, CAPPED, soft_cap=shown_cap(values, trace))
 
 
 def add(trace: Trace, prefix: str, place: int = 0, **changes: object) -> Trace:
@@ -274,6 +276,16 @@ def shown_cap(values: Values, trace: Trace) -> float:
     """The cap of the card: a share of the largest score of the trace."""
     most = trace["head_masked_scores"].inputs[0].value.abs().max().item()
     return max(values.bound * most, 1e-3)
+
+
+SWITCHED: dict[str, Callable[[Values, Trace], dict[str, Any]]] = {
+    GROUPED: lambda values, _: {"n_kv_heads": shown_kv_heads(values)},
+    WINDOWED: lambda values, _: {"window": values.near},
+    SUNK: lambda values, _: {"window": values.near, "sinks": shown_sinks(values)},
+    ALIBI: lambda *_: {"alibi": True},
+    CAPPED: lambda values, trace: {"soft_cap": shown_cap(values, trace)},
+}
+"""What a card has switched on, by what the names of its steps begin with."""
 
 
 def switches_of(model: str, values: Values) -> dict[str, object]:
