@@ -417,6 +417,7 @@ def in_frame(visit: Visit) -> Iterable[Figure]:
         what = f"{visit.lesson.title}: `{card}`"
         with tried(what) as rows:
             watched.page.locator(f".st-key-drawn_{card}").first.scroll_into_view_if_needed()
+            watched.page.locator(f".st-key-moves_{card} input").first.hover()
             watched.still()
             sent = watched.sent
             times = watched.page.evaluate("bench.drag", [card, visit.times(STOPS)])

@@ -167,10 +167,20 @@ def outlined(page, card, colour):
     )
 
 
+def arithmetic_of(page, cell):
+    """What a cell says when it is pointed at: how it comes about follows where its picture is."""
+    cell.hover()
+    settled(page)
+    cell.hover(position={"x": 4, "y": 4})
+    return page.locator("#vg-tooltip-element").inner_text()
+
+
 def moves_in_one_frame(page, card, place=1):
     """Move the control of a card's picture to a place, and assert that the next frame is another
-    picture, and that the server was not asked for it.
+    picture, and that the server was not asked for it, once a hand has come near.
     """
+    page.locator(f".st-key-moves_{card} input").hover()
+    settled(page)
     is_another, without_the_server = page.evaluate(MOVE, [card, place])
     assert is_another, "the next frame is the same picture"
     assert without_the_server, "the server was asked"

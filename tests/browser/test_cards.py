@@ -5,7 +5,14 @@ phone.
 import pytest
 
 from attention_ui.picture.palette import CHOSEN, FED
-from browser_tools import moves_in_one_frame, open_page, outlined, settled, soon
+from browser_tools import (
+    arithmetic_of,
+    moves_in_one_frame,
+    open_page,
+    outlined,
+    settled,
+    soon,
+)
 
 PAGE = "simplified_attention?example=named_features&predict=off"
 CELLS = "svg g.cells_marks path"
@@ -36,11 +43,10 @@ def test_pointing_outlines_what_a_cell_is_made_of_and_shows_the_weights_of_a_wor
               .map((one) => one.textContent).filter((text) => /^\\d+%$/.test(text))"""
         )
 
-    cells(page, "scores").nth(score(2, 5)).hover()
+    told = arithmetic_of(page, cells(page, "scores").nth(score(2, 5)))
     row = [2 * 6 + entry for entry in range(6)]
     column = [9 * 6 + 6 * 5 + entry for entry in range(6)]
     soon(page, lambda: outlined(page, "scores", CHOSEN), [*row, *column, score(2, 5)])
-    told = page.locator("#vg-tooltip-element").inner_text()
     assert "query 2 “cat” · key 5 “mouse”" in told
     assert "= 6.1800" in told
     cells(page, "scores").nth(2 * 6).hover()
