@@ -317,7 +317,7 @@ def _by_light(subject: Code, red: list[str]) -> tuple[str, ...]:
     """What a first red light means that can mean one thing only."""
     if red == ["finite"] and subject.output.isfinite().all():
         *_, (large, *_) = subject.large()
-        # Renormalised after a mask, a row whose largest weight was hidden is 0/0; the last has none.
+        # Renormalised, a row whose largest weight was hidden is 0/0, and the last hides none.
         hides_late = subject.causal and large[-1].isfinite().all()
         return ("mask_after_softmax",) if hides_late else ("softmax_overflow",)
     if "order_free" in red:
