@@ -3,214 +3,242 @@
 import streamlit as st
 
 from attention_core.text.embedding import embed
-from attention_ui.cards.alone import Place, alone
-from attention_ui.cards.begin import begin
-from attention_ui.cards.card import card, light, note, waits_for
-from attention_ui.cards.question import first_shown, question
-from attention_ui.cards.show import Moving, chart, moves, picture
+from attention_ui.cards.elements import (
+    alive,
+    chart,
+    equation,
+    formula,
+    frame,
+    in_picture,
+    light,
+    link_to_a_real_model,
+    moving,
+    note,
+    picture,
+    row,
+    say,
+    set_values,
+    text,
+)
+from attention_ui.cards.page import Page, is_covered, waits_for
+from attention_ui.cards.question import first_shown
 from attention_ui.controls import held, shared
-from attention_ui.controls.control import Values
-from attention_ui.controls.widget import control
-from attention_ui.frame.ends import answers, deeper, ends
-from attention_ui.frame.page import way_to_a_real_model
 from attention_ui.lessons.causal_mask import leaks, lesson, words
 from attention_ui.lessons.causal_mask.dropout import DRAWS, many_draws
 from attention_ui.picture.equation_parts import equation_of
-from attention_ui.picture.layout import Layout, equation
 from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.sentence import with_sentence
 
-ROW = {"horizontal": True, "vertical_alignment": "bottom", "gap": "medium"}
-values, trace = begin("causal_mask")
-mask, weights = trace["mask"].value, trace["weights"]
-masked = values.of(*shared.SOURCE, shared.DIVIDE, lesson.CAUSAL, lesson.HIDDEN, lesson.TURNED)
+WEIGHTS = [
+    *("weights", "context_vectors", "changed_context_vectors"),
+    *("zeroed_weights", "renormalised_weights"),
+]
+"""What tells the weights of a query: divided by their sum, those of other ways are the same."""
+page = Page("causal_mask", "context_vectors", "causal")
+ROW = page.ask("row", words.shared_row, ["weights", "mask"], WEIGHTS)
+LEAKS = page.ask("leaks", leaks.which_leak, leaks.OTHER_WEIGHTS)
 
-with card(
+
+def asked_of(trace, *names):
+    """Steps as matrices: all rows, or the one that a question asks for while it is open."""
+    rows = (words.asked_query(trace),) if is_covered("weights") else None
+    return [Matrix(trace[name], rows=rows) for name in names]
+
+
+def flipping():
+    """A cell to choose and to flip, and a way back."""
+    v = held.values()
+    if "turned" in v.hide:
+        return
+    tokens = shared.numbered_tokens(v)
+    # Under the causal mask the first to be offered lets a query see its answer.
+    at = {"Query": max(len(tokens) - 2, 0), "Key": len(tokens) - 1}
+    places = [
+        st.selectbox(
+            label,
+            [*tokens],
+            index=first,
+            format_func=tokens.__getitem__,
+            key=f"turn_{label}_{len(tokens)}_{abs(hash(tuple(tokens.values()))) % 10_000}",
+            width=130,
+        )
+        for label, first in at.items()
+    ]
+    turned = tuple(sorted({*v.turned} ^ {tuple(places)}))
+    look = {"on_click": set_values, "disabled": len(turned) > 32 or "turned" in v.lock}
+    st.button("Flip this cell", args=({"turned": turned},), key="flip", **look)
+    if v.turned:
+        st.button("Undo all flips", args=({"turned": ()},), key="undo_flips", **look)
+
+
+@page.card(
     "mask",
     "The mask",
-    f"{words.mask_words(values, mask)} A hidden score becomes minus infinity (−∞) before the "
-    "softmax: e to the power of −∞ is exactly 0.",
-) as beside:
-    with beside:
-        moves("mask", lesson.WINDOW, width=300)
-    embedded = embed(shared.inputs_of(values))
+    lambda v, trace: (
+        f"{words.mask_words(v, trace['mask'].value)} A hidden score becomes minus infinity (−∞) "
+        "before the softmax: e to the power of −∞ is exactly 0."
+    ),
+    controls=[in_picture(lesson.WINDOW, width=300)],
+)
+def mask(v, trace):
+    embedded = embed(shared.inputs_of(v))
 
-    def seen_through(window: float) -> Layout:
+    def seen_through(window):
         """The scores, the mask with a window, and what it leaves of them."""
-        found = lesson.with_window(embedded, values, window)
-        before, hiding = (Matrix(each) for each in found["masked_scores"].inputs)
-        shown = (before, hiding, "→", Matrix(found["masked_scores"]))
-        return equation(found, *shown, tall=270)
+        made = lesson.with_window(embedded, v, window)
+        masked = made["masked_scores"]
+        return equation(made, *map(Matrix, masked.inputs), "→", Matrix(masked), tall=270)
 
-    moving = Moving(lesson.WINDOW, seen_through, masked, elsewhere=True)
-    picture("mask", seen_through(values.window), moving)
-    with st.container(key="makes_mask", **ROW | {"gap": "small"}):
-        control(lesson.CAUSAL)
-        control(lesson.HIDDEN, width=190)
-        tokens = shared.numbered_tokens(values)
-        if "turned" not in values.hide:
-            # Under the causal mask the first to be offered lets a query see its answer.
-            at = {"Query": max(len(tokens) - 2, 0), "Key": len(tokens) - 1}
-            places = [
-                st.selectbox(
-                    label,
-                    [*tokens],
-                    index=first,
-                    format_func=tokens.__getitem__,
-                    key=f"turn_{label}_{len(tokens)}_{abs(hash(tuple(tokens.values()))) % 10_000}",
-                    width=130,
-                )
-                for label, first in at.items()
-            ]
-            turned = tuple(sorted({*values.turned} ^ {tuple(places)}))
-            fixed = len(turned) > 32 or "turned" in values.lock
-            st.button(
-                "Flip this cell",
-                on_click=held.change,
-                kwargs={"turned": turned},
-                disabled=fixed,
-                key="flip",
-            )
-            if values.turned:
-                undo = {"on_click": held.change, "kwargs": {"turned": ()}, "disabled": fixed}
-                st.button("Undo all flips", key="undo_flips", **undo)
-    if blind := leaks.blind_rows(mask):
-        note(
+    yield moving(lesson.WINDOW, seen_through)
+    each = (lesson.CAUSAL.at(), lesson.HIDDEN.at(width=190), alive(flipping))
+    yield row(*each, key="makes_mask", gap="small")
+    if blind := leaks.blind_rows(trace["mask"].value):
+        yield note(
             "Where every key is hidden, softmax would divide 0 by 0. Such a row of weights is set "
             "to 0, as torch's `scaled_dot_product_attention` does."
         )
         names = trace.labels("query")
-        st.text("Nothing to look at: " + ", ".join(f"query {at} “{names[at]}”" for at in blind))
+        yield text("Nothing to look at: " + ", ".join(f"query {at} “{names[at]}”" for at in blind))
 
-with card("weights", "Weights", words.weights_words(mask)) as beside:
-    with beside:
-        control(shared.DIVIDE)
-    hidden_by = question("row", words.shared_row(trace, values), trace, ("weights", "mask"))
-    covered = hidden_by - {"mask"}
-    asked = words.asked_query(trace)
-    waits = {"rows": (asked,), "covered": True} if covered else {}
-    if covered:
-        of_row = (Matrix(trace["masked_scores"], rows=(asked,)), "→", Matrix(weights, **waits))
-        picture("weights", equation(trace, *of_row))
+
+@page.card(
+    "weights",
+    "Weights",
+    lambda trace: words.weights_words(trace["mask"].value),
+    controls=[shared.DIVIDE],
+    ask=ROW,
+)
+def weights(v, trace):
+    if is_covered("weights"):
+        before, after = asked_of(trace, "masked_scores", "weights")
+        yield picture(equation(trace, before, "→", after))
     else:
         both = [Matrix(trace[name], compared=True) for name in ("unmasked_weights", "weights")]
-        first = first_shown(asked, shared.first_query(values))
-        picture("weights", with_sentence(equation(trace, *both, tall=272), first))
-        light(*leaks.share_verdict(trace, "minus_infinity"))
-    way_to_a_real_model("In a real model, many heads rest on the first token", "first")
+        first = first_shown(words.asked_query(trace), shared.first_query(v))
+        yield picture(with_sentence(equation(trace, *both, tall=272), first))
+        yield light(*leaks.share_verdict(trace, "minus_infinity"))
+    yield link_to_a_real_model("In a real model, many heads rest on the first token", "first")
 
-with card("context", "Context vectors", words.context_words(mask)):
-    contexts = Matrix(trace["context_vectors"], **waits)
-    shown = [Matrix(weights, **waits), "·", Matrix(trace["embeddings"]), "=", contexts]
-    picture("context", equation(trace, *shown, tall=272))
 
-with card(
+@page.card("context", "Context vectors", lambda trace: words.context_words(trace["mask"].value))
+def context(trace):
+    weights, contexts = asked_of(trace, "weights", "context_vectors")
+    shown = weights, "·", Matrix(trace["embeddings"]), "=", contexts
+    yield picture(equation(trace, *shown, tall=272))
+
+
+@page.card(
     "ways",
     "Four ways to hide",
     "Some notebooks fill in 0 instead of −∞, before the softmax or after it. Rows may still sum to "
     "1 then, so checking the sums alone does not find the mistake.",
-) as beside:
-    with beside:
-        control(lesson.WAY)
-    covered |= question("leaks", leaks.which_leak(values), trace, leaks.OTHER_WEIGHTS)
-    way, name = lesson.prefix_of(values.masking), f"{lesson.prefix_of(values.masking)}weights"
-    picture("ways", equation(trace, *leaks.parts_of(trace, way, name in covered), tall=272))
-    if name not in covered:
-        light(*leaks.sums_verdict(trace, values.masking))
-        light(*leaks.share_verdict(trace, values.masking))
-
-asks_for_leaks = bool(covered & {*leaks.OTHER_WEIGHTS})
+    controls=[lesson.WAY],
+    ask=LEAKS,
+)
+def ways(v, trace):
+    way = lesson.prefix_of(v.masking)
+    yield picture(equation(trace, *leaks.parts_of(trace, way), tall=272))
+    if not is_covered(f"{way}weights"):
+        yield light(*leaks.sums_verdict(trace, v.masking))
+        yield light(*leaks.share_verdict(trace, v.masking))
 
 
-@alone(
+@page.card(
     "leak",
     "Measure the leak",
     "Change one token and compute everything again. The context vector of a query that may not "
     "look at this token must stay as it is. *Hide by*, above, chooses the way that is measured.",
+    controls=lambda: (
+        []
+        if is_covered("zero_filled_weights")
+        else [lesson.CHANGED.at(width=150), in_picture(lesson.CHANGE_BY)]
+    ),
 )
-def leak(values: Values, beside: Place) -> None:
-    if asks_for_leaks:
-        waits_for("Four ways to hide")
-    else:
-        with beside:
-            control(lesson.CHANGED, width=150)
-            moves("leak", lesson.CHANGE_BY)
+def leak(v, trace):
+    if is_covered("zero_filled_weights"):
+        yield waits_for("zero_filled_weights")
+        return
+    way = lesson.prefix_of(v.masking)
 
-        def moved_by(amount: float) -> tuple:
-            """The context vectors with the change and before it, and what has moved."""
-            found = lesson.changed(values.but(change_by=amount), masked=trace.branch())
-            later = Matrix(found[f"changed_{way}context_vectors"], title="context_vectors, changed")
-            before = Matrix(found[f"{way}context_vectors"], title="context_vectors")
-            still = Matrix(found["moved"], allowed=leaks.may_move(found, values.changed_token))
-            return tuple(equation_of(found["moved"], drawn=[later, before, still]))
+    def moved_by(amount):
+        """The context vectors with the change and before it, and what has moved."""
+        made = lesson.changed(v.but(change_by=amount), masked=trace.branch())
+        later = Matrix(made[f"changed_{way}context_vectors"], title="context_vectors, changed")
+        before = Matrix(made[f"{way}context_vectors"], title="context_vectors")
+        still = Matrix(made["moved"], allowed=leaks.may_move(made, v.changed_token))
+        return made, equation_of(made["moved"], drawn=[later, before, still])
 
-        after = lesson.changed(values, masked=trace.branch())
-        about = (masked, values.of(lesson.WINDOW, lesson.WAY, lesson.CHANGED))
-        moving = Moving(lesson.CHANGE_BY, moved_by, about, elsewhere=True)
-        picture("leak", equation(after, *moved_by(values.change_by), tall=290), moving)
-        good, told = leaks.said_of_leak(values, after)
-        note(told) if good is None else light(good, told)
+    yield moving(lesson.CHANGE_BY, moved_by, tall=290)
+    good, told = leaks.said_of_leak(v, lesson.changed(v, masked=trace.branch()))
+    yield note(told) if good is None else light(good, told)
 
 
-with deeper(
-    "dropout, which hides weights at random; what each way leaves on hidden keys; as a formula",
-    *("dropout", "softmax"),
-) as is_open:
-    if is_open:
-        st.subheader("Dropout on the weights", anchor="dropout")
-        st.markdown(
-            "In training, random weights are dropped, so that no query relies on one key. The "
-            "remaining weights are scaled up."
-        )
-        if "weights" in covered:
-            waits_for("Weights")
-        else:
-            with st.container(**ROW):
-                moves("dropout", shared.DROPOUT, width=200)
-                control(shared.DROP_SEED, width=180)
-                control(shared.QUERY, width=150)
+deeper = page.deeper(
+    "dropout, which hides weights at random; what each way leaves on hidden keys; as a formula"
+)
 
-            def dropped_by(chance: float) -> tuple:
-                """The weights, the numbers that are drawn, and what they leave."""
-                found = lesson.dropped(values.but(dropout=chance), trace.branch())
-                return tuple(equation_of(found["dropped_weights"]))
 
-            once = lesson.dropped(values, trace.branch())
-            about = (masked, values.of(lesson.WINDOW, shared.DROP_SEED))
-            moving = Moving(shared.DROPOUT, dropped_by, about, elsewhere=True)
-            picture("dropout", equation(once, *dropped_by(values.dropout), tall=270), moving)
-            drawn, told = many_draws(once, values)
-            st.markdown(
-                f"**Row {values.query}**: its weights as they are, and the mean of {DRAWS:,} draws."
-            )
-            chart("draws", drawn, width=520, height=250)
-            st.markdown(told)
+@deeper.section(
+    "dropout",
+    "Dropout on the weights",
+    "In training, random weights are dropped, so that no query relies on one key. The remaining "
+    "weights are scaled up.",
+)
+def dropout(v, trace):
+    if is_covered("weights"):
+        yield waits_for("weights")
+        return
+    yield row(
+        in_picture(shared.DROPOUT, width=200),
+        shared.DROP_SEED.at(width=180),
+        shared.QUERY.at(width=150),
+    )
 
-        st.subheader("Weight on hidden keys", anchor="hidden_share")
-        if asks_for_leaks:
-            waits_for("Four ways to hide")
-        else:
-            st.markdown("How much of its weight each query gives to hidden keys, way by way:")
-            st.dataframe(leaks.share_table(trace, [*tokens.values()]), width="content")
+    def dropped_by(chance):
+        """The weights, the numbers that are drawn, and what they leave."""
+        made = lesson.dropped(v.but(dropout=chance), trace.branch())
+        return made, equation_of(made["dropped_weights"])
 
-        st.subheader("From masked scores to weights", anchor="softmax")
-        shown = equation_of(weights, drawn=[Matrix(weights, **waits)])
-        picture("softmax", equation(trace, *shown, tall=270))
-        st.latex(
-            r"A = \operatorname{softmax}(S_M) \qquad "
-            r"(S_M)_{ij} = \begin{cases} S_{ij} & \text{if } M_{ij} \\ -\infty & \text{else} "
-            r"\end{cases}"
-        )
-        st.latex(r"M_{ij}\text{: query } i \text{ may look at key } j")
-        st.markdown(
-            "In words: where a query may not look, its score becomes −∞. Softmax takes e to the "
-            "power of each score, and e to the power of −∞ is 0: a hidden key gets no share."
-        )
-        st.markdown(
-            "True means *may look*, as in torch's `scaled_dot_product_attention`. "
-            "`nn.MultiheadAttention` and the notebooks use the opposite, True for hidden. That is "
-            "why the program below writes `~mask` where it fills in −∞."
-        )
+    yield moving(shared.DROPOUT, dropped_by, tall=270)
+    drawn, told = many_draws(lesson.dropped(v, trace.branch()), v)
+    yield say(f"**Row {v.query}**: its weights as they are, and the mean of {DRAWS:,} draws.")
+    yield chart("draws", drawn, width=520, height=250)
+    yield say(told)
 
-answers([words.why_before(trace), words.at_itself(mask), words.at_one_key(trace)], covered)
-ends(trace, "context_vectors", "causal")
+
+@deeper.section("hidden_share", "Weight on hidden keys")
+def hidden_share(v, trace):
+    if is_covered("zero_filled_weights"):
+        yield waits_for("zero_filled_weights")
+        return
+    yield say("How much of its weight each query gives to hidden keys, way by way:")
+    yield frame(leaks.share_table(trace, [*shared.numbered_tokens(v).values()]))
+
+
+@deeper.section("softmax", "From masked scores to weights")
+def softmax(trace):
+    shown = equation_of(trace["weights"], drawn=asked_of(trace, "weights"))
+    yield picture(equation(trace, *shown, tall=270))
+    yield formula(
+        r"A = \operatorname{softmax}(S_M) \qquad "
+        r"(S_M)_{ij} = \begin{cases} S_{ij} & \text{if } M_{ij} \\ -\infty & \text{else} "
+        r"\end{cases}"
+    )
+    yield formula(r"M_{ij}\text{: query } i \text{ may look at key } j")
+    yield say(
+        "In words: where a query may not look, its score becomes −∞. Softmax takes e to the power "
+        "of each score, and e to the power of −∞ is 0: a hidden key gets no share."
+    )
+    yield say(
+        "True means *may look*, as in torch's `scaled_dot_product_attention`. "
+        "`nn.MultiheadAttention` and the notebooks use the opposite, True for hidden. That is why "
+        "the program below writes `~mask` where it fills in −∞."
+    )
+
+
+page.answers(
+    words.why_before,
+    lambda trace: words.at_itself(trace["mask"].value),
+    words.at_one_key,
+)
+page.show()

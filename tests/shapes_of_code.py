@@ -164,18 +164,6 @@ class ScaledDotProductAttention(nn.Module):
         return torch.matmul(attn, v), attn
 it = ScaledDotProductAttention(64 ** 0.5)
 
-## valid_lens
-class DotProductAttention(nn.Module):
-    def __init__(self, dropout):
-        super().__init__()
-        self.dropout = nn.Dropout(dropout)
-    def forward(self, queries, keys, values, valid_lens=None):
-        d = queries.shape[-1]
-        scores = torch.bmm(queries, keys.transpose(1, 2)) / math.sqrt(d)
-        self.attention_weights = nn.functional.softmax(scores, dim=-1)
-        return torch.bmm(self.dropout(self.attention_weights), values)
-it = DotProductAttention(0.5)
-
 ## book_parameters
 class SelfAttention_v1(nn.Module):
     def __init__(self, d_in, d_out):
@@ -409,23 +397,6 @@ class LlamaAttention(nn.Module):
         return self.wo(out.transpose(1, 2).reshape(b, n, -1))
 it = LlamaAttention(16, 4, 2)
 
-## bert
-class BertSelfAttention(nn.Module):
-    def __init__(self, hidden_size, num_attention_heads):
-        super().__init__()
-        self.num_attention_heads = num_attention_heads
-        self.query, self.key, self.value = (nn.Linear(hidden_size, hidden_size) for _ in range(3))
-    def split(self, x):
-        return x.view(*x.shape[:2], self.num_attention_heads, -1).permute(0, 2, 1, 3)
-    def forward(self, hidden_states, attention_mask=None, head_mask=None):
-        q, k, v = (self.split(m(hidden_states)) for m in (self.query, self.key, self.value))
-        attention_scores = torch.matmul(q, k.transpose(-1, -2)) / math.sqrt(q.shape[-1])
-        if attention_mask is not None:
-            attention_scores = attention_scores + attention_mask
-        attention_probs = nn.Softmax(dim=-1)(attention_scores)
-        return (torch.matmul(attention_probs, v).permute(0, 2, 1, 3).flatten(2),)
-it = BertSelfAttention(12, 3)
-
 ## cross
 class CrossAttention(nn.Module):
     def __init__(self, dim, heads):
@@ -638,7 +609,6 @@ three_heads_inside: .reshape(n, 3, -1).permute(1, 0, 2) for W ~> \
     .reshape(n, -1, 3).permute(2, 0, 1) for W \
     ## - heads_interleaved
 alibi: - 0.5 * far ~> + 0.5 * far  ## variance -
-bert: nn.Softmax(dim=-1) ~> nn.Softmax(dim=0)  ## rows_sum_to_1 softmax_over_batch
 torchs: MultiheadAttention(12, 3, dropout=0.5) ~> Linear(3, 3)  ## runs tokens_never_meet
 book_heads: self.W_key(x).view ~> self.W_query(x).view  ## - queries_as_keys
 three_in_one: self.c_attn(x).split ~> self.c_attn(x + torch.arange(T)[:, None] / 10).split \

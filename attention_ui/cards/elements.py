@@ -182,9 +182,7 @@ class Set:
     look: Mapping[str, Any]
 
     def draw(self) -> None:
-        st.button(
-            self.label, key=f"set_{self.key}", on_click=set_values, args=(self.values,), **self.look
-        )
+        st.button(self.label, key=self.key, on_click=set_values, args=(self.values,), **self.look)
 
 
 def set_to(label: str, key: str, look: Mapping[str, Any] | None = None, **values: Any) -> Set:
@@ -265,12 +263,14 @@ def moving(
     at: At,
     arrange: Callable[[Trace, Parts], Layout] | None = None,
     name: str = "*",
+    tall: float = arranged.TALL,
     **look: Any,
 ) -> Picture:
     """A picture that carries a control, so that it answers within a frame. `at` gives the trace
-    and its parts at a position, of which `arrange` makes a layout, or the layout. What it reads its
-    card has read; the position is its argument.
+    and its parts at a position, of which `arrange` makes a layout, else an equation as `tall` as
+    this; or it gives the layout. What it reads its card has read; the position is its argument.
     """
+    arrange = arrange or (lambda made, parts: equation(made, *parts, tall=tall))
     return Picture(name, None, carries, at, arrange, **look)
 
 

@@ -222,6 +222,13 @@ MISTAKES_OF_CODE: dict[str, list[Parts]] = {
 """Each mistake by its name: the parts that are done otherwise, in the ways that it is made."""
 
 
+OF_CAUSAL_MASKS = ("mask_after_softmax", "mask_ignored", "zero_in_place_of_infinity")
+OF_CAUSAL_MASKS += ("mask_transposed", "mask_opposite", "mask_late")
+"""Mistakes that there are only where later tokens should be hidden."""
+NOT_SHARED = {"divided_by_the_sum", "no_softmax"}
+"""Of these, hidden scores of −1e9 leave nothing but the mask."""
+
+
 def named(subject: Code, lights: list[Light]) -> tuple[str, ...]:
     """The mistakes that a subject with a red light makes; none where none is known to fit."""
     red = [light.name for light in lights if light.holds is False]
@@ -246,10 +253,10 @@ def _by_comparing(subject: Open) -> tuple[str, ...]:
             return ("matrices_ignored",)
     except Stopped:
         return ()
-    single = [(name, way) for name, ways in MISTAKES_OF_CODE.items() for way in ways]
-    single.insert(
-        0, ("", _masked(lambda seen: seen, -1e9))
-    )  # no mistake, where rows are shared out
+    single = [("", _masked(lambda seen: seen, -1e9))]  # no mistake, where rows are shared out
+    for name, ways in MISTAKES_OF_CODE.items():
+        if subject.causal or name not in OF_CAUSAL_MASKS:
+            single += [(name, way) for way in ways]
     if largest_of_same(output, _tried(subject, given, {})) <= NEAR:
         return ()
     for names, ways in (
@@ -258,6 +265,7 @@ def _by_comparing(subject: Open) -> tuple[str, ...]:
             (tuple(dict.fromkeys((one, other))), first | second)
             for (one, first), (other, second) in combinations(single, 2)
             if not first.keys() & second.keys()
+            and not ({one, other} & NOT_SHARED and "hide" in second)
         ),
     ):
         if largest_of_same(output, _tried(subject, given, ways)) <= NEAR:
@@ -276,7 +284,7 @@ def _tried(subject: Open, given: list[Tensor], ways: Parts) -> Tensor:
 
 def largest_of_same(one: Tensor, other: Tensor) -> float:
     """The largest difference of two tables with nan in the same places; infinite for others."""
-    if one.shape != other.shape or not torch.equal(one.isnan(), other.isnan()):
+    if one.shape != other.shape or one.isnan().all() or not one.isnan().equal(other.isnan()):
         return torch.inf
     one, other = one.nan_to_num(), other.nan_to_num()
     return float((one - other).abs().max()) / max(1.0, float(one.abs().max()))
@@ -309,9 +317,8 @@ def _by_light(subject: Code, red: list[str]) -> tuple[str, ...]:
     """What a first red light means that can mean one thing only."""
     if red == ["finite"] and subject.output.isfinite().all():
         *_, (large, *_) = subject.large()
-        hides_late = (
-            subject.causal and large[-1].isfinite().all()
-        )  # 0/0 where the largest is hidden
+        # Renormalised, a row whose largest weight was hidden is 0/0, and the last hides none.
+        hides_late = subject.causal and large[-1].isfinite().all()
         return ("mask_after_softmax",) if hides_late else ("softmax_overflow",)
     if "order_free" in red:
         alike = subject.of(subject.draw()[:1].expand(subject.n_tokens, -1))

@@ -178,11 +178,11 @@ def share_verdict(trace: Trace, way: str) -> tuple[bool, str]:
     return False, f"{words}."
 
 
-def parts_of(trace: Trace, way: str, covered: bool = False) -> Parts:
+def parts_of(trace: Trace, way: str) -> Parts:
     """Scores with the mask, as a way has them, and the weights; `way` is its prefix."""
-    weights = Matrix(trace[f"{way}weights"], covered=covered)
+    weights = Matrix(trace[f"{way}weights"])
     if way != "zero_filled_":
-        return equation_of(weights.step, drawn=[weights])
+        return equation_of(weights.step)
     filled, before = trace["zero_filled_scores"], weights.step.inputs[0]
     divided = () if before is filled else ("→", Matrix(before))
     return (Matrix(filled), *divided, "→", weights)

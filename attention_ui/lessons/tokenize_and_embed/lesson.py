@@ -7,6 +7,7 @@ from attention_core.trace import Step, Trace
 from ...controls.control import Control, Values
 from ...controls.fields import Whole
 from ...controls.shared import ACROSS, SOURCE, UP, UP_TO, inputs_of
+from ...picture.matrix import Matrix
 from .real_tokens import NEAREST_TO
 
 ROWS = (7, 9, 100, 1_000, 5_000, 10_000, 20_000, 50_257, 100_000, 200_000)
@@ -26,6 +27,39 @@ def trace_of(values: Values) -> Trace:
 def looked_up_in(trace: Trace) -> Step:
     """The rows of the table, as they were picked."""
     return trace["token_embeddings" if "token_embeddings" in trace else "embeddings"]
+
+
+def is_small(trace: Trace) -> bool:
+    """Whether the table is small enough to be seen whole."""
+    return "one_hot" in trace
+
+
+def picked(trace: Trace, count: int | None = None) -> list[Matrix]:
+    """Ids, table and what is looked up, with the first tokens strong, or all, and the rows of the
+    table that they pick; of a large table there are no others than those that all pick.
+    """
+    ids, table = trace["token_ids"], trace["embedding_table"]
+    each = ids.value.tolist()
+    rows = None if is_small(trace) else tuple(dict.fromkeys(each))
+    later = frozenset() if count is None else frozenset(range(count, len(each)))
+    others = frozenset(range(len(table.value)) if rows is None else rows) - {*each[:count]}
+    return [
+        Matrix(ids, faint=later),
+        Matrix(table, rows=rows, faint=others),
+        Matrix(looked_up_in(trace), faint=later),
+    ]
+
+
+def origin_words(values: Values) -> str:
+    """Where the vectors come from."""
+    if is_trained(values):
+        return (
+            "These are what a trained network’s second layer reads: the first has already mixed "
+            "them, so the same word differs from place to place."
+        )
+    if inputs_of(values).has_given_vectors():
+        return "These vectors were set by hand, not trained."
+    return "They are random, not trained: tokens that lie close together need not be alike."
 
 
 def is_trained(values: Values) -> bool:

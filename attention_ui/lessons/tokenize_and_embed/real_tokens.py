@@ -11,7 +11,6 @@ from attention_core.text.tokenizers import clean, visible
 from ...controls.control import Control, Values
 from ...controls.fields import AsItIs
 from ...controls.widget import control
-from ...frame.ends import row
 from ...frame.models import TINY, choices, first, not_known, opened, readable, said
 from ...words import listed, number
 
@@ -42,15 +41,15 @@ def terms_of(text: str) -> list[tuple[str, str]]:
 NEAREST_TO = Control("nearest_to", Sum(), "Nearest to", "king - man + woman", widget="text_input")
 
 
+def has_a_real_model() -> bool:
+    """Whether there is a model other than the tiny one."""
+    return first() != TINY
+
+
 def in_a_real_model(values: Values) -> None:
-    """A row on what a real model makes of the text, where there is one."""
-    if first() == TINY:
-        return
-    words = "**In a real model**: its tokens of your text, and words that lie near each other"
-    with row(words, "real", ":material/neurology:") as is_open:
-        if is_open:
-            with readable(first(), "tokens"):
-                _tokens_and_vectors(values)
+    """What a real model makes of the text."""
+    with readable(first(), "tokens"):
+        _tokens_and_vectors(values)
 
 
 def _tokens_and_vectors(values: Values) -> None:
