@@ -10,7 +10,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from visiting import LESSONS
-from visitor import Visitor
+from visitor import LINK, Visitor
 
 LEADS_ELSEWHERE = "page_link"
 """Says what was chosen when the page was drawn: of another page's link, what is held counts."""
@@ -30,8 +30,8 @@ MOVED_ALONE = {
 class Watching(Visitor):
     """A visitor who sees all that is sent, by its place on the page."""
 
-    def __init__(self, url: str, page: str) -> None:
-        super().__init__(url, page)
+    def __init__(self, url: str, page: str, link: str = LINK) -> None:
+        super().__init__(url, page, link)
         self.shown: dict[tuple[int, ...], bytes] = {}
         self.was_whole = False
         self.states: dict[str, WidgetState] | None = None

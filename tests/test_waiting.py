@@ -18,7 +18,7 @@ def waiting(visitor):
 @pytest.mark.parametrize("page", LESSONS)
 def test_what_waits_is_drawn_at_rest_as_the_page_draws_it(page, app_url):
     async def moves():
-        visitor = await Watching(app_url, page).enter()
+        visitor = await Watching(app_url, page, "predict=off&example=wild_cat").enter()
         if "near" not in visitor.others:
             return  # a page that is not declared runs whole
         await visitor.tell("near", near="nothing")

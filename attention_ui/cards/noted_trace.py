@@ -22,6 +22,11 @@ class NotedTrace(Trace):
     def _note(self, name: str | None) -> None:
         parts.read_all(self._reads[: self._before.get(name, len(self._reads))])
 
+    def whole(self) -> Trace:
+        """All of it, for one who may look at any step; without further notes."""
+        self._note(None)
+        return self.plain
+
     def __getitem__(self, name: str) -> Step:
         self._note(name)
         return self.plain[name]

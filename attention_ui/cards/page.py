@@ -22,6 +22,7 @@ from typing import Any
 
 import streamlit as st
 
+from attention_core.published import Mark
 from attention_core.trace import Trace
 
 from ..controls import held, parts
@@ -35,7 +36,7 @@ from ..frame.rooms import module_of
 from .card import framed
 from .elements import PAGE, Element, Picture, Row, note, put
 from .kept import kept
-from .noted_trace import NotedTrace, noted, plain
+from .noted_trace import NotedTrace, noted
 from .pinned import since_the_pin
 from .question import fingerprint_of, is_asked, put_question
 from .questions import Question
@@ -47,6 +48,13 @@ OfBoth = Callable[..., Any]
 
 class Misdeclared(ValueError):
     """A name that a page gives and nothing has, in words for who writes the page."""
+
+
+def written_as(*made: Any) -> tuple:
+    """How functions of a page are written: whoever edits a page while it runs sees what it says
+    now, and nothing that was kept before.
+    """
+    return tuple(getattr(each, "__code__", each) for each in made)
 
 
 def given(made: Callable[..., Any], trace: Callable[[], NotedTrace]) -> Any:
@@ -78,7 +86,11 @@ class Ask:
 
     def made(self) -> tuple[Question | None, frozenset[str], int]:
         """The question, what it covers, and a fingerprint of the numbers that it is about."""
-        return kept.get(("ask", self.page.name, self.name), self._make, lambda _: 2_000)
+        return kept.get(
+            ("ask", self.page.name, self.name, written_as(self.make, *self.about)),
+            self._make,
+            lambda _: 2_000,
+        )
 
     def _make(self) -> tuple[Question | None, frozenset[str], int]:
         asked = self.page.given(self.make)
@@ -86,6 +98,11 @@ class Ask:
             return None, frozenset(), 0
         trace = self.page.given(self.of) if self.of else self.page.trace()
         known = [trace[name] for name in self.about if name in trace]
+        if not known:
+            raise Misdeclared(
+                f"the question {self.name!r} of {self.page.name} is about {', '.join(self.about)}, "
+                "and its trace has no such step"
+            )
         covers = frozenset(self.page.given(self.covers))
         return asked, covers, fingerprint_of(known, asked.only_shapes)
 
@@ -135,7 +152,11 @@ class Card:
             if self.opens is None:
                 raise
             failed = error  # what can be chosen here is drawn first: it may be the way out
-        made = kept.get(("card", self.page.name, self.name), self._make, _size)
+        made = kept.get(
+            ("card", self.page.name, self.name, written_as(self.body, self.words)),
+            self._make,
+            _size,
+        )
         if made is None:
             return
         held.met_card(self.name, self.title)
@@ -182,8 +203,14 @@ class Card:
         elements = [self._named(each) for each in given(self.body) or ()]
         for each in elements:
             if isinstance(each, Picture):
+                self._check(each)
                 each.now()  # so that what it reads is noted
         return Made(words, placed, elements)
+
+    def _check(self, one: Picture) -> None:
+        """A picture carries a control of the lesson's."""
+        if one.carries is not None and one.carries.name not in held.values():
+            raise Misdeclared(self.page.lacks(self.name, one.carries.name))
 
     def _named(self, each: Any) -> Any:
         """A picture, or the place of a control in one, named as the card where it has no name."""
@@ -387,17 +414,23 @@ class Page:
             for one in [] if callable(each.controls) else each.controls:
                 one = getattr(one, "control", one)
                 if isinstance(one, Control) and one.name not in ours:
-                    known = ", ".join(sorted(ours))
-                    raise Misdeclared(
-                        f"the card {each.name!r} of {self.name} has the control {one.name!r}, "
-                        f"which is none of the lesson's CONTROLS. They are: {known}"
-                    )
+                    raise Misdeclared(self.lacks(each.name, one.name))
+
+    def lacks(self, card: str, control: str) -> str:
+        """In words, that a card has a control which is none of the lesson's."""
+        known = ", ".join(sorted(each.name for each in self.controls))
+        return (
+            f"the card {card!r} of {self.name} has the control {control!r}, which is none of the "
+            f"lesson's CONTROLS. They are: {known}"
+        )
 
     def _pinned(self) -> None:
         since_the_pin(self.trace, self.trace_of, self.controls)
 
     def _answers(self) -> None:
-        found = kept.get(("answers", self.name), self._make_answers, lambda _: 4_000)
+        found = kept.get(
+            ("answers", self.name, written_as(*self.closing)), self._make_answers, lambda _: 4_000
+        )
         titles = {each.name: each.title for each in self.every_card()}
         for each in found:
             if each.card not in titles:
@@ -413,8 +446,13 @@ class Page:
         return [*filter(None, map(self.given, self.closing))]
 
     def _ends(self) -> None:
-        others = self.given(self.others)
-        ends.put_ends(plain(self.trace()), self.output, self.published, others)
+        marks: list[Mark] = []
+        if self.published and not (held.values().card or held.values().paper):
+            marks = kept.get(("marks", self.name), self._make_marks, _size_of_marks)
+        ends.put_ends(self.trace().whole(), self.output, marks)
+
+    def _make_marks(self) -> list[Mark]:
+        return ends.all_marks({self.published: self.trace().whole(), **self.given(self.others)})
 
 
 COVERED = "covered"
@@ -446,6 +484,10 @@ def waits_for(step: str, what: str = "This") -> Element:
     if held.values().paper:
         return note(f"{what} is on the page itself: the link is at the end.")
     return note(f"{what} waits for your guess at *{title}*: it would give the answer away.")
+
+
+def _size_of_marks(marks: Sequence[Mark]) -> int:
+    return 2_000 * len(marks)
 
 
 def _size_of_trace(trace: NotedTrace) -> int:

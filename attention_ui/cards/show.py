@@ -259,10 +259,10 @@ def _rows(layout: Layout, *chosen: Any) -> tuple[pa.Table, int, int]:
 
 def _rooms(layout: Layout) -> None:
     """The height that the picture takes: in a window, in a wide one, on a phone."""
+    # In this order, by which the style knows them: see `streamlit_workarounds/card_style.py`.
     wide, narrow = round(layout.wide.height) + 8, round(layout.narrow.height) + 8
-    sizes = {"wide": wide, "large": round(LARGE * wide), "narrow": narrow}
-    told = "; ".join(f"--{name}: {height}px" for name, height in sizes.items())
-    st.html(f'<div class="room_of_picture" style="{told}"></div>')
+    for height in (wide, round(LARGE * wide), narrow):
+        st.space(height)
 
 
 def _trail(name: str, layout: Layout) -> tuple[CellPlace, ...]:

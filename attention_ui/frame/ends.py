@@ -139,12 +139,17 @@ def ends(
     "" for none, `lesson` the lesson's name in `attention_core.published`; `others` are further
     traces of the page whose numbers are checked, by their lesson's name.
     """
-    put_ends(trace, output, lesson, others)
+    put_ends(trace, output, all_marks({lesson: trace, **others}) if lesson else [])
     end_page()
 
 
-def put_ends(trace: Trace, output: str, lesson: str, others: Mapping[str, Trace]) -> None:
-    """What `ends` says."""
+def all_marks(traces: Mapping[str, Trace]) -> list[Mark]:
+    """The numbers that the notebooks print, checked on traces, by their lesson's name there."""
+    return [mark for each, made in traces.items() for mark in marks_of(each, made)]
+
+
+def put_ends(trace: Trace, output: str, marks: Sequence[Mark]) -> None:
+    """The rows that every page ends with, and the way to the next."""
     held.settle_cell()
     name, values = st.session_state[held.HERE][0], held.values()
     if held.is_lost():
@@ -153,8 +158,6 @@ def put_ends(trace: Trace, output: str, lesson: str, others: Mapping[str, Trace]
         hand_out.close(here(name).title)
     if values.card or values.paper:
         return
-    found = {lesson: trace, **others} if lesson else {}
-    marks = [mark for each, made in found.items() for mark in marks_of(each, made)]
     with st.container(key="ends", gap="xsmall"):
         if marks:
             with row(_matching(marks), "notebook", ":material/fact_check:") as is_open:

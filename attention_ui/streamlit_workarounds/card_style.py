@@ -31,15 +31,17 @@ CARDS = """<style>
 [data-waits]::after { content: "Catching up with what you changed …"; position: absolute;
   top: 0.6rem; left: 0.6rem; padding: 0.4rem 0.7rem; border-radius: 0.5rem; font-size: 0.9rem;
   background: light-dark(#f3f0e9, #20252b); color: light-dark(#4b5059, #b7bbc5); }
-/* Its height in a window, in a wide one, on a phone. */
-.room_of_picture { height: var(--wide); }
+/* Three spaces are its height: in a window, in a wide one, on a phone. */
+[class*="st-key-picture_"] > .stElementContainer:is(:nth-child(2), :nth-child(3)) { display: none; }
 @container (max-width: 565px) {
   [data-testid="stLayoutWrapper"]:has(> [class*="st-key-beside_"]) { margin-left: 0; }
   [class*="st-key-beside_"] { justify-content: flex-start; }
-  .room_of_picture { height: var(--narrow); }
+  [class*="st-key-picture_"] > .stElementContainer:nth-child(1) { display: none; }
+  [class*="st-key-picture_"] > .stElementContainer:nth-child(3) { display: flex; }
 }
 @container (min-width: 1150px) {
-  .room_of_picture { height: var(--large); }
+  [class*="st-key-picture_"] > .stElementContainer:nth-child(1) { display: none; }
+  [class*="st-key-picture_"] > .stElementContainer:nth-child(2) { display: flex; }
 }
 /* The keyboard's way into a picture: in its corner, out of the way of all else. */
 [class*="st-key-keys_"] { position: absolute; right: 0; bottom: 0; width: auto; z-index: 1; }

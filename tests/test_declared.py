@@ -1,0 +1,41 @@
+"""What a page declares: a name that nothing has is refused at once, in words."""
+
+import shutil
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attention_ui.cards.page import Misdeclared
+from visiting import A_PAGE, ROOT
+
+WRONG = {
+    "a control": ("controls=[shared.DIVIDE]", "controls=[shared.HEAD]", "control 'head'"),
+    "a picture's control": ("moving(shared.UP_TO,", "moving(shared.HEAD,", "control 'head'"),
+    "a second card": ('    "context",\n', '    "weights",\n', "two cards of"),
+    "a step": ('["weights"], would_tell', '["wights"], would_tell', "no such step"),
+    "an argument": ("def weights(v, trace)", "def weights(v, trase)", "asks for trase"),
+    "an answer's card": (
+        "    words.made_of,",
+        '    lambda: Answer("Why?", "So.", "why"),',
+        "'why'",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_a_name_that_nothing_has_is_refused_in_words(what, tmp_path, monkeypatch):
+    old, new, told = WRONG[what]
+    shutil.copytree(ROOT / "pages", tmp_path / "pages")
+    shutil.copy(ROOT / "app.py", tmp_path)
+    page = tmp_path / A_PAGE
+    source = page.read_text(encoding="utf-8")
+    assert source.count(old) == 1
+    answer = "from attention_ui.frame.ends import Answer\n"
+    page.write_text(answer + source.replace(old, new), encoding="utf-8")
+    said: list[str] = []
+    monkeypatch.setattr(Misdeclared, "__init__", lambda _, words: said.append(words))
+    at = AppTest.from_file(str(tmp_path / "app.py"), default_timeout=60)
+    at.query_params["predict"] = "on"
+    at.switch_page(A_PAGE).run()
+    assert told in " ".join(said)
+    assert at.exception
