@@ -29,6 +29,7 @@ def test_the_sentence_follows_the_head_and_the_temperature_without_the_server(pa
     page.mouse.move(2, 2)
     slider = page.locator(".st-key-moves_layer input")
     slider.focus()
+    settled(page)  # a hand has come near
     for _ in range(5):
         page.keyboard.press("ArrowRight")
     assert slider.input_value() == "1.5"
@@ -66,6 +67,8 @@ def test_a_picture_that_grows_beyond_what_it_can_carry_hands_its_control_back(pa
     assert carried.count()
     for key, is_carried in (("End", False), ("Home", True), ("End", False)):
         heads.press(key)
+        settled(page)
+        page.locator(".st-key-moves_layer").hover()  # what it can carry is worked out then
         settled(page)
         assert bool(carried.count()) == is_carried
         assert page.get_by_role("heading", level=1).is_visible()
