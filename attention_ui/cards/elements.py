@@ -91,9 +91,9 @@ def code(lines: str, language: str | None = "python", **look: Any) -> Shown:
     return Shown(st.code, (lines,), {"language": language, **look})
 
 
-def formula(latex: str) -> Shown:
+def formula(latex: str, **look: Any) -> Shown:
     """A formula in LaTeX."""
-    return Shown(st.latex, (latex,))
+    return Shown(st.latex, (latex,), look)
 
 
 def frame(rows: Any, **look: Any) -> Shown:
