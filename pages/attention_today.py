@@ -131,7 +131,7 @@ def alibi(v):
         bias = lesson.slope_bias(made, v.head)
         return made, lesson.then_and_now(made, v.head, lesson.SLOPED, bias)
 
-    yield moving(lesson.SLOPE, sloped, lambda made, each: equation(made, *each, tall=235))
+    yield moving(lesson.SLOPE, sloped, tall=235)
     yield note(facts.far_words(lesson.alone(v, lesson.SLOPED), v.head))
 
 
@@ -209,7 +209,7 @@ def cap(v):
         scores = Matrix(made[f"{lesson.CAPPED}capped_scores"], lead=(v.head,))
         return made, lesson.then_and_now(made, v.head, lesson.CAPPED, scores)
 
-    yield moving(lesson.BOUND, capped, lambda made, each: equation(made, *each, tall=280))
+    yield moving(lesson.BOUND, capped, tall=280)
     made = lesson.alone(v, lesson.CAPPED)
     yield light(*checks.cap_light(made, lesson.shown_cap(v, made)))
 

@@ -1,65 +1,65 @@
 """Flash attention: the same context vectors, without ever holding the table of weights."""
 
-import streamlit as st
+from functools import partial
 
 from attention_core.operations import MaskedFill
 from attention_core.trace import Step
-from attention_ui.cards.alone import Place, alone
-from attention_ui.cards.begin import begin
-from attention_ui.cards.card import card, light, note
-from attention_ui.cards.question import question
-from attention_ui.cards.show import Moving, chart, moves, picture
-from attention_ui.controls.control import Values
+from attention_ui.cards.elements import (
+    caption,
+    chart,
+    equation,
+    formula,
+    in_picture,
+    light,
+    moving,
+    note,
+    picture,
+    row,
+    say,
+)
+from attention_ui.cards.page import Page, is_covered
 from attention_ui.controls.shared import CAUSAL_HEADS
-from attention_ui.controls.widget import control
-from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.lessons.flash_attention import lesson, words
-from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix
 
 TALL = 150
 """Of a picture that shares its card with another one."""
-values, trace = begin("flash_attention")
-whole, table, tile = lesson.all_blocks(values), lesson.plain(values), lesson.chosen(values)
-at, block = lesson.where(tile), tile.query_block
+page = Page("flash_attention")
 
 
-def of_tile(name: str, title: str, **look: bool) -> Matrix:
+def unshrunk(v, trace):
+    """The chosen block's trace beside one in which nothing shrinks."""
+    return lesson.unshrunk(trace, lesson.chosen(v).query_block)
+
+
+def wrong(v):
+    """The name of the context vectors where nothing shrinks."""
+    return f"wrong_context_vectors_{lesson.chosen(v).query_block}"
+
+
+UNSHRUNK = page.ask(
+    "unshrunk",
+    lambda v, trace: words.without_shrinking() if wrong(v) in unshrunk(v, trace) else None,
+    ["difference"],
+    lambda v: ["difference", wrong(v)],
+    of=unshrunk,
+)
+
+
+def of_tile(v, trace, name, title, **look):
     """A matrix of the held tile, by a short title."""
-    return Matrix(trace[f"{name}_{at}"], title=title, **look)
+    return Matrix(trace[f"{name}_{lesson.where(lesson.chosen(v))}"], title=title, **look)
 
 
-def kept(name: str, title: str) -> Matrix:
+def before_tile(v, trace, name, title):
     """What was kept before the held tile."""
-    return Matrix(trace[f"running_{name}_{lesson.before(tile)}"], title=title)
+    before = lesson.before(lesson.chosen(v))
+    return Matrix(trace[f"running_{name}_{before}"], title=title)
 
 
-with card(
-    "tiles",
-    "One tile at a time",
-    "Only the outlined tile of the table is held; finished ones are forgotten. All that stays of a "
-    "query stands beside it: its largest score so far, **m**; the sum of its exponentials, **ℓ**; "
-    "and the sum of the values times them, **O**. Where m rises, the old ℓ and O shrink by **α**.",
-):
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        moves("tiles", lesson.TILE, width=300, told=False)
-        if len(whole.labels("query")) > 1:
-            control(lesson.TILE_QUERIES, width=140)
-            control(lesson.TILE_KEYS, width=140)
-        control(CAUSAL_HEADS)
-    joined = lesson.with_table(whole, lesson.cut(values))
-    picture(
-        "tiles",
-        lesson.held_at(values, joined, values.tile),
-        Moving(
-            lesson.TILE,
-            lambda place: lesson.held_at(values, joined, int(place)),
-            values.of(*lesson.MAKES_TILES),
-            elsewhere=True,
-        ),
-    )
-    skipped = words.skipped_words(lesson.cut(values))
-    st.caption(f"“context” is O divided by ℓ, once all keys were met. {skipped}")
+def powers_of(v, trace):
+    """The exponentials of the held tile."""
+    return of_tile(v, trace, "tile_exponentials", "e^(score − m)", column_labels=False)
 
 
 def chain(first: Step, last: Step) -> list[Step]:
@@ -70,197 +70,233 @@ def chain(first: Step, last: Step) -> list[Step]:
     return steps
 
 
-with card(
+@page.card(
+    "tiles",
+    "One tile at a time",
+    "Only the outlined tile of the table is held; finished ones are forgotten. All that stays of a "
+    "query stands beside it: its largest score so far, **m**; the sum of its exponentials, **ℓ**; "
+    "and the sum of the values times them, **O**. Where m rises, the old ℓ and O shrink by **α**.",
+)
+def tiles(v):
+    whole, cut = lesson.all_blocks(v), lesson.cut(v)
+    sizes = [each.at(width=140) for each in (lesson.TILE_QUERIES, lesson.TILE_KEYS)]
+    yield row(
+        in_picture(lesson.TILE, width=300, told=False),
+        *(sizes if len(whole.labels("query")) > 1 else []),
+        CAUSAL_HEADS.at(),
+    )
+    joined = lesson.with_table(whole, cut)
+    yield moving(lesson.TILE, lambda place: lesson.held_at(v, joined, int(place)))
+    skipped = words.skipped_words(cut)
+    yield caption(f"“context” is O divided by ℓ, once all keys were met. {skipped}")
+
+
+@page.card(
     "tile",
     "One tile, taken apart",
     "First the scores, as usual. Then each row’s maximum so far, **m**, is taken off every score, "
     "so that no exponential is above 1; and each row is summed.",
-):
+)
+def one_tile(v, trace):
+    now, before = partial(of_tile, v, trace), partial(before_tile, v, trace)
+    tile = lesson.chosen(v)
+    at, block = lesson.where(tile), tile.query_block
     masked = trace[f"tile_largest_{at}"].inputs[0]
-    names = {"tile_scores": "scores", "tile_scaled_scores": "÷ √d" if values.scale == "sqrt_d" else
-             "÷ d", "tile_masked_scores": "masked"}  # fmt: skip
-    made = [
+    names = {
+        "tile_scores": "scores",
+        "tile_scaled_scores": "÷ √d" if v.scale == "sqrt_d" else "÷ d",
+        "tile_masked_scores": "masked",
+    }
+    first, *then = made = [
         Matrix(each, title=names[each.name.removesuffix(f"_{at}")])
         for each in chain(trace[f"tile_scores_{at}"], masked)
     ]
-    first, *then = made
-    powers = of_tile("tile_exponentials", "e^(score − m)", column_labels=False)
-    parts = [part for each in then for part in ("→", each)]
-    picture(
-        "tile_scores",
+    yield picture(
         equation(
             trace,
             *(Matrix(trace[f"tile_queries_{block}"], title=f"queries {block}"), "·"),
-            *(of_tile("tile_keys", f"keys {tile.key_block}ᵀ", transposed=True), "=", first, *parts),
+            *(now("tile_keys", f"keys {tile.key_block}ᵀ", transposed=True), "=", first),
+            *(part for each in then for part in ("→", each)),
             tall=TALL,
         ),
+        "tile_scores",
     )
-    picture(
-        "tile_exponentials",
+    yield picture(
         equation(
             trace,
-            *(made[-1], "→", of_tile("tile_largest", "largest"), "max"),
-            *(kept("largest", "m before"), "=", of_tile("running_largest", "m")),
-            *("→", powers, "Σ", of_tile("tile_sum", "ℓ̂")),
+            *(made[-1], "→", now("tile_largest", "largest"), "max"),
+            *(before("largest", "m before"), "=", now("running_largest", "m")),
+            *("→", powers_of(v, trace), "Σ", now("tile_sum", "ℓ̂")),
             tall=TALL,
         ),
+        "tile_exponentials",
     )
     hides = "−∞ stands where the mask hides. " if isinstance(masked.operation, MaskedFill) else ""
-    st.caption(
+    yield caption(
         f"{hides}**max** takes the larger of two, Σ adds up a row; a hat (^) marks what comes from "
         "this tile alone."
     )
 
-with card(
+
+@page.card(
     "shrinking",
     "Why it shrinks",
     "Earlier tiles used the old maximum. Where this tile raises it, their sum and output shrink "
     "to match: they are multiplied by **α**, e to the old maximum minus the new one. Where it has "
     "not risen, α is 1.",
-):
-    alpha = of_tile("shrink", "α")
-    picture(
+)
+def shrinking(v, trace):
+    now, before = partial(of_tile, v, trace), partial(before_tile, v, trace)
+    alpha, key_block = now("shrink", "α"), lesson.chosen(v).key_block
+    yield picture(
+        equation(
+            trace,
+            *(before("largest", "m before"), "−", now("running_largest", "m"), "→", alpha),
+            *("|", alpha, "⊙", before("sum", "ℓ before"), "+", now("tile_sum", "ℓ̂")),
+            *("=", now("running_sum", "ℓ")),
+            tall=TALL,
+        ),
         "tile_shrink",
+    )
+    yield picture(
         equation(
             trace,
-            *(kept("largest", "m before"), "−", of_tile("running_largest", "m"), "→", alpha),
-            *("|", alpha, "⊙", kept("sum", "ℓ before"), "+", of_tile("tile_sum", "ℓ̂")),
-            *("=", of_tile("running_sum", "ℓ")),
+            *(alpha, "⊙", before("output", "O before"), "+"),
+            *(powers_of(v, trace), "·", now("tile_values", f"values {key_block}")),
+            *("=", now("running_output", "O")),
             tall=TALL,
         ),
-    )
-    picture(
         "tile_output",
-        equation(
-            trace,
-            *(alpha, "⊙", kept("output", "O before"), "+"),
-            *(powers, "·", of_tile("tile_values", f"values {tile.key_block}")),
-            *("=", of_tile("running_output", "O")),
-            tall=TALL,
-        ),
     )
-    if not tile.key_block:
-        note(
+    if not key_block:
+        yield note(
             "This is the first tile of its queries: before it, m is −∞ and ℓ and O are 0, so there "
             "is nothing to shrink, and α is e to the −∞: 0."
         )
 
-with card("without", "And without it?", words.worked_row()):
-    without = lesson.unshrunk(trace, block)
-    wrong = f"wrong_context_vectors_{block}"
-    if wrong in without:
-        about = ("difference", wrong)
-        covered = question("unshrunk", words.without_shrinking(), without, about)
-        hides = "difference" in covered
-        picture(
-            "without",
-            equation(
-                without,
-                *(Matrix(without[wrong], title="without shrinking", covered=hides), "−"),
-                *(Matrix(without[f"context_vectors_{block}"], title="context vectors"), "="),
-                Matrix(without["difference"], covered=hides),
-                tall=TALL,
-            ),
-        )
-        if not hides:
-            note(words.off_words(without))
-    else:
-        covered = frozenset()
-        note("This block of queries meets one tile of keys alone, so nothing has to shrink.")
 
-with card(
+@page.card("without", "And without it?", words.worked_row(), ask=UNSHRUNK)
+def without(v, trace):
+    beside, name = unshrunk(v, trace), wrong(v)
+    if name not in beside:
+        yield note("This block of queries meets one tile of keys alone, so nothing has to shrink.")
+        return
+    right = beside[name.removeprefix("wrong_")]
+    yield picture(
+        equation(
+            beside,
+            *(Matrix(beside[name], title="without shrinking"), "−"),
+            *(Matrix(right, title="context vectors"), "=", Matrix(beside["difference"])),
+            tall=TALL,
+        )
+    )
+    if not is_covered("difference"):
+        yield note(words.off_words(beside))
+
+
+@page.card(
     "same",
     "The same result",
     "Softmax needs only a row’s largest score and the sum of its exponentials: no table has to be "
     "kept, and the division may wait. Added in another order, numbers differ only in rounding.",
-):
+)
+def same(v, trace):
+    block = lesson.chosen(v).query_block
     context = trace[f"context_vectors_{block}"]
     output, total = context.inputs
-    picture(
-        "context",
+    yield picture(
         equation(
             trace,
             *(Matrix(output, title="O at the end"), "⊘", Matrix(total, title="ℓ at the end")),
             *("=", Matrix(context, title=f"context vectors {block}")),
             tall=TALL,
         ),
+        "context",
     )
-    light(*lesson.same_as_plain(whole, table))
-    light(*lesson.same_as_torch(whole, table))
+    whole, table = lesson.all_blocks(v), lesson.plain(v)
+    yield light(*lesson.same_as_plain(whole, table))
+    yield light(*lesson.same_as_torch(whole, table))
 
 
-@alone(
+@page.card(
     "savings",
     "What it saves",
     "A chip computes faster than it fetches: its large memory is slow and its fast memory small, "
     "so moving bytes takes the time. The whole table is written and read twice, as scores and as "
     "weights.",
 )
-def savings(values: Values, _: Place) -> None:
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        control(lesson.FLASH_TOKENS, width=180)
-        control(lesson.FLASH_WIDTH, width=150)
-        control(lesson.FAST_MEMORY, width=180)
-        control(lesson.M_BYTES)
-    chart("savings", words.bars(values), 680)
-    side, by_table, by_tiles = words.at_size(values)
-    st.markdown(words.saved_words(values, side, by_table, by_tiles))
-    st.caption(
-        f"What it does not save: {words.met(values.causal_heads)}. "
-        f"{words.products_words(whole, table)}"
+def savings(v):
+    yield row(
+        lesson.FLASH_TOKENS.at(width=180),
+        lesson.FLASH_WIDTH.at(width=150),
+        lesson.FAST_MEMORY.at(width=180),
+        lesson.M_BYTES.at(),
+    )
+    yield chart("savings", words.bars(v), 680)
+    yield say(words.saved_words(v, *words.at_size(v)))
+    yield caption(
+        f"What it does not save: {words.met(v.causal_heads)}. "
+        f"{words.products_words(lesson.all_blocks(v), lesson.plain(v))}"
     )
 
 
-with deeper("what training keeps, formulas, bytes counted on your sentence", "training") as is_open:
-    if is_open:
-        with card(
-            "training",
-            "What training keeps",
-            "Training goes back through the layer, and there needs every weight again. Flash "
-            "attention keeps only m and ℓ of each row, and computes the weights once more: **e to "
-            "the score − m, divided by ℓ**. That is more products, and still less time.",
-        ) as beside:
-            with beside:
-                control(lesson.FLASH_TOKENS, width=180, again="training")
-            again = lesson.weights_again(values, whole)
-            picture(
-                "training",
-                equation(
-                    again,
-                    *(Matrix(again["weights"].inputs[0], title="scores"), "−"),
-                    *(Matrix(again["exponentials_again"].inputs[1], title="m"), "→"),
-                    *(Matrix(again["exponentials_again"], title="e^(score − m)"), "⊘"),
-                    *(Matrix(again["weights_again"].inputs[1], title="ℓ"), "="),
-                    Matrix(again["weights_again"], title="weights again"),
-                    tall=TALL,
-                ),
-                is_aside=True,
-            )
-            light(*lesson.same_gradient(again))
-            chart("training", words.kept_bars(values), 680)
-        with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-            for name in ("shrink", "running_sum", "running_output"):
-                st.latex(trace[f"{name}_{at}"].formula, width="content")
-        with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-            st.latex(r"\text{whole table: } 4N^2 + 2N(d + d_v)", width="content")
-            tiled = r"\text{tiles: } \lceil N / B \rceil\,N(d + d_v) + N(d + d_v)"
-            st.latex(tiled, width="content")
-        st.markdown(
-            "N are the tokens, d the width of queries and keys, $d_v$ that of values (in the bars "
-            "both are the width of a head), B the queries in a tile: this is how many numbers are "
-            "moved per head and text, without a mask. ⌈N / B⌉ is how many blocks of queries there "
-            f"are, each of which reads all keys and values. "
-            f"{words.in_numbers(values, words.at_size(values)[0])}"
-        )
-        light(*words.counted(whole, table, values))
-        st.markdown("Real kernels do all heads and texts at once, and fetch while they compute.")
+deeper = page.deeper("what training keeps, formulas, bytes counted on your sentence")
 
-answers(
-    lambda values: [
-        words.what_is_kept(trace, tile),
-        words.why_it_shrinks(trace, tile),
-        words.what_it_saves(values),
-    ],
-    covered,
+
+@deeper.card(
+    "training",
+    "What training keeps",
+    "Training goes back through the layer, and there needs every weight again. Flash "
+    "attention keeps only m and ℓ of each row, and computes the weights once more: **e to "
+    "the score − m, divided by ℓ**. That is more products, and still less time.",
+    controls=[lesson.FLASH_TOKENS.at(width=180, again="training")],
 )
-ends(trace)
+def training(v):
+    again = lesson.weights_again(v, lesson.all_blocks(v))
+    yield picture(
+        equation(
+            again,
+            *(Matrix(again["weights"].inputs[0], title="scores"), "−"),
+            *(Matrix(again["exponentials_again"].inputs[1], title="m"), "→"),
+            *(Matrix(again["exponentials_again"], title="e^(score − m)"), "⊘"),
+            *(Matrix(again["weights_again"].inputs[1], title="ℓ"), "="),
+            Matrix(again["weights_again"], title="weights again"),
+            tall=TALL,
+        ),
+        is_aside=True,
+    )
+    yield light(*lesson.same_gradient(again))
+    yield chart("training", words.kept_bars(v), 680)
+
+
+@deeper.section("formulas", "In formulas")
+def formulas(v, trace):
+    at = lesson.where(lesson.chosen(v))
+    each = [trace[f"{name}_{at}"].formula for name in ("shrink", "running_sum", "running_output")]
+    yield row(*(formula(one, width="content") for one in each), vertical_alignment="center")
+
+
+@deeper.section("counted", "Bytes, counted")
+def counted(v):
+    yield row(
+        formula(r"\text{whole table: } 4N^2 + 2N(d + d_v)", width="content"),
+        formula(r"\text{tiles: } \lceil N / B \rceil\,N(d + d_v) + N(d + d_v)", width="content"),
+        vertical_alignment="center",
+    )
+    yield say(
+        "N are the tokens, d the width of queries and keys, $d_v$ that of values (in the bars "
+        "both are the width of a head), B the queries in a tile: this is how many numbers are "
+        "moved per head and text, without a mask. ⌈N / B⌉ is how many blocks of queries there "
+        f"are, each of which reads all keys and values. "
+        f"{words.in_numbers(v, words.at_size(v)[0])}"
+    )
+    yield light(*words.counted(lesson.all_blocks(v), lesson.plain(v), v))
+    yield say("Real kernels do all heads and texts at once, and fetch while they compute.")
+
+
+page.answers(
+    lambda v, trace: words.what_is_kept(trace, lesson.chosen(v)),
+    lambda v, trace: words.why_it_shrinks(trace, lesson.chosen(v)),
+    words.what_it_saves,
+)
+page.show()

@@ -1,153 +1,167 @@
 """How a matrix learns: the backward pass, number by number."""
 
-import streamlit as st
-
-from attention_ui.cards.alone import Place, alone
-from attention_ui.cards.begin import begin
-from attention_ui.cards.card import card, light, note, waits_for
-from attention_ui.cards.question import question
-from attention_ui.cards.show import Moving, moves, picture
-from attention_ui.controls.control import Values
+from attention_ui.cards.elements import (
+    equation,
+    formula,
+    in_picture,
+    light,
+    moving,
+    note,
+    picture,
+    row,
+    say,
+)
+from attention_ui.cards.page import Page, is_covered, waits_for
 from attention_ui.controls.shared import TEMPERATURE
-from attention_ui.controls.widget import control
-from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.lessons.how_a_matrix_learns import lesson, pictures, words
 from attention_ui.lessons.how_a_matrix_learns.flow import flow
-from attention_ui.picture.layout import equation
 
-ROW = {"horizontal": True, "vertical_alignment": "bottom", "gap": "small"}
-values, trace = begin("how_a_matrix_learns")
-layer, of_layer = lesson.layer_of(values), values.of(*lesson.OF_LAYER)
+ASKED = "grad_scaled_scores"
+"""What the question is about."""
 
-with card(
+page = Page("how_a_matrix_learns", "context_vectors")
+ROW_SUM = page.ask("row_sum", words.row_sum, [ASKED])
+
+
+@page.card(
     "slope",
     "One number and the loss",
-    f"{words.loss_words(values)} Click another entry to move it.",
-) as beside:
-    with beside:
-        moves("slope", lesson.ENTRY_CHANGE, width=250)
-    slope = pictures.Slope(values)
-    moving = Moving(lesson.ENTRY_CHANGE, slope.at, (of_layer, values.of(*lesson.OF_ENTRY)))
-    picture("slope", slope.at(values.entry_change), moving, choosing=lesson.entry_at)
-    with st.container(key="makes_slope", **ROW):
-        control(lesson.LOSS)
-        if values.loss != "next_token":
-            control(lesson.ASKS, width=88)
-            control(lesson.ANSWERS, width=88)
-        control(lesson.ENTRY_MATRIX, width=104)
-        control(lesson.ENTRY_ROW, width=96)
-        control(lesson.ENTRY_COLUMN, width=68)
-    note(words.slope_words(trace, values))
+    lambda v: f"{words.loss_words(v)} Click another entry to move it.",
+    controls=[in_picture(lesson.ENTRY_CHANGE, width=250)],
+)
+def slope(v, trace):
+    at = pictures.Slope(v).at
+    yield moving(lesson.ENTRY_CHANGE, at, choosing=lesson.entry_at)
+    ends = (lesson.ASKS.at(width=88), lesson.ANSWERS.at(width=88))
+    yield row(
+        lesson.LOSS.at(),
+        *(ends if v.loss != "next_token" else ()),
+        lesson.ENTRY_MATRIX.at(width=104),
+        lesson.ENTRY_ROW.at(width=96),
+        lesson.ENTRY_COLUMN.at(width=68),
+        gap="small",
+        key="makes_slope",
+    )
+    yield note(words.slope_words(trace, v))
 
-with card(
+
+@page.card(
     "gradients",
     "A gradient for every number",
     "Start at the right, where the loss would follow. Each step to the left asks how its numbers "
     "depend on those before them, and multiplies the slopes. Red in the lower row: raising this "
     "entry lowers the loss, so an update raises it. Point at a gradient to see what made it.",
-) as beside:
-    with beside:
-        control(lesson.WIDTH, width=150)
-    covered = question("row_sum", words.row_sum(trace), trace, ("grad_scaled_scores",))
-    picture("gradients", flow(trace, covered & {"grad_scaled_scores"}))
-    if not covered and (told := words.chain_words(trace, values)):
-        note(told)
+    controls=[lesson.WIDTH.at(width=150)],
+    ask=ROW_SUM,
+)
+def gradients(v, trace):
+    yield picture(flow(trace, frozenset({ASKED} if is_covered(ASKED) else ())))
+    if not is_covered(ASKED):
+        yield note(words.chain_words(trace, v))
 
 
-@alone(
+@page.card(
     "softmax",
     "One row of softmax",
     "g is the slope of the loss by each weight. But raising one score raises its own weight and "
     "lowers all others of its row. So each score gets **p × (g − the average of g, weighted by "
     f"p)**, in short {words.FORMULA}.",
+    controls=lambda: [] if is_covered(ASKED) else [in_picture(TEMPERATURE, width=200)],
 )
-def row_of_softmax(values: Values, beside: Place) -> None:
-    if covered:
-        waits_for("A gradient for every number")
-    else:
-        with beside:
-            moves("softmax", TEMPERATURE, width=200)
-        drawn_from = layer.row(values.temperature)
-        parts = pictures.softmax_row(values, values.temperature)
-        moving = Moving(
-            TEMPERATURE, lambda t: pictures.softmax_row(values, t), of_layer, elsewhere=True
-        )
-        picture("softmax", equation(drawn_from, *parts, tall=262), moving, is_aside=True)
-        note(words.share_words(drawn_from, values))
+def row_of_softmax(v):
+    if is_covered(ASKED):
+        yield waits_for(ASKED)
+        return
+    layer = lesson.layer_of(v)
+
+    def at(temperature):
+        made = layer.row(temperature)
+        return made, pictures.softmax_row(made, v)
+
+    def arranged(made, parts):
+        return equation(made, *parts, tall=262)
+
+    yield moving(TEMPERATURE, at, arranged, is_aside=True)
+    yield note(words.share_words(layer.row(v.temperature), v))
 
 
-@alone(
+@page.card(
     "reach",
     "Why √d, once more",
     "A row that is all or nothing has no gradient left, and wide vectors make such rows. Here one "
     "random query meets random keys, and W_query is to learn from it. Widen the vectors.",
+    controls=[in_picture(lesson.REACH, width=230, told=False)],
 )
-def reach(values: Values, beside: Place) -> None:
-    with beside:
-        moves("reach", lesson.REACH, width=230, told=False)
-    moving = Moving(lesson.REACH, pictures.reach, (), elsewhere=True)
-    picture("reach", pictures.reach(values.reach_width), moving, is_aside=True)
-    note(words.reach_words(values.reach_width))
+def reach(v):
+    yield moving(lesson.REACH, pictures.reach, is_aside=True)
+    yield note(words.reach_words(v.reach_width))
 
 
-@alone(
+@page.card(
     "ways",
     "What comes back, and what does not",
     "Parts of a layer let gradients through, stop them, or hand them on as they are.",
+    controls=lambda: [] if is_covered(ASKED) else [lesson.WAY],
 )
-def ways_back(values: Values, beside: Place) -> None:
-    if covered:
-        waits_for("A gradient for every number")
-    else:
-        with beside:
-            control(lesson.WAY)
-        shown = layer.way(values.gradient_way)
-        picture("ways", pictures.way(shown, values.gradient_way), is_aside=True)
-        light(*words.way_words(shown, values))
+def ways_back(v):
+    if is_covered(ASKED):
+        yield waits_for(ASKED)
+        return
+    shown = lesson.layer_of(v).way(v.gradient_way)
+    yield picture(pictures.way(shown, v.gradient_way), is_aside=True)
+    yield light(*words.way_words(shown, v))
 
 
-@alone(
+@page.card(
     "update",
     "One update",
     "Every entry takes a step against its gradient, as long as the **learning rate** says. Blue is "
     "the loss after it, from a real pass; the other line is what the slope promises.",
+    controls=[in_picture(lesson.RATE, width=230, told=False)],
 )
-def one_update(values: Values, beside: Place) -> None:
-    with beside:
-        moves("update", lesson.RATE, width=230, told=False)
-    update = pictures.Update(values)
-    moving = Moving(
-        lesson.RATE, update.at, (of_layer, values.of(lesson.ENTRY_MATRIX)), elsewhere=True
-    )
-    picture("update", update.at(values.update_rate), moving, is_aside=True)
-    st.markdown(words.update_words(update, values.update_rate))
-    if values.loss == "next_token":
-        light(*words.same_as_training(*layer.apart_from_training(values.update_rate)))
+def one_update(v):
+    update = pictures.Update(v)
+    yield moving(lesson.RATE, update.at, is_aside=True)
+    yield say(words.update_words(update, v.update_rate))
+    if v.loss == "next_token":
+        layer = lesson.layer_of(v)
+        yield light(*words.same_as_training(*layer.apart_from_training(v.update_rate)))
 
 
-with deeper("the chain rule in formulas, and another start") as is_open:
-    if is_open:
-        control(lesson.STARTS, width=200)
-        st.markdown(
-            "The chain rule: how the loss depends on a number is how it depends on what is made of "
-            "that number, times how that depends on the number; over all that is made of it, "
-            "added. So it goes from the loss ℓ back to W_query, a line for each step. dA is short "
-            "for the gradient by A, ⊙ multiplies entry by entry, the bar is the mean Σ p g of a "
-            "row, and the hat what is left when that is taken away:"
-        )
-        way_back = {*trace["grad_W_query"].earlier(), "grad_W_query"}
-        for name, step in trace.items():
-            if name in way_back and "grad_" in name and step.inputs:
-                st.latex(step.formula)
+deeper = page.deeper("the chain rule in formulas, and another start")
 
-answers(
-    [
-        words.why_up(trace, values),
-        words.why_it_sums_to_0(trace),
-        words.why_hidden_keys_learn_nothing(),
-        words.how_far(trace),
-    ],
-    covered,
+
+@deeper.section(
+    "start",
+    "Another start",
+    "Another seed draws other matrices for the layer: all of this page follows.",
+    controls=[lesson.STARTS.at(width=200)],
+)
+def start():
+    return ()
+
+
+@deeper.section(
+    "chain",
+    "The chain rule in formulas",
+    "The chain rule: how the loss depends on a number is how it depends on what is made of that "
+    "number, times how that depends on the number; over all that is made of it, added. So it goes "
+    "from the loss ℓ back to W_query, a line for each step. dA is short for the gradient by A, ⊙ "
+    "multiplies entry by entry, the bar is the mean Σ p g of a row, and the hat what is left when "
+    "that is taken away:",
+)
+def chain(trace):
+    way_back = {*trace["grad_W_query"].earlier(), "grad_W_query"}
+    for name, step in trace.items():
+        if name in way_back and "grad_" in name and step.inputs:
+            yield formula(step.formula)
+
+
+page.answers(
+    words.why_up,
+    words.why_it_sums_to_0,
+    words.why_hidden_keys_learn_nothing,
+    words.how_far,
     about_weights=False,
 )
-ends(trace, "context_vectors")
+page.show()

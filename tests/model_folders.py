@@ -1,6 +1,7 @@
 """Models of every family with random weights, as `transformers` writes their folders."""
 
 import json
+import os
 import re
 
 import numpy as np
@@ -157,6 +158,55 @@ def make(folder, name: str):
     model.save_pretrained(folder)
     (folder / "tokenizer.json").write_text(json.dumps(tokenizer()))
     return model
+
+
+def put(name, content):
+    """Spoils a folder: a file of other bytes, or of JSON; None for no file, ... for a folder."""
+
+    def spoil(folder):
+        file = folder / name
+        match content:
+            case None:
+                file.unlink()
+            case bytes():
+                file.write_bytes(content)
+            case "pipe":
+                os.mkfifo(file)
+            case "link":
+                file.symlink_to("gone")
+            case dict() | list():
+                file.write_text(json.dumps(content))
+            case _:
+                file.mkdir()
+
+    return spoil
+
+
+def cut(name, share):
+    """A file that ends where this share of it, or so many bytes, end."""
+
+    def spoil(folder):
+        size = share if isinstance(share, int) else int(share * (folder / name).stat().st_size)
+        os.truncate(folder / name, size)
+
+    return spoil
+
+
+def config(name="config.json", **changes):
+    """A file of settings that says something else, ... for nothing; `a__b` is b in what a says."""
+
+    def spoil(folder):
+        found = json.loads((folder / name).read_text())
+        for path, value in changes.items():
+            *above, last = path.split("__")
+            inner = found
+            for each in above:
+                inner = inner[each]
+            inner[last] = value
+        kept = {each: value for each, value in found.items() if value is not ...}
+        (folder / name).write_text(json.dumps(kept))
+
+    return spoil
 
 
 def in_gguf(name: str, reference) -> tuple[dict, dict]:

@@ -13,6 +13,7 @@ from attention_ui.cards import page as declared
 from attention_ui.cards import question as cards
 from attention_ui.cards import show
 from attention_ui.cards.kept import MOST_BYTES, Kept
+from attention_ui.lessons.how_a_matrix_learns import layer as learning
 from attention_ui.lessons.simplified_attention.words import asked_query
 from attention_ui.lessons.tiny_language import lesson as tiny
 from sampling import few
@@ -27,10 +28,16 @@ from visiting import (
 )
 
 
+def forget_traces():
+    """Those that lessons keep for everybody: they are changed here."""
+    tiny.told.cache_clear()
+    learning.layer.cache_clear()
+
+
 @pytest.fixture(autouse=True)
 def nothing_changed_is_kept():
     yield
-    tiny.told.cache_clear()
+    forget_traces()
 
 
 LEAVES = ("embedding_table",)
@@ -42,7 +49,7 @@ def asked(page, link, change=None):
     """By name, each question of a page with what it covers, what else it is about and what is drawn
     above it; `change` changes a step before anything is asked. The page is run, and draws nothing.
     """
-    tiny.told.cache_clear()  # its traces are kept, and are to be changed here
+    forget_traces()
     found, above, traces = {}, set(), []
     lesson = lesson_module(page)
     trace_of = lesson.trace_of
@@ -95,9 +102,10 @@ def other(name, row=None):
         if name not in trace:
             return  # another trace of the page
         value = trace[name].value.clone()
-        rows = slice(None) if row is None else row
+        rows = ... if row is None else row
         # One row alone keeps its order, so that the same question is asked of it.
-        value[rows] = (value.flip(-1) if row is None else value[rows]) * 1.7 + 0.3
+        turned = value.flip(-1) if row is None and value.ndim else value[rows]
+        value[rows] = turned * 1.7 + 0.3
         trace[name]._kept = value
 
     return change

@@ -57,7 +57,7 @@ def view_at():
     def at(place):
         found = []
 
-        drawn = ends.ends
+        drawn = ends.put_ends
 
         def noted(trace, *parts, **named):
             values = held.values()
@@ -66,7 +66,7 @@ def view_at():
             drawn(trace, *parts, **named)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(ends, "ends", noted)
+            patch.setattr(ends, "put_ends", noted)
             stands(visit(place[0], example=place[1]))
         return found[-1]
 

@@ -4,10 +4,12 @@ alone, and draws itself when its card is drawn, for whoever asks.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Protocol
 
 import streamlit as st
 
+from attention_core.lights.light import Light
 from attention_core.trace import Step, Trace
 
 from ..controls import held, parts
@@ -69,6 +71,11 @@ def light(good: bool, words: str) -> Shown:
     return Shown(lights.light, (good, words))
 
 
+def every_light(found: Sequence[Light]) -> Shown:
+    """Lights, a line each: see `frame.lights.draw_lights`."""
+    return Shown(lights.draw_lights, (found,))
+
+
 def caption(words: str) -> Shown:
     """Small words of ours."""
     return Shown(st.caption, (words,))
@@ -84,9 +91,9 @@ def code(lines: str, language: str | None = "python", **look: Any) -> Shown:
     return Shown(st.code, (lines,), {"language": language, **look})
 
 
-def formula(latex: str) -> Shown:
+def formula(latex: str, **look: Any) -> Shown:
     """A formula in LaTeX."""
-    return Shown(st.latex, (latex,))
+    return Shown(st.latex, (latex,), look)
 
 
 def frame(rows: Any, **look: Any) -> Shown:
@@ -172,22 +179,20 @@ def row(*elements: Element | Placed, **look: Any) -> Row:
     return Row(elements, {"gap": "medium", **look})
 
 
-@dataclass(frozen=True)
-class Set:
-    """A button that sets values of controls, each at once."""
+def button(label: str, key: str, change: Callable[[], Any], **look: Any) -> Shown:
+    """A button that changes values of controls: what reads them runs."""
 
-    label: str
-    values: Mapping[str, Any]
-    key: str
-    look: Mapping[str, Any]
+    def pressed() -> None:
+        change()
+        parts.run_what_reads()
 
-    def draw(self) -> None:
-        st.button(self.label, key=self.key, on_click=set_values, args=(self.values,), **self.look)
+    return Shown(st.button, (label,), {"key": key, "on_click": pressed, **look})
 
 
-def set_to(label: str, key: str, look: Mapping[str, Any] | None = None, **values: Any) -> Set:
+def set_to(label: str, key: str, look: Mapping[str, Any] | None = None, **values: Any) -> Shown:
     """A button that sets values of controls."""
-    return Set(label, values, key, {"type": "tertiary", **(look or {})})
+    look = {"type": "tertiary", **(look or {})}
+    return button(label, key, partial(held.change, **values), **look)
 
 
 def set_values(values: Mapping[str, Any]) -> None:

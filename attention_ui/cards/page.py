@@ -80,9 +80,15 @@ class Ask:
     make: OfBoth
     about: Sequence[str]
     covers: Sequence[str] | OfBoth
-    key: str = ""
     of: OfBoth | None = None
     """Gives the trace that has these steps, where the page's has not."""
+    each: OfBoth | None = None
+
+    @property
+    def key(self) -> str:
+        """What a guess is kept by: of each of several questions, where `each` tells them apart."""
+        which = f"_{self.page.given(self.each)}" if self.each else ""
+        return f"{self.page.name}.{self.name}{which}"
 
     def made(self) -> tuple[Question | None, frozenset[str], int]:
         """The question, what it covers, and a fingerprint of the numbers that it is about."""
@@ -321,12 +327,14 @@ class Page:
         about: Sequence[str],
         covers: Sequence[str] | OfBoth = (),
         of: OfBoth | None = None,
+        each: OfBoth | None = None,
     ) -> Ask:
-        """A question, asked on the card that names it. It is `about` steps of the page's trace, or
-        the one that `of` gives, whose numbers a guess holds for, and covers them, or what `covers`
-        says, wherever they are drawn.
+        """A question, asked on the card that names it, or where a card yields it. It is `about`
+        steps of the page's trace, or the one that `of` gives, whose numbers a guess holds for, and
+        covers them, or what `covers` says, wherever they are drawn. What `each` gives makes another
+        question of it, guessed by itself.
         """
-        one = Ask(self, name, make, about, covers or about, f"{self.name}.{name}", of)
+        one = Ask(self, name, make, about, covers or about, of, each)
         self.asks.append(one)
         return one
 

@@ -129,7 +129,16 @@ def put_picture(one: Any) -> None:
     carries = carries if lists is not None else None
     title = st.session_state[held.IN_CARD]
     draw_picture(
-        name, layout, carries, lists, drawn_at, one.is_aside, title, one.choosing, one.tables
+        name,
+        layout,
+        carries,
+        lists,
+        drawn_at,
+        one.is_aside,
+        title,
+        one.choosing,
+        one.tables,
+        one.now,
     )
     _solved_or_waiting(name, layout)
 
@@ -170,14 +179,17 @@ def _drawn(
     title: str,
     choosing: Choosing | None = None,
     tables: dict | None = None,
+    moved: Callable[[], Layout] | None = None,
 ) -> None:
-    """A layout, with the control that it carries, and the cell that is open in it."""
+    """A layout, with the control that it carries, and the cell that is open in it. `moved` gives it
+    at the control's place now: when the browser has moved it, nothing is drawn anew.
+    """
     cell, section = parts.read("open", name)
     is_meant = not is_aside or section == name
     trail = _trail(name, layout) if is_meant else ()
     has = is_meant and _has(layout, cell)
     held.met_cell(name, has, bool(trail))
-    st.session_state[held.LAYOUTS][name] = (layout, carries, choosing)
+    st.session_state[held.LAYOUTS][name] = (moved or (lambda: layout), carries, choosing)
     opened = _opened(layout, trail)
     now = stops_of(carries, held.values(), drawn_at, "").position(drawn_at) if carries else 0
     chosen = (opened, lists, now, _clicks(name, trail))
@@ -413,7 +425,7 @@ def _told(name: str, key: str, part: str) -> None:
     # Not an argument: Streamlit keeps the callbacks of widgets that are gone.
     if name not in st.session_state[held.LAYOUTS]:
         return  # a picture of a page that is left
-    layout, carries, choosing = st.session_state[held.LAYOUTS][name]
+    layout_now, carries, choosing = st.session_state[held.LAYOUTS][name]
     selection = st.session_state[key]["selection"]
     match selection.get("step"):
         case [{"value": int() | float() as value}, *_] if carries is not None:
@@ -428,7 +440,7 @@ def _told(name: str, key: str, part: str) -> None:
                 return
     match selection.get("cell"):
         case [{"m": int(m), "l": int(lead), "i": int(i), "j": int(j)}, *_]:
-            place = cell_at(layout, m, lead, i, j)
+            place = cell_at(layout_now(), m, lead, i, j)
             if place and choosing and (chosen := choosing(place)):
                 held.change(**chosen)
                 parts.run_what_reads()

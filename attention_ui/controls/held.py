@@ -38,7 +38,7 @@ title of its card and the names of what it covers.
 SHOWN = "cards_shown"
 """The cards of this page, as far as it has been drawn before."""
 LAYOUTS = "layouts"
-"""What each picture of the page draws, and the control that it carries."""
+"""What gives each picture of the page as it is drawn, and the control that it carries."""
 FIXED = "fixed_by_link"
 """What a teacher's link hides or locks, as a link says its value now, also for other pages."""
 ASKED = "asked"

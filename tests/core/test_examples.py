@@ -39,9 +39,6 @@ def test_sentence_tokens_and_given_vectors_are_the_published_ones(name):
         assert torch.equal(value(own), torch.tensor(inputs["inputs"]))
 
 
-# --- same inputs, same tensors --------------------------------------------------------------------
-
-
 # --- tokens, vocabulary, table --------------------------------------------------------------------
 
 

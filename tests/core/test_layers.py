@@ -7,10 +7,9 @@ from torch import nn
 from attention_core import EXAMPLES, embed
 from attention_core.experiments.trained import attend_trained
 from attention_core.experiments.training import TrainingSettings, next_tokens, predict, train
-from attention_core.mechanism.masking import attend_masked
 from attention_core.mechanism.multi_head import attend_heads, torch_output
 from attention_core.mechanism.trainable import ROLES, attend_trainable
-from attention_core.recipes import HeadsRecipe, MaskRecipe, Projections
+from attention_core.recipes import HeadsRecipe, Projections
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -26,35 +25,6 @@ def test_heads_are_torchs_multi_head_attention(h, d, d_value, d_model, start, ca
         assert torch.allclose(ours, theirs, rtol=1e-5, atol=1e-5 * ours.abs().max().item())
 
 
-def test_a_module_built_by_hand_gives_the_same_heads():
-    recipe = HeadsRecipe(n_heads=4, d_head=8, d_value=8, d_model=32, seed=5, causal=True)
-    trace = attend_heads(embed(EXAMPLES["sorry_dave"].inputs), recipe)
-    module = nn.MultiheadAttention(32, 4, bias=False, batch_first=True)
-    with torch.no_grad():
-        module.in_proj_weight.copy_(torch.cat([trace[f"W_{role}"].value.T for role in ROLES]))
-        module.out_proj.weight.copy_(trace["W_output"].value.T)
-        vectors = trace["embeddings"].value[None]
-        hidden = torch.ones(8, 8, dtype=torch.bool).triu(1)
-        output, weights = module(
-            vectors, vectors, vectors, attn_mask=hidden, average_attn_weights=False
-        )
-    assert torch.allclose(trace["output"].value, output[0], atol=1e-5)
-    assert torch.allclose(trace["head_weights"].value, weights[0], atol=1e-5)
-
-
-# --- masks ----------------------------------------------------------------------------------------
-
-
-def test_rules_of_a_mask_together():
-    mask = MaskRecipe(causal=True, window=3, hidden_key=1, flipped=((0, 5), (4, 4)))
-    trace = attend_masked(embed(EXAMPLES["journey_123"].inputs), mask)
-    for query in range(6):
-        for key in range(6):
-            may = key <= query and query - key < 3 and key != 1
-            may ^= (query, key) in mask.flipped
-            assert bool(trace["mask"].value[query, key]) == may, (query, key)
-
-
 @pytest.mark.parametrize("bias", [False, True])
 def test_linear_starts_as_torchs_own_layers_do(bias):
     recipe = Projections(d_query=5, d_value=7, start="linear", seed=69, bias=bias)
@@ -68,9 +38,6 @@ def test_linear_starts_as_torchs_own_layers_do(bias):
     assert recipe.n_parameters(3) == sum(
         trace[name].value.numel() for name in trace if name.startswith(("W_", "b_"))
     )
-
-
-# --- trainable matrices ---------------------------------------------------------------------------
 
 
 # --- training -------------------------------------------------------------------------------------

@@ -357,7 +357,10 @@ def variants():
     trace = Trace(key=list("abcde"))
     table = ("query", "key")
     for at, mask in enumerate(
-        [{"causal": False}, {"hidden_key": 1}, {"window": 2}, {"causal": False, "window": 1}]
+        [
+            *({"causal": False}, {"hidden_key": 1}, {"window": 2}, {"causal": False, "window": 1}),
+            {"window": 2, "hidden_key": 1, "flipped": ((0, 4), (2, 2))},
+        ]
     ):
         trace.step(f"mask_{at}", ops.AttentionMask(3, 5, **mask), axes=table)
     first = trace.step("first", ops.Draw("uniform", (3, 5), seed=2), axes=table)

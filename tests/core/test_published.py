@@ -435,20 +435,6 @@ def test_all_148_results_come_one_by_one_with_what_was_computed():
             assert check(outcome.result, outcome.computed) == outcome.check
 
 
-def test_a_notebook_s_results_are_computed_when_they_are_asked_for(monkeypatch):
-    built = []
-    build = BUILDERS["simplified"]
-    monkeypatch.setitem(BUILDERS, "simplified", lambda *a: built.append(a) or build(*a))
-    each = each_outcome("wild_cat")
-    for _ in range(4):
-        next(each)
-    assert built == []
-    next(each)
-    assert len(built) == 1
-    assert len([*each]) == 64 - 5
-    assert len(built) == len({query for _, query in built}), "each trace once"
-
-
 def test_a_number_that_is_another_differs_and_the_command_ends_with_1(monkeypatch, capsys):
     results = notebook("wild_cat").results
     right = results["context_0"]

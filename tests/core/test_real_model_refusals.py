@@ -3,7 +3,6 @@ known here. Each is refused by name and reason, and none is computed as somethin
 """
 
 import json
-import os
 import pickle
 import shutil
 import struct
@@ -20,7 +19,7 @@ from attention_core.real_model import tiny
 from attention_core.real_model.model import open_model
 from attention_core.real_model.refused import ModelRefused
 from gguf_files import written
-from model_folders import in_gguf, make, tokenizer
+from model_folders import config, cut, in_gguf, make, put, tokenizer
 
 
 @pytest.fixture(scope="module")
@@ -33,14 +32,6 @@ def llama(tmp_path_factory):
 def folder(llama, tmp_path):
     """A model's folder that a test may spoil."""
     return shutil.copytree(llama[0], tmp_path / "some model")
-
-
-def configured(folder, **changes):
-    """The folder with other settings; ... for one that is taken out."""
-    path = folder / "config.json"
-    values = json.loads(path.read_text()) | changes
-    path.write_text(json.dumps({name: each for name, each in values.items() if each is not ...}))
-    return folder
 
 
 def said(path):
@@ -106,7 +97,8 @@ SETTINGS = [
 
 @pytest.mark.parametrize(("changes", "words"), SETTINGS, ids=range(len(SETTINGS)))
 def test_settings_that_are_not_computed_are_refused(folder, changes, words):
-    assert words in said(configured(folder, **changes))
+    config(**changes)(folder)
+    assert words in said(folder)
 
 
 @pytest.mark.parametrize(
@@ -127,30 +119,11 @@ def test_settings_that_are_not_computed_are_refused(folder, changes, words):
 )
 def test_settings_of_other_families_are_refused(tmp_path, name, changes, words):
     make(tmp_path, name)
-    assert words in said(configured(tmp_path, **changes))
+    config(**changes)(tmp_path)
+    assert words in said(tmp_path)
 
 
 # --- folders -------------------------------------------------------------------------------------
-
-
-def holds(name, content):
-    """Another content for a file of the folder."""
-    raw = content if isinstance(content, bytes) else json.dumps(content).encode()
-    return lambda folder: (folder / name).write_bytes(raw)
-
-
-def without(name):
-    return lambda folder: (folder / name).unlink()
-
-
-def long(name):
-    """A file of gigabytes, without a byte of it on the disk."""
-    return lambda folder: os.truncate(folder / name, 4 * 2**30)
-
-
-def cut_off(size):
-    path = "model.safetensors"
-    return lambda folder: os.truncate(folder / path, size)
 
 
 def twice(folder):
@@ -163,29 +136,29 @@ NOT_HERE = ("../model.safetensors", "/etc/passwd", "a/model.safetensors", "..", 
 NO_CONFIG = ("", "[1]", "{", '{"a": NaN', "\xff", "null")
 DEEP = ('{"a":' * 100_000).encode()
 SPOILED = [
-    (without("config.json"), "there is no config.json"),
-    (without("tokenizer.json"), "there is no tokenizer.json"),
-    (without(WEIGHTS), "no weights in some model"),
-    *((holds("config.json", each.encode("latin-1")), "config.json in some") for each in NO_CONFIG),
-    (holds("config.json", DEEP), "config.json in some model cannot be read: it is nested too"),
-    (holds("tokenizer.json", DEEP), "tokenizer.json in some model cannot be read: it is nested"),
-    (holds(INDEX, {"metadata": [[]] * 600_000}), "1,200,001 values"),
-    (long("config.json"), "bytes"),
-    (long("tokenizer.json"), "bytes"),
+    (put("config.json", None), "there is no config.json"),
+    (put("tokenizer.json", None), "there is no tokenizer.json"),
+    (put(WEIGHTS, None), "no weights in some model"),
+    *((put("config.json", each.encode("latin-1")), "config.json in some") for each in NO_CONFIG),
+    (put("config.json", DEEP), "config.json in some model cannot be read: it is nested too"),
+    (put("tokenizer.json", DEEP), "tokenizer.json in some model cannot be read: it is nested"),
+    (put(INDEX, {"metadata": [[]] * 600_000}), "1,200,001 values"),
+    (cut("config.json", 4 * 2**30), "bytes"),
+    (cut("tokenizer.json", 4 * 2**30), "bytes"),
     *(
-        (holds(INDEX, {"weight_map": {"w": name}}), "must be in safetensors files of this folder")
+        (put(INDEX, {"weight_map": {"w": name}}), "must be in safetensors files of this folder")
         for name in NOT_HERE
     ),
-    *((holds(INDEX, each), "names no files") for each in ({}, {"weight_map": []})),
-    (holds(INDEX, {"weight_map": {}}), "names no files"),
+    *((put(INDEX, each), "names no files") for each in ({}, {"weight_map": []})),
+    (put(INDEX, {"weight_map": {}}), "names no files"),
     *(
-        (holds(INDEX, {"weight_map": {"w": f"{name}.safetensors"}}), "is missing in some model")
+        (put(INDEX, {"weight_map": {"w": f"{name}.safetensors"}}), "is missing in some model")
         for name in ("x" * 5000, "a\0b", "\x1b[2J", "model-00001-of-00002")
     ),
     (twice, "stands in 0.safetensors and in 1.safetensors"),
-    *((cut_off(size), WEIGHTS) for size in (0, 4, 8, 100, 5000)),
-    (holds(WEIGHTS, struct.pack("<Q", 2**40) + b"{}"), f"{WEIGHTS} is cut off"),
-    (holds("tokenizer.json", tokenizer(54)), "has a token 53, but there are vectors of 53"),
+    *((cut(WEIGHTS, size), WEIGHTS) for size in (0, 4, 8, 100, 5000)),
+    (put(WEIGHTS, struct.pack("<Q", 2**40) + b"{}"), f"{WEIGHTS} is cut off"),
+    (put("tokenizer.json", tokenizer(54)), "has a token 53, but there are vectors of 53"),
 ]
 
 
@@ -204,7 +177,7 @@ def test_the_name_of_a_folder_moves_no_cursor(folder):
     odd = folder.rename(folder.parent / "\x1b[2J\n")
     (odd / "config.json").write_text("{}")
     said(odd)
-    without(WEIGHTS)(odd)
+    put(WEIGHTS, None)(odd)
     assert "no weights in \\x1b[2J\\n" in said(odd)
 
 

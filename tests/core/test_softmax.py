@@ -77,9 +77,6 @@ def test_the_row_of_an_example_is_the_row_of_its_scores():
             assert torch.allclose(row, scores, rtol=1e-5, atol=1e-5)
 
 
-# --- the published row, and what a constant does to it --------------------------------------------
-
-
 def test_a_row_without_scores_is_refused():
     with pytest.raises(ValueError, match="at least one score"):
         given_row(())
@@ -165,9 +162,6 @@ def test_the_places_of_an_axis_are_named_before_its_steps():
     for axis in ("key", "score", "row"):
         with pytest.raises(ValueError, match=axis):
             trace.label(axis, ["e", "f"])
-
-
-# --- labels ---------------------------------------------------------------------------------------
 
 
 def test_the_first_example_opens_on_a_row_whose_gradient_fades():

@@ -100,9 +100,6 @@ def test_a_hidden_key_says_beyond_which_place_it_stands():
     assert mask.arithmetic((2, 3)).written.startswith(r"3 > 2\text{, hidden")
 
 
-# --- rotary positions -----------------------------------------------------------------------------
-
-
 # --- all of it ------------------------------------------------------------------------------------
 
 INPUTS = Inputs("a b c a d b e", tokenizer="blanks", d_in=5, seed=7)

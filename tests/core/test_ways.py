@@ -160,6 +160,3 @@ def test_the_two_right_ways_to_hide_agree_and_are_torch_s(example, scale):
     assert near(trace["context_vectors"].value, oracle)
     assert (weights.sum(dim=-1) - 1).abs().max() < 1e-6
     assert (weights.triu(1) == 0).all()
-
-
-# --- masks ----------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ def guess(at, name):
     """Answer the page's first question with the mistake of this name."""
     values = values_of(at)
     places = suspects(*layer_of(values))
-    key = f"diagnosis.{game.name_of_round(values)}"
+    key = f"diagnosis.mistake_{game.name_of_round(values)}"
     at.selectbox(key=f"guess_{key}").set_value(places.index(name)).run()
     return stands(at.button(key=f"reveal_{key}").click().run())
 
@@ -33,7 +33,7 @@ def reason(at, is_right):
     values = values_of(at)
     asked = words.why(game.trace_of(values), values)
     place = next(n for n in range(len(asked.choices)) if asked.judge([n]).right == is_right)
-    key = f"diagnosis.why_{game.name_of_round(values)}"
+    key = f"diagnosis.why_mistake_{game.name_of_round(values)}"
     return stands(at.radio(key=f"guess_{key}").set_value(place).run())
 
 

@@ -239,22 +239,6 @@ def test_a_token_that_is_compared_must_be_one():
     assert "is not one token" in texts(stands(visit(PAGE, asked_token="two words")))
 
 
-def test_a_model_that_reads_both_ways_has_a_page_too(monkeypatch, tmp_path):
-    from transformers import BertConfig, BertForMaskedLM
-
-    config = BertConfig(
-        vocab_size=61, hidden_size=12, num_hidden_layers=2, num_attention_heads=3,
-        intermediate_size=14, max_position_embeddings=70,
-    )  # fmt: skip
-    torch.manual_seed(5)
-    BertForMaskedLM(config).save_pretrained(tmp_path)
-    (tmp_path / "tokenizer.json").write_bytes((FOLDER / "tokenizer.json").read_bytes())
-    monkeypatch.setenv(models.MODEL, str(tmp_path))
-    at = stands(visit(PAGE, prompt="the tired cat sees the dog"))
-    assert "says no next token" in " ".join(each.value for each in at.markdown)
-    assert [each.value for each in at.header if each.value == "Who brought the answer"] == []
-
-
 # --- files that are odd --------------------------------------------------------------------------
 
 
@@ -577,11 +561,6 @@ def _numbers_of_the_logit(told):
     said = told.partition("Its logit was ")[2].replace("−", "-")
     yield said.partition(" above")[0]
     yield said.partition("and is ")[2].partition(" above")[0]
-
-
-def test_a_text_longer_than_the_model_reads_is_said_in_words():
-    told = texts(stands(visit(PAGE, prompt=" ".join([TEXT] * 5))))
-    assert "41 tokens; at most 32 fit" in told
 
 
 def test_texts_of_other_lengths_cannot_change_places():

@@ -101,8 +101,10 @@ TILE = Control(
 FLASH_TOKENS = Control("flash_tokens", Whole.among(*TOKEN_COUNTS), "Tokens", 8_192, shown="{:,}")
 FLASH_WIDTH = Control("flash_width", Whole.among(16, 32, 64, 128, 256), "Width of one head", 64)
 FAST_MEMORY = Control("fast_memory", Whole.among(*FAST_MEMORIES), "Fast memory, in KiB", 160)
-MAKES_TILES = (*SOURCE, *PROJECTED, CAUSAL_HEADS, TILE_QUERIES, TILE_KEYS)
-CONTROLS = (*MAKES_TILES, TILE, FLASH_TOKENS, FLASH_WIDTH, M_BYTES, FAST_MEMORY)
+CONTROLS = (
+    *(*SOURCE, *PROJECTED, CAUSAL_HEADS, TILE_QUERIES, TILE_KEYS, TILE),
+    *(FLASH_TOKENS, FLASH_WIDTH, M_BYTES, FAST_MEMORY),
+)
 
 
 def trace_of(values: Values) -> Trace:

@@ -105,9 +105,10 @@ ENTRY_CHANGE = Control(
 REACH = Control("reach_width", Whole.among(*REACH_WIDTHS), "Width d", 64)
 WAY = Control("gradient_way", Choice(WAYS), "Look at", "mask")
 RATE = Control("update_rate", Decimal.among(*RATES), "Learning rate", 1)
-OF_LAYER = (*shared.SOURCE, LOSS, ASKS, ANSWERS, WIDTH, STARTS)
-OF_ENTRY = (ENTRY_MATRIX, ENTRY_ROW, ENTRY_COLUMN)
-CONTROLS = (*OF_LAYER, *OF_ENTRY, ENTRY_CHANGE, shared.TEMPERATURE, REACH, WAY, RATE)
+CONTROLS = (
+    *(*shared.SOURCE, LOSS, ASKS, ANSWERS, WIDTH, STARTS, ENTRY_MATRIX, ENTRY_ROW, ENTRY_COLUMN),
+    *(ENTRY_CHANGE, shared.TEMPERATURE, REACH, WAY, RATE),
+)
 
 
 def layer_of(values: Values) -> Layer:

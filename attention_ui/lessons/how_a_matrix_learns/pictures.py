@@ -66,9 +66,8 @@ def _lying(step: Step, title: str | None = None) -> Matrix:
     return Matrix(step, transposed=n_rows > max(MOST_ROWS, n_columns), title=title)
 
 
-def softmax_row(values: Values, temperature: float) -> tuple[Matrix | str, ...]:
+def softmax_row(trace: Trace, values: Values) -> tuple[Matrix | str, ...]:
     """One row as bars: its weights p, the gradient by each, and by the scores before them."""
-    trace = lesson.layer_of(values).row(temperature)
     p, g, scores = (
         trace[name] for name in ("query_weights", "grad_query_weights", "grad_query_scores")
     )

@@ -9,13 +9,14 @@ from attention_core.operations import Given
 from attention_core.recipes import PLURAL
 from attention_core.trace import Trace
 
+from ...cards.elements import equation
 from ...cards.question import was_missed
 from ...controls import held
 from ...controls.control import Control, Values
 from ...controls.fields import Choice, Whole
 from ...controls.shared import HEAD, MAX_SEED
 from ...picture.equation_parts import equation_of
-from ...picture.layout import Layout, equation
+from ...picture.layout import Layout
 from ...picture.matrix import Matrix
 from .lesson import MAKES_LAYER, SWITCH, layer_of
 
@@ -94,14 +95,19 @@ def of_head(trace: Trace, values: Values, name: str, tall: float) -> Layout:
 
 
 def name_of_round(values: Values) -> str:
-    """What the question of this round is called."""
-    return f"mistake_{values.level}_{values.round_seed}"
+    """What a question of this round is told by."""
+    return f"{values.level}_{values.round_seed}"
+
+
+def is_missed(values: Values) -> bool:
+    """Whether the mistake of this round was not named at once."""
+    return was_missed(f"mistake_{name_of_round(values)}")
 
 
 def next_round() -> None:
     """From a button: the round after this one, or the one of a mistake that is to come again."""
     values = held.values()
     played = st.session_state.setdefault(PLAYED, {}).setdefault(values.level, [])
-    played.append((hidden(values), was_missed(name_of_round(values))))
+    played.append((hidden(values), is_missed(values)))
     seed = next_seed(*layer_of(values), values.level, values.round_seed, due(played))
     held.change(round_seed=seed)

@@ -1,6 +1,6 @@
 """The layer with one mistake beside the right one: what is chosen, the traces, the pictures."""
 
-import streamlit as st
+from itertools import chain
 
 from attention_core.lights.light import Light
 from attention_core.mistakes.base import WRONG
@@ -13,11 +13,11 @@ from attention_core.recipes import HeadsRecipe
 from attention_core.text.inputs import Inputs
 from attention_core.trace import Trace
 
-from ...cards.show import Moving
+from ...cards.elements import Element, Picture, code, equation, moving, row, say
 from ...controls.control import Control, Values
 from ...controls.fields import Choice, Whole
 from ...controls.shared import HEAD, HEADS, SOURCE, heads_recipe_of, inputs_of
-from ...picture.layout import Layout, equation
+from ...picture.layout import Layout
 from ...picture.matrix import Matrix
 
 
@@ -34,6 +34,7 @@ MISTAKE = Control(
     undoes=("cell",),
 )
 SWITCH = Control("switch", Whole(0, 1), "Switch", 1, hint="0 off, 1 on", undoes=("cell",))
+WRONG_SIGN, RIGHT_SIGN = ":orange[:material/close:]", ":green[:material/check:]"
 MAKES_LAYER = (*SOURCE, *HEADS)
 CONTROLS = (*MAKES_LAYER, MISTAKE, SWITCH, HEAD)
 
@@ -78,28 +79,24 @@ def is_of_heads(values: Values) -> bool:
     return values.n_heads > 1 and chosen(values).step.startswith(("head_", "grad_head_"))
 
 
-def compared(trace: Trace, values: Values, tall: float) -> tuple[Layout, Moving]:
-    """Wrong less right: three matrices under one pointer, in one line, and both positions of the
-    switch.
-    """
+def compared(trace: Trace, values: Values, tall: float, name: str = "*") -> Picture:
+    """Wrong less right, three matrices in one line, with the mistake and without it."""
     right, wrong = names(values)
     off = trace.branch()
     same = off.step("no_difference", Subtract(), off[right], off[right], axes=off[right].axes)
+    lead = _lead(trace, right, values)
+    titles = [Matrix(trace[each], lead=lead).name for each in (wrong, right, "difference")]
 
-    def at(switch: float) -> tuple:
-        """The three with the mistake and without it, under the same titles."""
-        shown = (trace[wrong], trace["difference"]) if switch else (off[right], same)
-        lead = _lead(trace, right, values)
-        first, second, gap = (
-            Matrix(each, lead=lead, compared=True, title=Matrix(trace[title], lead=lead).name)
-            for each, title in zip(
-                (shown[0], trace[right], shown[1]), (wrong, right, "difference"), strict=True
-            )
+    def at(switch: float) -> tuple[Trace, list[Matrix | str]]:
+        """The three under the same titles at either position of the switch."""
+        first, gap = (trace[wrong], trace["difference"]) if switch else (off[right], same)
+        drawn = (
+            Matrix(each, lead=lead, compared=True, title=title)
+            for each, title in zip((first, trace[right], gap), titles, strict=True)
         )
-        return first, "−", second, "=", gap
+        return trace if switch else off, [*chain(*zip(drawn, ("−", "=", ""), strict=True))][:-1]
 
-    drawn = equation(trace if values.switch else off, *at(values.switch), tall=tall)
-    return drawn, Moving(SWITCH, at, elsewhere=True)
+    return moving(SWITCH, at, lambda made, parts: equation(made, *parts, tall=tall), name)
 
 
 def made(trace: Trace, values: Values, is_wrong: bool) -> Layout:
@@ -120,16 +117,11 @@ def _lead(trace: Trace, name: str, values: Values) -> tuple[int, ...]:
     return (min(values.head, trace.size("head") - 1),) if trace[name].value.ndim == 3 else ()
 
 
-def show_lines(mistake: Named) -> None:
+def lines(mistake: Named) -> tuple[Element, Element]:
     """The line, wrong and right, side by side, and what it does."""
-    for column, colour, icon, line in zip(
-        st.columns(2),
-        ("orange", "green"),
-        ("close", "check"),
-        (mistake.wrong, mistake.right),
-        strict=True,
-    ):
-        with column.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.markdown(f":{colour}[:material/{icon}:]", width="content")
-            st.code(line, language="python", wrap_lines=True)
-    st.markdown(mistake.words)
+    look = {"vertical_alignment": "center"}
+    wrong, right = (
+        row(say(sign, width="content"), code(line, wrap_lines=True), gap="small", width=450, **look)
+        for sign, line in ((WRONG_SIGN, mistake.wrong), (RIGHT_SIGN, mistake.right))
+    )
+    return row(wrong, right), say(mistake.words)

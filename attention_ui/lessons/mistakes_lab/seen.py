@@ -1,60 +1,57 @@
 """Where a mistake was seen: what published notebooks have of it, with their own numbers."""
 
-import streamlit as st
+from collections.abc import Iterator
 
 from attention_core.examples import EXAMPLES
 from attention_core.published.stories import Story, stories_of
 
+from ...cards.elements import Element, button, caption, say
 from ...controls import held
 from ...controls.control import Values
+from .lesson import RIGHT_SIGN, WRONG_SIGN
 
 
-def show_stories(mistake: str, values: Values) -> None:
-    """The stories of a mistake, each with the way to it in the lab."""
+def stories(mistake: str, values: Values) -> Iterator[Element]:
+    """The stories of a mistake, each with the way to it in the lab; of "", those that the lab has
+    no switch for.
+    """
     found = stories_of(mistake)
     if not found:
-        st.markdown(
+        yield say(
             "None of the five notebooks has this one. You may still meet it, in other people's "
             "code or in your own."
         )
     for story in found:
-        _tell(story)
-        _way_to(story, values)
+        yield from told(story)
+        if mistake:
+            yield _way_to(story, values)
 
 
-def show_others() -> None:
-    """The stories that the lab has no switch for."""
-    for story in stories_of(""):
-        _tell(story)
-
-
-def _tell(story: Story) -> None:
-    told = story.told()
+def told(story: Story) -> Iterator[Element]:
+    """What went wrong, and what its own numbers say of it."""
+    words = story.told()
     seen = f"Seen in a published notebook, on “{EXAMPLES[story.example].title}”"
-    st.markdown(f"**{story.title}** :gray[:small[{seen}]]")
-    st.markdown(f":orange[:material/close:] {told.wrong}")
-    st.markdown(f":green[:material/check:] {told.right}")
+    yield say(f"**{story.title}** :gray[:small[{seen}]]")
+    yield say(f"{WRONG_SIGN} {words.wrong}")
+    yield say(f"{RIGHT_SIGN} {words.right}")
 
 
-def _way_to(story: Story, values: Values) -> None:
+def _way_to(story: Story, values: Values) -> Element:
     """The way to the mistake on the sentence of its notebook, unless that is what is shown."""
     is_shown = values.sentence == EXAMPLES[story.example].inputs.sentence
     if values.example == story.example and is_shown:
-        st.caption("This is the sentence that you are looking at.")
-        return
+        return caption("This is the sentence that you are looking at.")
+
+    def switch_on() -> None:
+        held.change(example=story.example)  # it brings all of its own settings
+        held.change(mistake=story.mistake)
+
     # No link: one from a page to itself leaves the browser's address as it was.
-    st.button(
+    return button(
         "Switch it on with this sentence",
-        key=f"seen_{story.name}",
+        f"seen_{story.name}",
+        switch_on,
         icon=":material/arrow_forward:",
         type="tertiary",
-        on_click=_open,
-        args=(story,),
-        disabled="example" in {*held.names_in("hide"), *held.names_in("lock")},
+        disabled="example" in {*values.hide, *values.lock},
     )
-
-
-def _open(story: Story) -> None:
-    """The notebook's sentence, and then the mistake: an example brings all of its own settings."""
-    held.change(example=story.example)
-    held.change(mistake=story.mistake)
