@@ -2,7 +2,10 @@
 
 from hypothesis import strategies as st
 
+from attention_core import embed
 from attention_core.small_models.grammar import WORDS
+from attention_ui.controls.fields import MAX_TOKENS
+from attention_ui.controls.shared import inputs_of
 from chosen import FIELDS, read
 from hostile import TEXTS, VALUES
 
@@ -56,6 +59,25 @@ def _plausible(name: str) -> st.SearchStrategy[str]:
     if kind == "Query":
         return st.sampled_from(["example=wild_cat&seed=70", "example=life_is_short&d_in=4", ""])
     return st.sampled_from(["", "scores", "weights", "one_query"])
+
+
+OF_TOKENS = ("query", "row_query", "token", "stretch", "changed_token", "decoded")
+"""What points at a token of the sentence."""
+
+
+def assert_usable(values):
+    """The values make embeddings, point at nothing outside of them, and a link gives them back."""
+    inputs = inputs_of(values)
+    n_tokens = len(inputs.tokens)
+    assert 1 <= n_tokens <= MAX_TOKENS
+    assert all(0 <= values[name] < n_tokens for name in OF_TOKENS)
+    assert max(values.head, values.head_off, values.head_cut) < values.n_heads
+    embeddings = embed(inputs)["embeddings"].value
+    assert embeddings.shape == (n_tokens, values.d_in)
+    assert embeddings.isfinite().all()
+    for name, field in FIELDS.items():
+        if values[name] is not None:
+            assert field.read(field.write(values[name])) == values[name], name
 
 
 PLAUSIBLE = {name: _plausible(name) for name in FIELDS}

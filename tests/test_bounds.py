@@ -17,7 +17,7 @@ from attention_core.experiments.training import (
     next_tokens,
     train,
 )
-from attention_core.experiments.variance import LARGEST_CHUNK, MAX_D, MAX_TRIALS, Trials, draws
+from attention_core.experiments.variance import MAX_D, MAX_TRIALS
 from attention_ui.controls.control import MAX_LINK, written
 from attention_ui.controls.fields import MAX_TOKENS
 from attention_ui.controls.shared import MAX_WIDTH, inputs_of
@@ -73,13 +73,10 @@ def test_the_largest_page_is_bounded(page, monkeypatch):
     assert sum(messages) < LARGEST_MESSAGE, f"{len(messages)} messages, {sum(messages):,} bytes"
 
 
-def test_trials_are_drawn_in_chunks_and_training_keeps_few_records():
+def test_the_largest_choices_are_the_core_s_and_training_keeps_few_records():
     assert max(FIELDS["trials"].options) == MAX_TRIALS
     assert max(FIELDS["vector_width"].options) == MAX_D
     assert max(FIELDS["steps"].options) == MAX_STEPS
-    chunk = next(iter(draws(Trials(MAX_D, MAX_TRIALS), rows=2)))
-    assert chunk.numel() <= max(LARGEST_CHUNK, 16 * 2 * MAX_D)
-
     values = of(**LARGEST)
     embeddings = BUILDS[0](values)["embeddings"].value
     recipe = TrainingSettings(200, 0.01, 0, MAX_WIDTH, True)

@@ -156,6 +156,7 @@ REFUSED = [
     ),
     (trained((65, 3), 64), "65 tokens are too many to train on: at most 64"),
     (trained((3, 65), 2), "embeddings of width 65 are too wide to train on: 64 fit"),
+    (trained((1, 3), 0), "a sentence of one token has no next token to predict: add a word"),
     (trained((3, 5), 3), "3 tokens have 2 next ones, but there are targets of shape (3,)"),
 ]
 

@@ -5,30 +5,20 @@ from urllib.parse import urlencode
 import pytest
 from hypothesis import given
 
-from attention_core import embed
 from attention_ui.controls.control import MAX_LINK, understood, written
 from attention_ui.controls.held import refused
-from attention_ui.controls.shared import inputs_of
 from chosen import EVERY, FIELDS, read
-from guesses import links, texts
+from guesses import assert_usable, links, texts
 from hostile import TEXTS, TOO_LONG, VALUES
 from sampling import of_each_kind
 from visiting import A_PAGE, stands, visit
 from visiting import texts as shown
 
-OF_TOKENS = ("query", "row_query", "token", "stretch", "changed_token", "decoded")
-"""What points at a token of the sentence."""
-
 
 def usable(link):
-    """The values make embeddings, a link gives them back, and every refusal says something."""
+    """The values can be used, a link gives them back, and every refusal says something."""
     values, wrong = read(**link)
-    inputs = inputs_of(values)
-    embeddings = embed(inputs)["embeddings"].value
-    assert embeddings.isfinite().all()
-    assert embeddings.shape == (len(inputs.tokens), values.d_in)
-    assert all(0 <= values[name] < len(inputs.tokens) for name in OF_TOKENS)
-    assert max(values.head, values.head_off, values.head_cut) < values.n_heads
+    assert_usable(values)
     for name, why in wrong.items():
         notice = refused(name, link[name], why)
         assert len(notice) > 20

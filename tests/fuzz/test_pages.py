@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from pyarrow import ipc, types
 
 from attention_ui.controls.shared import SIZES
-from chosen import FIELDS, read
+from chosen import FIELDS
 from guesses import links, texts
-from hostile import TEXTS, TOO_LONG, VALUES
+from hostile import VALUES
 from sampling import few, is_long
 from visiting import EVERYWHERE, has_no_exception, has_sentence, visit
 
@@ -97,12 +97,3 @@ def test_all_numbers_at_one_end(page, end):
     ends = {name: getattr(field, end) for name, field in FIELDS.items() if hasattr(field, "least")}
     link = {name: str(value) for name, value in ends.items() if name not in sizes}
     explains(opened(page, link))
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("page", "name"), [] if QUICK else product(EVERYWHERE, FIELDS))
-def test_every_parameter_with_every_hostile_value(page, name):
-    """Values that are read alike are opened once: only the words of refusal differ."""
-    values = (*VALUES, *TEXTS.values(), TOO_LONG)
-    for value in {repr(read(**{name: value})[0][name]): value for value in values}.values():
-        explains(opened(page, {name: value}))

@@ -1,6 +1,5 @@
 """Values and links: what goes into a link comes out again, and nothing in a link can do harm."""
 
-import math
 from urllib.parse import parse_qsl, urlencode
 
 import pytest
@@ -19,17 +18,11 @@ from attention_ui.controls.fields import (
     MAX_EDITS,
     MAX_TOKENS,
     MAX_TRAIL,
-    Choice,
     Decimal,
-    Edits,
-    Flag,
     Lines,
-    Names,
     OptionalWhole,
-    ScoreRow,
     Search,
     Sentence,
-    Trail,
     Whole,
     entry,
 )
@@ -38,6 +31,7 @@ from attention_ui.controls.shared import EDITS, FIRST, SOURCE, inputs_of
 from attention_ui.lessons.real_model.own_fields import Next, Prompt
 from attention_ui.lessons.tokenize_and_embed.real_tokens import Sum
 from chosen import EVERY, FIELDS, of, read
+from guesses import assert_usable, links
 from hostile import VALUES
 from sampling import is_long, of_each_kind
 from visiting import A_PAGE, stands, texts, visit
@@ -53,7 +47,6 @@ ONE_OF_MANY = [
     if not each.fits
 ]
 """Controls that choose by number among what others decide: a token, an entry, a head."""
-OF_TOKENS = ("query", "row_query", "token", "stretch", "changed_token", "decoded")
 some = hypothesis_settings(max_examples=500 if is_long() else 30, deadline=None)
 
 
@@ -66,96 +59,23 @@ def said(wrong):
     return "\n".join(map(str, wrong.values()))
 
 
-def assert_usable(values):
-    """These values make embeddings, and point at nothing outside of them."""
-    inputs = inputs_of(values)
-    n_tokens = len(inputs.tokens)
-    assert 1 <= n_tokens <= MAX_TOKENS
-    assert all(0 <= values[name] < n_tokens for name in OF_TOKENS)
-    assert max(values.head, values.head_off, values.head_cut) < values.n_heads
-    assert embed(inputs)["embeddings"].value.shape == (n_tokens, values.d_in)
-    for name, field in FIELDS.items():
-        if values[name] is not None:
-            assert field.read(field.write(values[name])) == values[name], name
-
-
 # --- links that can be used -----------------------------------------------------------------------
 
-TEXTS = st.one_of(
-    st.text(max_size=30),
-    st.lists(
-        st.sampled_from(["cat", "the", "the", "Zürich", "猫が", "🙂", "ok?", "=&#", "%41", "+"])
-    )
-    .map(" ".join)
-    .map(lambda text: text[:60]),
-    st.sampled_from([example.inputs.sentence for example in EXAMPLES.values()]),
-)
-CELLS = st.tuples(
-    st.sampled_from(["scores", "weights", "token_ids", "no_such_step"]),
-    st.lists(st.integers(0, 99_999), min_size=1, max_size=4).map(tuple),
-)
 
-
-def decimals(most):
-    """Numbers with up to four decimals: a link gives them back exactly."""
-    return st.integers(-most * 10_000, most * 10_000).map(lambda number: number / 10_000)
-
-
-def any_value(field):
-    """Any value that a field takes, whatever the other values are."""
-    if isinstance(field, Choice):
-        return st.sampled_from(list(field.options))
-    if isinstance(field, Flag):
-        return st.booleans()
-    if isinstance(field, Whole):
-        numbers = st.sampled_from(field.options) if field.options else whole(field)
-        return numbers | st.none() if isinstance(field, OptionalWhole) else numbers
-    if isinstance(field, Decimal):
-        within = st.integers(int(field.least * 100), int(field.most * 100))
-        if field.options:
-            return st.sampled_from(field.options)
-        return within.map(lambda number: number / 100)
-    if isinstance(field, Names):
-        return st.lists(st.sampled_from([*FIELDS]), unique=True, max_size=4).map(tuple)
-    if isinstance(field, ScoreRow):
-        scores = st.lists(decimals(1_000) | st.just(-math.inf), min_size=1, max_size=field.longest)
-        return scores.map(tuple)
-    if isinstance(field, Sentence):
-        return TEXTS.map(lambda text: clean(text)[0])
-    if isinstance(field, Edits):
-        places = st.tuples(st.integers(0, 8), st.integers(0, 4))
-        typed = st.dictionaries(places, decimals(1_000), max_size=4)
-        return typed.map(lambda found: tuple((*at, n) for at, n in sorted(found.items())))
-    if isinstance(field, Trail):
-        return st.lists(CELLS, max_size=MAX_TRAIL).map(tuple)
-    return None
-
-
-def whole(field):
-    ends = st.sampled_from([field.least, field.most])
-    return (
-        ends | st.integers(field.least, min(field.most, 99)) | st.integers(field.least, field.most)
-    )
-
-
-ANY = {name: any_value(field) for name, field in FIELDS.items()} | {
-    "section": st.sampled_from(["", "scores", "one_query"])
-}
-
-
-@st.composite
-def links(draw):
-    """Links with any value of any control, as far as they can be used beside each other."""
-    names = draw(st.lists(st.sampled_from([n for n in ANY if ANY[n] is not None]), unique=True))
-    link = {"example": DEFAULT} | {name: FIELDS[name].write(draw(ANY[name])) for name in names}
+def as_written(link):
+    """A link as the app writes it, without what cannot be used beside the rest."""
+    link = {"example": DEFAULT} | link
     while wrong := understood(link, EVERY)[1]:
         link = {name: text for name, text in link.items() if name not in wrong}
     return written(link, EVERY)
 
 
+LINKS = links(hostile=False).map(as_written)
+
+
 @guesses
 @some
-@given(links())
+@given(LINKS)
 def test_a_link_gives_the_same_values_back(link):
     values, _ = understood(link, EVERY)
     carried = dict(parse_qsl(urlencode(link), keep_blank_values=True, strict_parsing=True))
@@ -167,7 +87,7 @@ def test_a_link_gives_the_same_values_back(link):
 
 @guesses
 @some
-@given(links(), st.data())
+@given(LINKS, st.data())
 def test_a_link_holds_only_what_differs_from_its_example(link, data):
     """Which token is looked at follows from the text."""
     values, _ = understood(link, EVERY)

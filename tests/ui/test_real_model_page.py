@@ -56,21 +56,6 @@ def test_a_link_names_a_model_and_never_a_path():
         assert "2 layers of 4 heads" in " ".join(each.value for each in at.markdown)
 
 
-def test_a_path_of_ones_own_is_opened_and_one_that_cannot_be_is_said_why(tmp_path, monkeypatch):
-    broken = tmp_path / "broken.gguf"
-    broken.write_bytes(b"GGUF" + b"\xff" * 64)
-    monkeypatch.setattr(models, "_installed", lambda: None)
-    monkeypatch.setenv(models.MODEL, str(broken))
-    at = stands(visit(PAGE))
-    assert "broken.gguf cannot be opened: " in texts(at)
-    assert "2 layers of 4 heads" in " ".join(each.value for each in at.markdown), "the page goes on"
-    folder = tmp_path / "mine"
-    folder.symlink_to(FOLDER)
-    monkeypatch.setenv(models.MODEL, str(folder))
-    assert next(iter(models.choices())) == models.OWN
-    assert "cannot be opened" not in texts(stands(visit(PAGE)))
-
-
 def test_only_where_the_server_is_alone_is_there_a_button_that_installs(monkeypatch):
     def buttons():
         return [each.label for each in stands(visit(PAGE)).button]

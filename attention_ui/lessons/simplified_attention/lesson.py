@@ -1,8 +1,8 @@
 """Simplified attention: its controls, and its trace as a function of their values."""
 
-from attention_core.mechanism.simplified import SimplifiedOptions, attend, compare, expand_query
+from attention_core.mechanism.simplified import SimplifiedOptions, attend, expand_query
 from attention_core.text.embedding import embed
-from attention_core.trace import Step, Trace
+from attention_core.trace import Trace
 
 from ...controls import shared
 from ...controls.control import Control, Values
@@ -27,11 +27,6 @@ def _options(values: Values) -> SimplifiedOptions:
         stretched=values.stretch,
         factor=values.factor,
     )
-
-
-def scores_with_factor(embedded: Trace, values: Values, factor: float) -> Step:
-    """The scores for another stretch of the same embeddings."""
-    return compare(embedded.branch(), _options(values.but(factor=factor)))
 
 
 def with_factor(embedded: Trace, values: Values, factor: float) -> Trace:
