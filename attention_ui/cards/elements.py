@@ -235,7 +235,7 @@ class Picture:
     @property
     def n_bytes(self) -> int:
         """About what it keeps."""
-        return 600 * sum(each.drawn.numel() for each in self.now().matrices) + 20_000
+        return 2_000 * sum(each.drawn.numel() for each in self.now().matrices) + 30_000
 
     def now(self) -> Layout:
         """The picture as it is now."""
