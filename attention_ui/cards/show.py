@@ -347,9 +347,8 @@ def _stops(name: str, control: Control, look: tuple) -> tuple[Stops, int]:
     state, value = st.session_state, parts.read("stop", control.name)
     key, offered = f"start_{name}", (look, *control.choices(held.values()))
     start, last, count, before = state.get(key, (value, value, 0, offered))
-    if last != value or before != offered or key not in state[held.GIVEN]:
+    if not parts.stood(key) or last != value or before != offered:
         start, count = value, count + 1
-    state[held.GIVEN].add(key)
     state[key] = (start, value, count, offered)
     return stops_of(control, held.values(), start, f"st-key-moves_{name}"), count
 

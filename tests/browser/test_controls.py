@@ -60,3 +60,13 @@ def test_home_starts_with_ones_own_sentence_or_an_example(page, app_url):
     page.wait_for_url("**/tokenize_and_embed**")
     settled(page)
     assert page.locator(".st-key-chips_tokens").inner_text().split()[0] == "life"
+
+
+def test_a_control_that_comes_back_stands_where_it_stood(page, app_url):
+    open_page(page, app_url, "divide_by_sqrt_d?predict=off")
+    width = page.locator(".st-key-control_vector_width_here")
+    for look, n_there in (("Variance against d", 0), ("q·k, many times", 1)):
+        page.get_by_text(look, exact=True).first.click()
+        settled(page)
+        assert width.count() == n_there
+    assert "128" in width.inner_text()
