@@ -237,7 +237,7 @@ def test_dropout_drops_in_the_page_s_block_and_not_in_the_checks():
 
 def test_what_is_standardised_has_colours_of_its_own():
     values = values_of("named_features")
-    parts = of_factor(longer(values), values.token, False)
+    parts = of_factor(longer(values), values.token)
     matrices = [part for part in parts if isinstance(part, Matrix)]
     own = limits(matrices, ["", "−", "÷ √", "="])[-1]
     assert own == pytest.approx(matrices[-1].drawn.abs().max())
