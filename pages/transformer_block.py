@@ -225,6 +225,7 @@ def own_layer(v):
     "A published notebook builds a decoder layer that runs and has the right shapes, but "
     "not the right numbers. Here is the same layer repaired beside it, on the notebook’s "
     "own sentence, “Sorry Dave …”.",
+    pictures=["mixing", "unmixed", "both_weights", "both_norms"],
 )
 def repaired():
     yield caption(published_layer.source())

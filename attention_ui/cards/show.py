@@ -184,10 +184,11 @@ def _drawn(
     """A layout, with the control that it carries, and the cell that is open in it. `moved` gives it
     at the control's place now: when the browser has moved it, nothing is drawn anew.
     """
-    cell, section = parts.read("open", name)
+    _, section = parts.read("open", name)
     is_meant = not is_aside or section == name
     trail = _trail(name, layout) if is_meant else ()
-    has = is_meant and _has(layout, cell)
+    # Also of a link that names another picture: where that has not the cell, this one may open it.
+    has = is_meant and _has(layout, held.values().unread("cell") or ())
     held.met_cell(name, has, bool(trail))
     st.session_state[held.LAYOUTS][name] = (moved or (lambda: layout), carries, choosing)
     opened = _opened(layout, trail)
