@@ -423,7 +423,7 @@ def _told(name: str, key: str, part: str) -> None:
     rests.
     """
     # Not an argument: Streamlit keeps the callbacks of widgets that are gone.
-    if name not in st.session_state[held.LAYOUTS]:
+    if name not in st.session_state[held.LAYOUTS] or key not in st.session_state:
         return  # a picture of a page that is left
     layout_now, carries, choosing = st.session_state[held.LAYOUTS][name]
     selection = st.session_state[key]["selection"]

@@ -44,7 +44,7 @@ def nudge(scores: tuple[float, ...]) -> None:
 
 
 def _nudged(scores: tuple[float, ...], at: int, key: str) -> None:
-    moved = round(float(st.session_state[key]), 6)
+    moved = round(float(st.session_state.get(key, scores[at])), 6)
     if moved != round(scores[at], 6):  # else a slider that is gone, and was told of
         held.change(typed=(*scores[:at], moved, *scores[at + 1 :]))
 
