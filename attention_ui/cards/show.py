@@ -517,7 +517,9 @@ def chart(name: str, made: Any, width: int | None = 440, height: int = 0) -> Non
     # What is as high as it has rows keeps its height.
     kind = made.spec.get("autosize", {}).get("type")
     by_rows = kind == "fit-x" or (kind != "fit" and made.spec.get("width") == "container")
-    fit = "fit-x" if by_rows else "fit"
+    # Rows have a height each: Vega would say that it cannot fit them.
+    is_tall = isinstance(height or made.spec.get("height"), int | float | str)
+    fit = "fit" if is_tall and not by_rows else "fit-x"
     spec = {**made.spec, "width": "container", "autosize": {"type": fit, "contains": "padding"}}
     spec["padding"] = {"left": 2, "top": 2, "right": 2, "bottom": 2}  # Streamlit adds 20 below
     spec |= {"height": height} if height else {}
