@@ -246,6 +246,8 @@ def _size(made: Made | None) -> int:
 
 
 def _is_place_of_work(each: Element) -> bool:
+    if isinstance(each, Row):
+        return any(map(_is_place_of_work, each.elements))
     return getattr(each, "call", None) is put_run_of
 
 
