@@ -517,11 +517,14 @@ def chart(name: str, made: Any, width: int | None = 440, height: int = 0) -> Non
     # What is as high as it has rows keeps its height.
     kind = made.spec.get("autosize", {}).get("type")
     by_rows = kind == "fit-x" or (kind != "fit" and made.spec.get("width") == "container")
-    # Rows have a height each: Vega would say that it cannot fit them.
-    is_tall = isinstance(height or made.spec.get("height"), int | float | str)
-    fit = "fit" if is_tall and not by_rows else "fit-x"
+    has_steps = isinstance(made.spec.get("height"), dict)
+    fit = "fit-x" if by_rows or has_steps else "fit"
     spec = {**made.spec, "width": "container", "autosize": {"type": fit, "contains": "padding"}}
     spec["padding"] = {"left": 2, "top": 2, "right": 2, "bottom": 2}  # Streamlit adds 20 below
+    if has_steps:  # a height for each row: Vega says on the console that it cannot fit that
+        drawn = [each.get("encoding", {}) for each in (made.spec, *made.spec.get("layer", ()))]
+        field = next(each["y"]["field"] for each in drawn if "y" in each)
+        height = len({str(each) for each in made.frame[field]}) * made.spec["height"]["step"]
     spec |= {"height": height} if height else {}
     # Said before the chart is there, so that nothing below it moves when it comes.
     tall = spec["height"] if fit == "fit" and isinstance(spec.get("height"), int) else "content"
