@@ -32,7 +32,7 @@ CACHE = page.ask("cache", costs.cache_question, ["head_keys", "head_values"], ["
 
 def set_as_in():
     """From the buttons: set the switches as a model has them, but for those a link has fixed."""
-    if st.session_state["as_in"] not in lesson.MODELS:
+    if st.session_state.get("as_in") not in lesson.MODELS:
         return
     before = held.values()
     chosen = lesson.switches_of(st.session_state["as_in"], before)

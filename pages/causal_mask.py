@@ -22,7 +22,7 @@ from attention_ui.cards.elements import (
 )
 from attention_ui.cards.page import Page, is_covered, waits_for
 from attention_ui.cards.question import first_shown
-from attention_ui.controls import held, shared
+from attention_ui.controls import shared
 from attention_ui.lessons.causal_mask import leaks, lesson, words
 from attention_ui.lessons.causal_mask.dropout import DRAWS, many_draws
 from attention_ui.picture.equation_parts import equation_of
@@ -45,9 +45,8 @@ def asked_of(trace, *names):
     return [Matrix(trace[name], rows=rows) for name in names]
 
 
-def flipping():
+def flipping(v):
     """A cell to choose and to flip, and a way back."""
-    v = held.values()
     if "turned" in v.hide:
         return
     tokens = shared.numbered_tokens(v)

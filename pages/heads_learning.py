@@ -1,121 +1,153 @@
 """How heads learn: a network that comes to continue what repeats, watched while it learns."""
 
-import streamlit as st
-
 from attention_core.rounding import to_within
 from attention_core.small_models.induction import best_head, shipped_run
-from attention_ui.cards.alone import Place, alone
-from attention_ui.cards.begin import begin
-from attention_ui.cards.card import card, light
-from attention_ui.cards.question import question
-from attention_ui.cards.show import Moving, moves, picture
-from attention_ui.controls.control import Values
-from attention_ui.frame.ends import answers, deeper, ends
-from attention_ui.frame.page import way_to_a_real_model
-from attention_ui.lessons.heads_learning import lesson, watching, words
-from attention_ui.lessons.heads_learning.own_run import train_one
-from attention_ui.picture.layout import equation
+from attention_ui.cards.elements import (
+    caption,
+    chart,
+    equation,
+    in_picture,
+    light,
+    link_to_a_real_model,
+    moving,
+    picture,
+    progress,
+    row,
+    say,
+)
+from attention_ui.cards.page import Page, is_covered
+from attention_ui.lessons.heads_learning import lesson, own_run, watching, words
 from attention_ui.picture.learning import learning
 from attention_ui.words import number
 
 TALL = 340
-values, trace = begin("heads_learning", has_pins=False)
-_, head = best_head(shipped_run().records[-1])
+page = Page("heads_learning", "context_vectors", has_pins=False)
+ONE_LAYER = page.ask(
+    "one_layer", lambda: words.one_layer_question(shipped_run()), ["weights"], [words.ONE_LAYER]
+)
 
-with card(
+
+@page.card(
     "run",
     "A network learns",
     "Move through its training. Each square is one head on the same sixteen letters: a row for "
     "each letter that looks, darker where it looks harder. **Red** is the loss on letters that "
     "repeat, **grey** on those that are there for the first time, which nobody can know.",
-) as beside:
-    with beside:
-        moves("run", lesson.RECORDED_STEP, width=300, told=False)
-    at = lesson.STEPS.index(values.recorded_step)
-    run = watching.shipped()
-    moving = Moving(
+    controls=[in_picture(lesson.RECORDED_STEP, width=300, told=False)],
+)
+def run():
+    yield moving(
         lesson.RECORDED_STEP,
-        lambda step: learning(run, lesson.STEPS.index(step)),
-        "recorded",
+        lambda step: learning(watching.shipped(), lesson.STEPS.index(step)),
     )
-    picture("run", learning(run, at), moving)
 
-moment, below = watching.moment_words(shipped_run().records)
-with card("watch", "The moment it happens", moment):
-    st.caption(f"{below} {watching.looks_back_words(shipped_run().records[-1])}")
 
-with card(
+@page.card(
+    "watch", "The moment it happens", lambda: watching.moment_words(shipped_run().records)[0]
+)
+def watch():
+    records = shipped_run().records
+    _, below = watching.moment_words(records)
+    yield caption(f"{below} {watching.looks_back_words(records[-1])}")
+
+
+@page.card(
     "induction_head",
     "What an induction head is",
     "What comes after the second D? Look where D stood before, and copy what came next: K. A "
     "**previous-token head** in the first layer has written into K’s vector: “D came before me”. "
     "An **induction head** in the second lets the second D ask for just that, and hands K on.",
-):
-    st.caption(
+)
+def induction_head(trace):
+    _, head = best_head(shipped_run().records[-1])
+    yield caption(
         f"Head {head} of the second layer. In the lower half, scores are large along a slanting "
         "line: each letter’s query fits the key of what came after it the first time."
     )
-    picture("scores", equation(trace, trace["scores"], tall=TALL))
-    way_to_a_real_model(
+    yield picture(equation(trace, trace["scores"], tall=TALL), "scores")
+    yield link_to_a_real_model(
         "Induction heads of a real model",
         "induction",
         "cat river seven blue stone walk music apple cat river seven blue stone",
     )
 
-with card(
+
+@page.card(
     "weights",
     "Where it looks",
-    "A causal mask hides what comes later, and softmax makes shares of the rest. A letter that has "
-    f"not been there before leaves {number(lesson.on_first_key(trace), 2)} of its weight on the "
-    f"first one; the others put {number(lesson.on_target(trace), 2)} of theirs on the line. "
-    "That is on these letters; the mean over many sequences is the **prefix-matching score**.",
-):
-    picture("weights", equation(trace, trace["weights"], tall=TALL))
+    lambda trace: (
+        "A causal mask hides what comes later, and softmax makes shares of the rest. A letter that "
+        f"has not been there before leaves {number(lesson.on_first_key(trace), 2)} of its weight "
+        f"on the first one; the others put {number(lesson.on_target(trace), 2)} of theirs on the "
+        "line. That is on these letters; the mean over many sequences is the **prefix-matching "
+        "score**."
+    ),
+)
+def weights(trace):
+    yield picture(equation(trace, trace["weights"], tall=TALL))
     off = (trace["weights"].value.sum(dim=-1) - 1).abs().max().item()
-    light(off < 1e-5, f"Every row sums to 1, {to_within(off)}.")
+    yield light(off < 1e-5, f"Every row sums to 1, {to_within(off)}.")
     gap = lesson.recorded_gap(trace)
-    light(
+    yield light(
         gap < lesson.ROUNDED,
         "These weights, worked out step by step, are those recorded in training, "
         f"{to_within(gap)}.",
     )
 
-with card(
+
+@page.card(
     "two_layers",
     "Why it takes two layers",
     "A key can only say what its token’s vector holds. Which token came before is written into it "
     "by the layer below, or by nobody.",
-):
+    ask=ONE_LAYER,
+)
+def two_layers(v):
+    if is_covered(words.ONE_LAYER):
+        return
     asked = words.one_layer_question(shipped_run())
-    covered = question("one_layer", asked, trace, ("weights",), (words.ONE_LAYER,))
-    if not covered:
-        st.markdown(
-            asked.answer()
-            if values.predict and not values.card
-            else f"{asked.answer()} {asked.teaches}"
-        )
+    is_taught_above = v.predict and not v.card
+    yield say(asked.answer() if is_taught_above else f"{asked.answer()} {asked.teaches}")
 
 
-@alone(
+@page.card(
     "train",
     "Train one yourself",
     "Another seed starts from other random numbers, and learns from other letters. Which heads "
     "take up the work changes from run to run; that some do, and roughly when, hardly changes. You "
     "can stop at any time and keep what it has learned so far.",
+    work=own_run.training,
 )
-def train(values: Values, _: Place) -> None:
-    train_one(values)
+def train():
+    records, is_going = own_run.recorded()
+    is_watched = bool(records) and not is_going
+    steps = own_run.steps_of(records)
+    place = [in_picture(steps, "own", width=260, told=False)] if is_watched else []
+    yield row(lesson.NETWORK_SEED.at(width=180), progress("heads"), *place, gap="large")
+    if is_watched:
+        yield moving(steps, own_run.watched(records), name="own")
+        yield caption(" ".join(watching.moment_words(records)))
+    elif records:
+        yield chart("so_far", own_run.loss_so_far(records), None)
+        yield say(own_run.so_far_words(records[-1]))
 
 
-with deeper("where this was found") as is_open:
-    if is_open:
-        st.markdown(
-            "After Olsson et al. 2022, *In-context Learning and Induction Heads*, who found the "
-            "two heads, their scores and the steep fall of the loss in models of all sizes but "
-            "those of one layer."
-        )
+deeper = page.deeper("where this was found")
 
-answers(
-    [words.looks_for(trace), words.two_layers(shipped_run()), words.steeply(shipped_run())], covered
+
+@deeper.section(
+    "found",
+    "",
+    "After Olsson et al. 2022, *In-context Learning and Induction Heads*, who found the two heads, "
+    "their scores and the steep fall of the loss in models of all sizes but those of one layer.",
 )
-ends(trace, "context_vectors")
+def found():
+    return ()
+
+
+page.answers(
+    words.looks_for,
+    lambda: words.two_layers(shipped_run()),
+    lambda: words.steeply(shipped_run()),
+)
+page.show()

@@ -213,6 +213,7 @@ def own_matrices():
     "All tokens at once",
     "What one token does above, all tokens do at once: one product per matrix.",
     controls=[lesson.ROLE],
+    pictures=["projections"],
 )
 def all_tokens(v, trace):
     yield picture(equation(trace, trace[PLURAL[v.role]], tall=260), "projections")
@@ -276,7 +277,7 @@ def starts(v):
     yield say(words.starts_verdict({name: each["weights"].value for name, each in starts.items()}))
 
 
-@deeper.section("trained_matrix", "What training changed")
+@deeper.section("trained_matrix", "What training changed", pictures=["trained"])
 def trained_matrix(v, trace):
     so_far = trained_so_far(v)
     if so_far is None:

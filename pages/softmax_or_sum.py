@@ -2,26 +2,30 @@
 
 from dataclasses import replace
 
-import streamlit as st
-
 from attention_core.mechanism.softmax import exp_limits, normalise_row, store_row
 from attention_core.rounding import to_within
-from attention_core.trace import Trace
-from attention_ui.cards.alone import Place, alone
-from attention_ui.cards.begin import begin
-from attention_ui.cards.card import card, light, note
-from attention_ui.cards.question import question
-from attention_ui.cards.show import Moving, chart, moves, picture
-from attention_ui.controls import held
-from attention_ui.controls.control import Values
-from attention_ui.controls.widget import control
-from attention_ui.frame.ends import answers, deeper, ends
+from attention_ui.cards.elements import (
+    alive,
+    caption,
+    chart,
+    equation,
+    formula,
+    in_picture,
+    light,
+    moving,
+    note,
+    picture,
+    row,
+    say,
+    set_to,
+)
+from attention_ui.cards.page import Page, is_covered
 from attention_ui.lessons.softmax_or_sum import lesson, words
 from attention_ui.lessons.softmax_or_sum.by_hand import nudge, take_over
 from attention_ui.lessons.softmax_or_sum.curves import over_factors
 from attention_ui.lessons.softmax_or_sum.ledger import ledger
 from attention_ui.picture.equation_parts import equation_of
-from attention_ui.picture.layout import equation
+from attention_ui.picture.layout import equation as uncovered
 from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.sentence import with_sentence
 from attention_ui.words import number
@@ -29,257 +33,290 @@ from attention_ui.words import number
 TALL = 260
 STANDING = 16
 """A query with more entries is too tall to stand beside the embeddings: it is a row of them."""
-values, trace = begin("softmax_or_sum")
-given = lesson.row_of(values)
-row, by_sum, by_softmax = (trace[n] for n in ("score_row", "sum_weights", "softmax_weights"))
-scores = row.value
-hopeless = words.is_hidden(scores)
-is_typed = values.row_from == "hand"
+EXPONENTIALS = ("exponentials", "exponential_sum", "softmax_weights")
+page = Page("softmax_or_sum", published="softmax_or_sum")
+SUM_BEST = page.ask("sum_best", words.sum_best, ["sum_weights"])
+SOFTMAX_ROW = page.ask("softmax_row", words.softmax_most, EXPONENTIALS)
 
 
-def both(made: Trace, hidden: frozenset[str] = frozenset()) -> tuple:
-    """A row of scores, their sum, and bars of both ways to share."""
+def is_typed(v):
+    return v.row_from == "hand"
+
+
+def is_hopeless(trace):
+    return words.is_hidden(trace["score_row"].value)
+
+
+def has_scores(trace):
+    return not is_hopeless(trace)
+
+
+def both(made):
+    """A trace, and of it a row of scores, their sum, and bars of both ways to share."""
     moved, total = made["sum_weights"].inputs
-    return (
-        *(Matrix(moved, title="scores"), "÷", Matrix(total, title="sum"), "="),
-        Matrix(
-            made["sum_weights"],
-            title="by the sum",
-            as_bars=True,
-            both_ways=True,
-            covered="sum_weights" in hidden,
-        ),
-        "",
-        Matrix(
-            made["softmax_weights"],
-            title="softmax",
-            as_bars=True,
-            covered="softmax_weights" in hidden,
-        ),
-    )
+    by_sum = Matrix(made["sum_weights"], title="by the sum", as_bars=True, both_ways=True)
+    by_softmax = Matrix(made["softmax_weights"], title="softmax", as_bars=True)
+    scores = Matrix(moved, title="scores"), "÷", Matrix(total, title="sum"), "="
+    return made, (*scores, by_sum, "", by_softmax)
 
 
-@alone(
+@page.card(
     "two_ways",
     "Two ways to share",
     "Three words were compared with a query: a good match with a score of 2, a fair one with 1, "
     "and a poor one. What share should each get? Move the poor match’s score, and see which "
     "bars still make sense.",
+    controls=[in_picture(lesson.POOR)],
 )
-def two_ways(values: Values, beside: Place) -> None:
-    with beside:
-        moves("two_ways", lesson.POOR)
-    matches = lesson.matches_of(values.poor)
-    moving = Moving(lesson.POOR, lambda poor: both(lesson.matches_of(poor)), (), elsewhere=True)
-    picture("two_ways", equation(matches, *both(matches)), moving, is_aside=True)
-    note(words.matches_words(matches, values.poor))
+def two_ways(v):
+    # Of numbers of its own: no question covers them.
+    def at(poor):
+        made, parts = both(lesson.matches_of(poor))
+        return uncovered(made, *parts)
+
+    yield moving(lesson.POOR, at, is_aside=True)
+    yield note(words.matches_words(lesson.matches_of(v.poor), v.poor))
 
 
-with card(
+@page.card(
     "scores",
     "One row of scores",
-    "A row of your own: the scores of one query, one for each key. Move one of them, or type "
-    "others."
-    if is_typed
-    else "One **query** is compared with every token, the keys. These are the scores of the last "
-    "lesson, but only one row of them, drawn upright.",
-) as beside:
-    with beside:
-        control(lesson.ROW_FROM)
-        if is_typed:
-            control(lesson.TYPED, width=300)
-        else:
-            control(lesson.ROW_QUERY, width=150)
-            take_over(values, scores)
-    if is_typed:
-        with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-            nudge(values.typed)
-        picture("scores", equation(trace, Matrix(row)))
+    lambda v: (
+        "A row of your own: the scores of one query, one for each key. Move one of them, or type "
+        "others."
+        if is_typed(v)
+        else "One **query** is compared with every token, the keys. These are the scores of the "
+        "last lesson, but only one row of them, drawn upright."
+    ),
+    controls=lambda v: [
+        lesson.ROW_FROM,
+        *(
+            [lesson.TYPED.at(width=300)]
+            if is_typed(v)
+            else [lesson.ROW_QUERY.at(width=150), alive(take_over)]
+        ),
+    ],
+)
+def scores(v, trace):
+    score_row = trace["score_row"]
+    if is_typed(v):
+        yield row(alive(nudge))
+        yield picture(equation(trace, Matrix(score_row)))
     else:
-        first = trace.get("query_scores", row)
+        first = trace.get("query_scores", score_row)
         result = Matrix(first, row_labels=False)
-        parts = equation_of(*dict.fromkeys((first, row)), drawn=[result])
+        parts = equation_of(*dict.fromkeys((first, score_row)), drawn=[result])
         if len(first.inputs[1].value) > STANDING:
             parts = (Matrix(first.inputs[0]), "→", *parts[parts.index("=") + 1 :])
-        picture("scores", equation(trace, *parts, tall=TALL))
-    if hopeless:
-        light(
+        yield picture(equation(trace, *parts, tall=TALL))
+    if is_hopeless(trace):
+        yield light(
             False,
             "Every score is −∞: all keys are hidden, and there is nothing to share. Every weight "
             "is `nan` (not a number). Type at least one finite score.",
         )
 
-finite = bool(by_sum.value.isfinite().all())
-with card(
+
+@page.card(
     "divide",
     "Divide by the sum",
-    "The weights sum to 1, as shares should. Whether they are shares is another matter: look at "
-    "the sum you divide by, and at the signs."
-    if finite
-    else "Look at the sum: dividing by it gives no weights.",
-):
-    covered = question("sum_best", words.sum_best(trace, values), trace, ("sum_weights",))
-    drawn = [Matrix(by_sum, as_bars=True, both_ways=True, covered="sum_weights" in covered)]
-    picture("divide", equation(trace, *equation_of(by_sum, drawn=drawn), tall=TALL))
-    if not covered:
-        light(*words.sum_verdict(scores, by_sum.value, trace.labels("key")))
+    lambda trace: (
+        "The weights sum to 1, as shares should. Whether they are shares is another matter: look "
+        "at the sum you divide by, and at the signs."
+        if trace["sum_weights"].value.isfinite().all()
+        else "Look at the sum: dividing by it gives no weights."
+    ),
+    ask=SUM_BEST,
+)
+def divide(trace):
+    by_sum = trace["sum_weights"]
+    parts = equation_of(by_sum, drawn=[Matrix(by_sum, as_bars=True, both_ways=True)])
+    yield picture(equation(trace, *parts, tall=TALL))
+    if not is_covered("sum_weights"):
+        scores = trace["score_row"].value
+        yield light(*words.sum_verdict(scores, by_sum.value, trace.labels("key")))
 
-with card(
+
+@page.card(
     "softmax",
     "Softmax",
-    "−∞ minus −∞ is `nan` (not a number), and so is everything computed from it."
-    if hopeless
-    else "First subtract the row’s largest score, so that the largest becomes 0. Then take e to "
-    "the power of each: at most 1, never negative, and larger for larger scores. Now it is safe "
-    "to divide by the sum: it is never below 1.",
-):
-    about = ("exponentials", "exponential_sum", "softmax_weights")
-    covered |= question("softmax_row", words.softmax_most(trace), trace, about)
-    drawn = [Matrix(by_softmax, as_bars=not hopeless, covered="softmax_weights" in covered)]
-    drawn += [Matrix(trace[name], covered=name in covered) for name in about[:2]]
+    lambda trace: (
+        "−∞ minus −∞ is `nan` (not a number), and so is everything computed from it."
+        if is_hopeless(trace)
+        else "First subtract the row’s largest score, so that the largest becomes 0. Then take e "
+        "to the power of each: at most 1, never negative, and larger for larger scores. Now it is "
+        "safe to divide by the sum: it is never below 1."
+    ),
+    ask=SOFTMAX_ROW,
+)
+def softmax(v, trace):
+    by_softmax, hopeless = trace["softmax_weights"], is_hopeless(trace)
     steps = (trace[name] for name in ("lowered_scores", "exponentials", "softmax_weights"))
-    shown = equation(trace, *equation_of(*steps, drawn=drawn), tall=TALL)
-    picture("softmax", shown if is_typed else with_sentence(shown, values.row_query))
-    if not hopeless and "softmax_weights" not in covered:
+    parts = equation_of(*steps, drawn=[Matrix(by_softmax, as_bars=not hopeless)])
+    shown = equation(trace, *parts, tall=TALL)
+    yield picture(shown if is_typed(v) else with_sentence(shown, v.row_query))
+    if not hopeless and not is_covered("softmax_weights"):
         off = abs(by_softmax.value.sum().item() - 1)
-        light(
+        yield light(
             off < 1e-5 and bool((by_softmax.value >= 0).all()),
             f"No weight is below 0, and they sum to 1, {to_within(off)}.",
         )
 
-about = (*values.of(*lesson.MAKES_ROW), covered)
-if not hopeless:
 
-    @alone(
-        "constant",
-        "Add a constant",
-        "Add the same number to all scores, and their differences stay as they are. Move it until "
-        "the sum of the scores passes 0, and see which bars stay still.",
-    )
-    def add_a_constant(values: Values, beside: Place) -> None:
-        zero = -scores.double().mean().item()
-        nearest = round(zero * 200) / 200 if scores.isfinite().all() else 0.0
-        with beside:
-            if scores.isfinite().all():
-                st.button(
-                    "Bring the sum near 0",
-                    key="to_zero",
-                    type="tertiary",
-                    on_click=held.change,
-                    kwargs={"shift": nearest},
-                    disabled=abs(nearest) > lesson.SHIFT.field.most,
-                    help=f"The sum is 0 where the constant is {number(zero)}: minus the mean of "
-                    "the scores.",
-                )
-            moves("constant", lesson.SHIFT)
-            control(lesson.SHIFT, widget="text_input", label="Exactly", width=80)
+def add_controls(trace):
+    """The constant, exactly, and the one that brings the sum near 0, where there is one."""
+    each = [
+        in_picture(lesson.SHIFT),
+        lesson.SHIFT.at(widget="text_input", label="Exactly", width=80),
+    ]
+    scores = trace["score_row"].value
+    if not scores.isfinite().all():
+        return each
+    zero = -scores.double().mean().item()
+    nearest = round(zero * 200) / 200
+    look = {
+        "disabled": abs(nearest) > lesson.SHIFT.field.most,
+        "help": f"The sum is 0 where the constant is {number(zero)}: minus the mean of the scores.",
+    }
+    return [set_to("Bring the sum near 0", "to_zero", look, shift=nearest), *each]
 
-        def shifted(shift: float) -> Trace:
-            """Both ways from the row with a number added to all scores."""
-            return normalise_row(given.branch(), shift=shift)
 
-        now = shifted(values.shift)
-        moving = Moving(lesson.SHIFT, lambda by: both(shifted(by), covered), about, elsewhere=True)
-        picture("constant", equation(now, *both(now, covered), tall=TALL), moving)
-        if "sum_weights" not in covered:
-            moved, shares = now["sum_weights"].inputs[0], now["sum_weights"]
-            light(*words.sum_verdict(moved.value, shares.value, trace.labels("key")))
-        if values.shift and "softmax_weights" not in covered:
-            light(*words.softmax_stays(trace, now))
+@page.card(
+    "constant",
+    "Add a constant",
+    "Add the same number to all scores, and their differences stay as they are. Move it until "
+    "the sum of the scores passes 0, and see which bars stay still.",
+    controls=add_controls,
+    when=has_scores,
+)
+def constant(v, trace):
+    given = lesson.row_of(v)
 
-    def magnified(factor: float) -> Trace:
-        """Both ways from the row with all scores multiplied."""
-        return normalise_row(given.branch(), magnify=factor)
+    def shifted(shift):
+        """Both ways from the row with a number added to all scores."""
+        return both(normalise_row(given.branch(), shift=shift))
 
-    @alone(
-        "magnify",
-        "Multiply by a factor",
+    yield moving(lesson.SHIFT, shifted, tall=TALL)
+    now, _ = shifted(v.shift)
+    if not is_covered("sum_weights"):
+        moved, shares = now["sum_weights"].inputs[0], now["sum_weights"]
+        yield light(*words.sum_verdict(moved.value, shares.value, trace.labels("key")))
+    if v.shift and not is_covered("softmax_weights"):
+        yield light(*words.softmax_stays(trace, now))
+
+
+def magnified(v, factor):
+    """The row with all scores multiplied, and both ways to share it."""
+    return normalise_row(lesson.row_of(v), magnify=factor)
+
+
+@page.card(
+    "magnify",
+    "Multiply by a factor",
+    lambda trace: (
         "Long vectors make large scores. A factor above 0 leaves the shares by the sum alone, but "
-        f"softmax reacts: near 0 all keys are alike; far to the right {words.winners(scores)}. A "
-        "language model’s **temperature** is 1 divided by this factor.",
+        "softmax reacts: near 0 all keys are alike; far to the right "
+        f"{words.winners(trace['score_row'].value)}. A language model’s **temperature** is 1 "
+        "divided by this factor."
+    ),
+    controls=[in_picture(lesson.MAGNIFY)],
+    when=has_scores,
+)
+def magnify(v, trace):
+    given = lesson.row_of(v)
+    yield moving(
+        lesson.MAGNIFY,
+        lambda factor: both(normalise_row(given.branch(), magnify=factor)),
+        tall=TALL,
     )
-    def multiply(values: Values, beside: Place) -> None:
-        with beside:
-            moves("magnify", lesson.MAGNIFY)
-
-        now = magnified(values.magnify)
-        moving = Moving(
-            lesson.MAGNIFY, lambda by: both(magnified(by), covered), about, elsewhere=True
+    now = magnified(v, v.magnify)
+    if not now["softmax_weights"].value.isfinite().all():
+        yield light(
+            False, "0 · (−∞) is not a number. With a hidden score, choose a factor above 0."
         )
-        picture("magnify", equation(now, *both(now, covered), tall=TALL), moving)
-        if not now["softmax_weights"].value.isfinite().all():
-            light(False, "0 · (−∞) is not a number. With a hidden score, choose a factor above 0.")
-        elif not covered:
-            note(words.spread_words(now["softmax_weights"].value))
-            if values.magnify:
-                light(*words.sum_stays(trace, now))
+    elif not is_covered("sum_weights", "softmax_weights"):
+        yield note(words.spread_words(now["softmax_weights"].value))
+        if v.magnify:
+            yield light(*words.sum_stays(trace, now))
 
-    with deeper(
-        "what is left to learn from, numbers that overflow, the formulas", "gradient"
-    ) as is_open:
-        if is_open:
-            now = magnified(values.magnify)
-            st.subheader("What is left to learn from", anchor="gradient")
-            if "softmax_weights" in covered:
-                note("These pictures wait for your guess at *Softmax*: they would give it away.")
-            elif now["softmax_weights"].value.isfinite().all():
-                st.markdown(
-                    "**The gradient.** Training moves the scores along the derivatives of the "
-                    "weights, drawn below. Cell j, k says how much weight j changes when score k "
-                    "grows a little. The diagonal is never negative, the rest never positive. Each "
-                    "column sums to 0, since the weights always sum to 1: what one key wins, the "
-                    "others lose. Each row sums to 0 as well, since adding the same number to all "
-                    "scores changes no weight. Where a weight is nearly 0 or nearly 1, its row is "
-                    "nearly 0, and hardly anything is learned from it."
-                )
-                picture("gradient", equation(now, now["jacobian"]))
-                if tie := words.what_a_tie_does(scores):
-                    st.markdown(tie)
-                chart("curves", over_factors(scores, values.magnify))
-                st.caption(
-                    "The **entropy** says how evenly the weights are spread; it is drawn as a "
-                    "fraction of its maximum."
-                )
-            st.subheader("Numbers that overflow", anchor="overflow")
-            st.markdown(
-                "On paper, the weights are the same without subtracting the largest score. On a "
-                "computer they may not be: its numbers cannot grow for ever. Move the scores, and "
-                "try numbers of half the size, float16 and bfloat16."
-            )
-            with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-                control(lesson.PUSH, width=320)
-                control(lesson.PRECISION)
-            stored = store_row(given.branch(), values.push, values.precision)
-            has = {name: step.value for name, step in stored.items()}
-            largest, zero = exp_limits(values.precision)
-            st.markdown(
-                f"In {values.precision}, e to a power above **{number(largest, 2)}** is infinite, "
-                f"and e to a power of **{number(zero, 2)}** or less is 0. The largest score is now "
-                f"**{number(has['stored_scores'].max().item(), 2)}**."
-            )
-            if "softmax_weights" not in covered:
-                with st.container(horizontal=True, gap="large"):
-                    naive = {"score": "stored_scores", "e^score": "naive_exponentials"}
-                    stable = {"score − largest": "lowered_scores", "e^(…)": "exponentials"}
-                    for name, title, columns in (
-                        ("naive", "As the formula is written", naive),
-                        ("softmax", "With the largest subtracted first", stable),
-                    ):
-                        columns = {**columns, "weight": f"{name}_weights"}
-                        told = {title: has[step] for title, step in columns.items()}
-                        vanish = [*columns][1:]
-                        made = ledger(stored.labels("key"), told, vanish, title)
-                        chart(f"ledger_{name}", made, 400)
-                st.caption("Red: `inf` or `nan`. Blue: 0 where the exact number is above 0.")
-                lost = (has[f"naive_{name}"] for name in ("exponentials", "sum", "weights"))
-                light(*words.lost_words(*lost))
-                weights = has["softmax_weights"]
-                light(*words.stable_words(weights, by_softmax.value, values.precision))
-            st.subheader("Both in one line", anchor=False)
-            st.latex(trace.formula("sum_weights", known=("score_row",)))
-            st.latex(trace.formula("softmax_weights", known=("score_row", "largest")))
 
-adding = words.on_adding(trace)
-adding = replace(adding, card="softmax") if hopeless else adding
-answers([words.why_e(trace), adding, words.on_a_lead(trace)], covered)
-ends(trace, lesson="softmax_or_sum")
+deeper = page.deeper("what is left to learn from, numbers that overflow, the formulas")
+
+
+@deeper.section("gradient", "What is left to learn from", when=has_scores)
+def gradient(v, trace):
+    now, scores = magnified(v, v.magnify), trace["score_row"].value
+    if is_covered("softmax_weights"):
+        yield note("These pictures wait for your guess at *Softmax*: they would give it away.")
+    elif now["softmax_weights"].value.isfinite().all():
+        yield say(
+            "**The gradient.** Training moves the scores along the derivatives of the weights, "
+            "drawn below. Cell j, k says how much weight j changes when score k grows a little. "
+            "The diagonal is never negative, the rest never positive. Each column sums to 0, since "
+            "the weights always sum to 1: what one key wins, the others lose. Each row sums to 0 "
+            "as well, since adding the same number to all scores changes no weight. Where a weight "
+            "is nearly 0 or nearly 1, its row is nearly 0, and hardly anything is learned from it."
+        )
+        yield picture(equation(now, now["jacobian"]))
+        if tie := words.what_a_tie_does(scores):
+            yield say(tie)
+        yield chart("curves", over_factors(scores, v.magnify))
+        yield caption(
+            "The **entropy** says how evenly the weights are spread; it is drawn as a fraction of "
+            "its maximum."
+        )
+
+
+@deeper.section(
+    "overflow",
+    "Numbers that overflow",
+    "On paper, the weights are the same without subtracting the largest score. On a computer they "
+    "may not be: its numbers cannot grow for ever. Move the scores, and try numbers of half the "
+    "size, float16 and bfloat16.",
+    when=has_scores,
+)
+def overflow(v, trace):
+    yield row(lesson.PUSH.at(width=320), lesson.PRECISION.at())
+    stored = store_row(lesson.row_of(v), v.push, v.precision)
+    has = {name: step.value for name, step in stored.items()}
+    largest, zero = exp_limits(v.precision)
+    yield say(
+        f"In {v.precision}, e to a power above **{number(largest, 2)}** is infinite, and e to a "
+        f"power of **{number(zero, 2)}** or less is 0. The largest score is now "
+        f"**{number(has['stored_scores'].max().item(), 2)}**."
+    )
+    if is_covered("softmax_weights"):
+        return
+    naive = {"score": "stored_scores", "e^score": "naive_exponentials"}
+    stable = {"score − largest": "lowered_scores", "e^(…)": "exponentials"}
+    charts = []
+    for name, title, columns in (
+        ("naive", "As the formula is written", naive),
+        ("softmax", "With the largest subtracted first", stable),
+    ):
+        columns = {**columns, "weight": f"{name}_weights"}
+        told = {title: has[step] for title, step in columns.items()}
+        made = ledger(stored.labels("key"), told, [*columns][1:], title)
+        charts.append(chart(f"ledger_{name}", made, 400))
+    yield row(*charts, gap="large", vertical_alignment="top")
+    yield caption("Red: `inf` or `nan`. Blue: 0 where the exact number is above 0.")
+    yield light(
+        *words.lost_words(*(has[f"naive_{name}"] for name in ("exponentials", "sum", "weights")))
+    )
+    exact = trace["softmax_weights"].value
+    yield light(*words.stable_words(has["softmax_weights"], exact, v.precision))
+
+
+@deeper.section("formula", "Both in one line")
+def in_one_line(trace):
+    yield formula(trace.formula("sum_weights", known=("score_row",)))
+    yield formula(trace.formula("softmax_weights", known=("score_row", "largest")))
+
+
+def on_adding(trace):
+    adding = words.on_adding(trace)
+    return replace(adding, card="softmax") if is_hopeless(trace) else adding
+
+
+page.answers(words.why_e, on_adding, words.on_a_lead)
+page.show()

@@ -1,10 +1,23 @@
 """Every page once: it stands, with the settings it was asked for and nothing to complain of."""
 
+from unittest.mock import patch
+
 import pytest
 
+from attention_ui.cards import show
+from attention_ui.controls import parts
 from chosen import chosen
 from hostile import MARK
-from visiting import EVERYWHERE, charts, has_sentence, rendered, stands, visit
+from visiting import (
+    EVERYWHERE,
+    LESSONS,
+    charts,
+    has_sentence,
+    rendered,
+    stands,
+    visit,
+    visit_deeper,
+)
 
 
 @pytest.mark.parametrize("page", EVERYWHERE)
@@ -24,3 +37,20 @@ def test_a_page_stands_and_renders_nothing_that_is_typed(page):
         assert not [*aside.slider, *aside.text_area, *aside.selectbox, *aside.toggle]
     for chart in charts(at):
         assert len(chart.alt) > 20, chart.spec[:200]
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_a_link_to_a_picture_in_a_row_opens_the_row(lesson):
+    drawn, put = set(), show.put_picture
+
+    def noted(one):
+        drawn.add((parts.now_in(), one.name))
+        put(one)
+
+    with patch.object(show, "put_picture", noted):
+        at = stands(visit_deeper(lesson))
+    for fold in at.session_state["page"].folds if "page" in at.session_state else []:
+        for each in fold.cards:
+            known = {("card_" + each.name, name) for name in (each.name, *each.pictures)}
+            here = {one for one in drawn if one[0] == f"card_{each.name}"}
+            assert here <= known, f"{each.name} has to name its `pictures`"

@@ -1,6 +1,7 @@
 """What runs alone shows what the whole page would: seen at the protocol, without a browser."""
 
 import asyncio
+import json
 import random
 from contextlib import suppress
 
@@ -118,6 +119,36 @@ def test_what_runs_alone_shows_what_all_would(page, app_url):
         await visitor.leave()
 
     asyncio.run(moves())
+
+
+@pytest.mark.parametrize("page", LESSONS)
+def test_what_is_told_of_a_page_just_left_does_no_harm(page, app_url):
+    """A browser may say late how things stood there: Streamlit still calls what heard of it."""
+
+    async def late() -> None:
+        visitor = await Watching(app_url, "").enter()
+        home, visitor.page, visitor.script = visitor.script, page, ""
+        await visitor.again()
+        message, events = BackMsg(), ("hand", "near", "pointed", "rest")
+        states = message.rerun_script.widget_states.widgets
+        for each in (*visitor.sliders.values(), *visitor.charts.values()):
+            each.move()
+            each.put(states.add(id=each.id))
+        for name, _, is_component in visitor.others.values():
+            if is_component:
+                told = json.dumps([{"event": each, "value": "closing"} for each in events])
+                name = f"$$STREAMLIT_INTERNAL_KEY_{name}__events"
+                states.add(id=name, json_trigger_value=told)
+            else:
+                states.add(id=name, trigger_value=True)
+        visitor.page, visitor.script = "", home
+        await visitor.again()
+        message.rerun_script.fragment_id = "of the page that was left"
+        await visitor._run(message)
+        assert not visitor.errors
+        await visitor.leave()
+
+    asyncio.run(late())
 
 
 PRESSED = ("causal_mask", "diagnosis", "heads_learning")

@@ -209,7 +209,7 @@ def test_a_component_takes_code_and_calls_back():
 
 
 def names_in_the_browser():
-    ours = STYLE + CARDS + LARGE + sideways._WATCH + reconnect._WATCH
+    ours = STYLE + CARDS + LARGE + sideways._WATCH + reconnect._WATCH + deep_pages._SCRIPT
     ids = re.findall(r"data-testid[\^]?=\"?(\w+)", ours)
     states = re.findall(r"(?:script-state|connection-state|collapsed)=\"?(\w+)", ours)
     attributes = re.findall(r"(data-(?:test|collapsed)[a-z-]*)", ours)

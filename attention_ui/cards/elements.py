@@ -19,6 +19,7 @@ from ..frame import lights
 from ..frame.long_run import put_run_of
 from ..frame.page import way_to, way_to_a_real_model
 from ..picture import layout as arranged
+from ..picture import stacked as rows
 from ..picture.equation_parts import laid_out
 from ..picture.layout import Layout, matrices_of
 from ..picture.matrix import Matrix, of_unknown_shape
@@ -282,6 +283,11 @@ def moving(
 def equation(trace: Trace, *each: Step | Matrix | str, **look: Any) -> Layout:
     """Steps, matrices and signs as an equation, in which is covered what a question covers."""
     return arranged.equation(plain(trace), *with_covers(each), **look)
+
+
+def stacked(trace: Trace, *each: Matrix | str) -> Layout:
+    """The same of single rows, one below the other."""
+    return rows.stacked(plain(trace), *with_covers(each))
 
 
 def with_covers(each: Parts) -> list[Matrix | str]:

@@ -140,6 +140,9 @@ class Card:
     """Whether all that follows on the page is there: after work that all of it waits for."""
     is_section: bool = False
     """Whether it is a heading with what follows, and no frame."""
+    pictures: Sequence[str] = ()
+    """The names of its pictures, where they are others than its own: a link to one opens its row.
+    """
     gate: "Card | None" = None
     """The card before it that it waits for."""
 
@@ -243,6 +246,8 @@ def _size(made: Made | None) -> int:
 
 
 def _is_place_of_work(each: Element) -> bool:
+    if isinstance(each, Row):
+        return any(map(_is_place_of_work, each.elements))
     return getattr(each, "call", None) is put_run_of
 
 
@@ -263,7 +268,8 @@ class Fold:
 
     def draw(self) -> None:
         """The row, and what is in it where it is open."""
-        alone, names = held.values().card, [each.name for each in self.cards]
+        alone = held.values().card
+        names = [name for each in self.cards for name in (each.name, *each.pictures)]
         if (alone and alone not in names) or (self._when and not self._page.given(self._when)):
             return
         with row(*self._row, *names) as is_open:

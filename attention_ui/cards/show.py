@@ -184,10 +184,11 @@ def _drawn(
     """A layout, with the control that it carries, and the cell that is open in it. `moved` gives it
     at the control's place now: when the browser has moved it, nothing is drawn anew.
     """
-    cell, section = parts.read("open", name)
+    _, section = parts.read("open", name)
     is_meant = not is_aside or section == name
     trail = _trail(name, layout) if is_meant else ()
-    has = is_meant and _has(layout, cell)
+    # Also of a link that names another picture: where that has not the cell, this one may open it.
+    has = is_meant and _has(layout, held.values().unread("cell") or ())
     held.met_cell(name, has, bool(trail))
     st.session_state[held.LAYOUTS][name] = (moved or (lambda: layout), carries, choosing)
     opened = _opened(layout, trail)
@@ -347,9 +348,8 @@ def _stops(name: str, control: Control, look: tuple) -> tuple[Stops, int]:
     state, value = st.session_state, parts.read("stop", control.name)
     key, offered = f"start_{name}", (look, *control.choices(held.values()))
     start, last, count, before = state.get(key, (value, value, 0, offered))
-    if last != value or before != offered or key not in state[held.GIVEN]:
+    if not parts.stood(key) or last != value or before != offered:
         start, count = value, count + 1
-    state[held.GIVEN].add(key)
     state[key] = (start, value, count, offered)
     return stops_of(control, held.values(), start, f"st-key-moves_{name}"), count
 
@@ -423,7 +423,7 @@ def _told(name: str, key: str, part: str) -> None:
     rests.
     """
     # Not an argument: Streamlit keeps the callbacks of widgets that are gone.
-    if name not in st.session_state[held.LAYOUTS]:
+    if name not in st.session_state[held.LAYOUTS] or key not in st.session_state:
         return  # a picture of a page that is left
     layout_now, carries, choosing = st.session_state[held.LAYOUTS][name]
     selection = st.session_state[key]["selection"]
@@ -517,9 +517,14 @@ def chart(name: str, made: Any, width: int | None = 440, height: int = 0) -> Non
     # What is as high as it has rows keeps its height.
     kind = made.spec.get("autosize", {}).get("type")
     by_rows = kind == "fit-x" or (kind != "fit" and made.spec.get("width") == "container")
-    fit = "fit-x" if by_rows else "fit"
+    has_steps = isinstance(made.spec.get("height"), dict)
+    fit = "fit-x" if by_rows or has_steps else "fit"
     spec = {**made.spec, "width": "container", "autosize": {"type": fit, "contains": "padding"}}
     spec["padding"] = {"left": 2, "top": 2, "right": 2, "bottom": 2}  # Streamlit adds 20 below
+    if has_steps:  # a height for each row: Vega says on the console that it cannot fit that
+        drawn = [each.get("encoding", {}) for each in (made.spec, *made.spec.get("layer", ()))]
+        field = next(each["y"]["field"] for each in drawn if "y" in each)
+        height = len({str(each) for each in made.frame[field]}) * made.spec["height"]["step"]
     spec |= {"height": height} if height else {}
     # Said before the chart is there, so that nothing below it moves when it comes.
     tall = spec["height"] if fit == "fit" and isinstance(spec.get("height"), int) else "content"

@@ -28,7 +28,7 @@ from .fields import Choice, ScoreRow, Sentence
 from .shared import FIRST
 
 HELD, DRAFTS, PROBLEMS, NOTICES = "held", "drafts", "problems", "notices"
-WRITTEN, LINKED, GIVEN = "written", "linked", "given"
+WRITTEN, LINKED = "written", "linked"
 TOUCHED = parts.TOUCHED
 HERE, UNREAD, MET, CARDS = "here", "unread", "cell_met", "cards_met"
 IN_CARD, COVERING = "in_card", "covering"
@@ -65,8 +65,8 @@ def arrive(page: str, controls: Sequence[Control], known: Collection[str] = ()) 
     # What a callback needs stays until it is drawn anew: one may come at any moment of this run.
     if not same_page:
         state.setdefault(LAYOUTS, {}).clear()
-    if not same_page or GIVEN not in state:
-        state[GIVEN], state[ASKED] = set(), {}
+    if not same_page or ASKED not in state:
+        state[ASKED] = {}
     ours = {*known, *(each.name for each in controls)}
     if HELD not in state:
         _take(link, ours)

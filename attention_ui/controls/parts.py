@@ -128,6 +128,8 @@ class Part:
     """Whether it may wait while it is not near."""
     reads: Reads | None = None
     """None until its end was reached: a run that was cut short has drawn who knows what."""
+    keys: set[str] = field(default_factory=set)
+    """Those of its widgets, as far as they have something of their own to begin with."""
 
     @property
     def is_stale(self) -> bool:
@@ -155,6 +157,8 @@ class Parts:
     """Those of the page's controls: see `held.values`."""
     known: dict[str, Any] = field(default_factory=dict)
     """What was worked out since the last change."""
+    stood: set[str] = field(default_factory=set)
+    """The keys of the widgets that were there when their part was drawn last."""
 
     def stale(self) -> list[str]:
         """The parts that have to run, without those in a part that has to."""
@@ -186,6 +190,7 @@ class Parts:
         """A part is drawn; it counts as drawn when its end is reached."""
         runs_alone = not self.noting and name in self.drawn
         above = self.drawn[name].above if runs_alone else self.open[-1]
+        old = self.keys(name)
         for below in [each for each in self.drawn if name in self._above(each)]:
             del self.drawn[below]
         one = self.drawn[name] = Part(above, waits)
@@ -195,9 +200,15 @@ class Parts:
         try:
             yield
             one.reads = reads
+            self.stood -= old - self.keys(name)
         finally:
             self.open.pop()
             self.noting.pop()
+
+    def keys(self, name: str) -> set[str]:
+        """Those of the widgets in a part, and in the parts in it."""
+        within = (each for at, each in self.drawn.items() if name in (at, *self._above(at), AROUND))
+        return set().union(*(each.keys for each in within))
 
 
 def of_page() -> Parts:
@@ -221,7 +232,7 @@ def begin_page(is_same: bool, has_browser: bool, all_at_once: bool) -> None:
     """
     before = of_page() if is_same else Parts(hands=frozenset() if has_browser else None)
     begun = _opened(Parts(near=before.near, hands=before.hands, all_at_once=all_at_once))
-    begun.pointed = before.pointed
+    begun.pointed, begun.stood = before.pointed, before.stood
     begun.noting.append({})
 
 
@@ -230,6 +241,7 @@ def end_page() -> None:
     here = of_page()
     if here.noting:
         here.drawn[AROUND].reads = here.noting.pop()
+        here.stood &= here.keys(AROUND)
 
 
 def part(name: str, draw: Callable[[], None], waits: bool = False) -> None:
@@ -246,6 +258,17 @@ def part(name: str, draw: Callable[[], None], waits: bool = False) -> None:
             draw()
 
     run()
+
+
+def stood(key: str) -> bool:
+    """That a widget is drawn: whether it was there when its part was drawn last. One that comes
+    back begins anew in the browser, though the session still has its last value.
+    """
+    here = of_page()
+    was_there = key in here.stood
+    here.stood.add(key)
+    here.drawn[here.open[-1]].keys.add(key)
+    return was_there
 
 
 def now_in() -> str:

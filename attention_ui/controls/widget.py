@@ -53,10 +53,8 @@ def control(one: Control, again: str = "", says_problem: bool = True, **look: An
     if widget in TYPED:
         parts.read("draft", name)
         value = held.drafts().get(name, value if isinstance(value, str) else one.field.write(value))
-    # On another page a widget begins anew, although the session still has its last value; set to
-    # the value that it has, all of them would be taken up anew by the browser.
-    if key not in state[held.GIVEN] or state.get(key) != value:
-        state[held.GIVEN].add(key)
+    # Set to the value that it has, each would be taken up anew by the browser.
+    if not parts.stood(key) or state.get(key) != value:
         state[key] = value
     why = held.taken_along(name)
     wide = look.get("width", "stretch")

@@ -32,28 +32,29 @@ def _draw() -> None:
     )
 
 
-def _names(said: object) -> frozenset[str]:
-    """Names that the browser says, of those that the page has."""
-    return frozenset(said.split(",")) if isinstance(said, str) else frozenset()
+def _said(what: str) -> str | None:
+    """What the browser says; None where it tells of a page that it has just left."""
+    said = st.session_state.get("near", {}).get(what)
+    return said if isinstance(said, str) else None
 
 
 def _came_near() -> None:
     """Another part has come near, or has gone."""
-    here = parts.of_page()
-    here.near = _names(st.session_state["near"].get("near"))
+    if (said := _said("near")) is not None:
+        parts.of_page().near = frozenset(said.split(","))
     parts.run_what_reads()
 
 
 def _hand_came() -> None:
     """A hand has come near a control in a picture: from now on it carries its positions."""
-    parts.of_page().hands = _names(st.session_state["near"].get("hand"))
+    if (said := _said("hand")) is not None:
+        parts.of_page().hands = frozenset(said.split(","))
     parts.run_what_reads()
 
 
 def _pointed() -> None:
     """The pointer is in another picture: from now on it says how each cell comes about."""
-    said = st.session_state["near"].get("pointed")
-    if isinstance(said, str):
+    if (said := _said("pointed")) is not None:
         parts.of_page().pointed = said
     parts.run_what_reads()
 

@@ -5,6 +5,10 @@ Streamlit's browser code first looks for the server below the page's own address
 logs it as an error. With `BACKEND_BASE_URL` set it looks in the right place at once; a Streamlit
 that does not know this setting looks as before. Our style comes late from within a page: by then
 its first words stand elsewhere, and they jump.
+
+A link to the home page has no path of its own: opened in another tab, it led to the page it stands
+on. And a link's parameters may be older than the last move: Streamlit's browser made a step of
+history of them, and another one of what the page then wrote, so that Back was needed twice.
 """
 
 import re
@@ -20,7 +24,22 @@ from .card_style import CARDS
 from .style import ROOM_OF_SIDEBAR, STYLE
 
 # Relative, as all addresses of Streamlit's index.html: a proxy may add a prefix.
-_BASE = "<script>window.__streamlit = { BACKEND_BASE_URL: new URL('.', location).href };</script>"
+_SCRIPT = """<script>
+window.__streamlit = { BACKEND_BASE_URL: new URL('.', location).href };
+let hasCome = false;  // to another page by a link, and nothing was done there yet
+const { pushState } = history;
+history.pushState = function (state, title, url) {
+  const isSame = new URL(url, location).pathname === location.pathname;
+  (isSame && hasCome ? history.replaceState : pushState).call(this, state, title, url);
+  hasCome = !isSame;
+};
+for (const hand of ['pointerdown', 'keydown', 'click', 'input'])
+  addEventListener(hand, () => { hasCome = false; }, true);
+new MutationObserver(() => {
+  for (const home of document.querySelectorAll('.stPageLink :is(a[href=""], a[href^="?"])'))
+    home.setAttribute('href', './' + home.getAttribute('href'));
+}).observe(document, { childList: true, subtree: true, attributeFilter: ['href'] });
+</script>"""
 # Streamlit's own style comes after it, so each rule has to be the stronger one.
 EARLY = re.sub(r"^( *)(?=[\[.])", r"\1:root ", STYLE + CARDS + ROOM_OF_SIDEBAR, flags=re.MULTILINE)
 INDEX = Path(st.__file__).parent / "static" / "index.html"
@@ -41,6 +60,6 @@ def deep_pages(names: Iterable[str]) -> list[Route]:
 def _deep_page(_: Request) -> HTMLResponse:
     text = INDEX.read_text(encoding="utf-8")
     return HTMLResponse(
-        text.replace("<head>", "<head>" + _BASE + SLANTED + EARLY, 1),
+        text.replace("<head>", "<head>" + _SCRIPT + SLANTED + EARLY, 1),
         headers={"Cache-Control": "no-cache"},
     )

@@ -7,6 +7,7 @@ import pytest
 from attention_ui.picture.palette import CHOSEN, FED
 from browser_tools import (
     arithmetic_of,
+    in_contents,
     moves_in_one_frame,
     open_page,
     outlined,
@@ -143,6 +144,15 @@ def test_a_control_in_the_picture_answers_without_the_server_and_then_in_the_lin
     assert "factor=2" in page.url
     assert view.evaluate("one => one.isConnected")
     assert number.text_content() == "0.64"
+    home = page.locator(".st-key-contents a", has_text="Home")
+    assert home.evaluate("one => new URL(one.href).pathname") == "/", "also in another tab"
+    in_contents(page, "Softmax or sum").click()
+    settled(page)
+    assert "softmax_or_sum" in page.url
+    assert "factor=2" in page.url
+    page.go_back()
+    settled(page)
+    assert "simplified_attention" in page.url, "a link is one step, also where it is older"
     for _ in range(4):  # a step of history for each time the hand rested, on a busy machine several
         if "factor" in page.url:
             page.go_back()

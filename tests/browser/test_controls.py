@@ -1,32 +1,7 @@
-"""Controls, questions, links and refusals in a real browser."""
+"""Links, and a sentence of one's own, in a real browser."""
 
 from attention_core.examples import EXAMPLES
 from browser_tools import numbers, open_page, settled
-
-
-def test_weights_are_covered_until_one_has_guessed(page, app_url):
-    def covered():
-        shown = numbers(page, "weights", 1)
-        assert len(shown) == 121
-        assert "?" not in numbers(page, "weights", 0), "what would not answer it"
-        return set(shown) == {"?"}
-
-    open_page(page, app_url, "simplified_attention")
-    assert covered()
-    question = page.locator(".st-key-question_looks_at")
-    assert "Query 8: wild" in question.inner_text()
-    question.get_by_text("8: wild", exact=True).last.click()
-    settled(page)
-    assert not covered()
-    words = question.inner_text()
-    assert "It is “the” (0.3910)" in words
-    assert "0.2835" in words
-    question.get_by_role("button", name="Guess again").click()
-    settled(page)
-    assert covered()
-    question.get_by_role("button", name="Show me").click()
-    settled(page)
-    assert not covered()
 
 
 def test_a_link_gives_the_same_numbers_on_a_server_just_started(
@@ -60,3 +35,13 @@ def test_home_starts_with_ones_own_sentence_or_an_example(page, app_url):
     page.wait_for_url("**/tokenize_and_embed**")
     settled(page)
     assert page.locator(".st-key-chips_tokens").inner_text().split()[0] == "life"
+
+
+def test_a_control_that_comes_back_stands_where_it_stood(page, app_url):
+    open_page(page, app_url, "divide_by_sqrt_d?predict=off")
+    width = page.locator(".st-key-control_vector_width_here")
+    for look, n_there in (("Variance against d", 0), ("q·k, many times", 1)):
+        page.get_by_text(look, exact=True).first.click()
+        settled(page)
+        assert width.count() == n_there
+    assert "128" in width.inner_text()

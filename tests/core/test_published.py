@@ -490,10 +490,11 @@ def test_a_result_without_a_recipe_is_not_yet_computed(monkeypatch, capsys):
 # --- what the package needs ----------------------------------------------------------------------
 
 
-def test_importing_the_published_numbers_imports_no_torch():
+def test_importing_the_published_numbers_and_tokenizers_imports_no_torch():
     heavy = "torch", "numpy", "streamlit", "altair", "pandas"
     code = (
         "import sys, attention_core.published as p\n"
+        "import attention_core.text.tokenizers, attention_core.text.vocabulary\n"
         "p.notebook('wild_cat'), p.RECIPES\n"
         f"print([name for name in {heavy} if name in sys.modules])"
     )

@@ -147,13 +147,6 @@ def test_an_unknown_precision_is_named():
         store_row(given_row(ROW), 0.0, "float8")
 
 
-@pytest.mark.parametrize(("score", "precision"), [(93.5, "float32"), (11.5, "float16")])
-def test_the_arithmetic_of_an_exponential_is_infinite_where_torch_s_is(score, precision):
-    powers = store_row(given_row([score, 1000.0, 1.0]), 0.0, precision)["naive_exponentials"]
-    for place, value in enumerate(powers.value.tolist()):
-        assert powers.arithmetic((place,)).value == pytest.approx(value, rel=1e-3)
-
-
 def test_the_places_of_an_axis_are_named_before_its_steps():
     trace = Trace(key=("a", "b"))
     trace.label("score", ["c", "d"])

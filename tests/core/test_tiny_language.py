@@ -242,10 +242,6 @@ def test_every_number_comes_from_the_shipped_weights():
         layer, role = re.fullmatch(r"(?:layer_(\d+)_)?(W_\w+)", name).groups()
         whole = shipped.weights()[role]
         assert trace[name].value.equal(whole if layer is None else whole[int(layer)])
-    for step in trace.values():
-        if step.inputs:
-            again = step.operation.value(*(given.value for given in step.inputs))
-            assert again.equal(step.value)
 
 
 @pytest.mark.parametrize("off", [None, HEADS[1], HEADS[-2]])

@@ -2,12 +2,9 @@
 held by test_examples.
 """
 
-import subprocess
-import sys
 import time
 import unicodedata
 from dataclasses import FrozenInstanceError
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -15,7 +12,6 @@ from hypothesis import strategies as st
 
 from attention_core.text.tokenizers import TOKENIZERS, clean, visible
 
-ROOT = Path(__file__).parents[2]
 split_text = TOKENIZERS["text"].split
 split_keeping_blanks = TOKENIZERS["blanks_kept"].split
 
@@ -62,14 +58,6 @@ def test_a_text_of_nothing_has_no_tokens(name):
     assert TOKENIZERS[name].split("") == []
     if name != "blanks_kept":
         assert TOKENIZERS[name].split(" \t\n\u00a0\u3000\u2029") == []
-
-
-def test_importing_tokenizers_and_vocabulary_does_not_load_torch():
-    code = (
-        "import sys, attention_core.text.tokenizers, attention_core.text.vocabulary\n"
-        "sys.exit('torch' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
 
 
 # "text", script by script: the tokens are written with a bar between them

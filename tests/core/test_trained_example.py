@@ -11,6 +11,7 @@ from attention_core.mechanism.trainable import attend_trainable
 from attention_core.small_models import given, shipped
 from attention_core.small_models.figures import shipped_figures
 from attention_core.small_models.grammar import START, WORDS
+from attention_core.small_models.tracing import pass_through
 from attention_core.text.embedding import embed
 
 TRAINED = EXAMPLES["tiny_language"]
@@ -26,41 +27,19 @@ def saying(sentence, **changes):
     return replace(TRAINED.inputs, sentence=sentence, **changes)
 
 
-def hidden_of(network, ids):
-    """What the network's second layer reads, and gives: by plain torch, step by step."""
-    with torch.no_grad():
-        stream = network.W_token[ids] + network.W_position[: len(ids)]
-        later = torch.ones(len(ids), len(ids), dtype=torch.bool).triu(1)
-        found = []
-        for layer in range(2):
-            read = torch.nn.functional.layer_norm(stream, stream.shape[-1:])
-            heads = []
-            for head in range(4):
-                q, k, v = (
-                    read @ matrix[layer, head]
-                    for matrix in (network.W_query, network.W_key, network.W_value)
-                )
-                scores = (q @ k.T / 12**0.5).masked_fill(later, -torch.inf)
-                heads.append(scores.softmax(-1))
-                stream = stream + heads[-1] @ v @ network.W_output[layer, head]
-            found.append((read, torch.stack(heads), stream))
-    return found
-
-
 @pytest.mark.parametrize("sentence", SENTENCES)
 def test_the_lessons_show_what_the_network_does(sentence):
     inputs = saying(sentence)
-    ids = torch.tensor([WORDS.index(token) for token in inputs.tokens])
-    (_, _, between), (read, weights, after) = hidden_of(shipped.network(), ids)
+    network = pass_through(shipped.weights(), WORDS, list(inputs.tokens))
     trace = attend_heads(embed(inputs), TRAINED.heads)
     assert inputs.tokens[0] == START
-    for name, truth in (
-        ("embeddings", read),
-        ("head_weights", weights),
-        ("layer_0_stream", between),
-        ("output", after - between),
+    for name, there in (
+        ("embeddings", "layer_1_normed"),
+        ("head_weights", "layer_1_weights"),
+        ("layer_0_stream", "layer_0_stream"),
+        ("output", "layer_1_output"),
     ):
-        assert torch.allclose(trace[name].value, truth, atol=1e-5), name
+        assert torch.allclose(trace[name].value, network[there].value, atol=1e-5), name
 
 
 def test_the_head_of_the_projections_finds_the_noun_also_without_a_mask():

@@ -2,10 +2,9 @@
 and what softmax makes of it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-
-import streamlit as st
+from functools import partial
 
 from attention_core.experiments.saturation import (
     N_KEYS,
@@ -22,10 +21,9 @@ from attention_core.experiments.variance import (
     variance_theory,
 )
 
-from ...cards.show import chart
+from ...cards.elements import Element, caption, chart, progress, row, say
 from ...controls.control import Values
-from ...controls.widget import control
-from ...frame.long_run import go_on, long_run
+from ...frame.long_run import Work, run_so_far
 from ...picture import palette
 from .against_d import Point, against_d
 from .histogram import histogram
@@ -40,74 +38,76 @@ HALF, THIRD = 432, 270
 DIVIDED = {"nothing": "by nothing", "sqrt_d": "by √d", "d": "by d"}
 
 
-def look(values: Values) -> None:
-    """The controls of the look that is chosen, and what it shows. A long run draws what it has
-    every 0.3 seconds.
-    """
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        if values.variance_view == "histogram":
-            control(VD, again="here", width=170)
-        if values.variance_view != "attention":
-            control(TRIALS, width=150)
-        control(ENTRIES, width=190)
-        if values.entries != "uniform_0_1":
-            control(SPREAD, width=220)
-        if values.variance_view != "histogram":
-            control(AXES)
-    wanted, is_log = trials_of(values), values.vaxes == "log"
-    if values.variance_view == "histogram":
-        _histograms(wanted)
-    elif values.variance_view == "width":
-        _variances(wanted, is_log)
+def work(v: Values) -> Work:
+    """What is drawn at random for the look that is chosen."""
+    look = v.variance_view
+    if look == "histogram":
+        wanted = trials_of(v)
+        n, pieces = wanted.numbers, partial(_of_one_width, wanted)
+    elif look == "width":
+        # Entries s times as large make every q·k s² times as large: nothing new has to be drawn.
+        wanted = trials_of(v.but(vector_width=1, spread=1.0))
+        n = sum(replace(wanted, d=d).numbers for d in WIDTHS)
+        pieces = partial(_of_each_width, wanted, n)
     else:
-        _softmax(wanted, is_log)
+        wanted = trials_of(v.but(vector_width=1, trials=trials_at(1)))
+        n, pieces = 0, partial(_of_softmax, wanted)
+    return Work(look, wanted, pieces, cost(n), quick=n <= QUICK)
 
 
-def _histograms(wanted: Trials) -> None:
+def _of_one_width(wanted: Trials) -> Iterator[tuple[float, Measured]]:
+    for so_far in measure_variance(wanted):
+        yield so_far.trials / wanted.trials, so_far
+
+
+def _of_each_width(base: Trials, total: int) -> Iterator[tuple[float, tuple[Measured, ...]]]:
+    done, ended = 0, ()
+    for d in WIDTHS:
+        for so_far in measure_variance(replace(base, d=d)):
+            yield (done + 2 * d * so_far.trials) / total, (*ended, so_far)
+        ended = (*ended, so_far)
+        done += so_far.settings.numbers
+
+
+def _of_softmax(base: Trials) -> Iterator[tuple[float, list[dict[str, Effect]]]]:
+    yield 1.0, [softmax_effect(replace(base, d=d, trials=trials_at(d))) for d in WIDTHS]
+
+
+def look(v: Values) -> Iterator[Element]:
+    """The controls of the look that is chosen, and what it shows as far as its run has come."""
+    histogram, softmax = (v.variance_view == each for each in ("histogram", "attention"))
+    yield row(
+        *[VD.at(again="here", width=170)] * histogram,
+        *[TRIALS.at(width=150)] * (not softmax),
+        ENTRIES.at(width=190),
+        *[SPREAD.at(width=220)] * (v.entries != "uniform_0_1"),
+        *[AXES.at()] * (not histogram),
+    )
+    yield progress(v.variance_view)
+    found = run_so_far(v.variance_view).found
+    if found is not None:
+        yield from SHOWN[v.variance_view](v, found)
+
+
+def _histograms(v: Values, found: Measured) -> Iterator[Element]:
     """q·k before and after it is divided, on one axis."""
-
-    def work() -> Iterator[tuple[float, Measured]]:
-        for so_far in measure_variance(wanted):
-            yield so_far.trials / wanted.trials, so_far
-
-    run = long_run("histogram", wanted, work, wanted.numbers <= QUICK, cost(wanted.numbers))
-    if run.found is not None:
-        found, root = run.found, wanted.d**0.5
-        reach = (min(found.low, 0), max(found.high, 0))
-        drawn = (("q·k", 1.0, BEFORE), (f"q·k / √{wanted.d:,}", root, AFTER))
-        for at, (name, divisor, colour) in enumerate(drawn):
-            ends = (found.low / divisor, found.high / divisor)
-            made = histogram(found.counts, *ends, reach, name, colour)
-            with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
-                chart(f"histogram_{at}", made, 600)
-                st.markdown(theory_words(wanted, found, divisor), width=260)
-        if told := entries_words(wanted):
-            st.markdown(told)
-    go_on(run)
+    wanted = trials_of(v)
+    reach = (min(found.low, 0), max(found.high, 0))
+    drawn = (("q·k", 1.0, BEFORE), (f"q·k / √{wanted.d:,}", wanted.d**0.5, AFTER))
+    for at, (name, divisor, colour) in enumerate(drawn):
+        ends = (found.low / divisor, found.high / divisor)
+        made = histogram(found.counts, *ends, reach, name, colour)
+        told = say(theory_words(wanted, found, divisor), width=260)
+        yield row(chart(f"histogram_{at}", made, 600), told, vertical_alignment="center")
+    if told := entries_words(wanted):
+        yield say(told)
 
 
-def _variances(wanted: Trials, is_log: bool) -> None:
-    """The variance at each width, of q·k, of one product in it, and after dividing."""
-    # Entries s times as large make every q·k s² times as large: nothing new has to be drawn.
-    base = replace(wanted, d=1, spread=1.0)
-    total = sum(replace(base, d=d).numbers for d in WIDTHS)
-
-    def work() -> Iterator[tuple[float, tuple[Measured, ...]]]:
-        done, ended = 0, ()
-        for d in WIDTHS:
-            for so_far in measure_variance(replace(base, d=d)):
-                yield (done + 2 * d * so_far.trials) / total, (*ended, so_far)
-            ended = (*ended, so_far)
-            done += so_far.settings.numbers
-
-    run = long_run("widths", base, work, total <= QUICK, cost(total))
-    if run.found is not None:
-        _draw_variances(replace(wanted, d=1), run.found, is_log)
-    go_on(run)
-
-
-def _draw_variances(base: Trials, measured: tuple[Measured, ...], is_log: bool) -> None:
-    """`measured` is of entries with spread 1, `base` has the spread that is wanted."""
+def _variances(v: Values, measured: Sequence[Measured]) -> Iterator[Element]:
+    """The variance at each width, of q·k, of one product in it, and after dividing. `measured` is
+    of entries with spread 1.
+    """
+    base, is_log = trials_of(v.but(vector_width=1)), v.vaxes == "log"
     grown = base.factor**4
     one = variance_theory(base)
     sums, products, divided = [], [], []
@@ -122,15 +122,17 @@ def _draw_variances(base: Trials, measured: tuple[Measured, ...], is_log: bool) 
         product = found.product_variance * grown
         products.append(Point(d, "one product", product, one.variance, error))
     lines = {sums[0].line: (BEFORE, False), products[0].line: (BEFORE, True)}
-    with st.container(horizontal=True, gap="medium"):
-        made = against_d(sums + products, lines, "Variance before dividing", is_log)
-        chart("variance_before", made, HALF)
-        after = {divided[0].line: (AFTER, False)}
-        made = against_d(divided, after, "Variance after dividing by √d", is_log)
-        chart("variance_after", made, HALF)
+    before = against_d(sums + products, lines, "Variance before dividing", is_log)
+    lines = {divided[0].line: (AFTER, False)}
+    after = against_d(divided, lines, "Variance after dividing by √d", is_log)
+    yield row(
+        chart("variance_before", before, HALF),
+        chart("variance_after", after, HALF),
+        vertical_alignment="top",
+    )
     drawn = sums + products
     within = sum(abs(point.value - point.expected) <= point.error for point in drawn)
-    st.markdown(
+    yield say(
         "Lines are theory, points are measured, bands are how far chance takes most of them: here "
         f"{within} of {len(drawn)} lie within their band. You may have read that the variance "
         "grows because numbers are multiplied. It grows because they are added: one product has a "
@@ -138,42 +140,38 @@ def _draw_variances(base: Trials, measured: tuple[Measured, ...], is_log: bool) 
         f"much, and dividing the sum by √d brings it back to {said(one.variance)}."
     )
     if told := entries_words(base):
-        st.markdown(told)
+        yield say(told)
 
 
-def _softmax(wanted: Trials, is_log: bool) -> None:
+def _softmax(v: Values, effects: Sequence[dict[str, Effect]]) -> Iterator[Element]:
     """Softmax over the scores of random keys, by what the scores are divided by."""
-    base = replace(wanted, d=1, trials=trials_at(1))
-
-    def work() -> Iterator[tuple[float, list[dict[str, Effect]]]]:
-        found: list[dict[str, Effect]] = []
-        for d in WIDTHS:
-            found.append(softmax_effect(replace(base, d=d, trials=trials_at(d))))
-        yield 1.0, found
-
-    effects: list[dict[str, Effect]] = long_run("attention", base, work).found
     lines = {
         DIVIDED["nothing"]: (BEFORE, False),
         DIVIDED["sqrt_d"]: (AFTER, False),
         DIVIDED["d"]: (AFTER, True),
     }
-    with st.container(horizontal=True, gap="medium"):
-        for name, title in (
-            ("entropy", "Entropy of the weights"),
-            ("largest_weight", "Largest weight"),
-            ("saturated", "Trials with next to no gradient"),
-        ):
-            points = [
-                Point(d, words, getattr(effect[divisor], name))
-                for divisor, words in DIVIDED.items()
-                for d, effect in zip(WIDTHS, effects, strict=True)
-            ]
-            made = against_d(points, lines, title, is_log, (0.0, 1.0), joined=True)
-            chart(f"softmax_{name}", made, THIRD)
-    st.caption(
+    charts = []
+    for name, title in (
+        ("entropy", "Entropy of the weights"),
+        ("largest_weight", "Largest weight"),
+        ("saturated", "Trials with next to no gradient"),
+    ):
+        points = [
+            Point(d, words, getattr(effect[divisor], name))
+            for divisor, words in DIVIDED.items()
+            for d, effect in zip(WIDTHS, effects, strict=True)
+        ]
+        made = against_d(points, lines, title, v.vaxes == "log", (0.0, 1.0), joined=True)
+        charts.append(chart(f"softmax_{name}", made, THIRD))
+    yield row(*charts, vertical_alignment="top")
+    yield caption(
         f"One random query and {N_KEYS} random keys. Entropy 1 means that all keys get the same, "
         f"0 that one key gets all; it and the largest weight are means of {trials_at(1):,} trials, "
         f"or {trials_at(WIDTHS[-1])} at the largest width. Next to no gradient: one key has over "
         f"{SATURATED:g} of the weight, so that softmax hardly moves when q·k does."
     )
-    st.markdown(verdict(effects[-1]))
+    yield say(verdict(effects[-1]))
+
+
+SHOWN = {"histogram": _histograms, "width": _variances, "attention": _softmax}
+"""By the look that is chosen."""

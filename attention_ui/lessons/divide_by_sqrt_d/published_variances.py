@@ -1,13 +1,13 @@
 """The four variances that a notebook prints, and why they can be placed but not drawn again."""
 
+from collections.abc import Iterator
+
 import pandas as pd
-import streamlit as st
 
 from attention_core.experiments.variance import Trials, variance_theory
 from attention_core.published import notebook
 
-from ...cards.card import light
-from ...cards.show import chart
+from ...cards.elements import Element, caption, chart, frame, light, row, say
 from ...charts.chart import Chart
 from ...picture import palette
 from .against_d import Point, against_d
@@ -36,10 +36,10 @@ def band(d: int, divided: bool) -> tuple[float, float]:
     return theory.variance / by, 2 * theory.standard_error(N_TRIALS) / by
 
 
-def published_variances() -> None:
+def published_variances() -> Iterator[Element]:
     """The printed numbers within the band of what chance allows."""
     source = notebook(NOTEBOOK)
-    st.caption(source.source)
+    yield caption(source.source)
     printed = printed_variances()
     rows = [
         {
@@ -54,23 +54,27 @@ def published_variances() -> None:
     ]
     outside = [row for row in rows if abs(row["printed"] - row["theory"]) > row[_ERROR]]
     if outside:
-        light(
+        yield light(
             False,
             f"{len(outside)} of the {len(rows)} variances that the notebook prints lie "
             "outside the band.",
         )
     else:
-        light(True, f"All {len(rows)} variances that the notebook prints lie within the band.")
-    st.markdown(
+        yield light(
+            True, f"All {len(rows)} variances that the notebook prints lie within the band."
+        )
+    yield say(
         f"The notebook ran {N_TRIALS:,} trials with standard normal entries and no seed, so even "
         "the notebook would not print the same numbers again. Two things can be checked: that "
         "they lie within two standard errors of the theory, and that each variance after "
         "dividing is the one before, divided by d."
     )
-    with st.container(horizontal=True, gap="medium"):
-        for when, colour in (("before", palette.MUTED), ("after", palette.BAR)):
-            chart(f"printed_{when}", _chart(when, colour, printed[when]), HALF)
-    st.dataframe(pd.DataFrame(rows), hide_index=True, width="content")
+    charts = (
+        chart(f"printed_{when}", _chart(when, colour, printed[when]), HALF)
+        for when, colour in (("before", palette.MUTED), ("after", palette.BAR))
+    )
+    yield row(*charts, vertical_alignment="top")
+    yield frame(pd.DataFrame(rows), hide_index=True)
 
 
 def _chart(when: str, colour: str, printed: dict[int, float]) -> Chart:

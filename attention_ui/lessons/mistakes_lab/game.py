@@ -107,6 +107,8 @@ def is_missed(values: Values) -> bool:
 def next_round() -> None:
     """From a button: the round after this one, or the one of a mistake that is to come again."""
     values = held.values()
+    if "level" not in values:
+        return  # pressed on a page that is left
     played = st.session_state.setdefault(PLAYED, {}).setdefault(values.level, [])
     played.append((hidden(values), is_missed(values)))
     seed = next_seed(*layer_of(values), values.level, values.round_seed, due(played))

@@ -47,7 +47,7 @@ def choosing(name: str, made: Chart) -> None:
 
 def choose_head(key: str) -> bool:
     """From a callback: take a head that was clicked on in a chart. Whether there was one."""
-    match st.session_state[key]["selection"].get("head"):
+    match st.session_state.get(key, {}).get("selection", {}).get("head"):
         case [{"id": str() as name}, *_] if IS_HEAD.fullmatch(name):
             if MODEL_HEAD.name not in held.fixed():
                 return held.change(model_head=name)

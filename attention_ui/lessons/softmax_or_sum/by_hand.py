@@ -3,8 +3,10 @@
 import math
 
 import streamlit as st
-from torch import Tensor
 
+from attention_core.trace import Trace
+
+from ...cards.elements import set_values
 from ...controls import held
 from ...controls.control import Values
 from ...controls.shared import inputs_of
@@ -14,8 +16,9 @@ NUDGE = 10.0
 """How far the slider for one score goes, unless the score itself is further out."""
 
 
-def nudge(scores: tuple[float, ...]) -> None:
+def nudge(v: Values) -> None:
     """A slider for one of the typed scores."""
+    scores = v.typed
     if "typed" in held.names_in("hide"):
         return
     at = st.selectbox(
@@ -44,15 +47,15 @@ def nudge(scores: tuple[float, ...]) -> None:
 
 
 def _nudged(scores: tuple[float, ...], at: int, key: str) -> None:
-    moved = round(float(st.session_state[key]), 6)
+    moved = round(float(st.session_state.get(key, scores[at])), 6)
     if moved != round(scores[at], 6):  # else a slider that is gone, and was told of
-        held.change(typed=(*scores[:at], moved, *scores[at + 1 :]))
+        set_values({"typed": (*scores[:at], moved, *scores[at + 1 :])})
 
 
-def take_over(values: Values, scores: Tensor) -> None:
-    """A button that makes the example's own row (key,) one to change by hand."""
+def take_over(v: Values, trace: Trace) -> None:
+    """A button that makes the example's own row one to change by hand."""
     fixed = {*held.names_in("hide"), *held.names_in("lock")} & {"typed", "row_from"}
-    if values.row_from == "example" and len(inputs_of(values).tokens) <= MAX_SCORES:
+    if v.row_from == "example" and len(inputs_of(v).tokens) <= MAX_SCORES:
         st.button(
             "Change these",
             type="tertiary",
@@ -60,11 +63,11 @@ def take_over(values: Values, scores: Tensor) -> None:
             help="Begins with these scores, which you can then move or type.",
             disabled=bool(fixed),
             on_click=_taken_over,
-            args=(scores.tolist(),),
+            args=(trace["score_row"].value.tolist(),),
             key="take_over",
         )
 
 
 def _taken_over(scores: list[float]) -> None:
     bounded = (min(max(score, -MAX_SCORE), MAX_SCORE) for score in scores)
-    held.change(row_from="hand", typed=tuple(round(score, 4) for score in bounded))
+    set_values({"row_from": "hand", "typed": tuple(round(score, 4) for score in bounded)})

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from ...cards.elements import set_values
 from ...controls import held
 from .lesson import READY, worth_watching
 
@@ -18,7 +19,7 @@ def tries(*labels: str) -> None:
                 label,
                 key=f"ready_{label}_of_{len(labels)}",
                 type="tertiary",
-                on_click=held.change,
-                kwargs={name: value for name, value in chosen.items() if name not in kept},
+                on_click=set_values,
+                args=({name: value for name, value in chosen.items() if name not in kept},),
                 disabled="beginning" in kept,
             )

@@ -50,11 +50,11 @@ BLOCK_SEED = Control(
     widget="text_input",
 )
 N_BLOCKS = Control("n_blocks", Whole.among(2, 4, 8, 16), "Blocks", 8)
-MAKES_BLOCK = (
+CONTROLS = (
     *(*shared.SOURCE, *shared.SIZES, shared.LAYER_DROPOUT, shared.DROP_SEED),
     *(NORM, BLOCK, ACTIVATION, WIDER, BLOCK_SEED, shared.OTHER_SENTENCE),
+    *(shared.TOKEN, shared.FACTOR, N_BLOCKS),
 )
-CONTROLS = (*MAKES_BLOCK, shared.TOKEN, shared.FACTOR, N_BLOCKS)
 
 
 def trace_of(values: Values) -> Trace:

@@ -79,17 +79,17 @@ def _wanted(step: Step) -> Tensor:
     return variance / (variance + step.operation.epsilon)
 
 
-def of_factor(trace: Trace, token: int, covered: bool) -> list[Matrix | str]:
+def of_factor(trace: Trace, token: int) -> list[Matrix | str]:
     """The row of a token that was stretched, its mean and variance, and what is left of it."""
 
-    def row(name: str, title: str, covered: bool = False) -> Matrix:
-        return Matrix(trace[f"stretched_{name}"], rows=(token,), title=title, covered=covered)
+    def row(name: str, title: str) -> Matrix:
+        return Matrix(trace[f"stretched_{name}"], rows=(token,), title=title)
 
     return [
         row("embeddings", "vector × factor"),
         *("−", row("mean", "mean")),
         *("÷ √", row("variance", "variance")),
-        *("=", row("standardised", "standardised", covered)),
+        *("=", row("standardised", "standardised")),
     ]
 
 
