@@ -53,6 +53,12 @@ class Shown:
     given: tuple = ()
     look: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def n_bytes(self) -> int:
+        """About what the tables of charts keep."""
+        frames = [each.frame for each in self.given if hasattr(each, "frame")]
+        return sum(int(each.memory_usage(deep=True).sum()) for each in frames)
+
     def draw(self) -> None:
         self.call(*self.given, **self.look)
 
