@@ -19,13 +19,8 @@ from attention_ui.cards import page
 from attention_ui.frame import long_run, models
 from attention_ui.lessons.real_model.seen import Seen
 from gguf_files import written
-<<<<<<< HEAD
 from model_folders import config, cut, put, tokenizer
-from visiting import _opened, rendered, stands, texts, visit
-=======
-from model_folders import tokenizer
-from visiting import _opened, small_charts, stands, texts, visit
->>>>>>> 298bb3c (Draw a real model from declared cards)
+from visiting import _opened, rendered, small_charts, stands, texts, visit
 
 PAGE = "real_model"
 CONFIG, TOKENIZER, WEIGHTS = "config.json", "tokenizer.json", "model.safetensors"
