@@ -595,7 +595,7 @@ def test_the_story_is_of_what_is_measured():
     *_, after = _numbers_of_the_logit(off)
     assert f"The difference is {after} in place of 6.48" in told
     without = stands(_opened(PAGE, {"predict": "off"}, row_story=True))
-    (button,) = (each for each in without.button if each.key == "set_tell_the_story")
+    (button,) = (each for each in without.button if each.key == "tell_the_story")
     assert "4. On whom" in texts(stands(button.click().run()))
 
 

@@ -74,12 +74,15 @@ def to_switch_off(values: Values, found: Seen, chosen: tuple[int, int]) -> Row:
     off = values.model_off.split(", ") if values.model_off else []
     buttons = [
         set_to(
-            f"Without {name}, {why}", f"off_{name}", AS_BUTTON, model_off=", ".join([*off, name])
+            f"Without {name}, {why}",
+            f"switch_off_{name}",
+            AS_BUTTON,
+            model_off=", ".join([*off, name]),
         )
         for name, why in offers.items()
         if name not in off
     ]
-    all_on = [set_to("All on", "all_on", AS_BUTTON, model_off="")] if off else []
+    all_on = [set_to("All on", "switch_on", AS_BUTTON, model_off="")] if off else []
     return row(*buttons, *all_on, gap="small")
 
 
