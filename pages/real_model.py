@@ -1,172 +1,218 @@
 """A real model: from a sentence to the numbers of one head."""
 
-import streamlit as st
-
-from attention_ui.cards.card import card, light, note
-from attention_ui.cards.question import question
-from attention_ui.cards.show import chart, picture
-from attention_ui.controls.widget import control
-from attention_ui.frame.ends import answers, deeper, ends, row
-from attention_ui.frame.long_run import begun, go_on_with_page
-from attention_ui.frame.models import readable
-from attention_ui.frame.page import open_lesson
-from attention_ui.lessons.real_model import charts, lesson, words
-from attention_ui.lessons.real_model.getting import way_to_a_model
+from attention_ui.cards.elements import (
+    alive,
+    caption,
+    chart,
+    equation,
+    light,
+    note,
+    picture,
+    progress,
+    row,
+    text,
+)
+from attention_ui.cards.page import Page, is_covered
+from attention_ui.controls import held
+from attention_ui.frame.long_run import Work
+from attention_ui.frame.models import has_changed, readable
+from attention_ui.lessons.real_model import charts, lesson, story, surveyed, sweeping, words
+from attention_ui.lessons.real_model.first_run import first_run, is_there
+from attention_ui.lessons.real_model.getting import get_on, way_to_a_model
 from attention_ui.lessons.real_model.heads import choosing, heads_picture, to_switch_off
-from attention_ui.lessons.real_model.running import passes
-from attention_ui.lessons.real_model.story import story
-from attention_ui.lessons.real_model.surveyed import surveyed
-from attention_ui.lessons.real_model.sweeping import each_head_off, patched
-from attention_ui.picture.layout import equation
+from attention_ui.lessons.real_model.lesson import chosen_of, drawn_of_head, predicts, seen
+from attention_ui.lessons.real_model.running import at_hand, passes
 from attention_ui.picture.sentence import sentence
 
-PAGE = "real_model"
-values = open_lesson(PAGE, lesson.CONTROLS)
-model = lesson.model_of(values)
-settings = model.settings
-found = going = None
+OFF = "real_model_off"
+page = Page(
+    "real_model",
+    has_pins=False,
+    within=lambda where: readable(held.values().model, where),
+)
+FIRST_SAYS = page.ask("first_says", words.when_first_said, ["lens"], of=words.of_the_lens)
+WAY = page.ask("story_way", story.asks_which_way, ["brought"], ["story"], of=story.brought)
 
-with card("next", "What it says next", words.about_the_model(model)):
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        control(lesson.PROMPT, width=560)
-        control(lesson.MODEL, width=230)
-    for told in words.not_as_typed(values, model):
-        st.text(told)
-    way_to_a_model()
-    with readable(values.model, "next"):
-        model.check_unchanged()
-        going = begun(PAGE, lesson.whole(values), lambda: passes(lesson.whole(values)))
-        no_numbers = "" if going.found is None else words.of_what_is_no_number(going.found)
-        if going.found is None:
-            st.progress(going.share, text=f"Your text goes through {settings.n_layers} layers …")
-        elif no_numbers:
-            st.text(no_numbers)
-        elif settings.predicts:
-            chart("next_tokens", charts.next_tokens(going.found, None), 480)
+
+@page.card(
+    "next",
+    "What it says next",
+    lambda v: words.about_the_model(lesson.model_of(v)),
+    work=first_run,
+    opens=is_there,
+)
+def next_token(v):
+    model = lesson.model_of(v)
+    yield row(lesson.PROMPT.at(width=560), lesson.MODEL.at(width=230))
+    for told in words.not_as_typed(v, model):
+        yield text(told)
+    yield alive(way_to_a_model)
+    yield progress(lesson.PASS)
+    found = None if has_changed(v.model) else seen(v)
+    if found is not None:
+        if no_numbers := words.of_what_is_no_number(found):
+            yield text(no_numbers)
+        elif model.settings.predicts:
+            yield chart("next_tokens", charts.next_tokens(found, None), 480)
         else:
-            note(words.says_nothing(model))
-        if going.found is not None:
-            st.caption(words.of_its_sizes(model))
-        found = None if no_numbers else going.found
+            yield note(words.says_nothing(model))
+        yield caption(words.of_its_sizes(model))
+    yield alive(get_on)
 
-if found is None:
-    st.empty()  # in the place of all that follows, which is of the text before
-    if going is not None:
-        with readable(values.model, "layers"):
-            go_on_with_page(going)
-    st.stop()
 
-with st.container(key="looked_into"), readable(values.model, "looked_into"):
-    chosen = lesson.head_of(values, found)
+@page.card(
+    "heads",
+    "All its heads",
+    "Each square is a head on your text: a row for each token that looks, darker where it "
+    "looks harder. Point at one to see its arcs; click to keep it.",
+    controls=[
+        lesson.MEASURE.at(width=225),
+        lesson.ORDER.at(width=145),
+        lesson.AT_LEAST.at(width=120),
+    ],
+)
+def heads(v):
+    yield heads_picture(v, seen(v), chosen_of(v))
+    yield caption(words.strongest(v, seen(v)))
 
-    with card(
-        "heads",
-        "All its heads",
-        "Each square is a head on your text: a row for each token that looks, darker where it "
-        "looks harder. Point at one to see its arcs; click to keep it.",
-    ) as beside:
-        with beside:
-            control(lesson.MEASURE, width=225)
-            control(lesson.ORDER, width=145)
-            control(lesson.AT_LEAST, width=120)
-        heads_picture(values, found, chosen)
-        st.caption(words.strongest(values, found))
 
-    with card("head", "One head", words.of_the_head(values, found, chosen)) as beside:
-        with beside:
-            control(lesson.LOOKS_FROM, width=170)
-            control(lesson.MODEL_HEAD, width=150)
-            if len(found.run.ids) > lesson.DRAWN:
-                control(lesson.DRAWN_TOKENS, width=230)
-        trace = lesson.trace_of(values)
-        drawn = lesson.of_head(values, trace, chosen[1])
-        looks = lesson.looks_of(values) - drawn.drawn.start
-        picture("head", sentence(trace, drawn.weights, looks))
+@page.card(
+    "head",
+    "One head",
+    lambda v: words.of_the_head(v, seen(v), chosen_of(v)),
+    controls=lambda v: [
+        lesson.LOOKS_FROM.at(width=170),
+        lesson.MODEL_HEAD.at(width=150),
+        *([lesson.DRAWN_TOKENS.at(width=230)] if lesson.is_long(v) else []),
+    ],
+)
+def head(v, trace):
+    drawn = drawn_of_head(v, trace)
+    yield picture(sentence(trace, drawn.weights, lesson.looks_of(v) - drawn.drawn.start))
 
-    with card(
-        "numbers",
-        "Down to its numbers",
+
+@page.card(
+    "numbers",
+    "Down to its numbers",
+    lambda v, trace: (
         "Each query of this head is compared with each key, and softmax turns a row of scores into "
         "weights. Point at a cell to see what it is made of; click, and go on to the model’s file. "
-        + words.of_its_components(values, drawn),
-    ):
-        picture("numbers", equation(trace, *drawn.compares()))
-        st.caption(words.of_step_names(model))
+        + words.of_its_components(v, drawn_of_head(v, trace))
+    ),
+)
+def numbers(v, trace):
+    yield picture(equation(trace, *drawn_of_head(v, trace).compares()))
+    yield caption(words.of_step_names(lesson.model_of(v)))
 
-    covered: frozenset[str] = frozenset()
-    if settings.predicts:
-        with card(
-            "layers",
-            "Layer by layer",
-            "What would the model say if it stopped here? Put its last norm and its table of "
-            "tokens to the numbers that stand behind a layer, and they tell: the **logit lens**.",
-        ):
-            asked = words.first_says(found)
-            covered = question("first_says", asked, lesson.lens_trace(found), ("lens",))
-            if not covered:
-                chart(
-                    "layers", charts.after_each_layer(found, lesson.encoded_of(values).pieces), 940
-                )
 
-        feed_forward = " and each feed-forward" if settings.d_ffn else ""
-        with card(
-            "brought",
-            "Who brought the answer",
-            f"The score of the next token, its **logit**, is a sum: each head{feed_forward} adds a "
-            "part, blue where it raises the token, red where it lowers it. Click on a head.",
-        ) as beside:
-            with beside:
-                control(lesson.ASKED, width=140)
-                control(lesson.AGAINST, width=140)
-            made = found.brought(*lesson.asked_of(values, found))
-            told = words.of_what_is_asked(values, found)
-            choosing("brought", charts.who_brought(made, settings, chosen, told))
-            light(*words.adds_up(found, made))
-            st.text(words.of_the_parts(values, found, made))
-            st.text(words.of_two_questions(values, found))
-            st.text(words.of_its_tokens(values, found, chosen))
+@page.card(
+    "layers",
+    "Layer by layer",
+    "What would the model say if it stopped here? Put its last norm and its table of "
+    "tokens to the numbers that stand behind a layer, and they tell: the **logit lens**.",
+    ask=FIRST_SAYS,
+    when=predicts,
+)
+def layers(v):
+    if not is_covered("lens"):
+        made = charts.after_each_layer(seen(v), lesson.encoded_of(v).pieces)
+        yield chart("layers", made, 940)
 
-        with card(
-            "off",
-            "Switch it off",
-            "A part that brings much may not be needed, and one that brings nothing may be read by "
-            "others. Take it away, and see what the model says then: **ablation**.",
-        ) as beside:
-            with beside:
-                control(lesson.MODEL_OFF, width=330)
-            to_switch_off(values, found, chosen)
-            if values.model_off:
-                about = lesson.changed(values)
-                off = begun("real_model_off", about, lambda: passes(about))
-                if off.found is None:
-                    st.progress(off.share, text="Once more, without it …")
-                    go_on_with_page(off)
-                chart("off", charts.next_tokens(found, off.found), 480)
-                st.text(words.of_what_is_off(values, found, off.found))
 
-    if settings.predicts:
-        with row("**A story in five steps**: why this token?", "story", ":material/book:") as told:
-            if told:
-                story(values, found)
+@page.card(
+    "brought",
+    "Who brought the answer",
+    lambda v: (
+        "The score of the next token, its **logit**, is a sum: each head"
+        f"{' and each feed-forward' if lesson.model_of(v).settings.d_ffn else ''} adds a "
+        "part, blue where it raises the token, red where it lowers it. Click on a head."
+    ),
+    controls=[lesson.ASKED.at(width=140), lesson.AGAINST.at(width=140)],
+    when=predicts,
+)
+def brought(v):
+    found, chosen = seen(v), chosen_of(v)
+    made = found.brought(*lesson.asked_of(v, found))
+    told = words.of_what_is_asked(v, found)
+    yield choosing("brought", charts.who_brought(made, found.run.model.settings, chosen, told))
+    yield light(*words.adds_up(found, made))
+    yield text(words.of_the_parts(v, found, made))
+    yield text(words.of_two_questions(v, found))
+    yield text(words.of_its_tokens(v, found, chosen))
 
-    many = "**Over many sentences**: what each head does elsewhere"
-    with row(many, "survey", ":material/scatter_plot:") as is_open:
-        if is_open:
-            surveyed(values, found, chosen)
 
-    with deeper(
-        "what the head gathers, every head off in turn, another text put in", "gathers"
-    ) as is_open:
-        if is_open:
-            st.markdown(
-                "**What the head gathers.** The weights blend its values into a context vector for "
-                "each token. A last matrix turns that into what the head adds to the stream: take "
-                "a cell apart to walk there."
-            )
-            picture("gathers", equation(trace, *drawn.gathers()))
-        if is_open and settings.predicts:
-            each_head_off(values, found)
-            patched(values, found)
+def changed(v):
+    """What is left of the model, where something is switched off."""
+    about = lesson.changed(v)
+    cost = "Once more, without it …"
+    return Work(OFF, about, lambda: passes(about), cost, begins=True) if v.model_off else None
 
-    answers(words.answers(values, found), covered)
-    ends(trace)
+
+@page.card(
+    "off",
+    "Switch it off",
+    "A part that brings much may not be needed, and one that brings nothing may be read by "
+    "others. Take it away, and see what the model says then: **ablation**.",
+    controls=[lesson.MODEL_OFF.at(width=330)],
+    work=changed,
+    when=predicts,
+)
+def off(v):
+    found = seen(v)
+    yield to_switch_off(v, found, chosen_of(v))
+    if v.model_off:
+        yield progress(OFF)
+        if without := at_hand(OFF, lesson.changed(v)):
+            yield chart("off", charts.next_tokens(found, without), 480)
+            yield text(words.of_what_is_off(v, found, without))
+
+
+in_steps = page.fold(
+    "story", "**A story in five steps**: why this token?", ":material/book:", when=predicts
+)
+in_steps.section("story", "")(story.step_1)
+in_steps.section("story_first", "", ask=WAY)(story.steps_2_and_3)
+in_steps.section("story_rest", "", work=story.going_on)(story.steps_4_and_5)
+
+over_many = page.fold(
+    "survey",
+    "**Over many sentences**: what each head does elsewhere",
+    ":material/scatter_plot:",
+)
+over_many.section("survey", "", surveyed.about_the_survey, work=surveyed.surveying)(
+    surveyed.surveyed
+)
+
+deeper = page.deeper("what the head gathers, every head off in turn, another text put in")
+
+
+@deeper.section(
+    "gathers",
+    "What the head gathers",
+    "The weights blend its values into a context vector for each token. A last matrix turns that "
+    "into what the head adds to the stream: take a cell apart to walk there.",
+)
+def gathers(v, trace):
+    yield picture(equation(trace, *drawn_of_head(v, trace).gathers()))
+
+
+deeper.section(
+    "each_head",
+    "Every head off, one at a time",
+    "What a head brings is not all that it is needed for: others read what it wrote. So each is "
+    "taken away once, and the token measured again.",
+    work=sweeping.taking_each_off,
+    when=predicts,
+)(sweeping.each_head_off)
+deeper.section(
+    "patched",
+    "Where does it stand?",
+    "Take the stream of another text, at one layer and one token, put it in the place of this "
+    "one’s, and see what the model says then: where this turns the answer, that place held what "
+    "decides (**activation patching**).",
+    work=sweeping.patching,
+    when=predicts,
+)(sweeping.patched)
+
+page.answers(words.does_each_have_a_name, words.when_does_it_know, words.is_most_needed)
+page.show()

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol
 
+import pyarrow as pa
 import streamlit as st
 
 from attention_core.lights.light import Light
 from attention_core.trace import Step, Trace
 
+from ..charts.chart import Chart
 from ..controls import held, parts
 from ..controls.control import Control, Placed, Values
 from ..controls.widget import control as draw_control
@@ -52,6 +54,15 @@ class Shown:
     call: Callable[..., Any]
     given: tuple = ()
     look: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_bytes(self) -> int:
+        """About what the tables of charts keep."""
+        frames = [each.frame for each in self.given if isinstance(each, Chart)]
+        return sum(
+            each.nbytes if isinstance(each, pa.Table) else int(each.memory_usage(deep=True).sum())
+            for each in frames
+        )
 
     def draw(self) -> None:
         self.call(*self.given, **self.look)

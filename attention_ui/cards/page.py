@@ -154,6 +154,8 @@ class Card:
             self.page.behind(self.gate, self.name, self._draw)
 
     def _draw(self) -> None:
+        if self.when and not self.page.given(self.when):
+            return
         run, failed = None, None
         try:
             run = self.run()
@@ -166,8 +168,6 @@ class Card:
             self._make,
             _size,
         )
-        if made is None:
-            return
         held.met_card(self.name, self.title)
         with framed(self.name, self.title, made.words, self.is_section) as beside:
             with beside:
@@ -199,14 +199,13 @@ class Card:
 
     def go_on_with_page(self) -> None:
         """When all else was drawn: the next slice of work that all waits for."""
-        if run := run_so_far(self.work(held.values()).name):
+        run = run_so_far(self.work(held.values()).name)
+        if run and run.steps is not None:
             with self.page.within("goes_on"):
                 go_on_with_page(run)
 
-    def _make(self) -> "Made | None":
+    def _make(self) -> "Made":
         given = self.page.given
-        if self.when and not given(self.when):
-            return None
         words, controls = given(self.words), given(self.controls)
         placed = [self._named(one.at() if isinstance(one, Control) else one) for one in controls]
         elements = [self._named(each) for each in given(self.body) or ()]
@@ -241,8 +240,8 @@ class Made:
     elements: Sequence[Element]
 
 
-def _size(made: Made | None) -> int:
-    return 4_000 + sum(getattr(each, "n_bytes", 0) for each in (made.elements if made else ()))
+def _size(made: Made) -> int:
+    return 4_000 + sum(getattr(each, "n_bytes", 0) for each in made.elements)
 
 
 def _is_place_of_work(each: Element) -> bool:

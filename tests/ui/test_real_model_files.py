@@ -12,11 +12,15 @@ import torch
 from safetensors.torch import save_file
 
 from attention_core.real_model import by_config
+from attention_core.real_model.model import open_model
+from attention_core.real_model.run import run
 from attention_core.real_model.tiny import TINY as FOLDER
-from attention_ui.frame import models
+from attention_ui.cards import page
+from attention_ui.frame import long_run, models
+from attention_ui.lessons.real_model.seen import Seen
 from gguf_files import written
 from model_folders import config, cut, put, tokenizer
-from visiting import _opened, rendered, stands, texts, visit
+from visiting import _opened, rendered, small_charts, stands, texts, visit
 
 PAGE = "real_model"
 CONFIG, TOKENIZER, WEIGHTS = "config.json", "tokenizer.json", "model.safetensors"
@@ -301,3 +305,34 @@ def test_a_text_that_leaves_no_tokens_is_said(own):
         at
     )
     assert draws(at)
+
+
+def says_next(at):
+    """The chances that the first card draws."""
+    sent = next(each for each in small_charts(at) if "likeliest next tokens" in each.alt)
+    return sent.table["chance"].to_numpy()
+
+
+def test_what_is_drawn_of_a_model_is_of_its_files_as_they_are_now(own):
+    """Cards are kept for everybody: by the files, not by the model's name."""
+    random()(own)
+    first = stands(visit(PAGE, prompt="t1 t2"))
+    random(seed=2)(own)
+    second = again(stands(first.run()))
+    assert draws(second)
+    found = Seen(run(open_model(own), (1, 2)))
+    assert says_next(second) == pytest.approx(found.chances.topk(10).values.numpy(), abs=1e-5)
+
+
+def test_nothing_of_the_text_before_is_there_while_another_is_read(own, monkeypatch):
+    random(n_layer=3)(own)
+    monkeypatch.setattr(long_run, "MOMENT", 0)
+    monkeypatch.setattr(page, "go_on_with_page", lambda _: None)
+    rows = dict.fromkeys(("row_deeper", "row_story", "row_survey"), True)
+    at = stands(_opened(PAGE, {"predict": "on", "prompt": "t7 t8"}, **rows))
+    assert [each.value for each in at.header] == ["What it says next"]
+    assert not [each for each in at.expander if each.label.startswith("**")]
+    assert not small_charts(at)
+    monkeypatch.undo()
+    monkeypatch.setenv(models.MODEL, str(own))
+    assert draws(stands(at.run()))

@@ -4,7 +4,7 @@ import streamlit as st
 
 from ...cards.card import note
 from ...controls import held
-from ...frame.long_run import go_on, long_run
+from ...frame.long_run import go_on, long_run, run_so_far
 from ...frame.models import OWN, SMOL, choices, install, is_alone, say_why, why_refused
 
 
@@ -25,7 +25,12 @@ def way_to_a_model() -> None:
     _get()
 
 
-@st.fragment
+def get_on() -> None:
+    """At the end of the card: go on with what was begun."""
+    if run := run_so_far("get_model"):
+        go_on(run)
+
+
 def _get() -> None:
     st.markdown(
         "This is a small network trained here. A real one is a download away, or start the app "
@@ -46,4 +51,3 @@ def _get() -> None:
     elif run.share >= 1:
         held.forget("model", "prompt")
         st.rerun()
-    go_on(run)

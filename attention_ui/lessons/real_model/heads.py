@@ -2,23 +2,26 @@
 
 import re
 from functools import partial
+from typing import Literal
 
 import numpy as np
 import streamlit as st
 
 from attention_core.text.tokenizers import visible
 
+from ...cards.elements import Row, Shown, row, set_to
 from ...charts.chart import Chart
-from ...controls import held
+from ...controls import held, parts
 from ...controls.control import Values
 from .lesson import MODEL_HEAD, asked_of, encoded_of, measure_of, query_of, scores_of
 from .raster import Heads, all_heads
 from .seen import Seen
 
+AS_BUTTON = {"type": "secondary"}
 IS_HEAD = re.compile(r"\d+\.\d+")
 
 
-def heads_picture(values: Values, found: Seen, chosen: tuple[int, int]) -> None:
+def heads_picture(values: Values, found: Seen, chosen: tuple[int, int]) -> Shown:
     """All heads on the text, those marked that do what is measured."""
     scores = scores_of(values, found)
     made = all_heads(
@@ -34,27 +37,32 @@ def heads_picture(values: Values, found: Seen, chosen: tuple[int, int]) -> None:
         ),
         found.once,
     )
-    choosing("all_heads", made)
+    return choosing("all_heads", made)
 
 
-def choosing(name: str, made: Chart) -> None:
+def choosing(name: str, made: Chart, width: int | Literal["stretch"] = "stretch") -> Shown:
     """A picture in which a click on a head chooses it."""
+    return Shown(_put, (name, made, width))
+
+
+def _put(name: str, made: Chart, width: int | Literal["stretch"]) -> None:
     key = f"fills_{name}"
     look = {"width": "stretch", "height": "content", "alt": made.alt, "key": key}
-    chosen = {"on_select": partial(choose_head, key), "selection_mode": ["head"]}
-    st.vega_lite_chart(made.frame, made.spec, **look, **chosen)
+    chosen = {"on_select": partial(_choose_head, key), "selection_mode": ["head"]}
+    with st.container(width=width, key=f"chart_of_{name}"):
+        st.vega_lite_chart(made.frame, made.spec, **look, **chosen)
 
 
-def choose_head(key: str) -> bool:
-    """From a callback: take a head that was clicked on in a chart. Whether there was one."""
+def _choose_head(key: str) -> None:
+    """Take a head that was clicked on in a chart."""
     match st.session_state.get(key, {}).get("selection", {}).get("head"):
         case [{"id": str() as name}, *_] if IS_HEAD.fullmatch(name):
             if MODEL_HEAD.name not in held.fixed():
-                return held.change(model_head=name)
-    return False
+                held.change(model_head=name)
+    parts.run_what_reads()
 
 
-def to_switch_off(values: Values, found: Seen, chosen: tuple[int, int]) -> None:
+def to_switch_off(values: Values, found: Seen, chosen: tuple[int, int]) -> Row:
     """Buttons that switch off the head that is looked at, and the one that brought most; and one
     that switches all on again.
     """
@@ -64,17 +72,18 @@ def to_switch_off(values: Values, found: Seen, chosen: tuple[int, int]) -> None:
         f"{chosen[0]}.{chosen[1]}": "which you look at",
     }
     off = values.model_off.split(", ") if values.model_off else []
-    with st.container(horizontal=True):
-        for name, why in offers.items():
-            if name not in off:
-                st.button(
-                    f"Without {name}, {why}",
-                    key=f"switch_off_{name}",
-                    on_click=held.change,
-                    kwargs={"model_off": ", ".join([*off, name])},
-                )
-        if off:
-            st.button("All on", key="switch_on", on_click=held.change, kwargs={"model_off": ""})
+    buttons = [
+        set_to(
+            f"Without {name}, {why}",
+            f"switch_off_{name}",
+            AS_BUTTON,
+            model_off=", ".join([*off, name]),
+        )
+        for name, why in offers.items()
+        if name not in off
+    ]
+    all_on = [set_to("All on", "switch_on", AS_BUTTON, model_off="")] if off else []
+    return row(*buttons, *all_on, gap="small")
 
 
 def strongest(values: Values, found: Seen, most: int = 5) -> list[tuple[str, float]]:

@@ -33,9 +33,11 @@ from ...frame.models import (
 )
 from ...picture.matrix import Matrix
 from .own_fields import Name, Next, Parts, Prompt, changes_of
-from .running import About, kept
+from .running import About, at_hand
 from .seen import Seen
 
+PASS = "real_model"
+"""The run of the whole model on the text, which all of the page waits for."""
 MOST_COMPONENTS = 16
 """So many of a query's and a key's numbers are drawn: of 64, each would be a sliver."""
 STARTS = {
@@ -240,6 +242,11 @@ def whole(values: Values) -> About:
     return model_of(values), encoded_of(values).ids, ""
 
 
+def seen(values: Values) -> Seen | None:
+    """The run of the whole model, as soon as it is there."""
+    return at_hand(PASS, whole(values))
+
+
 def changed(values: Values) -> About:
     """The run of what is left of it."""
     return model_of(values), encoded_of(values).ids, values.model_off
@@ -249,6 +256,11 @@ def other(values: Values) -> About:
     """The run of the other text, which is patched in."""
     model = model_of(values)
     return model, encoded(model.tokenizer, values.other_prompt).ids, ""
+
+
+def predicts(v: Values) -> bool:
+    """Whether the model says a next token."""
+    return model_of(v).settings.predicts
 
 
 def measure_of(values: Values) -> Measure:
@@ -277,6 +289,11 @@ def query_of(values: Values) -> int:
     """The place of the token whose looks are shown."""
     last = len(encoded_of(values).ids) - 1
     return last if values.looks_from == LAST else int(values.looks_from)
+
+
+def is_long(values: Values) -> bool:
+    """Whether not all tokens of the text are drawn."""
+    return len(encoded_of(values).ids) > DRAWN
 
 
 def drawn_of(values: Values) -> range:
@@ -338,11 +355,11 @@ def trace_of(values: Values) -> Trace:
     it reads. Of a longer text, all tokens stand in it that can change a number of those that are
     drawn: a query looks at keys that are not drawn too.
     """
-    found = kept(whole(values)) or Seen(run(model_of(values), encoded_of(values).ids))
+    found = seen(values) or Seen(run(model_of(values), encoded_of(values).ids))
     (layer, _), pieces = head_of(values, found), encoded_of(values).pieces
     model = found.run.model
     stop = drawn_of(values).stop if model.settings.causal else len(pieces)
-    stream = found.run.before[layer, :stop]
+    stream = found.run.before[layer, :stop].clone()  # without those of all other layers
     return layer_trace(model, stream, layer, pieces[:stop], parts="attention")
 
 
@@ -406,6 +423,16 @@ class OfHead:
 def of_head(values: Values, trace: Trace, head: int) -> OfHead:
     """What is drawn of a head."""
     return OfHead(trace, head, drawn_of(values), looks_of(values))
+
+
+def chosen_of(values: Values) -> tuple[int, int]:
+    """The layer and the head that are looked at."""
+    return head_of(values, seen(values))
+
+
+def drawn_of_head(values: Values, trace: Trace) -> OfHead:
+    """What is drawn of it."""
+    return of_head(values, trace, chosen_of(values)[1])
 
 
 def lens_trace(found: Seen) -> Trace:

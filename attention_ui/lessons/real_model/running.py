@@ -3,23 +3,21 @@ kept.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
-from functools import wraps
+from collections.abc import Iterator
 from threading import Lock
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import TypeVar
 
 from attention_core.real_model.model import Model
 from attention_core.real_model.run import layer_by_layer
 
-from ...controls.control import Values
-from ...frame.models import opened, readable
+from ...frame.long_run import run_so_far
 from .own_fields import changes_of
 from .seen import Seen
 
 KEPT_BYTES = 240 * 2**20
 """So much of runs is kept: with 64 tokens one of SmolLM2 takes 26 MB, with 256 some 150."""
 
-Step, Others = TypeVar("Step"), ParamSpec("Others")
+Step = TypeVar("Step")
 About = tuple[Model, tuple[int, ...], str]
 """A model, the tokens, and what is switched off in it, as `Parts` has it."""
 _TURN, _kept = Lock(), OrderedDict[About, Seen]()
@@ -44,20 +42,6 @@ def passes(about: About) -> Iterator[tuple[float, Seen | None]]:
         return
 
 
-def in_words(
-    draw: Callable[Concatenate[Values, Others], None],
-) -> Callable[Concatenate[Values, Others], None]:
-    """A part of the page that may run alone, in which what goes wrong with the model is said."""
-
-    @wraps(draw)
-    def said(values: Values, *others: Others.args, **named: Others.kwargs) -> None:
-        with readable(values.model, draw.__name__):
-            opened(values.model).check_unchanged()
-            draw(values, *others, **named)
-
-    return said
-
-
 def in_turns(steps: Iterator[Step]) -> Iterator[Step]:
     """Steps of other work on a model, each while nobody else's is done."""
     while True:
@@ -74,6 +58,14 @@ def kept(about: About) -> Seen | None:
         if about in _kept:
             _kept.move_to_end(about)
         return _kept.get(about)
+
+
+def at_hand(name: str, about: About) -> Seen | None:
+    """A run that somebody has made, or else the visitor's own work of this name; None before."""
+    if found := kept(about):
+        return found
+    run = run_so_far(name)
+    return run.found if run and run.about == about else None
 
 
 def _keep(about: About, found: Seen) -> None:

@@ -2,68 +2,122 @@
 the model that are there.
 """
 
-import streamlit as st
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 from torch import Tensor
 
 from attention_core.operations import Given
-from attention_core.real_model.attribution import Part
+from attention_core.real_model.attribution import Attribution, Part
 from attention_core.real_model.lens import likeliest
 from attention_core.real_model.sweeps import chance_of, logit_of
 from attention_core.trace import Trace
 
-from ...cards.question import question
+from ...cards.elements import Element, picture, progress, say, set_to, text
+from ...cards.page import is_covered
 from ...cards.questions import Pick, Verdict
-from ...cards.show import picture
-from ...controls import held, parts
 from ...controls.control import Values
-from ...frame.long_run import go_on, long_run
+from ...frame.long_run import Work, run_so_far
 from ...frame.models import TINY, said
 from ...picture.matrix import Matrix
 from ...picture.sentence import sentence
 from ...words import listed, number, percent
-from .lesson import PAIRS, STARTS, asked_of, encoded_of, whole
-from .running import in_words
+from .heads import AS_BUTTON
+from .lesson import PAIRS, STARTS, asked_of, encoded_of, predicts, seen, whole
 from .seen import Seen
 from .sweeping import without_each
 from .words import said_piece, signed
 
+REST = "story_of_model"
 INDIRECT = 0.25
 """A head that brought less than this part of what its absence takes works through others."""
 
 
-def story(values: Values, found: Seen) -> None:
-    """The five steps, or a way to the text that the story is about."""
+@dataclass(frozen=True)
+class Story:
+    """Two tokens that could come next, and the head that brought most of their difference."""
+
+    found: Seen
+    asked: int
+    against: int
+    ids: tuple[int, ...]
+    pieces: tuple[str, ...]
+
+    @property
+    def made(self) -> Attribution:
+        """What each part brought to the difference."""
+        return self.found.brought(self.asked, self.against)
+
+    @property
+    def best(self) -> Part:
+        """The head that brought most."""
+        return self.made.heads[0]
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What the two are called."""
+        return tuple(said(self.found.run.model, each) for each in (self.asked, self.against))
+
+    @property
+    def both(self) -> tuple[float, float]:
+        """What that head brought to each of the two alone."""
+        alone, other = (self.found.brought(each, None) for each in (self.asked, self.against))
+        head = self.best.layer, self.best.head
+        return alone.of_head(*head), other.of_head(*head)
+
+    def row(self, head: Part) -> Tensor:
+        """Where a head looks from the last token (key,)."""
+        return self.found.run.weights[head.layer, head.head, self.found.last]
+
+
+def told(values: Values) -> Story | None:
+    """The story; None where the model says no next token, or nothing is compared."""
+    found = seen(values) if predicts(values) else None
+    if found is None:
+        return None
     asked, against = asked_of(values, found)
-    if against is None:
-        model, pair = values.model, PAIRS.get(values.model)
-        st.markdown(
-            "The story is about two tokens that could come next. Choose what to compare with at "
-            "*Who brought the answer*, above."
+    text = encoded_of(values)
+    return None if against is None else Story(found, asked, against, text.ids, text.pieces)
+
+
+def step_1(v: Values) -> Iterator[Element]:
+    """What the difference is, or the way to the text that the story is about."""
+    if story := told(v):
+        found, (yes, no) = story.found, story.names
+        yield text(
+            f"1. After your text the model says “{yes}” with "
+            f"{percent(float(found.chances[story.asked]))}, and “{no}” with "
+            f"{percent(float(found.chances[story.against]))}. The difference of their logits is "
+            f"{number(story.made.logit, 2)}. Where does it come from?"
         )
-        if pair:
-            told = {"asked_token": pair[0], "against_token": pair[1], "prompt": STARTS[model]}
-            label = f"{pair[0]} or {pair[1]}?"
-            st.button(label, key="tell_the_story", on_click=held.change, kwargs=told)
         return
-    yes, no = (said(found.run.model, each) for each in (asked, against))
-    made = found.brought(asked, against)
-    heads = made.heads
-    best = heads[0]
-    st.text(
-        f"1. After your text the model says “{yes}” with {percent(float(found.chances[asked]))}, "
-        f"and “{no}” with {percent(float(found.chances[against]))}. The difference of their logits "
-        f"is {number(made.logit, 2)}. Where does it come from?"
+    yield say(
+        "The story is about two tokens that could come next. Choose what to compare with at *Who "
+        "brought the answer*, above."
     )
-    if question("story_way", which_way(*_both(found, best, asked, against)),
-                _brought(found, best, asked, against), ("brought",), ("story",)):  # fmt: skip
+    if pair := PAIRS.get(v.model):
+        chosen = {"asked_token": pair[0], "against_token": pair[1], "prompt": STARTS[v.model]}
+        yield set_to(f"{pair[0]} or {pair[1]}?", "tell_the_story", AS_BUTTON, **chosen)
+
+
+def is_told(v: Values) -> bool:
+    """Whether there is a story, and its question does not wait for a guess."""
+    return told(v) is not None and not is_covered("story")
+
+
+def steps_2_and_3(v: Values) -> Iterator[Element]:
+    """The head that brought most, and whether one copies the token."""
+    if not is_told(v):
         return
-    st.text(_of_the_first(values, found, best, (asked, yes), (against, no)))
-    _arcs(values, found, best, "story_first")
-    if other := _copier(values, found, heads, asked):
-        place = encoded_of(values).ids.index(asked)
-        st.text(
+    story = told(v)
+    best, (yes, _) = story.best, story.names
+    yield text(_of_the_first(story))
+    yield _arcs(story, best, "story_first")
+    if other := _copier(story):
+        place = story.ids.index(story.asked)
+        yield text(
             f"3. Head {other.layer}.{other.head} looks at “{yes}” itself (token {place}, "
-            f"{percent(float(_row(found, other)[place]))} of its weight) and brought "
+            f"{percent(float(story.row(other)[place]))} of its weight) and brought "
             f"{signed(other.amount)}. Heads that copy the name said once are the textbook’s story "
             "(Wang et al. 2022, on GPT-2)."
             + (
@@ -74,24 +128,18 @@ def story(values: Values, found: Seen) -> None:
             )
         )
         if best is not other:
-            _arcs(values, found, other, "story_other")
-    elif asked not in encoded_of(values).ids:
-        st.text(
+            yield _arcs(story, other, "story_other")
+    elif story.asked not in story.ids:
+        yield text(
             f"3. “{yes}” does not stand in your text, so no head can copy it: what speaks for it "
             "was worked out from other words."
         )
     else:
-        st.text(
+        yield text(
             f"3. No head that looks mostly at “{yes}” brings anything to it here. The textbook’s "
             "story (Wang et al. 2022, on GPT-2) is that heads copy the name said once: it is not "
             "this model’s, on this text."
         )
-    _of_the_rest(values, found, best, (asked, yes), against, heads)
-
-
-def _row(found: Seen, head: Part) -> Tensor:
-    """Where a head looks from the last token (key,)."""
-    return found.run.weights[head.layer, head.head, found.last]
 
 
 WAYS = (
@@ -132,44 +180,43 @@ def which_way(raised: float, lowered: float) -> Pick:
     )
 
 
-def _both(found: Seen, head: Part, asked: int, against: int) -> tuple[float, float]:
-    """What a head brought to each of the two tokens alone."""
-    alone, other = (found.brought(token, None) for token in (asked, against))
-    return alone.of_head(head.layer, head.head), other.of_head(head.layer, head.head)
+def asks_which_way(v: Values) -> Pick | None:
+    """The question of the story, where there is one."""
+    story = told(v)
+    return story and which_way(*story.both)
 
 
-def _brought(found: Seen, head: Part, asked: int, against: int) -> Trace:
-    """The same as a step, which a guess is held to."""
+def brought(v: Values) -> Trace:
+    """What a guess is held to: what the head brought to each of the two."""
     trace = Trace()
-    trace.step("brought", Given(_both(found, head, asked, against)), axes=("of_two",))
+    trace.step("brought", Given(told(v).both), axes=("of_two",))
     return trace
 
 
-def _of_the_first(
-    values: Values, found: Seen, best: Part, yes: tuple[int, str], no: tuple[int, str]
-) -> str:
+def _of_the_first(story: Story) -> str:
     """What the head does that brought most."""
-    row, pieces = _row(found, best), encoded_of(values).pieces
+    found, best, (yes, no) = story.found, story.best, story.names
+    row = story.row(best)
     key = int(row.argmax())
 
-    alone, other = (found.brought(token, None) for token in (yes[0], no[0]))
-    raised, lowered = _both(found, best, yes[0], no[0])
-    does = what_it_does(raised, lowered, yes[1], no[1])
+    alone, other = (found.brought(token, None) for token in (story.asked, story.against))
+    raised, lowered = story.both
+    does = what_it_does(raised, lowered, yes, no)
     most = alone.heads[0]
     if (most.layer, most.head) == (best.layer, best.head):
-        beside = f"To “{yes[1]}” alone, too, no head brought more."
+        beside = f"To “{yes}” alone, too, no head brought more."
     else:
         both = other.of_head(most.layer, most.head)
         beside = (
-            f"To “{yes[1]}” alone {most.layer}.{most.head} brought more, {signed(most.amount)}; "
-            f"but with {signed(both)} to “{no[1]}”, it brought only {signed(most.amount - both)} "
+            f"To “{yes}” alone {most.layer}.{most.head} brought more, {signed(most.amount)}; "
+            f"but with {signed(both)} to “{no}”, it brought only {signed(most.amount - both)} "
             "to the difference."
         )
     return (
         f"2. Of {found.run.weights[:, :, 0, 0].numel()} heads, {best.layer}.{best.head} brought "
-        f"most: {signed(best.amount)}. From the last token it looks at “{said_piece(pieces[key])}” "
-        f"(token {key}, {percent(float(row[key]))}). To “{yes[1]}” it brought {signed(raised)}, to "
-        f"“{no[1]}” {signed(lowered)}: {does}. {beside}"
+        f"most: {signed(best.amount)}. From the last token it looks at "
+        f"“{said_piece(story.pieces[key])}” (token {key}, {percent(float(row[key]))}). To “{yes}” "
+        f"it brought {signed(raised)}, to “{no}” {signed(lowered)}: {does}. {beside}"
     )
 
 
@@ -185,48 +232,48 @@ def what_it_does(raised: float, lowered: float, yes: str, no: str) -> str:
     )[way_of(raised, lowered)]
 
 
-def _copier(values: Values, found: Seen, heads: list[Part], asked: int) -> Part | None:
+def _copier(story: Story) -> Part | None:
     """The head that brought most of those that look most at the token that is said."""
-    ids = encoded_of(values).ids
-    if asked not in ids:
+    if story.asked not in story.ids:
         return None
-    place = ids.index(asked)
-    looking = [each for each in heads if int(_row(found, each).argmax()) == place]
+    place = story.ids.index(story.asked)
+    looking = [each for each in story.made.heads if int(story.row(each).argmax()) == place]
     return looking[0] if looking and looking[0].amount > 0 else None
 
 
-def _arcs(values: Values, found: Seen, head: Part, name: str) -> None:
+def _arcs(story: Story, head: Part, name: str) -> Element:
     """Where a head looks, as arcs."""
-    pieces = encoded_of(values).pieces
-    trace = Trace(query=pieces, key=pieces)
-    weights = Given.of(found.run.weights[head.layer, head.head])
+    trace = Trace(query=story.pieces, key=story.pieces)
+    weights = Given.of(story.found.run.weights[head.layer, head.head])
     step = trace.step("weights", weights, axes=("query", "key"))
-    picture(name, sentence(trace, Matrix(step), found.last), is_aside=True)
+    return picture(sentence(trace, Matrix(step), story.found.last), name, is_aside=True)
 
 
-@st.fragment
-@in_words
-def _of_the_rest(
-    values: Values,
-    found: Seen,
-    best: Part,
-    yes: tuple[int, str],
-    against: int,
-    heads: list[Part],
-) -> None:
-    """Steps 4 and 5: on whom it stands, and what is without it; both take a run for each head."""
-    going = long_run(
-        "story_of_model",
-        whole(values),
+def going_on(v: Values) -> Work | None:
+    """Steps 4 and 5 take a run for each head."""
+    if not is_told(v):
+        return None
+    found = seen(v)
+    return Work(
+        REST,
+        whole(v),
         lambda: without_each(found),
-        quick=values.model == TINY or found.without_each is not None,
-        cost=f"{len(heads)} runs, one without each head",
+        cost=f"{len(told(v).made.heads)} runs, one without each head",
         verb="Go on with the story",
+        quick=v.model == TINY or found.without_each is not None,
     )
-    if isinstance(going.found, Tensor):
-        run, streams = found.run, going.found
-        gaps = logit_of(run, streams, yes[0]) - logit_of(run, streams, against)
-        gap = found.brought(yes[0], against).logit
+
+
+def steps_4_and_5(v: Values) -> Iterator[Element]:
+    """On whom it stands, and what is without it."""
+    if not is_told(v):
+        return
+    yield progress(REST)
+    story, streams = told(v), run_so_far(REST).found
+    if isinstance(streams, Tensor):
+        run, best, heads, (yes, _) = story.found.run, story.best, story.made.heads, story.names
+        gaps = logit_of(run, streams, story.asked) - logit_of(run, streams, story.against)
+        gap = story.made.logit
         below = [
             (gap - float(gaps[each.layer, each.head]), each)
             for each in heads
@@ -241,7 +288,7 @@ def _of_the_rest(
             f"{signed(each.amount)} itself)"
             for fall, each in lost
         ]
-        st.text(
+        yield text(
             "4. On whom does that stand? Of the heads before it that brought little themselves, "
             f"the difference falls most without {listed(named)}. They write what "
             f"{best.layer}.{best.head} and others read later."
@@ -250,22 +297,15 @@ def _of_the_rest(
         )
         left = streams[[best.layer], [best.head]]
         (says,) = likeliest(run.model, left, 1).ids[0].tolist()
-        st.text(
+        yield text(
             f"5. And without {best.layer}.{best.head} itself? The difference is "
             f"{number(float(gaps[best.layer, best.head]), 2)} in place of {number(gap, 2)}, and "
-            f"“{yes[1]}” has {percent(float(chance_of(run, left, yes[0])))}. "
+            f"“{yes}” has {percent(float(chance_of(run, left, story.asked)))}. "
             + (
-                f"“{yes[1]}” is still what comes first: this head alone does not carry the answer."
-                if says == yes[0]
+                f"“{yes}” is still what comes first: this head alone does not carry the answer."
+                if says == story.asked
                 else f"Now “{said(run.model, says)}” comes first: the answer hung on this head."
             )
         )
         off = f"{best.layer}.{best.head}"
-        label = f"Switch off {off}, above"
-        st.button(label, key="story_off", on_click=_switch_off, args=(off,))
-    go_on(going)
-
-
-def _switch_off(head: str) -> None:
-    held.change(model_off=head)
-    parts.run_what_reads()
+        yield set_to(f"Switch off {off}, above", "story_off", AS_BUTTON, model_off=off)

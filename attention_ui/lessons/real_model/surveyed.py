@@ -3,11 +3,9 @@ and of the chosen one its strongest pairs of tokens and the names that it has ea
 """
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from weakref import WeakKeyDictionary
 
 import pandas as pd
-import streamlit as st
 
 from attention_core.real_model.measures import MEASURES
 from attention_core.real_model.model import Model
@@ -15,19 +13,18 @@ from attention_core.real_model.survey import Survey, english, of_tiny_language, 
 from attention_core.real_model.survey_file import keep, kept
 from attention_core.text.tokenizers import visible
 
-from ...controls import held, parts
+from ...cards.elements import Element, caption, frame, progress, row, say, text
 from ...controls.control import Values
-from ...controls.widget import control
-from ...frame.long_run import go_on, long_run
+from ...frame.long_run import Work, run_so_far
 from ...frame.models import TINY
 from ...words import percent
-from .heads import choose_head
-from .lesson import SURVEY_ACROSS, SURVEY_UP
+from .heads import choosing
+from .lesson import SURVEY_ACROSS, SURVEY_UP, head_of, model_of, seen
 from .plane import plane
-from .running import in_turns, in_words
+from .running import in_turns
 from .seen import Seen
 
-KEY = "fills_survey"
+SURVEY = "survey_of_model"
 WIDTH = 560
 HOLDS = 0.5
 """A head is called by what it gives this much of its weight to, over all sentences."""
@@ -49,37 +46,48 @@ sentences that it is of.
 """
 
 
-@st.fragment
-@in_words
-def surveyed(values: Values, found: Seen, chosen: tuple[int, int]) -> None:
-    """The survey of a model, or the way to it: progress, a plane of heads, and the chosen head."""
-    model = found.run.model
-    is_tiny = values.model == TINY
-    sentences = of_tiny_language() if is_tiny else english()
+def _sentences(values: Values) -> Sequence[str]:
+    return of_tiny_language() if values.model == TINY else english()
+
+
+def about_the_survey(values: Values) -> str:
+    """What is measured, and over what."""
     those = (
         "texts of the tiny language"
-        if is_tiny
+        if values.model == TINY
         else "short sentences: names said twice, lists, questions, dialogue, numbers, code"
     )
-    st.markdown(
+    return (
         "What a head does on your text is rarely all that it does. So each measure is also taken "
-        f"over {len(sentences)} {those}."
+        f"over {len(_sentences(values))} {those}."
     )
-    going = long_run(
-        "survey_of_model",
+
+
+def surveying(values: Values) -> Work:
+    """The survey of a model."""
+    model, sentences = model_of(values), _sentences(values)
+    is_tiny = values.model == TINY
+    return Work(
+        SURVEY,
         model,
         lambda: _slices(model, sentences, is_kept=not is_tiny),
-        quick=is_tiny or _known(model, sentences) is not None,
         cost=f"{len(sentences)} sentences through {model.settings.n_layers} layers each",
+        quick=is_tiny or _known(model, sentences) is not None,
     )
-    if isinstance(going.found, Survey):
-        if going.found.n_read:
-            _plane(going.found, chosen)
-            st.text(name_of(going.found, found, chosen))
-            _pairs(model, sentences, going.found, chosen)
-        elif going.share >= 1:
-            st.text("This model has no tokens for the words of our sentences: it can read none.")
-    go_on(going)
+
+
+def surveyed(v: Values) -> Iterator[Element]:
+    """A plane of heads and the chosen head, as far as the survey has come."""
+    yield progress(SURVEY)
+    run, found = run_so_far(SURVEY), seen(v)
+    if isinstance(run.found, Survey):
+        if run.found.n_read:
+            chosen = head_of(v, found)
+            yield from _plane(v, run.found, chosen)
+            yield text(name_of(run.found, found, chosen))
+            yield from _pairs(found.run.model, _sentences(v), run.found, chosen)
+        elif run.share >= 1:
+            yield text("This model has no tokens for the words of our sentences: it can read none.")
 
 
 def _known(model: Model, sentences: Sequence[str]) -> Survey | None:
@@ -110,29 +118,16 @@ def _slices(
 # --- the plane of heads --------------------------------------------------------------------------
 
 
-def _plane(found: Survey, chosen: tuple[int, int]) -> None:
-    with st.container(horizontal=True, gap="medium"):
-        control(SURVEY_ACROSS, width=230)
-        control(SURVEY_UP, width=230)
-    now = held.values()  # of this moment, where the row runs alone
-    made = plane(found, now.survey_across, now.survey_up, chosen)
-    with st.container(width=WIDTH, key="chart_of_survey"):
-        look = {"width": "stretch", "height": "content", "alt": made.alt, "key": KEY}
-        st.vega_lite_chart(
-            made.frame, made.spec, on_select=partial(_told, KEY), selection_mode=["head"], **look
-        )
-    n_asked, n_sentences = found.asked(now.survey_up)
-    st.caption(
+def _plane(v: Values, found: Survey, chosen: tuple[int, int]) -> Iterator[Element]:
+    yield row(SURVEY_ACROSS.at(width=230), SURVEY_UP.at(width=230))
+    made = plane(found, v.survey_across, v.survey_up, chosen)
+    yield choosing("survey", made, WIDTH)
+    n_asked, n_sentences = found.asked(v.survey_up)
+    yield caption(
         "Each point is a head; the chosen one is orange, and a click chooses another. A measure is "
         "the mean over all tokens of all sentences that it can be asked of: upwards, "
-        f"{n_asked:,} tokens of {n_sentences} sentences. {MEASURES[now.survey_up].words}"
+        f"{n_asked:,} tokens of {n_sentences} sentences. {MEASURES[v.survey_up].words}"
     )
-
-
-def _told(key: str) -> None:
-    """A head that was clicked on: the cards above show it too."""
-    if choose_head(key):
-        parts.run_what_reads()
 
 
 # --- the chosen head -----------------------------------------------------------------------------
@@ -179,14 +174,16 @@ def _here(found: Seen, name: str, chosen: tuple[int, int]) -> str:
     return f" On your text: {percent(here)}." if here == here else ""
 
 
-def _pairs(model: Model, sentences: Sequence[str], survey: Survey, chosen: tuple[int, int]) -> None:
+def _pairs(
+    model: Model, sentences: Sequence[str], survey: Survey, chosen: tuple[int, int]
+) -> Iterator[Element]:
     """The strongest pairs of tokens of a head, as a table of plain text."""
     pairs = survey.pairs(*chosen)
     called = f"{chosen[0]}.{chosen[1]}"
     if not pairs:
-        st.markdown(f"Head {called} looks at nothing but the first token and itself.")
+        yield say(f"Head {called} looks at nothing but the first token and itself.")
         return
-    st.markdown(
+    yield say(
         f"**Where head {called} looks hardest.** The first token is left out, since heads rest "
         "there when they find nothing, and so is a token that looks at itself. In parentheses: the "
         "token’s place, counted from 0."
@@ -197,4 +194,4 @@ def _pairs(model: Model, sentences: Sequence[str], survey: Survey, chosen: tuple
         query, key = (f"{visible(pieces[at])} ({at})" for at in (pair.query, pair.key))
         rows.append({"weight": percent(pair.weight), "looks from": query, "at": key,
                      "in": sentences[pair.sentence]})  # fmt: skip
-    st.dataframe(pd.DataFrame(rows), hide_index=True, width="stretch")
+    yield frame(pd.DataFrame(rows), hide_index=True, width="stretch")

@@ -2,9 +2,8 @@
 time, and each place of the stream taken from another text.
 """
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Hashable, Iterator
 
-import streamlit as st
 from torch import Tensor
 
 from attention_core.real_model.sweeps import (
@@ -15,17 +14,17 @@ from attention_core.real_model.sweeps import (
 )
 from attention_core.text.tokenizers import visible
 
-from ...cards.show import chart
-from ...controls import held
+from ...cards.elements import Element, chart, progress, say, text
 from ...controls.control import Values
-from ...controls.widget import control
-from ...frame.long_run import Run, Steps, go_on, long_run
+from ...frame.long_run import Steps, Work, run_so_far
 from ...frame.models import TINY
 from . import words
 from .charts import by_layers
-from .lesson import DRAWN, OTHER_PROMPT, asked_of, encoded_of, other, whole
-from .running import in_turns, in_words, passes
+from .lesson import DRAWN, OTHER_PROMPT, asked_of, encoded_of, other, seen, whole
+from .running import in_turns, passes
 from .seen import Seen
+
+EACH_HEAD, PATCHED = "each_head_of_model", "patched_of_model"
 
 
 def without_each(found: Seen) -> Iterator[tuple[float, Tensor | None]]:
@@ -57,87 +56,85 @@ def _change_in(values: Values, found: Seen, name: Hashable, streams: Tensor) -> 
     return found.once((name, asked, against), change)
 
 
-@st.fragment
-@in_words
-def each_head_off(values: Values, found: Seen) -> None:
+def taking_each_off(values: Values) -> Work:
     """Every head switched off, one at a time."""
-    st.markdown(
-        "**Every head off, one at a time.** What a head brings is not all that it is needed for: "
-        "others read what it wrote. So each is taken away once, and the token measured again."
-    )
+    found = seen(values)
     settings = found.run.model.settings
-    n_heads = settings.n_layers * settings.n_heads
-    going = _sweep(
-        "each_head",
+    return Work(
+        EACH_HEAD,
         whole(values),
         lambda: without_each(found),
-        f"{n_heads} runs, each from the layer of its head on",
-        is_known=found.without_each is not None,
+        f"{settings.n_layers * settings.n_heads} runs, each from the layer of its head on",
+        quick=found.without_each is not None or values.model == TINY,
     )
-    if isinstance(going.found, Tensor):
-        changes = _change_in(values, found, "without each", going.found)
+
+
+def each_head_off(v: Values) -> Iterator[Element]:
+    """What becomes of the answer without each head, as soon as that is known."""
+    yield progress(EACH_HEAD)
+    streams, found = run_so_far(EACH_HEAD).found, seen(v)
+    if isinstance(streams, Tensor):
+        changes = _change_in(v, found, "without each", streams)
         cells = {
             (layer, head): (f"without head {layer}.{head}", change)
-            for layer, row in enumerate(changes.tolist())
-            for head, change in enumerate(row)
+            for layer, of_layer in enumerate(changes.tolist())
+            for head, change in enumerate(of_layer)
         }
-        names = [*map(str, range(settings.n_heads))]
-        told = f"What becomes of {words.of_what_is_measured(values, found)} without each head."
-        chart("each_head", by_layers(cells, names, settings.n_layers, told), 940)
-        st.text(words.most_needed(values, found, changes))
-    go_on(going)
+        n_layers, n_heads = changes.shape
+        told = f"What becomes of {words.of_what_is_measured(v, found)} without each head."
+        names = [*map(str, range(n_heads))]
+        yield chart("each_head", by_layers(cells, names, n_layers, told), 940)
+        yield text(words.most_needed(v, found, changes))
 
 
-@st.fragment
-@in_words
-def patched(values: Values, found: Seen) -> None:
-    """Each place of the stream taken from another text."""
-    st.markdown(
-        "**Where does it stand?** Take the stream of another text, at one layer and one token, put "
-        "it in the place of this one’s, and see what the model says then: where this turns the "
-        "answer, that place held what decides (**activation patching**)."
-    )
-    pieces = encoded_of(values).pieces
-    if len(pieces) > DRAWN:
-        n_runs = found.run.model.settings.n_layers * len(pieces)
-        st.markdown(
-            f"That would be {n_runs:,} runs, a row for each token: it is there for texts of up to "
-            f"{DRAWN} tokens, and yours has {len(pieces)}."
-        )
-        return
-    control(OTHER_PROMPT, width=560)
-    values = held.values()  # alone, this runs again with what was typed
-    here, there = encoded_of(values).pieces, len(other(values)[1])
-    if there != len(here):
-        st.markdown(
-            f"The two have {len(here)} and {there} tokens. Vectors can change places only between "
-            "texts of as many tokens: change a word for one of the same length."
-        )
-        return
-    settings = found.run.model.settings
-    going = _sweep(
-        "patched",
+def patching(values: Values) -> Work | None:
+    """Each place of the stream taken from another text; None where that cannot be."""
+    here, there = encoded_of(values).pieces, other(values)[1]
+    if len(here) > DRAWN or len(here) != len(there):
+        return None
+    found = seen(values)
+    return Work(
+        PATCHED,
         (whole(values), other(values)),
         lambda: _patches(values, found),
-        f"{settings.n_layers * len(here)} runs, each from its layer on",
+        f"{found.run.model.settings.n_layers * len(here)} runs, each from its layer on",
+        quick=values.model == TINY,
     )
-    if isinstance(going.found, Tensor):
-        changes = _change_in(values, found, other(values), going.found)
-        if not changes.isfinite().all():
-            st.markdown("From the other text come vectors of nan or infinite numbers.")
-            return go_on(going)
-        cells = {
-            (layer, token): (f"“{visible(here[token])}” before layer {layer}", change)
-            for layer, row in enumerate(changes.tolist())
-            for token, change in enumerate(row)
-        }
-        names = [visible(piece) for piece in here]
-        told = (
-            f"What becomes of {words.of_what_is_measured(values, found)} with each vector patched."
+
+
+def patched(v: Values) -> Iterator[Element]:
+    """What each vector of another text changes, as soon as that is known; or why it cannot be."""
+    found, pieces = seen(v), encoded_of(v).pieces
+    n_layers = found.run.model.settings.n_layers
+    if len(pieces) > DRAWN:
+        yield say(
+            f"That would be {n_layers * len(pieces):,} runs, a row for each token: it is there for "
+            f"texts of up to {DRAWN} tokens, and yours has {len(pieces)}."
         )
-        chart("patched", by_layers(cells, names, settings.n_layers, told), 940)
-        st.text(words.where_it_turns(values, found, changes))
-    go_on(going)
+        return
+    yield OTHER_PROMPT.at(width=560)
+    if (there := len(other(v)[1])) != len(pieces):
+        yield say(
+            f"The two have {len(pieces)} and {there} tokens. Vectors can change places only "
+            "between texts of as many tokens: change a word for one of the same length."
+        )
+        return
+    yield progress(PATCHED)
+    streams = run_so_far(PATCHED).found
+    if isinstance(streams, Tensor):
+        changes = _change_in(v, found, other(v), streams)
+        if not changes.isfinite().all():
+            yield say("From the other text come vectors of nan or infinite numbers.")
+            return
+        names = [visible(piece) for piece in pieces]
+        cells = {
+            (layer, token): (f"“{names[token]}” before layer {layer}", change)
+            for layer, of_layer in enumerate(changes.tolist())
+            for token, change in enumerate(of_layer)
+        }
+        told = f"What becomes of {words.of_what_is_measured(v, found)} with each vector patched."
+        yield chart("patched", by_layers(cells, names, n_layers, told), 940)
+        yield text(words.where_it_turns(v, found, changes))
 
 
 def _patches(values: Values, found: Seen) -> Steps:
@@ -148,11 +145,3 @@ def _patches(values: Values, found: Seen) -> Steps:
             continue
         for swept in in_turns(patch_each_place(found.run, theirs.run, found.last)):
             yield swept.share, swept.streams if swept.share >= 1 else None
-
-
-def _sweep(
-    name: str, about: Hashable, work: Callable[[], Steps], cost: str, is_known: bool = False
-) -> Run:
-    """Work that waits for its button, unless it is known or the model is small."""
-    quick = is_known or held.values().model == TINY
-    return long_run(f"{name}_of_model", about, work, quick=quick, cost=cost)

@@ -10,6 +10,7 @@ from attention_core.real_model.model import Model
 from attention_core.real_model.not_finite import not_finite
 from attention_core.rounding import to_within
 from attention_core.text.tokenizers import visible
+from attention_core.trace import Trace
 
 from ...cards.common_questions import one_of
 from ...cards.questions import Pick
@@ -23,11 +24,14 @@ from .lesson import (
     asked_of,
     drawn_of,
     encoded_of,
+    lens_trace,
     looks_of,
     measure_of,
+    predicts,
     rival_of,
     scores_by,
     scores_of,
+    seen,
 )
 from .raster import MARKED_FROM
 from .seen import Seen
@@ -372,6 +376,17 @@ def first_says(found: Seen) -> Pick:
     )
 
 
+def when_first_said(values: Values) -> Pick | None:
+    """The same as a question of the page, as soon as the run is there."""
+    found = seen(values) if predicts(values) else None
+    return found and first_says(found)
+
+
+def of_the_lens(values: Values) -> Trace:
+    """What that is about."""
+    return lens_trace(seen(values))
+
+
 def _when(layer: int, n_layers: int) -> str:
     """From where on the model would say what it says."""
     if layer < 0:
@@ -386,42 +401,44 @@ def _when(layer: int, n_layers: int) -> str:
     )
 
 
-def answers(values: Values, found: Seen) -> list[Answer]:
-    """What a reader can now answer."""
-    settings = found.run.model.settings
+def does_each_have_a_name(values: Values) -> Answer:
+    """Does every head do something that has a name?"""
+    found = seen(values)
     scores = scores_of(values, found)
-    most = divmod(int(scores.argmax()), settings.n_heads)
+    layer, head = divmod(int(scores.argmax()), found.run.model.settings.n_heads)
     n_marked = int((scores >= MARKED_FROM).sum())
-    told = [
-        Answer(
-            "Does every head of a model do something that has a name?",
-            f"No. Of {scores.numel()} heads, {n_marked} reach {percent(MARKED_FROM)} on this text "
-            f"by the measure “{measure_of(values).name}”, {most[0]}.{most[1]} the most. Many do "
-            "several things, and other things on another text.",
-            "heads",
-        )
-    ]
-    if not settings.predicts:
-        return told
-    at = settled(found)
+    return Answer(
+        "Does every head of a model do something that has a name?",
+        f"No. Of {scores.numel()} heads, {n_marked} reach {percent(MARKED_FROM)} on this text "
+        f"by the measure “{measure_of(values).name}”, {layer}.{head} the most. Many do "
+        "several things, and other things on another text.",
+        "heads",
+    )
+
+
+def when_does_it_know(values: Values) -> Answer | None:
+    """When does it know what it will say? Nothing of a model that says no next token."""
+    if not predicts(values):
+        return None
+    found = seen(values)
+    told = _when(settled(found), found.run.model.settings.n_layers)
+    return Answer("When does a model know what it will say?", told, "layers", ("lens",))
+
+
+def is_most_needed(values: Values) -> Answer | None:
+    """Is the head that brought most needed most?"""
+    if not predicts(values):
+        return None
+    found = seen(values)
     made = found.brought(*asked_of(values, found))
     heads = sum(part.amount for part in made.heads)
-    return [
-        *told,
-        Answer(
-            "When does a model know what it will say?",
-            _when(at, settings.n_layers),
-            "layers",
-            ("lens",),
-        ),
-        Answer(
-            "Is the head that brought most the one that is needed most?",
-            f"Not always. What all heads brought to {of_what_is_asked(values, found)} is "
-            f"{signed(heads)} of {number(made.logit, 2)}; but what a head writes early is read by "
-            "later ones, and without it these find something else. Only taking it away tells.",
-            "off",
-        ),
-    ]
+    return Answer(
+        "Is the head that brought most the one that is needed most?",
+        f"Not always. What all heads brought to {of_what_is_asked(values, found)} is "
+        f"{signed(heads)} of {number(made.logit, 2)}; but what a head writes early is read by "
+        "later ones, and without it these find something else. Only taking it away tells.",
+        "off",
+    )
 
 
 def of_the_head(values: Values, found: Seen, at: tuple[int, int]) -> str:
