@@ -11,7 +11,9 @@ import pytest
 
 from attention_core import operations as ops
 from attention_core.mistakes.rounds import lights_with
-from attention_ui.cards import card
+from attention_ui.cards import card, elements
+from attention_ui.cards import page as declared
+from attention_ui.cards.kept import Kept
 from attention_ui.lessons.divide_by_sqrt_d import published_variances
 from attention_ui.lessons.tiny_language.lesson import told
 from conftest import ROOT
@@ -70,7 +72,7 @@ def sites():
 def lights(page, link, *patches):
     """Each light that a page shows, by where in the code it stands, and whether it is green."""
     shown = {}
-    on_card = card.light
+    on_card, on_page = card.light, elements.light
 
     def note(good):
         frame = sys._getframe(2)
@@ -84,11 +86,17 @@ def lights(page, link, *patches):
         note(good)
         on_card(good, words)
 
+    def noted_on_page(good, words):
+        note(good)
+        return on_page(good, words)
+
     with ExitStack() as stack:
+        stack.enter_context(patch.object(declared, "kept", Kept(1 << 26)))
         for name, module in [*sys.modules.items()]:
             ours = vars(module).get("light") if name.startswith("attention_ui.") else None
-            if ours is on_card:
-                stack.enter_context(patch.object(module, "light", noted_on_card))
+            noted = {on_card: noted_on_card, on_page: noted_on_page}.get(ours)
+            if noted:
+                stack.enter_context(patch.object(module, "light", noted))
         for each in patches:
             stack.enter_context(each)
         for kept in (told, lights_with):

@@ -190,7 +190,7 @@ def _drawn(
     # Also of a link that names another picture: where that has not the cell, this one may open it.
     has = is_meant and _has(layout, held.values().unread("cell") or ())
     held.met_cell(name, has, bool(trail))
-    st.session_state[held.LAYOUTS][name] = (moved or (lambda: layout), carries, choosing)
+    st.session_state[held.LAYOUTS][name] = (moved or (lambda: layout), carries, choosing, layout)
     opened = _opened(layout, trail)
     now = stops_of(carries, held.values(), drawn_at, "").position(drawn_at) if carries else 0
     chosen = (opened, lists, now, _clicks(name, trail))
@@ -425,7 +425,7 @@ def _told(name: str, key: str, part: str) -> None:
     # Not an argument: Streamlit keeps the callbacks of widgets that are gone.
     if name not in st.session_state[held.LAYOUTS] or key not in st.session_state:
         return  # a picture of a page that is left
-    layout_now, carries, choosing = st.session_state[held.LAYOUTS][name]
+    layout_now, carries, choosing, _ = st.session_state[held.LAYOUTS][name]
     selection = st.session_state[key]["selection"]
     match selection.get("step"):
         case [{"value": int() | float() as value}, *_] if carries is not None:
