@@ -15,7 +15,7 @@ from ..controls.fields import Choice
 from ..picture.equation_parts import equation_of
 from ..picture.layout import equation
 from ..picture.matrix import Matrix
-from .show import picture
+from .elements import picture
 
 DRAWABLE, LONGEST = 64, 60
 """Steps with a longer axis get no picture of their differences; longer values are cut."""
@@ -119,4 +119,5 @@ def _every_step(before: Trace, now: Trace, found: list[Change], first: Change | 
     trace = difference(before[name], now[name], now)
     lying = trace["now"].value.ndim == 1
     drawn = [Matrix(step, transposed=lying) for step in trace.values()]
-    picture("difference", equation(trace, *equation_of(trace["difference"], drawn=drawn)))
+    made = equation(trace, *equation_of(trace["difference"], drawn=drawn))
+    picture(made, "difference").draw()

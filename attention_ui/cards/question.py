@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from attention_core.trace import Step, Trace
+from attention_core.trace import Step
 
 from ..controls import held, parts
 from ..controls.widths import about_as_wide
@@ -32,25 +32,6 @@ class Guess:
     fingerprint: int
     guess: Any = None
     verdict: Verdict | None = None
-
-
-def question(
-    name: str,
-    asked: Question | None,
-    trace: Trace,
-    about: Sequence[str],
-    covers: Sequence[str] | None = None,
-) -> frozenset[str]:
-    """Ask, unless questions are off or there is nothing to ask. Returns the names of what the
-    question `covers`, which are the steps it is `about` unless given; none once it is answered.
-
-    A guess counts only for the numbers that these steps have now.
-    """
-    hides = frozenset(about if covers is None else covers)
-    key = f"{st.session_state[held.HERE][0]}.{name}"
-    known = [trace[step] for step in about if step in trace]
-    now = fingerprint_of(known, asked.only_shapes) if asked is not None else 0
-    return put_question(name, key, asked, hides, now)
 
 
 def is_asked(asked: Question | None, key: str, hides: frozenset[str]) -> bool:

@@ -2,8 +2,7 @@
 runs this card alone.
 """
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,8 +10,6 @@ import pyarrow as pa
 import streamlit as st
 
 from attention_core.files.refused import ModelRefused
-from attention_core.kept import kept_by_key
-from attention_core.trace import Step
 
 from ..controls import held, parts
 from ..controls.control import Control, Values
@@ -20,8 +17,7 @@ from ..controls.fields import CellPlace
 from ..controls.widget import control as plain
 from ..frame import hand_out
 from ..frame.save_picture import save_dialog
-from ..picture.content import content
-from ..picture.layout import Layout, matrices_of, uncovered
+from ..picture.layout import Layout, uncovered
 from ..picture.matrix import Matrix, is_unknown
 from ..picture.positions import positions
 from ..picture.spec import EMPTY_ROOM, GROUNDS, Stops, drawn, variant
@@ -34,8 +30,6 @@ MOST_BYTES, MOST_NUMBERS = 300_000, 250_000
 """Of a card with all positions of its control, as text, and how many numbers those are at most:
 above that the server is asked at each move.
 """
-MOST_KEPT = 8_192
-"""Cells of a picture whose table is kept for everybody: a layer of 64 tokens takes 4 MB."""
 PLACES = "places_of_controls"
 """Where `moves` has left room for what a picture further down carries."""
 LARGE = 1.5
@@ -45,57 +39,6 @@ TOO_MUCH: Lists = {"too much": {}}
 
 Choosing = Callable[[CellPlace], Mapping[str, Any]]
 """The values of controls, by their names, that a click on a cell sets; none for any other cell."""
-
-
-@dataclass(frozen=True)
-class Moving:
-    """A control whose every position the picture carries, so that it answers within a frame.
-
-    `build` gives the parts of the picture at a position, as `equation` takes them, or all of it as
-    a layout, where words around it change too; `about` is all else that they depend on, and None if
-    that is not known: then they are built at each run.
-    """
-
-    control: Control
-    build: Callable[[Any], Sequence[Step | Matrix | str] | Layout]
-    about: Hashable = None
-    elsewhere: bool = False
-    """Whether anything beside the picture shows what it changes: then its card follows when the
-    hand rests, or all cards, as far as this one does not run alone. The line of arithmetic of a
-    cell whose number changes follows only then.
-    """
-
-
-def picture(
-    name: str,
-    layout: Layout,
-    moving: Moving | None = None,
-    is_aside: bool = False,
-    choosing: Choosing | None = None,
-) -> None:
-    """A layout as the picture of a card. `name` tells it from the others of the page. One that
-    `is_aside`, of numbers of its own, opens only the cells that are chosen in it. `choosing` says
-    of a cell which controls a click on it sets; where none, the cell is taken apart.
-    """
-    place = st.session_state.setdefault(PLACES, {}).pop(name, None)
-    lists = None
-    if moving and _is_fixed(moving.control):
-        moving = None
-    elif moving:
-        lists = _lists(name, layout, moving)
-        if place is not None:
-            with place:
-                if lists is not None:
-                    st.html(EMPTY_ROOM)
-                else:
-                    plain(moving.control, again=name)
-    moving = moving if lists is not None else None
-    # Alone, the card may run again with another value, and has the layout of this one.
-    drawn_at = parts.read("stop", moving.control.name) if moving else None
-    title = st.session_state[held.IN_CARD]
-    carried = moving.control if moving else None
-    draw_picture(name, layout, carried, lists, drawn_at, is_aside, title, choosing)
-    _solved_or_waiting(name, layout)
 
 
 def _solved_or_waiting(name: str, layout: Layout) -> None:
@@ -194,14 +137,12 @@ def _drawn(
     opened = _opened(layout, trail)
     now = stops_of(carries, held.values(), drawn_at, "").position(drawn_at) if carries else 0
     chosen = (opened, lists, now, _clicks(name, trail))
-    if tables is None:
-        rows, marks, slots = _rows(layout, *chosen)
-    else:
-        key = (opened, lists is None or len(lists), now, drawn_at, chosen[-1])
-        told = parts.read("told", name)
-        if (True, key) not in tables and (told, key) not in tables:
-            remember(tables, (told, key), _table(layout, *chosen, told))
-        rows, marks, slots = tables.get((True, key)) or tables[told, key]
+    tables = {} if tables is None else tables
+    key = (opened, lists is None or len(lists), now, drawn_at, chosen[-1])
+    told = parts.read("told", name)
+    if (True, key) not in tables and (told, key) not in tables:
+        remember(tables, (told, key), _table(layout, *chosen, told))
+    rows, marks, slots = tables.get((True, key)) or tables[told, key]
     theme, paper = st.context.theme.type, held.values().paper
     look = (layout.alt, layout.sentence is not None, paper, *variant(marks, theme, slots))
     stops, count = _stops(name, carries, look) if carries else (None, 0)
@@ -258,16 +199,6 @@ def _table(layout: Layout, *chosen: Any) -> tuple[pa.Table, int, int]:
     """
     rows = packed(table(layout, *chosen))
     return rows, n_marks(rows), n_slots(rows)
-
-
-_kept_table = kept_by_key(96)(_table)
-
-
-def _rows(layout: Layout, *chosen: Any) -> tuple[pa.Table, int, int]:
-    """The table of a picture, kept where it is small."""
-    if sum(each.drawn.numel() for each in layout.matrices) > MOST_KEPT:
-        return _table(layout, *chosen)
-    return _kept_table(content(layout, *chosen), layout, *chosen)
 
 
 def _rooms(layout: Layout) -> None:
@@ -367,33 +298,6 @@ def stops_of(control: Control, values: Values, start: Any, place: str) -> Stops:
     )
     step = control.look.get("step", choices[1] - choices[0] if len(choices) > 1 else 1)
     return Stops(label, least, most, step, start, place)
-
-
-def _lists(name: str, layout: Layout, moving: Moving) -> Lists | None:
-    """What the control changes, position by position; None where that is too much to carry."""
-    values = held.values()
-    at_all = stops_of(moving.control, values, values[moving.control.name], "").values
-    if moving.about is None:
-        return _positions(layout, moving, at_all)
-    covered = tuple(each.covered for each in layout.matrices)
-    boxes = (*layout.wide.boxes, *layout.narrow.boxes)
-    page, decimals = st.session_state[held.HERE][0], tuple(each.decimals for each in boxes)
-    key = (page, name, moving.about, covered, decimals, at_all)
-    return _kept_positions(key, layout, moving, at_all)
-
-
-def _positions(layout: Layout, moving: Moving, at_all: Sequence[Any]) -> Lists | None:
-    n_cells = sum(each.drawn.numel() for each in layout.matrices)
-    if len(at_all) * n_cells > MOST_NUMBERS:
-        return None
-    built = [moving.build(value) for value in at_all]
-    others = [each if isinstance(each, Layout) else matrices_of(*each) for each in built]
-    lists = positions(layout, others)
-    told = sum(len(text) for each in lists.values() for text in each.values())
-    return lists if told <= MOST_BYTES else None
-
-
-_kept_positions = kept_by_key(32)(_positions)
 
 
 def _is_fixed(control: Control) -> bool:

@@ -173,8 +173,10 @@ def _draft(name: str) -> tuple[str | None, str | None]:
 
 @parts.source("session")
 def _session(what: str) -> Any:
-    """Of all of the visit: the notices, and whether anything differs from the example."""
-    return tuple(st.session_state[NOTICES]) if what == "notices" else is_changed()
+    """Of all of the visit: the notices, what is held, whether it differs from the example."""
+    if what == "notices":
+        return tuple(st.session_state[NOTICES])
+    return tuple(held().items()) if what == "held" else is_changed()
 
 
 def values() -> Values:

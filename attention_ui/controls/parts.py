@@ -276,22 +276,6 @@ def now_in() -> str:
     return of_page().open[-1]
 
 
-@contextmanager
-def within(name: str) -> Iterator[None]:
-    """What a fragment of Streamlit's own, in a part, reads when it runs by itself."""
-    here = of_page()
-    if here.noting or name not in here.drawn:
-        yield
-        return
-    here.noting.append({})
-    here.open.append(name)
-    try:
-        yield
-    finally:
-        here.open.pop()
-        (here.drawn[name].reads or {}).update(here.noting.pop())
-
-
 def settle(name: str, one: Source) -> None:
     """From a callback: a part shows what a source is worth now, since the browser does."""
     here = of_page().drawn.get(name)

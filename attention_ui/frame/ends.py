@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
-from types import MappingProxyType
 from typing import ParamSpec
 
 import streamlit as st
@@ -16,8 +15,6 @@ from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
 
 from ..controls import held
-from ..controls.control import Values
-from ..controls.parts import end_page, part
 from ..controls.shared import has_random_numbers
 from . import hand_out
 from .basics import LINE
@@ -76,27 +73,10 @@ def row(label: str, key: str, icon: str, *cards: str) -> Iterator[bool]:
         yield bool(fold.open)
 
 
-def deeper(words: str, *cards: str):
-    """The row of what goes beyond the point of the lesson; `words` say what is in it."""
-    return row(f"**Go deeper**: {words}", "deeper", ":material/stairs:", *cards)
-
-
 RANDOM = (
     "This page’s numbers are drawn at random. How the answers come about is true of any numbers; "
     "which word gets the most here means nothing."
 )
-
-
-def answers(
-    each: Sequence[Answer] | Callable[[Values], Sequence[Answer]],
-    covered: frozenset[str] = frozenset(),
-    about_weights: bool = True,
-) -> None:
-    """`put_answers` of a page that is drawn by hand."""
-    if callable(each):
-        part("answers", lambda: answers(each(held.values()), covered, about_weights))
-    elif not held.values().card:
-        put_answers(each, st.session_state[held.CARDS], covered, about_weights)
 
 
 def put_answers(
@@ -127,20 +107,6 @@ def put_answers(
                 else:
                     st.text(one.answer, width=LINE)  # plain: it may quote the person
                     st.markdown(f"See [{titles[one.card]}](#{one.card}).")
-
-
-def ends(
-    trace: Trace,
-    output: str = "",
-    lesson: str = "",
-    others: Mapping[str, Trace] = MappingProxyType({}),
-) -> None:
-    """The rows that every page ends with. `output` is the step whose attention the checks are on,
-    "" for none, `lesson` the lesson's name in `attention_core.published`; `others` are further
-    traces of the page whose numbers are checked, by their lesson's name.
-    """
-    put_ends(trace, output, all_marks({lesson: trace, **others}) if lesson else [])
-    end_page()
 
 
 def all_marks(traces: Mapping[str, Trace]) -> list[Mark]:

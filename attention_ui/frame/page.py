@@ -91,7 +91,8 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
         listen_for_arrow_keys()
     with st.sidebar, st.container(gap="xsmall"):
         title_and_glossary()
-        parts.part("contents", lambda: _contents(name, held.values()))
+        # Its links carry what is held: for another tab, they follow when nothing else runs.
+        parts.part("contents", lambda: _contents(name, held.values()), waits=True)
         if SENTENCE.name in values:
             parts.part("sentence", lambda: _beside_the_sentence(held.values(), sidebar))
         with st.container(key="way_back"):
@@ -208,6 +209,7 @@ def _pin() -> None:
 
 def _contents(name: str, values: Values) -> None:
     """Our own contents; Streamlit's would show file names on a cold deep link."""
+    parts.read("session", "held")
     query = held.link_query("contents")
     if "contents" in values.hide:
         return

@@ -10,7 +10,7 @@ from attention_core.text.embedding import embed
 from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
 
-from ...cards.show import picture
+from ...cards.elements import picture
 from ...controls import shared
 from ...controls.control import Values
 from ...frame.contents import lesson
@@ -41,7 +41,7 @@ def hero(values: Values) -> None:
         st.text(most_looked_at(trace, query, alike))
         contexts = trace["context_vectors"]
         parts = [Matrix(trace["weights"]), "·", Matrix(contexts.inputs[1]), "=", Matrix(contexts)]
-        picture("layer", with_sentence(equation(trace, *parts, tall=TALL), query))
+        picture(with_sentence(equation(trace, *parts, tall=TALL), query), "layer").draw()
         st.caption(POINT + how_made(trace, alike, values) + BY_HAND * shared.is_set_by_hand(values))
 
 
