@@ -1,69 +1,65 @@
 """The notebooks' numbers: everything that they print, computed again and set beside the print."""
 
-import streamlit as st
-
-from attention_ui.cards.alone import Place, alone
-from attention_ui.cards.begin import begin
-from attention_ui.cards.card import card, light
-from attention_ui.cards.question import question
-from attention_ui.cards.show import picture
-from attention_ui.controls.control import Values
-from attention_ui.controls.widget import control
-from attention_ui.frame.ends import answers, ends
-from attention_ui.frame.long_run import go_on_with_page
+from attention_core.published.stories import STORIES
+from attention_ui.cards.elements import alive, caption, light, picture, say, text
+from attention_ui.cards.page import Page, is_covered
+from attention_ui.lessons.mistakes_lab.seen import told
 from attention_ui.lessons.notebooks_numbers import check, lesson, words
-from attention_ui.lessons.notebooks_numbers.results import show_results
+from attention_ui.lessons.notebooks_numbers.results import how_many, show_table
 
-values, trace = begin("notebooks_numbers", has_pins=False)
-run = check.check_of_all()
-is_over = run.share >= 1
+page = Page("notebooks_numbers", has_pins=False)
+LEFT_OVER = page.ask("left_over", lesson.question, ["left_over"])
 
-with card(
+
+@page.card(
     "all",
     "All that they print",
-    "Five published notebooks, one of them part of an article, computed again while you opened "
-    "this page. A bar is a notebook, and its colours say what came of its numbers.",
-):
-    check.show_bars(run.found)
-    st.caption(check.which_they_are())
-    check.show_progress(run)  # where its result will stand
-    good, total = check.says_total(run.found)
-    if is_over:
-        light(good, total)
-        st.markdown(check.why_not_all(run.found))
-        check.show_how_long(run)
+    "Five published notebooks, one of them part of an article, computed again on this computer.",
+)
+def all_of_them():
+    found = [each for some in check.outcomes().values() for each in some]
+    yield light(*check.says_total(found))
+    yield say(check.why_not_all(found))
+    yield caption(check.which_they_are())
 
 
-@alone(
+@page.card(
     "results",
     "Every result",
     "Choose a row: what is printed, what is computed, and the lesson that shows it.",
+    controls=[lesson.NOTEBOOK.at(width=290), lesson.SEARCH.at(width=180)],
 )
-def every_result(values: Values, _: Place) -> None:
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        control(lesson.NOTEBOOK, width=290)
-        control(lesson.SEARCH, width=180)
-        control(lesson.VERDICT, width=200)
-        control(lesson.KIND, width=160)
-    show_results(values, run.found)
+def results(v):
+    yield say(how_many(v))
+    if v.search:
+        yield text(f"Searched for: {v.search}")
+    yield alive(show_table)
 
 
-with card(
+@page.card(
     "judged",
     "How a match is judged",
     "Take the printed number away from the computed one, both in units of the last printed digit, "
     "and see what is left over.",
-):
-    result = lesson.judged(values)
-    st.markdown(
-        f"One result of the chosen notebook, `{result.id}`. {lesson.in_units_words(result)}"
-    )
-    covered = question("left_over", lesson.question(values), trace, ("left_over",))
-    picture("judged", lesson.units(trace, covered))
-    if not covered:
-        light(*lesson.verdict(values, trace))
-        st.markdown(check.what_the_slack_is())
+    ask=LEFT_OVER,
+)
+def judged(v, trace):
+    result = lesson.judged(v)
+    yield say(f"One result of the chosen notebook, `{result.id}`. {lesson.in_units_words(result)}")
+    yield picture(lesson.units(trace))
+    if not is_covered("left_over"):
+        yield light(*lesson.verdict(v, trace))
+        yield say(check.what_the_slack_is())
 
-answers([words.by_rounding(values), words.by_processor(trace, values), words.never()], covered)
-ends(trace)
-go_on_with_page(run)
+
+deeper = page.deeper("what the notebooks get wrong, each told with its own numbers")
+
+
+@deeper.section("stories", "What the notebooks get wrong")
+def stories():
+    for story in STORIES.values():
+        yield from told(story)
+
+
+page.answers(words.by_rounding, words.by_processor, words.never)
+page.show()

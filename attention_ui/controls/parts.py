@@ -289,14 +289,16 @@ def run_what_reads() -> None:
     here.known.clear()
     if here.drawn[AROUND].is_stale:
         st.rerun()
-    stale = here.stale()
-    run_parts([name for name in stale if not here._may_wait(name)])
+    run_parts([])  # those that are near
 
 
 def run_parts(names: list[str]) -> None:
-    """From a callback: run these parts, and tell the browser what waits."""
+    """From a callback: run these parts with all that are stale and near, as long work whose next
+    slice this run takes the place of, and tell the browser what waits.
+    """
     here = of_page()
-    names = [name for name in here.drawn if name in {*names, WATCHER}]
+    near = {name for name in here.stale() if not here._may_wait(name)}
+    names = [name for name in here.drawn if name in {*names, *near, WATCHER}]
     if not names:
         return  # a page without a watcher: what Streamlit runs anyway shows nothing new
     try:

@@ -76,12 +76,10 @@ CARDS = """<style>
 .st-key-quiet button { min-height: 1.8rem; padding-block: 0; }
 /* Its picture comes last, when torch is loaded: nothing below it is to move then. */
 .stApp .st-key-hero { min-height: 520px; }
-/* So do what the check found, and charts that are as high as their bars. */
-.stApp .st-key-card_all { min-height: 45.5rem; }
 @media (max-width: 640px) {
-  .stApp :is(.st-key-hero, .st-key-card_all) { min-height: 54rem; } /* all of a phone's screen */
+  .stApp .st-key-hero { min-height: 54rem; } /* all of a phone's screen */
 }
-.stApp [class*="chart_of_bars"] { min-height: 248px; }
+/* So do charts that are as high as their bars. */
 .stApp [class*="chart_of_next"] { min-height: 221px; }
 .stApp [class*="chart_of_next_tokens"] { min-height: 172px; }
 </style>"""

@@ -11,7 +11,7 @@ import pytest
 from attention_ui.frame.contents import LESSONS
 from browser_tools import open_page, settled
 
-N_EVENTS, N_LAST, N_TRIES = 30, 6, 20
+N_EVENTS, N_LAST, N_TRIES = 30, 6, 2
 CONTROLS = """(kinds) => [...document.querySelectorAll(kinds)]
   .filter((one) => one.closest('[data-testid=stMain], [data-testid=stSidebar]')
     && one.checkVisibility() && !one.disabled

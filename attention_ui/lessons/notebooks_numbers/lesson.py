@@ -7,16 +7,16 @@ from attention_core.operations import Given, ScaleBy, Subtract
 from attention_core.published import NOTEBOOKS, RECIPES, Check, Result, check, notebook
 from attention_core.published.building import traces
 from attention_core.published.printed import entries
-from attention_core.published.report import DIFFERS, NEVER, OLDER, PENDING, PRINT, SLACK
 from attention_core.published.writing import written
 from attention_core.trace import Trace
 
 from ...cards.common_questions import one_of
+from ...cards.elements import equation
 from ...cards.questions import Pick
 from ...controls.control import Control, Values
 from ...controls.fields import Choice, Search
 from ...controls.shared import EXAMPLE, example_of
-from ...picture.layout import Layout, equation
+from ...picture.layout import Layout
 from ...picture.matrix import Matrix
 from ...words import true_minus
 
@@ -27,34 +27,6 @@ NOTEBOOK = Control(
     lambda values: example_of(values).notebook or NOTEBOOKS[0],
     widget="selectbox",
 )
-LEGEND = {
-    PRINT: "matches as printed",
-    SLACK: "within the slack",
-    OLDER: "by an older version",
-    NEVER: "cannot be computed",
-    DIFFERS: "differs",
-    PENDING: "not yet computed",
-}
-"""What came of a result, in words."""
-KINDS = {
-    "tensor": "tensor",
-    "scalar": "number",
-    "ints": "whole numbers",
-    "shape": "shape",
-    "bool": "True or False",
-    "text": "text",
-    "derived": "relation",
-}
-
-
-def _or_all(options: dict[str, str]) -> Choice:
-    said = {name: f"{words[:1].upper()}{words[1:]}" for name, words in options.items()}
-    said.pop(PENDING, None)  # once the check is over, nothing is
-    return Choice({"all": "Everything", **said})
-
-
-VERDICT = Control("verdict", _or_all(LEGEND), "What came of it", "all", widget="selectbox")
-KIND = Control("kind", _or_all(KINDS), "Kind of result", "all", widget="selectbox")
 SEARCH = Control(
     "search",
     Search(60),
@@ -63,7 +35,7 @@ SEARCH = Control(
     widget="text_input",
     look={"placeholder": "softmax, or 0.7682"},
 )
-CONTROLS = (EXAMPLE, NOTEBOOK, SEARCH, VERDICT, KIND)
+CONTROLS = (EXAMPLE, NOTEBOOK, SEARCH)
 """No sentence among them: each result has its notebook's own settings."""
 
 JUDGED = {
@@ -129,12 +101,11 @@ def verdict(values: Values, trace: Trace) -> tuple[bool, str]:
     return found.ok, f"{words}."
 
 
-def units(trace: Trace, covered: frozenset[str]) -> Layout:
+def units(trace: Trace) -> Layout:
     """Computed less printed, in units of the last printed digit."""
     lies = len(trace["left_over"].axes) == 1
-    names = ("in_units", "printed_units", "left_over")
     computed, printed, left = (
-        Matrix(trace[name], transposed=lies, covered=name in covered) for name in names
+        Matrix(trace[name], transposed=lies) for name in ("in_units", "printed_units", "left_over")
     )
     return equation(trace, computed, "−", printed, "=", left, tall=240)
 

@@ -56,6 +56,8 @@ INSTEAD = {
 """By a step that no equation draws at first sight, the cell that is opened in its place: of the
 same numbers in another step, in the `ROW` that the result is about, or of the way they are made.
 """
+DEEPER = {"query_context": "one_context", "permuted_queries": "ways"}
+"""By a step that is drawn below *Go deeper* alone, its card there: the link opens it."""
 VARIANCES = Where("divide_by_sqrt_d")
 """Shows the printed variances, which no trace has."""
 
@@ -96,7 +98,8 @@ class Links:
         step, index = INSTEAD.get(place.step, (place.step, outcome.cell))
         index = tuple(place.query if at == ROW else at for at in index)
         opened = CELL.field.write(((step, index),))
-        section = {"section": where.section} if where.section else {}
+        drawn_in = where.section or DEEPER.get(step)
+        section = {"section": drawn_in} if drawn_in else {}
         return replace(link, query=link.query | {"cell": opened} | section)
 
     def _link(self, page: str, example: str, at: dict[str, str]) -> Link:

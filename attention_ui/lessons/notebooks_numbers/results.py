@@ -1,4 +1,4 @@
-"""The results of a notebook: which are shown, and each beside what is computed here."""
+"""The results of a notebook: one table, and below it the row that is chosen, with both values."""
 
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
@@ -6,90 +6,100 @@ from itertools import zip_longest
 import pandas as pd
 import streamlit as st
 
-from attention_core.examples import EXAMPLES
-from attention_core.published import NOTEBOOKS, Result, notebook, report
-from attention_core.published.writing import Row, rows
+from attention_core.published import Result, notebook, report
+from attention_core.published.writing import rows
 
 from ...controls.control import Values
-from ...words import escaped, listed
-from .check import Found
-from .lesson import KINDS, LEGEND
+from ...words import escaped
+from .check import outcomes
 from .lesson_links import Link, Links
 
 HEIGHT, CODE, FEW = 177, 88, 2
 """Pixels of the table, and of what is printed and computed below it: both can be scrolled. Of few
 lines it takes less.
 """
-NARROW = 4
-"""Rows of so many entries stand beside the computed ones, longer ones above them."""
-FULL = 84
-"""Characters of a line of entries."""
-LEAST = 8
-"""Entries of a line, however wide they are: rows of as many are not broken."""
+FULL, LEAST = 84, 8
+"""Characters of a line of entries; entries of one, however wide they are: as many are not broken.
+"""
 GAP = "  "
-NARROW_LINE = 620
-SIGNS = {
-    report.PRINT: ":green[:material/check:]",
-    report.SLACK: ":green[:material/check:]",
-    report.OLDER: ":blue[:material/history:]",
-    report.NEVER: ":gray[:material/remove:]",
-    report.DIFFERS: ":orange[:material/close:]",
-    report.PENDING: ":gray[:material/hourglass_empty:]",
+LEGEND = {
+    report.PRINT: (":green[:material/check:]", "matches as printed"),
+    report.SLACK: (":green[:material/check:]", "within the slack"),
+    report.OLDER: (":blue[:material/history:]", "by an older version"),
+    report.NEVER: (":gray[:material/remove:]", "cannot be computed"),
+    report.DIFFERS: (":orange[:material/close:]", "differs"),
+    report.PENDING: (":gray[:material/hourglass_empty:]", "not yet computed"),
+}
+"""What came of a result: its sign, and in words."""
+KINDS = {
+    "tensor": "tensor",
+    "scalar": "number",
+    "ints": "whole numbers",
+    "shape": "shape",
+    "bool": "True or False",
+    "text": "text",
+    "derived": "relation",
 }
 
 
-def show_results(values: Values, found: Found) -> None:
+def how_many(values: Values) -> str:
+    """How many results are shown, and of what notebook."""
+    n_shown, n_all = len(asked_for(values)), len(outcomes()[values.notebook])
+    told = f"All {n_all} results" if n_shown == n_all else f"{n_shown} of {n_all} results"
+    return f"**{told}** :gray[:small[{notebook(values.notebook).source}]]"
+
+
+def asked_for(values: Values) -> list[report.Outcome]:
+    """The results in which each word of the search stands: in what is said of them, or in their
+    digits.
+    """
+    wanted = values.search.replace("−", "-").casefold().split()
+    return [
+        each
+        for each in outcomes()[values.notebook]
+        if all(word in _said(each).casefold() for word in wanted)
+    ]
+
+
+def _said(outcome: report.Outcome) -> str:
+    result = outcome.result
+    said = [result.id, result.description, result.how, result.note, result.reason]
+    printed = [entry for _, row, _ in rows(result, None) for entry in row]
+    return "\n".join([*said, _sized(result), LEGEND[outcome.verdict][1], *printed])
+
+
+def show_table(values: Values) -> None:
     """The results that are asked for, in the order of the notebook: a row each, and below them the
     one whose row is chosen, with the way to the lesson that shows it.
     """
-    by_notebook = {name: list(_asked_for(name, values, found)) for name in NOTEBOOKS}
-    shown = by_notebook[values.notebook]
-    n_all = len(notebook(values.notebook).results)
-    elsewhere = [
-        f"*{EXAMPLES[name].title}* has {len(each)}"
-        for name, each in by_notebook.items()
-        if each and name != values.notebook
-    ]
-    is_all = len(shown) == n_all
-    told = f"**All {n_all} results**" if is_all else f"**{len(shown)} of {n_all} results**"
-    others = None if is_all or not elsewhere else f"Of the other notebooks, {listed(elsewhere)}."
-    with st.container(horizontal=True, gap="medium"):
-        told = f"{told} :gray[:small[{notebook(values.notebook).source}]]"
-        st.markdown(told, width="content", help=others)
-        if values.search:
-            st.text(f"Searched for: {values.search}")  # plain: it is the person's
-    if shown:
-        _table(values.notebook, shown)
-
-
-@st.fragment
-def _table(name: str, shown: Sequence[report.Outcome]) -> None:
-    links = Links(name)
+    shown = asked_for(values)
+    if not shown:
+        return
+    links = Links(values.notebook)
     ways = [links.to(outcome) for outcome in shown]
-    # Another filter, another table: a row that was chosen is none of its rows.
-    key = f"results_{name}_{abs(hash(tuple(each.result.id for each in shown))) % 10**6}"
+    # Another search, another table: a row that was chosen is none of its rows.
+    key = f"{values.notebook}_{abs(hash(tuple(each.result.id for each in shown))) % 10**6}"
     event = st.dataframe(
-        table_of(shown, ways),
+        _table(shown, ways),
         hide_index=True,
         height=HEIGHT,
         width="stretch",
-        key=key,
+        key=f"results_{key}",
         on_select="rerun",
         selection_mode="single-row",
     )
-    rows_chosen = event["selection"]["rows"]
-    at = rows_chosen[0] if rows_chosen and rows_chosen[0] < len(shown) else 0
-    _one(name, shown[at], ways[at])
+    at = next((at for at in event["selection"]["rows"] if at < len(shown)), 0)
+    _one(shown[at], ways[at])
 
 
-def table_of(shown: Sequence[report.Outcome], ways: Sequence[Link | None]) -> pd.DataFrame:
+def _table(shown: Sequence[report.Outcome], ways: Sequence[Link | None]) -> pd.DataFrame:
     """A row for each result: what it is, what came of it, what is printed, where it is shown."""
     return pd.DataFrame(
         {
             "name": [each.result.id for each in shown],
             "result": [_begun(each.result.description) for each in shown],
             "kind": [_sized(each.result) for each in shown],
-            "what came of it": [LEGEND[each.verdict] for each in shown],
+            "what came of it": [LEGEND[each.verdict][1] for each in shown],
             "shown in": [way.lesson.title if way else "" for way in ways],
             "printed": [_first(each.result) for each in shown],
         }
@@ -103,51 +113,32 @@ def _first(result: Result) -> str:
     return text if len(entries) <= 4 else f"{text} …"
 
 
-def _one(name: str, outcome: report.Outcome, way: Link | None) -> None:
+def _one(outcome: report.Outcome, way: Link | None) -> None:
     """One result: what it is, what came of it, its recipe, where it is shown, and both values."""
-    with st.container(key=f"result_{name}_{outcome.result.id}", gap="xsmall"):
-        with st.container(horizontal=True, horizontal_alignment="distribute", gap="small"):
-            st.markdown(_told(outcome, has_lesson=way is not None), width=NARROW_LINE)
-            if way is not None:
-                st.page_link(
-                    way.lesson.page,
-                    label=f"See it in *{way.lesson.title}*",
-                    icon=way.lesson.icon,
-                    query_params=way.query,
-                    disabled=bool(way.why_not),
-                    help=way.why_not or "Open it there, with these numbers.",
-                )
+    with st.container(key=f"result_{outcome.result.id}", gap="xsmall"):
+        _beside_its_lesson(outcome, way)
         code = side_by_side(outcome)
         st.code(code, language=None, height=CODE if code.count("\n") > FEW else "content")
 
 
-def _asked_for(name: str, values: Values, found: Found) -> Iterator[report.Outcome]:
-    known = {outcome.result.id: outcome for outcome in found.outcomes[name]}
-    for result in notebook(name).results.values():
-        outcome = known.get(result.id, report.Outcome(result, None))
-        is_kind = values.kind in ("all", result.kind)
-        is_verdict = values.verdict in ("all", outcome.verdict)
-        if is_kind and is_verdict and _holds(result, values.search):
-            yield outcome
-
-
-def _holds(result: Result, search: str) -> bool:
-    """Whether each word of a search stands in what is said of a result or in its digits."""
-    said = [result.id, result.description, result.how, result.note, result.reason]
-    said += [KINDS[result.kind], _size(result)]
-    said += [entry for _, printed, _ in rows(result, None) for entry in printed]
-    text = "\n".join(said).casefold()
-    return all(word in text for word in search.replace("−", "-").casefold().split())
+def _beside_its_lesson(outcome: report.Outcome, way: Link | None) -> None:
+    with st.container(horizontal=True, horizontal_alignment="distribute", gap="small"):
+        st.markdown(_told(outcome, has_lesson=way is not None), width=620)
+        if way is not None:
+            st.page_link(
+                way.lesson.page,
+                label=f"See it in *{way.lesson.title}*",
+                icon=way.lesson.icon,
+                query_params=way.query,
+                disabled=bool(way.why_not),
+                help=way.why_not or "Open it there, with these numbers.",
+            )
 
 
 def _sized(result: Result) -> str:
     """Its kind, and how large it is: `tensor 11 × 3`."""
-    size = f" {_size(result)}" if result.shape and result.kind != "shape" else ""
-    return f"{KINDS[result.kind]}{size}"
-
-
-def _size(result: Result) -> str:
-    return " × ".join(map(str, result.shape))
+    is_sized = result.shape and result.kind != "shape"
+    return f"{KINDS[result.kind]} {' × '.join(map(str, result.shape)) if is_sized else ''}".strip()
 
 
 def _told(outcome: report.Outcome, has_lesson: bool) -> str:
@@ -156,7 +147,7 @@ def _told(outcome: report.Outcome, has_lesson: bool) -> str:
     about = f"{_sized(result)}, line {result.source_line}"
     lines = [
         f"**{escaped(_begun(result.description))}** :gray[:small[{about}]]",
-        f"{SIGNS[outcome.verdict]} {says(outcome)}",
+        f"{LEGEND[outcome.verdict][0]} {says(outcome)}",
         f":gray[:small[Recipe: {escaped(result.how)}.]]",
     ]
     if not has_lesson and outcome.verdict not in (report.NEVER, report.PENDING):
@@ -167,27 +158,19 @@ def _told(outcome: report.Outcome, has_lesson: bool) -> str:
 def says(outcome: report.Outcome) -> str:
     """What came of a result, and why, in a sentence or two."""
     result = outcome.result
-    note = f" {escaped(_begun(result.note))}." if result.note else ""
-    match outcome.verdict:
-        case "never":
-            return f"Cannot be computed: {result.reason}.{note}"
-        case "pending":
-            return "Not computed yet."
-        case "differs":
-            return f"Differs: {outcome.matching:,} of {result.count:,} entries match.{note}"
-        case "older":
-            return f"Matches, by an older version of the code.{note}"
-        case "slack":
-            n_slack = outcome.check.by_slack
-            some = f", {n_slack:,} of {result.count:,} entries" if result.count > 1 else ""
-            return f"Matches{some} by the slack between processors{_measured(result)}.{note}"
-    return f"Matches as printed.{note}"
-
-
-def _measured(result: Result) -> str:
-    """How many entries needed the slack on the processors that were measured."""
-    needed = sorted(result.differing_by_environment.values())
-    return f" ({needed[0]} to {needed[-1]} on those that were measured)" if needed else ""
+    told = {
+        report.PRINT: "Matches as printed.",
+        report.OLDER: "Matches, by an older version of the code.",
+        report.NEVER: f"Cannot be computed: {result.reason}.",
+        report.PENDING: "Not computed yet.",
+        report.DIFFERS: f"Differs: {outcome.matching:,} of {result.count:,} entries match.",
+    }.get(outcome.verdict)
+    if told is None:
+        some = f", {outcome.check.by_slack:,} of {result.count:,} entries" * (result.count > 1)
+        needed = sorted(result.differing_by_environment.values())
+        measured = f" ({needed[0]} to {needed[-1]} on those that were measured)" if needed else ""
+        told = f"Matches{some} by the slack between processors{measured}."
+    return f"{told} {escaped(_begun(result.note))}." if result.note else told
 
 
 def _begun(words: str) -> str:
@@ -195,28 +178,14 @@ def _begun(words: str) -> str:
 
 
 def side_by_side(outcome: report.Outcome) -> str:
-    """The printed entries and the computed ones, in the printed digits and in columns; a sign
-    stands before an entry that does not print alike.
+    """Each printed row above the computed one, in the printed digits and in columns; a sign stands
+    before an entry that does not print alike.
     """
-    lines = list(rows(outcome.result, outcome.computed))
-    longest = max((len(printed) for _, printed, _ in lines), default=0)
-    if len(lines) > 1 and longest <= NARROW:
-        return "\n".join(_beside(lines))
-    return "\n".join(_one_above_the_other(lines))
+    return "\n".join(_lines(outcome))
 
 
-def _beside(lines: Sequence[Row]) -> Iterator[str]:
-    """Each printed row to the left of the computed one."""
-    left, right = (_in_columns([each[at] for each in lines]) for at in (1, 2))
-    width = max(len("printed"), *map(len, left))
-    yield f"{'printed':<{width}}    {'computed' if any(right) else ''}".rstrip()
-    for printed, computed in zip(left, right, strict=True):
-        yield f"{printed:<{width}}    {computed}".rstrip()
-
-
-def _one_above_the_other(lines: Sequence[Row]) -> Iterator[str]:
-    """Each printed row above the computed one, both broken where a line is full."""
-    for number, (place, printed, computed) in enumerate(lines):
+def _lines(outcome: report.Outcome) -> Iterator[str]:
+    for number, (place, printed, computed) in enumerate(rows(outcome.result, outcome.computed)):
         cell = max(map(len, [*printed, *computed]), default=0) + len(GAP)
         fits = max(LEAST, FULL // cell)
         for at in range(0, len(printed), fits):
@@ -224,8 +193,7 @@ def _one_above_the_other(lines: Sequence[Row]) -> Iterator[str]:
                 yield ""
             if place and not at:
                 yield "".join(f"[{index}]" for index in place)
-            parts = [each[at : at + fits] for each in (printed, computed)]
-            above, below = _in_columns(parts)
+            above, below = _in_columns([each[at : at + fits] for each in (printed, computed)])
             yield f"printed   {above}"
             if computed:
                 yield f"computed  {below}"
