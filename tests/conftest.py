@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from attention_ui.controls import parts
+from attention_ui.picture.table import table
 from browser_tools import WATCH_RUNS
 from sampling import is_long
 from serving import CHROMIUM, AppServer, launch_chromium, start_server
@@ -274,26 +275,28 @@ def pytest_runtest_makereport(item, call):
 
 @pytest.fixture(autouse=True)
 def kept_is_fresh(monkeypatch):
-    """Whatever a test opens in this process: a picture's table that was kept is the one that would
-    be made now, and so are the positions of a control in it.
+    """Whatever a test opens in this process: a card that was kept is the one that would be made
+    now, its words and its pictures.
     """
-    shown = sys.modules.get("attention_ui.cards.show")
-    if shown is None:
+    kept = sys.modules.get("attention_ui.cards.kept")
+    if kept is None:
         return
+    get = kept.Kept.get
 
-    def checked(kept, make):
-        def compared(key, *made_from):
-            found = kept(key, *made_from)
-            assert _told(found) == _told(make(*made_from)), f"kept for {key}, but another now"
-            return found
+    def checked(self, what, make, size):
+        found = get(self, what, make, size)
+        if what[0] == "card" and found is not None:
+            with parts.unnoted():
+                assert _told(found) == _told(make()), f"kept for {what[:3]}, but another now"
+        return found
 
-        return compared
-
-    for kept, make in (("_kept_table", "_table"), ("_kept_positions", "_positions")):
-        monkeypatch.setattr(shown, kept, checked(getattr(shown, kept), getattr(shown, make)))
+    monkeypatch.setattr(kept.Kept, "get", checked)
 
 
 def _told(made):
-    """As text, since nan is not equal to itself."""
-    each = made if isinstance(made, tuple) else (made,)
-    return repr([one.to_pydict() if hasattr(one, "to_pydict") else one for one in each])
+    """What a card says and draws, as text, since nan is not equal to itself."""
+    each = [getattr(one, "given", ()) for one in made.elements if not hasattr(one, "tables")]
+    drawn = [one.now() for one in made.elements if hasattr(one, "tables")]
+    rows = [table(one, told=False).to_pydict() for one in drawn]
+    words = [text for one in each for text in one if isinstance(text, str)]
+    return repr((made.words, words, rows))

@@ -10,7 +10,6 @@ import pytest
 import torch
 
 from attention_ui.cards import page as declared
-from attention_ui.cards import question as cards
 from attention_ui.cards import show
 from attention_ui.cards.kept import MOST_BYTES, Kept
 from attention_ui.lessons.how_a_matrix_learns import layer as learning
@@ -60,27 +59,19 @@ def asked(page, link, change=None):
             change(traces[-1])
         return traces[-1]
 
-    def ask(name, question, _, about, covers=None):
-        if question is None:
-            return frozenset()
-        hidden = {*about} if covers is None else {*covers}
-        found[name] = question, hidden, {*about}, {*above}
-        return frozenset(hidden)
-
     def asks(one):
         question, covers, _ = one.made()
-        ask(one.name, question, None, one.about, covers)
+        if question is not None:
+            found[one.name] = question, {*covers}, {*one.about}, {*above}
 
-    def noted(_, layout, *__, **___):
-        above.update(each.step.name for each in layout.matrices if not each.covered)
+    def noted(one):
+        above.update(each.step.name for each in one.now().matrices if not each.covered)
 
     with (
         patch.object(lesson, "trace_of", changed),
-        patch.object(cards, "question", ask),
-        patch.object(show, "picture", noted),
         patch.object(declared, "kept", Kept(MOST_BYTES)),
         patch.object(declared.Ask, "draw", asks),
-        patch.object(show, "put_picture", lambda one: noted(one.name, one.now())),
+        patch.object(show, "put_picture", noted),
     ):
         stands(visit(page, predict="on", **link))
     return found, traces[0]

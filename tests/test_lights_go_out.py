@@ -11,9 +11,10 @@ import pytest
 
 from attention_core import operations as ops
 from attention_core.mistakes.rounds import lights_with
-from attention_ui.cards import card, elements
+from attention_ui.cards import elements
 from attention_ui.cards import page as declared
 from attention_ui.cards.kept import Kept
+from attention_ui.frame import lights as frame_lights
 from attention_ui.lessons.divide_by_sqrt_d import published_variances
 from attention_ui.lessons.tiny_language.lesson import told
 from conftest import ROOT
@@ -63,7 +64,7 @@ def sites():
             name = getattr(getattr(node, "func", None), "attr", None) or getattr(
                 getattr(node, "func", None), "id", None
             )
-            if name == "light" and path.name not in ("page.py", "card.py") and node.args:
+            if name == "light" and path.name not in ("page.py", "lights.py") and node.args:
                 first = node.args[0]
                 fixed = first.value if isinstance(first, ast.Constant) else None
                 yield path.name, node.lineno, fixed
@@ -72,7 +73,7 @@ def sites():
 def lights(page, link, *patches):
     """Each light that a page shows, by where in the code it stands, and whether it is green."""
     shown = {}
-    on_card, on_page = card.light, elements.light
+    on_card, on_page = frame_lights.light, elements.light
 
     def note(good):
         frame = sys._getframe(2)

@@ -16,24 +16,15 @@ def carried(lesson, **link):
     """By name, each picture with a control in it: the control, its values, what the picture carries
     for each of them, and its layout.
     """
-    found, by_hand, declared = {}, show._lists, show._lists_of
-
-    def note(name, layout, control, lists):
-        values = held.values()
-        at_all = show.stops_of(control, values, values[control.name], "").values
-        found[name] = control, at_all, lists, layout
-        return lists
-
-    def noted_by_hand(name, layout, moving):
-        return note(name, layout, moving.control, by_hand(name, layout, moving))
+    found, lists_of = {}, show._lists_of
 
     def noted(one, layout, control, now):
-        return note(one.name, layout, control, declared(one, layout, control, now))
+        lists, values = lists_of(one, layout, control, now), held.values()
+        at_all = show.stops_of(control, values, values[control.name], "").values
+        found[one.name] = control, at_all, lists, layout
+        return lists
 
-    with (
-        patch.object(show, "_lists", noted_by_hand),
-        patch.object(show, "_lists_of", noted),
-    ):
+    with patch.object(show, "_lists_of", noted):
         stands(visit_deeper(lesson, **link))
     return found
 

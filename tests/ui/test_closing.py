@@ -75,7 +75,6 @@ def by_script(lesson, link, change=None):
         patch.object(ends, "put_ends", ended),
         patch.object(ends, "put_answers", answered),
         patch.object(page, "kept", Kept(1 << 26)),
-        patch.object(show, "picture", lambda *_, **__: None),
         patch.object(show, "put_picture", lambda *_, **__: None),
     ):
         at = stands(visit(lesson, **link))

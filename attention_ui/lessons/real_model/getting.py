@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from ...cards.card import note
 from ...controls import held
+from ...frame.lights import note
 from ...frame.long_run import go_on, long_run, run_so_far
 from ...frame.models import OWN, SMOL, choices, install, is_alone, say_why, why_refused
 
