@@ -310,7 +310,7 @@ def title_and_glossary() -> None:
         horizontal=True,
         horizontal_alignment="distribute",
         vertical_alignment="center",
-        wrap=False,
+        gap=None,
         key="app_title",
     ):
         st.markdown(f"**{HOME.title}**", width="content")

@@ -85,6 +85,8 @@ div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
   position: absolute; top: 1.1rem; right: 0; width: auto; height: auto; margin: 0; padding: 0;
 }
 .st-key-app_title { padding-right: 1.25rem; }
+/* A name such as d_model stays in one line, also where letters are large. */
+[data-testid="stWidgetLabel"] p { overflow-wrap: normal; word-break: keep-all; }
 .st-key-app_title button { min-height: 1.75rem; padding-block: 0; }
 [data-testid="stSidebarUserContent"] { padding-top: 0.5rem; }
 [class*="st-key-cell_"] .katex-display { margin: 0.4rem 0; }

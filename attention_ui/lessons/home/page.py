@@ -90,7 +90,7 @@ def home() -> None:
 def _begin() -> None:
     """Where to begin: the first lesson, the whole layer, one's own sentence."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="large", key="begin"):
-        with st.container(width=360, gap="xxsmall"):
+        with st.container(width="content", gap="xxsmall"):
             st.page_link(
                 FIRST_CHECKED.page,
                 label=f"**New here?** Start with *{FIRST_CHECKED.title}*",
