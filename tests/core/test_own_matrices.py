@@ -123,7 +123,7 @@ def test_in_16_bits_vectors_are_turned_in_float32_and_rounded_once(dtype):
 
 
 REFUSED = [
-    ("W_query is no tensor", (X, None, W, W), {}),
+    ("W_query is None, but must be a tensor or a list", (X, None, W, W), {}),
     ("W_query is 4 × 3, but the vectors before it are 3", (X, torch.ones(4, 3), W, W), {}),
     ("W_key is 3 × 4, but the vectors", (X, W, W, W), {"others": torch.ones(5, 7)}),
     ("a head's query is 4 wide and its key 2: they are", (X, W, torch.ones(3, 2), W), {}),
