@@ -5,6 +5,9 @@ from collections import Counter
 from collections.abc import Sequence
 from string import punctuation
 
+WRONG_SIGN, RIGHT_SIGN = ":orange[:material/close:]", ":green[:material/check:]"
+"""Before a line of code or of a story."""
+
 
 def number(value: float, digits: int = 4) -> str:
     """A number in a sentence: with a true minus, and as 1e-07 rather than as a 0 that it is not."""

@@ -3,7 +3,7 @@
 from attention_core.published.stories import STORIES
 from attention_ui.cards.elements import alive, caption, light, picture, say, text
 from attention_ui.cards.page import Page, is_covered
-from attention_ui.lessons.mistakes_lab.seen import told
+from attention_ui.cards.stories import told
 from attention_ui.lessons.notebooks_numbers import check, lesson, words
 from attention_ui.lessons.notebooks_numbers.results import how_many, show_table
 

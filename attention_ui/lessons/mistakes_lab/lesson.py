@@ -19,6 +19,7 @@ from ...controls.fields import Choice, Whole
 from ...controls.shared import HEAD, HEADS, SOURCE, heads_recipe_of, inputs_of
 from ...picture.layout import Layout
 from ...picture.matrix import Matrix
+from ...words import RIGHT_SIGN, WRONG_SIGN
 
 
 def _called(mistake: Named) -> str:
@@ -34,7 +35,6 @@ MISTAKE = Control(
     undoes=("cell",),
 )
 SWITCH = Control("switch", Whole(0, 1), "Switch", 1, hint="0 off, 1 on", undoes=("cell",))
-WRONG_SIGN, RIGHT_SIGN = ":orange[:material/close:]", ":green[:material/check:]"
 MAKES_LAYER = (*SOURCE, *HEADS)
 CONTROLS = (*MAKES_LAYER, MISTAKE, SWITCH, HEAD)
 

@@ -6,9 +6,9 @@ from attention_core.examples import EXAMPLES
 from attention_core.published.stories import Story, stories_of
 
 from ...cards.elements import Element, button, caption, say
+from ...cards.stories import told
 from ...controls import held
 from ...controls.control import Values
-from .lesson import RIGHT_SIGN, WRONG_SIGN
 
 
 def stories(mistake: str, values: Values) -> Iterator[Element]:
@@ -25,15 +25,6 @@ def stories(mistake: str, values: Values) -> Iterator[Element]:
         yield from told(story)
         if mistake:
             yield _way_to(story, values)
-
-
-def told(story: Story) -> Iterator[Element]:
-    """What went wrong, and what its own numbers say of it."""
-    words = story.told()
-    seen = f"Seen in a published notebook, on “{EXAMPLES[story.example].title}”"
-    yield say(f"**{story.title}** :gray[:small[{seen}]]")
-    yield say(f"{WRONG_SIGN} {words.wrong}")
-    yield say(f"{RIGHT_SIGN} {words.right}")
 
 
 def _way_to(story: Story, values: Values) -> Element:
