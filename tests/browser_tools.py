@@ -171,7 +171,8 @@ def arithmetic_of(page, cell):
     """What a cell says when it is pointed at: how it comes about follows where its picture is."""
     cell.hover()
     settled(page)
-    cell.hover(position={"x": 4, "y": 4})
+    box = cell.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2 + 2, box["y"] + box["height"] / 2 + 2)
     return page.locator("#vg-tooltip-element").inner_text()
 
 

@@ -6,12 +6,9 @@ import streamlit as st
 
 from ..controls import held, parts
 from ..streamlit_workarounds import turns
+from ..streamlit_workarounds.unseen_component import unseen
 
-_watch = st.components.v2.component(
-    "near",
-    html="<span></span>",
-    js=Path(__file__).with_name("near.js").read_text(encoding="utf-8"),
-)
+_watch = unseen("near", Path(__file__).with_name("near.js").read_text(encoding="utf-8"))
 
 
 def watcher() -> None:

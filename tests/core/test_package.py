@@ -103,7 +103,7 @@ def shipped(target):
 
 def to_ship(*folders):
     """What wheels should have of these: the modules and their data."""
-    kinds = ("*.py", "*.json", "*.toml", "*.safetensors", "*.png", "sentences.txt")
+    kinds = ("*.py", "*.js", "*.json", "*.toml", "*.safetensors", "*.png", "sentences.txt")
     found = (path for folder in folders for kind in kinds for path in (ROOT / folder).rglob(kind))
     return {path.relative_to(ROOT) for path in found}
 

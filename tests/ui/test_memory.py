@@ -7,6 +7,8 @@ import weakref
 import pytest
 import torch
 
+from attention_ui.cards import page as declared
+from attention_ui.cards.kept import MOST_BYTES, Kept
 from largest import LARGEST
 from sampling import few, is_long
 from visiting import LESSONS, noted_layouts, stands, visit
@@ -35,6 +37,9 @@ def open_page(page, **link):
 def test_of_a_page_that_has_changed_no_tensor_is_kept(page, link, move, monkeypatch):
     # A server drops the downloads of the run before; the one that AppTest imitates does not.
     monkeypatch.setattr("attention_ui.frame.take_away.DOWNLOADS", ())
+    # What cards came to is kept for everybody, and is bounded by bytes of its own.
+    kept = Kept(MOST_BYTES)
+    monkeypatch.setattr(declared, "kept", kept)
     with noted_layouts() as found:
         at = open_page(page, **link)
     tensors = {
@@ -42,6 +47,7 @@ def test_of_a_page_that_has_changed_no_tensor_is_kept(page, link, move, monkeypa
     }
     assert len(tensors) > 3
     found.clear()
+    kept._found.clear()
     for name, value in move.items():
         at.query_params[name] = value
     at.run()
@@ -58,7 +64,7 @@ def tensors_there_are():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # old modules warn when they are looked at
         tensors = [each for each in gc.get_objects() if isinstance(each, torch.Tensor)]
-    memories = (each.untyped_storage() for each in tensors)
+    memories = (each.untyped_storage() for each in tensors if each.layout == torch.strided)
     return {memory.data_ptr(): memory.nbytes() for memory in memories}
 
 
