@@ -86,7 +86,7 @@ BUSY = """
     busy.push('waiting for the server to run the script');
   if (runs && runs.began > runs.ended) busy.push('a run has not ended');
   // Not its innerText: many times a second, that would lay out all of the page anew.
-  if (!main || !main.querySelector('h1, input')) busy.push('nothing on the page');
+  if (!main || !main.querySelector('h1, h2, input')) busy.push('nothing on the page');
   for (const name of ['stStatusWidget', 'stSkeleton', 'stAppSkeleton'])
     if (find(name).length) busy.push(name);
   const moves = ({ playState, timeline, effect }) => playState === 'running'

@@ -15,7 +15,7 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from ..controls import parts
-from ..streamlit_workarounds.turns import gives_turn_back
+from ..streamlit_workarounds.turns import gives_turn_back, page_is_asked_for
 
 SLICE = 0.3
 """Seconds of work between two pictures of it: as long as a click on Stop may have to wait."""
@@ -188,6 +188,8 @@ def go_on(run: Run) -> None:
     if run.steps is None:
         return
     run.advance(SLICE)
+    if page_is_asked_for():
+        return  # whether it goes on, that page says
     if run.steps is None:
         st.rerun()  # what else shows the result follows
     try:

@@ -126,3 +126,17 @@ def _preempts(requests: Any) -> bool:
     """Whether what is asked for ends the run that is on, so that this is not its usual message."""
     asked = requests._rerun_data
     return bool(asked.is_fragment_scoped_rerun or not asked.fragment_id_queue)
+
+
+def page_is_asked_for() -> bool:
+    """Whether the visitor of this run has asked for a page meanwhile: without fast reruns, a run
+    that begins anew by itself would be served first, again and again.
+    """
+    with suppress(*NOT_AS_EXPECTED):
+        from streamlit.runtime.scriptrunner import get_script_run_ctx
+        from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
+
+        requests = get_script_run_ctx().script_requests
+        is_asked = requests._state is ScriptRequestType.RERUN
+        return is_asked and not requests._rerun_data.fragment_id_queue
+    return False

@@ -63,9 +63,11 @@ def test_pointing_at_a_head_draws_its_arcs_without_the_server(page, app_url, wid
     weights = run(
         model, model.tokenizer.encode("the tired cat sees the dog because it").ids
     ).weights
-    asked = page.evaluate("testRuns.asked")
     drawn = []
     page.locator(".st-key-card_heads .vega-embed svg").scroll_into_view_if_needed()
+    page.wait_for_timeout(500)  # what is near is told once scrolling rests
+    settled(page)
+    asked = page.evaluate("testRuns.asked")
     for layer, head in ((1, 1), (0, 3)):
         page.mouse.move(*middle_of(page, 4 * layer + head))
         looks = {c: float(w) for c, w in enumerate(weights[layer, head, 8, :8]) if w > 0.0105}
