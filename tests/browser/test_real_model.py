@@ -32,6 +32,9 @@ def test_a_click_on_a_head_opens_it_and_the_link_has_it(page, app_url, link, at,
     open_page(page, app_url, PAGE + link)
     told = page.locator(".st-key-card_heads").get_by_text("Most: ").inner_text()
     head = head or re.findall(r"(\d\.\d) \(", told)[at]
+    page.locator(".st-key-card_heads .vega-embed svg").scroll_into_view_if_needed()
+    page.wait_for_timeout(500)  # what is near is told once scrolling rests
+    settled(page)
     page.mouse.click(*middle_of(page, at))
     settled(page)
     assert f"model_head={head}" in page.url
