@@ -3,21 +3,7 @@
 import streamlit as st
 
 from attention_core.mechanism.today import PREFIX, ROTARY_BASE
-from attention_ui.cards.elements import (
-    alive,
-    caption,
-    chart,
-    equation,
-    in_picture,
-    light,
-    link_to,
-    link_to_a_real_model,
-    moving,
-    note,
-    picture,
-    row,
-    say,
-)
+from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
 from attention_ui.controls import held, parts
 from attention_ui.controls.shared import D_HEAD, HEAD, M_BYTES, N_HEADS
@@ -55,9 +41,9 @@ def as_in():
     )
 
 
-@page.card("today", "One head, then and now", words.on_words, controls=[alive(as_in)])
+@page.card("today", "One head, then and now", words.on_words, controls=[ui.alive(as_in)])
 def today(v, trace):
-    yield row(
+    yield ui.row(
         HEAD.at(widget="selectbox", width=110),
         lesson.KV_HEADS.at(),
         lesson.PLACES.at(),
@@ -67,9 +53,9 @@ def today(v, trace):
         key="switches",
     )
     then, now = (lesson.weights(trace, v.head, prefix) for prefix in (lesson.PLAIN, PREFIX))
-    yield picture(equation(trace, then, lesson.BESIDE, now, tall=240))
-    yield note(words.wider_words(v))
-    yield note(words.wide_cap_words(v, trace))
+    yield ui.picture(ui.equation(trace, then, lesson.BESIDE, now, tall=240))
+    yield ui.note(words.wider_words(v))
+    yield ui.note(words.wide_cap_words(v, trace))
 
 
 @page.card(
@@ -82,15 +68,15 @@ def today(v, trace):
 )
 def sharing(v):
     if v.n_heads == 1:
-        yield note("There is only one head here, so nothing can be shared. Choose more above.")
+        yield ui.note("There is only one head here, so nothing can be shared. Choose more above.")
     else:
         made, fewer = lesson.alone(v, lesson.GROUPED), lesson.shown_kv_heads(v)
         group = v.head // (v.n_heads // fewer)
         keys = Matrix(made[f"{lesson.GROUPED}keys"], lead=(group,))
         each = lesson.then_and_now(made, v.head, lesson.GROUPED, keys)
-        yield picture(equation(made, *each, tall=235))
-        yield note(facts.same_words(made, fewer))
-    yield link_to_a_real_model("Shared keys and values in a real model", "previous")
+        yield ui.picture(ui.equation(made, *each, tall=235))
+        yield ui.note(facts.same_words(made, fewer))
+    yield ui.link_to_a_real_model("Shared keys and values in a real model", "previous")
 
 
 @page.card(
@@ -111,9 +97,9 @@ def rotary(v):
         *(Matrix(turned, lead=(v.head,), title="turned queries"), lesson.NEXT),
         lesson.weights(shifted, v.head, lesson.ROTARY),
     )
-    yield picture(equation(shifted, *each, tall=235))
+    yield ui.picture(ui.equation(shifted, *each, tall=235))
     good, told = checks.moved_light(spun, v.moved_by)
-    yield light(good, f"{told} {words.own_heads_words(v, spun)}".strip())
+    yield ui.light(good, f"{told} {words.own_heads_words(v, spun)}".strip())
 
 
 @page.card(
@@ -122,7 +108,7 @@ def rotary(v):
     "Simpler still: for each step between query and key, take a fixed amount off the score, after "
     "÷ √d. It is the **slope**, and each head has its own. Nothing is learned, and texts may be "
     "longer than in training.",
-    controls=[in_picture(lesson.SLOPE)],
+    controls=[ui.in_picture(lesson.SLOPE)],
 )
 def alibi(v):
     def sloped(slope):
@@ -131,8 +117,8 @@ def alibi(v):
         bias = lesson.slope_bias(made, v.head)
         return made, lesson.then_and_now(made, v.head, lesson.SLOPED, bias)
 
-    yield moving(lesson.SLOPE, sloped, tall=235)
-    yield note(facts.far_words(lesson.alone(v, lesson.SLOPED), v.head))
+    yield ui.moving(lesson.SLOPE, sloped, tall=235)
+    yield ui.note(facts.far_words(lesson.alone(v, lesson.SLOPED), v.head))
 
 
 @page.card(
@@ -141,7 +127,7 @@ def alibi(v):
     "With a **sliding window** a query sees only the last few keys, so a new token costs the same "
     "however long the text is. But softmax must put its weight somewhere: where nothing fits, "
     "trained models leave it on the first tokens. So these stay visible, as **attention sinks**.",
-    controls=[in_picture(lesson.NEAR)],
+    controls=[ui.in_picture(lesson.NEAR)],
 )
 def window(v):
     def near(window):
@@ -150,10 +136,10 @@ def window(v):
         prefixes = lesson.PLAIN, lesson.WINDOWED, lesson.SUNK
         first, *others = (lesson.weights(made, v.head, prefix) for prefix in prefixes)
         each = [part for other in others for part in (lesson.BESIDE, other)]
-        return equation(made, first, *each, tall=235)
+        return ui.equation(made, first, *each, tall=235)
 
-    yield moving(lesson.NEAR, near)
-    yield note(facts.kept_words(v))
+    yield ui.moving(lesson.NEAR, near)
+    yield ui.note(facts.kept_words(v))
 
 
 @page.card(
@@ -166,8 +152,8 @@ def window(v):
 )
 def token_by_token(v, trace):
     step = lesson.decoded(v, trace)
-    yield picture(equation(step, *decoding.with_cache(step, v.head), tall=170))
-    yield note(decoding.products_words(v, v.decoded))
+    yield ui.picture(ui.equation(step, *decoding.with_cache(step, v.head), tall=170))
+    yield ui.note(decoding.products_words(v, v.decoded))
 
 
 @page.card(
@@ -182,13 +168,13 @@ def token_by_token(v, trace):
 )
 def real_costs(v):
     if v.cost_model == "own":
-        yield row(*(size.at(width=190) for size in lesson.OWN_SIZES), key="own_sizes")
+        yield ui.row(*(size.at(width=190) for size in lesson.OWN_SIZES), key="own_sizes")
     if not is_covered("cache"):
         model, n_bytes = costs.model_of(v), int(v.m_bytes)
-        yield chart("costs", costs.bars(model, n_bytes), width=720)
-        yield caption(f"{costs.parameter_words(model)} {costs.cache_words(model, n_bytes)}")
-        yield caption(costs.training_words(model, n_bytes))
-        yield link_to("flash_attention", "Weights computed again, tile by tile")
+        yield ui.chart("costs", costs.bars(model, n_bytes), width=720)
+        yield ui.caption(f"{costs.parameter_words(model)} {costs.cache_words(model, n_bytes)}")
+        yield ui.caption(costs.training_words(model, n_bytes))
+        yield ui.link_to("flash_attention", "Weights computed again, tile by tile")
 
 
 deeper = page.deeper("scores kept in bounds, shapes and costs of each switch, pairs of columns")
@@ -200,7 +186,7 @@ deeper = page.deeper("scores kept in bounds, shapes and costs of each switch, pa
     "One huge score takes all the weight, and then hardly anything is learned. A **soft "
     "cap** presses large scores towards a bound, by cap · tanh(score / cap), and leaves "
     "small ones nearly alone. Gemma 2 caps at ±50: its scores grow far larger than yours.",
-    controls=[in_picture(lesson.BOUND, width=260)],
+    controls=[ui.in_picture(lesson.BOUND, width=260)],
 )
 def cap(v):
     def capped(bound):
@@ -209,16 +195,16 @@ def cap(v):
         scores = Matrix(made[f"{lesson.CAPPED}capped_scores"], lead=(v.head,))
         return made, lesson.then_and_now(made, v.head, lesson.CAPPED, scores)
 
-    yield moving(lesson.BOUND, capped, tall=280)
+    yield ui.moving(lesson.BOUND, capped, tall=280)
     made = lesson.alone(v, lesson.CAPPED)
-    yield light(*checks.cap_light(made, lesson.shown_cap(v, made)))
+    yield ui.light(*checks.cap_light(made, lesson.shown_cap(v, made)))
 
 
 @deeper.card("shapes", "Shapes and costs", "Tensors that are not named keep their shape.")
 def shapes(v):
-    yield say(facts.table(lesson.alone(v), v.d_model, facts.kept_of(v)))
+    yield ui.say(facts.table(lesson.alone(v), v.d_model, facts.kept_of(v)))
     if v.n_heads > 1:
-        yield note(facts.sharing_words(lesson.shown_kv_heads(v), v.n_heads, v.kv_heads))
+        yield ui.note(facts.sharing_words(lesson.shown_kv_heads(v), v.n_heads, v.kv_heads))
 
 
 @deeper.card(
@@ -228,19 +214,19 @@ def shapes(v):
 )
 def whole(v, trace):
     each = decoding.in_the_whole(trace, v.head, v.decoded)
-    yield picture(equation(trace, *each, tall=170))
-    yield light(*decoding.same_row(lesson.decoded(v, trace), trace, v.decoded))
+    yield ui.picture(ui.equation(trace, *each, tall=170))
+    yield ui.light(*decoding.same_row(lesson.decoded(v, trace), trace, v.decoded))
 
 
 @deeper.section("holds", "What holds of each switch")
 def holds(v, trace):
     single = lesson.alone(v)
     if v.n_heads > 1:
-        yield light(*checks.sharing_light(single, lesson.shown_kv_heads(v)))
-    yield light(*sums_verdict(trace, f"{PREFIX}context_vectors"))
-    yield light(*checks.distance_light(single, v.head))
-    yield light(*checks.window_light(single, v.near))
-    yield light(*checks.sinks_light(single, lesson.shown_sinks(v)))
+        yield ui.light(*checks.sharing_light(single, lesson.shown_kv_heads(v)))
+    yield ui.light(*sums_verdict(trace, f"{PREFIX}context_vectors"))
+    yield ui.light(*checks.distance_light(single, v.head))
+    yield ui.light(*checks.window_light(single, v.near))
+    yield ui.light(*checks.sinks_light(single, lesson.shown_sinks(v)))
 
 
 @deeper.section(

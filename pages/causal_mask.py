@@ -3,23 +3,7 @@
 import streamlit as st
 
 from attention_core.text.embedding import embed
-from attention_ui.cards.elements import (
-    alive,
-    chart,
-    equation,
-    formula,
-    frame,
-    in_picture,
-    light,
-    link_to_a_real_model,
-    moving,
-    note,
-    picture,
-    row,
-    say,
-    set_values,
-    text,
-)
+from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered, waits_for
 from attention_ui.cards.question import first_shown
 from attention_ui.controls import shared
@@ -64,7 +48,7 @@ def flipping(v):
         for label, first in at.items()
     ]
     turned = tuple(sorted({*v.turned} ^ {tuple(places)}))
-    look = {"on_click": set_values, "disabled": len(turned) > 32 or "turned" in v.lock}
+    look = {"on_click": ui.set_values, "disabled": len(turned) > 32 or "turned" in v.lock}
     st.button("Flip this cell", args=({"turned": turned},), key="flip", **look)
     if v.turned:
         st.button("Undo all flips", args=({"turned": ()},), key="undo_flips", **look)
@@ -77,7 +61,7 @@ def flipping(v):
         f"{words.mask_words(v, trace['mask'].value)} A hidden score becomes minus infinity (−∞) "
         "before the softmax: e to the power of −∞ is exactly 0."
     ),
-    controls=[in_picture(lesson.WINDOW, width=300)],
+    controls=[ui.in_picture(lesson.WINDOW, width=300)],
 )
 def mask(v, trace):
     embedded = embed(shared.inputs_of(v))
@@ -86,18 +70,19 @@ def mask(v, trace):
         """The scores, the mask with a window, and what it leaves of them."""
         made = lesson.with_window(embedded, v, window)
         masked = made["masked_scores"]
-        return equation(made, *map(Matrix, masked.inputs), "→", Matrix(masked), tall=270)
+        return ui.equation(made, *map(Matrix, masked.inputs), "→", Matrix(masked), tall=270)
 
-    yield moving(lesson.WINDOW, seen_through)
-    each = (lesson.CAUSAL.at(), lesson.HIDDEN.at(width=190), alive(flipping))
-    yield row(*each, key="makes_mask", gap="small")
+    yield ui.moving(lesson.WINDOW, seen_through)
+    each = (lesson.CAUSAL.at(), lesson.HIDDEN.at(width=190), ui.alive(flipping))
+    yield ui.row(*each, key="makes_mask", gap="small")
     if blind := leaks.blind_rows(trace["mask"].value):
-        yield note(
+        yield ui.note(
             "Where every key is hidden, softmax would divide 0 by 0. Such a row of weights is set "
             "to 0, as torch's `scaled_dot_product_attention` does."
         )
         names = trace.labels("query")
-        yield text("Nothing to look at: " + ", ".join(f"query {at} “{names[at]}”" for at in blind))
+        queries = ", ".join(f"query {at} “{names[at]}”" for at in blind)
+        yield ui.text(f"Nothing to look at: {queries}")
 
 
 @page.card(
@@ -110,20 +95,20 @@ def mask(v, trace):
 def weights(v, trace):
     if is_covered("weights"):
         before, after = asked_of(trace, "masked_scores", "weights")
-        yield picture(equation(trace, before, "→", after))
+        yield ui.picture(ui.equation(trace, before, "→", after))
     else:
         both = [Matrix(trace[name], compared=True) for name in ("unmasked_weights", "weights")]
         first = first_shown(words.asked_query(trace), shared.first_query(v))
-        yield picture(with_sentence(equation(trace, *both, tall=272), first))
-        yield light(*leaks.share_verdict(trace, "minus_infinity"))
-    yield link_to_a_real_model("In a real model, many heads rest on the first token", "first")
+        yield ui.picture(with_sentence(ui.equation(trace, *both, tall=272), first))
+        yield ui.light(*leaks.share_verdict(trace, "minus_infinity"))
+    yield ui.link_to_a_real_model("In a real model, many heads rest on the first token", "first")
 
 
 @page.card("context", "Context vectors", lambda trace: words.context_words(trace["mask"].value))
 def context(trace):
     weights, contexts = asked_of(trace, "weights", "context_vectors")
     shown = weights, "·", Matrix(trace["embeddings"]), "=", contexts
-    yield picture(equation(trace, *shown, tall=272))
+    yield ui.picture(ui.equation(trace, *shown, tall=272))
 
 
 @page.card(
@@ -136,10 +121,10 @@ def context(trace):
 )
 def ways(v, trace):
     way = lesson.prefix_of(v.masking)
-    yield picture(equation(trace, *leaks.parts_of(trace, way), tall=272))
+    yield ui.picture(ui.equation(trace, *leaks.parts_of(trace, way), tall=272))
     if not is_covered(f"{way}weights"):
-        yield light(*leaks.sums_verdict(trace, v.masking))
-        yield light(*leaks.share_verdict(trace, v.masking))
+        yield ui.light(*leaks.sums_verdict(trace, v.masking))
+        yield ui.light(*leaks.share_verdict(trace, v.masking))
 
 
 @page.card(
@@ -150,7 +135,7 @@ def ways(v, trace):
     controls=lambda: (
         []
         if is_covered("zero_filled_weights")
-        else [lesson.CHANGED.at(width=150), in_picture(lesson.CHANGE_BY)]
+        else [lesson.CHANGED.at(width=150), ui.in_picture(lesson.CHANGE_BY)]
     ),
 )
 def leak(v, trace):
@@ -167,9 +152,9 @@ def leak(v, trace):
         still = Matrix(made["moved"], allowed=leaks.may_move(made, v.changed_token))
         return made, equation_of(made["moved"], drawn=[later, before, still])
 
-    yield moving(lesson.CHANGE_BY, moved_by, tall=290)
+    yield ui.moving(lesson.CHANGE_BY, moved_by, tall=290)
     good, told = leaks.said_of_leak(v, lesson.changed(v, masked=trace.branch()))
-    yield note(told) if good is None else light(good, told)
+    yield ui.note(told) if good is None else ui.light(good, told)
 
 
 deeper = page.deeper(
@@ -187,8 +172,8 @@ def dropout(v, trace):
     if is_covered("weights"):
         yield waits_for("weights")
         return
-    yield row(
-        in_picture(shared.DROPOUT, width=200),
+    yield ui.row(
+        ui.in_picture(shared.DROPOUT, width=200),
         shared.DROP_SEED.at(width=180),
         shared.QUERY.at(width=150),
     )
@@ -198,11 +183,11 @@ def dropout(v, trace):
         made = lesson.dropped(v.but(dropout=chance), trace.branch())
         return made, equation_of(made["dropped_weights"])
 
-    yield moving(shared.DROPOUT, dropped_by, tall=270)
+    yield ui.moving(shared.DROPOUT, dropped_by, tall=270)
     drawn, told = many_draws(lesson.dropped(v, trace.branch()), v)
-    yield say(f"**Row {v.query}**: its weights as they are, and the mean of {DRAWS:,} draws.")
-    yield chart("draws", drawn, width=520, height=250)
-    yield say(told)
+    yield ui.say(f"**Row {v.query}**: its weights as they are, and the mean of {DRAWS:,} draws.")
+    yield ui.chart("draws", drawn, width=520, height=250)
+    yield ui.say(told)
 
 
 @deeper.section("hidden_share", "Weight on hidden keys")
@@ -210,25 +195,25 @@ def hidden_share(v, trace):
     if is_covered("zero_filled_weights"):
         yield waits_for("zero_filled_weights")
         return
-    yield say("How much of its weight each query gives to hidden keys, way by way:")
-    yield frame(leaks.share_table(trace, [*shared.numbered_tokens(v).values()]))
+    yield ui.say("How much of its weight each query gives to hidden keys, way by way:")
+    yield ui.frame(leaks.share_table(trace, [*shared.numbered_tokens(v).values()]))
 
 
 @deeper.section("softmax", "From masked scores to weights")
 def softmax(trace):
     shown = equation_of(trace["weights"], drawn=asked_of(trace, "weights"))
-    yield picture(equation(trace, *shown, tall=270))
-    yield formula(
+    yield ui.picture(ui.equation(trace, *shown, tall=270))
+    yield ui.formula(
         r"A = \operatorname{softmax}(S_M) \qquad "
         r"(S_M)_{ij} = \begin{cases} S_{ij} & \text{if } M_{ij} \\ -\infty & \text{else} "
         r"\end{cases}"
     )
-    yield formula(r"M_{ij}\text{: query } i \text{ may look at key } j")
-    yield say(
+    yield ui.formula(r"M_{ij}\text{: query } i \text{ may look at key } j")
+    yield ui.say(
         "In words: where a query may not look, its score becomes −∞. Softmax takes e to the power "
         "of each score, and e to the power of −∞ is 0: a hidden key gets no share."
     )
-    yield say(
+    yield ui.say(
         "True means *may look*, as in torch's `scaled_dot_product_attention`. "
         "`nn.MultiheadAttention` and the notebooks use the opposite, True for hidden. That is why "
         "the program below writes `~mask` where it fills in −∞."

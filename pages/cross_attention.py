@@ -1,16 +1,6 @@
 """Cross-attention: the queries of one sentence look at the keys and values of another."""
 
-from attention_ui.cards.elements import (
-    code,
-    equation,
-    formula,
-    in_picture,
-    light,
-    moving,
-    note,
-    picture,
-    say,
-)
+from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered, waits_for
 from attention_ui.controls import shared
 from attention_ui.frame.lights import sums_verdict
@@ -29,11 +19,11 @@ SHAPE = page.ask("shape", words.shape, ["context_vectors"])
     "Which word does each word look at?",
     "Your sentence asks; another one below it, the **source**, answers. Point at a word to see "
     "where it looks. Lower the **temperature**: its best match takes more.",
-    controls=[shared.OTHER_SENTENCE.at(width=280), in_picture(shared.TEMPERATURE, width=150)],
+    controls=[shared.OTHER_SENTENCE.at(width=280), ui.in_picture(shared.TEMPERATURE, width=150)],
 )
 def looking(v):
     if shared.is_source_alone_random(v):
-        yield note(shared.source_words(v))
+        yield ui.note(shared.source_words(v))
     roles, asks = lesson.roles(v), lesson.first_query(v)
 
     def at(temperature):
@@ -41,9 +31,9 @@ def looking(v):
         return made, [Matrix(made["weights"])]
 
     def arranged(made, parts):
-        return with_sentence(equation(made, *parts, tall=290), asks)
+        return with_sentence(ui.equation(made, *parts, tall=290), asks)
 
-    yield moving(shared.TEMPERATURE, at, arranged)
+    yield ui.moving(shared.TEMPERATURE, at, arranged)
 
 
 @page.card(
@@ -55,9 +45,9 @@ def looking(v):
 )
 def roles(v, trace):
     made = (*equation_of(trace["queries"]), NEW_LINE, *equation_of(trace["keys"]))
-    yield picture(equation(trace, *made, tall=400))
+    yield ui.picture(ui.equation(trace, *made, tall=400))
     if not shared.is_source_alone_random(v):
-        yield note(shared.source_words(v))
+        yield ui.note(shared.source_words(v))
 
 
 @page.card(
@@ -70,9 +60,9 @@ def roles(v, trace):
 def scores(trace):
     turned = Matrix(trace["keys"], transposed=True, title="keysᵀ")
     made = (Matrix(trace["queries"]), "·", turned, "=", Matrix(trace["scores"]))
-    yield picture(equation(trace, *made, "→", Matrix(trace["weights"])))
+    yield ui.picture(ui.equation(trace, *made, "→", Matrix(trace["weights"])))
     n_queries, n_keys = trace["scores"].value.shape
-    yield note(
+    yield ui.note(
         f"A score for each pair: {n_queries} × {n_keys} = {n_queries * n_keys}. "
         + words.made_words(trace)
     )
@@ -87,7 +77,7 @@ def scores(trace):
 )
 def context(trace):
     mixed = Matrix(trace["weights"]), "·", Matrix(trace["values"])
-    yield picture(equation(trace, *mixed, "=", Matrix(trace["context_vectors"]), tall=330))
+    yield ui.picture(ui.equation(trace, *mixed, "=", Matrix(trace["context_vectors"]), tall=330))
 
 
 @page.card(
@@ -101,10 +91,10 @@ def context(trace):
 def padding(v, trace):
     filled = lesson.padded(v)
     shares = filled["weights"]
-    yield picture(equation(filled, Matrix(shares.inputs[0]), "→", Matrix(shares), tall=300))
+    yield ui.picture(ui.equation(filled, Matrix(shares.inputs[0]), "→", Matrix(shares), tall=300))
     for good, told in words.verdicts(filled, trace):
-        yield light(good, told)
-    yield note(words.padding_words(filled))
+        yield ui.light(good, told)
+    yield ui.note(words.padding_words(filled))
 
 
 deeper = page.deeper("what changes, values, the roles swapped, PyTorch’s own layer")
@@ -120,7 +110,7 @@ def changes(v, trace):
     if is_covered("context_vectors"):
         yield waits_for("context_vectors", "This table")
     else:
-        yield say(words.shapes_table(trace, lesson.itself(v)))
+        yield ui.say(words.shapes_table(trace, lesson.itself(v)))
 
 
 @deeper.card(
@@ -129,7 +119,7 @@ def changes(v, trace):
     "Values are made from the source, as its keys are, with a matrix of their own.",
 )
 def values(trace):
-    yield picture(equation(trace, trace["values"], tall=300))
+    yield ui.picture(ui.equation(trace, trace["values"], tall=300))
 
 
 @deeper.section(
@@ -139,14 +129,14 @@ def values(trace):
     "is being written. Count rows and columns before you read on: does it run?",
 )
 def swapped(trace):
-    yield code(
+    yield ui.code(
         "queries = other_embeddings @ W_query  # should be embeddings\n"
         "keys = other_embeddings @ W_key\n"
         "values = embeddings @ W_value  # should be other_embeddings"
     )
-    yield say(words.swapped_words(trace))
+    yield ui.say(words.swapped_words(trace))
     if problem := words.torch_says(trace):
-        yield code(problem, None)
+        yield ui.code(problem, None)
 
 
 @deeper.section(
@@ -158,13 +148,13 @@ def swapped(trace):
     "a key may be seen.",
 )
 def own_layer(v, trace):
-    yield light(*torch_agrees(trace))
-    yield light(*torch_agrees(lesson.padded(v)))
-    yield light(*sums_verdict(trace, "context_vectors"))
+    yield ui.light(*torch_agrees(trace))
+    yield ui.light(*torch_agrees(lesson.padded(v)))
+    yield ui.light(*sums_verdict(trace, "context_vectors"))
     for each in (r"Q = X W_Q", r"K = Y W_K", r"V = Y W_V"):
-        yield formula(each)
-    yield formula(trace.formula("context_vectors", known=("queries", "keys", "values")))
-    yield say(
+        yield ui.formula(each)
+    yield ui.formula(trace.formula("context_vectors", known=("queries", "keys", "values")))
+    yield ui.say(
         "X holds the vectors of your sentence, Y those of the source. With Y = X this is "
         "self-attention."
     )

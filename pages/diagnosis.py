@@ -1,16 +1,7 @@
 """Find the mistake: the lab's other way in. Name an unseen mistake from its tensors and lights."""
 
 from attention_core.mistakes.named import NAMED
-from attention_ui.cards.elements import (
-    alive,
-    button,
-    every_light,
-    in_picture,
-    light,
-    link_to,
-    picture,
-    say,
-)
+from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
 from attention_ui.controls.shared import HEAD
 from attention_ui.frame.lights import note
@@ -46,12 +37,12 @@ def comes_again(v):
     controls=lambda v: [
         game.LEVEL.at(widget="selectbox", width=140),
         game.ROUND.at(width=80),
-        button("Next round", "next_round_above", game.next_round),
+        ui.button("Next round", "next_round_above", game.next_round),
         *([HEAD.at(width=140)] if v.n_heads > 1 else []),
     ],
 )
 def context(v, trace):
-    yield picture(game.of_head(trace, v, "head_context_vectors", tall=380))
+    yield ui.picture(game.of_head(trace, v, "head_context_vectors", tall=380))
 
 
 @page.card(
@@ -61,8 +52,8 @@ def context(v, trace):
     "holds. Red: it does not. Grey: nothing to measure here.",
 )
 def lights(v):
-    yield every_light(lesson.lights_with(*lesson.layer_of(v), game.hidden(v)))
-    yield light(*words.right_verdict(v))
+    yield ui.every_light(lesson.lights_with(*lesson.layer_of(v), game.hidden(v)))
+    yield ui.light(*words.right_verdict(v))
 
 
 @page.card(
@@ -72,7 +63,7 @@ def lights(v):
     controls=[game.TENSOR.at(width=240)],
 )
 def tensor(v, trace):
-    yield picture(game.of_head(trace, v, v.tensor, tall=380))
+    yield ui.picture(game.of_head(trace, v, v.tensor, tall=380))
 
 
 @page.card(
@@ -81,21 +72,21 @@ def tensor(v, trace):
     "Two questions: which mistake it is, and what proves it. One that you miss comes again two "
     "rounds later, and five.",
     controls=lambda v: [
-        button("Next round", "next_round", game.next_round),
-        *([in_picture(lesson.SWITCH, "truth", width=140)] if is_told(v) else []),
+        ui.button("Next round", "next_round", game.next_round),
+        *([ui.in_picture(lesson.SWITCH, "truth", width=140)] if is_told(v) else []),
     ],
     ask=WHICH,
 )
 def name_it(v):
     yield WHY
     if not game.hidden(v):
-        yield say(words.TOO_SHORT)
+        yield ui.say(words.TOO_SHORT)
     elif is_told(v):
         shown = v.but(mistake=game.hidden(v))
         yield lesson.compared(lesson.trace_of(shown), shown, tall=230, name="truth")
         yield from lesson.lines(NAMED[shown.mistake])
-        yield link_to("mistakes_lab", "Look at it in the mistakes lab", mistake=shown.mistake)
-    yield alive(comes_again)
+        yield ui.link_to("mistakes_lab", "Look at it in the mistakes lab", mistake=shown.mistake)
+    yield ui.alive(comes_again)
 
 
 page.answers(words.gave_it_away, words.finds_most, words.finds_none)

@@ -2,18 +2,8 @@
 
 from attention_core.examples import EXAMPLES
 from attention_core.experiments.saturation import N_KEYS, trials_at
+from attention_ui.cards import elements as ui
 from attention_ui.cards.common_questions import largest_when_divided
-from attention_ui.cards.elements import (
-    caption,
-    equation,
-    formula,
-    in_picture,
-    moving,
-    note,
-    picture,
-    say,
-    set_to,
-)
 from attention_ui.cards.page import Page, is_covered, waits_for
 from attention_ui.controls.shared import MAX_SEED
 from attention_ui.lessons.divide_by_sqrt_d import lesson, looks, words
@@ -47,7 +37,7 @@ GROWTH = page.ask("growth", lambda v: words.growth(v.draw_seed), ["dot_products"
     ),
     controls=lambda v: [
         lesson.DRAW_SEED.at(width=130),
-        set_to(
+        ui.set_to(
             "Draw again",
             "draw_again",
             {"type": "secondary", "icon": ":material/casino:"},
@@ -56,7 +46,7 @@ GROWTH = page.ask("growth", lambda v: words.growth(v.draw_seed), ["dot_products"
     ],
 )
 def products(trace):
-    yield picture(equation(trace, trace["products"]))
+    yield ui.picture(ui.equation(trace, trace["products"]))
 
 
 @page.card(
@@ -70,7 +60,7 @@ def products(trace):
     ask=LARGEST,
 )
 def dot_products(trace):
-    yield picture(equation(trace, *(trace[name] for name in BOTH)))
+    yield ui.picture(ui.equation(trace, *(trace[name] for name in BOTH)))
 
 
 @page.card(
@@ -87,7 +77,7 @@ def dot_products(trace):
 )
 def many_trials(v):
     if is_covered("variances"):
-        yield note("The pictures wait for your guess: they would give it away.")
+        yield ui.note("The pictures wait for your guess: they would give it away.")
     else:
         yield from looks.look(v)
 
@@ -98,17 +88,17 @@ def many_trials(v):
     "Softmax must neither give one key everything nor treat all keys alike. A **gradient** is how "
     "much a weight still moves when its score moves: near 0, a layer no longer learns. Widen the "
     "vectors, and watch both.",
-    controls=[in_picture(lesson.VD, width=230, told=False)],
+    controls=[ui.in_picture(lesson.VD, width=230, told=False)],
 )
 def three_divisors(v):
     def at_width(d):
         """What each divisor makes of vectors of this width."""
         return lesson.by_divisor(int(d), words.effects_at(int(d), v.draw_seed))
 
-    yield moving(lesson.VD, at_width, is_aside=True)
+    yield ui.moving(lesson.VD, at_width, is_aside=True)
     width = v.vector_width
-    yield note(words.told_at(width, words.effects_at(width, v.draw_seed)))
-    yield caption(
+    yield ui.note(words.told_at(width, words.effects_at(width, v.draw_seed)))
+    yield ui.caption(
         f"One random query and {N_KEYS} random keys, drawn {trials_at(width):,} times: weights are "
         "means of the draws, the gradient is that of the middle draw, the median."
     )
@@ -122,9 +112,9 @@ def in_one_line():
     if is_covered("variances"):
         yield waits_for("variances")
         return
-    yield formula(r"\operatorname{Var}(q \cdot k) = d\,s^4")
-    yield formula(r"\operatorname{Var}\!\left(\frac{q \cdot k}{\sqrt d}\right) = s^4")
-    yield say("Here s is the standard deviation of the entries, whose mean is 0.")
+    yield ui.formula(r"\operatorname{Var}(q \cdot k) = d\,s^4")
+    yield ui.formula(r"\operatorname{Var}\!\left(\frac{q \cdot k}{\sqrt d}\right) = s^4")
+    yield ui.say("Here s is the standard deviation of the entries, whose mean is 0.")
 
 
 @deeper.section(

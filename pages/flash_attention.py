@@ -4,19 +4,7 @@ from functools import partial
 
 from attention_core.operations import MaskedFill
 from attention_core.trace import Step
-from attention_ui.cards.elements import (
-    caption,
-    chart,
-    equation,
-    formula,
-    in_picture,
-    light,
-    moving,
-    note,
-    picture,
-    row,
-    say,
-)
+from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
 from attention_ui.controls.shared import CAUSAL_HEADS
 from attention_ui.lessons.flash_attention import lesson, words
@@ -80,15 +68,15 @@ def chain(first: Step, last: Step) -> list[Step]:
 def tiles(v):
     whole, cut = lesson.all_blocks(v), lesson.cut(v)
     sizes = [each.at(width=140) for each in (lesson.TILE_QUERIES, lesson.TILE_KEYS)]
-    yield row(
-        in_picture(lesson.TILE, width=300, told=False),
+    yield ui.row(
+        ui.in_picture(lesson.TILE, width=300, told=False),
         *(sizes if len(whole.labels("query")) > 1 else []),
         CAUSAL_HEADS.at(),
     )
     joined = lesson.with_table(whole, cut)
-    yield moving(lesson.TILE, lambda place: lesson.held_at(v, joined, int(place)))
+    yield ui.moving(lesson.TILE, lambda place: lesson.held_at(v, joined, int(place)))
     skipped = words.skipped_words(cut)
-    yield caption(f"“context” is O divided by ℓ, once all keys were met. {skipped}")
+    yield ui.caption(f"“context” is O divided by ℓ, once all keys were met. {skipped}")
 
 
 @page.card(
@@ -111,8 +99,8 @@ def one_tile(v, trace):
         Matrix(each, title=names[each.name.removesuffix(f"_{at}")])
         for each in chain(trace[f"tile_scores_{at}"], masked)
     ]
-    yield picture(
-        equation(
+    yield ui.picture(
+        ui.equation(
             trace,
             *(Matrix(trace[f"tile_queries_{block}"], title=f"queries {block}"), "·"),
             *(now("tile_keys", f"keys {tile.key_block}ᵀ", transposed=True), "=", first),
@@ -121,8 +109,8 @@ def one_tile(v, trace):
         ),
         "tile_scores",
     )
-    yield picture(
-        equation(
+    yield ui.picture(
+        ui.equation(
             trace,
             *(made[-1], "→", now("tile_largest", "largest"), "max"),
             *(before("largest", "m before"), "=", now("running_largest", "m")),
@@ -132,7 +120,7 @@ def one_tile(v, trace):
         "tile_exponentials",
     )
     hides = "−∞ stands where the mask hides. " if isinstance(masked.operation, MaskedFill) else ""
-    yield caption(
+    yield ui.caption(
         f"{hides}**max** takes the larger of two, Σ adds up a row; a hat (^) marks what comes from "
         "this tile alone."
     )
@@ -148,8 +136,8 @@ def one_tile(v, trace):
 def shrinking(v, trace):
     now, before = partial(of_tile, v, trace), partial(before_tile, v, trace)
     alpha, key_block = now("shrink", "α"), lesson.chosen(v).key_block
-    yield picture(
-        equation(
+    yield ui.picture(
+        ui.equation(
             trace,
             *(before("largest", "m before"), "−", now("running_largest", "m"), "→", alpha),
             *("|", alpha, "⊙", before("sum", "ℓ before"), "+", now("tile_sum", "ℓ̂")),
@@ -158,8 +146,8 @@ def shrinking(v, trace):
         ),
         "tile_shrink",
     )
-    yield picture(
-        equation(
+    yield ui.picture(
+        ui.equation(
             trace,
             *(alpha, "⊙", before("output", "O before"), "+"),
             *(powers_of(v, trace), "·", now("tile_values", f"values {key_block}")),
@@ -169,7 +157,7 @@ def shrinking(v, trace):
         "tile_output",
     )
     if not key_block:
-        yield note(
+        yield ui.note(
             "This is the first tile of its queries: before it, m is −∞ and ℓ and O are 0, so there "
             "is nothing to shrink, and α is e to the −∞: 0."
         )
@@ -179,11 +167,11 @@ def shrinking(v, trace):
 def without(v, trace):
     beside, name = unshrunk(v, trace), wrong(v)
     if name not in beside:
-        yield note("This block of queries meets one tile of keys alone, so nothing has to shrink.")
+        yield ui.note("This block of queries meets one tile of keys, so nothing has to shrink.")
         return
     right = beside[name.removeprefix("wrong_")]
-    yield picture(
-        equation(
+    yield ui.picture(
+        ui.equation(
             beside,
             *(Matrix(beside[name], title="without shrinking"), "−"),
             *(Matrix(right, title="context vectors"), "=", Matrix(beside["difference"])),
@@ -191,7 +179,7 @@ def without(v, trace):
         )
     )
     if not is_covered("difference"):
-        yield note(words.off_words(beside))
+        yield ui.note(words.off_words(beside))
 
 
 @page.card(
@@ -204,8 +192,8 @@ def same(v, trace):
     block = lesson.chosen(v).query_block
     context = trace[f"context_vectors_{block}"]
     output, total = context.inputs
-    yield picture(
-        equation(
+    yield ui.picture(
+        ui.equation(
             trace,
             *(Matrix(output, title="O at the end"), "⊘", Matrix(total, title="ℓ at the end")),
             *("=", Matrix(context, title=f"context vectors {block}")),
@@ -214,8 +202,8 @@ def same(v, trace):
         "context",
     )
     whole, table = lesson.all_blocks(v), lesson.plain(v)
-    yield light(*lesson.same_as_plain(whole, table))
-    yield light(*lesson.same_as_torch(whole, table))
+    yield ui.light(*lesson.same_as_plain(whole, table))
+    yield ui.light(*lesson.same_as_torch(whole, table))
 
 
 @page.card(
@@ -226,15 +214,15 @@ def same(v, trace):
     "weights.",
 )
 def savings(v):
-    yield row(
+    yield ui.row(
         lesson.FLASH_TOKENS.at(width=180),
         lesson.FLASH_WIDTH.at(width=150),
         lesson.FAST_MEMORY.at(width=180),
         lesson.M_BYTES.at(),
     )
-    yield chart("savings", words.bars(v), 680)
-    yield say(words.saved_words(v, *words.at_size(v)))
-    yield caption(
+    yield ui.chart("savings", words.bars(v), 680)
+    yield ui.say(words.saved_words(v, *words.at_size(v)))
+    yield ui.caption(
         f"What it does not save: {words.met(v.causal_heads)}. "
         f"{words.products_words(lesson.all_blocks(v), lesson.plain(v))}"
     )
@@ -253,8 +241,8 @@ deeper = page.deeper("what training keeps, formulas, bytes counted on your sente
 )
 def training(v):
     again = lesson.weights_again(v, lesson.all_blocks(v))
-    yield picture(
-        equation(
+    yield ui.picture(
+        ui.equation(
             again,
             *(Matrix(again["weights"].inputs[0], title="scores"), "−"),
             *(Matrix(again["exponentials_again"].inputs[1], title="m"), "→"),
@@ -265,33 +253,33 @@ def training(v):
         ),
         is_aside=True,
     )
-    yield light(*lesson.same_gradient(again))
-    yield chart("training", words.kept_bars(v), 680)
+    yield ui.light(*lesson.same_gradient(again))
+    yield ui.chart("training", words.kept_bars(v), 680)
 
 
 @deeper.section("formulas", "In formulas")
 def formulas(v, trace):
     at = lesson.where(lesson.chosen(v))
     each = [trace[f"{name}_{at}"].formula for name in ("shrink", "running_sum", "running_output")]
-    yield row(*(formula(one, width="content") for one in each), vertical_alignment="center")
+    yield ui.row(*(ui.formula(one, width="content") for one in each), vertical_alignment="center")
 
 
 @deeper.section("counted", "Bytes, counted")
 def counted(v):
-    yield row(
-        formula(r"\text{whole table: } 4N^2 + 2N(d + d_v)", width="content"),
-        formula(r"\text{tiles: } \lceil N / B \rceil\,N(d + d_v) + N(d + d_v)", width="content"),
+    yield ui.row(
+        ui.formula(r"\text{whole table: } 4N^2 + 2N(d + d_v)", width="content"),
+        ui.formula(r"\text{tiles: } \lceil N / B \rceil\,N(d + d_v) + N(d + d_v)", width="content"),
         vertical_alignment="center",
     )
-    yield say(
+    yield ui.say(
         "N are the tokens, d the width of queries and keys, $d_v$ that of values (in the bars "
         "both are the width of a head), B the queries in a tile: this is how many numbers are "
         "moved per head and text, without a mask. ⌈N / B⌉ is how many blocks of queries there "
         f"are, each of which reads all keys and values. "
         f"{words.in_numbers(v, words.at_size(v)[0])}"
     )
-    yield light(*words.counted(lesson.all_blocks(v), lesson.plain(v), v))
-    yield say("Real kernels do all heads and texts at once, and fetch while they compute.")
+    yield ui.light(*words.counted(lesson.all_blocks(v), lesson.plain(v), v))
+    yield ui.say("Real kernels do all heads and texts at once, and fetch while they compute.")
 
 
 page.answers(

@@ -2,19 +2,7 @@
 
 from attention_core.rounding import to_within
 from attention_core.small_models.induction import best_head, shipped_run
-from attention_ui.cards.elements import (
-    caption,
-    chart,
-    equation,
-    in_picture,
-    light,
-    link_to_a_real_model,
-    moving,
-    picture,
-    progress,
-    row,
-    say,
-)
+from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
 from attention_ui.lessons.heads_learning import lesson, own_run, watching, words
 from attention_ui.picture.learning import learning
@@ -33,10 +21,10 @@ ONE_LAYER = page.ask(
     "Move through its training. Each square is one head on the same sixteen letters: a row for "
     "each letter that looks, darker where it looks harder. **Red** is the loss on letters that "
     "repeat, **grey** on those that are there for the first time, which nobody can know.",
-    controls=[in_picture(lesson.RECORDED_STEP, width=300, told=False)],
+    controls=[ui.in_picture(lesson.RECORDED_STEP, width=300, told=False)],
 )
 def run():
-    yield moving(
+    yield ui.moving(
         lesson.RECORDED_STEP,
         lambda step: learning(watching.shipped(), lesson.STEPS.index(step)),
     )
@@ -48,7 +36,7 @@ def run():
 def watch():
     records = shipped_run().records
     _, below = watching.moment_words(records)
-    yield caption(f"{below} {watching.looks_back_words(records[-1])}")
+    yield ui.caption(f"{below} {watching.looks_back_words(records[-1])}")
 
 
 @page.card(
@@ -60,12 +48,12 @@ def watch():
 )
 def induction_head(trace):
     _, head = best_head(shipped_run().records[-1])
-    yield caption(
+    yield ui.caption(
         f"Head {head} of the second layer. In the lower half, scores are large along a slanting "
         "line: each letter’s query fits the key of what came after it the first time."
     )
-    yield picture(equation(trace, trace["scores"], tall=TALL), "scores")
-    yield link_to_a_real_model(
+    yield ui.picture(ui.equation(trace, trace["scores"], tall=TALL), "scores")
+    yield ui.link_to_a_real_model(
         "Induction heads of a real model",
         "induction",
         "cat river seven blue stone walk music apple cat river seven blue stone",
@@ -84,11 +72,11 @@ def induction_head(trace):
     ),
 )
 def weights(trace):
-    yield picture(equation(trace, trace["weights"], tall=TALL))
+    yield ui.picture(ui.equation(trace, trace["weights"], tall=TALL))
     off = (trace["weights"].value.sum(dim=-1) - 1).abs().max().item()
-    yield light(off < 1e-5, f"Every row sums to 1, {to_within(off)}.")
+    yield ui.light(off < 1e-5, f"Every row sums to 1, {to_within(off)}.")
     gap = lesson.recorded_gap(trace)
-    yield light(
+    yield ui.light(
         gap < lesson.ROUNDED,
         "These weights, worked out step by step, are those recorded in training, "
         f"{to_within(gap)}.",
@@ -107,7 +95,7 @@ def two_layers(v):
         return
     asked = words.one_layer_question(shipped_run())
     is_taught_above = v.predict and not v.card
-    yield say(asked.answer() if is_taught_above else f"{asked.answer()} {asked.teaches}")
+    yield ui.say(asked.answer() if is_taught_above else f"{asked.answer()} {asked.teaches}")
 
 
 @page.card(
@@ -122,14 +110,14 @@ def train():
     records, is_going = own_run.recorded()
     is_watched = bool(records) and not is_going
     steps = own_run.steps_of(records)
-    place = [in_picture(steps, "own", width=260, told=False)] if is_watched else []
-    yield row(lesson.NETWORK_SEED.at(width=180), progress("heads"), *place, gap="large")
+    place = [ui.in_picture(steps, "own", width=260, told=False)] if is_watched else []
+    yield ui.row(lesson.NETWORK_SEED.at(width=180), ui.progress("heads"), *place, gap="large")
     if is_watched:
-        yield moving(steps, own_run.watched(records), name="own")
-        yield caption(" ".join(watching.moment_words(records)))
+        yield ui.moving(steps, own_run.watched(records), name="own")
+        yield ui.caption(" ".join(watching.moment_words(records)))
     elif records:
-        yield chart("so_far", own_run.loss_so_far(records), None)
-        yield say(own_run.so_far_words(records[-1]))
+        yield ui.chart("so_far", own_run.loss_so_far(records), None)
+        yield ui.say(own_run.so_far_words(records[-1]))
 
 
 deeper = page.deeper("where this was found")

@@ -1,16 +1,6 @@
 """How a matrix learns: the backward pass, number by number."""
 
-from attention_ui.cards.elements import (
-    equation,
-    formula,
-    in_picture,
-    light,
-    moving,
-    note,
-    picture,
-    row,
-    say,
-)
+from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered, waits_for
 from attention_ui.controls.shared import TEMPERATURE
 from attention_ui.lessons.how_a_matrix_learns import lesson, pictures, words
@@ -27,13 +17,13 @@ ROW_SUM = page.ask("row_sum", words.row_sum, [ASKED])
     "slope",
     "One number and the loss",
     lambda v: f"{words.loss_words(v)} Click another entry to move it.",
-    controls=[in_picture(lesson.ENTRY_CHANGE, width=250)],
+    controls=[ui.in_picture(lesson.ENTRY_CHANGE, width=250)],
 )
 def slope(v, trace):
     at = pictures.Slope(v).at
-    yield moving(lesson.ENTRY_CHANGE, at, choosing=lesson.entry_at)
+    yield ui.moving(lesson.ENTRY_CHANGE, at, choosing=lesson.entry_at)
     ends = (lesson.ASKS.at(width=88), lesson.ANSWERS.at(width=88))
-    yield row(
+    yield ui.row(
         lesson.LOSS.at(),
         *(ends if v.loss != "next_token" else ()),
         lesson.ENTRY_MATRIX.at(width=104),
@@ -42,7 +32,7 @@ def slope(v, trace):
         gap="small",
         key="makes_slope",
     )
-    yield note(words.slope_words(trace, v))
+    yield ui.note(words.slope_words(trace, v))
 
 
 @page.card(
@@ -55,9 +45,9 @@ def slope(v, trace):
     ask=ROW_SUM,
 )
 def gradients(v, trace):
-    yield picture(flow(trace, frozenset({ASKED} if is_covered(ASKED) else ())))
+    yield ui.picture(flow(trace, frozenset({ASKED} if is_covered(ASKED) else ())))
     if not is_covered(ASKED):
-        yield note(words.chain_words(trace, v))
+        yield ui.note(words.chain_words(trace, v))
 
 
 @page.card(
@@ -66,7 +56,7 @@ def gradients(v, trace):
     "g is the slope of the loss by each weight. But raising one score raises its own weight and "
     "lowers all others of its row. So each score gets **p × (g − the average of g, weighted by "
     f"p)**, in short {words.FORMULA}.",
-    controls=lambda: [] if is_covered(ASKED) else [in_picture(TEMPERATURE, width=200)],
+    controls=lambda: [] if is_covered(ASKED) else [ui.in_picture(TEMPERATURE, width=200)],
 )
 def row_of_softmax(v):
     if is_covered(ASKED):
@@ -79,10 +69,10 @@ def row_of_softmax(v):
         return made, pictures.softmax_row(made, v)
 
     def arranged(made, parts):
-        return equation(made, *parts, tall=262)
+        return ui.equation(made, *parts, tall=262)
 
-    yield moving(TEMPERATURE, at, arranged, is_aside=True)
-    yield note(words.share_words(layer.row(v.temperature), v))
+    yield ui.moving(TEMPERATURE, at, arranged, is_aside=True)
+    yield ui.note(words.share_words(layer.row(v.temperature), v))
 
 
 @page.card(
@@ -90,11 +80,11 @@ def row_of_softmax(v):
     "Why √d, once more",
     "A row that is all or nothing has no gradient left, and wide vectors make such rows. Here one "
     "random query meets random keys, and W_query is to learn from it. Widen the vectors.",
-    controls=[in_picture(lesson.REACH, width=230, told=False)],
+    controls=[ui.in_picture(lesson.REACH, width=230, told=False)],
 )
 def reach(v):
-    yield moving(lesson.REACH, pictures.reach, is_aside=True)
-    yield note(words.reach_words(v.reach_width))
+    yield ui.moving(lesson.REACH, pictures.reach, is_aside=True)
+    yield ui.note(words.reach_words(v.reach_width))
 
 
 @page.card(
@@ -108,8 +98,8 @@ def ways_back(v):
         yield waits_for(ASKED)
         return
     shown = lesson.layer_of(v).way(v.gradient_way)
-    yield picture(pictures.way(shown, v.gradient_way), is_aside=True)
-    yield light(*words.way_words(shown, v))
+    yield ui.picture(pictures.way(shown, v.gradient_way), is_aside=True)
+    yield ui.light(*words.way_words(shown, v))
 
 
 @page.card(
@@ -117,15 +107,15 @@ def ways_back(v):
     "One update",
     "Every entry takes a step against its gradient, as long as the **learning rate** says. Blue is "
     "the loss after it, from a real pass; the other line is what the slope promises.",
-    controls=[in_picture(lesson.RATE, width=230, told=False)],
+    controls=[ui.in_picture(lesson.RATE, width=230, told=False)],
 )
 def one_update(v):
     update = pictures.Update(v)
-    yield moving(lesson.RATE, update.at, is_aside=True)
-    yield say(words.update_words(update, v.update_rate))
+    yield ui.moving(lesson.RATE, update.at, is_aside=True)
+    yield ui.say(words.update_words(update, v.update_rate))
     if v.loss == "next_token":
         layer = lesson.layer_of(v)
-        yield light(*words.same_as_training(*layer.apart_from_training(v.update_rate)))
+        yield ui.light(*words.same_as_training(*layer.apart_from_training(v.update_rate)))
 
 
 deeper = page.deeper("the chain rule in formulas, and another start")
@@ -154,7 +144,7 @@ def chain(trace):
     way_back = {*trace["grad_W_query"].earlier(), "grad_W_query"}
     for name, step in trace.items():
         if name in way_back and "grad_" in name and step.inputs:
-            yield formula(step.formula)
+            yield ui.formula(step.formula)
 
 
 page.answers(

@@ -3,20 +3,7 @@
 import inspect
 
 from attention_core.mechanism.head_ways import heads_one_by_one
-from attention_ui.cards.elements import (
-    chart,
-    code,
-    equation,
-    formula,
-    frame,
-    in_picture,
-    light,
-    link_to_a_real_model,
-    moving,
-    note,
-    picture,
-    say,
-)
+from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered, waits_for
 from attention_ui.controls import shared
 from attention_ui.frame.lights import sums_verdict
@@ -63,12 +50,12 @@ COST = page.ask(
     controls=[shared.N_HEADS.at(width=150), shared.CAUSAL_HEADS],
 )
 def weights(v, trace):
-    heads = equation(trace, *lesson.side_by_side(trace["head_weights"]), tall=265)
-    yield picture(with_sentence(heads, shared.first_query(v)))
-    yield note(words.names_words(v))
-    yield note(words.asks_nothing(trace, shared.first_query(v)))
-    yield note(words.left_out_words(trace["head_weights"]))
-    yield link_to_a_real_model("All heads of a real model at once", "previous")
+    heads = ui.equation(trace, *lesson.side_by_side(trace["head_weights"]), tall=265)
+    yield ui.picture(with_sentence(heads, shared.first_query(v)))
+    yield ui.note(words.names_words(v))
+    yield ui.note(words.asks_nothing(trace, shared.first_query(v)))
+    yield ui.note(words.left_out_words(trace["head_weights"]))
+    yield ui.link_to_a_real_model("All heads of a real model at once", "previous")
 
 
 @page.card(
@@ -85,9 +72,9 @@ def split(v, trace):
     heads = [Matrix(trace["split_queries"])]
     if not is_covered(*SPLIT):
         heads = lesson.side_by_side(trace["split_queries"], briefly=True)
-    yield picture(equation(trace, trace["joined_queries"], "→", *heads, tall=270))
+    yield ui.picture(ui.equation(trace, trace["joined_queries"], "→", *heads, tall=270))
     if not is_covered(*SPLIT):
-        yield note(words.widths_words(shared.heads_recipe_of(v)))
+        yield ui.note(words.widths_words(shared.heads_recipe_of(v)))
 
 
 @page.card(
@@ -107,8 +94,8 @@ def mixed(v, trace):
     one, other = (Matrix(trace[name], lead=(v.head_cut,), tells_origins=True) for name in names)
     same = "=" if now.equal(good) else "≠"
     joined = Matrix(trace["joined_queries"])
-    yield picture(equation(trace, joined, "→", one, same, other, tall=270))
-    yield light(*checks.rows_right(trace, names[0]))
+    yield ui.picture(ui.equation(trace, joined, "→", one, same, other, tall=270))
+    yield ui.light(*checks.rows_right(trace, names[0]))
 
 
 @page.card(
@@ -124,8 +111,8 @@ def mixed(v, trace):
 def output(v, trace):
     contexts = lesson.side_by_side(trace["head_context_vectors"], briefly=True)
     joined, mixes, mixed = (Matrix(trace[each]) for each in ("concat", "W_output", "output"))
-    yield picture(equation(trace, *contexts, "→", joined, "·", mixes, "=", mixed, tall=275))
-    yield note(words.one_sum(trace, v.query))
+    yield ui.picture(ui.equation(trace, *contexts, "→", joined, "·", mixes, "=", mixed, tall=275))
+    yield ui.note(words.one_sum(trace, v.query))
 
 
 @page.card(
@@ -139,7 +126,7 @@ def output(v, trace):
 def parts(trace):
     given = lesson.side_by_side(trace["head_outputs"])
     added = [part for each in given for part in ("+", each)][1:]
-    yield picture(equation(trace, *added, "=", Matrix(trace["output_from_heads"]), tall=275))
+    yield ui.picture(ui.equation(trace, *added, "=", Matrix(trace["output_from_heads"]), tall=275))
 
 
 @page.card(
@@ -151,7 +138,7 @@ def parts(trace):
         if n_heads(v) > 1
         else "The context vectors of this one head become 0, and the output loses all that it was."
     ),
-    controls=lambda v: [in_picture(lesson.HEAD_OFF)] * (n_heads(v) > 1),
+    controls=lambda v: [ui.in_picture(lesson.HEAD_OFF)] * (n_heads(v) > 1),
 )
 def off(v, trace):
     def without(head):
@@ -161,15 +148,15 @@ def off(v, trace):
         return made, (*(Matrix(lost.inputs[0]), "−", Matrix(lost.inputs[1])), "=", Matrix(lost))
 
     def arranged(made, parts):
-        return equation(made, *parts, tall=265)
+        return ui.equation(made, *parts, tall=265)
 
     if n_heads(v) > 1:
-        yield moving(lesson.HEAD_OFF, without, arranged)
+        yield ui.moving(lesson.HEAD_OFF, without, arranged)
     else:
-        yield picture(arranged(*without(v.head_off)))
+        yield ui.picture(arranged(*without(v.head_off)))
     if not is_covered("head_outputs"):
         lost = lesson.without_a_head(trace, v.head_off)
-        yield light(*checks.lost_agrees(trace, lost, v.head_off))
+        yield ui.light(*checks.lost_agrees(trace, lost, v.head_off))
 
 
 deeper = page.deeper("what heads cost, their scores, three ways to make them, heads that compete")
@@ -183,7 +170,7 @@ deeper = page.deeper("what heads cost, their scores, three ways to make them, he
 )
 def cost(v):
     if not is_covered("parameters"):
-        yield say(words.parameter_words(v.d_in, shared.heads_recipe_of(v)))
+        yield ui.say(words.parameter_words(v.d_in, shared.heads_recipe_of(v)))
 
 
 @deeper.card(
@@ -194,7 +181,7 @@ def cost(v):
 )
 def scores(trace):
     before_softmax = trace["head_weights"].inputs[0]
-    yield picture(equation(trace, *lesson.side_by_side(before_softmax)))
+    yield ui.picture(ui.equation(trace, *lesson.side_by_side(before_softmax)))
 
 
 @deeper.card(
@@ -205,7 +192,7 @@ def scores(trace):
 )
 def one_head(v, trace):
     if not is_covered(*SPLIT):
-        yield picture(equation(trace, *lesson.one_head(trace, v.head), tall=460))
+        yield ui.picture(ui.equation(trace, *lesson.one_head(trace, v.head), tall=460))
 
 
 @deeper.card(
@@ -217,13 +204,13 @@ def one_head(v, trace):
 )
 def ways(v, trace):
     if not is_covered(*SPLIT):
-        yield say(checks.ways_table(trace))
+        yield ui.say(checks.ways_table(trace))
         names = ("head_queries", "permuted_queries", "split_queries")
         one, two, three = (Matrix(trace[name], lead=(n_heads(v) - 1,)) for name in names)
-        yield picture(equation(trace, one, "=", two, "=", three, tall=300))
+        yield ui.picture(ui.equation(trace, one, "=", two, "=", three, tall=300))
     for good, told in checks.ways_agree(trace):
-        yield light(good, told)
-    yield code(inspect.getsource(heads_one_by_one))
+        yield ui.light(good, told)
+    yield ui.code(inspect.getsource(heads_one_by_one))
 
 
 @deeper.card(
@@ -234,27 +221,27 @@ def ways(v, trace):
 )
 def compete(v):
     wrong = lesson.heads_compete(v)
-    yield picture(equation(wrong, *lesson.side_by_side(wrong["head_weights"])))
-    yield light(*checks.sums_over_heads(wrong))
+    yield ui.picture(ui.equation(wrong, *lesson.side_by_side(wrong["head_weights"])))
+    yield ui.light(*checks.sums_over_heads(wrong))
 
 
 @deeper.section("checks", "In numbers, and as a formula")
 def in_numbers(v, trace):
     if not is_covered(*SPLIT):
         held = words.held_by(trace, v.head_cut, lesson.cut_from(v))
-        yield frame(held, hide_index=True)
+        yield ui.frame(held, hide_index=True)
     if not is_covered("head_outputs"):
         row, column = v.query, 0
         shares = trace["head_outputs"].value[:, row, column].tolist()
-        yield chart("shares", shares_chart(shares, f"output[{row}, {column}]"))
-        yield light(*checks.sum_agrees(trace))
-    yield light(*sums_verdict(trace, "output"))
-    yield light(*checks.torch_agrees(trace))
-    yield note(checks.torch_words(trace))
+        yield ui.chart("shares", shares_chart(shares, f"output[{row}, {column}]"))
+        yield ui.light(*checks.sum_agrees(trace))
+    yield ui.light(*sums_verdict(trace, "output"))
+    yield ui.light(*checks.torch_agrees(trace))
+    yield ui.note(checks.torch_words(trace))
     known = ("head_queries", "head_keys", "head_values")
-    yield formula(trace.formula("head_context_vectors", known=known))
-    yield formula(trace.formula("output", known=("head_context_vectors", "W_output")))
-    yield say(
+    yield ui.formula(trace.formula("head_context_vectors", known=known))
+    yield ui.formula(trace.formula("output", known=("head_context_vectors", "W_output")))
+    yield ui.say(
         "All of it in two steps: each head does what attention does, with queries, keys and values "
         "of its own. What the heads find is put side by side, and one more matrix mixes it."
     )

@@ -8,21 +8,7 @@ from attention_core.experiments.training import parting
 from attention_core.mechanism.trainable import add_other_ways, attend_trainable
 from attention_core.recipes import PLURAL, ROLES
 from attention_core.text.embedding import embed
-from attention_ui.cards.elements import (
-    alive,
-    chart,
-    equation,
-    formula,
-    frame,
-    in_picture,
-    light,
-    moving,
-    note,
-    picture,
-    row,
-    say,
-    text,
-)
+from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered, waits_for
 from attention_ui.controls import shared
 from attention_ui.controls.grid import grid
@@ -63,15 +49,15 @@ SHAPE = page.ask("shape", words.shape_of_context, ["context_vectors"])
 )
 def matrices(v, trace):
     pairs = [(trace[f"W_{role}"], trace[f"one_{role}"]) for role in ROLES]
-    yield picture(products(trace, trace["one_embedding"], pairs, tall=222))
-    yield row(
+    yield ui.picture(products(trace, trace["one_embedding"], pairs, tall=222))
+    yield ui.row(
         shared.START.at(width="content"),
         shared.D_OUT.at(width=225),
         shared.D_V.at(width=170),
         shared.BIAS.at(),
         key="makes_matrices",
     )
-    yield say(f"{words.matrix_words(v)} {words.origin_words(v, trace)}")
+    yield ui.say(f"{words.matrix_words(v)} {words.origin_words(v, trace)}")
 
 
 @page.card(
@@ -83,8 +69,8 @@ def matrices(v, trace):
 def one_token(trace):
     of_query = trace["query_weights"]
     scaled = of_query.inputs[0]
-    yield picture(
-        equation(
+    yield ui.picture(
+        ui.equation(
             trace,
             *(Matrix(trace["keys"]), "·", Matrix(trace["one_query"])),
             *("=", Matrix(trace["query_scores"])),
@@ -105,7 +91,7 @@ def one_token(trace):
 def scores(trace):
     keys = Matrix(trace["keys"], transposed=True, title="keysᵀ")
     parts = Matrix(trace["queries"]), "·", keys, "=", Matrix(trace["scores"])
-    yield picture(equation(trace, *parts, tall=266))
+    yield ui.picture(ui.equation(trace, *parts, tall=266))
 
 
 @page.card(
@@ -114,7 +100,7 @@ def scores(trace):
     "Softmax turns each row of scores into shares of 1. Why a matrix each for queries and keys? "
     "Move the slider to 0, so that W_query makes both: then two tokens score the same, whichever "
     "of them asks.",
-    controls=[shared.SCALE.at(label="Divide by"), in_picture(lesson.OWN_KEYS, width=220)],
+    controls=[shared.SCALE.at(label="Divide by"), ui.in_picture(lesson.OWN_KEYS, width=220)],
     ask=SURE,
 )
 def weights(v, trace):
@@ -131,12 +117,12 @@ def weights(v, trace):
         return made, (*before, Matrix(scaled), "→", Matrix(weights))
 
     def arranged(made, parts):
-        return with_sentence(equation(made, *parts, tall=262), v.token)
+        return with_sentence(ui.equation(made, *parts, tall=262), v.token)
 
-    yield moving(lesson.OWN_KEYS, with_keys, arranged)
+    yield ui.moving(lesson.OWN_KEYS, with_keys, arranged)
     if not is_covered("weights"):
         now, alike = (lesson.with_own_keys(embedded, v, each) for each in (v.own_keys, 0.0))
-        yield note(words.own_keys_words(trace, alike, lesson.of_embeddings(v), now))
+        yield ui.note(words.own_keys_words(trace, alike, lesson.of_embeddings(v), now))
 
 
 @page.card(
@@ -147,7 +133,7 @@ def weights(v, trace):
 )
 def context(trace):
     mixed = Matrix(trace["weights"]), "·", Matrix(trace["values"])
-    yield picture(equation(trace, *mixed, "=", Matrix(trace["context_vectors"]), tall=266))
+    yield ui.picture(ui.equation(trace, *mixed, "=", Matrix(trace["context_vectors"]), tall=266))
 
 
 @page.card(
@@ -158,14 +144,16 @@ def context(trace):
     "good predictions.",
     work=training,
     controls=lambda v: (
-        [in_picture(lesson.TRAINED, width=260, told=False)] if watched_now(v).can_be_moved else []
+        [ui.in_picture(lesson.TRAINED, width=260, told=False)]
+        if watched_now(v).can_be_moved
+        else []
     ),
 )
 def train(v):
     if len(shared.inputs_of(v).tokens) < 2:
-        yield say("A sentence of one token has no next token to predict. Add a word.")
+        yield ui.say("A sentence of one token has no next token to predict. Add a word.")
         return
-    yield row(
+    yield ui.row(
         lesson.RATE.at(width=150),
         lesson.STEPS.at(width=150),
         lesson.T_WIDTH.at(label="Width", width=130),
@@ -174,14 +162,14 @@ def train(v):
     )
     watched = watched_now(v)
     if watched.can_be_moved:
-        yield moving(lesson.TRAINED, watched.picture)
+        yield ui.moving(lesson.TRAINED, watched.picture)
     else:
-        yield picture(watched.picture(v.trained))
+        yield ui.picture(watched.picture(v.trained))
     if watched.is_finished:
-        yield light(*words.outcome(watched.records, v.rate))
+        yield ui.light(*words.outcome(watched.records, v.rate))
         if parted := words.parting_words(v.rate, parting(watched.records, watched.twin)):
-            yield light(False, parted)
-        yield text(words.predicted(watched.trace()))
+            yield ui.light(False, parted)
+        yield ui.text(words.predicted(watched.trace()))
 
 
 deeper = page.deeper(
@@ -196,7 +184,7 @@ deeper = page.deeper(
     "as they are.",
 )
 def own_matrices():
-    yield row(*(each.at(width=200) for each in lesson.SEEDS))
+    yield ui.row(*(each.at(width=200) for each in lesson.SEEDS))
 
     def typed(trace):
         matrix = st.segmented_control(
@@ -205,7 +193,7 @@ def own_matrices():
         drawn = trace.get(f"drawn_{matrix}", trace[matrix])
         grid(trace, lesson.TYPED_INTO[matrix], trace[matrix], drawn)
 
-    yield alive(typed)
+    yield ui.alive(typed)
 
 
 @deeper.section(
@@ -216,7 +204,7 @@ def own_matrices():
     pictures=["projections"],
 )
 def all_tokens(v, trace):
-    yield picture(equation(trace, trace[PLURAL[v.role]], tall=260), "projections")
+    yield ui.picture(ui.equation(trace, trace[PLURAL[v.role]], tall=260), "projections")
 
 
 @deeper.section(
@@ -230,15 +218,15 @@ def one_context(trace):
     )
     context = replace(context, covered=is_covered("context_vectors"))
     parts = weights, "·", Matrix(trace["values"]), "=", context
-    yield picture(equation(trace, *parts, tall=260))
+    yield ui.picture(ui.equation(trace, *parts, tall=260))
 
 
 @deeper.section("zeroed", "What if a matrix were all 0?", controls=[lesson.ZEROED])
 def zeroed(v):
     zeros = lesson.with_zeros(v)
     parts = Matrix(zeros["weights"]), "→", Matrix(zeros["context_vectors"])
-    yield picture(equation(zeros, *parts, tall=260))
-    yield note(words.zero_words(zeros, v.zeroed))
+    yield ui.picture(ui.equation(zeros, *parts, tall=260))
+    yield ui.note(words.zero_words(zeros, v.zeroed))
 
 
 @deeper.section(
@@ -250,10 +238,10 @@ def zeroed(v):
 )
 def otherwise(trace):
     for good, told in words.ways_agree(trace):
-        yield light(good, told)
-    yield formula(r"Q = X W_Q \qquad K = X W_K \qquad V = X W_V")
-    yield formula(trace.formula("context_vectors", known=("queries", "keys", "values")))
-    yield say(
+        yield ui.light(good, told)
+    yield ui.formula(r"Q = X W_Q \qquad K = X W_K \qquad V = X W_V")
+    yield ui.formula(trace.formula("context_vectors", known=("queries", "keys", "values")))
+    yield ui.say(
         "All of it in four steps: make a query, a key and a value from every vector, compare "
         "each query with every key, turn each row of scores into shares (softmax), and blend "
         "the values by these shares."
@@ -272,21 +260,22 @@ def starts(v):
         yield waits_for("weights")
         return
     starts = words.compared_starts(v)
-    yield chart("starts", words.bars_of_starts(starts), width=640, height=250)
-    yield frame(words.spread(starts))
-    yield say(words.starts_verdict({name: each["weights"].value for name, each in starts.items()}))
+    yield ui.chart("starts", words.bars_of_starts(starts), width=640, height=250)
+    yield ui.frame(words.spread(starts))
+    weights = {name: each["weights"].value for name, each in starts.items()}
+    yield ui.say(words.starts_verdict(weights))
 
 
 @deeper.section("trained_matrix", "What training changed", pictures=["trained"])
 def trained_matrix(v, trace):
     so_far = trained_so_far(v)
     if so_far is None:
-        yield say("Train it first: then each matrix stands here before and after.")
+        yield ui.say("Train it first: then each matrix stands here before and after.")
         return
     if so_far.most:
-        yield text(words.change_words(trace.labels("token"), so_far.most))
-    place = [in_picture(lesson.TRAINED, "trained", width=200, told=False)]
-    yield row(lesson.MATRIX.at(), *(place if so_far.can_be_moved else ()))
+        yield ui.text(words.change_words(trace.labels("token"), so_far.most))
+    place = [ui.in_picture(lesson.TRAINED, "trained", width=200, told=False)]
+    yield ui.row(lesson.MATRIX.at(), *(place if so_far.can_be_moved else ()))
 
     name = v.trained_matrix
 
@@ -294,12 +283,12 @@ def trained_matrix(v, trace):
         return so_far.trace(step), so_far.change(name, step)
 
     def arranged(made, parts):
-        return equation(made, *parts, tall=260)
+        return ui.equation(made, *parts, tall=260)
 
     if so_far.can_be_moved:
-        yield moving(lesson.TRAINED, changed, arranged, "trained")
+        yield ui.moving(lesson.TRAINED, changed, arranged, "trained")
     else:
-        yield picture(arranged(*changed(v.trained)), "trained")
+        yield ui.picture(arranged(*changed(v.trained)), "trained")
 
 
 @deeper.section(
@@ -310,8 +299,8 @@ def trained_matrix(v, trace):
 )
 def wrong_axis(v):
     wrong = lesson.wrong_axis(v)
-    yield picture(equation(wrong, wrong["weights"], tall=260))
-    yield light(False, words.columns_words(wrong["weights"].value))
+    yield ui.picture(ui.equation(wrong, wrong["weights"], tall=260))
+    yield ui.light(False, words.columns_words(wrong["weights"].value))
 
 
 @deeper.section(
@@ -321,8 +310,8 @@ def wrong_axis(v):
 )
 def token_axis(v):
     turned = lesson.on_token_axis(v)
-    yield picture(equation(turned, turned["queries"], tall=260))
-    yield note(words.token_axis_parameters(turned))
+    yield ui.picture(ui.equation(turned, turned["queries"], tall=260))
+    yield ui.note(words.token_axis_parameters(turned))
 
 
 @deeper.section(
@@ -337,7 +326,7 @@ def again(v):
     *made, context = (
         Matrix(again[each]) for each in ("W_query", "W_key", "W_value", "context_vectors")
     )
-    yield picture(equation(again, *made, "→", context, tall=260))
+    yield ui.picture(ui.equation(again, *made, "→", context, tall=260))
 
 
 page.answers(

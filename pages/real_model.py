@@ -1,17 +1,6 @@
 """A real model: from a sentence to the numbers of one head."""
 
-from attention_ui.cards.elements import (
-    alive,
-    caption,
-    chart,
-    equation,
-    light,
-    note,
-    picture,
-    progress,
-    row,
-    text,
-)
+from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
 from attention_ui.controls import held
 from attention_ui.frame.long_run import Work
@@ -43,21 +32,21 @@ WAY = page.ask("story_way", story.asks_which_way, ["brought"], ["story"], of=sto
 )
 def next_token(v):
     model = lesson.model_of(v)
-    yield row(lesson.PROMPT.at(width=560), lesson.MODEL.at(width=230))
+    yield ui.row(lesson.PROMPT.at(width=560), lesson.MODEL.at(width=230))
     for told in words.not_as_typed(v, model):
-        yield text(told)
-    yield alive(way_to_a_model)
-    yield progress(lesson.PASS)
+        yield ui.text(told)
+    yield ui.alive(way_to_a_model)
+    yield ui.progress(lesson.PASS)
     found = None if has_changed(v.model) else seen(v)
     if found is not None:
         if no_numbers := words.of_what_is_no_number(found):
-            yield text(no_numbers)
+            yield ui.text(no_numbers)
         elif model.settings.predicts:
-            yield chart("next_tokens", charts.next_tokens(found, None), 480)
+            yield ui.chart("next_tokens", charts.next_tokens(found, None), 480)
         else:
-            yield note(words.says_nothing(model))
-        yield caption(words.of_its_sizes(model))
-    yield alive(get_on)
+            yield ui.note(words.says_nothing(model))
+        yield ui.caption(words.of_its_sizes(model))
+    yield ui.alive(get_on)
 
 
 @page.card(
@@ -73,7 +62,7 @@ def next_token(v):
 )
 def heads(v):
     yield heads_picture(v, seen(v), chosen_of(v))
-    yield caption(words.strongest(v, seen(v)))
+    yield ui.caption(words.strongest(v, seen(v)))
 
 
 @page.card(
@@ -88,7 +77,7 @@ def heads(v):
 )
 def head(v, trace):
     drawn = drawn_of_head(v, trace)
-    yield picture(sentence(trace, drawn.weights, lesson.looks_of(v) - drawn.drawn.start))
+    yield ui.picture(sentence(trace, drawn.weights, lesson.looks_of(v) - drawn.drawn.start))
 
 
 @page.card(
@@ -101,8 +90,8 @@ def head(v, trace):
     ),
 )
 def numbers(v, trace):
-    yield picture(equation(trace, *drawn_of_head(v, trace).compares()))
-    yield caption(words.of_step_names(lesson.model_of(v)))
+    yield ui.picture(ui.equation(trace, *drawn_of_head(v, trace).compares()))
+    yield ui.caption(words.of_step_names(lesson.model_of(v)))
 
 
 @page.card(
@@ -116,7 +105,7 @@ def numbers(v, trace):
 def layers(v):
     if not is_covered("lens"):
         made = charts.after_each_layer(seen(v), lesson.encoded_of(v).pieces)
-        yield chart("layers", made, 940)
+        yield ui.chart("layers", made, 940)
 
 
 @page.card(
@@ -135,10 +124,10 @@ def brought(v):
     made = found.brought(*lesson.asked_of(v, found))
     told = words.of_what_is_asked(v, found)
     yield choosing("brought", charts.who_brought(made, found.run.model.settings, chosen, told))
-    yield light(*words.adds_up(found, made))
-    yield text(words.of_the_parts(v, found, made))
-    yield text(words.of_two_questions(v, found))
-    yield text(words.of_its_tokens(v, found, chosen))
+    yield ui.light(*words.adds_up(found, made))
+    yield ui.text(words.of_the_parts(v, found, made))
+    yield ui.text(words.of_two_questions(v, found))
+    yield ui.text(words.of_its_tokens(v, found, chosen))
 
 
 def changed(v):
@@ -161,10 +150,10 @@ def off(v):
     found = seen(v)
     yield to_switch_off(v, found, chosen_of(v))
     if v.model_off:
-        yield progress(OFF)
+        yield ui.progress(OFF)
         if without := at_hand(OFF, lesson.changed(v)):
-            yield chart("off", charts.next_tokens(found, without), 480)
-            yield text(words.of_what_is_off(v, found, without))
+            yield ui.chart("off", charts.next_tokens(found, without), 480)
+            yield ui.text(words.of_what_is_off(v, found, without))
 
 
 in_steps = page.fold(
@@ -193,7 +182,7 @@ deeper = page.deeper("what the head gathers, every head off in turn, another tex
     "into what the head adds to the stream: take a cell apart to walk there.",
 )
 def gathers(v, trace):
-    yield picture(equation(trace, *drawn_of_head(v, trace).gathers()))
+    yield ui.picture(ui.equation(trace, *drawn_of_head(v, trace).gathers()))
 
 
 deeper.section(

@@ -6,19 +6,7 @@ from textwrap import dedent
 from attention_core.operations import MatMulByLoop
 from attention_core.rounding import agree, difference, to_within
 from attention_core.text.embedding import embed
-from attention_ui.cards.elements import (
-    caption,
-    chart,
-    code,
-    equation,
-    formula,
-    in_picture,
-    light,
-    moving,
-    note,
-    picture,
-    say,
-)
+from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered, waits_for
 from attention_ui.cards.question import first_shown
 from attention_ui.charts.picture import picture as as_points
@@ -60,7 +48,7 @@ LOOKS_AT = page.ask("looks_at", words.looks_at, ["weights"], would_tell)
             else "Stretch a vector and watch its row and column."
         )
     ),
-    controls=[shared.SIMILARITY, lesson.STRETCH.at(width=140), in_picture(shared.FACTOR)],
+    controls=[shared.SIMILARITY, lesson.STRETCH.at(width=140), ui.in_picture(shared.FACTOR)],
 )
 def scores(v):
     embedded = embed(shared.inputs_of(v))
@@ -73,7 +61,7 @@ def scores(v):
         turned = Matrix(each, title=f"{called}ᵀ (turned)", transposed=True)
         return made, (Matrix(each, title=called), "·", turned, "=", Matrix(made["scores"]))
 
-    yield moving(shared.FACTOR, compared, lambda made, parts: equation(made, *parts))
+    yield ui.moving(shared.FACTOR, compared, lambda made, parts: ui.equation(made, *parts))
 
 
 @page.card(
@@ -90,11 +78,11 @@ def weights(v, trace):
     if weights.inputs[0] is not scores:
         shown = (Matrix(scores), "÷ √d", *shown)
     asks = first_shown(words.asked_query(weights.value), shared.first_query(v))
-    yield picture(with_sentence(equation(trace, *shown, tall=330), asks))
+    yield ui.picture(with_sentence(ui.equation(trace, *shown, tall=330), asks))
     if v.factor != 1 and not is_covered("weights"):
         plain = lesson.with_factor(embed(shared.inputs_of(v)), v, 1.0)
-        yield note(words.moved_words(plain, trace, v))
-    yield note(words.blanks_words(trace, v))
+        yield ui.note(words.moved_words(plain, trace, v))
+    yield ui.note(words.blanks_words(trace, v))
 
 
 @page.card(
@@ -108,8 +96,8 @@ def weights(v, trace):
 def context(v, trace):
     contexts = trace["context_vectors"]
     mixed = Matrix(trace["weights"]), "·", Matrix(contexts.inputs[1])
-    yield picture(equation(trace, *mixed, "=", Matrix(contexts)))
-    yield caption(
+    yield ui.picture(ui.equation(trace, *mixed, "=", Matrix(contexts)))
+    yield ui.caption(
         "Each place now adds a vector of its own, so a word that moves has another vector, and "
         "another context."
         if v.positions
@@ -117,7 +105,7 @@ def context(v, trace):
         "move along, unchanged. Turn *Positions* on, and each place adds a vector of its own."
     )
     if not is_covered("weights"):
-        yield note(words.twice_words(trace, v))
+        yield ui.note(words.twice_words(trace, v))
 
 
 @page.card(
@@ -125,7 +113,7 @@ def context(v, trace):
     "One query, key by key",
     "Choose a token and walk through its keys. Each is compared with the query, gets its weight, "
     "and adds its share to the context vector: the last row of the sum. **Σ** means add up.",
-    controls=[shared.QUERY.at(width=150), in_picture(shared.UP_TO)],
+    controls=[shared.QUERY.at(width=150), ui.in_picture(shared.UP_TO)],
 )
 def one_query(trace):
     n_keys = len(trace.labels("key"))
@@ -145,7 +133,7 @@ def one_query(trace):
             for at, each in enumerate(steps)
         ]
 
-    yield moving(shared.UP_TO, walked, lambda made, parts: equation(made, *parts))
+    yield ui.moving(shared.UP_TO, walked, lambda made, parts: ui.equation(made, *parts))
 
 
 @page.card(
@@ -162,7 +150,7 @@ def as_a_mean(v, trace):
         return
     weights, contexts = trace["weights"], trace["context_vectors"]
     entries = (v.across, v.up)
-    yield chart(
+    yield ui.chart(
         "picture", as_points(trace, contexts.inputs[1], *entries, weights, contexts, v.query)
     )
 
@@ -174,15 +162,15 @@ deeper = page.deeper("scores by a loop, all of it as a formula")
 def loop(v, trace):
     scores, contexts = trace["scores"], trace["context_vectors"]
     pairs = [(trace["scores_by_loop"].value, scores.value)]
-    yield light(
+    yield ui.light(
         agree(pairs, (trace, "scores_by_loop"), (trace, "scores")),
         "A loop that adds one product at a time gives the same scores as the matrix product, "
         f"{to_within(difference(pairs))}.",
     )
-    yield code(dedent(inspect.getsource(MatMulByLoop.value)), wrap_lines=True)
+    yield ui.code(dedent(inspect.getsource(MatMulByLoop.value)), wrap_lines=True)
     if not is_covered(*OF_ONE_QUERY):
         pairs = [(trace["running_context"].value[-1], contexts.value[v.query])]
-        yield light(
+        yield ui.light(
             agree(pairs, (trace, "running_context"), (trace, "context_vectors")),
             f"The last row of `running_context` is row {v.query} of `context_vectors`, "
             f"{to_within(difference(pairs))}.",
@@ -192,8 +180,8 @@ def loop(v, trace):
 @deeper.section("formula", "All of it in one line")
 def in_one_line(trace):
     known = (trace["context_vectors"].inputs[1].name, trace["scores"].inputs[0].name)
-    yield formula(trace.formula("context_vectors", known=known))
-    yield say(
+    yield ui.formula(trace.formula("context_vectors", known=known))
+    yield ui.say(
         "Compare every token’s vector with every other, turn each row of scores into shares "
         "(softmax), and blend the vectors by these shares. Cosine compares directions only: every "
         "vector is brought to length 1 first. Dividing by √d brings all scores nearer to 0, and "

@@ -4,21 +4,7 @@ from dataclasses import replace
 
 from attention_core.mechanism.softmax import exp_limits, normalise_row, store_row
 from attention_core.rounding import to_within
-from attention_ui.cards.elements import (
-    alive,
-    caption,
-    chart,
-    equation,
-    formula,
-    in_picture,
-    light,
-    moving,
-    note,
-    picture,
-    row,
-    say,
-    set_to,
-)
+from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
 from attention_ui.lessons.softmax_or_sum import lesson, words
 from attention_ui.lessons.softmax_or_sum.by_hand import nudge, take_over
@@ -66,7 +52,7 @@ def both(made):
     "Three words were compared with a query: a good match with a score of 2, a fair one with 1, "
     "and a poor one. What share should each get? Move the poor match’s score, and see which "
     "bars still make sense.",
-    controls=[in_picture(lesson.POOR)],
+    controls=[ui.in_picture(lesson.POOR)],
 )
 def two_ways(v):
     # Of numbers of its own: no question covers them.
@@ -74,8 +60,8 @@ def two_ways(v):
         made, parts = both(lesson.matches_of(poor))
         return uncovered(made, *parts)
 
-    yield moving(lesson.POOR, at, is_aside=True)
-    yield note(words.matches_words(lesson.matches_of(v.poor), v.poor))
+    yield ui.moving(lesson.POOR, at, is_aside=True)
+    yield ui.note(words.matches_words(lesson.matches_of(v.poor), v.poor))
 
 
 @page.card(
@@ -93,24 +79,24 @@ def two_ways(v):
         *(
             [lesson.TYPED.at(width=300)]
             if is_typed(v)
-            else [lesson.ROW_QUERY.at(width=150), alive(take_over)]
+            else [lesson.ROW_QUERY.at(width=150), ui.alive(take_over)]
         ),
     ],
 )
 def scores(v, trace):
     score_row = trace["score_row"]
     if is_typed(v):
-        yield row(alive(nudge))
-        yield picture(equation(trace, Matrix(score_row)))
+        yield ui.row(ui.alive(nudge))
+        yield ui.picture(ui.equation(trace, Matrix(score_row)))
     else:
         first = trace.get("query_scores", score_row)
         result = Matrix(first, row_labels=False)
         parts = equation_of(*dict.fromkeys((first, score_row)), drawn=[result])
         if len(first.inputs[1].value) > STANDING:
             parts = (Matrix(first.inputs[0]), "→", *parts[parts.index("=") + 1 :])
-        yield picture(equation(trace, *parts, tall=TALL))
+        yield ui.picture(ui.equation(trace, *parts, tall=TALL))
     if is_hopeless(trace):
-        yield light(
+        yield ui.light(
             False,
             "Every score is −∞: all keys are hidden, and there is nothing to share. Every weight "
             "is `nan` (not a number). Type at least one finite score.",
@@ -131,10 +117,10 @@ def scores(v, trace):
 def divide(trace):
     by_sum = trace["sum_weights"]
     parts = equation_of(by_sum, drawn=[Matrix(by_sum, as_bars=True, both_ways=True)])
-    yield picture(equation(trace, *parts, tall=TALL))
+    yield ui.picture(ui.equation(trace, *parts, tall=TALL))
     if not is_covered("sum_weights"):
         scores = trace["score_row"].value
-        yield light(*words.sum_verdict(scores, by_sum.value, trace.labels("key")))
+        yield ui.light(*words.sum_verdict(scores, by_sum.value, trace.labels("key")))
 
 
 @page.card(
@@ -153,11 +139,11 @@ def softmax(v, trace):
     by_softmax, hopeless = trace["softmax_weights"], is_hopeless(trace)
     steps = (trace[name] for name in ("lowered_scores", "exponentials", "softmax_weights"))
     parts = equation_of(*steps, drawn=[Matrix(by_softmax, as_bars=not hopeless)])
-    shown = equation(trace, *parts, tall=TALL)
-    yield picture(shown if is_typed(v) else with_sentence(shown, v.row_query))
+    shown = ui.equation(trace, *parts, tall=TALL)
+    yield ui.picture(shown if is_typed(v) else with_sentence(shown, v.row_query))
     if not hopeless and not is_covered("softmax_weights"):
         off = abs(by_softmax.value.sum().item() - 1)
-        yield light(
+        yield ui.light(
             off < 1e-5 and bool((by_softmax.value >= 0).all()),
             f"No weight is below 0, and they sum to 1, {to_within(off)}.",
         )
@@ -166,7 +152,7 @@ def softmax(v, trace):
 def add_controls(trace):
     """The constant, exactly, and the one that brings the sum near 0, where there is one."""
     each = [
-        in_picture(lesson.SHIFT),
+        ui.in_picture(lesson.SHIFT),
         lesson.SHIFT.at(widget="text_input", label="Exactly", width=80),
     ]
     scores = trace["score_row"].value
@@ -178,7 +164,7 @@ def add_controls(trace):
         "disabled": abs(nearest) > lesson.SHIFT.field.most,
         "help": f"The sum is 0 where the constant is {number(zero)}: minus the mean of the scores.",
     }
-    return [set_to("Bring the sum near 0", "to_zero", look, shift=nearest), *each]
+    return [ui.set_to("Bring the sum near 0", "to_zero", look, shift=nearest), *each]
 
 
 @page.card(
@@ -196,13 +182,13 @@ def constant(v, trace):
         """Both ways from the row with a number added to all scores."""
         return both(normalise_row(given.branch(), shift=shift))
 
-    yield moving(lesson.SHIFT, shifted, tall=TALL)
+    yield ui.moving(lesson.SHIFT, shifted, tall=TALL)
     now, _ = shifted(v.shift)
     if not is_covered("sum_weights"):
         moved, shares = now["sum_weights"].inputs[0], now["sum_weights"]
-        yield light(*words.sum_verdict(moved.value, shares.value, trace.labels("key")))
+        yield ui.light(*words.sum_verdict(moved.value, shares.value, trace.labels("key")))
     if v.shift and not is_covered("softmax_weights"):
-        yield light(*words.softmax_stays(trace, now))
+        yield ui.light(*words.softmax_stays(trace, now))
 
 
 def magnified(v, factor):
@@ -219,25 +205,25 @@ def magnified(v, factor):
         f"{words.winners(trace['score_row'].value)}. A language model’s **temperature** is 1 "
         "divided by this factor."
     ),
-    controls=[in_picture(lesson.MAGNIFY)],
+    controls=[ui.in_picture(lesson.MAGNIFY)],
     when=has_scores,
 )
 def magnify(v, trace):
     given = lesson.row_of(v)
-    yield moving(
+    yield ui.moving(
         lesson.MAGNIFY,
         lambda factor: both(normalise_row(given.branch(), magnify=factor)),
         tall=TALL,
     )
     now = magnified(v, v.magnify)
     if not now["softmax_weights"].value.isfinite().all():
-        yield light(
+        yield ui.light(
             False, "0 · (−∞) is not a number. With a hidden score, choose a factor above 0."
         )
     elif not is_covered("sum_weights", "softmax_weights"):
-        yield note(words.spread_words(now["softmax_weights"].value))
+        yield ui.note(words.spread_words(now["softmax_weights"].value))
         if v.magnify:
-            yield light(*words.sum_stays(trace, now))
+            yield ui.light(*words.sum_stays(trace, now))
 
 
 deeper = page.deeper("what is left to learn from, numbers that overflow, the formulas")
@@ -247,9 +233,9 @@ deeper = page.deeper("what is left to learn from, numbers that overflow, the for
 def gradient(v, trace):
     now, scores = magnified(v, v.magnify), trace["score_row"].value
     if is_covered("softmax_weights"):
-        yield note("These pictures wait for your guess at *Softmax*: they would give it away.")
+        yield ui.note("These pictures wait for your guess at *Softmax*: they would give it away.")
     elif now["softmax_weights"].value.isfinite().all():
-        yield say(
+        yield ui.say(
             "**The gradient.** Training moves the scores along the derivatives of the weights, "
             "drawn below. Cell j, k says how much weight j changes when score k grows a little. "
             "The diagonal is never negative, the rest never positive. Each column sums to 0, since "
@@ -257,11 +243,11 @@ def gradient(v, trace):
             "as well, since adding the same number to all scores changes no weight. Where a weight "
             "is nearly 0 or nearly 1, its row is nearly 0, and hardly anything is learned from it."
         )
-        yield picture(equation(now, now["jacobian"]))
+        yield ui.picture(ui.equation(now, now["jacobian"]))
         if tie := words.what_a_tie_does(scores):
-            yield say(tie)
-        yield chart("curves", over_factors(scores, v.magnify))
-        yield caption(
+            yield ui.say(tie)
+        yield ui.chart("curves", over_factors(scores, v.magnify))
+        yield ui.caption(
             "The **entropy** says how evenly the weights are spread; it is drawn as a fraction of "
             "its maximum."
         )
@@ -276,11 +262,11 @@ def gradient(v, trace):
     when=has_scores,
 )
 def overflow(v, trace):
-    yield row(lesson.PUSH.at(width=320), lesson.PRECISION.at())
+    yield ui.row(lesson.PUSH.at(width=320), lesson.PRECISION.at())
     stored = store_row(lesson.row_of(v), v.push, v.precision)
     has = {name: step.value for name, step in stored.items()}
     largest, zero = exp_limits(v.precision)
-    yield say(
+    yield ui.say(
         f"In {v.precision}, e to a power above **{number(largest, 2)}** is infinite, and e to a "
         f"power of **{number(zero, 2)}** or less is 0. The largest score is now "
         f"**{number(has['stored_scores'].max().item(), 2)}**."
@@ -297,20 +283,20 @@ def overflow(v, trace):
         columns = {**columns, "weight": f"{name}_weights"}
         told = {title: has[step] for title, step in columns.items()}
         made = ledger(stored.labels("key"), told, [*columns][1:], title)
-        charts.append(chart(f"ledger_{name}", made, 400))
-    yield row(*charts, gap="large", vertical_alignment="top")
-    yield caption("Red: `inf` or `nan`. Blue: 0 where the exact number is above 0.")
-    yield light(
+        charts.append(ui.chart(f"ledger_{name}", made, 400))
+    yield ui.row(*charts, gap="large", vertical_alignment="top")
+    yield ui.caption("Red: `inf` or `nan`. Blue: 0 where the exact number is above 0.")
+    yield ui.light(
         *words.lost_words(*(has[f"naive_{name}"] for name in ("exponentials", "sum", "weights")))
     )
     exact = trace["softmax_weights"].value
-    yield light(*words.stable_words(has["softmax_weights"], exact, v.precision))
+    yield ui.light(*words.stable_words(has["softmax_weights"], exact, v.precision))
 
 
 @deeper.section("formula", "Both in one line")
 def in_one_line(trace):
-    yield formula(trace.formula("sum_weights", known=("score_row",)))
-    yield formula(trace.formula("softmax_weights", known=("score_row", "largest")))
+    yield ui.formula(trace.formula("sum_weights", known=("score_row",)))
+    yield ui.formula(trace.formula("softmax_weights", known=("score_row", "largest")))
 
 
 def on_adding(trace):

@@ -3,19 +3,7 @@
 from attention_core.small_models.figures import TEXTS
 from attention_core.small_models.grammar import WORDS
 from attention_core.small_models.recording import shipped_recording
-from attention_ui.cards.elements import (
-    alive,
-    caption,
-    chart,
-    equation,
-    in_picture,
-    light,
-    moving,
-    note,
-    picture,
-    row,
-    say,
-)
+from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
 from attention_ui.controls.widget import say_problem
 from attention_ui.lessons.tiny_language import charts, lesson, training, words
@@ -47,16 +35,16 @@ def looks(trace, head):
     "chance to come next. Then switch a head off, and see which sentences go wrong.",
 )
 def next_word(v):
-    yield row(lesson.BEGINNING.at(says_problem=False, width=430), lesson.TINY_OFF.at(width=330))
+    yield ui.row(lesson.BEGINNING.at(says_problem=False, width=430), lesson.TINY_OFF.at(width=330))
 
     def ready():
         # In the place of the buttons: nothing below moves.
         if not say_problem(lesson.BEGINNING.name, in_a_line=True):
             tries(*lesson.READY)
 
-    yield alive(ready)
-    yield chart("next", charts.next_word(v), 760)
-    yield light(*words.judged(v))
+    yield ui.alive(ready)
+    yield ui.chart("next", charts.next_word(v), 760)
+    yield ui.light(*words.judged(v))
 
 
 @page.card(
@@ -65,13 +53,13 @@ def next_word(v):
     "“The cat sees the dog because it …”: here it is the cat; after “but”, the dog. The first "
     "step writes into the vector of “it” that a “because” was there. So in the next layer, the "
     "query of “it” can ask for the first animal.",
-    controls=lambda: [alive(lambda: tries(*[*lesson.READY][:2]))],
+    controls=lambda: [ui.alive(lambda: tries(*[*lesson.READY][:2]))],
 )
 def two_steps(v, trace):
     for at, head in enumerate(lesson.two_steps(v)):
-        yield caption(words.step_words(trace, head, ("One", "Two")[at]))
-        yield picture(looks(trace, head), f"step_{at + 1}")
-    yield note(words.of_the_pronoun(v))
+        yield ui.caption(words.step_words(trace, head, ("One", "Two")[at]))
+        yield ui.picture(looks(trace, head), f"step_{at + 1}")
+    yield ui.note(words.of_the_pronoun(v))
 
 
 @page.card(
@@ -82,8 +70,8 @@ def two_steps(v, trace):
     controls=[lesson.TINY_HEAD.at(width=330)],
 )
 def watch(v, trace):
-    yield picture(looks(trace, lesson.head_of(v.tiny_head)))
-    yield caption(f"{words.does(v)} All its weights as a matrix are in *Go deeper*.")
+    yield ui.picture(looks(trace, lesson.head_of(v.tiny_head)))
+    yield ui.caption(f"{words.does(v)} All its weights as a matrix are in *Go deeper*.")
 
 
 @page.card(
@@ -98,9 +86,9 @@ def watch(v, trace):
 def brought(v):
     if is_covered(words.PARTS):
         return
-    yield chart("brought", charts.parts(v), 820)
-    yield light(*words.adds_up(v))
-    yield caption(
+    yield ui.chart("brought", charts.parts(v), 820)
+    yield ui.light(*words.adds_up(v))
+    yield ui.caption(
         "*Without it* is the chance that this word has left with that head switched off; "
         "orange where that is less than half of what it had. A head can matter with a short "
         "bar, since later heads read it."
@@ -115,8 +103,8 @@ def brought(v):
     "in several columns, the previous one and the opening mark, so rows may sum to more than 1.",
 )
 def heads():
-    yield chart("scores", charts.scores(), None)
-    yield caption(words.meanings_of_names())
+    yield ui.chart("scores", charts.scores(), None)
+    yield ui.caption(words.meanings_of_names())
 
 
 @page.card(
@@ -124,10 +112,10 @@ def heads():
     "How they came about",
     "Move through the training. Each square is one head on the same text: a row for each word that "
     "looks, darker where it looks harder.",
-    controls=[in_picture(lesson.TINY_STEP, width=300, told=False)],
+    controls=[ui.in_picture(lesson.TINY_STEP, width=300, told=False)],
 )
 def recorded():
-    yield moving(
+    yield ui.moving(
         lesson.TINY_STEP, lambda step: learning(training.shipped(), lesson.STEPS.index(step))
     )
 
@@ -137,7 +125,7 @@ deeper = page.deeper("when each head came, why a head looks there, how names are
 
 @deeper.section("came_first", "", lambda: training.what_came_first(shipped_recording()))
 def came_first():
-    yield caption(training.which_run(shipped_recording()))
+    yield ui.caption(training.which_run(shipped_recording()))
 
 
 @deeper.section(
@@ -151,7 +139,7 @@ def came_first():
 def why(v, trace):
     watched = lesson.head_of(v.tiny_head)
     parts = (*lesson.why(trace, watched), "→", lesson.weights_of(trace, watched))
-    yield picture(equation(trace, *parts, tall=TALL))
+    yield ui.picture(ui.equation(trace, *parts, tall=TALL))
 
 
 @deeper.section(
@@ -162,15 +150,15 @@ def why(v, trace):
     "switch a head off, and the others change too.",
 )
 def named():
-    yield say(words.rule())
-    yield say(
+    yield ui.say(words.rule())
+    yield ui.say(
         "An average can hide a lot. Below, a bar is the higher, the more words give that share "
         "of their weight, from 0 to 1. Two bars far apart: the head does it in some sentences "
         "and not in others."
     )
-    yield chart("spreads", charts.how_spread(), None)
-    yield say(words.how_good())
-    yield say(f"All {len(WORDS) - 1} words: {words.all_words()}")
+    yield ui.chart("spreads", charts.how_spread(), None)
+    yield ui.say(words.how_good())
+    yield ui.say(f"All {len(WORDS) - 1} words: {words.all_words()}")
 
 
 page.answers(words.finds_it, words.decides, words.found_out)

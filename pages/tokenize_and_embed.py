@@ -4,21 +4,7 @@ from attention_core.rounding import to_within
 from attention_core.text.embedding import embed
 from attention_core.text.inputs import TRAINED
 from attention_core.text.tokenizers import visible
-from attention_ui.cards.elements import (
-    alive,
-    caption,
-    chart,
-    equation,
-    formula,
-    in_picture,
-    light,
-    moving,
-    note,
-    picture,
-    row,
-    say,
-    text,
-)
+from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered, waits_for
 from attention_ui.charts.picture import picture as as_points
 from attention_ui.controls import shared
@@ -38,7 +24,7 @@ def has_choices(control, v):
 def chips(each, name):
     """Pieces of a person's text beside each other."""
     look = {"gap": "xsmall", "vertical_alignment": "top", "key": f"chips_{name}"}
-    return row(*map(text, each), **look)
+    return ui.row(*map(ui.text, each), **look)
 
 
 page = Page("tokenize_and_embed", published="tokenize")
@@ -64,7 +50,7 @@ IDENTICAL = page.ask(
 )
 def tokens(v):
     yield chips(map(visible, shared.inputs_of(v).tokens), "tokens")
-    yield caption(words.tokens_words(v))
+    yield ui.caption(words.tokens_words(v))
 
 
 def makes_ids(v):
@@ -86,14 +72,14 @@ def makes_ids(v):
 )
 def ids(v, trace):
     inputs = shared.inputs_of(v)
-    yield picture(equation(trace, Matrix(trace["token_ids"], transposed=True)))
-    yield caption(words.vocabulary_words(v))
+    yield ui.picture(ui.equation(trace, Matrix(trace["token_ids"], transposed=True)))
+    yield ui.caption(words.vocabulary_words(v))
     if inputs.vocabulary != "random":
         rows = enumerate(inputs.build_vocabulary().rows())
         yield chips((f"{at}\u2002{visible(token)}" for at, token in rows), "vocabulary")
     if told := words.unknown_words(v):
-        yield text(told)
-    yield note(words.unused_words(v))
+        yield ui.text(told)
+    yield ui.note(words.unused_words(v))
 
 
 @page.card(
@@ -102,7 +88,7 @@ def ids(v, trace):
     "The id picks a row of `embedding_table`, and that row is the token’s vector: its "
     "**embedding**, `d_in` numbers wide. Move along the sentence and watch: a new word picks a new "
     "row, a word that comes again picks the same.",
-    controls=[in_picture(shared.UP_TO)],
+    controls=[ui.in_picture(shared.UP_TO)],
     ask=IDENTICAL,
 )
 def lookup(v, trace):
@@ -113,10 +99,10 @@ def lookup(v, trace):
         drawn = lesson.picked(trace, int(count))
         return trace, equation_of(looked_up, drawn=drawn)
 
-    yield moving(shared.UP_TO, picked, lambda made, parts: equation(made, *parts, tall=TALL))
+    yield ui.moving(shared.UP_TO, picked, lambda made, parts: ui.equation(made, *parts, tall=TALL))
     if not is_covered("embeddings"):
         vectors = trace["embeddings"]
-        yield note(words.identical_words(vectors.value, looked_up.value, v))
+        yield ui.note(words.identical_words(vectors.value, looked_up.value, v))
 
 
 @page.card(
@@ -131,7 +117,7 @@ def typed():
         table = trace["embedding_table"]
         grid(trace, shared.EDITS, table, drawn=trace.get("drawn_table", table))
 
-    yield alive(typed_into)
+    yield ui.alive(typed_into)
 
 
 @page.card(
@@ -144,10 +130,10 @@ def typed():
 def one_hot(trace):
     by_product, looked_up = trace["embeddings_by_product"], lesson.looked_up_in(trace)
     _, table, _ = lesson.picked(trace)
-    yield picture(equation(trace, *equation_of(by_product, drawn=[table]), tall=TALL))
+    yield ui.picture(ui.equation(trace, *equation_of(by_product, drawn=[table]), tall=TALL))
     if not is_covered("embeddings"):
         gap = (by_product.value - looked_up.value).abs().max().item()
-        yield light(gap == 0, f"The product and the lookup agree, {to_within(gap)}.")
+        yield ui.light(gap == 0, f"The product and the lookup agree, {to_within(gap)}.")
 
 
 @page.card(
@@ -169,7 +155,7 @@ def positions(v, trace):
     # Left out, what they would be added to are the embeddings that the question is about.
     tells = not v.positions and is_covered("embeddings")
     drawn = [Matrix(placed["token_embeddings"], covered=tells)]
-    yield picture(equation(placed, *equation_of(summed, drawn=drawn), tall=TALL))
+    yield ui.picture(ui.equation(placed, *equation_of(summed, drawn=drawn), tall=TALL))
 
 
 @page.card(
@@ -181,7 +167,7 @@ def positions(v, trace):
     when=lambda trace: "layer_0_stream" in trace,
 )
 def first_layer(trace):
-    yield picture(equation(trace, trace["layer_0_stream"], trace["embeddings"], tall=TALL))
+    yield ui.picture(ui.equation(trace, trace["layer_0_stream"], trace["embeddings"], tall=TALL))
 
 
 @page.card(
@@ -204,7 +190,7 @@ def points(v, trace):
     if tells and is_covered("embeddings"):
         yield waits_for("embeddings", "This picture")
     else:
-        yield chart("picture", as_points(trace, vectors, v.across, v.up))
+        yield ui.chart("picture", as_points(trace, vectors, v.across, v.up))
 
 
 deeper = page.deeper("how large a table is, other tables, the formula")
@@ -217,8 +203,8 @@ deeper = page.deeper("how large a table is, other tables, the formula")
 )
 def parameters(v):
     each = (lesson.TABLE_ROWS, lesson.TABLE_WIDTH)
-    yield row(*(one.at(width=300) for one in each), gap="large", vertical_alignment="top")
-    yield say(words.size_words(v.table_rows, v.table_width))
+    yield ui.row(*(one.at(width=300) for one in each), gap="large", vertical_alignment="top")
+    yield ui.say(words.size_words(v.table_rows, v.table_width))
 
 
 @deeper.section(
@@ -229,7 +215,7 @@ def parameters(v):
     "rows at *Ids*.",
 )
 def change(trace):
-    yield formula(trace["embeddings"].formula)
+    yield ui.formula(trace["embeddings"].formula)
 
 
 real = page.fold(
@@ -242,7 +228,7 @@ real = page.fold(
 
 @real.section("real_tokens", "")
 def real_tokens():
-    yield alive(in_a_real_model)
+    yield ui.alive(in_a_real_model)
 
 
 page.answers(

@@ -1,20 +1,7 @@
 """The transformer block: attention and feed-forward, each adding to one stream a token."""
 
 from attention_core.text.embedding import embed
-from attention_ui.cards.elements import (
-    caption,
-    chart,
-    equation,
-    in_picture,
-    light,
-    link_to,
-    moving,
-    note,
-    picture,
-    row,
-    say,
-    stacked,
-)
+from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
 from attention_ui.controls import shared
 from attention_ui.lessons.transformer_block import (
@@ -58,10 +45,10 @@ LONGER = page.ask(
     controls=[lesson.NORM, lesson.BLOCK],
 )
 def residual_stream(v, trace):
-    yield chart("stream", stream.ribbons(trace, v.token), width=900)
-    yield note(words.dropout_words(trace, v.token, v.layer_dropout))
-    yield note(words.norms_words(v.norm))
-    yield light(*stream.adds_up(trace))
+    yield ui.chart("stream", stream.ribbons(trace, v.token), width=900)
+    yield ui.note(words.dropout_words(trace, v.token, v.layer_dropout))
+    yield ui.note(words.norms_words(v.norm))
+    yield ui.light(*stream.adds_up(trace))
 
 
 @page.card(
@@ -70,14 +57,14 @@ def residual_stream(v, trace):
     "Attention is the only part where tokens exchange information. Here is the head in which your "
     "token looks most unevenly; what all heads find is joined and multiplied by `W_output`: one "
     "vector for each token, as wide as the stream.",
-    controls=[link_to("multi_head_attention", "More about heads")],
+    controls=[ui.link_to("multi_head_attention", "More about heads")],
 )
 def attention(v, trace):
     head = lesson.most_uneven_head(trace["head_weights"], v.token)
     weights = Matrix(trace["head_weights"], lead=(head,))
     added = Matrix(lesson.added_by(trace, "attention"))
-    yield picture(with_sentence(equation(trace, weights, "↠", added, tall=216), v.token))
-    yield note(f"{words.exchange_words(trace, head, v.token)} {words.heads_words(v)}")
+    yield ui.picture(with_sentence(ui.equation(trace, weights, "↠", added, tall=216), v.token))
+    yield ui.note(f"{words.exchange_words(trace, head, v.token)} {words.heads_words(v)}")
 
 
 @page.card(
@@ -88,9 +75,9 @@ def attention(v, trace):
     "changes nothing, so a deep stack begins harmless, and training reaches all (see *Go deeper*).",
 )
 def residual(v, trace):
-    yield picture(stacked(trace, *stream.written_out(trace, v.token)))
+    yield ui.picture(ui.stacked(trace, *stream.written_out(trace, v.token)))
     if v.norm == "after":
-        yield caption("A double arrow ↠ stands for several steps, a layer norm.")
+        yield ui.caption("A double arrow ↠ stands for several steps, a layer norm.")
 
 
 @page.card(
@@ -99,7 +86,7 @@ def residual(v, trace):
     "What is added piles up, and parts work best on numbers of one size. So from each vector its "
     "**mean** is subtracted, and what is left is divided by the root of its **variance** (plus a "
     "tiny ε). Llama’s **RMSNorm** subtracts no mean. Stretch your token’s vector, and see.",
-    controls=[in_picture(shared.FACTOR)],
+    controls=[ui.in_picture(shared.FACTOR)],
     ask=LONGER,
 )
 def norm(v, trace):
@@ -110,10 +97,10 @@ def norm(v, trace):
         made = lesson.stretched(embedded, v.token, factor)
         return made, norms.of_factor(made, v.token)
 
-    yield moving(shared.FACTOR, of_factor, lambda made, parts: stacked(made, *parts))
+    yield ui.moving(shared.FACTOR, of_factor, lambda made, parts: ui.stacked(made, *parts))
     if not is_covered("stretched_standardised"):
-        yield note(norms.stays_words(longer(v), v.token))
-    yield light(*norms.every_row_is_standard(trace))
+        yield ui.note(norms.stays_words(longer(v), v.token))
+    yield ui.light(*norms.every_row_is_standard(trace))
 
 
 @page.card(
@@ -125,14 +112,14 @@ def norm(v, trace):
     controls=[lesson.ACTIVATION, lesson.WIDER.at(width=230)],
 )
 def feed_forward(v, trace):
-    yield picture(stacked(trace, *stream.widened(trace, v.token)))
+    yield ui.picture(ui.stacked(trace, *stream.widened(trace, v.token)))
     told = (
-        note(words.silenced_words(trace, v.activation)),
-        caption(f"{words.hidden_words(v)} {words.arrows_words(trace, v.activation)}"),
+        ui.note(words.silenced_words(trace, v.activation)),
+        ui.caption(f"{words.hidden_words(v)} {words.arrows_words(trace, v.activation)}"),
     )
-    yield row(
-        chart("bend", bend(trace, v.activation, v.token), width=400),
-        row(*told, horizontal=False, vertical_alignment="top", gap="small", width="stretch"),
+    yield ui.row(
+        ui.chart("bend", bend(trace, v.activation, v.token), width=400),
+        ui.row(*told, horizontal=False, vertical_alignment="top", gap="small", width="stretch"),
         vertical_alignment="center",
     )
 
@@ -150,9 +137,9 @@ def decoder(v, trace):
     crossed = made["cross_head_weights"]
     of_head = Matrix(crossed, lead=(lesson.most_uneven_head(crossed, v.token),))
     added = Matrix(lesson.added_by(made, "cross"))
-    yield picture(equation(made, of_head, "↠", added, tall=214), "cross")
-    yield caption(shared.source_words(v))
-    yield light(*words.nothing_looks_ahead(made))
+    yield ui.picture(ui.equation(made, of_head, "↠", added, tall=214), "cross")
+    yield ui.caption(shared.source_words(v))
+    yield ui.light(*words.nothing_looks_ahead(made))
 
 
 deeper = page.deeper(
@@ -171,8 +158,8 @@ deeper = page.deeper(
 )
 def in_depth(v, trace):
     left = depth.shares(trace, v)
-    yield chart("depth", depth.by_block(left), width=720)
-    yield note(depth.left_words(left))
+    yield ui.chart("depth", depth.by_block(left), width=720)
+    yield ui.note(depth.left_words(left))
 
 
 @deeper.section(
@@ -186,14 +173,14 @@ def in_depth(v, trace):
 )
 def in_both_orders(v):
     before, after = orders.both_orders(v)
-    yield say(orders.sizes_table(before, after, v.token))
-    yield say(orders.order_words(before, after, v.token))
-    yield light(*orders.stream_is_untouched(before))
+    yield ui.say(orders.sizes_table(before, after, v.token))
+    yield ui.say(orders.order_words(before, after, v.token))
+    yield ui.light(*orders.stream_is_untouched(before))
 
 
 @deeper.section("all_normed", "The first norm, for every token")
 def all_normed(trace):
-    yield picture(equation(trace, *norms.in_steps(trace)))
+    yield ui.picture(ui.equation(trace, *norms.in_steps(trace)))
 
 
 @deeper.section(
@@ -205,7 +192,7 @@ def all_normed(trace):
     "subtracted and no bias.",
 )
 def gain(v, trace):
-    yield picture(equation(trace, *norms.learned(trace, v.token)))
+    yield ui.picture(ui.equation(trace, *norms.learned(trace, v.token)))
 
 
 @deeper.section(
@@ -216,7 +203,7 @@ def gain(v, trace):
 )
 def own_layer(v):
     for order, each in zip(orders.ORDERS, orders.both_orders(v), strict=True):
-        yield light(*torch_agrees(each, order, v.activation))
+        yield ui.light(*torch_agrees(each, order, v.activation))
 
 
 @deeper.section(
@@ -228,28 +215,28 @@ def own_layer(v):
     pictures=["mixing", "unmixed", "both_weights", "both_norms"],
 )
 def repaired():
-    yield caption(published_layer.source())
+    yield ui.caption(published_layer.source())
     notebook = published_layer.beside()
-    yield say(
+    yield ui.say(
         "**1. A query of one word.** The notebook multiplies the embeddings from the left by a "
         "token × token matrix, `self_U_query`: the first word’s query is a mixture of all "
         "words before any attention. Repaired, below, it is made of the first word’s vector "
         "alone, in several steps (↠)."
     )
-    yield picture(published_layer.mixing(notebook), "mixing")
-    yield picture(published_layer.unmixed(notebook), "unmixed")
-    yield say(
+    yield ui.picture(published_layer.mixing(notebook), "mixing")
+    yield ui.picture(published_layer.unmixed(notebook), "unmixed")
+    yield ui.say(
         "**2. No look ahead.** The notebook’s weights have no mask and no √d, the repaired "
         "ones have both. The table is a test: add 1 to each entry of the last token’s vector, "
         "and no row of an earlier token may move."
     )
-    yield picture(published_layer.both_weights(notebook), "both_weights")
-    yield say(published_layer.moves_table(notebook))
-    yield light(*published_layer.nothing_leaks(notebook))
-    yield say("**3. A norm of each row.** What leaves the first norm in both layers:")
-    yield picture(published_layer.both_norms(notebook), "both_norms")
-    yield note(published_layer.norm_words(notebook))
-    yield say(
+    yield ui.picture(published_layer.both_weights(notebook), "both_weights")
+    yield ui.say(published_layer.moves_table(notebook))
+    yield ui.light(*published_layer.nothing_leaks(notebook))
+    yield ui.say("**3. A norm of each row.** What leaves the first norm in both layers:")
+    yield ui.picture(published_layer.both_norms(notebook), "both_norms")
+    yield ui.note(published_layer.norm_words(notebook))
+    yield ui.say(
         "Repaired as well: in the cross-attention the stream asks and the source answers; in "
         "the notebook the source asks too. ReLU stands between the two linear layers; the "
         "notebook has it last, so that nothing negative leaves the layer. And the feed-forward "

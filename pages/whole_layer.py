@@ -3,15 +3,7 @@
 import streamlit as st
 
 from attention_core.text.embedding import embed
-from attention_ui.cards.elements import (
-    alive,
-    equation,
-    in_picture,
-    light,
-    moving,
-    note,
-    picture,
-)
+from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page
 from attention_ui.controls import held, shared
 from attention_ui.frame import contents
@@ -54,7 +46,7 @@ def ways_to_lessons():
     controls=[
         shared.SCALE.at(label="Divide scores by"),
         shared.CAUSAL_HEADS.at(label="Causal"),
-        in_picture(shared.TEMPERATURE, width=150),
+        ui.in_picture(shared.TEMPERATURE, width=150),
     ],
 )
 def layer(v, trace):
@@ -65,11 +57,11 @@ def layer(v, trace):
         made = lesson.at_temperature(embedded, v, temperature)
         return made, layer_matrices(made)
 
-    yield moving(shared.TEMPERATURE, at, lambda made, _: whole_layer(made, asks))
-    yield note(words.left_out_words(trace))
-    yield note(words.rows_of_equal_scores(trace, v.temperature))
-    yield note(words.one_head_says(trace, v))
-    yield alive(ways_to_lessons)
+    yield ui.moving(shared.TEMPERATURE, at, lambda made, _: whole_layer(made, asks))
+    yield ui.note(words.left_out_words(trace))
+    yield ui.note(words.rows_of_equal_scores(trace, v.temperature))
+    yield ui.note(words.one_head_says(trace, v))
+    yield ui.alive(ways_to_lessons)
 
 
 @page.card(
@@ -85,8 +77,8 @@ def layer(v, trace):
     ask=HOTTER,
 )
 def opened(v, trace):
-    yield picture(equation(trace, *lesson.in_numbers(trace, v), tall=262))
-    yield light(*words.sums_verdict(trace))
+    yield ui.picture(ui.equation(trace, *lesson.in_numbers(trace, v), tall=262))
+    yield ui.light(*words.sums_verdict(trace))
 
 
 @page.card(
@@ -94,7 +86,7 @@ def opened(v, trace):
     "Dropout",
     "In training, **dropout** sets random weights to 0 and scales up the rest, so that no token "
     "can rely on a single other one. The layer above is drawn without.",
-    controls=[shared.DROP_SEED.at(width=130), in_picture(shared.DROPOUT)],
+    controls=[shared.DROP_SEED.at(width=130), ui.in_picture(shared.DROPOUT)],
 )
 def dropout(v, trace):
     def left(rate):
@@ -105,8 +97,8 @@ def dropout(v, trace):
         )
         return made, (before, "→", after)
 
-    yield moving(shared.DROPOUT, left, lambda made, parts: equation(made, *parts, tall=300))
-    yield note(words.left_by_dropout(lesson.with_dropout(trace, v, v.dropout)))
+    yield ui.moving(shared.DROPOUT, left, lambda made, parts: ui.equation(made, *parts, tall=300))
+    yield ui.note(words.left_by_dropout(lesson.with_dropout(trace, v, v.dropout)))
 
 
 page.answers(
