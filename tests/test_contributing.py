@@ -19,7 +19,7 @@ from attention_core.trace import Trace
 from conftest import ROOT
 
 WORDS = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-BLOCK = re.compile(r"`([\w/]+\.py)`:\n\n```python\n(.*?)```", re.DOTALL)
+BLOCK = re.compile(r"`([\w/]+\.(?:py|toml))`:\n\n```\w+\n(.*?)```", re.DOTALL)
 BLOCKS = dict(BLOCK.findall(WORDS))
 LESSON, OPERATION, KIND = "two_sentences", "attention_core/operations/entrywise.py", "Halve"
 INTO = {
@@ -71,7 +71,7 @@ def test_the_lesson_is_its_page_its_room_and_a_line_of_the_contents():
     room = f"attention_ui/lessons/{LESSON}/"
     new = [name for name in BLOCKS if name not in INTO and not (ROOT / name).exists()]
     assert new == [f"pages/{LESSON}.py", f"{room}__init__.py", f"{room}lesson.py"]
-    assert {*BLOCKS} - {*new} == {*INTO, OPERATION, "attention_core/mistakes/lines.py"}
+    assert {*BLOCKS} - {*new} == {*INTO, OPERATION, "attention_core/mistakes/lines.toml"}
 
 
 PAGES_TESTS = [
@@ -96,7 +96,7 @@ OF_THE_OPERATION = f"core and (workshop or operation or {KIND} or sign)"
 def test_what_is_contributed_passes_the_tests_of_every_page_and_operation(contributed):
     """No test is changed: two examples, predict on and off, hostile text, what is taken along."""
     run(contributed, "-m", "ruff", "check", ".")
-    run(contributed, "-m", "ruff", "format", "--check", *BLOCKS)
+    run(contributed, "-m", "ruff", "format", "--check", *(n for n in BLOCKS if n.endswith(".py")))
     chosen = f"({OF_THE_LESSON}) or ({OF_THE_OPERATION})"
     passed = Counter()
     for case in cases_of(contributed, "--hypothesis-profile=long", "-k", chosen, *FILES):

@@ -3,6 +3,7 @@
 import ast
 import inspect
 from importlib import import_module
+from pprint import pformat
 
 from ..asked import answers
 
@@ -54,6 +55,12 @@ def check_file() -> str:
             elif not node.level:
                 names = {ast.unparse(name) for name in node.names}
                 imported.setdefault(f"from {node.module} import ", set()).update(names)
+        for node in statements:
+            if isinstance(node, ast.Assign) and "told(" in ast.unparse(node.value):
+                (name,) = (each.id for each in node.targets)  # words of a file, which stays here
+                lines[node.lineno - 1 : node.end_lineno] = [
+                    f"{name} = {pformat(getattr(part, name), sort_dicts=False)}"
+                ]
         title = part.__name__.rpartition(".")[2].replace("_", " ")
         bodies.append(f"# --- {title} ---\n\n\n" + "\n".join(lines).strip())
     lines = [start + ", ".join(sorted(names)) for start, names in imported.items()]

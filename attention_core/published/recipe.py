@@ -14,15 +14,14 @@ from __future__ import annotations
 
 import ast
 import operator
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from importlib.resources import files
 from operator import attrgetter, getitem
 from typing import TYPE_CHECKING, Any
 
 from ..examples import EXAMPLES
+from ..told import told
 from .printed import NOTEBOOKS, notebook
 
 if TYPE_CHECKING:
@@ -177,9 +176,8 @@ def _whole_numbers(node: ast.AST) -> tuple[int, ...] | None:
 
 
 def _recipes() -> dict[str, dict[str, Recipe]]:
-    recipes = tomllib.loads(files(__package__).joinpath("recipes.toml").read_text(encoding="utf-8"))
     found: dict[str, dict[str, Recipe]] = {name: {} for name in NOTEBOOKS}
-    for example, texts in recipes.items():
+    for example, texts in told(__package__, "recipes.toml").items():
         of_notebook = found[EXAMPLES[example].notebook]
         of_notebook |= {id: Recipe(text, example) for id, text in texts.items()}
     return found

@@ -9,15 +9,14 @@ known of the notebooks.
 """
 
 import ast
-import tomllib
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from string import Formatter
 from typing import Any, NamedTuple
 
 from torch import Tensor
 
+from ..told import told
 from .building import traces
 from .recipe import Recipe
 
@@ -58,12 +57,7 @@ class Story:
         )
 
 
-STORIES = {
-    name: Story(name, **entry)
-    for name, entry in tomllib.loads(
-        files(__package__).joinpath("stories.toml").read_text(encoding="utf-8")
-    ).items()
-}
+STORIES = {name: Story(name, **each) for name, each in told(__package__, "stories.toml").items()}
 """By name."""
 
 

@@ -1,16 +1,16 @@
 """The check of a learner's own code: wrong ones are refused and named, right ones pass.
 
-The pieces of code are those of `shapes_of_code`, as people publish them.
+The pieces of code are those of `shapes_of_code.toml`, as people publish them.
 """
 
 import ast
 import math
 import os
-import re
 import signal
 import subprocess
 import sys
 import time
+import tomllib
 from collections import Counter
 
 import pytest
@@ -24,31 +24,22 @@ from attention_core.lights.own_code.checking import lights_of_code, looked_at, s
 from attention_core.lights.own_code.command import main
 from attention_core.lights.own_code.likely import LIKELY
 from attention_core.lights.own_code.naming import MISTAKES_OF_CODE
+from conftest import ROOT
 from fresh import BARE
-from shapes_of_code import RIGHT, WRONG
 
 # --- the pieces -----------------------------------------------------------------------------------
 
 
-def right_pieces():
-    """By name: whether later tokens are hidden, and the code."""
-    for piece in RIGHT.strip().split("## ")[1:]:
-        first, _, code = piece.partition("\n")
-        name, *causal = first.split()
-        yield name, (bool(causal), code)
-
-
-PIECES = dict(right_pieces())
+SHAPES = tomllib.loads((ROOT / "tests" / "shapes_of_code.toml").read_text(encoding="utf-8"))
+PIECES = {name: (each.get("causal", False), each["code"]) for name, each in SHAPES["right"].items()}
 
 
 def wrong_pieces():
     """The right one's name, the code, the first red light, and the mistake's name."""
-    for row in re.sub(r"\s*\\\n\s*", " ", WRONG.strip()).splitlines():
-        what, _, told = row.rpartition("## ")
-        base, _, change = what.partition(": ")
-        old, new = (e.replace(r"\n", "\n").strip(" ") for e in change.split(" ~> "))
-        assert old in PIECES[base][1], f"{base} has no {old!r}"
-        yield base, PIECES[base][1].replace(old, new), *told.split()
+    for base, rows in SHAPES["wrong"].items():
+        for old, new, *told in rows:
+            assert old in PIECES[base][1], f"{base} has no {old!r}"
+            yield base, PIECES[base][1].replace(old, new), *told
 
 
 def made(code):
@@ -69,7 +60,7 @@ def test_right_code_is_green_in_every_shape(name):
     assert ({"no_leak", "hidden_is_zero"} <= grey) is not causal
 
 
-@pytest.mark.parametrize(("base", "code", "light", "mistake"), wrong_pieces())
+@pytest.mark.parametrize(("base", "code", "light", "mistake"), [*wrong_pieces()])
 def test_wrong_code_is_refused_and_named_or_left_to_its_evidence(base, code, light, mistake):
     report = looked_at(made(code), PIECES[base][0])
     assert report.first_wrong, report.text()
