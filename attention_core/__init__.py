@@ -9,6 +9,7 @@ from importlib import import_module
 __version__ = "0.1.0"
 
 _FROM = {
+    "operations.base": "Meaning",
     "trace": "Step Trace",
     "expression": "Expression",
     "text.tokenizers": "TOKENIZERS Tokenizer",

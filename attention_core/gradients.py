@@ -19,7 +19,7 @@ import torch
 from . import operations
 from .asked import answers
 from .operations import Copied, Given, Operation, RowSum, SumFirst, Total
-from .operations.base import kind_of
+from .operations.base import Meaning, kind_of
 from .symbols import GRADIENT as PREFIX
 from .trace import Step, Trace
 
@@ -55,7 +55,7 @@ def backward(trace: Trace, loss: str, of: Sequence[str]) -> Trace:
     start = torch.ones_like(made[loss].value)
     precision = None if start.dtype == torch.float32 else kind_of(start)
     begin = Given.of(start, precision)
-    pass_.ways[loss] = [made.step(f"{PREFIX}{loss}", begin, axes=made[loss].axes)]
+    pass_.ways[loss] = [pass_.step(f"{PREFIX}{loss}", begin, axes=made[loss].axes)]
     for step in reversed([step for name, step in trace.items() if name in needed]):
         gradient = pass_.joined(step)
         if any(operand.name in needed for operand in step.inputs):
@@ -90,14 +90,19 @@ class _Pass:
         self.uses = uses
         self.ways: dict[str, list[Step]] = {}
 
+    def step(self, name: str, operation: Operation, *inputs: Step, axes: tuple[str, ...]) -> Step:
+        """One of its steps, all of which are gradients."""
+        return self.trace.step(name, operation, *inputs, axes=axes, meaning=Meaning.GRADIENT)
+
     def joined(self, step: Step) -> Step:
         """The gradient of a step, from all ways that lead back to it."""
         ways, name = self.ways[step.name], f"{PREFIX}{step.name}"
+        self.trace.has_gradient(step.name, name)
         if len(ways) > 1:
-            return self.trace.step(name, Total(len(ways)), *ways, axes=step.axes)
+            return self.step(name, Total(len(ways)), *ways, axes=step.axes)
         if ways[0].name == name:
             return ways[0]
-        return self.trace.step(name, Copied(), ways[0], axes=step.axes)
+        return self.step(name, Copied(), ways[0], axes=step.axes)
 
 
 class _Back:
@@ -128,7 +133,7 @@ class _Back:
         """
         axes = self.result.axes if axes is None else axes
         name = f"{kind}_{PREFIX}{self.result.name}"
-        return self._pass.trace.step(name, operation, *inputs, axes=axes)
+        return self._pass.step(name, operation, *inputs, axes=axes)
 
     def row(self, kind: str, operation: Operation, *inputs: Step, dim: int = -1) -> Step:
         """The same with one number for each row of the result, or for each line along `dim`."""
@@ -153,7 +158,7 @@ class _Back:
                 shape = operation.value(*(each.value for each in inputs)).shape
                 if shape != operand.value.shape:
                     name, axes = f"{way}_unsummed", self._axes(shape, operand)
-            made = self._pass.trace.step(name, operation, *inputs, axes=axes)
+            made = self._pass.step(name, operation, *inputs, axes=axes)
         self._pass.ways.setdefault(operand.name, []).append(self._summed(made, operand, way))
 
     def _named(self, at: int) -> str:
@@ -180,7 +185,7 @@ class _Back:
 
     def _summed(self, made: Step, operand: Step, way: str) -> Step:
         """Added up along all axes that the operand has not, or has with length 1."""
-        trace = self._pass.trace
+        step = self._pass.step
         shape = operand.value.shape
         dims = [
             at - len(shape)
@@ -191,11 +196,11 @@ class _Back:
         for left in range(n_front + len(dims), 0, -1):
             name = way if left == 1 else f"{way}_summed_{left}"
             if n_front:
-                made = trace.step(name, SumFirst(), made, axes=made.axes[1:])
+                made = step(name, SumFirst(), made, axes=made.axes[1:])
                 n_front -= 1
             else:
                 dim = dims.pop()
                 axes = list(made.axes)
                 axes[dim] = operand.axes[dim]
-                made = trace.step(name, RowSum(dim), made, axes=tuple(axes))
+                made = step(name, RowSum(dim), made, axes=tuple(axes))
         return made

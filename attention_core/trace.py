@@ -14,10 +14,10 @@ from torch import Tensor
 
 from .asked import NotThere, among, answers, shown
 from .expression import Cell, Expression, OutOfRange
-from .operations.base import Operation, kind_of
+from .operations.base import Meaning, Operation, kind_of
 from .operations.given import shared
 from .shown import Shown
-from .symbols import GRADIENT, symbol_of
+from .symbols import symbol_of
 
 _OF_A_PROGRAM = (
     "torch generator safe_open tokens vocabulary unknown positions columns angles name tensor "
@@ -50,7 +50,9 @@ class Step(Shown):
     Made by `Trace.step`; never changed afterwards.
     """
 
-    __slots__ = ("_home", "_kept", "axes", "inputs", "moment", "name", "operation", "symbol")
+    __slots__ = (
+        *("_home", "_kept", "axes", "inputs", "meaning", "moment", "name", "operation", "symbol"),
+    )
 
     def __init__(
         self,
@@ -60,6 +62,7 @@ class Step(Shown):
         operation: Operation,
         inputs: tuple["Step", ...],
         symbol: str,
+        meaning: Meaning = Meaning.NUMBERS,
     ) -> None:
         self.name = name
         self._kept = value
@@ -67,6 +70,7 @@ class Step(Shown):
         self.operation = operation
         self.inputs = inputs
         self.symbol = symbol
+        self.meaning = meaning
         self.moment: object = None
         self._home: Callable[[], Trace | None] = lambda: None
 
@@ -194,9 +198,8 @@ class Step(Shown):
 
 
 def is_shares(step: Step) -> bool:
-    """Whether its numbers are shares of 1: weights, or probabilities; not gradients by them."""
-    names_shares = step.name.endswith(("weights", "probabilities")) and GRADIENT not in step.name
-    return names_shares and step.value.is_floating_point()
+    """Whether its numbers are shares of 1: weights, or probabilities."""
+    return step.meaning is Meaning.SHARES
 
 
 def listed(step: Step, name: str = "") -> Step:
@@ -205,7 +208,8 @@ def listed(step: Step, name: str = "") -> Step:
     """
     kind = _Listed if step.value.numel() <= _FEW else Step
     kept = None if step.is_shared else step.value
-    return kind(name or step.name, kept, step.axes, step.operation, step.inputs, step.symbol)
+    named = name or step.name
+    return kind(named, kept, step.axes, step.operation, step.inputs, step.symbol, step.meaning)
 
 
 class _Listed(Step):
@@ -255,6 +259,7 @@ class Trace(Shown, Mapping[str, Step]):
         self._sizes: dict[str, tuple[int, str]] = {}
         self._labels = {axis: tuple(names) for axis, names in labels.items()}
         self._labels_by_head: dict[str, tuple[tuple[str, ...], ...]] = {}
+        self._gradients: dict[str, str] = {}
         self.rounds: list[tuple[str, ...]] = []
         """The names of the steps of each round of a loop that is written out: the same steps again,
         on other numbers. An exercise asks for one round."""
@@ -275,8 +280,10 @@ class Trace(Shown, Mapping[str, Step]):
         *inputs: Step,
         axes: tuple[str, ...],
         symbol: str | None = None,
+        meaning: Meaning | None = None,
     ) -> Step:
-        """Apply an operation to earlier steps and record the result under a name.
+        """Apply an operation to earlier steps and record the result under a name. Its `meaning` is
+        what the operation makes, where none is said.
 
         Raises ValueError where the name is taken or no identifier, an input is not of this trace,
         an axis stands twice in `axes`, or these do not fit the result.
@@ -305,11 +312,23 @@ class Trace(Shown, Mapping[str, Step]):
         common = shared(operation, *[operand.operation for operand in inputs])
         own = operation.value(*[operand.value for operand in inputs]) if common is None else None
         self._check_axes(name, own if common is None else common, axes)
-        made = Step(name, own, axes, operation, inputs, symbol or symbol_of(name))
+        meaning = meaning or operation.meaning(*inputs)
+        made = Step(name, own, axes, operation, inputs, symbol or symbol_of(name), meaning)
         self._steps[name] = made
         made.moment = moment.get()()
         made._home = weakref.ref(self)  # not the trace: Python frees it late where it is in a ring
         return made
+
+    def again(self, step: Step, *inputs: Step, by: Operation | None = None) -> Step:
+        """A step of another trace, made here of these, or also `by` another operation. What it was
+        said to mean, and no operation tells, it means here too.
+        """
+        told = step.operation.meaning(*step.inputs)
+        said = None if step.meaning is told else step.meaning
+        made_by = by or step.operation
+        return self.step(
+            step.name, made_by, *inputs, axes=step.axes, symbol=step.symbol, meaning=said
+        )
 
     def _check_axes(self, name: str, value: Tensor, axes: tuple[str, ...]) -> None:
         shape = value.shape
@@ -365,8 +384,18 @@ class Trace(Shown, Mapping[str, Step]):
     def emptied(self) -> "Trace":
         """A trace without steps whose axes have the same labels."""
         empty = Trace(**self._labels)
+        empty._gradients = dict(self._gradients)
         empty._labels_by_head = dict(self._labels_by_head)
         return empty
+
+    @property
+    def gradients(self) -> dict[str, str]:
+        """What each step's gradient is called, once there is a backward pass: the loss is first."""
+        return {of: name for of, name in self._gradients.items() if name in self._steps}
+
+    def has_gradient(self, of: str, name: str) -> None:
+        """Say that the step `name`, which may come later, is the gradient of another."""
+        self._gradients[of] = name
 
     def labels(self, axis: str, head: int | None = None) -> tuple[str, ...]:
         """The names of an axis's places: its labels, or d0, d1, … for a width, or 0, 1, 2, …;

@@ -144,10 +144,8 @@ def _with_round(trace: Trace, kept: tuple[str, ...]) -> Trace:
             continue
         for operand in step.inputs:
             if operand.name not in new:
-                numbers = Given.of(operand.value)
-                new.step(operand.name, numbers, axes=operand.axes, symbol=operand.symbol)
-        inputs = (new[operand.name] for operand in step.inputs)
-        new.step(name, step.operation, *inputs, axes=step.axes, symbol=step.symbol)
+                new.again(operand, by=Given.of(operand.value))
+        new.again(step, *(new[operand.name] for operand in step.inputs))
     return new
 
 

@@ -16,7 +16,7 @@ from ..cells import about, code, document, text
 from ..operations import Given
 from ..rounding import largest, rounding
 from ..text.tokenizers import visible
-from ..trace import Step, Trace
+from ..trace import Step, Trace, is_shares
 from .checker import unpacked
 from .program import comment, components, imports, lines_of
 
@@ -114,7 +114,7 @@ def notebook(trace: Trace, title: str = "Attention, step by step") -> dict:
 def _important(steps: list[Step]) -> Step | None:
     """The first table of weights; without one, the last matrix."""
     tables = [step for step in steps if step.value.ndim in (2, 3)]
-    weights = (step for step in tables if step.name.endswith("weights"))
+    weights = (step for step in tables if is_shares(step))
     return next(weights, tables[-1] if tables else None)
 
 

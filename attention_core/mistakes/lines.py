@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from .. import operations as ops
-from ..symbols import GRADIENT
+from ..operations.base import Meaning
 from ..told import told
 from ..trace import Step
 from .base import is_mistake
@@ -159,7 +159,7 @@ def _of_softmax_back(step: Step) -> Iterator[Mistake]:
         g = step.inputs[0].name
         words = f"the mean counts each gradient by its weight: take {step.inputs[1].name} away."
         yield Mistake("the plain mean of the row", words, f"{g} - {g}.mean(dim=-1, keepdim=True)")
-    is_product = type(step.operation) is ops.Multiply and GRADIENT in step.name
+    is_product = type(step.operation) is ops.Multiply and step.meaning is Meaning.GRADIENT
     at = [isinstance(each, ops.Softmax) for each in of]
     if not (is_product and any(at)):
         return

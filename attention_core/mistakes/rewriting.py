@@ -30,7 +30,7 @@ def rewritten(trace: Trace, makes: Mapping[str, Make]) -> Trace:
 
 def again(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
     """The step as it was, from what its inputs have become."""
-    return new.step(step.name, step.operation, *inputs, axes=step.axes, symbol=step.symbol)
+    return new.again(step, *inputs)
 
 
 def left_out(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:  # noqa: ARG001
@@ -42,8 +42,6 @@ def by(operation: Operation | None = None, of: Of | None = None) -> Make:
     """The step by another operation, or of other operands."""
 
     def make(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
-        operands = of(new, inputs) if of else inputs
-        done = operation or step.operation
-        return new.step(step.name, done, *operands, axes=step.axes, symbol=step.symbol)
+        return new.again(step, *(of(new, inputs) if of else inputs), by=operation)
 
     return make

@@ -5,6 +5,7 @@ import re
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from functools import lru_cache, wraps
 from types import ModuleType
 from typing import ClassVar, NoReturn, Protocol, dataclass_transform
@@ -14,10 +15,23 @@ from torch import Tensor
 from ..expression import Cell, Expression, constant
 
 
+class Meaning(Enum):
+    """What the numbers of a tensor are, whatever it is called: so they are drawn and told."""
+
+    NUMBERS = "numbers"
+    SHARES = "shares of 1: weights, or probabilities"
+    SLOPES = "slopes of a softmax, at most 1/4 large"
+    CHOICE = "1 at what is chosen, 0 elsewhere"
+    GRADIENT = "how a loss moves with each number"
+
+
 class Operand(Protocol):
     """What an arithmetic reads: a named tensor and its cells, such as a step of a trace."""
 
     name: str
+    meaning: Meaning
+    operation: "Operation"
+    inputs: tuple["Operand", ...]
 
     @property
     def value(self) -> Tensor:
@@ -87,6 +101,9 @@ class Operation:
     """Whether both end with the third operand, a bias, which is added where there is one."""
     in_words: str = ""
     """What `words` gives."""
+    makes: ClassVar[Meaning | None] = Meaning.NUMBERS
+    """What the numbers of the result are. None: what those of the first operand are, where they are
+    only moved, copied or left out."""
     no_gradient: ClassVar[str] = ""
     """Why it has no backward pass, where it has operands and none."""
     imports: ClassVar[tuple[str, ...]] = ()
@@ -100,6 +117,10 @@ class Operation:
     def value(self, *operands: Tensor) -> Tensor:
         """The result, a new tensor; operands are never changed."""
         raise NotImplementedError
+
+    def meaning(self, *operands: Operand) -> Meaning:
+        """What the result's numbers are, made from these."""
+        return operands[0].meaning if self.makes is None else self.makes
 
     def turns(self, at: int) -> bool:
         """Whether a picture of the equation draws this operand transposed."""

@@ -103,6 +103,7 @@ class Cast(Operation):
     in_latex = r"\mathrm{{{self.precision}}}({0})"
     in_torch = "{0}.to(torch.{self.precision}, copy=True)"
     in_words = "The nearest number that {self.precision} can hold."
+    makes = None
     backward = gradients(through(lambda _, back: Cast(kind_of(back.inputs[0].value))))
 
     precision: str

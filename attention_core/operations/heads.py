@@ -15,6 +15,8 @@ from .declared import computed, gradients, likewise, mean_of, summed, through
 class Move(Operation):
     """An operation whose every cell is a copy of one cell of its only operand."""
 
+    makes = None
+
     def source(self, index: tuple[int, ...], operand) -> tuple[int, ...]:
         """Where the cell at `index` is copied from."""
         raise NotImplementedError
@@ -273,6 +275,7 @@ class MeanHeads(Operation):
     in_latex = r"\operatorname{{mean}}_{{{self.times}}}({0})"
     in_torch = "{0}.unflatten(0, (-1, {self.times})).mean(dim=1)"
     in_words = "The mean of {self.times} heads that follow each other."
+    makes = None
 
     times: int
 

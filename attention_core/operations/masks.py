@@ -141,6 +141,7 @@ class MaskedFill(Operation):
     in_torch = "{0}.masked_fill(~{1}, {self.fill})"
 
     fill: float = -math.inf
+    makes = None
 
     def value(self, scores: Tensor, mask: Tensor) -> Tensor:
         check_mask(mask, scores)
@@ -210,6 +211,7 @@ class Drop(Operation):
     )
     in_torch = "({0} / (1 - {self.probability})).masked_fill({1} < {self.probability}, 0.0)"
     in_words = "Dropped to 0 by chance, or divided by the chance of being kept."
+    makes = None
     backward = gradients(likewise)
 
     probability: float

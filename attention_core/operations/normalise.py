@@ -6,7 +6,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from ..expression import Called, Exponential, Expression, Hidden, Quotient, Share, Sum
-from .base import Backward, Operation, line, row
+from .base import Backward, Meaning, Operation, line, row
 from .declared import computed, squared
 
 SMALLEST = 1e-300
@@ -24,6 +24,7 @@ class Softmax(Operation):
     """
 
     in_torch = "{0}.softmax(dim={self.dim})"
+    makes = Meaning.SHARES
 
     dim: int = -1
 
@@ -94,6 +95,7 @@ class SumNormalise(Operation):
     in_torch = "{0} / {0}.sum(dim=-1, keepdim=True)"
     in_words = "A score divided by the sum of the scores of its row."
     value = computed(lambda scores: scores / scores.sum(dim=-1, keepdim=True))
+    makes = Meaning.SHARES
 
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
         return Share(row(scores, index), picked=index[-1])

@@ -21,7 +21,7 @@ from ..expression import (
     Quotient,
     Sum,
 )
-from .base import Backward, Operation, line, matched, row
+from .base import Backward, Meaning, Operation, line, matched, row
 from .declared import as_it_is, computed, entrywise, gradients, through, times
 from .entrywise import _power
 
@@ -81,6 +81,10 @@ class Divide(Operation):
     value = computed(torch.div)
     arithmetic = entrywise(Quotient)
 
+    def meaning(self, row, number) -> Meaning:
+        is_sum_of_row = isinstance(number.operation, RowSum) and number.inputs[0] is row
+        return Meaning.SHARES if is_sum_of_row else Meaning.NUMBERS
+
     def backward(self, back: Backward) -> None:
         _, number = back.inputs
         back.into(0, self, back.gradient, number)
@@ -106,6 +110,7 @@ class SoftmaxJacobian(Operation):
         "How much the weight of the row moves when the score of the column does: the weight itself "
         "on the diagonal, minus the product of the two weights."
     )
+    makes = Meaning.SLOPES
 
     def value(self, weights: Tensor) -> Tensor:
         return weights.diag() - weights[:, None] * weights

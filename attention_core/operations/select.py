@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from ..expression import Expression, Indicator, Picked
-from .base import Backward, Operation, check_place
+from .base import Backward, Meaning, Operation, check_place
 
 
 class Lookup(Operation):
@@ -16,6 +16,7 @@ class Lookup(Operation):
     in_latex = "{0}[{1}]"
     in_torch = "{0}[{1}]"
     in_words = "Copied from the row of the table that the token's id points at."
+    makes = None
 
     def value(self, table: Tensor, ids: Tensor) -> Tensor:
         if ids.dtype == torch.bool:  # torch would take it for a mask
@@ -41,6 +42,7 @@ class OneHot(Operation):
     in_latex = r"\operatorname{{one\_hot}}({0})"
     in_torch = "torch.nn.functional.one_hot({0}, {self.n_rows}).float()"
     in_words = "1 in the column of the token's id, 0 everywhere else."
+    makes = Meaning.CHOICE
 
     n_rows: int
 
@@ -60,6 +62,7 @@ class Row(Operation):
     in_latex = "{0}_{{{self.row}}}"
     in_torch = "{0}[{self.row}].clone()"
     in_words = "Copied from one row."
+    makes = None
 
     row: int
 

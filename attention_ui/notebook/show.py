@@ -10,6 +10,7 @@ from torch import Tensor
 
 from attention_core.mechanism.own_tensors import PRECISIONS, sizes
 from attention_core.operations import Given
+from attention_core.operations.base import Meaning
 from attention_core.trace import Step, Trace
 
 from ..picture.equation_parts import NEW_LINE, equation_of
@@ -374,7 +375,8 @@ def _grid(
     is_one_of_many = n_heads > 1 and not each_alone
     axes = ("head", "query", "key") if is_one_of_many else ("query", "key")
     given = weights if is_one_of_many else weights[0]
-    step = trace.step("weights", Given.of(given, PRECISIONS[given.dtype]), axes=axes)
+    numbers = Given.of(given, PRECISIONS[given.dtype])
+    step = trace.step("weights", numbers, axes=axes, meaning=Meaning.SHARES)
     whole = Matrix(step)
     each = [
         replace(whole, lead=(at,), title=f"head {head}") for at, head in enumerate(heads)

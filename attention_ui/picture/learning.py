@@ -9,6 +9,7 @@ from functools import lru_cache
 import torch
 
 from attention_core.operations import Given
+from attention_core.operations.base import Meaning
 from attention_core.trace import Trace
 
 from .forbidden import outline
@@ -46,7 +47,8 @@ def _weights(run: LearningRun, at: int) -> tuple[Trace, list[Matrix]]:
     for layer, weights in enumerate(run.weights[at]):
         numbers = Given(tuple(tuple(map(tuple, head)) for head in weights.tolist()))
         axes = ("head", "query", "key")
-        step = trace.step(f"layer_{layer}_weights", numbers, axes=axes)
+        name = f"layer_{layer}_weights"
+        step = trace.step(name, numbers, axes=axes, meaning=Meaning.SHARES)
         matrices += [Matrix(step, lead=(head,), left_out=later) for head in range(len(weights))]
     return trace, matrices
 

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from attention_core.operations import Lookup, MaskedFill, Row, ScaleBy, Standardise, SumHeads
 from attention_core.operations import Scale as Divided
+from attention_core.operations.base import Meaning
 from attention_core.operations.heads import Move
 from attention_core.trace import Step, is_shares
 
@@ -33,8 +34,8 @@ class Scale:
 
 def is_signed(matrix: Matrix) -> bool:
     """Whether its colours go from minus the largest number to the largest."""
-    step = matrix.step
-    return step.value.is_floating_point() and not is_shares(step) and step.name != "one_hot"
+    is_named = matrix.step.meaning in (Meaning.SHARES, Meaning.CHOICE)
+    return matrix.step.value.is_floating_point() and not is_named
 
 
 def limit(matrix: Matrix) -> float:
@@ -49,7 +50,7 @@ def limit(matrix: Matrix) -> float:
         return math.inf
     if not is_signed(matrix):
         return 1.0
-    if step.name == "jacobian":
+    if step.meaning is Meaning.SLOPES:
         return 0.25
     drawn = matrix.drawn if not matrix.lead else _of_all_heads(matrix)
     finite = drawn[drawn.isfinite()]

@@ -11,8 +11,12 @@ from attention_core import (
     embed,
     expand_query,
 )
-from attention_core.operations import Add, Given, MatMul, Softmax, Transpose
+from attention_core.gradients import backward
+from attention_core.operations import Add, Given, MatMul, Mean, Softmax, SumLast, Transpose
+from attention_core.operations.base import Meaning
+from attention_core.trace import is_shares
 from checks import refused
+from traces import all_ways_to_hide, example_trace, lesson_trace, workshop
 
 
 def matrix(n_rows, n_columns):
@@ -194,3 +198,48 @@ def test_a_branch_begins_with_the_very_steps_and_leaves_the_trace_as_it_is():
     assert list(branch) == ["numbers", "turned"]
     with pytest.raises(ValueError, match="axis 'query' is 3 long in 'others' but"):
         branch.step("others", Given((1.0, 2.0, 3.0)), axes=("query",))
+
+
+# --- what numbers mean ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        workshop,
+        all_ways_to_hide,
+        lambda: example_trace("wild_cat", "sum"),
+        lambda: lesson_trace("softmax_or_sum/wild_cat"),
+        lambda: lesson_trace("multi_head/wild_cat"),
+    ],
+)
+def test_numbers_mean_the_same_whatever_they_are_called(made):
+    trace = made()
+    other, named = trace.emptied(), {}
+    for at, (name, step) in enumerate(trace.items()):
+        inputs = [named[each.name] for each in step.inputs]
+        named[name] = other.step(f"weights_{at}", step.operation, *inputs, axes=step.axes)
+        assert named[name].meaning is step.meaning, name
+    sums = [
+        (name, step.value.double().sum(dim=-1))
+        for name, step in trace.items()
+        if is_shares(step) and "dropped" not in name and step.axes[-1] == "key"
+    ]
+    assert sums, "else nothing was shares"
+    shares = sum(bool(((total - 1).abs() < 1e-5).any()) for _, total in sums)
+    assert shares >= len(sums) - 3, "all but what is hidden, or summed along another axis"
+
+
+def test_a_step_can_say_what_its_numbers_are():
+    trace, rows = Trace(), ("query", "key")
+    scores = trace.step("layer_weights", Given(((5.0, -1.0), (0.0, 2.0))), axes=rows)
+    attn = trace.step("attn", Softmax(), scores, axes=rows)
+    said = trace.step("said", Given(((0.5, 0.5), (1.0, 0.0))), axes=rows, meaning=Meaning.SHARES)
+    picked = trace.step("picked", SumLast(), attn, axes=("query",))
+    loss = trace.step("loss", Mean(), picked, axes=())
+    assert [is_shares(each) for each in (scores, attn, said, loss)] == [False, True, True, False]
+    learned = backward(trace, "loss", of=["layer_weights"])
+    assert learned.gradients["layer_weights"] == "grad_layer_weights"
+    assert next(iter(learned.gradients)) == "loss"
+    after = [step.meaning for name, step in learned.items() if name not in trace]
+    assert {*after} == {Meaning.GRADIENT}

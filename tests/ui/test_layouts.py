@@ -16,6 +16,7 @@ from attention_core import EXAMPLES, Trace, attend, embed, expand_query
 from attention_core import operations as ops
 from attention_core.mechanism.softmax import given_row, normalise_row
 from attention_core.mechanism.trainable import attend_trainable, expand_token
+from attention_core.operations.base import Meaning
 from attention_core.text.inputs import Inputs
 from attention_core.text.tokenizers import visible
 from attention_ui.cards.arithmetic import cell_equation, is_long, of_the_rest, operand_groups
@@ -245,7 +246,8 @@ def test_a_sentence_needs_weights():
 
 def test_sums_that_are_not_1_are_loud():
     trace = Trace()
-    given = trace.step("some_weights", ops.Given(((0.5, 0.5), (0.2, 0.2))), axes=("query", "key"))
+    numbers = ops.Given(((0.5, 0.5), (0.2, 0.2)))
+    given = trace.step("some", numbers, axes=("query", "key"), meaning=Meaning.SHARES)
     words = {word.text: word.look for word in equation(trace, Matrix(given)).wide.words}
     assert words["1.00"] == "sum"
     assert words["0.40"] == "loud"

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from ...operations import MatMul, Scale, ScaleBy
-from ...symbols import GRADIENT
+from ...operations.base import Meaning
 from ...trace import Step, Trace
 
 TOKENS = ("token", "query", "key")
@@ -90,11 +90,9 @@ def last_of_tokens(trace: Trace) -> str:
     ValueError for none.
     """
     for name in reversed(list(trace)):
-        if (
-            GRADIENT not in name
-            and of_tokens(trace[name])
-            and trace[name].value.is_floating_point()
-        ):
+        step = trace[name]
+        is_forward = step.meaning is not Meaning.GRADIENT
+        if is_forward and of_tokens(step) and step.value.is_floating_point():
             return name
     raise ValueError("this trace has no vectors of tokens")
 

@@ -5,7 +5,6 @@ from torch import Tensor
 
 from ...operations import MaskedFill, MaskGradient, Softmax
 from ...rounding import to_within
-from ...symbols import GRADIENT
 from ...trace import Step, Trace
 from ..measures import Measured, minus
 from .again import computed_again
@@ -23,7 +22,7 @@ exact.
 
 def has_gradients(trace: Trace) -> bool:
     """Whether a trace has a backward pass."""
-    return any(name.startswith(GRADIENT) for name in trace)
+    return bool(trace.gradients)
 
 
 def slopes(seen: Seen) -> Measured:
@@ -36,7 +35,7 @@ def slopes(seen: Seen) -> Measured:
     right, wrong = [], []
     for name in _moved(trace):
         made = _measured(trace, loss, name, doubled)
-        found = trace[f"{GRADIENT}{name}"].value
+        found = _gradient(trace, name).value
         at, slope, gap = max(made, key=lambda each: each[2])
         if gap <= OFF * max(1e-6, *(abs(each) for _, each, _ in made)):
             right.append(name)
@@ -50,13 +49,13 @@ def slopes(seen: Seen) -> Measured:
     if not wrong:
         return True, f"Moved a little, the loss moves as the gradient says: {', '.join(right)}."
     told = f" Right: {', '.join(right)}." if right else ""
-    return False, f"{said} Wrong: {', '.join(wrong)}.{told}", f"{GRADIENT}{wrong[-1]}"
+    return False, f"{said} Wrong: {', '.join(wrong)}.{told}", trace.gradients[wrong[-1]]
 
 
 def gradient_rows(seen: Seen) -> Measured:
     for step in seen.trace.values():
         if isinstance(step.operation, Softmax) and step.operation.dim == -1:
-            gradient = seen.trace.get(f"{GRADIENT}{step.inputs[0].name}")
+            gradient = _gradient(seen.trace, step.inputs[0].name)
             if gradient is None:
                 continue
             sums = gradient.value.double().sum(dim=-1).flatten()
@@ -74,7 +73,7 @@ def hidden_learn_nothing(seen: Seen) -> Measured:
         if not isinstance(step.operation, MaskedFill) or isinstance(step.operation, MaskGradient):
             continue
         scores, mask = step.inputs
-        found = [seen.trace.get(f"{GRADIENT}{name}") for name in (scores.name, *scores.earlier())]
+        found = [_gradient(seen.trace, name) for name in (scores.name, *scores.earlier())]
         for gradient in (each for each in found if each is not None and _fits(each, mask)):
             hidden = gradient.value.masked_select(~mask.value)
             if hidden.numel() and (most := hidden.abs().max().item()) > 0:
@@ -88,10 +87,14 @@ def _fits(gradient: Step, mask: Step) -> bool:
     return gradient.axes[-2:] == mask.axes[-2:]
 
 
+def _gradient(trace: Trace, name: str) -> Step | None:
+    """How the loss moves with a step; None where nothing came back to it."""
+    return trace.get(trace.gradients.get(name, ""))
+
+
 def _loss(trace: Trace) -> str:
     """The step that the backward pass began with."""
-    first = next(name for name in trace if name.startswith(GRADIENT))
-    return first.removeprefix(GRADIENT)
+    return next(iter(trace.gradients))
 
 
 def _moved(trace: Trace) -> list[str]:
@@ -100,9 +103,9 @@ def _moved(trace: Trace) -> list[str]:
     return [
         name
         for name in trace
-        if f"{GRADIENT}{name}" in trace
+        if name in trace.gradients
         and name != loss.name
-        and not any(f"{GRADIENT}{each}" in trace for each in trace[name].earlier())
+        and not any(each in trace.gradients for each in trace[name].earlier())
     ]
 
 
@@ -112,7 +115,7 @@ def _measured(
     """Some entries of a step: where they stand, how the loss moves with them in float64, and how
     far from that the gradient is.
     """
-    gradient = trace[f"{GRADIENT}{name}"].value
+    gradient = _gradient(trace, name).value
     before = computed_again(trace, doubled, name).double()
     found = []
     for at in gradient.abs().flatten().argsort(descending=True)[:N_TRIED]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from attention_core.experiments.saturation import N_KEYS, Effect
 from attention_core.experiments.variance import Trials, few_trials
 from attention_core.operations import Given
+from attention_core.operations.base import Meaning
 from attention_core.trace import Trace
 
 from ...controls.control import Control, Values
@@ -71,7 +72,7 @@ def by_divisor(d: int, effects: Mapping[str, Effect]) -> Layout:
     sizes = Given(tuple(each.gradient_norm / most for each in effects.values()))
     shown = (
         Matrix(
-            trace.step("weights", weights, axes=("divisor", "rank")),
+            trace.step("weights", weights, axes=("divisor", "rank"), meaning=Meaning.SHARES),
             title="mean weights, largest first",
         ),
         Matrix(

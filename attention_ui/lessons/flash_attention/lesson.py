@@ -285,7 +285,7 @@ def unshrunk(trace: Trace, block: int) -> Trace:
 
 def _only_added(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
     earlier, _, brought = inputs
-    return new.step(step.name, ops.Add(), earlier, brought, axes=step.axes, symbol=step.symbol)
+    return new.again(step, earlier, brought, by=ops.Add())
 
 
 def weights_again(values: Values, whole: Trace) -> Trace:

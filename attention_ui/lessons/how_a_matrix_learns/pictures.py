@@ -7,6 +7,7 @@ from functools import partial
 
 from attention_core.experiments.learning import reach_at
 from attention_core.operations import Given
+from attention_core.operations.base import Meaning
 from attention_core.trace import Step, Trace
 
 from ...controls.control import Values
@@ -99,7 +100,7 @@ def reach(d: int) -> Layout:
     sizes = Given(tuple(each.gradient / most for each in found.values()))
     shown = (
         Matrix(
-            trace.step("weights", weights, axes=("divisor", "rank")),
+            trace.step("weights", weights, axes=("divisor", "rank"), meaning=Meaning.SHARES),
             title="weights of the middle draw, largest first",
         ),
         "",

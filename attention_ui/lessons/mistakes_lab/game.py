@@ -6,6 +6,7 @@ from attention_core.mistakes.layer import layer, right_inputs
 from attention_core.mistakes.rounds import LEVELS, due, next_seed, switched_on
 from attention_core.mistakes.switched import MISTAKES
 from attention_core.operations import Given
+from attention_core.operations.base import Meaning
 from attention_core.recipes import PLURAL
 from attention_core.trace import Trace
 
@@ -79,7 +80,8 @@ def trace_of(values: Values) -> Trace:
         operation, operands = Given.of(step.value), []
         if name in AFTER:  # no mistake changes how these are made
             operation, operands = step.operation, [trace[each] for each in AFTER[name]]
-        trace.step(name, operation, *operands, axes=step.axes)
+        meaning = Meaning.SHARES if name == "head_weights" else None  # whatever the mistake made
+        trace.step(name, operation, *operands, axes=step.axes, meaning=meaning)
     return trace
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from attention_core.operations import Given
+from attention_core.operations.base import Meaning
 from attention_core.real_model.attribution import Attribution, Part
 from attention_core.real_model.lens import likeliest
 from attention_core.real_model.sweeps import chance_of, logit_of
@@ -245,7 +246,7 @@ def _arcs(story: Story, head: Part, name: str) -> Element:
     """Where a head looks, as arcs."""
     trace = Trace(query=story.pieces, key=story.pieces)
     weights = Given.of(story.found.run.weights[head.layer, head.head])
-    step = trace.step("weights", weights, axes=("query", "key"))
+    step = trace.step("weights", weights, axes=("query", "key"), meaning=Meaning.SHARES)
     return picture(sentence(trace, Matrix(step), story.found.last), name, is_aside=True)
 
 
