@@ -33,70 +33,6 @@ PATIENCE = 30.0
 """Seconds without an answer after which a process is ended: it will not come back by itself."""
 AGAIN = 2
 """Seconds after which nginx asks a process again that has failed."""
-CONFIGURATION = """
-daemon off;
-pid {folder}/nginx.pid;
-# Of a request that was not answered it would quote the address, with what a visitor typed.
-error_log stderr crit;
-events {{ worker_connections 4096; }}
-http {{
-    access_log off;
-    client_body_temp_path {folder}/body;
-    proxy_temp_path {folder}/proxy;
-    fastcgi_temp_path {folder}/fastcgi;
-    scgi_temp_path {folder}/scgi;
-    uwsgi_temp_path {folder}/uwsgi;
-    # Each group is one of the processes; the others stand in while it does not answer.
-{groups}
-    # A new visitor gets any of them, by the number of the request.
-    split_clients $request_id $any {{ {shares} }}
-    map $cookie_attention $group {{ {named} default $any; }}
-    # The cookie names the process that answered, the last one tried. So a visitor whose process
-    # has died stays with the other one, also when the first is back.
-    map $upstream_addr $answered {{ {ports} }}
-    map $cookie_attention:$answered $cookie {{
-        {known} # a header without a value is not sent
-        default "attention=$answered; Path=/; HttpOnly; SameSite=Lax$secure";
-    }}
-    # A browser asks for a websocket with "Upgrade", which a proxy must pass on.
-    map $http_upgrade $connection_header {{ "" ""; default upgrade; }}
-    # A proxy on this machine, such as one that adds HTTPS, says whom it asks for.
-    set_real_ip_from 127.0.0.1;
-    real_ip_header X-Forwarded-For;
-    map $http_x_forwarded_proto $its_scheme {{ "" $scheme; default $http_x_forwarded_proto; }}
-    map $its_scheme $secure {{ https "; Secure"; default ""; }} # then it is never sent in the clear
-    # A page holds one websocket open, and a whole school may come from one address.
-    limit_conn_zone $binary_remote_addr zone=of_one_address:1m;
-    server {{
-        listen {listen};
-        client_max_body_size 64k; # nothing is uploaded
-        client_body_buffer_size 64k;
-        limit_conn of_one_address {from_one_address};
-        limit_conn_status 429;
-        # How the app is doing is for its host, who asks the processes themselves.
-        location /_stcore/metrics {{ return 404; }}
-        location / {{
-            proxy_pass http://$group;
-            add_header Set-Cookie $cookie always;
-            # A file is what it says it is; and no other site is told the address of a page, with
-            # the sentence in it. Other sites may show the pages in frames.
-            add_header X-Content-Type-Options nosniff always;
-            add_header Referrer-Policy same-origin always;
-            proxy_http_version 1.1;
-            proxy_set_header Upgrade $http_upgrade;
-            proxy_set_header Connection $connection_header;
-            # Streamlit takes a websocket only from a page of the same host.
-            proxy_set_header Host $http_host;
-            proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
-            proxy_set_header X-Forwarded-Proto $its_scheme;
-            proxy_max_temp_file_size 0;
-            proxy_connect_timeout 2s;
-            # Streamlit sends a ping every 30 seconds, so this ends only connections that are dead.
-            proxy_read_timeout 120s;
-        }}
-    }}
-}}
-"""
 
 
 def configuration(folder: str, ports: list[int], listen: str, from_one_address: int) -> str:
@@ -112,7 +48,8 @@ def configuration(folder: str, ports: list[int], listen: str, from_one_address: 
         for name, port in numbered
     )
     shares = [f"{100 / len(ports):.2f}% process_{name};" for name, _ in numbered[:-1]]
-    return CONFIGURATION.format(
+    template = Path(__file__).with_name("nginx.conf").read_text(encoding="utf-8")
+    return template.format(
         folder=folder,
         listen=listen,
         from_one_address=from_one_address,

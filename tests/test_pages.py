@@ -17,8 +17,8 @@ from attention_ui.controls.control import fitted
 from attention_ui.controls.shared import SIZES, heads_recipe_of, inputs_of
 from attention_ui.frame.contents import AT_A_GLANCE, FIRST_CHECKED, LESSONS
 from attention_ui.lessons.multi_head_attention.words import widths_words
-from attention_ui.streamlit_workarounds.style import STYLE
 from chosen import FIELDS, chosen, read
+from conftest import ROOT
 from ends import links_to_the_ends
 from hostile import MARK, TEXTS
 from sampling import few, is_long, pairs
@@ -409,7 +409,8 @@ def test_what_a_link_fixes_is_not_taken_along(fixed):
 
 def test_our_style_is_not_dropped():
     """Streamlit drops a style that has the beginning of a tag in it."""
-    assert "<" not in STYLE.removeprefix("<style>").removesuffix("</style>")
+    for path in ROOT.glob("attention_ui/streamlit_workarounds/*.css"):
+        assert "<" not in path.read_text(encoding="utf-8"), path.name
 
 
 # --- what a teacher's link has fixed --------------------------------------------------------------

@@ -30,16 +30,16 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import RunLocation,
 from streamlit.testing.v1 import AppTest
 
 from attention_ui.frame.contents import HOME, LESSONS
-from attention_ui.streamlit_workarounds import deep_pages, reconnect, sideways, turns
-from attention_ui.streamlit_workarounds.card_style import CARDS
+from attention_ui.streamlit_workarounds import deep_pages, turns
 from attention_ui.streamlit_workarounds.left_pages import run_only_parts_that_are_there
-from attention_ui.streamlit_workarounds.projector import LARGE
-from attention_ui.streamlit_workarounds.style import STYLE
+from attention_ui.streamlit_workarounds.style import CARDS, LARGE, STYLE
+from attention_ui.streamlit_workarounds.unseen_component import text_of
 from attention_ui.streamlit_workarounds.whole_callbacks import let_callbacks_end
 from sampling import few
 from streamlit_insides import GONE, ROOT
 
 ROOM = ROOT / "attention_ui" / "streamlit_workarounds"
+SCRIPTS = sorted(path.name for path in ROOM.glob("*.js"))
 OUTSIDE = [
     path
     for path in [ROOT / "app.py", *ROOT.glob("pages/*.py"), *ROOT.glob("attention_ui/**/*.py")]
@@ -197,10 +197,7 @@ def test_no_other_run_begins_within_a_callback(monkeypatch):
 def test_a_component_takes_code_and_calls_back():
     named = inspect.signature(st.components.v2.component).parameters
     assert {"name", "html", "js"} <= named.keys()
-    scripts = sideways._WATCH, reconnect._WATCH
-    given = {
-        name for script in scripts for name in re.findall(r"\bset\w+Value|parentElement", script)
-    }
+    given = {*re.findall(r"\bset\w+Value|parentElement", "".join(map(text_of, SCRIPTS)))}
     assert given == {"setTriggerValue", "parentElement"}
     assert all(name in browser_code() for name in given)
 
@@ -209,7 +206,7 @@ def test_a_component_takes_code_and_calls_back():
 
 
 def names_in_the_browser():
-    ours = STYLE + CARDS + LARGE + sideways._WATCH + reconnect._WATCH + deep_pages._SCRIPT
+    ours = STYLE + CARDS + LARGE + "".join(map(text_of, SCRIPTS))
     ids = re.findall(r"data-testid[\^]?=\"?(\w+)", ours)
     states = re.findall(r"(?:script-state|connection-state|collapsed)=\"?(\w+)", ours)
     attributes = re.findall(r"(data-(?:test|collapsed)[a-z-]*)", ours)

@@ -203,7 +203,7 @@ def _table(layout: Layout, *chosen: Any) -> tuple[pa.Table, int, int]:
 
 def _rooms(layout: Layout) -> None:
     """The height that the picture takes: in a window, in a wide one, on a phone."""
-    # In this order, by which the style knows them: see `streamlit_workarounds/card_style.py`.
+    # In this order, by which the style knows them: see `streamlit_workarounds/cards.css`.
     wide, narrow = round(layout.wide.height) + 8, round(layout.narrow.height) + 8
     for height in (wide, round(LARGE * wide), narrow):
         st.space(height)

@@ -30,13 +30,10 @@ from ..controls.shared import (
     random_fallback_notice,
 )
 from ..controls.widget import control
-from ..streamlit_workarounds.card_style import CARDS
-from ..streamlit_workarounds.paper import DARK_ON_PAPER, HAND_OUT, ON_PAPER
-from ..streamlit_workarounds.projector import LARGE as LARGE_STYLE
+from ..streamlit_workarounds import style
 from ..streamlit_workarounds.projector import listen_for_arrow_keys
 from ..streamlit_workarounds.reconnect import run_again_when_back
 from ..streamlit_workarounds.sideways import reach_by_keyboard
-from ..streamlit_workarounds.style import ALONE, SIDEBAR_WIDTH, STYLE
 from . import hand_out
 from .basics import ICON, show_notices, takes, warm_up
 from .contents import AT_A_GLANCE, FIRST_CHECKED, HOME, LESSONS, SECTIONS, Lesson, lesson
@@ -74,20 +71,20 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
         page_title=here.title if here is HOME else f"{here.title} · {HOME.title}",
         page_icon=ICON,
         layout="wide",
-        initial_sidebar_state="collapsed" if is_calm else SIDEBAR_WIDTH,
+        initial_sidebar_state="collapsed" if is_calm else style.SIDEBAR_WIDTH,
     )
-    st.html(STYLE)
-    st.html(CARDS)
-    st.html(ON_PAPER)
+    st.html(style.STYLE)
+    st.html(style.CARDS)
+    st.html(style.ON_PAPER)
     if st.context.theme.type == "dark":
-        st.html(DARK_ON_PAPER)
+        st.html(style.DARK_ON_PAPER)
     if values.card:
-        st.html(ALONE)
+        st.html(style.ALONE)
     if values.paper:
-        st.html(HAND_OUT)
+        st.html(style.HAND_OUT)
         hand_out.begin()
     if values.large:
-        st.html(LARGE_STYLE)
+        st.html(style.LARGE)
         listen_for_arrow_keys()
     with st.sidebar, st.container(gap="xsmall"):
         title_and_glossary()

@@ -20,26 +20,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
-from .card_style import CARDS
-from .style import ROOM_OF_SIDEBAR, STYLE
+from .style import CARDS, ROOM_OF_SIDEBAR, STYLE
+from .unseen_component import text_of
 
-# Relative, as all addresses of Streamlit's index.html: a proxy may add a prefix.
-_SCRIPT = """<script>
-window.__streamlit = { BACKEND_BASE_URL: new URL('.', location).href };
-let hasCome = false;  // to another page by a link, and nothing was done there yet
-const { pushState } = history;
-history.pushState = function (state, title, url) {
-  const isSame = new URL(url, location).pathname === location.pathname;
-  (isSame && hasCome ? history.replaceState : pushState).call(this, state, title, url);
-  hasCome = !isSame;
-};
-for (const hand of ['pointerdown', 'keydown', 'click', 'input'])
-  addEventListener(hand, () => { hasCome = false; }, true);
-new MutationObserver(() => {
-  for (const home of document.querySelectorAll('.stPageLink :is(a[href=""], a[href^="?"])'))
-    home.setAttribute('href', './' + home.getAttribute('href'));
-}).observe(document, { childList: true, subtree: true, attributeFilter: ['href'] });
-</script>"""
+_SCRIPT = f"<script>\n{text_of('deep_pages.js')}</script>"
 # Streamlit's own style comes after it, so each rule has to be the stronger one.
 EARLY = re.sub(r"^( *)(?=[\[.])", r"\1:root ", STYLE + CARDS + ROOM_OF_SIDEBAR, flags=re.MULTILINE)
 INDEX = Path(st.__file__).parent / "static" / "index.html"

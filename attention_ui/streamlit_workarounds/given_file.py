@@ -7,18 +7,7 @@ last. A press of `st.button` waits for its turn, and so does what is saved with 
 
 from .unseen_component import unseen
 
-_SAVE = """
-export default function ({ data }) {
-  if (!data || window.lastGivenFile === data.press) return;
-  window.lastGivenFile = data.press;  // once, however many runs come after it
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([data.text], { type: 'text/html' }));
-  link.download = data.name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60000);
-}
-"""
-_component = unseen("given_file", _SAVE)
+_component = unseen("given_file")
 
 
 def give_file(press: str, name: str, text: str) -> None:

@@ -8,22 +8,7 @@ not show whether it is connected, no run is asked for.
 
 from .unseen_component import unseen
 
-_WATCH = """
-export default function ({ parentElement, setTriggerValue }) {
-  const app = document.querySelector('[data-testid=stApp]');
-  if (!app || !setTriggerValue) return;
-  let was = app.dataset.testConnectionState;
-  const watch = new MutationObserver(() => {
-    const now = app.dataset.testConnectionState;
-    if (now === was) return;
-    was = now;
-    if (now === 'CONNECTED') setTriggerValue('back', Date.now());
-  });
-  watch.observe(app, { attributes: true, attributeFilter: ['data-test-connection-state'] });
-  return () => watch.disconnect();
-}
-"""
-_component = unseen("reconnect", _WATCH)
+_component = unseen("reconnect")
 
 
 def run_again_when_back() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -10,11 +11,20 @@ from streamlit.errors import StreamlitAPIException
 NOT_THERE = (AttributeError, TypeError, StreamlitAPIException)
 
 
-def unseen(name: str, js: str) -> Callable[..., None]:
-    """A function that places the component. Where Streamlit's components are not as expected, it
+def text_of(name: str) -> str:
+    """A script or a style that stands beside this module. No angle bracket may stand in a style:
+    Streamlit would drop the whole.
+    """
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")
+
+
+def unseen(name: str, js: str = "") -> Callable[..., None]:
+    """A function that places the component with its script, `name.js` beside this module or
+    another. Where Streamlit's components are not as expected, it
     does nothing, and the page works as with a browser that reports nothing.
     """
     place: Callable[..., Any] | None = None
+    js = js or text_of(f"{name}.js")
     with suppress(*NOT_THERE):
         place = st.components.v2.component(name, html="<span></span>", js=js)
 

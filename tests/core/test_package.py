@@ -103,9 +103,9 @@ def shipped(target):
 
 def to_ship(*folders):
     """What wheels should have of these: the modules and their data."""
-    kinds = ("*.py", "*.js", "*.json", "*.toml", "*.safetensors", "*.png", "sentences.txt")
-    found = (path for folder in folders for kind in kinds for path in (ROOT / folder).rglob(kind))
-    return {path.relative_to(ROOT) for path in found}
+    found = (path for folder in folders for path in (ROOT / folder).rglob("*"))
+    files = (path for path in found if path.is_file() and path.suffix not in (".md", ".pyc"))
+    return {path.relative_to(ROOT) for path in files}
 
 
 @pytest.fixture(scope="module")
