@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar, dataclass_transform
+from typing import Any, ClassVar, dataclass_transform
 
 SHOWN_TERMS = 5
 """Longer sums are written with an ellipsis in LaTeX; `terms` always has them all."""
@@ -45,10 +45,10 @@ class _once:
     the time of an arithmetic.
     """
 
-    def __init__(self, work: Callable[["Expression"], float]) -> None:
+    def __init__(self, work: Callable[[Any], Any]) -> None:
         self._work, self._name, self.__doc__ = work, work.__name__, work.__doc__
 
-    def __get__(self, made: "Expression | None", _: type) -> object:
+    def __get__(self, made: Any, _: type) -> Any:
         if made is None:
             return self
         value = made.__dict__[self._name] = self._work(made)

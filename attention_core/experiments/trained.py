@@ -41,7 +41,8 @@ def attend_given(
 
     made = project(trace, trace["embeddings"], weight)
     mask = trace.step("mask", AttentionMask(n_tokens, n_tokens), axes=("query", "key"))
-    return attention(trace, *made, scale, mask, temperature=temperature, dropout=dropout)
+    chosen = {"temperature": temperature, "dropout": dropout}
+    return attention(trace, *made, scale=scale, mask=mask, **chosen)
 
 
 def logits_of(trace: Trace, matrices: Matrices, context: Step) -> Step:

@@ -85,7 +85,7 @@ def attend_tensors(
             steps[name] = trace.step(name, ops.JoinRows(), past, new, axes=(*behind, "key", axis))
         else:
             steps[name] = give(trace, name, tensors[name], (*behind, "key", axis))
-    attend_steps(trace, steps["queries"], steps["keys"], steps["values"], chosen, n_past)
+    attend_steps(trace, *steps.values(), options=chosen, n_past=n_past)
     return trace
 
 

@@ -14,6 +14,7 @@ def attention(
     queries: Step,
     keys: Step,
     values: Step,
+    *,
     scale: str | float = "sqrt_d",
     mask: Step | None = None,
     prefix: str = "",

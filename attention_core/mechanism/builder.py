@@ -178,7 +178,9 @@ def attend_projected(
         name = PLURAL[role]
         made[role] = put_behind(trace, name, past[f"past_{name}"], made[role], f"all_{name}")
     attended = f"{prefix}head_" if heads.front else prefix
-    context = attend_steps(trace, *made.values(), options, n_past, attended, prefix)
+    context = attend_steps(
+        trace, *made.values(), options=options, n_past=n_past, prefix=attended, mask_prefix=prefix
+    )
     if not heads.front:
         return context
     axes = (*batch, "query", joined)
@@ -235,6 +237,7 @@ def attend_steps(
     queries: Step,
     keys: Step,
     values: Step,
+    *,
     options: Options,
     n_past: int = 0,
     prefix: str = "",
@@ -266,9 +269,9 @@ def attend_steps(
         trace,
         queries,
         *shared,
-        options.scale if isinstance(options.scale, str) else float(options.scale),
-        mask,
-        prefix,
+        scale=options.scale if isinstance(options.scale, str) else float(options.scale),
+        mask=mask,
+        prefix=prefix,
         temperature=options.temperature,
         dropout=options.dropout,
         dropout_seed=options.dropout_seed,

@@ -47,7 +47,8 @@ def decode_step(whole: Trace, today: Today, place: int) -> Trace:
     for role in ("key", "value") if place else ():
         name, kept = PLURAL[role], cached(whole, role).value[:, :place]
         made[role] = put_behind(trace, name, kept, made[role], f"{DECODED}{name}")
-    attend_steps(trace, *made.values(), today.options, place, DECODED, DECODED)
+    heads = {"options": today.options, "n_past": place}
+    attend_steps(trace, *made.values(), **heads, prefix=DECODED, mask_prefix=DECODED)
     return trace
 
 

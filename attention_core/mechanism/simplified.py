@@ -48,7 +48,7 @@ def attend(trace: Vectors, options: SimplifiedOptions = SimplifiedOptions()) -> 
     vectors, compared = _vectors(trace, options)
     trace.step("scores_by_loop", ops.MatMulByLoop(), compared, compared, axes=("query", "key"))
     operands = (compared, compared, vectors)
-    attention(trace, *operands, options.divide, normalise=options.normalise)
+    attention(trace, *operands, scale=options.divide, normalise=options.normalise)
     return trace
 
 

@@ -91,7 +91,8 @@ def attend_today(
     if n_shared == 1 and not turns and today.scale == scale_of(trace, "head_"):
         scored = trace.get("head_scaled_scores") or trace["head_scores"]
     turn(trace, made, today, prefix, place)
-    context = attend_steps(trace, *made.values(), today.options, 0, prefix, prefix, scored)
+    named = {"prefix": prefix, "mask_prefix": prefix}
+    context = attend_steps(trace, *made.values(), options=today.options, scored=scored, **named)
     if not joined:
         return trace
     axes = ("query", "d_concat")

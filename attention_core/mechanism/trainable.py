@@ -123,7 +123,7 @@ def attend_trainable(
     """
     trace = trace_of(trace)
     made = project(trace, recipe, own_keys)
-    attention(trace, *made, recipe.scale, softmax_dim=softmax_dim)
+    attention(trace, *made, scale=recipe.scale, softmax_dim=softmax_dim)
     return trace
 
 
@@ -180,5 +180,5 @@ def add_other_ways(trace: Trace) -> Trace:
         name = PLURAL[role]
         operands = (vectors, trace[known], *bias)
         made.append(trace.step(f"linear_{name}", ops.Linear(), *operands, axes=trace[name].axes))
-    attention(trace, *made, scale_of(trace), prefix="linear_")
+    attention(trace, *made, scale=scale_of(trace), prefix="linear_")
     return trace

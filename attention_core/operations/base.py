@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache, wraps
 from types import ModuleType
-from typing import ClassVar, NoReturn, Protocol, dataclass_transform
+from typing import Any, ClassVar, NoReturn, Protocol, dataclass_transform
 
 from torch import Tensor
 
@@ -28,10 +28,25 @@ class Meaning(Enum):
 class Operand(Protocol):
     """What an arithmetic reads: a named tensor and its cells, such as a step of a trace."""
 
-    name: str
-    meaning: Meaning
-    operation: "Operation"
-    inputs: tuple["Operand", ...]
+    @property
+    def name(self) -> str:
+        """What it is called in a program."""
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The role of each of its axes."""
+
+    @property
+    def meaning(self) -> Meaning:
+        """What its numbers are."""
+
+    @property
+    def operation(self) -> "Operation":
+        """What it was made by."""
+
+    @property
+    def inputs(self) -> tuple["Operand", ...]:
+        """What it was made from."""
 
     @property
     def value(self) -> Tensor:
@@ -79,28 +94,14 @@ class Operation:
     result, of which the arithmetic and the words are not true.
     """
 
-    takes: str = ""
-    """The axes of each operand, such as "(…, i, k) (…, k, j)": a name has one length, … is any
-    number of axes, and operands at the end may be missing."""
-    signs: tuple[str | None, ...] = ("", "→")
-    """What stands before each operand, and last before the result, in a picture of the equation.
-    The operand with "" stands first, one with None is not drawn."""
     transpose: bool = False
     """Whether the second operand is turned: a picture draws it transposed."""
     transpose_first: bool = False
     """Whether the first operand is turned."""
     chooses: bool = False
     """Whether the numbers of the last operand decide which cells are read."""
-    in_latex: str = ""
-    """What `formula` gives: {0} is the symbol of the first operand, {self.width} a setting, and a
-    float is written as LaTeX."""
-    in_torch: str = ""
-    """What `code` gives, likewise from the names of the operands; a float is written as Python.
-    {T[1]} is the second operand transposed, in both."""
     adds_third: ClassVar[bool] = False
     """Whether both end with the third operand, a bias, which is added where there is one."""
-    in_words: str = ""
-    """What `words` gives."""
     makes: ClassVar[Meaning | None] = Meaning.NUMBERS
     """What the numbers of the result are. None: what those of the first operand are, where they are
     only moved, copied or left out."""
@@ -109,16 +110,50 @@ class Operation:
     imports: ClassVar[tuple[str, ...]] = ()
     """The lines that a program needs at its top, once for all steps of this kind."""
 
+    # What follows a subclass says as a plain attribute, or works out from its settings.
+
+    @property
+    def takes(self) -> str:
+        """The axes of each operand, such as "(…, i, k) (…, k, j)": a name has one length, … is any
+        number of axes, and operands at the end may be missing."""
+        return ""
+
+    @property
+    def signs(self) -> tuple[str | None, ...]:
+        """What stands before each operand, and last before the result, in a picture of the
+        equation. The operand with "" stands first, one with None is not drawn."""
+        return ("", "→")
+
+    @property
+    def in_latex(self) -> str:
+        """What `formula` gives: {0} is the symbol of the first operand, {self.width} a setting, and
+        a float is written as LaTeX."""
+        return ""
+
+    @property
+    def in_torch(self) -> str:
+        """What `code` gives, likewise from the names of the operands; a float is written as Python.
+        {T[1]} is the second operand transposed, in both."""
+        return ""
+
+    @property
+    def in_words(self) -> str:
+        """What `words` gives."""
+        return ""
+
     def __init_subclass__(cls) -> None:
         dataclass(frozen=True)(cls)
         if "value" in vars(cls):
             cls.value = _refusing(cls.value)
 
-    def value(self, *operands: Tensor) -> Tensor:
+    # A subclass names its operands, as many as it has: by `Any` for all of them, with or without a
+    # name, a check of types lets it.
+
+    def value(self, *operands: Any, **named: Any) -> Tensor:
         """The result, a new tensor; operands are never changed."""
         raise NotImplementedError
 
-    def meaning(self, *operands: Operand) -> Meaning:
+    def meaning(self, *operands: Any, **named: Any) -> Meaning:  # noqa: ARG002
         """What the result's numbers are, made from these."""
         return operands[0].meaning if self.makes is None else self.makes
 
@@ -126,11 +161,11 @@ class Operation:
         """Whether a picture of the equation draws this operand transposed."""
         return self.transpose_first if at == 0 else at == 1 and self.transpose
 
-    def formula(self, *symbols: str) -> str:
+    def formula(self, *symbols: Any, **named: Any) -> str:  # noqa: ARG002
         """LaTeX of the right-hand side, from the symbols of the operands."""
         return self._filled(self.in_latex, symbols, constant, upright)
 
-    def code(self, *names: str) -> str:
+    def code(self, *names: Any, **named: Any) -> str:  # noqa: ARG002
         """The PyTorch expression, from the names of the operands."""
         return self._filled(self.in_torch, names, written, "{}.mT".format)
 
@@ -142,11 +177,11 @@ class Operation:
         settings = _Settings(self, write)
         return template.format(*operands, self=settings, T=[turn(each) for each in operands])
 
-    def arithmetic(self, index: tuple[int, ...], *operands: Operand) -> Expression:
-        """The arithmetic of one cell of the result, its leaves being cells of the operands."""
+    def arithmetic(self, *of: Any, **named: Any) -> Expression:
+        """The arithmetic of the cell at an index, from operands: its leaves are cells of theirs."""
         raise NotImplementedError
 
-    def backward(self, back: Backward) -> None:
+    def backward(self, back: Backward, /) -> None:
         """Says to `back` what comes back to each of `back.inputs`, as steps of operations, from the
         gradient of the result. Raises ValueError where there is no way back.
         """

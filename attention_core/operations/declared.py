@@ -1,6 +1,7 @@
 """What many operations declare in a line: a value, the arithmetic of a cell, a backward pass."""
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from torch import Tensor
 
@@ -50,7 +51,7 @@ def summed(dim: int) -> Callable[..., Expression]:
     return arithmetic
 
 
-Way = Callable[[Operation, Backward, int], None]
+Way = Callable[[Any, Backward, int], None]
 """Says to a backward pass what comes back to one of the operands."""
 
 
@@ -102,7 +103,7 @@ def repeated(dim: int) -> Way:
     return through(lambda _, back: back.ops.Repeat(back.inputs[0].value.shape[dim], dim, new=True))
 
 
-def through(other: Callable[[Operation, Backward], Operation]) -> Way:
+def through(other: Callable[[Any, Backward], Operation]) -> Way:
     """The gradient through another operation."""
     return lambda operation, back, at: back.into(at, other(operation, back), back.gradient)
 

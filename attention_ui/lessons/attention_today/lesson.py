@@ -252,7 +252,7 @@ def add_slope(trace: Trace, slope: float) -> Trace:
     bias = trace.step(f"{SLOPED}bias", operation, axes=axes)
     given = [trace[f"{PLAIN}{name}"] for name in ("queries", "keys", "values")]
     scale = scale_of(trace, PLAIN)
-    attention(trace, *given, scale, trace["mask"], SLOPED, added_mask=bias)
+    attention(trace, *given, scale=scale, mask=trace["mask"], prefix=SLOPED, added_mask=bias)
     return trace
 
 

@@ -133,7 +133,7 @@ def plain(values: Values) -> Trace:
     if values.causal_heads:
         may_look = mask_of(MaskRecipe(causal=True), len(inputs_of(values).tokens))
         mask = trace.step("mask", may_look, axes=("query", "key"))
-    attention(trace, *made, values.scale, mask)
+    attention(trace, *made, scale=values.scale, mask=mask)
     return trace
 
 
@@ -306,7 +306,7 @@ def weights_again(values: Values, whole: Trace) -> Trace:
         may_look = mask_of(MaskRecipe(causal=True), len(trace.labels("query")))
         mask = trace.step("mask", may_look, axes=("query", "key"))
     made = (trace[name] for name in ("queries", "keys", "values"))
-    context = attention(trace, *made, values.scale, mask)
+    context = attention(trace, *made, scale=values.scale, mask=mask)
     scores = trace["weights"].inputs[0]
     powers = trace.step(
         "exponentials_again", ops.ExpDifference(), scores, kept[0], axes=scores.axes
