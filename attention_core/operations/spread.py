@@ -182,7 +182,7 @@ class PutBack(Operation):
 
     takes = "(…)"
     in_latex = r"{0}\ \text{{put back, else }} 0"
-    in_words = "Put back where it was taken from; 0 where nothing was taken."
+    in_words = "Put in its place; 0 everywhere else."
 
     first: int
     size: int

