@@ -225,7 +225,7 @@ class Visitor:
         elif kind == "button":
             self.others[key] = name, fragment, ""
         elif kind == "bidi_component":
-            self.others[key] = name, fragment, element.bidi_component.json
+            self.others[key] = name, fragment, element.bidi_component.json or "{}"
 
     def _forget(self) -> None:
         """What a run of the whole page has not drawn again."""

@@ -16,13 +16,11 @@ from ..controls import parts
 from ..streamlit_workarounds.finished_parts import keep_what_has_finished
 from ..streamlit_workarounds.left_pages import run_only_parts_that_are_there
 from ..streamlit_workarounds.turns import run_in_turns
-from ..streamlit_workarounds.unreadable_messages import leave_out_what_cannot_be_read
 from ..streamlit_workarounds.whole_callbacks import let_callbacks_end
 from .contents import Lesson, lesson
 from .descriptors import raise_open_files
 from .memory import give_large_blocks_back
 
-leave_out_what_cannot_be_read()
 keep_what_has_finished()
 run_only_parts_that_are_there()
 let_callbacks_end()
