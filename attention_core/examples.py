@@ -205,6 +205,7 @@ _EXAMPLES = {
                 reserved=0,
                 d_in=len(FEATURES),
                 vectors=FEATURE_VECTORS,
+                everyday=True,
                 components=FEATURES,
             ),
             query=7,

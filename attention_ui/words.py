@@ -17,8 +17,10 @@ def number(value: float, digits: int = 4) -> str:
     return true_minus(text)
 
 
-PLAIN_WORD = re.compile(r"[^\W_]{1,24}")
-"""Letters and digits alone: no sign of Markdown."""
+PLAIN_WORD = re.compile(r"[^\W_]{1,24}\*?")
+"""Letters and digits alone: no sign of Markdown, but for the mark of a word that was drawn, which
+begins no emphasis before a quotation mark.
+"""
 
 
 def word_at(tokens: Sequence[str], place: int, axis: str = "token") -> str:

@@ -46,6 +46,7 @@ def next_token(v):
         else:
             yield ui.note(words.says_nothing(model))
         yield ui.caption(words.of_its_sizes(model))
+    yield ui.link_to_the_lessons(v.prompt)
     yield ui.alive(get_on)
 
 

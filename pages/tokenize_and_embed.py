@@ -49,7 +49,7 @@ IDENTICAL = page.ask(
     controls=lambda v: [shared.TOKENIZER.at(width=240)] * has_choices(shared.TOKENIZER, v),
 )
 def tokens(v):
-    yield chips(map(visible, shared.inputs_of(v).tokens), "tokens")
+    yield chips(map(visible, shared.inputs_of(v).labels), "tokens")
     yield ui.caption(words.tokens_words(v))
 
 
@@ -75,7 +75,7 @@ def ids(v, trace):
     yield ui.picture(ui.equation(trace, Matrix(trace["token_ids"], transposed=True)))
     yield ui.caption(words.vocabulary_words(v))
     if inputs.vocabulary != "random":
-        rows = enumerate(inputs.build_vocabulary().rows())
+        rows = enumerate(trace.labels("vocabulary"))
         yield chips((f"{at}\u2002{visible(token)}" for at, token in rows), "vocabulary")
     if told := words.unknown_words(v):
         yield ui.text(told)

@@ -8,7 +8,7 @@ from ..small_models import shipped
 from ..small_models.given import tables
 from ..small_models.tracing import add_layer
 from ..trace import Step, Trace
-from .inputs import RANDOM_ID_ROWS, TRAINED, Inputs
+from .inputs import DRAWN, RANDOM_ID_ROWS, TRAINED, Inputs
 from .vocabulary import Vocabulary
 
 MAX_DRAWN_ROWS = 64
@@ -47,10 +47,11 @@ def embed(
             "the trained vectors come from a layer with keys of its own: leave `keys` out, and "
             "give these embeddings to another trace"
         )
+    labels = inputs.labels
     trace = Trace(
-        token=tokens,
-        query=tokens,
-        key=tokens if keys is None else keys,
+        token=labels,
+        query=labels,
+        key=labels if keys is None else keys,
         **_labels(inputs),
     )
     token_ids, table = _ids_and_table(trace, inputs)
@@ -93,8 +94,10 @@ def _labels(inputs: Inputs) -> dict[str, tuple[str, ...]]:
     """The names of the table's rows, of which one for random ids has none; and what each entry of a
     vector means, where that was given with the vectors.
     """
-    is_random = inputs.vocabulary == "random"
-    rows = {} if is_random else {"vocabulary": inputs.build_vocabulary().rows()}
+    rows: dict[str, tuple[str, ...]] = {}
+    if inputs.vocabulary != "random":
+        texts = inputs.build_vocabulary().rows()
+        rows["vocabulary"] = tuple(text + DRAWN * inputs.is_drawn(text) for text in texts)
     named = inputs.components and inputs.has_given_vectors()
     return rows | {"d_in": inputs.components} if named else rows
 

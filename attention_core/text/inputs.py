@@ -1,13 +1,16 @@
 """Everything that decides the embeddings: text, tokenizer, vocabulary, seed, width."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
+from pathlib import Path
+from random import Random
 
 from ..asked import answers
 from ..recipes import check_choice, check_least
 from ..small_models.given import width
 from ..small_models.grammar import WORDS
-from .tokenizers import TOKENIZERS
+from .tokenizers import TOKENIZERS, visible
 from .vocabulary import Vocabulary
 
 RANDOM_ID_ROWS = 20_000
@@ -21,6 +24,11 @@ VOCABULARIES = {
     "random": f"Random ids below {RANDOM_ID_ROWS:,}",
     TRAINED: "The words of the tiny language",
 }
+
+
+DRAWN = "*"
+"""Behind a token whose vector was drawn at random beside given ones."""
+_EVERYDAY = Path(__file__).with_name("everyday_words.tsv")
 
 
 @answers
@@ -45,11 +53,13 @@ class Inputs:
     drop_blanks: bool = False
     positions: bool = False
     vectors: tuple[tuple[str, tuple[float, ...]], ...] = ()
-    """Given vectors, by token. They are used where every token of the sentence has one."""
+    """Given vectors, by token. A word without one gets a short vector, drawn from its letters."""
     components: tuple[str, ...] = ()
     """What each entry of the given vectors means."""
     edits: tuple[tuple[int, int, float], ...] = ()
     """Cells of the embedding table typed by hand: (row, column, number)."""
+    everyday: bool = False
+    """Whether everyday English words have vectors too, with the entries of `everyday_words.tsv`."""
 
     def __post_init__(self) -> None:
         check_choice("tokenizer", self.tokenizer, TOKENIZERS)
@@ -86,28 +96,76 @@ class Inputs:
         raise ValueError("random ids belong to no vocabulary: they are drawn")
 
     def has_given_vectors(self) -> bool:
-        """Whether each token of the vocabulary has a given or trained vector of the width asked
-        for.
+        """Whether vectors are given or trained, and as wide as is asked for. Words that have none
+        do not change that: each gets one of its own (`vector_of`).
         """
         if self.vocabulary == TRAINED:
             return self.d_in == width()
         return (
             bool(self.vectors)
             and self.vocabulary == "distinct"
-            and all(
-                len(self.vector_of(token)) == self.d_in for token in self.build_vocabulary().rows()
-            )
+            and all(len(vector) == self.d_in for _, vector in self.vectors)
         )
 
     @cached_property
-    def _given(self) -> dict[str, tuple[float, ...]]:
+    def _given(self) -> Mapping[str, tuple[float, ...]]:
         return {token.casefold(): vector for token, vector in self.vectors} | dict(self.vectors)
 
     def vector_of(self, token: str) -> tuple[float, ...]:
-        """The given vector of a token, or of the one that differs from it only by case: these are
-        two tokens, as in most language models, with a row each that says the same. () for none.
+        """The given vector of a token, or of the one that differs from it only by case, by marks
+        around it or by a final 's: these are tokens of their own, as in most language models, with
+        a row each that says the same. For any other, numbers from −0.5 to 0.5 that depend on the
+        word alone: too short to outshout a word that means something.
         """
-        return self._given.get(token) or self._given.get(token.casefold(), ())
+        return self._known(token) or _drawn(_plain(token), self.d_in)
+
+    def _known(self, token: str) -> tuple[float, ...]:
+        plain = _plain(token)
+        tables = (self._given, everyday_words()) if self.everyday else (self._given,)
+        for written in (token, token.casefold(), plain, plain.removesuffix("'s")):
+            for table in tables:
+                if written in table:
+                    return table[written]
+        return ()
+
+    def is_drawn(self, token: str) -> bool:
+        """Whether a token's vector is drawn at random though others are given."""
+        is_given = self.vocabulary != TRAINED and self.has_given_vectors()
+        return is_given and not self._known(token)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The tokens as pictures call them: one whose row was drawn beside given ones is marked."""
+        if self.vocabulary == TRAINED or not self.has_given_vectors():
+            return self.tokens
+        lost = {*self.build_vocabulary().unknown(self.tokens)}  # they have the row of <unk>
+        return tuple(
+            token + DRAWN * (token in lost or self.is_drawn(token)) for token in self.tokens
+        )
+
+
+@cache
+def everyday_words() -> Mapping[str, tuple[float, ...]]:
+    """The vectors of everyday words, by word: set by hand, in tenths."""
+    lines = _EVERYDAY.read_text(encoding="utf-8").splitlines()
+    _, *rows = (line.split("\t") for line in lines if not line.startswith("# "))
+    return {word: tuple(map(float, numbers)) for word, *numbers in rows}
+
+
+@lru_cache(maxsize=4_096)
+def _plain(token: str) -> str:
+    """A word without capitals and without marks around it; a token of marks or blanks as it is
+    drawn.
+    """
+    token = token.casefold().replace("’", "'")
+    ends = [place for place, char in enumerate(token) if char.isalnum()]
+    return token[ends[0] : ends[-1] + 1] if ends else visible(token)
+
+
+@lru_cache(maxsize=4_096)
+def _drawn(word: str, n_numbers: int) -> tuple[float, ...]:
+    numbers = Random(word)  # seeded by the letters: the same in every process
+    return tuple(round(numbers.random() - 0.5, 1) + 0.0 for _ in range(n_numbers))
 
 
 @lru_cache(maxsize=128)

@@ -3,7 +3,7 @@
 from ..operations import Add, Draw, Given, Lookup, Sinusoid
 from ..trace import Step, Trace
 from .embedding import embed
-from .inputs import TRAINED, Inputs
+from .inputs import DRAWN, TRAINED, Inputs
 from .vocabulary import PADDING, Vocabulary
 
 
@@ -17,14 +17,15 @@ def add_source(
     they are, since the layer below them read another sentence. Padding has a row of zeros where
     vectors are given, as `padding_idx` makes it in torch's `nn.Embedding`, and else a drawn one.
     """
-    trace.label("other", (*source.tokens, *[PADDING] * n_padding))
+    trace.label("other", (*source.labels, *[PADDING] * n_padding))
     axes, shared = ("other", "d_in"), source.has_given_vectors()
     nothing = (0.0,) * source.d_in
     if source.vocabulary == TRAINED:
         rows = (*numbers_of(source).numbers, *[nothing] * n_padding)
         return trace.step(name, Given(rows), axes=axes)
     vocabulary = Vocabulary.distinct(source.tokens, (PADDING,))
-    trace.label("other_vocabulary", vocabulary.rows())
+    names = (text + DRAWN * (shared and source.is_drawn(text)) for text, _ in vocabulary.entries)
+    trace.label("other_vocabulary", (*names, PADDING))
     table: Draw | Given = Draw("normal", (vocabulary.n_rows, source.d_in), seed=source.seed)
     if shared:
         table = Given((*(source.vector_of(token) for token, _ in vocabulary.entries), nothing))

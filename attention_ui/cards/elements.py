@@ -19,7 +19,7 @@ from ..controls.control import Control, Placed, Values
 from ..controls.widget import control as draw_control
 from ..frame import lights
 from ..frame.long_run import put_run_of
-from ..frame.page import way_to, way_to_a_real_model
+from ..frame.page import way_to, way_to_a_real_model, way_to_the_lessons
 from ..picture import layout as arranged
 from ..picture import stacked as rows
 from ..picture.equation_parts import laid_out
@@ -156,6 +156,11 @@ def link_to(name: str, label: str, **at: str) -> Shown:
 def link_to_a_real_model(label: str, measure: str, words: str = "") -> Shown:
     """A link to the heads of a real model that do this."""
     return Shown(way_to_a_real_model, (label, measure, words))
+
+
+def link_to_the_lessons(words: str) -> Shown:
+    """A link that takes a text to the lessons, where its vectors can be read."""
+    return Shown(way_to_the_lessons, (words,))
 
 
 def put(each: Any) -> None:

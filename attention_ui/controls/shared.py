@@ -16,9 +16,17 @@ from attention_core.recipes import (
     even_width,
 )
 from attention_core.small_models.grammar import LONGEST, WORDS
-from attention_core.text.inputs import RANDOM_ID_ROWS, TRAINED, VOCABULARIES, Inputs
+from attention_core.text.inputs import (
+    DRAWN,
+    RANDOM_ID_ROWS,
+    TRAINED,
+    VOCABULARIES,
+    Inputs,
+    everyday_words,
+)
 from attention_core.text.tokenizers import TINY_LANGUAGE, TOKENIZERS, visible
 
+from ..words import listed
 from .control import Control, Values
 from .fields import (
     MAX_TOKENS,
@@ -79,7 +87,7 @@ def inputs_of(values: Values) -> Inputs:
 
 def numbered_tokens(values: Values) -> dict[int, str]:
     """The tokens as choices, each with its place: repeated ones can be told apart."""
-    tokens = inputs_of(values).tokens
+    tokens = inputs_of(values).labels
     return {place: f"{place}: {visible(token)}" for place, token in enumerate(tokens)}
 
 
@@ -500,7 +508,8 @@ def source_words(values: Values) -> str:
     """Where the source's vectors come from."""
     if source_inputs_of(values).has_given_vectors():
         made = "trained" if example_of(values).is_trained else "ready-made"
-        return f"This example has {made} vectors for the words of both sentences."
+        but = f", but for those with {DRAWN}" if drawn_words(values) else ""
+        return f"This example has {made} vectors for the words of both sentences{but}."
     if is_source_alone_random(values):
         return (
             "Some words of the source have no vector in this example, so the source gets random "
@@ -551,30 +560,63 @@ def heads_called(values: Values) -> dict[int, str]:
 HEAD = Control("head", Whole(0, MAX_HEADS - 1), "Head", 0, options=heads_called)
 
 
-MOST_TOLD = 4
-"""Of more words without a vector only these are named."""
+def known_words(example: Example) -> str:
+    """Which words have vectors that were made to be read; "" where none have."""
+    own = [token for token, _ in example.inputs.vectors]
+    if example.inputs.everyday:
+        return f"{len(own) + len(everyday_words()):,} everyday English words"
+    return ", ".join(own)
+
+
+def drawn_words(values: Values) -> list[str]:
+    """The words of the visitor's sentences whose vectors are drawn beside given ones."""
+    found: dict[str, None] = {}
+    if (inputs := inputs_of(values)).has_given_vectors() and inputs.vocabulary != TRAINED:
+        rows = dict.fromkeys(inputs.build_vocabulary().rows())
+        texts = [*(each for each in inputs.tokens if each in rows), *rows]
+        if OTHER_SENTENCE.name in values:
+            texts += source_inputs_of(values).tokens
+        found = dict.fromkeys(each for each in texts if inputs.is_drawn(each))
+    return [*found]
 
 
 def random_fallback_notice(values: Values) -> str | None:
     """What is drawn at random on this page though the example has it set by hand, or trained, and
     why; None for nothing. It quotes the person.
     """
+    return " ".join(filter(None, (_of_words(values), _of_sizes(values)))) or None
+
+
+def _of_words(values: Values) -> str:
+    """Which words have no vector of their own, and what follows."""
+    if not (drawn := drawn_words(values)):
+        return ""
+    them, they, ask, get = (
+        ("them", "they", "ask", "get") if drawn[1:] else ("it", "it", "asks", "gets")
+    )
+    said = (
+        f"{DRAWN} Drawn at random now, since no vector was made for {them}: "
+        f"{listed([f'“{visible(each)}”' for each in drawn])}. "
+    )
+    if {*inputs_of(values).tokens} <= {*drawn}:
+        return f"{said}Your sentence has no other words, so no weight has a meaning."
+    return (
+        f"{said}What {they} {ask} for, and how much {they} {get}, means nothing. All other words "
+        "keep theirs."
+    )
+
+
+def _of_sizes(values: Values) -> str | None:
+    """Which matrices do not fit, or all vectors."""
     example, inputs = example_of(values), inputs_of(values)
-    known = [token for token, _ in example.inputs.vectors]
-    if not known and not example.is_trained:
+    if not example.inputs.vectors and not example.is_trained:
         return None
     if not inputs.has_given_vectors():
         drawn = "Vectors and matrices are" if example.projections.given else "The vectors are"
-        rows = () if inputs.vocabulary == "random" else inputs.build_vocabulary().rows()
-        unknown = [token for token in rows if not inputs.vector_of(token)]
-        if unknown and not example.is_trained:
-            told = ", ".join(f"“{visible(token)}”" for token in unknown[:MOST_TOLD])
-            why = f"this example has no vector for {told}. It has: {', '.join(known)}"
-        elif inputs.d_in != example.inputs.d_in:
+        why = "the given vectors belong to distinct tokens"
+        if inputs.d_in != example.inputs.d_in:
             given = "trained" if example.is_trained else "given"
             why = f"the {given} vectors are {example.inputs.d_in} wide"
-        else:
-            why = "the given vectors belong to distinct tokens"
         return f"{drawn} drawn at random now, so no weight has a meaning: {why}."
     names = []
     if values.keys() >= {each.name for each in PROJECTED}:
@@ -601,7 +643,7 @@ def has_random_numbers(values: Values) -> bool:
     if SENTENCE.name not in values:
         return False
     inputs = inputs_of(values)
-    if not inputs.has_given_vectors():
+    if not inputs.has_given_vectors() or all(map(inputs.is_drawn, inputs.tokens)):
         return True
     if values.keys() >= {each.name for each in PROJECTED}:
         made = projections_of(values)

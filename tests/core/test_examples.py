@@ -110,20 +110,15 @@ def test_a_token_that_differs_from_a_known_one_by_case_has_a_row_of_its_own_that
 @pytest.mark.parametrize(
     "changes",
     [
-        {"sentence": "Your journey starts with one leap"},
-        {"reserved": 2},
-        {"reserved": 1},
         {"d_in": 2},
         {"d_in": 5},
         {"vocabulary": "duplicates"},
-        {"learned_from": "Your journey starts with one step and ends"},
-        {"vectors": JOURNEY.vectors[:-1]},
         {"vectors": (*JOURNEY.vectors[:-1], ("step", (0.05, 0.8)))},
         {"vectors": ()},
     ],
     ids=str,
 )
-def test_given_vectors_are_used_only_where_each_token_has_one_of_the_width(changes):
+def test_given_vectors_are_used_only_where_all_have_the_width(changes):
     inputs = replace(JOURNEY, **changes)
     assert not inputs.has_given_vectors()
     vocabulary = inputs.learned_from or inputs.sentence
@@ -132,6 +127,39 @@ def test_given_vectors_are_used_only_where_each_token_has_one_of_the_width(chang
         torch.manual_seed(123)
         table = torch.nn.Embedding(n_rows, inputs.d_in).weight.detach()
     assert torch.equal(value(inputs, "embedding_table"), table)
+
+
+@pytest.mark.parametrize(
+    ("changes", "drawn"),
+    [
+        ({"sentence": "Your journey starts with one leap, leap!"}, {"leap,", "leap!"}),
+        ({"reserved": 2}, {"<unk>", "<pad>"}),
+        ({"learned_from": "Your journey starts with one step and ends"}, {"and", "ends"}),
+        ({"vectors": JOURNEY.vectors[:-1]}, {"step"}),
+        ({"sentence": "他 🙂 \u0301 the and AND"}, {"他", "🙂", "\u0301", "the", "and", "AND"}),
+    ],
+    ids=str,
+)
+def test_only_a_word_without_a_vector_is_drawn_and_it_is_marked(changes, drawn):
+    inputs = replace(JOURNEY, **changes)
+    trace = embed(inputs)
+    rows = dict(zip(trace.labels("vocabulary"), trace["embedding_table"].value, strict=True))
+    assert {name[:-1] for name in rows if name[-1:] == "*"} == drawn
+    own = dict(inputs.vectors)
+    for name, row in rows.items():
+        if name in own:
+            assert row.tolist() == pytest.approx(own[name])
+        else:
+            assert row.abs().max() <= 0.5
+            assert (
+                embed(replace(inputs, sentence=name[:-1], learned_from=None))["embedding_table"]
+                .value[0]
+                .equal(row)
+            ), "the same wherever it stands"
+    for name, row in zip(trace.labels("token"), trace["embeddings"].value, strict=True):
+        assert row.equal(rows[name])
+    once = {name.strip("*,!").casefold(): tuple(row.tolist()) for name, row in rows.items()}
+    assert len({*once.values()}) == len(once)
 
 
 # --- positions, edits, one-hot --------------------------------------------------------------------

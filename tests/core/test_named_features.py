@@ -1,6 +1,7 @@
 """The example whose vectors and matrices were set by hand: it tells its story, and says so."""
 
 from dataclasses import replace
+from random import Random
 
 import pytest
 import torch
@@ -15,6 +16,8 @@ from attention_core import (
     embed,
 )
 from attention_core.recipes import ROLES, HeadsRecipe
+from attention_core.text.inputs import everyday_words
+from attention_core.text.tokenizers import visible
 
 EXAMPLE = EXAMPLES["named_features"]
 WORDS = EXAMPLE.inputs.tokens
@@ -101,11 +104,90 @@ def test_it_comes_out_as_an_animal_that_hunts_and_is_hungry():
 def test_numbers_can_be_read():
     """One decimal each, and most of them 0."""
     vectors = [vector for _, vector in EXAMPLE.inputs.vectors]
-    tables = (vectors, *EXAMPLE.projections.given, EXAMPLE.heads.given.output)
+    tables = (vectors, [*EVERYDAY.values()], *EXAMPLE.projections.given, EXAMPLE.heads.given.output)
     for table in (*tables, *(each for head in EXAMPLE.heads.given.by_head for each in head)):
         numbers = [number for row in table for number in row]
         assert all(number == round(number, 1) for number in numbers)
         assert numbers.count(0) > len(numbers) / 2
+
+
+# --- a sentence of one's own ----------------------------------------------------------------------
+
+EVERYDAY = everyday_words()
+SOME = sorted(filter(str.isalpha, EVERYDAY))
+STRANGE = ("xqz", "Xqz!", "他", "не", "🙂", "naïve", "٣", "x" * 50)
+
+
+def mixed(seed):
+    """Known and unknown words in any order, with capitals, marks and other scripts; up to 64."""
+    draw = Random(seed)
+    words = [draw.choice(SOME) for _ in range(draw.randint(1, 40))]
+    words += [draw.choice(STRANGE) for _ in range(draw.randint(0, 24))]
+    draw.shuffle(words)
+    shapes = (str, str.upper, str.capitalize, lambda word: f"“{word},”")
+    return [draw.choice(shapes)(word) for word in words]
+
+
+@pytest.mark.parametrize("tokenizer", ["lower_words", "text", "blanks", "blanks_kept"])
+@pytest.mark.parametrize("seed", range(5))
+def test_known_words_keep_their_vectors_in_any_sentence_and_their_shares_of_weight(tokenizer, seed):
+    inputs = replace(EXAMPLE.inputs, sentence=" ".join(mixed(seed)), tokenizer=tokenizer)
+    trace = attend_trainable(embed(inputs), EXAMPLE.projections)
+    known = {}
+    each = zip(inputs.tokens, trace.labels("query"), trace["embeddings"].value, strict=True)
+    for place, (token, name, row) in enumerate(each):
+        vector = EVERYDAY.get(visible(token.casefold().strip("“,”") or token))
+        assert (name == token) == (vector is not None), token
+        if vector:
+            assert row.tolist() == pytest.approx(vector), token
+            known.setdefault(token, place)
+    drawn = {token for token in inputs.tokens if inputs.is_drawn(token)}
+    assert {name[:-1] for name in trace.labels("key") if name not in inputs.tokens} == drawn
+    known.pop(" ", None)
+    # Of what known words get, a word that means nothing takes a part, and it takes it evenly.
+    alone = replace(inputs, sentence=" ".join(known), tokenizer="blanks")
+    places = [*known.values()]
+    weights = trace["weights"].value[places][:, places]
+    expected = attend_trainable(embed(alone), EXAMPLE.projections)["weights"].value
+    torch.testing.assert_close(weights / weights.sum(dim=-1, keepdim=True), expected)
+
+
+@pytest.mark.parametrize("pronoun", ["he", "She", "they", "it", "I", "we"])
+@pytest.mark.parametrize("who", ["girl", "king", "wolf", "teachers", "Mary", "kitten"])
+def test_a_pronoun_finds_who_is_meant_among_words_that_mean_nothing(pronoun, who):
+    sentence = f"In xqz the {who} eats zorb bread with 他 and {pronoun} is not very happy, Vlad."
+    inputs = replace(EXAMPLE.inputs, sentence=sentence)
+    weights = attend_trainable(embed(inputs), EXAMPLE.projections)["weights"].value
+    asks, found = map(inputs.tokens.index, (pronoun.lower(), who.lower()))
+    row = weights[asks]
+    assert row.argmax() == found
+    assert row[found] > 2 * row.sort().values[-2]
+    how = heads_of(inputs)["head_weights"].value[HOW, found]
+    assert inputs.tokens[how.argmax()] in ("happy", "eats")
+
+
+def heads_of(inputs):
+    return attend_heads(embed(inputs), EXAMPLE.heads)
+
+
+@pytest.mark.parametrize("sentence", ["and", "AND", "and " * 64, "他 他", "xqz"])
+def test_the_shortest_and_the_longest_sentences_have_finite_numbers(sentence):
+    inputs = replace(EXAMPLE.inputs, sentence=sentence)
+    by_hand = attend_trainable(embed(inputs), EXAMPLE.projections)
+    cosine = attend(embed(inputs), SimplifiedOptions(similarity="cosine"))
+    for step in (*by_hand.values(), *heads_of(inputs).values(), *cosine.values()):
+        if step.value.is_floating_point() and "mask" not in step.name:
+            assert step.value.isfinite().all(), step.name
+    assert inputs.is_drawn(inputs.tokens[0]) == (sentence.strip().lower()[:3] != "and")
+
+
+def test_everyday_words_are_readable_and_no_two_have_the_same_vector():
+    every = [*EVERYDAY.values(), *(vector for _, vector in EXAMPLE.inputs.vectors)]
+    assert len(every) == len({*every}) > 1_000
+    assert all(len(vector) == len(EXAMPLE.inputs.components) for vector in every)
+    typed = "and is in on a with she he they not very to of I you we my the was has eats apple home"
+    assert not any(map(EXAMPLE.inputs.is_drawn, typed.split()))
+    assert EXAMPLE.inputs.vector_of("Cat’s") == EXAMPLE.inputs.vector_of("cat")
 
 
 # --- what is given, and when it is used -----------------------------------------------------------

@@ -21,7 +21,7 @@ from attention_ui.lessons.cross_attention.words import (
     unmasked_share,
     verdicts,
 )
-from visiting import rendered, visit
+from visiting import rendered, texts, visit
 
 PAGE = "pages/cross_attention.py"
 
@@ -85,7 +85,7 @@ def test_matrices_are_those_of_the_lesson_on_queries_and_the_source_has_a_table_
     ("name", "changes", "shared"),
     [
         ("named_features", {}, True),
-        ("named_features", {"source": "the wolf purrs"}, False),
+        ("named_features", {"source": "the wolf xqz purrs"}, True),
         ("named_features", {"d_in": 5}, False),
         ("tiny_language", {}, True),
         ("tiny_language", {"source": "the wolf purrs"}, False),
@@ -124,8 +124,9 @@ def test_swapped_roles_stop_torch_or_run_and_mean_nothing(source, said, runs):
 def test_the_page_follows_its_source_and_its_padding():
     at = visit(PAGE, example="journey_123", padding="2", source="one small step")
     words = rendered(at)
+    assert "no vector was made for it: “small”" in texts(at)
     assert "A score for each pair: 6 × 3 = 18." in words
-    assert "Some words of the source have no vector in this example" in words
+    assert "for the words of both sentences, but for those with *" in words
     assert "Weight on padding: exactly 0." in words
     at.slider(key="control_padding").set_value(0).run()
     assert "There is no padding now" in rendered(at)
@@ -157,7 +158,7 @@ def test_what_the_scores_are_said_to_be_divided_by_gives_the_weights(scale, said
 
 def test_a_source_without_vectors_is_told_above_the_first_picture():
     told = "so the source gets random ones"
-    page = rendered(visit(PAGE, example="named_features", source="the wolf purrs"))
+    page = rendered(visit(PAGE, example="tiny_language", source="the wolf purrs"))
     assert page.count(told) == 1
     assert page.index(told) < page.index("Who asks, who answers")
-    assert told not in rendered(visit(PAGE, example="named_features"))
+    assert told not in rendered(visit(PAGE, example="tiny_language"))

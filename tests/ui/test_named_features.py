@@ -32,6 +32,7 @@ from attention_ui.controls.shared import (
     projections_of,
     random_fallback_notice,
 )
+from attention_ui.frame import started
 from attention_ui.frame.contents import lesson
 from attention_ui.frame.ends import RANDOM
 from attention_ui.frame.take_away import as_frame
@@ -274,7 +275,7 @@ def test_an_own_sentence_over_the_same_words_keeps_what_was_set_by_hand():
 @pytest.mark.parametrize(
     ("link", "words"),
     [
-        ({"sentence": "the zebra"}, ("no vector for “zebra”", "cat, dog, mouse")),
+        ({"sentence": "the xqz sees 他, Vlad"}, ("for them: “xqz”, “他” and “vlad”.", "All other")),
         ({"d_in": "5"}, ("the given vectors are 6 wide",)),
         ({"vocabulary": "random"}, ("distinct tokens",)),
         ({"d_query": "2"}, ("W_query, W_key", "not fit these sizes")),
@@ -326,7 +327,7 @@ def test_the_page_says_what_is_drawn_instead_above_its_pictures():
 
 
 @pytest.mark.slow("1 s: whole pages")
-@pytest.mark.parametrize(("sentence", "keeps"), [(OWN, True), ("A zebra sat.", False)])
+@pytest.mark.parametrize(("sentence", "keeps"), [(OWN, True), ("A zebra sat.", True), ("?!", True)])
 def test_a_sentence_typed_on_the_home_page_keeps_the_words_that_have_vectors(sentence, keeps):
     at = first_visit("app.py")
     at.text_input(key="own_sentence").set_value(sentence)
@@ -334,6 +335,26 @@ def test_a_sentence_typed_on_the_home_page_keeps_the_words_that_have_vectors(sen
     values = chosen(stands(at))
     assert values.sentence == sentence
     assert inputs_of(values).has_given_vectors() == keeps
+
+
+@pytest.mark.slow("5 s: three pages")
+def test_a_sentence_goes_to_a_real_model_where_one_is_and_its_text_comes_back(monkeypatch):
+    def links(page, **link):
+        found = visit(page, example=FIRST, **link).get("page_link")
+        return {each.proto.label: dict(parse_qsl(each.proto.query_string)) for each in found}
+
+    there = "Read it with a real model"
+    monkeypatch.setenv(started.MODEL, started.TINY)
+    assert there not in links(A_PAGE, sentence=OWN)
+    back = next(at for label, at in links("real_model").items() if "number by number" in label)
+    assert back["sentence"] == "the tired cat sees the dog because it"
+    assert understood(back, EVERY)[1] == {}
+    monkeypatch.setenv(started.MODEL, "a/model")
+    assert there not in links(A_PAGE)
+    assert (
+        links(A_PAGE, sentence=OWN)[there] | {"model": "own", "prompt": OWN}
+        == (links(A_PAGE, sentence=OWN)[there])
+    )
 
 
 def test_matrices_can_be_set_by_hand_only_where_the_example_has_some():
@@ -346,7 +367,7 @@ def test_matrices_can_be_set_by_hand_only_where_the_example_has_some():
         assert bool(wrong) != has_own
 
 
-@pytest.mark.parametrize("link", [{"sentence": "the zebra"}, {"d_in": "5"}], ids=str)
+@pytest.mark.parametrize("link", [{"vocabulary": "random"}, {"d_in": "5"}], ids=str)
 def test_matrices_whose_vectors_are_drawn_are_not_called_set_by_hand(link):
     drawn, _ = understood({"example": FIRST, **link}, EVERY)
     assert drawn.start == projections_of(drawn).start == "rand"
@@ -496,7 +517,8 @@ def test_a_word_of_the_visitor_that_stands_twice_is_not_quoted():
     [
         (heads_page, {}, False),
         (heads_page, {"sentence": OWN}, False),
-        (heads_page, {"sentence": "The quick fox"}, True),
+        (heads_page, {"sentence": "The quick xqz"}, False),
+        (heads_page, {"sentence": "他 🙂 xqz"}, True),
         (heads_page, {"n_heads": "2"}, True),
         (layer_page, {"example": "tiny_language"}, False),
         (layer_page, {"example": "wild_cat"}, True),

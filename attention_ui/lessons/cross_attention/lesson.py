@@ -67,7 +67,7 @@ def roles(values: Values, n_padding: int = 0) -> Trace:
     `mask` (one_query, key) where there is padding.
     """
     source = shared.source_inputs_of(values)
-    names = (*source.tokens, *[FILLED] * n_padding)
+    names = (*source.labels, *[FILLED] * n_padding)
     trace = _first_sentence(values, names)
     recipe = shared.projections_of(values)
     # Drawn before the source's table, so that they are those of the lesson on queries and keys.

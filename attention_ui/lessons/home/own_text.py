@@ -2,11 +2,14 @@
 
 import streamlit as st
 
+from attention_core.text.inputs import DRAWN
+
 from ...controls import held
 from ...controls.control import understood
 from ...controls.fields import MAX_TOKENS
-from ...controls.shared import SENTENCE, SOURCE, example_of, inputs_of
+from ...controls.shared import SENTENCE, SOURCE, example_of, inputs_of, known_words
 from ...frame.contents import AT_A_GLANCE
+from ...words import escaped
 
 OWN_TEXT = {"tokenizer": "text", "vocabulary": "distinct"}
 """What a text of the person's own brings along, as a link says it."""
@@ -19,7 +22,7 @@ def takes_own_text() -> bool:
 
 def take_text(text: str) -> str | None:
     """Take up a text of the person's own, with the tokenizer for such, or that of the example
-    where it has a vector for each of its words. Returns what is wrong.
+    where it has vectors for words. Returns what is wrong.
     """
     try:
         texts = {SENTENCE.name: SENTENCE.field.read(text)}
@@ -36,7 +39,7 @@ def take_text(text: str) -> str | None:
 
 def own_text() -> None:
     """A sentence and a button: the sentence is taken up, and the whole layer opens with it."""
-    known = ", ".join(token for token, _ in example_of(held.values()).inputs.vectors)
+    known = known_words(example_of(held.values()))
     with (
         st.form("own_text", border=False),
         st.container(horizontal=True, vertical_alignment="bottom", wrap=False),
@@ -45,8 +48,8 @@ def own_text() -> None:
             f"Your own sentence (at most {MAX_TOKENS} tokens)",
             placeholder="The small dog sees the cat",
             key="own_sentence",
-            help=f"Words with vectors made to be read: {known}. With any other word, all vectors "
-            "are drawn at random, and no weight has a meaning."
+            help=f"Words with vectors made to be read: {known}. Any other word gets one drawn at "
+            f"random, and is marked with {escaped(DRAWN)}."
             if known
             else None,
         )

@@ -65,7 +65,7 @@ def trace_of(values: Values) -> Trace:
     memory = None
     if values.block == "decoder":
         source = shared.source_inputs_of(values)
-        trace.label("other_key", source.tokens)
+        trace.label("other_key", source.labels)
         memory = add_source(trace, source, name=MEMORY)
     n_heads = heads_that_share(values)
     d_other = None if memory is None else "d_in"
