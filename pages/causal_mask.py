@@ -203,10 +203,13 @@ def hidden_share(v, trace):
 def softmax(trace):
     shown = equation_of(trace["weights"], drawn=asked_of(trace, "weights"))
     yield ui.picture(ui.equation(trace, *shown, tall=270))
+    masked = trace["masked_scores"]
+    scores, mask = masked.inputs
     yield ui.formula(
-        r"A = \operatorname{softmax}(S_M) \qquad "
-        r"(S_M)_{ij} = \begin{cases} S_{ij} & \text{if } M_{ij} \\ -\infty & \text{else} "
-        r"\end{cases}"
+        rf"A = \operatorname{{softmax}}({masked.symbol}) \qquad ({masked.symbol})_{{ij}} = "
+        rf"\begin{{cases}} ({scores.symbol})_{{ij}} & \text{{if }} M_{{ij}} \\ "
+        r"-\infty & \text{else} \end{cases}",
+        *(trace["weights"], masked, scores, mask),
     )
     yield ui.formula(r"M_{ij}\text{: query } i \text{ may look at key } j")
     yield ui.say(

@@ -151,9 +151,9 @@ def own_layer(v, trace):
     yield ui.light(*torch_agrees(trace))
     yield ui.light(*torch_agrees(lesson.padded(v)))
     yield ui.light(*sums_verdict(trace, "context_vectors"))
-    for each in (r"Q = X W_Q", r"K = Y W_K", r"V = Y W_V"):
-        yield ui.formula(each)
-    yield ui.formula(trace.formula("context_vectors", known=("queries", "keys", "values")))
+    for each in ("queries", "keys", "values"):
+        yield ui.formula_of(trace, each)
+    yield ui.formula_of(trace, "context_vectors", "queries", "keys", "values")
     yield ui.say(
         "X holds the vectors of your sentence, Y those of the source. With Y = X this is "
         "self-attention."

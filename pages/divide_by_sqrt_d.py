@@ -114,7 +114,10 @@ def in_one_line():
         return
     yield ui.formula(r"\operatorname{Var}(q \cdot k) = d\,s^4")
     yield ui.formula(r"\operatorname{Var}\!\left(\frac{q \cdot k}{\sqrt d}\right) = s^4")
-    yield ui.say("Here s is the standard deviation of the entries, whose mean is 0.")
+    yield ui.say(
+        "q is a query and k a key, each of d entries; s is the standard deviation of these "
+        "entries, whose mean is 0."
+    )
 
 
 @deeper.section(

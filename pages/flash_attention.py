@@ -260,8 +260,8 @@ def training(v):
 @deeper.section("formulas", "In formulas")
 def formulas(v, trace):
     at = lesson.where(lesson.chosen(v))
-    each = [trace[f"{name}_{at}"].formula for name in ("shrink", "running_sum", "running_output")]
-    yield ui.row(*(ui.formula(one, width="content") for one in each), vertical_alignment="center")
+    for name in ("shrink", "running_sum", "running_output"):
+        yield ui.formula_of(trace, f"{name}_{at}")
 
 
 @deeper.section("counted", "Bytes, counted")

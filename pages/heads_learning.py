@@ -1,12 +1,13 @@
 """How heads learn: a network that comes to continue what repeats, watched while it learns."""
 
+from attention_core.head_name import head_name
 from attention_core.rounding import to_within
 from attention_core.small_models.induction import best_head, shipped_run
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
 from attention_ui.lessons.heads_learning import lesson, own_run, watching, words
 from attention_ui.picture.learning import learning
-from attention_ui.words import number
+from attention_ui.words import capital, number
 
 TALL = 340
 page = Page("heads_learning", "context_vectors", has_pins=False)
@@ -19,7 +20,7 @@ ONE_LAYER = page.ask(
     "run",
     "A network learns",
     "Move through its training. Each square is one head on the same sixteen letters: a row for "
-    "each letter that looks, darker where it looks harder. **Red** is the loss on letters that "
+    "each letter that looks; stronger colour, more weight. **Red** is the loss on letters that "
     "repeat, **grey** on those that are there for the first time, which nobody can know.",
     controls=[ui.in_picture(lesson.RECORDED_STEP, width=300, told=False)],
 )
@@ -47,9 +48,9 @@ def watch():
     "An **induction head** in the second lets the second D ask for just that, and hands K on.",
 )
 def induction_head(trace):
-    _, head = best_head(shipped_run().records[-1])
+    layer, head = best_head(shipped_run().records[-1])
     yield ui.caption(
-        f"Head {head} of the second layer. In the lower half, scores are large along a slanting "
+        f"{capital(head_name(head, layer))}. In the lower half, scores are large along a slanting "
         "line: each letter’s query fits the key of what came after it the first time."
     )
     yield ui.picture(ui.equation(trace, trace["scores"], tall=TALL), "scores")

@@ -144,7 +144,7 @@ def chain(trace):
     way_back = {*trace["grad_W_query"].earlier(), "grad_W_query"}
     for name, step in trace.items():
         if name in way_back and "grad_" in name and step.inputs:
-            yield ui.formula(step.formula)
+            yield ui.formula_of(trace, name)
 
 
 page.answers(

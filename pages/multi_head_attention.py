@@ -238,9 +238,8 @@ def in_numbers(v, trace):
     yield ui.light(*sums_verdict(trace, "output"))
     yield ui.light(*checks.torch_agrees(trace))
     yield ui.note(checks.torch_words(trace))
-    known = ("head_queries", "head_keys", "head_values")
-    yield ui.formula(trace.formula("head_context_vectors", known=known))
-    yield ui.formula(trace.formula("output", known=("head_context_vectors", "W_output")))
+    yield ui.formula_of(trace, "head_context_vectors", "head_queries", "head_keys", "head_values")
+    yield ui.formula_of(trace, "output", "head_context_vectors", "W_output")
     yield ui.say(
         "All of it in two steps: each head does what attention does, with queries, keys and values "
         "of its own. What the heads find is put side by side, and one more matrix mixes it."

@@ -239,8 +239,10 @@ def zeroed(v):
 def otherwise(trace):
     for good, told in words.ways_agree(trace):
         yield ui.light(good, told)
-    yield ui.formula(r"Q = X W_Q \qquad K = X W_K \qquad V = X W_V")
-    yield ui.formula(trace.formula("context_vectors", known=("queries", "keys", "values")))
+    made = [trace[name] for name in ("queries", "keys", "values")]
+    steps = [*made, *(each for one in made for each in one.inputs)]
+    yield ui.formula(r"Q = X W_Q \qquad K = X W_K \qquad V = X W_V", *steps)
+    yield ui.formula_of(trace, "context_vectors", "queries", "keys", "values")
     yield ui.say(
         "All of it in four steps: make a query, a key and a value from every vector, compare "
         "each query with every key, turn each row of scores into shares (softmax), and blend "

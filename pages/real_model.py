@@ -53,8 +53,8 @@ def next_token(v):
 @page.card(
     "heads",
     "All its heads",
-    "Each square is a head on your text: a row for each token that looks, darker where it "
-    "looks harder. Point at one to see its arcs; click to keep it.",
+    "Each square is a head on your text: a row for each token that looks. Stronger "
+    "colour, more weight. Point at one to see its arcs; click to keep it.",
     controls=[
         lesson.MEASURE.at(width=225),
         lesson.ORDER.at(width=145),

@@ -180,7 +180,7 @@ def loop(v, trace):
 @deeper.section("formula", "All of it in one line")
 def in_one_line(trace):
     known = (trace["context_vectors"].inputs[1].name, trace["scores"].inputs[0].name)
-    yield ui.formula(trace.formula("context_vectors", known=known))
+    yield ui.formula_of(trace, "context_vectors", *known)
     yield ui.say(
         "Compare every token’s vector with every other, turn each row of scores into shares "
         "(softmax), and blend the vectors by these shares. Cosine compares directions only: every "

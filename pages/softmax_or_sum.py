@@ -10,7 +10,7 @@ from attention_ui.lessons.softmax_or_sum import lesson, words
 from attention_ui.lessons.softmax_or_sum.by_hand import nudge, take_over
 from attention_ui.lessons.softmax_or_sum.curves import over_factors
 from attention_ui.lessons.softmax_or_sum.ledger import ledger
-from attention_ui.picture.equation_parts import equation_of
+from attention_ui.picture.equation_parts import NEW_LINE, equation_of
 from attention_ui.picture.layout import equation as uncovered
 from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.sentence import with_sentence
@@ -38,12 +38,18 @@ def has_scores(trace):
 
 
 def both(made):
-    """A trace, and of it a row of scores, their sum, and bars of both ways to share."""
-    moved, total = made["sum_weights"].inputs
-    by_sum = Matrix(made["sum_weights"], title="by the sum", as_bars=True, both_ways=True)
-    by_softmax = Matrix(made["softmax_weights"], title="softmax", as_bars=True)
-    scores = Matrix(moved, title="scores"), "÷", Matrix(total, title="sum"), "="
-    return made, (*scores, by_sum, "", by_softmax)
+    """A trace, and of it both ways to share, a line each: what is divided by its sum, as bars."""
+    lines = (
+        ("sum_weights", "scores", "by the sum", True),
+        ("softmax_weights", "e^(score − largest)", "softmax", False),
+    )
+    parts = []
+    for name, divided, title, both_ways in lines:
+        shares = made[name]
+        over, total = shares.inputs
+        parts += [Matrix(over, title=divided), "÷", Matrix(total, title="sum"), "="]
+        parts += [Matrix(shares, title=title, as_bars=True, both_ways=both_ways), NEW_LINE]
+    return made, parts[:-1]
 
 
 @page.card(
@@ -106,11 +112,11 @@ def scores(v, trace):
 @page.card(
     "divide",
     "Divide by the sum",
-    lambda trace: (
-        "The weights sum to 1, as shares should. Whether they are shares is another matter: look "
-        "at the sum you divide by, and at the signs."
-        if trace["sum_weights"].value.isfinite().all()
-        else "Look at the sum: dividing by it gives no weights."
+    lambda trace: words.of_dividing(trace["score_row"].value, trace["sum_weights"].value),
+    controls=lambda v, trace: (
+        []
+        if (trace["score_row"].value < 0).any()
+        else [ui.set_to("A row with scores below 0", "below_0", **lesson.row_below_0(v))]
     ),
     ask=SUM_BEST,
 )
@@ -226,10 +232,10 @@ def magnify(v, trace):
             yield ui.light(*words.sum_stays(trace, now))
 
 
-deeper = page.deeper("what is left to learn from, numbers that overflow, the formulas")
+deeper = page.deeper("how training moves scores, numbers that overflow, the formulas")
 
 
-@deeper.section("gradient", "What is left to learn from", when=has_scores)
+@deeper.section("gradient", "How training moves scores", when=has_scores)
 def gradient(v, trace):
     now, scores = magnified(v, v.magnify), trace["score_row"].value
     if is_covered("softmax_weights"):
@@ -295,8 +301,8 @@ def overflow(v, trace):
 
 @deeper.section("formula", "Both in one line")
 def in_one_line(trace):
-    yield ui.formula(trace.formula("sum_weights", known=("score_row",)))
-    yield ui.formula(trace.formula("softmax_weights", known=("score_row", "largest")))
+    yield ui.formula_of(trace, "sum_weights", "score_row")
+    yield ui.formula_of(trace, "softmax_weights", "score_row", "largest")
 
 
 def on_adding(trace):

@@ -1,5 +1,6 @@
 """A tiny language: a trained network whose heads have names, each measured."""
 
+from attention_core.head_name import head_in_full
 from attention_core.small_models.figures import TEXTS
 from attention_core.small_models.grammar import WORDS
 from attention_core.small_models.recording import shipped_recording
@@ -32,7 +33,8 @@ def looks(trace, head):
     "next",
     "What comes next",
     f"The network knows {len(WORDS) - 1} words. Give it a beginning, and it gives each word a "
-    "chance to come next. Then switch a head off, and see which sentences go wrong.",
+    "chance to come next. Then switch off a head, such as "
+    f"{head_in_full(1, 1)}, and see which sentences go wrong.",
 )
 def next_word(v):
     yield ui.row(lesson.BEGINNING.at(says_problem=False, width=430), lesson.TINY_OFF.at(width=330))
@@ -50,9 +52,7 @@ def next_word(v):
 @page.card(
     "two_steps",
     "How it knows what “it” is",
-    "“The cat sees the dog because it …”: here it is the cat; after “but”, the dog. The first "
-    "step writes into the vector of “it” that a “because” was there. So in the next layer, the "
-    "query of “it” can ask for the first animal.",
+    lambda v: words.the_two_steps(v),
     controls=lambda: [ui.alive(lambda: tries(*[*lesson.READY][:2]))],
 )
 def two_steps(v, trace):
@@ -78,8 +78,8 @@ def watch(v, trace):
     "brought",
     "Who brought what",
     "Before softmax, each word has a score for coming next: its **logit**, a sum of what the last "
-    "word, its place and each head bring (1.2 is head 2 of layer 1, both counted from 0). Each bar "
-    "begins where the one above it ends.",
+    "word, its place and each head bring. Each bar begins where "
+    "the one above it ends.",
     controls=[lesson.NEXT_WORD.at(width=190)],
     ask=MOST,
 )
@@ -111,7 +111,7 @@ def heads():
     "training",
     "How they came about",
     "Move through the training. Each square is one head on the same text: a row for each word that "
-    "looks, darker where it looks harder.",
+    "looks. Stronger colour, more weight.",
     controls=[ui.in_picture(lesson.TINY_STEP, width=300, told=False)],
 )
 def recorded():

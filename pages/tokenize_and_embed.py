@@ -215,7 +215,7 @@ def parameters(v):
     "rows at *Ids*.",
 )
 def change(trace):
-    yield ui.formula(trace["embeddings"].formula)
+    yield ui.formula_of(trace, "embeddings")
 
 
 real = page.fold(

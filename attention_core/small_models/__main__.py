@@ -10,6 +10,7 @@ import time
 
 import torch
 
+from ..head_name import head_name
 from .figures import Figures
 from .measuring import measure
 from .recording import RECORDING, record, store
@@ -62,7 +63,7 @@ def say(figures: Figures) -> None:
         said = ", ".join(f"{name} {scores[name]:.2f}" for name in names)
         highest = max(scores, key=scores.__getitem__)
         none = f"no name fits (nearest: {highest} {scores[highest]:.2f})"
-        print(f"layer {head[0]} head {head[1]}: {said or none}")
+        print(f"{head_name(head[1], head[0])}: {said or none}")
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy, layer_norm
 
 from ..files.tensor_file import read, write
+from ..head_name import head_name
 from ..recipes import ROLES
 from .network import Network, Size
 from .repeated import LENGTH, N_TOKENS, NAMES, draw_sequences, next_of_earlier
@@ -238,7 +239,7 @@ def main() -> None:
         print(
             f"step {record.step}: loss {record.loss_first:.3f} of first tokens, "
             f"{record.loss_repeated:.4f} of repeated ones; highest prefix-matching score "
-            f"{score:.2f}, of layer {layer} head {head}"
+            f"{score:.2f}, of {head_name(head, layer)}"
         )
     print(f"with one layer: loss {run.one_layer_loss:.3f} of repeated tokens")
     print(f"{SHIPPED.name}: {SHIPPED.stat().st_size:,} bytes, {len(run.records)} records")

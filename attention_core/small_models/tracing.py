@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from .. import operations as ops
+from ..head_name import head_name
 from ..mechanism.attention import attention
 from ..mechanism.builder import project, times
 from ..operations.layers import EPSILON
@@ -137,7 +138,7 @@ def contributions(trace: Trace, word: int, token: int = -1) -> tuple[Part, ...]:
     for layer in range(layers):
         of_heads = trace[f"layer_{layer}_head_outputs"].value[:, token]  # (head, d_model)
         found += [
-            Part(f"layer {layer} head {head}", _along(wrote, direction), (layer, head))
+            Part(head_name(head, layer), _along(wrote, direction), (layer, head))
             for head, wrote in enumerate(of_heads)
         ]
     return tuple(found)

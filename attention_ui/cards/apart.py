@@ -152,7 +152,7 @@ def _terms(name: str, trace: Trace, step: Step, arithmetic: Expression) -> None:
 
 
 def agreement(step: Step, index: tuple[int, ...], arithmetic: Expression) -> str:
-    """What torch has in this cell, beside what the arithmetic gives."""
+    """That torch has the same in this cell; where it has not, both numbers and why."""
     torch_has = float(step.value[index])
     if math.isnan(torch_has) and math.isnan(arithmetic.value):
         return ":gray[:material/info:] Torch and the arithmetic both give NaN here."
@@ -160,6 +160,8 @@ def agreement(step: Step, index: tuple[int, ...], arithmetic: Expression) -> str
     difference = 0.0 if same else abs(torch_has - arithmetic.value)
     largest = max((abs(term.value) for term in arithmetic.terms), default=0.0)
     agrees = difference <= TOLERANCE * max(largest, abs(torch_has), SMALLEST)
+    if agrees:
+        return ":green[:material/check:] PyTorch gives the same number."
     # As they are written, the two may lie a little farther apart than they do.
     one, other = (float(f"{each:.7g}") for each in (torch_has, arithmetic.value))
     written = 0.0 if one == other else abs(one - other)
@@ -167,8 +169,6 @@ def agreement(step: Step, index: tuple[int, ...], arithmetic: Expression) -> str
         f"torch has {long_number(torch_has)}; the arithmetic above gives "
         f"{long_number(arithmetic.value)} ({to_within(max(difference, written))})."
     )
-    if agrees:
-        return f":green[:material/check:] {words}"
     return (
         f":gray[:material/info:] {words} They differ because torch rounds to "
         f"{str(step.value.dtype).removeprefix('torch.')} on the way, and the arithmetic hardly "

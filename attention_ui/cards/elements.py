@@ -103,9 +103,26 @@ def code(lines: str, language: str | None = "python", **look: Any) -> Shown:
     return Shown(st.code, (lines,), {"language": language, **look})
 
 
-def formula(latex: str, **look: Any) -> Shown:
-    """A formula in LaTeX."""
-    return Shown(st.latex, (latex,), look)
+def formula(latex: str, *steps: Step, **look: Any) -> Shown:
+    """A formula in LaTeX, and below it which of its symbols is which step."""
+    names = " · ".join(f"${each.symbol}$ `{each.name}`" for each in dict.fromkeys(steps))
+    return Shown(_put_formula, (latex, names), look)
+
+
+def _put_formula(latex: str, names: str, **look: Any) -> None:
+    st.latex(latex, **look)
+    if names:
+        st.caption(names, text_alignment="center")
+
+
+def formula_of(trace: Trace, name: str, *known: str) -> Shown:
+    """The formula of a step, in which those between it and the `known` ones are written out; its
+    own line where none is named.
+    """
+    step = trace[name]
+    if not known:
+        return formula(step.formula, step, *step.inputs)
+    return formula(trace.formula(name, known), step, *(trace[each] for each in known))
 
 
 def frame(rows: Any, **look: Any) -> Shown:

@@ -15,10 +15,14 @@ LETTER = 10
 
 
 def bars(
-    names: tuple[str, ...], rows: dict[str, list[float]], title: str, width: int = BAR
+    names: tuple[str, ...],
+    rows: dict[str, list[float]],
+    title: str,
+    width: int = BAR,
+    first: str = palette.GREY,
 ) -> Chart:
-    """One bar a token and row; `rows` are at most two, the first drawn in grey if there are two.
-    The bars of a token are `width` pixels wide together.
+    """One bar a token and row; `rows` are at most two; of two, one is drawn in the colour
+    `first`. The bars of a token are `width` pixels wide together.
 
     `names` are tokens as they are; the bars keep their order. Values are read on one axis from
     0 to 1, as weights are, or further where the mean of some draws lies beyond.
@@ -40,7 +44,7 @@ def bars(
     colour = spec["encoding"]["color"]
     colour["scale"] = {
         "domain": list(rows),
-        "range": [palette.GREY, palette.BAR] if len(rows) == 2 else [palette.BAR],
+        "range": [first, palette.BAR] if len(rows) == 2 else [palette.BAR],
     }
     if len(rows) == 1:
         colour["legend"] = None

@@ -17,8 +17,6 @@ class Lesson:
     icon: str
     minutes: int = 0
     after: str = ""
-    short: str = ""
-    """What the contents call it, where its title takes more than a line there."""
     room: str = ""
     """The lesson whose room it shares, where it is another way into the same; "" for its own."""
     module: str = "lesson"
@@ -71,12 +69,11 @@ LESSONS = (
     ),
     Lesson(
         "softmax_or_sum",
-        "Softmax or dividing by the sum",
+        "Softmax or sum",
         "How do scores become shares of a whole? Dividing each by their sum looks simplest, and "
         "breaks when scores are negative. Softmax takes e to the power of each score first.",
         "The mechanism",
         ":material/balance:",
-        short="Softmax or sum",
         minutes=8,
         after="simplified_attention",
     ),
@@ -93,12 +90,11 @@ LESSONS = (
     ),
     Lesson(
         "queries_keys_values",
-        "Trainable queries, keys and values",
+        "Queries, keys and values",
         "What does a word ask for, and who answers? Three matrices make what each token asks for, "
         "what it can be found by, and what it hands on. Training changes their entries.",
         "The mechanism",
         ":material/tune:",
-        short="Queries, keys and values",
         minutes=12,
         after="divide_by_sqrt_d",
     ),
@@ -186,13 +182,12 @@ LESSONS = (
     ),
     Lesson(
         "flash_attention",
-        "Flash attention, tile by tile",
+        "Flash attention",
         "How can attention do without its table of weights? It goes through keys and values tile "
         "by tile, keeps a running maximum, sum and output for each query, and comes to the same "
         "context vectors with far fewer bytes moved.",
         "Inside real models",
         ":material/grid_view:",
-        short="Flash attention",
         minutes=9,
         after="causal_mask",
     ),

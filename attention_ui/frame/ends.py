@@ -106,7 +106,7 @@ def put_answers(
                     st.markdown("Answer the question further up first: this would give it away.")
                 else:
                     st.text(one.answer, width=LINE)  # plain: it may quote the person
-                    st.markdown(f"See [{titles[one.card]}](#{one.card}).")
+                    st.markdown(f"The card [“{titles[one.card]}”](#{one.card}) shows it.")
 
 
 def all_marks(traces: Mapping[str, Trace]) -> list[Mark]:

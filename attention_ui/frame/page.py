@@ -190,7 +190,7 @@ def _quiet_line(values: Values) -> None:
         control(PREDICT)
         if "pin" not in values.hide and SENTENCE.name in values:
             st.button(
-                "Unpin" if values.pin else "Pin",
+                "Unpin" if values.pin else "Pin and compare",
                 key="pin",
                 type="tertiary",
                 icon=":material/keep:",
@@ -222,7 +222,7 @@ def _contents(name: str, values: Values) -> None:
             fold = nullcontext() if is_first else st.expander(group, expanded=group == opened)
             with fold, st.container(gap="xxsmall"):
                 for page in pages:
-                    called = page.short or page.title
+                    called = page.title
                     link(page, query, f"{called} ✓" if page.name in values.done else called)
 
 

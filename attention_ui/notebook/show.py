@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attention_core.head_name import head_name
 from attention_core.mechanism.own_tensors import PRECISIONS, sizes
 from attention_core.operations import Given
 from attention_core.operations.base import Meaning
@@ -191,8 +192,9 @@ def _of_weights(
         lists = positions(first, [each.matrices for each in layouts])
     drawn = [
         (
-            (f"head {head}" if n_heads > 1 else "weights")
-            + (f" in layer {at}" if n_layers > 1 else ""),
+            head_name(head, at if n_layers > 1 else None)
+            if n_heads > 1
+            else "weights" + f" in layer {at}" * (n_layers > 1),
             weights[at, head],
         )
         for at, those in each_there

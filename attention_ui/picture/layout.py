@@ -28,11 +28,12 @@ CELL, ROW = (3.5, 46.0), (3.5, 28.0)
 """The smallest and the largest width of a cell, and height of a row."""
 READABLE = (21.0, 14.0)
 """A cell that is smaller shows no number."""
-SIGN, GAP, BAR, SUMS, FEW_SUMS, LABEL = 34, 16, 90, 40, 25, 92
-BEHIND = 84
-"""For the number of a bar that is cut, in bars that go both ways."""
+SIGN, GAP, BAR, SUMS, FEW_SUMS, LABEL = 34, 16, 80, 40, 25, 92
+BEYOND, BEHIND = 24, 58
+"""Of bars that go both ways: the room of what is longer than 1, at either end, and of a number."""
+BREAK = 3
 TITLE, SHAPE, SLANT = 18, 15, 0.72
-CUT_BARS = "cut: longer than its room"
+BROKEN_BARS = "gap in a bar: longer than 1, drawn shorter"
 """What is said below bars that go both ways, where there is room for it."""
 LEAST_LINE, LEAST_COMPACT = 12, 10
 """Pixels from one row's label to the next: where rows are lower, some have none. A picture that is
@@ -304,7 +305,7 @@ class Wanted:
         if not matrix.column_labels or matrix.axes[1] in UNNAMED:
             self.columns = []
         self.is_bars = matrix.as_bars and not matrix.covered
-        self.bar = (2 * BAR + BEHIND if matrix.both_ways else BAR) if self.is_bars else 0
+        self.bar = (2 * (BAR + BEYOND) + BEHIND if matrix.both_ways else BAR) if self.is_bars else 0
         self.sums = has_sums(matrix)
         self.is_upright = is_one_row(matrix)
         self.heads = heads_of(trace, matrix)
@@ -393,6 +394,11 @@ def stand(
     shows = not one.is_bars and width >= READABLE[0] and row >= READABLE[1]
     decimals = decimals_in(width, matrix) if shows else -1
     made.boxes.append(Box(x, y, width, row, decimals))
+    if one.is_bars and matrix.both_ways:
+        made.marks += [
+            Mark(x + BEYOND + at - BREAK / 2, y, BREAK, one.n_rows * row, "ground", is_under=True)
+            for at in (0, 2 * BAR)
+        ]
     top = y - one.above(cell)
     if one.title:
         words.append(Word(one.title, x, top + 8, "title"))
@@ -502,9 +508,9 @@ def add_legend(made: Layout, arrangement: Arrangement, room: float) -> None:
         x += whole + 22 - text_width(before) * 0.92
         arrangement.width = max(arrangement.width, x - 22)
     if any(each.both_ways and not each.covered for each in made.matrices):
-        end = x + text_width(CUT_BARS) * 0.92
+        end = x + text_width(BROKEN_BARS) * 0.92
         if end <= room:
-            arrangement.words.append(Word(CUT_BARS, x, y, "legend"))
+            arrangement.words.append(Word(BROKEN_BARS, x, y, "legend"))
             arrangement.width = max(arrangement.width, end)
 
 

@@ -41,8 +41,8 @@ class Matrix:
     as_bars: bool = False
     """A column of weights drawn as bars, from 0 to 1."""
     both_ways: bool = False
-    """Bars from −1 to 1: what is drawn may be negative. A longer one is cut, and its number says
-    so.
+    """Bars from −1 to 1 and beyond, since what is drawn may be no share. What is longer than 1 has
+    a gap there, and goes on on a scale of its own.
     """
     lead: tuple[int, ...] = ()
     """The places of the axes before the last two: `(1,)` draws the second head."""

@@ -22,7 +22,6 @@ from .table import (
     SEPARATOR,
     Lists,
     bar_lengths,
-    beside_bar,
     by_head,
     decimals_shown,
     drawn_at,
@@ -73,7 +72,7 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
         for number, (each, moves, numbers, turned, shade) in enumerate(cells):
             told = {}
             if moves and matrix.as_bars:
-                told["texts"] = SEPARATOR.join(beside_bar(matrix, each) for each in numbers)
+                told["texts"] = SEPARATOR.join(map(written, numbers))
             elif moves and decimals[0] >= 0:
                 told["texts"] = SEPARATOR.join(map(written, numbers, decimals))
             if turned:

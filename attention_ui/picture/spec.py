@@ -336,7 +336,10 @@ def _marks(base: alt.Chart, kind: int, asked: bool = False) -> alt.Chart:
         .encode(
             X, Y, Y2, KEY,
             x2=_expr(f"datum.px + datum.pw * {shade}"),
-            fill=_expr(f"datum.colour == 'bar' ? {bar} : datum.colour"),
+            fill=_expr(
+                f"datum.colour == 'bar' ? {bar} : datum.colour == 'ground' ? '{GROUND}' : "
+                "datum.colour"
+            ),
             fillOpacity=_expr(strength),
         )
         .properties(name="under" if kind == UNDER else "strips" if asked else "marks")

@@ -21,7 +21,7 @@ from attention_core.text.tokenizers import visible
 from attention_core.trace import JOINED, Step, Trace, is_shares, listed
 
 from .forbidden import SEEN_ON, leaks
-from .layout import BAR, BEHIND, Arrangement, Box, Layout, Mark, Path, Word, decimals_in
+from .layout import BAR, BEHIND, BEYOND, Arrangement, Box, Layout, Mark, Path, Word, decimals_in
 from .margin import is_grid
 from .matrix import Matrix, names_along, names_of
 from .numbers import decimals_of, text_width, written
@@ -52,12 +52,20 @@ MANY, MOST_KINDS = 1_500, 32_000
 """A picture of more marks is drawn on a canvas (what costs under the pointer is their number), and
 its table packed, column by column, where a column has at most so many values.
 """
-ROOM = 2 * BAR + BEHIND
-"""Pixels of bars that go both ways, with the number of one that is cut."""
+HALF = BAR + BEYOND
+ROOM = 2 * HALF + BEHIND
+"""Pixels of a bar that goes one way, and of bars that go both ways, with a number."""
+LONGEST_BAR = 1e3
+"""What is larger has no longer bar."""
 HIDDEN, HIDDEN_STRENGTH = "·", 0.45
 COVERED = "?"
-CUT = ", cut"
-COLOURS = {"plus": POSITIVE, "minus": NEGATIVE, "loud": CHOSEN, "forbidden": FORBIDDEN}
+COLOURS = {
+    "ground": "ground",
+    "plus": POSITIVE,
+    "minus": NEGATIVE,
+    "loud": CHOSEN,
+    "forbidden": FORBIDDEN,
+}
 COLOURS |= {"muted": MUTED, "ink": MUTED}
 COLOURS |= {f"head {at}": HEADS[at % len(HEADS)] for at in range(64)}
 SEPARATOR = "|"
@@ -289,18 +297,19 @@ def _add_cells(
 
 def ends_of_bars(matrix: Matrix) -> tuple[float, float]:
     """Where a bar begins, and how long a bar of 1 is, as shares of the room of all bars."""
-    return (BAR / ROOM, BAR / ROOM) if matrix.both_ways else (0.0, 1.0)
+    return (HALF / ROOM, HALF / ROOM) if matrix.both_ways else (0.0, 1.0)
 
 
 def bar_lengths(matrix: Matrix, values: np.ndarray) -> np.ndarray:
-    """How far bars go: as far as there is room, and nowhere for what is no number."""
-    return np.clip(np.nan_to_num(values), -1.0 if matrix.both_ways else 0.0, 1.0)
-
-
-def beside_bar(matrix: Matrix, value: float) -> str:
-    """The number beside a bar, and whether the bar is cut."""
-    is_cut = matrix.both_ways and np.isfinite(value) and abs(value) > 1 + 1e-6
-    return f"{written(value)}{CUT if is_cut else ''}"
+    """How far bars go, as shares of their room; nowhere for what is no number. Of bars that go both
+    ways, those beyond 1 differ by the root of their logarithm: 2, 50 and 400 can be told apart.
+    """
+    values = np.nan_to_num(values)
+    if not matrix.both_ways:
+        return np.clip(values, 0.0, 1.0)
+    size = np.abs(values)
+    beyond = np.sqrt(np.log(np.clip(size, 1.0, LONGEST_BAR)) / np.log(LONGEST_BAR))
+    return np.sign(values) * (BAR * np.minimum(size, 1.0) + BEYOND * beyond) / HALF
 
 
 def _of_them(column: object, there: np.ndarray) -> object:
@@ -369,7 +378,7 @@ def look_of(matrix: Matrix, most: float, most_leaks: float, decimals: int) -> di
     texts: object = None
     if matrix.as_bars:
         shown = torch.from_numpy(bar_lengths(matrix, values.float().numpy()))
-        texts = [beside_bar(matrix, value) for value in values.flatten().tolist()]
+        texts = [*map(written, values.flatten().tolist())]
     elif decimals >= 0 and values.dtype == torch.bool:
         texts = ["✓" if value else HIDDEN for value in values.flatten().tolist()]
     elif decimals >= 0:

@@ -87,6 +87,6 @@ def test_a_whole_lesson_by_keyboard(page, app_url):
     keys.go_to("Read the program")
     keys.press("Enter")
     assert "import torch" in keys.shown()
-    keys.go_to("Next: Softmax or dividing by the sum")
+    keys.go_to("Next: Softmax or sum")
     keys.press("Enter")
-    assert page.locator("h1").first.inner_text() == "Softmax or dividing by the sum"
+    assert page.locator("h1").first.inner_text() == "Softmax or sum"

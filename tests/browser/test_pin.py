@@ -7,7 +7,7 @@ from browser_tools import numbers, open_page, open_row, settled, soon
 
 def test_a_pin_names_what_changed_first(page, new_page, app_url):
     open_page(page, app_url, "queries_keys_values?predict=off")
-    page.get_by_role("button", name="Pin", exact=True).first.click()
+    page.get_by_role("button", name="Pin and compare", exact=True).first.click()
     settled(page)
     box = page.locator(".st-key-pinned")
     assert "Change something" in box.inner_text()
@@ -92,7 +92,7 @@ def test_a_teachers_link_leaves_sections_out(page, app_url):
     open_page(page, app_url, f"simplified_attention?predict=off&hide={','.join(names)}")
     sidebar = page.locator("[data-testid=stSidebar]")
     assert sidebar.locator("a").count() == 0
-    for name in ("Glossary", "Pin", "Share"):
+    for name in ("Glossary", "Pin and compare", "Share"):
         assert page.get_by_role("button", name=name).count() == 0
     for heading in ("What you can now answer", "Take it with you"):
         assert page.get_by_role("heading", name=heading).count() == 0

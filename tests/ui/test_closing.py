@@ -111,7 +111,9 @@ def test_an_answer_is_plain_text_and_links_to_a_heading_of_the_page(lesson):
     for each in answers:
         assert each.question in labels
         assert each.answer in texts(at)
-        assert f"See [{headings[each.card]}](#{each.card})." in [m.value for m in at.markdown]
+        assert f"The card [“{headings[each.card]}”](#{each.card}) shows it." in [
+            m.value for m in at.markdown
+        ]
         named = re.findall("under “([^”]+)”", each.answer)
         assert {*named} <= {*headings.values()}
         titles = re.findall("lesson “([^”]+)”", each.answer)

@@ -31,7 +31,7 @@ from attention_ui.picture.below import products
 from attention_ui.picture.curve import ACROSS, with_curve
 from attention_ui.picture.layer import layer_matrices, whole_layer
 from attention_ui.picture.layout import (
-    CUT_BARS,
+    BROKEN_BARS,
     LEAST_LINE,
     NARROW,
     READABLE,
@@ -655,24 +655,33 @@ def test_bars_of_both_kinds_have_one_scale_and_those_below_0_go_left():
         assert sorted(unit) == ["2", "3"]
 
 
-def test_a_bar_that_is_cut_says_so_and_its_number_stays_in_its_room():
+def test_of_two_bars_beyond_1_the_larger_is_longer_and_numbers_stay_in_their_room():
     trace, parts = both_ways((2.0, 1.0, -2.9))
     layout = equation(trace, *parts)
     rows = cells.table(layout).to_pydict()
     shown = dict(zip(rows["id"], zip(rows["text"], rows["shade"], strict=True), strict=True))
-    assert shown["2.0.0"] == ("20.00, cut", 1.0)
-    assert shown["2.2.0"] == ("−29.00, cut", -1.0)
+    assert [shown[f"2.{row}.0"][0] for row in range(3)] == ["20.00", "10.00", "−29.00"]
+    lengths = [shown[f"2.{row}.0"][1] for row in range(3)]
+    one = cells.BAR / cells.HALF
+    assert one + 0.1 < lengths[1] < lengths[0] - 0.02 < -lengths[2] - 0.03 < 0.97
+    # The gap stands where 1 is, whichever bar comes there.
+    gaps = [mark for mark in layout.wide.marks if mark.colour == "ground"]
+    start, unit = cells.ends_of_bars(layout.matrices[2])
+    place = layout.wide.boxes[2]
+    for gap, way in zip(gaps, (-1, 1), strict=True):
+        ends = place.x + place.width * (start + way * unit * one)
+        assert gap.x + gap.width / 2 == pytest.approx(ends)
     box, following = layout.wide.boxes[2:]
     assert box.x + box.width <= following.x
-    assert text_width("−200.00, cut") <= cells.BEHIND
+    assert text_width("−2000.00") <= cells.BEHIND
 
 
 def test_bars_move_with_their_numbers_in_the_picture():
     rows = [(2.0, 1.0, poor) for poor in (-4.0, -2.9, 0.5)]
     trace, now = both_ways(rows[1])
     lists = positions(equation(trace, *now), [matrices_of(*both_ways(r)[1]) for r in rows])
-    assert lists["2.0.0"]["texts"] == "−2.00, cut|20.00, cut|0.57"
-    assert lists["2.0.0"]["shades"] == lists[f"bar.2.{cells.ON_WIDE}.0"]["shades"] == "-100|100|57"
+    assert lists["2.0.0"]["texts"] == "−2.00|20.00|0.57"
+    assert lists["2.0.0"]["shades"] == lists[f"bar.2.{cells.ON_WIDE}.0"]["shades"] == "-84|92|44"
     trace, now = both_ways(rows[0])
     lists = positions(equation(trace, *now), [matrices_of(*both_ways(r)[1]) for r in rows])
     assert lists["0.2.0"]["texts"] == "−4|−2.9|0.5", "whole where it is, and only there"
@@ -748,9 +757,9 @@ def test_the_cell_that_is_offered_first_is_the_largest_in_the_row_whose_arcs_are
 def test_a_picture_with_bars_that_may_be_cut_says_what_that_means():
     trace, parts = both_ways((2.0, 1.0, -2.9))
     told = [word.text for word in equation(trace, *parts).wide.words if word.look == "legend"]
-    assert CUT_BARS in told
+    assert BROKEN_BARS in told
     plain = equation(trace, trace["softmax_weights"]).wide.words
-    assert not any("cut" in word.text for word in plain)
+    assert not any("gap" in word.text for word in plain)
 
 
 def test_a_number_has_room_in_its_cell_in_a_window_and_on_a_phone():

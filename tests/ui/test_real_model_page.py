@@ -174,7 +174,7 @@ def test_what_is_switched_off_is_read_and_what_is_not_there_is_said():
     assert "there is no layer 9: the model has 2" in texts(at)
     at = stands(visit(PAGE, model_off="feed-forward 1"))
     assert "there is no feed-forward: this model has attention alone" in texts(at)
-    assert "less than 1% without 0.0" in texts(stands(visit(PAGE, model_off="0.0")))
+    assert "less than 1% without head 0.0" in texts(stands(visit(PAGE, model_off="0.0")))
 
 
 def test_a_token_is_hidden_from_all_others(seen):
@@ -196,11 +196,11 @@ def test_a_head_is_switched_off_by_a_button_and_on_again():
         return stands(button.click().run())
 
     at = stands(visit(PAGE, model_head="0.2", against_token="barks"))
-    at = press(at, "Without 1.1, which brought most")
+    at = press(at, "Without head 1.1, which brought most")
     assert "and has" in texts(at)
-    assert "without 1.1." in texts(at)
-    at = press(at, "Without 0.2, which you look at")
-    assert "without 1.1, 0.2." in texts(at)
+    assert "without head 1.1." in texts(at)
+    at = press(at, "Without head 0.2, which you look at")
+    assert "without head 1.1, head 0.2." in texts(at)
     assert not [each.label for each in at.button if each.label.startswith("Without ")]
     assert "Orange: what is left" not in texts(press(at, "All on"))
 
@@ -535,10 +535,10 @@ def test_the_sweeps_say_what_switching_off_says():
     """On the tiny model, whose page does them at once."""
     at = stands(visit_deeper(PAGE, against_token="barks"))
     told = texts(at)
-    assert "Missed most: 0.0 (" in told
+    assert "Missed most: head 0.0 (" in told
     one = texts(stands(visit(PAGE, against_token="barks", model_off="0.0")))
     before, after = (float(each) for each in _numbers_of_the_logit(one))
-    missed = float(told.partition("Missed most: 0.0 (")[2].partition(")")[0].replace("−", "-"))
+    missed = float(told.partition("Missed most: head 0.0 (")[2].partition(")")[0].replace("−", "-"))
     assert missed == pytest.approx(after - before, abs=0.011)
 
 
@@ -566,9 +566,11 @@ def test_the_two_questions_name_the_heads_that_answer_each(rival, seen):
     ]
     gaps = {at: each[0][at] - each[1][at] for at in each[0]}
     most, first = max(each[0], key=each[0].get), max(gaps, key=gaps.get)
-    assert f"To “purrs” {most[0]}.{most[1]} brought most, {words.signed(each[0][most])}" in told
+    assert (
+        f"To “purrs” head {most[0]}.{most[1]} brought most, {words.signed(each[0][most])}" in told
+    )
     assert f"sets the two apart by {words.signed(gaps[most])}" in told
-    by = f"{first[0]}.{first[1]} does so by more, {words.signed(gaps[first])}"
+    by = f"Head {first[0]}.{first[1]} does so by more, {words.signed(gaps[first])}"
     assert (by in told) == (most != first)
     assert ("No head does so by more" in told) == (most == first)
     nothing = SimpleNamespace(**vars(own) | {"against_token": ""})
@@ -581,16 +583,16 @@ def test_the_two_questions_name_the_heads_that_answer_each(rival, seen):
 def test_the_story_is_of_what_is_measured():
     at = stands(_opened(PAGE, {"predict": "off", "against_token": "barks"}, row_story=True))
     told = texts(at)
-    assert "2. Of 8 heads, 1.1 brought most: +5.30" in told, (
+    assert "2. Of 8 heads, head 1.1 brought most: +5.30" in told, (
         "as the tiny language's own page has it"
     )
     assert "To “purrs” alone, too, no head brought more." in told
     other = texts(
         stands(_opened(PAGE, {"predict": "off", "against_token": "meows"}, row_story=True))
     )
-    assert "2. Of 8 heads, 1.0 brought most" in other
-    assert "To “purrs” alone 1.1 brought more" in other
-    assert "without 0.0 (" in told
+    assert "2. Of 8 heads, head 1.0 brought most" in other
+    assert "To “purrs” alone head 1.1 brought more" in other
+    assert "without head 0.0 (" in told
     off = texts(stands(visit(PAGE, against_token="barks", model_off="1.1")))
     *_, after = _numbers_of_the_logit(off)
     assert f"The difference is {after} in place of 6.48" in told
@@ -608,7 +610,7 @@ def test_the_story_asks_how_its_head_did_it_before_it_says_so():
         assert list(asked.options) == list(WAYS)
         at = stands(asked.set_value(guess).run())
         told = texts(at)
-        assert "2. Of 8 heads, 1.1 brought most: +5.30" in told
+        assert "2. Of 8 heads, head 1.1 brought most: +5.30" in told
         right.append(any("Right. " in each.value for each in at.markdown))
     assert right.count(True) == 1
 

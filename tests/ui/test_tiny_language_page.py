@@ -5,6 +5,7 @@ from functools import partial
 import pyarrow as pa
 import pytest
 
+from attention_core.head_name import head_id
 from attention_core.small_models.figures import UNSHARPENED, shipped_figures
 from attention_core.small_models.grammar import LONGEST, WORDS
 from attention_core.small_models.heads import BAR
@@ -20,7 +21,6 @@ from attention_ui.lessons.tiny_language.lesson import (
     weights_of,
     without_each,
     worth_watching,
-    written,
 )
 from attention_ui.lessons.tiny_language.words import finds_it, of_the_pronoun, rule, step_words
 from attention_ui.picture import palette
@@ -89,7 +89,7 @@ def test_a_sentence_goes_wrong_without_the_head_that_it_needs():
         at = stands(visit(PAGE, beginning=beginning, tiny_off=off))
         assert "the sentence goes wrong" in words(at)
         found = chances(at)
-        whole, less = found["the network"], found[f"without layer {off.replace('.', ' head ')}"]
+        whole, less = found["the network"], found[f"without head {off}"]
         right = max(whole, key=whole.get)
         assert whole[right] > 0.4
         assert less[right] < whole[right] / 2
@@ -124,7 +124,7 @@ def test_a_first_visit_watches_the_head_that_brings_most_look_at_its_noun():
 def test_the_two_steps_of_the_pronoun_stand_on_the_page():
     values = values_of()
     one, two = (step_words(trace_of(values), head, "") for head in two_steps(values))
-    assert "layer 0 head 0 (because), the last word, “it”, looks at “because”" in one
+    assert "head 0.0 (because), the last word, “it”, looks at “because”" in one
     assert "looks at “cat”" in two
     said = words(stands(visit(PAGE)))
     assert one.removeprefix("****") in said or one[5:] in said
@@ -139,7 +139,7 @@ def test_the_two_steps_of_the_pronoun_stand_on_the_page():
 def test_what_a_bar_hides_is_said_and_a_head_that_is_needed_is_marked_not_red():
     values = values_of()
     found = {part["name"]: part for part in table(visit(PAGE), "What each part brought")}
-    needed = found["0.0 because"]
+    needed = found["head 0.0 because"]
     assert needed["amount"] < 0
     assert needed["is_needed"]
     assert needed["text"].endswith("without it less than 1%")
@@ -151,8 +151,8 @@ def test_what_a_bar_hides_is_said_and_a_head_that_is_needed_is_marked_not_red():
     for part, left in zip(parts_of(values), without, strict=True):
         assert (left is None) == (part.head is None)
         if part.head:
-            off = visit(PAGE, tiny_off=written(part.head))
-            rows = chances(off)[f"without layer {part.head[0]} head {part.head[1]}"]
+            off = visit(PAGE, tiny_off=head_id(*part.head))
+            rows = chances(off)[f"without {part.name}"]
             assert rows.get("purrs", left) == pytest.approx(left, abs=1e-6)
             break
 
@@ -222,10 +222,10 @@ def test_the_page_says_what_training_without_the_cost_gave():
 
 def test_who_finds_the_noun_counts_heads_that_share_it_and_one_without_a_name():
     said, figures = finds_it().answer, shipped_figures()
-    sharing = [written(head) for head in figures.heads if PRONOUN in figures.names(head)]
-    assert f"{len(sharing)} heads share that second step, {listed(sharing)}, with" in said
+    sharing = [head_id(*head) for head in figures.heads if PRONOUN in figures.names(head)]
+    assert f"{len(sharing)} heads share that second step, {listed([f"head {each}" for each in sharing])}, with" in said
     first, second = two_steps(values_of())
     assert f"In {head_called(first)}" in said
-    assert written(second) in sharing, "the head whose picture stands above is among them"
-    assert "switch off layer 0 head 3" in said
+    assert head_id(*second) in sharing, "the head whose picture stands above is among them"
+    assert "switch off head 0.3" in said
     assert f"to {figures.after_it_without['because'][0][3]:.0%}" in said

@@ -61,5 +61,5 @@ def so_far_words(last: Record) -> str:
     best = number(last.prefix_matching[1].max().item(), 2)
     return (
         f"Step {last.step}: loss {number(last.loss_repeated, 3)}, and the highest prefix-matching "
-        f"score in the second layer is {best}."
+        f"score in layer 1 is {best}."
     )

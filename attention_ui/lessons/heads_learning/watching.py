@@ -5,6 +5,7 @@ from functools import lru_cache
 
 import torch
 
+from attention_core.head_name import head_in_full, head_name
 from attention_core.small_models.induction import (
     EXAMPLE,
     EXAMPLE_IDS,
@@ -19,7 +20,7 @@ from attention_core.small_models.repeated import PERIODS, next_of_earlier
 from ...picture import palette
 from ...picture.learning import COLOURS
 from ...picture.learning_run import Curve, Layer, LearningRun, Panel
-from ...words import number
+from ...words import capital, number
 
 _BEFORE = torch.ones(len(EXAMPLE), len(EXAMPLE), dtype=torch.bool).tril(-1).triu(-1)
 TARGETS = torch.stack([_BEFORE, next_of_earlier(EXAMPLE_IDS)])
@@ -30,8 +31,8 @@ IS_PREVIOUS = 0.25
 """A head of the first layer with more than this previous-token score is called after it: twice what
 all have at the start."""
 OUTLINED = (
-    "First layer. Outlined: the token before",
-    "Second layer. Outlined: the token that came after this one, the first time",
+    "Layer 0. Outlined: the token before",
+    "Layer 1. Outlined: the token that came after this one, the first time",
 )
 
 
@@ -85,7 +86,7 @@ def _called(record: Record, layer: int, head: int) -> str:
         is_one, name = record.prefix_matching[layer, head] > IS_INDUCTION, "induction head"
     else:
         is_one, name = record.previous_token[layer, head] > IS_PREVIOUS, "previous-token head"
-    return f"head {head}{f': {name}' * bool(is_one)}"
+    return f"{head_name(head, layer)}{f': {name}' * bool(is_one)}"
 
 
 def moment_words(records: Sequence[Record]) -> tuple[str, str]:
@@ -94,7 +95,7 @@ def moment_words(records: Sequence[Record]) -> tuple[str, str]:
     at = appearance(records)
     if at is None:
         return (
-            f"After {last.step} steps no head of the second layer gives more than "
+            f"After {last.step} steps no head of layer 1 gives more than "
             f"{number(last.prefix_matching[1].max().item(), 2)} of its weight to the token that "
             "came after its own. An induction head has not formed: there may be one after more "
             "steps, or from another seed."
@@ -102,16 +103,16 @@ def moment_words(records: Sequence[Record]) -> tuple[str, str]:
     now, then = records[at], _before(records[: at + 1])
     seeker, writer = best_head(now), _previous_token_head(last)
     return (
-        f"**The moment is step {now.step}** (dashed line). Head {seeker[1]} of the second layer "
+        f"**The moment is step {now.step}** (dashed line). {capital(head_in_full(*seeker))} "
         f"turns to the token that followed its own the first time: on average it gives it "
         f"{_score(then, seeker)} of its weight at step {then.step}, {_score(now, seeker)} at step "
         f"{now.step} and {_score(last, seeker)} in the end. The loss on repeated letters falls "
         f"with it: {number(then.loss_repeated, 2)}, {number(now.loss_repeated, 2)}, "
         f"{number(last.loss_repeated, 3)}."
     ), (
-        f"In the layer below, head {writer[1]} has turned to the token before, with "
-        f"{_previous(first, writer)} of its weight at the start, {_previous(now, writer)} at step "
-        f"{now.step} and {_previous(last, writer)} in the end."
+        f"In the layer below, {head_name(writer[1], writer[0])} has turned to the token before, "
+        f"with {_previous(first, writer)} of its weight at the start, {_previous(now, writer)} at "
+        f"step {now.step} and {_previous(last, writer)} in the end."
     )
 
 

@@ -1,5 +1,6 @@
 """What the lesson on learning heads asks, and what its reader can answer."""
 
+from attention_core.head_name import head_name
 from attention_core.small_models.induction import FinishedRun, appearance, best_head
 from attention_core.trace import Trace
 
@@ -79,7 +80,7 @@ def steeply(run: FinishedRun) -> str:
         for each in shown
     ]
     return (
-        f"No, but steeply. Of its weight, head {head} of the second layer gives the right tokens "
+        f"No, but steeply. Of its weight, {head_name(head, layer)} gives the right tokens "
         f"{listed(told)}. Neither layer's head helps without the other, so for a while little "
         "seems to happen. Once both have begun, each makes the other more useful."
     )

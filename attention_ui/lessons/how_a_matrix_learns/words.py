@@ -204,8 +204,8 @@ def same_as_training(distance: float, moved: float) -> tuple[bool, str]:
     """
     differs = f"differs by more than {number(distance, 1)}" if distance else "differs"
     return distance <= SAME * max(1.0, moved), (
-        "This is the first step that *Train it* makes on *Queries, keys, values* at this width and "
-        f"rate: no entry {differs}, and the update moves one by up to {short(moved)}."
+        "This is the first step that *Train it* makes on *Queries, keys and values* at this width "
+        f"and rate: no entry {differs}, and the update moves one by up to {short(moved)}."
     )
 
 

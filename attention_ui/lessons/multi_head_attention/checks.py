@@ -36,7 +36,7 @@ def ways_agree(trace: Trace) -> list[tuple[bool, str]]:
     roles = PLURAL.values()
     ways = (
         (
-            "The loop over single heads, below, gives the same context vectors",
+            "The loop over single heads gives the same context vectors",
             [(stack_of_heads(trace), trace["head_context_vectors"].value)],
             "head_context_vectors",
         ),

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 import streamlit as st
 
+from attention_core.head_name import head_id
 from attention_core.text.tokenizers import visible
 
 from ...cards.elements import Row, Shown, row, set_to
@@ -68,13 +69,13 @@ def to_switch_off(values: Values, found: Seen, chosen: tuple[int, int]) -> Row:
     """
     best = found.brought(*asked_of(values, found)).heads[0]
     offers = {
-        f"{best.layer}.{best.head}": "which brought most",
-        f"{chosen[0]}.{chosen[1]}": "which you look at",
+        head_id(best.layer, best.head): "which brought most",
+        head_id(*chosen): "which you look at",
     }
     off = values.model_off.split(", ") if values.model_off else []
     buttons = [
         set_to(
-            f"Without {name}, {why}",
+            f"Without head {name}, {why}",
             f"switch_off_{name}",
             AS_BUTTON,
             model_off=", ".join([*off, name]),
@@ -91,4 +92,4 @@ def strongest(values: Values, found: Seen, most: int = 5) -> list[tuple[str, flo
     scores = scores_of(values, found).numpy()
     best = np.argsort(-scores, axis=None)[:most]
     places = [np.unravel_index(each, scores.shape) for each in best]
-    return [(f"{layer}.{head}", float(scores[layer, head])) for layer, head in places]
+    return [(head_id(layer, head), float(scores[layer, head])) for layer, head in places]

@@ -7,6 +7,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from attention_core.head_name import head_id, head_name
 from attention_core.operations import Given
 from attention_core.real_model.layer_trace import layer_trace
 from attention_core.real_model.measures import MEASURES, Measure
@@ -96,7 +97,10 @@ def _firsts(values: Values) -> dict[str, str]:
 def _heads(values: Values) -> dict[str, str]:
     settings = model_of(values).settings
     each = [(n, h) for n in range(settings.n_layers) for h in range(settings.n_heads)]
-    return {STRONGEST: "the strongest", **{f"{n}.{h}": f"{n}.{h}" for n, h in each}}
+    return {
+        STRONGEST: "the strongest",
+        **{head_id(*one): head_name(one[1], one[0]) for one in each},
+    }
 
 
 def _are_there(written: str, values: Values) -> str | None:

@@ -6,6 +6,7 @@ from functools import lru_cache
 import altair as alt
 import pandas as pd
 
+from attention_core.head_name import head_id
 from attention_core.real_model.measures import MEASURES
 from attention_core.real_model.survey import Survey
 
@@ -21,7 +22,7 @@ def plane(found: Survey, across: str, up: str, chosen: tuple[int, int]) -> Chart
     _, n_layers, n_heads = found.means.shape
     rows = [
         {
-            **{"id": f"{layer}.{head}", "chosen": (layer, head) == chosen},
+            **{"id": head_id(layer, head), "chosen": (layer, head) == chosen},
             **{"across": found.mean(across, layer, head), "up": found.mean(up, layer, head)},
         }
         for layer in range(n_layers)

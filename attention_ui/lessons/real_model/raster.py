@@ -18,6 +18,8 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
+from attention_core.head_name import head_id, head_name
+
 from ...charts.chart import Chart, without_data
 from ...picture import palette
 from ...picture.spec import GROUND, VEIL
@@ -112,7 +114,7 @@ def all_heads(heads: Heads, once: Once = lambda _, make: make()) -> Chart:
             for at, (c, _) in places.items()
         ]  # fmt: skip
         rows += [
-            {"kind": "name", "c": c, "text": f"{at[0]}.{at[1]}: {heads.scores[at]:.0%}"}
+            {"kind": "name", "c": c, "text": f"{head_id(*at)}: {heads.scores[at]:.0%}"}
             for at, (c, _) in places.items()
         ]
     else:
@@ -124,7 +126,7 @@ def all_heads(heads: Heads, once: Once = lambda _, make: make()) -> Chart:
         rows = [{"kind": "image", "c": 0, "r": 0, "w": n_layers, "h": n_heads, "url": url}]
         rows += _numbers(n_layers, n_heads)
     rows += [
-        {"kind": "head", "id": f"{at[0]}.{at[1]}", "score": float(heads.scores[at]),
+        {"kind": "head", "id": head_id(*at), "score": float(heads.scores[at]),
          "n": at[0] * n_heads + at[1], "chosen": at == heads.chosen,
          "faded": not heads.fitting[at],
          "c": c, "r": r, "w": 1, "h": 1}
@@ -141,7 +143,7 @@ def all_heads(heads: Heads, once: Once = lambda _, make: make()) -> Chart:
     n_fitting = len(places) if heads.strongest_first else int(heads.fitting.sum())
     told = (
         f"{n_fitting} heads, each a small square of its weights. {heads.measure}: most in "
-        f"head {best[0]}.{best[1]}, {heads.scores[best]:.0%}."
+        f"{head_name(best[1], best[0])}, {heads.scores[best]:.0%}."
     )
     return Chart(
         pd.DataFrame(rows).fillna({"c": 0, "r": 0, "chosen": False, "faded": False}), spec, told

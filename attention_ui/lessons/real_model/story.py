@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from attention_core.head_name import head_id
 from attention_core.operations import Given
 from attention_core.operations.base import Meaning
 from attention_core.real_model.attribution import Attribution, Part
@@ -22,7 +23,7 @@ from ...frame.long_run import Work, run_so_far
 from ...frame.models import TINY, said
 from ...picture.matrix import Matrix
 from ...picture.sentence import sentence
-from ...words import listed, number, percent
+from ...words import capital, listed, number, percent
 from .heads import AS_BUTTON
 from .lesson import PAIRS, STARTS, asked_of, encoded_of, predicts, seen, whole
 from .seen import Seen
@@ -117,7 +118,7 @@ def steps_2_and_3(v: Values) -> Iterator[Element]:
     if other := _copier(story):
         place = story.ids.index(story.asked)
         yield text(
-            f"3. Head {other.layer}.{other.head} looks at “{yes}” itself (token {place}, "
+            f"3. {capital(other.name)} looks at “{yes}” itself (token {place}, "
             f"{percent(float(story.row(other)[place]))} of its weight) and brought "
             f"{signed(other.amount)}. Heads that copy the name said once are the textbook’s story "
             "(Wang et al. 2022, on GPT-2)."
@@ -209,12 +210,12 @@ def _of_the_first(story: Story) -> str:
     else:
         both = other.of_head(most.layer, most.head)
         beside = (
-            f"To “{yes}” alone {most.layer}.{most.head} brought more, {signed(most.amount)}; "
+            f"To “{yes}” alone {most.name} brought more, {signed(most.amount)}; "
             f"but with {signed(both)} to “{no}”, it brought only {signed(most.amount - both)} "
             "to the difference."
         )
     return (
-        f"2. Of {found.run.weights[:, :, 0, 0].numel()} heads, {best.layer}.{best.head} brought "
+        f"2. Of {found.run.weights[:, :, 0, 0].numel()} heads, {best.name} brought "
         f"most: {signed(best.amount)}. From the last token it looks at "
         f"“{said_piece(story.pieces[key])}” (token {key}, {percent(float(row[key]))}). To “{yes}” "
         f"it brought {signed(raised)}, to “{no}” {signed(lowered)}: {does}. {beside}"
@@ -285,21 +286,20 @@ def steps_4_and_5(v: Values) -> Iterator[Element]:
             key=lambda each: -each[0],
         )[:3]
         named = [
-            f"{each.layer}.{each.head} (−{number(fall, 2)}, though it brought "
-            f"{signed(each.amount)} itself)"
+            f"{each.name} (−{number(fall, 2)}, though it brought {signed(each.amount)} itself)"
             for fall, each in lost
         ]
         yield text(
             "4. On whom does that stand? Of the heads before it that brought little themselves, "
             f"the difference falls most without {listed(named)}. They write what "
-            f"{best.layer}.{best.head} and others read later."
+            f"{best.name} and others read later."
             if named
             else "4. No earlier head is missed that brought little itself."
         )
         left = streams[[best.layer], [best.head]]
         (says,) = likeliest(run.model, left, 1).ids[0].tolist()
         yield text(
-            f"5. And without {best.layer}.{best.head} itself? The difference is "
+            f"5. And without {best.name} itself? The difference is "
             f"{number(float(gaps[best.layer, best.head]), 2)} in place of {number(gap, 2)}, and "
             f"“{yes}” has {percent(float(chance_of(run, left, story.asked)))}. "
             + (
@@ -308,5 +308,5 @@ def steps_4_and_5(v: Values) -> Iterator[Element]:
                 else f"Now “{said(run.model, says)}” comes first: the answer hung on this head."
             )
         )
-        off = f"{best.layer}.{best.head}"
-        yield set_to(f"Switch off {off}, above", "story_off", AS_BUTTON, model_off=off)
+        off = head_id(best.layer, best.head)
+        yield set_to(f"Switch off {best.name}, above", "story_off", AS_BUTTON, model_off=off)

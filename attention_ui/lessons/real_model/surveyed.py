@@ -7,6 +7,7 @@ from weakref import WeakKeyDictionary
 
 import pandas as pd
 
+from attention_core.head_name import head_name
 from attention_core.real_model.measures import MEASURES
 from attention_core.real_model.model import Model
 from attention_core.real_model.survey import Survey, english, of_tiny_language, survey
@@ -17,7 +18,7 @@ from ...cards.elements import Element, caption, frame, progress, row, say, text
 from ...controls.control import Values
 from ...frame.long_run import Work, run_so_far
 from ...frame.models import TINY
-from ...words import percent
+from ...words import capital, percent
 from .heads import choosing
 from .lesson import SURVEY_ACROSS, SURVEY_UP, head_of, model_of, seen
 from .plane import plane
@@ -142,7 +143,7 @@ def name_of(survey: Survey, found: Seen, chosen: tuple[int, int]) -> str:
     holds = [name for name, share in shares.items() if share >= HOLDS]
     if "previous" in holds and "near" in holds:
         holds.remove("near")
-    head = f"head {chosen[0]}.{chosen[1]}"
+    head = head_name(chosen[1], chosen[0])
     if not holds:
         most = max(shares, key=shares.__getitem__)
         _, n_sentences = survey.asked(most)
@@ -179,12 +180,12 @@ def _pairs(
 ) -> Iterator[Element]:
     """The strongest pairs of tokens of a head, as a table of plain text."""
     pairs = survey.pairs(*chosen)
-    called = f"{chosen[0]}.{chosen[1]}"
+    called = head_name(chosen[1], chosen[0])
     if not pairs:
-        yield say(f"Head {called} looks at nothing but the first token and itself.")
+        yield say(f"{capital(called)} looks at nothing but the first token and itself.")
         return
     yield say(
-        f"**Where head {called} looks hardest.** The first token is left out, since heads rest "
+        f"**Where {called} looks hardest.** The first token is left out, since heads rest "
         "there when they find nothing, and so is a token that looks at itself. In parentheses: the "
         "token’s place, counted from 0."
     )

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterator
 
 from torch import Tensor
 
+from attention_core.head_name import head_name
 from attention_core.real_model.sweeps import (
     chance_of,
     logit_of,
@@ -76,7 +77,7 @@ def each_head_off(v: Values) -> Iterator[Element]:
     if isinstance(streams, Tensor):
         changes = _change_in(v, found, "without each", streams)
         cells = {
-            (layer, head): (f"without head {layer}.{head}", change)
+            (layer, head): (f"without {head_name(head, layer)}", change)
             for layer, of_layer in enumerate(changes.tolist())
             for head, change in enumerate(of_layer)
         }

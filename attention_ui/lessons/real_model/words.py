@@ -5,6 +5,7 @@ import re
 import torch
 from torch import Tensor
 
+from attention_core.head_name import head_in_full, head_name
 from attention_core.real_model.attribution import Attribution, head_by_key
 from attention_core.real_model.model import Model
 from attention_core.real_model.not_finite import not_finite
@@ -17,7 +18,7 @@ from ...cards.questions import Pick
 from ...controls.control import Values
 from ...frame.ends import Answer
 from ...frame.models import not_known, said
-from ...words import listed, number, percent
+from ...words import capital, listed, number, percent
 from .heads import strongest as strongest_heads
 from .lesson import (
     OfHead,
@@ -152,9 +153,9 @@ def strongest(values: Values, found: Seen) -> str:
     reached = f"Green: {bar} or more on average." if is_reached else f"None reaches {bar}."
     ids = found.run.ids
     n_asked = int(measure_of(values).picks(torch.as_tensor(ids))[1].sum())
-    layer, head = best[0][0].split(".")
-    where = f"{best[0][0]} is layer {layer}, head {head}"
-    told = f"Most: {listed(each)}; {where}. {reached} Asked of {n_asked} of your {len(ids)} tokens."
+    where = f"first {head_in_full(*map(int, best[0][0].split('.')))}"
+    asked = f"Asked of {n_asked} of your {len(ids)} tokens."
+    told = f"Most: heads {listed(each)}; {where}. {reached} {asked}"
     if n_asked < FEW_ASKED < len(ids):
         told += " Too few to call a head by it: a text that says things twice asks more."
     if values.heads_from:
@@ -217,7 +218,7 @@ def of_the_parts(values: Values, found: Seen, made: Attribution) -> str:
         return sum(part.amount for part in made.parts if part.kind == kind)
 
     heads = made.heads
-    called = [f"{part.layer}.{part.head} ({signed(part.amount)})" for part in heads]
+    called = [f"{part.name} ({signed(part.amount)})" for part in heads]
     of_heads, of_ffn = of("head"), of("feed-forward")
     total = sum(part.amount for part in made.parts)
     has_ffn = found.run.model.settings.d_ffn
@@ -242,7 +243,7 @@ def of_two_questions(values: Values, found: Seen) -> str:
     alone, other = found.brought(asked, None), found.brought(rival, None)
     apart = found.brought(asked, rival)
     most, first = alone.heads[0], apart.heads[0]
-    names = [f"{each.layer}.{each.head}" for each in (most, first)]
+    names = [most.name, first.name]
 
     def to_both(layer: int, head: int) -> tuple[str, str]:
         return signed(alone.of_head(layer, head)), signed(other.of_head(layer, head))
@@ -257,8 +258,8 @@ def of_two_questions(values: Values, found: Seen) -> str:
         return f"{told} No head does so by more."
     raised, lowered = to_both(first.layer, first.head)
     return (
-        f"{told} {names[1]} does so by more, {signed(first.amount)}: it brought {raised} to "
-        f"“{yes}” and {lowered} to “{no}”."
+        f"{told} {capital(names[1])} does so by more, {signed(first.amount)}: it brought {raised} "
+        f"to “{yes}” and {lowered} to “{no}”."
     )
 
 
@@ -272,7 +273,8 @@ def of_its_tokens(values: Values, found: Seen, at: tuple[int, int]) -> str:
         key for key in each.abs().argsort(descending=True)[:3].tolist() if abs(each[key]) > least
     ]
     told = [f"“{said_piece(pieces[key])}” (token {key}) {signed(float(each[key]))}" for key in best]
-    return f"Head {at[0]}.{at[1]} brought {signed(float(each.sum()))}: from {listed(told)}."
+    who = capital(head_name(at[1], at[0]))
+    return f"{who} brought {signed(float(each.sum()))}: from {listed(told)}."
 
 
 def of_what_is_off(values: Values, found: Seen, without: Seen) -> str:
@@ -283,13 +285,18 @@ def of_what_is_off(values: Values, found: Seen, without: Seen) -> str:
     name = said(found.run.model, asked)
     told = (
         f"Orange: what is left. “{name}” had {percent(chance)}, and has {percent(left)} without "
-        f"{values.model_off}."
+        f"{_named_heads(values.model_off)}."
     )
     if against is None:
         return told
     gaps = [number(float(each[asked] - each[against]), 2) for each in (before, after)]
     other = said(found.run.model, against)
     return f"{told} Its logit was {gaps[0]} above that of “{other}”, and is {gaps[1]} above it now."
+
+
+def _named_heads(off: str) -> str:
+    """What is switched off, as it is typed, with each head by its name."""
+    return re.sub(r"(?<![\w.])(\d+\.\d+)", r"head \1", off)
 
 
 def of_what_is_measured(values: Values, found: Seen) -> str:
@@ -306,7 +313,7 @@ def most_needed(values: Values, found: Seen, changes: Tensor) -> str:
 
     def called(at: int) -> str:
         layer, head = divmod(at, n_heads)
-        return f"{layer}.{head} ({_change(values, found, float(changes[layer, head]))})"
+        return f"{head_name(head, layer)} ({_change(values, found, float(changes[layer, head]))})"
 
     told = f"Missed most: {listed([called(at) for at in order[:3]])}."
     if changes.max() <= 0:
@@ -410,7 +417,7 @@ def does_each_have_a_name(values: Values) -> Answer:
     return Answer(
         "Does every head of a model do something that has a name?",
         f"No. Of {scores.numel()} heads, {n_marked} reach {percent(MARKED_FROM)} on this text "
-        f"by the measure “{measure_of(values).name}”, {layer}.{head} the most. Many do "
+        f"by the measure “{measure_of(values).name}”, {head_name(head, layer)} the most. Many do "
         "several things, and other things on another text.",
         "heads",
     )
@@ -447,9 +454,8 @@ def of_the_head(values: Values, found: Seen, at: tuple[int, int]) -> str:
     query, drawn = looks_of(values), drawn_of(values)
     row = found.run.weights[layer, head, query]
     key = int(row.argmax())
-    n_layers = found.run.model.settings.n_layers
     told = (
-        f"Head {layer}.{head} is in layer {layer}, counted from 0 to {n_layers - 1}. From token "
+        f"{capital(head_in_full(layer, head))}. From token "
         f"{query} it gives {percent(float(row[key]))} of its weight to token {key}. Point at a "
         "word to see where it looks from there."
     )

@@ -1,4 +1,4 @@
-"""Softmax or dividing by the sum: its controls, and its traces as functions of their values."""
+"""Softmax or sum: its controls, and its traces as functions of their values."""
 
 from attention_core.mechanism.simplified import SimplifiedOptions
 from attention_core.mechanism.softmax import compare_row, given_row, normalise_row
@@ -61,6 +61,18 @@ def row_of(values: Values) -> Trace:
         return given_row(values.typed)
     options = SimplifiedOptions(values.similarity, values.divide)
     return compare_row(embed(shared.inputs_of(values)), values.row_query, options)
+
+
+def row_below_0(values: Values) -> dict[str, object]:
+    """The settings of a row with scores below 0: the example's query with the lowest score, or
+    typed scores where it has none.
+    """
+    if values.row_from == "example":
+        vectors = embed(shared.inputs_of(values))["embeddings"].value
+        lowest = (vectors @ vectors.mT).min(dim=-1).values
+        if lowest.min() < 0:
+            return {"row_query": int(lowest.argmin())}
+    return {"row_from": "hand", "typed": TYPED.start}
 
 
 def trace_of(values: Values) -> Trace:

@@ -95,6 +95,19 @@ def is_hidden(scores: Tensor) -> bool:
     return not scores.isfinite().any()
 
 
+def of_dividing(scores: Tensor, weights: Tensor) -> str:
+    """What to look at where a row is divided by its sum."""
+    if not weights.isfinite().all():
+        return "Look at the sum: dividing by it gives no weights."
+    summed = "The weights sum to 1, as shares should. "
+    if (scores < 0).any():
+        return (
+            f"{summed}Whether they are shares is another matter: look at the sum you divide by, "
+            "and at the signs."
+        )
+    return f"{summed}No score of this row is below 0, so all goes well. Try one where some are."
+
+
 def sum_verdict(scores: Tensor, weights: Tensor, names: Sequence[str]) -> tuple[bool, str]:
     """What dividing a row (key,) by its sum has done: whether the weights are shares, in words."""
     total = scores.sum().item()

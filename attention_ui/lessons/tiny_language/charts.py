@@ -1,5 +1,6 @@
 """The small charts of the lesson on the tiny language."""
 
+from attention_core.head_name import head_name
 from attention_core.small_models.figures import shipped_figures
 from attention_core.small_models.grammar import WORDS
 from attention_core.small_models.heads import BAR, KINDS
@@ -7,6 +8,7 @@ from attention_core.small_models.heads import BAR, KINDS
 from ...charts.bars import bars
 from ...charts.chart import Chart
 from ...controls.control import Values
+from ...picture import palette
 from .brought import brought
 from .head_scores import head_scores, spreads
 from .heads import TINY_HEADS, head_briefly
@@ -18,8 +20,8 @@ DRAWN, TALL = 8, 112
 
 
 def next_word(values: Values) -> Chart:
-    """Bars of the likeliest next words: in grey the grammar's own chances, or those without the
-    head; in blue the whole network's, always.
+    """Bars of the likeliest next words: in blue the whole network's, always; in grey the grammar's
+    own chances, or in orange those that are left without the head.
     """
     words, off = words_of(values), values.tiny_off
     whole = chances(words)
@@ -33,7 +35,9 @@ def next_word(values: Values) -> Chart:
     drawn = sorted(range(len(WORDS)), key=lambda at: -most[at])[:DRAWN]
     picked = {name: [each[at] for at in drawn] for name, each in rows.items()}
     names = tuple(WORDS[at] for at in drawn)
-    made = bars(names, picked, f"Chances of the next word, {' and '.join(rows)}.", width=88)
+    told = f"Chances of the next word, {' and '.join(rows)}."
+    beside = palette.GREY if off == "none" else palette.CHOSEN
+    made = bars(names, picked, told, width=88, first=beside)
     made.spec.update(height=TALL, autosize={"type": "fit-x", "contains": "padding"})
     return made
 
@@ -69,5 +73,5 @@ def how_spread() -> Chart:
         for head in figures.heads
     }
     bins = [figures.spread[kind][layer][number] for (layer, number), kind in best.items()]
-    names = [f"{layer}.{number}" for layer, number in best]
+    names = [head_name(place, layer) for layer, place in best]
     return spreads(names, list(best.values()), bins)

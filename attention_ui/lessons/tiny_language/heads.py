@@ -1,5 +1,6 @@
 """The heads of the tiny language's network by their names, and what can be chosen of them."""
 
+from attention_core.head_name import head_id, head_name
 from attention_core.small_models.figures import Head, shipped_figures
 from attention_core.small_models.grammar import WORDS
 
@@ -9,21 +10,17 @@ NEXT_WORDS = {"likeliest": "The likeliest one", **dict(zip(WORDS[1:], WORDS[1:],
 def head_called(head: Head) -> str:
     """A head of the tiny language's network, by the name that was measured for it."""
     names = shipped_figures().names(head)
-    return f"layer {head[0]} head {head[1]} ({', '.join(names) if names else 'no name fits'})"
+    layer, place = head
+    return f"{head_name(place, layer)} ({', '.join(names) if names else 'no name fits'})"
 
 
 def head_briefly(head: Head) -> str:
-    """The same, short enough for a chart: `1.2 opening mark and 2 more`."""
+    """The same, short enough for a chart: `head 1.2 opening mark and 2 more`."""
     first, *more = shipped_figures().names(head) or ("no name",)
-    return f"{written(head)} {first}" + (f" and {len(more)} more" if more else "")
+    return f"{head_name(head[1], head[0])} {first}" + (f" and {len(more)} more" if more else "")
 
 
-def written(head: Head) -> str:
-    """A head as a control names it: `1.2`."""
-    return ".".join(map(str, head))
-
-
-TINY_HEADS = {written(head): head_called(head) for head in shipped_figures().heads}
+TINY_HEADS = {head_id(*head): head_called(head) for head in shipped_figures().heads}
 """The heads of the tiny language's network."""
 FIRST_WATCHED = "1.1"
 """Of the heads that go from pronoun to noun, the one that brings most to the first beginning's next

@@ -2,6 +2,7 @@
 
 from functools import lru_cache
 
+from attention_core.head_name import head_id
 from attention_core.small_models import shipped
 from attention_core.small_models.figures import Head, shipped_figures
 from attention_core.small_models.grammar import START, WORDS, next_words
@@ -14,7 +15,7 @@ from ...controls.fields import Choice, KnownWords, Whole
 from ...controls.shared import EXAMPLE
 from ...picture.equation_parts import Parts, equation_of
 from ...picture.matrix import Matrix
-from .heads import FIRST_WATCHED, NEXT_WORDS, TINY_HEADS, written
+from .heads import FIRST_WATCHED, NEXT_WORDS, TINY_HEADS
 
 STEPS = tuple(moment.step for moment in shipped_recording())
 PRONOUN = "pronoun to noun"
@@ -112,7 +113,7 @@ def without_each(values: Values) -> list[float | None]:
     """For each part, the chance of the word with that head switched off; None for no head."""
     place, words = WORDS.index(word_of(values)), words_of(values)
     return [
-        None if part.head is None else chances(words, written(part.head))[place]
+        None if part.head is None else chances(words, head_id(*part.head))[place]
         for part in parts_of(values)
     ]
 
@@ -124,7 +125,7 @@ def worth_watching(beginning: str, kind: str) -> str:
     amounts = {part.head: part.amount for part in parts}
     figures = shipped_figures()
     called = [head for head in figures.heads if kind in figures.names(head)]
-    return written(max(called, key=amounts.__getitem__))
+    return head_id(*max(called, key=amounts.__getitem__))
 
 
 def weights_of(trace: Trace, head: Head) -> Matrix:

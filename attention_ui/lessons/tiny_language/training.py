@@ -6,6 +6,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
+from attention_core.head_name import head_id, head_name
 from attention_core.small_models import recording
 from attention_core.small_models.figures import Head, shipped_figures
 from attention_core.small_models.heads import BAR
@@ -13,11 +14,9 @@ from attention_core.small_models.heads import BAR
 from ...picture import palette
 from ...picture.learning_run import Curve, Layer, LearningRun, Level, Panel
 from ...words import listed, number
-from .heads import written
 
 WATCHED = "pronoun to noun"
 """The first head of this kind is what the dashed line marks."""
-LAYERS = ("First", "Second")
 TICKS = (0, 100, 300, 700, 1_500)
 Moments = Sequence[recording.Moment]
 
@@ -45,7 +44,7 @@ def run_of(moments: Moments) -> LearningRun:
     return LearningRun(
         steps=[each.step for each in moments],
         panels=[loss, _scores(moments)],
-        layers=[_layer(moments, layer) for layer in range(len(LAYERS))],
+        layers=[_layer(moments, layer) for layer in range(moments[-1].weights.shape[0])],
         tokens=recording.SENTENCE,
         weights=torch.stack([each.weights for each in moments]),
         targets=targets(moments),
@@ -75,7 +74,7 @@ def _scores(moments: Moments) -> Panel:
         Curve(
             [each.scores_of(head)[kind] for each in moments],
             palette.HEADS[recording.ASKED_FOR.index(kind)],
-            f"{written(head)} {kind}",
+            f"{head_id(*head)} {kind}",
         )
         for kind, head in sorted(heads.items(), key=lambda each: each[1])
         if kind in _names(moments, head)
@@ -86,7 +85,7 @@ def _scores(moments: Moments) -> Panel:
 def _layer(moments: Moments, layer: int) -> Layer:
     heads = [(layer, head) for head in range(moments[-1].weights.shape[1])]
     return Layer(
-        f"{LAYERS[layer]} layer. Outlined: where heads with a name should look",
+        f"Layer {layer}. Outlined: where heads with a name should look",
         [[_called(moments, at, head) for at in range(len(moments))] for head in heads],
         [[_score(each, head, _names(moments, head)) for each in moments] for head in heads],
     )
@@ -100,10 +99,10 @@ def _score(moment: recording.Moment, head: Head, names: Sequence[str]) -> str:
 
 
 def _called(moments: Moments, at: int, head: Head) -> str:
-    """A head by what it may be called at a moment: `1.2 opening mark +2`."""
+    """A head by what it may be called at a moment: `head 1.2 opening mark +2`."""
     names = recording.names_at(moments, at, head)
     more = f" +{len(names) - 1}" if names[1:] else ""
-    return written(head) + (f" {names[0]}{more}" if names else "")
+    return head_name(head[1], head[0]) + (f" {names[0]}{more}" if names else "")
 
 
 def _names(moments: Moments, head: Head) -> tuple[str, ...]:

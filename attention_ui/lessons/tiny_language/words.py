@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from attention_core.head_name import head_id, head_name
 from attention_core.rounding import to_within
 from attention_core.small_models.figures import TEXTS, UNSHARPENED, Head, shipped_figures
 from attention_core.small_models.grammar import START, WORDS
@@ -78,6 +79,22 @@ def judged(values: Values) -> tuple[bool, str]:
 # --- the two steps of the pronoun -----------------------------------------------------------------
 
 
+def the_two_steps(values: Values) -> str:
+    """What the two heads do together, told of the beginning that stands there."""
+    after = lesson.words_of(values)[-2:]
+    begins = "“The cat sees the dog because it …” means the cat; with “but it”, the dog. "
+    if after == ("but", "it"):
+        return (
+            f"{begins}The first step looks for a “because” before “it”. Here is none, so it writes "
+            "nothing of the kind into the vector of “it”, and in the next layer the query of “it” "
+            "asks for the second animal."
+        )
+    return (
+        f"{begins}The first step writes into the vector of “it” that a “because” was there. So in "
+        "the next layer, the query of “it” can ask for the first animal."
+    )
+
+
 def step_words(trace: Trace, head: Head, number_of: str) -> str:
     """Where a head looks from the last word of the beginning."""
     words = trace.labels("query")
@@ -104,10 +121,10 @@ def of_the_pronoun(values: Values) -> str:
     if lesson.allowed_next(words) is None:
         return f"{NEVER_SAID}."
     whole, without = (
-        percent(lesson.chance_of_right(words, off)) for off in ("none", lesson.written(first))
+        percent(lesson.chance_of_right(words, off)) for off in ("none", head_id(*first))
     )
     return (
-        f"The first step is needed: switch layer {first[0]} head {first[1]} off, and the chance of "
+        f"The first step is needed: switch {head_name(first[1], first[0])} off, and the chance of "
         f"a right verb falls from {whole} to {without}. Nothing then tells the second step that a "
         "“because” was there."
     )
@@ -120,7 +137,7 @@ def who_else() -> str:
     without = figures.after_it_without["because"]
     needed = min(unnamed, key=lambda head: without[head[0]][head[1]])
     return (
-        f"A head without a name can matter too: switch off layer {needed[0]} head {needed[1]}, and "
+        f"A head without a name can matter too: switch off {head_name(needed[1], needed[0])}, and "
         "the chance of a right verb after “because it” falls from "
         f"{percent(figures.after_it['because'])} to {percent(without[needed[0]][needed[1]])}, on "
         f"average over {TEXTS} texts."
@@ -234,6 +251,7 @@ def finds_it() -> str:
     figures = shipped_figures()
     first = figures.best("because")
     sharing = [head for head in figures.heads if lesson.PRONOUN in figures.names(head)]
+    called = listed([head_name(place, layer) for layer, place in sharing])
     shares = sorted(figures.scores_of(head)[lesson.PRONOUN] for head in sharing)
     return (
         f"In two steps. In {head_called(first)}, “it” looks back at “because”, on average with "
@@ -241,8 +259,8 @@ def finds_it() -> str:
         "written into the vector of “it”, so in the next layer its query can ask for the animal "
         "that it stands for: the first after “because”, the second after “but”. "
         f"{len(sharing)} heads share that second step, "
-        f"{listed([lesson.written(e) for e in sharing])}, with {percent(shares[0])} to "
-        f"{percent(shares[-1])} of their weight (1.2 is head 2 of layer 1). {who_else()}"
+        f"{called}, with {percent(shares[0])} to "
+        f"{percent(shares[-1])} of their weight. {who_else()}"
     )
 
 
