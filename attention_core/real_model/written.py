@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from ..head_name import head_name
 from .run import Run, added_up
 from .settings import Settings
 
@@ -40,7 +41,7 @@ class Writer:
     def name(self) -> str:
         """Such as `head 18.6` (layer 18, head 6) or `feed-forward 3`."""
         if self.head is not None:
-            return f"head {self.layer}.{self.head}"
+            return head_name(self.head, self.layer)
         return self.kind if self.layer is None else f"{self.kind} {self.layer}"
 
 

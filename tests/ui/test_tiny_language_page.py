@@ -5,7 +5,7 @@ from functools import partial
 import pyarrow as pa
 import pytest
 
-from attention_core.head_name import head_id
+from attention_core.head_name import head_id, head_name
 from attention_core.small_models.figures import UNSHARPENED, shipped_figures
 from attention_core.small_models.grammar import LONGEST, WORDS
 from attention_core.small_models.heads import BAR
@@ -94,7 +94,7 @@ def test_a_sentence_goes_wrong_without_the_head_that_it_needs():
         assert whole[right] > 0.4
         assert less[right] < whole[right] / 2
         (bars,) = [each.spec for each in charts(at) if each.alt.startswith("Chances")]
-        assert f'"range": ["{palette.GREY}", "{palette.BAR}"]' in bars
+        assert f'"range": ["{palette.CHOSEN}", "{palette.BAR}"]' in bars
         assert [*found][-1] == "the network", "blue is the network, whatever stands beside it"
 
 
@@ -222,10 +222,14 @@ def test_the_page_says_what_training_without_the_cost_gave():
 
 def test_who_finds_the_noun_counts_heads_that_share_it_and_one_without_a_name():
     said, figures = finds_it().answer, shipped_figures()
-    sharing = [head_id(*head) for head in figures.heads if PRONOUN in figures.names(head)]
-    assert f"{len(sharing)} heads share that second step, {listed([f"head {each}" for each in sharing])}, with" in said
+    sharing = [
+        head_name(head[1], head[0]) for head in figures.heads if PRONOUN in figures.names(head)
+    ]
+    assert f"{len(sharing)} heads share that second step, {listed(sharing)}, with" in said
     first, second = two_steps(values_of())
     assert f"In {head_called(first)}" in said
-    assert head_id(*second) in sharing, "the head whose picture stands above is among them"
+    assert head_name(second[1], second[0]) in sharing, (
+        "the head whose picture stands above is among them"
+    )
     assert "switch off head 0.3" in said
     assert f"to {figures.after_it_without['because'][0][3]:.0%}" in said
