@@ -663,7 +663,7 @@ def test_of_two_bars_beyond_1_the_larger_is_longer_and_numbers_stay_in_their_roo
     assert [shown[f"2.{row}.0"][0] for row in range(3)] == ["20.00", "10.00", "−29.00"]
     lengths = [shown[f"2.{row}.0"][1] for row in range(3)]
     one = cells.BAR / cells.HALF
-    assert one + 0.1 < lengths[1] < lengths[0] - 0.02 < -lengths[2] - 0.03 < 0.97
+    assert one + 0.08 < lengths[1] < lengths[0] - 0.015 < -lengths[2] - 0.025 < 0.97
     # The gap stands where 1 is, whichever bar comes there.
     gaps = [mark for mark in layout.wide.marks if mark.colour == "ground"]
     start, unit = cells.ends_of_bars(layout.matrices[2])
