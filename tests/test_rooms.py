@@ -31,8 +31,8 @@ DOORS = {
     "attention_core.recipes": "asked",
     "attention_core.files": "",
     "attention_core.shown": "",
-    "attention_core.symbols": "",
     "attention_core.told": "",
+    "attention_core.symbols": "told",
     "attention_core.operations": "asked expression files",
     "attention_core.trace": "asked expression operations shown symbols",
     "attention_core.gradients": "asked operations symbols trace",
@@ -342,7 +342,10 @@ def is_constant(call):
     if len(call.args) != 1 or call.keywords:
         return False
     (body,) = call.args
-    return isinstance(body, ast.Constant) or (isinstance(body, ast.Name) and body.id.isupper())
+    name = ast.unparse(body).rpartition(".")[2]
+    return isinstance(body, ast.Constant) or (
+        isinstance(body, ast.Name | ast.Attribute) and name.isupper()
+    )
 
 
 def test_the_benchmarks_start():

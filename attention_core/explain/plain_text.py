@@ -3,59 +3,9 @@
 import re
 from functools import lru_cache
 
-SIGNS = {
-    r"\dots": "…",
-    r"\infty": "∞",
-    r"\times": "×",
-    r"\max": "max",
-    r"\sin": "sin",
-    r"\cos": "cos",
-    r"\tanh": "tanh",
-    r"\cosh": "cosh",
-    r"\ln": "ln",
-    r"\pi": "π",
-    r"\varphi": "φ",
-    r"\omega": "ω",
-    r"\sigma": "σ",
-    r"\Phi": "Φ",
-    r"\sum": "Σ",
-    r"\Sigma": "Σ",
-    r"\Theta": "Θ",
-    r"\beta": "β",
-    r"\gamma": "γ",
-    r"\mu": "μ",
-    r"\nu": "ν",
-    r"\ell": "ℓ",
-    r"\ast": "*",
-    r"\checkmark": "✓",
-    r"\circlearrowright": "↻",
-    r"\wedge": "∧",
-    r"\odot": "⊙",
-    r"\cdot": "·",
-    r"\lVert": "‖",
-    r"\rVert": "‖",
-    r"^\top": "ᵀ",
-    r"\top": "ᵀ",
-    r"\to": "→",
-    r"\ge": "≥",
-    r"\le": "≤",
-    r"\neq": "≠",
-    r"\mathrm{nan}": "nan",
-    r"\quad": " ",
-    r"\begin{bmatrix}": "[",
-    r"\end{bmatrix}": "]",
-    r"\\": ";",
-    r"\_": "_",
-    r"\mathcal": "",
-    r"\big": "",
-    r"\textstyle": "",
-    r"\!": "",
-    r"\,": " ",
-    r"\;": " ",
-    r"\ ": " ",
-    r"\left": "",
-    r"\right": "",
-}
+from ..told import told
+
+SIGNS: dict[str, str] = told(__package__, "signs.toml")
 _GROUP = r"\{((?:[^{}]|\{[^{}]*\})*)\}"
 _SIGN = re.compile("|".join(re.escape(sign) for sign in sorted(SIGNS, key=len, reverse=True)))
 _SHAPES = (

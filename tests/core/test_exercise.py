@@ -2,8 +2,10 @@
 
 import math
 import re
+import tomllib
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import hypothesis
 import pytest
@@ -148,123 +150,21 @@ def learners():
 
 # --- the mistakes people make, written as they write them -----------------------------------------
 
-WRONG_LINES = """
-trainable: scores = queries @ keys  # the transpose is missing
-trainable: scores = keys @ queries.mT  # the wrong order
-trainable: scores = queries.mT @ keys  # the transpose is on the wrong side
-trainable: scores = queries @ queries.T  # the wrong tensor
-trainable: queries = embeddings @ W_query  # the bias is missing
-trainable: scaled_scores = scores  # √d is missing
-trainable: scaled_scores = scores / 5  # d in place of √d
-trainable: scaled_scores = scores / keys.shape[-1]  # d in place of √d
-trainable: scaled_scores = scores * 5 ** 0.5  # multiplied by √d
-trainable: weights = torch.softmax(scaled_scores, 0)  # over the wrong axis
-trainable: weights = F.softmax(scores, dim=-1)  # the wrong tensor
-trainable: weights = scaled_scores.exp()  # are not divided by their sum
-trainable: context_vectors = weights.T @ values  # one transpose too many, on weights
-trainable: context_vectors = values @ weights  # the wrong order
-causal: mask = torch.ones(6, 6).bool().triu()  # the mask is on the wrong side
-causal: mask = torch.ones(6, 6).bool().triu(1)  # the opposite convention
-causal: mask = torch.ones(6, 6).bool().tril(-1)  # a token cannot see itself
-causal: masked_scores = scaled_scores.masked_fill(mask == 0, 0)  # 0 in place of −∞
-causal: masked_scores = scaled_scores * mask  # 0 in place of −∞
-causal: masked_scores = torch.where(mask, -torch.inf, scaled_scores)  # the opposite convention
-causal: masked_scores = scaled_scores.masked_fill(~mask.T, -torch.inf) \
-    # the mask is on the wrong side
-causal: masked_scores = scaled_scores.masked_fill(~mask, -1e9)  # a finite number, -1e9
-causal: masked_scores = scaled_scores  # nothing is hidden
-causal: masked_scores = scaled_scores - torch.inf * (~mask)  # 0 · ∞ is nan
-causal: masked_scores = scaled_scores.masked_fill(~mask, torch.inf) \
-    # softmax turns plus infinity into nan
-causal: weights = masked_scores.exp() / masked_scores.exp().sum(-1)  # the sum has lost its axis
-square: head_scores = head_queries @ head_keys.T  # .T in place of .mT, or no tra
-square: head_scaled_scores = head_scores / 2  # d in place of √d
-square: head_scaled_scores = head_scores / 4 ** 0.5 \
-    # d in place of √d
-heads: head_scores = head_queries @ head_keys.T  # .T in place of .mT
-plain: context_vectors = F.scaled_dot_product_attention(embeddings, embeddings, embeddings) \
-    # without scale
-heads: head_context_vectors = F.scaled_dot_product_attention(head_queries, head_keys, head_values) \
-    # scaled_dot_product_attention without the mask
-causal: scaled_scores = mask * 1.0  # these are the numbers
-tiles: running_output_0_1 = running_output_0_0 + tile_output_0_1  # running_output_0_0 is not shrunk
-tiles: running_sum_0_1 = running_sum_0_0 + tile_sum_0_1  # running_sum_0_0 is not shrunk
-tiles: shrink_0_1 = torch.exp(running_largest_0_1 - running_largest_0_0) \
-    # the shrink factor is upside down
-tiles: context_vectors_0 = running_output_0_2  # these are the numbers of
-block: attention_norm_standardised = (embeddings - attention_norm_mean) / attention_norm_variance \
-    # divided by the variance
-block: attention_norm_standardised = F.layer_norm(embeddings, embeddings.shape) \
-    # the whole matrix at once
-block: attention_normed = attention_norm_standardised  # these are the numbers of
-causal: weights = masked_scores.softmax(0)  # softmax over the wrong axis
-heads: head_W_query = W_query.view(3, 3, 5)  # a reshape without a transpose
-heads: split_queries = joined_queries.view(3, 11, 5)  # a reshape without a transpose
-heads: split_queries = joined_queries.view(11, 3, 5)  # the heads are not in front
-heads: split_queries = joined_queries.view(11, 5, 3).permute(2, 0, 1) \
-    # the columns are dealt out in turn
-heads: concat = head_context_vectors.reshape(11, 6)  # a reshape without a transpose
-heads: head_weights = head_masked_scores.softmax(dim=1)  # over the wrong axis
-heads: head_scores = head_queries @ head_keys  # the transpose is missing
-by_sum: weights = scores / scores.sum(dim=-1)  # over the wrong axis
-by_sum: weights = scores.softmax(-1)  # a softmax
-few_trials: scaled_dot_products = dot_products / 8  # d in place of √d
-few_trials: dot_products = products.sum(0)  # added over the wrong axis
-one_row: sum_weights = score_row.softmax(-1)
-tokens: embeddings = embedding_table[:8]  # the first rows of the table
-tokens: embeddings = embedding_table[token_ids - 1]  # the ids are counted from 1
-causal: weights = scaled_scores.softmax(-1) * mask  # and not renormalised: what is left
-heads: head_weights = head_scaled_scores.softmax(-1) * mask  # and not renormalised
-trainable: weights = scaled_scores.view(-1).softmax(0).view(11, 11)  # over all entries
-heads: head_weights = head_masked_scores.view(3, -1).softmax(-1).view(3, 11, 11) \
-    # over all entries of a head
-trainable: weights = torch.softmax(-scaled_scores, -1)  # one minus sign too many
-causal: weights = torch.softmax(-masked_scores, -1)  # one minus sign too many
-trainable: weights = scaled_scores.softmax(-1).T  # the result is transposed: query
-trainable: queries = (embeddings @ W_query + b_query).T  # the result is transposed
-heads: head_values = (embeddings @ head_W_value).mT  # the result is transposed
-causal: mask = torch.ones(6, 6).bool().tril(1)  # one key of the future is seen
-causal: masked_scores = scaled_scores.masked_fill(torch.ones(6, 6).triu().bool(), -torch.inf) \
-    # the diagonal is hidden too: a token may see itself
-causal: masked_scores = scaled_scores + mask.float()  # the mask is added as 1 and 0
-causal: context_vectors = F.scaled_dot_product_attention(\
-    embeddings, embeddings, embeddings, attn_mask=~mask) \
-    # the mask upside down
-heads: head_context_vectors = F.scaled_dot_product_attention(\
-    head_queries, head_keys, head_values, attn_mask=~mask) \
-    # the mask upside down
-trainable: queries = embeddings @ W_key + b_query  # this is what W_key gives; W_query
-heads: head_keys = embeddings @ head_W_query  # this is what head_W_query gives
-learned: grad_masked_scores = weights * (1 - weights) * grad_weights  # each entry by itself
-learned: grad_masked_scores = weights * grad_weights  # Σ p g is not taken away
-learned: weighed_grad_weights = scaled_scores.softmax(-1) * grad_weights  # the mask forgotten
-learned: centred_grad_weights = grad_weights - grad_weights.mean(-1, keepdim=True) \
-    # the plain mean of the row
-learned: mean_grad_weights = weighed_grad_weights.mean(-1, keepdim=True)  # a mean in place of a sum
-learned: grad_scores = grad_scaled_scores  # √d is missing
-learned: grad_queries = grad_scores @ queries  # the wrong tensor
-learned: grad_keys = grad_scores @ queries  # the transpose is missing
-learned: grad_W_query = (embeddings.T @ grad_queries).T  # the result is transposed
-learned: grad_W_query = embeddings.T @ grad_queries / 9  # a mean over the rows
-learned: grad_W_query = embeddings.T @ grad_keys  # this is what grad_keys gives
-learned: losses = predicting.softmax(-1)[torch.arange(8), targets]  # the probability itself
-"""
-"""A trace, a wrong line of one of its steps, and what is said of it."""
-LISTED = [
-    re.fullmatch(r"(\w+): (\w+) = (.+?)(?: +# (.+))?", line).groups()
-    for line in WRONG_LINES.strip().splitlines()
-]
+LINES = tomllib.loads(Path(__file__).with_name("written_lines.toml").read_text(encoding="utf-8"))
 
 
 @pytest.mark.filterwarnings("ignore:The use of `x.T`")
-@pytest.mark.parametrize(("name", "step", "line", "mistake"), LISTED)
-def test_a_known_mistake_is_named_with_its_step(name, step, line, mistake, learners):
-    said = learners[name].write(step, f"{step} = {line}")
+@pytest.mark.parametrize(
+    ("name", "line", "mistake"),
+    [(name, *line) for name, lines in LINES["wrong"].items() for line in lines],
+)
+def test_a_known_mistake_is_named_with_its_step(name, line, mistake, learners):
+    step = line.partition(" = ")[0]
+    said = learners[name].write(step, line)
     assert said.startswith(f"{step} is not right yet.\n")
-    if mistake:
-        likely = said.splitlines()[1]
-        assert likely.startswith("Likely: ")
-        assert mistake in likely.partition(": ")[2]
+    likely = said.splitlines()[1]
+    assert likely.startswith("Likely: ")
+    assert mistake in likely.partition(": ")[2]
 
 
 @pytest.mark.slow("3 s: every wrong line of every exercise")
@@ -289,48 +189,12 @@ def test_every_mistake_that_changes_the_numbers_is_refused_and_named(name, learn
 
 # --- right lines, written in other ways -----------------------------------------------------------
 
-RIGHT_LINES = """
-trainable: scores = torch.einsum('id,jd->ij', queries, keys)
-trainable: scores = torch.empty(11, 11)
-for i in range(11):
-    for j in range(11):
-        scores[i, j] = sum(q * k for q, k in zip(queries[i], keys[j]))
-trainable: scores = (queries.double() @ keys.double().T)
-trainable: scores = torch.nn.Parameter(queries) @ keys.T
-trainable: scaled_scores = scores * keys.shape[1] ** -0.5
-trainable: weights = scaled_scores.exp()
-weights = weights / weights.sum(1)[:, None]
-trainable: context_vectors = F.scaled_dot_product_attention(queries, keys, values)
-causal: mask = torch.arange(6)[:, None] >= torch.arange(6)
-causal: masked_scores = scaled_scores + torch.log(mask * 1.0)
-causal: weights = F.softmax(masked_scores, dim=1)
-causal: context_vectors = embeddings[None]
-context_vectors = F.scaled_dot_product_attention(*[context_vectors] * 3, is_causal=True)[0]
-heads: split_queries = torch.stack(joined_queries.split(5, dim=1))
-heads: head_queries = torch.einsum('ti,hid->htd', embeddings, head_W_query)
-heads: head_context_vectors = F.scaled_dot_product_attention(
-    head_queries, head_keys, head_values, attn_mask=mask)
-heads: concat = torch.cat(list(head_context_vectors), dim=1)
-learned: grad_W_query = torch.einsum('ti,tj->ij', embeddings, grad_queries)
-learned: grad_W_query = torch.zeros(6, 5)
-for row, gradient in zip(embeddings, grad_queries):
-    grad_W_query += row[:, None] * gradient
-learned: grad_W_query = W_query.clone().requires_grad_()
-s = (embeddings @ grad_W_query @ keys.T / 5 ** 0.5).masked_fill(~mask, -torch.inf)
-l = F.cross_entropy((s.softmax(-1) @ values @ W_output)[:-1], targets)
-(grad_W_query,) = torch.autograd.grad(l, grad_W_query)
-learned: grad_masked_scores = torch.empty(9, 9)
-for i, (p, g) in enumerate(zip(weights, grad_weights)):
-    grad_masked_scores[i] = (p.diag() - torch.outer(p, p)) @ g
-"""
-"""A trace, and right lines of one of its steps."""
-
 
 @pytest.mark.parametrize(
-    ("name", "lines", "step"), re.findall(r"(?m)^(\w+): ((\w+) =(?:.|\n(?!\w+: ))+)", RIGHT_LINES)
+    ("name", "lines"), [(name, each) for name, lines in LINES["right"].items() for each in lines]
 )
-def test_a_right_line_passes_however_it_is_written(name, lines, step, learners):
-    assert learners[name].write(step, *lines.splitlines()) == ""
+def test_a_right_line_passes_however_it_is_written(name, lines, learners):
+    assert learners[name].write(lines.partition(" = ")[0], *lines.splitlines()) == ""
 
 
 # --- more numbers than are kept one by one --------------------------------------------------------
