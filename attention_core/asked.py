@@ -25,6 +25,8 @@ SAID = {
 LONG = 60
 """Letters of a value that are repeated in a message."""
 MISSING = object()
+MOST_FOUND = 1_000
+_FOUND_FITTING: dict[tuple[int, int], tuple[object, object]] = {}
 Asked = TypeVar("Asked", bound=Callable)
 
 
@@ -113,13 +115,28 @@ def answers(asked: Asked) -> Asked:
 
 def _fit(name: str, value: object, kind: object) -> object:
     """A value as a type asks for it. Raises ValueError, in words, where it does not fit."""
+    # Examples hand on the same long tuples again and again: each is looked at once.
+    place = (id(value), id(kind))
+    if place in _FOUND_FITTING:
+        return value
     fit = fitted(value, kind)
+    if fit is value and type(value) is tuple and _never_changes(value):
+        if len(_FOUND_FITTING) >= MOST_FOUND:
+            _FOUND_FITTING.clear()
+        _FOUND_FITTING[place] = value, kind  # kept, so that nothing else gets their ids
     if fit is not MISSING:
         return fit
     tip = ""
     if isinstance(value, str) and "a trace" in _words(kind):
         tip = f": embed({shown(value)}) makes one of a text"
     raise ValueError(f"{name} is {shown(value)}, but must be {_words(kind)}{tip}")
+
+
+def _never_changes(value: object) -> bool:
+    try:
+        return hash(value) is not None
+    except TypeError:
+        return False
 
 
 def _not_bound(name: str, signature: inspect.Signature, given: tuple, named: dict) -> str:

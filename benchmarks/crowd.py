@@ -7,6 +7,7 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 from attention_core.examples import EXAMPLES
@@ -17,9 +18,9 @@ from visitor import Visitor
 from .measure import Figure, Part, server, spread
 
 SECONDS = 60
-NEAR, MARGIN, SCROLLS, REST = 3, 1, 6, 1.2
+NEAR, MARGIN, SCROLLS = 3, 1, 6
 """A window of 900 pixels with what lies close below it has so many parts of a page, so many more
-above; a scroll after so many moves; seconds after which a browser asks for what waits.
+above; a scroll after so many moves.
 """
 WORDS = ["cat", "dog", "bird", "fish", "horse", "teacher", "river", "garden", "window", "letter"]
 LONG_TEXT = "Once upon a time there was a little {} who lived in a large old house near the {}. "
@@ -151,21 +152,26 @@ async def _move(visitor: Visitor) -> float:
     if not names:
         return await visitor.again()
     name = names[visitor.turn % len(names)]
-    if name in rooms and name not in visitor.hands and "near" in visitor.others:
-        visitor.hands.add(name)
-        hands = ",".join(sorted(each.removeprefix("chart_") for each in visitor.hands))
-        await visitor.tell("near", hand=hands)
+    if name in rooms and "near" in visitor.others:
+        hands, place = _told(visitor)["hands"], name.replace("chart_", "moves_", 1)
+        if place not in hands:
+            await visitor.tell("near", hand=",".join(sorted([*hands, place])))
     control = visitor.sliders.get(name) or visitor.charts.get(name)
     return await (visitor.set(control) if control else visitor.again())
 
 
 async def _rest(visitor: Visitor, until: float) -> None:
     """Ask for what waits, one after the other, as a browser does when nothing has come."""
-    while until - time.monotonic() > REST and "near" in visitor.others:
-        if not json.loads(visitor.others["near"][2] or "{}").get("waiting"):
+    while "near" in visitor.others and (told := _told(visitor))["waiting"]:
+        if until - time.monotonic() <= told["rest"] / 1_000:
             return
-        await asyncio.sleep(REST)
+        await asyncio.sleep(told["rest"] / 1_000)
         await visitor.tell("near", rest=time.time())
+
+
+def _told(visitor: Visitor) -> dict[str, Any]:
+    """What the server has told the browser last."""
+    return json.loads(visitor.others["near"][2])
 
 
 async def _again(

@@ -129,7 +129,7 @@ def test_what_is_told_of_a_page_just_left_does_no_harm(page, app_url):
         visitor = await Watching(app_url, "").enter()
         home, visitor.page, visitor.script = visitor.script, page, ""
         await visitor.again()
-        message, events = BackMsg(), ("hand", "near", "pointed", "rest")
+        message, events = BackMsg(), ("hand", "near", "rest")
         states = message.rerun_script.widget_states.widgets
         for each in (*visitor.sliders.values(), *visitor.charts.values()):
             each.move()

@@ -60,3 +60,28 @@ def test_what_comes_near_runs_and_what_is_far_waits(app_url):
         await visitor.leave()
 
     asyncio.run(moves())
+
+
+def test_what_a_hand_asks_for_is_made_anew_only_when_it_comes_back(app_url):
+    async def moves():
+        visitor = await Watching(app_url, "simplified_attention").enter()
+        near = json.loads(visitor.others["near"][2])["parts"]
+        await visitor.tell("near", near=",".join(near))
+        await visitor.tell("near", hand="moves_scores,picture_weights")
+
+        def told(of="hands"):
+            return json.loads(visitor.others["near"][2])[of]
+
+        await visitor.set(visitor.charts["chart_scores"])
+        assert told() == ["moves_scores"], "the weights were drawn anew, the scores are in the hand"
+        await visitor.slide("Width of the vectors, d_in")
+        assert not told()
+        await visitor.tell("near", near="card_scores")
+        await visitor.slide("Width of the vectors, d_in")
+        after_a_move = told("rest")
+        await visitor.tell("near", rest=1)
+        assert told("rest") < after_a_move, "who has just moved something is left alone for longer"
+        assert not visitor.errors
+        await visitor.leave()
+
+    asyncio.run(moves())

@@ -103,8 +103,6 @@ class Visitor:
     """The cards of the page and what else is drawn alone, from the top, and where they stand."""
     rooms: dict[str, tuple[int, ...]] = field(default_factory=dict)
     """Where controls stand that pictures of these names carry, or will when a hand comes near."""
-    hands: set[str] = field(default_factory=set)
-    """Those that a hand has come near."""
     errors: list[str] = field(default_factory=list)
     script: str = ""
     """The page, as the server calls it."""

@@ -56,7 +56,7 @@ def apart(name: str, trace: Trace, trail: Sequence[CellPlace]) -> None:
 def choose(name: str, trail: tuple[CellPlace, ...]) -> None:
     """From a callback: open a cell in a picture, in place of any other; () for none."""
     held.change(section=name, cell=trail)
-    parts.run_what_reads()
+    parts.run_what_reads(at=name)
 
 
 def _trail(name: str, trace: Trace, trail: Sequence[CellPlace]) -> None:

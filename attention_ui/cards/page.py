@@ -38,7 +38,7 @@ from .elements import PAGE, Element, Picture, Row, note, put
 from .kept import kept
 from .noted_trace import NotedTrace, noted
 from .pinned import since_the_pin
-from .question import fingerprint_of, is_asked, put_question
+from .question import asks_first, fingerprint_of, is_asked, put_question
 from .questions import Question
 
 Body = Callable[..., Iterable[Element]]
@@ -114,13 +114,16 @@ class Ask:
 
     def covered(self) -> Mapping[str, str]:
         """The steps that it covers now, each with how."""
+        if not asks_first():
+            return {}  # without making what nobody is asked
         asked, hides, _ = self.made()
         if not is_asked(asked, self.key, hides):
             return {}
         return dict.fromkeys(hides, "shape" if asked.only_shapes else "numbers")
 
     def draw(self) -> None:
-        put_question(self.name, self.key, *self.made())
+        if asks_first():
+            put_question(self.name, self.key, *self.made())
 
 
 @dataclass(eq=False)

@@ -34,12 +34,18 @@ class Guess:
     verdict: Verdict | None = None
 
 
+def asks_first() -> bool:
+    """Whether questions are asked here at all."""
+    values = held.values()
+    return bool(values.predict and not values.card)
+
+
 def is_asked(asked: Question | None, key: str, hides: frozenset[str]) -> bool:
     """Whether a question covers what it hides: nobody has answered it yet, and what it hides was
     not opened.
     """
     values = held.values()
-    if asked is None or not values.predict or values.card:
+    if asked is None or not asks_first():
         return False
     if values.paper:
         return True
@@ -55,10 +61,9 @@ def put_question(
     """Ask it, or say what was answered. `now` tells the numbers that it is about from others.
     Returns what it covers.
     """
-    values = held.values()
-    if asked is None or not values.predict or values.card:
+    if asked is None:
         return frozenset()
-    if values.paper:
+    if held.values().paper:
         answer = f"{asked.answer()} {asked.teaches}".strip()
         where = st.session_state[held.IN_CARD]
         hand_out.ask(where, asked.words, answer, asked.asked, asked.offered)
@@ -87,8 +92,7 @@ def first_shown(asked: int, otherwise: int) -> int:
     """The query whose arcs a picture shows until another is pointed at: the one that its question
     asks about, where questions are on.
     """
-    values = held.values()
-    return asked if values.predict and not values.card else otherwise
+    return asked if asks_first() else otherwise
 
 
 def was_missed(name: str) -> bool:

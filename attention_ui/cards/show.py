@@ -94,7 +94,7 @@ def _lists_of(one: Any, layout: Layout, carries: Control, now: Any) -> Lists | N
     n_cells = sum(each.drawn.numel() for each in layout.matrices)
     if one.lists == TOO_MUCH or len(at_all) * n_cells > MOST_NUMBERS:
         return None
-    if one.lists is None and not parts.read("hand", one.name):
+    if one.lists is None and not parts.read("hand", f"moves_{one.name}"):
         return {}
     if one.lists is None:
         lists = positions(layout, [one.there(value) for value in at_all])
@@ -127,6 +127,7 @@ def _drawn(
     """A layout, with the control that it carries, and the cell that is open in it. `moved` gives it
     at the control's place now: when the browser has moved it, nothing is drawn anew.
     """
+    parts.met_picture(name)
     _, section = parts.read("open", name)
     is_meant = not is_aside or section == name
     trail = _trail(name, layout) if is_meant else ()
@@ -139,7 +140,7 @@ def _drawn(
     chosen = (opened, lists, now, _clicks(name, trail))
     tables = {} if tables is None else tables
     key = (opened, lists is None or len(lists), now, drawn_at, chosen[-1])
-    told = parts.read("told", name)
+    told = parts.read("hand", f"picture_{name}")
     if (True, key) not in tables and (told, key) not in tables:
         remember(tables, (told, key), _table(layout, *chosen, told))
     rows, marks, slots = tables.get((True, key)) or tables[told, key]
@@ -340,14 +341,14 @@ def _told(name: str, key: str, part: str) -> None:
                 held.change(**{carries.name: value})
                 st.session_state[f"start_{name}"] = (start, value, *rest)
                 parts.settle(part, ("stop", carries.name))
-                parts.run_what_reads()
+                parts.run_what_reads(at=name)
                 return
     match selection.get("cell"):
         case [{"m": int(m), "l": int(lead), "i": int(i), "j": int(j)}, *_]:
             place = cell_at(layout_now(), m, lead, i, j)
             if place and choosing and (chosen := choosing(place)):
                 held.change(**chosen)
-                parts.run_what_reads()
+                parts.run_what_reads(at=name)
             elif place:
                 choose(name, (place,))
 

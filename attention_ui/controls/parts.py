@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import wraps
+from functools import cache, wraps
 from typing import Any
 
 import streamlit as st
@@ -51,16 +51,12 @@ def worth(one: Source) -> Any:
 
 
 @source("hand")
-def _has_a_hand(picture: str) -> bool:
+def _has_a_hand(place: str) -> bool:
+    """Whether a hand has come to a place since it was drawn anew: to the control of a picture,
+    which has its positions then, or to a picture, which then says how each cell comes about.
+    """
     hands = of_page().hands
-    return hands is None or picture in hands
-
-
-@source("told")
-def _is_told(picture: str) -> bool:
-    """Whether a picture says of each cell how it comes about: once it is pointed at."""
-    here = of_page()
-    return here.hands is None or picture == here.pointed
+    return hands is None or place in hands
 
 
 def is_drawing() -> bool:
@@ -130,9 +126,10 @@ class Part:
     """None until its end was reached: a run that was cut short has drawn who knows what."""
     keys: set[str] = field(default_factory=set)
     """Those of its widgets, as far as they have something of their own to begin with."""
+    pictures: set[str] = field(default_factory=set)
+    """The names of those that stand in it."""
 
-    @property
-    def is_stale(self) -> bool:
+    def is_stale(self, worth: Callable[[Source], Any] = worth) -> bool:
         """Whether it would be drawn otherwise now."""
         return self.reads is None or any(worth(one) != was for one, was in self.reads.items())
 
@@ -145,9 +142,11 @@ class Parts:
     near: frozenset[str] | None = None
     """The parts that the browser has near; None where none has said."""
     hands: frozenset[str] | None = None
-    """The pictures to whose control a hand has come; None where no browser has said."""
-    pointed: str = ""
-    """The picture that the pointer, or the keyboard, was in last."""
+    """The places that a hand has come to, `moves_` or `picture_` and the name of the picture, until
+    they are drawn anew for another reason; None where no browser has said.
+    """
+    is_at_rest: bool = False
+    """Whether nothing but what waited has been drawn last."""
     all_at_once: bool = False
     """Whether nothing waits on this page: on paper, and where a card stands alone."""
     open: list[str] = field(default_factory=lambda: [AROUND])
@@ -162,7 +161,8 @@ class Parts:
 
     def stale(self) -> list[str]:
         """The parts that have to run, without those in a part that has to."""
-        found = {name for name, one in self.drawn.items() if name and one.is_stale}
+        now = cache(worth)  # most are read by many
+        found = {name for name, one in self.drawn.items() if name and one.is_stale(now)}
         return [name for name in self.drawn if name in found and not self._above(name) & found]
 
     def may_wait(self) -> list[str]:
@@ -232,7 +232,7 @@ def begin_page(is_same: bool, has_browser: bool, all_at_once: bool) -> None:
     """
     before = of_page() if is_same else Parts(hands=frozenset() if has_browser else None)
     begun = _opened(Parts(near=before.near, hands=before.hands, all_at_once=all_at_once))
-    begun.pointed, begun.stood = before.pointed, before.stood
+    begun.stood = before.stood
     begun.noting.append({})
 
 
@@ -271,6 +271,12 @@ def stood(key: str) -> bool:
     return was_there
 
 
+def met_picture(name: str) -> None:
+    """That a picture is drawn: a hand may come to it."""
+    here = of_page()
+    here.drawn[here.open[-1]].pictures.add(name)
+
+
 def now_in() -> str:
     """The innermost part that is being drawn."""
     return of_page().open[-1]
@@ -283,21 +289,30 @@ def settle(name: str, one: Source) -> None:
         here.reads[one] = worth(one)
 
 
-def run_what_reads() -> None:
-    """At the end of a callback: run what is stale and near, and let the rest wait."""
+def run_what_reads(at: str = "") -> None:
+    """At the end of a callback: run what is stale and near, and let the rest wait. `at` is the
+    picture that a hand is at: the others that are drawn anew need what a hand asks for only when it
+    comes back to them.
+    """
     here = of_page()
     here.known.clear()
-    if here.drawn[AROUND].is_stale:
+    stale = here.stale()
+    if here.hands:
+        gone = {name for each in stale for name in here.drawn[each].pictures} - {at}
+        here.hands = frozenset(one for one in here.hands if one.partition("_")[2] not in gone)
+    if here.drawn[AROUND].is_stale():
         st.rerun()
-    run_parts([])  # those that are near
+    run_parts([], stale)  # those that are near
 
 
-def run_parts(names: list[str]) -> None:
+def run_parts(names: list[str], stale: list[str] | None = None) -> None:
     """From a callback: run these parts with all that are stale and near, as long work whose next
     slice this run takes the place of, and tell the browser what waits.
     """
     here = of_page()
-    near = {name for name in here.stale() if not here._may_wait(name)}
+    here.is_at_rest = bool(names)
+    stale = here.stale() if stale is None else stale
+    near = {name for name in stale if not here._may_wait(name)}
     names = [name for name in here.drawn if name in {*names, *near, WATCHER}]
     if not names:
         return  # a page without a watcher: what Streamlit runs anyway shows nothing new

@@ -3,6 +3,7 @@ around every page.
 """
 
 from dataclasses import replace
+from functools import lru_cache
 
 from attention_core.examples import EXAMPLES, Example
 from attention_core.recipes import (
@@ -67,21 +68,27 @@ def own(name: str):
 
 def inputs_of(values: Values) -> Inputs:
     """The sentence on its way to vectors: what `attention_core.embed` needs to know."""
-    example = example_of(values)
-    is_own = values.seed == example.inputs.seed
+    return _inputs(
+        values.example, values.learned == "example", values.get("edits", ()),
+        *(values[name] for name in OF_INPUTS),
+    )  # fmt: skip
+
+
+OF_INPUTS = (
+    "seed", "sentence", "tokenizer", "vocabulary", "reserved", "d_in", "drop_blanks", "positions",
+)  # fmt: skip
+
+
+@lru_cache(maxsize=1_000)
+def _inputs(example: str, is_learned: bool, edits: tuple, seed: int, *others: object) -> Inputs:
+    """The same for all who ask for it, as each card of a page does, more than once."""
+    inputs = EXAMPLES[example].inputs
     return replace(
-        example.inputs,
-        sentence=values.sentence,
-        tokenizer=values.tokenizer,
-        vocabulary=values.vocabulary,
-        learned_from=example.inputs.sentence if values.learned == "example" else None,
-        reserved=values.reserved,
-        seed=values.seed,
-        skipped_draws=example.inputs.skipped_draws if is_own else 0,
-        d_in=values.d_in,
-        drop_blanks=values.drop_blanks,
-        positions=values.positions,
-        edits=values.get("edits", ()),
+        inputs,
+        learned_from=inputs.sentence if is_learned else None,
+        skipped_draws=inputs.skipped_draws if seed == inputs.seed else 0,
+        edits=edits,
+        **dict(zip(OF_INPUTS, (seed, *others), strict=True)),
     )
 
 

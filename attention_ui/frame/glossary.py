@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import streamlit as st
 
@@ -51,7 +52,8 @@ _FOUND_BY = {
 """Longer words first: what is a “causal mask” is not looked up as a “mask”."""
 
 
-def terms_in(words: str) -> list[Term]:
+@lru_cache(maxsize=1_000)
+def terms_in(words: str) -> tuple[Term, ...]:
     """The terms that stand in a paragraph, in its order. Names in code are none."""
     left = re.sub(r"`[^`]*`|\$[^$]*\$", "", words)
     found = []
@@ -59,7 +61,7 @@ def terms_in(words: str) -> list[Term]:
         if match := pattern.search(left):
             found.append((match.start(), term))
             left = pattern.sub(lambda each: " " * len(each[0]), left)
-    return [term for _, term in sorted(found, key=lambda one: one[0])]
+    return tuple(term for _, term in sorted(found, key=lambda one: one[0]))
 
 
 def meanings(terms: Sequence[Term]) -> str:

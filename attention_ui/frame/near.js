@@ -1,8 +1,7 @@
-// Says which parts of the page are near what can be seen, which control in a picture a hand comes
-// near, and asks for what waits when nothing has come for a while.
+// Says which parts of the page are near what can be seen, which picture or control in a picture a
+// hand comes to, and asks for what waits when nothing has come for a while.
 const PART = /st-key-((?:card|row)_\w+|closing|ends)(?= |$)/;
 const MARGIN = 500; // pixels: what will be seen next
-const REST = 1200; // milliseconds without anything, before the server is asked for what waits
 
 const nameOf = (element) => PART.exec(element.className)?.[1];
 
@@ -10,9 +9,9 @@ export default function ({ data, setTriggerValue }) {
   const main = document.querySelector('[data-testid=stMain]'); // it scrolls and clips, not the window
   if (!main) return;
   if (main.nearParts?.name !== data.page)
-    main.nearParts = { name: data.page, near: new Set(), hands: new Set(), told: null, pointed: '' };
+    main.nearParts = { name: data.page, near: new Set(), told: null };
   const page = main.nearParts;
-  const waiting = new Set(data.waiting);
+  const waiting = new Set(data.waiting), hands = new Set(data.hands);
   let later, resting;
 
   const tell = () => {
@@ -54,27 +53,20 @@ export default function ({ data, setTriggerValue }) {
   drawn.observe(main, { childList: true, subtree: true });
   look();
 
-  // A control in a picture gets its positions when a pointer or the keyboard comes near it.
-  const within = (event, key) => {
-    const place = event.target.closest?.(`[class*="st-key-${key}_"]`);
-    return place && new RegExp(`st-key-${key}_(\\w+)`).exec(place.className)?.[1];
-  };
-  const hand = (event) => {
-    const moved = within(event, 'moves'), pointed = within(event, 'picture');
-    if (moved && !page.hands.has(moved)) {
-      page.hands.add(moved);
-      setTriggerValue('hand', [...page.hands].sort().join());
-    }
-    if (pointed && page.pointed !== pointed) {
-      page.pointed = pointed;
-      setTriggerValue('pointed', pointed);
-    }
+  // When a pointer or the keyboard comes to it, a control in a picture gets its positions, and a
+  // picture says how each cell comes about.
+  const hand = ({ target }) => {
+    const place = target.closest?.('[class*="st-key-moves_"], [class*="st-key-picture_"]');
+    const name = place && /st-key-((?:moves|picture)_\w+)/.exec(place.className)[1];
+    if (!name || hands.has(name)) return;
+    hands.add(name);
+    setTriggerValue('hand', [...hands].sort().join());
   };
   const moves = ['pointerover', 'focusin', 'touchstart'];
   for (const each of moves) main.addEventListener(each, hand, { passive: true });
 
   const ask = () => setTriggerValue('rest', Date.now());
-  if (waiting.size) resting = setTimeout(ask, REST);
+  if (waiting.size) resting = setTimeout(ask, data.rest);
   return () => {
     seen.disconnect();
     drawn.disconnect();

@@ -8,6 +8,10 @@ from ..controls import held, parts
 from ..streamlit_workarounds import turns
 from ..streamlit_workarounds.unseen_component import unseen
 
+AT_REST, AFTER_A_MOVE = 1_200, 8_000
+"""Milliseconds without anything, after which what waits is asked for: the next of it; and the first
+after a visitor has done something, who may well do so again.
+"""
 _watch = unseen("near", Path(__file__).with_name("near.js").read_text(encoding="utf-8"))
 
 
@@ -20,10 +24,15 @@ def _draw() -> None:
     here = parts.of_page()
     _watch(
         key="near",
-        data={"page": held.page(), "parts": here.may_wait(), "waiting": here.waiting()},
+        data={
+            "page": held.page(),
+            "parts": here.may_wait(),
+            "waiting": here.waiting(),
+            "hands": sorted(here.hands or ()),
+            "rest": AT_REST if here.is_at_rest else AFTER_A_MOVE,
+        },
         on_near_change=_came_near,
         on_hand_change=_hand_came,
-        on_pointed_change=_pointed,
         on_rest_change=_at_rest,
         height=1,
     )
@@ -39,21 +48,14 @@ def _came_near() -> None:
     """Another part has come near, or has gone."""
     if (said := _said("near")) is not None:
         parts.of_page().near = frozenset(said.split(","))
-    parts.run_what_reads()
+    parts.run_parts([])
 
 
 def _hand_came() -> None:
-    """A hand has come near a control in a picture: from now on it carries its positions."""
+    """A hand has come to a picture, or near the control of one."""
     if (said := _said("hand")) is not None:
         parts.of_page().hands = frozenset(said.split(","))
-    parts.run_what_reads()
-
-
-def _pointed() -> None:
-    """The pointer is in another picture: from now on it says how each cell comes about."""
-    if (said := _said("pointed")) is not None:
-        parts.of_page().pointed = said
-    parts.run_what_reads()
+    parts.run_parts([])
 
 
 def _at_rest() -> None:

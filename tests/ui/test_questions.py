@@ -12,6 +12,7 @@ from attention_core.mechanism.masking import attend_masked
 from attention_ui.cards import question as asking
 from attention_ui.cards.common_questions import row_to_share, whole_row
 from attention_ui.cards.guess_bars import guess_bars
+from attention_ui.cards.page import Ask
 from attention_ui.cards.questions import Pick, Shape, Sign, Verdict
 from attention_ui.cards.row_question import MOST, Row, as_shares, distance
 from attention_ui.cards.tally import Tally
@@ -348,3 +349,9 @@ def test_the_truth_is_drawn_over_the_guess_in_one_chart():
     assert "your guess: 0.25, 0.75; the weights: 0.50, 0.50" in chart.alt
     top = chart.spec["layer"][0]["encoding"]["y"]["scale"]["domain"][1]
     assert all(1 < each["line"] < top for each in rows), "numbers stand above the bars"
+
+
+@pytest.mark.parametrize("lesson", ["mistakes_lab", "simplified_attention"])
+def test_a_question_that_nobody_is_asked_is_not_made(lesson):
+    with patch.object(Ask, "_make", side_effect=AssertionError("made in vain")):
+        stands(visit(lesson, predict="off"))
