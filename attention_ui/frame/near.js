@@ -66,7 +66,7 @@ export default function ({ data, setTriggerValue }) {
   for (const each of moves) main.addEventListener(each, hand, { passive: true });
 
   const ask = () => setTriggerValue('rest', Date.now());
-  if (waiting.size) resting = setTimeout(ask, data.rest);
+  if (data.rest) resting = setTimeout(ask, data.rest);
   return () => {
     seen.disconnect();
     drawn.disconnect();

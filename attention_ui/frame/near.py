@@ -22,14 +22,15 @@ def watcher() -> None:
 
 def _draw() -> None:
     here = parts.of_page()
+    waiting = here.waiting()
     _watch(
         key="near",
         data={
             "page": held.page(),
             "parts": here.may_wait(),
-            "waiting": here.waiting(),
+            "waiting": waiting,
             "hands": sorted(here.hands or ()),
-            "rest": AT_REST if here.is_at_rest else AFTER_A_MOVE,
+            "rest": (AT_REST if here.is_at_rest else AFTER_A_MOVE) if waiting else 0,
         },
         on_near_change=_came_near,
         on_hand_change=_hand_came,

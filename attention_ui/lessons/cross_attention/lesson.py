@@ -54,7 +54,7 @@ def weigh(made: Trace, values: Values, temperature: float) -> Trace:
     trace = made.branch()
     vectors = (trace[PLURAL[role]] for role in ROLES)
     scale, mask = shared.projections_of(values).scale, trace.get("mask")
-    attention(trace, *vectors, scale, mask, temperature=temperature)
+    attention(trace, *vectors, scale=scale, mask=mask, temperature=temperature)
     return trace
 
 
