@@ -46,6 +46,10 @@ def slope(v, trace):
 )
 def gradients(v, trace):
     yield ui.picture(flow(trace, frozenset({ASKED} if is_covered(ASKED) else ())))
+    yield ui.say(words.in_numbers(v))
+    yield ui.picture(
+        ui.equation(trace, trace[f"grad_{v.entry_matrix}"], tall=250), "gradient_numbers"
+    )
     if not is_covered(ASKED):
         yield ui.note(words.chain_words(trace, v))
 
@@ -66,13 +70,28 @@ def row_of_softmax(v):
 
     def at(temperature):
         made = layer.row(temperature)
-        return made, pictures.softmax_row(made, v)
+        return made, pictures.softmax_row(made)
 
     def arranged(made, parts):
-        return ui.equation(made, *parts, tall=262)
+        return ui.equation(made, *parts, tall=360)
 
     yield ui.moving(TEMPERATURE, at, arranged, is_aside=True)
-    yield ui.note(words.share_words(layer.row(v.temperature), v))
+    row = layer.row(v.temperature)
+    yield ui.say(words.softmax_steps(row))
+    yield ui.note(words.share_words(row, v))
+
+
+@page.card(
+    "three_ways",
+    "One vector, used three times",
+    "A token’s vector becomes a query, a key and a value. So the loss asks something of it three "
+    "times. Each way back brings a gradient, and the three are **added**. Here the wish is “one "
+    "context vector”, which needs all three.",
+)
+def three_ways(v):
+    made = lesson.layer_of(v).three_ways
+    yield ui.picture(pictures.three_ways(made), is_aside=True)
+    yield ui.note(words.three_ways_words(made, v))
 
 
 @page.card(

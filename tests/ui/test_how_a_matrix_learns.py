@@ -164,3 +164,32 @@ def test_numbers_fit_the_cells_of_a_wide_window():
         if box.width * GROWS >= READABLE[0] and decimals >= 0:
             numbers = [written(each, decimals) for each in matrix.drawn.flatten().tolist()]
             assert max(map(number_width, numbers)) <= box.width * CELLS_GROW, matrix.name
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_the_three_gradients_of_a_vector_are_its_own_and_add_up(example):
+    values = values_of(example=example)
+    trace = lesson.layer_of(values).three_ways
+    *ways, together = pictures.three_ways(trace).matrices
+    assert [each.name for each in ways] == ["as a query", "as a key", "as a value"]
+    assert sum(each.values for each in ways).allclose(together.values, atol=1e-6)
+    # Only one query is asked of; every key that it sees is, and every value.
+    asked = [each.values.abs().sum(dim=-1) > 0 for each in ways]
+    assert asked[0].nonzero().flatten().tolist() == [values.learning_query]
+    told = words.three_ways_words(trace, values).replace("−", "-").replace("- ", "+ -")
+    terms, total = told.partition(": ")[2].split(". ")[0].split(" = ")
+    assert sum(map(float, terms.split(" + "))) == pytest.approx(float(total), abs=2e-4)
+
+
+def test_the_steps_to_the_gradient_of_a_score_come_to_it():
+    trace = lesson.layer_of(values_of()).row(1.0)
+    told = words.softmax_steps(trace)
+    own, shrunk, left = (
+        float(part.split()[-1].rstrip(".:").replace("−", "-"))
+        for part in (told.split(" **2.**")[0], told.split(" **3.**")[0], told.split(": that")[0])
+    )
+    assert own + shrunk == pytest.approx(left, abs=2e-4)
+    largest = trace["grad_query_scores"].value.abs().max().item()
+    assert abs(left) == pytest.approx(largest, abs=1e-4)
+    drawn = [each.step.name for each in pictures.softmax_row(trace) if not isinstance(each, str)]
+    assert drawn[-1] == "grad_query_scores"

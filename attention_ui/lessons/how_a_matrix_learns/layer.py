@@ -2,7 +2,7 @@
 a slider asks for its loss at dozens of places.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from torch import Tensor
@@ -128,6 +128,13 @@ class Layer:
         made.step("grad_query_scores", ops.Multiply(), p, centred, axes=key)
         return made
 
+    @cached_property
+    def three_ways(self) -> Trace:
+        """The layer whose context vector is to be like a value, with the gradients that come back
+        to `embeddings`, which are queries, keys and values: one for each, and their sum.
+        """
+        return backward(layer_for_a_context(self).forward(self.matrices), "loss", ("embeddings",))
+
     def way(self, which: str) -> Trace:
         """A trace with gradients that shows what a way of building a layer does to them."""
         if which == "heads":
@@ -162,6 +169,11 @@ class Layer:
 
 
 layer = lru_cache(maxsize=32)(Layer)
+
+
+def layer_for_a_context(of: Layer) -> Layer:
+    """The same layer with the wish that asks something of queries, keys and values."""
+    return layer(of.inputs, replace(of.goal, loss="context"), of.width, of.seed)
 
 
 @lru_cache(maxsize=64)

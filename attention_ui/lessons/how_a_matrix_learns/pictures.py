@@ -8,9 +8,11 @@ from functools import partial
 from attention_core.experiments.learning import reach_at
 from attention_core.operations import Given
 from attention_core.operations.base import Meaning
+from attention_core.recipes import PLURAL
 from attention_core.trace import Step, Trace
 
 from ...controls.control import Values
+from ...picture.equation_parts import NEW_LINE
 from ...picture.layout import Layout, equation
 from ...picture.matrix import Matrix
 from ...words import number, true_minus
@@ -67,20 +69,27 @@ def _lying(step: Step, title: str | None = None) -> Matrix:
     return Matrix(step, transposed=n_rows > max(MOST_ROWS, n_columns), title=title)
 
 
-def softmax_row(trace: Trace, values: Values) -> tuple[Matrix | str, ...]:
-    """One row as bars: its weights p, the gradient by each, and by the scores before them."""
+def softmax_row(trace: Trace) -> tuple[Matrix | str, ...]:
+    """One row: its weights p, the gradient g by each, and step by step that by the scores."""
     p, g, scores = (
         trace[name] for name in ("query_weights", "grad_query_weights", "grad_query_scores")
     )
-    # A mean over all positions asks little of one row: bars of up to 1 would show nothing.
-    bars = {"as_bars": True, "both_ways": True} if values.loss != "next_token" else {}
-    return (
-        Matrix(p, as_bars=True, title=f"p of query {values.learning_query}"),
-        "",
-        Matrix(g, title="g, gradient by p", row_labels=False, **bars),
-        "→",
-        Matrix(scores, title="p (g − Σ p g)", row_labels=False, **bars),
+    products, mean, centred = (
+        trace[f"{name}_grad_query_weights"] for name in ("weighed", "mean", "centred")
     )
+    first = Matrix(p, title="p"), "×", Matrix(g, title="g"), "=", Matrix(products, title="p g")
+    then = Matrix(mean, title="Σ p g"), "=", Matrix(centred, title="g − Σ p g")
+    last = Matrix(p, title="p"), "=", Matrix(scores, title="p (g − Σ p g)")
+    total = "Σ", Matrix(mean, title="Σ p g")
+    return (*first, *total, NEW_LINE, Matrix(g, title="g"), "−", *then, "×", *last)
+
+
+def three_ways(trace: Trace) -> Layout:
+    """What comes back to the vectors as queries, as keys and as values, and the sum."""
+    parts: list[Matrix | str] = []
+    for role, plural in PLURAL.items():
+        parts += ["+", Matrix(trace[f"grad_embeddings_by_{plural}"], title=f"as a {role}")]
+    return equation(trace, *parts[1:], "=", Matrix(trace["grad_embeddings"], title="together"))
 
 
 def short(value: float) -> str:

@@ -1,6 +1,9 @@
 """What the lesson says of its numbers, and what its questions ask."""
 
+import torch
+
 from attention_core.experiments.learning import N_DRAWS, gradients_of, reach_at, squared_norm
+from attention_core.recipes import PLURAL
 from attention_core.rounding import to_within
 from attention_core.trace import Trace
 
@@ -8,7 +11,7 @@ from ...cards.common_questions import one_of
 from ...cards.questions import Pick
 from ...controls.control import Values
 from ...frame.ends import closes
-from ...words import number, percent
+from ...words import number, percent, word_at
 from .layer import DROPOUT
 from .pictures import Update, short
 
@@ -42,6 +45,16 @@ def slope_words(trace: Trace, values: Values) -> str:
     return (
         f"Where it starts, the gradient of {entry} is {number(slope)}: when the entry goes up a "
         f"little, the loss goes {way}. So an update moves it {other}, against its gradient."
+    )
+
+
+def in_numbers(values: Values) -> str:
+    """What the gradient of the chosen matrix is made of, where its numbers stand."""
+    name = values.entry_matrix
+    return (
+        f"**The numbers of one of them.** The gradient of {name}: what went into the product, "
+        "turned on its side, times the gradient of what came out. Choose another matrix in "
+        "*One number and the loss*."
     )
 
 
@@ -86,6 +99,42 @@ def row_sum_words(trace: Trace) -> str:
     """The largest sum of a row that was found."""
     sums = trace["grad_masked_scores"].value.double().sum(dim=-1).abs().max().item()
     return f"To 0, in every row here, {to_within(sums)}."
+
+
+def softmax_steps(trace: Trace) -> str:
+    """Where the gradient of one score comes from, in three steps with its numbers: that of the
+    score whose gradient is largest.
+    """
+    found = trace["grad_query_scores"].value
+    key = int(found.abs().argmax())
+    p, g = (trace[n].value[key].item() for n in ("query_weights", "grad_query_weights"))
+    mean = trace["mean_grad_query_weights"].value.item()
+    name = word_at(trace.labels("key"), key, "key")
+    own, shrunk, left = (number(each) for each in (p * g, -p * mean, found[key].item()))
+    return (
+        f"Raise the score of {name} a little. **1.** Its weight p grows by {number(p)} times as "
+        f"much, and the loss with it: p × g = {number(p)} × {number(g)} = {own}. **2.** The "
+        "weights must sum to 1 again, so all of them, its own too, shrink by that same share p: "
+        f"−p × Σ p g = −{number(p)} × {number(mean)} = {shrunk}. **3.** Together {left}: "
+        f"that is {FORMULA}."
+    )
+
+
+def three_ways_words(trace: Trace, values: Values) -> str:
+    """What comes back to one entry of the query's vector along each way, and the sum: of the entry
+    to which most comes back along the way with the least.
+    """
+    total, row = trace["grad_embeddings"], values.learning_query
+    ways = [trace[f"{total.name}_by_{way}"].value[row] for way in PLURAL.values()]
+    column = int(torch.stack(ways).abs().amin(dim=0).argmax())
+    name = word_at(trace.labels("token"), row)
+    entry = trace.name_of("d_in", column) or f"entry {column}"
+    told = " + ".join(number(each[column].item()) for each in ways).replace("+ −", "− ")
+    return (
+        f"Take {name}, {entry}: {told} = {number(total.value[row, column].item())}. One number "
+        "went three ways, so it changes the loss in three ways at once, and what they do adds up. "
+        "All three meet in this sum, before anything is updated."
+    )
 
 
 def share_words(trace: Trace, values: Values) -> str:
