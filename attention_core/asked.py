@@ -108,8 +108,8 @@ def answers(asked: Asked) -> Asked:
             raise ValueError(f"{asked.__name__} begins with steps made before: {error}") from error
 
     if not is_class:
-        return looked_at
-    asked.__init__ = looked_at
+        return looked_at  # type: ignore[return-value]
+    asked.__init__ = looked_at  # type: ignore[method-assign]
     return asked
 
 
@@ -151,10 +151,12 @@ def _not_bound(name: str, signature: inspect.Signature, given: tuple, named: dic
                if each.name not in named and each.default is each.empty
                and each.kind not in (each.VAR_KEYWORD, each.VAR_POSITIONAL)]  # fmt: skip
     said = f"needs {' and '.join(missing)}" if missing else f"was given {len(given)} values"
-    return f"{name} {said}: it takes {', '.join(there) or 'nothing'}"
+    by_name = next((each.name for each in takes if each.kind is each.KEYWORD_ONLY), "")
+    how = f"; from {by_name} on by name, as in {by_name}=…" if by_name and not missing else ""
+    return f"{name} {said}: it takes {', '.join(there) or 'nothing'}{how}"
 
 
-def fitted(value: object, kind: object) -> object:
+def fitted(value: Any, kind: Any) -> Any:
     """A value as a type asks for it; MISSING where it does not fit."""
     origin, inner = get_origin(kind), get_args(kind)
     if kind in (object, Any) or isinstance(kind, TypeVar | str):
@@ -195,7 +197,7 @@ def fitted(value: object, kind: object) -> object:
     return value
 
 
-def _number(value: object, kind: type) -> object:
+def _number(value: Any, kind: type) -> Any:
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         whole = kind is int and hasattr(value, "__index__") and not isinstance(value, bool)
         return as_index(value) if whole and not getattr(value, "shape", ()) else MISSING

@@ -14,7 +14,7 @@ def digest(tensor: Tensor) -> tuple[bytes, tuple[int, ...], str]:
     bytes, since the bytes themselves would be megabytes in 256 keys.
     """
     flat = tensor.contiguous().flatten().view(torch.uint8)
-    told = hashlib.blake2b(flat.numpy(), digest_size=16).digest()
+    told = hashlib.blake2b(flat.numpy().data, digest_size=16).digest()
     return told, tuple(tensor.shape), str(tensor.dtype)
 
 

@@ -1,8 +1,9 @@
 """What a notebook draws in the place of a trace's words, where a package that draws is loaded."""
 
 from collections.abc import Callable
+from typing import Any
 
-drawers: list[Callable[[object], object]] = []
+drawers: list[Callable[[object], Any]] = []
 """Gives a picture of a trace or a step. The app's package is the one that adds it: the core knows
 no screen."""
 
@@ -12,7 +13,7 @@ class Shown:
 
     __slots__ = ()
 
-    def _repr_mimebundle_(self, **_: object) -> dict:
+    def _repr_mimebundle_(self, **_: Any) -> dict:
         """For Jupyter; words alone where nothing draws, or where there is nothing to draw."""
         try:
             return drawers[-1](self)._repr_mimebundle_() if drawers else {"text/plain": repr(self)}

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from functools import lru_cache
 from operator import index as as_index
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -136,7 +137,7 @@ class Step(Shown):
             made = self.operation.arithmetic(index, *inputs)
             yield self._in_range(made, own.number(index))
 
-    def _place(self, index: object) -> tuple[int, ...]:
+    def _place(self, index: Any) -> tuple[int, ...]:
         """The place of a cell, also from a list or, along a single axis, from a number."""
         place = (index,) if hasattr(index, "__index__") else index
         try:
@@ -217,13 +218,13 @@ class _Listed(Step):
 
     __slots__ = ("_cells", "_numbers")
 
-    def __init__(self, *known: object) -> None:
+    def __init__(self, *known: Any) -> None:
         super().__init__(*known)
         self._numbers = self.value.tolist()
         self._cells: dict[tuple[int, ...], Cell] = {}
 
     def number(self, index: tuple[int, ...]) -> float:
-        number = self._numbers
+        number: Any = self._numbers
         for place in index:
             number = number[place]
         return float(number)
@@ -310,8 +311,10 @@ class Trace(Shown, Mapping[str, Step]):
             raise ValueError(f"axes of {name!r} are {axes!r}, but must be names: ('query', 'key')")
         axes = tuple(axes)
         common = shared(operation, *[operand.operation for operand in inputs])
-        own = operation.value(*[operand.value for operand in inputs]) if common is None else None
-        self._check_axes(name, own if common is None else common, axes)
+        is_own = common is None
+        value = operation.value(*[each.value for each in inputs]) if common is None else common
+        self._check_axes(name, value, axes)
+        own = value if is_own else None
         meaning = meaning or operation.meaning(*inputs)
         made = Step(name, own, axes, operation, inputs, symbol or symbol_of(name), meaning)
         self._steps[name] = made
@@ -344,7 +347,7 @@ class Trace(Shown, Mapping[str, Step]):
                 "query and key, or what is pointed at lights up the wrong cells"
             )
         sizes = self._sizes
-        new = {}
+        new: dict[str, tuple[int, str]] = {}
         for axis, size in zip(axes, shape, strict=True):
             known = sizes.get(axis) or new.get(axis)
             if known is None:
@@ -448,7 +451,7 @@ class Trace(Shown, Mapping[str, Step]):
     def __contains__(self, name: object) -> bool:
         return name in self._steps
 
-    def get(self, name: str, default: Step | None = None) -> Step | None:
+    def get(self, name: str, default: Any = None) -> Any:  # type: ignore[override]
         """A step by its name, or something else where there is none."""
         return self._steps.get(name, default)
 

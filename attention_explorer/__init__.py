@@ -2,13 +2,15 @@
 trace or weights in a notebook. Loads no Streamlit.
 """
 
+from typing import Any
+
 from attention_core import __version__ as __version__
 from attention_core import shown
 
 __all__ = ["show"]
 
 
-def __getattr__(name: str) -> object:
+def __getattr__(name: str) -> Any:
     if name != "show":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:

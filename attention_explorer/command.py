@@ -8,6 +8,7 @@ import sys
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from attention_core.lights.own_code.trial import IS_TRIAL, tried, with_verdict
 
@@ -55,7 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", title="instead of the app", metavar="")
     served = commands.add_parser("serve", help="serve it to others: serve --processes 2")
     # Given before the name of the command or after it.
-    port = {
+    port: dict[str, Any] = {
         "default": argparse.SUPPRESS,
         "type": _port,
         "help": "where the app is served; else 8501",

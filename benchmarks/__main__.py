@@ -3,6 +3,7 @@
 import argparse
 import time
 from collections.abc import Callable
+from functools import partial
 
 from attention_ui.frame.contents import HOME, LESSONS
 
@@ -60,7 +61,7 @@ def main() -> None:
     if some := [name for name in names if name in measure.TABLES]:
         good &= measured(some, lambda: measure.on_lessons(some, given.page, quick), quick)
     for name in (name for name in names if name in PARTS):
-        good &= measured([name], lambda name=name: {name: PARTS[name](quick)}, quick)
+        good &= measured([name], partial(lambda name: {name: PARTS[name](quick)}, name), quick)
     raise SystemExit(not good)
 
 

@@ -6,6 +6,7 @@ layer, norms before and after).
 """
 
 from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -56,7 +57,7 @@ def stack(
 
 
 def gradient_norms(
-    vectors: Tensor, n_blocks: int, shape: BlockOptions, **others: int | bool | None
+    vectors: Tensor, n_blocks: int, shape: BlockOptions, **others: Any
 ) -> dict[bool, list[float]]:
     """The norm of the gradient of the stream before the first block and after each, as a share of
     that after the last, where parts add to the stream (True), and where they replace it (False).

@@ -65,8 +65,8 @@ def attend_to_learn(
     _check(goal, len(tokens))
     context = attend_given(trace, matrices, temperature=temperature, dropout=dropout)
     if goal.loss == "weight":
-        wanted = ops.Entry((goal.query, goal.key))
-        wanted = trace.step("wanted_weight", wanted, context.inputs[0], axes=())
+        one_weight = ops.Entry((goal.query, goal.key))
+        wanted = trace.step("wanted_weight", one_weight, context.inputs[0], axes=())
         trace.step("loss", ops.ScaleBy(-1.0), wanted, axes=())
     elif goal.loss == "context":
         one = trace.step("one_context", ops.Row(goal.query), context, axes=("d_value",))

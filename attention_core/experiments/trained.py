@@ -1,5 +1,7 @@
 """A trained layer as a trace: every number of one recorded step of a run."""
 
+from typing import Any
+
 from ..asked import answers
 from ..mechanism.attention import attention
 from ..mechanism.builder import project, times
@@ -41,7 +43,7 @@ def attend_given(
 
     made = project(trace, trace["embeddings"], weight)
     mask = trace.step("mask", AttentionMask(n_tokens, n_tokens), axes=("query", "key"))
-    chosen = {"temperature": temperature, "dropout": dropout}
+    chosen: dict[str, Any] = {"temperature": temperature, "dropout": dropout}
     return attention(trace, *made, scale=scale, mask=mask, **chosen)
 
 

@@ -210,8 +210,8 @@ def most_changed(before: TrainingRecord, after: TrainingRecord) -> MostChanged:
         for name, here, there in zip(Matrices._fields, before.matrices, after.matrices, strict=True)
     }
     matrix = max(moved, key=moved.__getitem__)
-    ends = (each.weights[query, key].item() for each in (before, after))
-    return MostChanged(query, key, *ends, matrix, moved[matrix])
+    old, new = (float(each.weights[query, key]) for each in (before, after))
+    return MostChanged(query, key, old, new, matrix, moved[matrix])
 
 
 def parting(records: Sequence[TrainingRecord], twin: Mapping[int, float]) -> int | None:
@@ -233,7 +233,8 @@ def _records(
 ) -> Iterator[TrainingRecord]:
     n_distinct = int(targets.max()) + 1
     matrices = start(embeddings.shape[1], n_distinct, settings, embeddings.dtype)
-    recorded = {*recorded_steps(settings, *embeddings.shape, n_distinct)}
+    n_tokens, d_in = embeddings.shape
+    recorded = {*recorded_steps(settings, n_tokens, d_in, n_distinct)}
     before, rose = math.inf, False
     for step in range(settings.steps + 1):
         loss, weights, gradients = _descent(embeddings, targets, matrices, settings.scaled)

@@ -31,8 +31,8 @@ if __name__ == "__main__":
     sys.exit(with_verdict(main))
 """
 OWN = "likely calling sentences opened subjects naming report checking command"
-NAMES = ("own_code.trial", "light", "measures", "own_code.reading")
-NAMES += tuple(f"own_code.{name}" for name in OWN.split())
+FIRST = ("own_code.trial", "light", "measures", "own_code.reading")
+NAMES = (*FIRST, *(f"own_code.{name}" for name in OWN.split()))
 PARTS = tuple(import_module(f"..lights.{name}", __package__) for name in NAMES)
 """The modules that the file is made of, each after those that it needs."""
 
@@ -57,7 +57,7 @@ def check_file() -> str:
                 imported.setdefault(f"from {node.module} import ", set()).update(names)
         for node in statements:
             if isinstance(node, ast.Assign) and "told(" in ast.unparse(node.value):
-                (name,) = (each.id for each in node.targets)  # words of a file, which stays here
+                (name,) = map(ast.unparse, node.targets)  # words of a file, which stays here
                 lines[node.lineno - 1 : node.end_lineno] = [
                     f"{name} = {pformat(getattr(part, name), sort_dicts=False)}"
                 ]

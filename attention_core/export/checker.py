@@ -179,7 +179,7 @@ def _is_step(step: dict, value: torch.Tensor, sums: bool = True) -> bool:
 
 def _place(step: dict, at: int) -> str:
     """The axes and places of an entry, from its place in reading order."""
-    index = []
+    index: list[int] = []
     for size in reversed(step["shape"]):
         at, place = divmod(at, size)
         index.insert(0, place)

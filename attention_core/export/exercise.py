@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Iterator
 from itertools import groupby
+from typing import Any
 
 import torch
 
@@ -233,7 +234,7 @@ def _checks(steps: list[Step], wanted: tuple[str, ...], apart: dict[str, float])
         numbers, stride = packed(step.value, most_of(step))
         is_asked = step.name in wanted
         likely = around(step, steps) if is_asked else []
-        told = {
+        told: dict[str, Any] = {
             "name": step.name,
             "axes": list(step.axes),
             "shape": list(step.value.shape),

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import torch
 from torch import Tensor
@@ -154,7 +154,7 @@ class _Front:
         self.name, self.file, self.size = name, file, size
         self.left, self.room = min(size, LARGEST_FRONT), LARGEST_VALUES
 
-    def read(self) -> tuple[dict[str, object], dict[str, Place]]:
+    def read(self) -> tuple[dict[str, Any], dict[str, Place]]:
         if self.bytes(4) != MAGIC:
             raise ModelRefused(f"{self.name} is no GGUF file: it does not begin with GGUF")
         (version,) = self.unpack("I")
@@ -172,7 +172,7 @@ class _Front:
                 raise ModelRefused(
                     f"{self.name} says that it has {count:,} {what}, but at most {most:,} are read"
                 )
-        fields: dict[str, object] = {}
+        fields: dict[str, Any] = {}
         for _ in range(n_fields):
             name = self.key()
             if name in fields:

@@ -14,7 +14,7 @@ import struct
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .refused import ModelRefused
 
@@ -52,7 +52,11 @@ def write(
     from safetensors.torch import save_file
 
     try:
-        save_file({name: each.detach().clone() for name, each in tensors.items()}, path, about)
+        save_file(
+            {name: each.detach().clone() for name, each in tensors.items()},
+            path,
+            dict(about or {}) or None,
+        )
     except SafetensorError as error:  # what the library makes of a full disk
         raise OSError(f"{path.name} cannot be written: {quoted(str(error))}") from error
 
@@ -125,7 +129,7 @@ def first_bytes(path: Path, n_bytes: int) -> bytes:
         raise ModelRefused(f"{quoted(path.name)} cannot be read: {error.strerror}") from error
 
 
-def quoted(value: object) -> str:
+def quoted(value: Any) -> str:
     """What a file says, cut after `QUOTED` characters, with nothing in it that moves a cursor."""
     cut = isinstance(value, str)
     written = repr(value[: QUOTED + 1])[1:-1] if cut else reprlib.repr(value)

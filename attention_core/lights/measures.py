@@ -242,10 +242,10 @@ def order_free(subject: Subject) -> Measured:
     if n_tokens < 2:
         return None, ALONE
     order = torch.arange(n_tokens).roll(1)
-    made = subject.reordered(order)
-    if made is None:
+    reordered = subject.reordered(order)
+    if reordered is None:
         return None, "It has no embeddings to reorder."
-    made, along = made
+    made, along = reordered
     far = gap(made, subject.output[order]).max().item()
     if far > SAME_ORDER * most(subject.output):
         said = f"{along} other vectors come out, up to {far:.4g} away."

@@ -3,6 +3,7 @@ takes, and what models have added to it since.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 from torch import Tensor
 
@@ -28,7 +29,7 @@ def attend_tensors(
     lead: Sequence[str] | str | None = None,
     query_labels: Sequence[str] = (),
     key_labels: Sequence[str] = (),
-    **options: object,
+    **options: Any,
 ) -> Trace:
     """Attention on tensors of your own: a trace with `queries`, `keys`, `values` and the steps of
     `attention`.

@@ -5,6 +5,7 @@ One vector a token flows through it, the residual stream: each part reads it, an
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from torch import Tensor
 
@@ -64,7 +65,7 @@ def encode_block(
     dropout: float = 0.0,
     dropout_seed: int = 0,
     tokens: Sequence[str] = (),
-    **options: object,
+    **options: Any,
 ) -> Trace:
     """An encoder's block on vectors of your own: a trace in which each number can be taken apart.
 
@@ -108,7 +109,7 @@ def decode_block(
     memory_mask: Tensor | Sequence | None = None,
     tokens: Sequence[str] = (),
     other_tokens: Sequence[str] = (),
-    **options: object,
+    **options: Any,
 ) -> Trace:
     """A decoder's block: as `encode_block`, with cross-attention to `memory` between the two parts.
 
@@ -251,7 +252,7 @@ class _Block:
 
 
 def _attention_options(
-    options: Mapping[str, object], shape: BlockOptions, seeds_before: int = 0
+    options: Mapping[str, Any], shape: BlockOptions, seeds_before: int = 0
 ) -> Options:
     """The options of an attention, with the block's dropout and a seed of its own for it."""
     seed = shape.dropout_seed + seeds_before

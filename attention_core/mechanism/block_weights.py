@@ -1,6 +1,7 @@
 """The weights of a transformer block: a person's own, drawn ones, or those of torch's layers."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -107,7 +108,7 @@ def draw_weights(
 
 
 @answers
-def from_torch_layer(layer: nn.Module) -> dict[str, object]:
+def from_torch_layer(layer: nn.Module) -> dict[str, Any]:
     """What `encode_block` or `decode_block` takes, read from a layer of torch's own:
 
         trace = encode_block(vectors, **from_torch_layer(layer), causal=True)

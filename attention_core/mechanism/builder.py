@@ -5,6 +5,7 @@ the projections, the heads of queries and of keys, the positions, and all that `
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from torch import Tensor
 
@@ -20,7 +21,7 @@ BASES = "a number from 1e-6 to 1e12"
 """What the base of rotary positions must be, or one far out gives angles that are not finite."""
 
 
-def is_base(value: object) -> bool:
+def is_base(value: Any) -> bool:
     """Whether rotary positions can have it as a base."""
     return is_number(value, float) and 1e-6 <= value <= 1e12
 

@@ -1,5 +1,7 @@
 """One step of decoding: a single new query, and keys and values kept from earlier steps."""
 
+from typing import Any
+
 from ..asked import answers
 from ..recipes import PLURAL
 from ..trace import Step, Trace
@@ -47,8 +49,8 @@ def decode_step(whole: Trace, today: Today, place: int) -> Trace:
     for role in ("key", "value") if place else ():
         name, kept = PLURAL[role], cached(whole, role).value[:, :place]
         made[role] = put_behind(trace, name, kept, made[role], f"{DECODED}{name}")
-    heads = {"options": today.options, "n_past": place}
-    attend_steps(trace, *made.values(), **heads, prefix=DECODED, mask_prefix=DECODED)
+    named: dict[str, Any] = {"prefix": DECODED, "mask_prefix": DECODED}
+    attend_steps(trace, *made.values(), options=today.options, n_past=place, **named)
     return trace
 
 

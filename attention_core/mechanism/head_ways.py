@@ -41,7 +41,7 @@ def stack_of_heads(trace: Trace) -> Tensor:
     """`heads_one_by_one` with the matrices, the divisor and the mask of a trace of heads."""
     return heads_one_by_one(
         trace["embeddings"].value,
-        *(trace[f"head_W_{role}"].value for role in ROLES),
+        **{f"W_{role}": trace[f"head_W_{role}"].value for role in ROLES},
         divisor=divisor_of(trace, "head_"),
         mask=trace["mask"].value if "mask" in trace else None,
     )

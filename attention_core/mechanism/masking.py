@@ -84,7 +84,7 @@ def drop_weights(trace: Trace, probability: float, seed: int) -> Trace:
 
 
 def _attend(
-    trace: Trace, vectors: Step, mask: Step, scale: str, ways: tuple[str, ...], prefix: str
+    trace: Trace, vectors: Step, mask: Step, scale: str | float, ways: tuple[str, ...], prefix: str
 ) -> None:
     """Scores of the vectors with themselves, then each way of hiding."""
 

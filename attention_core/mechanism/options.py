@@ -5,6 +5,7 @@ all kinds, made into one, and added biases.
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -86,7 +87,7 @@ class Options:
             )
 
     @staticmethod
-    def of(settings: dict[str, object]) -> "Options":
+    def of(settings: dict[str, Any]) -> "Options":
         """Options from their names. Raises ValueError for a name that there is not."""
         known = [field.name for field in fields(Options)]
         for name in settings:
@@ -171,7 +172,8 @@ def _rules(
     if options.causal:
         right = 0 if right is None else min(right, 0)
     if (left, right) != (None, None):
-        rules["near"] = WindowMask(*sizes[-2:], left, right, first_place, options.sinks)
+        n_queries, n_keys = sizes[-2:]
+        rules["near"] = WindowMask(n_queries, n_keys, left, right, first_place, options.sinks)
     if options.lengths is not None:
         rules["not_padding"] = _padding(options.lengths, axes, sizes)
     return rules

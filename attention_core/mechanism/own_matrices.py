@@ -1,6 +1,7 @@
 """Attention with one's own matrices: vectors go in, and each step from them can be taken apart."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from torch import Tensor
 
@@ -32,7 +33,7 @@ def attend_vectors(
     past_values: Tensor | Sequence | None = None,
     tokens: Sequence[str] = (),
     other_tokens: Sequence[str] = (),
-    **options: object,
+    **options: Any,
 ) -> Trace:
     """Attention of vectors of your own with matrices of your own.
 

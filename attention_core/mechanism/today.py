@@ -1,6 +1,7 @@
 """Attention as models of today have it, beside the attention of 2017, on the same vectors."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from ..asked import answers
 from ..operations import JoinHeads, MeanHeads
@@ -91,7 +92,7 @@ def attend_today(
     if n_shared == 1 and not turns and today.scale == scale_of(trace, "head_"):
         scored = trace.get("head_scaled_scores") or trace["head_scores"]
     turn(trace, made, today, prefix, place)
-    named = {"prefix": prefix, "mask_prefix": prefix}
+    named: dict[str, Any] = {"prefix": prefix, "mask_prefix": prefix}
     context = attend_steps(trace, *made.values(), options=today.options, scored=scored, **named)
     if not joined:
         return trace

@@ -63,8 +63,8 @@ class Switched:
         """The layer with this mistake, as the first call of it (0) or the next one makes it."""
         if self.vocabulary:
             seed = inputs.seed + call * (self.vocabulary == "random")
-            ids = {"vocabulary": self.vocabulary, "learned_from": None, "seed": seed}
-            return layer(replace(inputs, **ids), recipe)
+            ids = replace(inputs, vocabulary=self.vocabulary, learned_from=None, seed=seed)
+            return layer(ids, recipe)
         makes = self.called_again if call and self.called_again else self.makes
         return rewritten(self.right(inputs, recipe), makes)
 

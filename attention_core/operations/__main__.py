@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable
 from itertools import groupby
 from textwrap import fill
+from types import ModuleType
 
 from .. import expression
 from ..expression import Expression
@@ -31,7 +32,7 @@ def _is_piece(name: str, each: object) -> bool:
     return is_kind and each is not Expression and not name.startswith("_")
 
 
-def _part(module: object, kinds: Iterable[type]) -> str:
+def _part(module: ModuleType, kinds: Iterable[type]) -> str:
     head = f"{_first(module)} ({module.__name__.replace('.', '/')}.py)"
     return "\n".join([fill(head, 100), *map(_line, kinds)])
 

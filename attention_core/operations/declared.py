@@ -9,7 +9,7 @@ from ..expression import Expression, Number, Product, Quotient, Sum
 from .base import Backward, Operand, Operation, matched
 
 
-def computed(function: Callable[..., Tensor], **settings: object) -> Callable[..., Tensor]:
+def computed(function: Callable[..., Tensor], **settings: Any) -> Callable[..., Tensor]:
     """A `value` that is a function of the operands, and of nothing else."""
     return lambda _, *operands: function(*operands, **settings)
 

@@ -102,7 +102,7 @@ def fits(value: object, shape: tuple[int, ...]) -> bool:
     )
 
 
-def _pairs(printed: object, live: object, depth: int) -> Iterator[tuple]:
+def _pairs(printed: Any, live: Any, depth: int) -> Iterator[tuple]:
     """Printed and live entries at the same place. A cut print ends, or has rows that end, early."""
     if depth == 0:
         yield printed, live

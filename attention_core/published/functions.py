@@ -1,6 +1,7 @@
 """What recipes call: functions of tensors, and of steps where a value alone does not say enough."""
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -49,7 +50,7 @@ def _loops_equal(trace: Trace, place: Place) -> bool:
     row, weights, vectors = _product(trace, place)
     keys = range(len(vectors))
     one_row = sum(weights[row, key] * vectors[key] for key in keys)  # (d,)
-    all_rows = sum(weights[:, key, None] * vectors[key] for key in keys)  # (query, d)
+    all_rows: Any = sum(weights[:, key, None] * vectors[key] for key in keys)  # (query, d)
     return bool((all_rows[row] == one_row).all())
 
 

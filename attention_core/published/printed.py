@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from functools import cached_property, lru_cache
 from importlib.resources import files
+from typing import Any
 
 NOTEBOOKS = ("wild_cat", "journey_123", "sorry_dave", "life_is_short", "journey_789")
 
@@ -77,7 +78,7 @@ def _result(entry: dict) -> Result:
     return Result(**{each.name: entry[each.name] for each in fields(Result) if each.name in entry})
 
 
-def entries(values: object, depth: int) -> Iterator:
+def entries(values: Any, depth: int) -> Iterator:
     """The entries of lists nested `depth` deep, in reading order."""
     if depth == 0:
         yield values

@@ -29,7 +29,8 @@ def rows(result: Result, computed: Any) -> Iterator[Row]:
     print leaves out is left out of both. A single value is a row of one.
     """
     if result.shape:
-        yield from _rows(result, result.values, computed, len(result.shape), ())
+        printed: Any = result.values
+        yield from _rows(result, printed, computed, len(result.shape), ())
     else:
         yield from _rows(result, [result.values], None if computed is None else [computed], 1, ())
 

@@ -6,6 +6,7 @@ file leaves out is as there. A setting that is not known here, or not computed, 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ..files.refused import ModelRefused
 from ..mechanism.options import is_number
@@ -43,7 +44,7 @@ _GEMMA = _KIN | {
     "query_pre_attn_scalar": 256, "sliding_window?": 4096, "layer_types?": None,
 }  # fmt: skip
 del _GEMMA["hidden_act"]
-DEFAULTS: dict[str, dict[str, object]] = {
+DEFAULTS: dict[str, dict[str, Any]] = {
     "llama": _KIN | {
         "vocab_size": 32000, "intermediate_size": 11008, "num_key_value_heads?": None,
         "head_dim?": None, "max_position_embeddings": 2048, "attention_bias": False,
@@ -136,7 +137,7 @@ class Described:
     names: Names
 
 
-def described(values: Mapping[str, object]) -> Described:
+def described(values: Mapping[str, Any]) -> Described:
     """What a `config.json` says. Raises ModelRefused, in words, for a model that is not computed
     here.
     """
@@ -162,7 +163,7 @@ def described(values: Mapping[str, object]) -> Described:
     return found
 
 
-def _filled(kind: str, values: Mapping[str, object]) -> dict[str, object]:
+def _filled(kind: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """A file's settings by their first names, and the defaults of what it leaves out."""
     called = ALSO_CALLED.get(kind, {})
     values = {name: value for name, value in values.items() if name not in called} | {
@@ -174,7 +175,7 @@ def _filled(kind: str, values: Mapping[str, object]) -> dict[str, object]:
     return {name.removesuffix("?"): value for name, value in DEFAULTS[kind].items()} | values
 
 
-def sizes_left_out(values: Mapping[str, object]) -> list[str]:
+def sizes_left_out(values: Mapping[str, Any]) -> list[str]:
     """The sizes that a file leaves out, for which those stand that its class has by itself."""
     kind = str(values.get("model_type"))
     given = {ALSO_CALLED.get(kind, {}).get(name, name) for name in values}
@@ -184,7 +185,7 @@ def sizes_left_out(values: Mapping[str, object]) -> list[str]:
     return [name for name in known if name in DEFAULTS.get(kind, {}) and name not in given]
 
 
-def _sizes(said: Said) -> dict[str, int]:
+def _sizes(said: Said) -> dict[str, Any]:
     """The sizes of a model by the names that all but GPT-2 have for them."""
     n_heads, d_model = said.count("num_attention_heads", most=MOST), said.count("hidden_size")
     return {
@@ -231,7 +232,7 @@ def _qwen3(said: Said) -> Described:
     return _turned(said, "Qwen3", windows=windows, biases=biases, query_key_norms=True)
 
 
-def _turned(said: Said, family: str, **others: object) -> Described:
+def _turned(said: Said, family: str, **others: Any) -> Described:
     """What Llama's kin have in common."""
     sizes = _sizes(said)
     base, by_pair = rotary(said, sizes["d_head"], sizes["longest"])
@@ -263,7 +264,7 @@ def _windows(said: Said, default: Sequence[str], window: int | None) -> tuple[in
     """The window of each layer by `layer_types`."""
     words = f"a list of {FULL} and {SLIDING}, one for each of {len(default)} layers"
 
-    def fits(value: object) -> bool:
+    def fits(value: Any) -> bool:
         known = isinstance(value, list) and all(each in (FULL, SLIDING) for each in value)
         return known and len(value) == len(default)
 
@@ -323,7 +324,7 @@ def _bert(said: Said) -> Described:
     return Described("BERT", settings, BERT)
 
 
-def _gemma(said: Said, family: str, **others: object) -> Described:
+def _gemma(said: Said, family: str, **others: Any) -> Described:
     """What Gemma 2 and 3 have in common."""
     sizes = _sizes(said)
     said.must("use_bidirectional_attention", False, "a query sees no later key here")

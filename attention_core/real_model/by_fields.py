@@ -6,6 +6,7 @@ tensors) and src/models (what is computed for each architecture).
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 from ..files.gguf_file import GgufFile
 from ..files.refused import ModelRefused
@@ -50,7 +51,7 @@ def described(file: GgufFile) -> Described:
     return found
 
 
-def _sizes(said: Said, file: GgufFile) -> dict[str, int]:
+def _sizes(said: Said, file: GgufFile) -> dict[str, Any]:
     n_heads, d_model = said.count("attention.head_count", most=MOST), said.count("embedding_length")
     table = file.places.get("token_embd.weight")
     if table is None or len(table.shape) != 2:
@@ -107,7 +108,7 @@ def _rates(said: Said, file: GgufFile, d_head: int) -> tuple[float, tuple[float,
     return base, found
 
 
-def _turned(said: Said, file: GgufFile, family: str, pairs: str, **others: object) -> Described:
+def _turned(said: Said, file: GgufFile, family: str, pairs: str, **others: Any) -> Described:
     """What Llama's kin have in common."""
     sizes = _sizes(said, file)
     base, by_pair = _rates(said, file, sizes["d_head"])

@@ -34,7 +34,7 @@ def from_checkpoint(
     n_kv_heads: int | Any = None,
     rotary_base: float | Any = None,
     tokens: Sequence[str] = (),
-    **options: object,
+    **options: Any,
 ) -> Trace:
     """The attention of one layer of a model, from a file of its weights on this machine.
 
@@ -83,7 +83,7 @@ def from_checkpoint(
     return trace
 
 
-def _settings(folder: Folder, layer: int, given: Said) -> dict[str, object]:
+def _settings(folder: Folder, layer: int, given: Said) -> dict[str, Any]:
     """What is said of a model beside its file, and in its place in the call."""
     heads, key_heads = (given.count(name, None, MOST) for name in ("n_heads", "n_kv_heads"))
     base = given.base("rotary_base", None)

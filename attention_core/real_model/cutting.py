@@ -10,6 +10,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Mapping
+from typing import Any
 
 HTML = "table|caption|thead|tbody|tfoot|tr|th|td|h[1-6]|blockquote|strong|em|b|i|u|sub|sup|code"
 LIKE_CONTROL = re.compile(rf"<(?!/?(?:{HTML})>)[^\s<>]+>|\[[^\s\[\]]+\]")
@@ -68,7 +69,7 @@ class Cutter:
         self.model = said["model"]
         self.kind = _kind(said)
 
-    def about(self) -> dict[str, object]:
+    def about(self) -> dict[str, Any]:
         """All that is asked of it but texts."""
         tokens = self.made.get_vocab(with_added_tokens=True)
         unknown = self.model.get("unk_token")
@@ -82,7 +83,7 @@ class Cutter:
             else self.made.token_to_id(unknown),
         }
 
-    def encode(self, text: str, in_full: bool = True) -> dict[str, object]:
+    def encode(self, text: str, in_full: bool = True) -> dict[str, Any]:
         """The tokens of a text, and where each stands in it; `in_full` with those that the model
         puts around every text. Where it cannot be cut, also the word for which there is no token.
         """
@@ -100,7 +101,7 @@ class Cutter:
         _check(len(found), MOST_CUT, f"of {len(text):,} characters it makes tokens, {{}}")
         return {"ids": found.ids, "offsets": found.offsets}
 
-    def decode(self, ids: list[int]) -> dict[str, object]:
+    def decode(self, ids: list[int]) -> dict[str, Any]:
         """The text of tokens."""
         return {"text": self.made.decode(ids, skip_special_tokens=False)}
 
@@ -139,7 +140,7 @@ def _bounded(seconds: int) -> None:
         return
 
 
-def _answer(call: Callable[[], dict[str, object]], seconds: int) -> None:
+def _answer(call: Callable[[], dict[str, Any]], seconds: int) -> None:
     _bounded(seconds)
     try:
         found = call()
@@ -155,7 +156,7 @@ def main() -> None:
     """Answers until nobody asks."""
     lines, cutter = sys.stdin.buffer, []
 
-    def opened() -> dict[str, object]:
+    def opened() -> dict[str, Any]:
         cutter.append(Cutter(lines.read(int(lines.readline()))))
         return cutter[0].about()
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -53,7 +54,7 @@ class Folder:
             self._look_into(file)
 
     @cached_property
-    def config(self) -> dict[str, object]:
+    def config(self) -> dict[str, Any]:
         """What `config.json` says."""
         return read_json(self.config_file, LARGEST_CONFIG)
 
@@ -110,7 +111,7 @@ class Folder:
             )
         raise ModelRefused(f"there are no weights in {self.path.name}: no safetensors file")
 
-    def _files_of(self, index: dict[str, object]) -> list[Path]:
+    def _files_of(self, index: dict[str, Any]) -> list[Path]:
         """The files that an index names, each of them in this folder."""
         by_tensor = index.get("weight_map")
         if not isinstance(by_tensor, dict) or not by_tensor:
@@ -148,7 +149,7 @@ def files_of(path: Path) -> list[Path]:
             *sorted(path.glob("*.safetensors"))]  # fmt: skip
 
 
-def read_json(path: Path, largest: int) -> dict[str, object]:
+def read_json(path: Path, largest: int) -> dict[str, Any]:
     """What a file of settings says. Raises ModelRefused, in words, where it is missing, larger than
     it may be, or no settings by name.
     """

@@ -4,6 +4,7 @@ stand in the file.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from torch import Tensor
 
@@ -154,7 +155,7 @@ class PartsOfLayer:
         )
 
     @property
-    def options(self) -> dict[str, object]:
+    def options(self) -> dict[str, Any]:
         """What of `Options` the model decides."""
         settings = self.model.settings
         window = settings.window(self.layer)

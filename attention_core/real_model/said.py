@@ -5,6 +5,7 @@ takes is refused, since it might change the arithmetic.
 import re
 from collections.abc import Callable, Iterable, Mapping
 from fnmatch import translate
+from typing import Any
 
 from ..files.refused import ModelRefused
 from ..files.tensor_file import quoted
@@ -17,14 +18,14 @@ _REQUIRED = object()
 class Said:
     """Settings by name, from `place`. `None` is as good as nothing."""
 
-    def __init__(self, values: Mapping[str, object], place: str) -> None:
+    def __init__(self, values: Mapping[str, Any], place: str) -> None:
         self.place = place
         self.values = {name: value for name, value in values.items() if value is not None}
         self._left = set(self.values)
 
     def take(
-        self, name: str, words: str, fits: Callable[[object], bool], default: object = _REQUIRED
-    ) -> object:
+        self, name: str, words: str, fits: Callable[[Any], bool], default: Any = _REQUIRED
+    ) -> Any:
         """A setting that fits. Raises ModelRefused where it does not, or is missing and has no
         `default`.
         """
@@ -64,7 +65,7 @@ class Said:
         fits = lambda value: isinstance(value, str) and value in choices  # noqa: E731
         return choices[self.take(name, words, fits, default)]
 
-    def group(self, name: str, over: Mapping[str, object] | None = None) -> "Said":
+    def group(self, name: str, over: Mapping[str, Any] | None = None) -> "Said":
         """Settings within a setting; none where it is missing. What `over` says counts more."""
         fits = lambda value: isinstance(value, dict)  # noqa: E731
         values = self.take(name, "settings by name", fits, {})

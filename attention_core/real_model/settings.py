@@ -68,8 +68,8 @@ class Settings:
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The shape of each tensor that the model has once, by our name for it."""
-        wide = (self.d_model,)
-        found = {"token_table": (self.n_vocabulary, self.d_model)}
+        wide: tuple[int, ...] = (self.d_model,)
+        found: dict[str, tuple[int, ...]] = {"token_table": (self.n_vocabulary, self.d_model)}
         if self.positions == "learned":
             found["position_table"] = (self.longest or 0, self.d_model)
         if self.token_types:

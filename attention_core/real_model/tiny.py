@@ -6,6 +6,7 @@ have a gain of 1 and a bias of 0, and so have the biases of projections that it 
 
 import json
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -62,7 +63,7 @@ def tensors() -> dict[str, Tensor]:
     return {name: each.contiguous().clone() for name, each in found.items()}
 
 
-def tokenizer() -> dict[str, object]:
+def tokenizer() -> dict[str, Any]:
     """What cuts a text into the language's words, as a `tokenizer.json` has it."""
     start = {"SpecialToken": {"id": START, "type_id": 0}}
     return {

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock, Timer
+from typing import Any
 
 from ..files.refused import ModelRefused, needed
 from ..files.tensor_file import quoted
@@ -276,7 +277,7 @@ def _bytes_of_characters() -> dict[str, int]:
     return found | {chr(256 + at): byte for at, byte in enumerate(others)}
 
 
-def from_json(said: Mapping[str, object] | bytes, called: str = "tokenizer.json") -> Tokenizer:
+def from_json(said: Mapping[str, Any] | bytes, called: str = "tokenizer.json") -> Tokenizer:
     """A tokenizer by what a `tokenizer.json` says, or by its content. Raises ModelRefused where it
     cannot be made, or takes too much, with what the file is `called`.
     """

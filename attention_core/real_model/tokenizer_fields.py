@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ..files.refused import ModelRefused
 from ..files.tensor_file import quoted
@@ -46,7 +47,7 @@ made it has added.
 """
 
 
-def from_fields(fields: Mapping[str, object], place: str) -> Tokenizer:
+def from_fields(fields: Mapping[str, Any], place: str) -> Tokenizer:
     """A tokenizer by the fields of a GGUF file. Raises ModelRefused where it cannot be made."""
     about = _Fields(fields, place)
     words = about.texts("tokens")
@@ -78,7 +79,7 @@ def from_fields(fields: Mapping[str, object], place: str) -> Tokenizer:
     return Tokenizer(json.dumps(said).encode(), wrong, beginning, end, prefix)
 
 
-def _byte_level(about: "_Fields", known: Mapping[str, int]) -> dict[str, object]:
+def _byte_level(about: "_Fields", known: Mapping[str, int]) -> dict[str, Any]:
     """Bytes that are merged to tokens, as GPT-2 has it."""
     named = about.text("pre")
     pre = SAME_CUT.get(named)
@@ -92,7 +93,7 @@ def _byte_level(about: "_Fields", known: Mapping[str, int]) -> dict[str, object]
         raise ModelRefused(f"a merge in {about.place} is no pair of tokens")
     cut = CUTS[pre]
     by_bytes = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}
-    steps: list[dict[str, object]] = [by_bytes | {"use_regex": cut in (None, "digits")}]
+    steps: list[dict[str, Any]] = [by_bytes | {"use_regex": cut in (None, "digits")}]
     if cut == "digits":
         steps.insert(0, {"type": "Digits", "individual_digits": True})
     elif cut is not None:
@@ -109,7 +110,7 @@ def _byte_level(about: "_Fields", known: Mapping[str, int]) -> dict[str, object]
 
 def _sentencepiece(
     about: "_Fields", known: Mapping[str, int], types: Sequence[float]
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Characters that are merged to tokens by their scores, as SentencePiece has it for Llama 2: of
     two neighbours those that make the token of the highest score.
     """
@@ -169,7 +170,7 @@ def _sentencepiece(
 class _Fields:
     """What a GGUF file says of its tokenizer."""
 
-    fields: Mapping[str, object]
+    fields: Mapping[str, Any]
     place: str
 
     @property

@@ -74,7 +74,8 @@ def next_words(words: Sequence[str]) -> dict[str, float]:
 
     Raises ValueError where the grammar never says these words.
     """
-    text, chances = _text(), {START: 1.0}
+    text = _text()
+    chances: Mapping[str, float] = {START: 1.0}
     next(text)
     for place, word in enumerate(words):
         if word not in chances:
@@ -89,7 +90,9 @@ def spoken(source: random.Random, n_words: int) -> tuple[list[str], list[float]]
     sentence may be cut off.
     """
     text = _text()
-    chances, words, had = next(text), [], []
+    chances = next(text)
+    words: list[str] = []
+    had: list[float] = []
     while len(words) < n_words:
         (word,) = source.choices(tuple(chances), tuple(chances.values()))
         words.append(word)

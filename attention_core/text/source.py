@@ -21,8 +21,8 @@ def add_source(
     axes, shared = ("other", "d_in"), source.has_given_vectors()
     nothing = (0.0,) * source.d_in
     if source.vocabulary == TRAINED:
-        rows = (*numbers_of(source).numbers, *[nothing] * n_padding)
-        return trace.step(name, Given(rows), axes=axes)
+        numbers = (*numbers_of(source).numbers, *[nothing] * n_padding)
+        return trace.step(name, Given(numbers), axes=axes)
     vocabulary = Vocabulary.distinct(source.tokens, (PADDING,))
     names = (text + DRAWN * (shared and source.is_drawn(text)) for text, _ in vocabulary.entries)
     trace.label("other_vocabulary", (*names, PADDING))

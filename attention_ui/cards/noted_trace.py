@@ -1,6 +1,7 @@
 """A trace whose steps know which sources were read before they were made."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from attention_core.trace import Step, Trace, moment
 
@@ -66,7 +67,7 @@ class NotedTrace(Trace):
     def _first_with(self, axis: str) -> str | None:
         return self._sizes.get(axis, (0, None))[1]
 
-    def step(self, name: str, *_: object, **__: object) -> Step:
+    def step(self, name: str, *_: object, **__: Any) -> Step:
         """Raises TypeError: what all share is not added to."""
         raise TypeError(f"{name!r} would be added to a trace that all share: branch it first")
 

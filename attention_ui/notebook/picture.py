@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import count
+from typing import Any
 
 import vl_convert
 from PIL import Image
@@ -133,7 +134,7 @@ class Picture:
         Image.open(io.BytesIO(made)).convert("RGB").quantize(64).save(still, "png", optimize=True)
         return still.getvalue()
 
-    def _repr_mimebundle_(self, **_: object) -> dict:
+    def _repr_mimebundle_(self, **_: Any) -> dict:
         """For Jupyter."""
         told = {"text/plain": repr(self), "text/html": self.piece()}
         if n_marks(self._rows) <= MOST_STILL:

@@ -3,6 +3,7 @@ All of it is carried in the picture, so that a hand that drags is answered witho
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -130,7 +131,7 @@ def _has_a_mask(matrix: Matrix) -> bool:
     return is_mask or matrix.mask is not None or matrix.allowed is not None
 
 
-def _masked_lists(lists: Lists, ids: Sequence[str], looks: Sequence[dict[str, object]]) -> None:
+def _masked_lists(lists: Lists, ids: Sequence[str], looks: Sequence[dict[str, Any]]) -> None:
     """What becomes of the cells of a matrix that a mask has to do with, from how it looks at each
     position: what is hidden, and what leaks, moves along.
     """

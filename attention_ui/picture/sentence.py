@@ -7,6 +7,7 @@ browser, while one of its cells or its token is pointed at.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -161,7 +162,7 @@ def above(layout: Layout, one: Sentence) -> Layout:
     return layout
 
 
-def _places(one: Sentence, when: str, room: float) -> dict[str, object]:
+def _places(one: Sentence, when: str, room: float) -> dict[str, Any]:
     """The boxes of the tokens, and what goes from token to token."""
     boxes, lines = _set(one.tokens, room, one.below)
     asking: tuple[Box, ...] = ()

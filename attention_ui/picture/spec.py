@@ -10,6 +10,7 @@ import json
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import altair as alt
 
@@ -173,7 +174,7 @@ SIZES = {
 }  # fmt: skip
 
 
-def _by_look(values: dict[str, object], otherwise: object) -> str:
+def _by_look(values: dict[str, Any], otherwise: object) -> str:
     """An expression that gives each kind of words its own value."""
     expr = repr(otherwise) if isinstance(otherwise, str) else str(otherwise)
     for look, value in values.items():

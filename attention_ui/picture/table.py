@@ -8,6 +8,7 @@ drawn twice, or by head, needs no more, and one rule in the browser serves every
 import itertools
 from collections.abc import Iterator, Sequence
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -102,9 +103,9 @@ class _Rows:
     """Rows column by column; a column that no row sets is left out at the end."""
 
     def __init__(self) -> None:
-        self.parts: list[tuple[int, dict[str, object]]] = []
+        self.parts: list[tuple[int, dict[str, Any]]] = []
 
-    def add(self, length: int, **columns: object) -> None:
+    def add(self, length: int, **columns: Any) -> None:
         """So many rows; a column is all their values, or the one that all of them have."""
         self.parts.append((length, columns))
 
@@ -247,7 +248,7 @@ def _add_cells(
     length = len(row)
     lead, i, j = _padded(own)
     look = look_of(matrix, layout.limits[at], layout.leaks, decimals_shown(layout, at, matrix))
-    columns: dict[str, object] = {
+    columns: dict[str, Any] = {
         **{name: look[name] for name in ("shade", "strength", "text", "look")},
         **_place("", wide, row, column),
         **_place("n", narrow, row, column),
@@ -347,7 +348,7 @@ def _padded(index: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return flat, wide[:, -2], wide[:, -1]
 
 
-def _place(suffix: str, box: Box, row: np.ndarray, column: np.ndarray) -> dict[str, object]:
+def _place(suffix: str, box: Box, row: np.ndarray, column: np.ndarray) -> dict[str, Any]:
     gap = 2 if min(box.width, box.height) >= 14 else 1 if min(box.width, box.height) >= 6 else 0.4
     return {
         f"x{suffix}": box.x + column * box.width,
@@ -357,7 +358,7 @@ def _place(suffix: str, box: Box, row: np.ndarray, column: np.ndarray) -> dict[s
     }
 
 
-def look_of(matrix: Matrix, most: float, most_leaks: float, decimals: int) -> dict[str, object]:
+def look_of(matrix: Matrix, most: float, most_leaks: float, decimals: int) -> dict[str, Any]:
     """The shade of each cell from −1 to 1, how strongly it is drawn, and its number as written."""
     values = matrix.drawn.reshape(*matrix.drawn.shape, *(1,) * (2 - matrix.drawn.ndim))
     length = values.numel()
@@ -417,11 +418,11 @@ def _hidden(matrix: Matrix, values: torch.Tensor) -> torch.Tensor:
     return values.isneginf() if values.is_floating_point() else torch.zeros_like(values).bool()
 
 
-def _names(trace: Trace, matrix: Matrix, own: np.ndarray) -> dict[str, object]:
+def _names(trace: Trace, matrix: Matrix, own: np.ndarray) -> dict[str, Any]:
     """The names of each cell: its query, key, token and head; of other axes, their number and the
     place along them, which is its own `i` or `j`.
     """
-    found: dict[str, object] = {}
+    found: dict[str, Any] = {}
     axes = matrix.step.axes
     for at, axis in enumerate(axes):
         if axis in AXES:
@@ -535,7 +536,7 @@ def place_called(trace: Trace, axis: str, place: int, head: int | None = None) -
 
 def _told(
     matrices: Sequence[Matrix], matrix: Matrix, own: np.ndarray, is_pointed: bool
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """The arithmetic of each cell in a line, with its number; the number alone where it would be
     long, or would tell what a question covers, or where no cell can be aimed at.
     """
@@ -564,7 +565,7 @@ def _arithmetic(step: Step, cells: Sequence[tuple[int, ...]]) -> list[str]:
     return told
 
 
-def _numbers_alone(drawn: torch.Tensor) -> dict[str, object]:
+def _numbers_alone(drawn: torch.Tensor) -> dict[str, Any]:
     """Numbers that the browser writes with four decimals, and texts for those it cannot."""
     values = drawn.flatten().double()
     plain = (values.abs() < 1_000).tolist()
@@ -591,7 +592,7 @@ def _meaning(trace: Trace, matrix: Matrix) -> dict[str, list[str]]:
     }
 
 
-def _origins(trace: Trace, matrix: Matrix, box: Box) -> dict[str, object]:
+def _origins(trace: Trace, matrix: Matrix, box: Box) -> dict[str, Any]:
     """Each cell in the colour of the head that its number came from, with the token, outlined where
     it is another token's row or another head.
     """
@@ -713,7 +714,7 @@ def _add_sentence(rows: _Rows, one: Sentence, number: int) -> None:
             )
 
 
-def _add_askers(rows: _Rows, one: Sentence, same: dict[str, object]) -> None:
+def _add_askers(rows: _Rows, one: Sentence, same: dict[str, Any]) -> None:
     """The tokens of the sentence that asks: the one whose weights are shown is shaded."""
     length = len(one.askers)
     own = np.eye(length)
@@ -769,18 +770,18 @@ def _add_around(rows: _Rows, when: int, arrangement: Arrangement) -> None:
             rows.add(len(each), id=ids, when=when, **columns)
 
 
-def _word(each: Word, n: str) -> dict[str, object]:
+def _word(each: Word, n: str) -> dict[str, Any]:
     place = {f"x{n}": each.x, f"y{n}": each.y, f"w{n}": float(text_width(each.text))}
     return {"kind": WORD, "text": each.text, "look": each.look} | place
 
 
-def _mark(each: Mark, n: str) -> dict[str, object]:
+def _mark(each: Mark, n: str) -> dict[str, Any]:
     place = {f"x{n}": each.x, f"y{n}": each.y, f"w{n}": each.width, f"h{n}": each.height}
     kind, colour = UNDER if each.is_under else MARK, COLOURS.get(each.colour, each.colour)
     return {"kind": kind, "colour": colour, "shade": 1.0, "strength": each.strength} | place
 
 
-def _path(each: Path, n: str) -> dict[str, object]:
+def _path(each: Path, n: str) -> dict[str, Any]:
     place = {f"x{n}": each.x, f"y{n}": each.y}
     colour = COLOURS.get(each.colour, each.colour)
     look = {"look": "edge", "text": each.drawn, "colour": colour, "strength": each.strength}

@@ -87,7 +87,7 @@ def crossed():
         matrix = trace.step(f"W_{role}", draw, axes=("d_in", "d_query"))
         name = {"query": "queries", "key": "keys", "value": "values"}[role]
         made.append(trace.step(name, ops.MatMul(), given, matrix, axes=(axis, "d_query")))
-    attention(trace, *made, "sqrt_d", None)
+    attention(trace, *made)
     return trace
 
 

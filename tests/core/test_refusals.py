@@ -234,7 +234,7 @@ def test_what_attention_divides_by_and_hides_by_is_one_of_its_choices():
     trace = Trace()
     rows = trace.step("rows", ops.Given(((1.0, 2.0),)), axes=("token", "d"))
     with pytest.raises(ValueError, match="scale is 'sqrt'"):
-        attention(trace, rows, rows, rows, "sqrt")
+        attention(trace, rows, rows, rows, scale="sqrt")
     with pytest.raises(ValueError, match="scale is 'sqrt'"):
         attend_masked(journey(), scale="sqrt")
     with pytest.raises(ValueError, match="way of hiding is 'zero'"):

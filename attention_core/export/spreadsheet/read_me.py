@@ -1,7 +1,7 @@
 """What the first sheet says: what this is, what to try, and where a sheet differs from torch."""
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
@@ -14,7 +14,7 @@ class Line(NamedTuple):
     """A row of the sheet."""
 
     texts: tuple[str, ...] = ()
-    style: Mapping[str, object] = {}
+    style: Mapping[str, Any] = {}
     goes_to: str = ""
     """The cell that the first text links to."""
 

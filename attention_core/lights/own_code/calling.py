@@ -13,7 +13,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -80,7 +80,7 @@ class Call:
     Raises Stopped where it cannot be told what its arguments are.
     """
 
-    def __init__(self, function: Callable, causal: bool = False, n_heads: int = 1) -> None:
+    def __init__(self, function: Any, causal: bool = False, n_heads: int = 1) -> None:
         self.function, self.causal, self.n_heads = function, causal, n_heads
         self.is_module = isinstance(function, nn.Module)
         self.roles, self.options = _arguments(function)
@@ -147,7 +147,7 @@ class Call:
             raise max(stops, key=_progress)
         _, self.way, self.meets = max(ran, key=lambda each: each[0])
 
-    def _moves(self, vectors: Tensor, at: int, output: Tensor, *rest: object) -> Tensor:
+    def _moves(self, vectors: Tensor, at: int, output: Tensor, *rest: Any) -> Tensor:
         """Which tokens' outputs move when the one at a place is another."""
         matrices, parameters = rest
         other = vectors.clone()
@@ -171,7 +171,7 @@ class Call:
         for layout, mask in product(layouts, masks):
             yield mask._replace(layout=layout)
 
-    def _given(self, vectors: Tensor, matrices: tuple[Tensor, ...]) -> list[object]:
+    def _given(self, vectors: Tensor, matrices: tuple[Tensor, ...]) -> list[Any]:
         made = {"x": vectors}
         if not self.is_closed:
             made |= zip(("wq", "wk", "wv"), matrices, strict=True)
@@ -181,7 +181,7 @@ class Call:
         elif self.takes_vectors:
             made |= dict.fromkeys("qkv", vectors)
         like = next(self.function.parameters(), vectors) if self.is_module else vectors
-        given = []
+        given: list[Any] = []
         for role in self.roles:
             if role in made:
                 each = made[role].detach().to(like)

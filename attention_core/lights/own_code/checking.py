@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import torch
 from torch import nn
@@ -22,8 +23,10 @@ MOST_WIDE = 100_000
 HEADS_TRIED = (1, 2, 3, 4, 5, 6, 8, 12, 16)
 """So many heads are tried where a function splits its columns and was not said into how many."""
 OVERWRITES = "It writes into the tensors it is given: the next call would find other numbers."
-INSIDE = ("rows_sum_to_1", "not_negative", "hidden_is_zero", "seen_has_weight")
-INSIDE += ("own_row", "variance", "formula")
+INSIDE = (
+    *("rows_sum_to_1", "not_negative", "hidden_is_zero", "seen_has_weight"),
+    *("own_row", "variance", "formula"),
+)
 """The lights that a module's own attention shows where the module does not."""
 
 
@@ -136,7 +139,8 @@ def opened(module: Callable, causal: bool, n_heads: int | None) -> Open | None:
 
 
 def _of_function(function: Callable, causal: bool, n_heads: int | None) -> tuple[Open, str, tuple]:
-    first, tried = None, HEADS_TRIED
+    first = None
+    tried: tuple[int, ...] = HEADS_TRIED
     if Call(function).takes_heads:  # with one, mistakes in how heads are split do not show
         tried = (2, 3, 1)
     for count in (n_heads,) if n_heads else tried:
@@ -210,7 +214,7 @@ def lights_of_code(subject: Code) -> Iterator[Light]:
 
 
 @contextlib.contextmanager
-def at_rest(module: Callable) -> Iterator[None]:
+def at_rest(module: Any) -> Iterator[None]:
     """The module in eval mode, as after `module.eval()`; each of its parts is then as it was."""
     modes = (
         {part: part.training for part in module.modules()} if isinstance(module, nn.Module) else {}

@@ -5,6 +5,7 @@ was chosen. Where none does, the evidence of the lights stands alone.
 """
 
 from collections.abc import Callable
+from functools import partial
 from itertools import combinations
 
 import torch
@@ -149,9 +150,7 @@ MISTAKES_OF_CODE: dict[str, list[Parts]] = {
     "mask_transposed": _causal(lambda seen: seen.mT),
     "mask_opposite": _causal(lambda seen: ~seen),
     "diagonal_hidden": _causal(lambda seen: seen & (distances(len(seen)) != 0)),
-    "mask_late": [
-        each for by in (1, 2, 3) for each in _causal(lambda seen, by=by: shifted(seen, by))
-    ],
+    "mask_late": [each for by in (1, 2, 3) for each in _causal(partial(shifted, by=by))],
     "hides_later_tokens": _causal(lambda seen: seen.tril()),
     "one_short": [
         {"share": lambda s: without_last(s).softmax(-1)},
@@ -222,8 +221,10 @@ MISTAKES_OF_CODE: dict[str, list[Parts]] = {
 """Each mistake by its name: the parts that are done otherwise, in the ways that it is made."""
 
 
-OF_CAUSAL_MASKS = ("mask_after_softmax", "mask_ignored", "zero_in_place_of_infinity")
-OF_CAUSAL_MASKS += ("mask_transposed", "mask_opposite", "mask_late")
+OF_CAUSAL_MASKS = (
+    *("mask_after_softmax", "mask_ignored", "zero_in_place_of_infinity"),
+    *("mask_transposed", "mask_opposite", "mask_late"),
+)
 """Mistakes that there are only where later tokens should be hidden."""
 NOT_SHARED = {"divided_by_the_sum", "no_softmax"}
 """Of these, hidden scores of −1e9 leave nothing but the mask."""

@@ -84,7 +84,7 @@ def opened_in(module: nn.Module, n_heads: int) -> Iterator[Opened]:
     of_heads = [len(each) for each in wide.values() if each.ndim == 3]
     counts = of_heads[:1] or _counts(module, n_heads, max(map(len, names.values())))
     for is_turned, n, by_head in product((False, True), counts, (False, True)):
-        slots = {letters: [] for letters in names}
+        slots: dict[str, list[Slot]] = {letters: [] for letters in names}
         for letters, name in ((key, each) for key in names for each in names[key]):
             rows, columns = wide[name].shape[-2:]
             has_heads = wide[name].ndim == 3

@@ -236,7 +236,7 @@ def rotary(values: Values, place: int = 0) -> Trace:
     return add(trace, ROTARY, place, rotary_base=ROTARY_BASE)
 
 
-def add(trace: Trace, prefix: str, place: int = 0, **changes: object) -> Trace:
+def add(trace: Trace, prefix: str, place: int = 0, **changes: Any) -> Trace:
     """Add one switch alone to a trace of plain heads, whose first token stands at this place.
     Returns the same trace.
     """
@@ -288,7 +288,7 @@ SWITCHED: dict[str, Callable[[Values, Trace], dict[str, Any]]] = {
 """What a card has switched on, by what the names of its steps begin with."""
 
 
-def switches_of(model: str, values: Values) -> dict[str, object]:
+def switches_of(model: str, values: Values) -> dict[str, Any]:
     """The switches of a known model, for as many heads and tokens as there are here: Llama 3 8B and
     Mistral 7B v0.1 have a quarter as many key/value heads as query heads, and Mistral's window is
     half of its context (from v0.2 on it has none).

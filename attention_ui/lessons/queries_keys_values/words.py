@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 from torch import Tensor
@@ -139,7 +140,7 @@ def spread(starts: dict[str, Trace]) -> pd.DataFrame:
     return pd.DataFrame(rows, index=pd.Index(list(starts), name="start"))
 
 
-def _spread(trace: Trace) -> dict[str, object]:
+def _spread(trace: Trace) -> dict[str, Any]:
     scores, weights = trace["scores"].value, trace["weights"].value
     top = weights.max(dim=-1).values
     return {
