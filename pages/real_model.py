@@ -3,12 +3,21 @@
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
 from attention_ui.controls import held
-from attention_ui.frame.long_run import Work
+from attention_ui.frame.long_run import Work, run_so_far
 from attention_ui.frame.models import has_changed, readable
-from attention_ui.lessons.real_model import charts, lesson, story, surveyed, sweeping, words
+from attention_ui.lessons.real_model import (
+    charts,
+    lesson,
+    story,
+    surveyed,
+    sweeping,
+    why,
+    why_chart,
+    words,
+)
 from attention_ui.lessons.real_model.first_run import first_run, is_there
 from attention_ui.lessons.real_model.getting import get_on, way_to_a_model
-from attention_ui.lessons.real_model.heads import choosing, heads_picture, to_switch_off
+from attention_ui.lessons.real_model.heads import AS_BUTTON, choosing, heads_picture, to_switch_off
 from attention_ui.lessons.real_model.lesson import chosen_of, drawn_of_head, predicts, seen
 from attention_ui.lessons.real_model.running import at_hand, passes
 from attention_ui.picture.sentence import sentence
@@ -78,7 +87,35 @@ def heads(v):
 )
 def head(v, trace):
     drawn = drawn_of_head(v, trace)
-    yield ui.picture(sentence(trace, drawn.weights, lesson.looks_of(v) - drawn.drawn.start))
+    arcs = sentence(trace, drawn.weights, lesson.looks_of(v) - drawn.drawn.start)
+    yield ui.picture(arcs, choosing=lesson.word_clicked)
+
+
+@page.card(
+    "why",
+    "Why there?",
+    "A score is a sum over pairs: what each earlier part wrote at the token that looks, times what "
+    "each wrote at the one it looks at. Blue pairs bring this score above the other keys’. Click "
+    "on a head to go there; a click on a word, above, asks about that one.",
+    controls=[lesson.LOOKS_AT.at(width=230)],
+    work=why.taking_away,
+)
+def why_there(v, trace):
+    asked = why.why_of(v)
+    if isinstance(asked, str):
+        yield ui.text(asked)
+        return
+    yield choosing("why", why_chart.chart(asked), 820)
+    yield ui.light(*why.adds_up(asked, trace))
+    yield ui.text(why.told(asked))
+    if names := why.without(asked):
+        yield ui.progress(why.AWAY)
+        runs = run_so_far(why.AWAY)
+        if runs and runs.share >= 1:
+            yield ui.text(why.taken_away(v, asked, runs.found))
+            yield ui.set_to(
+                f"Switch off {names[0]}, below", "off_why", AS_BUTTON, model_off=names[0]
+            )
 
 
 @page.card(

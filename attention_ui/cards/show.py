@@ -20,6 +20,7 @@ from ..frame.save_picture import save_dialog
 from ..picture.layout import Layout, uncovered
 from ..picture.matrix import Matrix, is_unknown
 from ..picture.positions import positions
+from ..picture.sentence import WORD
 from ..picture.spec import EMPTY_ROOM, GROUNDS, Stops, drawn, variant
 from ..picture.table import MANY, Lists, Open, n_marks, n_slots, numbers_of, packed, table
 from ..words import listed
@@ -345,8 +346,11 @@ def _told(name: str, key: str, part: str) -> None:
                 return
     match selection.get("cell"):
         case [{"m": int(m), "l": int(lead), "i": int(i), "j": int(j)}, *_]:
-            place = cell_at(layout_now(), m, lead, i, j)
-            if place and choosing and (chosen := choosing(place)):
+            layout = layout_now()
+            place, one = cell_at(layout, m, lead, i, j), layout.sentence
+            is_word = place is None and one is not None and 0 <= j < len(one.tokens)
+            asked = (WORD, (one.place + j,)) if is_word else place
+            if asked and choosing and (chosen := choosing(asked)):
                 held.change(**chosen)
                 parts.run_what_reads(at=name)
             elif place:

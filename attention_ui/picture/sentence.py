@@ -30,6 +30,8 @@ STRIP = 8
 BETWEEN = 62
 """From the tokens that ask to those that answer."""
 FARTHEST = 160
+WORD = "a word"
+"""In the place of a step's name: a token of the sentence that was clicked on, by its place."""
 SOURCE = "other_embeddings"
 """The vectors of the other sentence, where a trace has two."""
 

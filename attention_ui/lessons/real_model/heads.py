@@ -55,11 +55,15 @@ def _put(name: str, made: Chart, width: int | Literal["stretch"]) -> None:
 
 
 def _choose_head(key: str) -> None:
-    """Take a head that was clicked on in a chart."""
+    """Take a head that was clicked on in a chart, and with it the token that it is looked at from
+    where the chart says one.
+    """
     match st.session_state.get(key, {}).get("selection", {}).get("head"):
-        case [{"id": str() as name}, *_] if IS_HEAD.fullmatch(name):
-            if MODEL_HEAD.name not in held.fixed():
-                held.change(model_head=name)
+        case [{"id": str() as name, **more}, *_] if IS_HEAD.fullmatch(name):
+            token = more.get("token")
+            at = {"looks_from": f"{token}"} if isinstance(token, int) else {}
+            if not {MODEL_HEAD.name, *at} & held.fixed():
+                held.change(model_head=name, **at)
     parts.run_what_reads()
 
 

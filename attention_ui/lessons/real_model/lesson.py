@@ -33,6 +33,7 @@ from ...frame.models import (
     why_refused,
 )
 from ...picture.matrix import Matrix
+from ...picture.sentence import WORD
 from .own_fields import Name, Next, Parts, Prompt, changes_of
 from .running import About, at_hand
 from .seen import Seen
@@ -94,6 +95,14 @@ def _firsts(values: Values) -> dict[str, str]:
     return {WITH_IT: f"the {DRAWN} up to the token that looks", **told}
 
 
+def _keys(values: Values) -> dict[str, str]:
+    """The keys of the token whose looks are shown."""
+    pieces = encoded_of(values).pieces
+    seen = pieces[: looks_of(values) + 1] if model_of(values).settings.causal else pieces
+    each = enumerate(map(visible, seen))
+    return {STRONGEST: "the strongest", **{str(at): f"{at}: {piece}" for at, piece in each}}
+
+
 def _heads(values: Values) -> dict[str, str]:
     settings = model_of(values).settings
     each = [(n, h) for n in range(settings.n_layers) for h in range(settings.n_heads)]
@@ -128,7 +137,7 @@ MODEL = Control(
     options=lambda _: choices(),
     check=_opens,
     undoes=(
-        *("prompt", "model_head", "looks_from", "drawn_tokens"),
+        *("prompt", "model_head", "looks_from", "looks_at", "drawn_tokens"),
         *("model_off", "asked_token", "against_token", "other_prompt", "section", "cell"),
     ),
 )
@@ -141,7 +150,7 @@ PROMPT = Control(
     check=_fits,
     look={"height": 72, "help": "Ctrl+Enter (⌘+Enter on a Mac), or a click elsewhere, reads it."},
     undoes=(
-        *("looks_from", "drawn_tokens", "section", "cell"),
+        *("looks_from", "looks_at", "drawn_tokens", "section", "cell"),
         *("model_off", "asked_token", "against_token"),
     ),
 )
@@ -168,7 +177,7 @@ MODEL_HEAD = Control(
     STRONGEST,
     widget="selectbox",
     options=_heads,
-    undoes=("section", "cell"),
+    undoes=("looks_at", "section", "cell"),
 )
 LOOKS_FROM = Control(
     "looks_from",
@@ -177,10 +186,19 @@ LOOKS_FROM = Control(
     LAST,
     widget="selectbox",
     options=_tokens,
-    undoes=("drawn_tokens",),
+    undoes=("drawn_tokens", "looks_at"),
 )
 DRAWN_TOKENS = Control(
-    "drawn_tokens", Name(), "Tokens drawn here", WITH_IT, widget="selectbox", options=_firsts
+    "drawn_tokens",
+    Name(),
+    "Tokens drawn here",
+    WITH_IT,
+    widget="selectbox",
+    options=_firsts,
+    undoes=("looks_at",),
+)
+LOOKS_AT = Control(
+    "looks_at", Name(), "The token it looks at", STRONGEST, widget="selectbox", options=_keys
 )
 MODEL_OFF = Control(
     "model_off",
@@ -227,7 +245,7 @@ SURVEY_ACROSS = Control(
 SURVEY_UP = Control("survey_up", MEASURE_NAMES, "Measure upwards", "induction", widget="selectbox")
 CONTROLS = (
     *(EXAMPLE, MODEL, PROMPT, MEASURE, ORDER, AT_LEAST, MODEL_HEAD, LOOKS_FROM, DRAWN_TOKENS),
-    *(MODEL_OFF, ASKED, AGAINST, OTHER_PROMPT, SURVEY_ACROSS, SURVEY_UP),
+    *(LOOKS_AT, MODEL_OFF, ASKED, AGAINST, OTHER_PROMPT, SURVEY_ACROSS, SURVEY_UP),
 )
 
 
@@ -427,6 +445,19 @@ class OfHead:
 def of_head(values: Values, trace: Trace, head: int) -> OfHead:
     """What is drawn of a head."""
     return OfHead(trace, head, drawn_of(values), looks_of(values))
+
+
+def key_of(values: Values, found: Seen) -> int:
+    """The key that is asked about: the one that is chosen, or the one that gets most weight."""
+    if values.looks_at != STRONGEST:
+        return int(values.looks_at)
+    return int(found.run.weights[(*head_of(values, found), looks_of(values))].argmax())
+
+
+def word_clicked(place: tuple[str, tuple[int, ...]]) -> dict[str, str]:
+    """What a click on a word of the sentence chooses: the key that is asked about."""
+    step, index = place
+    return {"looks_at": str(index[0])} if step == WORD else {}
 
 
 def chosen_of(values: Values) -> tuple[int, int]:

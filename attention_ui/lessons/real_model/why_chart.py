@@ -1,0 +1,158 @@
+"""The picture of who wrote what makes a query and a key fit: the pairs as a table, above its
+columns what was written at the key, beside its rows what was written at the query.
+"""
+
+from copy import deepcopy
+from functools import lru_cache
+
+import pandas as pd
+from torch import Tensor
+
+from ...charts.chart import Chart
+from ...picture import palette
+from ...words import true_minus
+from .charts import AS_WIDE
+from .why import Why
+from .words import signed
+
+FEW = 5
+"""So many parts of each side are drawn; the rest together."""
+TITLE, BAR, ROW = 20, 34, 22
+"""Pixels of a title, of the longest bar at the key, and of a row."""
+BASE = TITLE + 14 + BAR
+TOP = BASE + 22
+"""Where bars at the key stand, and where the table begins, below their names."""
+
+
+def chart(why: Why) -> Chart:
+    """By how much each pair brings the score above the mean of the other keys: the largest parts of
+    each side, and the rest together. A click on a head goes there.
+    """
+    above, places = why.parts.above, dict(zip("qk", why.at, strict=True))
+    sides = {"q": _groups(why, why.parts.by_query()), "k": _groups(why, why.parts.by_key())}
+    table = [
+        [float(above[rows][:, columns].sum()) for _, columns in sides["k"]]
+        for _, rows in sides["q"]
+    ]
+    sums = {"q": [*map(sum, table)], "k": [*map(sum, zip(*table, strict=True))]}
+    drawn = []
+    for side, groups in sides.items():
+        most = max(map(abs, sums[side])) or 1.0
+        for at, ((name, _), amount) in enumerate(zip(groups, sums[side], strict=True)):
+            drawn.append(
+                {
+                    **{"kind": side, "row": at, "column": at, "name": name, "amount": amount},
+                    **{"told": signed(amount), "size": abs(amount) / most, "shade": palette.FULL},
+                    "id": name.removeprefix("head ") if name.startswith("head ") else "",
+                    "token": places[side],
+                }
+            )
+    most = max(abs(amount) for row in table for amount in row) or 1.0
+    for row, (of_query, _) in enumerate(sides["q"]):
+        for column, (of_key, _) in enumerate(sides["k"]):
+            amount = table[row][column]
+            strength = (abs(amount) / most) ** 0.5
+            drawn.append(
+                {
+                    **{"kind": "cell", "row": row, "column": column, "amount": amount, "size": 1.0},
+                    **{"name": f"{of_query} × {of_key}", "told": true_minus(f"{amount:+.2f}")},
+                    "id": "",
+                    "shade": palette.FAINT + (palette.FULL - palette.FAINT) * strength,
+                    "token": -1,
+                }
+            )
+    for kind, word, at in zip("QK", why.words, why.at, strict=True):
+        name = f"written at\n{word}\n(query)" if kind == "Q" else f"written at {word} (key)"
+        drawn.append({"kind": kind, "name": name, "row": 0, "column": 0, "token": at, "id": ""})
+    spec = deepcopy(_spec())
+    spec["params"].insert(0, {"name": "n_columns", "value": len(sides["k"])})
+    spec["height"] = TOP + ROW * len(sides["q"])
+    return Chart(pd.DataFrame(drawn), spec, "Who wrote what makes the query and the key fit.")
+
+
+def _groups(why: Why, amounts: Tensor) -> list[tuple[str, list[int]]]:
+    """The parts that weigh most on a side, and the rest as one."""
+    most = amounts.abs().topk(min(FEW, len(amounts))).indices.tolist()
+    rest = [at for at in range(len(amounts)) if at not in most]
+    named = [(why.parts.parts[at].name, [at]) for at in most]
+    return [*named, (f"{len(rest)} others", rest)] if rest else named
+
+
+@lru_cache(maxsize=1)
+def _spec() -> dict:
+    """The marks; where they stand across is worked out from the width, in the browser."""
+    is_query, is_key, is_cell = (f"datum.kind === '{kind}'" for kind in ("q", "k", "cell"))
+    column, line = "left + datum.column * each", f"{TOP} + datum.row * {ROW}"
+    end, bar = "left + n_columns * each + 8", "datum.size * (right - 52)"
+    tall = f"datum.size * {BAR}"
+    worked_out = {
+        "x1": f"{is_query} ? {end} : {column} + ({is_key} ? each / 4 : 1)",
+        "x2": f"{is_query} ? {end} + {bar} : {column} + each - ({is_key} ? each / 4 : 1)",
+        "y1": f"{is_key} ? {BASE} - {tall} : {line} + ({is_query} ? 5 : 1)",
+        "y2": f"{is_key} ? {BASE} : {line} + {ROW} - ({is_query} ? 5 : 1)",
+        "xt": f"{is_query} ? {end} + {bar} + 5 : {column} + each / 2",
+        "yt": f"{is_key} ? {BASE} - {tall} - 7 : {line} + {ROW / 2}",
+        "xn": f"{is_query} || datum.kind === 'Q' ? left - 7 : datum.kind === 'K' ? left : "
+        f"{column} + each / 2",
+        "yn": f"{is_query} ? {line} + {ROW / 2} : {is_key} ? {BASE + 11} : "
+        f"datum.kind === 'K' ? {TITLE / 2} : {BASE - 17}",
+        "short": "width >= 600 ? datum.name : replace(replace(replace(datum.name, "
+        "'feed-forward', 'ffn'), 'head ', ''), /^[0-9]+ others$/, 'rest')",
+    }
+
+    def at(x: str, y: str, **more: object) -> dict:
+        pixels = {"type": "quantitative", "scale": None, "axis": None}
+        return {"x": {"field": x, **pixels}, "y": {"field": y, **pixels}, **more}
+
+    def mark(kind: str, **look: object) -> dict:
+        return {"type": kind, "aria": False, **look}
+
+    def text(size: float, **look: object) -> dict:
+        return mark("text", fontSize=size, color=palette.INK, **look)
+
+    hue = f"datum.amount < 0 ? '{palette.NEGATIVE}' : '{palette.POSITIVE}'"
+    told = [
+        {"field": "name", "type": "nominal", "title": "written by"},
+        {"field": "amount", "type": "quantitative", "title": "brings", "format": "+.3f"},
+    ]
+    align = f"{is_query} || datum.kind === 'Q' ? 'right' : {is_key} ? 'center' : 'left'"
+    titles = "datum.kind === 'Q' || datum.kind === 'K'"
+    return AS_WIDE | {
+        "width": "container",
+        "params": [
+            {"name": "left", "expr": "width < 600 ? 66 : 116"},
+            {"name": "right", "expr": "width < 600 ? 78 : 150"},
+            {"name": "each", "expr": "max(1, (width - left - right) / n_columns)"},
+        ],
+        "transform": [{"calculate": made, "as": name} for name, made in worked_out.items()],
+        "layer": [
+            {
+                "transform": [{"filter": f"!({titles})"}],
+                "params": [
+                    {
+                        "name": "head",
+                        "select": {"type": "point", "on": "click", "fields": ["id", "token"]},
+                    }
+                ],
+                "mark": mark("rect", cornerRadius=3, fill={"expr": hue},
+                             cursor={"expr": "datum.id ? 'pointer' : 'default'"}),
+                "encoding": at(
+                    "x1", "y1", x2={"field": "x2"}, y2={"field": "y2"}, tooltip=told,
+                    fillOpacity={"field": "shade", "type": "quantitative", "scale": None},
+                ),
+            },
+            {
+                "transform": [{"filter": f"!({titles}) && ({is_cell} ? each > 34 : true)"}],
+                "mark": text(11, align={"expr": f"{is_query} ? 'left' : 'center'"}),
+                "encoding": at("xt", "yt", text={"field": "told"}),
+            },
+            {
+                "transform": [{"filter": f"!({is_cell})"}],
+                "mark": text(12, align={"expr": align}, lineBreak="\n",
+                             limit={"expr": f"{is_query} ? left - 8 : {is_key} ? each - 2 : "
+                                    f"datum.kind === 'Q' ? left - 8 : width - left"},
+                             fontWeight={"expr": f"{titles} ? 'bold' : 'normal'"}),
+                "encoding": at("xn", "yn", text={"field": "short"}),
+            },
+        ],
+    }  # fmt: skip
