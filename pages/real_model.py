@@ -114,7 +114,10 @@ def why_there(v, trace):
         if runs and runs.share >= 1:
             yield ui.text(why.taken_away(v, asked, runs.found))
             yield ui.set_to(
-                f"Switch off {names[0]}, below", "off_why", AS_BUTTON, model_off=names[0]
+                f"Switch off {why.called(names[0])}, below",
+                "off_why",
+                AS_BUTTON,
+                model_off=names[0],
             )
 
 

@@ -183,3 +183,28 @@ def test_on_a_phone_pictures_of_the_story_have_the_height_of_their_lines(page, a
     ]
     assert heights[1] == pytest.approx(heights[0], abs=2), "the same sentence, as wide"
     no_exception(page)
+
+
+def test_a_click_on_a_word_asks_why_there_and_one_on_a_head_goes_to_it(page, app_url):
+    """And Back returns."""
+    open_page(page, app_url, f"{PAGE}&model_head=1.2")
+    card, head = page.locator(".st-key-card_why"), page.locator(".st-key-card_head")
+    for each in (head, card):
+        each.scroll_into_view_if_needed()
+        page.wait_for_timeout(500)  # what is near is told once scrolling rests
+        settled(page)
+    head.locator(".vega-embed svg text", has_text="dog").click(force=True)
+    settled(page)
+    assert "looks_at=5" in page.url
+    soon(page, lambda: "(key)" in card.inner_text() and "“dog”" in card.inner_text())
+    before, bars = page.url, card.locator(".vega-embed svg g.mark-rect path")
+    n_parts = bars.evaluate_all("all => all.map((one) => one.__data__.datum)")
+    at = next(i for i, one in enumerate(n_parts) if one["kind"] == "k" and one["id"])
+    bars.nth(at).click()
+    settled(page)
+    assert f"model_head={n_parts[at]['id']}" in page.url
+    assert "looks_from=5" in page.url
+    page.go_back()
+    settled(page)
+    assert page.url == before
+    no_exception(page)

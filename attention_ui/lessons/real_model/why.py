@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from attention_core.head_name import head_id, head_name
 from attention_core.real_model.score_parts import ScoreParts, score_parts
 from attention_core.real_model.written import Writer
 from attention_core.rounding import to_within
@@ -15,7 +16,7 @@ from attention_core.trace import Trace
 from ...controls.control import Values
 from ...frame.long_run import Steps, Work
 from ...frame.models import TINY, said
-from ...words import listed, number, percent
+from ...words import capital, listed, number, percent
 from .lesson import asked_of, encoded_of, head_of, key_of, looks_of, predicts, seen, whole
 from .running import kept, passes
 from .seen import Seen
@@ -45,8 +46,8 @@ class Why:
 
     @property
     def name(self) -> str:
-        """Such as `17.4`."""
-        return f"{self.parts.layer}.{self.parts.head}"
+        """Such as `head 17.4`."""
+        return head_name(self.parts.head, self.parts.layer)
 
     @property
     def words(self) -> tuple[str, str]:
@@ -110,14 +111,14 @@ def told(why: Why) -> str:
     if why.lead <= 0:
         part, amount = why.best
         return (
-            f"Head {why.name} has no reason to look at {key} from {query}: this score is "
+            f"{capital(why.name)} has no reason to look at {key} from {query}: this score is "
             f"{number(-why.lead, 2)} below the mean of the other keys. Most of what speaks against "
             f"it was written there by {said_of(part)}, {signed(amount)}."
         )
     part, _ = why.best
     looks = f" {_where_it_looks(why)}" if part.kind == "head" else ""
     return (
-        f"Head {why.name} finds {key} {_reason(why)} this score is above the mean of the other "
+        f"{capital(why.name)} finds {key} {_reason(why)} this score is above the mean of the other "
         f"keys.{looks} What asks for it at {query}: {_spoken(why, why.parts.by_query())}."
     )
 
@@ -176,9 +177,14 @@ def without(why: Why) -> tuple[str, ...]:
     amounts = zip(why.parts.parts, why.parts.by_key().abs().tolist(), strict=True)
     heads = [(each, by) for each, by in amounts if each.kind == "head" and each != part]
     little = sorted(
-        (by, f"{each.layer}.{each.head}") for each, by in heads if each.layer == part.layer
+        (by, head_id(each.layer, each.head)) for each, by in heads if each.layer == part.layer
     )
     return part.name.removeprefix("head "), *(name for _, name in little[:OTHERS])
+
+
+def called(off: str) -> str:
+    """What is off, in words."""
+    return f"head {off}" if off[0].isdigit() else off
 
 
 def taking_away(v: Values) -> Work | None:
@@ -196,8 +202,9 @@ def taking_away(v: Values) -> Work | None:
                 yield (len(runs) + share * (found is None)) / len(each), tuple(runs)
 
     known = v.model == TINY or all(map(kept, each))
-    cost = f"{len(each)} runs: one without {names[0]}, and {len(each) - 1} for comparison"
-    return Work(AWAY, tuple(each), pieces, cost, f"Take {names[0]} away", quick=known)
+    away = called(names[0])
+    cost = f"{len(each)} runs: one without {away}, and {len(each) - 1} for comparison"
+    return Work(AWAY, tuple(each), pieces, cost, f"Take {away} away", quick=known)
 
 
 def taken_away(v: Values, why: Why, runs: Sequence[Seen]) -> str:
@@ -207,8 +214,9 @@ def taken_away(v: Values, why: Why, runs: Sequence[Seen]) -> str:
     (name, *others), key = without(why), why.words[1]
     was, left, *rest = (why.weight_in(each) for each in (why.found, *runs))
     told = (
-        f"Without {name}, {why.name} gives {key} {percent(left)} of its weight, in place of "
-        f"{percent(was)}; without {listed(others)}, which wrote little there, {_range(rest)}."
+        f"Without {called(name)}, {why.name} gives {key} {percent(left)} of its weight, in place "
+        f"of {percent(was)}; without {listed([*map(called, others)])}, which wrote little there, "
+        f"{_range(rest)}."
     )
     if predicts(v):
         asked, _ = asked_of(v, why.found)

@@ -1,0 +1,116 @@
+"""The card that says why a head looks there: its picture, its words, and what taking the part away
+says.
+"""
+
+import pytest
+
+from attention_core.real_model.changes import Changes
+from attention_core.real_model.run import logits, run
+from attention_ui.lessons.real_model import lesson, running, why, why_chart
+from attention_ui.picture.sentence import WORD
+from attention_ui.words import number, percent
+from chosen import of, read
+from visiting import stands, texts, visit
+
+PAGE, TEXT = "real_model", "the tired cat sees the dog because it"
+
+
+def asked(**link):
+    """What the card is about, and the values of its page."""
+    values = of(model="tiny", prompt=TEXT, **link)
+    for _ in running.passes(lesson.whole(values)):
+        pass
+    return why.why_of(values), values
+
+
+@pytest.mark.parametrize("link", [{}, {"model_head": "1.2"}, {"model_head": "0.1"}])
+def test_the_picture_adds_up_to_how_far_the_score_is_above_the_others(link):
+    about, _ = asked(**link)
+    drawn = why_chart.chart(about).frame
+    cells, queries, keys = (drawn[drawn.kind == kind] for kind in ("cell", "q", "k"))
+    for part in (cells, queries, keys):
+        assert part.amount.sum() == pytest.approx(about.lead, abs=1e-4)
+    for place, amount in zip(keys.column, keys.amount, strict=True):
+        assert cells[cells.column == place].amount.sum() == pytest.approx(amount, abs=1e-4)
+    goes = drawn[drawn.id != ""]
+    assert set(goes.kind) <= {"q", "k"}
+    assert all(name == f"head {id}" for name, id in zip(goes.name, goes.id, strict=True))
+    assert set(keys.token) == {about.parts.key}
+    assert set(queries.token) == {about.parts.query}
+
+
+def test_the_strongest_key_is_asked_about_first_and_any_other_that_the_token_sees():
+    about, _ = asked(model_head="1.2", looks_from="5")
+    assert about.parts.key == int(about.found.run.weights[1, 2, 5].argmax())
+    about, _ = asked(model_head="1.2", looks_from="5", looks_at="3")
+    assert about.parts.key == 3
+    _, wrong = read(model="tiny", prompt=TEXT, looks_from="5", looks_at="6")
+    assert "looks_at" in wrong, "which comes later"
+    assert lesson.word_clicked((WORD, (3,))) == {"looks_at": "3"}
+    assert lesson.word_clicked(("head_weights", (0, 1, 2))) == {}
+
+
+def test_the_first_token_has_nobody_to_choose_between():
+    told, _ = asked(looks_from="0")
+    assert "token 0 sees no token but this one" in told
+    stands(visit(PAGE, model="tiny", prompt=TEXT, looks_from="0"))
+
+
+def test_what_is_said_are_the_numbers_of_the_run():
+    for head in range(4):
+        about, _ = asked(model_head=f"1.{head}", looks_from="8")
+        told, (part, amount) = why.told(about), about.best
+        names = [each.name for each in about.parts.parts]
+        amounts = dict(zip(names, about.parts.by_key().tolist(), strict=True))
+        assert part.name == max(amounts, key=amounts.get)
+        assert told.startswith(f"Head 1.{head} finds ")
+        assert ("for no single reason" in told) == (amount < why.CLEAR * about.lead)
+        assert all(number(each, 2) in told for each in (amount, about.lead))
+        least = int(about.found.run.weights[1, head, 8].argmin())
+        below, _ = asked(model_head=f"1.{head}", looks_from="8", looks_at=str(least))
+        assert below.lead < 0
+        assert "has no reason to look at" in why.told(below)
+        assert why.without(below) == ()
+
+
+def test_taking_the_part_away_is_a_run_without_it():
+    head = next(
+        name
+        for name in (f"1.{head}" for head in range(4))
+        if (about := asked(model_head=name)[0]).best[0].kind == "head"
+    )
+    about, _ = asked(model_head=head)
+    off, *others = why.without(about)
+    part, _ = about.best
+    assert off == f"{part.layer}.{part.head}"
+    assert len(others) == why.OTHERS
+    amounts = dict(
+        zip([p.name for p in about.parts.parts], about.parts.by_key().abs(), strict=True)
+    )
+    assert all(amounts[f"head {other}"] <= amounts[part.name] for other in others)
+    changes = Changes(heads=frozenset({(part.layer, part.head)}))
+    left = run(about.found.run.model, about.found.run.ids, changed=changes)
+    token = int(about.found.chances.argmax())
+    weight = float(left.weights[(about.parts.layer, about.parts.head, *about.at)])
+    at = stands(visit(PAGE, model="tiny", prompt=TEXT, model_head=head))
+    told = next(each for each in texts(at).split("\n") if each.startswith(f"Without head {off}"))
+    assert f"{percent(weight)} of its weight, in place of {percent(about.weight)}" in told
+    assert f"has {percent(float(logits(left, [-1])[0].softmax(-1)[token]))} then" in told
+    (button,) = [each for each in at.button if each.label == f"Switch off head {off}, below"]
+    button.click().run(timeout=60)
+    assert stands(at).query_params["model_off"] == off
+
+
+@pytest.mark.parametrize(
+    ("left", "rest", "said"),
+    [
+        (0.1, (0.9, 0.88, 0.9), "the sum and taking it away agree"),
+        (0.6, (0.9, 0.9, 0.9), "most is left"),
+        (0.85, (0.9, 0.9, 0.9), "The two disagree"),
+        (0.95, (0.9, 0.9, 0.9), "The two disagree"),
+        (0.1, (0.9, 0.4, 0.9), "not the only one"),
+        (0.1, (), "the sum and taking it away agree"),
+    ],
+)
+def test_where_the_sum_and_taking_it_away_disagree_the_words_say_so(left, rest, said):
+    assert said in why.verdict(0.9, left, rest)
