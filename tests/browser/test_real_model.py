@@ -195,7 +195,7 @@ def test_a_click_on_a_word_asks_why_there_and_one_on_a_head_goes_to_it(page, app
         settled(page)
     head.locator(".vega-embed svg text", has_text="dog").click(force=True)
     settled(page)
-    assert "looks_at=5" in page.url
+    assert "looks_at=6" in page.url
     soon(page, lambda: "(key)" in card.inner_text() and "“dog”" in card.inner_text())
     before, bars = page.url, card.locator(".vega-embed svg g.mark-rect path")
     n_parts = bars.evaluate_all("all => all.map((one) => one.__data__.datum)")
@@ -203,7 +203,7 @@ def test_a_click_on_a_word_asks_why_there_and_one_on_a_head_goes_to_it(page, app
     bars.nth(at).click()
     settled(page)
     assert f"model_head={n_parts[at]['id']}" in page.url
-    assert "looks_from=5" in page.url
+    assert "looks_from=6" in page.url
     page.go_back()
     settled(page)
     assert page.url == before
