@@ -8,128 +8,40 @@ def test_cell_opens(page, app_url):
 What no page may have at the end of a test, exceptions and errors, the fixtures look for (conftest).
 """
 
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+
+def script(name, **others):
+    """What runs in the page, from `in_browser`, with others in the place of some words."""
+    text = (Path(__file__).parent / "in_browser" / f"{name}.js").read_text(encoding="utf-8")
+    for word, other in others.items():
+        text = text.replace(word, str(other))
+    return text
+
 
 # Runs in the page before Streamlit does, and notes when runs of the script are asked for by the
 # browser (in Streamlit's protocol such a message begins with the byte 0x5a), begin and end. By its
 # messages: what the page shows of a run may be over within one frame, or two runs look like one.
 # What a failed test tells of it says whether a key went astray or a run was not asked for.
-WATCH_RUNS = """
-(() => {
-  const runs = window.testRuns = { asked: 0, began: 0, ended: 0 };
-  const called = (one) => `<${one.tagName.toLowerCase()}> “${one.ariaLabel ?? one.id}”`;
-  addEventListener('keydown', ({ key, target }) => {
-    runs.pressed = `${key} on ${called(target)} at ${Math.round(performance.now())}`;
-  }, true);
-  runs.told = () => [
-    `the keyboard is on ${called(document.activeElement ?? document.body)}`,
-    `last pressed: ${runs.pressed}`,
-    ...['asked', 'began', 'ended'].map((what) => `last run ${what} at ${Math.round(runs[what])}`),
-    `now it is ${Math.round(performance.now())} ms after the page was opened`,
-  ];
-  const fields = (bytes) => {  // of a protobuf message: by their numbers, their values or lengths
-    const found = new Map();
-    let at = 0;
-    const number = () => {
-      let value = 0, shift = 1, byte;
-      do { byte = bytes[at++]; value += (byte & 127) * shift; shift *= 128; } while (byte & 128);
-      return value;
-    };
-    while (at < bytes.length) {
-      const tag = number();
-      const size = tag % 8 === 1 ? 8 : tag % 8 === 5 ? 4 : number();
-      found.set(Math.floor(tag / 8), size);
-      if (tag % 8 !== 0) at += size;
-    }
-    return found;
-  };
-  const heard = ({ data }) => {
-    if (!(data instanceof ArrayBuffer)) return;
-    const found = fields(new Uint8Array(data));
-    if (found.has(NEW_SESSION)) runs.began = performance.now();
-    // What ended early to run again has not ended: a busy server may take its time in between.
-    if (found.has(SCRIPT_FINISHED) && found.get(SCRIPT_FINISHED) !== EARLY_FOR_RERUN)
-      runs.ended = performance.now();
-  };
-  const send = WebSocket.prototype.send;
-  WebSocket.prototype.send = function (message) {
-    if (!this.isHeard) this.addEventListener('message', heard);
-    this.isHeard = true;
-    if (message?.byteLength && new Uint8Array(message.buffer ?? message,
-        message.byteOffset ?? 0, 1)[0] === 0x5a) runs.asked = performance.now();
-    return send.call(this, message);
-  };
-})()
-"""
-for name, value in {
-    "NEW_SESSION": ForwardMsg.NEW_SESSION_FIELD_NUMBER,
-    "SCRIPT_FINISHED": ForwardMsg.SCRIPT_FINISHED_FIELD_NUMBER,
-    "EARLY_FOR_RERUN": ForwardMsg.FINISHED_EARLY_FOR_RERUN,
-}.items():
-    WATCH_RUNS = WATCH_RUNS.replace(name, str(value))
-
+WATCH_RUNS = script(
+    "watch_runs",
+    NEW_SESSION=ForwardMsg.NEW_SESSION_FIELD_NUMBER,
+    SCRIPT_FINISHED=ForwardMsg.SCRIPT_FINISHED_FIELD_NUMBER,
+    EARLY_FOR_RERUN=ForwardMsg.FINISHED_EARLY_FOR_RERUN,
+)
 # What the page is still busy with, as a list of words; empty when nothing.
-BUSY = """
-() => {
-  const find = (name) => [...document.querySelectorAll(`[data-testid=${name}]`)];
-  const app = find('stApp')[0], main = find('stMainBlockContainer')[0], busy = [];
-  if (!app) return ['loading'];
-  if (app.dataset.testConnectionState !== 'CONNECTED') busy.push('connecting');
-  const state = app.dataset.testScriptState;
-  if (state !== 'notRunning') busy.push(`the script is ${state}`);
-  const runs = window.testRuns, now = performance.now();
-  // A server that is slow to begin would look like one that has finished; what it never answers,
-  // such as what is asked for a part that is gone, is given up.
-  if (runs && runs.asked > runs.began && now - runs.asked < 4000)
-    busy.push('waiting for the server to run the script');
-  if (runs && runs.began > runs.ended) busy.push('a run has not ended');
-  // Not its innerText: many times a second, that would lay out all of the page anew.
-  if (!main || !main.querySelector('h1, h2, input')) busy.push('nothing on the page');
-  for (const name of ['stStatusWidget', 'stSkeleton', 'stAppSkeleton'])
-    if (find(name).length) busy.push(name);
-  const moves = ({ playState, timeline, effect }) => playState === 'running'
-    && timeline === document.timeline && effect.getComputedTiming().endTime < Infinity;
-  if (document.getAnimations().some(moves)) busy.push('something still glides or fades');
-  const blank = (chart) => chart.checkVisibility() && !chart.querySelector('svg, canvas');
-  if (find('stVegaLiteChart').some(blank)) busy.push('a chart is not drawn');
-  return busy;
-}
-"""
-
-QUIET = """
-(quiet) => {
-  const now = performance.now();
-  window.testWaitBegan ??= now;
-  const busy = (BUSY)();
-  if (busy.length) window.testLastBusy = now;
-  // Time alone says little where a long task held everything up: what it kept waiting comes first.
-  window.testLooks = busy.length ? 0 : (window.testLooks ?? 0) + 1;
-  const since = Math.max(window.testWaitBegan, window.testLastBusy ?? 0,
-                         window.testRuns?.ended ?? 0);
-  if (now - since < quiet || window.testLooks < 8) return false;
-  delete window.testWaitBegan;
-  return true;
-}
-""".replace("BUSY", BUSY)
-
-
-# The numbers of a picture, or those of one matrix in it, in reading order: a mark that stays keeps
-# its place among the others when a picture grows.
-NUMBERS = """
-([card, matrix]) => [...document.querySelectorAll(
-    `.st-key-drawn_${card} svg g.numbers_marks text`)]
-  .map((one) => [one.__data__.datum, one.textContent])
-  .filter(([datum]) => matrix === null || datum.m === matrix)
-  .sort(([a], [b]) => a.m - b.m || a.l - b.l || a.i - b.i || a.j - b.j)
-  .map(([, written]) => written)
-"""
+BUSY = script("busy")
+QUIET = script("quiet", BUSY=BUSY)
 
 
 def numbers(page, card, matrix=None):
-    """What is written in the cells of a card's picture, or of one matrix in it, from 0."""
-    return page.evaluate(NUMBERS, [card, matrix])
+    """What is written in the cells of a card's picture, or of one matrix in it, from 0, in
+    reading order: a mark that stays keeps its place among the others when a picture grows.
+    """
+    return page.evaluate(script("numbers"), [card, matrix])
 
 
 def written(page, card):
@@ -137,34 +49,9 @@ def written(page, card):
     return page.locator(f".st-key-drawn_{card} svg text").all_text_contents()
 
 
-MOVE = """async ([card, place]) => {
-  const input = document.querySelector(`.st-key-moves_${card} input`);
-  const drawn = () => {
-    const picture = document.querySelector(`.st-key-drawn_${card} :is(canvas, svg.marks)`);
-    return picture.toDataURL?.() ?? picture.outerHTML;
-  };
-  const last = drawn(), asked = window.testRuns.asked;
-  input.value = place;
-  input.dispatchEvent(new Event('input', { bubbles: true }));
-  await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-  return [drawn() !== last, window.testRuns.asked === asked];
-}"""
-
-
 def outlined(page, card, colour):
     """The places of the cells of a card that have an outline of this colour."""
-    return page.evaluate(
-        """([card, colour]) => {
-          const drawn = (name) => [...document.querySelectorAll(
-            `.st-key-drawn_${card} svg g.${name}_marks path`)];
-          const cells = drawn('cells');
-          const edged = [...cells, ...drawn('lit')]
-            .filter((one) => one.getAttribute('stroke') === colour);
-          const ids = new Set(edged.map((one) => one.__data__.datum.id));
-          return cells.flatMap((one, at) => ids.has(one.__data__.datum.id) ? [at] : []);
-        }""",
-        [card, colour],
-    )
+    return page.evaluate(script("outlined"), [card, colour])
 
 
 def arithmetic_of(page, cell):
@@ -182,7 +69,7 @@ def moves_in_one_frame(page, card, place=1):
     """
     page.locator(f".st-key-moves_{card} input").hover()
     settled(page)
-    is_another, without_the_server = page.evaluate(MOVE, [card, place])
+    is_another, without_the_server = page.evaluate(script("move"), [card, place])
     assert is_another, "the next frame is the same picture"
     assert without_the_server, "the server was asked"
 

@@ -3,49 +3,22 @@
 import json
 import os
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-N_VOCABULARY = 53
-LLAMA = {
-    "vocab_size": N_VOCABULARY,
-    "hidden_size": 30,
-    "intermediate_size": 29,
-    "num_hidden_layers": 3,
-    "num_attention_heads": 6,
-    "num_key_value_heads": 2,
-    "head_dim": 14,
-    "max_position_embeddings": 64,
-}
+HELD = json.loads(Path(__file__).with_suffix(".json").read_text())
+LLAMA, SLOWED = HELD["LLAMA"], HELD["SLOWED"]
 """Sizes without a common factor where that can be, so that no axis can pass for another."""
-GPT2 = {
-    "vocab_size": N_VOCABULARY,
-    "n_embd": 35,
-    "n_layer": 3,
-    "n_head": 5,
-    "n_inner": 29,
-    "n_positions": 31,
+N_VOCABULARY = LLAMA["vocab_size"]
+LLAMA_NAMES, GPT2_NAMES = HELD["LLAMA_NAMES"], HELD["GPT2_NAMES"]
+"""What a GGUF file calls the tensors that `transformers` calls so."""
+FAMILIES = {
+    name: (kind, HELD[of] | others) for name, (kind, of, others) in HELD["FAMILIES"].items()
 }
-BERT = {
-    "vocab_size": N_VOCABULARY,
-    "hidden_size": 35,
-    "intermediate_size": 29,
-    "num_hidden_layers": 3,
-    "num_attention_heads": 5,
-    "max_position_embeddings": 31,
-    "type_vocab_size": 2,
-}
-SLOWED = {
-    "rope_type": "llama3",
-    "rope_theta": 10000.0,
-    "factor": 8.0,
-    "low_freq_factor": 1.0,
-    "high_freq_factor": 4.0,
-    "original_max_position_embeddings": 32,
-}
-LAYERS = ["full_attention", "sliding_attention", "full_attention"]
+"""The class that computes each, and its settings."""
 
 
 def tokenizer(n: int = N_VOCABULARY) -> dict:
@@ -60,84 +33,6 @@ def tokenizer(n: int = N_VOCABULARY) -> dict:
         "decoder": None,
         "model": model,
     }
-
-
-FAMILIES = {
-    "llama": ("LlamaForCausalLM", LLAMA),
-    "llama biases": ("LlamaForCausalLM", LLAMA | {"attention_bias": True, "mlp_bias": True}),
-    "llama tied": ("LlamaForCausalLM", LLAMA | {"tie_word_embeddings": True}),
-    "llama slowed": ("LlamaForCausalLM", LLAMA | {"rope_parameters": SLOWED}),
-    "llama linear": (
-        "LlamaForCausalLM",
-        LLAMA | {"rope_parameters": {"rope_type": "linear", "rope_theta": 500.0, "factor": 4.0}},
-    ),
-    "llama one key head": ("LlamaForCausalLM", LLAMA | {"num_key_value_heads": 1}),
-    "llama relu": ("LlamaForCausalLM", LLAMA | {"hidden_act": "relu", "rms_norm_eps": 0.1}),
-    "llama bare": ("LlamaModel", LLAMA | {"tie_word_embeddings": True}),
-    "mistral": ("MistralForCausalLM", LLAMA | {"sliding_window": 3}),
-    "mistral no window": ("MistralForCausalLM", LLAMA | {"sliding_window": None}),
-    "qwen2": ("Qwen2ForCausalLM", LLAMA),
-    "qwen2 window": (
-        "Qwen2ForCausalLM",
-        LLAMA | {"use_sliding_window": True, "sliding_window": 3, "max_window_layers": 1},
-    ),
-    "qwen2 layers": (
-        "Qwen2ForCausalLM",
-        LLAMA | {"use_sliding_window": True, "sliding_window": 3, "layer_types": LAYERS},
-    ),
-    "qwen3": ("Qwen3ForCausalLM", LLAMA),
-    "qwen3 biases": ("Qwen3ForCausalLM", LLAMA | {"attention_bias": True}),
-    "qwen3 window": (
-        "Qwen3ForCausalLM",
-        LLAMA | {"use_sliding_window": True, "sliding_window": 2, "max_window_layers": 2},
-    ),
-    "gemma2": ("Gemma2ForCausalLM", LLAMA | {"sliding_window": 3}),
-    "gemma2 tight caps": (
-        "Gemma2ForCausalLM",
-        LLAMA
-        | {
-            "sliding_window": 3,
-            "attn_logit_softcapping": 0.7,
-            "final_logit_softcapping": 0.9,
-            "query_pre_attn_scalar": 7,
-        },
-    ),
-    "gemma2 no caps": (
-        "Gemma2ForCausalLM",
-        LLAMA
-        | {
-            "sliding_window": 3,
-            "attn_logit_softcapping": None,
-            "final_logit_softcapping": None,
-            "attention_bias": True,
-        },
-    ),
-    "gemma3": (
-        "Gemma3ForCausalLM",
-        LLAMA | {"sliding_window": 3, "layer_types": LAYERS, "query_pre_attn_scalar": 14},
-    ),
-    "gemma3 linear": (
-        "Gemma3ForCausalLM",
-        LLAMA
-        | {
-            "sliding_window": 3,
-            "layer_types": LAYERS,
-            "rope_parameters": {
-                "full_attention": {"rope_type": "linear", "rope_theta": 1e6, "factor": 8.0},
-                "sliding_attention": {"rope_type": "default", "rope_theta": 1e4},
-            },
-        },
-    ),
-    "gemma3 pattern": ("Gemma3ForCausalLM", LLAMA | {"sliding_window": 3, "num_hidden_layers": 7}),
-    "gpt2": ("GPT2LMHeadModel", GPT2),
-    "gpt2 untied": ("GPT2LMHeadModel", GPT2 | {"tie_word_embeddings": False}),
-    "gpt2 bare": ("GPT2Model", GPT2),
-    "gpt2 gelu": ("GPT2LMHeadModel", GPT2 | {"activation_function": "gelu", "n_inner": None}),
-    "bert": ("BertModel", BERT),
-    "bert tanh": ("BertModel", BERT | {"hidden_act": "gelu_new", "layer_norm_eps": 0.01}),
-    "bert masked": ("BertForMaskedLM", BERT),
-}
-"""The class that computes each, and its settings."""
 
 
 def make(folder, name: str):
@@ -287,33 +182,3 @@ def _renamed(state, names, joined=False) -> dict:
                     numbers = np.ascontiguousarray(numbers.T)
                 found[f"{ours.replace('N', *layer) if layer else ours}.{kind}"] = numbers
     return found
-
-
-LLAMA_NAMES = {
-    "token_embd": "model.embed_tokens",
-    "output_norm": "model.norm",
-    "output": "lm_head",
-    "blk.N.attn_norm": "model.layers.N.input_layernorm",
-    "blk.N.ffn_norm": "model.layers.N.post_attention_layernorm",
-    "blk.N.attn_q": "model.layers.N.self_attn.q_proj",
-    "blk.N.attn_k": "model.layers.N.self_attn.k_proj",
-    "blk.N.attn_v": "model.layers.N.self_attn.v_proj",
-    "blk.N.attn_output": "model.layers.N.self_attn.o_proj",
-    "blk.N.attn_q_norm": "model.layers.N.self_attn.q_norm",
-    "blk.N.attn_k_norm": "model.layers.N.self_attn.k_norm",
-    "blk.N.ffn_gate": "model.layers.N.mlp.gate_proj",
-    "blk.N.ffn_up": "model.layers.N.mlp.up_proj",
-    "blk.N.ffn_down": "model.layers.N.mlp.down_proj",
-}
-GPT2_NAMES = {
-    "token_embd": "transformer.wte",
-    "position_embd": "transformer.wpe",
-    "output_norm": "transformer.ln_f",
-    "output": "lm_head",
-    "blk.N.attn_norm": "transformer.h.N.ln_1",
-    "blk.N.ffn_norm": "transformer.h.N.ln_2",
-    "blk.N.attn_qkv": "transformer.h.N.attn.c_attn",
-    "blk.N.attn_output": "transformer.h.N.attn.c_proj",
-    "blk.N.ffn_up": "transformer.h.N.mlp.c_fc",
-    "blk.N.ffn_down": "transformer.h.N.mlp.c_proj",
-}

@@ -6,6 +6,7 @@ import json
 import random
 import time
 from itertools import product
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -315,42 +316,7 @@ def test_what_cuts_ends_with_what_asks():
 
 
 def word_pieces(**others):
-    vocabulary = ["[UNK]", "[CLS]", "[SEP]", "cat", "##s", "the"]
-    return {
-        "version": "1.0",
-        "truncation": {
-            "direction": "Right", "max_length": 4, "strategy": "LongestFirst", "stride": 0
-        },
-        "padding": {
-            "strategy": {"Fixed": 9},
-            "direction": "Right",
-            "pad_to_multiple_of": None,
-            "pad_id": 0,
-            "pad_type_id": 0,
-            "pad_token": "[UNK]",
-        },
-        "added_tokens": [
-            {
-                "id": at, "content": vocabulary[at], "single_word": False, "lstrip": False,
-                "rstrip": False, "normalized": False, "special": True,
-            }
-            for at in (0, 1, 2)
-        ],
-        "normalizer": {
-            "type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True,
-            "strip_accents": None, "lowercase": True,
-        },
-        "pre_tokenizer": {"type": "BertPreTokenizer"},
-        "post_processor": {
-            "type": "BertProcessing", "sep": ["[SEP]", 2], "cls": ["[CLS]", 1]
-        },
-        "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
-        "model": {
-            "type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
-            "max_input_chars_per_word": 100,
-            "vocab": {word: at for at, word in enumerate(vocabulary)},
-        },
-    } | others  # fmt: skip
+    return json.loads(Path(__file__).with_name("word_pieces.json").read_text()) | others
 
 
 def test_an_encoder_puts_its_tokens_around_a_text_and_says_what_it_does_not_know():

@@ -48,4 +48,4 @@ def test_every_operation_says_what_stands_before_each_operand_and_its_result(kin
 )
 def test_the_signs_are_those_of_a_formula(kind, signs):
     (found,) = [each for each in OPERATIONS if each.__name__ == kind]
-    assert found.signs == signs
+    assert found().signs == signs

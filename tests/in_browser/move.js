@@ -1,0 +1,12 @@
+async ([card, place]) => {
+  const input = document.querySelector(`.st-key-moves_${card} input`);
+  const drawn = () => {
+    const picture = document.querySelector(`.st-key-drawn_${card} :is(canvas, svg.marks)`);
+    return picture.toDataURL?.() ?? picture.outerHTML;
+  };
+  const last = drawn(), asked = window.testRuns.asked;
+  input.value = place;
+  input.dispatchEvent(new Event('input', { bubbles: true }));
+  await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  return [drawn() !== last, window.testRuns.asked === asked];
+}
