@@ -5,8 +5,9 @@ import streamlit as st
 from attention_core.mechanism.today import PREFIX, ROTARY_BASE
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
-from attention_ui.controls import held, parts
+from attention_ui.controls import parts, visit
 from attention_ui.controls.shared import D_HEAD, HEAD, M_BYTES, N_HEADS
+from attention_ui.controls.widget import put_in, sent
 from attention_ui.controls.widths import about_as_wide
 from attention_ui.frame.lights import sums_verdict
 from attention_ui.lessons.attention_today import checks, costs, decoding, facts, lesson, words
@@ -18,18 +19,18 @@ CACHE = page.ask("cache", costs.cache_question, ["head_keys", "head_values"], ["
 
 def set_as_in():
     """From the buttons: set the switches as a model has them, but for those a link has fixed."""
-    if st.session_state.get("as_in") not in lesson.MODELS:
+    if sent("as_in") not in lesson.MODELS:
         return
-    before = held.values()
-    chosen = lesson.switches_of(st.session_state["as_in"], before)
-    held.change(**{name: value for name, value in chosen.items() if name not in held.fixed()})
-    if before.changed(held.values()):
+    before = visit.values()
+    chosen = lesson.switches_of(sent("as_in"), before)
+    visit.change(**{name: value for name, value in chosen.items() if name not in visit.fixed()})
+    if before.changed(visit.values()):
         parts.run_what_reads()
 
 
 def as_in():
     """Buttons for models that people know; the one whose switches these are is chosen."""
-    st.session_state["as_in"] = lesson.model_that_is_on(held.values())
+    put_in("as_in", lesson.model_that_is_on(visit.values()))
     label = "Set them as in (scaled down)"
     st.segmented_control(
         label,
@@ -46,7 +47,7 @@ def today(v, trace):
     yield ui.row(
         HEAD.at(widget="selectbox", width=110),
         lesson.KV_HEADS.at(),
-        lesson.PLACES.at(),
+        lesson.POSITION_ENCODING.at(),
         lesson.WINDOW.at(label="Window", width=110),
         *([lesson.SINKS.at(label="Sinks", width=100)] if v.window else []),
         lesson.SOFT_CAP.at(label="Soft cap", width=110),

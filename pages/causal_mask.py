@@ -116,7 +116,7 @@ def context(trace):
     "Four ways to hide",
     "Some notebooks fill in 0 instead of −∞, before the softmax or after it. Rows may still sum to "
     "1 then, so checking the sums alone does not find the mistake.",
-    controls=[lesson.WAY],
+    controls=[lesson.MASKING],
     ask=LEAKS,
 )
 def ways(v, trace):
@@ -135,7 +135,7 @@ def ways(v, trace):
     controls=lambda: (
         []
         if is_covered("zero_filled_weights")
-        else [lesson.CHANGED.at(width=150), ui.in_picture(lesson.CHANGE_BY)]
+        else [lesson.CHANGED_TOKEN.at(width=150), ui.in_picture(lesson.CHANGE_BY)]
     ),
 )
 def leak(v, trace):

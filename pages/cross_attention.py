@@ -19,7 +19,7 @@ SHAPE = page.ask("shape", words.shape, ["context_vectors"])
     "Which word does each word look at?",
     "Your sentence asks; another one below it, the **source**, answers. Point at a word to see "
     "where it looks. Lower the **temperature**: its best match takes more.",
-    controls=[shared.OTHER_SENTENCE.at(width=280), ui.in_picture(shared.TEMPERATURE, width=150)],
+    controls=[shared.SOURCE.at(width=280), ui.in_picture(shared.TEMPERATURE, width=150)],
 )
 def looking(v):
     if shared.is_source_alone_random(v):

@@ -36,7 +36,7 @@ def comes_again(v):
     "class the link to this round.",
     controls=lambda v: [
         game.LEVEL.at(widget="selectbox", width=140),
-        game.ROUND.at(width=80),
+        game.ROUND_SEED.at(width=80),
         ui.button("Next round", "next_round_above", game.next_round),
         *([HEAD.at(width=140)] if v.n_heads > 1 else []),
     ],

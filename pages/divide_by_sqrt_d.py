@@ -71,7 +71,7 @@ def dot_products(trace):
         "width. Dividing by √d assumes entries with a standard deviation of 1: choose another, and "
         "see what happens."
     ),
-    controls=lambda: [] if is_covered("variances") else [lesson.LOOK],
+    controls=lambda: [] if is_covered("variances") else [lesson.VARIANCE_VIEW],
     ask=GROWTH,
     work=lambda v: None if is_covered("variances") else looks.work(v),
 )
@@ -88,14 +88,14 @@ def many_trials(v):
     "Softmax must neither give one key everything nor treat all keys alike. A **gradient** is how "
     "much a weight still moves when its score moves: near 0, a layer no longer learns. Widen the "
     "vectors, and watch both.",
-    controls=[ui.in_picture(lesson.VD, width=230, told=False)],
+    controls=[ui.in_picture(lesson.VECTOR_WIDTH, width=230, told=False)],
 )
 def three_divisors(v):
     def at_width(d):
         """What each divisor makes of vectors of this width."""
         return lesson.by_divisor(int(d), words.effects_at(int(d), v.draw_seed))
 
-    yield ui.moving(lesson.VD, at_width, is_aside=True)
+    yield ui.moving(lesson.VECTOR_WIDTH, at_width, is_aside=True)
     width = v.vector_width
     yield ui.note(words.told_at(width, words.effects_at(width, v.draw_seed)))
     yield ui.caption(

@@ -22,7 +22,7 @@ ROW_SUM = page.ask("row_sum", words.row_sum, [ASKED])
 def slope(v, trace):
     at = pictures.Slope(v).at
     yield ui.moving(lesson.ENTRY_CHANGE, at, choosing=lesson.entry_at)
-    ends = (lesson.ASKS.at(width=88), lesson.ANSWERS.at(width=88))
+    ends = (lesson.LEARNING_QUERY.at(width=88), lesson.WANTED_KEY.at(width=88))
     yield ui.row(
         lesson.LOSS.at(),
         *(ends if v.loss != "next_token" else ()),
@@ -41,7 +41,7 @@ def slope(v, trace):
     "Start at the right, where the loss would follow. Each step to the left asks how its numbers "
     "depend on those before them, and multiplies the slopes. Red in the lower row: raising this "
     "entry lowers the loss, so an update raises it. Point at a gradient to see what made it.",
-    controls=[lesson.WIDTH.at(width=150)],
+    controls=[lesson.LEARNING_WIDTH.at(width=150)],
     ask=ROW_SUM,
 )
 def gradients(v, trace):
@@ -99,10 +99,10 @@ def three_ways(v):
     "Why √d, once more",
     "A row that is all or nothing has no gradient left, and wide vectors make such rows. Here one "
     "random query meets random keys, and W_query is to learn from it. Widen the vectors.",
-    controls=[ui.in_picture(lesson.REACH, width=230, told=False)],
+    controls=[ui.in_picture(lesson.REACH_WIDTH, width=230, told=False)],
 )
 def reach(v):
-    yield ui.moving(lesson.REACH, pictures.reach, is_aside=True)
+    yield ui.moving(lesson.REACH_WIDTH, pictures.reach, is_aside=True)
     yield ui.note(words.reach_words(v.reach_width))
 
 
@@ -110,7 +110,7 @@ def reach(v):
     "ways",
     "What comes back, and what does not",
     "Parts of a layer let gradients through, stop them, or hand them on as they are.",
-    controls=lambda: [] if is_covered(ASKED) else [lesson.WAY],
+    controls=lambda: [] if is_covered(ASKED) else [lesson.GRADIENT_WAY],
 )
 def ways_back(v):
     if is_covered(ASKED):
@@ -126,11 +126,11 @@ def ways_back(v):
     "One update",
     "Every entry takes a step against its gradient, as long as the **learning rate** says. Blue is "
     "the loss after it, from a real pass; the other line is what the slope promises.",
-    controls=[ui.in_picture(lesson.RATE, width=230, told=False)],
+    controls=[ui.in_picture(lesson.UPDATE_RATE, width=230, told=False)],
 )
 def one_update(v):
     update = pictures.Update(v)
-    yield ui.moving(lesson.RATE, update.at, is_aside=True)
+    yield ui.moving(lesson.UPDATE_RATE, update.at, is_aside=True)
     yield ui.say(words.update_words(update, v.update_rate))
     if v.loss == "next_token":
         layer = lesson.layer_of(v)
@@ -144,7 +144,7 @@ deeper = page.deeper("the chain rule in formulas, and another start")
     "start",
     "Another start",
     "Another seed draws other matrices for the layer: all of this page follows.",
-    controls=[lesson.STARTS.at(width=200)],
+    controls=[lesson.LEARNING_SEED.at(width=200)],
 )
 def start():
     return ()

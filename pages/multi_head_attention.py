@@ -64,7 +64,7 @@ def weights(v, trace):
     lambda v: words.split_words(n_heads(v)),
     controls=[
         each.at(width=100, label=each.label.rpartition(", ")[2])
-        for each in (shared.D_MODEL, shared.D_HEAD, shared.D_VALUE)
+        for each in (shared.D_MODEL, shared.D_HEAD, shared.D_HEAD_VALUE)
     ],
     ask=SHAPE,
 )

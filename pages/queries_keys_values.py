@@ -52,8 +52,8 @@ def matrices(v, trace):
     yield ui.picture(products(trace, trace["one_embedding"], pairs, tall=222))
     yield ui.row(
         shared.START.at(width="content"),
-        shared.D_OUT.at(width=225),
-        shared.D_V.at(width=170),
+        shared.D_QUERY.at(width=225),
+        shared.D_VALUE.at(width=170),
         shared.BIAS.at(),
         key="makes_matrices",
     )
@@ -277,7 +277,7 @@ def trained_matrix(v, trace):
     if so_far.most:
         yield ui.text(words.change_words(trace.labels("token"), so_far.most))
     place = [ui.in_picture(lesson.TRAINED, "trained", width=200, told=False)]
-    yield ui.row(lesson.MATRIX.at(), *(place if so_far.can_be_moved else ()))
+    yield ui.row(lesson.TRAINED_MATRIX.at(), *(place if so_far.can_be_moved else ()))
 
     name = v.trained_matrix
 

@@ -2,7 +2,7 @@
 
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
-from attention_ui.controls import held
+from attention_ui.controls import visit
 from attention_ui.frame.long_run import Work, run_so_far
 from attention_ui.frame.models import has_changed, readable
 from attention_ui.lessons.real_model import (
@@ -26,7 +26,7 @@ OFF = "real_model_off"
 page = Page(
     "real_model",
     has_pins=False,
-    within=lambda where: readable(held.values().model, where),
+    within=lambda where: readable(visit.values().model, where),
 )
 FIRST_SAYS = page.ask("first_says", words.when_first_said, ["lens"], of=words.of_the_lens)
 WAY = page.ask("story_way", story.asks_which_way, ["brought"], ["story"], of=story.brought)
@@ -66,8 +66,8 @@ def next_token(v):
     "colour, more weight. Point at one to see its arcs; click to keep it.",
     controls=[
         lesson.MEASURE.at(width=225),
-        lesson.ORDER.at(width=145),
-        lesson.AT_LEAST.at(width=120),
+        lesson.HEADS_ORDER.at(width=145),
+        lesson.HEADS_FROM.at(width=120),
     ],
 )
 def heads(v):
@@ -157,7 +157,7 @@ def layers(v):
         f"{' and each feed-forward' if lesson.model_of(v).settings.d_ffn else ''} adds a "
         "part, blue where it raises the token, red where it lowers it. Click on a head."
     ),
-    controls=[lesson.ASKED.at(width=140), lesson.AGAINST.at(width=140)],
+    controls=[lesson.ASKED_TOKEN.at(width=140), lesson.AGAINST_TOKEN.at(width=140)],
     when=predicts,
 )
 def brought(v):

@@ -113,7 +113,7 @@ def context(v, trace):
     "One query, key by key",
     "Choose a token and walk through its keys. Each is compared with the query, gets its weight, "
     "and adds its share to the context vector: the last row of the sum. **Σ** means add up.",
-    controls=[shared.QUERY.at(width=150), ui.in_picture(shared.UP_TO)],
+    controls=[shared.QUERY.at(width=150), ui.in_picture(shared.SHOWN_TERMS)],
 )
 def one_query(trace):
     n_keys = len(trace.labels("key"))
@@ -133,7 +133,7 @@ def one_query(trace):
             for at, each in enumerate(steps)
         ]
 
-    yield ui.moving(shared.UP_TO, walked, lambda made, parts: ui.equation(made, *parts))
+    yield ui.moving(shared.SHOWN_TERMS, walked, lambda made, parts: ui.equation(made, *parts))
 
 
 @page.card(

@@ -60,7 +60,7 @@ def makes_ids(v):
     if v.vocabulary == "distinct":
         yield shared.RESERVED.at(width=110)
     if v.vocabulary != "random":
-        yield shared.LEARNED_FROM.at(width=190)
+        yield shared.LEARNED.at(width=190)
 
 
 @page.card(
@@ -88,7 +88,7 @@ def ids(v, trace):
     "The id picks a row of `embedding_table`, and that row is the token’s vector: its "
     "**embedding**, `d_in` numbers wide. Move along the sentence and watch: a new word picks a new "
     "row, a word that comes again picks the same.",
-    controls=[ui.in_picture(shared.UP_TO)],
+    controls=[ui.in_picture(shared.SHOWN_TERMS)],
     ask=IDENTICAL,
 )
 def lookup(v, trace):
@@ -99,7 +99,7 @@ def lookup(v, trace):
         drawn = lesson.picked(trace, int(count))
         return trace, equation_of(looked_up, drawn=drawn)
 
-    yield ui.moving(shared.UP_TO, picked, lambda made, parts: ui.equation(made, *parts, tall=TALL))
+    yield ui.moving(shared.SHOWN_TERMS, picked, tall=TALL)
     if not is_covered("embeddings"):
         vectors = trace["embeddings"]
         yield ui.note(words.identical_words(vectors.value, looked_up.value, v))

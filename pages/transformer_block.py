@@ -109,7 +109,7 @@ def norm(v, trace):
     "Attention can only blend vectors that are there. This network makes something new of one: it "
     "widens it, an **activation** (nearly) silences what is below 0, the rest says what to add. "
     "Its matrices are random here, so watch *how many* numbers fall silent, not which.",
-    controls=[lesson.ACTIVATION, lesson.WIDER.at(width=230)],
+    controls=[lesson.ACTIVATION, lesson.FFN_MULTIPLIER.at(width=230)],
 )
 def feed_forward(v, trace):
     yield ui.picture(ui.stacked(trace, *stream.widened(trace, v.token)))
@@ -130,7 +130,7 @@ def feed_forward(v, trace):
     "A decoder hides what comes later. In a translator a third part stands in between, "
     "**cross-attention**: your sentence asks, the source answers. GPT, Llama and Mistral are "
     "**decoder-only**, without it.",
-    controls=[shared.OTHER_SENTENCE.at(width=390)],
+    controls=[shared.SOURCE.at(width=390)],
 )
 def decoder(v, trace):
     made = trace if v.block == "decoder" else lesson.trace_of(v.but(block="decoder"))

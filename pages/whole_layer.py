@@ -5,7 +5,7 @@ import streamlit as st
 from attention_core.text.embedding import embed
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page
-from attention_ui.controls import held, shared
+from attention_ui.controls import shared, visit
 from attention_ui.frame import contents
 from attention_ui.frame.page import link
 from attention_ui.lessons.whole_layer import lesson, words
@@ -27,11 +27,11 @@ HOTTER = page.ask("hotter", words.when_hotter, ["head_weights"], lambda: ())  # 
 
 def ways_to_lessons():
     """From the name of a matrix to the lesson that it is taught in."""
-    if held.values().card:
+    if visit.values().card:
         return
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="ways"):
         st.caption("More about", width="content")
-        query = held.link_query("ways")
+        query = visit.link_query("ways")
         for name, target in LESSON_OF.items():
             taught = contents.lesson(target)
             link(taught, query, f"`{name}`", icon=None, help=taught.title)

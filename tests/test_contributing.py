@@ -116,8 +116,8 @@ def test_every_page_keeps_the_lesson_s_own_control_and_the_operation_s_mistake_i
         "-c",
         "import sys; sys.path.insert(0, 'tests'); from visiting import visit; "
         "at = visit('simplified_attention', other='A dog', nobody='1'); assert not at.exception; "
-        "assert at.session_state['held']['other'] == 'A dog'; "
-        "assert 'nobody' not in at.session_state['held']; "
+        "assert at.session_state['visit'].chosen['other'] == 'A dog'; "
+        "assert 'nobody' not in at.session_state['visit'].chosen; "
         "import torch; from attention_core import operations as ops; "
         "from attention_core.mistakes.lines import mistakes; scores = torch.ones(2, 3); "
         f"(mistake,) = mistakes(ops.{KIND}(), 'scores'); "

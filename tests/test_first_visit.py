@@ -33,7 +33,7 @@ def uncovered(at):
 
 def drawn_on(at):
     """What a page draws once it has come to rest: one that waits for a long run draws again."""
-    return [layout for _, (*_, layout) in sorted(at.session_state["layouts"].items())]
+    return [layout for _, (*_, layout) in sorted(at.session_state["visit"].pictures.items())]
 
 
 def matrices(layouts):

@@ -26,7 +26,7 @@ def follow(at, page, query):
 
 def ours(at):
     """The links of ours that stand on the page now."""
-    return dict(next(iter(at.session_state["linked"].values())))
+    return dict(next(iter(at.session_state["visit"].linked.values())))
 
 
 def test_a_link_of_ours_that_is_older_than_the_last_change_says_nothing():
@@ -36,7 +36,7 @@ def test_a_link_of_ours_that_is_older_than_the_last_change_says_nothing():
     # A part of the page ran alone: the browser shows a link from before the change.
     at.slider(key="control_d_in").set_value(6).run()
     assert chosen(at).d_in == 6
-    at.session_state["linked"] = {**at.session_state["linked"], "older": old}
+    at.session_state["visit"].linked = {**at.session_state["visit"].linked, "older": old}
     values = follow(at, SECOND, old)
     assert values.d_in == 6
     assert [*at.query_params["d_in"]] == ["6"]
@@ -136,7 +136,7 @@ def test_after_a_change_the_arithmetic_is_that_of_a_fresh_visit(page, change):
     was = arithmetic(at)
     CHANGES[change](at).run()
     stands(at)
-    fresh = visit(page, **{"predict": "off", **at.session_state["held"]})
+    fresh = visit(page, **{"predict": "off", **at.session_state["visit"].chosen})
     assert chosen(fresh) == chosen(at)
     assert arithmetic(at) == arithmetic(fresh)
     assert arithmetic(at) != was

@@ -133,7 +133,7 @@ def test_every_page_shows_every_example_and_all_values_that_its_notebook_prints(
     at = with_rows_open(visit(page, example=example))
     stands(at)
     assert chosen(at).example == example
-    assert at.session_state["notices"] == []
+    assert at.session_state["visit"].notices == []
     if page not in PAGES or prints_nothing(at):
         return
     (verdict,) = [each.value for each in at.markdown if "that the notebook prints" in each.value]
@@ -162,7 +162,7 @@ def test_extreme_settings(page):
     def stands_as_linked(link):
         at = visit(page, **link)
         assert not at.exception, (link, [each.message for each in at.exception])
-        assert at.session_state["notices"] == [], link
+        assert at.session_state["visit"].notices == [], link
         values = controls_on(at)
         said = {name: control.field.read(link[name]) for name, (control, _) in values.items()
                 if name in link}  # fmt: skip
@@ -179,7 +179,7 @@ def test_extreme_settings(page):
 
 def controls_on(at):
     """The controls of the page that is open, each with its value, by name."""
-    _, controls, values = at.session_state["here"]
+    controls, values = at.session_state["visit"].controls, at.session_state["visit"].values
     return {each.name: (each, values[each.name]) for each in controls}
 
 
@@ -205,8 +205,8 @@ def test_a_bad_link_gives_the_page_and_a_notice_in_plain_text(bad, page):
     else:
         left_out = read(**link)[1].keys() & controls_on(at).keys() - {"example"}
         assert not left_out & {*at.query_params}, "what could not be used stays in the address"
-        assert at.session_state["notices"]
-        for notice in at.session_state["notices"]:
+        assert at.session_state["visit"].notices
+        for notice in at.session_state["visit"].notices:
             assert notice in texts(at)
 
 
@@ -237,7 +237,7 @@ def test_hostile_text_is_not_rendered_in_a_question_either(page, kind):
 
 def problem(at: AppTest, name: str) -> str:
     """What is wrong with what was typed into a control."""
-    return at.session_state["problems"][name]
+    return at.session_state["visit"].problems[name]
 
 
 @pytest.mark.parametrize("page", few(filter(has_sentence, EVERYWHERE), 1, first=A_PAGE))
@@ -252,7 +252,7 @@ def test_a_text_that_cannot_be_used_stays_typed_and_is_explained(page):
         assert problem(at, "sentence") in texts(at), called
         at.text_area(key="control_sentence").set_value(f"A cat, {called}").run()
         assert chosen(at).sentence == f"A cat, {called}"
-        assert at.session_state["drafts"] == {}
+        assert at.session_state["visit"].drafts == {}
 
 
 def test_a_seed_that_is_none_stays_typed_and_is_explained():
@@ -347,15 +347,15 @@ def uses_what_it_shows(at: AppTest):
     Returns the values of the page's controls.
     """
     stands(at)
-    _, controls, values = at.session_state["here"]
+    controls, values = at.session_state["visit"].controls, at.session_state["visit"].values
     shown = {name: slider.value for name, slider in size_sliders(at).items()}
     assert shown == {name: values[name] for name in SIZED}
     assert widths_words(heads_recipe_of(values)) in rendered(at)
-    assert at.session_state["drafts"] == {}
-    assert at.session_state["notices"] == []
+    assert at.session_state["visit"].drafts == {}
+    assert at.session_state["visit"].notices == []
     assert "Not applied" not in rendered(at)
     told = {caption.value for caption in at.caption if " went from " in caption.value}
-    asked = {**at.session_state["held"], **asked_for(at)}
+    asked = {**at.session_state["visit"].chosen, **asked_for(at)}
     assert told == {why for _, why in fitted(asked, controls).values()}
     return values
 
@@ -404,7 +404,7 @@ def test_what_a_link_fixes_is_not_taken_along(fixed):
     size_sliders(at)["n_heads"].set_value(3).run()
     values = chosen(at)
     assert (values.n_heads, values.d_model, values.d_head_value) == (3, 6, 20)
-    assert at.session_state["drafts"] == {}
+    assert at.session_state["visit"].drafts == {}
 
 
 def test_our_style_is_not_dropped():

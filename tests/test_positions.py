@@ -5,7 +5,7 @@ from unittest.mock import patch
 import pytest
 
 from attention_ui.cards import show
-from attention_ui.controls import held
+from attention_ui.controls import visit
 from attention_ui.picture.table import SEPARATOR, table
 from visiting import LESSONS, stands, visit_deeper
 
@@ -19,7 +19,7 @@ def carried(lesson, **link):
     found, lists_of = {}, show._lists_of
 
     def noted(one, layout, control, now):
-        lists, values = lists_of(one, layout, control, now), held.values()
+        lists, values = lists_of(one, layout, control, now), visit.values()
         at_all = show.stops_of(control, values, values[control.name], "").values
         found[one.name] = control, at_all, lists, layout
         return lists

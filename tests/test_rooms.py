@@ -5,11 +5,13 @@ import re
 import subprocess
 import sys
 from functools import cache
+from importlib import import_module
 from itertools import groupby
 from pathlib import Path
 
 import pytest
 
+from attention_ui.controls.control import Control
 from attention_ui.frame.contents import LESSONS, lesson
 
 ROOT = Path(__file__).parents[1]
@@ -280,6 +282,49 @@ def test_all_of_the_core_together_loads_nothing_of_the_app():
     code = f"import {', '.join(modules)}\nfrom attention_core import *"
     app = ("pandas", "altair", "streamlit", "attention_ui")
     assert imported_in_a_fresh_process(code, "torch", *app) == ["torch"]
+
+
+# --- one owner for each decision ------------------------------------------------------------------
+
+OWNERS = {
+    "session_state": "controls/visit_state controls/widget",  # what lasts for a visit
+    "is_stale": "controls/parts",  # what runs
+    "waiting": "controls/parts frame/near",  # what waits, and who tells the browser
+    "fragment": "controls/parts frame/glossary frame/tasks",  # the two read nothing
+    "Kept": "cards/kept",  # what is kept for everybody
+    "is_asked": "cards/page cards/question",  # what is covered
+}
+"""What stands for a decision, and the modules that may use it: see “Who decides” in NOTES.md."""
+
+
+@pytest.mark.parametrize(("name", "owners"), OWNERS.items())
+def test_what_one_module_decides_is_in_no_other(name, owners):
+    users = []
+    for path in [*PAGES, *UI]:
+        used = {each.attr for each in ast.walk(tree(path)) if isinstance(each, ast.Attribute)}
+        used |= {each.rpartition(".")[2] for each in imports(path)}
+        used |= {each.name for each in ast.walk(tree(path)) if hasattr(each, "name")}
+        if name in used and path.parent.name != "streamlit_workarounds":
+            users.append(path.relative_to(ROOT / "attention_ui").with_suffix("").as_posix())
+    assert users == sorted(owners.split())
+
+
+def test_what_a_source_is_worth_one_module_says():
+    said = re.findall(r'source\("(\w+)"\)', "".join(path.read_text("utf-8") for path in UI))
+    assert "covers" in said
+    assert len(said) == len({*said})
+
+
+def test_a_control_has_one_name_in_the_address_and_in_python():
+    """Its name is the parameter, the key and the argument as well."""
+    made = {}
+    for path in UI:
+        module = import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+        for name, each in vars(module).items():
+            if isinstance(each, Control):
+                made[name, each.name] = module.__name__
+    assert len(made) > 150
+    assert {each: where for each, where in made.items() if each[0] != each[1].upper()} == {}
 
 
 # --- the map --------------------------------------------------------------------------------------

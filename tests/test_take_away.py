@@ -15,8 +15,8 @@ from attention_core.export.exercise import exercise, exercise_steps
 from attention_core.export.notebook import notebook
 from attention_core.real_model.tiny import TINY
 from attention_core.trace import Trace
-from attention_ui.controls import held
 from attention_ui.controls.shared import inputs_of
+from attention_ui.controls.visit_state import this_visit
 from attention_ui.frame import ends
 from attention_ui.frame.file_names import file_name
 from attention_ui.frame.take_away import DOWNLOADS, name_of, title_of
@@ -60,7 +60,7 @@ def view_at():
         drawn = ends.put_ends
 
         def noted(trace, *parts, **named):
-            values = held.values()
+            values = this_visit().values
             sentence = inputs_of(values).sentence if "sentence" in values else ""
             found.append(Ended(place[0], trace, sentence))
             drawn(trace, *parts, **named)

@@ -127,7 +127,7 @@ def has_no_exception(at: AppTest) -> None:
 
 def values_of(at: AppTest) -> Values:
     """What the page's controls stand at."""
-    return at.session_state["here"][2]
+    return at.session_state["visit"].values
 
 
 def box(at: AppTest, name: str):

@@ -11,8 +11,9 @@ from attention_core.expression import Cell, Expression
 from attention_core.rounding import to_within
 from attention_core.trace import Step, Trace, head_at
 
-from ..controls import held, parts
+from ..controls import parts, visit
 from ..controls.fields import CellPlace
+from ..controls.widget import is_there, put_in, sent
 from ..picture.table import place_called
 from .arithmetic import (
     cell_equation,
@@ -55,7 +56,7 @@ def apart(name: str, trace: Trace, trail: Sequence[CellPlace]) -> None:
 
 def choose(name: str, trail: tuple[CellPlace, ...]) -> None:
     """From a callback: open a cell in a picture, in place of any other; () for none."""
-    held.change(section=name, cell=trail)
+    visit.change(section=name, cell=trail)
     parts.run_what_reads(at=name)
 
 
@@ -88,16 +89,16 @@ def _sliders(name: str, trail: Sequence[CellPlace], step: Step, index: tuple[int
         if size < 2:
             continue
         key = f"cell_{name}_{step.name}_{at}_of_{size}"
-        if st.session_state.get(key) != index[at]:
-            st.session_state[key] = index[at]
+        if sent(key) != index[at]:
+            put_in(key, index[at])
         moved = {"on_change": _slid, "args": (name, tuple(trail), at, key)}
         st.slider(axis, min_value=0, max_value=size - 1, key=key, **moved)
 
 
 def _slid(name: str, trail: tuple[CellPlace, ...], at: int, key: str) -> None:
     step, index = trail[-1]
-    if key in st.session_state:
-        moved = (*index[:at], int(st.session_state[key]), *index[at + 1 :])
+    if is_there(key):
+        moved = (*index[:at], int(sent(key)), *index[at + 1 :])
         choose(name, ((step, moved),))
 
 
@@ -109,8 +110,8 @@ def _upstream(name: str, trace: Trace, trail: Sequence[CellPlace], arithmetic: E
         more = f" ({which}, {len(shown)} of {len(group)})" if len(group) > len(shown) else ""
         # Two keys take turns, so that the operand just followed does not still look chosen.
         key = f"operand_{name}_{at}_{len(trail) % 2}"
-        if st.session_state.get(key) is not None:
-            st.session_state[key] = None
+        if sent(key) is not None:
+            put_in(key, None)
         where = f"`{common_place(group)}`{more}"
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             st.markdown(f"From {where}", width="content")
@@ -128,7 +129,7 @@ def _upstream(name: str, trace: Trace, trail: Sequence[CellPlace], arithmetic: E
 
 
 def _follow(name: str, trail: tuple[CellPlace, ...], key: str) -> None:
-    cell: Cell | None = st.session_state.get(key)
+    cell: Cell | None = sent(key)
     if isinstance(cell, Cell):
         choose(name, (*trail, (cell.step, cell.index)))
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import streamlit as st
 
-from ..controls import held
+from ..controls.visit_state import this_visit
 from ..frame.hand_out import printed
 from ..frame.page import explained
 
@@ -17,7 +17,7 @@ def framed(name: str, title: str, words: str, is_section: bool = False) -> Itera
     """The frame of a card, or of a section, which has none; what it yields is the place for its
     controls, beside the words. What is drawn within it stands below both.
     """
-    st.session_state[held.IN_CARD] = title
+    this_visit().in_card = title
     look = {"border": not is_section, "gap": "xsmall"}
     with st.container(key=f"card_{name}", **look):
         with st.container(
@@ -37,4 +37,4 @@ def framed(name: str, title: str, words: str, is_section: bool = False) -> Itera
                 gap="small",
             )
         yield beside
-    st.session_state[held.IN_CARD] = ""
+    this_visit().in_card = ""

@@ -14,8 +14,9 @@ from attention_core.lights.light import Light
 from attention_core.trace import Step, Trace
 
 from ..charts.chart import Chart
-from ..controls import held, parts
+from ..controls import parts, visit
 from ..controls.control import Control, Placed, Values
+from ..controls.visit_state import this_visit
 from ..controls.widget import control as draw_control
 from ..frame import lights
 from ..frame.long_run import put_run_of
@@ -30,8 +31,6 @@ from . import show
 from .noted_trace import plain
 from .show import Choosing
 
-PAGE = "page"
-"""The page that is open, as it was declared."""
 Parts = Sequence[Step | Matrix | str]
 """The parts of an equation."""
 
@@ -142,7 +141,7 @@ class Alive:
     made: Callable[..., None]
 
     def draw(self) -> None:
-        st.session_state[PAGE].given(self.made)
+        this_visit().declared.given(self.made)
 
 
 def alive(draw: Callable[..., None]) -> Alive:
@@ -226,12 +225,12 @@ def button(label: str, key: str, change: Callable[[], Any], **look: Any) -> Show
 def set_to(label: str, key: str, look: Mapping[str, Any] | None = None, **values: Any) -> Shown:
     """A button that sets values of controls."""
     look = {"type": "tertiary", **(look or {})}
-    return button(label, key, partial(held.change, **values), **look)
+    return button(label, key, partial(visit.change, **values), **look)
 
 
 def set_values(values: Mapping[str, Any]) -> None:
     """From a callback: set values of controls, and run what reads them."""
-    held.change(**values)
+    visit.change(**values)
     parts.run_what_reads()
 
 

@@ -25,8 +25,9 @@ import streamlit as st
 from attention_core.published import Mark
 from attention_core.trace import Trace
 
-from ..controls import held, parts
+from ..controls import parts, visit
 from ..controls.control import Control, Placed, Values
+from ..controls.visit_state import this_visit
 from ..frame import ends
 from ..frame.ends import Answer, row
 from ..frame.long_run import Run, Work, go_on, go_on_with_page, put_run, put_run_of, run_so_far
@@ -34,7 +35,7 @@ from ..frame.near import watcher
 from ..frame.page import open_lesson
 from ..frame.rooms import module_of
 from .card import framed
-from .elements import PAGE, Element, Picture, Row, note, put
+from .elements import Element, Picture, Row, note, put
 from .kept import kept
 from .noted_trace import NotedTrace, noted
 from .pinned import since_the_pin
@@ -61,7 +62,7 @@ def given(made: Callable[..., Any], trace: Callable[[], NotedTrace]) -> Any:
     """What a function of a page gives, which takes what it asks for by name: `v` or `values`, those
     of the controls, and `trace`, the page's. Raises Misdeclared for any other name.
     """
-    known = {"v": held.values, "values": held.values, "trace": trace}
+    known = {"v": visit.values, "values": visit.values, "trace": trace}
     names = signature(made).parameters
     if unknown := names.keys() - known.keys():
         raise Misdeclared(
@@ -171,7 +172,7 @@ class Card:
             self._make,
             _size,
         )
-        held.met_card(self.name, self.title)
+        this_visit().cards[self.name] = self.title
         with framed(self.name, self.title, made.words, self.is_section) as beside:
             with beside:
                 for each in made.controls:
@@ -191,7 +192,7 @@ class Card:
 
     def run(self) -> Run | None:
         """Its work, as far as it has come."""
-        work = self.work(held.values()) if self.work else None
+        work = self.work(visit.values()) if self.work else None
         return work and work.run()
 
     def draw_work(self) -> None:
@@ -202,7 +203,7 @@ class Card:
 
     def go_on_with_page(self) -> None:
         """When all else was drawn: the next slice of work that all waits for."""
-        run = run_so_far(self.work(held.values()).name)
+        run = run_so_far(self.work(visit.values()).name)
         if run and run.steps is not None:
             with self.page.within("goes_on"):
                 go_on_with_page(run)
@@ -220,7 +221,7 @@ class Card:
 
     def _check(self, one: Picture) -> None:
         """A picture carries a control of the lesson's."""
-        if one.carries is not None and one.carries.name not in held.values():
+        if one.carries is not None and one.carries.name not in visit.values():
             raise Misdeclared(self.page.lacks(self.name, one.carries.name))
 
     def _named(self, each: Any) -> Any:
@@ -270,7 +271,7 @@ class Fold:
 
     def draw(self) -> None:
         """The row, and what is in it where it is open."""
-        alone = held.values().card
+        alone = visit.values().card
         names = [name for each in self.cards for name in (each.name, *each.pictures)]
         if (alone and alone not in names) or (self._when and not self._page.given(self._when)):
             return
@@ -369,7 +370,7 @@ class Page:
             return kept.get(("trace", self.name), self._make_trace, _size_of_trace)
 
     def _make_trace(self) -> NotedTrace:
-        values = held.values()
+        values = visit.values()
         return noted(lambda: self.trace_of(values) if self.trace_of else Trace())
 
     def every_card(self) -> list[Card]:
@@ -403,7 +404,7 @@ class Page:
         """Draw all of it: the last line of a page."""
         self._check()
         values = open_lesson(self.name, self.controls, self.sidebar)
-        st.session_state[PAGE] = self
+        this_visit().declared = self
         if self.has_pins and not values.card:
             parts.part("pinned", self._pinned)
         gate = self.gate
@@ -463,7 +464,7 @@ class Page:
 
     def _ends(self) -> None:
         marks: list[Mark] = []
-        if self.published and not (held.values().card or held.values().paper):
+        if self.published and not (visit.values().card or visit.values().paper):
             marks = kept.get(("marks", self.name), self._make_marks, _size_of_marks)
         ends.put_ends(self.trace().whole(), self.output, marks)
 
@@ -476,7 +477,7 @@ COVERED = "covered"
 
 @parts.source("covers")
 def _covers(step: str) -> str:
-    page = st.session_state.get(PAGE)
+    page: Page | None = this_visit().declared
     return page.covers(step) if page else ""
 
 
@@ -488,7 +489,7 @@ def is_covered(*steps: str) -> bool:
 
 def title_of(step: str) -> str:
     """The title of the card whose question covers a step."""
-    page: Page = st.session_state[PAGE]
+    page: Page = this_visit().declared
     with parts.unnoted():
         asking = [each for each in page.every_card() if each.ask and step in each.ask.covered()]
     return asking[0].title
@@ -497,7 +498,7 @@ def title_of(step: str) -> str:
 def waits_for(step: str, what: str = "This") -> Element:
     """In a card, in the place of what would answer the question that covers a step."""
     title = title_of(step)
-    if held.values().paper:
+    if visit.values().paper:
         return note(f"{what} is on the page itself: the link is at the end.")
     return note(f"{what} waits for your guess at *{title}*: it would give the answer away.")
 

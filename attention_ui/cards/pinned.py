@@ -9,7 +9,7 @@ import streamlit as st
 from attention_core.compare import Change, changes, difference, first_changed
 from attention_core.trace import Trace
 
-from ..controls import held
+from ..controls import visit
 from ..controls.control import Control, Values, understood
 from ..controls.fields import Choice
 from ..picture.equation_parts import equation_of
@@ -25,7 +25,7 @@ def since_the_pin(
     trace: Callable[[], Trace], trace_of: Callable[[Values], Trace], controls: Sequence[Control]
 ) -> None:
     """What changed since the pin, if there is one: in words, in figures, and as a picture."""
-    values = held.values()
+    values = visit.values()
     # Always there: else the browser would build all that is below it anew.
     with st.container():
         if values.pin and not values.card:
@@ -61,10 +61,10 @@ def _since(
 
 def _refuse(pin: str, why: str) -> None:
     """Leave a pin of a link out, and say so."""
-    held.forget("pin")
+    visit.forget("pin")
     cut = pin if len(pin) <= LONGEST else pin[:LONGEST] + "…"
     notice = f"The link’s pin is “{cut}”, but {why}. It was left out."
-    st.session_state[held.NOTICES] = [*st.session_state[held.NOTICES], notice]
+    visit.say(notice)
     st.rerun()
 
 

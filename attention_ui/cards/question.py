@@ -4,21 +4,22 @@ guessed, or has asked to be shown.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
 
 from attention_core.trace import Step
 
-from ..controls import held, parts
+from ..controls import parts, visit
+from ..controls.visit_state import this_visit
+from ..controls.widget import begin_anew, sent
 from ..controls.widths import about_as_wide
 from ..frame import hand_out
 from .questions import Pick, Question, Verdict
 from .show import chart
 from .tally import tally
 
-GUESSED = "guessed"
 PREDICT = "predict"
 MOST_BUTTONS = 16
 IS_WORDS = re.compile(r"(\d+: ?)?(?:[^\W_]|[␣ ])*[.,]?")
@@ -34,9 +35,17 @@ class Guess:
     verdict: Verdict | None = None
 
 
+@dataclass
+class Guesses:
+    """Those of a visit, by the keys of their questions, and which question was sent without one."""
+
+    given: dict[str, Guess] = field(default_factory=dict)
+    missing: str = ""
+
+
 def asks_first() -> bool:
     """Whether questions are asked here at all."""
-    values = held.values()
+    values = visit.values()
     return bool(values.predict and not values.card)
 
 
@@ -44,7 +53,7 @@ def is_asked(asked: Question | None, key: str, hides: frozenset[str]) -> bool:
     """Whether a question covers what it hides: nobody has answered it yet, and what it hides was
     not opened.
     """
-    values = held.values()
+    values = visit.values()
     if asked is None or not asks_first():
         return False
     if values.paper:
@@ -63,9 +72,9 @@ def put_question(
     """
     if asked is None:
         return frozenset()
-    if held.values().paper:
+    if visit.values().paper:
         answer = f"{asked.answer()} {asked.teaches}".strip()
-        where = st.session_state[held.IN_CARD]
+        where = this_visit().in_card
         hand_out.ask(where, asked.words, answer, asked.asked, asked.offered)
     else:
         given: Guess | None = parts.read("guess", key)
@@ -78,14 +87,14 @@ def put_question(
             else:
                 _answered(key, asked, now, given)
     covered = hides if is_asked(asked, key, hides) else frozenset()
-    held.met_question(name, covered)
+    this_visit().covering[name] = (this_visit().in_card, covered)
     return covered
 
 
 @parts.source("guess")
 def _given(key: str) -> Guess | None:
     """What a visitor has answered."""
-    return st.session_state.setdefault(GUESSED, {}).get(key)
+    return this_visit().own(Guesses).given.get(key)
 
 
 def first_shown(asked: int, otherwise: int) -> int:
@@ -99,7 +108,7 @@ def was_missed(name: str) -> bool:
     """Whether the first answer to a question of this page was wrong, or it was asked to be shown,
     whatever was answered later.
     """
-    key = f"{st.session_state[held.HERE][0]}.{name}"
+    key = f"{this_visit().page}.{name}"
     return any(
         verdict is None or not verdict.right
         for (asked, _), verdict in tally().verdicts.items()
@@ -149,14 +158,17 @@ def _ask(key: str, asked: Question, now: int) -> None:
         st.button("Reveal", key=f"reveal_{key}", **reveal)
     shown = {"type": "tertiary", "on_click": _skipped, "args": (key, now)}
     st.button("Show me", key=f"skip_{key}", **shown)
-    if st.session_state.pop(f"missing_{key}", False):
+    guesses = this_visit().own(Guesses)
+    if guesses.missing == key:
+        guesses.missing = ""
         st.markdown(f":orange[:material/info:] {asked.missing}")
 
 
 def _offer_all(name: str) -> None:
     """Beside the first open question of a page: what the switch above the page does."""
-    values = held.values()
-    if held.covers_anything() or PREDICT in {*values.hide, *values.lock}:
+    values = visit.values()
+    is_first = not any(steps for _, steps in this_visit().covering.values())
+    if not is_first or PREDICT in {*values.hide, *values.lock}:
         return
     shown = {"type": "tertiary", "on_click": _set, "args": ({PREDICT: False},)}
     st.button("Show everything from now on", key=f"show_all_{name}", **shown)
@@ -176,7 +188,7 @@ def _as_buttons(asked: Question) -> bool:
 
 
 def _picked(key: str, widget: str, asked: Pick, now: int) -> None:
-    place = st.session_state.get(widget)
+    place = sent(widget)
     if isinstance(place, int) and 0 <= place < len(asked.choices):
         _judge(key, asked, now, [place])
 
@@ -184,7 +196,7 @@ def _picked(key: str, widget: str, asked: Pick, now: int) -> None:
 def _revealed(key: str, widget: str, asked: Question, now: int) -> None:
     guess = asked.guess(widget)
     if guess is None:
-        st.session_state[f"missing_{key}"] = True
+        this_visit().own(Guesses).missing = key
     else:
         _judge(key, asked, now, guess)
 
@@ -192,13 +204,13 @@ def _revealed(key: str, widget: str, asked: Question, now: int) -> None:
 def _judge(key: str, asked: Question, now: int, guess: Any) -> None:
     verdict = asked.judged(guess)
     tally().count(key, now, verdict)
-    st.session_state[GUESSED][key] = Guess(now, guess, verdict)
+    this_visit().own(Guesses).given[key] = Guess(now, guess, verdict)
     parts.run_what_reads()
 
 
 def _skipped(key: str, now: int) -> None:
     tally().count(key, now, None)
-    st.session_state[GUESSED][key] = Guess(now)
+    this_visit().own(Guesses).given[key] = Guess(now)
     parts.run_what_reads()
 
 
@@ -220,11 +232,11 @@ def _answered(key: str, asked: Question, now: int, given: Guess) -> None:
 
 
 def _taken_back(key: str) -> None:
-    st.session_state[GUESSED].pop(key, None)
-    st.session_state.pop(f"guess_{key}", None)
+    this_visit().own(Guesses).given.pop(key, None)
+    begin_anew(f"guess_{key}")
     parts.run_what_reads()
 
 
 def _set(values: dict[str, Any]) -> None:
-    held.change(**values)
+    visit.change(**values)
     parts.run_what_reads()

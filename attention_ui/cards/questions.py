@@ -11,6 +11,7 @@ from typing import Any
 
 import streamlit as st
 
+from ..controls.widget import sent
 from ..controls.widths import about_as_wide
 from ..words import capital
 
@@ -110,7 +111,7 @@ class Pick(Question):
             )
 
     def guess(self, key: str) -> list[int] | None:
-        picked = st.session_state.get(key)
+        picked = sent(key)
         if self.many:
             return (
                 [place for place in sorted(picked) if place < len(self.choices)] if picked else None
@@ -150,7 +151,7 @@ class Sign(Question):
         )
 
     def guess(self, key: str) -> int | None:
-        return st.session_state.get(key)
+        return sent(key)
 
     @property
     def truth(self) -> int:
@@ -197,7 +198,7 @@ class Shape(Question):
                 )
 
     def guess(self, key: str) -> tuple[int, ...] | None:
-        sizes = [st.session_state.get(each) for each in self._keys(key)]
+        sizes = [sent(each) for each in self._keys(key)]
         return None if None in sizes else tuple(map(int, sizes))
 
     def answer(self) -> str:

@@ -8,6 +8,7 @@ import streamlit as st
 from attention_core.text.tokenizers import visible
 
 from ..charts.chart import Chart
+from ..controls.widget import sent
 from ..words import listed
 from .guess_bars import guess_bars, width_of
 from .questions import Question, Verdict
@@ -106,7 +107,7 @@ class Row(Question):
                 st.vega_lite_chart(chart.frame, chart.spec, width="stretch", alt=chart.alt)
 
     def guess(self, key: str) -> tuple[float, ...] | None:
-        return as_shares([st.session_state.get(each, 0.5) for each in self._keys(key)])
+        return as_shares([sent(each, 0.5) for each in self._keys(key)])
 
     def judged(self, guess: tuple[float, ...]) -> Verdict:
         off = distance(guess, self.truth)

@@ -3,6 +3,7 @@ runs this card alone.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -11,10 +12,12 @@ import streamlit as st
 
 from attention_core.files.refused import ModelRefused
 
-from ..controls import held, parts
+from ..controls import parts, visit
 from ..controls.control import Control, Values
 from ..controls.fields import CellPlace
+from ..controls.visit_state import this_visit
 from ..controls.widget import control as plain
+from ..controls.widget import is_there, sent
 from ..frame import hand_out
 from ..frame.save_picture import save_dialog
 from ..picture.layout import Layout, uncovered
@@ -31,8 +34,6 @@ MOST_BYTES, MOST_NUMBERS = 300_000, 250_000
 """Of a card with all positions of its control, as text, and how many numbers those are at most:
 above that the server is asked at each move.
 """
-PLACES = "places_of_controls"
-"""Where `moves` has left room for what a picture further down carries."""
 LARGE = 1.5
 TOO_MUCH: Lists = {"too much": {}}
 """In the place of what a control changes where it cannot be carried."""
@@ -42,15 +43,27 @@ Choosing = Callable[[CellPlace], Mapping[str, Any]]
 """The values of controls, by their names, that a click on a cell sets; none for any other cell."""
 
 
+@dataclass
+class Pictures:
+    """What is kept of a visit's pictures, by their names."""
+
+    places: dict[str, Any] = field(default_factory=dict)
+    """Where `moves` has left room for what a picture further down carries."""
+    clicks: dict[str, tuple[tuple[CellPlace, ...], int]] = field(default_factory=dict)
+    """The cell that is open, and how often that has changed."""
+    starts: dict[str, tuple] = field(default_factory=dict)
+    """Of the control in it: see `_stops`."""
+
+
 def _solved_or_waiting(name: str, layout: Layout) -> None:
     """Below a picture with something covered: on paper where its numbers are, else what for."""
     covered = [each.step.name for each in layout.matrices if each.covered]
-    if covered and held.values().paper and not any(map(is_unknown, layout.matrices)):
+    if covered and visit.values().paper and not any(map(is_unknown, layout.matrices)):
         here = (f"{name}_solved", uncovered(layout), None, None, None, True, "")
         solved = partial(draw_picture, *here)
-        hand_out.solve(st.session_state[held.IN_CARD], solved)
+        hand_out.solve(this_visit().in_card, solved)
         st.caption("Fill in each **?**: the last sheet has them.")
-    elif cards := held.waited_for(covered):
+    elif cards := this_visit().waited_for(covered):
         st.caption(
             f"Each **?** waits for your guess at {listed([f'*{c}*' for c in cards])}, above."
         )
@@ -59,7 +72,7 @@ def _solved_or_waiting(name: str, layout: Layout) -> None:
 def put_picture(one: Any) -> None:
     """A picture that a card has yielded (`elements.Picture`)."""
     name, layout, carries = one.name, one.now(), one.carries
-    place = st.session_state.setdefault(PLACES, {}).pop(name, None)
+    place = this_visit().own(Pictures).places.pop(name, None)
     lists, drawn_at = None, None
     if carries is not None and not _is_fixed(carries):
         drawn_at = parts.read("stop", carries.name)
@@ -71,7 +84,7 @@ def put_picture(one: Any) -> None:
                 else:
                     plain(carries, again=name)
     carries = carries if lists is not None else None
-    title = st.session_state[held.IN_CARD]
+    title = this_visit().in_card
     draw_picture(
         name,
         layout,
@@ -91,7 +104,7 @@ def _lists_of(one: Any, layout: Layout, carries: Control, now: Any) -> Lists | N
     """What the control changes, position by position, once a hand has come near it; nothing before.
     None where that is too much to carry.
     """
-    at_all = stops_of(carries, held.values(), now, "").values
+    at_all = stops_of(carries, visit.values(), now, "").values
     n_cells = sum(each.drawn.numel() for each in layout.matrices)
     if one.lists == TOO_MUCH or len(at_all) * n_cells > MOST_NUMBERS:
         return None
@@ -133,11 +146,11 @@ def _drawn(
     is_meant = not is_aside or section == name
     trail = _trail(name, layout) if is_meant else ()
     # Also of a link that names another picture: where that has not the cell, this one may open it.
-    has = is_meant and _has(layout, held.values().unread("cell") or ())
-    held.met_cell(name, has, bool(trail))
-    st.session_state[held.LAYOUTS][name] = (moved or (lambda: layout), carries, choosing, layout)
+    has = is_meant and _has(layout, visit.values().unread("cell") or ())
+    this_visit().cells.append((name, has, bool(trail)))
+    this_visit().pictures[name] = (moved or (lambda: layout), carries, choosing, layout)
     opened = _opened(layout, trail)
-    now = stops_of(carries, held.values(), drawn_at, "").position(drawn_at) if carries else 0
+    now = stops_of(carries, visit.values(), drawn_at, "").position(drawn_at) if carries else 0
     chosen = (opened, lists, now, _clicks(name, trail))
     tables = {} if tables is None else tables
     key = (opened, lists is None or len(lists), now, drawn_at, chosen[-1])
@@ -145,7 +158,7 @@ def _drawn(
     if (True, key) not in tables and (told, key) not in tables:
         remember(tables, (told, key), _table(layout, *chosen, told))
     rows, marks, slots = tables.get((True, key)) or tables[told, key]
-    theme, paper = st.context.theme.type, held.values().paper
+    theme, paper = st.context.theme.type, visit.values().paper
     look = (layout.alt, layout.sentence is not None, paper, *variant(marks, theme, slots))
     stops, count = _stops(name, carries, look) if carries else (None, 0)
     whole = st.container(key=f"picture_{name}", gap=None)
@@ -219,7 +232,7 @@ def _trail(name: str, layout: Layout) -> tuple[CellPlace, ...]:
     if not _has(layout, trail):
         return ()
     # A link that names no card means the first that draws the cell.
-    if not section and (trail[0][0] not in drawn_here or held.is_open_elsewhere(name)):
+    if not section and (trail[0][0] not in drawn_here or this_visit().is_open_elsewhere(name)):
         return ()
     for step, _ in trail:
         told = {step, *(given.name for given in layout.trace[step].inputs)}
@@ -233,7 +246,7 @@ def open_in(name: str) -> tuple[tuple[CellPlace, ...], str]:
     """The way to the cell that is open in this picture, or may be, and the picture that the link
     names; nothing where it names another.
     """
-    values = held.values()
+    values = visit.values()
     cell, section = values.unread("cell") or (), values.unread("section")
     return (cell, section) if cell and section in ("", name) else ((), "")
 
@@ -241,7 +254,7 @@ def open_in(name: str) -> tuple[tuple[CellPlace, ...], str]:
 @parts.source("stop")
 def _stop_of(control: str) -> Any:
     """Where a control in a picture stands: the browser that moved it shows it already."""
-    return held.values().unread(control)
+    return visit.values().unread(control)
 
 
 def _has(layout: Layout, trail: Sequence[CellPlace]) -> bool:
@@ -257,10 +270,11 @@ def _clicks(name: str, trail: tuple[CellPlace, ...]) -> int:
     """How often the open cell of a card has changed: Streamlit's browser reports no choice that is
     the same as the last, though the cell may have been closed meanwhile.
     """
-    last, count = st.session_state.get(f"clicks_{name}", ((), 0))
+    clicks = this_visit().own(Pictures).clicks
+    last, count = clicks.get(name, ((), 0))
     if last != trail:
         count += 1
-    st.session_state[f"clicks_{name}"] = (trail, count)
+    clicks[name] = (trail, count)
     return count
 
 
@@ -278,13 +292,13 @@ def _stops(name: str, control: Control, look: tuple) -> tuple[Stops, int]:
     to be where something else changed the value. For another `look`, as where matrices have other
     names, the browser does so by itself: then the control has to start where it stands.
     """
-    state, value = st.session_state, parts.read("stop", control.name)
-    key, offered = f"start_{name}", (look, *control.choices(held.values()))
-    start, last, count, before = state.get(key, (value, value, 0, offered))
-    if not parts.stood(key) or last != value or before != offered:
+    starts, value = this_visit().own(Pictures).starts, parts.read("stop", control.name)
+    offered = (look, *control.choices(visit.values()))
+    start, last, count, before = starts.get(name, (value, value, 0, offered))
+    if not parts.stood(f"start_{name}") or last != value or before != offered:
         start, count = value, count + 1
-    state[key] = (start, value, count, offered)
-    return stops_of(control, held.values(), start, f"st-key-moves_{name}"), count
+    starts[name] = (start, value, count, offered)
+    return stops_of(control, visit.values(), start, f"st-key-moves_{name}"), count
 
 
 def stops_of(control: Control, values: Values, start: Any, place: str) -> Stops:
@@ -304,8 +318,8 @@ def stops_of(control: Control, values: Values, start: Any, place: str) -> Stops:
 
 def _is_fixed(control: Control) -> bool:
     """Whether nobody can change it here."""
-    fixed = {*held.names_in("hide"), *held.names_in("lock")}
-    return control.name in fixed or held.values().paper
+    fixed = {*visit.names_in("hide"), *visit.names_in("lock")}
+    return control.name in fixed or visit.values().paper
 
 
 def moves(name: str, control: Control, width: int = 170, told: bool = True) -> None:
@@ -321,7 +335,7 @@ def moves(name: str, control: Control, width: int = 170, told: bool = True) -> N
     place = st.container(key=f"moves_{name}" if told else f"untold_{name}", width=width)
     if not told:
         place = place.container(key=f"moves_{name}")
-    st.session_state.setdefault(PLACES, {})[name] = place
+    this_visit().own(Pictures).places[name] = place
 
 
 def _told(name: str, key: str, part: str) -> None:
@@ -329,18 +343,19 @@ def _told(name: str, key: str, part: str) -> None:
     rests.
     """
     # Not an argument: Streamlit keeps the callbacks of widgets that are gone.
-    if name not in st.session_state[held.LAYOUTS] or key not in st.session_state:
+    if name not in this_visit().pictures or not is_there(key):
         return  # a picture of a page that is left
-    layout_now, carries, choosing, _ = st.session_state[held.LAYOUTS][name]
-    selection = st.session_state[key]["selection"]
+    layout_now, carries, choosing, _ = this_visit().pictures[name]
+    selection = sent(key)["selection"]
     match selection.get("step"):
         case [{"value": int() | float() as value}, *_] if carries is not None:
-            start, _, *rest = st.session_state[f"start_{name}"]
-            value = stops_of(carries, held.values(), start, "").value(value)
+            starts = this_visit().own(Pictures).starts
+            start, _, *rest = starts[name]
+            value = stops_of(carries, visit.values(), start, "").value(value)
             value = _stop(carries, value)
-            if value is not None and value != held.values().unread(carries.name):
-                held.change(**{carries.name: value})
-                st.session_state[f"start_{name}"] = (start, value, *rest)
+            if value is not None and value != visit.values().unread(carries.name):
+                visit.change(**{carries.name: value})
+                starts[name] = (start, value, *rest)
                 parts.settle(part, ("stop", carries.name))
                 parts.run_what_reads(at=name)
                 return
@@ -351,7 +366,7 @@ def _told(name: str, key: str, part: str) -> None:
             is_word = place is None and one is not None and 0 <= j < len(one.tokens)
             asked = (WORD, (one.place + j,)) if is_word else place
             if asked and choosing and (chosen := choosing(asked)):
-                held.change(**chosen)
+                visit.change(**chosen)
                 parts.run_what_reads(at=name)
             elif place:
                 choose(name, (place,))

@@ -2,11 +2,8 @@
 
 from dataclasses import dataclass, field
 
-import streamlit as st
-
+from ..controls.visit_state import this_visit
 from .questions import Verdict
-
-TALLY = "tally"
 
 
 @dataclass
@@ -42,4 +39,4 @@ class Tally:
 
 def tally() -> Tally:
     """This session's."""
-    return st.session_state.setdefault(TALLY, Tally())
+    return this_visit().own(Tally)

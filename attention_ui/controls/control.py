@@ -1,7 +1,7 @@
 """A control is declared once: its name, how it is read and written, its label, its start. From that
 it is drawn as a plain Streamlit widget and read from a link. Knows no session and no widget.
 
-Its name is the parameter in the address, the key of what is held, and the name of the argument.
+Its name is the parameter in the address, the key of what was chosen, and the name of the argument.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -236,7 +236,7 @@ def written(texts: Mapping[str, str], controls: Sequence[Control]) -> dict[str, 
 def after_example(
     texts: Mapping[str, str], example: str, controls: Sequence[Control], fixed: Collection[str]
 ) -> dict[str, str]:
-    """What is held when another example is chosen: its own, and what stays in any case."""
+    """What is chosen with another example: its own, and what stays in any case."""
     stays = {each.name for each in controls if each.stays} | {*fixed}
     return {"example": example} | {
         name: text for name, text in texts.items() if name in stays and name != "example"

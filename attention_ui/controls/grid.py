@@ -1,6 +1,7 @@
 """A matrix as a grid to type in. What cannot be a number is refused in words."""
 
 import math
+from dataclasses import dataclass, field
 from hashlib import sha1
 
 import pandas as pd
@@ -9,47 +10,67 @@ import streamlit as st
 from attention_core.text.tokenizers import visible
 from attention_core.trace import Step, Trace
 
-from . import held, parts
+from . import parts, visit
 from .control import Control
 from .fields import LARGEST_ENTRY, MAX_EDITS
+from .visit_state import this_visit
+from .widget import is_there, sent
 
 MAX_LISTED = 4
 KEYS = 4
 """A new grid needs a new key. This many take turns, as Streamlit keeps a record of every key."""
-GRIDS, MADE = "typed_grids", "typed_grids_made"
+
+
+@dataclass
+class Grid:
+    """A grid as it was drawn last."""
+
+    key: str
+    about: tuple
+    edits: tuple
+    """Those that it shows."""
+    columns: list[str]
+    start: list[list[float]]
+    """What it began with."""
+    drawn: list[list[float]]
+    """The matrix before any typing."""
+    is_refused: bool = False
+    """Whether some of what was typed was not taken."""
+
+
+@dataclass
+class Grids:
+    """Those of a visit, by the names of their controls, and how many were made."""
+
+    by_name: dict[str, Grid] = field(default_factory=dict)
+    made: int = 0
 
 
 def grid(trace: Trace, one: Control, matrix: Step, drawn: Step) -> None:
-    """A grid of `matrix` (rows, columns), with what was typed held as the value of a control.
+    """A grid of `matrix` (rows, columns), with what was typed kept as the value of a control.
     `drawn` is the matrix before any typing.
     """
-    state, name = st.session_state, one.name
-    if name in held.names_in("hide"):
+    grids, name = this_visit().own(Grids), one.name
+    if name in visit.names_in("hide"):
         return
-    edits = held.values()[name]
+    edits = visit.values()[name]
     rows, columns = numbered(trace, matrix.axes[0]), list(trace.labels(matrix.axes[1]))
     about = (*rows, *columns, sha1(drawn.value.numpy().tobytes()).hexdigest())
-    known = state.setdefault(GRIDS, {}).get(name)
-    if not known or known["key"] not in state or (known["about"], known["edits"]) != (about, edits):
+    known = grids.by_name.get(name)
+    if not known or not is_there(known.key) or (known.about, known.edits) != (about, edits):
         # Another matrix, edits from a link, or a visit to another page, where Streamlit drops what
         # a grid holds: start a new grid from the numbers of the trace.
-        state[MADE] = state.get(MADE, 0) + 1
-        known = {
-            "key": f"grid_{name}_{state[MADE] % KEYS}",
-            "about": about,
-            "edits": edits,
-            "columns": columns,
-            "start": matrix.value.tolist(),
-            "drawn": drawn.value.tolist(),
-        }
-        state[GRIDS][name] = known
+        grids.made += 1
+        key = f"grid_{name}_{grids.made % KEYS}"
+        known = Grid(key, about, edits, columns, matrix.value.tolist(), drawn.value.tolist())
+        grids.by_name[name] = known
     st.data_editor(
-        pd.DataFrame(known["start"], columns=columns, index=pd.Index(rows, name="row")),
-        key=known["key"],
+        pd.DataFrame(known.start, columns=columns, index=pd.Index(rows, name="row")),
+        key=known.key,
         on_change=_typed,
-        args=(name, known["key"]),
+        args=(name, known.key),
         width="content",
-        disabled=name in held.names_in("lock"),
+        disabled=name in visit.names_in("lock"),
         column_config={
             column: st.column_config.NumberColumn(
                 visible(column), format="%.4f", min_value=-LARGEST_ENTRY, max_value=LARGEST_ENTRY
@@ -57,7 +78,7 @@ def grid(trace: Trace, one: Control, matrix: Step, drawn: Step) -> None:
             for column in columns
         },
     )
-    if edits or known.get("is_refused"):
+    if edits or known.is_refused:
         st.button("Undo all typed numbers", key=f"undo_{name}", on_click=_undo, args=(name,))
 
 
@@ -71,21 +92,21 @@ def numbered(trace: Trace, axis: str) -> list[str]:
 
 def _undo(name: str) -> None:
     """Start a new grid, even if nothing typed into the old one was applied."""
-    st.session_state[GRIDS].pop(name, None)
-    held.change(**{name: ()})
+    this_visit().own(Grids).by_name.pop(name, None)
+    visit.change(**{name: ()})
     parts.run_what_reads()
 
 
 def _typed(name: str, key: str) -> None:
     """Apply what was typed into the grid: numbers become edits, the rest is refused by name."""
-    state = st.session_state
-    known = state[GRIDS].get(name)
-    if not known or known["key"] != key:
+    grids = this_visit().own(Grids).by_name
+    known = grids.get(name)
+    if not known or known.key != key:
         return  # a message from a grid that is gone
-    drawn, columns = known["drawn"], known["columns"]
-    edited = state[key].get("edited_rows")
+    drawn, columns = known.drawn, known.columns
+    edited = sent(key).get("edited_rows")
     if not _is_of(edited, len(drawn), columns):
-        del state[GRIDS][name]  # no browser sends this, and Streamlit cannot draw it
+        del grids[name]  # no browser sends this, and Streamlit cannot draw it
         return
     typed = {
         (row, columns.index(column)): value
@@ -93,7 +114,7 @@ def _typed(name: str, key: str) -> None:
         for column, value in cells.items()
     }
     edits, refused = {}, []
-    for row, numbers in enumerate(known["start"]):
+    for row, numbers in enumerate(known.start):
         for column, number in enumerate(numbers):
             value = typed.get((row, column), number)
             if value is None or not abs(value) <= LARGEST_ENTRY:
@@ -103,13 +124,13 @@ def _typed(name: str, key: str) -> None:
                 edits[row, column] = float(value)
     if len(edits) > MAX_EDITS:
         said = f"a link can hold {MAX_EDITS} typed numbers, and these are {len(edits):,}"
-        held.say(f"Not applied: {said}. Undo some of them.")
+        visit.say(f"Not applied: {said}. Undo some of them.")
     else:
-        held.change(**{name: tuple((*place, value) for place, value in sorted(edits.items()))})
-    known["edits"] = held.values()[name]
-    known["is_refused"] = len(known["edits"]) < len(edits)
+        visit.change(**{name: tuple((*place, value) for place, value in sorted(edits.items()))})
+    known.edits = visit.values()[name]
+    known.is_refused = len(known.edits) < len(edits)
     if refused:
-        held.say(
+        visit.say(
             f"Not applied: {_listed(refused)}. Type a number from −{LARGEST_ENTRY:,.0f} to "
             f"{LARGEST_ENTRY:,.0f}. Until then the previous number is used."
         )

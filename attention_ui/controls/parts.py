@@ -9,13 +9,14 @@ server has nothing else to do. Where nobody says what is near (no browser, on pa
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache, wraps
 from typing import Any
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
+
+from .visit_state import this_visit
 
 Source = tuple[str, str]
 """Its kind and its name: `("value", "d_in")`, `("covers", "weights")`."""
@@ -27,11 +28,6 @@ WATCHER = "near"
 """The part that tells the browser what waits."""
 OWN = {"run", "guess", "draft", "session"}
 """Kinds whose worth is one visitor's own: what has read one is kept for nobody else."""
-TOUCHED = "touched"
-"""Set by a callback of ours: in its run the browser may still tell the address of before."""
-_PARTS = "parts"
-_HERE: ContextVar["Parts | None"] = ContextVar("parts", default=None)
-"""Of the run that is on: the session is asked for them once a run, since that takes 10 µs."""
 _WORTH: dict[str, Callable[[str], Any]] = {}
 
 
@@ -152,8 +148,6 @@ class Parts:
     open: list[str] = field(default_factory=lambda: [AROUND])
     """The parts that are being drawn, the innermost last."""
     noting: list[Reads] = field(default_factory=list)
-    values: Any = None
-    """Those of the page's controls: see `held.values`."""
     known: dict[str, Any] = field(default_factory=dict)
     """What was worked out since the last change."""
     stood: set[str] = field(default_factory=set)
@@ -213,17 +207,7 @@ class Parts:
 
 def of_page() -> Parts:
     """Those of the page that this visitor has open."""
-    found = _HERE.get()
-    if found is None:
-        found = st.session_state.get(_PARTS) or _opened(Parts())
-        _HERE.set(found)
-    return found
-
-
-def _opened(page: Parts) -> Parts:
-    st.session_state[_PARTS] = page
-    _HERE.set(page)
-    return page
+    return this_visit().own(Parts)
 
 
 def begin_page(is_same: bool, has_browser: bool, all_at_once: bool) -> None:
@@ -231,9 +215,10 @@ def begin_page(is_same: bool, has_browser: bool, all_at_once: bool) -> None:
     before; a browser will say where a hand is.
     """
     before = of_page() if is_same else Parts(hands=frozenset() if has_browser else None)
-    begun = _opened(Parts(near=before.near, hands=before.hands, all_at_once=all_at_once))
+    begun = Parts(near=before.near, hands=before.hands, all_at_once=all_at_once)
     begun.stood = before.stood
     begun.noting.append({})
+    this_visit().renew(begun)
 
 
 def end_page() -> None:
@@ -253,7 +238,7 @@ def part(name: str, draw: Callable[[], None], waits: bool = False) -> None:
     @st.fragment(key=_key(name))
     @wraps(draw)
     def run() -> None:
-        st.session_state.pop(TOUCHED, None)
+        this_visit().was_touched = False
         with of_page().draws(name, waits):
             draw()
 

@@ -53,7 +53,7 @@ MAX_WIDTH, MAX_SEED, MAX_TASKS = 64, 2**32 - 1, 12
 MAX_HEAD_WIDTH, MAX_JOINED = 32, 96
 """Of one head, and the columns of all heads together: wider matrices are slow to draw."""
 AUTO = "*auto* shares d_model evenly among the heads."
-LEARNED = {"sentence": "This sentence", "example": "The example's sentence"}
+LEARNS_FROM = {"sentence": "This sentence", "example": "The example's sentence"}
 
 
 def example_of(values: Values) -> Example:
@@ -179,9 +179,9 @@ VOCABULARY = Control(
     options=_trained(VOCABULARIES, TRAINED),
     undoes=TABLE,
 )
-LEARNED_FROM = Control(
+LEARNED = Control(
     "learned",
-    Choice(LEARNED),
+    Choice(LEARNS_FROM),
     "Vocabulary built from",
     "sentence",
     widget="selectbox",
@@ -216,8 +216,8 @@ D_IN = Control(
 )
 POSITIONS = Control("positions", Flag(), "Positions", own("positions"))
 EDITS = Control("edits", Edits(), "Numbers typed into the embeddings", (), check=_edits_fit)
-SOURCE = (
-    *(EXAMPLE, TOKENIZER, VOCABULARY, LEARNED_FROM, RESERVED, DROP_BLANKS, SENTENCE),
+MAKES_VECTORS = (
+    *(EXAMPLE, TOKENIZER, VOCABULARY, LEARNED, RESERVED, DROP_BLANKS, SENTENCE),
     *(SEED, D_IN, POSITIONS, EDITS),
 )
 """The sentence and all that makes vectors of it, in the order in which they depend on each other:
@@ -282,14 +282,14 @@ START = Control(
     widget="segmented_control",
     undoes=OF_MATRICES,
 )
-D_OUT = Control(
+D_QUERY = Control(
     "d_query",
     Whole(1, MAX_WIDTH),
     "Width of queries and keys, d_query",
     _recipe("d_query"),
     undoes=("q_edits", "k_edits", *SHAPES),
 )
-D_V = Control(
+D_VALUE = Control(
     "d_value",
     Whole(1, MAX_WIDTH),
     "Width of values, d_value",
@@ -304,8 +304,8 @@ SEEDS = tuple(
     for role, edits in zip(ROLES, OF_MATRICES, strict=True)
 )
 MATRIX_EDITS = tuple(_matrix_edits(role) for role in ROLES)
-PROJECTED = (START, D_OUT, D_V, SCALE, BIAS, W_SEED, *SEEDS, *MATRIX_EDITS)
-"""What makes queries, keys and values of the vectors: after `SOURCE`."""
+PROJECTED = (START, D_QUERY, D_VALUE, SCALE, BIAS, W_SEED, *SEEDS, *MATRIX_EDITS)
+"""What makes queries, keys and values of the vectors: after `MAKES_VECTORS`."""
 
 
 def how_many(count: int) -> str:
@@ -382,7 +382,7 @@ D_HEAD = Control(
     undoes=("cell",),
     look={"help": AUTO},
 )
-D_VALUE = Control(
+D_HEAD_VALUE = Control(
     "d_head_value",
     Whole(0, MAX_HEAD_WIDTH),
     "Width of a value, d_value",
@@ -445,7 +445,7 @@ TEMPERATURE = Control("temperature", Decimal(0.1, 4), "Temperature", 1.0, look={
 LAYER_DROPOUT = Control("layer_dropout", Decimal(0, 0.9), "Dropout", 0.0, look={"step": 0.1})
 DROPOUT = Control("dropout", Decimal(0, 0.9), "Chance of being dropped", 0.2, look={"step": 0.05})
 DROP_SEED = Control("drop_seed", Whole(0, 20), "Seed of the draw", 0)
-SIZES = (N_HEADS, D_HEAD, D_VALUE, D_MODEL)
+SIZES = (N_HEADS, D_HEAD, D_HEAD_VALUE, D_MODEL)
 """Widths that must fit each other, in the order in which they depend on each other."""
 HEADS = (*SIZES, CAUSAL_HEADS, H_SEED)
 """How many heads, how wide, and how their matrices are drawn."""
@@ -472,7 +472,7 @@ def _source_fits(source: str, values: Values) -> str | None:
     return None
 
 
-OTHER_SENTENCE = Control(
+SOURCE = Control(
     "source",
     Sentence(),
     "Source: the sentence that is looked at",
@@ -581,7 +581,7 @@ def drawn_words(values: Values) -> list[str]:
     if (inputs := inputs_of(values)).has_given_vectors() and inputs.vocabulary != TRAINED:
         rows = dict.fromkeys(inputs.build_vocabulary().rows())
         texts = [*(each for each in inputs.tokens if each in rows), *rows]
-        if OTHER_SENTENCE.name in values:
+        if SOURCE.name in values:
             texts += source_inputs_of(values).tokens
         found = dict.fromkeys(each for each in texts if inputs.is_drawn(each))
     return [*found]
@@ -685,7 +685,7 @@ DIVIDE = Control(
     "Divide scores by",
     lambda values: example_of(values).divide,
 )
-UP_TO = Control(
+SHOWN_TERMS = Control(
     "shown_terms",
     Whole(1, MAX_TOKENS),
     "Tokens so far",

@@ -5,12 +5,33 @@ from typing import Any
 
 import streamlit as st
 
-from . import held, parts
+from . import parts, visit
 from .control import TYPED, Control
+from .visit_state import this_visit
 from .widths import about_as_wide
 
 TWO_LINES = 250
 """Pixels in which a sentence on a control takes no more than two lines, however narrow it is."""
+
+
+def is_there(key: str) -> bool:
+    """Whether the widget of this key is there."""
+    return key in st.session_state
+
+
+def sent(key: str, otherwise: Any = None) -> Any:
+    """What the browser has sent last from the widget of this key, or was put into it."""
+    return st.session_state.get(key, otherwise)
+
+
+def put_in(key: str, value: Any) -> None:
+    """Before a widget is drawn, or in a callback: set it."""
+    st.session_state[key] = value
+
+
+def begin_anew(key: str) -> None:
+    """A widget that is drawn again starts as if it never was there."""
+    st.session_state.pop(key, None)
 
 
 def control(one: Control, again: str = "", says_problem: bool = True, **look: Any) -> None:
@@ -21,8 +42,8 @@ def control(one: Control, again: str = "", says_problem: bool = True, **look: An
     `widget` and what else is given take the place of what was declared; `again` tells a second
     place of the control on the page from the first.
     """
-    state, values, name = st.session_state, held.values(), one.name
-    if name in held.names_in("hide"):
+    values, name = visit.values(), one.name
+    if name in visit.names_in("hide"):
         return
     shown = parts.read("shown", name)
     if values.paper:
@@ -34,10 +55,10 @@ def control(one: Control, again: str = "", says_problem: bool = True, **look: An
     widget = look.pop("widget", one.drawn_as)
     label = f"{one.label} ({one.hint})" if one.hint else one.label
     look = {"label": label, **(one.look if widget == one.drawn_as else {}), **look}
-    if name in held.names_in("lock"):
+    if name in visit.names_in("lock"):
         look["disabled"] = True
     key = f"control_{name}" + (f"_{again}" if again else "")
-    choices = held.offered(one, one.choices(values))
+    choices = visit.offered(one, one.choices(values))
     if choices and widget not in TYPED:
         look |= {"options": list(choices), "format_func": choices.__getitem__}
         if one.options:
@@ -52,11 +73,12 @@ def control(one: Control, again: str = "", says_problem: bool = True, **look: An
     value: Any = shown
     if widget in TYPED:
         parts.read("draft", name)
-        value = held.drafts().get(name, value if isinstance(value, str) else one.field.write(value))
+        text = value if isinstance(value, str) else one.field.write(value)
+        value = this_visit().drafts.get(name, text)
     # Set to the value that it has, each would be taken up anew by the browser.
-    if not parts.stood(key) or state.get(key) != value:
-        state[key] = value
-    why = held.taken_along(name)
+    if not parts.stood(key) or sent(key) != value:
+        put_in(key, value)
+    why = visit.taken_along(name)
     wide = look.get("width", "stretch")
     if why and isinstance(wide, int):
         wide = max(wide, TWO_LINES)
@@ -70,7 +92,7 @@ def control(one: Control, again: str = "", says_problem: bool = True, **look: An
 
 
 def _used(name: str, key: str, part: str) -> None:
-    if held.used(name, key):
+    if is_there(key) and visit.used(name, sent(key)):
         parts.settle(part, ("shown", name))
     parts.run_what_reads()
 
@@ -78,12 +100,12 @@ def _used(name: str, key: str, part: str) -> None:
 @parts.source("shown")
 def _shown(name: str) -> Any:
     """What a widget shows: the browser that moved it does already."""
-    return held.values().unread(name)
+    return visit.values().unread(name)
 
 
 def say_problem(name: str, in_a_line: bool = False) -> bool:
     """What is wrong with a draft, if anything is, and whether. Plain text: it quotes the person."""
-    problem = held.problem(name)
+    problem = visit.problem(name)
     if problem:
         with st.container(key=f"problem_of_{name}", gap="xxsmall", horizontal=in_a_line):
             wide: dict[str, Any] = {"width": "content"} if in_a_line else {}

@@ -14,8 +14,9 @@ from attention_core.published import Mark
 from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
 
-from ..controls import held
+from ..controls import visit
 from ..controls.shared import has_random_numbers
+from ..controls.visit_state import this_visit
 from . import hand_out
 from .basics import LINE
 from .contents import lesson as here
@@ -62,8 +63,8 @@ def row(label: str, key: str, icon: str, *cards: str) -> Iterator[bool]:
     belongs to one of the `cards` in it. Gives whether it is open. Beside a card that stands alone
     there is no other row than the one that the card is in, or that is in the card.
     """
-    values = held.values()
-    if values.card and values.card not in cards and not st.session_state[held.IN_CARD]:
+    values = visit.values()
+    if values.card and values.card not in cards and not this_visit().in_card:
         yield False
         return
     is_linked = bool(values.cell) and values.section in cards
@@ -90,13 +91,13 @@ def put_answers(
     covers waits for it. Those `about_weights` name words that get much of them, whatever the
     numbers are.
     """
-    if "answers" in held.names_in("hide"):
+    if "answers" in visit.names_in("hide"):
         return
     with st.container(key="closing", gap="xsmall"):
         st.header("What you can now answer", anchor="answers")
-        if about_weights and has_random_numbers(held.values()):
+        if about_weights and has_random_numbers(visit.values()):
             st.caption(RANDOM)
-        if held.values().paper:
+        if visit.values().paper:
             told = [(titles[one.card], one.question, one.answer) for one in each]
             hand_out.closing_questions(told)
             return
@@ -116,9 +117,9 @@ def all_marks(traces: Mapping[str, Trace]) -> list[Mark]:
 
 def put_ends(trace: Trace, output: str, marks: Sequence[Mark]) -> None:
     """The rows that every page ends with, and the way to the next."""
-    held.settle_cell()
-    name, values = st.session_state[held.HERE][0], held.values()
-    if held.is_lost():
+    visit.settle_cell()
+    name, values = this_visit().page, visit.values()
+    if values.card and values.card not in this_visit().cards:
         st.text(f"This page has no picture called “{values.card}”.")
     if values.paper:
         hand_out.close(here(name).title)

@@ -10,7 +10,7 @@ import streamlit as st
 from attention_core.symbols import SYMBOLS
 from attention_core.told import told
 
-from ..controls import held
+from ..controls import visit
 from .contents import HOME, lesson
 
 
@@ -82,7 +82,7 @@ def title_and_glossary() -> None:
         key="app_title",
     ):
         st.markdown(f"**{HOME.title}**", width="content")
-        is_offered = "glossary" not in held.names_in("hide")
+        is_offered = "glossary" not in visit.names_in("hide")
         if is_offered and st.button("Glossary", type="tertiary", key="glossary"):
             _glossary()
 
@@ -93,7 +93,7 @@ def _glossary() -> None:
         "Names such as `queries` stand in pictures and in programs, letters such as $Q$ in "
         "formulas. Each link leads to where the word is explained, with your settings."
     )
-    query = held.link_query("glossary")
+    query = visit.link_query("glossary")
     for term in TERMS:
         page = lesson(term.page)
         with st.container(gap=None):

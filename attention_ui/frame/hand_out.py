@@ -4,19 +4,18 @@ way back to the page, as a link and as a code for a phone.
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import segno
 import streamlit as st
 
-from ..controls import held
+from ..controls import visit
+from ..controls.visit_state import this_visit
 from .address import address_of
 from .basics import LINE
 from .tasks import parted
 
-ASKED, SOLVED, FOOT = "asked_on_paper", "solved_on_paper", "foot_on_paper"
-"""What is on the last sheet: where it was asked, the question, its answer, and whether the answer
-may quote a person; all else is ours, and may be Markdown. And the place for the way back, where a
-page has closing questions to stand beside."""
 MOST_IN_A_CODE = 600
 """Letters of an address: of more, the squares are too small for a phone at this size."""
 ADDRESS = {"paper": "on", "embed": "true", "embed_options": "light_theme", "cell": "none"}
@@ -30,9 +29,22 @@ _AT_THE_SCREEN = re.compile(
 """What a sentence asks for that can be done on the page alone."""
 
 
+@dataclass
+class LastSheet:
+    """What a hand-out ends with."""
+
+    asked: list[tuple[str, str, str, bool]] = field(default_factory=list)
+    """Where it was asked, the question, its answer, and whether the answer may quote a person; all
+    else is ours, and may be Markdown."""
+    solved: list[tuple[str, Callable[[], None]]] = field(default_factory=list)
+    """Pictures with all their numbers, and the title of their card."""
+    foot: Any = None
+    """The place for the way back, where a page has closing questions to stand beside."""
+
+
 def printed(words: str) -> str:
     """Words of a page, on paper without the sentences that ask for a pointer or a key."""
-    if not held.values().paper:
+    if not visit.values().paper:
         return words
     sentences = re.split(r"(?<=[.?!]) ", words)
     return " ".join(each for each in sentences if not _AT_THE_SCREEN.search(each))
@@ -40,8 +52,7 @@ def printed(words: str) -> str:
 
 def begin() -> None:
     """At the head of a hand-out: nothing has been asked yet, and how to print it."""
-    st.session_state[ASKED], st.session_state[SOLVED] = [], []
-    st.session_state[FOOT] = None
+    this_visit().renew(LastSheet())
     with st.container(key="how_to_print", horizontal=True):
         words = "A hand-out of this page: print it with Ctrl+P (⌘P on a Mac)."
         st.markdown(f":material/print: {words}", width="content")
@@ -62,7 +73,7 @@ def ask(
     """A question with room to write; its answer stands on the last sheet. What was `asked`, what is
     `offered` to choose from, and an answer that `quotes`, may hold a person's text.
     """
-    questions = st.session_state[ASKED]
+    questions = this_visit().own(LastSheet).asked
     questions.append((where, words, answer, quotes))
     with st.container(key=f"write_{len(questions)}", gap="xsmall"):
         st.markdown(f"**{len(questions)}.** {words}")
@@ -85,23 +96,23 @@ def closing_questions(each: Sequence[tuple[str, str, str]]) -> None:
     with st.container(key="closing_of_hand_out"):
         for where, question, answer in each:
             with st.container(gap="xsmall"):
-                if held.values().predict:
+                if visit.values().predict:
                     ask(where, question, answer, quotes=True)
                 else:
                     st.markdown(f"**{question}**")
                     st.text(answer, width=LINE)
-        st.session_state[FOOT] = st.container(key="foot_of_hand_out", gap=None)
+        this_visit().own(LastSheet).foot = st.container(key="foot_of_hand_out", gap=None)
 
 
 def solve(title: str, draw: Callable[[], None]) -> None:
     """A picture that a question covers stands on the last sheet with all its numbers."""
-    st.session_state[SOLVED].append((title, draw))
+    this_visit().own(LastSheet).solved.append((title, draw))
 
 
 def close(title: str) -> None:
     """The way back to the page of this title, and the last sheet: the answers."""
     _foot()
-    if questions := st.session_state[ASKED]:
+    if questions := this_visit().own(LastSheet).asked:
         with st.container(key="answers_of_hand_out"):
             st.header(f"Answers: {title}", anchor=False)
             with st.container(key="answers_in_words"):
@@ -109,7 +120,7 @@ def close(title: str) -> None:
                     with st.container(gap=None):
                         st.markdown(f"**{number}.** {words} :gray[{where}]")
                         (st.text if quotes else st.markdown)(answer, width=LINE)
-            for number, (card, draw) in enumerate(st.session_state[SOLVED]):
+            for number, (card, draw) in enumerate(this_visit().own(LastSheet).solved):
                 with st.container(key=f"solved_{number}", gap=None):
                     st.markdown(f"**{card}**")
                     draw()
@@ -117,7 +128,7 @@ def close(title: str) -> None:
 
 def tasks() -> None:
     """A teacher's tasks, all of them, each with room to write."""
-    for number, task in enumerate(held.values().tasks, 1):
+    for number, task in enumerate(visit.values().tasks, 1):
         lesson, words = parted(task)
         with st.container(key=f"write_task_{number}", gap="xsmall"):
             at = f" · {lesson.title}" if lesson else ""
@@ -127,12 +138,12 @@ def tasks() -> None:
 
 def _link() -> str:
     """The live page that this is a hand-out of."""
-    return address_of({name: text for name, text in held.shared().items() if name not in ADDRESS})
+    return address_of({name: text for name, text in visit.shared().items() if name not in ADDRESS})
 
 
 def _foot() -> None:
     link = _link()
-    place = st.session_state[FOOT] or st.container(key="foot_of_hand_out", gap=None)
+    place = this_visit().own(LastSheet).foot or st.container(key="foot_of_hand_out", gap=None)
     with place, st.container(horizontal=True, vertical_alignment="center"):
         if len(link) <= MOST_IN_A_CODE:
             code = segno.make(link, error="l", micro=False)

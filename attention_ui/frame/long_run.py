@@ -15,6 +15,7 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from ..controls import parts
+from ..controls.visit_state import this_visit
 from ..streamlit_workarounds.turns import gives_turn_back, page_is_asked_for
 
 SLICE = 0.3
@@ -60,6 +61,17 @@ class Run:
             self.steps = None
 
 
+@dataclass
+class Runs:
+    """Those of a visit."""
+
+    by_name: dict[str, Run] = field(default_factory=dict)
+
+
+def _run_of(name: str) -> Run | None:
+    return this_visit().own(Runs).by_name.get(name)
+
+
 @dataclass(frozen=True)
 class Work:
     """A long run as a card declares it: its name, what it is for, what it does piece by piece, in
@@ -93,9 +105,9 @@ def run_of(
     """The work as far as it has come. `quick` work is done at once. `cost` says in words how much
     work it is, and `verb` is the button's.
     """
-    run: Run | None = st.session_state.get(f"run_{name}")
+    run = _run_of(name)
     if run is None or run.about != about:
-        run = st.session_state[f"run_{name}"] = Run(about)
+        run = this_visit().own(Runs).by_name[name] = Run(about)
     run.name, run.work, run.cost, run.verb = name, work, cost, verb
     if quick and run.share < 1:
         run.steps = work()
@@ -129,7 +141,7 @@ def put_run(run: Run) -> None:
 
 def put_run_of(name: str) -> None:
     """The same of the work of this name, if it was asked for."""
-    if run := st.session_state.get(f"run_{name}"):
+    if run := _run_of(name):
         put_run(run)
 
 
@@ -143,14 +155,14 @@ def long_run(name: str, about: Hashable, work: Callable[[], Steps], *more: Any, 
 @parts.source("run")
 def _state(name: str) -> tuple | None:
     """How far work has come: another run, and each slice of one, is worth something else."""
-    run: Run | None = st.session_state.get(f"run_{name}")
+    run = _run_of(name)
     return run and (run.number, run.share, run.found is not None, run.steps is not None)
 
 
 def run_so_far(name: str) -> Run | None:
     """In a card: the work of this name as far as it has come; None before it was asked for."""
     parts.read("run", name)
-    return st.session_state.get(f"run_{name}")
+    return _run_of(name)
 
 
 def so_far(name: str, about: Hashable) -> Run | None:
@@ -163,10 +175,10 @@ def begun(name: str, about: Hashable, work: Callable[[], Steps], cost: str = "")
     """Work that begins by itself when its page is opened, as far as it has come: a first moment of
     it is done at once. When the page has been drawn, call `go_on_with_page`.
     """
-    run: Run | None = st.session_state.get(f"run_{name}")
+    run = _run_of(name)
     if run is None or run.about != about or (run.steps is None and run.share < 1):
         run = Run(about, steps=work(), name=name, cost=cost)
-        st.session_state[f"run_{name}"] = run
+        this_visit().own(Runs).by_name[name] = run
         run.advance(MOMENT)
         parts.of_page().known.clear()
     return run
@@ -202,9 +214,8 @@ def stop_all() -> None:
     """Stop the work of a page that was left: nobody sees it, and coming back to it under way would
     hold up what the page draws below.
     """
-    for run in st.session_state.values():
-        if isinstance(run, Run):
-            run.steps = None
+    for run in this_visit().own(Runs).by_name.values():
+        run.steps = None
 
 
 def _start(run: Run) -> None:

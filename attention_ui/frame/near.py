@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-import streamlit as st
-
-from ..controls import held, parts
+from ..controls import parts
+from ..controls.visit_state import this_visit
+from ..controls.widget import sent
 from ..streamlit_workarounds import turns
 from ..streamlit_workarounds.unseen_component import unseen
 
@@ -26,7 +26,7 @@ def _draw() -> None:
     _watch(
         key="near",
         data={
-            "page": held.page(),
+            "page": this_visit().page,
             "parts": here.may_wait(),
             "waiting": waiting,
             "hands": sorted(here.hands or ()),
@@ -41,7 +41,7 @@ def _draw() -> None:
 
 def _said(what: str) -> str | None:
     """What the browser says; None where it tells of a page that it has just left."""
-    said = st.session_state.get("near", {}).get(what)
+    said = sent("near", {}).get(what)
     return said if isinstance(said, str) else None
 
 

@@ -12,7 +12,7 @@ import streamlit as st
 from attention_core.small_models.grammar import LONGEST, WORDS
 from attention_core.text.tokenizers import TOKENIZERS
 
-from ..controls import held, parts
+from ..controls import parts, visit
 from ..controls.control import Control, Values
 from ..controls.fields import MAX_TOKENS
 from ..controls.parts import part
@@ -31,6 +31,7 @@ from ..controls.shared import (
     inputs_of,
     random_fallback_notice,
 )
+from ..controls.visit_state import this_visit
 from ..controls.widget import control
 from ..streamlit_workarounds import style
 from ..streamlit_workarounds.projector import listen_for_arrow_keys
@@ -48,8 +49,6 @@ from .tasks import show_tasks
 
 WIDE_LINE = 880
 """Pixels: of the question that a lesson answers, which is one sentence or two."""
-SAID = "terms_said"
-"""The words of the glossary that have been explained on this page, and among which words."""
 
 
 def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control] = ()) -> Values:
@@ -60,15 +59,14 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
     """
     warm_up()
     here = lesson(name)
-    if held.is_left(name):
+    if visit.is_left(name):
         stop_all()
     around = (*controls, *AROUND)
     ours = {each.name for each in around}
-    held.arrive(name, around, known_among({*st.query_params} - ours))
+    visit.arrive(name, around, known_among({*st.query_params} - ours))
     _check_fixed_names()
-    values = held.values()
-    st.session_state[held.FIXED] = fixed_now(around)
-    st.session_state[SAID] = {}
+    values = visit.values()
+    this_visit().fixed = fixed_now(around)
     is_calm = values.large or st.context.is_embedded
     st.set_page_config(
         page_title=here.title if here is HOME else f"{here.title} · {HOME.title}",
@@ -91,10 +89,10 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
         listen_for_arrow_keys()
     with st.sidebar, st.container(gap="xsmall"):
         title_and_glossary()
-        # Its links carry what is held: for another tab, they follow when nothing else runs.
-        parts.part("contents", lambda: _contents(name, held.values()), waits=True)
+        # Its links carry what was chosen: for another tab, they follow when nothing else runs.
+        parts.part("contents", lambda: _contents(name, visit.values()), waits=True)
         if SENTENCE.name in values:
-            parts.part("sentence", lambda: _beside_the_sentence(held.values(), sidebar))
+            parts.part("sentence", lambda: _beside_the_sentence(visit.values(), sidebar))
         with st.container(key="way_back"):
             part("way_back", _way_back)
         run_again_when_back()
@@ -105,21 +103,21 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
 def _way_back() -> None:
     """A part of its own: the first change brings it, and no more."""
     if parts.read("session", "is_changed"):
-        back = "Back to the example" if SENTENCE.name in held.values() else "Back to the start"
+        back = "Back to the example" if SENTENCE.name in visit.values() else "Back to the start"
         st.button(back, on_click=_go_back, icon=":material/undo:", key="back_to_start")
 
 
 def _go_back() -> None:
-    held.reset()
+    visit.reset()
     parts.run_what_reads()
 
 
 def _check_fixed_names() -> None:
     """A teacher's slip in what a link hides or locks would fix nothing, without a word."""
     for name in ("hide", "lock"):
-        given = {*held.names_in(name)} - SECTIONS.keys()
+        given = {*visit.names_in(name)} - SECTIONS.keys()
         if unknown := given - known_among(given):
-            held.leave_out(name, unknown)
+            visit.leave_out(name, unknown)
 
 
 def open_lesson(name: str, controls: Sequence[Control], sidebar: Sequence[Control] = ()) -> Values:
@@ -140,7 +138,7 @@ def open_lesson(name: str, controls: Sequence[Control], sidebar: Sequence[Contro
 
 def _head(here: Lesson) -> None:
     """The title, the question that the lesson answers, and what concerns the whole page."""
-    values = held.values()
+    values = visit.values()
     with st.container(key="head", gap="xsmall"):
         with st.container(
             horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"
@@ -167,15 +165,15 @@ def show_what_differs() -> None:
 def _drawn_instead(_: str) -> str | None:
     """What is said of random numbers in place of what the example has."""
     with parts.unnoted():
-        values = held.values()
+        values = visit.values()
         return random_fallback_notice(values) if SENTENCE.name in values else None
 
 
 def explained(words: str, card: str = "") -> str | None:
     """What the terms mean that stand here for the first time on the page; None for none."""
-    if "glossary" in held.names_in("hide"):
+    if "glossary" in visit.names_in("hide"):
         return None
-    said: dict[str, str] = st.session_state[SAID]
+    said = this_visit().explained
     # Of a card that runs alone, those that it has explained already are explained there again.
     new = [term for term in terms_in(words) if said.get(term.word, card) == card]
     said.update((term.word, card) for term in new)
@@ -203,14 +201,14 @@ def _quiet_line(values: Values) -> None:
 
 
 def _pin() -> None:
-    held.change(pin="" if held.values().pin else held.pin_text())
+    visit.change(pin="" if visit.values().pin else visit.pin_text())
     parts.run_what_reads()
 
 
 def _contents(name: str, values: Values) -> None:
     """Our own contents; Streamlit's would show file names on a cold deep link."""
-    parts.read("session", "held")
-    query = held.link_query("contents")
+    parts.read("session", "chosen")
+    query = visit.link_query("contents")
     if "contents" in values.hide:
         return
     here = lesson(name)
@@ -236,7 +234,7 @@ def way_to(name: str, label: str, **at: str) -> None:
     """A link from a card to another lesson, with what was chosen, and `at` other values there, as
     a link says them.
     """
-    link(lesson(name), {**held.link_query(f"way_to_{name}"), **at}, label)
+    link(lesson(name), {**visit.link_query(f"way_to_{name}"), **at}, label)
 
 
 def way_to_a_real_model(label: str, measure: str, text: str = "") -> None:
@@ -254,13 +252,13 @@ def way_to_the_lessons(text: str) -> None:
     is too long for them.
     """
     if (
-        "contents" in held.names_in("hide")
+        "contents" in visit.names_in("hide")
         or not 0 < len(TOKENIZERS["text"].split(text)) <= MAX_TOKENS
     ):
         return
-    kept = {name: each for name, each in held.link_query("text").items()
+    kept = {name: each for name, each in visit.link_query("text").items()
             if name not in SENTENCE.undoes}  # fmt: skip
-    example = {} if EXAMPLE.name in held.fixed() else {EXAMPLE.name: FIRST}
+    example = {} if EXAMPLE.name in visit.fixed() else {EXAMPLE.name: FIRST}
     label = f"See this text, number by number, in *{AT_A_GLANCE.title}*"
     link(AT_A_GLANCE, {**kept, **example, SENTENCE.name: text}, label)
 
@@ -299,18 +297,18 @@ def _seed(values: Values) -> None:
 
 
 def _next_seed() -> None:
-    held.change(seed=(held.values().seed + 1) % (MAX_SEED + 1))
+    visit.change(seed=(visit.values().seed + 1) % (MAX_SEED + 1))
     parts.run_what_reads()
 
 
 def close_lesson(name: str) -> None:
     """The links to the lessons before and after this one."""
-    values = held.values()
+    values = visit.values()
     if values.card or "contents" in values.hide:
         return
     pages = (HOME, *LESSONS)
     at = pages.index(lesson(name))
-    query = held.link_query("way")
+    query = visit.link_query("way")
     with st.container(
         horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="way"
     ):
@@ -333,5 +331,5 @@ def close_lesson(name: str) -> None:
 
 def _mark(name: str) -> None:
     """Mark a lesson as done, or take that back."""
-    held.change(done=tuple(sorted({*held.values().done} ^ {name})))
+    visit.change(done=tuple(sorted({*visit.values().done} ^ {name})))
     parts.run_what_reads()

@@ -9,7 +9,7 @@ from attention_core.compare import changes
 from attention_core.published import Mark, marks, notebook
 from attention_core.trace import Trace
 
-from ..controls import held
+from ..controls import visit
 from ..controls.control import Control, understood
 from ..controls.shared import example_of
 from .lights import light, note
@@ -23,7 +23,7 @@ def marks_of(lesson: str, trace: Trace) -> list[Mark]:
     """The numbers that the example's notebook prints of a lesson of `attention_core.published`,
     checked on a trace of the page.
     """
-    values = held.values()
+    values = visit.values()
     example, query = example_of(values), values.get(ROW.get(lesson, "query"))
     return marks(example.notebook, example.name, lesson, trace, query)
 
@@ -33,7 +33,7 @@ def proof(page: str, found: Sequence[Mark]) -> None:
     st.header("Checked against the notebook", anchor="notebook")
     good = sum(mark.check.matching for mark in found)
     count = sum(mark.check.published for mark in found)
-    st.caption(notebook(example_of(held.values()).notebook).source)
+    st.caption(notebook(example_of(visit.values()).notebook).source)
     if good == count:
         all_of_them = "The one value" if count == 1 else f"All {count:,} values"
         verb = "matches" if count == 1 else "match"
@@ -95,7 +95,7 @@ def culprits_of(page: str) -> list[Control]:
     """The controls of a lesson whose values are not the example's own and change its numbers. If
     there are several, only those count that change the trace when they alone are put back.
     """
-    controls, texts, trace_of = controls_of(page), held.held(), module_of(page).trace_of
+    controls, texts, trace_of = controls_of(page), visit.chosen(), module_of(page).trace_of
     plain, _ = understood({"example": texts["example"]}, controls)
     values, _ = understood(texts, controls)
 

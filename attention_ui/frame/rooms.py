@@ -9,7 +9,7 @@ from importlib import import_module
 from types import ModuleType
 from urllib.parse import urlencode
 
-from ..controls import held
+from ..controls import visit
 from ..controls.control import MAX_LINK, Control, understood, written
 from ..controls.shared import AROUND
 from .contents import LESSONS, SECTIONS, lesson
@@ -53,12 +53,12 @@ def fixed_now(here: Collection[Control]) -> dict[str, str]:
     """What a teacher's link hides or locks, as a link says its value now: also what the page that
     is open, with its controls `here`, has none for, since another example would change it.
     """
-    fixed, values = held.fixed(), held.values()
+    fixed, values = visit.fixed(), visit.values()
     now = {each.name: each.field.write(values[each.name]) for each in here if each.name in fixed}
     for page in LESSONS if fixed - now.keys() - SECTIONS.keys() else ():
         controls = controls_of(page.name)
         if left := [each for each in controls if each.name in fixed - now.keys()]:
-            there, _ = understood(held.held(), controls)
+            there, _ = understood(visit.chosen(), controls)
             now |= {each.name: each.field.write(there[each.name]) for each in left}
     return now
 
@@ -67,10 +67,10 @@ def example_query(page: str, name: str, **at: str) -> tuple[dict[str, str], str]
     """Parameters for a link to a lesson with an example, `at` other values than its own as a link
     says them, such as a token's; and in words why it cannot be opened, "" if it can.
     """
-    controls, fixed = controls_of(page), held.fixed()
-    if name != held.held()["example"] and "example" in fixed:
+    controls, fixed = controls_of(page), visit.fixed()
+    if name != visit.chosen()["example"] and "example" in fixed:
         return {}, "The link that you opened keeps to its own example."
-    opened = held.with_example(name, controls)
+    opened = visit.with_example(name, controls)
     values, _ = understood(opened, controls)
     for each in controls:
         if each.name in at.keys() & fixed and at[each.name] != each.field.write(values[each.name]):

@@ -1,19 +1,26 @@
 """*Save picture*: an equation as a file, for slides."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from uuid import uuid4
 
 import streamlit as st
 
-from ..controls import held
+from ..controls.visit_state import this_visit
 from ..streamlit_workarounds.saved_picture import save_picture
 from .contents import lesson
 from .file_names import file_name
 
-PRESSED = "picture_pressed"
 KINDS = {"png": "PNG", "svg": "SVG, sharp at every size"}
 LOOKS = {"light": "Light", "dark": "Dark"}
 INKS = {"light": "#000000", "dark": "#ffffff"}
+
+
+@dataclass
+class Pressed:
+    """Which press of *Save* was the last: a run that breaks off loses none."""
+
+    press: str = ""
 
 
 @st.dialog("Save picture")
@@ -23,7 +30,7 @@ def save_dialog(
     """Ask how, then save, on the ground of the chosen theme. A picture that is a canvas is as it
     was drawn: pixels, in the page's own theme.
     """
-    page = st.session_state[held.HERE][0]
+    page = this_visit().page
     if is_covered:
         st.markdown("Its **?** are saved as they are: answer the question first to have numbers.")
     look, kind = st.context.theme.type or "light", "png"
@@ -37,8 +44,8 @@ def save_dialog(
             "Look", LOOKS, index=at, format_func=LOOKS.get, key="save_look", horizontal=True
         )
     if st.button("Save", type="primary", key="save_now", icon=":material/download:"):
-        st.session_state[PRESSED] = uuid4().hex
-    if press := st.session_state.get(PRESSED):
+        this_visit().own(Pressed).press = uuid4().hex
+    if press := this_visit().own(Pressed).press:
         colours = {"ground": grounds[look], "ink": INKS[look], "dark": look == "dark"}
         title = f"{lesson(page).title}: {card}"
         save_picture(press, name, file_name(page, name, ""), kind, title, **colours)

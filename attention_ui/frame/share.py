@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from ..controls import held
+from ..controls import visit
 from ..controls.shared import MAX_TASKS, TASKS
+from ..controls.visit_state import this_visit
 from . import hand_out
 from .address import address_of
 from .contents import SECTIONS
@@ -19,7 +20,7 @@ def share() -> None:
 @st.dialog("Share what you see", width="medium")
 def _panel() -> None:
     st.markdown("This link shows what you see, on a page of its own.")
-    seen = held.shared()
+    seen = visit.shared()
     st.code(address_of(seen), language=None, wrap_lines=True)
     st.markdown("**For a class.** Leave things out, or let controls be seen and not changed.")
     called = {name: each.label for name, each in every_control().items() if each.label}
@@ -39,7 +40,7 @@ def _panel() -> None:
     )
     on_paper = query | hand_out.ADDRESS
     st.link_button("Open the hand-out", address_of(on_paper), icon=":material/print:")
-    pictures = st.session_state[held.SHOWN]
+    pictures = this_visit().cards_before
     if pictures:
         st.markdown("**One picture alone**, live, for a page of your own.")
         card = st.selectbox("Picture", pictures, format_func=_in_words, key="share_card")
@@ -55,7 +56,7 @@ def _tasks() -> str:
     """The tasks that a teacher has typed, as a link has them."""
     typed = st.text_area(
         "Tasks, one per line",
-        value=TASKS.field.write(held.values().tasks),
+        value=TASKS.field.write(visit.values().tasks),
         key="share_tasks",
         placeholder="Causal mask: why does row 0 have a weight of 1?",
         help="They stand on every page, in this order, each with room for an answer, and all "

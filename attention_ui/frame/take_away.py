@@ -16,7 +16,7 @@ from attention_core.export.program import program, tensors
 from attention_core.export.spreadsheet import spreadsheet, too_large
 from attention_core.trace import Step, Trace
 
-from ..controls import held
+from ..controls import visit
 from ..controls.grid import numbered
 from .file_names import file_name
 
@@ -163,7 +163,7 @@ def _needs(trace: Trace) -> str:
 
 
 def _sentence() -> str:
-    return held.values().get("sentence", "")
+    return visit.values().get("sentence", "")
 
 
 def _check_row() -> None:

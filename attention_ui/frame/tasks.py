@@ -6,12 +6,15 @@ from uuid import uuid4
 
 import streamlit as st
 
-from ..controls import held
+from ..controls import visit
+from ..controls.visit_state import this_visit
+from ..controls.widget import put_in, sent
 from ..streamlit_workarounds.given_file import give_file
 from .address import address_of
 from .contents import LESSONS, Lesson
 
-HANDED, AT, NAME = "task_handed", "task_at", "task_name"
+NAME = "task_name"
+"""The widget for it."""
 LONGEST = 4_000
 NOBODY = "No name given"
 
@@ -19,36 +22,38 @@ NOBODY = "No name given"
 @dataclass
 class Handed:
     """What a person has given so far: answers with the links to what they were given to, by the
-    number of the task, and which press handed them in last. A run that breaks off loses no press.
+    number of the task, which is open now, and which press handed them in last. A run that breaks
+    off loses no press.
     """
 
     name: str = ""
     answers: dict[int, tuple[str, str]] = field(default_factory=dict)
+    open: int = 0
     press: str | None = None
 
 
 def show_tasks() -> None:
     """The task that is open, with room for an answer; nothing where the link has no tasks."""
-    if held.values().tasks:
+    if visit.values().tasks:
         _show_tasks()
 
 
 @st.fragment
 def _show_tasks() -> None:
-    tasks = held.values().tasks
-    handed = st.session_state.setdefault(HANDED, Handed())
-    at = min(max(st.session_state.get(AT, 0), 0), len(tasks) - 1)
+    tasks = visit.values().tasks
+    handed = this_visit().own(Handed)
+    at = min(max(handed.open, 0), len(tasks) - 1)
     lesson, words = parted(tasks[at])
     with st.container(border=True, gap="small", key="tasks"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(f":material/assignment: **Task {at + 1} of {len(tasks)}**", width="content")
             if lesson is not None:
-                query = held.link_query("tasks")
+                query = visit.link_query("tasks")
                 st.page_link(lesson.page, label=lesson.title, query_params=query, width="content")
             st.text(words, width="stretch")
         key = f"task_{at}_of_{len(tasks)}"
         # Each time: on another page a field begins anew, although the session has its text.
-        st.session_state[key] = handed.answers.get(at, ("", ""))[0]
+        put_in(key, handed.answers.get(at, ("", ""))[0])
         st.text_area(
             "Your answer",
             placeholder="Your answer",
@@ -64,7 +69,7 @@ def _show_tasks() -> None:
             st.button("Back", key="task_back", disabled=not back, on_click=_go, args=(at - 1,))
             st.button("Next task", key="task_on", disabled=not on, on_click=_go, args=(at + 1,))
             st.space("stretch")
-            st.session_state[NAME] = handed.name
+            put_in(NAME, handed.name)
             st.text_input(
                 "Your name",
                 placeholder="Your name",
@@ -114,17 +119,17 @@ def answer_page(tasks: tuple[str, ...], handed: Handed) -> str:
 
 
 def _answered(at: int, key: str) -> None:
-    seen = {name: text for name, text in held.shared().items() if name != "tasks"}
-    st.session_state[HANDED].answers[at] = (st.session_state[key], address_of(seen))
+    seen = {name: text for name, text in visit.shared().items() if name != "tasks"}
+    this_visit().own(Handed).answers[at] = (sent(key), address_of(seen))
 
 
 def _named() -> None:
-    st.session_state[HANDED].name = st.session_state[NAME]
+    this_visit().own(Handed).name = sent(NAME)
 
 
 def _hand_in() -> None:
-    st.session_state[HANDED].press = uuid4().hex
+    this_visit().own(Handed).press = uuid4().hex
 
 
 def _go(at: int) -> None:
-    st.session_state[AT] = at
+    this_visit().own(Handed).open = at

@@ -269,7 +269,7 @@ def test_the_page_follows_its_switches():
     assert "1.34 billion parameters" in told
     assert at.segmented_control(key="as_in").value is None
     at.segmented_control(key="as_in").set_value("mistral").run()
-    now = at.session_state["here"][2]
+    now = at.session_state["visit"].values
     assert (now.kv_heads, now.position_encoding, now.window, now.sinks) == (1, "rotary", 5, 0)
     assert at.segmented_control(key="as_in").value == "mistral"
     assert "L layers reach L × 4 tokens" in rendered(at)

@@ -22,8 +22,8 @@ from attention_ui.controls.fields import Choice, Flag, Whole
 from attention_ui.controls.shared import (
     AROUND,
     HEADS,
+    MAKES_VECTORS,
     PROJECTED,
-    SOURCE,
     heads_recipe_of,
     inputs_of,
     projections_of,
@@ -77,11 +77,11 @@ def test_a_control_starts_as_a_link_gives_it_back(lesson, example):
 
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_the_inputs_and_the_recipes_are_those_of_the_example(example):
-    values, _ = understood({"example": example}, (*SOURCE, *PROJECTED, *HEADS))
+    values, _ = understood({"example": example}, (*MAKES_VECTORS, *PROJECTED, *HEADS))
     assert inputs_of(values) == EXAMPLES[example].inputs
     assert projections_of(values) == EXAMPLES[example].projections
     assert heads_recipe_of(values) == EXAMPLES[example].heads
-    changed, _ = understood({"example": example, "d_in": "5", "seed": "11"}, SOURCE)
+    changed, _ = understood({"example": example, "d_in": "5", "seed": "11"}, MAKES_VECTORS)
     assert inputs_of(changed).seed == 11
     assert inputs_of(changed).d_in == 5
 
@@ -216,9 +216,9 @@ def test_a_name_that_no_page_knows_is_said_and_left_out():
 def test_a_shorter_sentence_keeps_the_query_that_it_has_no_room_for():
     at = opened(example="wild_cat", query="8")
     widget(at, "text_area", "sentence").set_value("a b").run()
-    assert at.session_state["here"][2].query <= 2
+    assert at.session_state["visit"].values.query <= 2
     at.text_area(key="control_sentence").set_value(EXAMPLES["wild_cat"].inputs.sentence).run()
-    assert at.session_state["here"][2].query == 8
+    assert at.session_state["visit"].values.query == 8
 
 
 def test_typed_numbers_go_with_the_table_that_they_belong_to():
@@ -231,7 +231,7 @@ def test_typed_numbers_go_with_the_table_that_they_belong_to():
 def test_a_slip_in_what_a_link_hides_or_locks_is_said():
     at = opened(example="wild_cat", hide="seed,glossary,sede", lock="no_such")
     assert address(at) == {"example": "wild_cat", "hide": "seed,glossary"}
-    told = " ".join(at.session_state["notices"])
+    told = " ".join(at.session_state["visit"].notices)
     assert "“sede”" in told
     assert "“no_such”" in told
     assert "“seed”" not in told
@@ -292,7 +292,7 @@ def test_a_pin_and_marks_go_along():
     assert "Width of the vectors, d_in: 5 → 7" in notices(at)
     assert any("Since the pin" in each.value for each in at.markdown)
     at.switch_page(ANOTHER).run()
-    values = at.session_state["here"][2]
+    values = at.session_state["visit"].values
     assert values.done == ("simplified_attention",)
     assert values.pin == "example=wild_cat&d_in=5"
 

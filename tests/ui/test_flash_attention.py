@@ -254,8 +254,8 @@ def test_the_page_follows_its_controls_and_what_does_not_fit_waits():
     assert not at.exception
     long = visit(PAGE, sentence="a " * 64, tokenizer="blanks", drop_blanks="on", tile_keys="2")
     assert not long.exception
-    assert "tile_keys is '2', but here it can be 8 to 64" in long.session_state["notices"][0]
-    assert long.session_state["here"][2].tile_keys == 8
+    assert "tile_keys is '2', but here it can be 8 to 64" in long.session_state["visit"].notices[0]
+    assert long.session_state["visit"].values.tile_keys == 8
     one = visit_deeper(PAGE, sentence="cat", tokenizer="text", causal_heads="on")
     assert "One tile holds the whole table" in rendered(one)
     assert not one.exception

@@ -4,7 +4,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from attention_ui.frame.hand_out import ASKED, MOST_IN_A_CODE
+from attention_ui.frame.hand_out import MOST_IN_A_CODE, LastSheet
 from sampling import few
 from visiting import LESSONS, noted_layouts, stands, texts, visit
 
@@ -15,7 +15,7 @@ HOSTILE = "<b>Mary</b> **went** :red[home]"
 @pytest.mark.parametrize("lesson", few(LESSONS, 5, first="simplified_attention"))
 def test_every_question_of_a_lesson_has_its_answer_after_all_of_them(lesson):
     at = stands(visit(lesson, paper="on", predict="on"))
-    asked = at.session_state[ASKED]
+    asked = at.session_state["visit"].own(LastSheet).asked
     assert len(asked) >= 1
     assert all(answer for _, _, answer, _ in asked)
     said = [each.value for each in at if hasattr(each, "value") and isinstance(each.value, str)]
@@ -46,7 +46,7 @@ def _covered(layout):
 
 def test_without_questions_the_answers_stand_where_they_belong():
     at = stands(visit("simplified_attention", paper="on", predict="off"))
-    assert not at.session_state[ASKED]
+    assert not at.session_state["visit"].own(LastSheet).asked
     assert not [each for each in at.header if each.value.startswith("Answers")]
 
 

@@ -26,8 +26,8 @@ from attention_ui.controls.fields import (
     Whole,
     entry,
 )
-from attention_ui.controls.held import refused
-from attention_ui.controls.shared import EDITS, FIRST, SOURCE, inputs_of
+from attention_ui.controls.shared import EDITS, FIRST, MAKES_VECTORS, inputs_of
+from attention_ui.controls.visit import refused
 from attention_ui.lessons.real_model.own_fields import Next, Prompt
 from attention_ui.lessons.tokenize_and_embed.real_tokens import Sum
 from chosen import EVERY, FIELDS, of, read
@@ -106,15 +106,15 @@ CYRILLIC = " ".join(["предложение"] * 60)
 @pytest.mark.parametrize("text", [CYRILLIC, "猫" * 64, "が" * 5_000, "🙂 " * 64, "a" * 5_000])
 def test_a_text_is_taken_where_a_link_can_hold_it_and_refused_in_words_where_not(text):
     at = visit(A_PAGE, tokenizer="text")
-    before = {**at.session_state["held"]}
+    before = {**at.session_state["visit"].chosen}
     at.text_area(key="control_sentence").set_value(text).run()
     stands(at)
-    if at.session_state["held"] == before:
+    if at.session_state["visit"].chosen == before:
         assert "The link to this page would have" in texts(at)
         assert "Shorten the text" in texts(at)
         assert len(urlencode({"sentence": text})) > MAX_LINK - 100
     else:
-        held = at.session_state["held"]
+        held = at.session_state["visit"].chosen
         assert understood(held, EVERY)[0].sentence == clean(text)[0]
         assert understood(held, EVERY)[1] == {}
         assert len(urlencode(held)) <= MAX_LINK
@@ -361,7 +361,7 @@ def test_only_what_leaves_the_table_leaves_the_typed_numbers(name, text):
 def test_a_cell_closes_when_shapes_change_and_stays_open_while_they_do_not():
     closing = {each.name for each in EVERY if "cell" in each.undoes}
     assert closing >= MAKES_SHAPES
-    assert closing & {each.name for each in SOURCE} <= MAKES_SHAPES
+    assert closing & {each.name for each in MAKES_VECTORS} <= MAKES_SHAPES
 
 
 @pytest.mark.parametrize(("name", "value"), [("seed", "70"), ("sentence", "A cat sat")])
@@ -370,7 +370,7 @@ def test_an_open_cell_on_a_page(name, value):
     widgets = {"seed": at.text_input, "sentence": at.text_area}
     widgets[name](key=f"control_{name}").set_value(value).run()
     stands(at)
-    held = at.session_state["held"]
+    held = at.session_state["visit"].chosen
     assert "edits" not in held
     assert ("cell" in held) == (name not in MAKES_SHAPES)
 

@@ -68,8 +68,8 @@ def test_a_window_beyond_the_text_is_all_of_it_and_counts_again():
     at = visit(PAGE, window="9", hidden="7", tokenizer="blanks", sentence="a " * 12)
     assert "the 8 tokens before it; but “a” (key 7) is hidden from every query" in rendered(at)
     at.text_area(key="control_sentence").set_value("a b c").run()
-    assert at.session_state["here"][2].window == 0
-    assert at.session_state["here"][2].hidden is None
+    assert at.session_state["visit"].values.window == 0
+    assert at.session_state["visit"].values.hidden is None
     assert "the lower triangle" in rendered(at)
     at.text_area(key="control_sentence").set_value("a " * 12).run()
     assert "the 8 tokens before it; but “a” (key 7) is hidden from every query" in rendered(at)
@@ -82,18 +82,18 @@ def test_a_cell_of_the_mask_is_flipped_and_flipped_back():
         box.set_value(place)
     at.run()
     at.button(key="flip").click().run()
-    assert at.session_state["held"]["turned"] == "0.4"
+    assert at.session_state["visit"].chosen["turned"] == "0.4"
     assert "1 cell is flipped by hand" in rendered(at)
     at.button(key="undo_flips").click().run()
-    assert "turned" not in at.session_state["held"]
+    assert "turned" not in at.session_state["visit"].chosen
     assert "flipped by hand" not in rendered(at)
 
 
 def test_the_cell_that_is_offered_to_flip_lets_a_query_see_its_answer_and_leaves_none_blind():
     at = visit(PAGE)
     at.button(key="flip").click().run()
-    last = len(at.session_state["here"][2].sentence.split()) * 2 - 2  # blanks are tokens
-    assert at.session_state["held"]["turned"] == f"{last - 1}.{last}"
+    last = len(at.session_state["visit"].values.sentence.split()) * 2 - 2  # blanks are tokens
+    assert at.session_state["visit"].chosen["turned"] == f"{last - 1}.{last}"
     assert "Nothing to look at" not in rendered(at)
     assert not visit(PAGE, tokenizer="blanks", sentence="alone").exception
 

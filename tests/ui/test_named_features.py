@@ -140,9 +140,10 @@ def test_how_to_read_a_matrix_set_by_hand_names_its_largest_number_and_claims_no
 )  # fmt: skip
 def test_an_address_that_names_no_example_means_the_first(link, used):
     at = stands(_opened(A_PAGE, link))
-    assert dict(at.session_state["held"]) == {"example": FIRST, **used}
+    assert dict(at.session_state["visit"].chosen) == {"example": FIRST, **used}
     assert chosen(at) == of(example=FIRST, **used)
-    assert any("example" in each for each in at.session_state["notices"]) == ("example" in link)
+    notices = at.session_state["visit"].notices
+    assert any("example" in each for each in notices) == ("example" in link)
 
 
 def test_every_link_that_is_written_names_its_example():
@@ -319,10 +320,10 @@ def test_the_page_says_what_is_drawn_instead_above_its_pictures():
     at = first_visit("tokenize_and_embed")
     at.text_area(key="control_sentence").set_value("the zebra").run()
     stands(at)
-    notice = random_fallback_notice(at.session_state["here"][2])
+    notice = random_fallback_notice(at.session_state["visit"].values)
     assert notice in [each.value for each in at.main.text]
     again = visit("tokenize_and_embed", example=FIRST, sentence="the zebra")
-    assert again.session_state["notices"] == []
+    assert again.session_state["visit"].notices == []
     assert notice in [each.value for each in again.main.text]
 
 

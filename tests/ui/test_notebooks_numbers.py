@@ -42,7 +42,7 @@ def way(at):
 
 
 def notebook_of(at):
-    return at.session_state["here"][2].notebook
+    return at.session_state["visit"].values.notebook
 
 
 def flat(values):
@@ -167,9 +167,9 @@ def test_what_is_typed_into_the_search_is_shown_as_text():
     for text in TEXTS.values():
         at.text_input(key="control_search").set_value(text[:60]).run()
         stands(at)
-        assert at.session_state["drafts"] == {}
+        assert at.session_state["visit"].drafts == {}
         assert MARK not in rendered(at)
-        assert f"Searched for: {at.session_state['here'][2].search}" in texts(at)
+        assert f"Searched for: {at.session_state['visit'].values.search}" in texts(at)
     at.text_input(key="control_search").set_value(MARK * 20).run()
     assert "and 60 fit" in texts(at)
     assert MARK not in rendered(at)
@@ -215,7 +215,7 @@ def test_every_link_opens_its_lesson_with_a_cell_of_the_result():
     assert len({page for page, *_ in links}) > 3
     for (page, step, _, _), query in links.items():
         at = stands(visit(page, **query))
-        assert at.session_state["notices"] == []
+        assert at.session_state["visit"].notices == []
         assert at.query_params["example"] == query["example"]
         assert "link's cell" not in texts(at), (page, step)
         assert step or page == "divide_by_sqrt_d"

@@ -23,10 +23,11 @@ from attention_core.recipes import ROLES
 from attention_core.trace import Trace
 from attention_ui.cards.elements import alive
 from attention_ui.cards.show import MOST_BYTES
+from attention_ui.controls.grid import Grids
 from attention_ui.controls.shared import (
     BIAS,
-    D_OUT,
-    D_V,
+    D_QUERY,
+    D_VALUE,
     OF_MATRICES,
     SCALE,
     inputs_of,
@@ -75,7 +76,8 @@ values_of = partial(chosen.of, CONTROLS)
 def test_the_matrices_are_those_that_are_chosen(link):
     values = values_of(**link)
     made = projections_of(values)
-    assert (made.d_query, made.d_value, made.scale, made.bias) == values.of(D_OUT, D_V, SCALE, BIAS)
+    asked = values.of(D_QUERY, D_VALUE, SCALE, BIAS)
+    assert (made.d_query, made.d_value, made.scale, made.bias) == asked
     assert made.seeds == (values.q_seed, values.k_seed, values.v_seed)
     assert made.edits == (values.q_edits, values.k_edits, values.v_edits)
     assert (made.seed == 4) == ("w_seed" in link)
@@ -330,7 +332,7 @@ def test_what_goes_deeper_says_what_comes_of_each_start_and_of_zeros():
 def test_numbers_typed_into_a_matrix_go_with_it_and_with_nothing_else():
     at = visit(PAGE, q_edits="0.0:9", k_edits="1.1:8", v_edits="0.1:7")
     next(each for each in at.slider if each.key.startswith("control_d_v")).set_value(5).run()
-    held = stands(at).session_state["held"]
+    held = stands(at).session_state["visit"].chosen
     assert [name for name in OF_MATRICES if name in held] == [
         "q_edits",
         "k_edits",
@@ -338,7 +340,7 @@ def test_numbers_typed_into_a_matrix_go_with_it_and_with_nothing_else():
     at.button_group(key=next(k.key for k in at.button_group if "start" in k.key)).set_value(
         "linear"
     ).run()
-    assert not [name for name in OF_MATRICES if name in stands(at).session_state["held"]]
+    assert not [name for name in OF_MATRICES if name in stands(at).session_state["visit"].chosen]
 
 
 def test_with_no_mixture_the_trace_is_that_of_the_core():
@@ -351,7 +353,7 @@ def test_the_grid_has_the_matrix_of_who_looks_though_its_card_is_kept():
     def start(**link):
         at = visit("queries_keys_values", **link)
         at.session_state["row_deeper"] = True
-        return stands(at.run()).session_state["typed_grids"]["q_edits"]["start"]
+        return stands(at.run()).session_state["visit"].own(Grids).by_name["q_edits"].start
 
     assert start(w_seed="4") != start(w_seed="5")
     with pytest.raises(TypeError, match="takes trace of its card"):

@@ -91,7 +91,7 @@ def test_a_choice_for_the_table_that_is_not_in_use_says_so_beside_it(name, value
     at = visit("pages/tokenize_and_embed.py", cell="none", **link)
     control = box(at, name) if name == "vocabulary" else at.slider(key=f"control_{name}")
     control.set_value(value).run()
-    assert at.session_state["here"][2][name] != value
-    assert at.session_state["problems"][name] in texts(at)
+    assert at.session_state["visit"].values[name] != value
+    assert at.session_state["visit"].problems[name] in texts(at)
     assert "Not applied:" in rendered(at)
     assert "The earlier one is still shown." in texts(at)

@@ -77,7 +77,7 @@ def _windows(values: Values) -> dict[int, str]:
     return {window: str(window) if window else "all" for window in range(n_tokens + 1)}
 
 
-PLACES = Control(
+POSITION_ENCODING = Control(
     "position_encoding",
     Choice({"none": "None", "rotary": "Rotary", "alibi": "ALiBi"}),
     "Positions by",
@@ -171,10 +171,10 @@ OWN_SIZES = (
     Control("m_context", Whole.among(*CONTEXTS), "Tokens of context", 8_192, shown="{:,}"),
     Control("m_window", Whole.among(*KEPT), "Tokens in its window, 0 for all", 4_096, shown="{:,}"),
 )
-SWITCHES = (KV_HEADS, PLACES, WINDOW, SINKS, SOFT_CAP)
+SWITCHES = (KV_HEADS, POSITION_ENCODING, WINDOW, SINKS, SOFT_CAP)
 CONTROLS = (
-    *(*shared.SOURCE, *shared.HEADS, *SWITCHES, shared.HEAD, NEAR, SLOPE, BOUND, MOVED_BY, DECODED),
-    *(COST_MODEL, shared.M_BYTES, *OWN_SIZES),
+    *(*shared.MAKES_VECTORS, *shared.HEADS, *SWITCHES, shared.HEAD, NEAR, SLOPE, BOUND),
+    *(MOVED_BY, DECODED, COST_MODEL, shared.M_BYTES, *OWN_SIZES),
 )
 
 

@@ -40,8 +40,8 @@ HIDDEN = Control(
 )
 """A key that no query may look at, such as padding."""
 TURNED = Control("turned", fields.Places(32), "Cells of the mask flipped by hand", ())
-WAY = Control("masking", fields.Choice(WAYS), "Hide by", "zero_filled")
-CHANGED = Control(
+MASKING = Control("masking", fields.Choice(WAYS), "Hide by", "zero_filled")
+CHANGED_TOKEN = Control(
     "changed_token",
     fields.Whole(0, fields.MAX_TOKENS - 1),
     "Change the vector of",
@@ -53,7 +53,7 @@ CHANGE_BY = Control(
 )
 MAKES_MASK = (CAUSAL, WINDOW, HIDDEN, TURNED)
 CONTROLS = (
-    *(*shared.SOURCE, shared.DIVIDE, *MAKES_MASK, WAY, CHANGED, CHANGE_BY),
+    *(*shared.MAKES_VECTORS, shared.DIVIDE, *MAKES_MASK, MASKING, CHANGED_TOKEN, CHANGE_BY),
     *(shared.DROPOUT, shared.DROP_SEED, shared.QUERY),
 )
 

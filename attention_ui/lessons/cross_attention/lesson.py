@@ -16,7 +16,7 @@ from ...controls.control import Control, Values
 from ...controls.fields import Whole
 
 PADDING = Control("padding", Whole(0, 3), "Places of padding", 2)
-CONTROLS = (*shared.SOURCE, *shared.PROJECTED, shared.OTHER_SENTENCE, shared.TEMPERATURE, PADDING)
+CONTROLS = (*shared.MAKES_VECTORS, *shared.PROJECTED, shared.SOURCE, shared.TEMPERATURE, PADDING)
 
 
 def trace_of(values: Values) -> Trace:

@@ -17,7 +17,7 @@ from ...picture.matrix import Matrix
 WIDTHS = (*range(1, 9), 12, 16, 24, 32, 48, 64, 100, 128, 256, 512, 768, 1_024, 2_048, 4_096)
 TRIAL_COUNTS = (10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
 DRAW_SEED = Control("draw_seed", Whole(0, MAX_SEED), "Seed of this lesson", 0, widget="text_input")
-VD = Control("vector_width", Whole.among(*WIDTHS), "Width d", 128)
+VECTOR_WIDTH = Control("vector_width", Whole.among(*WIDTHS), "Width d", 128)
 TRIALS = Control("trials", Whole.among(*TRIAL_COUNTS), "Trials", 1_000, shown="{:,}")
 ENTRIES = Control(
     "entries",
@@ -31,7 +31,7 @@ ENTRIES = Control(
 SPREAD = Control(
     "spread", Decimal(0.1, 5), "Standard deviation of the entries", 1.0, look={"step": 0.1}
 )
-LOOK = Control(
+VARIANCE_VIEW = Control(
     "variance_view",
     Choice(
         {
@@ -43,8 +43,8 @@ LOOK = Control(
     "Look at",
     "histogram",
 )
-AXES = Control("vaxes", Choice({"log": "Logarithmic", "linear": "Linear"}), "Axes", "log")
-CONTROLS = (EXAMPLE, DRAW_SEED, VD, TRIALS, ENTRIES, SPREAD, LOOK, AXES)
+VAXES = Control("vaxes", Choice({"log": "Logarithmic", "linear": "Linear"}), "Axes", "log")
+CONTROLS = (EXAMPLE, DRAW_SEED, VECTOR_WIDTH, TRIALS, ENTRIES, SPREAD, VARIANCE_VIEW, VAXES)
 """The sentence plays no part: the example only says whose notebook is quoted."""
 
 

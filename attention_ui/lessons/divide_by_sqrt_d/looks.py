@@ -27,7 +27,7 @@ from ...frame.long_run import Work, run_so_far
 from ...picture import palette
 from .against_d import Point, against_d
 from .histogram import histogram
-from .lesson import AXES, ENTRIES, SPREAD, TRIALS, VD, trials_of
+from .lesson import ENTRIES, SPREAD, TRIALS, VAXES, VECTOR_WIDTH, trials_of
 from .words import cost, entries_words, said, theory_words, verdict
 
 BEFORE, AFTER = palette.MUTED, palette.BAR
@@ -77,11 +77,11 @@ def look(v: Values) -> Iterator[Element]:
     """The controls of the look that is chosen, and what it shows as far as its run has come."""
     histogram, softmax = (v.variance_view == each for each in ("histogram", "attention"))
     yield row(
-        *[VD.at(again="here", width=170)] * histogram,
+        *[VECTOR_WIDTH.at(again="here", width=170)] * histogram,
         *[TRIALS.at(width=150)] * (not softmax),
         ENTRIES.at(width=190),
         *[SPREAD.at(width=220)] * (v.entries != "uniform_0_1"),
-        *[AXES.at()] * (not histogram),
+        *[VAXES.at()] * (not histogram),
     )
     yield progress(v.variance_view)
     found = run_so_far(v.variance_view).found

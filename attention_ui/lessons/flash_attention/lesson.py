@@ -20,7 +20,14 @@ from attention_core.trace import Step, Trace
 
 from ...controls.control import Control, Values
 from ...controls.fields import MAX_TOKENS, Whole
-from ...controls.shared import CAUSAL_HEADS, M_BYTES, PROJECTED, SOURCE, inputs_of, projections_of
+from ...controls.shared import (
+    CAUSAL_HEADS,
+    M_BYTES,
+    MAKES_VECTORS,
+    PROJECTED,
+    inputs_of,
+    projections_of,
+)
 from ...picture.layout import Layout
 from ...picture.matrix import Matrix
 from ...picture.tiles import tiles
@@ -102,7 +109,7 @@ FLASH_TOKENS = Control("flash_tokens", Whole.among(*TOKEN_COUNTS), "Tokens", 8_1
 FLASH_WIDTH = Control("flash_width", Whole.among(16, 32, 64, 128, 256), "Width of one head", 64)
 FAST_MEMORY = Control("fast_memory", Whole.among(*FAST_MEMORIES), "Fast memory, in KiB", 160)
 CONTROLS = (
-    *(*SOURCE, *PROJECTED, CAUSAL_HEADS, TILE_QUERIES, TILE_KEYS, TILE),
+    *(*MAKES_VECTORS, *PROJECTED, CAUSAL_HEADS, TILE_QUERIES, TILE_KEYS, TILE),
     *(FLASH_TOKENS, FLASH_WIDTH, M_BYTES, FAST_MEMORY),
 )
 

@@ -4,10 +4,10 @@ import streamlit as st
 
 from attention_core.text.inputs import DRAWN
 
-from ...controls import held
+from ...controls import visit
 from ...controls.control import understood
 from ...controls.fields import MAX_TOKENS
-from ...controls.shared import SENTENCE, SOURCE, example_of, inputs_of, known_words
+from ...controls.shared import MAKES_VECTORS, SENTENCE, example_of, inputs_of, known_words
 from ...frame.contents import AT_A_GLANCE
 from ...words import escaped
 
@@ -17,7 +17,7 @@ OWN_TEXT = {"tokenizer": "text", "vocabulary": "distinct"}
 
 def takes_own_text() -> bool:
     """Whether a text may be typed that brings a tokenizer for it, or a teacher's link keeps one."""
-    return not held.fixed() & {SENTENCE.name, *OWN_TEXT}
+    return not visit.fixed() & {SENTENCE.name, *OWN_TEXT}
 
 
 def take_text(text: str) -> str | None:
@@ -28,18 +28,18 @@ def take_text(text: str) -> str | None:
         texts = {SENTENCE.name: SENTENCE.field.read(text)}
     except ValueError as error:
         return f"{SENTENCE.label}: {error}."
-    values, wrong = understood({"example": held.held()["example"], **texts}, SOURCE)
+    values, wrong = understood({"example": visit.chosen()["example"], **texts}, MAKES_VECTORS)
     example = example_of(values)
     if example.is_trained or (SENTENCE.name not in wrong and inputs_of(values).has_given_vectors()):
         own = {name: getattr(example.inputs, name) for name in OWN_TEXT}
     else:
         own = OWN_TEXT
-    return held.try_to_hold(texts | own)
+    return visit.try_to_choose(texts | own)
 
 
 def own_text() -> None:
     """A sentence and a button: the sentence is taken up, and the whole layer opens with it."""
-    known = known_words(example_of(held.values()))
+    known = known_words(example_of(visit.values()))
     with (
         st.form("own_text", border=False),
         st.container(horizontal=True, vertical_alignment="bottom", wrap=False),
@@ -62,4 +62,4 @@ def own_text() -> None:
             st.markdown(":red[:material/error:] :red[Not applied:]")
             st.text(problem)
     else:
-        st.switch_page(AT_A_GLANCE.page, query_params=held.link_query("own_text"))
+        st.switch_page(AT_A_GLANCE.page, query_params=visit.link_query("own_text"))

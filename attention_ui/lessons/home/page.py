@@ -4,8 +4,8 @@ import streamlit as st
 
 from attention_core.examples import EXAMPLES
 
-from ...controls import held
-from ...controls.shared import PROJECTED, QUERY, SOURCE
+from ...controls import visit
+from ...controls.shared import MAKES_VECTORS, PROJECTED, QUERY
 from ...frame.basics import LINE
 from ...frame.contents import AT_A_GLANCE, FIRST_CHECKED, HOME, LESSONS, lesson
 from ...frame.page import link, open_page, show_what_differs
@@ -59,7 +59,7 @@ SOURCES = """
 """
 
 
-CONTROLS = (*SOURCE, *PROJECTED, QUERY)
+CONTROLS = (*MAKES_VECTORS, *PROJECTED, QUERY)
 LEARNED = lesson("tiny_language")
 
 
@@ -84,7 +84,7 @@ def home() -> None:
 
     with place:
         hero(values)
-    held.settle_cell()
+    visit.settle_cell()
 
 
 def _begin() -> None:
@@ -95,16 +95,16 @@ def _begin() -> None:
                 FIRST_CHECKED.page,
                 label=f"**New here?** Start with *{FIRST_CHECKED.title}*",
                 icon=":material/arrow_forward:",
-                query_params=held.link_query("start"),
+                query_params=visit.link_query("start"),
             )
             link(
                 AT_A_GLANCE,
-                held.link_query("map"),
+                visit.link_query("map"),
                 f"**You know the words already?** Open *{AT_A_GLANCE.title}*",
             )
             link(
                 LEARNED,
-                held.link_query("learned"),
+                visit.link_query("learned"),
                 f"**Learned, not set by hand?** Open *{LEARNED.title}*",
             )
         if takes_own_text():
@@ -129,7 +129,7 @@ def _more() -> None:
                      key="row_lessons"):  # fmt: skip
         for each in LESSONS:
             with st.container(horizontal=True, gap="small"):
-                link(each, held.link_query("home"), width=270)
+                link(each, visit.link_query("home"), width=270)
                 st.caption(each.idea, width=520)
     with st.expander("**Why attention**, and where it comes from", icon=":material/history_edu:",
                      key="row_history"):  # fmt: skip

@@ -87,12 +87,14 @@ def _counted(n: int) -> dict[int, str]:
 
 LOSS = Control("loss", Choice(LOSSES), "What is to be learned", "weight", options=_losses,
                widget="segmented_control")  # fmt: skip
-ASKS = Control(
+LEARNING_QUERY = Control(
     "learning_query", Whole(0, MAX_TOKENS - 1), "Query", _asks, options=shared.numbered_tokens
 )
-ANSWERS = Control("wanted_key", Whole(0, MAX_TOKENS - 1), "Key", _answers, options=_before)
-WIDTH = Control("learning_width", Whole(1, 16), "Width of the layer", 4, undoes=("cell",))
-STARTS = Control("learning_seed", Whole(0, shared.MAX_SEED), "Seed of the layer", 28, "text_input")
+WANTED_KEY = Control("wanted_key", Whole(0, MAX_TOKENS - 1), "Key", _answers, options=_before)
+LEARNING_WIDTH = Control("learning_width", Whole(1, 16), "Width of the layer", 4, undoes=("cell",))
+LEARNING_SEED = Control(
+    "learning_seed", Whole(0, shared.MAX_SEED), "Seed of the layer", 28, "text_input"
+)
 ENTRY_MATRIX = Control(
     "entry_matrix", Choice({name: name for name in MATRICES}), "Matrix", "W_query",
     options=_learning,
@@ -102,12 +104,13 @@ ENTRY_COLUMN = Control("entry_column", Whole(0, MAX_TOKENS - 1), "Column", 0, op
 ENTRY_CHANGE = Control(
     "entry_change", Decimal(-CHANGE, CHANGE), "Add to this entry", 0.0, look={"step": 0.2}
 )
-REACH = Control("reach_width", Whole.among(*REACH_WIDTHS), "Width d", 64)
-WAY = Control("gradient_way", Choice(WAYS), "Look at", "mask")
-RATE = Control("update_rate", Decimal.among(*RATES), "Learning rate", 1)
+REACH_WIDTH = Control("reach_width", Whole.among(*REACH_WIDTHS), "Width d", 64)
+GRADIENT_WAY = Control("gradient_way", Choice(WAYS), "Look at", "mask")
+UPDATE_RATE = Control("update_rate", Decimal.among(*RATES), "Learning rate", 1)
 CONTROLS = (
-    *(*shared.SOURCE, LOSS, ASKS, ANSWERS, WIDTH, STARTS, ENTRY_MATRIX, ENTRY_ROW, ENTRY_COLUMN),
-    *(ENTRY_CHANGE, shared.TEMPERATURE, REACH, WAY, RATE),
+    *(*shared.MAKES_VECTORS, LOSS, LEARNING_QUERY, WANTED_KEY, LEARNING_WIDTH, LEARNING_SEED),
+    *(ENTRY_MATRIX, ENTRY_ROW, ENTRY_COLUMN, ENTRY_CHANGE, shared.TEMPERATURE, REACH_WIDTH),
+    *(GRADIENT_WAY, UPDATE_RATE),
 )
 
 

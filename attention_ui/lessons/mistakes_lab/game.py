@@ -1,6 +1,6 @@
 """A round of *Find the mistake*: what is on the table, the guess, the reason, the next round."""
 
-import streamlit as st
+from dataclasses import dataclass, field
 
 from attention_core.mistakes.layer import layer, right_inputs
 from attention_core.mistakes.rounds import LEVELS, due, next_seed, switched_on
@@ -12,10 +12,11 @@ from attention_core.trace import Trace
 
 from ...cards.elements import equation
 from ...cards.question import was_missed
-from ...controls import held
+from ...controls import visit
 from ...controls.control import Control, Values
 from ...controls.fields import Choice, Whole
 from ...controls.shared import HEAD, MAX_SEED
+from ...controls.visit_state import this_visit
 from ...picture.equation_parts import equation_of
 from ...picture.layout import Layout
 from ...picture.matrix import Matrix
@@ -28,7 +29,7 @@ LEVEL = Control(
     "one",
     undoes=("cell",),
 )
-ROUND = Control("round_seed", Whole(0, MAX_SEED), "Round", 0, widget="text_input", undoes=("cell",))
+ROUND_SEED = Control("round_seed", Whole(0, MAX_SEED), "Round", 0, "text_input", undoes=("cell",))
 TENSOR = Control(
     "tensor",
     Choice(
@@ -48,7 +49,7 @@ TENSOR = Control(
     "head_weights",
     widget="selectbox",
 )
-CONTROLS = (*MAKES_LAYER, LEVEL, ROUND, TENSOR, SWITCH, HEAD)
+CONTROLS = (*MAKES_LAYER, LEVEL, ROUND_SEED, TENSOR, SWITCH, HEAD)
 MISTAKE = "mistake"
 """What the questions cover: which mistake it is."""
 BEFORE = ("token_ids", "embeddings", "head_queries", "head_keys", "head_values", "mask")
@@ -60,7 +61,13 @@ AFTER = {
     "output": ("concat", "W_output"),
 }
 """Steps that every layer makes from others in the same way."""
-PLAYED = "rounds_played"
+
+
+@dataclass
+class Played:
+    """The rounds of a visit, by their level: the mistake of each, and whether it was missed."""
+
+    rounds: dict[str, list[tuple[str, bool]]] = field(default_factory=dict)
 
 
 def hidden(values: Values) -> str:
@@ -108,10 +115,10 @@ def is_missed(values: Values) -> bool:
 
 def next_round() -> None:
     """From a button: the round after this one, or the one of a mistake that is to come again."""
-    values = held.values()
+    values = visit.values()
     if "level" not in values:
         return  # pressed on a page that is left
-    played = st.session_state.setdefault(PLAYED, {}).setdefault(values.level, [])
+    played = this_visit().own(Played).rounds.setdefault(values.level, [])
     played.append((hidden(values), is_missed(values)))
     seed = next_seed(*layer_of(values), values.level, values.round_seed, due(played))
-    held.change(round_seed=seed)
+    visit.change(round_seed=seed)

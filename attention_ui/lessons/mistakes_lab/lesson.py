@@ -16,7 +16,7 @@ from attention_core.trace import Trace
 from ...cards.elements import Element, Picture, code, equation, moving, row, say
 from ...controls.control import Control, Values
 from ...controls.fields import Choice, Whole
-from ...controls.shared import HEAD, HEADS, SOURCE, heads_recipe_of, inputs_of
+from ...controls.shared import HEAD, HEADS, MAKES_VECTORS, heads_recipe_of, inputs_of
 from ...picture.layout import Layout
 from ...picture.matrix import Matrix
 from ...words import RIGHT_SIGN, WRONG_SIGN
@@ -35,7 +35,7 @@ MISTAKE = Control(
     undoes=("cell",),
 )
 SWITCH = Control("switch", Whole(0, 1), "Switch", 1, hint="0 off, 1 on", undoes=("cell",))
-MAKES_LAYER = (*SOURCE, *HEADS)
+MAKES_LAYER = (*MAKES_VECTORS, *HEADS)
 CONTROLS = (*MAKES_LAYER, MISTAKE, SWITCH, HEAD)
 
 

@@ -7,7 +7,7 @@ from attention_core.published.stories import Story, stories_of
 
 from ...cards.elements import Element, button, caption, say
 from ...cards.stories import told
-from ...controls import held
+from ...controls import visit
 from ...controls.control import Values
 
 
@@ -34,8 +34,8 @@ def _way_to(story: Story, values: Values) -> Element:
         return caption("This is the sentence that you are looking at.")
 
     def switch_on() -> None:
-        held.change(example=story.example)  # it brings all of its own settings
-        held.change(mistake=story.mistake)
+        visit.change(example=story.example)  # it brings all of its own settings
+        visit.change(mistake=story.mistake)
 
     # No link: one from a page to itself leaves the browser's address as it was.
     return button(

@@ -36,7 +36,7 @@ CUT_BY = Control(
     "Cut by",
     "reshape",
 )
-MAKES_HEADS = (*shared.SOURCE, *shared.HEADS, MIX)
+MAKES_HEADS = (*shared.MAKES_VECTORS, *shared.HEADS, MIX)
 CONTROLS = (*MAKES_HEADS, shared.QUERY, shared.HEAD, HEAD_OFF, CUT_BY, HEAD_CUT)
 
 

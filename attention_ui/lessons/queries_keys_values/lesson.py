@@ -67,7 +67,7 @@ TRAINED = Control(
     options=lambda values: {step: f"{step:,}" for step in steps_shown(values)},
     of_page=True,
 )
-MATRIX = Control(
+TRAINED_MATRIX = Control(
     "trained_matrix",
     Choice({name: name for name in training.Matrices._fields}),
     "Trained matrix",
@@ -75,10 +75,10 @@ MATRIX = Control(
     of_page=True,
 )
 OF_TRAINING = (STEPS, RATE, T_WIDTH, T_SEED, T_SCALED)
-MAKES_WEIGHTS = (*shared.SOURCE, *shared.PROJECTED)
+MAKES_WEIGHTS = (*shared.MAKES_VECTORS, *shared.PROJECTED)
 CONTROLS = (
     *(*MAKES_WEIGHTS, shared.TOKEN, OWN_KEYS, ROLE, ZEROED),
-    *(*OF_TRAINING, TRAINED, MATRIX),
+    *(*OF_TRAINING, TRAINED, TRAINED_MATRIX),
 )
 
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ...controls import held
+from ...controls import visit
 from ...frame.lights import note
 from ...frame.long_run import go_on, long_run, run_so_far
 from ...frame.models import OWN, SMOL, choices, install, is_alone, say_why, why_refused
@@ -14,7 +14,7 @@ def way_to_a_model() -> None:
     for name, called in there.items():
         if why := why_refused(name):
             say_why(name, f"{called} cannot be opened: {why}.", f"refused_{name}")
-    if SMOL in there or OWN in there or held.values().paper:
+    if SMOL in there or OWN in there or visit.values().paper:
         return
     if not is_alone():
         note(
@@ -49,5 +49,5 @@ def _get() -> None:
         st.markdown(":red[:material/error:] :red[It could not be installed:]")
         st.text(str(run.found))
     elif run.share >= 1:
-        held.forget("model", "prompt")
+        visit.forget("model", "prompt")
         st.rerun()

@@ -12,8 +12,9 @@ from attention_core.text.tokenizers import visible
 
 from ...cards.elements import Row, Shown, row, set_to
 from ...charts.chart import Chart
-from ...controls import held, parts
+from ...controls import parts, visit
 from ...controls.control import Values
+from ...controls.widget import sent
 from .lesson import MODEL_HEAD, asked_of, encoded_of, measure_of, query_of, scores_of
 from .raster import Heads, all_heads
 from .seen import Seen
@@ -58,12 +59,12 @@ def _choose_head(key: str) -> None:
     """Take a head that was clicked on in a chart, and with it the token that it is looked at from
     where the chart says one.
     """
-    match st.session_state.get(key, {}).get("selection", {}).get("head"):
+    match sent(key, {}).get("selection", {}).get("head"):
         case [{"id": str() as name, **more}, *_] if IS_HEAD.fullmatch(name):
             token = more.get("token")
             at = {"looks_from": f"{token}"} if isinstance(token, int) else {}
-            if not {MODEL_HEAD.name, *at} & held.fixed():
-                held.change(model_head=name, **at)
+            if not {MODEL_HEAD.name, *at} & visit.fixed():
+                visit.change(model_head=name, **at)
     parts.run_what_reads()
 
 

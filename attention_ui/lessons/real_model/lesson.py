@@ -155,14 +155,14 @@ PROMPT = Control(
     ),
 )
 MEASURE = Control("measure", MEASURE_NAMES, "Mark the heads by", "previous", widget="selectbox")
-ORDER = Control(
+HEADS_ORDER = Control(
     "heads_order",
     Choice({"layers": "by layer", "strongest": "strongest first"}),
     "Order",
     "layers",
     widget="selectbox",
 )
-AT_LEAST = Control(
+HEADS_FROM = Control(
     "heads_from",
     Whole(0, 90, options=tuple(range(0, 100, 10))),
     "Share of at least",
@@ -213,7 +213,7 @@ MODEL_OFF = Control(
         "1 or feed-forward 1; a token by its place, which no other token sees then."
     },
 )
-ASKED = Control(
+ASKED_TOKEN = Control(
     "asked_token",
     Next(),
     "Next token",
@@ -222,7 +222,7 @@ ASKED = Control(
     check=_is_one,
     look={"placeholder": "the likeliest"},
 )
-AGAINST = Control(
+AGAINST_TOKEN = Control(
     "against_token",
     Next(),
     "Compared with",
@@ -244,8 +244,9 @@ SURVEY_ACROSS = Control(
 )
 SURVEY_UP = Control("survey_up", MEASURE_NAMES, "Measure upwards", "induction", widget="selectbox")
 CONTROLS = (
-    *(EXAMPLE, MODEL, PROMPT, MEASURE, ORDER, AT_LEAST, MODEL_HEAD, LOOKS_FROM, DRAWN_TOKENS),
-    *(LOOKS_AT, MODEL_OFF, ASKED, AGAINST, OTHER_PROMPT, SURVEY_ACROSS, SURVEY_UP),
+    *(EXAMPLE, MODEL, PROMPT, MEASURE, HEADS_ORDER, HEADS_FROM, MODEL_HEAD, LOOKS_FROM),
+    *(DRAWN_TOKENS, LOOKS_AT, MODEL_OFF, ASKED_TOKEN, AGAINST_TOKEN, OTHER_PROMPT),
+    *(SURVEY_ACROSS, SURVEY_UP),
 )
 
 

@@ -11,8 +11,9 @@ from ...controls.fields import MAX_TOKENS, Whole
 STRETCH = Control(
     "stretch", Whole(0, MAX_TOKENS - 1), "Stretch the vector of", 0, options=shared.numbered_tokens
 )
-MAKES_SCORES = (*shared.SOURCE, shared.SIMILARITY, shared.DIVIDE, STRETCH)
-CONTROLS = (*MAKES_SCORES, shared.FACTOR, shared.QUERY, shared.UP_TO, shared.ACROSS, shared.UP)
+MAKES_SCORES = (*shared.MAKES_VECTORS, shared.SIMILARITY, shared.DIVIDE, STRETCH)
+CONTROLS = (*MAKES_SCORES, shared.FACTOR, shared.QUERY, shared.SHOWN_TERMS)
+CONTROLS += (shared.ACROSS, shared.UP)
 
 
 def trace_of(values: Values) -> Trace:

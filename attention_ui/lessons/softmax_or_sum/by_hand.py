@@ -7,9 +7,10 @@ import streamlit as st
 from attention_core.trace import Trace
 
 from ...cards.elements import set_values
-from ...controls import held
+from ...controls import visit
 from ...controls.control import Values
 from ...controls.shared import inputs_of
+from ...controls.widget import put_in, sent
 from .lesson import MAX_SCORE, MAX_SCORES
 
 NUDGE = 10.0
@@ -19,7 +20,7 @@ NUDGE = 10.0
 def nudge(v: Values) -> None:
     """A slider for one of the typed scores."""
     scores = v.typed
-    if "typed" in held.names_in("hide"):
+    if "typed" in visit.names_in("hide"):
         return
     at = st.selectbox(
         "Move score",
@@ -32,7 +33,7 @@ def nudge(v: Values) -> None:
     is_out = score == -math.inf
     reach = NUDGE if is_out else max(NUDGE, abs(score))
     slider = f"nudge_{at}_of_{len(scores)}_within_{reach}"
-    st.session_state[slider] = 0.0 if is_out else score
+    put_in(slider, 0.0 if is_out else score)
     st.slider(
         "to (hidden now, −∞)" if is_out else "to",
         min_value=-reach,
@@ -40,21 +41,21 @@ def nudge(v: Values) -> None:
         step=0.1,
         key=slider,
         width=200,
-        disabled="typed" in held.names_in("lock"),
+        disabled="typed" in visit.names_in("lock"),
         on_change=_nudged,
         args=(scores, at, slider),
     )
 
 
 def _nudged(scores: tuple[float, ...], at: int, key: str) -> None:
-    moved = round(float(st.session_state.get(key, scores[at])), 6)
+    moved = round(float(sent(key, scores[at])), 6)
     if moved != round(scores[at], 6):  # else a slider that is gone, and was told of
         set_values({"typed": (*scores[:at], moved, *scores[at + 1 :])})
 
 
 def take_over(v: Values, trace: Trace) -> None:
     """A button that makes the example's own row one to change by hand."""
-    fixed = {*held.names_in("hide"), *held.names_in("lock")} & {"typed", "row_from"}
+    fixed = {*visit.names_in("hide"), *visit.names_in("lock")} & {"typed", "row_from"}
     if v.row_from == "example" and len(inputs_of(v).tokens) <= MAX_SCORES:
         st.button(
             "Change these",

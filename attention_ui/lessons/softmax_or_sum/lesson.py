@@ -51,7 +51,7 @@ PRECISION = Control(
     "Numbers are kept in",
     "float32",
 )
-MAKES_ROW = (*shared.SOURCE, shared.SIMILARITY, shared.DIVIDE, ROW_FROM, ROW_QUERY, TYPED)
+MAKES_ROW = (*shared.MAKES_VECTORS, shared.SIMILARITY, shared.DIVIDE, ROW_FROM, ROW_QUERY, TYPED)
 CONTROLS = (*MAKES_ROW, POOR, SHIFT, MAGNIFY, PUSH, PRECISION)
 
 

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ...cards.elements import set_values
-from ...controls import held
+from ...controls import visit
 from .lesson import READY, worth_watching
 
 
@@ -11,7 +11,7 @@ def tries(*labels: str) -> None:
     """A button for each of these beginnings; with it comes the head that is worth watching."""
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
         st.caption("Try", width="content")
-        kept = {*held.names_in("hide"), *held.names_in("lock")}
+        kept = {*visit.names_in("hide"), *visit.names_in("lock")}
         for label in labels:
             beginning, kind = READY[label]
             chosen = {"beginning": beginning, "tiny_head": worth_watching(beginning, kind)}

@@ -6,7 +6,7 @@ from attention_core.trace import Step, Trace
 
 from ...controls.control import Control, Values
 from ...controls.fields import Whole
-from ...controls.shared import ACROSS, SOURCE, UP, UP_TO, inputs_of
+from ...controls.shared import ACROSS, MAKES_VECTORS, SHOWN_TERMS, UP, inputs_of
 from ...picture.matrix import Matrix
 from .real_tokens import NEAREST_TO
 
@@ -16,7 +16,7 @@ TABLE_ROWS = Control(
     "table_rows", Whole.among(*ROWS), "Rows: tokens in the vocabulary", 20_000, shown="{:,}"
 )
 TABLE_WIDTH = Control("table_width", Whole.among(*WIDTHS), "Width of a vector", 32)
-CONTROLS = (*SOURCE, UP_TO, ACROSS, UP, TABLE_ROWS, TABLE_WIDTH, NEAREST_TO)
+CONTROLS = (*MAKES_VECTORS, SHOWN_TERMS, ACROSS, UP, TABLE_ROWS, TABLE_WIDTH, NEAREST_TO)
 
 
 def trace_of(values: Values) -> Trace:

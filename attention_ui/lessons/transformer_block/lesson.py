@@ -35,7 +35,7 @@ BLOCK = Control(
 ACTIVATION = Control(
     "activation", Choice({"relu": "ReLU", "gelu": "GELU"}), "Between the two linear layers", "relu"
 )
-WIDER = Control(
+FFN_MULTIPLIER = Control(
     "ffn_multiplier",
     Whole.among(1, 2, 4),
     "Hidden width of the feed-forward",
@@ -51,8 +51,8 @@ BLOCK_SEED = Control(
 )
 N_BLOCKS = Control("n_blocks", Whole.among(2, 4, 8, 16), "Blocks", 8)
 CONTROLS = (
-    *(*shared.SOURCE, *shared.SIZES, shared.LAYER_DROPOUT, shared.DROP_SEED),
-    *(NORM, BLOCK, ACTIVATION, WIDER, BLOCK_SEED, shared.OTHER_SENTENCE),
+    *(*shared.MAKES_VECTORS, *shared.SIZES, shared.LAYER_DROPOUT, shared.DROP_SEED),
+    *(NORM, BLOCK, ACTIVATION, FFN_MULTIPLIER, BLOCK_SEED, shared.SOURCE),
     *(shared.TOKEN, shared.FACTOR, N_BLOCKS),
 )
 

@@ -29,7 +29,8 @@ HEAD = Control(
     widget="segmented_control",
     options=shared.heads_called,
 )
-BEFORE_DROPOUT = (*shared.SOURCE, *shared.HEADS, shared.SCALE, shared.NORMALISE, shared.TEMPERATURE)
+BEFORE_DROPOUT = (*shared.MAKES_VECTORS, *shared.HEADS)
+BEFORE_DROPOUT += (shared.SCALE, shared.NORMALISE, shared.TEMPERATURE)
 CONTROLS = (*BEFORE_DROPOUT, shared.DROPOUT, shared.DROP_SEED, OPENED, HEAD)
 
 

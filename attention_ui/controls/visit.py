@@ -1,0 +1,416 @@
+"""What a visitor chooses, by name and as a link says it: kept for the visit, written into the
+address at once. All else is the example's own.
+
+So a link holds only what differs, a page without the control keeps the value, every move is a step
+of the browser's history, and what does not fit now counts again when it does.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from attention_core.text.tokenizers import clean
+
+from . import parts
+from .control import (
+    MAX_LINK,
+    Beyond,
+    Control,
+    Values,
+    after_example,
+    fitted,
+    understood,
+    written,
+)
+from .fields import Choice, ScoreRow, Sentence
+from .shared import FIRST
+from .visit_state import Texts, this_visit
+
+FIRST_VISIT = {"example": FIRST}
+"""What an address without anything stands for."""
+MAX_UNKNOWN, MOST_QUOTED = 4, 40
+
+
+def arrive(page: str, controls: Sequence[Control], known: Collection[str] = ()) -> Values:
+    """At the top of a page: take up what was chosen before, or what the link says. The link counts
+    in a new session, when a page is opened with one, and when Back or Forward changed it; not after
+    a control was used, when the browser may still tell the address of a moment ago.
+
+    `known` are names that other pages have controls for: they are kept. Returns the values.
+    """
+    state, link = this_visit(), st.query_params.to_dict()
+    last_page, last_written = state.written or (None, None)
+    was_touched, state.was_touched = state.was_touched, False
+    is_same = page == last_page
+    state.opens_page(is_same)
+    if not is_same:
+        state.asked = {}
+    ours = {*known, *(each.name for each in controls)}
+    if not state.chosen:
+        _take(link, ours)
+    elif not is_same:
+        # Our own links may be older than the last change; then what was chosen since counts.
+        if link and link not in state.linked.values():
+            _take(link, ours)
+        else:
+            of_page = {each.name for each in controls if each.of_page}
+            state.chosen = {n: text for n, text in state.chosen.items() if n not in of_page}
+            state.drafts, state.notices = {}, []
+    elif not was_touched and (link or FIRST_VISIT) != last_written:
+        _take(link, ours)
+    values, wrong = understood(state.chosen, controls)
+    for name in state.unread & wrong.keys():
+        state.notices.append(refused(name, state.chosen[name], wrong[name]))
+        del state.chosen[name]
+    if "example" in wrong:
+        state.chosen["example"] = FIRST
+    along = fitted(state.chosen, controls)
+    state.notices += [f"The link’s {along[each][1]}" for each in along.keys() & state.unread]
+    state.asked |= {name: text for name, (text, _) in along.items()}
+    state.chosen |= {n: _control_of(controls, n).field.write(values[n]) for n in along}
+    state.unread -= values.keys()
+    state.page, state.controls, state.values = page, tuple(controls), values.read_by(_note)
+    save()
+    has_browser = "Mozilla" in st.context.headers.get("User-Agent", "")
+    is_on_paper = values["paper"]
+    parts.begin_page(is_same, has_browser and not is_on_paper, bool(values["card"] or is_on_paper))
+    return state.values
+
+
+def is_left(page: str) -> bool:
+    """At the top of a page: whether the visitor comes from another."""
+    return (this_visit().written or (page,))[0] != page
+
+
+def _take(link: Texts, known: Collection[str]) -> None:
+    """Choose what a link says, as far as any page has a control for it."""
+    state = this_visit()
+    unknown = [name for name in link if name not in known]
+    texts = {name: text for name, text in link.items() if name in known}
+    state.written = None  # the browser is there already
+    state.chosen = {"example": FIRST, **texts} if texts else dict(FIRST_VISIT)
+    state.unread, state.drafts, state.asked = set(texts), {}, {}
+    state.notices = [unknown_names(unknown)] if unknown else []
+
+
+def refused(name: str, text: str, why: ValueError) -> str:
+    """What is said of a value of a link that cannot be used. It quotes a little of it."""
+    shown = repr(_quoted(text)) if text else "empty"
+    return f"The link’s {name} is {shown}, but {why}. The example’s own is used."
+
+
+def unknown_names(names: Sequence[str]) -> str:
+    """What is said of a link's names that no page has a control for: a few of them, shortened."""
+    told = ", ".join(f"“{_quoted(name, 20)}”" for name in names[:MAX_UNKNOWN])
+    more = len(names) - MAX_UNKNOWN
+    told += f" and {more:,} more" if more > 0 else ""
+    return f"The link has names that this app does not know; they were left out: {told}."
+
+
+def _quoted(text: str, most: int = MOST_QUOTED) -> str:
+    """The beginning of a text of a link, fit to be shown."""
+    return clean(text if len(text) <= most else text[:most] + "…")[0]
+
+
+def save() -> None:
+    """Write what was chosen into the address. A first visit's stays empty: a new one would be a
+    step of the browser's history, and its Back button would lead here for ever.
+    """
+    state = this_visit()
+    query, page = dict(state.chosen), state.page
+    # What the browser says may be of a moment ago: what was written last is on its way there.
+    on_page, on_its_way = state.written or (page, query)
+    is_late = on_page == page and on_its_way != query
+    if is_late or (st.query_params.to_dict() or FIRST_VISIT) != query:
+        st.query_params.from_dict(query)
+    state.written = (page, query)
+
+
+def _note(name: str) -> None:
+    if parts.is_drawing():
+        parts.read("value", name)
+
+
+@parts.source("value")
+def _value(name: str) -> Any:
+    return values().unread(name)
+
+
+@parts.source("draft")
+def _draft(name: str) -> tuple[str | None, str | None]:
+    """What was typed and cannot be used, and why."""
+    return this_visit().drafts.get(name), this_visit().problems.get(name)
+
+
+@parts.source("session")
+def _session(what: str) -> Any:
+    """Of all of the visit: the notices, what was chosen, whether it differs from the example."""
+    if what == "notices":
+        return tuple(this_visit().notices)
+    return tuple(chosen().items()) if what == "chosen" else is_changed()
+
+
+def values() -> Values:
+    """The values of this page's controls, also in a part of it that runs alone."""
+    return this_visit().values
+
+
+def chosen() -> Texts:
+    """What was chosen, as a link says it."""
+    return this_visit().chosen
+
+
+def shared() -> Texts:
+    """What a link for another person says: all that was chosen, but for what is done."""
+    return {name: text for name, text in chosen().items() if name != "done"}
+
+
+def pin_text() -> str:
+    """What is on the screen, as a pin keeps it: what makes numbers, and not what stands around."""
+    controls = this_visit().controls
+    around = {each.name for each in controls if each.stays or each.of_page}
+    return urlencode({name: text for name, text in chosen().items() if name not in around})
+
+
+def names_in(name: str) -> list[str]:
+    """The names in `hide` or `lock`: what a teacher's link hides, and what it locks."""
+    return [each for each in chosen().get(name, "").split(",") if each]
+
+
+def leave_out(name: str, unknown: Collection[str]) -> None:
+    """Take names out of `hide` or `lock` that no page has, and say so."""
+    state = this_visit()
+    state.chosen[name] = ",".join(each for each in names_in(name) if each not in unknown)
+    told = ", ".join(f"“{_quoted(each, 20)}”" for each in sorted(unknown)[:MAX_UNKNOWN])
+    what = f"The link’s {name} must have names of controls, and {told} is none. It was left out."
+    state.notices.append(what)
+    if not state.chosen[name]:
+        del state.chosen[name]
+    _understand_anew()
+    save()
+
+
+def fixed() -> set[str]:
+    """The names of what a teacher's link hides or locks."""
+    return {*names_in("hide"), *names_in("lock")}
+
+
+def with_example(name: str, controls: Sequence[Control]) -> Texts:
+    """All that is chosen with another example: its own, and what stays or is fixed."""
+    now = {n: text for n, text in this_visit().fixed.items() if n in fixed()}
+    return after_example({**now, **chosen()}, name, controls, fixed())
+
+
+def try_to_choose(texts: Texts) -> str | None:
+    """From a callback of another control than theirs: choose texts as a link says them, if they can
+    be used beside all else. Returns what stops them, in words.
+    """
+    state = this_visit()
+    state.drafts = {n: text for n, text in state.drafts.items() if n not in texts}
+    return _try(texts)
+
+
+def change(**chosen: Any) -> bool:
+    """From a callback of another control than their own: change values. What does not fit is
+    refused, with a notice. Returns whether it was done.
+    """
+    controls = this_visit().controls
+    fields = {each.name: each.field for each in controls}
+    if not fields.keys() >= chosen.keys():
+        return False  # what was pressed stood on a page that is left
+    problem = try_to_choose({name: fields[name].write(value) for name, value in chosen.items()})
+    if problem:
+        this_visit().notices = [f"Not applied: {problem}"]
+    return problem is None
+
+
+def say(notice: str) -> None:
+    """Something that was not applied, in words. It may quote the person."""
+    this_visit().was_touched = True
+    this_visit().notices += [notice]
+
+
+def forget(*names: str) -> None:
+    """From a callback: back to their starts."""
+    state = this_visit()
+    state.was_touched = True
+    for name in names:
+        state.chosen.pop(name, None)
+        state.drafts.pop(name, None)
+    _understand_anew()
+    save()
+
+
+def used(name: str, raw: object) -> bool:
+    """From the callback of a control: take what its widget has, or keep it as a draft and say
+    what is wrong. Returns whether it was taken.
+
+    What did not fit before is tried again along with it: four heads and a width of 8 may fit each
+    other where neither fits what was there.
+    """
+    state = this_visit()
+    control = _control(name)
+    if control is None or name in names_in("lock"):
+        return False
+    text = _as_text(control, raw)
+    if text is None:
+        return False  # no browser sends such; the widget is given its own value again
+    drafts = {**({} if name == "example" else state.drafts), name: text}
+    for tried in (drafts, {name: text}):
+        problem = _try(tried)
+        if problem is None:
+            break
+    else:
+        state.was_touched = True
+        state.drafts = drafts
+        state.problems[name] = problem
+        return False
+    state.drafts = {n: draft for n, draft in drafts.items() if n not in tried}
+    if isinstance(control.field, Sentence | ScoreRow):
+        remark = control.field.remark(text)
+        state.notices += [remark] if remark else []
+    return True
+
+
+def _control(name: str) -> Control | None:
+    return _control_of(this_visit().controls, name)
+
+
+def _control_of(controls: Sequence[Control], name: str) -> Control | None:
+    return next((each for each in controls if each.name == name), None)
+
+
+def _as_text(control: Control, raw: object) -> str | None:
+    """What a widget has as a link says it; None where it has what it cannot."""
+    if isinstance(raw, str) and not isinstance(control.field, Choice):
+        return raw  # typed, also where a slider stands elsewhere
+    try:
+        text = control.field.write(raw)
+        control.field.read(text)
+    except (ValueError, TypeError, AttributeError):
+        return None
+    return text
+
+
+def _understand_anew() -> None:
+    """After what was chosen has changed: the values that it stands for now."""
+    state = this_visit()
+    state.values = understood(state.chosen, state.controls)[0].read_by(_note)
+
+
+def _try(texts: Texts) -> str | None:
+    """Choose these texts if they can be used beside all else; returns what stops them, in words."""
+    state = this_visit()
+    controls, before = state.controls, state.values
+    if "example" in texts:
+        texts_now = with_example(texts["example"], controls)
+    else:
+        texts_now = {**state.chosen, **state.asked, **texts}
+    was_wrong = understood(state.chosen, controls)[1]
+    now, wrong = understood(texts_now, controls)
+    moved = now.changed(before) if "example" not in texts else set()
+    undone = {n for each in controls if each.name in moved for n in each.undoes} - texts.keys()
+    for name, why in wrong.items():
+        if name in texts or not (isinstance(why, Beyond) or name in {*was_wrong, *undone}):
+            control = _control(name)
+            return f"{control.label or name}: {why}."
+    along = {each.name for each in controls if each.fits} if "example" not in texts else set()
+    for name in fixed() & {*texts, *along}:
+        if now[name] != before[name]:
+            return f"the link that you opened fixes “{_control(name).label}”."
+    notices = []
+    if any(name.endswith("edits") for name in undone & texts_now.keys()):
+        notices = ["The table has changed, so the numbers you typed into it were removed."]
+    texts_now = {name: text for name, text in texts_now.items() if name not in undone}
+    asked = {name: text for name, (text, _) in fitted(texts_now, controls).items()}
+    texts_now = written(texts_now, controls)
+    length = len(urlencode(texts_now))
+    if length > MAX_LINK:
+        return (
+            f"The link to this page would have {length:,} characters, and {MAX_LINK:,} fit. "
+            "Shorten the text, take typed numbers back, or unpin."
+        )
+    state.was_touched, state.chosen, state.notices, state.asked = True, texts_now, notices, asked
+    _understand_anew()
+    save()
+    return None
+
+
+def taken_along(name: str) -> str:
+    """Why a value is not the one that was asked for, in a sentence; "" where it is."""
+    return parts.read("along", name)
+
+
+@parts.source("along")
+def _along(name: str) -> str:
+    state = this_visit()
+    if name not in state.asked:
+        return ""
+    texts = {**state.chosen, name: state.asked[name]}
+    return fitted(texts, state.controls).get(name, ("", ""))[1]
+
+
+def offered(control: Control, choices: Mapping[Any, str]) -> Mapping[Any, str]:
+    """The choices that would take nothing along that a teacher's link fixes."""
+    state = this_visit()
+    controls, before = state.controls, state.values
+    along = {each.name for each in controls if each.fits} & fixed() - {control.name}
+    if not along:
+        return choices
+    texts_now = {**state.chosen, **state.asked}
+
+    def leaves(value: Any) -> bool:
+        now, _ = understood({**texts_now, control.name: control.field.write(value)}, controls)
+        return all(now[name] == before[name] for name in along)
+
+    return {value: words for value, words in choices.items() if leaves(value)}
+
+
+def problem(name: str) -> str | None:
+    """What is wrong with what was typed into a control, if anything is."""
+    draft, why = parts.read("draft", name)
+    return None if draft is None else why
+
+
+def settle_cell() -> None:
+    """At the end of a page: a cell that no picture has is said, and left out; one that is drawn
+    nowhere, or whose card is not on this page, opens in the first card whose trace has it.
+    """
+    here, met = values(), this_visit().cells
+    if not here.cell or any(opens for _, _, opens in met):
+        return
+    having = [card for card, has, _ in met if has]
+    if not having:
+        cell = ", ".join(_quoted(each) for each, _ in here.cell[-1:])
+        where = ", ".join(map(str, here.cell[-1][1]))
+        forget("cell", "section")
+        notice = f"The link’s cell {cell}[{where}] is not in this lesson. It was left out."
+        say(notice)
+        st.rerun()
+    elif here.section not in [card for card, *_ in met]:
+        change(section=having[0])
+        st.rerun()
+
+
+def link_query(where: str) -> Texts:
+    """Parameters for the links to other pages that stand somewhere: all that they can use."""
+    controls = this_visit().controls
+    of_page = {each.name for each in controls if each.of_page}
+    carried = {name: text for name, text in chosen().items() if name not in of_page}
+    this_visit().linked[where] = carried
+    return carried
+
+
+def is_changed() -> bool:
+    """Whether going back to the example would change anything that this page has a control for."""
+    controls = this_visit().controls
+    back = after_example(chosen(), chosen()["example"], controls, fixed())
+    return any(back.get(each.name) != chosen().get(each.name) for each in controls)
+
+
+def reset() -> None:
+    """From a callback: back to the example's own values, but for what a teacher's link fixes."""
+    this_visit().drafts = {}
+    _try({"example": chosen()["example"]})

@@ -1,0 +1,120 @@
+"""All that lasts for a visit, in one object: the only thing of ours in Streamlit's session, beside
+the widgets' own values, which `widget.py` reads and sets.
+"""
+
+from collections.abc import Iterable, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from .control import Control, Values
+
+Kind = TypeVar("Kind")
+Texts = dict[str, str]
+"""Values of controls by their names, as a link says them."""
+
+
+@dataclass
+class VisitState:
+    """What a visitor has chosen, what was said about it, and what the page has met as it was drawn.
+    A room above keeps what is its own in a class of its own: see `own`.
+    """
+
+    # The page that is open.
+    page: str = ""
+    controls: Sequence[Control] = ()
+    values: Values = field(default_factory=Values)
+    """Those of its controls, as they are now."""
+    declared: Any = None
+    """The page as its script declares it (`cards.page.Page`)."""
+
+    # What was chosen.
+    chosen: Texts = field(default_factory=dict)
+    """All that differs from the example, also for other pages; empty before the first page."""
+    asked: Texts = field(default_factory=dict)
+    """What was asked for where other values left no room: it comes back when it fits."""
+    fixed: Texts = field(default_factory=dict)
+    """What a teacher's link hides or locks, with its value now, also for other pages."""
+    unread: set[str] = field(default_factory=set)
+    """The names in a link that no page has had a control for yet."""
+    drafts: Texts = field(default_factory=dict)
+    """What was typed and cannot be used."""
+    problems: Texts = field(default_factory=dict)
+    """Why, in words."""
+    notices: list[str] = field(default_factory=list)
+    """What was not applied, in words that may quote the person."""
+
+    # The address.
+    written: tuple[str, Texts] | None = None
+    """The page and the parameters that the address was last given; None if a link was taken up."""
+    linked: dict[str, Texts] = field(default_factory=dict)
+    """The parameters of our own links, by where they stand."""
+    was_touched: bool = False
+    """Whether a callback of ours began this run: the browser may still tell the address before."""
+
+    # The page as it is drawn.
+    in_card: str = ""
+    """The title of the card that is being drawn."""
+    cards: Texts = field(default_factory=dict)
+    """The titles of the cards that were met, by their names."""
+    cards_before: list[str] = field(default_factory=list)
+    """The names of those that stood here when this page was drawn last."""
+    covering: dict[str, tuple[str, frozenset[str]]] = field(default_factory=dict)
+    """For each question that was met, the title of its card and the steps that it covers now."""
+    cells: list[tuple[str, bool, bool]] = field(default_factory=list)
+    """For each picture that was met, whether its trace has the cell of the link, and whether that
+    is open there."""
+    pictures: dict[str, Any] = field(default_factory=dict)
+    """What each picture was drawn from, which a click or a move in it needs (`cards.show`)."""
+    explained: Texts = field(default_factory=dict)
+    """The words of the glossary that were explained, and in which card."""
+
+    _own: dict[type, Any] = field(default_factory=dict)
+
+    def own(self, kind: type[Kind]) -> Kind:
+        """What a room keeps for the visit, in a class of its own; made when it is first needed."""
+        if kind not in self._own:
+            self._own[kind] = kind()
+        return self._own[kind]
+
+    def renew(self, one: Kind) -> Kind:
+        """Takes the place of what was there of its class."""
+        self._own[type(one)] = one
+        return one
+
+    def opens_page(self, is_same: bool) -> None:
+        """At the top of a page: nothing of it has been met yet."""
+        self.cards_before = [*self.cards] if is_same else []
+        self.cells, self.cards, self.covering, self.explained = [], {}, {}, {}
+        self.in_card = ""
+        if not is_same:  # else a callback may need them at any moment of this run
+            self.pictures, self.declared = {}, None
+
+    def waited_for(self, steps: Iterable[str]) -> list[str]:
+        """The titles of the other cards whose question has to be answered first, for a picture that
+        covers these steps: of the question that covers a step, else of the latest.
+        """
+        covering = [(card, covers) for card, covers in self.covering.values() if covers]
+        titles: list[str] = []
+        for name in steps if covering else ():
+            titles += [card for card, covers in covering if name in covers] or [covering[-1][0]]
+        return [card for card in dict.fromkeys(titles) if card != self.in_card]
+
+    def is_open_elsewhere(self, card: str) -> bool:
+        """Whether the cell of the link is open in another picture that was met."""
+        return any(opens and other != card for other, _, opens in self.cells)
+
+
+_STATE: ContextVar[VisitState | None] = ContextVar("visit", default=None)
+"""Of the run that is on: the session is asked for it once a run, since that takes 10 µs."""
+
+
+def this_visit() -> VisitState:
+    """That of the visitor whose page this run draws."""
+    state = _STATE.get()
+    if state is None:
+        state = st.session_state.setdefault("visit", VisitState())
+        _STATE.set(state)
+    return state
