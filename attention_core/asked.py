@@ -54,9 +54,9 @@ class Known(dict):
 
 def known(kind: str, things: Mapping) -> Known:
     """Things by their names, of which each is one of a kind, such as "example"."""
-    found = Known(things)
-    found.kind = kind
-    return found
+    known = Known(things)
+    known.kind = kind
+    return known
 
 
 def among(name: object, names: Iterable[str]) -> str:

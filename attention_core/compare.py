@@ -35,9 +35,9 @@ def changes(before: Trace, now: Trace) -> list[Change]:
     return [_change(before.get(step.name), step) for step in now.values()]
 
 
-def first_changed(found: list[Change]) -> Change | None:
+def first_changed(changes: list[Change]) -> Change | None:
     """The first computed step that changed: inputs are what was changed, not what changed."""
-    return next((each for each in found if each.changed and not each.is_input), None)
+    return next((each for each in changes if each.changed and not each.is_input), None)
 
 
 def difference(before: Step, now: Step, labels: Trace) -> Trace:

@@ -18,7 +18,7 @@ def digest(tensor: Tensor) -> tuple[bytes, tuple[int, ...], str]:
     return told, tuple(tensor.shape), str(tensor.dtype)
 
 
-class _Asked:
+class _Request:
     """What something is made from; equal where the keys are, whatever else is asked with."""
 
     __slots__ = ("key", "made_from")
@@ -30,7 +30,7 @@ class _Asked:
         return hash(self.key)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Asked) and self.key == other.key
+        return isinstance(other, _Request) and self.key == other.key
 
 
 def kept_by_key(most: int) -> Callable[[Callable], Callable]:
@@ -41,12 +41,12 @@ def kept_by_key(most: int) -> Callable[[Callable], Callable]:
 
     def of(make: Callable) -> Callable:
         @lru_cache(maxsize=most)
-        def found(asked: _Asked) -> Any:
+        def found(asked: _Request) -> Any:
             return make(*asked.made_from)
 
         @wraps(make)
         def kept(key: Hashable, *made_from: object) -> Any:
-            asked = _Asked(key, made_from)
+            asked = _Request(key, made_from)
             try:
                 return found(asked)
             finally:

@@ -161,14 +161,14 @@ def layers(v):
     when=predicts,
 )
 def brought(v):
-    found, chosen = seen(v), chosen_of(v)
-    made = found.brought(*lesson.asked_of(v, found))
-    told = words.of_what_is_asked(v, found)
-    yield choosing("brought", charts.who_brought(made, found.run.model.settings, chosen, told))
-    yield ui.light(*words.adds_up(found, made))
-    yield ui.text(words.of_the_parts(v, found, made))
-    yield ui.text(words.of_two_questions(v, found))
-    yield ui.text(words.of_its_tokens(v, found, chosen))
+    reading, chosen = seen(v), chosen_of(v)
+    made = reading.brought(*lesson.asked_of(v, reading))
+    told = words.of_what_is_asked(v, reading)
+    yield choosing("brought", charts.who_brought(made, reading.run.model.settings, chosen, told))
+    yield ui.light(*words.adds_up(reading, made))
+    yield ui.text(words.of_the_parts(v, reading, made))
+    yield ui.text(words.of_two_questions(v, reading))
+    yield ui.text(words.of_its_tokens(v, reading, chosen))
 
 
 def changed(v):
@@ -188,13 +188,13 @@ def changed(v):
     when=predicts,
 )
 def off(v):
-    found = seen(v)
-    yield to_switch_off(v, found, chosen_of(v))
+    reading = seen(v)
+    yield to_switch_off(v, reading, chosen_of(v))
     if v.model_off:
         yield ui.progress(OFF)
         if without := at_hand(OFF, lesson.changed(v)):
-            yield ui.chart("off", charts.next_tokens(found, without), 480)
-            yield ui.text(words.of_what_is_off(v, found, without))
+            yield ui.chart("off", charts.next_tokens(reading, without), 480)
+            yield ui.text(words.of_what_is_off(v, reading, without))
 
 
 in_steps = page.fold(

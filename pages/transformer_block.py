@@ -13,8 +13,8 @@ from attention_ui.lessons.transformer_block import (
     stream,
     words,
 )
+from attention_ui.lessons.transformer_block.activation_curve import activation_curve
 from attention_ui.lessons.transformer_block.agreement import torch_agrees
-from attention_ui.lessons.transformer_block.bend import bend
 from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.sentence import with_sentence
 
@@ -118,7 +118,7 @@ def feed_forward(v, trace):
         ui.caption(f"{words.hidden_words(v)} {words.arrows_words(trace, v.activation)}"),
     )
     yield ui.row(
-        ui.chart("bend", bend(trace, v.activation, v.token), width=400),
+        ui.chart("bend", activation_curve(trace, v.activation, v.token), width=400),
         ui.row(*told, horizontal=False, vertical_alignment="top", gap="small", width="stretch"),
         vertical_alignment="center",
     )

@@ -28,7 +28,7 @@ def close(left, right, tolerance=1e-6):
     )
 
 
-def turned(vectors, base):
+def rotated(vectors, base):
     """Rotary positions by complex numbers, (…, token, d): columns k and k + d/2 are a pair."""
     left, right = vectors.double().chunk(2, dim=-1)
     rates = base ** (-torch.arange(left.shape[-1]).double() / left.shape[-1])

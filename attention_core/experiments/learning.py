@@ -136,7 +136,7 @@ def squared_norm(gradients: Mapping[str, Tensor]) -> float:
 
 
 @dataclass(frozen=True)
-class Reach:
+class DivisorEffect:
     """What a divisor of the scores leaves of a row of weights, and of what W_query learns by it."""
 
     weights: tuple[float, ...]
@@ -147,7 +147,9 @@ class Reach:
     """The share of draws in which it is less than a hundredth of that at √d."""
 
 
-def reach_at(d: int, n_keys: int = 6, n_draws: int = N_DRAWS, seed: int = 0) -> dict[str, Reach]:
+def reach_at(
+    d: int, n_keys: int = 6, n_draws: int = N_DRAWS, seed: int = 0
+) -> dict[str, DivisorEffect]:
     """How much W_query learns from one query with random keys, all entries of mean 0 and variance
     1, at a width `d`, by what scores are divided by: the gradient of minus one weight.
 
@@ -171,7 +173,7 @@ def reach_at(d: int, n_keys: int = 6, n_draws: int = N_DRAWS, seed: int = 0) -> 
         weights[name] = tuple(p[middle].sort(descending=True).values.tolist())
     usual = norms["sqrt_d"].median().item()
     return {
-        name: Reach(
+        name: DivisorEffect(
             weights[name], each.median().item(), (each < usual / 100).double().mean().item()
         )
         for name, each in norms.items()

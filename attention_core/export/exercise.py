@@ -39,7 +39,7 @@ def exercise(trace: Trace, title: str = "Attention, written by you") -> dict:
     """The exercise of a trace: a notebook as `notebook` makes it, with the lines of
     `exercise_steps` taken out. The title becomes a comment, so it may hold any text.
     """
-    lesson, trace = trace, practised(trace)
+    lesson, trace = trace, exercise_trace(trace)
     wanted = _asked(trace)
     steps = _needed(trace, wanted)
     apart = rounding(trace)
@@ -71,10 +71,10 @@ def exercise_steps(trace: Trace) -> tuple[str, ...]:
     that is asked for too: its line would be the answer to the other.) Of a loop, one round is asked
     for.
     """
-    return _asked(practised(trace))
+    return _asked(exercise_trace(trace))
 
 
-def practised(trace: Trace) -> Trace:
+def exercise_trace(trace: Trace) -> Trace:
     """The trace that an exercise is made of: the lesson's, or one like it on drawn embeddings, with
     one round of its loop. It is the first in which every wrong line that is known gives wrong
     numbers; where there is none, the one that lets the fewest pass.

@@ -172,12 +172,12 @@ def attend_projected(
         made[role] = normed(role, made[role])
     if (base := heads.rotary_base) is not None:
         for role in ("query", "key"):
-            made[role] = turned(
+            made[role] = rotated(
                 trace, role, made[role], base, n_past, heads.rates, neighbours=heads.neighbours
             )
     for role in ("key", "value") if past else ():
         name = PLURAL[role]
-        made[role] = put_behind(trace, name, past[f"past_{name}"], made[role], f"all_{name}")
+        made[role] = append_to_past(trace, name, past[f"past_{name}"], made[role], f"all_{name}")
     attended = f"{prefix}head_" if heads.front else prefix
     context = attend_steps(
         trace, *made.values(), options=options, n_past=n_past, prefix=attended, mask_prefix=prefix
@@ -200,7 +200,7 @@ def _dealt(
     return trace.step(f"{prefix}head_{PLURAL[role]}", split, step, axes=axes)
 
 
-def turned(
+def rotated(
     trace: Trace,
     role: str,
     step: Step,
@@ -226,7 +226,7 @@ def turned(
     return trace.step(name, ops.Cast(kind), exact, axes=step.axes)
 
 
-def put_behind(trace: Trace, name: str, past: Tensor, new: Step, joined: str) -> Step:
+def append_to_past(trace: Trace, name: str, past: Tensor, new: Step, joined: str) -> Step:
     """Add past keys or values, `past_keys` (…, past, d), and the new ones behind them."""
     *front, _, width = new.axes
     before = give(trace, f"past_{name}", past, (*front, "past", width))

@@ -5,7 +5,7 @@ from typing import Any
 from ..asked import answers
 from ..recipes import PLURAL
 from ..trace import Step, Trace
-from .builder import attend_steps, put_behind, times
+from .builder import append_to_past, attend_steps, times
 from .own_tensors import give
 from .today import PREFIX, Today, key_matrix, turn
 
@@ -48,7 +48,7 @@ def decode_step(whole: Trace, today: Today, place: int) -> Trace:
     turn(trace, made, today, "", place)
     for role in ("key", "value") if place else ():
         name, kept = PLURAL[role], cached(whole, role).value[:, :place]
-        made[role] = put_behind(trace, name, kept, made[role], f"{DECODED}{name}")
+        made[role] = append_to_past(trace, name, kept, made[role], f"{DECODED}{name}")
     named: dict[str, Any] = {"prefix": DECODED, "mask_prefix": DECODED}
     attend_steps(trace, *made.values(), options=today.options, n_past=place, **named)
     return trace

@@ -8,7 +8,7 @@ from ..operations import JoinHeads, MeanHeads
 from ..recipes import PLURAL
 from ..trace import Step, Trace
 from .attention import scale_of
-from .builder import attend_steps, times, turned
+from .builder import attend_steps, rotated, times
 from .options import Options
 
 PREFIX = "today_"
@@ -118,7 +118,7 @@ def turn(trace: Trace, made: dict[str, Step], today: Today, prefix: str, place: 
         half = width // 2
         trace.label("d_pairs", [f"d{column},d{half + column}" for column in range(half)])
     for role in ("query", "key"):
-        made[role] = turned(trace, role, made[role], today.rotary_base, place, prefix=prefix)
+        made[role] = rotated(trace, role, made[role], today.rotary_base, place, prefix=prefix)
 
 
 def _shared(trace: Trace, role: str, n_shared: int, prefix: str) -> Step:

@@ -33,9 +33,9 @@ def lights_with(inputs: Inputs, recipe: HeadsRecipe, name: str = "") -> tuple[Li
     return lights(first, right["mask"].value, second, OUTPUT)
 
 
-def red(found: tuple[Light, ...]) -> list[Light]:
+def red(lights: tuple[Light, ...]) -> list[Light]:
     """The lights that are red."""
-    return [each for each in found if each.holds is False]
+    return [each for each in lights if each.holds is False]
 
 
 def suspects(inputs: Inputs, recipe: HeadsRecipe) -> list[str]:
@@ -96,10 +96,12 @@ def _levels(inputs: Inputs, recipe: HeadsRecipe) -> tuple[tuple[str, str], ...]:
     return tuple(zip(names, levels, strict=True))
 
 
-def ruled_out_by(found: tuple[Light, ...], guessed: tuple[Light, ...]) -> list[tuple[Light, Light]]:
+def ruled_out_by(
+    lights: tuple[Light, ...], guessed: tuple[Light, ...]
+) -> list[tuple[Light, Light]]:
     """The lights that are not the same with the mistake and with the guess: what would have ruled
     the guess out. Each is the light as it is, and as the guess would have it.
     """
     known = {each.name: each for each in guessed}
-    pairs = [(here, known[here.name]) for here in found if here.name in known]
+    pairs = [(here, known[here.name]) for here in lights if here.name in known]
     return [(here, there) for here, there in pairs if here.holds != there.holds]

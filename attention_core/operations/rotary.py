@@ -97,8 +97,8 @@ class Rotate(Operation):
         cosines, sines = angles.cos(), angles.sin()
         if self.neighbours:
             left, right = vectors[..., ::2], vectors[..., 1::2]
-            turned = left * cosines - right * sines, right * cosines + left * sines
-            return torch.stack(turned, dim=-1).flatten(-2)
+            rotated = left * cosines - right * sines, right * cosines + left * sines
+            return torch.stack(rotated, dim=-1).flatten(-2)
         left, right = vectors.chunk(2, dim=-1)
         return torch.cat((left * cosines - right * sines, right * cosines + left * sines), dim=-1)
 

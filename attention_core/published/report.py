@@ -109,24 +109,24 @@ def totals(found: Iterable[Outcome]) -> dict[str, tuple[int, int]]:
     return counted
 
 
-def numbers_by_verdict(found: Iterable[Outcome]) -> Counter[str]:
+def numbers_by_verdict(outcomes: Iterable[Outcome]) -> Counter[str]:
     """How many of the printed numbers each verdict is true of."""
     counted: Counter[str] = Counter()
-    for outcome in found:
+    for outcome in outcomes:
         counted.update(outcome.entries() if outcome.is_number else {})
     return counted
 
 
-def report(found: dict[str, list[Outcome]]) -> str:
+def report(outcomes: dict[str, list[Outcome]]) -> str:
     """What does not match and why, then a table of counts with the total in its last line."""
-    everything = [outcome for outcomes_of in found.values() for outcome in outcomes_of]
+    everything = [outcome for outcomes_of in outcomes.values() for outcome in outcomes_of]
     rows = [
         _row("matching", list(COLUMNS)),
-        *(_row(name, _counts(outcomes_of)) for name, outcomes_of in found.items()),
+        *(_row(name, _counts(outcomes_of)) for name, outcomes_of in outcomes.items()),
         _row("total", _counts(everything)),
     ]
     blocks = []
-    for name, outcomes_of in found.items():
+    for name, outcomes_of in outcomes.items():
         remarks = [fill(remark, 98, subsequent_indent="  ") for remark in _remarks(outcomes_of)]
         if remarks:
             blocks.append("\n".join([name, *(f"- {remark}" for remark in remarks)]))
@@ -152,15 +152,15 @@ def _row(name: str, cells: Iterable[str]) -> str:
     return f"{name:14}" + "".join(f"{cell:>16}" for cell in cells).rstrip()
 
 
-def _counts(found: list[Outcome]) -> Iterator[str]:
+def _counts(outcomes: list[Outcome]) -> Iterator[str]:
     """For each column: how many of how many."""
-    for matching, published in totals(found).values():
+    for matching, published in totals(outcomes).values():
         yield f"{matching:,} of {published:,}" if published else "-"
 
 
-def _remarks(found: list[Outcome]) -> Iterator[str]:
+def _remarks(outcomes: list[Outcome]) -> Iterator[str]:
     """What does not match and why, and what matches though the notebook's code has changed."""
-    for outcome in found:
+    for outcome in outcomes:
         if outcome.verdict == DIFFERS:
             far = outcome.check.largest_difference
             words = "" if far is None else f", largest difference {far:.3g}"
@@ -168,7 +168,7 @@ def _remarks(found: list[Outcome]) -> Iterator[str]:
             yield f"DOES NOT MATCH: {outcome.result.id}, {matching}{words}"
     for verdict, words in REMARKS.items():
         groups: dict[str, list[Result]] = {}
-        for result in (outcome.result for outcome in found if outcome.verdict == verdict):
+        for result in (outcome.result for outcome in outcomes if outcome.verdict == verdict):
             groups.setdefault("" if verdict == PENDING else result.note, []).append(result)
         for note, results in groups.items():
             entries = sum(result.count for result in results)

@@ -53,23 +53,23 @@ class Attribution:
 
 @torch.no_grad()
 def attribution(
-    found: Run, token: int, position: int = -1, against: int | None = None
+    run: Run, token: int, position: int = -1, against: int | None = None
 ) -> Attribution:
     """What each part brought to the logit of `token` after the token at `position`; with `against`,
     to how far it is above the logit of that one. Raises ValueError where the model says no next
     token, or has no such token.
     """
-    reading = _asked(found, token, position, against)
+    reading = _asked(run, token, position, against)
     bias = float(reading.noted[0][1]) if reading.noted else 0.0
-    logit = float(reading.read(found.final[position])) + bias
-    writers, amounts = reading.back(found.model.settings.n_layers)
+    logit = float(reading.read(run.final[position])) + bias
+    writers, amounts = reading.back(run.model.settings.n_layers)
     each = zip(writers, amounts.flatten().tolist(), strict=True)
     return Attribution(tuple(Part(**vars(by), amount=amount) for by, amount in each), logit)
 
 
 @torch.no_grad()
 def head_by_key(
-    found: Run,
+    run: Run,
     layer: int,
     head: int,
     token: int,
@@ -77,9 +77,9 @@ def head_by_key(
     against: int | None = None,
 ) -> Tensor:
     """From which tokens what a head brought has come: (key,), which together are its part."""
-    reading = _asked(found, token, position, against)
-    settings, matrices = found.model.settings, found.model.layer(layer)
-    read = found.before[layer]
+    reading = _asked(run, token, position, against)
+    settings, matrices = run.model.settings, run.model.layer(layer)
+    read = run.before[layer]
     if settings.norms != "after":
         bias = matrices.get("attention_norm_bias")
         read = normed(settings, read, matrices["attention_norm_gain"], bias)
@@ -90,13 +90,13 @@ def head_by_key(
         values = values + matrices["b_value"][rows]
     columns, _, frozen = reading.of_heads(layer)
     brought = reading.read(values.double() @ columns[head] * frozen)[:, 0]
-    off = (layer, head) in found.changes.heads or layer in found.changes.attention
-    return found.weights[layer, head, position].double() * brought * (not off)
+    off = (layer, head) in run.changes.heads or layer in run.changes.attention
+    return run.weights[layer, head, position].double() * brought * (not off)
 
 
-def _asked(found: Run, token: int, position: int, against: int | None) -> Reading:
+def _asked(run: Run, token: int, position: int, against: int | None) -> Reading:
     """Back through the last norm: what stands in the stream there, as it is added to the logit."""
-    model, settings = found.model, found.model.settings
+    model, settings = run.model, run.model.settings
     if not settings.predicts:
         raise ValueError(f"{model.name} says no next token: a {model.family} has no logits")
     rows = [token] if against is None else [token, against]
@@ -105,6 +105,6 @@ def _asked(found: Run, token: int, position: int, against: int | None) -> Readin
             raise ValueError(f"there is no token {each}: there are {settings.n_vocabulary:,}")
     table = model.matrix("token_table" if settings.tied else "W_unembed", rows).double()
     column = table[0] if against is None else table[0] - table[1]
-    reading = Reading(found, [range(len(found.ids))[position]], column[:, None])
-    reading.norm("final_norm", found.final)
+    reading = Reading(run, [range(len(run.ids))[position]], column[:, None])
+    reading.norm("final_norm", run.final)
     return reading

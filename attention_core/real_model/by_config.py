@@ -10,9 +10,9 @@ from typing import Any
 
 from ..files.refused import ModelRefused
 from ..mechanism.options import is_number
+from .config_reader import ConfigReader
 from .names import BERT, GEMMA, GPT2, LLAMA, Names
 from .rotary import PLACES, rotary, turning, whole
-from .said import Said
 from .settings import Settings, one_over_root
 
 ACTIVATIONS = {
@@ -142,18 +142,20 @@ def described(values: Mapping[str, Any]) -> Described:
     here.
     """
     words = f"one of {', '.join(FAMILIES)}: models of other kinds are not computed here"
-    kind = Said(values, "config.json").take("model_type", words, lambda value: value in [*FAMILIES])
-    said = Said(_filled(kind, values), "config.json")
-    said.must("quantization_config", None, "weights that are packed in this way are not read")
-    said.must("auto_map", None, "a model with code of its own computes whatever that code says")
-    said.must("is_encoder_decoder", False, "there is one sentence, which looks at itself")
-    said.must("pruned_heads", {}, "all heads are there")
-    said.must("add_cross_attention", False, "there is one sentence, which looks at itself")
+    kind = ConfigReader(values, "config.json").take(
+        "model_type", words, lambda value: value in [*FAMILIES]
+    )
+    config = ConfigReader(_filled(kind, values), "config.json")
+    config.must("quantization_config", None, "weights that are packed in this way are not read")
+    config.must("auto_map", None, "a model with code of its own computes whatever that code says")
+    config.must("is_encoder_decoder", False, "there is one sentence, which looks at itself")
+    config.must("pruned_heads", {}, "all heads are there")
+    config.must("add_cross_attention", False, "there is one sentence, which looks at itself")
     harmless = HARMLESS_FOR.get(kind, ["is_decoder"])
     if "is_causal" not in harmless:
-        said.must("is_causal", True, "a query sees no later key here")
-    found = FAMILIES[kind](said)
-    said.rest([*HARMLESS.split(), *harmless], off=True)
+        config.must("is_causal", True, "a query sees no later key here")
+    found = FAMILIES[kind](config)
+    config.rest([*HARMLESS.split(), *harmless], off=True)
     settings = found.settings
     if settings.n_heads % settings.n_key_heads:
         raise ModelRefused(
@@ -185,18 +187,18 @@ def sizes_left_out(values: Mapping[str, Any]) -> list[str]:
     return [name for name in known if name in DEFAULTS.get(kind, {}) and name not in given]
 
 
-def _sizes(said: Said) -> dict[str, Any]:
+def _sizes(config: ConfigReader) -> dict[str, Any]:
     """The sizes of a model by the names that all but GPT-2 have for them."""
-    n_heads, d_model = said.count("num_attention_heads", most=MOST), said.count("hidden_size")
+    n_heads, d_model = config.count("num_attention_heads", most=MOST), config.count("hidden_size")
     return {
-        "n_layers": said.count("num_hidden_layers", most=MOST),
+        "n_layers": config.count("num_hidden_layers", most=MOST),
         "d_model": d_model,
         "n_heads": n_heads,
-        "n_key_heads": said.count("num_key_value_heads", n_heads),
-        "d_head": said.count("head_dim", 0, MOST) or _shared(d_model, n_heads),
-        "d_ffn": said.count("intermediate_size"),
-        "n_vocabulary": said.count("vocab_size"),
-        "longest": said.count("max_position_embeddings"),
+        "n_key_heads": config.count("num_key_value_heads", n_heads),
+        "d_head": config.count("head_dim", 0, MOST) or _shared(d_model, n_heads),
+        "d_ffn": config.count("intermediate_size"),
+        "n_vocabulary": config.count("vocab_size"),
+        "longest": config.count("max_position_embeddings"),
     }
 
 
@@ -208,59 +210,61 @@ def _shared(d_model: int, n_heads: int) -> int:
     return d_model // n_heads
 
 
-def _llama(said: Said) -> Described:
-    said.must("rope_interleaved", False, "pairs of columns are k and k + d/2 in such a file")
-    biases = said.flag("attention_bias") * BIASES
-    biases += said.flag("mlp_bias") * ("b_gate", "b_up", "b_down")
-    return _turned(said, "Llama", biases=biases)
+def _llama(config: ConfigReader) -> Described:
+    config.must("rope_interleaved", False, "pairs of columns are k and k + d/2 in such a file")
+    biases = config.flag("attention_bias") * BIASES
+    biases += config.flag("mlp_bias") * ("b_gate", "b_up", "b_down")
+    return _rotated(config, "Llama", biases=biases)
 
 
-def _mistral(said: Said) -> Described:
-    window = said.count("sliding_window", None)
-    said.take("layer_types", "left out", lambda _: False, None)
-    windows = (window,) * said.count("num_hidden_layers", most=MOST)
-    return _turned(said, "Mistral", windows=windows)
+def _mistral(config: ConfigReader) -> Described:
+    window = config.count("sliding_window", None)
+    config.take("layer_types", "left out", lambda _: False, None)
+    windows = (window,) * config.count("num_hidden_layers", most=MOST)
+    return _rotated(config, "Mistral", windows=windows)
 
 
-def _qwen2(said: Said) -> Described:
-    return _turned(said, "Qwen2", windows=_qwen_windows(said), biases=BIASES[:3])
+def _qwen2(config: ConfigReader) -> Described:
+    return _rotated(config, "Qwen2", windows=_qwen_windows(config), biases=BIASES[:3])
 
 
-def _qwen3(said: Said) -> Described:
-    biases = said.flag("attention_bias") * BIASES
-    windows = _qwen_windows(said)
-    return _turned(said, "Qwen3", windows=windows, biases=biases, query_key_norms=True)
+def _qwen3(config: ConfigReader) -> Described:
+    biases = config.flag("attention_bias") * BIASES
+    windows = _qwen_windows(config)
+    return _rotated(config, "Qwen3", windows=windows, biases=biases, query_key_norms=True)
 
 
-def _turned(said: Said, family: str, **others: Any) -> Described:
+def _rotated(config: ConfigReader, family: str, **others: Any) -> Described:
     """What Llama's kin have in common."""
-    sizes = _sizes(said)
-    base, by_pair = rotary(said, sizes["d_head"], sizes["longest"])
+    sizes = _sizes(config)
+    base, by_pair = rotary(config, sizes["d_head"], sizes["longest"])
     settings = Settings(
         **sizes,
-        epsilon=said.number("rms_norm_eps"),
+        epsilon=config.number("rms_norm_eps"),
         rates=(by_pair,) * sizes["n_layers"],
         rotary_base=base,
         score_scale=one_over_root(sizes["d_head"]),
-        activation=said.choice("hidden_act", ACTIVATIONS),
-        tied=said.flag("tie_word_embeddings"),
+        activation=config.choice("hidden_act", ACTIVATIONS),
+        tied=config.flag("tie_word_embeddings"),
         **others,
     )
     return Described(family, settings, LLAMA)
 
 
-def _qwen_windows(said: Said) -> tuple[int | None, ...]:
+def _qwen_windows(config: ConfigReader) -> tuple[int | None, ...]:
     """The window of each layer of Qwen: from layer `max_window_layers` on, where it is used."""
-    used, size = said.flag("use_sliding_window"), said.count("sliding_window", None)
+    used, size = config.flag("use_sliding_window"), config.count("sliding_window", None)
     fits = lambda value: is_number(value, int) and value >= 0  # noqa: E731
-    first = said.take("max_window_layers", "a whole number of 0 or more", fits)
+    first = config.take("max_window_layers", "a whole number of 0 or more", fits)
     window = size if used else None
-    layers = range(said.count("num_hidden_layers", most=MOST))
+    layers = range(config.count("num_hidden_layers", most=MOST))
     default = [SLIDING if window and layer >= first else FULL for layer in layers]
-    return _windows(said, default, window)
+    return _windows(config, default, window)
 
 
-def _windows(said: Said, default: Sequence[str], window: int | None) -> tuple[int | None, ...]:
+def _windows(
+    config: ConfigReader, default: Sequence[str], window: int | None
+) -> tuple[int | None, ...]:
     """The window of each layer by `layer_types`."""
     words = f"a list of {FULL} and {SLIDING}, one for each of {len(default)} layers"
 
@@ -268,108 +272,108 @@ def _windows(said: Said, default: Sequence[str], window: int | None) -> tuple[in
         known = isinstance(value, list) and all(each in (FULL, SLIDING) for each in value)
         return known and len(value) == len(default)
 
-    kinds = said.take("layer_types", words, fits, default)
+    kinds = config.take("layer_types", words, fits, default)
     if SLIDING in kinds and window is None:
-        raise ModelRefused(f"layer_types in {said.place} says {SLIDING}, but no window is set")
+        raise ModelRefused(f"layer_types in {config.place} says {SLIDING}, but no window is set")
     return tuple(window if kind == SLIDING else None for kind in kinds)
 
 
-def _gpt2(said: Said) -> Described:
-    d_model, n_heads = said.count("n_embd"), said.count("n_head", most=MOST)
-    said.must("scale_attn_weights", True, "scores are divided by √d here")
-    said.must("scale_attn_by_inverse_layer_idx", False, "all layers divide scores by √d here")
+def _gpt2(config: ConfigReader) -> Described:
+    d_model, n_heads = config.count("n_embd"), config.count("n_head", most=MOST)
+    config.must("scale_attn_weights", True, "scores are divided by √d here")
+    config.must("scale_attn_by_inverse_layer_idx", False, "all layers divide scores by √d here")
     fits = lambda value: is_number(value, int) and 0 <= value <= 2**24  # noqa: E731
     settings = Settings(
-        n_layers=said.count("n_layer", most=MOST),
+        n_layers=config.count("n_layer", most=MOST),
         d_model=d_model,
         n_heads=n_heads,
         n_key_heads=n_heads,
         d_head=_shared(d_model, n_heads),
-        d_ffn=said.take("n_inner", "a whole number", fits, 4 * d_model),
-        n_vocabulary=said.count("vocab_size"),
-        longest=said.count("n_positions"),
+        d_ffn=config.take("n_inner", "a whole number", fits, 4 * d_model),
+        n_vocabulary=config.count("vocab_size"),
+        longest=config.count("n_positions"),
         norm="layer",
-        epsilon=said.number("layer_norm_epsilon"),
+        epsilon=config.number("layer_norm_epsilon"),
         positions="learned",
         score_scale=one_over_root(d_model // n_heads),
-        activation=said.choice("activation_function", ACTIVATIONS),
+        activation=config.choice("activation_function", ACTIVATIONS),
         gated=False,
         biases=(*BIASES, "b_up", "b_down"),
-        tied=said.flag("tie_word_embeddings"),
+        tied=config.flag("tie_word_embeddings"),
     )
     return Described("GPT-2", settings, GPT2)
 
 
-def _bert(said: Said) -> Described:
+def _bert(config: ConfigReader) -> Described:
     for name in ("num_key_value_heads", "head_dim"):
-        said.take(name, "left out", lambda _: False, None)
-    sizes = _sizes(said)
-    said.must("is_decoder", False, "models of this kind are read the other way")
-    said.must("position_embedding_type", "absolute", "each place has a vector of its own here")
+        config.take(name, "left out", lambda _: False, None)
+    sizes = _sizes(config)
+    config.must("is_decoder", False, "models of this kind are read the other way")
+    config.must("position_embedding_type", "absolute", "each place has a vector of its own here")
     settings = Settings(
         **sizes,
         norm="layer",
-        epsilon=said.number("layer_norm_eps"),
+        epsilon=config.number("layer_norm_eps"),
         norms="after",
         embedding_norm=True,
         positions="learned",
         causal=False,
         score_scale=one_over_root(sizes["d_head"]),
-        activation=said.choice("hidden_act", ACTIVATIONS),
+        activation=config.choice("hidden_act", ACTIVATIONS),
         gated=False,
-        token_types=said.count("type_vocab_size"),
+        token_types=config.count("type_vocab_size"),
         biases=(*BIASES, "b_up", "b_down"),
         predicts=False,
     )
     return Described("BERT", settings, BERT)
 
 
-def _gemma(said: Said, family: str, **others: Any) -> Described:
+def _gemma(config: ConfigReader, family: str, **others: Any) -> Described:
     """What Gemma 2 and 3 have in common."""
-    sizes = _sizes(said)
-    said.must("use_bidirectional_attention", False, "a query sees no later key here")
+    sizes = _sizes(config)
+    config.must("use_bidirectional_attention", False, "a query sees no later key here")
     settings = Settings(
         **sizes,
-        epsilon=said.number("rms_norm_eps"),
+        epsilon=config.number("rms_norm_eps"),
         norm_adds_one=True,
         norms="around",
         embedding_scale=float(sizes["d_model"]) ** 0.5,
-        score_scale=one_over_root(said.number("query_pre_attn_scalar")),
-        logit_cap=said.number("final_logit_softcapping", None),
-        activation=said.choice("hidden_activation", ACTIVATIONS),
-        tied=said.flag("tie_word_embeddings"),
-        biases=said.flag("attention_bias") * BIASES,
+        score_scale=one_over_root(config.number("query_pre_attn_scalar")),
+        logit_cap=config.number("final_logit_softcapping", None),
+        activation=config.choice("hidden_activation", ACTIVATIONS),
+        tied=config.flag("tie_word_embeddings"),
+        biases=config.flag("attention_bias") * BIASES,
         **others,
     )
     return Described(family, settings, GEMMA)
 
 
-def _gemma2(said: Said) -> Described:
-    sizes = _sizes(said)
-    base, by_pair = rotary(said, sizes["d_head"], sizes["longest"])
+def _gemma2(config: ConfigReader) -> Described:
+    sizes = _sizes(config)
+    base, by_pair = rotary(config, sizes["d_head"], sizes["longest"])
     default = [FULL if layer % 2 else SLIDING for layer in range(sizes["n_layers"])]
     return _gemma(
-        said,
+        config,
         "Gemma 2",
-        score_cap=said.number("attn_logit_softcapping", None),
-        windows=_windows(said, default, said.count("sliding_window", None)),
+        score_cap=config.number("attn_logit_softcapping", None),
+        windows=_windows(config, default, config.count("sliding_window", None)),
         rates=(by_pair,) * sizes["n_layers"],
         rotary_base=base,
     )
 
 
-def _gemma3(said: Said) -> Described:
-    sizes = _sizes(said)
-    every = said.count("sliding_window_pattern", 6)
+def _gemma3(config: ConfigReader) -> Described:
+    sizes = _sizes(config)
+    every = config.count("sliding_window_pattern", 6)
     default = [SLIDING if (layer + 1) % every else FULL for layer in range(sizes["n_layers"])]
-    windows = _windows(said, default, said.count("sliding_window", None))
-    both, older = said.group("rope_parameters"), said.group("rope_scaling").values
+    windows = _windows(config, default, config.count("sliding_window", None))
+    both, older = config.group("rope_parameters"), config.group("rope_scaling").values
     if not len(both):  # its class changes a default of its own, so that `type` says nothing
         older = {"rope_type": "default"} | older
-    whole(said)
+    whole(config)
     bases = {
-        FULL: said.base("rope_theta", 1_000_000.0),
-        SLIDING: said.base("rope_local_base_freq", 10_000.0),
+        FULL: config.base("rope_theta", 1_000_000.0),
+        SLIDING: config.base("rope_local_base_freq", 10_000.0),
     }
     groups = {FULL: both.group(FULL, older), SLIDING: both.group(SLIDING)}
     by_kind = {
@@ -378,7 +382,7 @@ def _gemma3(said: Said) -> Described:
     }
     both.rest()
     return _gemma(
-        said,
+        config,
         "Gemma 3",
         windows=windows,
         rates=tuple(by_kind[SLIDING if window else FULL][1] for window in windows),
@@ -387,7 +391,7 @@ def _gemma3(said: Said) -> Described:
     )
 
 
-FAMILIES: dict[str, Callable[[Said], Described]] = {
+FAMILIES: dict[str, Callable[[ConfigReader], Described]] = {
     "llama": _llama,
     "mistral": _mistral,
     "qwen2": _qwen2,

@@ -11,8 +11,8 @@ from typing import Any
 from ..files.gguf_file import GgufFile
 from ..files.refused import ModelRefused
 from .by_config import MOST, Described
+from .config_reader import ConfigReader
 from .names import GGUF, GGUF_JOINED
-from .said import Said
 from .settings import Settings, one_over_root, rates
 
 HARMLESS = ("context_length", "vocab_size", "rope.scaling.original_context_length")
@@ -22,7 +22,7 @@ BIASES = ("query", "key", "value", "output", "gate", "up", "down")
 
 def described(file: GgufFile) -> Described:
     """What a GGUF file says. Raises ModelRefused, in words, for one that is not computed here."""
-    about = Said(file.fields, file.path.name)
+    about = ConfigReader(file.fields, file.path.name)
     kind = about.take(
         "general.architecture",
         f"one of {', '.join(FAMILIES)}: models of other kinds are not computed here",
@@ -39,9 +39,9 @@ def described(file: GgufFile) -> Described:
         for name, value in file.fields.items()
         if name.startswith(f"{kind}.")
     }
-    said = Said(own, file.path.name)
-    found = FAMILIES[kind](said, file)
-    said.rest(HARMLESS)
+    config = ConfigReader(own, file.path.name)
+    found = FAMILIES[kind](config, file)
+    config.rest(HARMLESS)
     settings = found.settings
     if settings.n_heads % settings.n_key_heads:
         raise ModelRefused(
@@ -51,27 +51,28 @@ def described(file: GgufFile) -> Described:
     return found
 
 
-def _sizes(said: Said, file: GgufFile) -> dict[str, Any]:
-    n_heads, d_model = said.count("attention.head_count", most=MOST), said.count("embedding_length")
+def _sizes(config: ConfigReader, file: GgufFile) -> dict[str, Any]:
+    n_heads = config.count("attention.head_count", most=MOST)
+    d_model = config.count("embedding_length")
     table = file.places.get("token_embd.weight")
     if table is None or len(table.shape) != 2:
         raise ModelRefused(f"{file.path.name} has no table of tokens, token_embd.weight")
-    d_head = said.count("attention.key_length", 0, MOST)
+    d_head = config.count("attention.key_length", 0, MOST)
     if not d_head and d_model % n_heads:
         raise ModelRefused(
             f"{file.path.name} has {n_heads} heads, which cannot share a width of {d_model} evenly"
         )
     d_head = d_head or d_model // n_heads
-    said.must("attention.value_length", d_head, "keys and values are equally wide here")
+    config.must("attention.value_length", d_head, "keys and values are equally wide here")
     return {
-        "n_layers": said.count("block_count", most=MOST),
+        "n_layers": config.count("block_count", most=MOST),
         "d_model": d_model,
         "n_heads": n_heads,
-        "n_key_heads": said.count("attention.head_count_kv", n_heads),
+        "n_key_heads": config.count("attention.head_count_kv", n_heads),
         "d_head": d_head,
-        "d_ffn": said.count("feed_forward_length"),
+        "d_ffn": config.count("feed_forward_length"),
         "n_vocabulary": table.shape[0],
-        "longest": said.count("context_length", None),
+        "longest": config.count("context_length", None),
     }
 
 
@@ -81,17 +82,17 @@ def _biases(file: GgufFile) -> tuple[str, ...]:
     return tuple(f"b_{name}" for name in BIASES if where[f"b_{name}"].name.format(0) in file.places)
 
 
-def _rates(said: Said, file: GgufFile, d_head: int) -> tuple[float, tuple[float, ...]]:
+def _rates(config: ConfigReader, file: GgufFile, d_head: int) -> tuple[float, tuple[float, ...]]:
     """The base of rotary positions, and by how much each pair turns."""
-    base = said.base("rope.freq_base", 10_000.0)
-    said.must("rope.dimension_count", d_head, "all columns of a head are turned here")
+    base = config.base("rope.freq_base", 10_000.0)
+    config.must("rope.dimension_count", d_head, "all columns of a head are turned here")
     if d_head % 2:
         raise ModelRefused(f"rotary positions turn pairs of columns, but a head is {d_head} wide")
-    how = said.take(
+    how = config.take(
         "rope.scaling.type", "none or linear", lambda each: each in ("none", "linear"), "linear"
     )
-    said.take("rope.scaling.finetuned", "", lambda _: True, None)
-    factor = said.number("rope.scaling.factor", said.number("rope.scale_linear", 1.0))
+    config.take("rope.scaling.finetuned", "", lambda _: True, None)
+    factor = config.number("rope.scaling.factor", config.number("rope.scale_linear", 1.0))
     factor = factor if how == "linear" else 1.0
     found = tuple(rate / factor for rate in rates(base, d_head // 2))
     slowing = file.places.get("rope_freqs.weight")
@@ -108,13 +109,15 @@ def _rates(said: Said, file: GgufFile, d_head: int) -> tuple[float, tuple[float,
     return base, found
 
 
-def _turned(said: Said, file: GgufFile, family: str, pairs: str, **others: Any) -> Described:
+def _rotated(
+    config: ConfigReader, file: GgufFile, family: str, pairs: str, **others: Any
+) -> Described:
     """What Llama's kin have in common."""
-    sizes = _sizes(said, file)
-    base, by_pair = _rates(said, file, sizes["d_head"])
+    sizes = _sizes(config, file)
+    base, by_pair = _rates(config, file, sizes["d_head"])
     settings = Settings(
         **sizes,
-        epsilon=said.number("attention.layer_norm_rms_epsilon"),
+        epsilon=config.number("attention.layer_norm_rms_epsilon"),
         rates=(by_pair,) * sizes["n_layers"],
         rotary_base=base,
         rotary_pairs=pairs,
@@ -127,29 +130,29 @@ def _turned(said: Said, file: GgufFile, family: str, pairs: str, **others: Any) 
     return Described(family, settings, GGUF)
 
 
-def _llama(said: Said, file: GgufFile) -> Described:
+def _llama(config: ConfigReader, file: GgufFile) -> Described:
     fits = lambda value: value == 0  # noqa: E731
-    said.take("expert_count", "0: mixtures of experts are not computed here", fits, 0)
-    said.take("expert_used_count", "0: mixtures of experts are not computed here", fits, 0)
-    said.take("attention.sliding_window", "left out in a Llama", lambda _: False, None)
-    return _turned(said, file, "Llama", "neighbours")
+    config.take("expert_count", "0: mixtures of experts are not computed here", fits, 0)
+    config.take("expert_used_count", "0: mixtures of experts are not computed here", fits, 0)
+    config.take("attention.sliding_window", "left out in a Llama", lambda _: False, None)
+    return _rotated(config, file, "Llama", "neighbours")
 
 
-def _qwen2(said: Said, file: GgufFile) -> Described:
-    return _turned(said, file, "Qwen2", "halves")
+def _qwen2(config: ConfigReader, file: GgufFile) -> Described:
+    return _rotated(config, file, "Qwen2", "halves")
 
 
-def _qwen3(said: Said, file: GgufFile) -> Described:
-    return _turned(said, file, "Qwen3", "halves", query_key_norms=True)
+def _qwen3(config: ConfigReader, file: GgufFile) -> Described:
+    return _rotated(config, file, "Qwen3", "halves", query_key_norms=True)
 
 
-def _gpt2(said: Said, file: GgufFile) -> Described:
-    sizes = _sizes(said, file)
+def _gpt2(config: ConfigReader, file: GgufFile) -> Described:
+    sizes = _sizes(config, file)
     table = file.places.get("position_embd.weight")
     settings = Settings(
         **sizes | {"longest": table.shape[0] if table else None},
         norm="layer",
-        epsilon=said.number("attention.layer_norm_epsilon"),
+        epsilon=config.number("attention.layer_norm_epsilon"),
         positions="learned",
         score_scale=one_over_root(sizes["d_head"]),
         activation="gelu_tanh",
@@ -160,7 +163,7 @@ def _gpt2(said: Said, file: GgufFile) -> Described:
     return Described("GPT-2", settings, GGUF_JOINED)
 
 
-FAMILIES: dict[str, Callable[[Said, GgufFile], Described]] = {
+FAMILIES: dict[str, Callable[[ConfigReader, GgufFile], Described]] = {
     "llama": _llama,
     "qwen2": _qwen2,
     "qwen3": _qwen3,

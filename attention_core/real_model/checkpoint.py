@@ -16,10 +16,10 @@ from ..mechanism.options import Options
 from ..mechanism.own_tensors import give, given_labels, own
 from ..trace import Trace
 from .by_config import MOST, described
+from .config_reader import ConfigReader
 from .folder import Folder
 from .layer_trace import PartsOfLayer
 from .model import Model, as_written, check_attention
-from .said import Said
 
 GPT2_NAMES = re.compile(r"(transformer\.)?h\.\d+\.attn\.c_attn\.weight")
 
@@ -57,7 +57,9 @@ def from_checkpoint(
         raise ValueError(f"layer is {quoted(layer)}, but must be a whole number") from None
     given = {"n_heads": n_heads, "n_kv_heads": n_kv_heads, "rotary_base": rotary_base}
     folder = Folder(Path(path))
-    found = as_written(described(_settings(folder, at, Said(given, "the call"))), folder, at)
+    found = as_written(
+        described(_settings(folder, at, ConfigReader(given, "the call"))), folder, at
+    )
     settings = found.settings
     if not 0 <= at < settings.n_layers:
         raise ValueError(f"there is no layer {quoted(at)}: the model has {settings.n_layers}")
@@ -83,7 +85,7 @@ def from_checkpoint(
     return trace
 
 
-def _settings(folder: Folder, layer: int, given: Said) -> dict[str, Any]:
+def _settings(folder: Folder, layer: int, given: ConfigReader) -> dict[str, Any]:
     """What is said of a model beside its file, and in its place in the call."""
     heads, key_heads = (given.count(name, None, MOST) for name in ("n_heads", "n_kv_heads"))
     base = given.base("rotary_base", None)

@@ -130,7 +130,7 @@ class PartsOfLayer:
         """
         trace, matrix = self.trace, self.trace["W_output"]
         n_heads = self.model.settings.n_heads
-        upright = not self.model.where_in(self.layer, "W_output").turned
+        upright = not self.model.where_in(self.layer, "W_output").transposed
         split = ops.SplitHeads(n_heads) if upright else ops.RowsOfHeads(n_heads)
         pair = ("d_model", "d_value") if upright else ("d_value", "d_model")
         own = trace.step("head_W_output", split, matrix, axes=("head", *pair))
@@ -187,7 +187,7 @@ class PartsOfLayer:
         if f"b_{name}" in self.model.settings.shapes_of_layer():
             bias = self.stored(f"b_{name}", axes[:1])
         lead = (*vectors.axes[:-2], row or vectors.axes[-2])
-        if self.model.where_in(self.layer, f"W_{name}").turned:
+        if self.model.where_in(self.layer, f"W_{name}").transposed:
             return times(self.trace, made, vectors, matrix, bias, lead)
         operands = (vectors, matrix) if bias is None else (vectors, matrix, bias)
         return self.trace.step(made, ops.Linear(), *operands, axes=(*lead, axes[0]))
@@ -224,22 +224,22 @@ class PartsOfLayer:
     def stored(self, ours: str, axes: tuple[str, ...], name: str | None = None) -> Step:
         """A tensor of the layer as it stands in the file: `axes` are those of (out, in)."""
         where = self.model.where_in(self.layer, ours)
-        axes = axes[::-1] if where.turned else axes
+        axes = axes[::-1] if where.transposed else axes
         made = name or ours
         if where.third is None:
             return self.trace.step(made, self.read(where.name), axes=axes)
-        joined = self.joined(where.name, axes, where.turned)
-        size = joined.value.shape[-1 if where.turned or len(axes) == 1 else 0] // 3
+        joined = self.joined(where.name, axes, where.transposed)
+        size = joined.value.shape[-1 if where.transposed or len(axes) == 1 else 0] // 3
         first, last = where.third * size, (where.third + 1) * size
-        pick = ops.Columns if where.turned or len(axes) == 1 else ops.Rows
+        pick = ops.Columns if where.transposed or len(axes) == 1 else ops.Rows
         return self.trace.step(made, pick(first, last), joined, axes=axes)
 
-    def joined(self, name: str, axes: tuple[str, ...], turned: bool) -> Step:
+    def joined(self, name: str, axes: tuple[str, ...], transposed: bool) -> Step:
         """The matrix, or the bias, in which queries, keys and values stand in one."""
         made = "qkv_matrix" if len(axes) == 2 else "qkv_bias"
         if made in self.trace:
             return self.trace[made]
-        wide = ("d_model", "d_qkv") if turned else ("d_qkv", "d_model")
+        wide = ("d_model", "d_qkv") if transposed else ("d_qkv", "d_model")
         return self.trace.step(made, self.read(name), axes=wide if len(axes) == 2 else ("d_qkv",))
 
     def read(self, name: str, rows: Sequence[int] = ()) -> ops.Operation:

@@ -81,7 +81,7 @@ class Model:
         """Where a tensor stands, by our name for it, with its layer in front: `3.W_query`."""
         layer, _, ours = name.rpartition(".")
         found = self.names.of_layer[ours] if layer else self.names.once[ours]
-        return Where(found.name.format(layer), found.turned, found.third)
+        return Where(found.name.format(layer), found.transposed, found.third)
 
     def where_in(self, layer: int | None, name: str) -> Where:
         """Where a tensor of a layer stands, by our name for it; for no layer, one that the model
@@ -99,10 +99,10 @@ class Model:
 
     def _matrix(self, name: str, rows: Sequence[int] | None) -> Tensor:
         where = self.where(name)
-        if where.third is None and not where.turned:
+        if where.third is None and not where.transposed:
             return self.source.matrix(where.name, rows)
         whole = self.source.matrix(where.name)
-        if where.turned:
+        if where.transposed:
             whole = whole.T
         if where.third is not None:
             width = len(whole) // 3
@@ -279,7 +279,7 @@ def _check_shapes(
         name = where.name.format(layer)
         if where.third is not None:
             shape = (3 * shape[0], *shape[1:])
-        shape = shape[::-1] if where.turned else shape
+        shape = shape[::-1] if where.transposed else shape
         if found.setdefault(name, shape) != shape:
             raise ModelRefused(f"{quoted(name)} would need two shapes: {found[name]} and {shape}")
     known = {*source.tensor_names()}

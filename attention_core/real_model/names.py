@@ -9,7 +9,7 @@ class Where:
     """A tensor of a file: its name, with {} for the layer, and what has to be done to it."""
 
     name: str
-    turned: bool = False
+    transposed: bool = False
     """Whether it stands (in, out) there, and not (out, in)."""
     third: int | None = None
     """Which third of it, where queries, keys and values stand in one."""
@@ -57,11 +57,11 @@ def _norms(norms: Mapping[str, str]) -> dict[str, Where]:
     return found
 
 
-def _third(name: str, turned: bool) -> dict[str, Where]:
+def _third(name: str, transposed: bool) -> dict[str, Where]:
     """Queries, keys and values that stand side by side in one matrix."""
     found = {}
     for third, role in enumerate(ROLES[:3]):
-        found[f"W_{role}"] = Where(f"{name}.weight", turned, third)
+        found[f"W_{role}"] = Where(f"{name}.weight", transposed, third)
         found[f"b_{role}"] = Where(f"{name}.bias", third=third)
     return found
 
@@ -103,9 +103,9 @@ GPT2 = Names(
     _plain({"token_table": "transformer.wte.weight", "position_table": "transformer.wpe.weight"})
     | _norms({"final_norm": "transformer.ln_f"})
     | _plain({"W_unembed": "lm_head.weight"}),
-    _third("transformer.h.{}.attn.c_attn", turned=True)
+    _third("transformer.h.{}.attn.c_attn", transposed=True)
     | {
-        f"{kind}_{ours}": Where(f"transformer.h.{{}}.{theirs}.{stored}", turned=kind == "W")
+        f"{kind}_{ours}": Where(f"transformer.h.{{}}.{theirs}.{stored}", transposed=kind == "W")
         for ours, theirs in (("output", "attn.c_proj"), ("up", "mlp.c_fc"), ("down", "mlp.c_proj"))
         for kind, stored in (("W", "weight"), ("b", "bias"))
     }
@@ -174,4 +174,4 @@ GGUF = Names(
     ),
     ignored=(r"rope_freqs\.weight",),
 )
-GGUF_JOINED = Names(GGUF.once, {**GGUF.of_layer, **_third("blk.{}.attn_qkv", turned=False)})
+GGUF_JOINED = Names(GGUF.once, {**GGUF.of_layer, **_third("blk.{}.attn_qkv", transposed=False)})

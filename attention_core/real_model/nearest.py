@@ -11,7 +11,7 @@ from .run import ROWS_AT_ONCE
 
 
 @dataclass(frozen=True)
-class Near:
+class NearToken:
     """A token, and the cosine of the angle between its vector and the one that was asked for."""
 
     token: int
@@ -19,7 +19,7 @@ class Near:
 
 
 @torch.no_grad()
-def nearest(model: Model, vector: Tensor, n: int) -> list[Near]:
+def nearest(model: Model, vector: Tensor, n: int) -> list[NearToken]:
     """The `n` tokens nearest to a vector (d_model,), by cosine; the table is gone through in
     slices. A vector that is nan or infinite is near to nothing.
     """
@@ -34,7 +34,7 @@ def nearest(model: Model, vector: Tensor, n: int) -> list[Near]:
         best, at = best.topk(min(n, len(best)))
         tokens = tokens[at]
     return [
-        Near(int(token), float(each))
+        NearToken(int(token), float(each))
         for token, each in zip(tokens, best, strict=True)
         if each > -torch.inf
     ]

@@ -9,15 +9,15 @@ from .model import Model
 from .run import ROWS_AT_ONCE, Run
 
 
-def not_finite(found: Run, logits: Tensor | None = None) -> str:
+def not_finite(run: Run, logits: Tensor | None = None) -> str:
     """Where in a run, or in the `logits` that it ends with, numbers are nan or infinite first, and
     which weights of the file are; "" where all numbers are finite.
     """
-    streams = [*found.before, found.final]
+    streams = [*run.before, run.final]
     first = next((at for at, each in enumerate(streams) if not each.isfinite().all()), None)
     if first is None and (logits is None or logits.isfinite().all()):
         return ""
-    settings = found.model.settings
+    settings = run.model.settings
     ends = [each for each in settings.shapes() if each.startswith(("final_norm", "W_unembed"))]
     if first is None:
         where, names = "At its last step", ends + ["token_table"] * settings.tied
@@ -26,8 +26,8 @@ def not_finite(found: Run, logits: Tensor | None = None) -> str:
     else:
         where = f"In layer {first - 1}"
         names = [f"{first - 1}.{each}" for each in settings.shapes_of_layer()]
-    told = ", ".join(words for name in names if (words := _of_tensor(found.model, name)))
-    file = found.model.source.path.name
+    told = ", ".join(words for name in names if (words := _of_tensor(run.model, name)))
+    file = run.model.source.path.name
     return f"{where} this model’s numbers become nan (not a number) or infinite: " + (
         f"“{file}” holds {told}."
         if told

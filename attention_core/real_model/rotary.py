@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from ..files.refused import ModelRefused
 from ..mechanism.options import is_number
-from .said import Said
+from .config_reader import ConfigReader
 from .settings import rates
 
 HOW = ("default", "linear", "llama3")
@@ -18,52 +18,52 @@ UNREAD = """
 """What only other ways read. A factor of what is not scaled changes nothing either."""
 
 
-def rotary(said: Said, d_head: int, longest: int) -> tuple[float, tuple[float, ...]]:
+def rotary(config: ConfigReader, d_head: int, longest: int) -> tuple[float, tuple[float, ...]]:
     """The base and the rate of each pair by a config.json, in the older words and in the newer.
     Raises ModelRefused for what is computed in another way.
     """
-    base = said.base("rope_theta", 10_000.0)
-    whole(said)
-    newer, older = (said.group(name) for name in ("rope_parameters", "rope_scaling"))
-    longest = said.number(PLACES, None) or longest
-    return turning(older if len(older) else newer, d_head, base, longest, PLACES in said)
+    base = config.base("rope_theta", 10_000.0)
+    whole(config)
+    newer, older = (config.group(name) for name in ("rope_parameters", "rope_scaling"))
+    longest = config.number(PLACES, None) or longest
+    return turning(older if len(older) else newer, d_head, base, longest, PLACES in config)
 
 
-def whole(said: Said) -> None:
+def whole(config: ConfigReader) -> None:
     """Raises ModelRefused where only some columns of a head are turned."""
     fits = lambda value: is_number(value, float) and value == 1  # noqa: E731
-    said.take("partial_rotary_factor", "1: all columns of a head are turned here", fits, None)
+    config.take("partial_rotary_factor", "1: all columns of a head are turned here", fits, None)
 
 
 def turning(
-    said: Said, d_head: int, base: float, longest: int, known: bool = False
+    config: ConfigReader, d_head: int, base: float, longest: int, known: bool = False
 ) -> tuple[float, tuple[float, ...]]:
     """The base and the rates by what stands in `rope_parameters` or `rope_scaling`. `longest` is
     how many places a model was trained on at first, where nothing is said there or it is `known`.
     """
     if d_head % 2:
         raise ModelRefused(f"rotary positions turn pairs of columns, but a head is {d_head} wide")
-    base, n_pairs = said.base("rope_theta", base), d_head // 2
+    base, n_pairs = config.base("rope_theta", base), d_head // 2
     words = f"one of {', '.join(HOW)}: nothing else is computed here"
-    how = said.take("rope_type", words, HOW.__contains__, None)
-    older = said.take("type", words, HOW.__contains__, None)
+    how = config.take("rope_type", words, HOW.__contains__, None)
+    older = config.take("type", words, HOW.__contains__, None)
     how = how or older or "default"
-    whole(said)
+    whole(config)
     plain = rates(base, n_pairs)
     if how == "linear":
-        factor = said.number("factor")
+        factor = config.number("factor")
         plain = tuple(rate / factor for rate in plain)
     if how == "llama3":
-        factor, low, high = (said.number(name) for name in SLOWING)
+        factor, low, high = (config.number(name) for name in SLOWING)
         if high <= low:
-            raise ModelRefused(f"{SLOWING[2]} in {said.place} is {high}, but must be above {low}")
-        places = said.number(PLACES, longest)
-        plain = _slowed(plain, factor, low, high, longest if known else places)
-    said.rest([*SLOWING, PLACES, *UNREAD.split()])
+            raise ModelRefused(f"{SLOWING[2]} in {config.place} is {high}, but must be above {low}")
+        places = config.number(PLACES, longest)
+        plain = _rope_scaling(plain, factor, low, high, longest if known else places)
+    config.rest([*SLOWING, PLACES, *UNREAD.split()])
     return base, plain
 
 
-def _slowed(
+def _rope_scaling(
     plain: Sequence[float], factor: float, low: float, high: float, places: float
 ) -> tuple[float, ...]:
     """Rates of which the slow ones are `factor` times slower: of pairs that turn less than `low`

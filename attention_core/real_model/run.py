@@ -150,7 +150,7 @@ def normed(settings: Settings, vectors: Tensor, gain: Tensor, bias: Tensor | Non
     return vectors * size * (gain + 1 if settings.norm_adds_one else gain)
 
 
-def turned(vectors: Tensor, rates: Sequence[float], pairs: str, first: int = 0) -> Tensor:
+def rotated(vectors: Tensor, rates: Sequence[float], pairs: str, first: int = 0) -> Tensor:
     """Vectors (…, token, d_head) turned by their places, the first of which is given."""
     places = torch.arange(first, first + vectors.shape[-2]).double()[:, None]
     angles = (places * torch.tensor(rates, dtype=torch.float64)).float()
@@ -254,7 +254,7 @@ def _attention(
         if settings.query_key_norms:
             made = normed(settings, made, matrices[f"{role}_norm_gain"], None)
         if settings.rates:
-            made = turned(made, settings.rates[layer], settings.rotary_pairs, first)
+            made = rotated(made, settings.rates[layer], settings.rotary_pairs, first)
         return made
 
     first = 0 if past is None else len(past)
@@ -285,12 +285,12 @@ def read_for_logits(model: Model, stream: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def logits(found: Run, positions: Sequence[int] | None = None) -> Tensor:
+def logits(run: Run, positions: Sequence[int] | None = None) -> Tensor:
     """What a model would say next after each of some tokens (position, vocabulary); after all of
     them where none are named. Raises ValueError where the model says no next token.
     """
-    stream = found.final if positions is None else found.final[list(positions)]
-    return logits_of(found.model, stream)
+    stream = run.final if positions is None else run.final[list(positions)]
+    return logits_of(run.model, stream)
 
 
 @torch.no_grad()

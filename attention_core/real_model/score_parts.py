@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from ..asked import answers
-from .run import Run, hidden_keys, turned
+from .run import Run, hidden_keys, rotated
 from .written import Reading, Writer, gain_of, one_over_size
 
 
@@ -65,43 +65,43 @@ class ScoreParts:
 
 @answers
 @torch.no_grad()
-def score_parts(found: Run, layer: int, head: int, query: int, key: int) -> ScoreParts:
+def score_parts(run: Run, layer: int, head: int, query: int, key: int) -> ScoreParts:
     """The score of a query and a key in a head of a layer, taken apart: the parts that wrote to
     the stream before the layer, biases among them, and the table of pairs (query part, key part).
 
     Raises ValueError, in words, for a layer, a head or a token that there is not, for a key that
     the query does not see, and where numbers are not finite.
     """
-    seen = visible_keys(found, layer, head, query, key)
-    parts, queries = read_by_head(found, layer, head, "query", [query])
-    _, keys = read_by_head(found, layer, head, "key", range(seen[-1] + 1))
+    seen = visible_keys(run, layer, head, query, key)
+    parts, queries = read_by_head(run, layer, head, "query", [query])
+    _, keys = read_by_head(run, layer, head, "key", range(seen[-1] + 1))
     keys, own = keys.double(), keys[:, key].double()
     others = [each for each in seen if each != key]
     mean = keys[:, others].mean(1) if others else own
-    queries = queries[:, 0].double() * found.model.settings.score_scale
+    queries = queries[:, 0].double() * run.model.settings.score_scale
     table = queries @ own.T
     if not table.isfinite().all():
         raise ValueError(
             f"numbers that are not finite stand in the stream before layer {layer}: a score made "
             "of them has no parts"
         )
-    cap = found.model.settings.score_cap
+    cap = run.model.settings.score_cap
     return ScoreParts(layer, head, query, key, parts, table, queries @ (own - mean).T, cap)
 
 
 def read_by_head(
-    found: Run, layer: int, head: int, role: str, tokens: Sequence[int]
+    run: Run, layer: int, head: int, role: str, tokens: Sequence[int]
 ) -> tuple[tuple[Writer, ...], Tensor]:
     """What of a head's queries or keys each part wrote (part, token, d_head), turned by its place
     where a model turns them. The tokens stand one behind the other.
     """
-    model, settings = found.model, found.model.settings
+    model, settings = run.model, run.model.settings
     if role == "key":
         head = head // (settings.n_heads // settings.n_key_heads)
     rows = range(head * settings.d_head, (head + 1) * settings.d_head)
-    reading = Reading(found, tokens, model.matrix(f"{layer}.W_{role}", rows).T)
+    reading = Reading(run, tokens, model.matrix(f"{layer}.W_{role}", rows).T)
     if settings.norms != "after":
-        reading.norm("attention_norm", found.before[layer], layer)
+        reading.norm("attention_norm", run.before[layer], layer)
     parts, read = reading.back(layer)
     if any(f"b_{each}" in settings.biases for each in ("query", "key")):
         bias = torch.zeros(settings.d_head)
@@ -113,15 +113,15 @@ def read_by_head(
         gain = gain_of(settings, model.matrix(f"{layer}.{role}_norm_gain"))
         read = read * one_over_size(settings, read.sum(0)) * gain
     if settings.rates:
-        read = turned(read, settings.rates[layer], settings.rotary_pairs, tokens[0])
+        read = rotated(read, settings.rates[layer], settings.rotary_pairs, tokens[0])
     return parts, read
 
 
-def visible_keys(found: Run, layer: int, head: int, query: int, key: int) -> list[int]:
+def visible_keys(run: Run, layer: int, head: int, query: int, key: int) -> list[int]:
     """The keys that a query of a head sees. Raises ValueError, in words, where there is no such
     layer, head or token, or the query does not see the key.
     """
-    settings, n = found.model.settings, len(found.ids)
+    settings, n = run.model.settings, len(run.ids)
     for name, asked, count in (
         ("layer", layer, settings.n_layers),
         ("head", head, settings.n_heads),
@@ -130,7 +130,7 @@ def visible_keys(found: Run, layer: int, head: int, query: int, key: int) -> lis
     ):
         if not 0 <= asked < count:
             raise ValueError(f"there is no {name} {asked}: counted from 0, the last is {count - 1}")
-    hidden = hidden_keys(settings, n, settings.window(layer), found.changes)[query]
+    hidden = hidden_keys(settings, n, settings.window(layer), run.changes)[query]
     if hidden[key]:
         why = "stands behind it" if settings.causal and key > query else "is hidden from it"
         raise ValueError(

@@ -15,7 +15,7 @@ from .written import Reading
 
 
 @answers
-def score_trace(found: Run, layer: int, head: int, query: int, key: int) -> Trace:
+def score_trace(run: Run, layer: int, head: int, query: int, key: int) -> Trace:
     """The score of a query and a key of a head, taken apart: `score_parts` as a trace.
 
     Steps, for each of the roles query and key: `query_written` (query_part, d_model), what each
@@ -26,13 +26,13 @@ def score_trace(found: Run, layer: int, head: int, query: int, key: int) -> Trac
     (query_part, one) and `score`, what all add up to, and `capped_score` where there is a cap.
     Raises ValueError as `score_parts` does.
     """
-    visible_keys(found, layer, head, query, key)
-    parts, _ = read_by_head(found, layer, head, "query", [query])
+    visible_keys(run, layer, head, query, key)
+    parts, _ = read_by_head(run, layer, head, "query", [query])
     names = [each.name for each in parts]
-    trace, settings = Trace(query_part=names, key_part=names), found.model.settings
+    trace, settings = Trace(query_part=names, key_part=names), run.model.settings
     shared = settings.n_heads // settings.n_key_heads
     at = {"query": (query, head), "key": (key, head // shared)}
-    sides = [_Side(trace, found, layer, role, *each).made(names) for role, each in at.items()]
+    sides = [_Side(trace, run, layer, role, *each).made(names) for role, each in at.items()]
     axes = ("query_part", "key_part")
     products = trace.step("pair_products", ops.MatMul(transpose=True), *sides, axes=axes)
     pairs = trace.step("pair_scores", ops.ScaleBy(settings.score_scale), products, axes=axes)
@@ -47,11 +47,11 @@ class _Side:
     """What each part wrote to the query, or to the key."""
 
     def __init__(
-        self, trace: Trace, found: Run, layer: int, role: str, token: int, head: int
+        self, trace: Trace, run: Run, layer: int, role: str, token: int, head: int
     ) -> None:
-        self.trace, self.found, self.layer, self.role = trace, found, layer, role
+        self.trace, self.found, self.layer, self.role = trace, run, layer, role
         self.token, self.head, self.part = token, head, f"{role}_part"
-        self.making = PartsOfLayer(trace, found.model, layer)
+        self.making = PartsOfLayer(trace, run.model, layer)
 
     def made(self, names: list[str]) -> Step:
         """From the stream to queries or keys, part by part."""

@@ -19,7 +19,7 @@ AT_ONCE = 2**21
 
 
 @dataclass(frozen=True)
-class Swept:
+class SweepSoFar:
     """What has come of variants so far."""
 
     share: float
@@ -29,7 +29,7 @@ class Swept:
 
 
 @torch.no_grad()
-def patch_each_place(found: Run, other: Run, position: int = -1) -> Iterator[Swept]:
+def patch_each_place(run: Run, other: Run, position: int = -1) -> Iterator[SweepSoFar]:
     """What comes of a run when one vector of its stream, before one layer at one token, is the one
     of another run: for each layer and token. Yields what is done so far, with (layer, token).
 
@@ -37,9 +37,9 @@ def patch_each_place(found: Run, other: Run, position: int = -1) -> Iterator[Swe
 
     Source: Meng et al. 2022, Locating and Editing Factual Associations in GPT, section 2.
     """
-    if found.model is not other.model:
+    if run.model is not other.model:
         raise ValueError("the two sentences must be read by one model")
-    n_tokens = len(found.ids)
+    n_tokens = len(run.ids)
     if n_tokens != len(other.ids):
         raise ValueError(
             f"the sentences have {n_tokens} and {len(other.ids)} tokens: vectors can change places "
@@ -47,20 +47,20 @@ def patch_each_place(found: Run, other: Run, position: int = -1) -> Iterator[Swe
         )
 
     def begun(layer: int, tokens: Sequence[int]) -> Tensor:
-        streams = found.before[layer].repeat(len(tokens), 1, 1)
+        streams = run.before[layer].repeat(len(tokens), 1, 1)
         for at, token in enumerate(tokens):
             streams[at, token] = other.before[layer, token]
         return streams
 
-    yield from _swept(found, n_tokens, begun, position)
+    yield from _swept(run, n_tokens, begun, position)
 
 
 @torch.no_grad()
-def without_each_head(found: Run, position: int = -1) -> Iterator[Swept]:
+def without_each_head(run: Run, position: int = -1) -> Iterator[SweepSoFar]:
     """What comes of a run when one head is switched off: for each layer and head. Yields what is
     done so far, with (layer, head).
     """
-    yield from _swept(found, found.model.settings.n_heads, None, position)
+    yield from _swept(run, run.model.settings.n_heads, None, position)
 
 
 _Begun = Callable[[int, Sequence[int]], Tensor] | None
@@ -69,14 +69,14 @@ those without a head.
 """
 
 
-def _swept(found: Run, n_places: int, begun: _Begun, position: int) -> Iterator[Swept]:
+def _swept(run: Run, n_places: int, begun: _Begun, position: int) -> Iterator[SweepSoFar]:
     """Variants for each layer and place, as many at a time as fit."""
-    settings = found.model.settings
-    n_layers, position = settings.n_layers, range(len(found.ids))[position]
-    n_tokens = position + 1 if settings.causal else len(found.ids)
+    settings = run.model.settings
+    n_layers, position = settings.n_layers, range(len(run.ids))[position]
+    n_tokens = position + 1 if settings.causal else len(run.ids)
     made = torch.full((n_layers, n_places, settings.d_model), torch.nan)
     if begun is not None and settings.causal:  # what comes later changes nothing
-        made[:, n_tokens:] = found.final[position]
+        made[:, n_tokens:] = run.final[position]
         n_places = n_tokens
     one = n_layers * n_tokens * max(settings.d_ffn, settings.d_model, n_tokens * settings.n_heads)
     size = max(1, AT_ONCE // one)
@@ -86,27 +86,27 @@ def _swept(found: Run, n_places: int, begun: _Begun, position: int) -> Iterator[
         first = places.start if begun is not None and settings.causal else 0
         streams = torch.empty(0, n_tokens - first, settings.d_model)
         for layer in range(n_layers):
-            streams = _through(found, layer, streams, places, begun, range(first, n_tokens))
+            streams = _through(run, layer, streams, places, begun, range(first, n_tokens))
             share = (done + (layer + 1) / n_layers) / len(chunks)
             if layer + 1 < n_layers:
-                yield Swept(share, made)
-        streams = found.changes.patched(n_layers, streams, first)
+                yield SweepSoFar(share, made)
+        streams = run.changes.patched(n_layers, streams, first)
         ends = streams[:, position - first].view(n_layers, len(places), -1)
         made[:, places.start : places.stop] = ends
-        yield Swept(share, made)
+        yield SweepSoFar(share, made)
 
 
 def _through(
-    found: Run, layer: int, streams: Tensor, places: range, begun: _Begun, tokens: range
+    run: Run, layer: int, streams: Tensor, places: range, begun: _Begun, tokens: range
 ) -> Tensor:
     """All variants behind a layer, at some tokens: those that were begun before, and those that
     begin here.
     """
-    model, settings, changes = found.model, found.model.settings, found.changes
+    model, settings, changes = run.model, run.model.settings, run.changes
     matrices = model.layer(layer)
     streams = changes.patched(layer, streams, tokens.start)
     hidden = hidden_keys(settings, tokens.stop, settings.window(layer), changes)[tokens.start :]
-    past = found.before[layer, : tokens.start] if tokens.start else None
+    past = run.before[layer, : tokens.start] if tokens.start else None
 
     def behind(streams: Tensor, changes: Changes) -> Tensor:
         return through_layer(settings, layer, matrices, streams, hidden, changes, past)[5]
@@ -114,17 +114,17 @@ def _through(
     if begun is not None:
         new = begun(layer, places)[:, tokens.start : tokens.stop]
         return behind(torch.cat((streams, new)), changes)
-    own = found.before[layer, : tokens.stop]
+    own = run.before[layer, : tokens.stop]
     more = [behind(own, changes.and_head(layer, head)) for head in places]
     return torch.cat((behind(streams, changes), torch.stack(more)))
 
 
 @torch.no_grad()
-def chance_of(found: Run, streams: Tensor, token: int) -> Tensor:
+def chance_of(run: Run, streams: Tensor, token: int) -> Tensor:
     """The probability of a token after each of these vectors of the stream (…, d_model): (…). The
     vocabulary's table is gone through in slices, and no row of logits is kept.
     """
-    model, settings = found.model, found.model.settings
+    model, settings = run.model, run.model.settings
     flat = read_for_logits(model, streams.flatten(0, -2))
     table = "token_table" if settings.tied else "W_unembed"
     total = torch.full((len(flat),), -torch.inf)
@@ -141,9 +141,9 @@ def chance_of(found: Run, streams: Tensor, token: int) -> Tensor:
 
 
 @torch.no_grad()
-def logit_of(found: Run, streams: Tensor, token: int) -> Tensor:
+def logit_of(run: Run, streams: Tensor, token: int) -> Tensor:
     """The logit of one token after each of these vectors of the stream (…, d_model): (…)."""
-    model, settings = found.model, found.model.settings
+    model, settings = run.model, run.model.settings
     table = "token_table" if settings.tied else "W_unembed"
     made = read_for_logits(model, streams) @ model.matrix(table, [token])[0]
     if settings.logit_cap is not None:

@@ -51,8 +51,8 @@ class Reading:
     worked out in the precision of the matrix.
     """
 
-    def __init__(self, found: Run, tokens: Sequence[int], matrix: Tensor) -> None:
-        self.found, self.tokens, self.matrix = found, [*tokens], matrix
+    def __init__(self, run: Run, tokens: Sequence[int], matrix: Tensor) -> None:
+        self.found, self.tokens, self.matrix = run, [*tokens], matrix
         self.size = matrix.new_ones(len(self.tokens), 1)
         """What the norms between a writer and the matrix multiply it by, for each token."""
         self.noted: list[tuple[Writer, Tensor]] = []
@@ -161,9 +161,9 @@ def gain_of(settings: Settings, gain: Tensor) -> Tensor:
     return gain + 1 if settings.norm_adds_one else gain
 
 
-def _learned(found: Run, name: str, layer: int | None) -> tuple[Tensor, Tensor | None]:
+def _learned(run: Run, name: str, layer: int | None) -> tuple[Tensor, Tensor | None]:
     """The gain and the bias of a norm."""
-    model = found.model
+    model = run.model
     if layer is None:
         return model.norm(name)
     bias = f"{name}_bias" in model.settings.shapes_of_layer()

@@ -13,7 +13,7 @@ MOST_BYTES = share_of_memory()
 """Of all that is kept together: what was asked for longest ago goes first."""
 
 
-class _Found(NamedTuple):
+class _Entry(NamedTuple):
     made: Any
     n_bytes: int
 
@@ -25,7 +25,7 @@ class Kept:
 
     def __init__(self, most_bytes: int) -> None:
         self._most, self._bytes = most_bytes, 0
-        self._found: OrderedDict[tuple, _Found] = OrderedDict()
+        self._found: OrderedDict[tuple, _Entry] = OrderedDict()
         self._names: dict[Hashable, dict[tuple[Source, ...], None]] = {}
         self._lock = Lock()
 
@@ -52,7 +52,7 @@ class Kept:
         key = (what, names, tuple(reads[one] for one in names))
         with self._lock:
             self._names.setdefault(what, {})[names] = None
-            self._found[key] = _Found(made, n_bytes)
+            self._found[key] = _Entry(made, n_bytes)
             self._bytes += n_bytes
             while self._bytes > self._most and len(self._found) > 1:
                 _, (_, freed) = self._found.popitem(last=False)

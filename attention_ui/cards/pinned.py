@@ -92,14 +92,14 @@ def _first(first: Change | None) -> str:
     return f"the first step that changed is `{first.name}`, {by}."
 
 
-def _every_step(before: Trace, now: Trace, found: list[Change], first: Change | None) -> None:
+def _every_step(before: Trace, now: Trace, changes: list[Change], first: Change | None) -> None:
     st.dataframe(
         pd.DataFrame(
             {
-                "step": [each.name for each in found],
-                "largest difference": [each.largest for each in found],
-                "cells that changed": [f"{each.n_changed:,} of {each.n_cells:,}" for each in found],
-                "shape before": [each.was for each in found],
+                "step": [each.name for each in changes],
+                "largest difference": [each.largest for each in changes],
+                "cells that changed": [f"{one.n_changed:,} of {one.n_cells:,}" for one in changes],
+                "shape before": [each.was for each in changes],
             }
         ),
         hide_index=True,
@@ -107,7 +107,7 @@ def _every_step(before: Trace, now: Trace, found: list[Change], first: Change | 
     )
     names = [
         each.name
-        for each in found
+        for each in changes
         if each.largest is not None
         and now[each.name].value.ndim in (1, 2)
         and max(now[each.name].value.shape) <= DRAWABLE

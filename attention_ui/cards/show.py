@@ -27,8 +27,8 @@ from ..picture.sentence import WORD
 from ..picture.spec import EMPTY_ROOM, GROUNDS, Stops, drawn, variant
 from ..picture.table import MANY, Lists, Open, n_marks, n_slots, numbers_of, packed, table
 from ..words import listed
-from .apart import apart, choose
 from .arithmetic import operand_groups
+from .inspect_cell import inspect_cell, open_cell
 
 MOST_BYTES, MOST_NUMBERS = 300_000, 250_000
 """Of a card with all positions of its control, as text, and how many numbers those are at most:
@@ -198,7 +198,7 @@ def _drawn(
             is_covered = any(each.covered for each in layout.matrices)
             save_dialog(name, title, marks > MANY, is_covered, GROUNDS)
     if trail:
-        apart(name, layout.trace, trail)
+        inspect_cell(name, layout.trace, trail)
 
 
 def remember(few: dict, key: Any, made: Any, most: int = 4) -> None:
@@ -369,7 +369,7 @@ def _told(name: str, key: str, part: str) -> None:
                 visit.change(**chosen)
                 parts.run_what_reads(at=name)
             elif place:
-                choose(name, (place,))
+                open_cell(name, (place,))
 
 
 def _stop(control: Control, value: float) -> float | None:
@@ -405,7 +405,7 @@ def _way_in(name: str, layout: Layout) -> None:
             key=f"open_{name}",
             type="tertiary",
             help="Opens the arithmetic of a cell; so does a click on it.",
-            on_click=choose,
+            on_click=open_cell,
             args=(name, ((matrix.step.name, first),)),
         )
         return

@@ -16,7 +16,7 @@ MAX_LINK = 7_620
 """Characters of a link after its question mark; browsers and servers take 8,000 in all."""
 
 
-class Beyond(ValueError):
+class NoRoom(ValueError):
     """A value that others leave no room for now, such as the ninth token of a shorter sentence. It
     is kept, and counts again when it fits.
     """
@@ -161,7 +161,7 @@ class Control:
         """The value that a text stands for. Raises ValueError with the reason."""
         value = self.field.read(text)
         if self.options and not self.fits and value not in (choices := self.options(values)):
-            raise Beyond(f"here it can be {_some(list(choices.values()))}")
+            raise NoRoom(f"here it can be {_some(list(choices.values()))}")
         if self.check and (problem := self.check(value, values)):
             raise ValueError(problem)
         return value

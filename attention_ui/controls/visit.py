@@ -16,8 +16,8 @@ from attention_core.text.tokenizers import clean
 from . import parts
 from .control import (
     MAX_LINK,
-    Beyond,
     Control,
+    NoRoom,
     Values,
     after_example,
     fitted,
@@ -313,7 +313,7 @@ def _try(texts: Texts) -> str | None:
     moved = now.changed(before) if "example" not in texts else set()
     undone = {n for each in controls if each.name in moved for n in each.undoes} - texts.keys()
     for name, why in wrong.items():
-        if name in texts or not (isinstance(why, Beyond) or name in {*was_wrong, *undone}):
+        if name in texts or not (isinstance(why, NoRoom) or name in {*was_wrong, *undone}):
             control = _control(name)
             return f"{control.label or name}: {why}."
     along = {each.name for each in controls if each.fits} if "example" not in texts else set()

@@ -23,9 +23,9 @@ TAUGHT_IN = {"variance": "divide_by_sqrt_d"}
 """The lesson that explains a light, where earlier ones need not keep to it."""
 
 
-def draw_lights(found: Sequence[Light]) -> None:
+def draw_lights(lights: Sequence[Light]) -> None:
     """One line for each light: its sign, what it says when it is green, and what was measured."""
-    lines = [f"{SIGNS[each.holds]} **{each.title}.** {each.evidence}" for each in found]
+    lines = [f"{SIGNS[each.holds]} **{each.title}.** {each.evidence}" for each in lights]
     st.markdown("  \n".join(lines))
 
 

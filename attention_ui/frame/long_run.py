@@ -34,7 +34,7 @@ class Run:
 
     about: Hashable
     share: float = 0.0
-    found: object = None
+    result: object = None
     """The result so far; None before there is any."""
     steps: Steps | None = None
     """The work while it is going."""
@@ -49,8 +49,8 @@ class Run:
         """Do the work, or as much of it as these seconds allow."""
         began = time.monotonic()
         try:
-            for share, found in self.steps or ():
-                self.share, self.found = share, found
+            for share, result in self.steps or ():
+                self.share, self.result = share, result
                 if seconds is not None and time.monotonic() - began > seconds:
                     break
                 gives_turn_back()
@@ -124,7 +124,7 @@ def put_run(run: Run) -> None:
         st.progress(run.share, text=run.cost)
         return
     with st.container(key=f"run_of_{run.name}", width=480):
-        stopped = run.found is not None
+        stopped = run.result is not None
         if run.steps is not None:
             st.progress(run.share, text=f"{run.cost}: {run.share:.0%}")
             label, icon, then = "Stop", "stop", _stop
@@ -156,7 +156,7 @@ def long_run(name: str, about: Hashable, work: Callable[[], Steps], *more: Any, 
 def _state(name: str) -> tuple | None:
     """How far work has come: another run, and each slice of one, is worth something else."""
     run = _run_of(name)
-    return run and (run.number, run.share, run.found is not None, run.steps is not None)
+    return run and (run.number, run.share, run.result is not None, run.steps is not None)
 
 
 def run_so_far(name: str) -> Run | None:
@@ -168,7 +168,7 @@ def run_so_far(name: str) -> Run | None:
 def so_far(name: str, about: Hashable) -> Run | None:
     """The work of this name, without its buttons; None where it was not started for this."""
     run = run_so_far(name)
-    return run if run and run.about == about and run.found is not None else None
+    return run if run and run.about == about and run.result is not None else None
 
 
 def begun(name: str, about: Hashable, work: Callable[[], Steps], cost: str = "") -> Run:
@@ -219,7 +219,7 @@ def stop_all() -> None:
 
 
 def _start(run: Run) -> None:
-    run.share, run.found, run.steps = 0.0, None, run.work()
+    run.share, run.result, run.steps = 0.0, None, run.work()
     parts.run_what_reads()
 
 

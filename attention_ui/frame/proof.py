@@ -28,11 +28,11 @@ def marks_of(lesson: str, trace: Trace) -> list[Mark]:
     return marks(example.notebook, example.name, lesson, trace, query)
 
 
-def proof(page: str, found: Sequence[Mark]) -> None:
+def proof(page: str, marks: Sequence[Mark]) -> None:
     """The published numbers that this page reproduces, each with what the screen has."""
     st.header("Checked against the notebook", anchor="notebook")
-    good = sum(mark.check.matching for mark in found)
-    count = sum(mark.check.published for mark in found)
+    good = sum(mark.check.matching for mark in marks)
+    count = sum(mark.check.published for mark in marks)
     st.caption(notebook(example_of(visit.values()).notebook).source)
     if good == count:
         all_of_them = "The one value" if count == 1 else f"All {count:,} values"
@@ -45,15 +45,15 @@ def proof(page: str, found: Sequence[Mark]) -> None:
             f"{good:,} of the {count:,} values that the notebook prints of these steps match: "
             f"you changed *{culprits}*.",
         )
-    if by_slack := sum(mark.check.by_slack for mark in found):
+    if by_slack := sum(mark.check.by_slack for mark in marks):
         st.caption(_slack_words(by_slack))
     look = {"icon": ":material/fact_check:", "on_change": "rerun"}
     fold = st.expander("The printed values, one by one", key="fold_proof", **look)
     if not fold.open:
         return
     with fold:
-        st.dataframe(_table(found), hide_index=True, width="stretch")
-        for mark in found:
+        st.dataframe(_table(marks), hide_index=True, width="stretch")
+        for mark in marks:
             if not mark.result.reproduces_as_shown:
                 st.caption(f"`{mark.result.id}`: {mark.result.note}.")
 
@@ -66,16 +66,16 @@ def _slack_words(by_slack: int) -> str:
     )
 
 
-def _table(found: Sequence[Mark]) -> pd.DataFrame:
+def _table(marks: Sequence[Mark]) -> pd.DataFrame:
     return pd.DataFrame(
         {
-            "what": [mark.result.description for mark in found],
-            "here": [_where(mark) for mark in found],
-            "matching": [f"{mark.check.matching} of {mark.check.published}" for mark in found],
-            "printed": [_beginning(mark.result.values) for mark in found],
-            "only by slack": [mark.check.by_slack for mark in found],
-            "largest difference": [mark.check.largest_difference for mark in found],
-            "notebook line": [mark.result.source_line for mark in found],
+            "what": [mark.result.description for mark in marks],
+            "here": [_where(mark) for mark in marks],
+            "matching": [f"{mark.check.matching} of {mark.check.published}" for mark in marks],
+            "printed": [_beginning(mark.result.values) for mark in marks],
+            "only by slack": [mark.check.by_slack for mark in marks],
+            "largest difference": [mark.check.largest_difference for mark in marks],
+            "notebook line": [mark.result.source_line for mark in marks],
         }
     )
 

@@ -20,7 +20,7 @@ NOBODY = "No name given"
 
 
 @dataclass
-class Handed:
+class TaskAnswers:
     """What a person has given so far: answers with the links to what they were given to, by the
     number of the task, which is open now, and which press handed them in last. A run that breaks
     off loses no press.
@@ -41,7 +41,7 @@ def show_tasks() -> None:
 @st.fragment
 def _show_tasks() -> None:
     tasks = visit.values().tasks
-    handed = this_visit().own(Handed)
+    handed = this_visit().own(TaskAnswers)
     at = min(max(handed.open, 0), len(tasks) - 1)
     lesson, words = parted(tasks[at])
     with st.container(border=True, gap="small", key="tasks"):
@@ -99,7 +99,7 @@ def parted(task: str) -> tuple[Lesson | None, str]:
     return None, task
 
 
-def answer_page(tasks: tuple[str, ...], handed: Handed) -> str:
+def answer_page(tasks: tuple[str, ...], handed: TaskAnswers) -> str:
     """All tasks and answers as a page of its own, with the link to what each answer was given to.
     Whatever was typed stands in it as plain text.
     """
@@ -120,16 +120,16 @@ def answer_page(tasks: tuple[str, ...], handed: Handed) -> str:
 
 def _answered(at: int, key: str) -> None:
     seen = {name: text for name, text in visit.shared().items() if name != "tasks"}
-    this_visit().own(Handed).answers[at] = (sent(key), address_of(seen))
+    this_visit().own(TaskAnswers).answers[at] = (sent(key), address_of(seen))
 
 
 def _named() -> None:
-    this_visit().own(Handed).name = sent(NAME)
+    this_visit().own(TaskAnswers).name = sent(NAME)
 
 
 def _hand_in() -> None:
-    this_visit().own(Handed).press = uuid4().hex
+    this_visit().own(TaskAnswers).press = uuid4().hex
 
 
 def _go(at: int) -> None:
-    this_visit().own(Handed).open = at
+    this_visit().own(TaskAnswers).open = at

@@ -13,8 +13,8 @@ from .layout import (
     NARROW,
     WIDE,
     Arrangement,
+    Footprint,
     Layout,
-    Wanted,
     Word,
     add_legend,
     between,
@@ -119,7 +119,7 @@ def _as_it_flows(
     n_given, n_out = 1 + len(MATRICES), len(OUTPUTS)
     each = [
         # Heads stand below each other, and their titles above the first.
-        Wanted(trace, "", matrix, compact=True, titled=matrix.lead in ((), (0,)))
+        Footprint(trace, "", matrix, compact=True, titled=matrix.lead in ((), (0,)))
         for matrix in matrices
     ]
     inside = each[n_given:-n_out]
@@ -156,31 +156,31 @@ def _as_it_flows(
     return made
 
 
-def _n_rows(line: Sequence[Wanted]) -> int:
+def _n_rows(line: Sequence[Footprint]) -> int:
     return max(one.n_rows for one in line)
 
 
-def _above(line: Sequence[Wanted], cell: float) -> float:
+def _above(line: Sequence[Footprint], cell: float) -> float:
     has_title = any(one.title for one in line)
     return max(one.above(cell) for one in line) + (0 if has_title else HEAD)
 
 
-def _height(lines: Sequence[Sequence[Wanted]], cell: float, row: float) -> float:
+def _height(lines: Sequence[Sequence[Footprint]], cell: float, row: float) -> float:
     each = [_above(line, cell) + _n_rows(line) * row for line in lines]
     return sum(each) + sum(map(_gap, lines[1:]))
 
 
-def _gap(line: Sequence[Wanted]) -> int:
+def _gap(line: Sequence[Footprint]) -> int:
     """The room before a line that is not the first."""
     return BEFORE_TITLE if any(one.title for one in line) else BETWEEN_LINES
 
 
-def _row_that_fits(lines: Sequence[Sequence[Wanted]], cell: float, tall: float) -> float:
+def _row_that_fits(lines: Sequence[Sequence[Footprint]], cell: float, tall: float) -> float:
     around = _height(lines, cell, 0.0)
     return between((tall - around) / sum(map(_n_rows, lines)), *ROW)
 
 
-def _cell_that_fits(columns: Sequence[Sequence[Sequence[Wanted]]]) -> float:
+def _cell_that_fits(columns: Sequence[Sequence[Sequence[Footprint]]]) -> float:
     """The widest cell with which all columns fit beside each other."""
 
     def width(cell: float) -> float:
@@ -196,7 +196,7 @@ def _from_top_to_bottom(trace: Trace, matrices: Sequence[Matrix]) -> Arrangement
     """From left to right as far as there is room, then below: for a phone. Cells are as large as
     they can be with as few lines as there can be.
     """
-    each = [Wanted(trace, "", matrix, compact=True) for matrix in matrices]
+    each = [Footprint(trace, "", matrix, compact=True) for matrix in matrices]
     most = min((NARROW - one.beside) / one.n_columns for one in each)
     sizes = [most] if most < 7 else [min(most, 11 - at / 2) for at in range(9)]
     cell = min(sizes, key=lambda size: len(_lines(each, size)))
@@ -211,9 +211,9 @@ def _from_top_to_bottom(trace: Trace, matrices: Sequence[Matrix]) -> Arrangement
     return made
 
 
-def _lines(each: Sequence[Wanted], cell: float) -> list[list[Wanted]]:
+def _lines(each: Sequence[Footprint], cell: float) -> list[list[Footprint]]:
     """Matrices in lines that fit a phone; each head begins one."""
-    lines: list[list[Wanted]] = [[]]
+    lines: list[list[Footprint]] = [[]]
     x = 0.0
     for one in each:
         needed = one.beside + one.width(cell) + GAP

@@ -237,7 +237,7 @@ def in_a_row(
     trace: Trace, pairs: Sequence[tuple[str, Matrix]], room: float, tall: float
 ) -> Arrangement:
     """All matrices from left to right, centred on one line."""
-    each = [Wanted(trace, sign, matrix) for sign, matrix in pairs]
+    each = [Footprint(trace, sign, matrix) for sign, matrix in pairs]
     n_columns = sum(one.n_columns for one in each if not one.is_bars)
     beside = sum(one.beside for one in each) + GAP * (len(each) - 1)
     cell = between((room - beside) / max(n_columns, 1), *CELL)
@@ -267,7 +267,7 @@ def _in_a_column(trace: Trace, pairs: Sequence[tuple[str, Matrix]]) -> Arrangeme
     made = Arrangement(width=NARROW)
     y = 0.0
     for sign, matrix in pairs:
-        one = Wanted(trace, "", replace(matrix, row_labels=True))
+        one = Footprint(trace, "", replace(matrix, row_labels=True))
         if sign:  # in a line of its own, where cells are as wide as they can be
             made.words.append(Word(sign, NARROW / 2, y + 8, "sign"))
             y += 22
@@ -288,7 +288,7 @@ def move(made: Arrangement, right: float, down: float) -> None:
         setattr(made, name, moved)
 
 
-class Wanted:
+class Footprint:
     """What a matrix needs around its cells; `compact` where there is no room for its shape, and
     little for sums. Its title may stand above others of its kind already.
     """
@@ -347,7 +347,7 @@ class Wanted:
         return title + labels + (BAND if self.heads[1] else 0)
 
 
-def put(made: Arrangement, one: Wanted, x: float, y: float, cell: float, row: float) -> float:
+def put(made: Arrangement, one: Footprint, x: float, y: float, cell: float, row: float) -> float:
     """Put a matrix, with what is around it, into an arrangement, its upper left corner here;
     returns where the next begins.
     """
@@ -375,7 +375,7 @@ def box_end(box: Box, n_columns: int) -> float:
 
 def stand(
     made: Arrangement,
-    one: Wanted,
+    one: Footprint,
     x: float,
     above: float,
     cell: float,
@@ -449,7 +449,7 @@ def decimals_in(width: float, *matrices: Matrix) -> int:
 
 
 def _add_bands(
-    made: Arrangement, one: Wanted, x: float, y: float, width: float, row: float
+    made: Arrangement, one: Footprint, x: float, y: float, width: float, row: float
 ) -> None:
     for side, marks in zip("yx", one.heads, strict=True):
         start = 0
@@ -465,7 +465,7 @@ def _add_bands(
                 start = at + 1
 
 
-def _add_sums(made: Arrangement, one: Wanted, x: float, y: float, row: float) -> None:
+def _add_sums(made: Arrangement, one: Footprint, x: float, y: float, row: float) -> None:
     """In the margin: what each row of weights sums to, loud where that is not 1."""
     sums, kind = row_sums(one.matrix), one.matrix.step.value.dtype
     upright = one.is_upright

@@ -14,8 +14,8 @@ from .layout import (
     SIGN,
     WIDE,
     Arrangement,
+    Footprint,
     Layout,
-    Wanted,
     Word,
     add_legend,
     between,
@@ -59,7 +59,7 @@ def _arranged(
     each = []
     labelled: set[str] = set()
     for matrix in matrices:
-        one = Wanted(trace, "", matrix, compact=True, titled=False)
+        one = Footprint(trace, "", matrix, compact=True, titled=False)
         one.rows, one.label = [], 0
         if matrix.axes[1] in (*labelled, "one"):
             one.columns = []

@@ -17,7 +17,7 @@ from attention_core import operations as ops
 from attention_core.experiments.learning import Goal, attend_to_learn, with_gradients
 from attention_core.experiments.training import TrainingSettings, start
 from attention_core.experiments.variance import few_trials
-from attention_core.export.exercise import exercise, exercise_steps, practised
+from attention_core.export.exercise import exercise, exercise_steps, exercise_trace
 from attention_core.export.notebook import MOST_NUMBERS
 from attention_core.mechanism.attention import attention
 from attention_core.mechanism.flash import attend_in_tiles
@@ -114,14 +114,14 @@ TRACES |= {
     "together": lambda: example_trace("wild_cat", "together"),
     "tokens": lambda: embed(EXAMPLES["life_is_short"].inputs, with_product=True),
 }
-TRACES = {name: cache(lambda make=make: practised(make())) for name, make in TRACES.items()}
+TRACES = {name: cache(lambda make=make: exercise_trace(make())) for name, make in TRACES.items()}
 
 
 class Learner:
     """An exercise in which every line is right so far."""
 
     def __init__(self, trace):
-        self.trace = practised(trace)
+        self.trace = exercise_trace(trace)
         self.names = {"__name__": "__main__"}
         for cell in solved(trace, exercise(trace))["cells"]:
             if cell["cell_type"] == "code":

@@ -139,10 +139,10 @@ def not_padding(op):
     return made.reshape(len(op.lengths), *[1] * op.ones, op.n_keys)
 
 
-def turned(op, a, angles):
+def rotated(op, a, angles):
     if op.neighbours:  # the same on columns in another order
         order = [*range(0, a.shape[-1], 2), *range(1, a.shape[-1], 2)]
-        return turned(ops.Rotate(), a[..., order], angles)[..., np.argsort(order)]
+        return rotated(ops.Rotate(), a[..., order], angles)[..., np.argsort(order)]
     """By complex numbers: the left half of the columns is real, the right half imaginary."""
     left, right = np.split(a, 2, axis=-1)
     made = (left + 1j * right) * np.exp(1j * angles)
@@ -302,7 +302,7 @@ ORACLES = {
             for place in range(op.first, op.first + op.n_tokens)
         ]
     ),
-    "Rotate": turned,
+    "Rotate": rotated,
     "Rows": lambda op, a: np.take(a, range(op.first, op.end), axis=-2),
     "RowLargest": lambda _, a: np.max(a, -1, keepdims=True),
     "RowMean": lambda _, a: np.mean(a, -1, keepdims=True),

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from attention_core import attend_vectors, program
-from checks import random, same, taken_apart_and_run_anew, turned
+from checks import random, rotated, same, taken_apart_and_run_anew
 
 N_TEXTS, N_TOKENS, N_OTHERS, N_HEADS, D_HEAD, D_OTHER = 2, 5, 7, 3, 4, 11
 D_MODEL = N_HEADS * D_HEAD
@@ -58,7 +58,7 @@ def by_hand(vectors, matrices, n_kv, base):
             of[..., at * D_HEAD : (at + 1) * D_HEAD]
             for of, at in ((queries, head), (keys, group), (values, group))
         )
-        scores = turned(query, base) @ turned(key, base).mT / D_HEAD**0.5
+        scores = rotated(query, base) @ rotated(key, base).mT / D_HEAD**0.5
         hidden = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
         contexts.append(scores.masked_fill(hidden, -torch.inf).softmax(-1) @ value)
     return torch.cat(contexts, dim=-1) @ matrices[3]
@@ -107,8 +107,8 @@ def test_in_16_bits_vectors_are_turned_in_float32_and_rounded_once(dtype):
     trace = attend_vectors(vectors, *matrices, n_heads=2, rotary_base=50.0, causal=True)
     pairs = torch.complex(*trace["head_queries"].value.float().chunk(2, dim=-1))
     angles = torch.outer(torch.arange(5), 50.0 ** (-torch.arange(2) / 2))
-    turned = torch.view_as_real(pairs * torch.polar(torch.ones_like(angles), angles))
-    want = torch.cat(turned.unbind(-1), dim=-1)
+    rotated = torch.view_as_real(pairs * torch.polar(torch.ones_like(angles), angles))
+    want = torch.cat(rotated.unbind(-1), dim=-1)
     eps = torch.finfo(dtype).eps
     assert trace["turned_queries"].value.dtype == dtype
     assert torch.allclose(trace["turned_queries"].value.float(), want, rtol=eps, atol=1e-5)

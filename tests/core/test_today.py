@@ -23,7 +23,7 @@ from attention_core.operations import Given, RotaryAngles, Rotate, WindowMask
 from attention_core.operations.distances import alibi_slopes
 from attention_core.recipes import HeadsRecipe
 from attention_core.text.inputs import Inputs
-from checks import random, same, taken_apart_and_run_anew, turned
+from checks import random, rotated, same, taken_apart_and_run_anew
 
 N_TEXTS, N_HEADS, N_QUERIES, N_KEYS, D_HEAD = 2, 3, 5, 7, 11
 
@@ -134,7 +134,7 @@ def by_hand(trace, today):
             for role in ("key", "value")
         )
         if today.rotary_base:
-            query, key = (turned(each, today.rotary_base) for each in (query, key))
+            query, key = (rotated(each, today.rotary_base) for each in (query, key))
         scores = query @ key.T / 2
         if today.soft_cap:
             scores = today.soft_cap * torch.tanh(scores / today.soft_cap)
@@ -267,8 +267,8 @@ def test_the_program_says_which_columns_are_a_pair():
     trace = Trace(token=["a", "b"])
     rows = trace.step("rows", Given(((1.0, 2.0, 3.0, 4.0),) * 2), axes=("token", "d"))
     angles = trace.step("turns", RotaryAngles(2, 2), axes=("token", "pair"))
-    turned = trace.step("turned", Rotate(), rows, angles, axes=("token", "d"))
+    rotated = trace.step("turned", Rotate(), rows, angles, axes=("token", "d"))
     half = torch.cat((-rows.value[:, 2:], rows.value[:, :2]), -1)
     both = torch.cat((angles.value, angles.value), -1)
-    assert torch.allclose(turned.value, rows.value * both.cos() + half * both.sin())
+    assert torch.allclose(rotated.value, rows.value * both.cos() + half * both.sin())
     assert "columns k and k + d/2, as in rotate_half" in program(trace)

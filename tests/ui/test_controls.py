@@ -10,8 +10,8 @@ import pytest
 import visiting
 from attention_core import EXAMPLES
 from attention_ui.controls.control import (
-    Beyond,
     Control,
+    NoRoom,
     Values,
     after_example,
     fitted,
@@ -119,7 +119,7 @@ def test_a_start_may_depend_on_what_is_chosen_before():
 def test_what_does_not_fit_now_is_kept_and_counts_again():
     values, wrong = understood({"a": "3", "b": "5"}, ABC)
     assert values.b == 0
-    assert isinstance(wrong["b"], Beyond)
+    assert isinstance(wrong["b"], NoRoom)
     assert understood({"a": "7", "b": "5"}, ABC)[0].b == 5
     assert written({"a": "3", "b": "5"}, ABC) == {"b": "5"}
 

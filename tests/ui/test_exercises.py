@@ -7,7 +7,7 @@ from unittest.mock import patch
 import pytest
 
 from attention_core import EXAMPLES
-from attention_core.export.exercise import exercise_steps, practised
+from attention_core.export.exercise import exercise_steps, exercise_trace
 from attention_core.export.telling import unnoticed
 from attention_ui.frame import ends
 from visiting import LESSONS, stands, visit
@@ -34,7 +34,7 @@ def trace_of(lesson, example):
 
 def every_line_matters(lesson, example):
     """No wrong line that is known, and no operand passed on as it is, gives the right numbers."""
-    trace = practised(trace_of(lesson, example))
+    trace = exercise_trace(trace_of(lesson, example))
     wanted = exercise_steps(trace)
     needed = {name for step in wanted for name in (step, *trace[step].earlier())}
     assert not unnoticed(trace, [trace[name] for name in trace if name in needed], wanted)

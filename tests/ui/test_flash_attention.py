@@ -7,7 +7,7 @@ import torch
 
 from attention_core.examples import EXAMPLES
 from attention_core.mechanism.tile_traffic import plain_traffic, tiled_traffic
-from attention_ui.controls.control import Beyond, understood
+from attention_ui.controls.control import NoRoom, understood
 from attention_ui.lessons.flash_attention.lesson import (
     CONTROLS,
     MAX_BLOCKS,
@@ -140,7 +140,7 @@ def test_no_size_makes_more_than_eight_blocks_a_side(n_tokens, size):
     text = {"sentence": "a " * n_tokens, "tokenizer": "blanks", "drop_blanks": "on"}
     sizes = {"tile_queries": size, "tile_keys": size, "tile": "63"}
     values, wrong = understood({"example": "wild_cat", **text, **sizes}, CONTROLS)
-    assert all(isinstance(each, Beyond) for each in wrong.values())
+    assert all(isinstance(each, NoRoom) for each in wrong.values())
     for used in values.of(TILE_QUERIES, TILE_KEYS):
         assert 1 <= used <= n_tokens
         assert -(-n_tokens // used) <= MAX_BLOCKS

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from attention_core import EXAMPLES, embed
 from attention_core.text.inputs import RANDOM_ID_ROWS
 from attention_core.text.tokenizers import TINY_LANGUAGE, TOKENIZERS, clean
-from attention_ui.controls.control import MAX_LINK, Beyond, fitted, understood, written
+from attention_ui.controls.control import MAX_LINK, NoRoom, fitted, understood, written
 from attention_ui.controls.fields import (
     LARGEST_ENTRY,
     MAX_CHARACTERS,
@@ -173,7 +173,7 @@ def test_what_lies_beyond_what_can_be_chosen_is_refused_in_words_and_counts_agai
     there, wrong = read(**small, **{name: str(larger)})
     assert [*wrong] == [name]
     assert there == values
-    if isinstance(wrong[name], Beyond):
+    if isinstance(wrong[name], NoRoom):
         assert str(wrong[name]).startswith("here it can be ")
 
 

@@ -63,7 +63,7 @@ def random(n_words=61, spread=0.3, seed=1, **settings):
         for name, (where, shape) in (once | of_layers).items():
             shape = shape if where.third is None else (3 * shape[0], *shape[1:])
             numbers = torch.randn(shape, generator=generator) * spread
-            tensors[name] = numbers.T.contiguous() if where.turned else numbers
+            tensors[name] = numbers.T.contiguous() if where.transposed else numbers
         for each in folder.iterdir():
             each.unlink()
         save_file(tensors, folder / WEIGHTS)

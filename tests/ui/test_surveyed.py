@@ -197,15 +197,15 @@ def test_a_larger_model_waits_for_its_button_and_is_surveyed_once(cache, monkeyp
 
     monkeypatch.setattr(surveyed, "survey", again)
     assert len(plane_of(stands(visit()))[0]) == N_HEADS, "another visitor has it at once"
-    surveyed._FOUND.clear()
+    surveyed._SURVEYS.clear()
     assert len(plane_of(stands(visit()))[0]) == N_HEADS, "from the file, after the server's end"
     monkeypatch.setattr(surveyed, "english", lambda: of_tiny_language()[:8])
-    surveyed._FOUND.clear()
+    surveyed._SURVEYS.clear()
     assert button(stands(visit())), "of other sentences it is made anew"
 
 
 def test_a_survey_that_is_stopped_shows_what_it_has(cache):
-    surveyed._FOUND.clear()
+    surveyed._SURVEYS.clear()
     steps = surveyed._slices(open_model(FOLDER), of_tiny_language()[:7], is_kept=True)
     share, part = next(steps)
     steps.close()

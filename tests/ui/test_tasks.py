@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 import pytest
 
 from attention_ui.controls.shared import TASKS
-from attention_ui.frame.tasks import NOBODY, Handed, answer_page, parted
+from attention_ui.frame.tasks import NOBODY, TaskAnswers, answer_page, parted
 from chosen import of, read
 from sampling import few
 from visiting import EVERYWHERE, stands, visit
@@ -61,12 +61,12 @@ class Read(HTMLParser):
 
 def test_the_file_of_answers_has_all_tasks_and_renders_nothing_that_was_typed():
     link = "http://localhost/causal_mask?sentence=%3Cb%3E&seed=1"
-    page = Read(answer_page((HOSTILE, "Second"), Handed(HOSTILE, {0: (HOSTILE, link)})))
+    page = Read(answer_page((HOSTILE, "Second"), TaskAnswers(HOSTILE, {0: (HOSTILE, link)})))
     assert page.tags.isdisjoint({"img", "script", "b"})
     assert page.text.count(HOSTILE) == 3
     assert page.links == [link]
     assert "No answer." in page.text
-    assert NOBODY in answer_page(("One",), Handed(" "))
+    assert NOBODY in answer_page(("One",), TaskAnswers(" "))
 
 
 @pytest.mark.slow("15 s: every page")

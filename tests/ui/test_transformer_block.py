@@ -11,8 +11,8 @@ from attention_core.mistakes.lines import around
 from attention_core.text.embedding import embed
 from attention_ui.controls.shared import inputs_of
 from attention_ui.lessons.transformer_block import depth, published_layer
+from attention_ui.lessons.transformer_block.activation_curve import activation_curve
 from attention_ui.lessons.transformer_block.agreement import torch_agrees, torch_s_output
-from attention_ui.lessons.transformer_block.bend import bend
 from attention_ui.lessons.transformer_block.lesson import (
     CONTROLS,
     heads_that_share,
@@ -132,7 +132,7 @@ def test_the_exchange_is_seen_where_the_page_opens():
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
 def test_the_bend_has_the_numbers_of_the_token_on_its_curve(activation):
     trace = trace_of(values_of("named_features", activation=activation))
-    frame = bend(trace, activation, 2).frame
+    frame = activation_curve(trace, activation, 2).frame
     points = frame[frame.kind == "number"]
     assert points.x.tolist() == pytest.approx(trace["hidden"].value[2].tolist())
     assert points.y.tolist() == pytest.approx(trace["activated"].value[2].tolist(), abs=1e-6)

@@ -29,7 +29,7 @@ def computed_again(trace: Trace, replaced: Mapping[str, Tensor], wanted: str) ->
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundAttention:
     """One attention in a trace, found by its shape and operations, whatever its steps are called.
 
     Scores are a matrix product (…, query, key) of two steps that each have one of these axes;
@@ -59,7 +59,7 @@ class Found:
         return computed_again(trace, {self.before.name: scores}, self.weights.name)
 
 
-def attentions(trace: Trace) -> list[Found]:
+def attentions(trace: Trace) -> list[FoundAttention]:
     """Every attention of a trace, in its order."""
     steps = list(trace.values())
     found = []
@@ -71,7 +71,7 @@ def attentions(trace: Trace) -> list[Found]:
         nearest = (s for s in reversed(steps) if s.name in needed and _is_scores(s))
         scores = next(nearest, None)
         if scores is not None:
-            found.append(Found(scores, _divided(scores, steps), weights, step))
+            found.append(FoundAttention(scores, _divided(scores, steps), weights, step))
     return found
 
 

@@ -14,7 +14,7 @@ from .again import (
     START,
     TABLE,
     TOKENS,
-    Found,
+    FoundAttention,
     attentions,
     computed_again,
     is_table,
@@ -204,17 +204,18 @@ def _with_other(step: Step, place: int) -> Tensor:
     return with_row(step.value, axis, place, other_row(step.value, axis, place))
 
 
-def _score_variance(trace: Trace, found: Found) -> float:
+def _score_variance(trace: Trace, attention: FoundAttention) -> float:
     """The variance of the scores as softmax gets them, of drawn queries and keys."""
     generator = torch.Generator().manual_seed(0)
-    shapes = [each.value.shape for each in found.scores.inputs[:2]]
+    shapes = [each.value.shape for each in attention.scores.inputs[:2]]
     n_times = max(1, TRIALS // shapes[0][-2])
     drawn = [torch.randn(n_times, *shape, generator=generator) for shape in shapes]
-    scores = found.scores.operation.value(*drawn, *(e.value for e in found.scores.inputs[2:]))
-    values = {found.scores.name: scores}
-    before = {found.before.name, *found.before.earlier()}
+    made = attention.scores
+    scores = made.operation.value(*drawn, *(each.value for each in made.inputs[2:]))
+    values = {attention.scores.name: scores}
+    before = {attention.before.name, *attention.before.earlier()}
     for step in trace.values():
         alone = len(step.inputs) == 1 and step.inputs[0].name in values
         if alone and step.name in before:
             values[step.name] = step.operation.value(values[step.inputs[0].name])
-    return float(values[found.before.name].var())
+    return float(values[attention.before.name].var())

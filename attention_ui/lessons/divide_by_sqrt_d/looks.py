@@ -84,20 +84,20 @@ def look(v: Values) -> Iterator[Element]:
         *[VAXES.at()] * (not histogram),
     )
     yield progress(v.variance_view)
-    found = run_so_far(v.variance_view).found
+    found = run_so_far(v.variance_view).result
     if found is not None:
         yield from SHOWN[v.variance_view](v, found)
 
 
-def _histograms(v: Values, found: Measured) -> Iterator[Element]:
+def _histograms(v: Values, measured: Measured) -> Iterator[Element]:
     """q·k before and after it is divided, on one axis."""
     wanted = trials_of(v)
-    reach = (min(found.low, 0), max(found.high, 0))
+    reach = (min(measured.low, 0), max(measured.high, 0))
     drawn = (("q·k", 1.0, BEFORE), (f"q·k / √{wanted.d:,}", wanted.d**0.5, AFTER))
     for at, (name, divisor, colour) in enumerate(drawn):
-        ends = (found.low / divisor, found.high / divisor)
-        made = histogram(found.counts, *ends, reach, name, colour)
-        told = say(theory_words(wanted, found, divisor), width=260)
+        ends = (measured.low / divisor, measured.high / divisor)
+        made = histogram(measured.counts, *ends, reach, name, colour)
+        told = say(theory_words(wanted, measured, divisor), width=260)
         yield row(chart(f"histogram_{at}", made, 600), told, vertical_alignment="center")
     if told := entries_words(wanted):
         yield say(told)

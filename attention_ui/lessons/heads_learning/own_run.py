@@ -34,7 +34,7 @@ def training(values: Values) -> Work:
 def recorded() -> tuple[list[Record], bool]:
     """What was recorded so far, and whether it goes on."""
     run = run_so_far("heads")
-    return run.found or [], run.steps is not None
+    return run.result or [], run.steps is not None
 
 
 def steps_of(records: Sequence[Record]) -> Control:

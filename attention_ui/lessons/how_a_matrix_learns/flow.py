@@ -13,8 +13,8 @@ from ...picture.layout import (
     NARROW,
     WIDE,
     Arrangement,
+    Footprint,
     Layout,
-    Wanted,
     Word,
     add_legend,
     between,
@@ -47,7 +47,7 @@ def flow(trace: Trace, covered: frozenset[str] = frozenset()) -> Layout:
     signs = ("",) * len(matrices)
     ends = limits(matrices, signs)
     each = [
-        (Wanted(trace, "", one, compact=True), Wanted(trace, "", other, True, False))
+        (Footprint(trace, "", one, compact=True), Footprint(trace, "", other, True, False))
         for one, other in zip(above, below, strict=True)
     ]
     wide, narrow = _side_by_side(each), _pair_by_pair(each)
@@ -76,7 +76,7 @@ def _matrix(trace: Trace, name: str, covered: frozenset[str]) -> Matrix:
     )
 
 
-def _side_by_side(each: Sequence[tuple[Wanted, Wanted]]) -> Arrangement:
+def _side_by_side(each: Sequence[tuple[Footprint, Footprint]]) -> Arrangement:
     """Two lines: the layer, and below it the gradients."""
     room = WIDE - LEFT + GAP
 
@@ -105,7 +105,7 @@ def _side_by_side(each: Sequence[tuple[Wanted, Wanted]]) -> Arrangement:
     return made
 
 
-def _pair_by_pair(each: Sequence[tuple[Wanted, Wanted]]) -> Arrangement:
+def _pair_by_pair(each: Sequence[tuple[Footprint, Footprint]]) -> Arrangement:
     """On a phone: each matrix with its gradient at its right."""
     made, tops, bottoms = Arrangement(width=NARROW), Arrangement(), Arrangement()
     y = 0.0

@@ -99,14 +99,14 @@ def short(value: float) -> str:
 
 def reach(d: int) -> Layout:
     """By what scores are divided: the middle draw's weights, and the gradient of W_query."""
-    found = reach_at(int(d))
-    most = max(each.gradient for each in found.values())
-    n_keys = len(found["d"].weights)
+    reach = reach_at(int(d))
+    most = max(each.gradient for each in reach.values())
+    n_keys = len(reach["d"].weights)
     trace = Trace(
-        divisor=[DIVISORS[name] for name in found], rank=[f"#{at + 1}" for at in range(n_keys)]
+        divisor=[DIVISORS[name] for name in reach], rank=[f"#{at + 1}" for at in range(n_keys)]
     )
-    weights = Given(tuple(each.weights for each in found.values()))
-    sizes = Given(tuple(each.gradient / most for each in found.values()))
+    weights = Given(tuple(each.weights for each in reach.values()))
+    sizes = Given(tuple(each.gradient / most for each in reach.values()))
     shown = (
         Matrix(
             trace.step("weights", weights, axes=("divisor", "rank"), meaning=Meaning.SHARES),

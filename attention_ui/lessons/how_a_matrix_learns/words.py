@@ -165,8 +165,8 @@ def share_words(trace: Trace, values: Values) -> str:
 
 def reach_words(d: int) -> str:
     """What is left of the gradient of W_query at a width."""
-    found = reach_at(d)
-    plain, root = found["nothing"], found["sqrt_d"]
+    reach = reach_at(d)
+    plain, root = reach["nothing"], reach["sqrt_d"]
     if d == 1:
         return "At d = 1 all three divide by 1. Make the vectors wider, and watch them part."
     words = (

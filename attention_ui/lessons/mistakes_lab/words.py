@@ -161,12 +161,12 @@ def why(trace: Trace, values: Values) -> Pick | None:
     )
 
 
-def _reasons(values: Values, found: tuple[Light, ...]) -> list[tuple[str, Verdict]]:
+def _reasons(values: Values, lights: tuple[Light, ...]) -> list[tuple[str, Verdict]]:
     """What a red light measured, what a green one did, and what another mistake would show."""
-    first = red(found)[0]
+    first = red(lights)[0]
     breaks = f"What breaks is “{first.title}”: {first.evidence}"
     each = [(first.evidence, Verdict(True, f"Right. {breaks}"))]
-    for light in found:
+    for light in lights:
         if light.holds:
             words = (
                 "That is true, and it proves nothing: the layer done right keeps to it as well. "
@@ -174,8 +174,8 @@ def _reasons(values: Values, found: tuple[Light, ...]) -> list[tuple[str, Verdic
             )
             each.append((light.evidence, Verdict(False, words)))
             break
-    for name in _nearest(values, found):
-        for here, there in ruled_out_by(found, _lights_of(values, name)):
+    for name in _nearest(values, lights):
+        for here, there in ruled_out_by(lights, _lights_of(values, name)):
             if there.holds is False:
                 words = (
                     f"So it would be with “{NAMED[name].title}”. Here “{here.title}” is not red: "
@@ -185,10 +185,10 @@ def _reasons(values: Values, found: tuple[Light, ...]) -> list[tuple[str, Verdic
     return each
 
 
-def _nearest(values: Values, found: tuple[Light, ...]) -> list[str]:
+def _nearest(values: Values, lights: tuple[Light, ...]) -> list[str]:
     """The other suspects, those first whose lights are most like these."""
     others = [name for name in suspects(*layer_of(values)) if name != hidden(values)]
-    apart = {name: len(ruled_out_by(found, _lights_of(values, name))) for name in others}
+    apart = {name: len(ruled_out_by(lights, _lights_of(values, name))) for name in others}
     return sorted(others, key=apart.__getitem__)
 
 

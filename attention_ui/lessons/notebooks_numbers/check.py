@@ -24,11 +24,11 @@ def outcomes() -> Mapping[str, Sequence[report.Outcome]]:
     return {name: tuple(report.each_outcome(name)) for name in NOTEBOOKS}
 
 
-def says_total(found: Sequence[report.Outcome]) -> tuple[bool, str]:
+def says_total(outcomes: Sequence[report.Outcome]) -> tuple[bool, str]:
     """Whether all that can be computed came out again, and how many numbers did."""
-    matching, published = report.totals(found)["numbers"]
-    failed = [each for each in found if each.verdict in (report.DIFFERS, report.PENDING)]
-    counts = report.numbers_by_verdict(found)
+    matching, published = report.totals(outcomes)["numbers"]
+    failed = [each for each in outcomes if each.verdict in (report.DIFFERS, report.PENDING)]
+    counts = report.numbers_by_verdict(outcomes)
     words = (
         f"**{matching:,} of the {published:,} numbers** come out again: {counts[report.PRINT]:,} "
         f"digit for digit, {counts[report.OLDER]:,} by an older version of the notebook's code, "
@@ -38,7 +38,7 @@ def says_total(found: Sequence[report.Outcome]) -> tuple[bool, str]:
         words += f" {len(failed)} results should, and do not: {_named(failed)}."
     others = [
         f"{good:,} of {count:,} {AMONG[name]}"
-        for name, (good, count) in report.totals(found).items()
+        for name, (good, count) in report.totals(outcomes).items()
         if name in AMONG
     ]
     return not failed, f"{words} So do {listed(others)}."
@@ -65,10 +65,10 @@ def never_computed() -> tuple[int, list[str]]:
     return reasons.total(), [f"{count} were {reason}" for reason, count in reasons.items()]
 
 
-def why_not_all(found: Sequence[report.Outcome]) -> str:
+def why_not_all(outcomes: Sequence[report.Outcome]) -> str:
     """Why the other numbers cannot be computed, and what comes out of older code alone."""
     total, told = never_computed()
-    older = [outcome for outcome in found if outcome.verdict == report.OLDER]
+    older = [outcome for outcome in outcomes if outcome.verdict == report.OLDER]
     return (
         f"The other {total} cannot be computed by anybody: {listed(told)}. {len(older)} results "
         "come only out of an older version of a notebook's code than the one it shows: "
@@ -87,5 +87,5 @@ def what_the_slack_is() -> str:
     )
 
 
-def _named(found: Sequence[report.Outcome]) -> str:
-    return listed([f"`{outcome.result.id}`" for outcome in found])
+def _named(outcomes: Sequence[report.Outcome]) -> str:
+    return listed([f"`{outcome.result.id}`" for outcome in outcomes])

@@ -57,10 +57,10 @@ class Watched:
 
     def __init__(self, values: Values, run: Run) -> None:
         self.values = values
-        found, self.twin = run.found or ([untrained(values)], {})
+        found, self.twin = run.result or ([untrained(values)], {})
         self.records: list[TrainingRecord] = found
         self.finite = [each for each in found if not each.diverged]
-        self.is_finished = run.found is not None and run.steps is None
+        self.is_finished = run.result is not None and run.steps is None
         self.embedded = embed(inputs_of(values))
 
     @property

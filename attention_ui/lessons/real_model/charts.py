@@ -29,21 +29,21 @@ layers than these, every second one is drawn. And of a head among the parts of a
 """
 
 
-def next_tokens(found: Seen, without: Seen | None) -> Chart:
+def next_tokens(reading: Seen, without: Seen | None) -> Chart:
     """Bars of the likeliest next tokens: in blue the whole model's, and in each an orange tick
     where it ends when something is switched off.
     """
-    left = (without or found).chances
-    best = found.chances.topk(min(MOST, len(left))).indices.tolist()
+    left = (without or reading).chances
+    best = reading.chances.topk(min(MOST, len(left))).indices.tolist()
     if without is not None:
         new = [each for each in left.topk(min(3, len(left))).indices.tolist() if each not in best]
         best = [*best[: MOST - len(new)], *new]
     rows = []
     for place, token in enumerate(best):
-        chance, now = float(found.chances[token]), float(left[token])
+        chance, now = float(reading.chances[token]), float(left[token])
         text = percent(chance) if without is None else f"{percent(chance)} → {percent(now)}"
         ends = {"chance": chance, "left": now, "end": max(chance, now)}
-        name = _label(found.run.model, token)
+        name = _label(reading.run.model, token)
         rows.append({"place": place, "token": name, **ends, "text": text})
     spec = deepcopy(_bars())
     spec["params"] = [{"name": "tokens", "value": [row["token"] for row in rows]}]
@@ -83,13 +83,13 @@ def _bars() -> dict:
     return without_data(chart.to_dict()) | AS_WIDE
 
 
-def after_each_layer(found: Seen, pieces: Sequence[str]) -> Chart:
+def after_each_layer(reading: Seen, pieces: Sequence[str]) -> Chart:
     """What the model would say after each layer: a row a layer, a column a token, in it the
     likeliest next token, the stronger the likelier. Of a text that the window has no room for, the
     last tokens are drawn.
     """
-    model, told = found.run.model, found.lens
-    n_layers, n = model.settings.n_layers, len(found.run.ids)
+    model, told = reading.run.model, reading.lens
+    n_layers, n = model.settings.n_layers, len(reading.run.ids)
     ids, chances = (each.view(n_layers + 1, -1) for each in (told.ids, told.chances))
     first = n - ids.shape[1]
     every = 1 if n_layers < MOST_ROWS else 2

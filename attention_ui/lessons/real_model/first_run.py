@@ -15,10 +15,10 @@ def first_run(values: Values) -> Work:
     """The run, as far as whether all its numbers are finite."""
 
     def pieces() -> Iterator[tuple[float, Seen | None]]:
-        for share, found in passes(whole(values)):
-            if found is not None:
-                of_what_is_no_number(found)  # it reads the model once more: not while it is drawn
-            yield share, found
+        for share, result in passes(whole(values)):
+            if result is not None:
+                of_what_is_no_number(result)  # it reads the model once more: not while it is drawn
+            yield share, result
 
     n_layers = model_of(values).settings.n_layers
     cost = f"Your text goes through {n_layers} layers …"
@@ -28,6 +28,6 @@ def first_run(values: Values) -> Work:
 def is_there(v: Values) -> bool:
     """Whether it is done, of the model as it was opened, and can be shown."""
     run = run_so_far(PASS)
-    if has_changed(v.model) or run is None or run.about != whole(v) or run.found is None:
+    if has_changed(v.model) or run is None or run.about != whole(v) or run.result is None:
         return False
-    return not of_what_is_no_number(run.found)
+    return not of_what_is_no_number(run.result)

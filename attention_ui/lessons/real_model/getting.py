@@ -45,9 +45,9 @@ def _get() -> None:
         cost="98 MB of SmolLM2 (Apache-2.0)",
         verb="Get SmolLM2",
     )
-    if run.share >= 1 and run.found:
+    if run.share >= 1 and run.result:
         st.markdown(":red[:material/error:] :red[It could not be installed:]")
-        st.text(str(run.found))
+        st.text(str(run.result))
     elif run.share >= 1:
         visit.forget("model", "prompt")
         st.rerun()

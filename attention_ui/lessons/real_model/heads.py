@@ -23,12 +23,12 @@ AS_BUTTON = {"type": "secondary"}
 IS_HEAD = re.compile(r"\d+\.\d+")
 
 
-def heads_picture(values: Values, found: Seen, chosen: tuple[int, int]) -> Shown:
+def heads_picture(values: Values, reading: Seen, chosen: tuple[int, int]) -> Shown:
     """All heads on the text, those marked that do what is measured."""
-    scores = scores_of(values, found)
+    scores = scores_of(values, reading)
     made = all_heads(
         Heads(
-            found.run.weights.numpy(),
+            reading.run.weights.numpy(),
             scores.numpy(),
             [visible(each) for each in encoded_of(values).pieces],
             query_of(values),
@@ -37,7 +37,7 @@ def heads_picture(values: Values, found: Seen, chosen: tuple[int, int]) -> Shown
             strongest_first=values.heads_order == "strongest",
             at_least=values.heads_from / 100,
         ),
-        found.once,
+        reading.once,
     )
     return choosing("all_heads", made)
 
@@ -68,11 +68,11 @@ def _choose_head(key: str) -> None:
     parts.run_what_reads()
 
 
-def to_switch_off(values: Values, found: Seen, chosen: tuple[int, int]) -> Row:
+def to_switch_off(values: Values, reading: Seen, chosen: tuple[int, int]) -> Row:
     """Buttons that switch off the head that is looked at, and the one that brought most; and one
     that switches all on again.
     """
-    best = found.brought(*asked_of(values, found)).heads[0]
+    best = reading.brought(*asked_of(values, reading)).heads[0]
     offers = {
         head_id(best.layer, best.head): "which brought most",
         head_id(*chosen): "which you look at",
@@ -92,9 +92,9 @@ def to_switch_off(values: Values, found: Seen, chosen: tuple[int, int]) -> Row:
     return row(*buttons, *all_on, gap="small")
 
 
-def strongest(values: Values, found: Seen, most: int = 5) -> list[tuple[str, float]]:
+def strongest(values: Values, reading: Seen, most: int = 5) -> list[tuple[str, float]]:
     """The heads that do most of what is measured, as a link has them, and their shares."""
-    scores = scores_of(values, found).numpy()
+    scores = scores_of(values, reading).numpy()
     best = np.argsort(-scores, axis=None)[:most]
     places = [np.unravel_index(each, scores.shape) for each in best]
     return [(head_id(layer, head), float(scores[layer, head])) for layer, head in places]

@@ -291,21 +291,21 @@ def measure_of(values: Values) -> Measure:
     return MEASURES[values.measure]
 
 
-def scores_of(values: Values, found: Seen) -> Tensor:
+def scores_of(values: Values, reading: Seen) -> Tensor:
     """How much each head does of what heads are marked by (layer, head)."""
-    return scores_by(values.measure, found)
+    return scores_by(values.measure, reading)
 
 
-def scores_by(name: str, found: Seen) -> Tensor:
+def scores_by(name: str, reading: Seen) -> Tensor:
     """How much each head does of what a measure measures (layer, head); 0 where the text has no
     place for it.
     """
-    measure, run = MEASURES[name], found.run
+    measure, run = MEASURES[name], reading.run
 
     def taken() -> Tensor:  # a layer at a time: of a long text, one after the other fits
         return torch.stack([measure.of(each, run.ids) for each in run.weights]).nan_to_num()
 
-    return found.once(("scores", name), taken)
+    return reading.once(("scores", name), taken)
 
 
 def query_of(values: Values) -> int:
@@ -337,38 +337,38 @@ def looks_of(values: Values) -> int:
     return min(max(query_of(values), drawn.start), drawn.stop - 1)
 
 
-def head_of(values: Values, found: Seen) -> tuple[int, int]:
+def head_of(values: Values, reading: Seen) -> tuple[int, int]:
     """The layer and the head that are looked at: the one that is chosen, or the one that does most
     of what is measured.
     """
     if values.model_head != STRONGEST:
         layer, head = map(int, values.model_head.split("."))
         return layer, head
-    scores = scores_of(values, found)
+    scores = scores_of(values, reading)
     return divmod(int(scores.argmax()), scores.shape[-1])
 
 
-def asked_of(values: Values, found: Seen) -> tuple[int, int | None]:
+def asked_of(values: Values, reading: Seen) -> tuple[int, int | None]:
     """The token whose logit is taken apart, and the one that it is compared with, if any."""
-    next_id = found.run.model.tokenizer.next_id
+    next_id = reading.run.model.tokenizer.next_id
     asked = next_id(values.asked_token) if values.asked_token else None
     if asked is None:
-        asked = int(found.chances.argmax())
+        asked = int(reading.chances.argmax())
     against = next_id(values.against_token) if values.against_token else None
     return asked, None if against == asked else against
 
 
-def rival_of(values: Values, found: Seen) -> int | None:
+def rival_of(values: Values, reading: Seen) -> int | None:
     """What the token that is asked is set beside: the one that it is compared with, or the other of
     the two that the text is about, or the likeliest of all others; None where there are none.
     """
-    asked, against = asked_of(values, found)
+    asked, against = asked_of(values, reading)
     if against is not None:
         return against
-    next_id = found.run.model.tokenizer.next_id
+    next_id = reading.run.model.tokenizer.next_id
     pair = [next_id(word) for word in PAIRS.get(values.model, ())]
     is_ours = values.prompt == STARTS.get(values.model) and asked in pair
-    likeliest = found.chances.topk(min(2, len(found.chances))).indices.tolist()
+    likeliest = reading.chances.topk(min(2, len(reading.chances))).indices.tolist()
     others = (pair if is_ours else []) + likeliest
     return next((each for each in others if each is not None and each != asked), None)
 
@@ -378,11 +378,11 @@ def trace_of(values: Values) -> Trace:
     it reads. Of a longer text, all tokens stand in it that can change a number of those that are
     drawn: a query looks at keys that are not drawn too.
     """
-    found = seen(values) or Seen(run(model_of(values), encoded_of(values).ids))
-    (layer, _), pieces = head_of(values, found), encoded_of(values).pieces
-    model = found.run.model
+    reading = seen(values) or Seen(run(model_of(values), encoded_of(values).ids))
+    (layer, _), pieces = head_of(values, reading), encoded_of(values).pieces
+    model = reading.run.model
     stop = drawn_of(values).stop if model.settings.causal else len(pieces)
-    stream = found.run.before[layer, :stop].clone()  # without those of all other layers
+    stream = reading.run.before[layer, :stop].clone()  # without those of all other layers
     return layer_trace(model, stream, layer, pieces[:stop], parts="attention")
 
 
@@ -448,11 +448,11 @@ def of_head(values: Values, trace: Trace, head: int) -> OfHead:
     return OfHead(trace, head, drawn_of(values), looks_of(values))
 
 
-def key_of(values: Values, found: Seen) -> int:
+def key_of(values: Values, reading: Seen) -> int:
     """The key that is asked about: the one that is chosen, or the one that gets most weight."""
     if values.looks_at != STRONGEST:
         return int(values.looks_at)
-    return int(found.run.weights[(*head_of(values, found), looks_of(values))].argmax())
+    return int(reading.run.weights[(*head_of(values, reading), looks_of(values))].argmax())
 
 
 def word_clicked(place: tuple[str, tuple[int, ...]]) -> dict[str, str]:
@@ -471,12 +471,12 @@ def drawn_of_head(values: Values, trace: Trace) -> OfHead:
     return of_head(values, trace, chosen_of(values)[1])
 
 
-def lens_trace(found: Seen) -> Trace:
+def lens_trace(reading: Seen) -> Trace:
     """What a question on the layers is about: how likely the last token's next ones are behind each
     layer.
     """
     trace = Trace()
-    n_rows = found.run.model.settings.n_layers + 1
-    chances = found.lens.chances.view(n_rows, -1)[:, -1]
+    n_rows = reading.run.model.settings.n_layers + 1
+    chances = reading.lens.chances.view(n_rows, -1)[:, -1]
     trace.step("lens", Given.of(chances), axes=("layer",))
     return trace

@@ -17,13 +17,13 @@ from ...words import percent
 HEIGHT = 340
 
 
-def plane(found: Survey, across: str, up: str, chosen: tuple[int, int]) -> Chart:
+def plane(survey: Survey, across: str, up: str, chosen: tuple[int, int]) -> Chart:
     """Heads as points: how much each does of two measures, by their names in MEASURES."""
-    _, n_layers, n_heads = found.means.shape
+    _, n_layers, n_heads = survey.means.shape
     rows = [
         {
             **{"id": head_id(layer, head), "chosen": (layer, head) == chosen},
-            **{"across": found.mean(across, layer, head), "up": found.mean(up, layer, head)},
+            **{"across": survey.mean(across, layer, head), "up": survey.mean(up, layer, head)},
         }
         for layer in range(n_layers)
         for head in range(n_heads)

@@ -26,8 +26,8 @@ _TURN, _kept = Lock(), OrderedDict[About, Seen]()
 def passes(about: About) -> Iterator[tuple[float, Seen | None]]:
     """A sentence's way through a model: after each layer how far it is, and at last the run."""
     model, ids, off = about
-    if found := kept(about):
-        yield 1.0, found
+    if reading := kept(about):
+        yield 1.0, reading
         return
     layers = layer_by_layer(model, ids, changes_of(off))
     while True:
@@ -62,14 +62,14 @@ def kept(about: About) -> Seen | None:
 
 def at_hand(name: str, about: About) -> Seen | None:
     """A run that somebody has made, or else the visitor's own work of this name; None before."""
-    if found := kept(about):
-        return found
+    if reading := kept(about):
+        return reading
     run = run_so_far(name)
-    return run.found if run and run.about == about else None
+    return run.result if run and run.about == about else None
 
 
-def _keep(about: About, found: Seen) -> None:
+def _keep(about: About, reading: Seen) -> None:
     with _TURN:
-        _kept[about] = found
+        _kept[about] = reading
         while len(_kept) > 1 and sum(each.run.n_bytes for each in _kept.values()) > KEPT_BYTES:
             _kept.popitem(last=False)

@@ -39,7 +39,7 @@ INDIRECT = 0.25
 class Story:
     """Two tokens that could come next, and the head that brought most of their difference."""
 
-    found: Seen
+    reading: Seen
     asked: int
     against: int
     ids: tuple[int, ...]
@@ -48,7 +48,7 @@ class Story:
     @property
     def made(self) -> Attribution:
         """What each part brought to the difference."""
-        return self.found.brought(self.asked, self.against)
+        return self.reading.brought(self.asked, self.against)
 
     @property
     def best(self) -> Part:
@@ -58,38 +58,38 @@ class Story:
     @property
     def names(self) -> tuple[str, str]:
         """What the two are called."""
-        return tuple(said(self.found.run.model, each) for each in (self.asked, self.against))
+        return tuple(said(self.reading.run.model, each) for each in (self.asked, self.against))
 
     @property
     def both(self) -> tuple[float, float]:
         """What that head brought to each of the two alone."""
-        alone, other = (self.found.brought(each, None) for each in (self.asked, self.against))
+        alone, other = (self.reading.brought(each, None) for each in (self.asked, self.against))
         head = self.best.layer, self.best.head
         return alone.of_head(*head), other.of_head(*head)
 
     def row(self, head: Part) -> Tensor:
         """Where a head looks from the last token (key,)."""
-        return self.found.run.weights[head.layer, head.head, self.found.last]
+        return self.reading.run.weights[head.layer, head.head, self.reading.last]
 
 
 def told(values: Values) -> Story | None:
     """The story; None where the model says no next token, or nothing is compared."""
-    found = seen(values) if predicts(values) else None
-    if found is None:
+    reading = seen(values) if predicts(values) else None
+    if reading is None:
         return None
-    asked, against = asked_of(values, found)
+    asked, against = asked_of(values, reading)
     text = encoded_of(values)
-    return None if against is None else Story(found, asked, against, text.ids, text.pieces)
+    return None if against is None else Story(reading, asked, against, text.ids, text.pieces)
 
 
 def step_1(v: Values) -> Iterator[Element]:
     """What the difference is, or the way to the text that the story is about."""
     if story := told(v):
-        found, (yes, no) = story.found, story.names
+        reading, (yes, no) = story.reading, story.names
         yield text(
             f"1. After your text the model says “{yes}” with "
-            f"{percent(float(found.chances[story.asked]))}, and “{no}” with "
-            f"{percent(float(found.chances[story.against]))}. The difference of their logits is "
+            f"{percent(float(reading.chances[story.asked]))}, and “{no}” with "
+            f"{percent(float(reading.chances[story.against]))}. The difference of their logits is "
             f"{number(story.made.logit, 2)}. Where does it come from?"
         )
         return
@@ -197,11 +197,11 @@ def brought(v: Values) -> Trace:
 
 def _of_the_first(story: Story) -> str:
     """What the head does that brought most."""
-    found, best, (yes, no) = story.found, story.best, story.names
+    reading, best, (yes, no) = story.reading, story.best, story.names
     row = story.row(best)
     key = int(row.argmax())
 
-    alone, other = (found.brought(token, None) for token in (story.asked, story.against))
+    alone, other = (reading.brought(token, None) for token in (story.asked, story.against))
     raised, lowered = story.both
     does = what_it_does(raised, lowered, yes, no)
     most = alone.heads[0]
@@ -215,7 +215,7 @@ def _of_the_first(story: Story) -> str:
             "to the difference."
         )
     return (
-        f"2. Of {found.run.weights[:, :, 0, 0].numel()} heads, {best.name} brought "
+        f"2. Of {reading.run.weights[:, :, 0, 0].numel()} heads, {best.name} brought "
         f"most: {signed(best.amount)}. From the last token it looks at "
         f"“{said_piece(story.pieces[key])}” (token {key}, {percent(float(row[key]))}). To “{yes}” "
         f"it brought {signed(raised)}, to “{no}” {signed(lowered)}: {does}. {beside}"
@@ -246,23 +246,23 @@ def _copier(story: Story) -> Part | None:
 def _arcs(story: Story, head: Part, name: str) -> Element:
     """Where a head looks, as arcs."""
     trace = Trace(query=story.pieces, key=story.pieces)
-    weights = Given.of(story.found.run.weights[head.layer, head.head])
+    weights = Given.of(story.reading.run.weights[head.layer, head.head])
     step = trace.step("weights", weights, axes=("query", "key"), meaning=Meaning.SHARES)
-    return picture(sentence(trace, Matrix(step), story.found.last), name, is_aside=True)
+    return picture(sentence(trace, Matrix(step), story.reading.last), name, is_aside=True)
 
 
 def going_on(v: Values) -> Work | None:
     """Steps 4 and 5 take a run for each head."""
     if not is_told(v):
         return None
-    found = seen(v)
+    reading = seen(v)
     return Work(
         REST,
         whole(v),
-        lambda: without_each(found),
+        lambda: without_each(reading),
         cost=f"{len(told(v).made.heads)} runs, one without each head",
         verb="Go on with the story",
-        quick=v.model == TINY or found.without_each is not None,
+        quick=v.model == TINY or reading.without_each is not None,
     )
 
 
@@ -271,9 +271,9 @@ def steps_4_and_5(v: Values) -> Iterator[Element]:
     if not is_told(v):
         return
     yield progress(REST)
-    story, streams = told(v), run_so_far(REST).found
+    story, streams = told(v), run_so_far(REST).result
     if isinstance(streams, Tensor):
-        run, best, heads, (yes, _) = story.found.run, story.best, story.made.heads, story.names
+        run, best, heads, (yes, _) = story.reading.run, story.best, story.made.heads, story.names
         gaps = logit_of(run, streams, story.asked) - logit_of(run, streams, story.against)
         gap = story.made.logit
         below = [

@@ -41,7 +41,7 @@ before is local anyway, and so is not called that too; an even spread is no name
 """
 ASKED_WHERE = {"same": " that came again", "induction": " that came again"}
 """Which tokens are asked, where it is not all of them."""
-_FOUND = WeakKeyDictionary[Model, tuple[Sequence[str], Survey]]()
+_SURVEYS = WeakKeyDictionary[Model, tuple[Sequence[str], Survey]]()
 """What has been found for a visitor is there for all, also where no file can be written: with the
 sentences that it is of.
 """
@@ -80,25 +80,25 @@ def surveying(values: Values) -> Work:
 def surveyed(v: Values) -> Iterator[Element]:
     """A plane of heads and the chosen head, as far as the survey has come."""
     yield progress(SURVEY)
-    run, found = run_so_far(SURVEY), seen(v)
-    if isinstance(run.found, Survey):
-        if run.found.n_read:
-            chosen = head_of(v, found)
-            yield from _plane(v, run.found, chosen)
-            yield text(name_of(run.found, found, chosen))
-            yield from _pairs(found.run.model, _sentences(v), run.found, chosen)
+    run, reading = run_so_far(SURVEY), seen(v)
+    if isinstance(run.result, Survey):
+        if run.result.n_read:
+            chosen = head_of(v, reading)
+            yield from _plane(v, run.result, chosen)
+            yield text(name_of(run.result, reading, chosen))
+            yield from _pairs(reading.run.model, _sentences(v), run.result, chosen)
         elif run.share >= 1:
             yield text("This model has no tokens for the words of our sentences: it can read none.")
 
 
 def _known(model: Model, sentences: Sequence[str]) -> Survey | None:
     """A survey that was made before, for anybody."""
-    of, found = _FOUND.get(model, ((), None))
+    of, known = _SURVEYS.get(model, ((), None))
     if of == sentences:
-        return found
-    if found := kept(model, sentences):
-        _FOUND[model] = sentences, found
-    return found
+        return known
+    if known := kept(model, sentences):
+        _SURVEYS[model] = sentences, known
+    return known
 
 
 def _slices(
@@ -108,22 +108,22 @@ def _slices(
     if known := _known(model, sentences):
         yield 1.0, known
         return
-    for share, found in in_turns(survey(model, sentences)):
+    for share, result in in_turns(survey(model, sentences)):
         if share >= 1:
-            _FOUND[model] = sentences, found
+            _SURVEYS[model] = sentences, result
             if is_kept:
-                keep(model, sentences, found)
-        yield share, found
+                keep(model, sentences, result)
+        yield share, result
 
 
 # --- the plane of heads --------------------------------------------------------------------------
 
 
-def _plane(v: Values, found: Survey, chosen: tuple[int, int]) -> Iterator[Element]:
+def _plane(v: Values, survey: Survey, chosen: tuple[int, int]) -> Iterator[Element]:
     yield row(SURVEY_ACROSS.at(width=230), SURVEY_UP.at(width=230))
-    made = plane(found, v.survey_across, v.survey_up, chosen)
+    made = plane(survey, v.survey_across, v.survey_up, chosen)
     yield choosing("survey", made, WIDTH)
-    n_asked, n_sentences = found.asked(v.survey_up)
+    n_asked, n_sentences = survey.asked(v.survey_up)
     yield caption(
         "Each point is a head; the chosen one is orange, and a click chooses another. A measure is "
         "the mean over all tokens of all sentences that it can be asked of: upwards, "
@@ -134,7 +134,7 @@ def _plane(v: Values, found: Survey, chosen: tuple[int, int]) -> Iterator[Elemen
 # --- the chosen head -----------------------------------------------------------------------------
 
 
-def name_of(survey: Survey, found: Seen, chosen: tuple[int, int]) -> str:
+def name_of(survey: Survey, reading: Seen, chosen: tuple[int, int]) -> str:
     """What a head is called for what holds of it over all sentences, and on how much that stands;
     beside it, how it is on the text that is there.
     """
@@ -150,7 +150,7 @@ def name_of(survey: Survey, found: Seen, chosen: tuple[int, int]) -> str:
         return (
             f"No name for {head}: over {n_sentences} sentences, at most {_below(shares[most])} of "
             f"its weight goes to one kind of token ({NAMES[most][0]}), and a name needs "
-            f"{percent(HOLDS)}.{_here(found, most, chosen)}"
+            f"{percent(HOLDS)}.{_here(reading, most, chosen)}"
         )
     told = []
     for name in holds:
@@ -159,7 +159,7 @@ def name_of(survey: Survey, found: Seen, chosen: tuple[int, int]) -> str:
         told.append(
             f"Over {n_sentences} sentences, {percent(shares[name])} of the weight of {head} goes "
             f"to {what} (the mean of {n_asked:,} tokens{ASKED_WHERE.get(name, '')}): {called}."
-            f"{_here(found, name, chosen)}"
+            f"{_here(reading, name, chosen)}"
         )
     return "\n\n".join(told)
 
@@ -169,9 +169,9 @@ def _below(share: float) -> str:
     return f"just under {percent(HOLDS)}" if percent(share) == percent(HOLDS) else percent(share)
 
 
-def _here(found: Seen, name: str, chosen: tuple[int, int]) -> str:
+def _here(reading: Seen, name: str, chosen: tuple[int, int]) -> str:
     """The same measure on the text that is there, where it can be asked."""
-    here = float(MEASURES[name].of(found.run.weights[chosen], found.run.ids))
+    here = float(MEASURES[name].of(reading.run.weights[chosen], reading.run.ids))
     return f" On your text: {percent(here)}." if here == here else ""
 
 

@@ -28,23 +28,23 @@ from .seen import Seen
 EACH_HEAD, PATCHED = "each_head_of_model", "patched_of_model"
 
 
-def without_each(found: Seen) -> Iterator[tuple[float, Tensor | None]]:
+def without_each(reading: Seen) -> Iterator[tuple[float, Tensor | None]]:
     """A run without each head: how far it is, and at last their streams, for whoever asks again."""
-    if found.without_each is None:
-        for swept in in_turns(without_each_head(found.run, found.last)):
+    if reading.without_each is None:
+        for swept in in_turns(without_each_head(reading.run, reading.last)):
             if swept.share < 1:
                 yield swept.share, None
             else:
-                found.without_each = swept.streams
-    yield 1.0, found.without_each
+                reading.without_each = swept.streams
+    yield 1.0, reading.without_each
 
 
-def _change_in(values: Values, found: Seen, name: Hashable, streams: Tensor) -> Tensor:
+def _change_in(values: Values, reading: Seen, name: Hashable, streams: Tensor) -> Tensor:
     """How the chance of the token has changed in streams (…, d_model) that are known by this name,
     or how far its logit is above that of the other (…).
     """
-    asked, against = asked_of(values, found)
-    run = found.run
+    asked, against = asked_of(values, reading)
+    run = reading.run
 
     def measured(stream: Tensor) -> Tensor:
         if against is None:
@@ -52,40 +52,40 @@ def _change_in(values: Values, found: Seen, name: Hashable, streams: Tensor) -> 
         return logit_of(run, stream, asked) - logit_of(run, stream, against)
 
     def change() -> Tensor:
-        return measured(streams) - measured(run.final[[found.last]])
+        return measured(streams) - measured(run.final[[reading.last]])
 
-    return found.once((name, asked, against), change)
+    return reading.once((name, asked, against), change)
 
 
 def taking_each_off(values: Values) -> Work:
     """Every head switched off, one at a time."""
-    found = seen(values)
-    settings = found.run.model.settings
+    reading = seen(values)
+    settings = reading.run.model.settings
     return Work(
         EACH_HEAD,
         whole(values),
-        lambda: without_each(found),
+        lambda: without_each(reading),
         f"{settings.n_layers * settings.n_heads} runs, each from the layer of its head on",
-        quick=found.without_each is not None or values.model == TINY,
+        quick=reading.without_each is not None or values.model == TINY,
     )
 
 
 def each_head_off(v: Values) -> Iterator[Element]:
     """What becomes of the answer without each head, as soon as that is known."""
     yield progress(EACH_HEAD)
-    streams, found = run_so_far(EACH_HEAD).found, seen(v)
+    streams, reading = run_so_far(EACH_HEAD).result, seen(v)
     if isinstance(streams, Tensor):
-        changes = _change_in(v, found, "without each", streams)
+        changes = _change_in(v, reading, "without each", streams)
         cells = {
             (layer, head): (f"without {head_name(head, layer)}", change)
             for layer, of_layer in enumerate(changes.tolist())
             for head, change in enumerate(of_layer)
         }
         n_layers, n_heads = changes.shape
-        told = f"What becomes of {words.of_what_is_measured(v, found)} without each head."
+        told = f"What becomes of {words.of_what_is_measured(v, reading)} without each head."
         names = [*map(str, range(n_heads))]
         yield chart("each_head", by_layers(cells, names, n_layers, told), 940)
-        yield text(words.most_needed(v, found, changes))
+        yield text(words.most_needed(v, reading, changes))
 
 
 def patching(values: Values) -> Work | None:
@@ -93,20 +93,20 @@ def patching(values: Values) -> Work | None:
     here, there = encoded_of(values).pieces, other(values)[1]
     if len(here) > DRAWN or len(here) != len(there):
         return None
-    found = seen(values)
+    reading = seen(values)
     return Work(
         PATCHED,
         (whole(values), other(values)),
-        lambda: _patches(values, found),
-        f"{found.run.model.settings.n_layers * len(here)} runs, each from its layer on",
+        lambda: _patches(values, reading),
+        f"{reading.run.model.settings.n_layers * len(here)} runs, each from its layer on",
         quick=values.model == TINY,
     )
 
 
 def patched(v: Values) -> Iterator[Element]:
     """What each vector of another text changes, as soon as that is known; or why it cannot be."""
-    found, pieces = seen(v), encoded_of(v).pieces
-    n_layers = found.run.model.settings.n_layers
+    reading, pieces = seen(v), encoded_of(v).pieces
+    n_layers = reading.run.model.settings.n_layers
     if len(pieces) > DRAWN:
         yield say(
             f"That would be {n_layers * len(pieces):,} runs, a row for each token: it is there for "
@@ -121,9 +121,9 @@ def patched(v: Values) -> Iterator[Element]:
         )
         return
     yield progress(PATCHED)
-    streams = run_so_far(PATCHED).found
+    streams = run_so_far(PATCHED).result
     if isinstance(streams, Tensor):
-        changes = _change_in(v, found, other(v), streams)
+        changes = _change_in(v, reading, other(v), streams)
         if not changes.isfinite().all():
             yield say("From the other text come vectors of nan or infinite numbers.")
             return
@@ -133,16 +133,16 @@ def patched(v: Values) -> Iterator[Element]:
             for layer, of_layer in enumerate(changes.tolist())
             for token, change in enumerate(of_layer)
         }
-        told = f"What becomes of {words.of_what_is_measured(v, found)} with each vector patched."
+        told = f"What becomes of {words.of_what_is_measured(v, reading)} with each vector patched."
         yield chart("patched", by_layers(cells, names, n_layers, told), 940)
-        yield text(words.where_it_turns(v, found, changes))
+        yield text(words.where_it_turns(v, reading, changes))
 
 
-def _patches(values: Values, found: Seen) -> Steps:
+def _patches(values: Values, reading: Seen) -> Steps:
     """The other text's way through the model, and then each of its vectors in this one's."""
     for share, theirs in passes(other(values)):
         if theirs is None:
             yield 0.05 * share, None
             continue
-        for swept in in_turns(patch_each_place(found.run, theirs.run, found.last)):
+        for swept in in_turns(patch_each_place(reading.run, theirs.run, reading.last)):
             yield swept.share, swept.streams if swept.share >= 1 else None

@@ -86,10 +86,10 @@ class Why:
 
 def why_of(v: Values) -> Why | str:
     """What the card is about; or in words why there is nothing to take apart."""
-    found = seen(v)
-    asked = (*head_of(v, found), looks_of(v), key_of(v, found))
+    reading = seen(v)
+    asked = (*head_of(v, reading), looks_of(v), key_of(v, reading))
     try:
-        parts = found.once(("why", *asked), lambda: score_parts(found.run, *asked))
+        parts = reading.once(("why", *asked), lambda: score_parts(reading.run, *asked))
     except ValueError as error:
         return f"There is nothing to take apart here: {error}."
     if parts.is_alone:
@@ -97,7 +97,7 @@ def why_of(v: Values) -> Why | str:
             f"There is nothing to explain here: token {asked[2]} sees no token but this one, and "
             "gives it all its weight whatever the score."
         )
-    return Why(found, parts, encoded_of(v).pieces)
+    return Why(reading, parts, encoded_of(v).pieces)
 
 
 def said_of(part: Writer) -> str:

@@ -89,10 +89,10 @@ def not_as_typed(values: Values, model: Model) -> list[str]:
     """What of the text the model reads otherwise than it was typed: control tokens, words that it
     does not know, and characters that take several tokens.
     """
-    found = encoded_of(values)
-    cut = next((each for each in found.pieces if re.search("‹1/[2-9]›", each)), "")
+    encoded = encoded_of(values)
+    cut = next((each for each in encoded.pieces if re.search("‹1/[2-9]›", each)), "")
     character, n_parts = re.search("(.)‹1/(.)›", cut).groups() if cut else ("", "")
-    told = [typed_controls(values, model), *not_known(model, found)]
+    told = [typed_controls(values, model), *not_known(model, encoded)]
     if cut:
         told.append(
             f"{visible(character)}‹1/{n_parts}› is part 1 of {n_parts} of {visible(character)}: "
@@ -123,14 +123,14 @@ def of_its_components(values: Values, drawn: OfHead) -> str:
     )
 
 
-def of_what_is_no_number(found: Seen) -> str:
+def of_what_is_no_number(reading: Seen) -> str:
     """Where numbers become nan, and what the file holds there; "" where all are finite."""
-    predicts = found.run.model.settings.predicts
+    predicts = reading.run.model.settings.predicts
 
     def told() -> str:
-        return not_finite(found.run, found.next_logits if predicts else None)
+        return not_finite(reading.run, reading.next_logits if predicts else None)
 
-    where = found.once("not finite", told)
+    where = reading.once("not finite", told)
     return where and (
         f"{where} Every sum that one of them enters is spoiled too, so nothing of this text can "
         "be shown. Try another text or another model."
@@ -142,16 +142,16 @@ def says_nothing(model: Model) -> str:
     return f"A {model.family} reads a whole text at once and says no next token."
 
 
-def strongest(values: Values, found: Seen) -> str:
+def strongest(values: Values, reading: Seen) -> str:
     """Which heads do most of what is measured."""
-    best = strongest_heads(values, found)
+    best = strongest_heads(values, reading)
     each = [f"{name} ({percent(share)})" for name, share in best]
     if not best[0][1]:
         return f"{measure_of(values).words} In this text no token has such a place."
     bar = percent(MARKED_FROM)
     is_reached = best[0][1] >= MARKED_FROM
     reached = f"Green: {bar} or more on average." if is_reached else f"None reaches {bar}."
-    ids = found.run.ids
+    ids = reading.run.ids
     n_asked = int(measure_of(values).picks(torch.as_tensor(ids))[1].sum())
     where = f"first {head_in_full(*map(int, best[0][0].split('.')))}"
     asked = f"Asked of {n_asked} of your {len(ids)} tokens."
@@ -159,14 +159,14 @@ def strongest(values: Values, found: Seen) -> str:
     if n_asked < FEW_ASKED < len(ids):
         told += " Too few to call a head by it: a text that says things twice asks more."
     if values.heads_from:
-        return f"{measure_of(values).words} {told} {of_the_fitting(values, found)}"
-    sinks = of_sinks(values, found) if values.heads_order == "layers" else ""
+        return f"{measure_of(values).words} {told} {of_the_fitting(values, reading)}"
+    sinks = of_sinks(values, reading) if values.heads_order == "layers" else ""
     return f"{measure_of(values).words} {told}{sinks}"
 
 
-def of_the_fitting(values: Values, found: Seen) -> str:
+def of_the_fitting(values: Values, reading: Seen) -> str:
     """How many heads do so much of what is measured as is asked for, and what of the others."""
-    scores, share = scores_of(values, found), values.heads_from / 100
+    scores, share = scores_of(values, reading), values.heads_from / 100
     n_fitting, by_layer = int((scores >= share).sum()), values.heads_order == "layers"
     others = "the others are " + ("faded" if by_layer else "left out")
     verb = "reaches" if n_fitting == 1 else "reach"
@@ -174,9 +174,9 @@ def of_the_fitting(values: Values, found: Seen) -> str:
     return f"{told}; {others}." if n_fitting < scores.numel() else f"{told}."
 
 
-def of_sinks(values: Values, found: Seen) -> str:
+def of_sinks(values: Values, reading: Seen) -> str:
     """Why so many heads have a stripe at their left edge; "" where few have, or it is measured."""
-    scores = scores_by("first", found)
+    scores = scores_by("first", reading)
     n_sinks = int((scores >= MARKED_FROM).sum())
     if values.measure == "first" or n_sinks < MANY_SINKS * scores.numel():
         return ""
@@ -187,10 +187,10 @@ def of_sinks(values: Values, found: Seen) -> str:
     )
 
 
-def of_what_is_asked(values: Values, found: Seen) -> str:
+def of_what_is_asked(values: Values, reading: Seen) -> str:
     """Which number is taken apart: the logit of “Mary”, or how far it is above that of “John”."""
-    asked, against = asked_of(values, found)
-    model = found.run.model
+    asked, against = asked_of(values, reading)
+    model = reading.run.model
     told = f"the logit of “{said(model, asked)}”"
     if against is None:
         same = " (compared with itself there is nothing to see)" if values.against_token else ""
@@ -198,12 +198,12 @@ def of_what_is_asked(values: Values, found: Seen) -> str:
     return f"{told}, minus that of “{said(model, against)}”"
 
 
-def adds_up(found: Seen, made: Attribution) -> tuple[bool, str]:
+def adds_up(reading: Seen, made: Attribution) -> tuple[bool, str]:
     """Whether all parts together are the number that is taken apart."""
     total = sum(part.amount for part in made.parts)
     off = abs(total - made.logit)
     right = off <= 1e-4 * max(1.0, abs(made.logit))
-    cap = found.run.model.settings.logit_cap
+    cap = reading.run.model.settings.logit_cap
     before = "" if cap is None else ", as it is before the model’s soft cap"
     return right, (
         f"All {len(made.parts)} parts add up to it{before}: {number(made.logit, 3)}, "
@@ -211,7 +211,7 @@ def adds_up(found: Seen, made: Attribution) -> tuple[bool, str]:
     )
 
 
-def of_the_parts(values: Values, found: Seen, made: Attribution) -> str:
+def of_the_parts(values: Values, reading: Seen, made: Attribution) -> str:
     """How the parts add up, and which brought most."""
 
     def of(kind: str) -> float:
@@ -221,27 +221,27 @@ def of_the_parts(values: Values, found: Seen, made: Attribution) -> str:
     called = [f"{part.name} ({signed(part.amount)})" for part in heads]
     of_heads, of_ffn = of("head"), of("feed-forward")
     total = sum(part.amount for part in made.parts)
-    has_ffn = found.run.model.settings.d_ffn
+    has_ffn = reading.run.model.settings.d_ffn
     ffn = f"all feed-forward {signed(of_ffn)}, " if has_ffn else ""
     return (
         f"All heads {signed(of_heads)}, {ffn}the embedding and biases "
         f"{signed(total - of_heads - of_ffn)}: together {number(total, 2)}, "
-        f"{of_what_is_asked(values, found)}. Of the heads, most came from {listed(called[:3])}, "
+        f"{of_what_is_asked(values, reading)}. Of the heads, most came from {listed(called[:3])}, "
         f"and least from {called[-1]}."
     )
 
 
-def of_two_questions(values: Values, found: Seen) -> str:
+def of_two_questions(values: Values, reading: Seen) -> str:
     """Which head brought most to a token, and which sets it apart from another one: why these may
     be two heads.
     """
-    asked, _ = asked_of(values, found)
-    rival = rival_of(values, found)
+    asked, _ = asked_of(values, reading)
+    rival = rival_of(values, reading)
     if rival is None:
         return "It knows one token alone, so there is none to set it apart from."
-    yes, no = (said(found.run.model, each) for each in (asked, rival))
-    alone, other = found.brought(asked, None), found.brought(rival, None)
-    apart = found.brought(asked, rival)
+    yes, no = (said(reading.run.model, each) for each in (asked, rival))
+    alone, other = reading.brought(asked, None), reading.brought(rival, None)
+    apart = reading.brought(asked, rival)
     most, first = alone.heads[0], apart.heads[0]
     names = [most.name, first.name]
 
@@ -263,10 +263,10 @@ def of_two_questions(values: Values, found: Seen) -> str:
     )
 
 
-def of_its_tokens(values: Values, found: Seen, at: tuple[int, int]) -> str:
+def of_its_tokens(values: Values, reading: Seen, at: tuple[int, int]) -> str:
     """From which tokens a head brought what it brought."""
-    asked, against = asked_of(values, found)
-    each = head_by_key(found.run, *at, asked, found.last, against)
+    asked, against = asked_of(values, reading)
+    each = head_by_key(reading.run, *at, asked, reading.last, against)
     pieces = encoded_of(values).pieces
     least = SMALLEST * float(each.abs().sum())
     best = [
@@ -277,12 +277,12 @@ def of_its_tokens(values: Values, found: Seen, at: tuple[int, int]) -> str:
     return f"{who} brought {signed(float(each.sum()))}: from {listed(told)}."
 
 
-def of_what_is_off(values: Values, found: Seen, without: Seen) -> str:
+def of_what_is_off(values: Values, reading: Seen, without: Seen) -> str:
     """What switching off has changed."""
-    asked, against = asked_of(values, found)
-    before, after = found.next_logits, without.next_logits
-    chance, left = (float(each.chances[asked]) for each in (found, without))
-    name = said(found.run.model, asked)
+    asked, against = asked_of(values, reading)
+    before, after = reading.next_logits, without.next_logits
+    chance, left = (float(each.chances[asked]) for each in (reading, without))
+    name = said(reading.run.model, asked)
     told = (
         f"Orange: what is left. “{name}” had {percent(chance)}, and has {percent(left)} without "
         f"{_named_heads(values.model_off)}."
@@ -290,7 +290,7 @@ def of_what_is_off(values: Values, found: Seen, without: Seen) -> str:
     if against is None:
         return told
     gaps = [number(float(each[asked] - each[against]), 2) for each in (before, after)]
-    other = said(found.run.model, against)
+    other = said(reading.run.model, against)
     return f"{told} Its logit was {gaps[0]} above that of “{other}”, and is {gaps[1]} above it now."
 
 
@@ -299,29 +299,29 @@ def _named_heads(off: str) -> str:
     return re.sub(r"(?<![\w.])(\d+\.\d+)", r"head \1", off)
 
 
-def of_what_is_measured(values: Values, found: Seen) -> str:
+def of_what_is_measured(values: Values, reading: Seen) -> str:
     """What is measured again: a chance, or a difference of logits."""
-    asked, against = asked_of(values, found)
-    name = said(found.run.model, asked)
-    return f"the chance of “{name}”" if against is None else of_what_is_asked(values, found)
+    asked, against = asked_of(values, reading)
+    name = said(reading.run.model, asked)
+    return f"the chance of “{name}”" if against is None else of_what_is_asked(values, reading)
 
 
-def most_needed(values: Values, found: Seen, changes: Tensor) -> str:
+def most_needed(values: Values, reading: Seen, changes: Tensor) -> str:
     """The heads that are missed most, and the one without which it gets stronger."""
     order = changes.flatten().argsort().tolist()
     n_heads = changes.shape[1]
 
     def called(at: int) -> str:
         layer, head = divmod(at, n_heads)
-        return f"{head_name(head, layer)} ({_change(values, found, float(changes[layer, head]))})"
+        return f"{head_name(head, layer)} ({_change(values, reading, float(changes[layer, head]))})"
 
     told = f"Missed most: {listed([called(at) for at in order[:3]])}."
     if changes.max() <= 0:
         return told
-    return f"{told} Without {called(order[-1])} {of_what_is_measured(values, found)} rises most."
+    return f"{told} Without {called(order[-1])} {of_what_is_measured(values, reading)} rises most."
 
 
-def where_it_turns(values: Values, found: Seen, changes: Tensor) -> str:
+def where_it_turns(values: Values, reading: Seen, changes: Tensor) -> str:
     """The token whose vector changes most, and from which layer to which."""
     strongest = changes.abs().max(dim=0).values
     token = int(strongest.argmax())
@@ -334,18 +334,18 @@ def where_it_turns(values: Values, found: Seen, changes: Tensor) -> str:
     where = f"layer {first}" if first == last else f"layers {first} to {last}"
     told = (
         f"At “{said_piece(pieces[token])}” (token {token}), before {where}, the other text’s "
-        f"vector changes most: {_change(values, found, most)}."
+        f"vector changes most: {_change(values, reading, most)}."
     )
-    end = changes[:, found.last].abs()
-    if token != found.last and end.max() > 0:
+    end = changes[:, reading.last].abs()
+    if token != reading.last and end.max() > 0:
         late = (end > 0.5 * end.max()).nonzero()
         told += f" At the last token it does so from layer {int(late[0])} on."
     return told
 
 
-def _change(values: Values, found: Seen, change: float) -> str:
+def _change(values: Values, reading: Seen, change: float) -> str:
     """A change of a chance, or of a difference of logits."""
-    is_chance = asked_of(values, found)[1] is None
+    is_chance = asked_of(values, reading)[1] is None
     return f"{signed(100 * change)} points" if is_chance else signed(change)
 
 
@@ -360,18 +360,18 @@ def signed(value: float) -> str:
     return text if text.startswith("−") or value == 0 else f"+{text}"
 
 
-def settled(found: Seen) -> int:
+def settled(reading: Seen) -> int:
     """The first layer from which on the model would say what it says in the end; −1 where its
     embeddings say so already.
     """
-    ids = found.lens.ids.view(found.run.model.settings.n_layers + 1, -1)[:, -1]
+    ids = reading.lens.ids.view(reading.run.model.settings.n_layers + 1, -1)[:, -1]
     others = (ids != ids[-1]).nonzero().flatten()
     return int(others[-1]) if len(others) else -1
 
 
-def first_says(found: Seen) -> Pick:
+def first_says(reading: Seen) -> Pick:
     """From which layer on would it say what it says in the end?"""
-    n_layers, at = found.run.model.settings.n_layers, settled(found)
+    n_layers, at = reading.run.model.settings.n_layers, settled(reading)
     choices = ["the embedding alone", *(f"after layer {layer}" for layer in range(n_layers))]
     return one_of(
         "The model says one token next. From where on would it have said so, if it had stopped "
@@ -385,8 +385,8 @@ def first_says(found: Seen) -> Pick:
 
 def when_first_said(values: Values) -> Pick | None:
     """The same as a question of the page, as soon as the run is there."""
-    found = seen(values) if predicts(values) else None
-    return found and first_says(found)
+    reading = seen(values) if predicts(values) else None
+    return reading and first_says(reading)
 
 
 def of_the_lens(values: Values) -> Trace:
@@ -410,9 +410,9 @@ def _when(layer: int, n_layers: int) -> str:
 
 def does_each_have_a_name(values: Values) -> Answer:
     """Does every head do something that has a name?"""
-    found = seen(values)
-    scores = scores_of(values, found)
-    layer, head = divmod(int(scores.argmax()), found.run.model.settings.n_heads)
+    reading = seen(values)
+    scores = scores_of(values, reading)
+    layer, head = divmod(int(scores.argmax()), reading.run.model.settings.n_heads)
     n_marked = int((scores >= MARKED_FROM).sum())
     return Answer(
         "Does every head of a model do something that has a name?",
@@ -427,8 +427,8 @@ def when_does_it_know(values: Values) -> Answer | None:
     """When does it know what it will say? Nothing of a model that says no next token."""
     if not predicts(values):
         return None
-    found = seen(values)
-    told = _when(settled(found), found.run.model.settings.n_layers)
+    reading = seen(values)
+    told = _when(settled(reading), reading.run.model.settings.n_layers)
     return Answer("When does a model know what it will say?", told, "layers", ("lens",))
 
 
@@ -436,23 +436,23 @@ def is_most_needed(values: Values) -> Answer | None:
     """Is the head that brought most needed most?"""
     if not predicts(values):
         return None
-    found = seen(values)
-    made = found.brought(*asked_of(values, found))
+    reading = seen(values)
+    made = reading.brought(*asked_of(values, reading))
     heads = sum(part.amount for part in made.heads)
     return Answer(
         "Is the head that brought most the one that is needed most?",
-        f"Not always. What all heads brought to {of_what_is_asked(values, found)} is "
+        f"Not always. What all heads brought to {of_what_is_asked(values, reading)} is "
         f"{signed(heads)} of {number(made.logit, 2)}; but what a head writes early is read by "
         "later ones, and without it these find something else. Only taking it away tells.",
         "off",
     )
 
 
-def of_the_head(values: Values, found: Seen, at: tuple[int, int]) -> str:
+def of_the_head(values: Values, reading: Seen, at: tuple[int, int]) -> str:
     """Where the head looks from the token that is asked."""
     layer, head = at
     query, drawn = looks_of(values), drawn_of(values)
-    row = found.run.weights[layer, head, query]
+    row = reading.run.weights[layer, head, query]
     key = int(row.argmax())
     told = (
         f"{capital(head_in_full(layer, head))}. From token "

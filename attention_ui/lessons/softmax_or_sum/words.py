@@ -295,10 +295,10 @@ def on_adding(trace: Trace) -> str:
         "Nothing. Each exponential would grow by the same factor, e to the power of 1,000, and so "
         "would their sum"
     )
-    found = lower_scores(trace)
-    if found is None:
+    lower = lower_scores(trace)
+    if lower is None:
         return f"{words}."
-    best, (*_, worst), (*_, lead) = found
+    best, (*_, worst), (*_, lead) = lower
     return f"{words}. Only differences count, and {best} still leads {worst} by {number(lead, 2)}."
 
 
@@ -309,10 +309,10 @@ def on_adding(trace: Trace) -> str:
 def on_a_lead(trace: Trace) -> str:
     """With the largest score of the row and the next lower one."""
     words = f"e times as much, and e is {math.e:.2f}, whatever the two scores are."
-    found = lower_scores(trace)
-    if found is None:
+    lower = lower_scores(trace)
+    if lower is None:
         return f"{words} Here no score is lower than the largest, so there are none to compare."
-    best, (following, *_), (lead, *_) = found
+    best, (following, *_), (lead, *_) = lower
     ratio = "over a million" if lead > math.log(MILLION) else number(math.exp(lead), 2)
     return (
         f"{words} Here {best} leads {following} by {number(lead)}, so it gets e to that power, "

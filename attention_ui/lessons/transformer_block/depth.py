@@ -43,13 +43,13 @@ def _kept_shares(vectors, options: BlockOptions, n_blocks: int, d_hidden: int, s
     return gradient_norms(vectors, n_blocks, options, d_hidden=d_hidden, seed=seed)
 
 
-def by_block(found: Shares) -> Chart:
+def by_block(shares: Shares) -> Chart:
     """The two lines, on an axis of powers of ten."""
-    n_blocks = len(found[True]) - 1
+    n_blocks = len(shares[True]) - 1
     frame = pd.DataFrame(
         [
             {"block": at, "line": LINES[kind], "share": share, "shown": max(share, LEAST)}
-            for kind, each in found.items()
+            for kind, each in shares.items()
             for at, share in enumerate(each)
         ]
     )
@@ -63,7 +63,7 @@ def by_block(found: Shares) -> Chart:
         x["axis"]["values"] = [*range(n_blocks + 1)]
         y["scale"]["domain"] = [10.0**low, 10.0**high]
         y["axis"]["values"] = [10.0**power for power in range(high, low - 1, -every)]
-    told = "; ".join(f"{LINES[kind]}, {each[0]:.2g}" for kind, each in found.items())
+    told = "; ".join(f"{LINES[kind]}, {each[0]:.2g}" for kind, each in shares.items())
     return Chart(
         frame,
         spec,
@@ -110,9 +110,9 @@ def _template() -> alt.LayerChart:
     return alt.layer(line, dots).properties(width="container", height=HEIGHT)
 
 
-def left_words(found: Shares) -> str:
+def left_words(shares: Shares) -> str:
     """What is left at the first block, in both stacks."""
-    with_it, without = found[True][0], found[False][0]
+    with_it, without = shares[True][0], shares[False][0]
     said = f"Added, **{_amount(with_it)}** of the gradient reaches the first block; "
     return f"{said}put in its place, **{_amount(without)}**."
 

@@ -14,7 +14,7 @@ from ...picture import palette
 HEIGHT, LEAST_REACH, POINTS = 120, 1.5, 121
 
 
-def bend(trace: Trace, activation: str, token: int) -> Chart:
+def activation_curve(trace: Trace, activation: str, token: int) -> Chart:
     """What goes into the activation across, what comes out of it up; a point is a hidden number."""
     hidden, activated = (trace[name].value[token].double() for name in ("hidden", "activated"))
     reach = max(LEAST_REACH, hidden.abs().max().item()) * 1.1

@@ -15,7 +15,7 @@ from ..mechanism.options import is_number
 _REQUIRED = object()
 
 
-class Said:
+class ConfigReader:
     """Settings by name, from `place`. `None` is as good as nothing."""
 
     def __init__(self, values: Mapping[str, Any], place: str) -> None:
@@ -65,11 +65,11 @@ class Said:
         fits = lambda value: isinstance(value, str) and value in choices  # noqa: E731
         return choices[self.take(name, words, fits, default)]
 
-    def group(self, name: str, over: Mapping[str, Any] | None = None) -> "Said":
+    def group(self, name: str, over: Mapping[str, Any] | None = None) -> "ConfigReader":
         """Settings within a setting; none where it is missing. What `over` says counts more."""
         fits = lambda value: isinstance(value, dict)  # noqa: E731
         values = self.take(name, "settings by name", fits, {})
-        return Said(values | (over or {}), f"{name} of {self.place}")
+        return ConfigReader(values | (over or {}), f"{name} of {self.place}")
 
     def must(self, name: str, value: object, why: str) -> None:
         """A setting that is computed in one way only. Raises ModelRefused where it says another."""

@@ -32,7 +32,7 @@ TOLERANCE, SMALLEST = 1e-4, 1e-30
 """Torch and the arithmetic agree to this share of the largest term."""
 
 
-def apart(name: str, trace: Trace, trail: Sequence[CellPlace]) -> None:
+def inspect_cell(name: str, trace: Trace, trail: Sequence[CellPlace]) -> None:
     """The arithmetic of the last cell of a trail, and ways from it to what it is made of."""
     step, index = trace[trail[-1][0]], trail[-1][1]
     arithmetic = step.arithmetic(index)
@@ -54,7 +54,7 @@ def apart(name: str, trace: Trace, trail: Sequence[CellPlace]) -> None:
         _terms(name, trace, step, arithmetic)
 
 
-def choose(name: str, trail: tuple[CellPlace, ...]) -> None:
+def open_cell(name: str, trail: tuple[CellPlace, ...]) -> None:
     """From a callback: open a cell in a picture, in place of any other; () for none."""
     visit.change(section=name, cell=trail)
     parts.run_what_reads(at=name)
@@ -70,7 +70,7 @@ def _trail(name: str, trace: Trace, trail: Sequence[CellPlace]) -> None:
             if at == len(trail) - 1:
                 st.markdown(f"**`{label}`**", width="content")
             else:
-                back = {"on_click": choose, "args": (name, tuple(trail[: at + 1]))}
+                back = {"on_click": open_cell, "args": (name, tuple(trail[: at + 1]))}
                 st.button(label, key=f"trail_{name}_{at}", type="tertiary", **back)
                 st.markdown("›", width="content")
         step, index = trail[-1]
@@ -79,7 +79,7 @@ def _trail(name: str, trace: Trace, trail: Sequence[CellPlace]) -> None:
         told = [place_called(trace, *each, head) for each in zip(axes, index, strict=True)]
         st.text(" · ".join(told), width="content")
         st.space("stretch")
-        close = {"icon": ":material/close:", "on_click": choose, "args": (name, ())}
+        close = {"icon": ":material/close:", "on_click": open_cell, "args": (name, ())}
         st.button("Close", key=f"close_{name}", type="tertiary", **close)
 
 
@@ -99,7 +99,7 @@ def _slid(name: str, trail: tuple[CellPlace, ...], at: int, key: str) -> None:
     step, index = trail[-1]
     if is_there(key):
         moved = (*index[:at], int(sent(key)), *index[at + 1 :])
-        choose(name, ((step, moved),))
+        open_cell(name, ((step, moved),))
 
 
 def _upstream(name: str, trace: Trace, trail: Sequence[CellPlace], arithmetic: Expression) -> None:
@@ -131,7 +131,7 @@ def _upstream(name: str, trace: Trace, trail: Sequence[CellPlace], arithmetic: E
 def _follow(name: str, trail: tuple[CellPlace, ...], key: str) -> None:
     cell: Cell | None = sent(key)
     if isinstance(cell, Cell):
-        choose(name, (*trail, (cell.step, cell.index)))
+        open_cell(name, (*trail, (cell.step, cell.index)))
 
 
 def _terms(name: str, trace: Trace, step: Step, arithmetic: Expression) -> None:
