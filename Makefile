@@ -15,6 +15,9 @@ LOCK := $(VENV).lock
 # Two processes; what the tests of a file share is made in one of them (tests/conftest.py).
 BOTH := -n 2 --dist loadgroup
 
+LINT = $(VENV)/bin/python -m ruff check . && $(VENV)/bin/python -m ruff format --check . && \
+       $(VENV)/bin/python -m mypy
+
 # What most changes would break, in one process.
 QUICK := $(addprefix tests/,$(addprefix core/test_,trace.py operations.py oracle_each.py arithmetic.py) \
            ui/test_controls.py test_every_page.py)
@@ -25,8 +28,8 @@ help:
 	@echo '             PORT=8600 to choose the port, MODEL=path for a model of your own'
 	@echo 'make model   get SmolLM2, a real language model (98 MB), for the page "A real model"'
 	@echo 'make quick   set up what is missing, then what most changes would break (a minute)'
-	@echo 'make check   set up what is missing, then run ruff and the quick tests'
-	@echo 'make test    set up what is missing, then run ruff and the tests of every day (11 to 28 minutes)'
+	@echo 'make check   set up what is missing, then run ruff, mypy and the quick tests'
+	@echo 'make test    set up what is missing, then run ruff, mypy and the tests of every day (11 to 28 minutes)'
 	@echo '             ARGS="-k tokenize" for pytest, such as ARGS="-m \"not browser\""'
 	@echo 'make fuzz    what takes longer: every page with every example, every guess (hours: run it overnight)'
 	@echo 'make bench   measure the app and write benchmarks/RESULTS.md (takes long)'
@@ -47,13 +50,11 @@ quick: set-up-to-test
 	$(VENV)/bin/python -m pytest -m "not slow and not browser" $(QUICK) $(ARGS)
 
 check: set-up-to-test
-	$(VENV)/bin/python -m ruff check .
-	$(VENV)/bin/python -m ruff format --check .
+	$(LINT)
 	$(VENV)/bin/python -m pytest $(BOTH) -m "not slow and not browser" $(ARGS)
 
 test: set-up-to-test
-	$(VENV)/bin/python -m ruff check .
-	$(VENV)/bin/python -m ruff format --check .
+	$(LINT)
 	$(VENV)/bin/python -m pytest $(BOTH) $(ARGS)
 
 fuzz: set-up-to-test
@@ -66,7 +67,7 @@ shots: set-up-to-test
 	$(VENV)/bin/python tests/shots.py $(ARGS)
 
 clean:
-	rm -rf $(VENV) $(LOCK) .pytest_cache .ruff_cache .hypothesis shots
+	rm -rf $(VENV) $(LOCK) .pytest_cache .ruff_cache .mypy_cache .hypothesis shots
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One make at a time sets up $(VENV), and another waits: two at once would break each other's. A folder

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
@@ -458,7 +459,7 @@ def sliders(visit: Visit) -> Iterable[Figure]:
                 slider, presses = watched.page.locator(f".{keys[name]} input").first, visit.times(3)
                 moves = [_to_largest(watched, slider) for _ in range(presses + 1)][1:]
                 what = f"{visit.lesson.title}: `{name}` to its largest"
-                yield from _row(visit, what, lambda moves=moves: moves, {"× empty": 6.0})
+                yield from _row(visit, what, partial(list, moves), {"× empty": 6.0})
                 watched.open(visit.address)
             yield from _slider(visit, keys[name], MOVES, goals)
 
@@ -586,7 +587,7 @@ def pages(quick: bool) -> list[Part]:
             empties.append(empty.now())
             watched.page.bring_to_front()
             for lesson in (*LESSONS, HOME):
-                title = "Home" if lesson is HOME else lesson.short or lesson.title
+                title = "Home" if lesson is HOME else lesson.title
                 try:
                     moved = _follow(watched, title, lesson.title)
                 except Exception as error:  # the others go on

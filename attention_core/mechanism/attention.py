@@ -92,8 +92,8 @@ def score(
     if scale == "none":
         return scores
     if isinstance(scale, str):
-        scaling = ops.Scale(queries.value.shape[-1], root=scale == "sqrt_d")
-        below = None if scaling.root else "/d"
+        scaling: ops.Operation = ops.Scale(queries.value.shape[-1], root=scale == "sqrt_d")
+        below = None if scale == "sqrt_d" else "/d"
     else:
         scaling, below = ops.ScaleBy(scale), r"\times c"
     symbol = rf"{scores.symbol}_{{{below}}}" if below else None

@@ -126,10 +126,10 @@ def from_torch_layer(layer: nn.Module) -> dict[str, Any]:
     crosses = isinstance(layer, nn.TransformerDecoderLayer)
     weights = _of_attention("", layer.self_attn)
     if crosses:
-        weights |= _of_attention("cross_", layer.multihead_attn)
+        weights |= _of_attention("cross_", layer.multihead_attn)  # type: ignore[arg-type]
     for at, linear in enumerate((layer.linear1, layer.linear2), start=1):
         weights |= {f"W_{at}": linear.weight.mT, f"b_{at}": linear.bias}
-    norms = [layer.norm1, layer.norm2, *([layer.norm3] if crosses else [])]
+    norms: list[Any] = [layer.norm1, layer.norm2, *([layer.norm3] if crosses else [])]
     parts = NORMS if crosses else ("attention", "feed_forward")
     for part, norm in zip(parts, norms, strict=True):
         if not isinstance(norm, nn.LayerNorm):

@@ -97,8 +97,8 @@ def _draws(trace: Trace, recipe: HeadsRecipe) -> dict[str, ops.Draw]:
             n_rows, width = d_in, recipe.width(role)
             joined = (d_in, recipe.n_heads * width)
             shape = (recipe.n_heads, width, d_in) if recipe.by_head else joined
-        start = ("uniform", shape) if recipe.start == "rand" else ("linear", shape, n_rows)
-        draws[role] = last = ops.Draw.behind(last, *start, seed=recipe.seed)
+        kind, fan_in = ("uniform", None) if recipe.start == "rand" else ("linear", n_rows)
+        draws[role] = last = ops.Draw.behind(last, kind, shape, fan_in, recipe.seed)
     return draws
 
 
@@ -140,8 +140,8 @@ def add_batched(trace: Trace) -> Trace:
         if upright is None:
             upright = trace.step(name, ops.Permute(), of_head, axes=(head, width, d_in))
         token = "query" if role == "query" else "key"
-        operands, axes = (upright, repeated), (head, width, token)
-        batched = trace.step(f"batched_{PLURAL[role]}", ops.BatchedMatMul(), *operands, axes=axes)
+        name, axes_of_head = f"batched_{PLURAL[role]}", (head, width, token)
+        batched = trace.step(name, ops.BatchedMatMul(), upright, repeated, axes=axes_of_head)
         trace.step(f"permuted_{PLURAL[role]}", ops.Permute(), batched, axes=(head, token, width))
     return trace
 

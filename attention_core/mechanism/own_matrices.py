@@ -81,7 +81,9 @@ def attend_vectors(
         bias = tensors.get(f"b_{role}")
         return matrix, bias if bias is None else give(trace, f"b_{role}", bias, axes[1:])
 
-    past = {name: tensors[name] for name in ("past_keys", "past_values") if name in tensors}
+    past: dict[str, Tensor] = {
+        name: tensors[name] for name in ("past_keys", "past_values") if name in tensors
+    }
     made = project(trace, sources, weight, key_axis=key_axis)
     context = attend_projected(trace, made, heads, chosen, past)
     if W_output is not None:

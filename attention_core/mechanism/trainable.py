@@ -26,8 +26,8 @@ def project(
     matrices = draw_matrices(trace, recipe)
     if own_keys != 1:
         mixed = [
-            _mixed(trace, *pair, own_keys) if pair[0] else None
-            for pair in zip(*matrices[:2], strict=True)
+            _mixed(trace, one, other, own_keys) if one else None
+            for one, other in zip(*matrices[:2], strict=True)
         ]
         matrices[1] = mixed[0], mixed[1]
     made = project_with(trace, trace["embeddings"], dict(zip(ROLES, matrices, strict=True)).get)
@@ -51,7 +51,8 @@ def draw_matrices(trace: Trace, recipe: Projections) -> list[tuple[Step, Step | 
     last = last_draw(trace)
     upright = recipe.upright or recipe.start == "linear"
     distribution = "linear" if recipe.start == "linear" else "uniform"
-    drawn, biases = [], []
+    drawn: list[ops.Draw | ops.Given] = []
+    biases: list[ops.Operation] = []
 
     def draw(shape: tuple[int, ...], seed: int | None) -> ops.Draw:
         nonlocal last
@@ -136,7 +137,7 @@ def expand_token(trace: Trace, token: int) -> Trace:
     (d_value). Returns the same trace. Raises ValueError where the weights are shared along another
     axis than the keys.
     """
-    if trace["weights"].operation.dim != -1:
+    if getattr(trace["weights"].operation, "dim", -1) != -1:
         raise ValueError(
             "these weights are shared out along another axis than the keys, so each needs the "
             "scores of other tokens too: one row by itself has no weights"
@@ -149,7 +150,7 @@ def expand_token(trace: Trace, token: int) -> Trace:
     operands = (trace["one_query"], trace["keys"])
     scores = trace.step("query_scores", ops.MatMul(transpose=True), *operands, axes=("key",))
     if "scaled_scores" in trace:
-        scale: ops.Scale = trace["scaled_scores"].operation
+        scale = trace["scaled_scores"].operation
         scores = trace.step("scaled_query_scores", scale, scores, axes=("key",))
     weights = trace.step("query_weights", trace["weights"].operation, scores, axes=("key",))
     operands = (weights, trace["values"])

@@ -92,6 +92,7 @@ def _hidden_late(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
 
 
 def _by_d(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
+    assert isinstance(step.operation, ops.Scale)
     divide = ops.Scale(step.operation.width, root=False)
     return new.step(step.name, divide, *inputs, axes=step.axes)
 

@@ -3,7 +3,7 @@
 import math
 import re
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache, wraps
@@ -144,7 +144,7 @@ class Operation:
     def __init_subclass__(cls) -> None:
         dataclass(frozen=True)(cls)
         if "value" in vars(cls):
-            cls.value = _refusing(cls.value)
+            cls.value = _refusing(cls.value)  # type: ignore[method-assign]
 
     # A subclass names its operands, as many as it has: by `Any` for all of them, with or without a
     # name, a check of types lets it.
@@ -295,7 +295,7 @@ def written(values: Tensor | float) -> str:
     return _source(values.tolist() if isinstance(values, Tensor) else values)
 
 
-def _source(values: float | int | Sequence) -> str:
+def _source(values: Any) -> str:
     if isinstance(values, list):
         return "[" + ", ".join(_source(value) for value in values) + "]"
     if isinstance(values, int):

@@ -2,6 +2,7 @@
 
 import math
 from functools import lru_cache
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -54,7 +55,7 @@ class Given(Operation):
         )  # of all numbers, only this one is made
 
 
-def _nested(numbers: list | float) -> tuple | float:
+def _nested(numbers: Any) -> Any:
     return tuple(map(_nested, numbers)) if isinstance(numbers, list) else numbers
 
 
@@ -248,7 +249,7 @@ class Edit(Operation):
         )
 
     def arithmetic(self, index: tuple[int, ...], matrix) -> Expression:
-        typed = self._typed.get(index)
+        typed = self._typed.get((index[0], index[1]))
         return matrix.cell(index) if typed is None else Number(typed)
 
     def backward(self, back: Backward) -> None:

@@ -17,7 +17,7 @@ class MatMul(Operation):
     (k, j) → (j,).
     """
 
-    signs = ("", "·", "=")
+    signs: tuple[str, ...] = ("", "·", "=")
 
     transpose: bool = False
 

@@ -27,7 +27,7 @@ from .printed import NOTEBOOKS, notebook
 if TYPE_CHECKING:
     from ..trace import Trace
 
-SIGNS = {
+SIGNS: dict[type, Any] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -135,8 +135,8 @@ class Recipe:
             if place.lesson != "printed":
                 value = trace_of(place)[place.step].value
                 return value[place.index] if place.index else value
-            value = notebook(EXAMPLES[place.example].notebook).results[place.step].values
-            value = reduce(getitem, place.index, value)
+            printed: Any = notebook(EXAMPLES[place.example].notebook).results[place.step].values
+            value = reduce(getitem, place.index, printed)
             return FUNCTIONS["numbers"](value) if isinstance(value, list) else value
 
         return of(self.tree)
@@ -146,12 +146,13 @@ class Recipe:
         match node:
             case ast.Subscript(of, at) if (place := self._place_at(of)) and not place.index:
                 index = _whole_numbers(at)
-                return index and replace(place, index=index)
+                return replace(place, index=index) if index else None
             case ast.Attribute(of, step):
-                query = None
+                query: Any = None
+                whole: ast.expr = of
                 if isinstance(of, ast.Call) and isinstance(of.args[0], ast.Constant):
-                    of, query = of.func, of.args[0].value
-                match of:
+                    whole, query = of.func, of.args[0].value
+                match whole:
                     case ast.Name(lesson) if lesson != "settings":
                         return Place(self.example, lesson, query, step)
                     case ast.Attribute(ast.Name(example), lesson) if example in EXAMPLES:

@@ -246,7 +246,8 @@ class PartsOfLayer:
         """What reads a tensor, or rows of it, by the file's name for it."""
         source = self.model.source
         if isinstance(source, GgufFile):
-            file, kind, called = source.path, ops.StoredInGguf, "MODEL"
+            kind: Any = ops.StoredInGguf
+            file, called = source.path, "MODEL"
         else:
             assert isinstance(source, Folder)
             file, files, kind = source.places[name].file, source.files, ops.Stored

@@ -25,8 +25,8 @@ def rotary(config: ConfigReader, d_head: int, longest: int) -> tuple[float, tupl
     base = config.base("rope_theta", 10_000.0)
     whole(config)
     newer, older = (config.group(name) for name in ("rope_parameters", "rope_scaling"))
-    longest = config.number(PLACES, None) or longest
-    return turning(older if len(older) else newer, d_head, base, longest, PLACES in config)
+    first = config.number(PLACES, None) or longest
+    return turning(older if len(older) else newer, d_head, base, first, PLACES in config)
 
 
 def whole(config: ConfigReader) -> None:
@@ -36,7 +36,7 @@ def whole(config: ConfigReader) -> None:
 
 
 def turning(
-    config: ConfigReader, d_head: int, base: float, longest: int, known: bool = False
+    config: ConfigReader, d_head: int, base: float, longest: float, known: bool = False
 ) -> tuple[float, tuple[float, ...]]:
     """The base and the rates by what stands in `rope_parameters` or `rope_scaling`. `longest` is
     how many places a model was trained on at first, where nothing is said there or it is `known`.

@@ -120,7 +120,8 @@ class _Side:
             mean = step(f"{whole}_mean", ops.RowMean(), total)
             square = step(f"{whole}_variance", ops.RowVariance(), total, mean)
             own = step(f"{whole}_means", ops.RowMean(), vectors, axes=(self.part, "one"))
-            scale, operands = ops.Standardise(settings.epsilon), (vectors, own, square)
+            scale: ops.Operation = ops.Standardise(settings.epsilon)
+            operands: tuple[Step, ...] = (vectors, own, square)
         else:
             square = step(f"{whole}_mean_square", ops.RowMeanSquare(), total)
             scale, operands = ops.DivideByRoot(settings.epsilon), (vectors, square)

@@ -1,6 +1,7 @@
 """From a sentence to embeddings, as a trace."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from .. import operations as ops
 from ..asked import answers
@@ -104,7 +105,8 @@ def _labels(inputs: Inputs) -> dict[str, tuple[str, ...]]:
 
 def _ids_and_table(trace: Trace, inputs: Inputs) -> tuple[Step, Step]:
     """Record `token_ids` and `embedding_table`, in the order the example draws them."""
-    start = _start(inputs)
+    start: dict[str, Any] = {**_start(inputs)}
+    table: ops.Operation
     if inputs.vocabulary == "random":
         ids_draw = ops.Draw("integers", (len(inputs.tokens),), **start, below=RANDOM_ID_ROWS)
         token_ids = trace.step("token_ids", ids_draw, axes=("token",))

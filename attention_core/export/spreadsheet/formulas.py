@@ -7,7 +7,7 @@ SUMPRODUCT, or in SUM(MMULT(…)), whose arguments are ranges anyway.
 import math
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...expression import (
     Called,
@@ -85,7 +85,7 @@ class Formulas:
         except NoFormula:
             return ",".join(map(self.of, cells))
 
-    def _text(self, lanes: Sequence[Expression]) -> Text:
+    def _text(self, lanes: Sequence[Any]) -> Text:
         """Arithmetics of one form, written as one with ranges for what differs; or a single one."""
         first = lanes[0]
         if any(type(lane) is not type(first) for lane in lanes):
@@ -191,7 +191,8 @@ class Formulas:
 
     def _share(self, made: Share) -> Text:
         """One of a row divided by all of it."""
-        own, every = made.parts[made.picked], made.parts
+        every: Sequence[Any] = made.parts
+        own = every[made.picked]
         if not isinstance(own, Exponential):
             top = self._text((own,)).within(MULTIPLIED)
             return Text(f"{top}/{self._sum(every).within(ATOM)}", MULTIPLIED)

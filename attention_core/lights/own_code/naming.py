@@ -7,6 +7,7 @@ was chosen. Where none does, the evidence of the lights stands alone.
 from collections.abc import Callable
 from functools import partial
 from itertools import combinations
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -254,7 +255,9 @@ def _by_comparing(subject: Open) -> tuple[str, ...]:
             return ("matrices_ignored",)
     except Stopped:
         return ()
-    single = [("", _masked(lambda seen: seen, -1e9))]  # no mistake, where rows are shared out
+    single: list[tuple[str, Any]] = [
+        ("", _masked(lambda seen: seen, -1e9))
+    ]  # no mistake, where rows are shared out
     for name, ways in MISTAKES_OF_CODE.items():
         if subject.causal or name not in OF_CAUSAL_MASKS:
             single += [(name, way) for way in ways]
@@ -297,7 +300,7 @@ def has_few_digits(numbers: Tensor) -> bool:
     return any(torch.equal(numbers.to(kind).double(), numbers) for kind in kinds)
 
 
-def _of_second_call(subject: Code) -> tuple[str, ...]:
+def _of_second_call(subject: Any) -> tuple[str, ...]:
     """Why a second call gives something else: numbers are drawn, or something is remembered."""
     made = []
     for _ in range(2):

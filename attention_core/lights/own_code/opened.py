@@ -4,7 +4,7 @@ A module that is given its matrices is a function of (x, W_q, W_k, W_v), and sho
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import NamedTuple
 
@@ -113,7 +113,7 @@ def _counts(module: nn.Module, n_heads: int, n_parts: int) -> list[int]:
     return list(range(1, MOST_TRIED + 1))
 
 
-def _sizes(wide: dict[str, Tensor], slots: dict[str, list[Slot]], n_heads: int) -> Sizes | None:
+def _sizes(wide: Mapping[str, Tensor], slots: dict[str, list[Slot]], n_heads: int) -> Sizes | None:
     """How large queries, keys and values are in so many heads; None where they cannot be."""
     total, widths_in = dict.fromkeys("qkv", 0), set()
     for letters, kept in slots.items():
