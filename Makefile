@@ -22,7 +22,7 @@ LINT = $(VENV)/bin/python -m ruff check . && $(VENV)/bin/python -m ruff format -
 QUICK := $(addprefix tests/,$(addprefix core/test_,trace.py operations.py oracle_each.py arithmetic.py) \
            ui/test_controls.py test_every_page.py)
 
-.PHONY: help run model quick check test fuzz bench shots clean set-up-to-run set-up-to-test
+.PHONY: help run model quick check test fuzz bench shots picture clean set-up-to-run set-up-to-test
 help:
 	@echo 'make run     set up what is missing, then open the app'
 	@echo '             PORT=8600 to choose the port, MODEL=path for a model of your own'
@@ -35,6 +35,7 @@ help:
 	@echo 'make bench   measure the app and write benchmarks/RESULTS.md (takes long)'
 	@echo '             ARGS="moves" for one part, ARGS="--quick moves" to look only'
 	@echo 'make shots   pictures of every page, light, dark and narrow, into the folder shots'
+	@echo 'make picture take the moving picture of the README anew'
 	@echo 'make clean   remove $(VENV) and all caches'
 	@echo ''
 	@echo 'PYTHON=python3.12 chooses the Python (3.11 or newer) that $(VENV) is made with;'
@@ -65,6 +66,9 @@ bench: set-up-to-test
 
 shots: set-up-to-test
 	$(VENV)/bin/python tests/shots.py $(ARGS)
+
+picture: set-up-to-test
+	ATTENTION_EXPLORER_MODEL=tiny $(VENV)/bin/python tests/moving_picture.py
 
 clean:
 	rm -rf $(VENV) $(LOCK) .pytest_cache .ruff_cache .mypy_cache .hypothesis shots
