@@ -140,8 +140,8 @@ def context(trace):
     "train",
     "Train it",
     "Gradient descent changes the matrices so that each context vector predicts the next token "
-    "(framed), through a small output matrix. Later tokens are hidden. A low **loss** means "
-    "good predictions.",
+    "(framed), through a small output matrix. A low **loss** means good predictions. A token sees "
+    "no later ones, else the answer would stand there to be copied: *The causal mask* comes next.",
     work=training,
     controls=lambda v: (
         [ui.in_picture(lesson.TRAINED, width=260, told=False)]
@@ -165,11 +165,17 @@ def train(v):
         yield ui.moving(lesson.TRAINED, watched.picture)
     else:
         yield ui.picture(watched.picture(v.trained))
+    if len(watched.records) < 2:
+        n_choices = len({*shared.inputs_of(v).tokens})
+        yield ui.say(words.before_training(watched.records[0], n_choices))
     if watched.is_finished:
         yield ui.light(*words.outcome(watched.records, v.rate))
         if parted := words.parting_words(v.rate, parting(watched.records, watched.twin)):
             yield ui.light(False, parted)
         yield ui.text(words.predicted(watched.trace()))
+        if watched.can_be_moved:
+            yield ui.text(words.why_there(watched.trace()))
+            yield ui.link_to("tiny_language", "A network that found out what “it” stands for")
 
 
 deeper = page.deeper(

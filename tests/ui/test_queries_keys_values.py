@@ -19,6 +19,7 @@ from attention_core.experiments.training import (
     train,
 )
 from attention_core.mechanism.trainable import attend_trainable
+from attention_core.operations import Given
 from attention_core.recipes import ROLES
 from attention_core.trace import Trace
 from attention_ui.cards.elements import alive
@@ -53,6 +54,7 @@ from attention_ui.lessons.queries_keys_values.words import (
     outcome,
     own_keys_words,
     predicted,
+    why_there,
     zero_words,
 )
 from attention_ui.picture.positions import positions
@@ -358,3 +360,24 @@ def test_the_grid_has_the_matrix_of_who_looks_though_its_card_is_kept():
     assert start(w_seed="4") != start(w_seed="5")
     with pytest.raises(TypeError, match="takes trace of its card"):
         (lambda trace: alive(lambda: trace))(Trace())
+
+
+@pytest.mark.parametrize(
+    ("tokens", "weights", "told", "untold"),
+    [
+        ("a b c d", (1.0, 0.6, 0.7), ["“c” stands here once", "gives 70%"], "before, with another"),
+        ("a b a c", (1.0, 0.4, 0.3), ["“a” (query 2) stood here before", "to “b”"], "here once"),
+        ("a b a b", (1.0, 0.4, 0.3), [], "stood here before"),
+    ],
+)
+def test_why_a_trained_token_looks_there_follows_from_its_weights(tokens, weights, told, untold):
+    names = tokens.split()
+    trace = Trace(query=names, key=names)
+    rows = torch.zeros(4, 4)
+    for at, own in enumerate((*weights, 1.0)):
+        rows[at, at] = own
+        rows[at, :at] = (1 - own) / max(at, 1)
+    trace.step("weights", Given.of(rows), axes=("query", "key"))
+    said = why_there(trace)
+    assert all(each in said for each in told)
+    assert untold not in said

@@ -79,11 +79,16 @@ class Watched:
         return trained(self.embedded, self.record(step), self.values)
 
     def picture(self, step: int | None = None) -> Layout:
-        """The loss up to now, the weights at a step, and what each position expects next."""
+        """The loss up to now, once there is more than one, the weights at a step, and what each
+        position expects next.
+        """
         record, trace = self.record(step), self.trace(step)
         parts = (Matrix(trace["weights"]), "→", Matrix(trace["probabilities"]))
         layout = equation(trace, *parts, tall=TALL, room=ROOM)
         targets = next_tokens(inputs_of(self.values).tokens).tolist()
+        layout = with_targets(layout, 1, targets)
+        if len(self.records) < 2:
+            return layout
         steps = [each.step for each in self.records]
         if not self.is_finished:
             steps += [each for each in steps_shown(self.values) if each > steps[-1]]
@@ -94,7 +99,7 @@ class Watched:
         told = f"after step {record.step:,}: loss {loss}" if record.step else f"loss {loss}"
         losses = [each.loss for each in self.records]
         at = steps.index(record.step)
-        return with_curve(with_targets(layout, 1, targets), losses, steps, at, told, sorted(stops))
+        return with_curve(layout, losses, steps, at, told, sorted(stops))
 
     @property
     def most(self) -> MostChanged | None:

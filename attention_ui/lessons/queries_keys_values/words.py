@@ -22,7 +22,7 @@ from ...controls.control import Values
 from ...controls.shared import START, example_of, inputs_of, is_set_by_hand, projections_of
 from ...frame.ends import closes, named
 from ...frame.lights import agreement
-from ...words import capital, listed, number, percent, word_at
+from ...words import capital, listed, number, percent, repeated, word_at
 
 ALIKE = 1e-6
 NEAR = 1e-5
@@ -323,6 +323,47 @@ def predicted(trained: Trace) -> str:
         f"Its best guess is right for {right} of {len(guesses)} next tokens. The sentence it "
         "predicts: " + " ".join(map(visible, [tokens[0], *guesses]))
     )
+
+
+def before_training(first: TrainingRecord, n_choices: int) -> str:
+    """What the loss is before anything was learned."""
+    return (
+        f"Nothing is trained yet. The loss is {first.loss:.2f}; who guesses among {n_choices} "
+        f"tokens without knowing anything has ln {n_choices} = {math.log(n_choices):.2f}."
+    )
+
+
+def why_there(trained: Trace) -> str:
+    """Why a trained query looks where it looks, and what it was never asked: a person's words."""
+    weights, tokens = trained["weights"].value, tuple(trained.labels("query"))
+    n = len(tokens) - 1  # the last one is asked for nothing
+    once = (at for at in range(1, n) if tokens.count(tokens[at]) == 1)
+    alone = [at for at in once if weights[at, at] > 0.5]
+    told = ["Why do they look there? The loss asks for the next token of this one sentence."]
+    if alone:
+        query = max(alone, key=lambda at: weights[at, at].item())
+        own = percent(weights[query, query].item())
+        name = word_at(tokens, query, "query")
+        told.append(
+            f"{capital(name)} stands here once, so its own vector tells what follows, and nothing "
+            f"makes it look elsewhere: it gives {own} of its weight to itself."
+        )
+    if (twice := repeated(tokens[:n])) and tokens[twice[0] + 1] != tokens[twice[1] + 1]:
+        second = twice[1]
+        row = weights[second]
+        others = [key for key in range(second) if tokens[key] != tokens[second]]
+        name = word_at(tokens, second, "query")
+        if others:
+            key = max(others, key=lambda at: row[at].item())
+            told.append(
+                f"{capital(name)} stood here before, with another token after it. Only other "
+                f"words tell the two apart: it gives {percent(row[others].sum().item())} to them, "
+                f"most of it to {word_at(tokens, key, 'key')}."
+            )
+    told.append(
+        "What a pronoun stands for is never asked here. Who reads many sentences has to find out."
+    )
+    return " ".join(told)
 
 
 @closes("What does a word ask for, and who answers?", "one_token", "query_scores", "query_weights")
