@@ -11,6 +11,7 @@ from attention_ui.lessons.real_model import (
     story,
     surveyed,
     sweeping,
+    way_back,
     why,
     why_chart,
     words,
@@ -203,6 +204,20 @@ in_steps = page.fold(
 in_steps.section("story", "")(story.step_1)
 in_steps.section("story_first", "", ask=WAY)(story.steps_2_and_3)
 in_steps.section("story_rest", "", work=story.going_on)(story.steps_4_and_5)
+
+back = page.fold(
+    "way",
+    "**The whole way back**: from the answer to the words",
+    ":material/account_tree:",
+    when=predicts,
+)
+back.section(
+    "way",
+    "",
+    "From the bottom up: what wrote at a token that a later head found it there, up to the heads "
+    "that brought the answer. The thicker a line, the more it brought, green where it made a head "
+    "ask. Under a head stands what it does on your text, where a measure says so. Click on a head.",
+)(way_back.whole_way)
 
 over_many = page.fold(
     "survey",

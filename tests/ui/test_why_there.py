@@ -5,8 +5,16 @@ says.
 import pytest
 
 from attention_core.real_model.changes import Changes
+from attention_core.real_model.circuit import circuit
 from attention_core.real_model.run import logits, run
-from attention_ui.lessons.real_model import lesson, running, why, why_chart
+from attention_ui.lessons.real_model import (
+    lesson,
+    raster,
+    running,
+    way_back,
+    why,
+    why_chart,
+)
 from attention_ui.picture.sentence import WORD
 from attention_ui.words import number, percent
 from chosen import of, read
@@ -114,3 +122,25 @@ def test_taking_the_part_away_is_a_run_without_it():
 )
 def test_where_the_sum_and_taking_it_away_disagree_the_words_say_so(left, rest, said):
     assert said in why.verdict(0.9, left, rest)
+
+
+def test_the_whole_way_back_stands_over_the_sentence_and_names_what_a_measure_names():
+    about, values = asked()
+    made = circuit(about.found.run, int(about.found.chances.argmax()))
+    pieces = list(lesson.encoded_of(values).pieces)
+    drawn = way_back.chart(made, about.found, pieces, "“purrs”").frame
+    assert (drawn.kind == "way").sum() == len(made.ways)
+    heads, tokens = drawn[drawn.kind == "head"], drawn[drawn.kind == "token"]
+    assert {*heads.id} == {f"{each.part.layer}.{each.part.head}" for each in made.looks_at}
+    assert not heads.duplicated(["x", "y"]).any(), "none stands on another"
+    names = [pieces[at] for at in sorted({*drawn[drawn.token.notna()].token.astype(int)})]
+    assert {*tokens.name} == {*names, "“purrs”"}
+    for place in made.looks_at:
+        shares = [
+            float(lesson.scores_by(name, about.found)[place.part.layer, place.part.head])
+            for name in way_back.NAMES
+        ]
+        assert bool(way_back.name_of(place, about.found)) == (max(shares) >= raster.MARKED_FROM)
+    told = way_back.told(values, made, about.found)
+    assert percent(made.of_answer) in told
+    assert percent(made.of_keys) in told

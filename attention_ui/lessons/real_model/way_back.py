@@ -1,0 +1,210 @@
+"""The whole way back on one screen: from the answer to the heads that brought it, to what made them
+look where they look, and so on to the embedding, over the sentence.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from copy import deepcopy
+from functools import lru_cache
+
+import pandas as pd
+
+from attention_core.head_name import head_id
+from attention_core.real_model.circuit import Circuit, Place, circuit
+from attention_core.real_model.measures import MEASURES
+from attention_core.text.tokenizers import visible
+
+from ...cards.elements import Element, text
+from ...charts.chart import Chart
+from ...controls.control import Values
+from ...frame.models import said
+from ...picture import palette
+from ...words import percent
+from .charts import AS_WIDE
+from .heads import choosing
+from .lesson import asked_of, encoded_of, predicts, scores_by, seen
+from .raster import MARKED_FROM
+from .seen import Seen
+from .words import of_what_is_asked
+
+NAMES = ("previous", "same", "induction", "first")
+"""By these measures a head may be given a name."""
+LEVEL, EDGE, LANES = 38, 16, 3
+"""Pixels from layer to layer, and around the picture; and so many parts of one token stand beside
+each other, so that no line runs through a part that it has nothing to do with.
+"""
+
+
+def whole_way(v: Values) -> Iterator[Element]:
+    """The picture, and what is left out of it."""
+    if not predicts(v):
+        return
+    found = seen(v)
+    asked, against = asked_of(v, found)
+    made = found.once(("way", asked, against), lambda: circuit(found.run, asked, against))
+    if not made.ways:
+        yield text(f"No head brought anything to {of_what_is_asked(v, found)}.")
+        return
+    pieces = [visible(piece) for piece in encoded_of(v).pieces]
+    yield choosing("way", chart(made, found, pieces, f"“{said(found.run.model, asked)}”"))
+    yield text(told(v, made, found))
+
+
+def told(v: Values, made: Circuit, found: Seen) -> str:
+    """How much of it all is drawn."""
+    settings = found.run.model.settings
+    first = sum(way.side == "answer" for way in made.ways)
+    return (
+        f"Drawn are the {first} of {settings.n_layers * settings.n_heads} heads that brought most "
+        f"to {of_what_is_asked(v, found)}: {percent(made.of_answer)} of what all heads that raise "
+        f"it brought. Of why the {len(made.looks_at)} heads here look where they look, "
+        f"{percent(made.of_keys)} is drawn, on average; the rest came from many small parts. It "
+        "all is sums: what a part is needed for, only taking it away tells."
+    )
+
+
+def name_of(place: Place, found: Seen) -> str:
+    """What a head does on this text, where a measure says so: such as `previous token 90%`."""
+    at = place.part.layer, place.part.head
+    shares = {name: float(scores_by(name, found)[at]) for name in NAMES}
+    best = max(shares, key=shares.__getitem__)
+    called = MEASURES[best].name.partition(" (")[0]
+    return f"{called} {percent(shares[best])}" if shares[best] >= MARKED_FROM else ""
+
+
+def chart(made: Circuit, found: Seen, pieces: list[str], answer: str) -> Chart:
+    """A column for each token that anything stands at, a line for each layer, from the words at the
+    bottom to the answer at the top.
+    """
+    places = dict.fromkeys(
+        place for way in made.ways for place in (way.source, way.target) if place
+    )
+    levels = sorted({_level(place) for place in places})
+    height = EDGE * 2 + LEVEL * (len(levels) + 1)
+    beside = Counter(place.token for place in places)
+    tokens = sorted(beside)
+    widths = [min(LANES, beside[token]) for token in tokens]
+    begins = [sum(widths[:at]) for at in range(len(tokens))]
+    x, y, so_far = {}, {}, Counter()
+    for place in sorted(places, key=lambda each: (_level(each), each.part.name)):
+        at = tokens.index(place.token)
+        lane = so_far[place.token] % widths[at]
+        x[place] = (begins[at] + lane + 0.5) / sum(widths)
+        y[place] = EDGE + LEVEL * (len(levels) - levels.index(_level(place)))
+        so_far[place.token] += 1
+    end = max(x[way.source] for way in made.ways if way.target is None)
+    drawn = [
+        {
+            **{"kind": "way", "x": x[way.source], "y": y[way.source], "size": min(way.share, 1.0)},
+            **{"x2": x[way.target] if way.target else end, "side": way.side},
+            "y2": y[way.target] if way.target else EDGE,
+            "told": f"{way.source.part.name} at “{pieces[way.source.token]}” brings "
+            f"{percent(way.share)}" + ("" if way.target else f" to {answer}"),
+        }
+        for way in made.ways
+    ]
+    for place in places:
+        is_head = place.part.kind == "head"
+        what = name_of(place, found) if is_head else ""
+        key, weight = made.looks_at.get(place, (0, 0.0))
+        looks = f"looks at “{pieces[key]}”, {percent(weight)}" if place in made.looks_at else ""
+        drawn.append(
+            {
+                **{"kind": "head" if is_head else "part", "x": x[place], "y": y[place]},
+                "name": _short(place),
+                "told": " · ".join(filter(None, (place.part.name, what, looks))),
+                "what": what.rpartition(" ")[0],
+                "id": head_id(place.part.layer, place.part.head) if is_head else "",
+                "token": place.token,
+            }
+        )
+    for at, token in enumerate(tokens):
+        middle = (begins[at] + widths[at] / 2) / sum(widths)
+        drawn.append({"kind": "token", "x": middle, "y": height - 10, "name": pieces[token]})
+    drawn.append({"kind": "token", "x": end, "y": EDGE - 4, "name": answer})
+    drawn += [
+        {"kind": "layer", "x": 0.0, "y": EDGE + LEVEL * (len(levels) - at), "name": _line(level)}
+        for at, level in enumerate(levels)
+    ]
+    spec = deepcopy(_spec())
+    spec["height"] = height
+    return Chart(pd.DataFrame(drawn), spec, "The way from the answer back to the words.")
+
+
+def _level(place: Place) -> float:
+    """Its layer; of a feed-forward, which comes behind the heads of its layer, a little above."""
+    part = place.part
+    if part.layer is None:
+        return -1.0
+    return part.layer + (0.5 if part.kind == "feed-forward" else 0.0)
+
+
+def _line(level: float) -> str:
+    return "embedding" if level < 0 else f"layer {int(level)}" if level == int(level) else ""
+
+
+def _short(place: Place) -> str:
+    part = place.part
+    if part.kind == "head":
+        return head_id(part.layer, part.head)
+    return f"ffn {part.layer}" if part.kind == "feed-forward" else part.kind
+
+
+@lru_cache(maxsize=1)
+def _spec() -> dict:
+    """The marks; where they stand across is worked out from the width, in the browser."""
+    left, half = "(width < 600 ? 58 : 74)", 22
+
+    def at(x: str, y: str, **more: object) -> dict:
+        pixels = {"type": "quantitative", "scale": None, "axis": None}
+        return {"x": {"field": x, **pixels}, "y": {"field": y, **pixels}, **more}
+
+    def layer(kinds: str, mark: dict, encoding: dict, **more: object) -> dict:
+        chosen = " || ".join(f"datum.kind === '{kind}'" for kind in kinds.split())
+        mark = {"aria": False, **mark}
+        return {"transform": [{"filter": chosen}], "mark": mark, "encoding": encoding, **more}
+
+    def words(size: float, color: str = palette.INK, **more: object) -> dict:
+        return {"type": "text", "fontSize": size, "color": color, **more}
+
+    told = {"field": "told", "type": "nominal", "title": " "}
+    picked = {"type": "point", "on": "click", "fields": ["id", "token"]}
+    return AS_WIDE | {
+        "width": "container",
+        "transform": [
+            {"calculate": f"{left} + datum.{x} * (width - {left})", "as": f"p{x}"}
+            for x in ("x", "x2")
+        ]
+        + [
+            {"calculate": f"datum.px - {half}", "as": "from"},
+            {"calculate": f"datum.px + {half}", "as": "to"},
+            {"calculate": "datum.y - 10", "as": "top"},
+            {"calculate": "datum.y + 10", "as": "bottom"},
+            {"calculate": "datum.y + 18", "as": "below"},
+        ],
+        "layer": [
+            layer(
+                "way",
+                {"type": "rule", "strokeCap": "round", "opacity": 0.55,
+                 "color": {"expr": f"datum.side === 'query' ? '{palette.FED}' : '{palette.BAR}'"},
+                 "strokeWidth": {"expr": "1 + 9 * datum.size"}},
+                at("px", "y", x2={"field": "px2"}, y2={"field": "y2"}, tooltip=told),
+            ),
+            layer(
+                "head part",
+                {"type": "rect", "cornerRadius": 6, "color": palette.NEUTRAL, "strokeWidth": 1.5,
+                 "stroke": {"expr": f"datum.id ? '{palette.BAR}' : '{palette.GREY}'"},
+                 "cursor": {"expr": "datum.id ? 'pointer' : 'default'"}},
+                at("from", "top", x2={"field": "to"}, y2={"field": "bottom"}, tooltip=told),
+                params=[{"name": "head", "select": picked}],
+            ),
+            layer("head part", words(11, "black"), at("px", "y", text={"field": "name"})),
+            layer("head", words(10, palette.MUTED), at("px", "below", text={"field": "what"})),
+            layer("token", words(12, fontWeight="bold"), at("px", "y", text={"field": "name"})),
+            layer(
+                "layer",
+                words(11, palette.MUTED, align="left"),
+                {**at("x", "y", text={"field": "name"})},
+            ),
+        ],
+    }  # fmt: skip
