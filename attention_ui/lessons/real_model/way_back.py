@@ -92,7 +92,7 @@ def chart(made: Circuit, found: Seen, pieces: list[str], answer: str) -> Chart:
         x[place] = (begins[at] + lane + 0.5) / sum(widths)
         y[place] = EDGE + LEVEL * (len(levels) - levels.index(_level(place)))
         so_far[place.token] += 1
-    end = max(x[way.source] for way in made.ways if way.target is None)
+    end = min(x[way.source] for way in made.ways if way.target is None)
     drawn = [
         {
             **{"kind": "way", "x": x[way.source], "y": y[way.source], "size": min(way.share, 1.0)},
