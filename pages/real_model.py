@@ -113,7 +113,7 @@ def why_there(v, trace):
         yield ui.progress(why.AWAY)
         runs = run_so_far(why.AWAY)
         if runs and runs.share >= 1:
-            yield ui.text(why.taken_away(v, asked, runs.found))
+            yield ui.text(why.taken_away(v, asked, runs.result))
             yield ui.set_to(
                 f"Switch off {why.called(names[0])}, below",
                 "off_why",
