@@ -1,14 +1,18 @@
 """What recipes call: functions of tensors, and of steps where a value alone does not say enough."""
 
+from __future__ import annotations
+
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
-from ..trace import Trace
 from . import measures
-from .recipe import Place
+
+if TYPE_CHECKING:
+    from ..trace import Trace
+    from .recipe import Place
 
 
 def _numbers(values: list) -> Tensor:
