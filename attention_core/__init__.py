@@ -39,7 +39,6 @@ _FROM = {
     "real_model.model": "Model open_model",
     "real_model.checkpoint": "from_checkpoint",
     "real_model.layer_trace": "layer_trace",
-    "real_model.ends_trace": "embeddings_trace logits_trace",
     "experiments.training": "TrainingRecord TrainingSettings next_tokens train",
     "experiments.trained": "attend_trained",
     "experiments.variance": "Trials few_trials measure_variance variance_theory",

@@ -71,11 +71,11 @@ def layer_trace(
 
 @dataclass(frozen=True)
 class PartsOfLayer:
-    """A layer under way, or with no layer what the model has once."""
+    """A layer under way."""
 
     trace: Trace
     model: Model
-    layer: int | None
+    layer: int
 
     def attention(self, stream: Step, only: bool) -> None:
         """Attention, its residual, and its norms."""

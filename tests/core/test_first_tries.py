@@ -103,8 +103,6 @@ RIGHT = {
     "contributions": of_block,
     "open_model": lambda: {"path": TINY},
     "layer_trace": of_model(stream_in=torch.ones(3, 48), layer=0),
-    "embeddings_trace": of_model(ids=[1, 2]),
-    "logits_trace": of_model(stream=torch.ones(3, 48), candidates=[1, 2]),
     "next_tokens": lambda: {"tokens": ["a", "b"]},
     "train": lambda: {
         "embeddings": ROWS, "targets": torch.tensor([1, 2]), "settings": TrainingSettings(steps=1)

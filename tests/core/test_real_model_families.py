@@ -11,7 +11,6 @@ pytest.importorskip("tokenizers", reason="real models need requirements-model.tx
 
 from attention_core import program
 from attention_core.real_model.by_config import Described
-from attention_core.real_model.ends_trace import embeddings_trace, logits_trace
 from attention_core.real_model.layer_trace import layer_trace
 from attention_core.real_model.model import Model, open_model
 from attention_core.real_model.run import logits, run
@@ -255,39 +254,3 @@ def test_angles_of_a_gguf_file_are_slowed_as_llama_cpp_has_it(tmp_path, changes,
     file.write_bytes(written({n: each for n, each in fields.items() if each is not ...}, tensors))
     rates = open_model(file).settings.rates[0]
     assert rates == tuple(500.0 ** (-pair / 7) / factor for pair in range(7))
-
-
-@pytest.mark.parametrize("name", FAMILIES)
-def test_both_ends_of_a_model_as_traces_are_what_the_run_has(tmp_path, monkeypatch, name):
-    make(tmp_path, name)
-    model = open_model(tmp_path)
-    found = run(model, IDS)
-    begun = embeddings_trace(model, IDS, [f"t{each}" for each in IDS])
-    assert list(begun)[-1] == "embeddings"
-    torch.testing.assert_close(begun["embeddings"].value, found.before[0], atol=1e-5, rtol=1e-5)
-    held(begun, 1)
-    if not model.settings.predicts:
-        with pytest.raises(ValueError, match="says no next token"):
-            logits_trace(model, found.final, [1])
-        return
-    said = logits_trace(model, found.final[[2, 7]], [41, 0, 52])
-    last = said["capped_logits" if model.settings.logit_cap else "logits"]
-    wanted = logits(found, [2, 7])[:, [41, 0, 52]]
-    torch.testing.assert_close(last.value, wanted, atol=1e-4, rtol=1e-4)
-    held(said, 2)
-    monkeypatch.chdir(tmp_path)
-    for trace in (begun, said):
-        names = {"__name__": "a program"}
-        exec(program(trace), names)
-        assert torch.equal(names[list(trace)[-1]], trace[list(trace)[-1]].value)
-
-
-def test_ends_that_cannot_be_traced_are_said(tmp_path):
-    make(tmp_path, "llama")
-    model = open_model(tmp_path)
-    with pytest.raises(ValueError, match="no token 53"):
-        logits_trace(model, torch.zeros(1, 30), [53])
-    with pytest.raises(ValueError, match="0 tokens of the vocabulary: 1 to 64"):
-        logits_trace(model, torch.zeros(1, 30), [])
-    with pytest.raises(ValueError, match="no token 53"):
-        embeddings_trace(model, [53])
