@@ -9,6 +9,7 @@ from attention_core.trace import Step, Trace
 
 from ..picture import palette
 from ..picture.matrix import names_of
+from ..picture.spec import GROUND
 from .chart import Chart
 from .template import GRID, blank, template, tips
 
@@ -122,23 +123,21 @@ def _template(weighted: bool) -> alt.LayerChart:
         ],
     )
     label = {**place, "text": "name:N"}
-    labels = (
-        base.transform_filter("datum.kind == 'vector'")
-        .mark_text(
-            align="left",
-            dx=9,
-            dy=alt.expr("-9 - datum.lift"),
-            fontSize=12,
-            limit=140,
-            color=palette.MUTED,
+    ground = {"stroke": GROUND, "strokeWidth": 5, "strokeJoin": "round"}
+    named = [
+        base.transform_filter(which)
+        .mark_text(align="left", dx=9, fontSize=12, **look, **around)
+        .encode(**label)
+        # No line goes through a name: it stands on ground of its own.
+        for around in (ground, {})
+        for which, look in (
+            (
+                "datum.kind == 'vector'",
+                {"dy": alt.expr("-9 - datum.lift"), "limit": 140, "color": palette.MUTED},
+            ),
+            (is_context, {"dy": 12, "limit": 180, "color": palette.CHOSEN}),
         )
-        .encode(**label)
-    )
-    context_label = (
-        base.transform_filter(is_context)
-        .mark_text(align="left", dx=9, dy=12, fontSize=12, limit=180, color=palette.CHOSEN)
-        .encode(**label)
-    )
+    ]
     lines = base.mark_rule(color="#4C86BD").encode(
         **place,
         x2="x0:Q",
@@ -147,5 +146,5 @@ def _template(weighted: bool) -> alt.LayerChart:
         opacity=alt.value(0.45),
     )
     lines = lines.transform_calculate(weight="1 + 6 * datum.weight")
-    layers = [lines, points, labels, context_label] if weighted else [points, labels]
+    layers = [lines, points, *named] if weighted else [points, *named[::2]]
     return alt.layer(*layers).properties(width=SIDE, height=SIDE)

@@ -33,6 +33,8 @@ BEYOND, BEHIND = 24, 58
 """Of bars that go both ways: the room of what is longer than 1, at either end, and of a number."""
 BREAK = 3
 TITLE, SHAPE, SLANT = 18, 15, 0.72
+NEAR_TITLES = 34
+"""Titles of one line stand at one height if they would be nearer to it than this."""
 BROKEN_BARS = "gap in a bar: longer than 1, drawn shorter"
 """What is said below bars that go both ways, where there is room for it."""
 LEAST_LINE, LEAST_COMPACT = 12, 10
@@ -256,7 +258,7 @@ def in_a_row(
     made = Arrangement(height=above + most_rows * row + below)
     x = 0.0
     for one in each:
-        x = stand(made, one, x, above, cell, row, most_rows)
+        x = stand(made, one, x, above, cell, row, most_rows, 0.0)
     made.width = max(box_end(box, one.n_columns) for box, one in zip(made.boxes, each, strict=True))
     made.width = max(made.width + (0 if each[-1].is_upright else each[-1].room_of_sums), x - GAP)
     return made
@@ -381,8 +383,12 @@ def stand(
     cell: float,
     row: float,
     most_rows: int,
+    titles: float | None = None,
 ) -> float:
-    """Put a matrix and what belongs to it into an arrangement; returns where the next begins."""
+    """Put a matrix and what belongs to it into an arrangement; returns where the next begins. Its
+    title stands where those of its line do, at `titles`, unless the matrix is so low that it would
+    be left behind.
+    """
     matrix, words = one.matrix, made.words
     width = one.bar or cell
     y = above + (most_rows - one.n_rows) * row / 2
@@ -400,6 +406,8 @@ def stand(
             for at in (0, 2 * BAR)
         ]
     top = y - one.above(cell)
+    if titles is not None and (one.n_rows == most_rows or top - titles < NEAR_TITLES):
+        top = titles
     if one.title:
         words.append(Word(one.title, x, top + 8, "title"))
     widest = max(one.n_columns * width, text_width(matrix.name)) + 24

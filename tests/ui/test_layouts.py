@@ -576,7 +576,8 @@ def test_a_canvas_is_written_on_in_an_ink_that_it_knows():
 def test_nothing_below_the_veil_depends_on_the_pointer_and_the_veil_is_the_page():
     """What a move costs is the number of marks that depend on it."""
     below = itertools.takewhile(
-        lambda each: "light-dark" not in json.dumps(each), drawn(100)["layer"]
+        lambda each: each.get("name") == "under" or "light-dark" not in json.dumps(each),
+        drawn(100)["layer"],
     )
     told = json.dumps([*below])
     assert "cells" in told
@@ -819,3 +820,16 @@ def test_the_cell_that_is_opened_first_is_in_the_row_that_is_asked():
     assert first_cell(made, made.matrices[0]) == (2, int(weights.value[2].argmax()))
     made = equation(trace, Matrix(weights, rows=(1, 2, 3), asked=2))
     assert first_cell(made, made.matrices[0])[0] == 3
+
+
+def test_titles_of_a_line_stand_at_one_height_but_that_of_a_much_lower_matrix():
+    trace = Trace(query=list("abcdefgh"), key=["a", "a long name"], d_in=list("abcdefghi"))
+    for name, axes, shape in (
+        ("scores", ("query", "key"), (8, 2)),
+        ("queries", ("query", "d_in"), (8, 9)),
+        ("largest", ("one", "d_in"), (1, 9)),
+    ):
+        trace.step(name, ops.Given.of(torch.ones(shape)), axes=axes)
+    words = equation(trace, *(Matrix(each) for each in trace.values())).wide.words
+    one, other, low = (next(w.y for w in words if w.text == name) for name in trace)
+    assert one == other < low
