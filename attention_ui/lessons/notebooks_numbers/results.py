@@ -12,7 +12,7 @@ from attention_core.published.writing import rows
 from ...controls.control import Values
 from ...words import escaped
 from .check import outcomes
-from .lesson_links import Link, Links
+from .lesson_links import Link, links_to
 
 HEIGHT, CODE, FEW = 177, 88, 2
 """Pixels of the table, and of what is printed and computed below it: both can be scrolled. Of few
@@ -75,8 +75,7 @@ def show_table(values: Values) -> None:
     shown = asked_for(values)
     if not shown:
         return
-    links = Links(values.notebook)
-    ways = [links.to(outcome) for outcome in shown]
+    ways = links_to(values.notebook, shown)
     # Another search, another table: a row that was chosen is none of its rows.
     key = f"{values.notebook}_{abs(hash(tuple(each.result.id for each in shown))) % 10**6}"
     event = st.dataframe(
