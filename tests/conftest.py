@@ -156,7 +156,7 @@ def _new_profile(browser, **options):
     page.problems = []
 
     def heard(message):
-        if message.type == "error" or message.text.startswith("WARN"):  # Vega's
+        if message.type in ("error", "warning") or message.text.startswith("WARN"):  # Vega's
             page.problems.append(f"console: {message.text} {message.location.get('url', '')}")
 
     page.on("console", heard)

@@ -18,6 +18,8 @@ import streamlit as st
 from streamlit import config
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
+from streamlit.runtime import scriptrunner
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.scriptrunner import ScriptRunner
@@ -27,10 +29,12 @@ from streamlit.runtime.scriptrunner_utils.script_requests import (
     ScriptRequestType,
 )
 from streamlit.runtime.scriptrunner_utils.script_run_context import RunLocation, ThreadState
+from streamlit.runtime.state.session_state import SessionState
 from streamlit.testing.v1 import AppTest
 
 from attention_ui.frame.contents import HOME, LESSONS
 from attention_ui.streamlit_workarounds import deep_pages, turns
+from attention_ui.streamlit_workarounds.late_messages import take_nothing_back
 from attention_ui.streamlit_workarounds.left_pages import run_only_parts_that_are_there
 from attention_ui.streamlit_workarounds.style import CARDS, LARGE, STYLE
 from attention_ui.streamlit_workarounds.unseen_component import text_of
@@ -189,6 +193,51 @@ def test_no_other_run_begins_within_a_callback(monkeypatch):
     where.run_location = RunLocation.MAIN_SCRIPT
     with pytest.raises(StopIteration):
         getattr(ScriptRunner, name)(runner)
+
+
+# --- late_messages, deep_pages: what a message says -----------------------------------------------
+
+
+def test_what_a_message_repeats_counts_where_it_comes_from(monkeypatch):
+    """A select box that the server has set since, and a message that says again where it stood."""
+
+    def said(**values):
+        each = [WidgetState(id=name, string_value=value) for name, value in values.items()]
+        return WidgetStates(widgets=[*each, WidgetState(id="button", trigger_value=True)])
+
+    taken, late, requests = [], Mock(return_value=False), ScriptRequests()
+    for owner, name in (SessionState, "on_script_will_rerun"), (ScriptRequests, "request_rerun"):
+        monkeypatch.setattr(owner, name, inspect.unwrap(getattr(owner, name)))
+
+    def take(_, fresh):
+        taken.append([each.id for each in fresh.widgets])
+
+    monkeypatch.setattr(SessionState, "on_script_will_rerun", take)
+    monkeypatch.setattr(scriptrunner, "get_script_run_ctx", lambda: Mock(script_requests=requests))
+    take_nothing_back(late)
+    state = SessionState()
+    for name, part in ("head", "card"), ("other", "card"), ("button", "card"):
+        known = state._new_widget_state.widget_metadata
+        known[name] = Mock(fragment_id=part)
+
+    def comes(part, **values):
+        requests.request_rerun(RerunData(fragment_id=part))
+        state.on_script_will_rerun(said(**values))
+        return taken[-1]
+
+    assert comes("card", head="a", other="b") == ["head", "other", "button"]
+    assert comes("near", head="a", other="b") == ["button"], "pressed elsewhere"
+    assert comes("near", head="c", other="b") == ["head", "button"]
+    assert comes("card", head="c", other="b") == ["head", "other", "button"]
+    assert comes(None, head="c", other="b") == ["head", "other", "button"], "the page's own"
+    late.return_value = True
+    assert comes("card", head="c", other="d") == ["other", "button"], "sent before the answer came"
+
+
+def test_what_was_touched_is_sent_by_a_function_that_names_it():
+    """So `deep_pages` knows it; and of a message that is kept, the browser forgets in its time."""
+    assert re.search(r"setTimeout\(\(\)=>\{this\.sendUpdateWidgetsMessage\(", browser_code())
+    assert st.get_option("global.minCachedMessageSize") >= 1e9
 
 
 # --- unseen_component -----------------------------------------------------------------------------

@@ -84,6 +84,12 @@ def is_left(page: str) -> bool:
     return (this_visit().written or (page,))[0] != page
 
 
+def is_late() -> bool:
+    """Whether what the browser says is older than what was written into the address last."""
+    written = this_visit().written
+    return bool(written) and (st.query_params.to_dict() or FIRST_VISIT) != written[1]
+
+
 def _take(link: Texts, known: Collection[str]) -> None:
     """Choose what a link says, as far as any page has a control for it."""
     state = this_visit()

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from ..controls import parts
+from ..controls import parts, visit
 from ..streamlit_workarounds.finished_parts import keep_what_has_finished
+from ..streamlit_workarounds.late_messages import take_nothing_back
 from ..streamlit_workarounds.left_pages import run_only_parts_that_are_there
 from ..streamlit_workarounds.turns import run_in_turns
 from ..streamlit_workarounds.whole_callbacks import let_callbacks_end
@@ -24,6 +25,7 @@ from .memory import give_large_blocks_back
 keep_what_has_finished()
 run_only_parts_that_are_there()
 let_callbacks_end()
+take_nothing_back(visit.is_late)
 run_in_turns()
 LINE = 760
 """Pixels that a line of words is wide at most: longer ones are hard to read."""

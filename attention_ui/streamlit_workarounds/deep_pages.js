@@ -1,11 +1,39 @@
 // Relative, as all addresses of Streamlit's index.html: a proxy may add a prefix.
 window.__streamlit = { BACKEND_BASE_URL: new URL('.', location).href };
 let hasCome = false;  // to another page by a link, and nothing was done there yet
+// Streamlit says where a control in a picture rests 150 ms after Vega has drawn that. What is
+// pressed meanwhile waits, a second at most, until the address has it: a page that is left would
+// lose it.
+let moved = -Infinity, pressed;
+const press = () => {
+  moved = -Infinity;
+  pressed?.click();
+  pressed = undefined;
+};
+addEventListener('input', ({ target }) => {
+  if (target.closest('.vega-bind')) moved = performance.now();
+});
+addEventListener('click', (event) => {
+  const rest = moved + 1000 - performance.now(), link = event.target.closest('a, button');
+  if (!link || rest < 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  if (!pressed) later(press, rest);
+  pressed = link;
+}, true);
 const { pushState } = history;
 history.pushState = function (state, title, url) {
   const isSame = new URL(url, location).pathname === location.pathname;
   (isSame && hasCome ? history.replaceState : pushState).call(this, state, title, url);
   hasCome = !isSame;
+  if (isSame) press();
+};
+// What was touched goes to the server by itself, with the part that it stands in: with what others
+// have to say by then, Streamlit would send it as the first one's, and say so on the console.
+const later = window.setTimeout;
+window.setTimeout = function (todo, delay, ...given) {
+  if (delay === 0 && /sendUpdateWidgetsMessage/.test(todo)) return queueMicrotask(todo);
+  return later(todo, delay, ...given);
 };
 for (const hand of ['pointerdown', 'keydown', 'click', 'input'])
   addEventListener(hand, () => { hasCome = false; }, true);

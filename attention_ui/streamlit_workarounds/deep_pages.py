@@ -9,6 +9,9 @@ its first words stand elsewhere, and they jump.
 A link to the home page has no path of its own: opened in another tab, it led to the page it stands
 on. And a link's parameters may be older than the last move: Streamlit's browser made a step of
 history of them, and another one of what the page then wrote, so that Back was needed twice.
+
+What two parts of a page have to say at once is one message to Streamlit, and what it puts off is
+lost where a page is left meanwhile.
 """
 
 import re

@@ -77,3 +77,40 @@ def test_what_is_shown_after_thirty_quick_presses_is_what_the_address_says(
     for what in warm:
         pairs = zip_longest(warm[what], fresh[what])
         assert warm[what] == fresh[what], [pair for pair in pairs if pair[0] != pair[1]]
+
+
+def test_a_link_waits_for_the_control_in_a_picture_that_was_moved_just_before(page, app_url):
+    open_page(page, app_url, "simplified_attention?predict=off")
+    control = page.locator(".st-key-moves_scores input")
+    control.hover()
+    settled(page)
+    control.press("ArrowRight")
+    page.locator(".st-key-contents a", has_text="Why divide").evaluate("link => link.click()")
+    page.wait_for_url("**/divide_by_sqrt_d?*")
+    settled(page)
+    page.go_back()
+    settled(page)
+    assert "factor=1.25" in page.url
+    assert control.input_value() == "1.25"
+
+
+def test_controls_of_two_cards_that_rest_at_once_are_reported_apart(page, app_url):
+    told = []
+    page.on("console", lambda message: told.append(message.text))
+    open_page(page, app_url, "causal_mask?predict=off")
+    for control in page.locator(".vega-bind input").all()[:2]:
+        control.hover()
+        settled(page)
+    page.evaluate("""() => {
+      for (const one of [...document.querySelectorAll('.vega-bind input')].slice(0, 2)) {
+        one.value = Number(one.value) + Number(one.step);
+        one.dispatchEvent(new Event('input', { bubbles: true }));
+      }
+      const end = performance.now() + 400;
+      setTimeout(() => { while (performance.now() < end); }, 20);
+    }""")
+    page.wait_for_timeout(500)
+    settled(page)
+    assert "change_by=" in page.url
+    assert "window=" in page.url
+    assert [each for each in told if "fragmentIds" in each] == []

@@ -32,10 +32,7 @@ def test_a_click_on_a_head_opens_it_and_the_link_has_it(page, app_url, link, at,
     open_page(page, app_url, PAGE + link)
     told = page.locator(".st-key-card_heads").get_by_text("Most: ").inner_text()
     head = head or re.findall(r"(\d\.\d) \(", told)[at]
-    page.locator(".st-key-card_heads .vega-embed svg").scroll_into_view_if_needed()
-    page.wait_for_timeout(500)  # what is near is told once scrolling rests
-    settled(page)
-    page.mouse.click(*middle_of(page, at))
+    page.mouse.click(*middle_of(page, at))  # before what is near has been told
     settled(page)
     assert f"model_head={head}" in page.url
     assert page.locator(".st-key-card_head").get_by_text(f"Head {head} is in layer").count() == 1
@@ -67,7 +64,7 @@ def test_pointing_at_a_head_draws_its_arcs_without_the_server(page, app_url, wid
         model, model.tokenizer.encode("the tired cat sees the dog because it").ids
     ).weights
     drawn = []
-    page.locator(".st-key-card_heads .vega-embed svg").scroll_into_view_if_needed()
+    middle_of(page, 0)
     page.wait_for_timeout(500)  # what is near is told once scrolling rests
     settled(page)
     asked = page.evaluate("testRuns.asked")
