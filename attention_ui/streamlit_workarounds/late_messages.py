@@ -42,9 +42,10 @@ def take_nothing_back(is_late: Callable[[], bool]) -> None:
         def take_what_is_new(state: Any, fresh: WidgetStates | None, **named: Any) -> Any:
             if fresh is None:
                 return take(state, fresh, **named)
-            said = {each.id: each for each in fresh.widgets}
-            before = state.get(SAID, {})
-            state[SAID] = said
+            before: dict[str, Any] = {}
+            with suppress(KeyError):
+                before = state[SAID]
+            state[SAID] = {each.id: each for each in fresh.widgets}
             with suppress(*NOT_AS_EXPECTED):
                 requests = get_script_run_ctx().script_requests
                 parts = getattr(requests, "pressed_in", {None})
