@@ -19,7 +19,7 @@ from .matrix import Matrix
 from .numbers import text_width
 from .palette import FED, POSITIVE
 
-HEAD = 128
+HEAD = 160
 """How high the weights of a head are."""
 TALLEST, GAP, BESIDE, CURVES = 16.0, 10, 22, 156
 NAMED, LABELLED = 31, 16
@@ -156,10 +156,6 @@ def _add_panel(
         made.words.append(Word(f"{step:,}", place, floor + 9, "share"))
     for level in panel.levels:
         made.paths.append(Path(BESIDE, y_of(level.value), f"M0,0{side}", "muted", 0.7))
-        down = 7 if level.is_under else -6
-        wide = text_width(level.label) * 0.92
-        y = y_of(level.value) + down
-        made.words.append(Word(level.label, BESIDE + width - wide, y, "shape"))
     for curve in panel.curves:
         made.paths.append(Path(BESIDE, floor, _line(run, panel, curve, width), curve.colour))
     if run.appeared is not None:
@@ -174,4 +170,7 @@ def _add_panel(
             made.marks.append(Mark(BESIDE, y + 6, 12, 3, curve.colour))
             made.words.append(Word(curve.label, BESIDE + 17, y + 7, "shape"))
             y += 14
+    for level in panel.levels:  # below the panel: on a line no word can be read
+        made.words.append(Word(f"line at {level.label}", BESIDE, y + 7, "shape"))
+        y += 14
     return y + SPACE

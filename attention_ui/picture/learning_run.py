@@ -17,11 +17,10 @@ class Curve:
 
 @dataclass(frozen=True)
 class Level:
-    """A quiet line at a height that no moment changes, and words on it, or under it."""
+    """A quiet line at a height that no moment changes, and what it is, for below the panel."""
 
     value: float
     label: str
-    is_under: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -85,7 +85,7 @@ def test_curves_and_what_stands_above_are_the_records(run):
         for head, kinds in named(at).items():
             layer = run.layers[head[0]]
             said, below = layer.heads[head[1]][at], layer.below[head[1]][at]
-            assert said.startswith(f"{head[0]}.{head[1]}")
+            assert said.startswith(f"head {head[0]}.{head[1]}")
             assert (" +" in said) == (len(kinds) > 1)
             assert any(kind in said for kind in kinds) == bool(kinds)
             kind, score = re.fullmatch(r"(?:nearest: )?(.+) (\d\.\d\d)", below).groups()

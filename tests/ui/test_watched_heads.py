@@ -56,11 +56,11 @@ def test_what_stands_above_is_the_step_and_the_score_of_each_moment(run):
             layer, head = divmod(number, 4)
             score = getattr(record, ("previous_token", "prefix_matching")[layer])[layer, head]
             assert run.layers[layer].below[head][at].endswith(f" {score.item():.2f}")
-            least, name = ((0.25, "previous-token head"), (0.5, "induction head"))[layer]
+            least, name = ((0.25, "previous token"), (0.5, "induction head"))[layer]
             said = f": {name}" if score > least else ""
-            assert run.layers[layer].heads[head][at] == f"head {head}{said}"
+            assert run.layers[layer].heads[head][at] == f"head {layer}.{head}{said}"
     named = [each[-1] for layer in run.layers for each in layer.heads if ":" in each[-1]]
-    assert named[0] == "head 1: previous-token head"
+    assert named[0] == "head 0.1: previous token"
 
 
 def test_outlined_is_where_each_layer_is_expected_to_look():
@@ -106,7 +106,7 @@ def test_where_the_previous_token_head_looks_back_is_said_with_its_weights():
     assert f"it is {sum(back[:11]) / 11:.2f} at the first 12 places" in said
     assert f"and {sum(back[11:]) / 4:.2f} further on: in training" in said
     assert sum(back[:11]) / 11 > 10 * sum(back[11:]) / 4, "else there is nothing to explain"
-    assert f"In the layer below, head {head} has turned" in moment_words(RECORDS)[1]
+    assert f"In the layer below, head 0.{head} has turned" in moment_words(RECORDS)[1]
 
 
 def test_what_is_said_of_the_induction_head_is_a_mean_over_its_cells():

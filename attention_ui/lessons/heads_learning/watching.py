@@ -85,7 +85,7 @@ def _called(record: Record, layer: int, head: int) -> str:
     if layer:
         is_one, name = record.prefix_matching[layer, head] > IS_INDUCTION, "induction head"
     else:
-        is_one, name = record.previous_token[layer, head] > IS_PREVIOUS, "previous-token head"
+        is_one, name = record.previous_token[layer, head] > IS_PREVIOUS, "previous token"
     return f"{head_name(head, layer)}{f': {name}' * bool(is_one)}"
 
 

@@ -36,8 +36,8 @@ def run_of(moments: Moments) -> LearningRun:
         (0, 4.5),
         [Curve([each.loss for each in moments], palette.NEGATIVE)],
         [
-            Level(figures.bigram, f"pairs of words {number(figures.bigram, 2)}"),
-            Level(figures.entropy, f"the grammar {number(figures.entropy, 2)}", is_under=True),
+            Level(figures.bigram, f"{number(figures.bigram, 2)}: pairs of words"),
+            Level(figures.entropy, f"{number(figures.entropy, 2)}: the grammar"),
         ],
     )
     first = recording.first_named(moments, WATCHED)
