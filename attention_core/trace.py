@@ -68,7 +68,7 @@ class Step(Shown):
         self.name = name
         self._kept = value
         self.axes = axes
-        self.operation = operation
+        self.operation: Any = operation  # each kind has settings of its own
         self.inputs = inputs
         self.symbol = symbol
         self.meaning = meaning

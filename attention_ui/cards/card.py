@@ -4,6 +4,7 @@ picture below.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import streamlit as st
 
@@ -13,7 +14,7 @@ from ..frame.page import explained
 
 
 @contextmanager
-def framed(name: str, title: str, words: str, is_section: bool = False) -> Iterator[object]:
+def framed(name: str, title: str, words: str, is_section: bool = False) -> Iterator[Any]:
     """The frame of a card, or of a section, which has none; what it yields is the place for its
     controls, beside the words. What is drawn within it stands below both.
     """

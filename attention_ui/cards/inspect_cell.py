@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -91,7 +92,7 @@ def _sliders(name: str, trail: Sequence[CellPlace], step: Step, index: tuple[int
         key = f"cell_{name}_{step.name}_{at}_of_{size}"
         if sent(key) != index[at]:
             put_in(key, index[at])
-        moved = {"on_change": _slid, "args": (name, tuple(trail), at, key)}
+        moved: dict[str, Any] = {"on_change": _slid, "args": (name, tuple(trail), at, key)}
         st.slider(axis, min_value=0, max_value=size - 1, key=key, **moved)
 
 

@@ -123,7 +123,7 @@ def fingerprint_of(steps: Sequence[Step], only_shapes: bool) -> int:
     return hash(tuple(step.value.numpy().tobytes() for step in steps))
 
 
-def _ask(key: str, asked: Question, now: int) -> None:
+def _ask(key: str, asked: Any, now: int) -> None:
     words = f":material/psychology_alt: **Predict first.** {asked.words}"
     st.markdown(words, width="content")
     if asked.asked:

@@ -102,7 +102,7 @@ class Pick(Question):
     def ask(self, key: str) -> None:
         choices = self._choices
         places = range(len(choices))
-        options = {"format_func": choices.__getitem__, "key": key}
+        options: dict[str, Any] = {"format_func": choices.__getitem__, "key": key}
         if self.many:
             st.multiselect("Your guess", places, width=520, **options)
         else:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .fields import Choice, Decimal, Field, Flag, KnownWords, OptionalWhole, ScoreRow, Sentence
+from .fields import Choice, Decimal, Flag, KnownWords, OptionalWhole, ScoreRow, Sentence
 
 TYPED = ("text_input", "text_area")
 """Widgets that hold a text, whatever is made of it."""
@@ -89,7 +89,7 @@ class Control:
     """
 
     name: str
-    field: Field
+    field: Any
     label: str = ""
     """What a person calls it, also away from its card; "" where nothing draws it."""
     start: Start = None

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from operator import index
+from typing import Any
 
 import numpy as np
 import torch
@@ -150,7 +151,7 @@ def _checked(name: str, value: object, length: int) -> int:
 
 
 def _of_weights(
-    given: object,
+    given: Any,
     tokens: Iterable[str] | None,
     query_tokens: Iterable[str] | None,
     layer: int | None,
@@ -211,7 +212,7 @@ def _first(of: Sequence[int], most: int, name: str, notices: list[str]) -> Seque
     return of[:most]
 
 
-def _layers(given: object) -> tuple[Tensor, str, bool, list[str]]:
+def _layers(given: Any) -> tuple[Tensor, str, bool, list[str]]:
     """Weights as (layer, head, query, key); what their model calls them, where that is known;
     whether `generate` wrote by them; and what to say of them. Raises ValueError for what is none.
     """
@@ -259,24 +260,24 @@ def _layers(given: object) -> tuple[Tensor, str, bool, list[str]]:
     return whole, kind, is_written, notices
 
 
-def _is_nothing(given: object) -> bool:
+def _is_nothing(given: Any) -> bool:
     """Whether it is None, or holds nothing else."""
     return given is None or (isinstance(given, tuple | list) and all(map(_is_nothing, given)))
 
 
-def _is_layers(given: object) -> bool:
+def _is_layers(given: Any) -> bool:
     """Whether it is a tensor a layer, (batch, head, query, key)."""
     return _has_parts(given) and all(getattr(each, "ndim", 0) == 4 for each in given)
 
 
-def _has_parts(given: object) -> bool:
+def _has_parts(given: Any) -> bool:
     """Whether it is several tensors, such as one a layer, and not the rows of one."""
     if not isinstance(given, tuple | list):
         return False
     return any(each is None or hasattr(each, "shape") or _has_parts(each) for each in given)
 
 
-def _part(given: Sequence, at: int) -> object:
+def _part(given: Sequence, at: int) -> Any:
     """One of several tensors. Raises ValueError where a model has none there."""
     if _is_nothing(given[at]):
         raise ValueError(f"layer {at} has no weights (None): leave it out, or {LOAD_IT}")
@@ -320,7 +321,7 @@ def _joined(steps: Sequence) -> list[Tensor]:
     return joined
 
 
-def _tensor(given: object) -> Tensor:
+def _tensor(given: Any) -> Tensor:
     """A tensor of numbers, dense and on the CPU. Raises ValueError for what is none."""
     try:
         tensor = given if isinstance(given, Tensor) else torch.as_tensor(np.asarray(given))

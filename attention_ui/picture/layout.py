@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Any
 
 import torch
 
@@ -130,7 +131,7 @@ class Layout:
     leaks: float
     wide: Arrangement
     narrow: Arrangement
-    sentence: "object | None" = None
+    sentence: Any = None
     """What the sentence above shows, if it stands there (see sentence.py)."""
 
     @property

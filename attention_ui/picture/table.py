@@ -641,7 +641,7 @@ def _add_sentence(rows: _Rows, one: Sentence, number: int) -> None:
     if one.sources:
         # Weights of several heads stand below each other, so many rows a head.
         chosen["per"] = float(n_queries // len(one.sources))
-    places = {**_boxes("", one.wide), **_boxes("n", one.narrow), **chosen}
+    places: dict[str, Any] = {**_boxes("", one.wide), **_boxes("n", one.narrow), **chosen}
     is_asked = one.asks is not None or bool(one.askers)
     names = {"k" if is_asked else "q": list(range(length))}
     same = {"m": number, "l": 0, "look": "token box", "rel": 2.0**number - 1, "bit": 2.0**number}

@@ -47,7 +47,7 @@ def take_nothing_back(is_late: Callable[[], bool]) -> None:
                 before = state[SAID]
             state[SAID] = {each.id: each for each in fresh.widgets}
             with suppress(*NOT_AS_EXPECTED):
-                requests = get_script_run_ctx().script_requests
+                requests: Any = get_script_run_ctx().script_requests
                 parts = getattr(requests, "pressed_in", {None})
                 requests.pressed_in = set()
                 known, late = state._new_widget_state.widget_metadata, is_late()

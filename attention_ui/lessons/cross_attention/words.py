@@ -29,8 +29,8 @@ def shape(trace: Trace) -> Shape:
 def made_words(trace: Trace) -> str:
     """How weights are made of the scores, and values of the source."""
     width, n_values = (trace[f"W_{role}"].value.shape[-1] for role in ("key", "value"))
-    by = {"none": [], "sqrt_d": [f"√{width} = {number(width**0.5, 2)}"], "d": [f"{width}"]}
-    by = by[scale_of(trace)]
+    ways = {"none": [], "sqrt_d": [f"√{width} = {number(width**0.5, 2)}"], "d": [f"{width}"]}
+    by = ways[scale_of(trace)]
     if "tempered_scores" in trace:
         by.append(f"the temperature {1 / trace['tempered_scores'].operation.factor:.3g}")
     divided = f"each score is divided by {' and by '.join(by)}, and " if by else ""

@@ -5,6 +5,7 @@ and what softmax makes of it.
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from attention_core.experiments.saturation import (
     N_KEYS,
@@ -173,5 +174,5 @@ def _softmax(v: Values, effects: Sequence[dict[str, Effect]]) -> Iterator[Elemen
     yield say(verdict(effects[-1]))
 
 
-SHOWN = {"histogram": _histograms, "width": _variances, "attention": _softmax}
+SHOWN: dict[str, Any] = {"histogram": _histograms, "width": _variances, "attention": _softmax}
 """By the look that is chosen."""

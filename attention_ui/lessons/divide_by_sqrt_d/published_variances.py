@@ -1,6 +1,7 @@
 """The four variances that a notebook prints, and why they can be placed but not drawn again."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pandas as pd
 
@@ -41,7 +42,7 @@ def published_variances() -> Iterator[Element]:
     source = notebook(NOTEBOOK)
     yield caption(source.source)
     printed = printed_variances()
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "when": f"{when} dividing by √{d}",
             "printed": value,

@@ -2,7 +2,7 @@
 
 import re
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import streamlit as st
@@ -49,8 +49,8 @@ def choosing(name: str, made: Chart, width: int | Literal["stretch"] = "stretch"
 
 def _put(name: str, made: Chart, width: int | Literal["stretch"]) -> None:
     key = f"fills_{name}"
-    look = {"width": "stretch", "height": "content", "alt": made.alt, "key": key}
-    chosen = {"on_select": partial(_choose_head, key), "selection_mode": ["head"]}
+    look: dict[str, Any] = {"width": "stretch", "height": "content", "alt": made.alt, "key": key}
+    chosen: dict[str, Any] = {"on_select": partial(_choose_head, key), "selection_mode": ["head"]}
     with st.container(width=width, key=f"chart_of_{name}"):
         st.vega_lite_chart(made.frame, made.spec, **look, **chosen)
 

@@ -34,7 +34,10 @@ def chart(why: Why) -> Chart:
         [float(above[rows][:, columns].sum()) for _, columns in sides["k"]]
         for _, rows in sides["q"]
     ]
-    sums = {"q": [*map(sum, table)], "k": [*map(sum, zip(*table, strict=True))]}
+    sums: dict[str, list[float]] = {
+        "q": [*map(sum, table)],
+        "k": [*map(sum, zip(*table, strict=True))],
+    }
     drawn = []
     for side, groups in sides.items():
         most = max(map(abs, sums[side])) or 1.0

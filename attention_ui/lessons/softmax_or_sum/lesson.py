@@ -1,5 +1,7 @@
 """Softmax or sum: its controls, and its traces as functions of their values."""
 
+from typing import Any
+
 from attention_core.mechanism.simplified import SimplifiedOptions
 from attention_core.mechanism.softmax import compare_row, given_row, normalise_row
 from attention_core.operations import Given
@@ -63,7 +65,7 @@ def row_of(values: Values) -> Trace:
     return compare_row(embed(shared.inputs_of(values)), values.row_query, options)
 
 
-def row_below_0(values: Values) -> dict[str, object]:
+def row_below_0(values: Values) -> dict[str, Any]:
     """The settings of a row with scores below 0: the example's query with the lowest score, or
     typed scores where it has none.
     """
