@@ -228,7 +228,9 @@ over_many.section("survey", "", surveyed.about_the_survey, work=surveyed.surveyi
     surveyed.surveyed
 )
 
-deeper = page.deeper("what the head gathers, every head off in turn, another text put in")
+deeper = page.deeper(
+    "what the head gathers, why there in numbers, every head off in turn, another text put in"
+)
 
 
 @deeper.section(
@@ -241,6 +243,12 @@ def gathers(v, trace):
     yield ui.picture(ui.equation(trace, *drawn_of_head(v, trace).gathers()))
 
 
+deeper.section(
+    "why_numbers",
+    "Why there, in numbers",
+    "What each part wrote, as this head’s query and as its key: a product of two such rows is what "
+    "the pair adds to the score.",
+)(why.in_numbers)
 deeper.section(
     "each_head",
     "Every head off, one at a time",
@@ -259,5 +267,10 @@ deeper.section(
     when=predicts,
 )(sweeping.patched)
 
-page.answers(words.does_each_have_a_name, words.when_does_it_know, words.is_most_needed)
+page.answers(
+    why.why_does_it_look_there,
+    words.does_each_have_a_name,
+    words.when_does_it_know,
+    words.is_most_needed,
+)
 page.show()

@@ -2,6 +2,8 @@
 says.
 """
 
+import re
+
 import pytest
 
 from attention_core.real_model.changes import Changes
@@ -18,7 +20,7 @@ from attention_ui.lessons.real_model import (
 from attention_ui.picture.sentence import WORD
 from attention_ui.words import number, percent
 from chosen import of, read
-from visiting import stands, texts, visit
+from visiting import _opened, stands, texts, visit
 
 PAGE, TEXT = "real_model", "the tired cat sees the dog because it"
 
@@ -144,3 +146,27 @@ def test_the_whole_way_back_stands_over_the_sentence_and_names_what_a_measure_na
     told = way_back.told(values, made, about.found)
     assert percent(made.of_answer) in told
     assert percent(made.of_keys) in told
+
+
+def test_the_story_says_whether_a_head_that_is_missed_made_the_best_one_look_there():
+    link = {"predict": "off", "model": "tiny", "against_token": "barks"}
+    told = texts(stands(_opened(PAGE, link, row_story=True)))
+    best = re.search(r"heads, head (\d)\.(\d) brought most", told)
+    about, _ = asked(model_head=f"{best[1]}.{best[2]}")
+    assert f"its score leads by {number(about.lead, 2)}" in told
+    names = [each.name for each in about.parts.parts]
+    for name, amount, place in re.findall(
+        r"(head 0\.\d) \(\+([\d.]+), by what .*?token (\d)", told
+    ):
+        side = about.parts.by_key() if int(place) == about.parts.key else about.parts.by_query()
+        assert float(side[names.index(name)]) == pytest.approx(float(amount), abs=0.006)
+
+
+def test_the_pairs_can_be_taken_apart_in_numbers_and_closing_asks_what_the_card_answers():
+    about, values = asked(model_head="1.2")
+    picture, told = why.in_numbers(values)
+    _, _, pairs = (each for each in picture.layout.matrices)
+    best = about.parts.by_query().abs().argmax(), about.parts.by_key().abs().argmax()
+    assert float(pairs.drawn[0, 0]) == pytest.approx(float(about.parts.table[best]), abs=1e-4)
+    assert f"of {len(about.parts.parts)} on each side" in told.given[0]
+    assert why.told(about) in why.why_does_it_look_there(values).answer

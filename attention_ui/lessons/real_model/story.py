@@ -11,7 +11,9 @@ from attention_core.head_name import head_id
 from attention_core.operations import Given
 from attention_core.operations.base import Meaning
 from attention_core.real_model.attribution import Attribution, Part
+from attention_core.real_model.circuit import LEAST
 from attention_core.real_model.lens import likeliest
+from attention_core.real_model.score_parts import score_parts
 from attention_core.real_model.sweeps import chance_of, logit_of
 from attention_core.trace import Trace
 
@@ -28,6 +30,7 @@ from .heads import AS_BUTTON
 from .lesson import PAIRS, STARTS, asked_of, encoded_of, predicts, seen, whole
 from .seen import Seen
 from .sweeping import without_each
+from .why import Why, spoken
 from .words import said_piece, signed
 
 REST = "story_of_model"
@@ -251,6 +254,36 @@ def _arcs(story: Story, head: Part, name: str) -> Element:
     return picture(sentence(trace, Matrix(step), story.reading.last), name, is_aside=True)
 
 
+def _who_leads(story: Story, missed: list[Part]) -> str:
+    """What makes the head look where it looks that brought most, and whether heads that are missed
+    did that.
+    """
+    best, key = story.best, int(story.row(story.best).argmax())
+    try:
+        parts = score_parts(story.reading.run, best.layer, best.head, story.reading.last, key)
+    except ValueError as error:
+        return f"What they have to do with {best.name} cannot be said: {error}."
+    why = Why(story.reading, parts, story.pieces)
+    if parts.is_alone or why.lead <= 0:
+        return f"What {best.name} looks at has nothing to do with them."
+    at = [part.name for part in parts.parts].index
+    leading = []
+    for each in missed:
+        amount, place = max(
+            (float(parts.by_key()[at(each.name)]), key),
+            (float(parts.by_query()[at(each.name)]), story.reading.last),
+        )
+        if amount >= LEAST * why.lead:
+            leading.append(f"{each.name} ({signed(amount)}, by what it wrote at token {place})")
+    who = f"Of those missed, {listed(leading)} did so" if leading else "None of those missed did so"
+    others = "" if len(leading) == len(missed) else ": the others work in another way"
+    return (
+        f"What makes {best.name} look at “{said_piece(story.pieces[key])}” (token {key}) was "
+        f"written there by {spoken(why, parts.by_key())}; together with all else its score leads by "
+        f"{number(why.lead, 2)}. {who}{others}."
+    )
+
+
 def going_on(v: Values) -> Work | None:
     """Steps 4 and 5 take a run for each head."""
     if not is_told(v):
@@ -291,8 +324,8 @@ def steps_4_and_5(v: Values) -> Iterator[Element]:
         ]
         yield text(
             "4. On whom does that stand? Of the heads before it that brought little themselves, "
-            f"the difference falls most without {listed(named)}. They write what "
-            f"{best.name} and others read later."
+            f"the difference falls most without {listed(named)}. "
+            f"{_who_leads(story, [each for _, each in lost])}"
             if named
             else "4. No earlier head is missed that brought little itself."
         )

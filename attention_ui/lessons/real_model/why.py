@@ -2,20 +2,24 @@
 words, with numbers from the run.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from torch import Tensor
 
 from attention_core.head_name import head_id, head_name
 from attention_core.real_model.score_parts import ScoreParts, score_parts
+from attention_core.real_model.score_trace import score_trace
 from attention_core.real_model.written import Writer
 from attention_core.rounding import to_within
 from attention_core.trace import Trace
 
+from ...cards.elements import Element, caption, equation, picture, text
 from ...controls.control import Values
+from ...frame.ends import Answer
 from ...frame.long_run import Steps, Work
 from ...frame.models import TINY, said
+from ...picture.matrix import Matrix
 from ...words import capital, listed, number, percent
 from .lesson import asked_of, encoded_of, head_of, key_of, looks_of, predicts, seen, whole
 from .running import kept, passes
@@ -26,6 +30,8 @@ CLEAR = 0.5
 """A part that brings this share of a score's lead or more is said to be why."""
 LITTLE, OTHERS = 0.1, 3
 """A weight that falls by less than this share of it hardly falls; so many others are taken away."""
+DRAWN_PARTS, DRAWN_COLUMNS = 6, 8
+"""So many parts of each side and so many of their components are drawn as numbers."""
 AWAY = "part_of_score_away"
 SPOKEN = {
     "token": "the token itself",
@@ -119,7 +125,7 @@ def told(why: Why) -> str:
     looks = f" {_where_it_looks(why)}" if part.kind == "head" else ""
     return (
         f"{capital(why.name)} finds {key} {_reason(why)} this score is above the mean of the other "
-        f"keys.{looks} What asks for it at {query}: {_spoken(why, why.parts.by_query())}."
+        f"keys.{looks} What asks for it at {query}: {spoken(why, why.parts.by_query())}."
     )
 
 
@@ -132,12 +138,12 @@ def _reason(why: Why) -> str:
     amounts = why.parts.by_key()
     total = number(float(amounts.topk(min(3, len(amounts))).values.sum()), 2)
     return (
-        f"for no single reason: most of it was written there by {_spoken(why, amounts)}, together "
+        f"for no single reason: most of it was written there by {spoken(why, amounts)}, together "
         f"{total} of the {lead} by which"
     )
 
 
-def _spoken(why: Why, amounts: Tensor) -> str:
+def spoken(why: Why, amounts: Tensor) -> str:
     """The parts that bring most, each with its amount."""
     best = amounts.topk(min(3, len(amounts)))
     each = zip(best.indices.tolist(), best.values.tolist(), strict=True)
@@ -253,3 +259,47 @@ def _range(shares: Sequence[float]) -> str:
     """Such as 95% to 97%."""
     ends = [percent(end) for end in (min(shares, default=0.0), max(shares, default=0.0))]
     return ends[0] if ends[0] == ends[1] else " to ".join(ends)
+
+
+def why_does_it_look_there(v: Values) -> Answer | None:
+    """Can one know why a head looks at a token? With the numbers of the head that is chosen."""
+    why = why_of(v)
+    if isinstance(why, str):
+        return None
+    return Answer(
+        "Can one know why a head looks at this token and not at another?",
+        f"Who wrote what makes the two fit, yes: a score is a sum. {told(why)} But a sum is not a "
+        "cause: later parts may make up for what is taken away, so believe it only once you have "
+        "switched the part off.",
+        "why",
+    )
+
+
+def in_numbers(v: Values) -> Iterator[Element]:
+    """The pairs of the largest parts as products, each of which can be taken apart."""
+    why = why_of(v)
+    if isinstance(why, str):
+        yield text(why)
+        return
+    trace = score_trace(why.found.run, why.parts.layer, why.parts.head, *why.at)
+    queries, keys = (
+        tuple(amounts.abs().topk(min(DRAWN_PARTS, len(amounts))).indices.tolist())
+        for amounts in (why.parts.by_query(), why.parts.by_key())
+    )
+    pairs = trace["pair_scores"]
+    left, right = trace["pair_products"].inputs
+    wide = left.value[list(queries)].abs().sum(0) * right.value[list(keys)].abs().sum(0)
+    columns = tuple(wide.topk(min(DRAWN_COLUMNS, len(wide))).indices.tolist())
+    drawn = (
+        Matrix(left, rows=queries, columns=columns, title="queries, part by part"),
+        "· each",
+        Matrix(right, rows=keys, columns=columns, title="keys, part by part"),
+        "→",
+        Matrix(pairs, rows=queries, columns=keys, title="scores of pairs"),
+    )
+    yield picture(equation(trace, *drawn), "why_numbers", is_aside=True)
+    yield caption(
+        f"Rows are parts, {len(queries)} of {len(why.parts.parts)} on each side; of "
+        f"{len(wide)} components {len(columns)} are drawn. These are whole scores, before the mean "
+        "of the other keys is taken away. Click on a cell, and go on down to the model’s file."
+    )
