@@ -91,13 +91,17 @@ class Model:
 
     def matrix(self, name: str, rows: Sequence[int] | None = None) -> Tensor:
         """A tensor in float32 by our name for it, such as `token_table` or `3.W_query`; matrices
-        stand (out, in). With `rows`, only these of it. Nothing of it is kept. Raises ModelRefused,
-        in words, where it cannot be read, or a file has changed since the model was opened.
+        stand (out, in). With `rows`, only these of it. Nothing of it is kept, but a layer that is
+        kept is not read again: its tensors are nobody's to change. Raises ModelRefused, in words,
+        where it cannot be read, or a file has changed since the model was opened.
         """
         with reading(self.as_opened):
             return self._matrix(name, rows)
 
     def _matrix(self, name: str, rows: Sequence[int] | None) -> Tensor:
+        layer, _, ours = name.rpartition(".")
+        if layer and (kept := self._kept.get(int(layer))) is not None:
+            return kept[ours] if rows is None else kept[ours][list(rows)]
         where = self.where(name)
         if where.third is None and not where.transposed:
             return self.source.matrix(where.name, rows)

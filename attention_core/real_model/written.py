@@ -120,8 +120,8 @@ class Reading:
         is_on = layer not in self.found.changes.attention
         if bias is not None:
             self.note(Writer("attention bias", layer), bias * frozen * is_on)
-        for head, wrote in reversed([*enumerate(contexts @ columns * frozen * is_on)]):
-            self.note(Writer("head", layer, head), wrote)
+        read = self.read(contexts @ columns * frozen * is_on)
+        self.noted += [(Writer("head", layer, head), read[head]) for head in range(len(read))][::-1]
 
     def of_heads(self, layer: int) -> tuple[Tensor, Tensor | None, Tensor]:
         """What each head has gathered is multiplied by this (head, d_head, d_model) to say what it

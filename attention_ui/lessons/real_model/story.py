@@ -279,8 +279,8 @@ def _who_leads(story: Story, missed: list[Part]) -> str:
     others = "" if len(leading) == len(missed) else ": the others work in another way"
     return (
         f"What makes {best.name} look at “{said_piece(story.pieces[key])}” (token {key}) was "
-        f"written there by {spoken(why, parts.by_key())}; together with all else its score leads by "
-        f"{number(why.lead, 2)}. {who}{others}."
+        f"written there by {spoken(why, parts.by_key())}; together with all else its score leads "
+        f"by {number(why.lead, 2)}. {who}{others}."
     )
 
 
