@@ -1,5 +1,7 @@
 """Matrix products: every score and every context vector is one."""
 
+from typing import ClassVar
+
 import torch
 from torch import Tensor
 
@@ -17,7 +19,7 @@ class MatMul(Operation):
     (k, j) → (j,).
     """
 
-    signs: tuple[str, ...] = ("", "·", "=")
+    signs: ClassVar[tuple[str | None, ...]] = ("", "·", "=")
 
     transpose: bool = False
 

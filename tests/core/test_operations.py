@@ -217,3 +217,13 @@ def test_no_step_of_the_workshop_shares_its_numbers_with_another_or_changes_them
         for operand, (copy, version) in zip(operands, before, strict=True):
             assert torch.equal(operand, copy), step
             assert operand._version == version, step
+
+
+def test_what_an_operation_declares_is_no_setting_of_it():
+    """An annotation alone would make it the first argument: MatMul(False) had no signs."""
+    declared = {name for name, each in vars(ops.Operation).items() if isinstance(each, property)}
+    kinds = [each for each in vars(ops).values() if isinstance(each, type)]
+    settings = {kind: {*getattr(kind, "__dataclass_fields__", ())} for kind in kinds}
+    assert not {
+        kind.__name__: both for kind, names in settings.items() if (both := names & declared)
+    }
