@@ -58,7 +58,9 @@ class Example:
     divide: str = "none"
     """What its simplified attention divides the scores by: `none` or `sqrt_d`."""
     query: int = 0
-    """The row that its notebook looks at first."""
+    """The row that its notebook or its story looks at first: of one that was made to be read, the
+    one with the largest effect.
+    """
     row: int | None = None
     """The query whose row of scores the lesson on softmax opens with, where that of `query` has two
     equal largest scores; None for `query`."""
@@ -66,8 +68,6 @@ class Example:
     """The row whose query, key and value it looks at first."""
     source: str = "Le chien attaque le chat sauvage"
     """The other sentence of its cross-attention. Where vectors are given, its words have some."""
-    shown_first: int | None = None
-    """The query that a picture of all weights shows first; None for the last."""
     projections: Projections = PROJECTIONS
     """Its W_query, W_key and W_value."""
     linear_seed: int | None = None
@@ -211,7 +211,6 @@ _EXAMPLES = {
             query=7,
             row=2,
             token=7,
-            shown_first=7,
             projections=_ASKS,
             heads=HeadsRecipe(
                 n_heads=3, d_model=len(FEATURES), start="given", seed=None, given=_HEADS
@@ -235,7 +234,6 @@ _EXAMPLES = {
             divide="sqrt_d",
             query=8,
             token=8,
-            shown_first=8,
             learning_rate=0.1,
             projections=projections(),
             heads=HeadsRecipe(

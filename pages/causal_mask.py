@@ -98,7 +98,7 @@ def weights(v, trace):
         yield ui.picture(ui.equation(trace, before, "→", after))
     else:
         both = [Matrix(trace[name], compared=True) for name in ("unmasked_weights", "weights")]
-        first = first_shown(words.asked_query(trace), shared.first_query(v))
+        first = first_shown(words.asked_query(trace), shared.telling_query(v))
         yield ui.picture(with_sentence(ui.equation(trace, *both, tall=272), first))
         yield ui.light(*leaks.share_verdict(trace, "minus_infinity"))
     yield ui.link_to_a_real_model("In a real model, many heads rest on the first token", "first")

@@ -51,9 +51,9 @@ COST = page.ask(
 )
 def weights(v, trace):
     heads = ui.equation(trace, *lesson.side_by_side(trace["head_weights"]), tall=265)
-    yield ui.picture(with_sentence(heads, shared.first_query(v)))
+    yield ui.picture(with_sentence(heads, shared.telling_query(v)))
     yield ui.note(words.names_words(v))
-    yield ui.note(words.asks_nothing(trace, shared.first_query(v)))
+    yield ui.note(words.asks_nothing(trace, shared.telling_query(v)))
     yield ui.note(words.left_out_words(trace["head_weights"]))
     yield ui.link_to_a_real_model("All heads of a real model at once", "previous")
 

@@ -32,11 +32,14 @@ def others(v):
 
 
 page = Page("queries_keys_values", "context_vectors", "qkv", others)
-SURE = page.ask(
-    "sure_rows",
-    lambda trace: words.how_many_sure(trace["weights"].value),
-    ["weights", "largest_weights"],
-)
+LOOKS_AT = page.ask(
+    "looks_at",
+    words.looks_at,
+    ["query_weights"],
+    ["query_scores", "scaled_query_scores", "query_weights", "query_context", "scores",
+     "scaled_scores", "weights", "largest_weights"],
+    each=lambda v: v.token,
+)  # fmt: skip
 SHAPE = page.ask("shape", words.shape_of_context, ["context_vectors"])
 
 
@@ -65,6 +68,7 @@ def matrices(v, trace):
     "One token asks",
     "Its query meets the key of every token: one score each. Softmax turns the scores into shares "
     "of its attention, so you see who answers, and how much.",
+    ask=LOOKS_AT,
 )
 def one_token(trace):
     of_query = trace["query_weights"]
@@ -101,7 +105,6 @@ def scores(trace):
     "Move the slider to 0, so that W_query makes both: then two tokens score the same, whichever "
     "of them asks.",
     controls=[shared.SCALE.at(label="Divide by"), ui.in_picture(lesson.OWN_KEYS, width=220)],
-    ask=SURE,
 )
 def weights(v, trace):
     embedded = embed(shared.inputs_of(v))

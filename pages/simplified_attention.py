@@ -3,12 +3,12 @@
 import inspect
 from textwrap import dedent
 
+from attention_core.largest_effect import telling_query
 from attention_core.operations import MatMulByLoop
 from attention_core.rounding import agree, difference, to_within
 from attention_core.text.embedding import embed
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered, waits_for
-from attention_ui.cards.question import first_shown
 from attention_ui.charts.picture import picture as as_points
 from attention_ui.controls import shared
 from attention_ui.lessons.simplified_attention import lesson, words
@@ -28,7 +28,7 @@ OF_ONE_QUERY = ("query_weights", "weighted_embeddings", "running_context")
 
 def would_tell(v, trace):
     """What would answer the question, with one query's own steps where it is the one asked."""
-    is_asked = v.query == words.asked_query(trace["weights"].value)
+    is_asked = v.query == telling_query(trace["weights"].value)
     return ["weights", "context_vectors", *(OF_ONE_QUERY if is_asked else ())]
 
 
@@ -77,7 +77,7 @@ def weights(v, trace):
     shown = (Matrix(weights.inputs[0]), "→", Matrix(weights))
     if weights.inputs[0] is not scores:
         shown = (Matrix(scores), "÷ √d", *shown)
-    asks = first_shown(words.asked_query(weights.value), shared.first_query(v))
+    asks = telling_query(weights.value)
     yield ui.picture(with_sentence(ui.equation(trace, *shown, tall=330), asks))
     if v.factor != 1 and not is_covered("weights"):
         plain = lesson.with_factor(embed(shared.inputs_of(v)), v, 1.0)

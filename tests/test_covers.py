@@ -9,11 +9,11 @@ import pyarrow as pa
 import pytest
 import torch
 
+from attention_core.largest_effect import telling_query
 from attention_ui.cards import page as declared
 from attention_ui.cards import show
 from attention_ui.cards.kept import MOST_BYTES, Kept
 from attention_ui.lessons.how_a_matrix_learns import layer as learning
-from attention_ui.lessons.simplified_attention.words import asked_query
 from attention_ui.lessons.tiny_language import lesson as tiny
 from sampling import few
 from visiting import (
@@ -205,7 +205,7 @@ def tells(shown, told, only_shapes):
 )
 def test_a_question_covers_what_it_is_judged_by_under_any_name(page, link):
     if link.get("query") == "asked":
-        link = {"query": str(asked_query(pictures(page)[0].trace["weights"].value))}
+        link = {"query": str(telling_query(pictures(page)[0].trace["weights"].value))}
     at, layouts, found = taken_apart(page, **link)
     assert found
     drawn = [each.step for layout in layouts for each in layout.matrices]

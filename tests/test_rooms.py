@@ -48,6 +48,7 @@ DOORS = {
     "attention_core.text": "asked operations recipes small_models trace",
     "attention_core.examples": "asked recipes small_models text",
     "attention_core.explain": f"operations {TOP}",
+    "attention_core.largest_effect": "",
     "attention_core.lights": f"operations text {TOP}",
     "attention_core.mistakes": f"gradients lights mechanism operations text {TOP}",
     "attention_core.export": f"lights mistakes operations text {TOP}",

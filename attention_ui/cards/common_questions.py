@@ -33,13 +33,18 @@ def which_key(
     choices: Sequence[str] = (),
 ) -> Pick:
     """Which key has the largest weight of a row (key,). `names` are a person's. They are chosen
-    among with their places, so that a token that stands there twice can be told apart; or other
+    among with their places; one that stands there twice, and gets the same at both, once. Or other
     `choices` are.
     """
+    alike: dict[tuple[str, float], list[int]] = {}
+    for place, (name, weight) in enumerate(zip(names, row.tolist(), strict=True)):
+        alike.setdefault((name, place if choices else round(weight, 6)), []).append(place)
+    each = [*alike.values()]
+    told = [f"{', '.join(map(str, those))}: {visible(names[those[0]])}" for those in each]
     return Pick(
         words=words,
-        choices=choices or [f"{place}: {visible(name)}" for place, name in enumerate(names)],
-        judge=lambda guess: judge_key(guess[0], row, names),
+        choices=choices or told,
+        judge=lambda guess: judge_key(each[guess[0]][0], row, names),
         truth=lambda: f"It is {largest_keys(row, names)}.",
         asked=asked,
         teaches=teaches,

@@ -103,6 +103,54 @@ def last_or(start: int, values: Values) -> int:
     return min(start, max(len(inputs_of(values).tokens) - 1, 0))
 
 
+def telling_query(values: Values) -> int:
+    """The query with the largest effect (`attention_core.largest_effect`) among the weights that a
+    page has: of its heads, of its queries and keys, or by likeness alone. The row that a notebook
+    looks at, or the story of the trained example, where the sentence is theirs.
+    """
+    example = example_of(values)
+    is_made_to_be_read = not (example.notebook or example.is_trained)
+    if values.sentence == example.inputs.sentence and not is_made_to_be_read:
+        return last_or(example.query, values)
+    return last_or(_telling(inputs_of(values), _recipe_of_page(values))[1], values)
+
+
+def telling_head(values: Values) -> int:
+    """The head with the largest effect; of a notebook the first."""
+    if example_of(values).notebook:
+        return 0
+    return min(_telling(inputs_of(values), heads_recipe_of(values))[0], values.n_heads - 1)
+
+
+def _recipe_of_page(values: Values) -> HeadsRecipe | Projections | None:
+    """How a page makes the weights that a query is chosen by."""
+    if values.keys() >= {each.name for each in HEADS}:
+        return heads_recipe_of(values)
+    if values.keys() >= {each.name for each in PROJECTED}:
+        return projections_of(values)
+    return None
+
+
+@lru_cache(maxsize=128)
+def _telling(inputs: Inputs, recipe: HeadsRecipe | Projections | None) -> tuple[int, int]:
+    """The head, if there are several, and the query with the largest effect."""
+    # Here, since a page that asks for neither, such as the home page, is there before torch.
+    from attention_core import largest_effect
+    from attention_core.mechanism.multi_head import attend_heads
+    from attention_core.mechanism.simplified import attend
+    from attention_core.mechanism.trainable import attend_trainable
+    from attention_core.text.embedding import embed
+
+    if not inputs.tokens:
+        return 0, 0
+    trace = embed(inputs)
+    if isinstance(recipe, HeadsRecipe):
+        weights = attend_heads(trace, recipe)["head_weights"].value
+        return largest_effect.telling_head(weights), largest_effect.telling_query(weights)
+    made = attend(trace) if recipe is None else attend_trainable(trace, recipe)
+    return 0, largest_effect.telling_query(made["weights"].value)
+
+
 def entries(values: Values) -> dict[int, str]:
     """The entries of a vector as choices, by their names where they have some."""
     inputs = inputs_of(values)
@@ -227,7 +275,7 @@ QUERY = Control(
     "query",
     Whole(0, MAX_TOKENS - 1),
     "Query",
-    lambda values: last_or(example_of(values).query, values),
+    telling_query,
     options=numbered_tokens,
 )
 
@@ -455,7 +503,11 @@ TOKEN = Control(
     "token",
     Whole(0, MAX_TOKENS - 1),
     "Token",
-    lambda values: last_or(example_of(values).token, values),
+    lambda values: (
+        telling_query(values)
+        if values.sentence != example_of(values).inputs.sentence
+        else last_or(example_of(values).token, values)
+    ),
     options=numbered_tokens,
 )
 
@@ -564,7 +616,7 @@ def heads_called(values: Values) -> dict[int, str]:
     }
 
 
-HEAD = Control("head", Whole(0, MAX_HEADS - 1), "Head", 0, options=heads_called)
+HEAD = Control("head", Whole(0, MAX_HEADS - 1), "Head", telling_head, options=heads_called)
 
 
 def known_words(example: Example) -> str:
@@ -667,13 +719,6 @@ def is_set_by_hand(values: Values) -> bool:
     asked = inputs_of(values), projections_of(values)
     made_to_be_read = bool(example.projections.given) and not example.is_trained
     return made_to_be_read and asked == (example.inputs, example.projections)
-
-
-def first_query(values: Values) -> int:
-    """The query whose weights a picture of all shows first: the example's, else the last."""
-    last, told = len(inputs_of(values).tokens) - 1, example_of(values).shown_first
-    is_own = values.sentence != example_of(values).inputs.sentence
-    return last if told is None or is_own else min(told, last)
 
 
 SIMILARITY = Control(

@@ -22,7 +22,7 @@ from attention_core.text.tokenizers import visible
 from attention_ui.cards.arithmetic import cell_equation, is_long, of_the_rest, operand_groups
 from attention_ui.cards.show import MOST_BYTES, first_cell
 from attention_ui.controls.control import understood
-from attention_ui.controls.shared import first_query, inputs_of
+from attention_ui.controls.shared import inputs_of, telling_query
 from attention_ui.lessons.transformer_block import lesson as block
 from attention_ui.lessons.transformer_block.stream import written_out
 from attention_ui.lessons.whole_layer import lesson as layer
@@ -382,7 +382,7 @@ def layer_at(link):
     values, wrong = understood({"example": "wild_cat", **link}, layer.CONTROLS)
     assert not wrong
     trace = layer.trace_of(values)
-    return values, trace, whole_layer(trace, first_query(values))
+    return values, trace, whole_layer(trace, telling_query(values))
 
 
 @pytest.mark.parametrize("link", LAYERS)

@@ -25,12 +25,12 @@ from attention_ui.controls.shared import (
     FIRST,
     HEAD,
     START,
-    first_query,
     has_random_numbers,
     heads_recipe_of,
     inputs_of,
     projections_of,
     random_fallback_notice,
+    telling_query,
 )
 from attention_ui.frame import started
 from attention_ui.frame.contents import lesson
@@ -66,7 +66,7 @@ def percent(share):
 def test_the_first_picture_says_where_a_word_looks_and_where_it_would_by_likeness():
     by_hand = next(traces(FIRST))
     alike = attend(embed(inputs_of(PLAIN)))
-    query = first_query(PLAIN)
+    query = telling_query(of(OF_MATRICES, example=FIRST))
     names = by_hand.labels("key")
     weights = {
         name: trace["weights"].value[query].tolist()
@@ -474,8 +474,8 @@ def test_a_head_without_a_question_for_a_word_is_named_and_no_other():
 
 def test_a_sentence_of_ones_own_is_first_seen_by_a_word_whose_query_is_not_zero():
     def first(**link):
-        trace = layer_page.trace_of(values := of(layer_page.CONTROLS, example=FIRST, **link))
-        query = layer_page.first_query(trace, values)
+        trace = layer_page.trace_of(of(layer_page.CONTROLS, example=FIRST, **link))
+        query = layer_page.first_query(trace)
         assert trace["head_queries"].value[0, query].any()
         return trace.labels("query")[query]
 

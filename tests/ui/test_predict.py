@@ -6,7 +6,6 @@ import torch
 from attention_core import embed
 from attention_core.text.inputs import Inputs
 from attention_ui.cards.common_questions import judge_key, which_key
-from attention_ui.lessons.simplified_attention.words import asked_query
 from attention_ui.lessons.tokenize_and_embed.words import identical_rows, judge_identical
 
 NAMES = ("a", "b", "*c*")
@@ -39,10 +38,11 @@ def test_of_two_equal_weights_either_is_right(guess):
     assert "“a” and “b”" in verdict.words
 
 
-def test_the_question_is_about_a_row_that_looks_elsewhere():
-    assert asked_query(WEIGHTS) == 1
-    assert asked_query(torch.eye(3)) == 2, "no row does: then the last one"
-    assert asked_query(torch.ones(1, 1)) == 0
+def test_a_word_that_gets_the_same_at_both_places_is_offered_once():
+    row = torch.tensor([0.1, 0.7, 0.1, 0.1])
+    question = which_key("Which?", ["the", "cat", "the", "a"], row)
+    assert question.choices == ["0, 2: the", "1: cat", "3: a"]
+    assert [question.judge([at]).right for at in range(3)] == [False, True, False]
 
 
 def test_identical_rows_are_found_by_their_numbers():

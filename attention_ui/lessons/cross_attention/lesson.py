@@ -1,5 +1,6 @@
 """Cross-attention: queries of one sentence, keys and values of another. Its controls and trace."""
 
+from attention_core.largest_effect import telling_query
 from attention_core.mechanism.attention import attention
 from attention_core.mechanism.builder import project as project_with
 from attention_core.mechanism.trainable import draw_matrices, project
@@ -37,9 +38,8 @@ def itself(values: Values) -> Trace:
 
 
 def first_query(values: Values) -> int:
-    """The query whose weights are shown first: the example's own, else the last."""
-    last, told = len(shared.inputs_of(values).tokens) - 1, shared.example_of(values).shown_first
-    return last if told is None else min(told, last)
+    """The query whose weights are shown first: the one with the largest effect."""
+    return telling_query(weigh(roles(values), values, 1.0)["weights"].value)
 
 
 def look_across(values: Values, n_padding: int = 0) -> Trace:

@@ -36,7 +36,7 @@ def hero(values: Values) -> None:
     trace, projections = alike, shared.projections_of(values)
     if projections.given_for("query", values.d_in):  # by hand, so that it makes sense
         trace = attend_trainable(embedded.branch(), projections)
-    query = shared.first_query(values)
+    query = shared.telling_query(values)
     with st.container(border=True, key="card_layer", gap="xsmall"):
         st.text(most_looked_at(trace, query, alike))
         contexts = trace["context_vectors"]

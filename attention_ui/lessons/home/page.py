@@ -5,7 +5,7 @@ import streamlit as st
 from attention_core.examples import EXAMPLES
 
 from ...controls import visit
-from ...controls.shared import MAKES_VECTORS, PROJECTED, QUERY
+from ...controls.shared import MAKES_VECTORS, PROJECTED
 from ...frame.basics import LINE
 from ...frame.contents import AT_A_GLANCE, FIRST_CHECKED, HOME, LESSONS, lesson
 from ...frame.page import link, open_page, show_what_differs
@@ -59,7 +59,7 @@ SOURCES = """
 """
 
 
-CONTROLS = (*MAKES_VECTORS, *PROJECTED, QUERY)
+CONTROLS = (*MAKES_VECTORS, *PROJECTED)
 LEARNED = lesson("tiny_language")
 
 

@@ -28,9 +28,9 @@ WAYS = {
 
 
 def _asks(values: Values) -> int:
-    """The example's query; the last token where that is the first, which has nothing before it."""
+    """The query with the largest effect; the last where that is the first and sees no other."""
     last = max(len(shared.inputs_of(values).tokens) - 1, 0)
-    return min(shared.example_of(values).query or last, last)
+    return shared.telling_query(values) or last
 
 
 def _answers(values: Values) -> int:

@@ -1,11 +1,13 @@
 """Multi-head attention: its controls, and its traces as functions of their values."""
 
 from dataclasses import replace
+from functools import lru_cache
 
 from attention_core.mechanism import multi_head
 from attention_core.operations import Subtract
-from attention_core.recipes import MAX_HEADS
+from attention_core.recipes import MAX_HEADS, HeadsRecipe
 from attention_core.text.embedding import embed
+from attention_core.text.inputs import Inputs
 from attention_core.trace import Step, Trace
 
 from ...controls import shared
@@ -20,7 +22,11 @@ MOST_COLUMNS = 48
 """Of heads side by side; with more, a line could not be read."""
 MIX = Control("mix", Choice({"given": "As given", "identity": "Identity"}), "W_output", "given")
 HEAD_OFF = Control(
-    "head_off", Whole(0, MAX_HEADS - 1), "Switch off head", 0, options=shared.heads_called
+    "head_off",
+    Whole(0, MAX_HEADS - 1),
+    "Switch off head",
+    lambda values: _adds_most(values),
+    options=shared.heads_called,
 )
 HEAD_CUT = Control(
     "head_cut",
@@ -48,6 +54,20 @@ def trace_of(values: Values) -> Trace:
     for add in (multi_head.add_batched, multi_head.add_big_projection, multi_head.add_head_parts):
         add(trace)
     return multi_head.expand_word(trace, values.query)
+
+
+def _adds_most(values: Values) -> int:
+    """The head that the output would miss most; of a notebook the first."""
+    if shared.example_of(values).notebook:
+        return 0
+    return _most_added(shared.inputs_of(values), shared.heads_recipe_of(values))
+
+
+@lru_cache(maxsize=64)
+def _most_added(inputs: Inputs, recipe: HeadsRecipe) -> int:
+    trace = multi_head.attend_heads(embed(inputs), recipe)
+    multi_head.add_head_parts(trace)
+    return int(trace["head_outputs"].value.norm(dim=(1, 2)).argmax())
 
 
 def without_a_head(trace: Trace, head: int) -> Trace:

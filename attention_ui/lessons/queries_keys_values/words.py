@@ -15,11 +15,19 @@ from attention_core.text.embedding import embed
 from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
 
-from ...cards.questions import Pick, Shape, Verdict
+from ...cards.common_questions import which_key
+from ...cards.questions import Pick, Shape
 from ...charts.bars import bars
 from ...charts.chart import Chart
 from ...controls.control import Values
-from ...controls.shared import START, example_of, inputs_of, is_set_by_hand, projections_of
+from ...controls.shared import (
+    START,
+    example_of,
+    inputs_of,
+    is_set_by_hand,
+    numbered_tokens,
+    projections_of,
+)
 from ...frame.ends import closes, named
 from ...frame.lights import agreement
 from ...words import capital, listed, number, percent, repeated, word_at
@@ -73,17 +81,16 @@ def matrix_words(values: Values) -> str:
     )
 
 
-def how_many_sure(weights: Tensor) -> Pick:
-    """How many rows look at one key alone."""
-    n_rows = len(weights)
-    return Pick(
-        words=f"How many of the {n_rows} rows will give more than {SURE} of their weight to a "
-        "single key?",
-        choices=[str(count) for count in range(n_rows + 1)],
-        judge=lambda guess: judge_sure(guess[0], weights),
-        truth=lambda: f"{sure_words(weights)}.",
-        teaches="What counts is how far the largest score of a row stands above the next: a "
-        "lead of 5 is enough for 0.99 against one other key.",
+def looks_at(trace: Trace, values: Values) -> Pick:
+    """Which token the chosen one looks at most."""
+    return which_key(
+        "Whom will this token look at most? Compare its query with the keys: largest where both "
+        "have large entries in the same columns.",
+        trace.labels("key"),
+        trace["query_weights"].value,
+        asked=numbered_tokens(values)[values.token],
+        teaches="A query asks, a key answers: their dot product is large where the token has what "
+        "is asked for. Likeness counts for nothing; what the matrices make of both does.",
     )
 
 
@@ -102,14 +109,6 @@ def shape_of_context(trace: Trace) -> Shape:
 def sure_rows(weights: Tensor) -> int:
     """How many rows give nearly all to one key."""
     return int((weights.max(dim=-1).values > SURE).sum())
-
-
-def judge_sure(guess: int, weights: Tensor) -> Verdict:
-    """How far a guess of the sure rows is off."""
-    truth, found = sure_rows(weights), sure_words(weights)
-    if guess == truth:
-        return Verdict(True, f"Right: {found}.")
-    return Verdict(False, f"{found}; you said {guess}.")
 
 
 def sure_words(weights: Tensor) -> str:

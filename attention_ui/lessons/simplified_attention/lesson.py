@@ -1,15 +1,34 @@
 """Simplified attention: its controls, and its trace as a function of their values."""
 
+from functools import lru_cache
+
+from attention_core.largest_effect import moving_vector
 from attention_core.mechanism.simplified import SimplifiedOptions, attend, expand_query
 from attention_core.text.embedding import embed
+from attention_core.text.inputs import Inputs
 from attention_core.trace import Trace
 
 from ...controls import shared
 from ...controls.control import Control, Values
 from ...controls.fields import MAX_TOKENS, Whole
 
+
+def _moves_most(values: Values) -> int:
+    """The vector that moves most when it is stretched."""
+    return _moving(shared.inputs_of(values))
+
+
+@lru_cache(maxsize=64)
+def _moving(inputs: Inputs) -> int:
+    return moving_vector(attend(embed(inputs))["scores"].value) if inputs.tokens else 0
+
+
 STRETCH = Control(
-    "stretch", Whole(0, MAX_TOKENS - 1), "Stretch the vector of", 0, options=shared.numbered_tokens
+    "stretch",
+    Whole(0, MAX_TOKENS - 1),
+    "Stretch the vector of",
+    _moves_most,
+    options=shared.numbered_tokens,
 )
 MAKES_SCORES = (*shared.MAKES_VECTORS, shared.SIMILARITY, shared.DIVIDE, STRETCH)
 CONTROLS = (*MAKES_SCORES, shared.FACTOR, shared.QUERY, shared.SHOWN_TERMS)

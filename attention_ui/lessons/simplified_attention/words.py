@@ -2,8 +2,7 @@
 
 import math
 
-from torch import Tensor
-
+from attention_core.largest_effect import telling_query
 from attention_core.rounding import to_within
 from attention_core.trace import Trace
 
@@ -17,17 +16,10 @@ from ...words import capital, number, percent, repeated, word_at
 NEAR = 1e-6
 
 
-def asked_query(weights: Tensor) -> int:
-    """The row worth asking about: the first whose largest weight is not its own; else the last."""
-    own = weights.diagonal()
-    surprising = (weights.max(dim=-1).values > own + NEAR).nonzero().flatten()
-    return int(surprising[0]) if len(surprising) else len(weights) - 1
-
-
 def looks_at(trace: Trace, values: Values) -> Pick:
     """Which token a query looks at most."""
     weights = trace["weights"].value
-    asked = asked_query(weights)
+    asked = telling_query(weights)
     return which_key(
         "Which token will this query look at most? Its scores are in its row, above.",
         trace.labels("key"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from attention_core.largest_effect import telling_query
 from attention_core.mechanism.multi_head import attend_heads
 from attention_core.operations import Draw, Drop
 from attention_core.text.embedding import embed
@@ -25,7 +26,7 @@ HEAD = Control(
     "head",
     Whole(0, shared.MAX_HEADS - 1),
     "Head",
-    0,
+    shared.telling_head,
     widget="segmented_control",
     options=shared.heads_called,
 )
@@ -46,17 +47,11 @@ def at_temperature(embedded: Trace, values: Values, temperature: float) -> Trace
     )
 
 
-def first_query(trace: Trace, values: Values) -> int:
-    """The query that is shown first: as on other pages, but for one of which the first head's query
-    is all zeros, as of an animal where it asks who does something: then the one that tells its keys
-    apart most.
+def first_query(trace: Trace) -> int:
+    """The query that is shown first: the one with the largest effect in the head whose weights are
+    shown first.
     """
-    first = shared.first_query(values)
-    asks = (trace["head_queries"].value[0] != 0).any(dim=-1)
-    if asks[first] or not asks.any():
-        return first
-    weights = trace["head_weights"].value[0]
-    return int((weights.amax(-1) - weights.amin(-1)).masked_fill(~asks, -1).argmax())
+    return telling_query(trace["head_weights"].value[0])
 
 
 def in_numbers(trace: Trace, values: Values) -> Sequence[Matrix | str]:

@@ -1,0 +1,46 @@
+"""Where an example has most to show: the query, the head and the vector with the largest effect.
+What a lesson opens with is found here, not set by hand.
+"""
+
+import torch
+from torch import Tensor
+
+
+def effect_of_rows(weights: Tensor) -> Tensor:
+    """How much each row of weights (…, query, key) says of other tokens than its own: (…, query).
+
+    For each other key the weight p is compared with an even share 1/n of the n keys that the row
+    sees: the sum of p · log(p · n), as in the divergence of Kullback and Leibler. A row that is
+    even, or that gives all to its own token, has 0.
+    """
+    shares = weights.double()
+    n_seen = (shares > 0).sum(dim=-1, keepdim=True)
+    told = torch.special.xlogy(shares, shares * n_seen)
+    if told.shape[-1] == told.shape[-2]:
+        told = told.masked_fill(torch.eye(told.shape[-1], dtype=torch.bool), 0.0)
+    return told.nan_to_num().sum(dim=-1)
+
+
+def telling_query(weights: Tensor) -> int:
+    """The query whose row says most, of weights (query, key) or, all heads together, of weights
+    (head, query, key).
+    """
+    effects = effect_of_rows(weights)
+    return int(effects.reshape(-1, effects.shape[-1]).sum(dim=0).argmax())
+
+
+def telling_head(weights: Tensor, query: int | None = None) -> int:
+    """The head of weights (head, query, key) that says most: all its rows together, or one."""
+    effects = effect_of_rows(weights)
+    return int((effects.sum(dim=-1) if query is None else effects[:, query]).argmax())
+
+
+def moving_vector(scores: Tensor) -> int:
+    """The token whose vector, twice as long, moves most weight of the others: of dot products
+    (query, key), the column that changes the softmax of the other rows most.
+    """
+    scores = scores.double()
+    n_tokens = len(scores)
+    stretched = scores + torch.eye(n_tokens).unsqueeze(1) * scores  # (stretched, query, key)
+    moved = (stretched.softmax(dim=-1) - scores.softmax(dim=-1)).abs().sum(dim=-1)
+    return int(moved.masked_fill(torch.eye(n_tokens, dtype=torch.bool), 0.0).sum(dim=-1).argmax())
