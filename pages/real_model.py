@@ -61,9 +61,25 @@ def next_token(v):
 
 
 @page.card(
+    "story",
+    "Why this token? A story in five steps",
+    "Two tokens could come next, and the model has to choose. Follow what its heads did, from the "
+    "one that made most of the difference to those that it stands on.",
+    work=story.going_on,
+    when=predicts,
+    pictures=("story_first", "story_rest", "story_other"),
+)
+def in_steps(v):
+    yield from story.step_1(v)
+    yield WAY
+    yield from story.steps_2_and_3(v)
+    yield from story.steps_4_and_5(v)
+
+
+@page.card(
     "heads",
     "All its heads",
-    "Each square is a head on your text: a row for each token that looks. Stronger "
+    "Each box is a head on your text: a row for each token that looks. Stronger "
     "colour, more weight. Point at one to see its arcs; click to keep it.",
     controls=[
         lesson.MEASURE.at(width=225),
@@ -90,6 +106,7 @@ def head(v, trace):
     drawn = drawn_of_head(v, trace)
     arcs = sentence(trace, drawn.weights, lesson.looks_of(v) - drawn.drawn.start)
     yield ui.picture(arcs, choosing=lesson.word_clicked)
+    yield ui.note(words.of_a_rest(v, seen(v), drawn))
 
 
 @page.card(
@@ -197,13 +214,6 @@ def off(v):
             yield ui.chart("off", charts.next_tokens(reading, without), 480)
             yield ui.text(words.of_what_is_off(v, reading, without))
 
-
-in_steps = page.fold(
-    "story", "**A story in five steps**: why this token?", ":material/book:", when=predicts
-)
-in_steps.section("story", "")(story.step_1)
-in_steps.section("story_first", "", ask=WAY)(story.steps_2_and_3)
-in_steps.section("story_rest", "", work=story.going_on)(story.steps_4_and_5)
 
 back = page.fold(
     "way",

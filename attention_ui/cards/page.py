@@ -409,7 +409,7 @@ class Page:
             parts.part("pinned", self._pinned)
         gate = self.gate
         for each in self.cards:
-            if values.card in ("", each.name):
+            if values.card in ("", each.name, *each.pictures):
                 parts.part(f"card_{each.name}", each.draw, waits=each is not gate)
             elif each is gate:
                 parts.part(f"card_{each.name}", each.draw_work)

@@ -7,7 +7,7 @@ import pytest
 from attention_core.real_model.model import open_model
 from attention_core.real_model.run import run
 from attention_core.real_model.tiny import TINY
-from browser_tools import no_exception, open_page, open_row, settled, soon
+from browser_tools import no_exception, open_page, settled, soon
 
 PAGE = "real_model?predict=off"
 
@@ -175,7 +175,8 @@ def test_where_words_wrap_curves_lead_from_the_keys_to_the_token_that_looks(page
 def test_on_a_phone_pictures_of_the_story_have_the_height_of_their_lines(page, app_url):
     page.set_viewport_size({"width": 390, "height": 844})
     open_page(page, app_url, f"{PAGE}&against_token=barks")
-    open_row(page, "story")
+    page.locator(".st-key-drawn_head").scroll_into_view_if_needed()
+    settled(page)
     heights = [
         page.locator(f".st-key-drawn_{name} svg.marks").bounding_box()["height"]
         for name in ("head", "story_first")

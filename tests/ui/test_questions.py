@@ -50,7 +50,7 @@ def test_a_covered_picture_says_which_question_uncovers_it_and_the_arcs_are_of_w
     with noted_layouts() as covered:
         at = opened("simplified_attention", **link)
     told = [each.value for each in at.caption if "waits for your guess" in each.value]
-    assert told == ["Each **?** waits for your guess at *Weights*, above."]
+    assert {*told} == {"Each **?** waits for your guess at *Weights*, above."}
     assert not any(each.sentence for each in covered)
     with noted_layouts() as shown:
         at = press(at, "skip", "simplified_attention.looks_at")
@@ -141,17 +141,19 @@ def test_the_sign_is_that_of_the_numbers_on_the_screen():
     assert "Many trials" in [each.value for each in at.header]
 
 
-def guess_key(at, place):
-    pills = at.button_group(key="guess_simplified_attention.looks_at")
-    return stands(pills.set_value(place).run())
+def guess_key(at, token):
+    """Guess a token of which none of the same name gets another weight."""
+    box = at.selectbox(key="guess_simplified_attention.looks_at")
+    place = next(at for at, each in enumerate(box.options) if each.endswith(f": {token}"))
+    return press(stands(box.set_value(place).run()), "reveal", "simplified_attention.looks_at")
 
 
 def test_a_guess_counts_once_for_its_numbers_and_not_after_a_look():
     question = "simplified_attention.looks_at"
-    at = guess_key(opened("simplified_attention"), 8)
+    at = guess_key(opened("simplified_attention"), "wild")
     assert "It is “the” (0.3910)." in words(at)
     assert "0 of 1 guess right this session." in tallies(at)
-    at = guess_key(press(at, "again", question), 6)
+    at = guess_key(press(at, "again", question), "the")
     assert "Right: “the”" in words(at)
     assert "0 of 1 guess right this session." in tallies(at)
 
@@ -160,11 +162,11 @@ def test_a_guess_counts_once_for_its_numbers_and_not_after_a_look():
     assert "Right: “the”" not in words(at)
     assert open_questions(at) == [], "what is open stays open"
     at = press(press(at, "again", question), "skip", question)
-    at = guess_key(press(at, "again", question), 6)
+    at = guess_key(press(at, "again", question), "The")
     assert "0 of 1 guess right this session." in tallies(at), "a skip counts for nothing"
 
     at.text_input(key="control_seed").set_value("71").run()
-    at = guess_key(press(at, "again", question), 0)
+    at = guess_key(press(at, "again", question), "dog")
     assert " of 2 guesses right this session." in tallies(at)
 
 

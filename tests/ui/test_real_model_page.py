@@ -24,14 +24,14 @@ from attention_core.real_model.run import logits, run
 from attention_core.real_model.tiny import TINY as FOLDER
 from attention_core.small_models.grammar import WORDS
 from attention_ui.frame import long_run, models
-from attention_ui.lessons.real_model import charts, heads, lesson, raster, running, words
+from attention_ui.lessons.real_model import charts, heads, lesson, raster, running, sweeping, words
 from attention_ui.lessons.real_model.own_fields import Parts, changes_of
 from attention_ui.lessons.real_model.seen import Seen
 from attention_ui.lessons.real_model.story import WAYS, way_of, what_it_does, which_way
 from attention_ui.lessons.tiny_language import lesson as tiny_language
 from attention_ui.picture import palette
 from attention_ui.words import percent
-from chosen import read
+from chosen import of, read
 from conftest import ROOT
 from model_folders import make, tokenizer
 from visiting import _opened, stands, texts, visit, visit_deeper
@@ -239,7 +239,7 @@ def page_of(tmp_path, monkeypatch, prompt, tokenizer, spoil=None):
     monkeypatch.setattr(models, "_installed", lambda: None)
     monkeypatch.setenv(models.MODEL, str(tmp_path))
     monkeypatch.setattr(running, "_kept", OrderedDict())
-    return stands(_opened(PAGE, {"prompt": prompt, "predict": "off"}, row_story=True))
+    return stands(_opened(PAGE, {"prompt": prompt, "predict": "off"}))
 
 
 def test_a_token_that_the_tokenizer_lacks_is_named_wherever_it_is(tmp_path, monkeypatch):
@@ -581,30 +581,68 @@ def test_the_two_questions_name_the_heads_that_answer_each(rival, seen):
 
 
 def test_the_story_is_of_what_is_measured():
-    at = stands(_opened(PAGE, {"predict": "off", "against_token": "barks"}, row_story=True))
+    at = stands(_opened(PAGE, {"predict": "off", "against_token": "barks"}))
     told = texts(at)
     assert "2. Of 8 heads, head 1.1 brought most: +5.30" in told, (
         "as the tiny language's own page has it"
     )
     assert "To “purrs” alone, too, no head brought more." in told
-    other = texts(
-        stands(_opened(PAGE, {"predict": "off", "against_token": "meows"}, row_story=True))
-    )
+    other = texts(stands(_opened(PAGE, {"predict": "off", "against_token": "meows"})))
     assert "2. Of 8 heads, head 1.0 brought most" in other
     assert "To “purrs” alone head 1.1 brought more" in other
     assert "without head 0.0 (" in told
     off = texts(stands(visit(PAGE, against_token="barks", model_off="1.1")))
     *_, after = _numbers_of_the_logit(off)
     assert f"The difference is {after} in place of 6.48" in told
-    without = stands(_opened(PAGE, {"predict": "off"}, row_story=True))
-    (button,) = (each for each in without.button if each.key == "tell_the_story")
-    assert "4. On whom" in texts(stands(button.click().run()))
+    for alone in ("story", "story_first", "story_rest"):  # as links of before name its parts
+        assert "4. On whom" in texts(visit(PAGE, card=alone)), "told of the likeliest other token"
+    here = [each.value for each in at.main.header]
+    assert here[:4] == [
+        "What it says next",
+        "Why this token? A story in five steps",
+        "All its heads",
+        "One head",
+    ]
+
+
+def test_the_page_opens_on_the_head_that_brought_the_answer(seen):
+    looked = Seen(seen)
+    for link in ({}, {"against_token": "meows"}, {"asked_token": "barks"}):
+        v = of(lesson.CONTROLS, **link)
+        best = looked.brought(lesson.asked_of(v, looked)[0], lesson.rival_of(v, looked)).heads[0]
+        assert lesson.head_of(v, looked) == (best.layer, best.head)
+    by_measure = of(lesson.CONTROLS, measure="induction")
+    scores = lesson.scores_of(by_measure, looked)
+    assert scores[lesson.head_of(by_measure, looked)] == scores.max(), "a link of before"
+    named = of(lesson.CONTROLS, model_head="0.3", measure="induction")
+    assert lesson.head_of(named, looked) == (0, 3)
+
+
+def test_a_head_that_rests_says_why_and_tokens_are_called_by_their_words(seen):
+    looked = Seen(seen)
+    for layer in range(2):
+        for head in range(4):
+            v = of(lesson.CONTROLS, model_head=f"{layer}.{head}")
+            row = seen.weights[layer, head, -1]
+            told = words.of_the_head(v, looked, (layer, head))
+            whom = WORDS[seen.ids[int(row.argmax())]]
+            assert f"“it” gives {percent(float(row.max()))} of its attention to " in told
+            assert whom.strip("<>") in told or "token 0" in told or "itself" in told
+            rests = words.of_a_rest(v, looked, lesson.drawn_of_head(v, lesson.trace_of(v)))
+            assert bool(rests) == (int(row.argmax()) == 0)
+
+
+@pytest.mark.parametrize(("seconds", "said"), [(0.0, ""), (0.1, ""), (4.5, ": about 5 seconds")])
+def test_how_long_the_runs_take_is_said_before_they_begin(seen, seconds, said):
+    looked = Seen(seen)
+    looked.seconds = seconds
+    assert sweeping.how_long(looked) == said
 
 
 def test_the_story_asks_how_its_head_did_it_before_it_says_so():
     right = []
     for guess in range(len(WAYS)):
-        at = stands(_opened(PAGE, {"predict": "on", "against_token": "barks"}, row_story=True))
+        at = stands(_opened(PAGE, {"predict": "on", "against_token": "barks"}))
         assert "2. Of 8 heads" not in texts(at)
         (asked,) = (each for each in at.radio if "story_way" in each.key)
         assert list(asked.options) == list(WAYS)

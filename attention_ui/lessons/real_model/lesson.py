@@ -53,7 +53,8 @@ OTHERS = {
 """What is patched in from, until another text is typed: the same with one thing exchanged."""
 PAIRS = {SMOL: ("Mary", "John"), TINY: ("purrs", "barks")}
 """The two tokens between which each of our models has to choose on its own text."""
-LAST, STRONGEST, WITH_IT = "last", "strongest", "with"
+LAST, STRONGEST, ANSWER, WITH_IT = "last", "strongest", "answer", "with"
+FIRST_MEASURE = "previous"
 MEASURE_NAMES = Choice({name: measure.name for name, measure in MEASURES.items()})
 
 
@@ -106,10 +107,18 @@ def _keys(values: Values) -> dict[str, str]:
 def _heads(values: Values) -> dict[str, str]:
     settings = model_of(values).settings
     each = [(n, h) for n in range(settings.n_layers) for h in range(settings.n_heads)]
+    answer = {ANSWER: "which brought the answer"} if settings.predicts else {}
     return {
-        STRONGEST: "the strongest",
+        **answer,
+        STRONGEST: "the strongest by measure",
         **{head_id(*one): head_name(one[1], one[0]) for one in each},
     }
+
+
+def _opens_on(values: Values) -> str:
+    """The head that brought the answer; by another measure than the first, who does most of it."""
+    is_first = values.measure == FIRST_MEASURE and model_of(values).settings.predicts
+    return ANSWER if is_first else STRONGEST
 
 
 def _are_there(written: str, values: Values) -> str | None:
@@ -154,7 +163,7 @@ PROMPT = Control(
         *("model_off", "asked_token", "against_token"),
     ),
 )
-MEASURE = Control("measure", MEASURE_NAMES, "Mark the heads by", "previous", widget="selectbox")
+MEASURE = Control("measure", MEASURE_NAMES, "Mark the heads by", FIRST_MEASURE, widget="selectbox")
 HEADS_ORDER = Control(
     "heads_order",
     Choice({"layers": "by layer", "strongest": "strongest first"}),
@@ -174,7 +183,7 @@ MODEL_HEAD = Control(
     "model_head",
     Name(),
     "Head (layer.head)",
-    STRONGEST,
+    _opens_on,
     widget="selectbox",
     options=_heads,
     undoes=("looks_at", "section", "cell"),
@@ -338,9 +347,12 @@ def looks_of(values: Values) -> int:
 
 
 def head_of(values: Values, reading: Seen) -> tuple[int, int]:
-    """The layer and the head that are looked at: the one that is chosen, or the one that does most
-    of what is measured.
+    """The layer and the head that are looked at: the one that is chosen, the one that brought most
+    to the answer rather than to another, or the one that does most of what is measured.
     """
+    if values.model_head == ANSWER:
+        best = reading.brought(asked_of(values, reading)[0], rival_of(values, reading)).heads[0]
+        return best.layer, best.head
     if values.model_head != STRONGEST:
         layer, head = map(int, values.model_head.split("."))
         return layer, head

@@ -45,6 +45,8 @@ FAINTEST = 0.01
 """Less of a token's weight has no arc."""
 MARKED_FROM = 0.3
 """A head that gives so much of its weight to what is looked for is outlined."""
+BROADEST = 2
+"""Times as wide as high is a head at most."""
 ROWS, BESIDE, LEAST = 3, 8, 76
 """Where the strongest come first: so many rows of heads, so many in a row, and as many fewer as a
 narrow window asks for, in which each still has so many pixels.
@@ -211,10 +213,13 @@ def _raster(weights: np.ndarray, side: int) -> str:
 
 @lru_cache(maxsize=1)
 def _template() -> dict:
-    """All in pixels, from the width that the browser has: on a phone squares stay squares."""
+    """All in pixels, from the width that the browser has: in a wide window a head is wider than
+    high, so that all its room is used, and no higher, since the height is there before the width.
+    """
     once = {
         "across": "max(1, min(most, floor(width / least)))",
         "cell": "min((width - left) / across, side)",
+        "broad": f"min((width - left) / across, {BROADEST} * side)",
         "per": f"max(1, floor(width / {WORD}))",
         "between": f"n_tokens <= per ? {ARCS} : {BETWEEN}",
         "below": "top + down * (cell + named) + between",
@@ -238,10 +243,10 @@ def _template() -> dict:
     }
     boxes = ends | {"x2": "pr:Q", "y2": "pb:Q"}
     there = "datum.c < across * down"
-    column = "left + (datum.c % across) * cell"
+    column = "left + (datum.c % across) * broad"
     row = "top + (datum.r + floor(datum.c / across)) * (cell + named) + named"
     image = (
-        placed(only("image", there), column, row, "datum.w * cell", "datum.h * cell")
+        placed(only("image", there), column, row, "datum.w * broad", "datum.h * cell")
         .mark_image(aspect=False, align="left", baseline="top", aria=False)
         .encode(url="url:N", **boxes)
     )
@@ -257,7 +262,7 @@ def _template() -> dict:
         .otherwise(alt.value("transparent"))
     )
     pointed = (
-        placed(only("head", there), column, row, "cell - 2", "cell - 2")
+        placed(only("head", there), column, row, "broad - 2", "cell - 2")
         .mark_rect(strokeWidth=2, cursor="pointer", aria=False, fill=GROUND)
         .encode(
             stroke=stroke,
@@ -270,7 +275,7 @@ def _template() -> dict:
         )
         .add_params(over, told)
     )
-    middle = f"{column} + cell / 2"
+    middle = f"{column} + broad / 2"
     quiet = {"aria": False, "fontSize": 12, "color": palette.MUTED}
     small = quiet | {"fontSize": alt.expr("min(12, cell)")}
     numbers = [

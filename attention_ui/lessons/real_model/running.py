@@ -5,6 +5,7 @@ kept.
 from collections import OrderedDict
 from collections.abc import Iterator
 from threading import Lock
+from time import perf_counter
 from typing import TypeVar
 
 from attention_core.real_model.model import Model
@@ -29,14 +30,17 @@ def passes(about: About) -> Iterator[tuple[float, Seen | None]]:
     if reading := kept(about):
         yield 1.0, reading
         return
-    layers = layer_by_layer(model, ids, changes_of(off))
+    layers, seconds = layer_by_layer(model, ids, changes_of(off)), 0.0
     while True:
         with _TURN:  # between two layers it is another visitor's turn
+            start = perf_counter()
             share, run = next(layers)
+            seconds += perf_counter() - start
         if run is None:
             yield share, None
             continue
         seen = Seen(run)
+        seen.seconds = seconds
         _keep(about, seen)
         yield 1.0, seen
         return

@@ -21,6 +21,8 @@ class Seen:
         self.run = run
         self.without_each: Tensor | None = None
         """The last token's stream without each head (layer, head, d_model), once it is known."""
+        self.seconds = 0.0
+        """So long the run took here."""
         self._known: dict[Hashable, Any] = {}
 
     def once(self, what: Hashable, make: Callable[[], Any]) -> Any:

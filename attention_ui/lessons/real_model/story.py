@@ -27,9 +27,9 @@ from ...picture.matrix import Matrix
 from ...picture.sentence import sentence
 from ...words import capital, listed, number, percent
 from .heads import AS_BUTTON
-from .lesson import PAIRS, STARTS, asked_of, encoded_of, predicts, seen, whole
+from .lesson import asked_of, encoded_of, predicts, rival_of, seen, whole
 from .seen import Seen
-from .sweeping import without_each
+from .sweeping import how_long, without_each
 from .why import Why, spoken
 from .words import said_piece, signed
 
@@ -76,33 +76,27 @@ class Story:
 
 
 def told(values: Values) -> Story | None:
-    """The story; None where the model says no next token, or nothing is compared."""
+    """The story; None where the model says no next token, or knows one alone."""
     reading = seen(values) if predicts(values) else None
     if reading is None:
         return None
-    asked, against = asked_of(values, reading)
+    asked, against = asked_of(values, reading)[0], rival_of(values, reading)
     text = encoded_of(values)
     return None if against is None else Story(reading, asked, against, text.ids, text.pieces)
 
 
 def step_1(v: Values) -> Iterator[Element]:
-    """What the difference is, or the way to the text that the story is about."""
-    if story := told(v):
-        reading, (yes, no) = story.reading, story.names
-        yield text(
-            f"1. After your text the model says “{yes}” with "
-            f"{percent(float(reading.chances[story.asked]))}, and “{no}” with "
-            f"{percent(float(reading.chances[story.against]))}. The difference of their logits is "
-            f"{number(story.made.logit, 2)}. Where does it come from?"
-        )
+    """What the difference is, and between which two tokens."""
+    if not (story := told(v)):
+        yield say("This model knows one token alone: there is nothing to choose between.")
         return
-    yield say(
-        "The story is about two tokens that could come next. Choose what to compare with at *Who "
-        "brought the answer*, above."
+    reading, (yes, no) = story.reading, story.names
+    yield text(
+        f"1. After your text the model says “{yes}” with "
+        f"{percent(float(reading.chances[story.asked]))}, and “{no}” with "
+        f"{percent(float(reading.chances[story.against]))}. The difference of their logits is "
+        f"{number(story.made.logit, 2)}. Where does it come from?"
     )
-    if pair := PAIRS.get(v.model):
-        chosen = {"asked_token": pair[0], "against_token": pair[1], "prompt": STARTS[v.model]}
-        yield set_to(f"{pair[0]} or {pair[1]}?", "tell_the_story", AS_BUTTON, **chosen)
 
 
 def is_told(v: Values) -> bool:
@@ -293,7 +287,7 @@ def going_on(v: Values) -> Work | None:
         REST,
         whole(v),
         lambda: without_each(reading),
-        cost=f"{len(told(v).made.heads)} runs, one without each head",
+        cost=f"{len(told(v).made.heads)} runs, one without each head{how_long(reading)}",
         verb="Go on with the story",
         quick=v.model == TINY or reading.without_each is not None,
     )

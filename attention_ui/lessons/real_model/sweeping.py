@@ -3,6 +3,7 @@ time, and each place of the stream taken from another text.
 """
 
 from collections.abc import Hashable, Iterator
+from math import ceil
 
 from torch import Tensor
 
@@ -39,6 +40,15 @@ def without_each(reading: Seen) -> Iterator[tuple[float, Tensor | None]]:
     yield 1.0, reading.without_each
 
 
+def how_long(reading: Seen) -> str:
+    """About how long that takes here: a run's time is mostly reading the model, which is done once,
+    and each head's run is the arithmetic of all tokens in the layers above. Measured on SmolLM2.
+    """
+    n_heads = reading.run.weights.shape[0] * reading.run.weights.shape[1]
+    seconds = reading.seconds * len(reading.run.ids) * n_heads / 250
+    return f": about {5 * ceil(seconds / 5)} seconds" if seconds > 1 else ""
+
+
 def _change_in(values: Values, reading: Seen, name: Hashable, streams: Tensor) -> Tensor:
     """How the chance of the token has changed in streams (…, d_model) that are known by this name,
     or how far its logit is above that of the other (…).
@@ -65,7 +75,8 @@ def taking_each_off(values: Values) -> Work:
         EACH_HEAD,
         whole(values),
         lambda: without_each(reading),
-        f"{settings.n_layers * settings.n_heads} runs, each from the layer of its head on",
+        f"{settings.n_layers * settings.n_heads} runs, each from the layer of its head on"
+        f"{how_long(reading)}",
         quick=reading.without_each is not None or values.model == TINY,
     )
 

@@ -1,6 +1,7 @@
 """What the page of a real model says, with numbers from the run."""
 
 import re
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -18,11 +19,12 @@ from ...cards.questions import Pick
 from ...controls.control import Values
 from ...frame.ends import Answer
 from ...frame.models import not_known, said
-from ...words import capital, listed, number, percent
+from ...words import capital, listed, number, percent, word_at
 from .heads import strongest as strongest_heads
 from .lesson import (
     OfHead,
     asked_of,
+    chosen_of,
     drawn_of,
     encoded_of,
     lens_trace,
@@ -116,10 +118,10 @@ def of_its_components(values: Values, drawn: OfHead) -> str:
     """Which of the components of queries and keys are drawn, where not all are."""
     if drawn.components is None:
         return ""
-    token = looks_of(values)
+    token = at_place(encoded_of(values).pieces, looks_of(values))
     return (
         f"Of {drawn.n_components} components the {len(drawn.components)} that make most of the "
-        f"scores of token {token} are drawn, the largest first; a score adds up all of them."
+        f"scores of {token} are drawn, the largest first; a score adds up all of them."
     )
 
 
@@ -183,7 +185,8 @@ def of_sinks(values: Values, reading: Seen) -> str:
     return (
         f" The stripe at the left of some squares is the first token: {n_sinks} of "
         f"{scores.numel()} heads give it {percent(MARKED_FROM)} or more. Trained heads rest there "
-        "where nothing fits: an attention sink."
+        "where nothing fits: an attention sink. It helps: softmax gives all weight away, and "
+        "here it can be left without mixing in a word at random."
     )
 
 
@@ -349,6 +352,34 @@ def _change(values: Values, reading: Seen, change: float) -> str:
     return f"{signed(100 * change)} points" if is_chance else signed(change)
 
 
+def at_place(pieces: Sequence[str], place: int) -> str:
+    """A token in a sentence of ours, which is Markdown: “to”; with its place where it stands there
+    more than once, or is no plain word.
+    """
+    return word_at([said_piece(each) for each in pieces], place)
+
+
+def of_a_rest(values: Values, found: Seen, drawn: OfHead) -> str:
+    """Why it helps a head to rest on the first token, where this one does; "" where it does not."""
+    row = found.run.weights[chosen_of(values)][looks_of(values)]
+    if len(row) < FEW_ASKED or int(row.argmax()) or not looks_of(values):
+        return ""
+    values_of_head = drawn.trace["head_context_vectors"].inputs[1].value[drawn.head]
+    lengths = values_of_head.norm(dim=-1)
+    share = float(lengths[0] / lengths[1:].mean().clamp_min(1e-12))
+    here = (
+        f" Its value here is {number(share, 2)} times as long as the others’ are on average, so "
+        "little is handed on."
+        if share < 1
+        else ""
+    )
+    return (
+        "Why rest on the first token? Softmax gives all of a token’s attention away, also where "
+        "nothing fits what the head asks for. Every token sees the first one, so attention can be "
+        f"left there without mixing in a word at random.{here}"
+    )
+
+
 def said_piece(piece: str) -> str:
     """A token in a sentence: without the blank before it."""
     return visible(piece.strip() or piece)
@@ -451,18 +482,20 @@ def is_most_needed(values: Values) -> Answer | None:
 def of_the_head(values: Values, reading: Seen, at: tuple[int, int]) -> str:
     """Where the head looks from the token that is asked."""
     layer, head = at
-    query, drawn = looks_of(values), drawn_of(values)
+    query, drawn, pieces = looks_of(values), drawn_of(values), encoded_of(values).pieces
     row = reading.run.weights[layer, head, query]
     key = int(row.argmax())
     told = (
-        f"{capital(head_in_full(layer, head))}. From token "
-        f"{query} it gives {percent(float(row[key]))} of its weight to token {key}. Point at a "
-        "word to see where it looks from there."
+        f"{capital(head_in_full(layer, head))}: {at_place(pieces, query)} gives "
+        f"{percent(float(row[key]))} of its attention to "
+        f"{'itself' if key == query else at_place(pieces, key)}. Point at a word to see where it "
+        "looks from there."
     )
     if len(drawn) == len(row):
         return told
+    asks = at_place(pieces, query)
     elsewhere = 1 - float(row[drawn.start : drawn.stop].sum())
     return (
         f"{told} Here and below stand tokens {drawn.start} to {drawn.stop - 1} of {len(row)}. The "
-        f"others count too: they get {percent(elsewhere)} of the weight of token {query}."
+        f"others count too: they get {percent(elsewhere)} of the attention of {asks}."
     )
