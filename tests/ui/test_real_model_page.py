@@ -508,7 +508,7 @@ def test_of_a_long_text_64_tokens_are_drawn_and_all_are_counted(link, drawn, loo
     outside = 1 - float(made.weights[1, 1, looks, here].sum())
     told = texts(at) + " ".join(each.value for each in at.markdown)
     assert f"tokens {drawn.start} to {drawn.stop - 1} of 109" in told
-    assert f"{percent(outside)} of the weight of token {looks}." in told
+    assert f"they get {percent(outside)} of the attention of " in told
 
 
 @pytest.mark.usefixtures("long_model")
