@@ -242,7 +242,8 @@ def test_an_odd_model_has_a_page_too(name, own):
     at = stands(_opened(PAGE, link | {"section": "numbers", "cell": "W_query.0.0"}, **rows))
     waiting = [each.key for each in at.button if each.key.startswith("start_or_stop")]
     for key in waiting:
-        at = stands(at.button(key=key).click().run())
+        if any(each.key == key for each in at.button):  # the story's runs are those of each head
+            at = stands(at.button(key=key).click().run())
     at = typed(at, at.text_area(key="control_prompt").value + " t0")
     assert draws(at) or "Every sum that one of them enters is spoiled too" in texts(at)
     assert "cannot be read" not in texts(at)
