@@ -28,10 +28,10 @@ def extents(step: Step, operand: int) -> Tensor:
     the last place along each axis of the operand, (…, block, axis of the operand, 2). All are -1
     for a block that there is not. A single number counts as a row of one.
     """
-    shapes = tuple((each.name, tuple(each.value.shape)) for each in step.inputs)
+    shapes = tuple(tuple(each.value.shape) for each in step.inputs)
     chosen = step.inputs[-1].value.numpy().tobytes() if step.operation.chooses else b""
-    # Two steps that read alike have the same blocks, whatever their numbers are: a slider need not
-    # go through the arithmetic again.
+    # Two steps that read alike have the same blocks, whatever they are called and their numbers
+    # are: a slider need not go through the arithmetic again, nor the next head.
     key = (step.operation, tuple(step.value.shape), shapes, chosen)
     return _extents(key, step)[operand]
 

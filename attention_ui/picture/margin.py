@@ -1,7 +1,5 @@
 """Σ in the margin of a matrix of weights: what each row sums to."""
 
-from dataclasses import replace
-
 import torch
 from torch import Tensor
 
@@ -31,7 +29,8 @@ def row_sums(matrix: Matrix) -> Tensor:
     """
     if matrix.values.ndim == 1:
         return matrix.drawn.float().sum().reshape(1)
-    return replace(matrix, columns=None).drawn.float().sum(dim=1)
+    values = matrix.values if matrix.rows is None else matrix.values[list(matrix.rows)]
+    return values.float().sum(dim=1)
 
 
 def is_one(total: float, kind: torch.dtype) -> bool:

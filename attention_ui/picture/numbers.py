@@ -1,8 +1,10 @@
 """Numbers and words as a picture has them: how they are written, and how wide that is."""
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -25,6 +27,20 @@ def written(value: float, decimals: int = 2) -> str:
         return f"{value:.1e}".replace("e+", "e").replace("-", "−")
     text = f"{value:.{decimals}f}" if abs(value) < 99.95 else f"{value:.0f}"
     return text.replace("-", "" if float(text) == 0 else "−")
+
+
+def written_each(values: Sequence[float], decimals: int = 2) -> list[str]:
+    """Many numbers as they stand in cells: the same several times as fast."""
+    numbers = np.array(values, np.float64)
+    plain = np.abs(numbers) < 99.9  # not nan, nor what may have fewer decimals or a power of ten
+    pattern = "|".join([f"%.{decimals}f"] * len(numbers))
+    text = pattern % tuple(np.where(plain, numbers, 0.0).tolist())
+    zero = f"{0:.{decimals}f}"
+    told = f"|{text}|".replace(f"|-{zero}|", f"|{zero}|").replace(f"|-{zero}|", f"|{zero}|")
+    found = told[1:-1].replace("-", "−").split("|") if values else []
+    for at in np.flatnonzero(~plain).tolist():
+        found[at] = written(values[at], decimals)
+    return found
 
 
 def number_width(text: str) -> float:

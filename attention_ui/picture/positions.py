@@ -3,6 +3,7 @@ All of it is carried in the picture, so that a hand that drags is answered witho
 """
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,8 @@ from .forbidden import leak_limit
 from .layout import Layout, Mark, Path
 from .margin import has_sums, is_one_row, row_sums
 from .matrix import Matrix
-from .numbers import written
-from .scale import limits
+from .numbers import written, written_each
+from .scale import limit, limits
 from .sentence import Sentence, sentence_of, shares
 from .table import (
     ON_NARROW,
@@ -25,11 +26,12 @@ from .table import (
     bar_lengths,
     by_head,
     decimals_shown,
-    drawn_at,
     id_of_token,
+    ids_of,
     look_of,
     percent,
     percents,
+    percents_each,
     shades_of,
     strengths_of,
 )
@@ -49,15 +51,18 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
     for each in others:
         if [tuple(one.drawn.shape) for one in each] != shapes:
             raise ValueError("the positions of a control in the picture must have the same cells")
-    scales = [limits(each, layout.signs) for each in others]
+    known = cache(limit)  # most matrices are the same at each position
+    scales = [limits(each, layout.signs, known) for each in others]
     for at, matrix in enumerate(layout.matrices):
         there = [each[at] for each in others]
         if matrix.covered:
             continue
-        values = torch.stack([each.drawn.float().flatten() for each in there]).numpy()
         most = np.array([each[at] for each in scales])[:, None]
-        row, column = drawn_at(matrix)
-        ids = [f"{at}.{r}.{c}" for r, c in zip(row.tolist(), column.tolist(), strict=True)]
+        is_same = all(each == there[0] and each.strengths is None for each in there)
+        if is_same and not _has_a_mask(matrix) and (most == most[0]).all():
+            continue
+        values = torch.stack([each.drawn.float().flatten() for each in there]).numpy()
+        ids = ids_of(at, matrix)
         decimals = [decimals_shown(layout, at, each) for each in there]
         if _has_a_mask(matrix) and not matrix.as_bars:
             looks = [*map(look_of, there, most[:, 0].tolist(), map(leak_limit, others), decimals)]
@@ -67,24 +72,22 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
             shown = bar_lengths(matrix, values)
         else:
             shown = shades_of(values, most, is_shares(matrix.step))
-        changed, turns = ((each != each[:1]).any(axis=0).tolist() for each in (values, shown))
-        cells = zip(ids, changed, values.T.tolist(), turns, shown.T, strict=True)
         strengths = np.stack([*map(strengths_of, there)])
-        for number, (each, moves, numbers, turned, shade) in enumerate(cells):
-            told = {}
-            if moves and matrix.as_bars:
-                told["texts"] = SEPARATOR.join(map(written, numbers))
-            elif moves and decimals[0] >= 0:
-                told["texts"] = SEPARATOR.join(map(written, numbers, decimals))
-            if turned:
-                told["shades"] = percents(shade)
-            if (strengths[:, number] != strengths[0, number]).any():
-                told["strengths"] = percents(strengths[:, number])
-            if told:
-                lists[each] = told
-            if matrix.as_bars and "shades" in told:
-                bar = {"shades": told["shades"]}
-                lists |= {f"bar.{at}.{when}.{row[number]}": bar for when in (ON_WIDE, ON_NARROW)}
+        for name, each in (("texts", values), ("shades", shown), ("strengths", strengths)):
+            changed = np.flatnonzero((each != each[:1]).any(axis=0))
+            if not len(changed) or (name == "texts" and not matrix.as_bars and decimals[0] < 0):
+                continue
+            if name == "texts":
+                shown_as = [2] * len(there) if matrix.as_bars else decimals
+                texts = map(written_each, each[:, changed].tolist(), shown_as)
+                told = [*map(SEPARATOR.join, zip(*texts, strict=True))]
+            else:
+                told = percents_each(each.T[changed])
+            for cell, text in zip(changed.tolist(), told, strict=True):
+                lists.setdefault(ids[cell], {})[name] = text
+                if matrix.as_bars and name == "shades":
+                    row, bar = ids[cell].split(".")[1], {name: text}
+                    lists |= {f"bar.{at}.{when}.{row}": bar for when in (ON_WIDE, ON_NARROW)}
     if layouts:
         _around_lists(lists, layouts)
     for when, arrangement in ((ON_WIDE, layout.wide), (ON_NARROW, layout.narrow)):

@@ -1,7 +1,7 @@
 """What the strongest colour of a matrix means, and which matrices of an equation share it."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -64,7 +64,11 @@ def _of_all_heads(matrix: Matrix) -> Tensor:
     return matrix.step.value[(*[slice(None)] * len(matrix.lead), list(matrix.rows))]
 
 
-def limits(matrices: Sequence[Matrix], operators: Sequence[str]) -> list[float]:
+def limits(
+    matrices: Sequence[Matrix],
+    operators: Sequence[str],
+    limit: Callable[[Matrix], float] = limit,
+) -> list[float]:
     """The limit of each matrix of an equation; `operators` are the signs before them. Those that
     are added, copied or compared share the largest of theirs.
     """

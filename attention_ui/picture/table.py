@@ -7,7 +7,7 @@ drawn twice, or by head, needs no more, and one rule in the browser serves every
 
 import itertools
 from collections.abc import Iterator, Sequence
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from .forbidden import SEEN_ON, leaks
 from .layout import BAR, BEHIND, BEYOND, Arrangement, Box, Layout, Mark, Path, Word, decimals_in
 from .margin import is_grid
 from .matrix import Matrix, names_along, names_of
-from .numbers import decimals_of, text_width, written
+from .numbers import decimals_of, text_width, written, written_each
 from .origins import origins
 from .palette import CHOSEN, FORBIDDEN, HEADS, MUTED, NEGATIVE, POSITIVE
 from .sentence import Sentence, shares
@@ -80,6 +80,7 @@ NUMBERS = {
     "exact": pa.float32(),
     **{f"{name}{slot}": pa.int16() for slot in range(SLOTS) for name in RECTANGLE},
 }
+NUMPY = {name: kind.to_pandas_dtype() for name, kind in NUMBERS.items()}
 TEXTS = ("id", "look", "text", "where", "along", "tip", "so", "colour", "asks", "share", "gives")
 """Of a path, `text` is how it is drawn; of what goes from a query to its keys, where each query
 stands: its x, and of a curve its y too.
@@ -103,25 +104,26 @@ class _Rows:
     """Rows column by column; a column that no row sets is left out at the end."""
 
     def __init__(self) -> None:
-        self.parts: list[tuple[int, dict[str, Any]]] = []
+        self.length = 0
+        self.parts: dict[str, list[tuple[int, int, Any]]] = {}
 
     def add(self, length: int, **columns: Any) -> None:
         """So many rows; a column is all their values, or the one that all of them have."""
-        self.parts.append((length, columns))
+        for name, value in columns.items():
+            self.parts.setdefault(name, []).append((self.length, self.length + length, value))
+        self.length += length
 
     def column(self, name: str) -> list:
         """A column in a list."""
-        found: list = []
-        for length, columns in self.parts:
-            value = columns.get(name, EMPTY[name])
+        found = [EMPTY[name]] * self.length
+        for first, end, value in self.parts.get(name, ()):
             is_many = isinstance(value, list | np.ndarray)
-            found += value if is_many else itertools.repeat(value, length)
+            found[first:end] = value if is_many else [value] * (end - first)
         return found
 
     def table(self, click: int, lists: Lists) -> pa.Table:
         """The rows; those in `lists` have what they show at each position of a control."""
-        names = dict.fromkeys(name for _, columns in self.parts for name in columns)
-        arrays = {name: self._array(name) for name in names}
+        arrays = {name: self._array(name) for name in self.parts}
         if lists:
             told = [lists.get(each) for each in self.column("id")]
             turned = {BY_QUERY: BY_BOTH}
@@ -131,20 +133,15 @@ class _Rows:
             for name in {name for each in lists.values() for name in each}:
                 own = zip(self.column(name), told, strict=True)
                 arrays[name] = pa.array([each.get(name, was) if each else was for was, each in own])
-        length = sum(length for length, _ in self.parts)
-        return pa.table(arrays | {"click": pa.array(np.full(length, click, np.int16))})
+        return pa.table(arrays | {"click": pa.array(np.full(self.length, click, np.int16))})
 
     def _array(self, name: str) -> pa.Array:
-        kind = NUMBERS.get(name)
-        if kind is None or EMPTY[name] is None:
-            return pa.array(self.column(name), kind)
-        numbers = kind.to_pandas_dtype()
-        parts = [(length, columns.get(name, EMPTY[name])) for length, columns in self.parts]
-        return pa.array(np.concatenate([
-            np.asarray(value, numbers) if isinstance(value, list | np.ndarray)
-            else np.full(length, value, numbers)
-            for length, value in parts
-        ]))  # fmt: skip
+        if name not in NUMBERS or EMPTY[name] is None:
+            return pa.array(self.column(name), NUMBERS.get(name))
+        numbers = np.full(self.length, EMPTY[name], NUMPY[name])
+        for first, end, value in self.parts[name]:
+            numbers[first:end] = value
+        return pa.array(numbers)
 
 
 def packed(rows: pa.Table) -> pa.Table:
@@ -186,8 +183,9 @@ def table(
     rows = _Rows()
     numbers = numbers_of(layout.matrices)
     n_cells = sum(each.drawn.numel() for each in layout.matrices)
+    earlier = [each.step.earlier() for each in layout.matrices]
     for at in range(len(layout.matrices)):
-        _add_cells(rows, layout, at, numbers, n_cells <= MOST_POINTED, opened, told)
+        _add_cells(rows, layout, at, numbers, earlier, n_cells <= MOST_POINTED, opened, told)
     if layout.sentence is not None:
         _add_sentence(rows, layout.sentence, max(numbers, default=-1) + 1)
     for when, arrangement in ((ON_WIDE, layout.wide), (ON_NARROW, layout.narrow)):
@@ -237,6 +235,7 @@ def _add_cells(
     layout: Layout,
     at: int,
     numbers: list[int],
+    earlier: Sequence[set[str]],
     is_pointed: bool,
     opened: Open | None,
     told: bool,
@@ -254,11 +253,11 @@ def _add_cells(
         **_place("n", narrow, row, column),
         **{"m": numbers[at], "l": lead, "i": i, "j": j},
         **_names(trace, matrix, own),
-        **_flow(layout.matrices, numbers, at),
+        **_flow(layout.matrices, numbers, earlier, at),
     }
     if layout.sentence is not None:  # a word that is pointed at leaves what is its own bright
         columns["rel"] += 2.0 ** (max(numbers) + 1)
-    columns["id"] = [f"{at}.{r}.{c}" for r, c in zip(row.tolist(), column.tolist(), strict=True)]
+    columns["id"] = ids_of(at, matrix)
     if matrix.as_bars and not matrix.covered:
         columns["zero"], columns["one"] = ends_of_bars(matrix)
     if matrix.tells_origins and not matrix.covered:
@@ -322,20 +321,35 @@ def _of_them(column: object, there: np.ndarray) -> object:
 
 def index_of(matrix: Matrix) -> np.ndarray:
     """The step's own index of each cell, in the order in which they are drawn (cell, axis)."""
-    shape = matrix.step.value.shape[len(matrix.lead) :]
-    picked = (matrix.rows, matrix.columns)
-    along = [picked[at] if at < 2 and picked[at] is not None else range(size)
-             for at, size in enumerate(shape)]  # fmt: skip
-    cells = [(*matrix.lead, *cell) for cell in itertools.product(*along)]
-    return np.array(cells, np.int64).reshape(len(cells), matrix.step.value.ndim)
+    picked = (each if each is None else tuple(each) for each in (matrix.rows, matrix.columns))
+    return _index_of(tuple(matrix.step.value.shape), tuple(matrix.lead), *picked)
+
+
+@lru_cache(maxsize=256)
+def _index_of(shape: tuple, lead: tuple, *picked: tuple | None) -> np.ndarray:
+    along = [range(size) for size in shape[len(lead) :]]
+    along[:2] = [was if each is None else each
+                 for was, each in zip(along[:2], picked, strict=False)]  # fmt: skip
+    cells = [(*lead, *cell) for cell in itertools.product(*along)]
+    return np.array(cells, np.int64).reshape(len(cells), len(shape))
 
 
 def drawn_at(matrix: Matrix) -> tuple[np.ndarray, np.ndarray]:
     """The row and the column in which each of these cells is drawn."""
-    n_rows, n_columns = (*matrix.drawn.shape, 1, 1)[:2]
-    row = np.repeat(np.arange(n_rows), n_columns)
-    column = np.tile(np.arange(n_columns), n_rows)
+    row, column = _drawn_at(*(*matrix.drawn.shape, 1, 1)[:2])
     return (column, row) if matrix.transposed else (row, column)
+
+
+@lru_cache(maxsize=256)
+def _drawn_at(n_rows: int, n_columns: int) -> tuple[np.ndarray, np.ndarray]:
+    row = np.repeat(np.arange(n_rows), n_columns)
+    return row, np.tile(np.arange(n_columns), n_rows)
+
+
+def ids_of(at: int, matrix: Matrix) -> list[str]:
+    """What the rows of the cells of the matrix at this place are called."""
+    row, column = drawn_at(matrix)
+    return [f"{at}.{r}.{c}" for r, c in zip(row.tolist(), column.tolist(), strict=True)]
 
 
 def _padded(index: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -360,62 +374,57 @@ def _place(suffix: str, box: Box, row: np.ndarray, column: np.ndarray) -> dict[s
 
 def look_of(matrix: Matrix, most: float, most_leaks: float, decimals: int) -> dict[str, Any]:
     """The shade of each cell from −1 to 1, how strongly it is drawn, and its number as written."""
-    values = matrix.drawn.reshape(*matrix.drawn.shape, *(1,) * (2 - matrix.drawn.ndim))
-    length = values.numel()
     if matrix.covered:
         return {"shade": 0.0, "strength": 1.0, "text": COVERED, "look": "number"}
-    shown = torch.from_numpy(
-        shades_of(values.float().numpy(), np.array(most), is_shares(matrix.step)).astype(np.float32)
-    )
+    values = matrix.drawn.flatten()
+    numbers, floats, hidden = values.tolist(), values.float().numpy(), _hidden(matrix)
+    shown = shades_of(floats, np.array(most), is_shares(matrix.step)).astype(np.float32)
+    look: Any = "bar" if matrix.as_bars else "number"
     loud = leaks(matrix)
-    if loud is not None:
-        share = (values.float().abs() / (most_leaks or 1.0)).clamp(max=1).sqrt()
-        shown = torch.where(loud, SEEN_ON * share, shown)
-    hidden = _hidden(matrix, values)
-    look = "loud number" if loud is not None and loud.any() else "number"
-    looks: object = look
-    if look == "loud number":
-        looks = ["loud" if each else "number" for each in loud.flatten().tolist()]
-    texts: object = None
+    if loud is not None and loud.any():
+        is_loud = loud.flatten().numpy()
+        share = np.sqrt(np.minimum(np.abs(floats) / np.float32(most_leaks or 1.0), 1))
+        shown = np.where(is_loud, np.float32(SEEN_ON) * share, shown)
+        look = ["loud" if each else "number" for each in is_loud.tolist()]
+    texts: list[str] | None = None
     if matrix.as_bars:
-        shown = torch.from_numpy(bar_lengths(matrix, values.float().numpy()))
-        texts = [*map(written, values.flatten().tolist())]
+        shown = bar_lengths(matrix, floats)
+        texts = written_each(numbers)
     elif decimals >= 0 and values.dtype == torch.bool:
-        texts = ["✓" if value else HIDDEN for value in values.flatten().tolist()]
+        texts = ["✓" if value else HIDDEN for value in numbers]
     elif decimals >= 0:
-        pairs = zip(values.flatten().tolist(), hidden.flatten().tolist(), strict=True)
-        texts = [
-            HIDDEN if out and value != -np.inf else written(value, decimals) for value, out in pairs
-        ]
-    flat = shown.flatten().numpy().astype(float)
-    assert len(flat) == length
-    return {
-        "shade": np.round(flat, 4),
-        "strength": strengths_of(matrix),
-        "text": texts,
-        "look": looks if look == "loud number" else "bar" if matrix.as_bars else "number",
-    }
+        texts = written_each(numbers, decimals)
+        for at in np.flatnonzero(hidden & ~np.isneginf(floats)).tolist():
+            texts[at] = HIDDEN
+    shade = np.round(shown.astype(float), 4)
+    return {"shade": shade, "strength": _strengths(matrix, hidden), "text": texts, "look": look}
 
 
 def strengths_of(matrix: Matrix) -> np.ndarray:
     """How strongly each cell is drawn, from 0 to 1."""
-    values = matrix.drawn.reshape(*matrix.drawn.shape, *(1,) * (2 - matrix.drawn.ndim))
-    hidden = _hidden(matrix, values)
-    rows = range(len(values)) if matrix.rows is None else matrix.rows
-    faint = torch.tensor([0.2 if row in matrix.faint else 1.0 for row in rows])
-    strength = torch.where(hidden, HIDDEN_STRENGTH, faint[:, None].expand_as(hidden))
-    if matrix.strengths is not None:
-        strength = strength * matrix.strengths.reshape(strength.shape)
-    return strength.flatten().numpy()
+    return _strengths(matrix, _hidden(matrix))
 
 
-def _hidden(matrix: Matrix, values: torch.Tensor) -> torch.Tensor:
+def _strengths(matrix: Matrix, hidden: np.ndarray) -> np.ndarray:
+    strength = np.ones(len(hidden), np.float32)
+    if matrix.faint:
+        rows = range(len(matrix.drawn)) if matrix.rows is None else matrix.rows
+        each = np.array([0.2 if row in matrix.faint else 1.0 for row in rows], np.float32)
+        strength = np.repeat(each, len(hidden) // len(each))
+    strength[hidden] = HIDDEN_STRENGTH
+    return strength if matrix.strengths is None else strength * matrix.strengths.flatten().numpy()
+
+
+def _hidden(matrix: Matrix) -> np.ndarray:
     """Cells that a mask hides."""
-    if matrix.mask is not None and values.is_floating_point():
-        mask = matrix.mask.value
-        mask = mask.expand(matrix.step.value.shape)[matrix.lead]
-        return ~matrix.picked(mask).reshape(values.shape) & ((values == 0) | values.isneginf())
-    return values.isneginf() if values.is_floating_point() else torch.zeros_like(values).bool()
+    values = matrix.drawn.flatten()
+    if not values.is_floating_point():
+        return np.zeros(len(values), bool)
+    hidden = values.isneginf()
+    if matrix.mask is not None:
+        mask = matrix.mask.value.expand(matrix.step.value.shape)[matrix.lead]
+        hidden = ~matrix.picked(mask).flatten() & ((values == 0) | hidden)
+    return hidden.numpy()
 
 
 def _names(trace: Trace, matrix: Matrix, own: np.ndarray) -> dict[str, Any]:
@@ -439,14 +448,15 @@ def axis_number(axis: str) -> int:
     return sum((at + 1) * ord(letter) for at, letter in enumerate(axis)) % 30_000
 
 
-def _flow(matrices: Sequence[Matrix], numbers: list[int], at: int) -> dict[str, float]:
+def _flow(
+    matrices: Sequence[Matrix], numbers: list[int], earlier: Sequence[set[str]], at: int
+) -> dict[str, float]:
     """Which steps of the picture come before or after this one, as bits of a number."""
     step = matrices[at].step
-    before = step.earlier()
     related = {
         numbers[other]
         for other, each in enumerate(matrices)
-        if each.step is step or each.step.name in before or step.name in each.step.earlier()
+        if each.step is step or each.step.name in earlier[at] or step.name in earlier[other]
     }
     if matrices[at].compared:
         related |= {numbers[k] for k, each in enumerate(matrices) if each.compared}
@@ -518,14 +528,18 @@ def _where(trace: Trace, matrix: Matrix, own: np.ndarray) -> dict[str, list[str]
     more, `key 5 “mouse”`.
     """
     axes, called = matrix.step.axes, cache(partial(place_called, trace))
-    heads = own[:, axes.index("head")].tolist() if "head" in axes else [None] * len(own)
-    names = [
-        [*map(called, itertools.repeat(axis), places, heads)]
-        for axis, places in zip(axes, own.T.tolist(), strict=True)
-    ]
+    places = zip(axes, own.T.tolist(), strict=True)
+    if "head" in axes:
+        heads = own[:, axes.index("head")].tolist()
+        names = [[*map(called, itertools.repeat(axis), each, heads)] for axis, each in places]
+    else:
+        sizes = dict(zip(axes, matrix.step.value.shape, strict=True))
+        known = {axis: [called(axis, at) for at in range(size)] for axis, size in sizes.items()}
+        names = [[*map(known[axis].__getitem__, each)] for axis, each in places]
     if len(names) < 2:
         return {"where": names[0] if names else [""] * len(own)}
-    return {"where": [*map(" · ".join, zip(*names[:-1], strict=True))], "along": names[-1]}
+    before = names[0] if len(names) == 2 else [*map(" · ".join, zip(*names[:-1], strict=True))]
+    return {"where": before, "along": names[-1]}
 
 
 def place_called(trace: Trace, axis: str, place: int, head: int | None = None) -> str:
@@ -810,7 +824,15 @@ def decimals_shown(layout: Layout, at: int, matrix: Matrix) -> int:
 
 def percents(shade: np.ndarray) -> str:
     """Shares as a list says them: whole percents."""
-    return SEPARATOR.join(map(str, np.round(100 * shade).astype(int).tolist()))
+    return percents_each(shade[None])[0]
+
+
+def percents_each(shades: np.ndarray) -> list[str]:
+    """A list for each row of shares."""
+    n = shades.shape[1]
+    whole = np.round(100 * shades).astype(int).ravel().tolist()
+    told = [*map(str, whole)]
+    return [SEPARATOR.join(told[at : at + n]) for at in range(0, len(told), n)]
 
 
 def shades_of(values: np.ndarray, most: np.ndarray, are_shares: bool) -> np.ndarray:
