@@ -280,7 +280,7 @@ def _authored(slots: int, asked: bool) -> dict:
     layers += _lit(base, slots)
     if asked:
         layers += [_asked_boxes(base), _marks(base, MARK, True), _words(base, True)]
-    layers += [_marks(base, MARK), _paths(base), _words(base)]
+    layers += [_marks(base, MARK), _paths(base, asked), _words(base)]
     made = (
         alt.layer(*layers)
         .add_params(*_parameters(slots))
@@ -473,8 +473,26 @@ def _words(base: alt.Chart, asked: bool = False) -> alt.Chart:
     )  # fmt: skip
 
 
-def _paths(base: alt.Chart) -> alt.Chart:
-    """Lines, and the arcs of a sentence. They are few: one layer draws both."""
+def _paths(base: alt.Chart, asked: bool) -> alt.Chart:
+    """Lines, and the arcs of a sentence, where there is one. They are few: one layer draws both."""
+    how = _arcs() if asked else {
+        "size": "4 * grown * grown", "shape": TEXT, "strokeWidth": "1.6", "opacity": STRENGTH,
+    }  # fmt: skip
+    return (
+        base.transform_filter(f"datum.kind == {PATH}")
+        .mark_point(
+            # Round: a mitred line counts as twice as wide, and the view shrinks to hold it.
+            filled=False, aria=False, tooltip=None, strokeCap="round", strokeJoin="round",
+            stroke=alt.expr("datum.colour"),
+            **{name: alt.expr(each) for name, each in how.items()},
+        )
+        .encode(X, Y, KEY)
+        .properties(name="paths")
+    )  # fmt: skip
+
+
+def _arcs() -> dict[str, str]:
+    """How lines are drawn where some go from a query to its keys."""
     shade, strength, text = (
         f"({IS_ASKED} ? {_chosen(name, True)} : {_chosen(name)})"
         for name in ("shade", "strength", "text")
@@ -496,27 +514,15 @@ def _paths(base: alt.Chart) -> alt.Chart:
         f" : abs({down}) < 1 ? 'M0,0Q' + {way} / 2 + ',' + (-{2 * LOOP - 4} * grown) + ' ' + {way}"
         f" + ',0' : {_from_line_to_line(way, down)}"
     )
-    return (
-        base.transform_filter(f"datum.kind == {PATH}")
-        .mark_point(
-            # Round: a mitred line counts as twice as wide, and the view shrinks to hold it.
-            filled=False, aria=False, tooltip=None, strokeCap="round", strokeJoin="round",
-            # A path in pixels is drawn as it is written at size 4.
-            size=alt.expr(f"{is_way} ? 4 : 4 * grown * grown"),
-            shape=alt.expr(
-                f"datum.look == 'arc' ? {arc} : datum.look == 'line' ? {line}"
-                f" : datum.look == 'curve' ? ({curve}) : {text}"
-            ),
-            stroke=alt.expr("datum.colour"),
-            strokeWidth=alt.expr(f"{is_way} && !{is_itself} ? 0.6 + 8 * {shade} : 1.6"),
-            opacity=alt.expr(
-                f"{is_itself} ? 1 : {is_way} ? ({faint} ? 0 : datum.look == 'curve' ? 0.5 : 0.7)"
-                f" : {strength}"
-            ),
-        )
-        .encode(X, Y, KEY)
-        .properties(name="paths")
-    )  # fmt: skip
+    return {
+        # A path in pixels is drawn as it is written at size 4.
+        "size": f"{is_way} ? 4 : 4 * grown * grown",
+        "shape": f"datum.look == 'arc' ? {arc} : datum.look == 'line' ? {line}"
+        f" : datum.look == 'curve' ? ({curve}) : {text}",
+        "strokeWidth": f"{is_way} && !{is_itself} ? 0.6 + 8 * {shade} : 1.6",
+        "opacity": f"{is_itself} ? 1 : {is_way} ? ({faint} ? 0 : datum.look == 'curve' ? 0.5 : 0.7)"
+        f" : {strength}",
+    }
 
 
 def _from_line_to_line(way: str, down: str) -> str:
