@@ -1,5 +1,5 @@
 // Says which parts of the page are near what can be seen, which picture or control in a picture a
-// hand comes to, and asks for what waits when nothing has come for a while.
+// hand comes to, and asks for what waits when nothing has come for a while. Keeps one's place.
 const PART = /st-key-((?:card|row)_\w+|closing|ends)(?= |$)/;
 const MARGIN = 500; // pixels: what will be seen next
 
@@ -53,6 +53,32 @@ export default function ({ data, setTriggerValue }) {
   drawn.observe(main, { childList: true, subtree: true });
   look();
 
+  // The card that is looked at stays in its place when one above it gets another height: the one
+  // that the keyboard is in, else the one a third of the way down. By itself the browser keeps what
+  // is uppermost, and that may be the end of the very card that changes.
+  main.style.overflowAnchor = 'none';
+  const placeOf = (card) => card.getBoundingClientRect().top + main.scrollTop;
+  const lookAt = () => {
+    const { top, height } = main.getBoundingClientRect();
+    const meets = (card, from, to) => {
+      const box = card.getBoundingClientRect();
+      return box.top <= to && box.bottom >= from;
+    };
+    const cards = [...watched].filter((card) => card.isConnected);
+    const card = cards.find((each) => each.contains(document.activeElement) && meets(each, top, top + height))
+      ?? cards.find((each) => meets(each, top + height / 3, top + height / 3));
+    page.lookedAt = card && { name: nameOf(card), place: placeOf(card) };
+  };
+  const keepPlace = () => {
+    const { name, place } = page.lookedAt ?? {};
+    const card = [...watched].find((each) => each.isConnected && nameOf(each) === name);
+    if (card && main.scrollTop) main.scrollTop += placeOf(card) - place;
+    lookAt();
+  };
+  const sized = new ResizeObserver(keepPlace);
+  sized.observe(main.querySelector('[data-testid=stMainBlockContainer]') ?? main);
+  for (const each of ['scroll', 'focusin']) main.addEventListener(each, lookAt, { passive: true });
+
   // When a pointer or the keyboard comes to it, a control in a picture gets its positions, and a
   // picture says how each cell comes about.
   const hand = ({ target }) => {
@@ -70,6 +96,8 @@ export default function ({ data, setTriggerValue }) {
   return () => {
     seen.disconnect();
     drawn.disconnect();
+    sized.disconnect();
+    for (const each of ['scroll', 'focusin']) main.removeEventListener(each, lookAt);
     for (const each of moves) main.removeEventListener(each, hand);
     clearTimeout(later);
     clearTimeout(resting);

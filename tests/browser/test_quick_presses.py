@@ -9,43 +9,13 @@ from itertools import zip_longest
 import pytest
 
 from attention_ui.frame.contents import LESSONS
-from browser_tools import open_page, settled
+from browser_tools import CONTROLS, IN_PICTURES, KEYS, open_page, settled, shown
 
 N_EVENTS, N_LAST, N_TRIES = 30, 6, 2
-CONTROLS = """(kinds) => [...document.querySelectorAll(kinds)]
-  .filter((one) => one.closest('[data-testid=stMain], [data-testid=stSidebar]')
-    && one.checkVisibility() && !one.disabled
-    && !one.closest('[data-testid=stExpander], [class*=st-key-question_]'))"""
-IN_PICTURES = "input[type=range]"
-KEYS = {  # of each kind of control, what moves it
-    "[role=slider]": ("ArrowRight", "ArrowLeft", "ArrowRight", "PageUp"),
-    IN_PICTURES: ("ArrowRight", "ArrowLeft", "ArrowRight", "ArrowUp"),
-    "[data-testid=stCheckbox] input": ("Space",),
-    "[data-testid=stButtonGroup] button": ("Space",),
-    ".st-key-next_seed button": ("Enter",),
-}
 FOCUS = (
     f"([kinds, at]) => {{ const found = ({CONTROLS})(kinds); found[at % found.length]?.focus() }}"
 )
 KIND = "(kinds) => kinds.findIndex((kind) => document.activeElement.matches(kind))"
-SHOWN = f"""(kinds) => ({{
-  words: [...document.querySelectorAll('[data-testid=stMain] :is(p, label, h1, h2, code, .katex)')]
-    .filter((one) => one.checkVisibility()).map((one) => one.innerText),
-  pictures: [...document.querySelectorAll('[data-testid=stMain] svg.marks')].map((one) =>
-    [...one.querySelectorAll('text')].map((one) => one.textContent).sort().join(' ')),
-  controls: ({CONTROLS})(kinds).map((one) => [one.value, one.checked,
-    ...['aria-label', 'aria-valuetext', 'aria-checked'].map((name) => one.getAttribute(name))
-  ].join(' ')),
-  canvases: [...document.querySelectorAll('canvas')].map((one) => one.toDataURL().length),
-}})"""
-
-
-def shown(page):
-    """The words, the numbers in pictures, and where controls stand."""
-    page.evaluate("document.activeElement.blur()")
-    page.mouse.move(2, 2)
-    settled(page)
-    return page.evaluate(SHOWN, ", ".join(KEYS))
 
 
 @pytest.mark.long
