@@ -90,7 +90,7 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(autouse=True)
 def whole_runs(monkeypatch):
     """AppTest shows what the last run has drawn, and no more: there, a control runs all of it."""
-    monkeypatch.setattr(parts, "run_what_reads", lambda: None)
+    monkeypatch.setattr(parts, "run_what_reads", lambda **_: None)
 
 
 # --- servers -----------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ def score_trace(run: Run, layer: int, head: int, query: int, key: int) -> Trace:
     """
     visible_keys(run, layer, head, query, key)
     parts, _ = read_by_head(run, layer, head, "query", [query])
-    names = [each.name for each in parts]
+    names = [each.name.replace(" ", "·") for each in parts]  # a blank in a token is shown as ␣
     trace, settings = Trace(query_part=names, key_part=names), run.model.settings
     shared = settings.n_heads // settings.n_key_heads
     at = {"query": (query, head), "key": (key, head // shared)}

@@ -185,7 +185,8 @@ def test_the_trace_has_the_same_table_down_to_the_file(tmp_path, monkeypatch, na
     torch.testing.assert_close(table, made.table, atol=1e-5 * scale, rtol=1e-4)
     assert float(trace["score"].value) == pytest.approx(made.score, abs=1e-4 * scale)
     assert ("capped_score" in trace) == (made.cap is not None)
-    assert trace.labels("key_part") == tuple(each.name for each in made.parts)
+    names = tuple(each.name.replace(" ", "·") for each in made.parts)
+    assert trace.labels("key_part") == trace.labels("query_part") == names
     generator = torch.Generator().manual_seed(5)
     for step in trace.values():
         at = tuple(int(torch.randint(n, (1,), generator=generator)) for n in step.value.shape)

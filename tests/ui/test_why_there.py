@@ -20,7 +20,7 @@ from attention_ui.lessons.real_model import (
 from attention_ui.picture.sentence import WORD
 from attention_ui.words import number, percent
 from chosen import of, read
-from visiting import _opened, stands, texts, visit
+from visiting import _opened, stands, texts, visit, visit_deeper, words
 
 PAGE, TEXT = "real_model", "the tired cat sees the dog because it"
 
@@ -163,6 +163,11 @@ def test_the_story_says_whether_a_head_that_is_missed_made_the_best_one_look_the
 
 
 def test_the_pairs_can_be_taken_apart_in_numbers_and_closing_asks_what_the_card_answers():
+    at = stands(visit_deeper(PAGE, model="tiny", prompt=TEXT, model_head="1.2"))
+    (button,) = (each for each in at.button if each.key == "open_why_numbers")
+    button.click().run(timeout=60)
+    assert "pair_scores" in stands(at).query_params["cell"]
+    assert "pair_products" in words(at)
     about, values = asked(model_head="1.2")
     picture, told = why.in_numbers(values)
     _, _, pairs = (each for each in picture.layout.matrices)
