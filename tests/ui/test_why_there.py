@@ -150,7 +150,7 @@ def test_the_whole_way_back_stands_over_the_sentence_and_names_what_a_measure_na
 
 def test_the_story_says_whether_a_head_that_is_missed_made_the_best_one_look_there():
     link = {"predict": "off", "model": "tiny", "against_token": "barks"}
-    told = texts(stands(_opened(PAGE, link, row_story=True)))
+    told = texts(stands(_opened(PAGE, link)))
     best = re.search(r"heads, head (\d)\.(\d) brought most", told)
     about, _ = asked(model_head=f"{best[1]}.{best[2]}")
     assert f"its score leads by {number(about.lead, 2)}" in told
