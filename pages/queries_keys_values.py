@@ -148,7 +148,7 @@ def context(trace):
     work=training,
     controls=lambda v: (
         [ui.in_picture(lesson.TRAINED, width=260, told=False)]
-        if watched_now(v).can_be_moved
+        if len(shared.inputs_of(v).tokens) > 1 and watched_now(v).can_be_moved
         else []
     ),
 )
