@@ -1,7 +1,5 @@
 """Lesson 6: hiding the future, and what leaks when it is done otherwise."""
 
-import streamlit as st
-
 from attention_core.text.embedding import embed
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered, waits_for
@@ -29,31 +27,6 @@ def asked_of(trace, *names):
     return [Matrix(trace[name], rows=rows) for name in names]
 
 
-def flipping(v):
-    """A cell to choose and to flip, and a way back."""
-    if "turned" in v.hide:
-        return
-    tokens = shared.numbered_tokens(v)
-    # Under the causal mask the first to be offered lets a query see its answer.
-    at = {"Query": max(len(tokens) - 2, 0), "Key": len(tokens) - 1}
-    places = [
-        st.selectbox(
-            label,
-            [*tokens],
-            index=first,
-            format_func=tokens.__getitem__,
-            key=f"turn_{label}_{len(tokens)}_{abs(hash(tuple(tokens.values()))) % 10_000}",
-            width=130,
-        )
-        for label, first in at.items()
-    ]
-    turned = tuple(sorted({*v.turned} ^ {tuple(places)}))
-    look = {"on_click": ui.set_values, "disabled": len(turned) > 32 or "turned" in v.lock}
-    st.button("Flip this cell", args=({"turned": turned},), key="flip", **look)
-    if v.turned:
-        st.button("Undo all flips", args=({"turned": ()},), key="undo_flips", **look)
-
-
 @page.card(
     "mask",
     "The mask",
@@ -73,7 +46,7 @@ def mask(v, trace):
         return ui.equation(made, *map(Matrix, masked.inputs), "→", Matrix(masked), tall=270)
 
     yield ui.moving(lesson.WINDOW, seen_through)
-    each = (lesson.CAUSAL.at(), lesson.HIDDEN.at(width=190), ui.alive(flipping))
+    each = (lesson.CAUSAL.at(), lesson.HIDDEN.at(width=190))
     yield ui.row(*each, key="makes_mask", gap="small")
     if blind := leaks.blind_rows(trace["mask"].value):
         yield ui.note(

@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import streamlit as st
-
 from attention_core.experiments.training import parting
 from attention_core.mechanism.trainable import add_other_ways, attend_trainable
 from attention_core.recipes import PLURAL, ROLES
@@ -11,8 +9,7 @@ from attention_core.text.embedding import embed
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered, waits_for
 from attention_ui.controls import shared
-from attention_ui.controls.grid import grid
-from attention_ui.lessons.queries_keys_values import lesson, words
+from attention_ui.lessons.queries_keys_values import lesson, tries, words
 from attention_ui.lessons.queries_keys_values.training import (
     trained_so_far,
     training,
@@ -47,12 +44,16 @@ SHAPE = page.ask("shape", words.shape_of_context, ["context_vectors"])
     "matrices",
     "Three matrices",
     "Multiply a token’s vector by each: you get what it asks for (its **query**), what it is found "
-    "by (its **key**) and what it hands on (its **value**). All tokens share these matrices.",
+    "by (its **key**) and what it hands on (its **value**). All tokens share these matrices. "
+    "**Click a number to change it.**",
     controls=[shared.TOKEN.at(width=150)],
 )
 def matrices(v, trace):
     pairs = [(trace[f"W_{role}"], trace[f"one_{role}"]) for role in ROLES]
-    yield ui.picture(products(trace, trace["one_embedding"], pairs, tall=222))
+    weights = ui.covered(Matrix(trace["query_weights"]))
+    made = products(trace, trace["one_embedding"], pairs, tall=222)
+    yield ui.picture(with_sentence(made, v.token, weights=weights))
+    yield from tries.put(v, trace)
     yield ui.row(
         shared.START.at(width="content"),
         shared.D_QUERY.at(width=225),
@@ -182,27 +183,18 @@ def train(v):
 
 
 deeper = page.deeper(
-    "other numbers, all tokens at once, zeros, other ways to write it, starts, ways to go wrong"
+    "other seeds, all tokens at once, zeros, other ways to write it, starts, ways to go wrong"
 )
 
 
 @deeper.section(
     "own_matrices",
-    "Other seeds, or numbers of your own",
+    "Other seeds",
     "Without a seed the matrices are the example’s own. A seed for one matrix leaves the other two "
     "as they are.",
 )
 def own_matrices():
     yield ui.row(*(each.at(width=200) for each in lesson.SEEDS))
-
-    def typed(trace):
-        matrix = st.segmented_control(
-            "Type into", [*lesson.TYPED_INTO], default="W_query", required=True, key="typed_into"
-        )
-        drawn = trace.get(f"drawn_{matrix}", trace[matrix])
-        grid(trace, lesson.TYPED_INTO[matrix], trace[matrix], drawn)
-
-    yield ui.alive(typed)
 
 
 @deeper.section(

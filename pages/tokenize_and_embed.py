@@ -8,7 +8,6 @@ from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered, waits_for
 from attention_ui.charts.picture import picture as as_points
 from attention_ui.controls import shared
-from attention_ui.controls.grid import grid
 from attention_ui.lessons.tokenize_and_embed import lesson, words
 from attention_ui.lessons.tokenize_and_embed.real_tokens import has_a_real_model, in_a_real_model
 from attention_ui.picture.equation_parts import equation_of
@@ -86,8 +85,8 @@ def ids(v, trace):
     "lookup",
     "Embeddings",
     "The id picks a row of `embedding_table`, and that row is the token’s vector: its "
-    "**embedding**, `d_in` numbers wide. Move along the sentence and watch: a new word picks a new "
-    "row, a word that comes again picks the same.",
+    "**embedding**, `d_in` numbers wide. A word that comes again picks the same row. Every entry "
+    "is a **parameter**, which training may change. So can you: click a number.",
     controls=[ui.in_picture(shared.SHOWN_TERMS)],
     ask=IDENTICAL,
 )
@@ -103,21 +102,6 @@ def lookup(v, trace):
     if not is_covered("embeddings"):
         vectors = trace["embeddings"]
         yield ui.note(words.identical_words(vectors.value, looked_up.value, v))
-
-
-@page.card(
-    "typed",
-    "Your own numbers",
-    "Every entry of the table is a **parameter**: a number that training may change. Here you "
-    "can: type into the table, and everything that follows uses your numbers.",
-    when=lesson.is_small,
-)
-def typed():
-    def typed_into(trace):
-        table = trace["embedding_table"]
-        grid(trace, shared.EDITS, table, drawn=trace.get("drawn_table", table))
-
-    yield ui.alive(typed_into)
 
 
 @page.card(

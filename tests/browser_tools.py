@@ -63,13 +63,15 @@ def arithmetic_of(page, cell):
     return page.locator("#vg-tooltip-element").inner_text()
 
 
-def moves_in_one_frame(page, card, place=1):
+def moves_in_one_frame(page, card, place=1, room=None):
     """Move the control of a card's picture to a place, and assert that the next frame is another
-    picture, and that the server was not asked for it, once a hand has come near.
+    picture, and that the server was not asked for it, once a hand has come near. The control stands
+    in the `room` of this name, where that is not the card's.
     """
-    page.locator(f".st-key-moves_{card} input").hover()
+    room = room or card
+    page.locator(f".st-key-moves_{room} input").hover()
     settled(page)
-    is_another, without_the_server = page.evaluate(script("move"), [card, place])
+    is_another, without_the_server = page.evaluate(script("move"), [card, place, room])
     assert is_another, "the next frame is the same picture"
     assert without_the_server, "the server was asked"
 

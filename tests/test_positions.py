@@ -5,6 +5,7 @@ from unittest.mock import patch
 import pytest
 
 from attention_ui.cards import show
+from attention_ui.cards.changing import OfCell
 from attention_ui.controls import visit
 from attention_ui.picture.table import SEPARATOR, table
 from visiting import LESSONS, stands, visit_deeper
@@ -12,19 +13,34 @@ from visiting import LESSONS, stands, visit_deeper
 LISTS = {"texts": "text", "shades": "shade", "strengths": "strength", "looks": "look"}
 
 
+CELLS = [
+    ("queries_keys_values", "matrices", "W_query.5.1"),
+    ("queries_keys_values", "weights", "W_key.0.0"),
+    ("simplified_attention", "scores", "embeddings.2.1"),
+    ("cross_attention", "scores", "W_query.1.0"),
+    ("tokenize_and_embed", "lookup", "embedding_table.1.0"),
+]
+
+
 def carried(lesson, **link):
-    """By name, each picture with a control in it: the control, its values, what the picture carries
-    for each of them, and its layout.
+    """By name, each picture with a control in it, its own or the number of the open cell: the
+    control, its values, what the picture carries for each of them, and its layout.
     """
-    found, lists_of = {}, show._lists_of
+    found, lists_of, at_cell = {}, show._lists_of, show._lists_at_cell
 
     def noted(one, layout, control, now):
-        lists, values = lists_of(one, layout, control, now), visit.values()
-        at_all = show.stops_of(control, values, values[control.name], "").values
+        lists = lists_of(one, layout, control, now)
+        return known(one, layout, control, visit.values()[control.name], lists)
+
+    def noted_cell(one, layout, cell):
+        return known(one, layout, cell, cell.drawn, at_cell(one, layout, cell))
+
+    def known(one, layout, control, now, lists):
+        at_all = show.stops_of(control, visit.values(), now, "").values
         found[one.name] = control, at_all, lists, layout
         return lists
 
-    with patch.object(show, "_lists_of", noted):
+    with patch.multiple(show, _lists_of=noted, _lists_at_cell=noted_cell):
         stands(visit_deeper(lesson, **link))
     return found
 
@@ -60,27 +76,43 @@ def test_each_position_that_a_picture_carries_is_the_picture_drawn_there(lesson)
     """Cells and outlines with all that they show, and of all else what is carried: a legend, for
     one, follows at rest.
     """
-    for name, (control, at_all, lists, at_rest) in carried(lesson).items():
-        assert lists, f"{name} is too large to be carried on the example"
-        before = rows_of(at_rest)
-        for place in {0, len(at_all) // 2, len(at_all) - 1}:
-            value = control.field.write(at_all[place])
-            *_, there = carried(lesson, **{control.name: value})[name]
-            where = f"{name} at {control.name}={value}"
-            assert there.alt == at_rest.alt, f"{where} is built anew: its text alternative differs"
-            drawn = rows_of(there)
-            whole = {each for each in drawn if each[0].isdigit() or each.startswith("paths")}
-            for row in whole | lists.keys() & drawn.keys():
-                for column in LISTS if row in whole else lists[row]:
-                    told = lists.get(row, {}).get(column)
-                    if told is None:
-                        told = before[row][column]
-                    else:
-                        told = told.split(SEPARATOR)
-                        n = len(told) // len(at_all)
-                        told = told[n * place : n * (place + 1)]
-                    for one, other in zip(told, drawn[row][column], strict=True):
-                        same = one == other or None in (one, other) or is_same(one, other)
-                        assert same, (
-                            f"{where} shows {one!s:.60} as {column} of {row}, not {other!s:.60}"
-                        )
+    for name, known in carried(lesson).items():
+        _is_drawn_at_each(lesson, name, *known, {})
+
+
+@pytest.mark.slow("20 s: five pages, at three numbers each")
+@pytest.mark.parametrize(("lesson", "section", "cell"), CELLS)
+def test_each_number_that_a_cell_can_be_moved_to_is_the_picture_drawn_there(lesson, section, cell):
+    link = {"example": "named_features", "section": section, "cell": cell}
+    known = carried(lesson, **link)[section]
+    assert isinstance(known[0], OfCell)
+    _is_drawn_at_each(lesson, section, *known, link)
+
+
+def _is_drawn_at_each(lesson, name, control, at_all, lists, at_rest, link):
+    assert lists, f"{name} is too large to be carried on the example"
+    before = rows_of(at_rest)
+    for place in {0, len(at_all) // 2, len(at_all) - 1}:
+        value = control.field.write(at_all[place])
+        chosen = {control.name: value}
+        if isinstance(control, OfCell):
+            chosen = {control.edits: "{}.{}:{}".format(*control.place, value)}
+        *_, there = carried(lesson, **link, **chosen)[name]
+        where = f"{name} at {control.name}={value}"
+        assert there.alt == at_rest.alt, f"{where} is built anew: its text alternative differs"
+        drawn = rows_of(there)
+        whole = {each for each in drawn if each[0].isdigit() or each.startswith("paths")}
+        for row in whole | lists.keys() & drawn.keys():
+            for column in LISTS if row in whole else lists[row]:
+                told = lists.get(row, {}).get(column)
+                if told is None:
+                    told = before[row][column]
+                else:
+                    told = told.split(SEPARATOR)
+                    n = len(told) // len(at_all)
+                    told = told[n * place : n * (place + 1)]
+                for one, other in zip(told, drawn[row][column], strict=True):
+                    same = one == other or None in (one, other) or is_same(one, other)
+                    assert same, (
+                        f"{where} shows {one!s:.60} as {column} of {row}, not {other!s:.60}"
+                    )

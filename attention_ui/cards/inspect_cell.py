@@ -27,22 +27,34 @@ from .arithmetic import (
     operand_label,
     terms_table,
 )
+from .changing import Spot, put_room, put_whole
 
 SHOWN_OPERANDS = 32
 TOLERANCE, SMALLEST = 1e-4, 1e-30
 """Torch and the arithmetic agree to this share of the largest term."""
 
 
-def inspect_cell(name: str, trace: Trace, trail: Sequence[CellPlace]) -> None:
-    """The arithmetic of the last cell of a trail, and ways from it to what it is made of."""
+def inspect_cell(
+    name: str,
+    trace: Trace,
+    trail: Sequence[CellPlace],
+    spot: Spot | None = None,
+    is_carried: bool = False,
+) -> None:
+    """The arithmetic of the last cell of a trail, and ways from it to what it is made of; where it
+    may be changed, that: by a slider in the picture, where that carries it.
+    """
     step, index = trace[trail[-1][0]], trail[-1][1]
     arithmetic = step.arithmetic(index)
     with st.container(border=True, gap="small", key=f"cell_{name}"):
         _trail(name, trace, trail)
-        with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        with st.container(horizontal=True, vertical_alignment="top", gap="medium"):
             if step.value.numel() > 1:
                 with st.container(width=190, gap=None):
                     _sliders(name, trail, step, index)
+            if spot:
+                with st.container(width=240, gap="xsmall"):
+                    put_room(name, spot, is_carried)
             with st.container(gap="xsmall"):
                 st.latex(cell_equation(step, index, arithmetic))
                 if is_long(arithmetic):
@@ -53,6 +65,8 @@ def inspect_cell(name: str, trace: Trace, trail: Sequence[CellPlace]) -> None:
                 st.caption(f"{step.words}{code}  {agreement(step, index, arithmetic)}")
         _upstream(name, trace, trail, arithmetic)
         _terms(name, trace, step, arithmetic)
+        if spot:
+            put_whole(name, spot)
 
 
 def open_cell(name: str, trail: tuple[CellPlace, ...]) -> None:

@@ -34,6 +34,7 @@ from ..frame.long_run import Run, Work, go_on, go_on_with_page, put_run, put_run
 from ..frame.near import watcher
 from ..frame.page import open_lesson
 from ..frame.rooms import module_of
+from ..picture.layout import Layout
 from .card import framed
 from .elements import Element, Picture, Row, note, put
 from .kept import kept
@@ -58,11 +59,15 @@ def written_as(*made: Any) -> tuple:
     return tuple(getattr(each, "__code__", each) for each in made)
 
 
-def given(made: Callable[..., Any], trace: Callable[[], NotedTrace]) -> Any:
+def given(
+    made: Callable[..., Any],
+    trace: Callable[[], Trace],
+    values: Callable[[], Values] = visit.values,
+) -> Any:
     """What a function of a page gives, which takes what it asks for by name: `v` or `values`, those
     of the controls, and `trace`, the page's. Raises Misdeclared for any other name.
     """
-    known = {"v": visit.values, "values": visit.values, "trace": trace}
+    known = {"v": values, "values": values, "trace": trace}
     names = signature(made).parameters
     if unknown := names.keys() - known.keys():
         raise Misdeclared(
@@ -181,6 +186,7 @@ class Card:
                     put_run(run)
             if self.ask:
                 self.ask.draw()
+            self.page.drawing = self
             for each in made.elements:
                 put(each)
             if self.opens:
@@ -219,6 +225,11 @@ class Card:
                 each.now()  # so that what it reads is noted
         return Made(words, placed, elements)
 
+    def layout_with(self, picture: str, values: Values) -> Layout:
+        """One of its pictures, as it would be with other values."""
+        body = given(self.body, lambda: self.page.trace_of(values), lambda: values)
+        return next(each.now() for each in map(self._named, body) if picture == _name_of(each))
+
     def _check(self, one: Picture) -> None:
         """A picture carries a control of the lesson's."""
         if one.carries is not None and one.carries.name not in visit.values():
@@ -242,6 +253,10 @@ class Made:
     words: str
     controls: Sequence[Element]
     elements: Sequence[Element]
+
+
+def _name_of(each: Any) -> str:
+    return each.name if isinstance(each, Picture) else ""
 
 
 def _size(made: Made) -> int:
@@ -309,6 +324,8 @@ class Page:
         self.folds: list[Fold] = []
         self.closing: Sequence[OfBoth] = ()
         self.about_weights = True
+        self.drawing: Card | None = None
+        """The card whose elements are drawn."""
 
     def card(self, name: str, title: str, words: str | OfBoth, **more: Any):
         """A card, whose function of the values and the trace yields what stands below its words.

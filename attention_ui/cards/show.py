@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import streamlit as st
+import torch
 
 from attention_core.files.refused import ModelRefused
 
@@ -28,7 +29,9 @@ from ..picture.spec import EMPTY_ROOM, GROUNDS, Stops, drawn, variant
 from ..picture.table import MANY, Lists, Open, n_marks, n_slots, numbers_of, packed, table
 from ..words import listed
 from .arithmetic import operand_groups
+from .changing import OfCell, Spot, changed_in, first_of, put_undo, spot_of
 from .inspect_cell import inspect_cell, open_cell
+from .kept import kept
 
 MOST_BYTES, MOST_NUMBERS = 300_000, 250_000
 """Of a card with all positions of its control, as text, and how many numbers those are at most:
@@ -74,15 +77,20 @@ def put_picture(one: Any) -> None:
     name, layout, carries = one.name, one.now(), one.carries
     place = this_visit().own(Pictures).places.pop(name, None)
     lists, drawn_at = None, None
-    if carries is not None and not _is_fixed(carries):
-        drawn_at = parts.read("stop", carries.name)
+    spot = _spot(one, layout)
+    if spot and not spot.is_flag:  # in the place of its own control, while the cell is open
+        carries = spot.as_control()
+        drawn_at = carries.now()
+        lists = _lists_at_cell(one, layout, carries)
+    elif carries is not None and not _is_fixed(carries):
+        drawn_at = parts.read(*carries.source)
         lists = _lists_of(one, layout, carries, drawn_at)
-        if place is not None:
-            with place:
-                if lists is not None:
-                    st.html(EMPTY_ROOM)
-                else:
-                    plain(carries, again=name)
+    if place is not None:
+        with place:
+            if lists is not None and carries is one.carries:
+                st.html(EMPTY_ROOM)
+            else:
+                plain(one.carries, again=name)
     carries = carries if lists is not None else None
     title = this_visit().in_card
     draw_picture(
@@ -96,6 +104,7 @@ def put_picture(one: Any) -> None:
         one.choosing,
         one.tables,
         one.now,
+        spot,
     )
     _solved_or_waiting(name, layout)
 
@@ -115,6 +124,52 @@ def _lists_of(one: Any, layout: Layout, carries: Control, now: Any) -> Lists | N
         told = sum(len(text) for each in lists.values() for text in each.values())
         one.lists = lists if told <= MOST_BYTES else TOO_MUCH
     return None if one.lists == TOO_MUCH else one.lists
+
+
+def _spot(one: Any, layout: Layout) -> Spot | None:
+    """What may be changed where the open cell of a picture is."""
+    page = this_visit().declared
+    is_meant = not one.is_aside or parts.read("open", one.name)[1] == one.name
+    trail = _trail(one.name, layout) if is_meant and page else ()
+    if not trail:
+        return None
+    return _spot_at(layout, trail[-1])
+
+
+def _spot_at(layout: Layout, cell: CellPlace | None) -> Spot | None:
+    page = this_visit().declared
+    if page is None or cell is None:
+        return None
+    with parts.unnoted():
+        return spot_of(page.trace().plain, layout.trace, cell)
+
+
+def _lists_at_cell(one: Any, layout: Layout, cell: OfCell) -> Lists | None:
+    """What a number of a matrix changes, at each position of its slider, once a hand has come near
+    it. Kept by all that it depends on, which the number itself is not.
+    """
+    page = this_visit().declared
+    at_all = stops_of(cell, visit.values(), cell.drawn, "").values
+    n_cells = sum(each.drawn.numel() for each in layout.matrices)
+    if len(at_all) * n_cells > MOST_NUMBERS:
+        return None
+    if not parts.read("hand", f"moves_cell_{one.name}"):
+        return {}
+    card = page.drawing
+
+    def carried() -> Lists:
+        values = visit.values()
+        each = [card.layout_with(one.name, cell.among(values, value)) for value in at_all]
+        lists = positions(layout, each)
+        told = sum(len(text) for one in lists.values() for text in one.values())
+        return lists if told <= MOST_BYTES else TOO_MUCH
+
+    # Of the picture as it stands, positions take no more than for how many decimals it has room.
+    room = tuple(box.decimals for one in (layout.wide, layout.narrow) for box in one.boxes)
+    code = card.body.__code__
+    what = ("positions", page.name, card.name, one.name, cell.name, at_all, room, code)
+    lists = kept.get(what, carried, lambda _: MOST_BYTES)
+    return None if lists == TOO_MUCH else lists
 
 
 def draw_picture(name: str, *given: Any) -> None:
@@ -137,6 +192,7 @@ def _drawn(
     choosing: Choosing | None = None,
     tables: dict | None = None,
     moved: Callable[[], Layout] | None = None,
+    spot: Spot | None = None,
 ) -> None:
     """A layout, with the control that it carries, and the cell that is open in it. `moved` gives it
     at the control's place now: when the browser has moved it, nothing is drawn anew.
@@ -160,8 +216,15 @@ def _drawn(
     rows, marks, slots = tables.get((True, key)) or tables[told, key]
     theme, paper = st.context.theme.type, visit.values().paper
     look = (layout.alt, layout.sentence is not None, paper, *variant(marks, theme, slots))
-    stops, count = _stops(name, carries, look) if carries else (None, 0)
+    stops, count = _stops(name, carries, look, drawn_at) if carries else (None, 0)
     whole = st.container(key=f"picture_{name}", gap=None)
+    first, undoes = first_of(layout), changed_in(layout, spot)
+    changes = first if _spot_at(layout, first) else None
+    # Words of a sentence, or a legend, may end in the corner: many buttons stand below the picture.
+    below = not layout.matrices or bool(changes or undoes)
+    corner = st.container(horizontal=True, horizontal_alignment="right") if below else whole
+    if trail:  # before the picture: the browser puts the slider of a number into its room there
+        inspect_cell(name, layout.trace, trail, spot, carries is not None)
     with whole:
         _rooms(layout)
         with st.container(key=f"drawn_{name}", height="stretch"):
@@ -183,22 +246,19 @@ def _drawn(
                 selection_mode=["cell", "step"] if stops else ["cell"],
                 alt=layout.alt,
             )
-    # Words of a sentence may end in the corner: its buttons stand below the picture.
-    below = not layout.matrices
-    corner = st.container(horizontal=True, horizontal_alignment="right") if below else whole
     with corner.container(
         key=f"keys_below_{name}" if below else f"keys_{name}",
         width="content",
         horizontal=True,
         vertical_alignment="center",
     ):
+        if undoes:
+            put_undo(name, undoes)
         if not trail:
-            _way_in(name, layout)
+            _way_in(name, layout, changes)
         if st.button("Save picture", key=f"save_{name}", type="tertiary"):
             is_covered = any(each.covered for each in layout.matrices)
             save_dialog(name, title, marks > MANY, is_covered, GROUNDS)
-    if trail:
-        inspect_cell(name, layout.trace, trail)
 
 
 def remember(few: dict, key: Any, made: Any, most: int = 4) -> None:
@@ -286,19 +346,20 @@ def _opened(layout: Layout, trail: Sequence[CellPlace]) -> Open | None:
     return trail[-1], frozenset((cell.step, cell.index) for group in groups for cell in group)
 
 
-def _stops(name: str, control: Control, look: tuple) -> tuple[Stops, int]:
+def _stops(name: str, control: Control, look: tuple, drawn_at: Any) -> tuple[Stops, int]:
     """The control in a picture, and how often its view had to be built anew. Its start stays as it
     was while a hand moves it, since with another the browser would build the view anew; that has
     to be where something else changed the value. For another `look`, as where matrices have other
     names, the browser does so by itself: then the control has to start where it stands.
     """
-    starts, value = this_visit().own(Pictures).starts, parts.read("stop", control.name)
-    offered = (look, *control.choices(visit.values()))
+    starts, value = this_visit().own(Pictures).starts, drawn_at
+    offered = (control.name, look, *control.choices(visit.values()))
     start, last, count, before = starts.get(name, (value, value, 0, offered))
     if not parts.stood(f"start_{name}") or last != value or before != offered:
         start, count = value, count + 1
     starts[name] = (start, value, count, offered)
-    return stops_of(control, visit.values(), start, f"st-key-moves_{name}"), count
+    room = f"cell_{name}" if isinstance(control, OfCell) else name
+    return stops_of(control, visit.values(), start, f"st-key-moves_{room}"), count
 
 
 def stops_of(control: Control, values: Values, start: Any, place: str) -> Stops:
@@ -353,10 +414,10 @@ def _told(name: str, key: str, part: str) -> None:
             start, _, *rest = starts[name]
             value = stops_of(carries, visit.values(), start, "").value(value)
             value = _stop(carries, value)
-            if value is not None and value != visit.values().unread(carries.name):
-                visit.change(**{carries.name: value})
+            if value is not None and value != parts.worth(carries.source):
+                visit.change(**carries.setting(value))
                 starts[name] = (start, value, *rest)
-                parts.settle(part, ("stop", carries.name))
+                parts.settle(part, carries.source)
                 parts.run_what_reads(at=name)
                 return
     match selection.get("cell"):
@@ -392,8 +453,20 @@ def cell_at(layout: Layout, m: int, lead: int, i: int, j: int) -> CellPlace | No
     return None
 
 
-def _way_in(name: str, layout: Layout) -> None:
-    """The keyboard's way to the arithmetic of a cell, in the picture's corner."""
+def _way_in(name: str, layout: Layout, changes: CellPlace | None) -> None:
+    """The keyboard's way to the arithmetic of a cell, in the picture's corner, and to one that it
+    `changes`.
+    """
+    if changes:
+        is_flag = layout.trace[changes[0]].value.dtype == torch.bool
+        st.button(
+            "Flip a cell" if is_flag else "Change a number",
+            key=f"change_{name}",
+            type="tertiary",
+            help="Opens a cell that you can change; so does a click on one.",
+            on_click=open_cell,
+            args=(name, (changes,)),
+        )
     shown = [each for each in layout.matrices if not each.covered and each.step.inputs]
     covered = {each.step.name for each in layout.matrices if each.covered}
     for matrix in reversed(shown):

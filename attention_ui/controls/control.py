@@ -112,10 +112,21 @@ class Control:
     """Whether another example leaves it as it is, such as a teacher's tasks."""
     of_page: bool = False
     """Whether it is left behind when another page is opened."""
+    changes: str = ""
+    """The step whose cells its value changes one by one, where it is no more than that."""
     shown: str = "{:,g}"
     """How a stop of its slider is written."""
     look: Mapping[str, Any] = field(default_factory=dict)
     """What else its widget is given, such as its `step`."""
+
+    @property
+    def source(self) -> tuple[str, str]:
+        """What a picture that carries it reads."""
+        return "stop", self.name
+
+    def setting(self, value: Any) -> dict[str, Any]:
+        """The values of controls, by their names, with which it stands at a value."""
+        return {self.name: value}
 
     def at(self, **look: Any) -> "Placed":
         """The control where it stands among others, with how it looks there."""

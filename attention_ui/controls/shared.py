@@ -263,7 +263,14 @@ D_IN = Control(
     undoes=TABLE + SHAPES + OF_MATRICES,
 )
 POSITIONS = Control("positions", Flag(), "Positions", own("positions"))
-EDITS = Control("edits", Edits(), "Numbers typed into the embeddings", (), check=_edits_fit)
+EDITS = Control(
+    "edits",
+    Edits(),
+    "Numbers typed into the embeddings",
+    (),
+    check=_edits_fit,
+    changes="embedding_table",
+)
 MAKES_VECTORS = (
     *(EXAMPLE, TOKENIZER, VOCABULARY, LEARNED, RESERVED, DROP_BLANKS, SENTENCE),
     *(SEED, D_IN, POSITIONS, EDITS),
@@ -312,7 +319,7 @@ def _matrix_edits(role: str) -> Control:
         return None
 
     label = f"Numbers typed into W_{role}"
-    return Control(f"{role[0]}_edits", Edits(), label, (), check=fit)
+    return Control(f"{role[0]}_edits", Edits(), label, (), check=fit, changes=f"W_{role}")
 
 
 def _matrix_seed(name: str, of: str, *undoes: str) -> Control:

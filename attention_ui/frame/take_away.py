@@ -14,10 +14,10 @@ from attention_core.export.exercise import exercise
 from attention_core.export.notebook import notebook
 from attention_core.export.program import program, tensors
 from attention_core.export.spreadsheet import spreadsheet, too_large
+from attention_core.text.tokenizers import visible
 from attention_core.trace import Step, Trace
 
 from ..controls import visit
-from ..controls.grid import numbered
 from .file_names import file_name
 
 TABLE_ROWS = 256
@@ -218,6 +218,14 @@ def _table(page: str, trace: Trace, step: Step) -> None:
         icon=":material/download:",
         on_click="ignore",
     )
+
+
+def numbered(trace: Trace, axis: str) -> list[str]:
+    """The places of an axis by number and name; repeated tokens can be told apart."""
+    return [
+        label if trace.name_of(axis, at) is None else f"{at} {visible(label)}"
+        for at, label in enumerate(trace.labels(axis))
+    ]
 
 
 def as_frame(trace: Trace, step: Step) -> pd.DataFrame:

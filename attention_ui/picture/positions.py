@@ -99,7 +99,8 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
             if len(set(texts)) > 1:
                 lists[f"words.{when}.{at}"] = {"texts": SEPARATOR.join(texts)}
     if layout.sentence is not None:
-        _sentence_lists(lists, layout.sentence, [sentence_of(layout, each) for each in others])
+        there = [each.sentence for each in layouts] or [sentence_of(layout, one) for one in others]
+        _sentence_lists(lists, layout.sentence, there)
     return lists
 
 

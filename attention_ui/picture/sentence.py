@@ -79,10 +79,16 @@ def _rows(matrices: Sequence[Matrix]) -> Tensor:
     return torch.cat([one if one.ndim == 2 else one[None] for one in each])
 
 
-def with_sentence(layout: Layout, first: int, of: Sequence[int] = (), two: bool = False) -> Layout:
+def with_sentence(
+    layout: Layout,
+    first: int,
+    of: Sequence[int] = (),
+    two: bool = False,
+    weights: Matrix | None = None,
+) -> Layout:
     """The same layout with the sentence above it, or both where queries and keys are of two: by
-    their names, or since somebody says so (`two`). Raises ValueError where no weights are drawn;
-    where they are covered, the sentence would tell them, and is left out.
+    their names, or since somebody says so (`two`). Raises ValueError where no weights are drawn,
+    and none are given; where they are covered, the sentence would tell them, and is left out.
 
     The weights are the last that are drawn, of all their heads together; or those `of` several
     matrices, by their places: then those of the head that is pointed at are shown.
@@ -95,7 +101,7 @@ def with_sentence(layout: Layout, first: int, of: Sequence[int] = (), two: bool 
             _of(layout.trace, each[:1], first, two), sources=tuple(of), weights=_rows(each)
         )
         return above(layout, one)
-    found = weighted(layout.matrices)
+    found = [weights] if weights else weighted(layout.matrices)
     if not found:
         names = ", ".join(each.name for each in layout.matrices)
         raise ValueError(f"no weights (query, key) or (key) among {names} to shade a sentence by")

@@ -21,6 +21,7 @@ from attention_core.kept import digest, kept_by_key
 from attention_core.text.tokenizers import visible
 from attention_core.trace import JOINED, Step, Trace, is_shares, listed
 
+from .changed import changed_cells
 from .forbidden import SEEN_ON, leaks
 from .layout import BAR, BEHIND, BEYOND, Arrangement, Box, Layout, Mark, Path, Word, decimals_in
 from .margin import is_grid
@@ -278,6 +279,8 @@ def _add_cells(
         columns = {name: _of_them(column, there) for name, column in columns.items()}
         length = int(there.sum())
     rows.add(length, kind=CELL, when=BOTH, **columns)
+    if not (matrix.covered or matrix.as_bars):
+        _add_changed(rows, matrix, at, (wide, narrow), row, column)
     if matrix.as_bars and not matrix.covered:
         zero, one = ends_of_bars(matrix)
         for when, box in ((ON_WIDE, wide), (ON_NARROW, narrow)):
@@ -293,6 +296,31 @@ def _add_cells(
                 **place,
                 **{"id": bars, "shade": look["shade"], "colour": "bar", "strength": 0.95},
             )
+
+
+def _add_changed(
+    rows: _Rows,
+    matrix: Matrix,
+    at: int,
+    boxes: tuple[Box, Box],
+    row: np.ndarray,
+    column: np.ndarray,
+) -> None:
+    """A line below each number that was changed by hand."""
+    changed = changed_cells(matrix.step)
+    if changed is None:
+        return
+    there = matrix.picked(changed[matrix.lead]).flatten().numpy()
+    if not there.any():
+        return
+    row, column = row[there], column[there]
+    place = {}
+    for n, box in zip(("", "n"), boxes, strict=True):
+        place |= _place(n, box, row, column)
+        high = min(3.0, box.height / 3)
+        place |= {f"y{n}": place[f"y{n}"] + place[f"h{n}"] - high, f"h{n}": high}
+    ids = [f"changed.{at}.{r}.{c}" for r, c in zip(row.tolist(), column.tolist(), strict=True)]
+    rows.add(len(row), kind=MARK, when=BOTH, id=ids, colour=CHOSEN, shade=1.0, **place)
 
 
 def ends_of_bars(matrix: Matrix) -> tuple[float, float]:

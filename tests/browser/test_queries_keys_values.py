@@ -40,3 +40,34 @@ def test_a_training_is_moved_through_in_its_picture(page, app_url):
     soon(page, lambda: numbers(page, "train"), last)
     settled(page)
     assert "trained" not in page.url
+
+
+def test_one_number_makes_it_look_at_the_mouse_by_keyboard_alone_and_one_click_undoes_it(
+    page, app_url
+):
+    def looked_at():
+        shares = page.evaluate(
+            """() => [...document.querySelectorAll('.st-key-drawn_matrices svg text')]
+              .map((one) => one.textContent).filter((text) => text.endsWith('%'))"""
+        )
+        return max(range(len(shares)), key=lambda at: int(shares[at].removesuffix("%")))
+
+    open_page(page, app_url, f"{LESSON}&example=named_features")
+    assert looked_at() == 2
+    page.get_by_role("button", name="Change a number").first.press("Enter")
+    settled(page)
+    page.get_by_role("slider", name="d_query").first.press("ArrowRight")
+    settled(page)
+    assert "W_query.5.1" in page.url
+    number = page.locator(".st-key-moves_cell_matrices input")
+    number.focus()
+    settled(page)
+    number.press("Home")
+    soon(page, looked_at, 5)
+    soon(page, lambda: "q_edits=5.1%3A-4" in page.url)
+    settled(page)
+    assert looked_at() == 5
+    page.get_by_role("button", name="Undo your changes").first.click()
+    settled(page)
+    assert "q_edits" not in page.url
+    assert looked_at() == 2

@@ -1,5 +1,5 @@
-async ([card, place]) => {
-  const input = document.querySelector(`.st-key-moves_${card} input`);
+async ([card, place, room = card]) => {
+  const input = document.querySelector(`.st-key-moves_${room} input`);
   const drawn = () => {
     const picture = document.querySelector(`.st-key-drawn_${card} :is(canvas, svg.marks)`);
     return picture.toDataURL?.() ?? picture.outerHTML;

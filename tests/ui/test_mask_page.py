@@ -75,23 +75,20 @@ def test_a_window_beyond_the_text_is_all_of_it_and_counts_again():
     assert "the 8 tokens before it; but “a” (key 7) is hidden from every query" in rendered(at)
 
 
-def test_a_cell_of_the_mask_is_flipped_and_flipped_back():
-    at = visit(PAGE)
-    boxes = [each for each in at.selectbox if each.key.startswith("turn_")]
-    for box, place in zip(boxes, (0, 4), strict=True):
-        box.set_value(place)
-    at.run()
-    at.button(key="flip").click().run()
+def test_a_cell_of_the_mask_is_flipped_where_it_is_seen_and_flipped_back():
+    at = visit(PAGE, section="mask", cell="mask.0.4")
+    at.button(key="flip_mask").click().run()
     assert at.session_state["visit"].chosen["turned"] == "0.4"
     assert "1 cell is flipped by hand" in rendered(at)
-    at.button(key="undo_flips").click().run()
+    at.button(key="undo_mask").click().run()
     assert "turned" not in at.session_state["visit"].chosen
     assert "flipped by hand" not in rendered(at)
 
 
 def test_the_cell_that_is_offered_to_flip_lets_a_query_see_its_answer_and_leaves_none_blind():
     at = visit(PAGE)
-    at.button(key="flip").click().run()
+    at.button(key="change_mask").click().run()
+    at.button(key="flip_mask").click().run()
     last = len(at.session_state["visit"].values.sentence.split()) * 2 - 2  # blanks are tokens
     assert at.session_state["visit"].chosen["turned"] == f"{last - 1}.{last}"
     assert "Nothing to look at" not in rendered(at)

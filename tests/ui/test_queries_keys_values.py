@@ -24,7 +24,6 @@ from attention_core.recipes import ROLES
 from attention_core.trace import Trace
 from attention_ui.cards.elements import alive
 from attention_ui.cards.show import MOST_BYTES
-from attention_ui.controls.grid import Grids
 from attention_ui.controls.shared import (
     BIAS,
     D_QUERY,
@@ -351,13 +350,7 @@ def test_with_no_mixture_the_trace_is_that_of_the_core():
     assert {*made} <= {*trace_of(values)}
 
 
-def test_the_grid_has_the_matrix_of_who_looks_though_its_card_is_kept():
-    def start(**link):
-        at = visit("queries_keys_values", **link)
-        at.session_state["row_deeper"] = True
-        return stands(at.run()).session_state["visit"].own(Grids).by_name["q_edits"].start
-
-    assert start(w_seed="4") != start(w_seed="5")
+def test_what_runs_anew_takes_nothing_of_a_card_that_is_kept():
     with pytest.raises(TypeError, match="takes trace of its card"):
         (lambda trace: alive(lambda: trace))(Trace())
 

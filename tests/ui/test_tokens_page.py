@@ -1,14 +1,10 @@
 """The lesson on tokens and embeddings: its tokenizer, its table, and what its question covers."""
 
-import json
-
 import pytest
 
 from attention_core import EXAMPLES
 from attention_core.text.tokenizers import TOKENIZERS
-from attention_ui.controls.grid import Grids
 from attention_ui.lessons.tokenize_and_embed.lesson import trace_of
-from messages import send, widget_ids
 from visiting import box, charts, rendered, stands, texts, values_of, visit, words
 
 pytestmark = pytest.mark.slow("5 s: whole pages")
@@ -26,29 +22,6 @@ def test_the_tokenizer_stands_in_the_first_card_and_cuts_there(tokenizer):
     assert values_of(at).tokenizer == tokenizer
     assert TOKENIZERS[tokenizer].rule in words(at)
     assert not [each for each in at.sidebar.selectbox if each.key.startswith("control_tokenizer")]
-
-
-def test_numbers_typed_into_the_table_are_used_and_can_be_taken_back():
-    at = visit("tokenize_and_embed")
-    key = at.session_state["visit"].own(Grids).by_name["edits"].key
-    id = next(id for id, known in widget_ids(at).items() if known == key)
-    send(at, id, {"string_value": json.dumps({"edited_rows": {1: {"d0": 0.5}}})})
-    stands(at)
-    assert values_of(at).edits == ((1, 0, 0.5),)
-    assert at.query_params["edits"] in ("1.0:0.5", ["1.0:0.5"])
-    grids = at.session_state["visit"].own(Grids)
-    assert grids.by_name["edits"].key == key, "who types stays where they were"
-    at.button(key="undo_edits").click().run()
-    assert values_of(at).edits == ()
-
-
-def test_a_number_that_is_too_large_is_refused_by_name():
-    at = visit("tokenize_and_embed")
-    key = at.session_state["visit"].own(Grids).by_name["edits"].key
-    id = next(id for id, known in widget_ids(at).items() if known == key)
-    send(at, id, {"string_value": json.dumps({"edited_rows": {1: {"d0": 5e6}}})})
-    assert "Not applied: row 1, d0." in texts(at)
-    assert values_of(at).edits == ()
 
 
 @pytest.mark.parametrize("example", EXAMPLES)

@@ -39,7 +39,9 @@ HIDDEN = Control(
     look={"placeholder": "none"},
 )
 """A key that no query may look at, such as padding."""
-TURNED = Control("turned", fields.Places(32), "Cells of the mask flipped by hand", ())
+TURNED = Control(
+    "turned", fields.Places(32), "Cells of the mask flipped by hand", (), changes="mask"
+)
 MASKING = Control("masking", fields.Choice(WAYS), "Hide by", "zero_filled")
 CHANGED_TOKEN = Control(
     "changed_token",

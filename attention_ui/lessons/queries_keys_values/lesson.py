@@ -25,7 +25,6 @@ MOST_SHOWN = 40
 
 SEEDS = (shared.W_SEED, *OF_EACH)
 """Of all three matrices, and of each."""
-TYPED_INTO = {f"W_{role}": edits for role, edits in zip(ROLES, shared.MATRIX_EDITS, strict=True)}
 OWN_KEYS = Control(
     "own_keys",
     Decimal(0, 1),

@@ -1,0 +1,71 @@
+"""The bench as a page: hints one at a time, the answer last, and what a link says."""
+
+import pytest
+
+from attention_core.experiments.build_a_head import PUZZLES
+from attention_ui.lessons.build_a_head.lesson import (
+    CONTROLS,
+    EDITS,
+    asks_first,
+    is_solved,
+    settings_of,
+)
+from chosen import of, read
+from visiting import stands, texts, values_of, visit, words
+
+pytestmark = pytest.mark.slow("8 s: whole pages")
+PAGE = "build_a_head"
+
+
+def link_of(puzzle):
+    """What a link says with the answer of a puzzle."""
+    settings = settings_of(puzzle.answer)
+    typed = {each.name: each.field.write(settings[each.name]) for each in EDITS}
+    return {"puzzle": puzzle.name} | {name: text for name, text in typed.items() if text != "none"}
+
+
+@pytest.mark.parametrize("puzzle", PUZZLES, ids=lambda each: each.name)
+def test_a_link_with_the_answer_is_solved_and_one_with_another_puzzles_is_not(puzzle):
+    assert is_solved(of(CONTROLS, **link_of(puzzle)))
+    assert not is_solved(of(CONTROLS, puzzle=puzzle.name))
+    for other in PUZZLES:
+        values, wrong = read(CONTROLS, **link_of(other) | {"puzzle": puzzle.name})
+        assert other is puzzle or wrong or not is_solved(values)
+
+
+def test_hints_come_one_at_a_time_and_the_answer_last_with_why():
+    at, puzzle = visit(PAGE), PUZZLES[0]
+    assert "Hint 1" not in words(at)
+    for count in range(1, len(puzzle.hints) + 1):
+        assert puzzle.why not in words(at)
+        assert not [each for each in at.button if each.key == "answer"]
+        at.button(key="hint").click().run()
+        assert f"Hint {count}" in words(stands(at))
+        assert f"Hint {count + 1}" not in words(at)
+    at.button(key="answer").click().run()
+    assert puzzle.why in words(stands(at))
+    assert "holds on 5 of 5" in words(at)
+    at.button(key="next").click().run()
+    values = values_of(stands(at))
+    assert values.puzzle == PUZZLES[1].name
+    assert (values.hints, *values.of(*EDITS)) == (0, *[()] * len(EDITS)), "begun anew"
+
+
+def test_a_sentence_of_ones_own_may_ask_for_nothing_and_other_words_are_refused():
+    at = visit(PAGE, **link_of(PUZZLES[2]), head_sentence="the cat sleeps")
+    assert "nothing in this sentence asks for it" in words(at)
+    assert PUZZLES[2].why in words(at), "it is solved where the question arises"
+    at.text_input(key="control_head_sentence").set_value("the bird sleeps").run()
+    assert "“bird” is none of the words here" in texts(stands(at))
+    assert values_of(at).head_sentence == "the cat sleeps"
+
+
+def test_the_query_that_is_shown_first_is_the_one_that_the_answer_moves():
+    for name in ("pronoun", "copies"):
+        values = of(CONTROLS, puzzle=name)
+        assert values.head_sentence.split()[asks_first(values)] == "it"
+
+
+def test_numbers_outside_of_a_matrix_are_refused():
+    _, wrong = read(CONTROLS, head_query="9.0:1")
+    assert str(wrong["head_query"]) == "an edited number lies outside W_query"

@@ -1,0 +1,152 @@
+"""A number of a matrix that may be changed, wherever it is drawn: alone, or with its matrix."""
+
+import pytest
+
+from attention_ui.controls.control import understood
+from attention_ui.controls.fields import MAX_EDITS, Places
+from attention_ui.lessons.queries_keys_values.lesson import trace_of
+from attention_ui.lessons.queries_keys_values.tries import NOTHING, tries
+from chosen import EVERY, chosen
+from visiting import LESSONS, lesson_module, stands, texts, values_of, visit
+
+pytestmark = pytest.mark.slow("30 s: every page with a matrix that may be changed")
+PAGE = "queries_keys_values"
+MAY_BE_CHANGED = [
+    (lesson, each)
+    for lesson in LESSONS
+    if lesson != "diagnosis"  # the game shows given numbers
+    for each in lesson_module(lesson).CONTROLS
+    if each.changes
+]
+
+
+def boxes(at, start):
+    return [each for each in (*at.text_input, *at.text_area) if each.key.startswith(start)]
+
+
+def typed(at, text, start="number_"):
+    (box,) = boxes(at, start)
+    return stands(box.set_value(text).run())
+
+
+@pytest.mark.parametrize(("lesson", "control"), MAY_BE_CHANGED)
+def test_what_may_be_changed_is_changed_wherever_it_is_drawn(lesson, control):
+    """By its cell, or by one that is a copy; marked, and undone by one click."""
+    link = {"puzzle": "what_followed"} if lesson == "build_a_head" else {}  # it has all matrices
+    link |= {"example": "named_features", "cell": f"{control.changes}.1.0"}
+    at = stands(visit(lesson, **link))
+    if isinstance(control.field, Places):
+        next(each for each in at.button if each.key.startswith("flip_")).click().run()
+        wanted = ((1, 0),)
+    else:
+        typed(at, "0.12345678912345")
+        wanted = ((1, 0, 0.123456789),)
+    assert values_of(stands(at))[control.name] == wanted
+    assert understood(at.session_state["visit"].chosen, EVERY)[1] == {}, "the link says it"
+    next(each for each in at.button if each.key.startswith("undo_")).click().run()
+    assert control.name not in stands(at).session_state["visit"].chosen
+
+
+def test_what_a_copy_shows_is_changed_in_the_matrix_it_is_a_copy_of():
+    at = visit("simplified_attention", cell="embeddings.2.1", example="named_features")
+    assert values_of(typed(at, "−2")).edits == ((1, 1, -2.0),)
+    typed(at, "1.5")
+    assert values_of(at).edits == (), "the number that was there before is no change"
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        {"lock": "q_edits", "cell": "W_query.0.0"},
+        {"hide": "q_edits", "cell": "W_query.0.0"},
+        {"cell": "queries.0.0"},
+        {"cell": "context_vectors.0.0"},
+    ],
+)
+def test_what_is_fixed_or_computed_has_no_slider(link):
+    at = stands(visit(PAGE, **link))
+    assert values_of(at).cell
+    assert not boxes(at, "number_")
+
+
+@pytest.mark.parametrize(
+    ("start", "text", "why"),
+    [
+        ("number_", "much", "“much” cannot stand here"),
+        ("number_", "5e6", "from −1,000 to 1,000"),
+        ("number_", "nan", "from −1,000 to 1,000"),
+        ("all_", "1 2 3", "these are 3 numbers, and W_query has 3 rows of 2: 6"),
+        ("all_", "1 2 3 4 5 six", "“six” cannot stand here"),
+    ],
+)
+def test_what_cannot_stand_in_a_matrix_is_refused_where_it_was_typed(start, text, why):
+    at = visit(PAGE, section="matrices", cell="W_query.1.0")
+    at.session_state["whole_matrices"] = True
+    at = typed(at.run(), text, start)
+    assert why in texts(at)
+    assert values_of(at).q_edits == ()
+    assert boxes(at, start)[0].value == text, "it stays, to be mended"
+    assert why not in texts(typed(at, "7 6 5 4 3 2" if start == "all_" else "7", start))
+
+
+def test_a_whole_matrix_is_pasted_as_torch_prints_it():
+    at = visit(PAGE, section="matrices", cell="W_query.1.0")
+    at.session_state["whole_matrices"] = True
+    was = trace_of(values_of(stands(at.run())))["W_query"].value.tolist()
+    typed(at, f"tensor([[1., {was[0][1]:.6f}],\n [-2., 0.5],\n [3e-1, 0]])", "all_")
+    cells = {(row, column): number for row, column, number in values_of(at).q_edits}
+    assert cells.pop((0, 1), was[0][1]) == pytest.approx(was[0][1], abs=1e-6)
+    assert cells == {(0, 0): 1.0, (1, 0): -2.0, (1, 1): 0.5, (2, 0): 0.3, (2, 1): 0.0}
+
+
+def test_more_numbers_than_a_link_holds_are_refused_in_words():
+    at = visit(PAGE, d_in="16", d_query="16", section="matrices", cell="W_query.1.0")
+    at.session_state["whole_matrices"] = True
+    typed(at.run(), "1.5 " * 256, "all_")
+    assert f"it holds more than {MAX_EDITS} numbers" in texts(at)
+    assert values_of(at).q_edits == ()
+
+
+def test_numbers_that_fit_their_matrix_and_not_the_link_are_refused_in_words():
+    full = ",".join(f"{at // 14}.{at % 14}:999.999999" for at in range(196))
+    link = {"d_in": "14", "d_query": "14", "d_value": "14", "k_edits": full}
+    at = visit(PAGE, section="matrices", cell="W_query.1.0", **link)
+    at.session_state["whole_matrices"] = True
+    typed(at.run(), "123.456789 " * 196, "all_")
+    assert "The link to this page would have" in texts(at)
+    assert understood(at.session_state["visit"].chosen, EVERY) == (chosen(at), {})
+
+
+def test_a_pin_that_a_link_cannot_hold_is_refused_in_words():
+    at = visit(PAGE, sentence="предложение " * 60, tokenizer="text")
+    next(each for each in at.button if each.key == "pin").click().run()
+    stands(at)
+    values = chosen(at)
+    assert understood(at.session_state["visit"].chosen, EVERY) == (values, {})
+    assert values.pin == ""
+    assert "Not applied: " in texts(at)
+    assert "fit" in texts(at)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "token"),
+    [("", None), ("A sleepy dog sees the small cat", 2), ("the mouse barks", 0), ("it", 0)],
+)
+def test_what_a_try_says_comes_true_on_any_sentence(sentence, token):
+    link = {"example": "named_features"} | ({"sentence": sentence} if sentence else {})
+    at = visit(PAGE, **link) if token is None else visit(PAGE, token=str(token), **link)
+    trace = trace_of(values_of(at))
+    names = trace.labels("d_query")
+    offered = tries(trace, values_of(at).token)
+    assert set(offered) <= {*names, NOTHING}
+    assert len(offered) == (4 if token is None else len(offered))
+    for name in offered:
+        at.button(key=f"try_{name}").click().run()
+        made = trace_of(values_of(stands(at)))
+        weights = made["query_weights"].value
+        if name == NOTHING:
+            assert weights.max() - weights.min() < 1e-3
+            continue
+        has = made["keys"].value[:, names.index(name)]
+        assert has[weights.argmax()] == has.max()
+        assert len(has) < 2 or weights.max() > 1.5 * weights.mean()
