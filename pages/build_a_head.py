@@ -8,6 +8,7 @@ from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.sentence import with_sentence
 
 page = Page("build_a_head", "context_vectors")
+SHAPE = page.ask("shape", words.shape_of_context, ["context_vectors"])
 
 
 @page.card(
@@ -81,6 +82,7 @@ def scores(trace):
     "context",
     "What it hands on",
     "The weights mix the values, and a value is a token’s vector times `W_value`.",
+    ask=SHAPE,
 )
 def context(trace):
     mixed = Matrix(trace["weights"]), "·", Matrix(trace["values"])
