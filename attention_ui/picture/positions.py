@@ -73,16 +73,16 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
         else:
             shown = shades_of(values, most, is_shares(matrix.step))
         strengths = np.stack([*map(strengths_of, there)])
-        for name, each in (("texts", values), ("shades", shown), ("strengths", strengths)):
-            changed = np.flatnonzero((each != each[:1]).any(axis=0))
+        for name, all_of in (("texts", values), ("shades", shown), ("strengths", strengths)):
+            changed = np.flatnonzero((all_of != all_of[:1]).any(axis=0))
             if not len(changed) or (name == "texts" and not matrix.as_bars and decimals[0] < 0):
                 continue
             if name == "texts":
                 shown_as = [2] * len(there) if matrix.as_bars else decimals
-                texts = map(written_each, each[:, changed].tolist(), shown_as)
+                texts = map(written_each, all_of[:, changed].tolist(), shown_as)
                 told = [*map(SEPARATOR.join, zip(*texts, strict=True))]
             else:
-                told = percents_each(each.T[changed])
+                told = percents_each(all_of.T[changed])
             for cell, text in zip(changed.tolist(), told, strict=True):
                 lists.setdefault(ids[cell], {})[name] = text
                 if matrix.as_bars and name == "shades":

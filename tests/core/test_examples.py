@@ -138,7 +138,7 @@ def test_given_vectors_are_used_only_where_all_have_the_width(changes):
         ({"vectors": JOURNEY.vectors[:-1]}, {"step"}),
         ({"sentence": "他 🙂 \u0301 the and AND"}, {"他", "🙂", "\u0301", "the", "and", "AND"}),
     ],
-    ids=str,
+    ids=lambda given: str(sorted(given)),
 )
 def test_only_a_word_without_a_vector_is_drawn_and_it_is_marked(changes, drawn):
     inputs = replace(JOURNEY, **changes)
