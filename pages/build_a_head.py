@@ -12,9 +12,7 @@ SHAPE = page.ask("shape", words.shape_of_context, ["context_vectors"])
 
 
 @page.card(
-    "head",
-    "The bench",
-    lambda v: f"{lesson.puzzle_of(v).task} Click a number to change it.",
+    "head", "The bench", lambda v: f"{lesson.puzzle_of(v).task} Click a number to change it."
 )
 def head(v, trace):
     yield ui.row(lesson.PUZZLE.at(width=320), lesson.HEAD_SENTENCE.at(width=360), key="makes_head")

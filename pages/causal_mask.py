@@ -196,9 +196,5 @@ def softmax(trace):
     )
 
 
-page.answers(
-    words.why_before,
-    lambda trace: words.at_itself(trace["mask"].value),
-    words.at_one_key,
-)
+page.answers(words.why_before, lambda trace: words.at_itself(trace["mask"].value), words.at_one_key)
 page.show()

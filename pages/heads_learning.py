@@ -26,8 +26,7 @@ ONE_LAYER = page.ask(
 )
 def run():
     yield ui.moving(
-        lesson.RECORDED_STEP,
-        lambda step: learning(watching.shipped(), lesson.STEPS.index(step)),
+        lesson.RECORDED_STEP, lambda step: learning(watching.shipped(), lesson.STEPS.index(step))
     )
 
 
@@ -135,8 +134,6 @@ def found():
 
 
 page.answers(
-    words.looks_for,
-    lambda: words.two_layers(shipped_run()),
-    lambda: words.steeply(shipped_run()),
+    words.looks_for, lambda: words.two_layers(shipped_run()), lambda: words.steeply(shipped_run())
 )
 page.show()

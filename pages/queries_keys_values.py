@@ -10,11 +10,7 @@ from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered, waits_for
 from attention_ui.controls import shared
 from attention_ui.lessons.queries_keys_values import lesson, tries, words
-from attention_ui.lessons.queries_keys_values.training import (
-    trained_so_far,
-    training,
-    watched_now,
-)
+from attention_ui.lessons.queries_keys_values.training import trained_so_far, training, watched_now
 from attention_ui.picture.below import products
 from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.sentence import with_sentence

@@ -25,9 +25,7 @@ from attention_ui.picture.sentence import sentence
 
 OFF = "real_model_off"
 page = Page(
-    "real_model",
-    has_pins=False,
-    within=lambda where: readable(visit.values().model, where),
+    "real_model", has_pins=False, within=lambda where: readable(visit.values().model, where)
 )
 FIRST_SAYS = page.ask("first_says", words.when_first_said, ["lens"], of=words.of_the_lens)
 WAY = page.ask("story_way", story.asks_which_way, ["brought"], ["story"], of=story.brought)
@@ -230,9 +228,7 @@ back.section(
 )(way_back.whole_way)
 
 over_many = page.fold(
-    "survey",
-    "**Over many sentences**: what each head does elsewhere",
-    ":material/scatter_plot:",
+    "survey", "**Over many sentences**: what each head does elsewhere", ":material/scatter_plot:"
 )
 over_many.section("survey", "", surveyed.about_the_survey, work=surveyed.surveying)(
     surveyed.surveyed

@@ -27,11 +27,7 @@ def chips(each, name):
 
 
 page = Page("tokenize_and_embed", published="tokenize")
-IDENTICAL = page.ask(
-    "identical",
-    words.identical,
-    ["embeddings", "embeddings_by_product"],
-)
+IDENTICAL = page.ask("identical", words.identical, ["embeddings", "embeddings_by_product"])
 
 
 @page.card(
@@ -215,10 +211,5 @@ def real_tokens():
     yield ui.alive(in_a_real_model)
 
 
-page.answers(
-    words.what_an_id_is,
-    words.why_equal,
-    words.what_training_changes,
-    about_weights=False,
-)
+page.answers(words.what_an_id_is, words.why_equal, words.what_training_changes, about_weights=False)
 page.show()

@@ -244,9 +244,5 @@ def repaired():
     )
 
 
-page.answers(
-    lambda v, trace: words.what_it_adds(trace, v.token),
-    words.why_norm,
-    words.why_before,
-)
+page.answers(lambda v, trace: words.what_it_adds(trace, v.token), words.why_norm, words.why_before)
 page.show()

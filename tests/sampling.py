@@ -58,9 +58,7 @@ def _params(cases: Iterable[tuple[tuple, str, bool]]) -> list:
     """Of values, a name, and whether they run every day."""
     return [
         pytest.param(
-            *values,
-            id=name.replace("pages/", ""),
-            marks=() if every_day else pytest.mark.long,
+            *values, id=name.replace("pages/", ""), marks=() if every_day else pytest.mark.long
         )
         for values, name, every_day in cases
         if every_day or is_long()

@@ -16,15 +16,7 @@ from attention_ui.cards.kept import MOST_BYTES, Kept
 from attention_ui.lessons.how_a_matrix_learns import layer as learning
 from attention_ui.lessons.tiny_language import lesson as tiny
 from sampling import few
-from visiting import (
-    PAGES,
-    lesson_module,
-    noted_layouts,
-    pictures,
-    small_charts,
-    stands,
-    visit,
-)
+from visiting import PAGES, lesson_module, noted_layouts, pictures, small_charts, stands, visit
 
 
 def forget_traces():

@@ -520,10 +520,7 @@ def test_a_sentence_of_ones_own_keeps_what_a_teacher_has_fixed():
 
 
 @pytest.mark.parametrize(
-    ("page", "button", "link"),
-    [
-        ("divide_by_sqrt_d", "Draw again", {"lock": "draw_seed"}),
-    ],
+    ("page", "button", "link"), [("divide_by_sqrt_d", "Draw again", {"lock": "draw_seed"})]
 )
 def test_no_other_control_changes_what_is_locked(page, button, link):
     at = visit(f"pages/{page}.py", **link)

@@ -254,8 +254,7 @@ def imported_in_a_fresh_process(code, *names):
 
 
 @pytest.mark.parametrize(
-    "code",
-    ["import attention_core", "from attention_core import EXAMPLES, TOKENIZERS"],
+    "code", ["import attention_core", "from attention_core import EXAMPLES, TOKENIZERS"]
 )
 def test_the_core_s_first_names_are_there_without_torch(code):
     heavy = ("torch", "safetensors.torch", "numpy", "pandas", "altair", "streamlit")

@@ -9,10 +9,7 @@ SIGNS: dict[str, str] = told(__package__, "signs.toml")
 _GROUP = r"\{((?:[^{}]|\{[^{}]*\})*)\}"
 _SIGN = re.compile("|".join(re.escape(sign) for sign in sorted(SIGNS, key=len, reverse=True)))
 _SHAPES = (
-    (
-        re.compile(r"\\(?:text|mathrm|operatorname|overline|widehat|hat|tilde)" + _GROUP),
-        r"\1",
-    ),
+    (re.compile(r"\\(?:text|mathrm|operatorname|overline|widehat|hat|tilde)" + _GROUP), r"\1"),
     (re.compile(r"\\(?:hat|tilde) "), ""),
     (re.compile(r"\\t?frac" + _GROUP + _GROUP), r"(\1) / (\2)"),
     (re.compile(r"\\sqrt" + _GROUP), r"√(\1)"),

@@ -75,9 +75,7 @@ def attend_tensors(
     trace = Trace(**given_labels(query=query_labels, key=key_labels))
     check_shapes(tensors, front)
     width = "d_head" if "head" in front else "d_query"
-    steps = {
-        "queries": give(trace, "queries", tensors["queries"], (*front, "query", width)),
-    }
+    steps = {"queries": give(trace, "queries", tensors["queries"], (*front, "query", width))}
     behind = key_front(front, tensors["queries"].shape, tensors["keys"].shape)
     for name, axis in (("keys", width), ("values", "d_value")):
         if n_past:

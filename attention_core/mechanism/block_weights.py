@@ -42,10 +42,7 @@ def axes_of_weights(
 
 
 def give_weights(
-    trace: Trace,
-    weights: Mapping[str, Tensor | Sequence],
-    d_other: str | None,
-    dtype: torch.dtype,
+    trace: Trace, weights: Mapping[str, Tensor | Sequence], d_other: str | None, dtype: torch.dtype
 ) -> dict[str, Step]:
     """Add a person's own weights to a trace. Raises ValueError, in words, for one that is missing,
     that a block does not have, or that does not fit.

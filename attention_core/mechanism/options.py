@@ -10,15 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..operations import (
-    Add,
-    DistanceBias,
-    LengthMask,
-    LogicalAnd,
-    Operation,
-    SoftCap,
-    WindowMask,
-)
+from ..operations import Add, DistanceBias, LengthMask, LogicalAnd, Operation, SoftCap, WindowMask
 from ..operations.base import kind_of
 from ..operations.distances import alibi_slopes
 from ..operations.masks import check_mask

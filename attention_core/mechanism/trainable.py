@@ -113,10 +113,7 @@ def last_draw(trace: Trace) -> ops.Draw | None:
 
 @answers
 def attend_trainable(
-    trace: Vectors,
-    recipe: Projections = PROJECTIONS,
-    softmax_dim: int = -1,
-    own_keys: float = 1.0,
+    trace: Vectors, recipe: Projections = PROJECTIONS, softmax_dim: int = -1, own_keys: float = 1.0
 ) -> Trace:
     """Add queries, keys, values and their attention to a trace that has `embeddings`.
 

@@ -5,16 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from ..expression import (
-    Called,
-    Difference,
-    Exponential,
-    Expression,
-    Number,
-    Seen,
-    Share,
-    Sum,
-)
+from ..expression import Called, Difference, Exponential, Expression, Number, Seen, Share, Sum
 from .base import Backward, Operation, check_place, row
 from .declared import computed, gradients, mean_of, through
 

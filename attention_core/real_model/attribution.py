@@ -69,12 +69,7 @@ def attribution(
 
 @torch.no_grad()
 def head_by_key(
-    run: Run,
-    layer: int,
-    head: int,
-    token: int,
-    position: int = -1,
-    against: int | None = None,
+    run: Run, layer: int, head: int, token: int, position: int = -1, against: int | None = None
 ) -> Tensor:
     """From which tokens what a head brought has come: (key,), which together are its part."""
     reading = _asked(run, token, position, against)

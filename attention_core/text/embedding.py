@@ -50,10 +50,7 @@ def embed(
         )
     labels = inputs.labels
     trace = Trace(
-        token=labels,
-        query=labels,
-        key=labels if keys is None else keys,
-        **_labels(inputs),
+        token=labels, query=labels, key=labels if keys is None else keys, **_labels(inputs)
     )
     token_ids, table = _ids_and_table(trace, inputs)
     if with_product and table.value.shape[0] <= MAX_DRAWN_ROWS:

@@ -278,13 +278,7 @@ MAKES_VECTORS = (
 """The sentence and all that makes vectors of it, in the order in which they depend on each other:
 what a lesson's own controls come after.
 """
-QUERY = Control(
-    "query",
-    Whole(0, MAX_TOKENS - 1),
-    "Query",
-    telling_query,
-    options=numbered_tokens,
-)
+QUERY = Control("query", Whole(0, MAX_TOKENS - 1), "Query", telling_query, options=numbered_tokens)
 
 
 def _recipe(name: str):
@@ -747,20 +741,8 @@ SHOWN_TERMS = Control(
 )
 ACROSS = Control("across", Whole(0, MAX_WIDTH - 1), "Entry drawn across", 0, options=entries)
 UP = Control("up", Whole(0, MAX_WIDTH - 1), "Entry drawn up", 1, options=entries)
-PREDICT = Control(
-    "predict",
-    Flag(),
-    "Ask me first",
-    True,
-    stays=True,
-)
-LARGE = Control(
-    "large",
-    Flag(),
-    "Projector",
-    False,
-    stays=True,
-)
+PREDICT = Control("predict", Flag(), "Ask me first", True, stays=True)
+LARGE = Control("large", Flag(), "Projector", False, stays=True)
 PIN = Control("pin", Query(4_050), "Pin", "", stays=True)
 HIDE = Control("hide", Names(), "", (), stays=True)
 LOCK = Control("lock", Names(), "", (), stays=True)

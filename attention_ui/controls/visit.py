@@ -14,16 +14,7 @@ import streamlit as st
 from attention_core.text.tokenizers import clean
 
 from . import parts
-from .control import (
-    MAX_LINK,
-    Control,
-    NoRoom,
-    Values,
-    after_example,
-    fitted,
-    understood,
-    written,
-)
+from .control import MAX_LINK, Control, NoRoom, Values, after_example, fitted, understood, written
 from .fields import Choice, ScoreRow, Sentence
 from .shared import FIRST
 from .visit_state import Texts, this_visit

@@ -81,10 +81,7 @@ RANDOM = (
 
 
 def put_answers(
-    each: Sequence[Answer],
-    titles: Mapping[str, str],
-    covered: frozenset[str],
-    about_weights: bool,
+    each: Sequence[Answer], titles: Mapping[str, str], covered: frozenset[str], about_weights: bool
 ) -> None:
     """Questions that the reader can now answer, each folded over its answer and the way to the
     picture that shows why; `titles` are those of the cards. One that would tell what a question

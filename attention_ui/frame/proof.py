@@ -43,7 +43,7 @@ def proof(page: str, marks: Sequence[Mark]) -> None:
         culprits = "; ".join(named) or "something"
         note(
             f"{good:,} of the {count:,} values that the notebook prints of these steps match: "
-            f"you changed *{culprits}*.",
+            f"you changed *{culprits}*."
         )
     if by_slack := sum(mark.check.by_slack for mark in marks):
         st.caption(_slack_words(by_slack))

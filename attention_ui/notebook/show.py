@@ -366,12 +366,7 @@ def _named(
 
 
 def _grid(
-    weights: Tensor,
-    labels: dict,
-    heads: Sequence[int],
-    n_heads: int,
-    two: bool,
-    each_alone: bool,
+    weights: Tensor, labels: dict, heads: Sequence[int], n_heads: int, two: bool, each_alone: bool
 ) -> Layout:
     """The weights (head, query, key) of one layer, below the sentence, or below two."""
     trace = Trace(**{axis: names for axis, names in labels.items() if names})

@@ -65,9 +65,7 @@ def _of_all_heads(matrix: Matrix) -> Tensor:
 
 
 def limits(
-    matrices: Sequence[Matrix],
-    operators: Sequence[str],
-    limit: Callable[[Matrix], float] = limit,
+    matrices: Sequence[Matrix], operators: Sequence[str], limit: Callable[[Matrix], float] = limit
 ) -> list[float]:
     """The limit of each matrix of an equation; `operators` are the signs before them. Those that
     are added, copied or compared share the largest of theirs.

@@ -85,8 +85,7 @@ def test_what_matters_is_seen_at_a_first_visit_without_scrolling(page, app_url, 
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("cell", "is_open"),
-    [("", False), ("&section=one_head&cell=split_queries.0.1.0", True)],
+    ("cell", "is_open"), [("", False), ("&section=one_head&cell=split_queries.0.1.0", True)]
 )
 def test_what_goes_deeper_is_folded_unless_the_link_s_cell_is_there(page, app_url, cell, is_open):
     page.goto(f"{app_url}/multi_head_attention?predict=off&example={FIRST}{cell}")

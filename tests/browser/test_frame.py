@@ -50,13 +50,7 @@ def room(page):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    "path",
-    [
-        "",
-        "divide_by_sqrt_d?predict=off&cell=none&variance_view=width",
-    ],
-)
+@pytest.mark.parametrize("path", ["", "divide_by_sqrt_d?predict=off&cell=none&variance_view=width"])
 def test_every_load_has_one_width_of_the_sidebar_and_one_layout(new_page, app_url, path):
     """Also where the browser remembers a width that the sidebar had on another visit."""
     seen = []

@@ -1,12 +1,6 @@
 """The lesson on trainable matrices in a real browser: keys of their own, and training."""
 
-from browser_tools import (
-    moves_in_one_frame,
-    numbers,
-    open_page,
-    settled,
-    soon,
-)
+from browser_tools import moves_in_one_frame, numbers, open_page, settled, soon
 
 LESSON = "queries_keys_values?predict=off&cell=none"
 

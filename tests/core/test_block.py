@@ -89,10 +89,7 @@ def test_a_decoder_s_block_is_torch_s_own_layer(norm, activation):
         VECTORS, MEMORY, **ours, causal=False, lengths=PADDED, memory_lengths=[10, 3]
     )
     want = layer(
-        VECTORS,
-        MEMORY,
-        tgt_key_padding_mask=PADDING,
-        memory_key_padding_mask=MEMORY_PADDING,
+        VECTORS, MEMORY, tgt_key_padding_mask=PADDING, memory_key_padding_mask=MEMORY_PADDING
     )
     assert largest_gap(made["output"].value, want) < 1e-5
     seen = random(N_TOKENS, N_OTHERS) > -0.5

@@ -100,10 +100,7 @@ def learned():
 
 TRACES = {
     each.__name__: each
-    for each in (
-        *(causal, trainable, heads, square, workshop),
-        *(block, crossed, learned),
-    )
+    for each in (*(causal, trainable, heads, square, workshop), *(block, crossed, learned))
 }
 TRACES |= {
     "plain": lambda: example_trace("journey_123"),

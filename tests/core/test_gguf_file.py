@@ -143,10 +143,7 @@ BROKEN = {
     "a name of gigabytes": (front(n_fields=1) + struct.pack("<Q", 2**62), "cut off"),
     "a list of more strings than bytes": (field("<IIQ", 9, 8, 2**61), "cut off"),
     "a list of more numbers than bytes": (field("<IIQ", 9, 12, 2**61), "cut off"),
-    "a list of lists": (
-        field("<" + "IIQ" * 500, *(9, 9, 1) * 500),
-        "a list of what is not read",
-    ),
+    "a list of lists": (field("<" + "IIQ" * 500, *(9, 9, 1) * 500), "a list of what is not read"),
     "a value of no kind": (field("<I", 13) + bytes(9), "kind 13 that there is not"),
     "a field twice": (front(n_fields=2) + (string("a") + value(1)) * 2, "says a twice"),
     "a tensor twice": (front(2) + tensor() * 2 + bytes(200), "the tensor w twice"),

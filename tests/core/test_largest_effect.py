@@ -4,12 +4,7 @@ import pytest
 import torch
 
 from attention_core import EXAMPLES, attend, attend_heads, attend_trainable, embed
-from attention_core.largest_effect import (
-    effect_of_rows,
-    moving_vector,
-    telling_head,
-    telling_query,
-)
+from attention_core.largest_effect import effect_of_rows, moving_vector, telling_head, telling_query
 
 NAMED = EXAMPLES["named_features"]
 

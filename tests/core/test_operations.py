@@ -10,15 +10,7 @@ from torch.nn import functional as F
 
 from attention_core import SimplifiedOptions, Trace, attend, expand_query, program
 from attention_core import operations as ops
-from attention_core.operations import (
-    Columns,
-    Draw,
-    Given,
-    Row,
-    Rows,
-    Stored,
-    StoredInGguf,
-)
+from attention_core.operations import Columns, Draw, Given, Row, Rows, Stored, StoredInGguf
 from checks import close, random
 from traces import workshop
 

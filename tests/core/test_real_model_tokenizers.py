@@ -133,7 +133,7 @@ def test_of_a_character_of_several_tokens_each_says_which_part_it_is():
     assert (ours.piece(first), ours.piece(last)) == ("‹F0…›", "‹…80›")
     # one token may end a character and begin another
     assert in_their_text([b" \xe5", b"\xa5\xbd\xe5", b"\xa5\xbda"]) == [
-        *(" 好‹1/2›", "好‹2/2›好‹1/2›", "好‹2/2›a"),
+        *(" 好‹1/2›", "好‹2/2›好‹1/2›", "好‹2/2›a")
     ]
     assert in_their_text([b"a\xe5\xa5", b"b", b"\xff"]) == ["a‹E5A5…›", "b", "‹FF…›"]
     by_scores = trained(byte_level=False)

@@ -112,8 +112,7 @@ def test_a_table_too_high_to_label_is_refused_with_its_height():
 
 
 @pytest.mark.parametrize(
-    "vocabulary",
-    [Vocabulary.distinct(LIFE), Vocabulary.with_duplicates(LIFE)],
+    "vocabulary", [Vocabulary.distinct(LIFE), Vocabulary.with_duplicates(LIFE)]
 )
 def test_a_vocabulary_is_a_plain_value(vocabulary):
     ids = vocabulary.ids(LIFE)

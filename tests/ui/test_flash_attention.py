@@ -200,10 +200,7 @@ def test_without_shrinking_early_keys_weigh_too_much():
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        (
-            {},
-            "Into 160 KiB of fast memory fit tiles of 128 × 128, square for simplicity (145 KiB:",
-        ),
+        ({}, "Into 160 KiB of fast memory fit tiles of 128 × 128, square for simplicity (145 KiB:"),
         ({}, "of 256 × 256 they would need 418 KiB. The whole table moves **3.97 times as many"),
         ({}, "In slow memory the table takes 128 MiB and tiles need none: the table grows"),
         ({"causal_heads": "on"}, "Tiles that the causal mask skips are not counted"),

@@ -12,12 +12,7 @@ import torch
 
 import chosen
 from attention_core import EXAMPLES, embed
-from attention_core.experiments.training import (
-    MostChanged,
-    TrainingSettings,
-    recorded_steps,
-    train,
-)
+from attention_core.experiments.training import MostChanged, TrainingSettings, recorded_steps, train
 from attention_core.mechanism.trainable import attend_trainable
 from attention_core.operations import Given
 from attention_core.recipes import ROLES
@@ -334,10 +329,7 @@ def test_numbers_typed_into_a_matrix_go_with_it_and_with_nothing_else():
     at = visit(PAGE, q_edits="0.0:9", k_edits="1.1:8", v_edits="0.1:7")
     next(each for each in at.slider if each.key.startswith("control_d_v")).set_value(5).run()
     held = stands(at).session_state["visit"].chosen
-    assert [name for name in OF_MATRICES if name in held] == [
-        "q_edits",
-        "k_edits",
-    ]
+    assert [name for name in OF_MATRICES if name in held] == ["q_edits", "k_edits"]
     at.button_group(key=next(k.key for k in at.button_group if "start" in k.key)).set_value(
         "linear"
     ).run()

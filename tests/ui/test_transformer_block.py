@@ -30,13 +30,7 @@ from attention_ui.lessons.transformer_block.norms import (
 from attention_ui.lessons.transformer_block.orders import both_orders, stream_is_untouched
 from attention_ui.lessons.transformer_block.ribbons import STRIP
 from attention_ui.lessons.transformer_block.ribbons_template import WIDE
-from attention_ui.lessons.transformer_block.stream import (
-    adds_up,
-    parts_of,
-    ribbons,
-    walk,
-    widened,
-)
+from attention_ui.lessons.transformer_block.stream import adds_up, parts_of, ribbons, walk, widened
 from attention_ui.lessons.transformer_block.words import (
     dropout_words,
     exchange_words,

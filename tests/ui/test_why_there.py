@@ -9,14 +9,7 @@ import pytest
 from attention_core.real_model.changes import Changes
 from attention_core.real_model.circuit import circuit
 from attention_core.real_model.run import logits, run
-from attention_ui.lessons.real_model import (
-    lesson,
-    raster,
-    running,
-    way_back,
-    why,
-    why_chart,
-)
+from attention_ui.lessons.real_model import lesson, raster, running, way_back, why, why_chart
 from attention_ui.picture.sentence import WORD
 from attention_ui.words import number, percent
 from chosen import of, read

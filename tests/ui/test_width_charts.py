@@ -12,13 +12,7 @@ from attention_ui.lessons.divide_by_sqrt_d.against_d import Point, against_d
 from attention_ui.lessons.divide_by_sqrt_d.histogram import histogram
 from attention_ui.lessons.divide_by_sqrt_d.lesson import by_divisor
 from attention_ui.lessons.divide_by_sqrt_d.published_variances import band, printed_variances
-from attention_ui.lessons.divide_by_sqrt_d.words import (
-    growth,
-    last,
-    said,
-    told_at,
-    verdict,
-)
+from attention_ui.lessons.divide_by_sqrt_d.words import growth, last, said, told_at, verdict
 
 
 def check(chart):

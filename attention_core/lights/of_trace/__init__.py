@@ -15,10 +15,7 @@ _OF = MEASURES | {e.__name__: e for e in (slopes, gradient_rows, hidden_learn_no
 
 
 def lights(
-    trace: Trace,
-    may_look: Tensor | None = None,
-    second: Trace | None = None,
-    output: str = "",
+    trace: Trace, may_look: Tensor | None = None, second: Trace | None = None, output: str = ""
 ) -> tuple[Light, ...]:
     """What of all that attention should do a trace does, in the order of `TITLES`.
 

@@ -237,10 +237,7 @@ def _template() -> dict:
         """A chart with the places of its marks."""
         return chart.transform_calculate(px=x, py=y, pr=f"{x} + {w}", pb=f"{y} + {h}")
 
-    ends = {
-        "x": alt.X("px:Q", scale=None, axis=None),
-        "y": alt.Y("py:Q", scale=None, axis=None),
-    }
+    ends = {"x": alt.X("px:Q", scale=None, axis=None), "y": alt.Y("py:Q", scale=None, axis=None)}
     boxes = ends | {"x2": "pr:Q", "y2": "pb:Q"}
     there = "datum.c < across * down"
     column = "left + (datum.c % across) * broad"
