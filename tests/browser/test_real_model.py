@@ -15,14 +15,16 @@ PAGE = "real_model?predict=off"
 def middle_of(page, at):
     """Where a head of the tiny language stands in the picture of all heads, by its place there."""
     page.locator(".st-key-card_heads .vega-embed svg").scroll_into_view_if_needed()
-    squares = page.evaluate(
-        """() => [...document.querySelectorAll('.st-key-card_heads .vega-embed svg path')]
+    boxes = page.evaluate(
+        """() => [...document.querySelectorAll(
+             '.st-key-card_heads .vega-embed svg g.mark-rect path')]
+           .filter((each) => each.__data__.datum.kind === 'head')
            .map((each) => each.getBoundingClientRect())
-           .filter((box) => box.width > 60 && box.width < 110 && box.height > 60)
+           .filter((box) => box.width > 60 && box.height > 60)
            .map((box) => [box.x + box.width / 2, box.y + box.height / 2])"""
     )
-    assert len(squares) == 8, "a square for each head"
-    return squares[at]
+    assert len(boxes) == 8, "a box for each head"
+    return boxes[at]
 
 
 @pytest.mark.parametrize(

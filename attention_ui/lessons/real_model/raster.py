@@ -1,4 +1,4 @@
-"""All heads of a model as one picture: each a small square of its weights, with a rectangle over it
+"""All heads of a model as one picture: each a small box of its weights, with a rectangle over it
 for pointing and clicking. Below them the text, shaded by where one token looks in the head that is
 pointed at, with arcs from there to the token that looks; where the text takes several lines, with
 curves from line to line.
@@ -144,7 +144,7 @@ def all_heads(heads: Heads, once: Once = lambda _, make: make()) -> Chart:
     spec["height"] = max(_height(sizes, room) for room in range(narrowest, WIDE + 1, 8))
     n_fitting = len(places) if heads.strongest_first else int(heads.fitting.sum())
     told = (
-        f"{n_fitting} heads, each a small square of its weights. {heads.measure}: most in "
+        f"{n_fitting} heads, each a small box of its weights. {heads.measure}: most in "
         f"{head_name(best[1], best[0])}, {heads.scores[best]:.0%}."
     )
     return Chart(

@@ -183,7 +183,7 @@ def of_sinks(values: Values, reading: Seen) -> str:
     if values.measure == "first" or n_sinks < MANY_SINKS * scores.numel():
         return ""
     return (
-        f" The stripe at the left of some squares is the first token: {n_sinks} of "
+        f" The stripe at the left of some boxes is the first token: {n_sinks} of "
         f"{scores.numel()} heads give it {percent(MARKED_FROM)} or more. Trained heads rest there "
         "where nothing fits: an attention sink. It helps: softmax gives all weight away, and "
         "here it can be left without mixing in a word at random."
