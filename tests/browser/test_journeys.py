@@ -16,7 +16,7 @@ TOLD = "document.querySelector('#vg-tooltip-element.visible')?.innerText ?? ''"
 
 # Where no sentence is: a control of the page in place of the seed, keys, and what the link says.
 OF_ITS_OWN = {
-    "build_a_head": ("control_head_sentence", ("Control+A", *"the cat", "Enter"), "sentence=the+cat"),
+    "build_a_head": ("control_head_sentence", ("Control+A", *"cat", "Enter"), "head_sentence=cat"),
     "divide_by_sqrt_d": ("control_trials", ("ArrowRight",), "trials="),
     "heads_learning": ("moves_run", ("Home",), "recorded_step=0"),
     "real_model": (
