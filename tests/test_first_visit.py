@@ -78,10 +78,18 @@ def draws_what_a_covered_matrix_is_made_of(layouts):
     """A question without its operands could not be answered."""
     each_drawn = [each for layout in layouts for each in layout.matrices]
     drawn = {each.step.name for each in each_drawn if not each.covered}
+    covered = {each.step.name for each in each_drawn if each.covered}
+
+    def can_be_worked_out(step):
+        """From what is drawn, or by way of what is covered itself."""
+        names = {given.name for given in step.inputs}
+        behind = [given for given in step.inputs if given.name in covered]
+        return bool(drawn & names) or any(map(can_be_worked_out, behind))
+
     for layout in layouts:
         if layout.matrices and all(each.covered for each in layout.matrices):
             for each in layout.matrices:
-                assert drawn & {given.name for given in each.step.inputs}, layout.alt
+                assert can_be_worked_out(each.step), layout.alt
 
 
 def sends_nothing_that_is_covered(layouts):

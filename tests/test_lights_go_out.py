@@ -120,13 +120,14 @@ def as_it_is(page, at):
 
 
 def wrong(name, by):
-    """An operation of which the first and the last cell are off."""
+    """An operation of which the first two cells, of which a mask hides one, and the last are off."""
     right = getattr(ops, name).value
 
     def value(self, *operands):
         made = right(self, *operands).clone()
         flat = made.view(-1)
-        flat[0], flat[-1] = flat[0] + by, flat[-1] + by
+        off = sorted({0, min(1, len(flat) - 1), len(flat) - 1})
+        flat[off] = flat[off] + by
         return made
 
     return patch.object(getattr(ops, name), "value", value)
