@@ -108,7 +108,7 @@ def norm(v, trace):
     "Feed-forward: each token by itself",
     "Attention can only blend vectors that are there. This network makes something new of one: it "
     "widens it, an **activation** (nearly) silences what is below 0, the rest says what to add. "
-    "Its matrices are random here, so watch *how many* numbers fall silent, not which.",
+    "Its matrices are random: watch *how many* numbers fall silent.",
     controls=[lesson.ACTIVATION, lesson.FFN_MULTIPLIER.at(width=230)],
 )
 def feed_forward(v, trace):
