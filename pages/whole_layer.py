@@ -51,7 +51,7 @@ def ways_to_lessons():
 )
 def layer(v, trace):
     embedded = embed(shared.inputs_of(v))
-    asks = lesson.first_query(trace)
+    asks = lesson.first_query(v)
 
     def at(temperature):
         made = lesson.at_temperature(embedded, v, temperature)
@@ -102,8 +102,8 @@ def dropout(v, trace):
 
 
 page.answers(
-    lambda trace: words.which_axis(trace, lesson.first_query(trace)),
-    lambda trace: words.what_sums_to_1(trace, lesson.first_query(trace)),
-    lambda trace: words.what_a_weight_does(trace, lesson.first_query(trace)),
+    lambda v, trace: words.which_axis(trace, lesson.first_query(v)),
+    lambda v, trace: words.what_sums_to_1(trace, lesson.first_query(v)),
+    lambda v, trace: words.what_a_weight_does(trace, lesson.first_query(v)),
 )
 page.show()

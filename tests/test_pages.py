@@ -362,7 +362,7 @@ def uses_what_it_shows(at: AppTest):
 
 def asked_for(at: AppTest) -> dict[str, str]:
     """What was asked for where others took it along, as a link says it."""
-    return at.session_state["asked"]
+    return at.session_state["visit"].asked
 
 
 @pytest.mark.parametrize("seed", few(range(3), 1))

@@ -49,7 +49,7 @@ def _since(
             return
         found = changes(trace_of(before), trace)
         first = first_changed(found)
-        st.markdown(f":material/keep: **Since the pin** {_first(first)} You changed:")
+        st.markdown(f":material/keep: **Since the pin** {_first(first)} Settings that changed:")
         st.text("\n".join(changed))
         fold = st.expander(
             "Every step", key="fold_pinned", icon=":material/difference:", on_change="rerun"

@@ -103,6 +103,14 @@ def last_or(start: int, values: Values) -> int:
     return min(start, max(len(inputs_of(values).tokens) - 1, 0))
 
 
+def as_drawn(values: Values) -> Values:
+    """The same before a number is typed or scores are divided: who changes these watches a query,
+    a head or a vector that must not give way to another meanwhile.
+    """
+    scale = example_of(values).projections.scale
+    return values.but(scale=scale, **dict.fromkeys((*TABLE, *OF_MATRICES), ()))
+
+
 def telling_query(values: Values) -> int:
     """The query with the largest effect (`attention_core.largest_effect`) among the weights that a
     page has: of its heads, of its queries and keys, or by likeness alone. The row that a notebook
@@ -112,14 +120,16 @@ def telling_query(values: Values) -> int:
     is_made_to_be_read = not (example.notebook or example.is_trained)
     if values.sentence == example.inputs.sentence and not is_made_to_be_read:
         return last_or(example.query, values)
-    return last_or(_telling(inputs_of(values), _recipe_of_page(values))[1], values)
+    drawn = as_drawn(values)
+    return last_or(_telling(inputs_of(drawn), _recipe_of_page(drawn))[1], values)
 
 
 def telling_head(values: Values) -> int:
     """The head with the largest effect; of a notebook the first."""
     if example_of(values).notebook:
         return 0
-    return min(_telling(inputs_of(values), heads_recipe_of(values))[0], values.n_heads - 1)
+    inputs = inputs_of(as_drawn(values))
+    return min(_telling(inputs, heads_recipe_of(values))[0], values.n_heads - 1)
 
 
 def _recipe_of_page(values: Values) -> HeadsRecipe | Projections | None:

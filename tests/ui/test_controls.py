@@ -288,8 +288,12 @@ def test_a_pin_and_marks_go_along():
     at.button(key="mark_done").click().run()
     assert address(at)["pin"] == "example=wild_cat&d_in=5"
     assert address(at)["done"] == "simplified_attention"
+    before = at.session_state["visit"].values.stretch
     widget(at, "slider", "d_in").set_value(7).run()
-    assert "Width of the vectors, d_in: 5 → 7" in notices(at)
+    after = at.session_state["visit"].values.stretch
+    assert after != before, "another vector has the largest effect"
+    followed = f"Stretch the vector of: {before} → {after}"
+    assert f"Width of the vectors, d_in: 5 → 7\n{followed}" in notices(at)
     assert any("Since the pin" in each.value for each in at.markdown)
     at.switch_page(ANOTHER).run()
     values = at.session_state["visit"].values

@@ -9,6 +9,8 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from attention_core import EXAMPLES, embed
+from attention_core.largest_effect import effect_of_rows
+from attention_core.mechanism.multi_head import attend_heads
 from attention_core.text.inputs import RANDOM_ID_ROWS
 from attention_core.text.tokenizers import TINY_LANGUAGE, TOKENIZERS, clean
 from attention_ui.controls.control import MAX_LINK, NoRoom, fitted, understood, written
@@ -26,7 +28,14 @@ from attention_ui.controls.fields import (
     Whole,
     entry,
 )
-from attention_ui.controls.shared import EDITS, FIRST, MAKES_VECTORS, inputs_of
+from attention_ui.controls.shared import (
+    EDITS,
+    FIRST,
+    MAKES_VECTORS,
+    MATRIX_EDITS,
+    heads_recipe_of,
+    inputs_of,
+)
 from attention_ui.controls.visit import refused
 from attention_ui.lessons.real_model.own_fields import Next, Prompt
 from attention_ui.lessons.tokenize_and_embed.real_tokens import Sum
@@ -34,7 +43,7 @@ from chosen import EVERY, FIELDS, of, read
 from guesses import assert_usable, links
 from hostile import VALUES
 from sampling import is_long, of_each_kind
-from visiting import A_PAGE, stands, texts, visit
+from visiting import A_PAGE, LESSONS, lesson_module, stands, texts, visit
 
 BY_NAME = {each.name: each for each in EVERY}
 DEFAULT = "wild_cat"
@@ -380,16 +389,41 @@ def test_an_open_cell_on_a_page(name, value):
 
 
 def test_a_token_that_nobody_has_chosen_follows_the_text():
-    """Journey's notebook looks at token 1; the last token is the one that is changed."""
-    short = of(example="journey_123", sentence="Hello")
-    assert (short.query, short.token, short.changed_token) == (0, 0, 0)
-    long = of(example="journey_123", sentence="one two three four")
-    assert (long.query, long.token, long.changed_token) == (1, 1, 3)
+    """The one with the largest effect, or in its own text the notebook's; the last is changed."""
+    looked_at = set()
+    for sentence in ("Hello", "A cat sat", "one two three four", "the cat sees the sleepy dog"):
+        values = of(example="journey_123", sentence=sentence)
+        heads = attend_heads(embed(inputs_of(values)), heads_recipe_of(values))
+        most = int(effect_of_rows(heads["head_weights"].value).sum(dim=0).argmax())
+        n_tokens = len(sentence.split())
+        assert (values.query, values.token, values.changed_token) == (most, most, n_tokens - 1)
+        looked_at.add(most)
+    assert len(looked_at) > 2
+    notebook = EXAMPLES["journey_123"]
+    own = of(example="journey_123")
+    assert (own.query, own.token, own.changed_token) == (notebook.query, notebook.token, 5)
     kept = {"example": "journey_123", "sentence": "one two three four", "changed_token": "2"}
     assert of(**kept).changed_token == 2
     assert of(example="journey_123", sentence="A cat sat").changed_token == 2
     link = {"example": DEFAULT, "tokenizer": "blanks"}
     assert written(link, EVERY) == link
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_what_is_changed_while_one_looks_on_moves_nothing_else(lesson):
+    """Neither a number that is typed nor what is done to scores chooses another token or head."""
+    controls = lesson_module(lesson).CONTROLS
+    shown_first = getattr(lesson_module(lesson), "first_query", lambda _: None)
+    changes = {each.name: "0.0:9,1.0:-9,2.1:9" for each in (EDITS, *MATRIX_EDITS)}
+    changes |= {"scale": "none", "temperature": "4", "factor": "3", "normalise": "sum"}
+    for sentence in (None, "the cat sees the sleepy dog", "A sleepy dog sees the small cat"):
+        for example in (FIRST, "wild_cat", "journey_123"):
+            link = {"example": example} | ({"sentence": sentence} if sentence else {})
+            before = of(controls, **link)
+            for name in changes.keys() & {each.name for each in controls}:
+                after = of(controls, **link, **{name: changes[name]})
+                assert after.changed(before) == {name}
+                assert shown_first(after) == shown_first(before)
 
 
 def test_the_examples_numbers_are_those_of_its_seed_only():

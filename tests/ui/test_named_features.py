@@ -474,8 +474,8 @@ def test_a_head_without_a_question_for_a_word_is_named_and_no_other():
 
 def test_a_sentence_of_ones_own_is_first_seen_by_a_word_whose_query_is_not_zero():
     def first(**link):
-        trace = layer_page.trace_of(of(layer_page.CONTROLS, example=FIRST, **link))
-        query = layer_page.first_query(trace)
+        values = of(layer_page.CONTROLS, example=FIRST, **link)
+        trace, query = layer_page.trace_of(values), layer_page.first_query(values)
         assert trace["head_queries"].value[0, query].any()
         return trace.labels("query")[query]
 

@@ -39,7 +39,8 @@ def itself(values: Values) -> Trace:
 
 def first_query(values: Values) -> int:
     """The query whose weights are shown first: the one with the largest effect."""
-    return telling_query(weigh(roles(values), values, 1.0)["weights"].value)
+    drawn = shared.as_drawn(values)
+    return telling_query(weigh(roles(drawn), drawn, 1.0)["weights"].value)
 
 
 def look_across(values: Values, n_padding: int = 0) -> Trace:

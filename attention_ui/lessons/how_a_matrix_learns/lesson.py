@@ -37,9 +37,8 @@ def _answers(values: Values) -> int:
     """The token before the query that the example's own matrices look at most."""
     if not values.learning_query:
         return 0
-    return _looked_at(
-        shared.inputs_of(values), shared.example_of(values).projections, values.learning_query
-    )
+    inputs = shared.inputs_of(shared.as_drawn(values))
+    return _looked_at(inputs, shared.example_of(values).projections, values.learning_query)
 
 
 @lru_cache(maxsize=64)

@@ -15,7 +15,7 @@ from ...controls.fields import MAX_TOKENS, Whole
 
 def _moves_most(values: Values) -> int:
     """The vector that moves most when it is stretched."""
-    return _moving(shared.inputs_of(values))
+    return _moving(shared.inputs_of(shared.as_drawn(values)))
 
 
 @lru_cache(maxsize=64)

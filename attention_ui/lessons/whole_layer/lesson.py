@@ -1,11 +1,14 @@
 """The whole layer: its controls, its trace as a function of their values, and what is drawn."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from attention_core.largest_effect import telling_query
 from attention_core.mechanism.multi_head import attend_heads
 from attention_core.operations import Draw, Drop
+from attention_core.recipes import HeadsRecipe
 from attention_core.text.embedding import embed
+from attention_core.text.inputs import Inputs
 from attention_core.trace import Trace
 
 from ...controls import shared
@@ -47,11 +50,16 @@ def at_temperature(embedded: Trace, values: Values, temperature: float) -> Trace
     )
 
 
-def first_query(trace: Trace) -> int:
+def first_query(values: Values) -> int:
     """The query that is shown first: the one with the largest effect in the head whose weights are
-    shown first.
+    shown first, whatever the temperature.
     """
-    return telling_query(trace["head_weights"].value[0])
+    return _first_query(shared.inputs_of(shared.as_drawn(values)), shared.heads_recipe_of(values))
+
+
+@lru_cache(maxsize=64)
+def _first_query(inputs: Inputs, recipe: HeadsRecipe) -> int:
+    return telling_query(attend_heads(embed(inputs), recipe)["head_weights"].value[0])
 
 
 def in_numbers(trace: Trace, values: Values) -> Sequence[Matrix | str]:

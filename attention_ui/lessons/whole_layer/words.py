@@ -65,7 +65,7 @@ def one_head_says(trace: Trace, values: Values) -> str:
     is_as_set = inputs.has_given_vectors() and shared.layer_recipe_of(values) == example.heads
     if not (by_hand and is_as_set):
         return ""
-    query, one = first_query(trace), example.projections
+    query, one = first_query(values), example.projections
     alone = attend_trainable(embed(inputs), one)["weights"].value[query]
     key = int(alone.argmax())
     here = number(trace["head_weights"].value[0, query, key].item(), 2)
