@@ -120,7 +120,7 @@ def as_it_is(page, at):
 
 
 def wrong(name, by):
-    """An operation of which the first two cells, of which a mask hides one, and the last are off."""
+    """An operation whose first two cells (a mask hides one of them) and last are off."""
     right = getattr(ops, name).value
 
     def value(self, *operands):
