@@ -164,9 +164,12 @@ def _new_profile(browser, **options):
     return page
 
 
-def _wrong_with(page):
-    """The errors of a page's scripts and console, and the exceptions of the app's that it shows."""
-    told = [each for each in page.problems if not SERVER_IS_GONE.search(each)]
+def _wrong_with(page, node):
+    """The errors of a page's scripts and console, but what the test says that it means to have, and
+    the exceptions of the app's that it shows.
+    """
+    meant = [SERVER_IS_GONE, *(mark.args[0] for mark in node.iter_markers("meant"))]
+    told = [each for each in page.problems if not any(re.search(one, each) for one in meant)]
     if page.is_closed() or not page.url.startswith("http"):
         return told
     return told + page.locator("[data-testid=stException]").all_inner_texts()
@@ -178,8 +181,8 @@ def new_page(browser, request):
     nothing in its cache.
 
     Errors of the page's scripts and of its console gather in `page.problems`. At the end of a test
-    there must be none, and no uncaught exception may be shown: `page.problems.clear()` where a test
-    means to have some.
+    there must be none, and no uncaught exception may be shown: where a test means to have some, it
+    is marked `meant(r"pattern")`.
     """
     pages = []
 
@@ -190,7 +193,7 @@ def new_page(browser, request):
 
     yield open_profile
     seen = [] if FAILED in request.node.stash else pages
-    wrong = [told for page in seen for told in _wrong_with(page)]
+    wrong = [told for page in seen for told in _wrong_with(page, request.node)]
     for page in pages:
         page.context.close()
     assert wrong == []
@@ -227,7 +230,7 @@ def page(browser, kept_tab, request):
     page.on, page.add_init_script = on, add_init_script
     request.node.stash.setdefault(PAGES, []).append(page)
     yield page
-    wrong = [] if FAILED in request.node.stash else _wrong_with(page)
+    wrong = [] if FAILED in request.node.stash else _wrong_with(page, request.node)
     del page.on, page.add_init_script
     # A failed test has left it in whatever state, from elsewhere nothing stored can be reached, and
     # what runs before Streamlit does cannot be taken away again.

@@ -84,6 +84,7 @@ def served(tmp_path):
         server.stop()
 
 
+@pytest.mark.meant(r"^console: WebSocket onclose: code=10(06 \(abnormal|12 \(service restart)")
 def test_a_page_outlives_its_process(served, new_page):
     port = int(served.url.rpartition(":")[2])
 
