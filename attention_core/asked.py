@@ -108,8 +108,8 @@ def answers(asked: Asked) -> Asked:
             raise ValueError(f"{asked.__name__} begins with steps made before: {error}") from error
 
     if not is_class:
-        return looked_at  # type: ignore[return-value]
-    asked.__init__ = looked_at  # type: ignore[method-assign]
+        return looked_at  # type: ignore[return-value]  # wraps keeps its signature
+    asked.__init__ = looked_at  # type: ignore[method-assign]  # on purpose
     return asked
 
 

@@ -70,7 +70,7 @@ class Expression:
     @property
     def value(self) -> float:
         """The result, from the values of the leaves, in float64."""
-        return self.known  # type: ignore[attr-defined]
+        return self.known  # type: ignore[attr-defined]  # a leaf has it
 
     def latex(self) -> str:
         """The arithmetic with its real numbers."""
@@ -110,7 +110,7 @@ class _Of(Expression):
         super().__init_subclass__()
 
     @property
-    def parts(self) -> tuple[Expression, ...]:  # type: ignore[override]
+    def parts(self) -> tuple[Expression, ...]:  # type: ignore[override]  # others keep it
         return tuple([getattr(self, name) for name in self.below])
 
 
@@ -194,7 +194,7 @@ class Largest(Expression):
     compared: bool = False
 
     @property
-    def parts(self) -> tuple[Expression, ...]:  # type: ignore[override]
+    def parts(self) -> tuple[Expression, ...]:  # type: ignore[override]  # others keep it
         return self.among if self.compared else (self._largest,)
 
     @property
@@ -351,7 +351,7 @@ class Hidden(Expression):
     known: float = 0.0
 
     @property
-    def parts(self) -> tuple[Expression, ...]:  # type: ignore[override]
+    def parts(self) -> tuple[Expression, ...]:  # type: ignore[override]  # others keep it
         return self.because
 
     def latex(self) -> str:

@@ -59,6 +59,7 @@ def backward(trace: Trace, loss: str, of: Sequence[str]) -> Trace:
     for step in reversed([step for name, step in trace.items() if name in needed]):
         gradient = pass_.joined(step)
         if any(operand.name in needed for operand in step.inputs):
+            # Of steps alone, where an operation's own word for it speaks of operands.
             step.operation.backward(_Back(pass_, step, gradient))  # type: ignore[arg-type]
     return made
 

@@ -451,6 +451,7 @@ class Trace(Shown, Mapping[str, Step]):
     def __contains__(self, name: object) -> bool:
         return name in self._steps
 
+    # Mapping's own says more ways to call it than there are.
     def get(self, name: str, default: Any = None) -> Any:  # type: ignore[override]
         """A step by its name, or something else where there is none."""
         return self._steps.get(name, default)

@@ -123,6 +123,7 @@ def from_torch_layer(layer: nn.Module) -> dict[str, Any]:
     crosses = isinstance(layer, nn.TransformerDecoderLayer)
     weights = _of_attention("", layer.self_attn)
     if crosses:
+        # To torch's types a layer's parts are any module.
         weights |= _of_attention("cross_", layer.multihead_attn)  # type: ignore[arg-type]
     for at, linear in enumerate((layer.linear1, layer.linear2), start=1):
         weights |= {f"W_{at}": linear.weight.mT, f"b_{at}": linear.bias}

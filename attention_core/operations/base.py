@@ -144,7 +144,7 @@ class Operation:
     def __init_subclass__(cls) -> None:
         dataclass(frozen=True)(cls)
         if "value" in vars(cls):
-            cls.value = _refusing(cls.value)  # type: ignore[method-assign]
+            cls.value = _refusing(cls.value)  # type: ignore[method-assign]  # once a class
 
     # A subclass names its operands, as many as it has: by `Any` for all of them, with or without a
     # name, a check of types lets it.

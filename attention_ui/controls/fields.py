@@ -75,7 +75,7 @@ class Stops:
     @classmethod
     def among(cls, *stops: float) -> Self:
         """A field of these stops, in their order."""
-        return cls(stops[0], stops[-1], stops)  # type: ignore[call-arg]
+        return cls(stops[0], stops[-1], stops)  # type: ignore[call-arg]  # as each kind takes
 
 
 @dataclass(frozen=True)

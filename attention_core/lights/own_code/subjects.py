@@ -282,7 +282,7 @@ class Open(Code):
         return self._moved(torch.cat(unread, dim=1))
 
     @cached_property
-    def mixes(self) -> bool:  # type: ignore[override]
+    def mixes(self) -> bool:  # type: ignore[override]  # False in others
         rows = [self._of_unread(place).rows for place in self.places]
         return any(
             bool((each > NEAR)[torch.arange(self.n_tokens) != place].any())
