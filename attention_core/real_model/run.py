@@ -5,6 +5,7 @@ What is looked at closely is computed once more as a trace; a test holds the two
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -22,6 +23,16 @@ BENDS: dict[str, Callable[[Tensor], Tensor]] = {
 }
 ROWS_AT_ONCE = 8192
 """So many rows of the vocabulary's table are in memory at a time."""
+
+
+class Kept(Protocol):
+    """Keys and values of earlier tokens (`generation.Cache`)."""
+
+    def n_before(self, layer: int) -> int:
+        """How many tokens' keys a layer has."""
+
+    def joined(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Those of a layer with new ones behind them."""
 
 
 @dataclass(frozen=True)
@@ -124,21 +135,23 @@ def check_ids(settings: Settings, ids: Sequence[int]) -> None:
             )
 
 
-def embedded(model: Model, ids: Sequence[int]) -> Tensor:
-    """The stream before the first layer (token, d_model)."""
-    stream = added_up(model, ids)
+def embedded(model: Model, ids: Sequence[int], first: int = 0) -> Tensor:
+    """The stream before the first layer (token, d_model), of tokens the `first` of which has this
+    place in its text.
+    """
+    stream = added_up(model, ids, first)
     if model.settings.embedding_norm:
         gain, bias = model.norm("embedding_norm")
         stream = normed(model.settings, stream, gain, bias)
     return stream
 
 
-def added_up(model: Model, ids: Sequence[int]) -> Tensor:
+def added_up(model: Model, ids: Sequence[int], first: int = 0) -> Tensor:
     """The same before a norm on it: the vector of each token, of its place and of its kind."""
     settings = model.settings
     stream = model.matrix("token_table", list(ids)) * settings.embedding_scale
     if settings.positions == "learned":
-        stream = stream + model.matrix("position_table", list(range(len(ids))))
+        stream = stream + model.matrix("position_table", list(range(first, first + len(ids))))
     return stream + model.matrix("type_table", [0]) if settings.token_types else stream
 
 
@@ -190,10 +203,12 @@ def through_layer(
     hidden: Tensor,
     changes: Changes = NONE,
     past: Tensor | None = None,
+    cache: Kept | None = None,
 ) -> tuple[Tensor, ...]:
     """One layer on a stream (…, token, d_model): weights, context vectors, what attention added,
     the stream then, what the feed-forward added, and the stream behind the layer. `past` is the
-    stream of tokens before these (past, d_model), which are keys and values only.
+    stream of tokens before these (past, d_model), which are keys and values only; a `cache` has
+    keys and values of those before, and takes up these.
     """
 
     def norm(name: str, vectors: Tensor) -> Tensor:
@@ -208,7 +223,7 @@ def through_layer(
     read = norm("attention_norm", stream) if before else stream
     if past is not None and before:
         past = norm("attention_norm", past)
-    weights, contexts = _attention(settings, layer, matrices, times, read, hidden, past)
+    weights, contexts = _attention(settings, layer, matrices, times, read, hidden, past, cache)
     contexts = changes.without_heads(layer, contexts)
     added = times("output", contexts.transpose(-3, -2).flatten(-2))
     if settings.norms == "around":
@@ -243,6 +258,7 @@ def _attention(
     read: Tensor,
     hidden: Tensor,
     past: Tensor | None,
+    cache: Kept | None,
 ) -> tuple[Tensor, Tensor]:
     """Weights (…, head, query, key) and context vectors (…, head, query, d_head)."""
 
@@ -258,6 +274,8 @@ def _attention(
         return made
 
     first = 0 if past is None else len(past)
+    if cache is not None:
+        first = cache.n_before(layer)
     queries, keys, values = (heads(role, read, first) for role in ("query", "key", "value"))
     if past is not None:
         front = keys.shape[:-3]
@@ -265,6 +283,8 @@ def _attention(
             torch.cat((heads(role, past, 0).expand(*front, -1, -1, -1), own), dim=-2)
             for role, own in (("key", keys), ("value", values))
         )
+    if cache is not None:
+        keys, values = cache.joined(layer, keys, values)
     times_shared = settings.n_heads // settings.n_key_heads
     if times_shared > 1:
         keys = keys.repeat_interleave(times_shared, dim=-3)

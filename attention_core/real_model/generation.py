@@ -1,0 +1,185 @@
+"""Writing on: a token at a time, with a cache of keys and values or without; and the most likely
+continuation that a beam finds.
+"""
+
+import math
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+
+import torch
+from torch import Tensor
+
+from .drawing import Cuts, number_drawn, offered
+from .model import Model
+from .run import check_ids, embedded, hidden_keys, logits_of, through_layer
+from .settings import Settings
+
+MOST_OTHERS = 5
+"""So many of the likeliest tokens are kept beside the one that was written."""
+
+
+class Cache:
+    """Keys and values of all tokens so far, of each layer: (row, key head, token, d_head)."""
+
+    def __init__(self) -> None:
+        self._of_layer: dict[int, tuple[Tensor, Tensor]] = {}
+
+    def __len__(self) -> int:
+        return self.n_before(0)
+
+    def n_before(self, layer: int) -> int:
+        """How many tokens' keys a layer has."""
+        return self._of_layer[layer][0].shape[-2] if layer in self._of_layer else 0
+
+    def joined(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Those of a layer with those of new tokens behind them, which are kept too."""
+        if before := self._of_layer.get(layer):
+            keys, values = (
+                torch.cat((was, new), dim=-2)
+                for was, new in zip(before, (keys, values), strict=True)
+            )
+        self._of_layer[layer] = keys, values
+        return keys, values
+
+    def of_rows(self, rows: Sequence[int]) -> "Cache":
+        """That of some rows, in this order: of the beams that go on."""
+        made = Cache()
+        made._of_layer = {
+            layer: (keys[rows], values[rows]) for layer, (keys, values) in self._of_layer.items()
+        }
+        return made
+
+
+@torch.no_grad()
+def read_on(
+    model: Model, rows: Sequence[Sequence[int]], cache: Cache
+) -> Generator[None, None, tuple[Tensor, float]]:
+    """New tokens of each row, behind those that are in the cache: stops after each layer, and gives
+    at last the logits of the next token of each row (row, vocabulary), and the seconds that it
+    took, without the stops.
+    """
+    settings, first, seconds, start = model.settings, len(cache), 0.0, perf_counter()
+    stream = torch.stack([embedded(model, ids, first) for ids in rows])
+    for layer in range(settings.n_layers):
+        hidden = hidden_keys(settings, first + len(rows[0]), settings.window(layer))[first:]
+        matrices = model.layer(layer)
+        stream = through_layer(settings, layer, matrices, stream, hidden, cache=cache)[5]
+        seconds += perf_counter() - start
+        yield
+        start = perf_counter()
+    logits = logits_of(model, stream[:, -1])
+    return logits, seconds + perf_counter() - start
+
+
+def products(settings: Settings, n_new: int, n_tokens: int) -> int:
+    """How many pairs of numbers are multiplied so that the last of `n_tokens` gets its logits, of
+    which `n_new` are not in the cache: by all matrices, of queries and keys, of weights and values.
+    """
+    of_layer = sum(math.prod(each) for each in settings.shapes_of_layer().values() if len(each) > 1)
+    pairs = 2 * settings.n_heads * settings.d_head * n_tokens
+    return n_new * settings.n_layers * (of_layer + pairs) + settings.d_model * settings.n_vocabulary
+
+
+@dataclass(frozen=True)
+class Written:
+    """A token that was written, and what it took."""
+
+    token: int
+    chance: float
+    """How likely the model found it: at temperature 1, with nothing cut off."""
+    others: tuple[tuple[int, float], ...]
+    """The likeliest tokens there, each with its chance."""
+    products: int
+    seconds: float
+
+
+Choose = Callable[[Tensor, int], int]
+"""The next token, by the logits (vocabulary,) and how many were written before it."""
+
+
+def greedy(logits: Tensor, _: int = 0) -> int:
+    """The likeliest token; of equal ones that of the lowest id."""
+    return int((logits == logits.max()).nonzero()[0])
+
+
+def drawing(cuts: Cuts, seed: int, first: int = 0) -> Choose:
+    """Draws, of which `first` were made before: written in one go or one by one, a text of a seed
+    is the same.
+    """
+
+    def choose(logits: Tensor, place: int) -> int:
+        found = offered(logits, cuts)
+        return int(found.ids[found.drawn(number_drawn(seed, first + place))])
+
+    return choose
+
+
+def write(
+    model: Model, ids: Sequence[int], n: int, choose: Choose = greedy, *, has_cache: bool = True
+) -> Iterator[Written | None]:
+    """Writes `n` tokens behind a text, each as it comes, and None after each layer on the way
+    there. Without a cache the whole text is read for each. Raises ValueError, in words, as `run`
+    does, and where the model has no places for so many.
+    """
+    check_room(model, ids, n)
+    text, cache = [*ids], Cache()
+    for place in range(n):
+        if not has_cache:
+            cache = Cache()
+        new = text[len(cache) :]
+        (logits,), seconds = yield from read_on(model, [new], cache)
+        token = choose(logits, place)
+        chances = logits.double().softmax(-1)
+        best, at = chances.topk(min(MOST_OTHERS, len(chances)))
+        others = tuple(zip(at.tolist(), best.tolist(), strict=True))
+        spent = products(model.settings, len(new), len(text))
+        text.append(token)
+        yield Written(token, float(chances[token]), others, spent, seconds)
+
+
+@dataclass(frozen=True)
+class Beam:
+    """A continuation, and the logarithm of its chance: the sum of those of its tokens."""
+
+    ids: tuple[int, ...]
+    log_chance: float
+
+
+def beam(model: Model, ids: Sequence[int], n: int, width: int = 3) -> Iterator[list[Beam] | None]:
+    """The most likely continuations by `n` tokens that a beam finds, the likeliest first: after
+    each token those `width` beginnings are kept that are likeliest as a whole. Gives them then, and
+    None after each layer on the way there. Raises ValueError as `write` does.
+
+    Source: Sutskever et al. 2014, Sequence to Sequence Learning with Neural Networks, section 3.2.
+    """
+    check_room(model, ids, n)
+    cache, beams, new = Cache(), [Beam((), 0.0)], [[*ids]]
+    for _ in range(n):
+        logits, _ = yield from read_on(model, new, cache)
+        log_chances = logits.double().log_softmax(-1)
+        so_far = log_chances.new_tensor([each.log_chance for each in beams])
+        total = (so_far[:, None] + log_chances).flatten()
+        best, at = total.topk(min(width, len(total)))
+        rows, tokens = (at // log_chances.shape[1]).tolist(), (at % log_chances.shape[1]).tolist()
+        beams = [
+            Beam((*beams[row].ids, token), chance)
+            for row, token, chance in zip(rows, tokens, best.tolist(), strict=True)
+        ]
+        cache, new = cache.of_rows(rows), [[token] for token in tokens]
+        yield beams
+
+
+def check_room(model: Model, ids: Sequence[int], n: int = 1) -> None:
+    """Raises ValueError, in words, where a model cannot write so many tokens behind a text."""
+    settings = model.settings
+    if not settings.predicts:
+        raise ValueError(f"{model.name} says no next token: a {model.family} reads whole sentences")
+    check_ids(settings, ids)
+    if n < 1:
+        raise ValueError(f"{n} tokens are to be written, but it must be 1 or more")
+    if settings.longest is not None and len(ids) + n - 1 > settings.longest:
+        raise ValueError(
+            f"{n} more after {len(ids):,} tokens do not fit: this model reads at most "
+            f"{settings.longest:,}"
+        )

@@ -1,0 +1,164 @@
+"""Drawing the next token and writing on: as `transformers` does it, and as plain loops do."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as some
+from torch.utils.flop_counter import FlopCounterMode
+
+pytest.importorskip("tokenizers", reason="real models need requirements-model.txt")
+
+from attention_core.real_model import tiny
+from attention_core.real_model.drawing import Cuts, Offered, number_drawn, offered
+from attention_core.real_model.generation import (
+    Cache,
+    beam,
+    drawing,
+    greedy,
+    products,
+    read_on,
+    write,
+)
+from attention_core.real_model.model import open_model
+from attention_core.real_model.run import logits, run
+from model_folders import FAMILIES, make
+
+IDS, N = (3, 17, 5, 41), 9
+SPEAKING = [
+    name for name, (kind, _) in FAMILIES.items() if kind.endswith(("CausalLM", "HeadModel"))
+]
+CUTS = some.builds(
+    Cuts,
+    temperature=some.sampled_from([0.1, 0.5, 0.7, 1.0, 1.3, 2.0]),
+    top_k=some.sampled_from([0, 1, 2, 5, 40, 1000]),
+    top_p=some.sampled_from([0.0, 0.05, 0.5, 0.9, 0.95, 1.0]),
+    min_p=some.sampled_from([0.0, 0.01, 0.1, 0.5, 1.0]),
+)
+ROWS = some.lists(some.integers(-400, 400), min_size=1, max_size=80)
+"""Logits times 16, so that some are equal."""
+
+
+def text(written):
+    return [each.token for each in written if each is not None]
+
+
+@given(row=ROWS, cuts=CUTS, number=some.floats(0, 1, exclude_max=True))
+def test_the_kept_tokens_and_their_chances_are_those_of_transformers_and_a_loop_draws_the_same(
+    row, cuts, number
+):
+    process = pytest.importorskip("transformers").generation.logits_process
+    given_logits = torch.tensor(row).double() / 16
+    wanted = process.TemperatureLogitsWarper(cuts.temperature)(None, given_logits[None])
+    if cuts.top_k:
+        wanted = process.TopKLogitsWarper(cuts.top_k)(None, wanted)
+    if cuts.top_p < 1:
+        wanted = process.TopPLogitsWarper(cuts.top_p)(None, wanted)
+    wanted = process.MinPLogitsWarper(cuts.min_p)(None, wanted).softmax(-1)[0]
+    found = offered(given_logits, cuts)
+    kept = wanted.isfinite() & (wanted > 0)
+    # Of equal logits at the edge of top-p as many are kept, which of them is not said there.
+    size = sorted(row, reverse=True)
+    assert sorted((row[each] for each in found.ids), reverse=True) == size[: len(found.ids)]
+    assert len(found.ids) == kept.sum() + (found.chances == 0).sum()
+    torch.testing.assert_close(found.chances.sort()[0][-kept.sum() :], wanted[kept].sort()[0])
+    place, reached = 0, float(found.chances[0])
+    while number >= reached and place + 1 < len(found.ids):
+        place += 1
+        reached += float(found.chances[place])
+    assert found.drawn(number) == place or abs(number - reached) < 1e-12
+
+
+def test_a_temperature_on_060_030_010_by_hand():
+    of = torch.tensor([0.6, 0.3, 0.1], dtype=torch.float64).log()
+    squares = [0.36, 0.09, 0.01]  # divided by 0.5, each logit is doubled, each chance squared
+    at_half = offered(of, Cuts(0.5)).chances.tolist()
+    assert at_half == pytest.approx([each / sum(squares) for each in squares])
+    at_two = offered(of, Cuts(2.0)).chances.tolist()
+    assert at_two == pytest.approx([each**0.5 / sum(x**0.5 for x in (0.6, 0.3, 0.1))
+                                    for each in (0.6, 0.3, 0.1)])  # fmt: skip
+
+
+def test_a_seed_s_numbers_are_python_s_and_an_interval_is_closed_below():
+    assert [number_drawn(7, place) for place in range(2)] == [
+        0.32383276483316237,
+        0.15084917392450192,
+    ]
+    halves = Offered(torch.tensor([4, 2]), torch.tensor([0.5, 0.5]).double())
+    assert [halves.drawn(each) for each in (0, 0.5 - 2**-53, 0.5, 1 - 2**-53)] == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize("name", SPEAKING)
+def test_a_family_writes_what_transformers_writes(tmp_path, name):
+    reference, model = make(tmp_path, name), open_model(tmp_path)
+    look = {"max_new_tokens": N, "do_sample": False, "eos_token_id": None, "pad_token_id": 0}
+    wanted, most_likely = (
+        tuple(
+            reference.generate(torch.tensor([IDS]), num_beams=beams, **look)[0, len(IDS) :].tolist()
+        )
+        for beams in (1, 3)
+    )
+    assert text(write(model, IDS, N)) == text(write(model, IDS, N, has_cache=False)) == [*wanted]
+    *_, (best, *others) = beam(model, IDS, N, 3)
+
+    def log_chance(ids):
+        told = logits(run(model, (*IDS, *ids))).double().log_softmax(-1)[len(IDS) - 1 : -1]
+        return sum(float(row[token]) for row, token in zip(told, ids, strict=True))
+
+    assert best.log_chance == pytest.approx(log_chance(best.ids), abs=1e-4)
+    assert best.log_chance >= others[0].log_chance >= others[1].log_chance
+    if name == "gemma2 tight caps":  # its largest logits are all at the cap, and nearly equal
+        assert best.log_chance == pytest.approx(log_chance(most_likely), abs=1e-4)
+    else:
+        assert best.ids == most_likely
+
+
+def test_the_tiny_language_writes_one_text_for_a_seed_with_a_cache_and_without():
+    model = open_model(tiny.TINY)
+    ids = model.tokenizer.encode("the tired cat sees the dog").ids
+    choose = drawing(Cuts(1.5), seed=5)
+    at_once = [each for each in write(model, ids, 6, choose) if each is not None]
+    one_by_one = [*ids]
+    for place in range(6):
+        one_by_one += text(write(model, one_by_one, 1, drawing(Cuts(1.5), 5, place)))
+    assert [*ids, *text(at_once)] == one_by_one
+    assert text(write(model, ids, 6, choose, has_cache=False)) == text(at_once)
+    for place, each in enumerate(at_once):
+        before = (*ids, *text(at_once)[:place])
+        chances = logits(run(model, before), [-1])[0].softmax(-1)
+        assert each.chance == pytest.approx(float(chances[each.token]), abs=1e-6)
+        assert each.others[0][0] == greedy(chances)
+        assert each.others[0][1] == pytest.approx(float(chances.max()), abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["llama", "gemma2", "gpt2", "qwen3 window"])
+def test_the_products_are_those_that_torch_counts(tmp_path, name):
+    make(tmp_path, name)
+    model, cache = open_model(tmp_path), Cache()
+    for new in (IDS, (8,)):
+        with FlopCounterMode(display=False) as counted:
+            for _ in read_on(model, [new], cache):
+                pass
+        assert 2 * products(model.settings, len(new), len(cache)) == counted.get_total_flops()
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda _: Cuts(temperature=0.0), "the temperature is 0.0, but must be above 0"),
+        (lambda _: Cuts(temperature=math.nan), "the temperature is nan"),
+        (lambda _: Cuts(top_k=-1), "top_k is -1"),
+        (lambda _: Cuts(top_p=1.1), "top_p is 1.1, but must be from 0 to 1"),
+        (lambda _: Cuts(min_p=math.nan), "min_p is nan"),
+        (lambda _: offered(torch.tensor([0.0, math.inf]), Cuts()), "finite"),
+        (lambda _: offered(torch.tensor([0.0]), Cuts()).drawn(1.0), "drawn is 1.0"),
+        (lambda model: [*write(model, (3,), 0)], "0 tokens are to be written"),
+        (lambda model: [*write(model, (3, -1), 1)], "there is no token -1"),
+        (lambda model: [*write(model, (1,) * 20, 500)], "500 more after 20 tokens do not fit"),
+        (lambda model: [*beam(model, (1,) * 20, 500)], "500 more after 20 tokens do not fit"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_words(call, words):
+    with pytest.raises(ValueError, match=words):
+        call(open_model(tiny.TINY))
