@@ -23,6 +23,7 @@ _FROM = {
     "mechanism.own_matrices": "attend_vectors",
     "mechanism.own_tensors": "trace_of",
     "mechanism.flash": "attend_in_tiles",
+    "mechanism.memory": "attend_with_memory",
     "mechanism.today": "attend_today",
     "mechanism.decoding": "decode_step",
     "mechanism.simplified": "SimplifiedOptions attend expand_query",

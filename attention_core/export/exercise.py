@@ -193,7 +193,7 @@ def _tells_again(step: Step, other: Step) -> bool:
         return False
     for dim in range(theirs.ndim):
         if theirs.select(dim, 0).shape == mine.shape:
-            rows = same(theirs, mine.unsqueeze(dim)).movedim(dim, 0).flatten(1)
+            rows = same(theirs, mine.unsqueeze(dim)).movedim(dim, 0).reshape(theirs.shape[dim], -1)
             if rows.all(dim=1).any():
                 return True
     return False

@@ -46,6 +46,7 @@ from .layers import (
     RowLength,
     ShareOfLarger,
     ShareOfLargest,
+    Sigmoid,
     SiLU,
     SiLUSlope,
     SoftCapSlope,

@@ -349,24 +349,47 @@ class Columns(Rows):
 
 
 class JoinRows(Operation):
-    """The rows of the second behind those of the first: (…, i, d), (…, j, d) → (…, i+j, d)."""
+    """The rows of `n` tensors behind each other: (…, i, d), (…, j, d) → (…, i+j, d).
 
-    takes = "(…, i, d) (…, j, d)"
-    signs = ("", "then", "=")
-    in_latex = r"\begin{{bmatrix}} {0} \\ {1} \end{{bmatrix}}"
-    in_torch = "torch.cat(({0}, {1}), dim=-2)"
+    Raises ValueError for fewer than one.
+    """
+
     in_words = "Copied: first the rows that were there before, then the new ones."
-    value = computed(lambda first, then: torch.cat((first, then), dim=-2))
+    value = computed(lambda *parts: torch.cat(parts, dim=-2))
 
-    def arithmetic(self, index: tuple[int, ...], first, then) -> Expression:
+    n: int = 2
+
+    def __post_init__(self) -> None:
+        if self.n < 1:
+            raise ValueError(f"rows of {self.n} tensors are joined: choose 1 or more")
+
+    @property
+    def takes(self) -> str:
+        return " ".join(f"(…, rows_{at}, d)" for at in range(self.n))
+
+    @property
+    def signs(self) -> tuple[str, ...]:
+        return ("", *["then"] * (self.n - 1), "=")
+
+    def formula(self, *parts: str) -> str:
+        rows = r" \\ ".join(parts)
+        return rf"\begin{{bmatrix}} {rows} \end{{bmatrix}}"
+
+    def code(self, *parts: str) -> str:
+        return f"torch.cat([{', '.join(parts)}], dim=-2)"
+
+    def arithmetic(self, index: tuple[int, ...], *parts) -> Expression:
         *lead, i, j = index
-        n_first = first.value.shape[-2]
-        if i < n_first:
-            return first.cell(index)
-        return then.cell((*lead, i - n_first, j))
+        for part in parts:
+            n_rows = part.value.shape[-2]
+            if i < n_rows:
+                return part.cell((*lead, i, j))
+            i -= n_rows
+        raise IndexError(index)
 
     def backward(self, back: Backward) -> None:
-        first, _ = back.inputs
-        n_first, n_all = first.value.shape[-2], back.result.value.shape[-2]
-        back.into(0, back.ops.Rows(0, n_first), back.gradient)
-        back.into(1, back.ops.Rows(n_first, n_all), back.gradient)
+        first = 0
+        for at, part in enumerate(back.inputs):
+            end = first + part.value.shape[-2]
+            back.into(at, back.ops.Rows(first, end), back.gradient)
+            first = end

@@ -150,6 +150,22 @@ class SiLU(Operation):
     backward = gradients(times_slope)
 
 
+class Sigmoid(Operation):
+    """The logistic share of each number, from 0 to 1: what opens and closes a gate. (…) → (…)"""
+
+    takes = "(…)"
+    in_latex = r"\sigma({0})"
+    in_torch = "{0}.sigmoid()"
+    in_words = "A share between 0 and 1 that grows with the number: 0.5 where it is 0."
+    value = computed(torch.sigmoid)
+    arithmetic = entrywise(lambda cell: _share(cell))
+
+    def backward(self, back: Backward) -> None:
+        square = back.step("square", back.ops.Square(), back.result)
+        slope = back.step("slope", back.ops.Subtract(), back.result, square)
+        back.into(0, back.ops.Multiply(), back.gradient, slope)
+
+
 def _bent_by_erf(cell: Expression) -> Called:
     """erf(x / √2), which is 2 Φ(x) − 1."""
     share = Quotient(cell, Number(math.sqrt(2), r"\sqrt 2"))

@@ -153,10 +153,9 @@ def test_every_input_step_is_among_the_leaves(apart):
         inputs = set() if comes_from_nowhere(step, index) else {given.name for given in step.inputs}
         if isinstance(expression, Hidden):  # what hides it is all that counts
             inputs = {each.step for each in expression.because}
-        if isinstance(step.operation, ops.JoinRows):  # a row comes from one of the two
-            above, below = step.inputs
-            n_above = above.value.shape[-2]
-            inputs = {above.name if index[-2] < n_above else below.name}
+        if isinstance(step.operation, ops.JoinRows):  # a row comes from one of them
+            whose = [each.name for each in step.inputs for _ in range(each.value.shape[-2])]
+            inputs = {whose[index[-2]]}
         assert {leaf.step for leaf in leaves} == inputs, (step, index)
 
 

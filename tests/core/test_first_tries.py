@@ -77,6 +77,7 @@ RIGHT = {
         "embeddings": ROWS, **dict.fromkeys(("W_query", "W_key", "W_value"), SQUARE)
     },
     "attend_in_tiles": lambda: {**of_tensors(tile_queries=2, tile_keys=2)()},
+    "attend_with_memory": of_tensors(delta=True),
     "attend_today": lambda: {**of("attend_heads")(), "today": Today(2)},
     "decode_step": lambda: {"whole": made("today"), "today": Today(2), "place": 1},
     "from_checkpoint": lambda: {"path": TINY, "layer": 0, "hidden_states": torch.ones(3, 48)},

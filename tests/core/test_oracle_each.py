@@ -234,7 +234,7 @@ ORACLES = {
     "GELU": lambda op, a: a * (normal_by_tanh if op.tanh else normal_chance)(a),
     "Given": lambda op: np.array(op.numbers),
     "MaskedFill": lambda op, a, mask: np.where(mask, a, op.fill),
-    "JoinRows": lambda _, a, b: np.concatenate([a, b], axis=-2),
+    "JoinRows": lambda _, *parts: np.concatenate(parts, axis=-2),
     "JoinHeads": lambda _, a: np.concatenate([*np.moveaxis(a, -3, 0)], axis=-1),
     "RunningMaximum": lambda _, a, b: np.where(a > b, a, b),
     "LayerNorm": normed,
@@ -332,6 +332,7 @@ ORACLES = {
         [part.reshape(len(a), -1) for part in np.split(a.ravel(), op.n_heads)]
     ),
     "Standardise": lambda op, a, mean, variance: (a - mean) * (variance + op.epsilon) ** -0.5,
+    "Sigmoid": lambda _, a: (1 + np.tanh(a / 2)) / 2,
     "SiLU": lambda _, a: a / (1 + np.exp(-a)),
     "Stored": lambda op: rows_of(from_file(op), op.rows),
     "StoredInGguf": lambda op: rows_of(four_bits(op), op.rows),

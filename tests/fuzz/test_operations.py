@@ -55,6 +55,7 @@ SETTINGS = {
     "Given": st.tuples(st.lists(st.tuples(numbers, numbers), min_size=1, max_size=3).map(tuple)),
     "MaskedFill": st.tuples(st.sampled_from([-math.inf, 0.0, -2.0])),
     "JoinHeads": st.tuples(st.booleans()),
+    "JoinRows": st.tuples(st.integers(1, 4)),
     "LayerNorm": st.tuples(st.booleans()),
     "WindowMask": st.tuples(
         counts, counts, st.none() | places, st.none() | places, places, places

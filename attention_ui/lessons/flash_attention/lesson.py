@@ -186,7 +186,6 @@ def kept_at(values: Values, whole: Trace, at: int) -> tuple[Trace, list[Matrix]]
             last[one.query_block] = where(one)
     blocks = range(each[-1].query_block + 1)
     ends = [last.get(block, f"{block}_start") for block in blocks]
-    table = trace["exponentials"] if "exponentials" in trace else trace["exponentials_0"]
     largest, total, output = (
         _joined(trace, f"{name}_so_far", [f"running_{name}_{end}" for end in ends], axes)
         for name, axes in (
@@ -215,7 +214,7 @@ def kept_at(values: Values, whole: Trace, at: int) -> tuple[Trace, list[Matrix]]
     in_tile[tile.queries[0] : tile.queries[-1] + 1, tile.keys[0] : tile.keys[-1] + 1] = 1.0
     quiet = mine.clamp(min=OTHERS)
     return trace, [
-        Matrix(table, title="e^(score − m)", strengths=in_tile),
+        Matrix(trace["exponentials"], title="e^(score − m)", strengths=in_tile),
         Matrix(largest, title="m", strengths=quiet),
         Matrix(shrink, title="α", strengths=mine if tile.key_block else torch.zeros(n, 1)),
         Matrix(total, title="ℓ", strengths=quiet),
@@ -241,16 +240,7 @@ def _first_columns(trace: Trace, step: Step) -> Step:
 
 def _joined(trace: Trace, name: str, parts: list[str], axes: tuple[str, str]) -> Step:
     """Steps of one block after the other, as rows below each other."""
-    last = trace[parts[0]]
-    for at, part in enumerate(parts[1:], start=2):
-        is_all = at == len(parts)
-        rows = axes[0] if is_all else f"{axes[0]}_of_{at}_blocks"
-        if not trace.has_axis(rows) and not is_all:
-            n_rows = len(last.value) + len(trace[part].value)
-            trace.label(rows, trace.labels(axes[0])[:n_rows])
-        called = name if is_all else f"{name}_{at}_blocks"
-        last = trace.step(called, ops.JoinRows(), last, trace[part], axes=(rows, axes[1]))
-    return last
+    return trace.step(name, ops.JoinRows(len(parts)), *[trace[part] for part in parts], axes=axes)
 
 
 def with_table(whole: Trace, each: tuple[Tile, ...]) -> Trace:
@@ -272,9 +262,9 @@ def with_table(whole: Trace, each: tuple[Tile, ...]) -> Trace:
                 trace.step(f"upright_{at}", ops.Transpose(), powers, axes=(column, row))
             upright.append(f"upright_{at}")
         columns = _joined(trace, f"upright_{block}", upright, ("key", row))
-        trace.step(f"exponentials_{block}", ops.Transpose(), columns, axes=(row, columns.axes[0]))
+        trace.step(f"exponentials_{block}", ops.Transpose(), columns, axes=(row, "key"))
     blocks = [f"exponentials_{block}" for block in range(n_blocks)]
-    _joined(trace, "exponentials", blocks, ("query", trace[blocks[0]].axes[1]))
+    _joined(trace, "exponentials", blocks, ("query", "key"))
     return trace
 
 

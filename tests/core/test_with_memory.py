@@ -1,0 +1,174 @@
+"""Attention with a memory against loops in numpy and both references of `transformers`, there and
+back; and the table of who reads from whom.
+"""
+
+import numpy as np
+import pytest
+import torch
+from transformers.models.qwen3_next import modeling_qwen3_next
+
+from attention_core import Trace, attend_with_memory, backward, exercise_steps
+from attention_core import operations as ops
+
+H, N, D, D_V = 2, 11, 3, 5
+SHAPES = {
+    "queries": ("query", "d_query", D),
+    "keys": ("key", "d_query", D),
+    "values": ("key", "d_value", D_V),
+    "decays": ("key", "row", 1),
+    "strengths": ("key", "row", 1),
+}
+MADE_BY = {"keys": ops.L2Normalize(), "decays": ops.Sigmoid(), "strengths": ops.Sigmoid()}
+RULES = {
+    "plain": {},
+    "decay": {"decays": True},
+    "written_weakly": {"strengths": True},
+    "delta": {"delta": True},
+    "delta_weakly": {"strengths": True, "delta": True},
+    "gated_delta": {"decays": True, "strengths": True, "delta": True},
+}
+
+
+def remembered(decays=False, strengths=False, delta=False, n=N, heads=True):
+    """A trace with a memory of seeded numbers, down to a `loss`: the context vectors, each times a
+    number of its own. Returns what the memory was given, by name, beside it.
+    """
+    trace, front = Trace(), {"head": H} if heads else {}
+    used = [*SHAPES][:3] + ["decays"] * decays + ["strengths"] * strengths
+    for seed, name in enumerate([*used, "probe"]):
+        row, column, width = SHAPES.get(name, ("query", "d_value", D_V))
+        draw, axes = (
+            ops.Draw("normal", (*front.values(), n, width), seed=seed),
+            (*front, row, column),
+        )
+        drawn = trace.step(f"drawn_{name}", draw, axes=axes)
+        trace.step(name, MADE_BY.get(name, ops.Copied()), drawn, axes=axes)
+    gates = {name: trace[name] for name in used[3:]}
+    context = attend_with_memory(trace, *(trace[each] for each in used[:3]), delta=delta, **gates)
+    loss = trace.step("told", ops.Multiply(), context, trace["probe"], axes=context.axes)
+    for at in range(len(context.axes)):
+        name = "loss" if at == len(context.axes) - 1 else f"told_{at}"
+        loss = trace.step(name, ops.SumLast(), loss, axes=loss.axes[:-1])
+    return trace, used
+
+
+def by_loops(delta, queries, keys, values, decays=None, strengths=None):
+    """The context vectors of one head, number by number."""
+    memory, context = np.zeros((D, D_V)), np.zeros((len(keys), D_V))
+    for t, (query, key, value) in enumerate(zip(queries, keys, values, strict=True)):
+        memory = memory if decays is None else memory * decays[t]
+        for j in range(D_V):
+            held = sum(key[i] * memory[i, j] for i in range(D)) if delta else 0.0
+            write = (value[j] - held) * (1.0 if strengths is None else strengths[t, 0])
+            for i in range(D):
+                memory[i, j] += key[i] * write
+            context[t, j] = sum(query[i] * memory[i, j] for i in range(D))
+    return context
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_memory_is_what_loops_make_there_and_back(rule):
+    trace, used = remembered(**RULES[rule])
+    delta = RULES[rule].get("delta", False)
+    given = {name: trace[name].value.double().numpy() for name in used}
+    probe = trace["probe"].value.double().numpy()
+
+    def looped():
+        return np.stack([by_loops(delta, *by_head, **gates) for *by_head, gates in _by_head(given)])
+
+    np.testing.assert_allclose(trace["read_vectors"].value, looped(), rtol=1e-5, atol=2e-6)
+    learned = backward(trace, "loss", used)
+    for name, numbers in given.items():
+        for at in np.ndindex(numbers.shape):
+            ends = []
+            for moved in (1e-5, -2e-5):
+                numbers[at] += moved
+                ends.append((looped() * probe).sum())
+            numbers[at] += 1e-5
+            slope = (ends[0] - ends[1]) / 2e-5
+            assert learned[f"grad_{name}"].number(at) == pytest.approx(slope, rel=1e-3, abs=2e-4)
+
+
+def _by_head(given):
+    for head in range(H):
+        first = [given[name][head] for name in [*SHAPES][:3]]
+        yield *first, {name: given[name][head] for name in [*given][3:]}
+
+
+@pytest.mark.parametrize("reference", ["recurrent", "chunk"])
+@pytest.mark.parametrize("rule", [name for name, each in RULES.items() if "delta" in each])
+@pytest.mark.filterwarnings("ignore")  # that no quicker kernel is installed
+def test_a_memory_is_that_of_transformers_there_and_back(rule, reference):
+    trace, used = remembered(**RULES[rule])
+    given = {name: trace[name].value.clone().requires_grad_() for name in used}
+    queries, keys, values = ([*given.values()][at].transpose(0, 1)[None] for at in range(3))
+    ones = torch.ones(H, N, 1)
+    decay, strength = (given.get(name, ones)[..., 0].T[None] for name in ("decays", "strengths"))
+    rule_of = getattr(modeling_qwen3_next, f"torch_{reference}_gated_delta_rule")
+    several = {"chunk_size": 4} if reference == "chunk" else {}
+    # The reference divides queries by √d by itself.
+    scaled = queries * D**0.5
+    made, _ = rule_of(scaled, keys, values, g=decay.log(), beta=strength, **several)
+    context = made[0].transpose(0, 1)
+    pairs = [(trace["read_vectors"].value, context)]
+    learned = backward(trace, "loss", used)
+    slopes = torch.autograd.grad((context * trace["probe"].value).sum(), [*given.values()])
+    pairs += [(learned[f"grad_{name}"].value, s) for name, s in zip(used, slopes, strict=True)]
+    for ours, theirs in pairs:
+        torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=5e-6)
+
+
+@pytest.mark.parametrize("heads", [True, False])
+@pytest.mark.parametrize("rule", RULES)
+def test_the_table_of_who_reads_from_whom_makes_the_context_vectors(rule, heads):
+    trace, _ = remembered(**RULES[rule], heads=heads)
+    table, values = trace["read_from"].value, trace["values"].value
+    torch.testing.assert_close(table @ values, trace["read_vectors"].value)
+    assert (table.triu(1) == 0).all(), "nothing is read before it is written"
+    assert (table < 0).any()
+    assert trace["read_from"].meaning is ops.base.Meaning.NUMBERS
+    scores = trace["queries"].value @ trace["keys"].value.mT
+    if rule == "plain":
+        torch.testing.assert_close(table, scores.tril())
+    if rule == "decay":  # the products of all gates since
+        since = trace["decays"].value[..., 0].log().cumsum(-1)
+        fades = (since[..., :, None] - since[..., None, :]).exp()
+        torch.testing.assert_close(table, (scores * fades).tril())
+
+
+def test_the_last_value_of_a_key_is_what_the_delta_rule_keeps():
+    def read(delta):
+        trace = Trace()
+        made = [
+            trace.step(name, ops.Given(rows), axes=axes)
+            for name, rows, axes in (
+                ("queries", ((1.0, 0.0), (0.6, 0.8)), ("query", "d_query")),
+                ("keys", ((0.6, 0.8), (0.6, 0.8)), ("key", "d_query")),
+                ("values", ((3.0, -1.0, 0.5), (2.0, 5.0, -7.0)), ("key", "d_value")),
+            )
+        ]
+        return attend_with_memory(trace, *made, delta=delta).value[-1].tolist()
+
+    assert read(False) == pytest.approx([5.0, 4.0, -6.5])
+    assert read(True) == pytest.approx([2.0, 5.0, -7.0])
+
+
+def test_one_token_and_what_does_not_fit():
+    trace, used = remembered(n=1, heads=False, **RULES["gated_delta"])
+    assert trace["read_vectors"].value.shape == (1, D_V)
+    queries, keys, values, decays, _ = (trace[name] for name in used)
+    few = trace.step("few", ops.Given(((1.0,) * D,) * 2), axes=("few", "d_query"))
+    for given, gate, said in (
+        ((few, keys, values), None, "2 queries but 1 keys"),
+        ((queries, keys, values), keys, "decays are key 1 × d_query 3, but must be 1 × 1"),
+        ((queries, values, values), None, "a query is 3 wide and a key 5"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            attend_with_memory(trace, *given, decays=gate or decays)
+
+
+def test_an_exercise_asks_for_one_token():
+    trace, _ = remembered(heads=False, **RULES["gated_delta"])
+    asked = set(exercise_steps(trace))
+    (one,) = [asked & {*names} for names in trace.rounds if asked & {*names}]
+    assert any(name.startswith("missing") for name in one)
