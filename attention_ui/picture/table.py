@@ -33,7 +33,8 @@ from .sentence import Sentence, shares
 
 CELL, WORD, MARK, PATH, UNDER, SIZE = range(6)
 """What a row is; `UNDER` is a mark below the cells. The last row has the size of the picture, wide
-and narrow, and says at which position of a control its rows were made (`strength`).
+and narrow, and says at which position of a control its rows were made (`strength`), and what
+its steps are called, by their numbers (`text`).
 """
 BOTH, ON_WIDE, ON_NARROW = range(3)
 """In which arrangement it stands."""
@@ -195,7 +196,9 @@ def table(
     size = {"x": wide.width, "y": wide.height, "xn": narrow.width, "yn": narrow.height}
     # What the browser compares is told of every row: a column that is missing is equal to nothing.
     compared = dict.fromkeys((*NAMES, "ai", "aj"), NONE)
-    rows.add(1, kind=SIZE, when=BOTH, strength=float(now if lists else NONE), **size, **compared)
+    called = dict(zip(numbers, (each.step.name for each in layout.matrices), strict=True))
+    also = {"strength": float(now if lists else NONE), "text": SEPARATOR.join(called.values())}
+    rows.add(1, kind=SIZE, when=BOTH, **also, **size, **compared)
     return rows.table(click, lists or {})
 
 

@@ -1,10 +1,11 @@
-"""One whole lesson by keyboard alone: no mouse, and no focus set by a script."""
+"""By keyboard alone: one whole lesson, and the cells of pictures. No focus is set by a script."""
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 
-from browser_tools import numbers, open_page, settled
-
-pytestmark = pytest.mark.long
+from attention_ui.picture.palette import CHOSEN, FED
+from attention_ui.streamlit_workarounds.unseen_component import text_of
+from browser_tools import numbers, open_page, outlined, settled
 
 FOCUSED = """() => {
   const at = document.activeElement;
@@ -43,6 +44,7 @@ class Keyboard:
         return self.page.inner_text("[data-testid=stMain]")
 
 
+@pytest.mark.long
 def test_a_whole_lesson_by_keyboard(page, app_url):
     open_page(page, app_url, "")
     keys = Keyboard(page)
@@ -90,3 +92,98 @@ def test_a_whole_lesson_by_keyboard(page, app_url):
     keys.go_to("Next: Softmax or sum")
     keys.press("Enter")
     assert page.locator("h1").first.inner_text() == "Softmax or sum"
+
+
+WATCH = """addEventListener('pointermove', ({ target, isTrusted }) => {
+  if (!isTrusted) window.lastPointed = target;
+}, true)"""
+SEEN = """() => [document.querySelector('#vg-tooltip-element')?.innerText, window.testRuns.asked,
+  document.querySelector('[role=status][style*=clip]').textContent]"""
+WALKS = {  # pages that are unlike: a control in the picture, a sentence with arcs, a whole layer
+    "simplified_attention": ("scores", ["ArrowDown", "End", "ArrowRight", "ArrowRight"]),
+    "causal_mask": ("weights", ["ArrowUp", "ArrowRight", "ArrowDown", "End", "ArrowRight"]),
+    "whole_layer": ("layer", ["ArrowDown", "End", "ArrowRight", "ArrowRight", "ArrowUp"]),
+}
+
+
+def seen(page, card):
+    """What is outlined as operands and as results, the line of arithmetic, when a run was asked
+    for, and what a screen reader is told.
+    """
+    page.wait_for_timeout(150)
+    around = [outlined(page, card, colour) for colour in (CHOSEN, FED)]
+    return around, *page.evaluate(SEEN)
+
+
+@pytest.mark.parametrize("path", WALKS)
+def test_the_focus_on_a_cell_is_the_pointer_on_it(page, app_url, path):
+    """Everything the pointer does in a picture, the keys do, and only Enter asks the server."""
+    card, walk = WALKS[path]
+    open_page(page, app_url, f"{path}?predict=off")
+    page.evaluate(WATCH)
+    keys = Keyboard(page)
+    keys.go_to(f"st-key-drawn_{card}")
+    settled(page)
+    picture = page.locator(f".st-key-drawn_{card}")
+    assert picture.evaluate("one => getComputedStyle(one).outlineStyle") == "solid"
+    met = []
+    for each in walk:
+        page.keyboard.press(each)
+        met.append(seen(page, card))
+        target = page.evaluate_handle("window.lastPointed").as_element()
+        picture.dispatch_event("pointerout")
+        page.mouse.move(2, 2)
+        target.hover()
+        around, words, _, told = met[-1]
+        assert [around, words] == [*seen(page, card)[:2]], each
+        assert all(
+            line in told for line in words.replace("\t", "").splitlines() if line not in "=so"
+        )
+    assert len({words for _, words, *_ in met}) == len(walk), "the focus stands still"
+    assert len({asked for *_, asked, _ in met}) == 1, "the server was asked"
+    found = Axe().run(page).response["violations"]
+    assert [each for each in found if each["impact"] in ("serious", "critical")] == []
+
+    keys.press("Enter")
+    opened = page.url
+    assert "cell=" in opened
+    keys.press("Escape")
+    assert page.evaluate(SEEN)[2] == ""
+    assert page.evaluate("document.activeElement === document.body")
+    page.get_by_role("button", name="Close").click()
+    settled(page)
+    target = page.evaluate_handle("window.lastPointed").as_element()
+    target.click()
+    settled(page)
+    assert page.url == opened
+
+
+def test_in_a_picture_every_cell_is_reached_and_its_slider_keeps_its_keys(page, app_url):
+    """By the arrow keys alone, from any cell; and what is on a canvas is no other."""
+    reach = """async ([card, script]) => {
+      const { cellsOf, nearest } = await import(URL.createObjectURL(
+        new Blob([script], { type: 'text/javascript' })));
+      const drawn = document.querySelector(`.st-key-drawn_${card} :is(svg, canvas).marks`);
+      const asked = new PointerEvent('pointerover');
+      drawn.dispatchEvent(asked);
+      const cells = cellsOf(asked.dataflow), met = new Set([cells[0]]);
+      for (const one of met) for (const way of [[1, 0], [-1, 0], [0, 1], [0, -1]])
+        met.add(nearest(cells, one, way) ?? one);
+      return [drawn.tagName, met.size, cells.length];
+    }"""
+    long = "+".join(["cat", "mouse"] * 12)
+    found = set()
+    for path in ("whole_layer", f"whole_layer?sentence={long}", "multi_head_attention", "home"):
+        open_page(page, app_url, path.removeprefix("home"))
+        for place in page.locator("[class*=st-key-drawn_]").all():
+            card = place.get_attribute("class").split("st-key-drawn_")[1].split()[0]
+            drawn, met, cells = page.evaluate(reach, [card, text_of("cells.js")])
+            assert met == cells > 3, (path, card)
+            found.add(drawn)
+    assert found == {"svg", "CANVAS"}
+
+    open_page(page, app_url, "simplified_attention?predict=off")
+    keys = Keyboard(page)
+    keys.go_to("st-key-moves_scores")
+    keys.press("ArrowRight")
+    assert "factor=1.25" in page.url
