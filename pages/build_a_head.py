@@ -100,5 +100,5 @@ def second(trace):
     yield ui.picture(ui.equation(trace, *parts, tall=266))
 
 
-page.answers(words.what_makes_it_look, words.does_it_hold, words.who_sets_them)
+page.answers(words.what_makes_it_look, words.does_it_hold, words.who_sets_them, again=False)
 page.show()

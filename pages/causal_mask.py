@@ -17,7 +17,7 @@ WEIGHTS = [
 ]
 """What tells the weights of a query: divided by their sum, those of other ways are the same."""
 page = Page("causal_mask", "context_vectors", "causal")
-ROW = page.ask("row", words.shared_row, ["weights", "mask"], WEIGHTS)
+ROW = page.ask("row", words.shared_row, ["weights", "mask"], WEIGHTS, again=["masked_scores"])
 LEAKS = page.ask("leaks", leaks.which_leak, leaks.OTHER_WEIGHTS)
 
 

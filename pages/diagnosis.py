@@ -9,13 +9,14 @@ from attention_ui.lessons.mistakes_lab import game, lesson, words
 
 page = Page("diagnosis")
 COVERS, ROUND = [game.MISTAKE], game.name_of_round
-WHICH = page.ask("mistake", words.which_mistake, game.BEFORE, COVERS, each=ROUND)
+WHICH = page.ask("mistake", words.which_mistake, game.BEFORE, COVERS, each=ROUND, again=None)
 WHY = page.ask(
     "why_mistake",
     lambda v, trace: None if WHICH.covered() else words.why(trace, v),
     game.BEFORE,
     COVERS,
     each=ROUND,
+    again=None,
 )
 
 
@@ -89,5 +90,5 @@ def name_it(v):
     yield ui.alive(comes_again)
 
 
-page.answers(words.gave_it_away, words.finds_most, words.finds_none)
+page.answers(words.gave_it_away, words.finds_most, words.finds_none, again=False)
 page.show()

@@ -22,7 +22,7 @@ def largest(trace):
 
 page = Page("divide_by_sqrt_d")
 # The numbers stand there: what they become in a softmax is on no picture.
-LARGEST = page.ask("largest", largest, BOTH, lambda: ())
+LARGEST = page.ask("largest", largest, BOTH, lambda: (), again=["dot_products"])
 GROWTH = page.ask("growth", lambda v: words.growth(v.draw_seed), ["dot_products"], ["variances"])
 
 

@@ -12,7 +12,9 @@ def mistake(v):
 
 
 page = Page("mistakes_lab")
-LIGHTS = page.ask("lights", words.which_lights, ["difference"], [words.LIGHTS], each=mistake)
+LIGHTS = page.ask(
+    "lights", words.which_lights, ["difference"], [words.LIGHTS], each=mistake, again=None
+)
 
 
 @page.card(
@@ -82,5 +84,5 @@ def other_stories(v):
     return stories("", v)
 
 
-page.answers(words.how_far, words.what_finds, words.enough)
+page.answers(words.how_far, words.what_finds, words.enough, again=False)
 page.show()

@@ -33,6 +33,7 @@ ADDS_MOST = page.ask(
     lambda v, trace: words.adds_most(trace, v.query),
     ["head_outputs"],
     ["head_outputs", "output_lost", "output_left"],
+    again=None,
 )
 COST = page.ask(
     "parameters",

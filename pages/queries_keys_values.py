@@ -32,6 +32,7 @@ LOOKS_AT = page.ask(
     ["query_scores", "scaled_query_scores", "query_weights", "query_context", "scores",
      "scaled_scores", "weights", "largest_weights"],
     each=lambda v: v.token,
+    again=["queries", "keys"],
 )  # fmt: skip
 SHAPE = page.ask("shape", words.shape_of_context, ["context_vectors"])
 

@@ -33,7 +33,7 @@ def would_tell(v, trace):
 
 
 page = Page("simplified_attention", "context_vectors", "simplified")
-LOOKS_AT = page.ask("looks_at", words.looks_at, ["weights"], would_tell)
+LOOKS_AT = page.ask("looks_at", words.looks_at, ["weights"], would_tell, again=["scores"])
 
 
 @page.card(

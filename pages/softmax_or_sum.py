@@ -21,8 +21,8 @@ STANDING = 16
 """A query with more entries is too tall to stand beside the embeddings: it is a row of them."""
 EXPONENTIALS = ("exponentials", "exponential_sum", "softmax_weights")
 page = Page("softmax_or_sum", published="softmax_or_sum")
-SUM_BEST = page.ask("sum_best", words.sum_best, ["sum_weights"])
-SOFTMAX_ROW = page.ask("softmax_row", words.softmax_most, EXPONENTIALS)
+SUM_BEST = page.ask("sum_best", words.sum_best, ["sum_weights"], again=["score_row"])
+SOFTMAX_ROW = page.ask("softmax_row", words.softmax_most, EXPONENTIALS, again=["score_row"])
 
 
 def is_typed(v):

@@ -20,6 +20,7 @@ MOST = page.ask(
     ["logits"],
     [words.PARTS, "logits"],
     each=lambda v: WORDS.index(lesson.word_of(v)),
+    again=None,
 )
 
 

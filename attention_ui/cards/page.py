@@ -12,8 +12,9 @@ output is kept and for whom (`controls/parts.py`, `kept.py`). So a card only say
     page.show()
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
 from inspect import signature
@@ -50,6 +51,19 @@ OfBoth = Callable[..., Any]
 
 class Misdeclared(ValueError):
     """A name that a page gives and nothing has, in words for who writes the page."""
+
+
+_ONLY_DECLARED = ContextVar("only declared", default=False)
+
+
+@contextmanager
+def only_declared() -> Iterator[None]:
+    """Pages whose scripts run within are declared, and show nothing."""
+    before = _ONLY_DECLARED.set(True)
+    try:
+        yield
+    finally:
+        _ONLY_DECLARED.reset(before)
 
 
 def written_as(*made: Any) -> tuple:
@@ -89,6 +103,8 @@ class Ask:
     of: OfBoth | None = None
     """Gives the trace that has these steps, where the page's has not."""
     each: OfBoth | None = None
+    again: Sequence[str] | None = ()
+    """The steps that have to be seen where it is asked away from its page; None where it is not."""
 
     @property
     def key(self) -> str:
@@ -323,6 +339,7 @@ class Page:
         self.cards: list[Card] = []
         self.folds: list[Fold] = []
         self.closing: Sequence[OfBoth] = ()
+        self.closing_again: Sequence[OfBoth] = ()
         self.about_weights = True
         self.drawing: Card | None = None
         """The card whose elements are drawn."""
@@ -354,13 +371,15 @@ class Page:
         covers: Sequence[str] | OfBoth = (),
         of: OfBoth | None = None,
         each: OfBoth | None = None,
+        again: Sequence[str] | None = (),
     ) -> Ask:
         """A question, asked on the card that names it, or where a card yields it. It is `about`
         steps of the page's trace, or the one that `of` gives, whose numbers a guess holds for, and
         covers them, or what `covers` says, wherever they are drawn. What `each` gives makes another
-        question of it, guessed by itself.
+        question of it, guessed by itself. Where it is asked `again`, on the home page, these steps
+        are shown with it; None where it needs more of its page.
         """
-        one = Ask(self, name, make, about, covers or about, of, each)
+        one = Ask(self, name, make, about, covers or about, of, each, again)
         self.asks.append(one)
         return one
 
@@ -373,9 +392,12 @@ class Page:
         self.folds.append(Fold(self, key, label, icon, when))
         return self.folds[-1]
 
-    def answers(self, *closing: OfBoth, about_weights: bool = True) -> None:
-        """What one can now answer: functions of both that give an `Answer`, or None."""
+    def answers(self, *closing: OfBoth, about_weights: bool = True, again: bool = True) -> None:
+        """What one can now answer: functions of both that give an `Answer`, or None. They are asked
+        `again` where they can do without what a visitor has done on the page.
+        """
         self.closing, self.about_weights = closing, about_weights
+        self.closing_again = closing if again else ()
 
     def given(self, made: Any) -> Any:
         """What a function of the page gives; anything else as it is."""
@@ -419,6 +441,8 @@ class Page:
 
     def show(self) -> None:
         """Draw all of it: the last line of a page."""
+        if _ONLY_DECLARED.get():
+            return
         self._check()
         values = open_lesson(self.name, self.controls, self.sidebar)
         this_visit().declared = self

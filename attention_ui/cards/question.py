@@ -82,13 +82,25 @@ def put_question(
             key=f"question_{name}", horizontal=True, vertical_alignment="center", gap="small"
         ):
             if given is None:
-                _ask(key, asked, now)
+                _ask(key, asked, now, ":material/psychology_alt: **Predict first.** ")
                 _offer_all(name)
             else:
                 _answered(key, asked, now, given)
     covered = hides if is_asked(asked, key, hides) else frozenset()
     this_visit().covering[name] = (this_visit().in_card, covered)
     return covered
+
+
+def put_alone(key: str, asked: Question, now: int) -> Guess | None:
+    """A question that covers nothing, away from its page. Returns what was answered."""
+    given: Guess | None = parts.read("guess", key)
+    look = {"horizontal": True, "vertical_alignment": "center", "gap": "small"}
+    with st.container(key="question_alone", **look):
+        if given is None:
+            _ask(key, asked, now)
+        else:
+            _answered(key, asked, now, given, tells_tally=False)
+    return given
 
 
 @parts.source("guess")
@@ -123,9 +135,8 @@ def fingerprint_of(steps: Sequence[Step], only_shapes: bool) -> int:
     return hash(tuple(step.value.numpy().tobytes() for step in steps))
 
 
-def _ask(key: str, asked: Any, now: int) -> None:
-    words = f":material/psychology_alt: **Predict first.** {asked.words}"
-    st.markdown(words, width="content")
+def _ask(key: str, asked: Any, now: int, before: str = "") -> None:
+    st.markdown(before + asked.words, width="content")
     if asked.asked:
         st.text(asked.asked, width="content")
     widget = f"guess_{key}"
@@ -214,7 +225,7 @@ def _skipped(key: str, now: int) -> None:
     parts.run_what_reads()
 
 
-def _answered(key: str, asked: Question, now: int, given: Guess) -> None:
+def _answered(key: str, asked: Question, now: int, given: Guess, tells_tally: bool = True) -> None:
     """The guess and the verdict, what the question teaches, and a way to guess again."""
     if given.verdict is None:
         st.markdown(f"{asked.answer()} {asked.teaches}".strip(), width="content")
@@ -223,7 +234,7 @@ def _answered(key: str, asked: Question, now: int, given: Guess) -> None:
     else:
         colour, mark = ("green", "check") if given.verdict.right else ("orange", "trending_flat")
         said = f":{colour}[:material/{mark}:] {given.verdict.words} {asked.teaches}"
-        st.markdown(said.strip(), width="content", help=tally().words() or None)
+        st.markdown(said.strip(), width="content", help=(tells_tally and tally().words()) or None)
         # A row that was guessed is seen beside the true one.
         if given.verdict.distance is not None and (made := asked.drawn(given.guess)) is not None:
             chart(f"truth_{key.partition('.')[2]}", made, width=420, height=190)

@@ -39,6 +39,7 @@ from ..streamlit_workarounds.reconnect import run_again_when_back
 from ..streamlit_workarounds.sideways import reach_by_keyboard
 from . import hand_out
 from .basics import ICON, show_notices, takes, warm_up
+from .coming_back import ComingBack, put_browser
 from .contents import AT_A_GLANCE, FIRST_CHECKED, HOME, LESSONS, SECTIONS, Lesson, lesson
 from .glossary import meanings, terms_in, title_and_glossary
 from .long_run import stop_all
@@ -327,9 +328,12 @@ def close_lesson(name: str) -> None:
             after = pages[at + 1]
             way = {"icon": ":material/arrow_forward:", "icon_position": "right"}
             link(after, query, f"Next: {after.title}", **way)
+    put_browser()
 
 
 def _mark(name: str) -> None:
-    """Mark a lesson as done, or take that back."""
+    """Mark a lesson as done, or take that back. Its questions come back where it is done."""
+    is_done = name in visit.values().done
+    this_visit().own(ComingBack).keep({name: None if is_done else 0})
     visit.change(done=tuple(sorted({*visit.values().done} ^ {name})))
     parts.run_what_reads()

@@ -1,16 +1,19 @@
 """The home page: what this is, a sentence with its attention, and where to begin. One screen."""
 
+from pathlib import Path
+
 import streamlit as st
 
 from attention_core.examples import EXAMPLES
 
-from ...controls import visit
+from ...controls import parts, visit
 from ...controls.shared import MAKES_VECTORS, PROJECTED
 from ...frame.basics import LINE
 from ...frame.contents import AT_A_GLANCE, FIRST_CHECKED, HOME, LESSONS, lesson
 from ...frame.page import link, open_page, show_what_differs
 from ...frame.rooms import example_query
 from ...frame.tasks import show_tasks
+from .coming_back import coming_back
 from .own_text import own_text, takes_own_text
 
 WHAT_IT_MEANS = """
@@ -63,8 +66,8 @@ CONTROLS = (*MAKES_VECTORS, *PROJECTED)
 LEARNED = lesson("tiny_language")
 
 
-def home() -> None:
-    """The whole page."""
+def home(pages: Path) -> None:
+    """The whole page. `pages` is the folder of the lessons."""
     values = open_page("home", CONTROLS)
     if not values.card:
         st.title(HOME.title, anchor=False)
@@ -78,6 +81,7 @@ def home() -> None:
     if not values.card:
         _begin()
         with st.container(gap="xsmall", key="more"):
+            parts.part("coming_back", lambda: coming_back(pages))
             _more()
     # Imported last: all else needs no torch, and is on the screen while torch is loaded.
     from .hero import hero

@@ -1,0 +1,83 @@
+"""What comes back after days, in a real browser whose calendar is moved on."""
+
+import json
+
+from browser_tools import numbers, open_page, settled
+
+PLACE = "attention-explorer: coming back"
+LATER = """(() => { const Real = Date, later = DAYS * 86_400_000;
+window.Date = class extends Real {
+  constructor(...given) { given.length ? super(...given) : super(Real.now() + later); }
+  static now() { return Real.now() + later; }
+}; })()"""
+REFUSED = """for (const name of ['getItem', 'setItem']) { const own = Storage.prototype[name];
+Storage.prototype[name] = function (key, ...more) {
+  if (key.startsWith('attention')) throw new DOMException('no', 'SecurityError');
+  return own.call(this, key, ...more); }; }"""
+
+
+def kept(page):
+    return json.loads(page.evaluate(f"localStorage.getItem('{PLACE}')"))
+
+
+def home_after(page, url, days):
+    """The home page in a new session, so many days later. Its row of questions."""
+    page.add_init_script(LATER.replace("DAYS", str(days)))
+    open_page(page, url, first_visit=True)
+    return page.locator(".st-key-row_again")
+
+
+def test_a_lesson_comes_back_at_growing_distances_and_no_link_says_so(new_page, app_url):
+    page = new_page()
+    open_page(page, app_url, "simplified_attention?predict=off")
+    page.get_by_role("button", name="Mark as done").click()
+    settled(page)
+    ((_, (box, day)),) = kept(page).items()
+    assert box == 0
+    assert home_after(page, app_url, 0).count() == 0
+    row = home_after(page, app_url, 1)
+    assert page.url.endswith("/")
+    row.locator("summary").click()
+    settled(page)
+    asked = row.locator(".st-key-question_alone")
+    query = int(asked.get_by_text("Query ", exact=False).last.inner_text().split()[1].rstrip(":"))
+    scores = [float(each.replace("−", "-")) for each in numbers(page, "again")]
+    n = int(len(scores) ** 0.5)
+    of_query = scores[query * n : query * n + n]
+    best = str(of_query.index(max(of_query)))
+    choices = asked.locator("[data-testid=stButtonGroup] p")
+    told = [each.partition(":")[0].split(", ") for each in choices.all_inner_texts()]
+    choices.nth(next(at for at, places in enumerate(told) if best in places)).click()
+    settled(page)
+    assert "Right" in asked.inner_text()
+    assert kept(page) == {"simplified_attention": [1, day + 3]}
+    assert page.url.endswith("/")
+    assert home_after(page, app_url, 2).count() == 0
+    assert home_after(page, app_url, 1).count() == 1
+    open_page(page, app_url, "simplified_attention?predict=off&done=simplified_attention")
+    page.get_by_role("button", name="Done (undo)").click()
+    settled(page)
+    assert kept(page) == {}
+
+
+def test_where_nothing_may_be_stored_nothing_is_said(new_page, app_url):
+    page = new_page()
+    page.add_init_script(REFUSED)
+    open_page(page, app_url, "simplified_attention?predict=off")
+    page.get_by_role("button", name="Mark as done").click()
+    settled(page)
+    assert page.get_by_role("button", name="Done (undo)").is_visible()
+    assert home_after(page, app_url, 1).count() == 0
+
+
+def test_what_somebody_else_has_stored_there_is_ignored(new_page, app_url):
+    page = new_page()
+    open_page(page, app_url, first_visit=True)
+    for text in ('{"<b>x</b>": [0, 1], "whole_layer": "now"}', "[" * 3_000, "x" * 99_999):
+        page.evaluate(f"text => localStorage.setItem('{PLACE}', text)", text)
+        open_page(page, app_url, first_visit=True)
+        assert page.locator(".st-key-row_again").count() == 0
+    open_page(page, app_url, "simplified_attention?predict=off")
+    page.get_by_role("button", name="Mark as done").click()
+    settled(page)
+    assert [*kept(page)] == ["simplified_attention"]
