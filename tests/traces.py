@@ -8,7 +8,9 @@ from attention_core import operations as ops
 from attention_core.mechanism.masking import attend_masked, change_token, drop_weights
 from attention_core.operations.base import Operation
 from attention_core.published.building import BUILDERS
+from attention_core.real_model.score_in_small import small_score_trace
 from attention_core.recipes import MaskRecipe
+from attention_core.small_models.network import Network, Size
 from attention_core.small_models.recording import RECORDING
 from gguf_files import FEW_BITS
 
@@ -69,6 +71,13 @@ def lesson_trace(name):
     """The trace `lesson/example`."""
     lesson, example = name.split("/")
     return BUILDERS[lesson](EXAMPLES[example], 0)
+
+
+def score_in_small():
+    """A score of an untrained network taken apart, with two layers before it."""
+    network = Network(Size(n_tokens=5, n_positions=4, d_model=6, n_heads=3, n_layers=3), seed=2)
+    weights = {name: each.detach() for name, each in network.named_parameters()}
+    return small_score_trace(weights, [*"abcde"], [*"dabe"], 2, 1, 3, 1)
 
 
 def all_ways_to_hide():

@@ -75,18 +75,35 @@ def score_parts(run: Run, layer: int, head: int, query: int, key: int) -> ScoreP
     seen = visible_keys(run, layer, head, query, key)
     parts, queries = read_by_head(run, layer, head, "query", [query])
     _, keys = read_by_head(run, layer, head, "key", range(seen[-1] + 1))
-    keys, own = keys.double(), keys[:, key].double()
+    settings = run.model.settings
+    queries = queries[:, 0].double() * settings.score_scale
+    return table_of((layer, head, query, key), parts, queries, keys, seen, settings.score_cap)
+
+
+def table_of(
+    at: tuple[int, int, int, int],
+    parts: tuple[Writer, ...],
+    queries: Tensor,
+    keys: Tensor,
+    seen: Sequence[int],
+    cap: float | None = None,
+) -> ScoreParts:
+    """The table for a layer, a head, a query and a key, of what parts wrote as the query (part,
+    d_head), scaled, and as the keys (part, token, d_head), of which those are `seen`. Raises
+    ValueError, in words, where numbers are not finite.
+    """
+    layer, _, _, key = at
+    queries, keys = queries.double(), keys.double()
+    own = keys[:, key]
     others = [each for each in seen if each != key]
     mean = keys[:, others].mean(1) if others else own
-    queries = queries[:, 0].double() * run.model.settings.score_scale
     table = queries @ own.T
     if not table.isfinite().all():
         raise ValueError(
             f"numbers that are not finite stand in the stream before layer {layer}: a score made "
             "of them has no parts"
         )
-    cap = run.model.settings.score_cap
-    return ScoreParts(layer, head, query, key, parts, table, queries @ (own - mean).T, cap)
+    return ScoreParts(*at, parts, table, queries @ (own - mean).T, cap)
 
 
 def read_by_head(

@@ -2,6 +2,8 @@
 query and at a key to the table of pairs that adds up to the score.
 """
 
+from collections.abc import Sequence
+
 import torch
 
 from .. import operations as ops
@@ -11,7 +13,7 @@ from ..trace import Step, Trace
 from .layer_trace import PartsOfLayer
 from .run import Run
 from .score_parts import read_by_head, visible_keys
-from .written import Reading
+from .written import Reading, Writer
 
 
 @answers
@@ -28,19 +30,49 @@ def score_trace(run: Run, layer: int, head: int, query: int, key: int) -> Trace:
     """
     visible_keys(run, layer, head, query, key)
     parts, _ = read_by_head(run, layer, head, "query", [query])
-    names = [each.name.replace(" ", "·") for each in parts]  # a blank in a token is shown as ␣
-    trace, settings = Trace(query_part=names, key_part=names), run.model.settings
+    names, settings = labels_of(parts), run.model.settings
+    trace = Trace(query_part=names, key_part=names)
     shared = settings.n_heads // settings.n_key_heads
     at = {"query": (query, head), "key": (key, head // shared)}
-    sides = [_Side(trace, run, layer, role, *each).made(names) for role, each in at.items()]
-    axes = ("query_part", "key_part")
-    products = trace.step("pair_products", ops.MatMul(transpose=True), *sides, axes=axes)
-    pairs = trace.step("pair_scores", ops.ScaleBy(settings.score_scale), products, axes=axes)
-    rows = trace.step("by_query", ops.RowSum(), pairs, axes=("query_part", "one"))
-    score = trace.step("score", ops.RowSum(-2), rows, axes=("all_parts", "one"))
+    sides = [_Side(trace, run, layer, role, *each).made(len(names)) for role, each in at.items()]
+    score = pairs(trace, ops.ScaleBy(settings.score_scale), *sides)
     if settings.score_cap is not None:
         trace.step("capped_score", ops.SoftCap(settings.score_cap), score, axes=score.axes)
     return trace
+
+
+def labels_of(parts: Sequence[Writer]) -> tuple[str, ...]:
+    """What parts are called along an axis: a blank in a token would be shown as ␣."""
+    return tuple(each.name.replace(" ", "·") for each in parts)
+
+
+def pairs(trace: Trace, scaling: ops.Operation, queries: Step, keys: Step) -> Step:
+    """From what each part wrote, as queries and as keys (part, d_head), to the score."""
+    axes = ("query_part", "key_part")
+    products = trace.step("pair_products", ops.MatMul(transpose=True), queries, keys, axes=axes)
+    made = trace.step("pair_scores", scaling, products, axes=axes)
+    rows = trace.step("by_query", ops.RowSum(), made, axes=("query_part", "one"))
+    return trace.step("score", ops.RowSum(-2), rows, axes=("all_parts", "one"))
+
+
+def standardised(
+    trace: Trace, vectors: Step, whole: str, made: str, epsilon: float, norm: str = "layer"
+) -> Step:
+    """Parts (part, …) of a vector, called `whole`, each divided by the size of what they add up to;
+    for a layer norm less its own mean first.
+    """
+    one, part = ("all_parts", "one"), vectors.axes[0]
+    total = trace.step(whole, ops.RowSum(-2), vectors, axes=("all_parts", vectors.axes[-1]))
+    scale: ops.Operation = ops.DivideByRoot(epsilon)
+    if norm == "layer":
+        mean = trace.step(f"{whole}_mean", ops.RowMean(), total, axes=one)
+        square = trace.step(f"{whole}_variance", ops.RowVariance(), total, mean, axes=one)
+        own = trace.step(f"{whole}_means", ops.RowMean(), vectors, axes=(part, "one"))
+        scale, operands = ops.Standardise(epsilon), (vectors, own, square)
+    else:
+        square = trace.step(f"{whole}_mean_square", ops.RowMeanSquare(), total, axes=one)
+        operands = vectors, square
+    return trace.step(made, scale, *operands, axes=vectors.axes)
 
 
 class _Side:
@@ -53,12 +85,12 @@ class _Side:
         self.token, self.head, self.part = token, head, f"{role}_part"
         self.making = PartsOfLayer(trace, run.model, layer)
 
-    def made(self, names: list[str]) -> Step:
+    def made(self, n_parts: int) -> Step:
         """From the stream to queries or keys, part by part."""
         role, settings, trace = self.role, self.found.model.settings, self.trace
         eye = torch.eye(settings.d_model)
         _, written = Reading(self.found, [self.token], eye).back(self.layer)
-        wrote = torch.zeros(len(names), settings.d_model)
+        wrote = torch.zeros(n_parts, settings.d_model)
         wrote[: len(written)] = written[:, 0]
         given = ops.Given.of(wrote)
         made = trace.step(f"{role}_written", given, axes=(self.part, "d_model"))
@@ -67,7 +99,7 @@ class _Side:
             if settings.norm == "layer":
                 bias = self.making.stored("attention_norm_bias", ("d_model",), f"{role}_norm_bias")
                 made = self._with_bias(made, bias, len(written), f"{role}_normed_and_bias")
-        made = self._times(made, len(names) - 1)
+        made = self._times(made, n_parts - 1)
         if settings.query_key_norms:
             made = self._norm(f"{role}_norm", made, f"{role}_whole", f"normed_{PLURAL[role]}")
         if settings.rates:
@@ -76,7 +108,7 @@ class _Side:
                 1, settings.d_head // 2, heads.rotary_base, self.token, heads.rates
             )
             once = trace.step(f"{role}_angles", turn, axes=("one", "d_pairs"))
-            ones = ops.Given.of(torch.ones(len(names), 1))
+            ones = ops.Given.of(torch.ones(n_parts, 1))
             each = trace.step(f"{role}_each_part", ones, axes=(self.part, "one"))
             axes = (self.part, "d_pairs")
             angles = trace.step(f"{role}_part_angles", ops.MatMul(), each, once, axes=axes)
@@ -110,23 +142,11 @@ class _Side:
 
     def _norm(self, stored: str, vectors: Step, whole: str, made: str) -> Step:
         """A norm that divides every part by the size of what they add up to."""
-        settings, one = self.found.model.settings, ("all_parts", "one")
-
-        def step(name: str, operation: ops.Operation, *operands: Step, axes=one) -> Step:
-            return self.trace.step(name, operation, *operands, axes=axes)
-
-        total = step(whole, ops.RowSum(-2), vectors, axes=("all_parts", vectors.axes[-1]))
-        if settings.norm == "layer":
-            mean = step(f"{whole}_mean", ops.RowMean(), total)
-            square = step(f"{whole}_variance", ops.RowVariance(), total, mean)
-            own = step(f"{whole}_means", ops.RowMean(), vectors, axes=(self.part, "one"))
-            scale: ops.Operation = ops.Standardise(settings.epsilon)
-            operands: tuple[Step, ...] = (vectors, own, square)
-        else:
-            square = step(f"{whole}_mean_square", ops.RowMeanSquare(), total)
-            scale, operands = ops.DivideByRoot(settings.epsilon), (vectors, square)
-        standard = step(f"{made}_standardised", scale, *operands, axes=vectors.axes)
+        settings, name = self.found.model.settings, f"{made}_standardised"
+        of = self.trace, vectors, whole, name, settings.epsilon, settings.norm
+        standard = standardised(*of)
         gain = self.making.stored(f"{stored}_gain", vectors.axes[-1:], f"{made}_gain")
         if settings.norm_adds_one:
-            gain = step(f"{made}_gain_and_one", ops.Shift(1.0), gain, axes=gain.axes)
-        return step(made, ops.ScaleShift(), standard, gain, axes=vectors.axes)
+            shift = ops.Shift(1.0)
+            gain = self.trace.step(f"{made}_gain_and_one", shift, gain, axes=gain.axes)
+        return self.trace.step(made, ops.ScaleShift(), standard, gain, axes=vectors.axes)

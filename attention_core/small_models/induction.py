@@ -21,11 +21,10 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy, layer_norm
+from torch.nn.functional import cross_entropy
 
 from ..files.tensor_file import read, write
 from ..head_name import head_name
-from ..recipes import ROLES
 from .network import Network, Size
 from .repeated import LENGTH, N_TOKENS, NAMES, draw_sequences, next_of_earlier
 
@@ -40,7 +39,6 @@ HELD_OUT_SEED = 1_000_003
 EXAMPLE = tuple("DKAQHMSE" * 2)
 """The sequence on which the heads are watched: eight tokens, twice."""
 EXAMPLE_IDS = torch.tensor([NAMES.index(token) for token in EXAMPLE])
-MATRICES = tuple(f"W_{role}" for role in ROLES)
 SHIPPED = Path(__file__).with_name("induction.safetensors")
 
 
@@ -170,13 +168,11 @@ def _measured(network: Network, ids: Tensor, step: int) -> Record:
 
 @dataclass(frozen=True, eq=False)
 class FinishedRun:
-    """A run from its first record to its last, and the second layer that it ended with."""
+    """A run from its first record to its last, and the network that it ended with."""
 
     records: tuple[Record, ...]
-    last_layer: dict[str, Tensor]
-    """`read` (token, d_model), what it reads of the tokens of `EXAMPLE`; `W_query`, `W_key` and
-    `W_value` (head, d_model, d_head).
-    """
+    weights: dict[str, Tensor]
+    """By the names that they have in `Network`; nobody's to change."""
     one_layer_loss: float
     """On repeated tokens, of a network of one layer alone after as many steps."""
 
@@ -186,18 +182,8 @@ def finished_run(settings: LearningSettings = LearningSettings()) -> FinishedRun
     run = [(record, network) for _, record, network in _learn(settings) if record is not None]
     records, (*_, network) = zip(*run, strict=True)
     *_, (_, alone, _) = _learn(settings, replace(SIZE, n_layers=1))
-    return FinishedRun(records, _last_layer(network), alone.loss_repeated)
-
-
-@torch.no_grad()
-def _last_layer(network: Network) -> dict[str, Tensor]:
-    """What the first layer leaves in the stream, normed, is what the second one reads."""
-    _, (weights, _) = network(EXAMPLE_IDS[None])
-    stream = network.W_token[EXAMPLE_IDS] + network.W_position[: len(EXAMPLE_IDS)]
-    values = layer_norm(stream, stream.shape[-1:]) @ network.W_value[0]
-    stream = stream + (weights[0] @ values @ network.W_output[0]).sum(0)
-    read = layer_norm(stream, stream.shape[-1:])
-    return {"read": read} | {name: getattr(network, name)[1].clone() for name in MATRICES}
+    weights = {name: each.detach().clone() for name, each in network.named_parameters()}
+    return FinishedRun(records, weights, alone.loss_repeated)
 
 
 def store(run: FinishedRun, path: Path = SHIPPED) -> None:
@@ -210,14 +196,14 @@ def store(run: FinishedRun, path: Path = SHIPPED) -> None:
     tensors["weights"] = tensors["weights"][..., rows, columns].half()
     tensors["step"] = tensors["step"].float()
     tensors["one_layer_loss"] = torch.tensor(run.one_layer_loss)
-    write(path, tensors | run.last_layer)
+    write(path, tensors | run.weights)
 
 
 @cache
 def shipped_run() -> FinishedRun:
     """The run that comes with the package: read once, and nobody's to change."""
     held: dict[str, Any] = {**read(SHIPPED)}
-    last_layer = {name: held[name] for name in ("read", *MATRICES)}
+    weights = {name: held.pop(name) for name in [*held] if name[:2] == "W_"}
     rows, columns = torch.tril_indices(len(EXAMPLE), len(EXAMPLE))
     triangle, held["step"] = held["weights"].float(), held["step"].int()
     held["weights"] = torch.zeros(*triangle.shape[:-1], len(EXAMPLE), len(EXAMPLE))
@@ -226,7 +212,7 @@ def shipped_run() -> FinishedRun:
         held[name] = held[name].tolist()
     records = zip(*(held[each.name] for each in fields(Record)), strict=True)
     one_layer_loss = held["one_layer_loss"].item()
-    return FinishedRun(tuple(Record(*each) for each in records), last_layer, one_layer_loss)
+    return FinishedRun(tuple(Record(*each) for each in records), weights, one_layer_loss)
 
 
 def main() -> None:

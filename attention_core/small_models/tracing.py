@@ -22,6 +22,7 @@ def pass_through(
     vocabulary: Sequence[str],
     words: Sequence[str],
     off: Head | None = None,
+    **labels: Sequence[str],
 ) -> Trace:
     """The forward pass of a `Network` with these weights on a sentence, as a trace.
 
@@ -31,7 +32,7 @@ def pass_through(
     `head_outputs` (head, query, d_model), `output`, their sum (query, d_model), and `stream`
     (token, d_model), what was there and the output; last `normed`, `logits` and `probabilities`
     (token, vocabulary). One head may be `off`: its context vectors become 0, and all after it is
-    computed with that.
+    computed with that. `labels` name the places of further axes, for steps to come.
 
     Raises ValueError for a word that is not in the vocabulary, and for too many or none.
     """
@@ -42,8 +43,8 @@ def pass_through(
     longest = len(weights["W_position"])
     if not 1 <= len(words) <= longest:
         raise ValueError(f"{len(words)} words: this network reads 1 to {longest}")
-    trace = Trace(token=words, query=words, key=words, vocabulary=vocabulary)
-    stream = _embedded(trace, weights, words, known)
+    trace = Trace(token=words, query=words, key=words, vocabulary=vocabulary, **labels)
+    stream = embedded(trace, weights, words, known)
     mask = trace.step("mask", ops.AttentionMask(len(words), len(words)), axes=("query", "key"))
     for layer in range(len(weights["W_query"])):
         switched = off[1] if off is not None and off[0] == layer else None
@@ -57,9 +58,10 @@ def pass_through(
     return trace
 
 
-def _embedded(
+def embedded(
     trace: Trace, weights: Mapping[str, Tensor], words: Sequence[str], known: Mapping[str, int]
 ) -> Step:
+    """The vectors of words, each with that of its place, of a vocabulary that is `known`."""
     entries = tuple((word, known[word]) for word in dict.fromkeys(words))
     ids = ops.Encode(tuple(words), tuple(known[word] for word in words), entries)
     word_ids = trace.step("word_ids", ids, axes=("token",))

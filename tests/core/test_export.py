@@ -22,7 +22,15 @@ from attention_core.mechanism.multi_head import (
 from attention_core.mechanism.trainable import add_other_ways, attend_trainable, expand_token
 from attention_core.recipes import HeadsRecipe, Projections
 from fresh import all_of, end, solved, start, start_all
-from traces import FEWER, LESSONS, VARIANTS, all_ways_to_hide, example_trace, lesson_trace
+from traces import (
+    FEWER,
+    LESSONS,
+    VARIANTS,
+    all_ways_to_hide,
+    example_trace,
+    lesson_trace,
+    score_in_small,
+)
 from traces import workshop as every_operation
 
 # --- the traces -----------------------------------------------------------------------------------
@@ -159,6 +167,7 @@ TRACES |= {
     "all_ways_to_hide": all_ways_to_hide,
     "all_ways_to_heads": all_ways_to_heads,
     "seen_down_the_columns": seen_down_the_columns,
+    "score_in_small": score_in_small,
 }
 TRACES |= {
     f"hostile-{name}": lambda name=name: expand_query(attend(embed(hostile_inputs(name))), 0)

@@ -168,20 +168,15 @@ def test_the_traced_weights_are_those_recorded_at_the_end():
     assert on_targets[len(EXAMPLE) // 2 :].min() > 0.5
 
 
-def test_what_is_kept_of_a_network_gives_its_own_weights(tmp_path):
-    """Whatever network: the second layer of a fresh one, stored and read, in each head."""
+def test_what_is_kept_of_a_network_gives_its_own_weights():
+    """Whatever network: a fresh one, as a trace."""
     run = finished_run(LearningSettings(seed=11, steps=2))
-    network = Network(SIZE, 11)
-    store(run, tmp_path / "run.safetensors")
     assert run.records[0].weights.shape == run.records[-1].weights.shape
-    layer = run.last_layer
-    queries, keys = layer["read"] @ layer["W_query"], layer["read"] @ layer["W_key"]
-    scores = queries @ keys.mT / math.sqrt(queries.shape[-1])
-    hidden = torch.ones(scores.shape[-2:]).triu(1).bool()
-    weights = scores.masked_fill(hidden, -torch.inf).softmax(-1)
-    assert torch.allclose(weights, run.records[-1].weights[1], atol=1e-6)
+    last = run.records[-1]
+    made = induction_head(run)["weights"].value
+    assert torch.allclose(made, last.weights[best_head(last)], atol=1e-6)
     with torch.no_grad():
-        _, untrained = network(EXAMPLE_IDS[None])
+        _, untrained = Network(SIZE, 11)(EXAMPLE_IDS[None])
     assert torch.equal(untrained[:, 0], run.records[0].weights)
 
 
@@ -197,6 +192,5 @@ def test_a_stored_run_is_read_as_it_was(tmp_path, monkeypatch):
         assert before.loss_first == pytest.approx(after.loss_first)
         assert torch.equal(before.prefix_matching, after.prefix_matching)
         assert torch.allclose(before.weights, after.weights, atol=5e-4)
-    assert run.last_layer.keys() == read.last_layer.keys()
-    for name, tensor in read.last_layer.items():
-        assert torch.equal(tensor, run.last_layer[name]), name
+    assert run.weights.keys() == read.weights.keys()
+    assert all(torch.equal(each, run.weights[name]) for name, each in read.weights.items())

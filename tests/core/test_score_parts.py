@@ -9,6 +9,7 @@ import torch
 pytest.importorskip("tokenizers", reason="real models need requirements-model.txt")
 
 from attention_core import program
+from attention_core.export.notebook import notebook
 from attention_core.real_model.attribution import attribution
 from attention_core.real_model.changes import Changes
 from attention_core.real_model.circuit import MOST_HEADS, Place, circuit
@@ -19,6 +20,7 @@ from attention_core.real_model.score_parts import read_by_head, score_parts
 from attention_core.real_model.score_trace import score_trace
 from attention_core.real_model.written import Writer
 from model_folders import FAMILIES, make
+from recalculated import needs_office, wrong
 
 IDS = (3, 17, 5, 5, 41, 29, 52, 0)
 QUERY = 6
@@ -176,7 +178,7 @@ TRACED = ["gpt2", "bert", "gemma2 tight caps", "gemma3", "llama slowed", "qwen2"
 
 
 @pytest.mark.parametrize("name", TRACED)
-def test_the_trace_has_the_same_table_down_to_the_file(tmp_path, monkeypatch, name):
+def test_the_trace_has_the_same_table_down_to_the_file(tmp_path, monkeypatch, capsys, name):
     make(tmp_path, name)
     found = run(open_model(tmp_path), IDS)
     made, trace = score_parts(found, 2, 3, QUERY, 5), score_trace(found, 2, 3, QUERY, 5)
@@ -192,9 +194,27 @@ def test_the_trace_has_the_same_table_down_to_the_file(tmp_path, monkeypatch, na
         at = tuple(int(torch.randint(n, (1,), generator=generator)) for n in step.value.shape)
         assert step.arithmetic(at).value == pytest.approx(float(step.value[at]), rel=1e-4, abs=1e-4)
     monkeypatch.chdir(tmp_path)
-    names = {"__name__": "a program"}
+    names, again = {"__name__": "a program"}, {"__name__": "__main__"}
     exec(program(trace), names)
-    torch.testing.assert_close(names["pair_scores"], trace["pair_scores"].value)
+    for cell in notebook(trace, "a score")["cells"]:
+        if cell["cell_type"] == "code":
+            exec(cell["source"], again)
+    for step in trace.values():
+        torch.testing.assert_close(names[step.name], step.value)
+    assert f"All {len(trace)} tensors are the lesson's." in capsys.readouterr().out
+
+
+@needs_office
+@pytest.mark.slow("10 s: LibreOffice recalculates it all, twice")
+def test_a_sheet_of_a_score_gives_it_and_follows_a_change(tmp_path):
+    traces = {}
+    for name in TRACED:
+        (tmp_path / name).mkdir()
+        make(tmp_path / name, name)
+        traces[name.replace(" ", "-")] = score_trace(
+            run(open_model(tmp_path / name), IDS), 2, 3, QUERY, 5
+        )
+    assert wrong(traces, tmp_path) == {}
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,13 @@ from attention_core import operations as ops
 from attention_core.export.spreadsheet import MOST_CELLS, spreadsheet, too_large
 from attention_core.export.spreadsheet.layout import Layout
 from recalculated import cells, needs_office, wrong
-from traces import LESSONS, all_ways_to_hide, lesson_trace, workshop
+from traces import LESSONS, all_ways_to_hide, lesson_trace, score_in_small, workshop
 
 EACH = [*LESSONS, *(f"simplified/{example}" for example in EXAMPLES)]
 TRACES = {
     "workshop": workshop,
     "all_ways_to_hide": all_ways_to_hide,
+    "score_in_small": score_in_small,
     **{name.replace("/", "-"): partial(lesson_trace, name) for name in EACH},
 }
 AS_VALUES = {"stored"}

@@ -1,0 +1,113 @@
+"""Scores of a small network of our own (`small_models.network`) taken apart, as `score_parts` and
+`score_trace` do it for a model that is read: there are few parts, and each number of what they
+wrote is taken apart further, down to what was learned.
+
+Source: Elhage et al. 2021, A Mathematical Framework for Transformer Circuits.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor
+
+from .. import operations as ops
+from ..operations.layers import EPSILON
+from ..small_models.figures import Head
+from ..small_models.tracing import pass_through
+from ..trace import Step, Trace
+from .score_parts import ScoreParts, table_of
+from .score_trace import labels_of, pairs, standardised
+from .settings import Settings, one_over_root
+from .written import Writer, one_over_size
+
+OF_OURS = Settings(2, 0, 0, 0, 0, 0, 0, None, norm="layer", epsilon=EPSILON)
+"""What of the settings a norm asks for."""
+
+
+def writers(layer: int, n_heads: int) -> tuple[Writer, ...]:
+    """What writes to the stream before a layer."""
+    heads = [Writer("head", each, head) for each in range(layer) for head in range(n_heads)]
+    return Writer("token"), Writer("position"), *heads
+
+
+def _read(trace: Trace, layer: int, head: int, role: str) -> Tensor:
+    """What each part wrote, as a head's queries, keys or values (part, token, d_head): the norm
+    divides by the size that the whole has.
+    """
+    own = [trace[f"{name}_embeddings"].value[None] for name in ("token", "position")]
+    wrote = torch.cat([*own, *(trace[f"layer_{n}_head_outputs"].value for n in range(layer))])
+    stream = trace[f"layer_{layer}_normed"].inputs[0].value
+    normed = (wrote - wrote.mean(-1, keepdim=True)) * one_over_size(OF_OURS, stream)
+    return normed @ trace[f"layer_{layer}_W_{role}"].value[head]
+
+
+def small_score_parts(trace: Trace, layer: int, head: int, query: int, key: int) -> ScoreParts:
+    """The score of a query and a key of a head of a trace of `pass_through`, taken apart, as
+    `score_parts` has it. Raises ValueError, in words, for a key that stands behind the query.
+    """
+    if key > query:
+        raise ValueError(f"token {query} does not see token {key}, which stands behind it")
+    n_heads = len(trace[f"layer_{layer}_W_query"].value)
+    queries, keys = (_read(trace, layer, head, role) for role in ("query", "key"))
+    queries = queries[:, query] * one_over_root(queries.shape[-1])
+    parts = writers(layer, n_heads)
+    return table_of((layer, head, query, key), parts, queries, keys, range(query + 1))
+
+
+def carried(trace: Trace, layer: int, head: int, key: int) -> Tensor:
+    """Of what a head hands on of a key, its value, which share each part wrote (part,): along the
+    value itself, so that together they are 1.
+    """
+    values = _read(trace, layer, head, "value")[:, key].double()
+    whole = values.sum(0)
+    return values @ whole / whole.square().sum()
+
+
+def small_score_trace(
+    weights: Mapping[str, Tensor],
+    vocabulary: Sequence[str],
+    words: Sequence[str],
+    layer: int,
+    head: int,
+    query: int,
+    key: int,
+    off: Head | None = None,
+) -> Trace:
+    """A score of a network with these weights taken apart, as a trace: the steps of `pass_through`,
+    then those of `score_trace`, in which `query_written` and `key_written` (part, d_model) are made
+    of what stands above. Raises ValueError as these do.
+    """
+    names = labels_of(writers(layer, len(weights["W_query"][layer])))
+    trace = pass_through(weights, vocabulary, words, off, query_part=names, key_part=names)
+    sides = []
+    for role, token in (("query", query), ("key", key)):
+        written = _written(trace, role, token, layer)
+        normed = standardised(trace, written, f"{role}_stream", f"{role}_normed", EPSILON)
+        whole = trace[f"layer_{layer}_W_{role}"]
+        matrix = trace.step(f"W_{role}", ops.Row(head), whole, axes=whole.axes[1:])
+        axes = (normed.axes[0], "d_head")
+        sides.append(trace.step(f"{role}_vectors", ops.MatMul(), normed, matrix, axes=axes))
+    pairs(trace, ops.Scale(sides[0].value.shape[-1]), *sides)
+    return trace
+
+
+def _written(trace: Trace, role: str, token: int, layer: int) -> Step:
+    """What each part wrote to the stream at a token, a row each."""
+
+    def row(name: str, whole: Step) -> Step:
+        axes = (*whole.axes[:-2], "one", "d_model")
+        return trace.step(f"{role}_{name}", ops.Rows(token, token + 1), whole, axes=axes)
+
+    made = row("token", trace["token_embeddings"])
+    rows = [row("position", trace["position_embeddings"])]
+    for each in range(layer):
+        of_heads = row(f"from_layer_{each}", trace[f"layer_{each}_head_outputs"])
+        joined = ops.JoinRowsOfHeads()
+        name = f"{role}_from_heads_{each}"
+        rows.append(trace.step(name, joined, of_heads, axes=(of_heads.axes[0], "d_model")))
+    for at, each in enumerate(rows):
+        is_last = at == len(rows) - 1
+        name = f"{role}_written" if is_last else f"{role}_written_{at}"
+        axes = (f"{role}_part" if is_last else f"first_parts_{at}", "d_model")
+        made = trace.step(name, ops.JoinRows(), made, each, axes=axes)
+    return made
