@@ -38,6 +38,12 @@ def true_minus(text: str) -> str:
     return f"−{text[1:]}" if text.startswith("-") else text
 
 
+def signed(value: float) -> str:
+    """A number with its sign."""
+    text = number(value, 2)
+    return text if text.startswith("−") or value == 0 else f"+{text}"
+
+
 def capital(words: str) -> str:
     """Words as a sentence begins with them."""
     return words[0].upper() + words[1:]

@@ -5,6 +5,7 @@ from attention_core.rounding import to_within
 from attention_core.small_models.induction import best_head, shipped_run
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
+from attention_ui.cards.why_there import in_numbers, in_small
 from attention_ui.lessons.heads_learning import lesson, own_run, watching, words
 from attention_ui.picture.learning import learning
 from attention_ui.words import capital, number
@@ -84,6 +85,16 @@ def weights(trace):
 
 
 @page.card(
+    "why",
+    "Why there?",
+    "The second D has found K. Their score is a sum over pairs: what each part wrote at D, times "
+    "what each wrote at K. Blue pairs bring it above the scores of the other letters.",
+)
+def why_there():
+    yield from in_small(lesson.whole(), lesson.why_there(), lesson.whole)
+
+
+@page.card(
     "two_layers",
     "Why it takes two layers",
     "A key can only say what its token’s vector holds. Which token came before is written into it "
@@ -120,7 +131,17 @@ def train():
         yield ui.say(own_run.so_far_words(records[-1]))
 
 
-deeper = page.deeper("where this was found")
+deeper = page.deeper("why it looks there in numbers, where this was found")
+
+
+@deeper.section(
+    "why_numbers",
+    "",
+    "**Why there, in numbers.** What each part wrote, as this head’s query and as its key. A "
+    "product of two such rows is what the pair adds to the score.",
+)
+def why_numbers():
+    yield from in_numbers(lesson.why_there(), lesson.score_trace())
 
 
 @deeper.section(

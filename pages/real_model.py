@@ -2,6 +2,7 @@
 
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
+from attention_ui.charts.score_parts import chart as who_wrote
 from attention_ui.controls import visit
 from attention_ui.frame.long_run import Work, run_so_far
 from attention_ui.frame.models import has_changed, readable
@@ -13,7 +14,6 @@ from attention_ui.lessons.real_model import (
     sweeping,
     way_back,
     why,
-    why_chart,
     words,
 )
 from attention_ui.lessons.real_model.first_run import first_run, is_there
@@ -121,20 +121,16 @@ def why_there(v, trace):
     if isinstance(asked, str):
         yield ui.text(asked)
         return
-    yield choosing("why", why_chart.chart(asked), 820)
-    yield ui.light(*why.adds_up(asked, trace))
+    yield choosing("why", who_wrote(asked.parts, asked.words), 820)
+    yield ui.light(*why.is_its_score(asked, trace))
     yield ui.text(why.told(asked))
     if names := why.without(asked):
         yield ui.progress(why.AWAY)
         runs = run_so_far(why.AWAY)
         if runs and runs.share >= 1:
             yield ui.text(why.taken_away(v, asked, runs.result))
-            yield ui.set_to(
-                f"Switch off {why.called(names[0])}, below",
-                "off_why",
-                AS_BUTTON,
-                model_off=names[0],
-            )
+            label = f"Switch off {why.called(names[0])}, below"
+            yield ui.set_to(label, "off_why", AS_BUTTON, model_off=names[0])
 
 
 @page.card(
@@ -254,7 +250,7 @@ deeper.section(
     "Why there, in numbers",
     "What each part wrote, as this head’s query and as its key: a product of two such rows is what "
     "the pair adds to the score.",
-)(why.in_numbers)
+)(why.numbers)
 deeper.section(
     "each_head",
     "Every head off, one at a time",

@@ -6,6 +6,7 @@ from attention_core.small_models.grammar import WORDS
 from attention_core.small_models.recording import shipped_recording
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
+from attention_ui.cards.why_there import in_numbers, in_small
 from attention_ui.controls.widget import say_problem
 from attention_ui.lessons.tiny_language import charts, lesson, training, words
 from attention_ui.lessons.tiny_language.tries import tries
@@ -76,6 +77,19 @@ def watch(v, trace):
 
 
 @page.card(
+    "why",
+    "Why there?",
+    "From the last word, the head you watch looks at one word most. Their score is a sum over "
+    "pairs: what each part wrote at the word that looks, times what each wrote at the one it looks "
+    "at. Blue pairs bring it above the scores of the other words.",
+)
+def why_there(v, trace):
+    yield from in_small(
+        trace, lesson.why_there(v), lambda off: lesson.told(lesson.words_of(v), off)
+    )
+
+
+@page.card(
     "brought",
     "Who brought what",
     "Before softmax, each word has a score for coming next: its **logit**, a sum of what the last "
@@ -130,14 +144,24 @@ def came_first():
 
 
 @deeper.section(
-    "why",
+    "why_numbers",
+    "",
+    "**Why there, in numbers.** What each part wrote, as this head’s query and as its key. A "
+    "product of two such rows is what the pair adds to the score.",
+)
+def why_numbers(v):
+    yield from in_numbers(lesson.why_there(v), lesson.score_trace(v))
+
+
+@deeper.section(
+    "queries_and_keys",
     "",
     "**Queries and keys of the head you watch.** Each word asks, each word can be found: a "
     "score is large where the two match. Divide the scores by √d, hide what comes later, "
     "and softmax turns them into the weights above. Click a number to take it apart, down "
     "to the trained weights.",
 )
-def why(v, trace):
+def queries_and_keys(v, trace):
     watched = lesson.head_of(v.tiny_head)
     parts = (*lesson.why(trace, watched), "→", lesson.weights_of(trace, watched))
     yield ui.picture(ui.equation(trace, *parts, tall=TALL))

@@ -56,7 +56,7 @@ DOORS = {
     "attention_ui.words": "",
     "attention_ui.picture": "",
     "attention_ui.controls": "words",
-    "attention_ui.charts": "picture",
+    "attention_ui.charts": "picture words",
     "attention_ui.notebook": "picture",
     "attention_ui.cards": "charts controls frame picture words",
     "attention_ui.frame": "controls streamlit_workarounds words",

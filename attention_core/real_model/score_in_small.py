@@ -105,9 +105,9 @@ def _written(trace: Trace, role: str, token: int, layer: int) -> Step:
         joined = ops.JoinRowsOfHeads()
         name = f"{role}_from_heads_{each}"
         rows.append(trace.step(name, joined, of_heads, axes=(of_heads.axes[0], "d_model")))
-    for at, each in enumerate(rows):
+    for at, more in enumerate(rows):
         is_last = at == len(rows) - 1
         name = f"{role}_written" if is_last else f"{role}_written_{at}"
         axes = (f"{role}_part" if is_last else f"first_parts_{at}", "d_model")
-        made = trace.step(name, ops.JoinRows(), made, each, axes=axes)
+        made = trace.step(name, ops.JoinRows(), made, more, axes=axes)
     return made

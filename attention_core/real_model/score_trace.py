@@ -63,16 +63,14 @@ def standardised(
     """
     one, part = ("all_parts", "one"), vectors.axes[0]
     total = trace.step(whole, ops.RowSum(-2), vectors, axes=("all_parts", vectors.axes[-1]))
-    scale: ops.Operation = ops.DivideByRoot(epsilon)
     if norm == "layer":
         mean = trace.step(f"{whole}_mean", ops.RowMean(), total, axes=one)
         square = trace.step(f"{whole}_variance", ops.RowVariance(), total, mean, axes=one)
         own = trace.step(f"{whole}_means", ops.RowMean(), vectors, axes=(part, "one"))
-        scale, operands = ops.Standardise(epsilon), (vectors, own, square)
-    else:
-        square = trace.step(f"{whole}_mean_square", ops.RowMeanSquare(), total, axes=one)
-        operands = vectors, square
-    return trace.step(made, scale, *operands, axes=vectors.axes)
+        scale = ops.Standardise(epsilon)
+        return trace.step(made, scale, vectors, own, square, axes=vectors.axes)
+    square = trace.step(f"{whole}_mean_square", ops.RowMeanSquare(), total, axes=one)
+    return trace.step(made, ops.DivideByRoot(epsilon), vectors, square, axes=vectors.axes)
 
 
 class _Side:

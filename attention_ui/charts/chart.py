@@ -5,6 +5,9 @@ from dataclasses import dataclass
 import pandas as pd
 import pyarrow as pa
 
+AS_WIDE = {"autosize": {"type": "fit-x", "contains": "padding"}, "padding": {"bottom": 0}}
+"""As wide as the page, without the room that Streamlit leaves around a chart."""
+
 
 @dataclass(frozen=True)
 class Chart:

@@ -117,6 +117,25 @@ def take_away(page: str, trace: Trace) -> None:
             _table(page, trace, step)
 
 
+def take_along(name: str, trace: Trace) -> None:
+    """The same for a trace that a card has beside the page's: a button for each kind of file."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown("Take these steps with you:", width="content")
+        for each in DOWNLOADS:
+            refusal = each.refused(trace)
+            st.download_button(
+                each.label,
+                partial(each.make, trace, title_of(name)),
+                file_name=file_name(name + each.suffix, "", each.kind),
+                mime=each.mime,
+                icon=each.icon,
+                on_click="ignore",
+                key=f"download_{name}_{each.label}",
+                disabled=bool(refusal),
+                help=refusal or each.words,
+            )
+
+
 def _folded(label: str, key: str, icon: str):
     """What is folded away, and costs nothing until it is opened."""
     return st.expander(label, key=f"fold_{key}", icon=icon, on_change="rerun")

@@ -4,16 +4,27 @@ says.
 
 import re
 
+import pyarrow as pa
 import pytest
+import torch
 
 from attention_core.real_model.changes import Changes
 from attention_core.real_model.circuit import circuit
 from attention_core.real_model.run import logits, run
-from attention_ui.lessons.real_model import lesson, raster, running, way_back, why, why_chart
+from attention_core.small_models import shipped
+from attention_core.small_models.grammar import START, WORDS
+from attention_core.small_models.induction import SIZE, shipped_run
+from attention_core.small_models.network import Network
+from attention_core.small_models.repeated import NAMES
+from attention_ui.cards import why_there
+from attention_ui.charts.score_parts import chart
+from attention_ui.lessons.heads_learning import lesson as heads_learning
+from attention_ui.lessons.real_model import lesson, raster, running, way_back, why
+from attention_ui.lessons.tiny_language import lesson as tiny_language
 from attention_ui.picture.sentence import WORD
 from attention_ui.words import number, percent
 from chosen import of, read
-from visiting import _opened, stands, texts, visit, visit_deeper, words
+from visiting import _opened, charts, rendered, stands, texts, visit, visit_deeper, words
 
 PAGE, TEXT = "real_model", "the tired cat sees the dog because it"
 
@@ -29,7 +40,7 @@ def asked(**link):
 @pytest.mark.parametrize("link", [{}, {"model_head": "1.2"}, {"model_head": "0.1"}])
 def test_the_picture_adds_up_to_how_far_the_score_is_above_the_others(link):
     about, _ = asked(**link)
-    drawn = why_chart.chart(about).frame
+    drawn = chart(about.parts, about.words).frame
     cells, queries, keys = (drawn[drawn.kind == kind] for kind in ("cell", "q", "k"))
     for part in (cells, queries, keys):
         assert part.amount.sum() == pytest.approx(about.lead, abs=1e-4)
@@ -44,7 +55,7 @@ def test_the_picture_adds_up_to_how_far_the_score_is_above_the_others(link):
 
 def test_the_strongest_key_is_asked_about_first_and_any_other_that_the_token_sees():
     about, _ = asked(model_head="1.2", looks_from="5")
-    assert about.parts.key == int(about.found.run.weights[1, 2, 5].argmax())
+    assert about.parts.key == int(about.weights[1, 2, 5].argmax())
     about, _ = asked(model_head="1.2", looks_from="5", looks_at="3")
     assert about.parts.key == 3
     _, wrong = read(model="tiny", prompt=TEXT, looks_from="5", looks_at="6")
@@ -67,9 +78,9 @@ def test_what_is_said_are_the_numbers_of_the_run():
         amounts = dict(zip(names, about.parts.by_key().tolist(), strict=True))
         assert part.name == max(amounts, key=amounts.get)
         assert told.startswith(f"Head 1.{head} finds ")
-        assert ("for no single reason" in told) == (amount < why.CLEAR * about.lead)
+        assert ("for no single reason" in told) == (amount < why_there.CLEAR * about.lead)
         assert all(number(each, 2) in told for each in (amount, about.lead))
-        least = int(about.found.run.weights[1, head, 8].argmin())
+        least = int(about.weights[1, head, 8].argmin())
         below, _ = asked(model_head=f"1.{head}", looks_from="8", looks_at=str(least))
         assert below.lead < 0
         assert "has no reason to look at" in why.told(below)
@@ -82,18 +93,19 @@ def test_taking_the_part_away_is_a_run_without_it():
         for name in (f"1.{head}" for head in range(4))
         if (about := asked(model_head=name)[0]).best[0].kind == "head"
     )
-    about, _ = asked(model_head=head)
+    about, values = asked(model_head=head)
+    seen = lesson.seen(values)
     off, *others = why.without(about)
     part, _ = about.best
     assert off == f"{part.layer}.{part.head}"
-    assert len(others) == why.OTHERS
+    assert len(others) == why_there.OTHERS
     amounts = dict(
         zip([p.name for p in about.parts.parts], about.parts.by_key().abs(), strict=True)
     )
     assert all(amounts[f"head {other}"] <= amounts[part.name] for other in others)
     changes = Changes(heads=frozenset({(part.layer, part.head)}))
-    left = run(about.found.run.model, about.found.run.ids, changed=changes)
-    token = int(about.found.chances.argmax())
+    left = run(seen.run.model, seen.run.ids, changed=changes)
+    token = int(seen.chances.argmax())
     weight = float(left.weights[(about.parts.layer, about.parts.head, *about.at)])
     at = stands(visit(PAGE, model="tiny", prompt=TEXT, model_head=head))
     told = next(each for each in texts(at).split("\n") if each.startswith(f"Without head {off}"))
@@ -116,14 +128,15 @@ def test_taking_the_part_away_is_a_run_without_it():
     ],
 )
 def test_where_the_sum_and_taking_it_away_disagree_the_words_say_so(left, rest, said):
-    assert said in why.verdict(0.9, left, rest)
+    assert said in why_there.verdict(0.9, left, rest)
 
 
 def test_the_whole_way_back_stands_over_the_sentence_and_names_what_a_measure_names():
-    about, values = asked()
-    made = circuit(about.found.run, int(about.found.chances.argmax()))
+    _, values = asked()
+    seen = lesson.seen(values)
+    made = circuit(seen.run, int(seen.chances.argmax()))
     pieces = list(lesson.encoded_of(values).pieces)
-    drawn = way_back.chart(made, about.found, pieces, "“purrs”").frame
+    drawn = way_back.chart(made, seen, pieces, "“purrs”").frame
     assert (drawn.kind == "way").sum() == len(made.ways)
     heads, tokens = drawn[drawn.kind == "head"], drawn[drawn.kind == "token"]
     assert {*heads.id} == {f"{each.part.layer}.{each.part.head}" for each in made.looks_at}
@@ -132,11 +145,11 @@ def test_the_whole_way_back_stands_over_the_sentence_and_names_what_a_measure_na
     assert {*tokens.name} == {*names, "“purrs”"}
     for place in made.looks_at:
         shares = [
-            float(lesson.scores_by(name, about.found)[place.part.layer, place.part.head])
+            float(lesson.scores_by(name, seen)[place.part.layer, place.part.head])
             for name in way_back.NAMES
         ]
-        assert bool(way_back.name_of(place, about.found)) == (max(shares) >= raster.MARKED_FROM)
-    told = way_back.told(values, made, about.found)
+        assert bool(way_back.name_of(place, seen)) == (max(shares) >= raster.MARKED_FROM)
+    told = way_back.told(values, made, seen)
     assert percent(made.of_answer) in told
     assert percent(made.of_keys) in told
 
@@ -162,9 +175,61 @@ def test_the_pairs_can_be_taken_apart_in_numbers_and_closing_asks_what_the_card_
     assert "pair_scores" in stands(at).query_params["cell"]
     assert "pair_products" in words(at)
     about, values = asked(model_head="1.2")
-    picture, told = why.in_numbers(values)
+    picture, told, _ = why.numbers(values)
     _, _, pairs = (each for each in picture.layout.matrices)
     best = about.parts.by_query().abs().argmax(), about.parts.by_key().abs().argmax()
     assert float(pairs.drawn[0, 0]) == pytest.approx(float(about.parts.table[best]), abs=1e-4)
     assert f"of {len(about.parts.parts)} on each side" in told.given[0]
     assert why.told(about) in why.why_does_it_look_there(values).answer
+
+
+SMALL = {
+    "tiny_language": (tiny_language, shipped.weights, WORDS, shipped.SIZE, "head 0.0", "cat"),
+    "heads_learning": (heads_learning, lambda: shipped_run().weights, NAMES, SIZE, "head 0.1", "K"),
+}
+
+
+@pytest.mark.parametrize("page", SMALL)
+def test_in_small_the_whole_table_stands_there_and_a_run_without_a_head_beside_it(page):
+    lesson_of, weights, vocabulary, size, helper, found = SMALL[page]
+    about = lesson_of.why_there(*[of()][: page == "tiny_language"])
+    at = stands(visit(page))
+    (sent,) = (each for each in charts(at) if each.alt.startswith("Who wrote what"))
+    drawn = pa.ipc.open_stream(sent.data.data).read_pandas()
+    cells = drawn[drawn.kind == "cell"]
+    assert len(cells) == len(about.parts.parts) ** 2 == 36
+    assert cells.amount.sum() == pytest.approx(about.lead, abs=1e-4)
+    assert about.words[1] == f"“{found}”"
+    told = texts(at)
+    assert why_there.told(about) in told
+    network = Network(size, seed=0).requires_grad_(False)
+    network.load_state_dict(weights())
+    network.W_output[0, int(helper[-1])] = 0
+    _, rows = network(torch.tensor([[vocabulary.index(word) for word in about.pieces]]))
+    left = float(rows[about.parts.layer, 0, about.parts.head, about.parts.query, about.parts.key])
+    assert f"Without {helper}, {about.name} gives “{found}” {percent(left)} of its weight" in told
+    heads = [each.kind == "head" for each in about.parts.parts]
+    for side, called in ((about.parts.by_key(), "key"), (about.parts.by_query(), "query")):
+        amount = number(float(side[torch.tensor(heads)].sum()), 2)
+        assert re.search(
+            rf"{called}: {re.escape(amount)}[^:]*\*\*{called}-composition", rendered(at)
+        )
+
+
+def test_in_small_a_head_of_the_first_layer_and_the_first_word_have_no_head_before_them():
+    told = rendered(visit("tiny_language", tiny_head="0.1"))
+    assert "No head comes before this layer" in told
+    assert "composition" not in told
+    trace = tiny_language.told((START, "the"))
+    (element,) = why_there.in_small(trace, why_there.why_in_small(trace, 1, 0, 0), trace.get)
+    assert "nothing to choose between" in element.given[0]
+
+
+@pytest.mark.parametrize("page", SMALL)
+def test_in_small_the_numbers_go_down_to_what_was_learned_and_can_be_taken_along(page):
+    at = stands(visit_deeper(page))
+    (button,) = (each for each in at.button if each.key == "open_why_numbers")
+    button.click().run(timeout=60)
+    assert "pair_scores" in stands(at).query_params["cell"]
+    kinds = {each.label for each in at.get("download_button") if "score_" in each.key}
+    assert {"Program", "Notebook", "Spreadsheet"} <= kinds

@@ -1,10 +1,16 @@
 """Watch heads learn: its controls, and the head that a run ended with."""
 
+from functools import lru_cache
+
+from attention_core.real_model.score_in_small import small_score_trace
+from attention_core.small_models.induction import EXAMPLE as LETTERS
 from attention_core.small_models.induction import EXAMPLE_IDS, best_head, shipped_run
 from attention_core.small_models.induction_head import induction_head
-from attention_core.small_models.repeated import next_of_earlier
+from attention_core.small_models.repeated import NAMES, next_of_earlier
+from attention_core.small_models.tracing import pass_through
 from attention_core.trace import Trace
 
+from ...cards.why_there import Why, why_in_small
 from ...controls.control import Control, Values
 from ...controls.fields import Whole
 from ...controls.shared import EXAMPLE, MAX_SEED
@@ -45,3 +51,25 @@ def on_first_key(trace: Trace) -> float:
     one, which has no choice.
     """
     return trace["weights"].value[~TARGETS.any(-1)][1:, 0].mean().item()
+
+
+@lru_cache(maxsize=8)
+def whole(off: str = "") -> Trace:
+    """The way of the letters through the whole network, one head of it off."""
+    head = (int(off[0]), int(off[2:])) if off else None
+    return pass_through(shipped_run().weights, NAMES, LETTERS, head)
+
+
+@lru_cache(maxsize=1)
+def why_there() -> Why:
+    """Of the induction head, from the first letter that has been there before."""
+    query = int(TARGETS.any(-1).int().argmax())
+    return why_in_small(whole(), *best_head(shipped_run().records[-1]), query)
+
+
+@lru_cache(maxsize=1)
+def score_trace() -> Trace:
+    """The same as a trace."""
+    parts = why_there().parts
+    at = parts.layer, parts.head, parts.query, parts.key
+    return small_score_trace(shipped_run().weights, NAMES, LETTERS, *at)

@@ -12,13 +12,11 @@ from attention_core.real_model.model import Model
 from attention_core.real_model.settings import Settings
 from attention_core.text.tokenizers import visible
 
-from ...charts.chart import Chart, without_data
+from ...charts.chart import AS_WIDE, Chart, without_data
 from ...picture import palette
 from ...words import percent
 from .seen import Seen
 
-AS_WIDE = {"autosize": {"type": "fit-x", "contains": "padding"}, "padding": {"bottom": 0}}
-"""As wide as the page, without the room that Streamlit leaves around a chart."""
 CLOSE = 6
 """Pixels from the names of rows and columns to their cells."""
 MOST, STEP = 10, 16

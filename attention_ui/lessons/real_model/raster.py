@@ -20,10 +20,9 @@ from PIL import Image
 
 from attention_core.head_name import head_id, head_name
 
-from ...charts.chart import Chart, without_data
+from ...charts.chart import AS_WIDE, Chart, without_data
 from ...picture import palette
 from ...picture.spec import GROUND, VEIL
-from .charts import AS_WIDE
 
 WIDE, NARROW, TALL, LARGEST, GAP = 880, 320, 330, 100, 3
 """Pixels: of the picture in a wide window and on a phone, of all heads below each other, of one

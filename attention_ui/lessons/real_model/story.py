@@ -20,18 +20,17 @@ from attention_core.trace import Trace
 from ...cards.elements import Element, picture, progress, say, set_to, text
 from ...cards.page import is_covered
 from ...cards.questions import Pick, Verdict
+from ...cards.why_there import Why, said_piece, spoken
 from ...controls.control import Values
 from ...frame.long_run import Work, run_so_far
 from ...frame.models import TINY, said
 from ...picture.matrix import Matrix
 from ...picture.sentence import sentence
-from ...words import capital, listed, number, percent
+from ...words import capital, listed, number, percent, signed
 from .heads import AS_BUTTON
 from .lesson import asked_of, encoded_of, predicts, rival_of, seen, whole
 from .seen import Seen
 from .sweeping import how_long, without_each
-from .why import Why, spoken
-from .words import said_piece, signed
 
 REST = "story_of_model"
 INDIRECT = 0.25
@@ -257,7 +256,7 @@ def _who_leads(story: Story, missed: list[Part]) -> str:
         parts = score_parts(story.reading.run, best.layer, best.head, story.reading.last, key)
     except ValueError as error:
         return f"What they have to do with {best.name} cannot be said: {error}."
-    why = Why(story.reading, parts, story.pieces)
+    why = Why(parts, story.reading.run.weights, story.pieces)
     if parts.is_alone or why.lead <= 0:
         return f"What {best.name} looks at has nothing to do with them."
     at = [part.name for part in parts.parts].index

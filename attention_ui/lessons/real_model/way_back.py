@@ -15,12 +15,11 @@ from attention_core.real_model.measures import MEASURES
 from attention_core.text.tokenizers import visible
 
 from ...cards.elements import Element, text
-from ...charts.chart import Chart
+from ...charts.chart import AS_WIDE, Chart
 from ...controls.control import Values
 from ...frame.models import said
 from ...picture import palette
 from ...words import percent
-from .charts import AS_WIDE
 from .heads import choosing
 from .lesson import asked_of, encoded_of, predicts, scores_by, seen
 from .raster import MARKED_FROM

@@ -16,10 +16,11 @@ from attention_core.trace import Trace
 
 from ...cards.common_questions import one_of
 from ...cards.questions import Pick
+from ...cards.why_there import said_piece
 from ...controls.control import Values
 from ...frame.ends import Answer
 from ...frame.models import not_known, said
-from ...words import capital, listed, number, percent, word_at
+from ...words import capital, listed, number, percent, signed, word_at
 from .heads import strongest as strongest_heads
 from .lesson import (
     OfHead,
@@ -378,17 +379,6 @@ def of_a_rest(values: Values, found: Seen, drawn: OfHead) -> str:
         "nothing fits what the head asks for. Every token sees the first one, so attention can be "
         f"left there without mixing in a word at random.{here}"
     )
-
-
-def said_piece(piece: str) -> str:
-    """A token in a sentence: without the blank before it."""
-    return visible(piece.strip() or piece)
-
-
-def signed(value: float) -> str:
-    """A number with its sign."""
-    text = number(value, 2)
-    return text if text.startswith("−") or value == 0 else f"+{text}"
 
 
 def settled(reading: Seen) -> int:

@@ -3,6 +3,7 @@
 from functools import lru_cache
 
 from attention_core.head_name import head_id
+from attention_core.real_model.score_in_small import small_score_trace
 from attention_core.small_models import shipped
 from attention_core.small_models.figures import Head, shipped_figures
 from attention_core.small_models.grammar import START, WORDS, next_words
@@ -10,6 +11,7 @@ from attention_core.small_models.recording import shipped_recording
 from attention_core.small_models.tracing import Part, contributions, pass_through
 from attention_core.trace import Trace
 
+from ...cards.why_there import Why, why_in_small
 from ...controls.control import Control, Values
 from ...controls.fields import Choice, KnownWords, Whole
 from ...controls.shared import EXAMPLE
@@ -146,3 +148,16 @@ def two_steps(values: Values) -> tuple[Head, Head]:
     """The head that looks from “it” back at “because”, and the one that finds the animal."""
     kind = shipped_figures().best("because")
     return kind, head_of(worth_watching(values.beginning, PRONOUN))
+
+
+def why_there(values: Values) -> Why:
+    """Of the head that is watched, from the last word: what made it look where it looks most."""
+    trace = trace_of(values)
+    return why_in_small(trace, *head_of(values.tiny_head), len(trace.labels("query")) - 1)
+
+
+def score_trace(values: Values) -> Trace:
+    """The same as a trace."""
+    parts = why_there(values).parts
+    at = parts.layer, parts.head, parts.query, parts.key
+    return small_score_trace(shipped.weights(), WORDS, words_of(values), *at)

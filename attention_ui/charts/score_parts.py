@@ -8,12 +8,11 @@ from functools import lru_cache
 import pandas as pd
 from torch import Tensor
 
-from ...charts.chart import Chart
-from ...picture import palette
-from ...words import true_minus
-from .charts import AS_WIDE
-from .why import Why
-from .words import signed
+from attention_core.real_model.score_parts import ScoreParts
+
+from ..picture import palette
+from ..words import signed, true_minus
+from .chart import AS_WIDE, Chart
 
 FEW = 5
 """So many parts of each side are drawn; the rest together."""
@@ -24,12 +23,13 @@ TOP = BASE + 22
 """Where bars at the key stand, and where the table begins, below their names."""
 
 
-def chart(why: Why) -> Chart:
+def chart(parts: ScoreParts, words: tuple[str, str], few: int = FEW, leads: bool = True) -> Chart:
     """By how much each pair brings the score above the mean of the other keys: the largest parts of
-    each side, and the rest together. A click on a head goes there.
+    each side, and the rest together. `words` are those at the query and at the key. Where it
+    `leads` there, a click on a head goes there.
     """
-    above, places = why.parts.above, dict(zip("qk", why.at, strict=True))
-    sides = {"q": _groups(why, why.parts.by_query()), "k": _groups(why, why.parts.by_key())}
+    above, places = parts.above, {"q": parts.query, "k": parts.key}
+    sides = {"q": _groups(parts, parts.by_query(), few), "k": _groups(parts, parts.by_key(), few)}
     table = [
         [float(above[rows][:, columns].sum()) for _, columns in sides["k"]]
         for _, rows in sides["q"]
@@ -46,7 +46,7 @@ def chart(why: Why) -> Chart:
                 {
                     **{"kind": side, "row": at, "column": at, "name": name, "amount": amount},
                     **{"told": signed(amount), "size": abs(amount) / most, "shade": palette.FULL},
-                    "id": name.removeprefix("head ") if name.startswith("head ") else "",
+                    "id": name.removeprefix("head ") if leads and name.startswith("head ") else "",
                     "token": places[side],
                 }
             )
@@ -64,7 +64,7 @@ def chart(why: Why) -> Chart:
                     "token": -1,
                 }
             )
-    for kind, word, at in zip("QK", why.words, why.at, strict=True):
+    for kind, word, at in zip("QK", words, places.values(), strict=True):
         name = f"written at\n{word}\n(query)" if kind == "Q" else f"written at {word} (key)"
         drawn.append({"kind": kind, "name": name, "row": 0, "column": 0, "token": at, "id": ""})
     spec = deepcopy(_spec())
@@ -73,11 +73,11 @@ def chart(why: Why) -> Chart:
     return Chart(pd.DataFrame(drawn), spec, "Who wrote what makes the query and the key fit.")
 
 
-def _groups(why: Why, amounts: Tensor) -> list[tuple[str, list[int]]]:
+def _groups(parts: ScoreParts, amounts: Tensor, few: int) -> list[tuple[str, list[int]]]:
     """The parts that weigh most on a side, and the rest as one."""
-    most = amounts.abs().topk(min(FEW, len(amounts))).indices.tolist()
+    most = amounts.abs().topk(min(few, len(amounts))).indices.tolist()
     rest = [at for at in range(len(amounts)) if at not in most]
-    named = [(why.parts.parts[at].name, [at]) for at in most]
+    named = [(parts.parts[at].name, [at]) for at in most]
     return [*named, (f"{len(rest)} others", rest)] if rest else named
 
 
