@@ -16,6 +16,7 @@ _FROM = {
     "text.vocabulary": "Vocabulary",
     "text.inputs": "Inputs",
     "text.embedding": "embed",
+    "text.byte_pairs": "learn_merges",
     "examples": "EXAMPLES Example",
     "recipes": "HeadsRecipe MaskRecipe Projections",
     "mechanism.attention": "attention",

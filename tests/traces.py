@@ -115,6 +115,11 @@ def workshop():
         ops.Encode(tuple("abc"), (10, 0, 10), (("a", 10), ("b", 0), ("c", 10))),
         axes=("query",),
     )
+    often = trace.step("often", ops.Given((2.0, 1.0, 3.0)), axes=("word",))
+    rows = ((0, 1, 0, 1, -1), (1, 1, 1, -1, -1), (6, 0, 1, 1, 1))
+    pieces = trace.step("pieces", ops.Given(rows), axes=("word", "place_in_word"))
+    counted = trace.step("counted", ops.PairCounts(7), often, pieces, axes=("first", "second"))
+    trace.step("joined_pieces", ops.JoinPair(7), counted, pieces, axes=("word", "place_in_word"))
     picked = trace.step("picked", ops.Lookup(), table, ids, axes=("query", "d"))
     trace.step("one_hot", ops.OneHot(11), ids, axes=("query", "vocabulary"))
     looped = ops.MatMulByLoop()

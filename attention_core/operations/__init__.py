@@ -54,6 +54,7 @@ from .layers import (
 from .losses import CrossEntropy, Entry, Mean, PutEntry
 from .masks import AttentionMask, Drop, MaskedFill, MaskGradient, Renormalise
 from .normalise import L2Normalize, MaskedSoftmax, Softmax, SumNormalise
+from .pairs import JoinPair, PairCounts
 from .product import Affine, BatchedMatMul, Linear, MatMul, MatMulByLoop, MatMulUpright, MatVec
 from .rotary import RotaryAngles, Rotate
 from .rowwise import (

@@ -101,6 +101,33 @@ class Cutter:
         _check(len(found), MOST_CUT, f"of {len(text):,} characters it makes tokens, {{}}")
         return {"ids": found.ids, "offsets": found.offsets}
 
+    def merges(self, text: str) -> dict[str, Any]:
+        """The parts within which the tokens of a text are made, in characters (or bytes, where the
+        vocabulary lacks one), and the merges that can have made one in them, each with its number;
+        nothing where tokens are not made by merges.
+        """
+        known, words = self.model.get("merges"), self.model["vocab"]
+        if not known:
+            return {}
+        if self.made.normalizer is not None:
+            text = self.made.normalizer.normalize_str(text)
+        cut = self.made.pre_tokenizer
+        parts = [part for part, _ in cut.pre_tokenize_str(text)] if cut else [text]
+        found = []
+        for number, each in enumerate(known, 1):
+            left, right = each.split(" ") if isinstance(each, str) else each
+            if any(left + right in part for part in parts):
+                found.append((number, left, right))
+
+        def characters(part: str) -> list[str]:
+            each = (
+                [one] if one in words else [f"<0x{b:02X}>" for b in one.encode()] for one in part
+            )
+            return [one for ones in each for one in ones]
+
+        falls_back = self.model.get("byte_fallback")
+        return {"parts": [*map(characters if falls_back else list, parts)], "merges": found}
+
     def decode(self, ids: list[int]) -> dict[str, Any]:
         """The text of tokens."""
         return {"text": self.made.decode(ids, skip_special_tokens=False)}

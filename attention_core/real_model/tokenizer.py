@@ -14,12 +14,13 @@ import unicodedata
 import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from threading import Lock, Timer
 from typing import Any
 
 from ..files.refused import ModelRefused, needed
 from ..files.tensor_file import quoted
+from ..text.byte_level import bytes_of_characters, in_their_text
+from ..text.byte_pairs import joins
 from . import cutting
 
 LONGEST_TEXT = 100_000
@@ -42,6 +43,17 @@ class Encoded:
     """What of the text the model has no token for: one that means just that stands in its place."""
     left_out: tuple[str, ...] = ()
     """What of the text stands in no token at all, but for blanks and marks on letters."""
+
+
+@dataclass(frozen=True)
+class Joined:
+    """One merge that took part in making a word's tokens: its number among all, counted from 1, the
+    token that it made, and the word after it.
+    """
+
+    number: int
+    token: str
+    pieces: tuple[str, ...]
 
 
 class Tokenizer:
@@ -138,14 +150,41 @@ class Tokenizer:
         written = self._tokens.get(token)
         if written is None:
             return f"token {token}, which the tokenizer lacks".encode()
+        return self._bytes_of(written)
+
+    def _bytes_of(self, written: str) -> bytes:
+        """The bytes that a token stands for, by how the vocabulary writes it."""
         byte = re.fullmatch(r"<0x([0-9A-F]{2})>", written)
         if self.kind == "bytes":
-            known = _bytes_of_characters()
+            known = bytes_of_characters()
             if all(character in known for character in written):
                 return bytes(known[character] for character in written)
         elif self.kind == "sentencepiece":
             return bytes([int(byte[1], 16)]) if byte else written.replace("▁", " ").encode()
         return written.encode()
+
+    def joins_of(self, word: str) -> tuple[tuple[str, ...], tuple[Joined, ...]] | None:
+        """What a word is at first, in bytes or characters, and the merges that make its tokens, in
+        their order. None where it has no merges, or they alone do not make what `encode` gives:
+        some vocabularies take a word that they know as it is.
+        """
+        found = self._cutter.ask("merges", self._prefix + word)
+        if not found:
+            return None
+        ranks = {(left, right): number for number, left, right in found["merges"]}
+        done, joined = found["parts"], []
+        first = self._drawn(done)
+        for at, part in enumerate(done):
+            for number, place, made in joins(part, ranks):
+                done[at] = made
+                joined.append(Joined(number, self._drawn([[made[place]]])[0], self._drawn(done)))
+        ids = self._cutter.ask("encode", self._prefix + word, False).get("ids", ())
+        known = [self._tokens.get(token) for token in ids]
+        return (first, tuple(joined)) if known == [each for part in done for each in part] else None
+
+    def _drawn(self, parts: Sequence[Sequence[str]]) -> tuple[str, ...]:
+        """Tokens as the vocabulary writes them, as what they stand for."""
+        return tuple(in_their_text([self._bytes_of(each) for part in parts for each in part]))
 
     def id_of(self, text: str) -> int | None:
         """The one token that stands for a text; None where it takes several, or has none."""
@@ -239,42 +278,6 @@ def _uncovered(text: str, spans: Sequence[tuple[int, int]]) -> tuple[str, ...]:
         left[first:last] = " " * (last - first)
     seen = "".join(each if unicodedata.category(each)[0] in "LNPS" else " " for each in left)
     return tuple(seen.split())
-
-
-def in_their_text(contents: Sequence[bytes]) -> list[str]:
-    """What tokens stand for that follow each other: of a character that several of them make each
-    names it and its part, `好‹1/3›`; bytes that make none are written as such, `‹E5A5…›`.
-    """
-    owners = [token for token, content in enumerate(contents) for _ in content]
-    pieces, at = [""] * len(contents), 0
-    for character in b"".join(contents).decode("utf-8", "surrogateescape"):
-        size = len(character.encode("utf-8", "surrogateescape"))
-        parts = [*dict.fromkeys(owners[at : at + size])]
-        for part, token in enumerate(parts, 1):
-            of_all = f"‹{part}/{len(parts)}›" if len(parts) > 1 else ""
-            pieces[token] += character + of_all
-        at += size
-    return [re.sub("[\udc80-\udcff]+", _no_character, piece) for piece in pieces]
-
-
-def _no_character(found: re.Match[str]) -> str:
-    """Bytes that make no character, and where there must be more of them."""
-    content = found[0].encode("utf-8", "surrogateescape")
-    before = "" if content[0] >= 0xC0 else "…"
-    after = "…" if found.end() == len(found.string) and max(content) >= 0xC0 else ""
-    return f"‹{before}{content.hex().upper()}{after}›"
-
-
-@lru_cache(maxsize=1)
-def _bytes_of_characters() -> dict[str, int]:
-    """The byte that each character of a byte-level vocabulary stands for.
-
-    Source: Radford et al. 2019, GPT-2, `bytes_to_unicode` in encoder.py.
-    """
-    plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
-    others = [byte for byte in range(256) if byte not in plain]
-    found = {chr(byte): byte for byte in plain}
-    return found | {chr(256 + at): byte for at, byte in enumerate(others)}
 
 
 def from_json(said: Mapping[str, Any] | bytes, called: str = "tokenizer.json") -> Tokenizer:

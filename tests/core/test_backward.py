@@ -13,7 +13,15 @@ from attention_core.published.building import BUILDERS
 from checks import by_autograd
 from traces import every_kind, workshop
 
-REFUSING = {"LayerNorm", "LogicalAnd", "OneHot", "SoftmaxJacobian", "SplitWithoutTranspose"}
+REFUSING = {
+    "LayerNorm",
+    "JoinPair",
+    "LogicalAnd",
+    "OneHot",
+    "PairCounts",
+    "SoftmaxJacobian",
+    "SplitWithoutTranspose",
+}
 """What says in words that it has no backward pass, beside the slopes."""
 
 

@@ -7,6 +7,7 @@ unequal sizes, and on every step of every lesson's trace.
 import json
 import math
 from functools import reduce
+from itertools import pairwise
 from pathlib import Path
 from statistics import NormalDist
 
@@ -212,6 +213,23 @@ def at_entry(op, number):
     return made
 
 
+def pair_counts(op, often, pieces):
+    made = np.zeros((op.n_tokens, op.n_tokens))
+    for count, word in zip(often, pieces, strict=True):
+        for left, right in pairwise(word):
+            if min(left, right) >= 0:
+                made[left, right] += count
+    return made
+
+
+def join_pair(op, counts, pieces):
+    """By `str.replace`, which goes from left to right too, on a character for each token."""
+    pair = "".join(chr(each + 1) for each in np.unravel_index(counts.argmax(), counts.shape))
+    words = ["".join(chr(each + 1) for each in word) for word in pieces]
+    made = [word.replace(pair, chr(op.token + 1)).ljust(len(word), chr(0)) for word in words]
+    return np.array([[ord(each) - 1 for each in word] for word in made])
+
+
 ORACLES = {
     "Add": lambda _, a, b: a + b,
     "Affine": lambda op, *given: product(op, *given),
@@ -235,6 +253,8 @@ ORACLES = {
     "Given": lambda op: np.array(op.numbers),
     "MaskedFill": lambda op, a, mask: np.where(mask, a, op.fill),
     "JoinRows": lambda _, *parts: np.concatenate(parts, axis=-2),
+    "JoinPair": join_pair,
+    "PairCounts": pair_counts,
     "JoinHeads": lambda _, a: np.concatenate([*np.moveaxis(a, -3, 0)], axis=-1),
     "RunningMaximum": lambda _, a, b: np.where(a > b, a, b),
     "LayerNorm": normed,

@@ -13,8 +13,9 @@ import pytest
 
 from attention_core.files.refused import ModelRefused
 from attention_core.real_model import tokenizer
-from attention_core.real_model.tokenizer import from_json, in_their_text
+from attention_core.real_model.tokenizer import from_json
 from attention_core.real_model.tokenizer_fields import from_fields
+from attention_core.text.byte_level import in_their_text
 
 tokenizers = pytest.importorskip("tokenizers", reason="real models need requirements-model.txt")
 
@@ -89,6 +90,26 @@ def test_a_tokenizer_by_merges_cuts_as_the_one_it_was_written_from(text):
     assert 0 not in found.ids
     read = from_json(json.loads(made.to_str()))
     assert read.encode(text) == found
+
+
+@pytest.mark.parametrize("byte_level", [False, True])
+def test_the_merges_that_made_a_word_are_those_of_the_library_and_end_in_its_tokens(byte_level):
+    made = trained(byte_level)
+    said = json.loads(made.to_str())
+    merges = [[*map(str, pair)] for pair in said["model"]["merges"]]
+    ours = from_json(said)
+    for word in ("lowest", " lowest", "the tower's", "好é", "🙂 "):
+        first, joined = ours.joins_of(word)
+        assert (joined[-1].pieces if joined else first) == ours.encode(word).pieces
+        for each in joined:
+            left, right = merges[each.number - 1]
+            assert each.token.strip() in (left + right).replace("Ġ", " ").replace("▁", " ")
+        assert len(first) == len((word if byte_level else f" {word}").encode()) or not byte_level
+    # The vocabulary may take a word that it knows as it is, whatever the merges make of it.
+    said["model"] |= {"merges": merges[:1], "ignore_merges": True}
+    assert from_json(said).joins_of("the") is None
+    said["model"] = {"type": "WordLevel", "vocab": {"the": 0}, "unk_token": "the"}
+    assert from_json(said).joins_of("the") is None
 
 
 @pytest.mark.parametrize(

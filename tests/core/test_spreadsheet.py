@@ -21,8 +21,8 @@ TRACES = {
     "score_in_small": score_in_small,
     **{name.replace("/", "-"): partial(lesson_trace, name) for name in EACH},
 }
-AS_VALUES = {"stored"}
-"""What a sheet has no function for: in `workshop`, what is rounded to bfloat16."""
+AS_VALUES = {"stored", "counted", "joined_pieces"}
+"""What a sheet has no function for, in `workshop`: rounding to bfloat16, and joining of pairs."""
 
 
 @needs_office

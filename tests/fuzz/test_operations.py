@@ -54,6 +54,8 @@ SETTINGS = {
     "GELU": st.tuples(st.booleans()),
     "Given": st.tuples(st.lists(st.tuples(numbers, numbers), min_size=1, max_size=3).map(tuple)),
     "MaskedFill": st.tuples(st.sampled_from([-math.inf, 0.0, -2.0])),
+    "JoinPair": st.tuples(places),
+    "PairCounts": st.tuples(counts),
     "JoinHeads": st.tuples(st.booleans()),
     "JoinRows": st.tuples(st.integers(1, 4)),
     "LayerNorm": st.tuples(st.booleans()),
@@ -94,6 +96,8 @@ SETTINGS = {
 KINDS = {
     "AddAtIds": "fi",
     "CrossEntropy": "fi",
+    "JoinPair": "fi",
+    "PairCounts": "fi",
     "LogicalAnd": "bb",
     "MaskedFill": "fb",
     "MaskGradient": "fb",

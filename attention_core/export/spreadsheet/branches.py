@@ -8,7 +8,7 @@ from functools import singledispatch
 from ... import operations as ops
 from ...expression import Called, Difference, Number
 from ...operations.base import Operand, Operation, line, matched, row
-from .formulas import HIDDEN, Formulas
+from .formulas import HIDDEN, Formulas, NoFormula
 
 Index = tuple[int, ...]
 
@@ -84,6 +84,11 @@ def _(_: ops.CrossEntropy, index: Index, operands: tuple, write: Formulas) -> st
     scores = write.list_of(row(logits, (*index, 0)))
     largest, target = f"MAX({scores})", write.of(targets.cell(index))
     return f"LN(SUMPRODUCT(EXP({scores}-{largest})))+{largest}-INDEX({scores},{target}+1)"
+
+
+@formula_of.register
+def _(_: ops.PairCounts | ops.JoinPair, *__: object) -> str:
+    raise NoFormula  # which cells are added, or move up, follows from ids
 
 
 @formula_of.register
