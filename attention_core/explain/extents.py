@@ -7,7 +7,7 @@ apart from each other, each of which is a block of its own.
 import itertools
 import math
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 
 import torch
 from torch import Tensor
@@ -28,12 +28,16 @@ def extents(step: Step, operand: int) -> Tensor:
     the last place along each axis of the operand, (…, block, axis of the operand, 2). All are -1
     for a block that there is not. A single number counts as a row of one.
     """
+    return _extents(alike(step), step)[operand]
+
+
+def alike(step: Step) -> Hashable:
+    """The same for two steps that read alike: they have the same blocks, whatever they are called
+    and their numbers are. So a slider need not go through the arithmetic again, nor the next head.
+    """
     shapes = tuple(tuple(each.value.shape) for each in step.inputs)
     chosen = step.inputs[-1].value.numpy().tobytes() if step.operation.chooses else b""
-    # Two steps that read alike have the same blocks, whatever they are called and their numbers
-    # are: a slider need not go through the arithmetic again, nor the next head.
-    key = (step.operation, tuple(step.value.shape), shapes, chosen)
-    return _extents(key, step)[operand]
+    return step.operation, tuple(step.value.shape), shapes, chosen
 
 
 @kept_by_key(512)

@@ -7,6 +7,8 @@ each mark only compares.
 """
 
 import json
+import re
+from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,6 +23,7 @@ from .table import (
     BY_QUERY,
     BY_STEP,
     CELL,
+    ENDS,
     MANY,
     MARK,
     NAMES,
@@ -28,7 +31,6 @@ from .table import (
     ON_WIDE,
     OWN,
     PATH,
-    RECTANGLE,
     SEPARATOR,
     SLOTS,
     UNDER,
@@ -97,18 +99,27 @@ class Stops:
         return round(at) if abs(at - round(at)) < 1e-3 else -1
 
 
-def _lies(row: str, inside: str, slot: int) -> str:
-    """Whether the cell of `row` lies in a rectangle of the cell `inside` (prefixes of columns)."""
+def _end(made: str, end: int, of: str) -> str:
+    """An end of the block that begins at `made`, for the cell of a prefix of columns."""
+    base, by_i, by_j = (f"blocks[{made} + {1 + 3 * end + each}]" for each in range(3))
+    return f"(1 * {base} + {by_i} * {of}i + {by_j} * {of}j)"
 
-    def of(prefix: str, name: str) -> str:
-        return f"{prefix}{name}"
 
-    tests = [f"{of(row, 'm')} == {of(inside, f'm{slot}')}"]
-    for axis in "lij":
-        place = of(row, axis)
-        tests += [f"{place} >= {of(inside, f'{axis}0{slot}')}"]
-        tests += [f"{place} <= {of(inside, f'{axis}1{slot}')}"]
-    return f"({' && '.join(tests)})"
+def _reads(slot: int) -> str:
+    """Whether what is pointed at is made of the cell of a row."""
+    ends = zip(ENDS, (">=", "<=") * 3, strict=True)
+    tests = [f"datum.{end[0]} {sign} p_{end}{slot}" for end, sign in ends]
+    return f"(datum.m == p_m{slot} && {' && '.join(tests)})"
+
+
+def _follows(slot: int) -> str:
+    """Whether the cell of a row is made of what is pointed at."""
+    made = f"datum.made{slot}"
+    tests = [
+        f"p_{end[0]} {'<=' if at % 2 else '>='} {_end(made, at, 'datum.')}"
+        for at, end in enumerate(ENDS)
+    ]
+    return f"({made} >= 0 && blocks[{made}] == p_m && {' && '.join(tests)})"
 
 
 IS_POINTED = f"p_m != {NOTHING}"
@@ -124,7 +135,7 @@ _OTHERS = [
     for a, i in (("ai", "i"), ("aj", "j"))
 ]
 SAME_NAMES = " && ".join([*_EQUAL, _TOKEN, _OF_TOKEN, *_OTHERS])
-RELATED = "(floor(datum.rel / p_bit) % 2 == 1)"
+RELATED = "(floor(datum.rel / pow(2, p_m)) % 2 == 1)"
 # Which of a row's lists is shown: by a control in the picture, by the query that is pointed at.
 # Weights of several heads stand below each other in the lists, `per` rows a head.
 FOCUS = "(focus < 0 ? datum.first : focus + (datum.per > 0 ? datum.per * max(0, p_of_head) : 0))"
@@ -148,6 +159,7 @@ def _chosen(name: str, asked: bool = False) -> str:
 SHADE, TEXT, STRENGTH, LOOK = map(_chosen, ("shade", "text", "strength", "look"))
 # Streamlit's browser calls the data so; the last row has the size of the picture.
 SIZE = "data('source')[length(data('source')) - 1]"
+BLOCKS = "size && isValid(size.blocks) ? split(size.blocks, ',') : []"
 SCALE = (
     f"!size ? 1 : narrow ? min(width / size.xn, height / size.yn, {GROWS_NARROW})"
     f" : min(width / size.x, height / size.y, {GROWS})"
@@ -212,14 +224,14 @@ def _compiled(
 ) -> dict:
     made = deepcopy(_authored(slots, asked))
     if on_paper:
-        for layer in made["layer"]:
+        for layer in _leaves(made):
             if letters := layer["mark"].get("fontSize"):
                 letters["expr"] = _on_paper(letters["expr"], layer["name"])
     if canvas:
         # A canvas does not know the page's own ink and ground.
         text = json.dumps(made).replace(INK, INKS.get(theme, MUTED))
         made = json.loads(text.replace(GROUND, GROUNDS.get(theme, "transparent")))
-        for layer in made["layer"]:
+        for layer in _leaves(made):
             layer.get("encoding", {}).pop("key", None)
         made["usermeta"] = {"embedOptions": {"renderer": "canvas"}}
     if stops is None:
@@ -248,6 +260,12 @@ def _compiled(
     return made
 
 
+def _leaves(made: dict) -> Iterator[dict]:
+    """The layers that draw marks."""
+    for each in made["layer"]:
+        yield from _leaves(each) if "layer" in each else [each]
+
+
 def _on_paper(letters: str, layer: str) -> str:
     """The size of a layer's letters on a hand-out. A number is no wider than its cell."""
     if "numbers" in layer:
@@ -261,8 +279,19 @@ def _on_paper(letters: str, layer: str) -> str:
 
 @lru_cache(maxsize=4)
 def _authored(slots: int, asked: bool) -> dict:
-    base = (
-        alt.Chart(alt.Data(name="cells"))
+    base = alt.Chart(alt.Data(name="cells"))
+    layers = [
+        _marks(base, UNDER),
+        _cells(base, slots),
+        _numbers(base.transform_filter(IS_CELL), "numbers"),
+        *_lit(base, slots),
+    ]
+    if asked:
+        layers += [_asked_boxes(base), _marks(base, MARK, True), _words(base, True)]
+    layers += [_marks(base, MARK), _paths(base, asked), _words(base)]
+    made = (
+        alt.layer(*layers)
+        .add_params(*_parameters(slots))
         .transform_filter(f"datum.when != (narrow ? {ON_WIDE} : {ON_NARROW})")
         .transform_calculate(
             px="grown * (narrow ? datum.xn : datum.x)",
@@ -271,26 +300,15 @@ def _authored(slots: int, asked: bool) -> dict:
             ph="grown * (narrow ? datum.hn : datum.h)",
         )
         .transform_calculate(px2="datum.px + datum.pw", py2="datum.py + datum.ph")
-    )
-    layers = [
-        _marks(base, UNDER),
-        _cells(base, slots),
-        _numbers(base.transform_filter(IS_CELL), "numbers"),
-    ]
-    layers += _lit(base, slots)
-    if asked:
-        layers += [_asked_boxes(base), _marks(base, MARK, True), _words(base, True)]
-    layers += [_marks(base, MARK), _paths(base, asked), _words(base)]
-    made = (
-        alt.layer(*layers)
-        .add_params(*_parameters(slots))
         .properties(width="container", height="container")
         .configure_view(stroke=None)
         .to_dict()
     )
-    made.pop("datasets", None), made.pop("data", None)
-    for layer in made["layer"]:
+    made.pop("datasets", None)
+    for layer in (made, *made["layer"], *_leaves(made)):
         layer.pop("data", None)
+        if "name" in layer:  # Altair puts a number behind those of layers within layers
+            layer["name"] = re.sub(r"_\d+$", "", layer["name"])
     made["background"] = "transparent"
     made["config"] = {"view": {"stroke": None}, "font": FONT}
     made["autosize"] = {"type": "fit", "contains": "padding"}
@@ -301,15 +319,20 @@ def _authored(slots: int, asked: bool) -> dict:
 
 def _pointed(slots: int) -> list[str]:
     """What is known of the cell that is pointed at."""
-    of_slots = [f"{name}{slot}" for slot in range(slots) for name in RECTANGLE]
-    return [*OWN, *NAMES, "ai", "aj", "bit", *of_slots]
+    return [*OWN, *NAMES, "ai", "aj", *(f"made{slot}" for slot in range(slots))]
 
 
 def _parameters(slots: int) -> list[alt.Parameter]:
     """Worked out once: what is arranged how large, and what is known of what is pointed at."""
-    once = {"narrow": f"width < {TURN}", "size": SIZE, "grown": SCALE}
+    once = {"narrow": f"width < {TURN}", "size": SIZE, "grown": SCALE, "blocks": BLOCKS}
     for name in _pointed(slots):
         once[f"p_{name}"] = f"isValid(p.m) && p.m.length ? p.{name}[0] : {NOTHING}"
+    for slot in range(slots):
+        made = f"p_made{slot}"
+        there = {"m": f"1 * blocks[{made}]"}
+        there |= {end: _end(made, at, "p_") for at, end in enumerate(ENDS)}
+        once |= {f"p_{name}{slot}": f"{made} >= 0 ? {each} : {NOTHING}"
+                 for name, each in there.items()}  # fmt: skip
     once["focus"] = "p_q >= 0 ? p_q : p_k < 0 && p_t >= 0 ? p_t : -1"
     return [alt.param(name=name, expr=expr) for name, expr in once.items()]
 
@@ -387,14 +410,13 @@ def _lit(base: alt.Chart, slots: int) -> list[alt.Chart]:
     """What stays bright under the pointer, drawn once more above a veil over all cells."""
     # What is pointed at is made of `reads`, and `follows` are made of it. Both are among what comes
     # before or after it, which takes one comparison.
-    reads = " || ".join(_lies("datum.", "p_", slot) for slot in range(slots))
-    follows = " || ".join(_lies("p_", "datum.", slot) for slot in range(slots))
-    of_it = f"({RELATED} && (({SAME_NAMES}) || {reads} || {follows}))"
-    lit = base.transform_filter(f"{IS_CELL} && {IS_POINTED} && ({ITSELF} || {of_it})")
-    seen = lit.transform_filter(f"!{IS_ASKED}")
+    reads, follows = (" || ".join(map(each, range(slots))) for each in (_reads, _follows))
+    near = f"{IS_CELL} && {IS_POINTED} && ({ITSELF} || {RELATED})"
+    how = f"{ITSELF} || {reads} ? 2 : {follows} ? 1 : {SAME_NAMES} ? 0 : -1"
+    seen = base.transform_filter(f"!{IS_ASKED}")
     outlined = (
-        alt.when(f"{ITSELF} || {reads}").then(alt.value(CHOSEN))
-        .when(follows).then(alt.value(FED))
+        alt.when("datum.how == 2").then(alt.value(CHOSEN))
+        .when("datum.how == 1").then(alt.value(FED))
         .when("datum.open > 0").then(alt.value(CHOSEN))
     )  # fmt: skip
     box = {"cornerRadius": 2, "aria": False, "tooltip": None}
@@ -408,7 +430,7 @@ def _lit(base: alt.Chart, slots: int) -> list[alt.Chart]:
     )  # fmt: skip
     ground = seen.mark_rect(fill=GROUND, fillOpacity=1, **box).encode(X, Y, X2, Y2)
     cells = (
-        lit.mark_rect(strokeWidth=alt.expr("datum.open > 1 ? 3 : 2.2"), **box)
+        base.mark_rect(strokeWidth=alt.expr("datum.open > 1 ? 3 : 2.2"), **box)
         .encode(
             X, Y, X2, Y2,
             **_fill(SHADE),
@@ -417,7 +439,8 @@ def _lit(base: alt.Chart, slots: int) -> list[alt.Chart]:
         )
         .properties(name="lit")
     )  # fmt: skip
-    return [veil, ground, cells, _numbers(lit, "lit_numbers")]
+    lit = alt.layer(ground, cells, _numbers(base, "lit_numbers")).transform_filter(near)
+    return [veil, lit.transform_calculate(how=how).transform_filter("datum.how >= 0")]
 
 
 def _asked_boxes(base: alt.Chart) -> alt.Chart:
@@ -478,8 +501,11 @@ def _paths(base: alt.Chart, asked: bool) -> alt.Chart:
     how = _arcs() if asked else {
         "size": "4 * grown * grown", "shape": TEXT, "strokeWidth": "1.6", "opacity": STRENGTH,
     }  # fmt: skip
+    paths = base.transform_filter(f"datum.kind == {PATH}")
+    if asked:
+        paths = paths.transform_calculate(**WAYS)
     return (
-        base.transform_filter(f"datum.kind == {PATH}")
+        paths
         .mark_point(
             # Round: a mitred line counts as twice as wide, and the view shrinks to hold it.
             filled=False, aria=False, tooltip=None, strokeCap="round", strokeJoin="round",
@@ -491,16 +517,22 @@ def _paths(base: alt.Chart, asked: bool) -> alt.Chart:
     )  # fmt: skip
 
 
+_ASKS = "datum.by && focus >= 0 ? focus : datum.j"
+_PLACE = f"split(split(datum.text, '{SEPARATOR}')[{_ASKS}], ';')"
+WAYS = {
+    "way": f"toNumber({_PLACE}[0]) * grown - datum.px",
+    "down": f"toNumber({_PLACE}[1]) * grown - datum.py",
+}
+"""How far from a key it is to the query that asks."""
+
+
 def _arcs() -> dict[str, str]:
     """How lines are drawn where some go from a query to its keys."""
     shade, strength, text = (
         f"({IS_ASKED} ? {_chosen(name, True)} : {_chosen(name)})"
         for name in ("shade", "strength", "text")
     )
-    asks = "datum.by && focus >= 0 ? focus : datum.j"
-    place = f"split(split(datum.text, '{SEPARATOR}')[{asks}], ';')"
-    way = f"(toNumber({place}[0]) * grown - datum.px)"
-    down = f"(toNumber({place}[1]) * grown - datum.py)"
+    way, down = "datum.way", "datum.down"
     up = f"min(108 * grown, 22 + abs({way}) / 2.4) * datum.strength"
     is_way = "(datum.look == 'arc' || datum.look == 'line' || datum.look == 'curve')"
     is_itself = f"(datum.look == 'curve' && abs({way}) < 1 && abs({down}) < 1)"

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import torch
 
-from attention_core.explain.extents import NONE, extents
+from attention_core.explain.extents import NONE, alike, extents
 from attention_core.explain.plain_text import plain_text
 from attention_core.kept import digest, kept_by_key
 from attention_core.text.tokenizers import visible
@@ -42,7 +42,12 @@ FIXED, BY_STEP, BY_QUERY, BY_BOTH = range(4)
 """What chooses among its lists: nothing, a control in the picture, the query that is pointed at."""
 SLOTS = 6
 """Rectangles that a cell is made of, at most: what an operation reads is no more."""
-RECTANGLE = ("m", "l0", "l1", "i0", "i1", "j0", "j1")
+ENDS = ("l0", "l1", "i0", "i1", "j0", "j1")
+"""Of a rectangle of cells, the first and the last place along each axis of their step."""
+BLOCK = 1 + 3 * len(ENDS)
+"""Numbers of a block, which is a rectangle for every cell of a matrix: the number of its step, and
+of each end how it lies for the cell at 0, 0, and how far it goes along with the cell's own i and j.
+"""
 NAMES = ("q", "k", "t", "of_head")
 OWN = ("m", "l", "i", "j")
 """Where a cell is: the number of its step in the picture, and its place in it."""
@@ -78,21 +83,22 @@ NUMBERS = {
     **{name: pa.float32() for name in ("x", "y", "w", "h", "xn", "yn", "wn", "hn")},
     **{name: pa.float32() for name in ("shade", "strength", "first", "n", "per", "zero", "one")},
     **{name: pa.int16() for name in (*OWN, *NAMES, "ai", "aj")},
-    **{name: pa.float64() for name in ("rel", "bit")},
+    "rel": pa.float64(),
     "exact": pa.float32(),
-    **{f"{name}{slot}": pa.int16() for slot in range(SLOTS) for name in RECTANGLE},
+    **{f"made{slot}": pa.int32() for slot in range(SLOTS)},
 }
 NUMPY = {name: kind.to_pandas_dtype() for name, kind in NUMBERS.items()}
 TEXTS = ("id", "look", "text", "where", "along", "tip", "so", "colour", "asks", "share", "gives")
+TEXTS += ("blocks",)
 """Of a path, `text` is how it is drawn; of what goes from a query to its keys, where each query
-stands: its x, and of a curve its y too.
+stands: its x, and of a curve its y too. Of the last row, `blocks` are all that cells are made of.
 """
 LISTS = ("texts", "shades", "strengths", "looks")
 """What stands for `text`, `shade` and `strength` (in percent) and `look` where something chooses.
 """
 EMPTY = dict.fromkeys(NUMBERS, 0) | dict.fromkeys((*TEXTS, *LISTS))
 EMPTY |= dict.fromkeys((*OWN, *NAMES, "ai", "aj"), NONE) | {"strength": 1.0}
-EMPTY |= {f"m{slot}": NONE for slot in range(SLOTS)} | {"exact": None}
+EMPTY |= {f"made{slot}": NONE for slot in range(SLOTS)} | {"exact": None}
 
 Open = tuple[tuple[str, tuple[int, ...]], frozenset[tuple[str, tuple[int, ...]]]]
 """The cell that is open, and the cells that it is made of: names of steps and indices."""
@@ -147,15 +153,20 @@ class _Rows:
 
 
 def packed(rows: pa.Table) -> pa.Table:
-    """A table as it is sent: of many rows, each column says each of its values once. They have no
-    ids, which a canvas does not need, and shades of two decimals, more than the eye can see.
+    """A table as it is sent: each text is said once, and of many rows each number too. Those have
+    no ids, which a canvas does not need, and shades of two decimals, more than the eye can see.
     """
-    if n_marks(rows) <= MANY:
-        return rows
     columns = dict(zip(rows.column_names, rows.columns, strict=True))
-    del columns["id"]
-    columns["shade"] = pc.round(columns["shade"], 2)
-    return pa.table({name: _each_once(column) for name, column in columns.items()})
+    is_large = n_marks(rows) > MANY
+    if is_large:
+        del columns["id"]
+        columns["shade"] = pc.round(columns["shade"], 2)
+    return pa.table(
+        {
+            name: _each_once(column) if is_large or name not in NUMBERS else column
+            for name, column in columns.items()
+        }
+    )
 
 
 def _each_once(column: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -186,8 +197,10 @@ def table(
     numbers = numbers_of(layout.matrices)
     n_cells = sum(each.drawn.numel() for each in layout.matrices)
     earlier = [each.step.earlier() for each in layout.matrices]
+    blocks: Blocks = {}
     for at in range(len(layout.matrices)):
-        _add_cells(rows, layout, at, numbers, earlier, n_cells <= MOST_POINTED, opened, told)
+        pointed = blocks if n_cells <= MOST_POINTED else None
+        _add_cells(rows, layout, at, numbers, earlier, pointed, opened, told)
     if layout.sentence is not None:
         _add_sentence(rows, layout.sentence, max(numbers, default=-1) + 1)
     for when, arrangement in ((ON_WIDE, layout.wide), (ON_NARROW, layout.narrow)):
@@ -198,6 +211,7 @@ def table(
     compared = dict.fromkeys((*NAMES, "ai", "aj"), NONE)
     called = dict(zip(numbers, (each.step.name for each in layout.matrices), strict=True))
     also = {"strength": float(now if lists else NONE), "text": SEPARATOR.join(called.values())}
+    also["blocks"] = ",".join(str(number) for each in blocks for number in each)
     rows.add(1, kind=SIZE, when=BOTH, **also, **size, **compared)
     return rows.table(click, lists or {})
 
@@ -209,7 +223,7 @@ def n_marks(rows: pa.Table) -> int:
 
 def n_slots(rows: pa.Table) -> int:
     """How many rectangles the cells of a table are made of, at most."""
-    return sum(f"m{slot}" in rows.column_names for slot in range(SLOTS))
+    return sum(f"made{slot}" in rows.column_names for slot in range(SLOTS))
 
 
 def numbers_of(matrices: Sequence[Matrix]) -> list[int]:
@@ -240,10 +254,11 @@ def _add_cells(
     at: int,
     numbers: list[int],
     earlier: Sequence[set[str]],
-    is_pointed: bool,
+    blocks: "Blocks | None",
     opened: Open | None,
     told: bool,
 ) -> None:
+    is_pointed = blocks is not None
     matrix, trace = layout.matrices[at], layout.trace
     step, wide, narrow = matrix.step, layout.wide.boxes[at], layout.narrow.boxes[at]
     own = index_of(matrix)
@@ -274,7 +289,7 @@ def _add_cells(
         if is_grid(matrix) and is_pointed:
             columns |= _meaning(trace, matrix)
         if is_pointed:
-            columns |= _rectangles(layout.matrices, numbers, at)
+            columns |= _made(layout.matrices, numbers, at, own, blocks)
         if opened and not matrix.tells_origins:
             columns["open"] = _opened(step, own, opened)
     if matrix.left_out is not None:
@@ -491,39 +506,92 @@ def _flow(
     }
     if matrices[at].compared:
         related |= {numbers[k] for k, each in enumerate(matrices) if each.compared}
-    return {"rel": float(sum(2**number for number in related)), "bit": float(2 ** numbers[at])}
+    return {"rel": float(sum(2**number for number in related))}
 
 
-def _rectangles(matrices: Sequence[Matrix], numbers: list[int], at: int) -> dict[str, np.ndarray]:
-    """The rectangles of cells that each cell is made of, in the coordinates of their own steps."""
-    matrix = matrices[at]
-    step = matrix.step
+Blocks = dict[tuple[int, ...], int]
+"""The blocks of a picture, and where the numbers of each begin among all of them."""
+
+
+def _made(
+    matrices: Sequence[Matrix], numbers: list[int], at: int, own: np.ndarray, known: Blocks
+) -> dict[str, np.ndarray]:
+    """Which blocks each cell is made of, in the coordinates of their own steps."""
+    step = matrices[at].step
     columns: dict[str, np.ndarray] = {}
-    known = {each.step.name for each in matrices}
-    slot = 0
-    for operand, given in enumerate(step.inputs):
-        if known.isdisjoint((given.name, *given.earlier())):
-            continue  # nothing of it is drawn, and a table of 20,000 rows takes a minute
-        blocks = extents(step, operand)[matrix.lead]
-        blocks = matrix.picked(blocks)
-        blocks = blocks.flatten(0, -4) if blocks.ndim > 3 else blocks[None]
-        each = [block.numpy().astype(np.int64) for block in blocks.unbind(dim=1)]
-        for source, there in _drawn_sources(matrices, given, each):  # (cell, axis, 2)
-            if (there == NONE).all():
-                continue
-            if slot == SLOTS:
+    for operand in range(len(step.inputs)):
+        for source, which, blocks in _sources(matrices, matrices[at], operand, own):
+            if len(columns) == SLOTS:
                 return columns
             drawn = [k for k, one in enumerate(matrices) if one.step is source and not one.covered]
             twins = [place for place, one in enumerate(step.inputs) if one is source]
             turn = twins.index(operand) if operand in twins else 0
             number = numbers[drawn[min(turn, len(drawn) - 1)]]
-            first, last = _padded(there[:, :, 0]), _padded(there[:, :, 1])
-            is_none = (there == NONE).any(axis=(1, 2))
-            columns[f"m{slot}"] = np.where(is_none, NONE, number)
-            for axis, low, high in zip("lij", first, last, strict=True):
-                columns[f"{axis}0{slot}"], columns[f"{axis}1{slot}"] = low, high
-            slot += 1
+            places = [known.setdefault((number, *one), BLOCK * len(known)) for one in blocks]
+            columns[f"made{len(columns)}"] = np.array([*places, NONE])[which]
     return columns
+
+
+Placed = tuple[np.ndarray, list[tuple[int, ...]]]
+"""Of each cell, which of some blocks it is made of, the one after the last for none; the blocks."""
+
+
+def _sources(
+    matrices: Sequence[Matrix], matrix: Matrix, operand: int, own: np.ndarray
+) -> Iterator[tuple[Step, np.ndarray, list[tuple[int, ...]]]]:
+    """The blocks of an operand that a matrix is made of, with the step that they are cells of."""
+    step = matrix.step
+    given = step.inputs[operand]
+    drawn = [each for each in matrices if each.step is given]
+    if drawn and not all(each.covered for each in drawn):
+        key = (alike(step), operand, matrix.lead, matrix.rows, matrix.columns)
+        yield from ((given, *each) for each in _of_operand(key, matrix, operand, own))
+    elif not {each.step.name for each in matrices}.isdisjoint(given.earlier()):
+        for source, there in _drawn_sources(matrices, given, _extents(matrix, operand)):
+            if not (there == NONE).all():
+                yield source, *_moved(there, own)
+
+
+def _extents(matrix: Matrix, operand: int) -> list[np.ndarray]:
+    """The rectangles of an operand that each drawn cell reads (cell, axis, 2)."""
+    there = matrix.picked(extents(matrix.step, operand)[matrix.lead])
+    there = there.flatten(0, -4) if there.ndim > 3 else there[None]
+    return [each.numpy().astype(np.int64) for each in there.unbind(dim=1)]
+
+
+@kept_by_key(1_024)
+def _of_operand(matrix: Matrix, operand: int, own: np.ndarray) -> list[Placed]:
+    return [_moved(each, own) for each in _extents(matrix, operand) if not (each == NONE).all()]
+
+
+def _moved(there: np.ndarray, own: np.ndarray) -> Placed:
+    """Rectangles (cell, axis, 2) of cells at places `own` (cell, axis) as few blocks: what goes
+    along with the place of a cell evenly, everywhere, is said once.
+    """
+    is_some = (there != NONE).all(axis=(1, 2))
+    there = there[is_some]
+    _, *ij = (each[is_some] for each in _padded(own))
+    lows, highs = (_padded(there[:, :, side]) for side in (0, 1))
+    rest = np.stack([*itertools.chain(*zip(lows, highs, strict=True))], axis=1)
+    along = []
+    for here, other in (ij, ij[::-1]):
+        order = np.lexsort((here, other))
+        one, next_one = order[:-1], order[1:]
+        beside = other[one] == other[next_one]
+        steps = (here[next_one] - here[one])[beside, None]
+        goes = (rest[next_one] - rest[one])[beside]
+        first = goes[0] // steps[0] if len(steps) else np.zeros(len(ENDS), np.int64)
+        first = np.where((goes == first * steps).all(axis=0), first, 0)
+        rest = rest - first * here[:, None]
+        along.append(first.tolist())
+    if (rest == rest[0]).all():
+        found, which = rest[:1], np.zeros(len(rest), np.int64)
+    else:
+        found, which = np.unique(rest, axis=0, return_inverse=True)
+    blocks = [tuple(itertools.chain(*zip(ends, *along, strict=True))) for ends in found.tolist()]
+    each = np.full(len(own), len(blocks))
+    each[is_some] = which.ravel()
+    return each, blocks
 
 
 def _drawn_sources(
@@ -689,7 +757,7 @@ def _add_sentence(rows: _Rows, one: Sentence, number: int) -> None:
     places: dict[str, Any] = {**_boxes("", one.wide), **_boxes("n", one.narrow), **chosen}
     is_asked = one.asks is not None or bool(one.askers)
     names = {"k" if is_asked else "q": list(range(length))}
-    same = {"m": number, "l": 0, "look": "token box", "rel": 2.0**number - 1, "bit": 2.0**number}
+    same = {"m": number, "l": 0, "look": "token box", "rel": 2.0**number - 1}
     stays = ": what belongs to it stays bright" if number else ""  # no matrix has the number 0
     single = None if one.heads else shown[0]
     shades = None if single is None or not by else [percents(k) for k in single.sqrt().T.numpy()]
