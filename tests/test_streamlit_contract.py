@@ -11,7 +11,7 @@ import sys
 import tomllib
 from functools import cache
 from pathlib import Path
-from unittest.mock import Mock
+from unittest.mock import ANY, Mock
 
 import pytest
 import streamlit as st
@@ -200,12 +200,7 @@ def test_no_other_run_begins_within_a_callback(monkeypatch):
 
 def test_what_a_message_repeats_counts_where_it_comes_from(monkeypatch):
     """A select box that the server has set since, and a message that says again where it stood."""
-
-    def said(**values):
-        each = [WidgetState(id=name, string_value=value) for name, value in values.items()]
-        return WidgetStates(widgets=[*each, WidgetState(id="button", trigger_value=True)])
-
-    taken, late, requests = [], Mock(return_value=False), ScriptRequests()
+    taken, late, begins = [], Mock(return_value=False), Mock()
     for owner, name in (SessionState, "on_script_will_rerun"), (ScriptRequests, "request_rerun"):
         monkeypatch.setattr(owner, name, inspect.unwrap(getattr(owner, name)))
 
@@ -213,16 +208,26 @@ def test_what_a_message_repeats_counts_where_it_comes_from(monkeypatch):
         taken.append([each.id for each in fresh.widgets])
 
     monkeypatch.setattr(SessionState, "on_script_will_rerun", take)
-    monkeypatch.setattr(scriptrunner, "get_script_run_ctx", lambda: Mock(script_requests=requests))
-    take_nothing_back(late)
+    monkeypatch.setattr(scriptrunner, "get_script_run_ctx", Mock())
+    take_nothing_back(late, begins)
     state = SessionState()
-    for name, part in ("head", "card"), ("other", "card"), ("button", "card"):
-        known = state._new_widget_state.widget_metadata
-        known[name] = Mock(fragment_id=part)
+    for name in ("head", "other", "button"):
+        state._new_widget_state.widget_metadata[name] = Mock(fragment_id="card")
+        state._old_state[name] = "as it was drawn"
 
-    def comes(part, **values):
-        requests.request_rerun(RerunData(fragment_id=part))
-        state.on_script_will_rerun(said(**values))
+    def comes(part, *others, has_begun=True, **values):
+        """A message, behind others that wait with it; the runner that it is sent to may be gone."""
+        requests = ScriptRequests()
+        for where, told in (*others, (part, values)):
+            each = [WidgetState(id=name, string_value=value) for name, value in told.items()]
+            pressed = [WidgetState(id="button", trigger_value=True)] if told else []
+            asked = RerunData(fragment_id=where, widget_states=WidgetStates(widgets=each + pressed))
+            if not has_begun:
+                ended = ScriptRequests()
+                ended.request_stop()
+                assert not ended.request_rerun(asked)
+            requests.request_rerun(asked)
+        state.on_script_will_rerun(requests.on_scriptrunner_ready().rerun_data.widget_states)
         return taken[-1]
 
     assert comes("card", head="a", other="b") == ["head", "other", "button"]
@@ -230,8 +235,23 @@ def test_what_a_message_repeats_counts_where_it_comes_from(monkeypatch):
     assert comes("near", head="c", other="b") == ["head", "button"]
     assert comes("card", head="c", other="b") == ["head", "other", "button"]
     assert comes(None, head="c", other="b") == ["head", "other", "button"], "the page's own"
+    moved = ("card", {"head": "c", "other": "b"})
+    assert comes("near", moved, head="c", other="b") == ["head", "other", "button"], "both wait"
+    begins.assert_called_with(False, ANY)
+    assert comes(None, has_begun=False) == [], "Back says nothing of widgets"
+    begins.assert_called_with(True, ANY)
+    assert comes("near", head="c", other="b") == ["button"], "not heard of Back yet"
+    assert comes("near", (None, {}), head="c", other="b") == ["button"], "waits with it"
+    begins.assert_called_with(True, ANY)
     late.return_value = True
     assert comes("card", head="c", other="d") == ["other", "button"], "sent before the answer came"
+    late.return_value = False
+    del state._old_state["head"]
+    assert comes("card", head="c", other="d") == ["other", "button"], "gone"
+    assert comes("card", head="a", other="d") == ["head", "other", "button"], "pressed as it went"
+    assert comes("near", other="d") == ["button"], "the browser has heard of it"
+    state._old_state["head"] = "drawn again"
+    assert comes("near", head="b", other="d") == ["button"], "new to the browser, not pressed"
 
 
 def test_what_was_touched_is_sent_by_a_function_that_names_it():

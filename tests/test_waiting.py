@@ -85,3 +85,38 @@ def test_what_a_hand_asks_for_is_made_anew_only_when_it_comes_back(app_url):
         await visitor.leave()
 
     asyncio.run(moves())
+
+
+@pytest.mark.parametrize("presses", [False, True])
+@pytest.mark.parametrize("quickly", [False, True])
+def test_back_counts_before_what_was_said_without_its_answer(app_url, quickly, presses):
+    """Who scrolls, or presses, while Back is on its way says again where all stood: the browser has
+    not heard yet what the server has set. All may be taken up in one run.
+    """
+    width = "Width of the vectors, d_in"
+
+    async def moves():
+        visitor = Watching(app_url, "simplified_attention", "example=wild_cat&predict=off")
+        await visitor.enter()
+        before, place, visitor.states = visitor.link, visitor.sliders[width].at, {}
+        await visitor.slide(width)
+        await visitor.hear_all()
+        assert visitor.link == before + "&d_in=4"
+        said, visitor.states = visitor.states, {}
+        if quickly:
+            await visitor.again()  # so that what follows waits
+        visitor.link = before
+        await visitor.again()
+        visitor.states = said
+        if not quickly:
+            await visitor.hear_all()
+        await visitor.tell("near", near="card_scores")
+        if presses:
+            await visitor.set(visitor.charts["chart_scores"])
+        await visitor.hear_all()
+        assert visitor.sliders[width].at == place
+        assert visitor.link == before + "&factor=1.25" * presses
+        assert not visitor.errors
+        await visitor.leave()
+
+    asyncio.run(moves())

@@ -292,8 +292,11 @@ def run_what_reads(at: str = "") -> None:
 
 def run_parts(names: list[str], stale: list[str] | None = None) -> None:
     """From a callback: run these parts with all that are stale and near, as long work whose next
-    slice this run takes the place of, and tell the browser what waits.
+    slice this run takes the place of, and tell the browser what waits. Where Back or Forward has
+    asked for the run, all of the page runs.
     """
+    if this_visit().by_address:
+        return
     here = of_page()
     here.is_at_rest = bool(names)
     stale = here.stale() if stale is None else stale

@@ -33,7 +33,7 @@ def arrive(page: str, controls: Sequence[Control], known: Collection[str] = ()) 
     """
     state, link = this_visit(), st.query_params.to_dict()
     last_page, last_written = state.written or (None, None)
-    was_touched, state.was_touched = state.was_touched, False
+    was_touched, state.was_touched, state.by_address = state.was_touched, False, False
     is_same = page == last_page
     state.opens_page(is_same)
     if not is_same:
@@ -68,6 +68,27 @@ def arrive(page: str, controls: Sequence[Control], known: Collection[str] = ()) 
     is_on_paper = values["paper"]
     parts.begin_page(is_same, has_browser and not is_on_paper, bool(values["card"] or is_on_paper))
     return state.values
+
+
+def begins(by_address: bool, script: str) -> None:
+    """Before the callbacks of a run: whether Back or Forward has asked for it, on the same page.
+    `script` is what Streamlit calls the page.
+    """
+    state = this_visit()
+    state.by_address, state.goes_back = by_address, by_address and script == state.script
+    state.script = script
+
+
+def _go_back_first() -> None:
+    """In a callback: what was pressed after Back or Forward, and before their answer had come, is
+    added to what the address says now.
+    """
+    state, link = this_visit(), st.query_params.to_dict() or FIRST_VISIT
+    if state.goes_back and state.written not in (None, (state.page, link)):
+        _take(link, link)
+        state.written = (state.page, link)
+        _understand_anew()
+    state.goes_back = False
 
 
 def is_left(page: str) -> bool:
@@ -231,6 +252,7 @@ def say(notice: str) -> None:
 
 def forget(*names: str) -> None:
     """From a callback: back to their starts."""
+    _go_back_first()
     state = this_visit()
     state.was_touched = True
     for name in names:
@@ -299,6 +321,7 @@ def _understand_anew() -> None:
 
 def _try(texts: Texts) -> str | None:
     """Choose these texts if they can be used beside all else; returns what stops them, in words."""
+    _go_back_first()
     state = this_visit()
     controls, before = state.controls, state.values
     if "example" in texts:

@@ -53,6 +53,12 @@ class VisitState:
     """The parameters of our own links, by where they stand."""
     was_touched: bool = False
     """Whether a callback of ours began this run: the browser may still tell the address before."""
+    by_address: bool = False
+    """Whether the address has asked for this run: then it is of the whole page."""
+    script: str = ""
+    """What Streamlit calls the page."""
+    goes_back: bool = False
+    """Whether the address is another step of the same page, which has not been taken up yet."""
 
     # The page as it is drawn.
     in_card: str = ""

@@ -25,7 +25,7 @@ from .memory import give_large_blocks_back
 keep_what_has_finished()
 run_only_parts_that_are_there()
 let_callbacks_end()
-take_nothing_back(visit.is_late)
+take_nothing_back(visit.is_late, visit.begins)
 run_in_turns()
 LINE = 760
 """Pixels that a line of words is wide at most: longer ones are hard to read."""

@@ -4,7 +4,12 @@ With each message Streamlit 1.67's browser says where all widgets stand. One tha
 answer has come, as when a page is scrolled while a click is on its way, still says what a widget
 stood at before the server set it: that counted as a press, and took the answer back. So what a
 message repeats counts for nothing where its widget was not pressed: it is in another part than the
-one that the message comes from, or the message is late.
+one that the message comes from, or the message is late. Nor does what is said for the first time
+of a widget in another part, or repeated of one that is gone.
+
+Back and Forward say nothing of widgets, only where the address is. What is said before their answer
+has come may be taken up in one run with them: it neither takes their place nor is added to what
+they have left.
 """
 
 from collections.abc import Callable
@@ -15,13 +20,18 @@ from typing import Any
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
 
 SAID = "said_by_the_browser"
+FROM, PAGE, ADDRESS = "comes_from ", "page", "address"
+"""Where a message comes from, a part, the page or its address, is added to it as one more press:
+only those of a message that waits are kept where another is joined to it.
+"""
 NOT_AS_EXPECTED = (ImportError, AttributeError)
 
 
-def take_nothing_back(is_late: Callable[[], bool]) -> None:
+def take_nothing_back(is_late: Callable[[], bool], begins: Callable[[bool, str], None]) -> None:
     """Leave out of messages what they repeat; `is_late` says of the one that has just come whether
-    it is older than what the server changed last. Changes nothing where Streamlit's session and its
-    requests are not as expected.
+    it is older than what the server changed last. `begins` is told before the callbacks of each run
+    whether the address asks for it, and what Streamlit calls the page. Changes nothing where
+    Streamlit's session and its requests are not as expected.
     """
     with suppress(*NOT_AS_EXPECTED):
         from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -33,9 +43,12 @@ def take_nothing_back(is_late: Callable[[], bool]) -> None:
             return
 
         @wraps(request)
-        def note_where_it_comes_from(requests: Any, asked: Any) -> bool:
+        def say_where_it_comes_from(requests: Any, asked: Any) -> bool:
             with suppress(*NOT_AS_EXPECTED):
-                requests.pressed_in = {*getattr(requests, "pressed_in", ()), asked.fragment_id}
+                says = asked.widget_states.widgets
+                where = asked.fragment_id or (PAGE if says else ADDRESS)
+                if not any(each.id.startswith(FROM) for each in says):  # else it is asked again
+                    says.add(id=FROM + where, trigger_value=True)
             return request(requests, asked)
 
         @wraps(take)
@@ -45,21 +58,25 @@ def take_nothing_back(is_late: Callable[[], bool]) -> None:
             before: dict[str, Any] = {}
             with suppress(KeyError):
                 before = state[SAID]
-            state[SAID] = {each.id: each for each in fresh.widgets}
             with suppress(*NOT_AS_EXPECTED):
-                requests: Any = get_script_run_ctx().script_requests
-                parts = getattr(requests, "pressed_in", {None})
-                requests.pressed_in = set()
+                told = {each.id: each for each in fresh.widgets}
+                parts = {name[len(FROM) :] for name in told if name.startswith(FROM)} or {PAGE}
+                told = {name: each for name, each in told.items() if not name.startswith(FROM)}
                 known, late = state._new_widget_state.widget_metadata, is_late()
+                there = {*state}
 
                 def counts(one: Any) -> bool:
                     is_press = (one.WhichOneof("value") or "").endswith("trigger_value")
-                    if is_press or before.get(one.id) != one or one.id not in known:
+                    said = before.get(one.id)
+                    if is_press or one.id not in known or said not in (None, one):
                         return True
-                    return not late and (None in parts or known[one.id].fragment_id in parts)
+                    is_meant = PAGE in parts or known[one.id].fragment_id in parts
+                    return is_meant and one.id in there and not (late and said is not None)
 
-                fresh = WidgetStates(widgets=filter(counts, fresh.widgets))
+                state[SAID] = {name: before[name] for name in before.keys() & there} | told
+                fresh = WidgetStates(widgets=filter(counts, told.values()))
+                begins(ADDRESS in parts, get_script_run_ctx().page_script_hash)
             return take(state, fresh, **named)
 
-        ScriptRequests.request_rerun = note_where_it_comes_from
+        ScriptRequests.request_rerun = say_where_it_comes_from
         SessionState.on_script_will_rerun = take_what_is_new
