@@ -16,6 +16,7 @@ from attention_core.mechanism.trainable import add_other_ways, attend_trainable,
 from attention_ui.controls.shared import heads_recipe_of, inputs_of, layer_recipe_of, projections_of
 from attention_ui.lessons.causal_mask.lesson import mask_of
 from attention_ui.lessons.transformer_block import lesson as of_block
+from attention_ui.lessons.without_softmax import lesson as of_memory
 
 
 def simplified(values):
@@ -63,8 +64,24 @@ def block(values):
     return of_block.trace_of(values)
 
 
+def memory(values):
+    return of_memory.by_rule(of_memory.at_once(values), values, "both")
+
+
 def few(values):
     return few_trials(values.draw_seed, d=min(values.vector_width, 64))
 
 
-BUILDS = (simplified, stretched, trainable, masked, heads, layer, on_tokens, decoder, block, few)
+BUILDS = (
+    simplified,
+    stretched,
+    trainable,
+    masked,
+    heads,
+    layer,
+    on_tokens,
+    decoder,
+    block,
+    memory,
+    few,
+)

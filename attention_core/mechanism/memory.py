@@ -68,9 +68,8 @@ def attend_with_memory(
         memories[prefix] = trace.step(
             f"{prefix}memory_start", nothing, axes=axes, symbol=_symbol("M", prefix, "0")
         )
-    for at, label in enumerate(trace.labels(token)):
+    for at in range(n_tokens):
         n_before = len(trace)
-        trace.label(f"token_{at}", [label])
         mine = _Token(trace, at)
         key, query = mine.row("key", "k", keys), mine.row("query", "q", queries)
         decay = None if decays is None else mine.row("decay", r"\alpha", decays)
@@ -104,8 +103,10 @@ class _Token:
         self._trace, self._at, self.prefix = trace, at, ""
 
     def row(self, name: str, symbol: str, of: Step) -> Step:
-        """What is this token's own, as a matrix of one row."""
-        axes = (*of.axes[:-2], f"token_{self._at}", of.axes[-1])
+        """What is this token's own, as a matrix of one row. All tokens share its axes: so they
+        look alike, and a picture of one is that of any.
+        """
+        axes = (*of.axes[:-2], "row", "one" if of.axes[-1] == "row" else of.axes[-1])
         return self._add(name, symbol, ops.Rows(self._at, self._at + 1), of, axes=axes)
 
     def step(self, name: str, symbol: str, operation: Operation, *of: Step, like: Step) -> Step:

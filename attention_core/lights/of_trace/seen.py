@@ -145,7 +145,7 @@ class Seen(Subject):
 
     def _parameters(self) -> Iterator[Step]:
         """The given or drawn numbers that vectors are multiplied with; of heads that were averaged,
-        the mean, which is all that such a model has.
+        the mean, which is all that such a model has. A matrix of zeros is where a memory begins.
         """
         told: set[str] = set()
         for step in self._steps():
@@ -157,7 +157,8 @@ class Seen(Subject):
                 for name in made_of.difference(*(self.trace[mean].earlier() for mean in means)):
                     leaf = self.trace[name]
                     is_given = (name in means or not leaf.inputs) and leaf.value.is_floating_point()
-                    if START not in made_of and is_given and name not in told:
+                    begins = leaf.value.ndim > 1 and not leaf.value.any()
+                    if START not in made_of and is_given and not begins and name not in told:
                         told.add(name)
                         yield leaf
 

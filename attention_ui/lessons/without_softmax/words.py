@@ -1,0 +1,137 @@
+"""What the lesson without softmax says of its numbers, and what its question asks."""
+
+from attention_core.trace import Trace
+
+from ...cards.questions import Shape
+from ...charts.amounts import amounts
+from ...charts.chart import Chart
+from ...controls.control import Values
+from ...frame.ends import closes, named
+from ...picture import palette
+from ...words import number, percent
+from .lesson import KEPT, LINEAR_WIDTH, last_is_read
+
+KEPT_KIND = "numbers kept"
+
+
+def shape(trace: Trace) -> Shape:
+    """Which shape KᵀV has."""
+    keys, values, memory = (trace[name] for name in ("unit_keys", "values", "whole_memory"))
+    return Shape(
+        words=f"Keys are {keys.shape}, and values {values.shape}. Which shape does KᵀV have?",
+        truth=tuple(zip(memory.axes, memory.value.shape, strict=True)),
+        teaches="The tokens are summed over, so they are gone: a text twice as long has a memory "
+        "of the same size.",
+    )
+
+
+def sizes_words(trace: Trace) -> str:
+    """How many numbers the table has, and how many the memory."""
+    table, memory = (trace[name].value for name in ("scores", "whole_memory"))
+    more = 4 * table.numel()
+    return (
+        f"The table has {table.numel()} numbers, {more} for a text twice as long; the memory "
+        f"{memory.numel()} for either."
+    )
+
+
+def row_words(trace: Trace, token: int) -> str:
+    """That a row of the table is no row of shares: its sum and its smallest number."""
+    row = trace["read_from"].value[token, : token + 1]
+    least, key = row.min(dim=0)
+    told = f"The row of {named(trace, 'query', token)} sums to {number(row.sum().item(), 2)}"
+    if least < -1e-6:
+        key_named = named(trace, "key", int(key))
+        return f"{told}, and takes {number(-least.item(), 2)} times the value of {key_named} away."
+    return f"{told}. None of its numbers is negative here; nothing would forbid it."
+
+
+def faded_words(trace: Trace) -> str:
+    """How much the last token finds of what the first wrote, and that it is never quite 0."""
+    gates = trace["decays"].value[1:, 0]
+    left = gates.prod().item() if len(gates) else 1.0
+    found = percent(left) if left > 1e-3 else number(left)
+    return (
+        f"The last token finds {found} of what the first one wrote: the product of the "
+        f"{len(gates)} gates since. It fades, and no window cuts it off."
+    )
+
+
+def _vector(numbers: list[float]) -> str:
+    return f"({', '.join(number(each, 1) for each in numbers)})"
+
+
+def two_words(trace: Trace, way: str) -> tuple[bool, str]:
+    """What the key of both tokens reads at the end, and why."""
+    good, read = last_is_read(trace)
+    first, last = (_vector(each) for each in trace["values"].value.tolist())
+    told = f"The key reads {_vector(read.tolist())}"
+    why = {
+        "plain": f"the sum of {first} and {last}. Nothing was written over",
+        "delta": "the value that was written last. The first is gone",
+        "wrong_sign": f"and should read {last}. What the key held was added instead of taken away",
+        "late_decay": f"and should read {last}. The gate is {KEPT:g}, and fades what was just "
+        "written too: decay comes before the write",
+    }[way]
+    return good, f"{told}: {why}." if way in ("plain", "delta") else f"{told}, {why}."
+
+
+def bars(values: Values) -> Chart:
+    """How many numbers one head keeps, both ways."""
+    names = ("attention: keys and values of all tokens", "a memory")
+    kept = [kept for kept, _ in costs(values.text_length)]
+    pieces = [{KEPT_KIND: n} for n in kept]
+    texts = [f"{n:,}" for n in kept]
+    return amounts(
+        names, pieces, texts, {KEPT_KIND: palette.POSITIVE}, "Numbers that one head keeps"
+    )
+
+
+def costs(n_tokens: int, width: int = LINEAR_WIDTH) -> tuple[tuple[int, int], tuple[int, int]]:
+    """How many numbers a head keeps after so many tokens, and how many products the next one takes:
+    with a list of keys and values, and with a memory by both gates.
+    """
+    return (2 * n_tokens * width, 2 * n_tokens * width), (width**2, 4 * width**2 + width)
+
+
+def cost_words(values: Values) -> str:
+    """How much is multiplied, and what a memory pays for its size."""
+    (_, products), (kept, fewer) = costs(values.text_length)
+    return (
+        f"One head, {LINEAR_WIDTH} wide: the memory’s {kept:,} numbers are what "
+        f"{LINEAR_WIDTH // 2} tokens take as keys and values. The next token takes {products:,} "
+        f"products, or {fewer:,}. But a memory holds only {LINEAR_WIDTH} keys apart, so every "
+        "fourth layer of Qwen3-Next is attention."
+    )
+
+
+@closes("Does attention without softmax have weights?", "who", "read_from")
+def has_weights(trace: Trace, token: int) -> str:
+    """With a row's sum."""
+    row = trace["read_from"].value[token]
+    return (
+        "Not in the sense of shares. There is a table of who reads from whom, and it makes the "
+        "vectors of the values, but its rows need not sum to 1 and it may take values away: the "
+        f"row of {named(trace, 'query', token)} sums to {number(row.sum().item(), 2)}. And no "
+        "model computes this table: it is worked out here to look at."
+    )
+
+
+@closes("Is decay a window?", "decay")
+def is_window() -> str:
+    """Against the belief that old tokens are cut off."""
+    return (
+        "No. A window shows the last keys whole and hides all others. Decay hides none: each token "
+        "multiplies all of the memory by its own gate, so what was written fades step by step, "
+        "quickly after a small gate and hardly at all after gates near 1."
+    )
+
+
+@closes("What does the delta rule write if the key already holds the value?", "delta")
+def writes_nothing() -> str:
+    """Against the belief that it only adds more carefully."""
+    return (
+        "Nothing: the value less what the key reads is 0. Otherwise it writes just the difference, "
+        "so that the key reads the new value afterwards, and keys at right angles to it read what "
+        "they did. The memory has to know nothing of how often the key was used."
+    )

@@ -1,0 +1,152 @@
+"""Without softmax: a memory in the place of a list of keys and values."""
+
+from attention_ui.cards import elements as ui
+from attention_ui.cards.page import Page, is_covered
+from attention_ui.lessons.without_softmax import lesson, words
+from attention_ui.picture.matrix import Matrix
+
+page = Page("without_softmax", output="read_vectors")
+SHAPE = page.ask("shape", words.shape, ["whole_memory"])
+
+
+@page.card(
+    "brackets",
+    "Move the brackets",
+    "Leave softmax out, and attention is three matrices multiplied. Where do the brackets stand? "
+    "(QKᵀ)V makes a table of all pairs. **Q(KᵀV)** makes a **memory**, from which each query "
+    "reads: **linear attention**. Queries and keys have length 1 here.",
+    ask=SHAPE,
+)
+def brackets(trace):
+    table = Matrix(trace["scores"], title="QKᵀ"), "·", Matrix(trace["values"], title="V")
+    queries = Matrix(trace["unit_queries"], title="Q")
+    memory = "·", Matrix(trace["whole_memory"], title="KᵀV")
+    made = (*table, "=", Matrix(trace["by_scores"], title="QKᵀV"), "=", queries, *memory)
+    yield ui.picture(ui.equation(trace, *made, tall=250))
+    if not is_covered("whole_memory"):
+        good, told = lesson.brackets_agree(trace)
+        yield ui.light(good, f"{told} {words.sizes_words(trace)}")
+
+
+@page.card(
+    "written",
+    "Write, then read",
+    "**Token by token**, each writes an outer product: its value, into every row as strongly as "
+    "its key says. Then its query reads, a weighted sum of rows. No mask is needed: what comes "
+    "later is not there yet.",
+)
+def written(trace):
+    yield ui.row(ui.in_picture(lesson.WRITTEN, width=300), lesson.RULE.at())
+    yield ui.moving(
+        lesson.WRITTEN, lambda token: (trace, lesson.written_now(trace, int(token))), tall=330
+    )
+
+
+@page.card(
+    "who",
+    "Who read from whom",
+    "Give each token a value of its own, a 1 in its own column, and what a query reads says whose "
+    "it is. So there is still a table, as of weights. But nothing has made shares of it.",
+)
+def who(v, trace):
+    made = Matrix(trace["read_from"]), "·", Matrix(trace["values"])
+    yield ui.picture(ui.equation(trace, *made, "=", Matrix(trace["read_vectors"]), tall=240))
+    yield ui.text(words.row_words(trace, v.written))
+
+
+@page.card(
+    "decay",
+    "It never forgets, so it blurs",
+    "Old tokens drown new ones. **Decay** multiplies the whole memory by a gate before each write. "
+    "Each token has its own, α = σ(x · w + **b**).",
+    controls=[ui.in_picture(lesson.OPEN, width=220)],
+)
+def decay(v):
+    whole = lesson.at_once(v)
+
+    def at(bias):
+        """The gates, and who read from whom, at one bias."""
+        made = lesson.by_rule(whole, v.but(gate_bias=bias), "decay")
+        return made, (Matrix(made["decays"], title="α"), "→", Matrix(made["read_from"]))
+
+    yield ui.moving(lesson.OPEN, at, tall=235)
+    yield ui.note(words.faded_words(lesson.by_rule(whole, v, "decay")))
+
+
+@page.card(
+    "delta",
+    "Write over what is there",
+    "Two tokens, one key: adding gives the sum of their values. The **delta rule** reads what the "
+    "key holds, and writes what is **missing**.",
+    controls=[lesson.WAY.at()],
+)
+def delta(v):
+    trace = lesson.two_tokens(v.written_by)
+    yield ui.picture(ui.equation(trace, *lesson.written_now(trace, 1), tall=250), is_aside=True)
+    yield ui.light(*words.two_words(trace, v.written_by))
+
+
+@page.card(
+    "both",
+    "Both gates: Gated DeltaNet",
+    "**Gated DeltaNet** has decay and the delta rule, and a gate β for how much of what is missing "
+    "is written. So remember most layers of Qwen3-Next and Qwen3.5.",
+    controls=[ui.in_picture(lesson.STRONG, width=220)],
+)
+def both(v):
+    whole = lesson.at_once(v)
+
+    def at(bias):
+        """Both gates, and who read from whom, at one bias of the writing gate."""
+        made = lesson.by_rule(whole, v.but(strength_bias=bias), "both")
+        gates = Matrix(made["decays"], title="α"), "|", Matrix(made["strengths"], title="β")
+        return made, (*gates, "→", Matrix(made["read_from"]))
+
+    yield ui.moving(lesson.STRONG, at, tall=235)
+
+
+@page.card(
+    "cost",
+    "What it costs as the text grows",
+    "Attention keeps the keys and values of all tokens, and the next query is compared with each. "
+    "A memory is one matrix, however long the text.",
+    controls=[lesson.LENGTH.at(width=220)],
+)
+def cost(v):
+    yield ui.chart("cost", words.bars(v), 680)
+    yield ui.say(words.cost_words(v))
+
+
+deeper = page.deeper("the same by a loop, and what real layers add")
+
+
+@deeper.card(
+    "loop",
+    "The same by a loop",
+    "Five lines of torch for each token, by the rule that is chosen above. Training goes through "
+    "chunks of tokens at once, with the same numbers. With both gates they are:",
+)
+def loop(trace):
+    yield ui.light(*lesson.loops_agree(trace))
+    yield ui.light(*lesson.table_agrees(trace))
+    yield ui.formula(
+        r"M_t = \alpha_t M_{t-1} + \beta_t\, k_t^\top \left(v_t - k_t\, \alpha_t M_{t-1}\right)"
+        r"\qquad z_t = q_t M_t"
+    )
+
+
+@deeper.section(
+    "real",
+    "What real layers add",
+    "Qwen3-Next and Qwen3.5 divide each query by √d, let a short convolution mix each token with "
+    "the three before it, take α as the exponential of −A · softplus(x · w + b) with A of each "
+    "head, which is σ(−x · w − b) for A = 1, and multiply what is read by one more gate.",
+)
+def real():
+    yield ui.link_to("attention_today", "The attention of today")
+
+
+page.answers(
+    lambda v, trace: words.has_weights(trace, v.written), words.is_window, words.writes_nothing
+)
+page.show()
