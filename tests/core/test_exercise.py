@@ -22,6 +22,7 @@ from attention_core.export.notebook import MOST_NUMBERS
 from attention_core.mechanism.attention import attention
 from attention_core.mechanism.flash import attend_in_tiles
 from attention_core.mechanism.masking import attend_masked
+from attention_core.mechanism.memory import attend_with_memory
 from attention_core.mechanism.multi_head import add_big_projection, add_head_parts, attend_heads
 from attention_core.mechanism.trainable import attend_trainable, project
 from attention_core.mistakes.base import is_mistake
@@ -98,9 +99,18 @@ def learned():
     return with_gradients(attend_to_learn(embedded, matrices, Goal("next_token")))
 
 
+def memory():
+    """A memory by the delta rule, with decay: of its loop, one token is asked for."""
+    trace = embed(EXAMPLES["named_features"].inputs)
+    made = project(trace, EXAMPLES["named_features"].projections)
+    decays = trace.step("decays", ops.Given(((0.75,),) * 9), axes=("key", "row"))
+    attend_with_memory(trace, *made, decays=decays, delta=True)
+    return trace
+
+
 TRACES = {
     each.__name__: each
-    for each in (*(causal, trainable, heads, square, workshop), *(block, crossed, learned))
+    for each in (*(causal, trainable, heads, square, workshop), *(block, crossed, learned, memory))
 }
 TRACES |= {
     "plain": lambda: example_trace("journey_123"),
