@@ -36,7 +36,7 @@ def brackets(trace):
     "later is not there yet.",
 )
 def written(trace):
-    yield ui.row(ui.in_picture(lesson.WRITTEN, width=300), lesson.RULE.at())
+    yield ui.row(ui.in_picture(lesson.WRITTEN, width=300), lesson.MEMORY_RULE.at())
     yield ui.moving(
         lesson.WRITTEN, lambda token: (trace, lesson.written_now(trace, int(token))), tall=330
     )
@@ -59,7 +59,7 @@ def who(v, trace):
     "It never forgets, so it blurs",
     "Old tokens drown new ones. **Decay** multiplies the whole memory by a gate before each write. "
     "Each token has its own, α = σ(x · w + **b**).",
-    controls=[ui.in_picture(lesson.OPEN, width=220)],
+    controls=[ui.in_picture(lesson.GATE_BIAS, width=220)],
 )
 def decay(v):
     whole = lesson.at_once(v)
@@ -69,7 +69,7 @@ def decay(v):
         made = lesson.by_rule(whole, v.but(gate_bias=bias), "decay")
         return made, (Matrix(made["decays"], title="α"), "→", Matrix(made["read_from"]))
 
-    yield ui.moving(lesson.OPEN, at, tall=235)
+    yield ui.moving(lesson.GATE_BIAS, at, tall=235)
     yield ui.note(words.faded_words(lesson.by_rule(whole, v, "decay")))
 
 
@@ -78,7 +78,7 @@ def decay(v):
     "Write over what is there",
     "Two tokens, one key: adding gives the sum of their values. The **delta rule** reads what the "
     "key holds, and writes what is **missing**.",
-    controls=[lesson.WAY.at()],
+    controls=[lesson.WRITTEN_BY.at()],
 )
 def delta(v):
     trace = lesson.two_tokens(v.written_by)
@@ -91,7 +91,7 @@ def delta(v):
     "Both gates: Gated DeltaNet",
     "**Gated DeltaNet** has decay and the delta rule, and a gate β for how much of what is missing "
     "is written. So remember most layers of Qwen3-Next and Qwen3.5.",
-    controls=[ui.in_picture(lesson.STRONG, width=220)],
+    controls=[ui.in_picture(lesson.STRENGTH_BIAS, width=220)],
 )
 def both(v):
     whole = lesson.at_once(v)
@@ -102,7 +102,7 @@ def both(v):
         gates = Matrix(made["decays"], title="α"), "|", Matrix(made["strengths"], title="β")
         return made, (*gates, "→", Matrix(made["read_from"]))
 
-    yield ui.moving(lesson.STRONG, at, tall=235)
+    yield ui.moving(lesson.STRENGTH_BIAS, at, tall=235)
 
 
 @page.card(
@@ -110,7 +110,7 @@ def both(v):
     "What it costs as the text grows",
     "Attention keeps the keys and values of all tokens, and the next query is compared with each. "
     "A memory is one matrix, however long the text.",
-    controls=[lesson.LENGTH.at(width=220)],
+    controls=[lesson.TEXT_LENGTH.at(width=220)],
 )
 def cost(v):
     yield ui.chart("cost", words.bars(v), 680)
