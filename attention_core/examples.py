@@ -61,9 +61,6 @@ class Example:
     """The row that its notebook or its story looks at first: of one that was made to be read, the
     one with the largest effect.
     """
-    row: int | None = None
-    """The query whose row of scores the lesson on softmax opens with, where that of `query` has two
-    equal largest scores; None for `query`."""
     token: int = 0
     """The row whose query, key and value it looks at first."""
     source: str = "Le chien attaque le chat sauvage"
@@ -209,7 +206,6 @@ _EXAMPLES = {
                 components=FEATURES,
             ),
             query=7,
-            row=2,
             token=7,
             projections=_ASKS,
             heads=HeadsRecipe(

@@ -1,4 +1,5 @@
-"""Where an example has most to show: the query, the head and the vector with the largest effect.
+"""Where an example has most to show: the query, the head, the vector and the entries with the
+largest effect.
 What a lesson opens with is found here, not set by hand.
 """
 
@@ -35,6 +36,18 @@ def telling_head(weights: Tensor, query: int | None = None) -> int:
     return int((effects.sum(dim=-1) if query is None else effects[:, query]).argmax())
 
 
+def parting_row(scores: Tensor) -> int:
+    """The row of scores (query, key) whose largest softmax lifts most above its share by the sum;
+    before all others the first whose sum gives no shares, since some would be below 0.
+    """
+    scores = scores.double()
+    by_the_sum = scores / scores.sum(dim=-1, keepdim=True)
+    most, at = scores.softmax(dim=-1).max(dim=-1)
+    lifts = most - by_the_sum.gather(-1, at.unsqueeze(-1)).squeeze(-1)
+    lifts[(by_the_sum < 0).any(dim=-1) & by_the_sum.isfinite().all(dim=-1)] = 1.0
+    return int(lifts.nan_to_num(0.0, 0.0, 0.0).argmax())
+
+
 def moving_vector(scores: Tensor) -> int:
     """The token whose vector, twice as long, moves most weight of the others: of dot products
     (query, key), the column that changes the softmax of the other rows most.
@@ -44,3 +57,20 @@ def moving_vector(scores: Tensor) -> int:
     stretched = scores + torch.eye(n_tokens).unsqueeze(1) * scores  # (stretched, query, key)
     moved = (stretched.softmax(dim=-1) - scores.softmax(dim=-1)).abs().sum(dim=-1)
     return int(moved.masked_fill(torch.eye(n_tokens, dtype=torch.bool), 0.0).sum(dim=-1).argmax())
+
+
+def spread_entries(vectors: Tensor) -> tuple[int, int]:
+    """The two entries in which vectors (token, d_in) differ most, by their variance, in their own
+    order; (0, 0) where there is one entry alone. Of equal ones the first count.
+    """
+    spread = vectors.double().var(dim=0, correction=0).round(decimals=9).tolist()
+    most = sorted(sorted(range(len(spread)), key=lambda at: -spread[at])[:2])
+    return most[0], most[-1]
+
+
+def largest_cell(table: Tensor) -> tuple[int, ...]:
+    """The place of the number that is farthest from 0, infinite ones and `nan` aside: of a gradient
+    the entry that an update moves most.
+    """
+    sizes = table.float().abs().nan_to_num(0.0, 0.0)
+    return tuple(int(at) for at in torch.unravel_index(sizes.argmax(), table.shape))

@@ -12,6 +12,7 @@ import streamlit as st
 import torch
 
 from attention_core.files.refused import ModelRefused
+from attention_core.largest_effect import largest_cell
 
 from ..controls import parts, visit
 from ..controls.control import Control, Values
@@ -478,21 +479,19 @@ def _way_in(name: str, layout: Layout, changes: CellPlace | None) -> None:
 
 
 def first_cell(layout: Layout, matrix: Matrix) -> tuple[int, ...]:
-    """The cell of a matrix that is opened first: the largest in the row of the query that is asked,
-    or whose arcs are shown where a sentence is drawn, since the words speak of it.
+    """The cell of a matrix that is opened first: the largest; where a query is asked, or its arcs
+    are shown, the largest of its row, since the words speak of it.
     """
-    index = (*matrix.lead, *(0,) * (matrix.step.value.ndim - len(matrix.lead)))
-    one, axes = layout.sentence, matrix.step.axes
-    if axes[-2:-1] != ("query",) or len(matrix.lead) > len(axes) - 2:
-        return index
-    if one is not None:
-        query = one.first if one.asks is None else one.asks
-    elif matrix.asked:
-        query = matrix.rows[matrix.asked] if matrix.rows else matrix.asked
-    else:
-        return index
-    row = matrix.step.value[(*index[:-2], query)]
-    return *index[:-2], query, int(row.float().abs().nan_to_num(0.0, 0.0).argmax())
+    one, axes, value = layout.sentence, matrix.step.axes, matrix.step.value
+    is_of_queries = axes[-2:-1] == ("query",) and len(matrix.lead) <= len(axes) - 2
+    if is_of_queries and (one is not None or matrix.asked):
+        asked = matrix.rows[matrix.asked] if matrix.rows else matrix.asked
+        query = (asked if one is None else one.first if one.asks is None else one.asks,)
+        lead = (*matrix.lead, *(0,) * (value.ndim - 2 - len(matrix.lead)))
+        return *lead, *query, *largest_cell(value[(*lead, *query)])
+    place = largest_cell(matrix.drawn)
+    picked = (matrix.rows, matrix.columns, *(None,) * len(place))
+    return *matrix.lead, *(of[at] if of else at for at, of in zip(place, picked, strict=False))
 
 
 def chart(name: str, made: Any, width: int | None = 440, height: int = 0) -> None:

@@ -2,6 +2,7 @@
 around every page.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 
@@ -749,8 +750,25 @@ SHOWN_TERMS = Control(
     options=lambda values: {n: f"{n}" for n in range(1, len(inputs_of(values).tokens) + 1)},
     of_page=True,
 )
-ACROSS = Control("across", Whole(0, MAX_WIDTH - 1), "Entry drawn across", 0, options=entries)
-UP = Control("up", Whole(0, MAX_WIDTH - 1), "Entry drawn up", 1, options=entries)
+
+
+@lru_cache(maxsize=64)
+def _spread(inputs: Inputs) -> tuple[int, int]:
+    from attention_core.largest_effect import spread_entries
+    from attention_core.text.embedding import embed
+
+    return spread_entries(embed(inputs)["embeddings"].value) if inputs.tokens else (0, 0)
+
+
+def _drawn_entry(place: int) -> Callable[[Values], int]:
+    """The entries in which the vectors differ most."""
+    return lambda values: _spread(inputs_of(as_drawn(values)))[place]
+
+
+ACROSS, UP = (
+    Control(name, Whole(0, MAX_WIDTH - 1), f"Entry drawn {name}", _drawn_entry(at), options=entries)
+    for at, name in enumerate(("across", "up"))
+)
 PREDICT = Control("predict", Flag(), "Ask me first", True, stays=True)
 LARGE = Control("large", Flag(), "Projector", False, stays=True)
 PIN = Control("pin", Query(4_050), "Pin", "", stays=True)

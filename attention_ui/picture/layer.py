@@ -10,6 +10,7 @@ from .forbidden import leak_limit, with_masks
 from .layout import (
     BAND,
     GAP,
+    LEAST_COMPACT,
     NARROW,
     WIDE,
     Arrangement,
@@ -22,6 +23,7 @@ from .layout import (
     widest,
 )
 from .matrix import Matrix
+from .numbers import text_width
 from .scale import limits
 from .sentence import with_sentence
 
@@ -42,8 +44,14 @@ BETWEEN_LINES, BEFORE_TITLE, LEGEND, HEAD = 3, 14, 26, 11
 """Between lines, and before one with a title; below all, and above a line for the number of its
 head.
 """
-TALLEST, ENOUGH = 440, 5.0
-"""A layer of many heads is higher, until its rows are so high."""
+TALLEST, ENOUGH = 452, 5.0
+"""A layer of many heads is higher, until its rows are so high; or until each has its name, where
+that fits."""
+TO_BE_SEEN, ROOM = 6.0, 48.0
+"""Cells along what is no token are as large as this, as far as all of them have this room: beside
+64 tokens a matrix with 6 columns would be a speck.
+"""
+TOKENS = ("token", "query", "key")
 
 
 def whole_layer(trace: Trace, first_query: int, tall: float = TALL) -> Layout:
@@ -130,9 +138,14 @@ def _as_it_flows(
         [line for line in heads if line],
         [[one] for one in each[-n_out:]],
     ]
+    for one in inside:
+        if one.rows:  # the name of a head stands above those of its rows
+            one.label = max(one.label, text_width("head 0") + 6)
     cell = _cell_that_fits(columns)
-    around = _height(columns[2], cell, 0.0)
-    tall = between(around + ENOUGH * sum(map(_n_rows, columns[2])), tall, max(tall, tallest))
+    around, n_rows = _height(columns[2], cell, 0.0), sum(map(_n_rows, columns[2]))
+    named = around + LEAST_COMPACT * n_rows
+    enough = named if named <= tallest else around + ENOUGH * n_rows
+    tall = between(enough, tall, max(tall, tallest))
     rows = [_row_that_fits(lines, cell, tall) for lines in columns]
     # What has a row for each token has rows as high in all columns, where it can.
     rows = [min(row, rows[2], 1.3 * cell + 3) for row in rows]
@@ -148,12 +161,25 @@ def _as_it_flows(
                 made.words.append(Word(f"head {head[0]}", x, place, "shape"))
             along = x
             for one in line:
-                along = put(made, one, along, y + _above(line, cell) - one.above(cell), cell, row)
+                top = y + _above(line, cell) - one.above(cell)
+                along = put(made, one, along, top, _wide(one, cell), _high(line, row))
             end = max(end, along)
-            y += _above(line, cell) + _n_rows(line) * row
+            y += _above(line, cell) + _n_rows(line) * _high(line, row)
         x = end
     made.width, made.height = x - GAP, most
     return made
+
+
+def _wide(one: Footprint, cell: float) -> float:
+    """How wide a cell of a matrix is."""
+    is_of_tokens = one.matrix.axes[1] in TOKENS
+    return cell if is_of_tokens else max(cell, min(TO_BE_SEEN, ROOM / one.n_columns))
+
+
+def _high(line: Sequence[Footprint], row: float) -> float:
+    """How high a row of a line is."""
+    is_of_tokens = line[0].matrix.axes[0] in TOKENS
+    return row if is_of_tokens else max(row, min(TO_BE_SEEN, ROOM / _n_rows(line)))
 
 
 def _n_rows(line: Sequence[Footprint]) -> int:
@@ -166,7 +192,7 @@ def _above(line: Sequence[Footprint], cell: float) -> float:
 
 
 def _height(lines: Sequence[Sequence[Footprint]], cell: float, row: float) -> float:
-    each = [_above(line, cell) + _n_rows(line) * row for line in lines]
+    each = [_above(line, cell) + _n_rows(line) * (row and _high(line, row)) for line in lines]
     return sum(each) + sum(map(_gap, lines[1:]))
 
 
@@ -185,7 +211,10 @@ def _cell_that_fits(columns: Sequence[Sequence[Sequence[Footprint]]]) -> float:
 
     def width(cell: float) -> float:
         return sum(
-            max(sum(one.beside + one.width(cell) + GAP for one in line) for line in lines)
+            max(
+                sum(one.beside + one.width(_wide(one, cell)) + GAP for one in line)
+                for line in lines
+            )
             for lines in columns
         )
 

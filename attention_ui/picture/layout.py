@@ -38,7 +38,7 @@ NEAR_TITLES = 34
 """Titles of one line stand at one height if they would be nearer to it than this."""
 BROKEN_BARS = "gap in a bar: longer than 1, drawn shorter"
 """What is said below bars that go both ways, where there is room for it."""
-LEAST_LINE, LEAST_COMPACT = 12, 10
+LEAST_LINE, LEAST_COMPACT = 12, 9
 """Pixels from one row's label to the next: where rows are lower, some have none. A picture that is
 compact grows with its window.
 """
@@ -487,11 +487,15 @@ def _add_sums(made: Arrangement, one: Footprint, x: float, y: float, row: float)
     readable, small = row >= (7.5 if one.compact else 10), "small " if one.compact else ""
     if readable:
         made.words.append(Word("sum", x, y - 8, f"{small}sum"))
-    for at, total in enumerate(sums.tolist()):
+    taken: list[float] = []
+    # Of more rows than there is room for, those that are off most are told.
+    for at, total in sorted(enumerate(sums.tolist()), key=lambda each: -abs(each[1] - 1)):
         place = y + (at + 0.5) * row
         look = small + ("sum" if is_one(total, kind) else "loud")
-        if readable or (look == "loud" and not one.compact):
+        has_room = all(abs(place - other) >= LEAST_COMPACT for other in taken)
+        if readable or (look == "loud" and not one.compact and has_room):
             made.words.append(Word(written(total), x, place, look, changes=readable))
+            taken.append(place)
 
 
 def add_legend(made: Layout, arrangement: Arrangement, room: float) -> None:

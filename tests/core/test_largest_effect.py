@@ -4,7 +4,15 @@ import pytest
 import torch
 
 from attention_core import EXAMPLES, attend, attend_heads, attend_trainable, embed
-from attention_core.largest_effect import effect_of_rows, moving_vector, telling_head, telling_query
+from attention_core.largest_effect import (
+    effect_of_rows,
+    largest_cell,
+    moving_vector,
+    parting_row,
+    spread_entries,
+    telling_head,
+    telling_query,
+)
 
 NAMED = EXAMPLES["named_features"]
 
@@ -47,3 +55,30 @@ def test_the_vector_that_moves_most_is_found_by_stretching_each():
 
     found = moving_vector(vectors @ vectors.T)
     assert found == max(range(len(vectors)), key=moved)
+
+
+def test_the_row_is_found_that_softmax_and_the_sum_share_out_most_differently():
+    rows = torch.tensor([[1.0, 1, 1], [2, 1, 0], [8, 6, 2], [0.1, 0.2, 0.1]])
+
+    def lift(row):
+        return row.softmax(-1).max() - row.max() / row.sum()
+
+    assert parting_row(rows) == max(range(4), key=lambda at: lift(rows[at])) == 2
+    for below_0 in ([2.0, 1, -4], [2, 1, -2]):
+        assert parting_row(torch.cat((rows, torch.tensor([below_0])))) == 4, "no shares at all"
+    assert parting_row(torch.tensor([[1.0, -1], [3, 1]])) == 1, "0 is no sum to divide by"
+
+
+@pytest.mark.parametrize(
+    ("columns", "found"),
+    [([[0, 9, 1], [0, 1, 5]], (1, 2)), ([[5, 0, 1], [1, 0, 9]], (0, 2)), ([[7], [1]], (0, 0)),
+     ([[2, 2, 2], [2, 2, 2]], (0, 1))],
+)  # fmt: skip
+def test_vectors_are_drawn_by_the_entries_in_which_they_differ_most(columns, found):
+    assert spread_entries(torch.tensor(columns, dtype=torch.float32)) == found
+
+
+def test_the_largest_cell_is_the_farthest_from_0():
+    table = torch.tensor([[1.0, -3.0], [2.0, torch.nan], [-torch.inf, 0.0]])
+    assert largest_cell(table) == (0, 1)
+    assert largest_cell(table[1:].T) == (0, 0)

@@ -251,6 +251,14 @@ def test_sums_that_are_not_1_are_loud():
     words = {word.text: word.look for word in equation(trace, Matrix(given)).wide.words}
     assert words["1.00"] == "sum"
     assert words["0.40"] == "loud"
+    numbers = torch.full((64, 64), 0.01)
+    numbers[::3] *= 2
+    trace = Trace()
+    given = ops.Given(numbers.tolist())
+    many = trace.step("many", given, axes=("query", "key"), meaning=Meaning.SHARES)
+    sums = [w for w in equation(trace, Matrix(many)).wide.words if w.look == "loud"]
+    assert min(abs(one.y - two.y) for one, two in itertools.combinations(sums, 2)) >= 9
+    assert "0.64" in {word.text for word in sums}, "those that are off most"
 
 
 # --- what lights up -------------------------------------------------------------------------------
@@ -405,6 +413,30 @@ def test_a_whole_layer_fits_its_card_and_nothing_lies_on_another(link):
                 assert first.x + text_width(first.text) <= second.x + 2
     above = max(box.y + box.height for box in layout.sentence.wide)
     assert layout.wide.height - above <= 440 + 60
+
+
+LONG = {"example": "named_features", "sentence": "the cat sees the dog and " * 10 + "a mouse it it"}
+CHINESE = {"example": "named_features", "sentence": "饥饿的猫追老鼠因为它在呼噜"}
+
+
+def test_beside_many_tokens_no_matrix_of_a_layer_is_a_speck():
+    _, _, layout = layer_at(LONG)
+    for matrix, box in zip(layout.matrices, layout.wide.boxes, strict=True):
+        n_rows, n_columns = matrix.sizes
+        assert min(box.width * n_columns, box.height * n_rows) >= 12, matrix.name
+
+
+@pytest.mark.parametrize("link", [CHINESE, {"example": "named_features"}], ids=["short", "long"])
+def test_each_row_of_a_layer_has_its_name_and_each_head_its_own_place(link):
+    _, trace, layout = layer_at(link)
+    words = layout.wide.words
+    names = [word for word in words if word.look == "row"]
+    assert len(names) == (3 + 3) * len(trace.labels("token"))
+    heads = [word for word in words if word.text.startswith("head ")]
+    assert len(heads) == 3
+    for head, title in itertools.product(heads, [w for w in words if w.look == "title"]):
+        is_left = head.x + text_width(head.text) <= title.x or title.x < head.x
+        assert is_left or abs(head.y - title.y) > 12
 
 
 def test_the_matrices_of_a_head_stand_on_one_line():
@@ -750,7 +782,11 @@ def test_the_cell_that_is_offered_first_is_the_largest_in_the_row_whose_arcs_are
     contexts = Matrix(trace["context_vectors"])
     parts = (Matrix(trace["weights"]), "·", Matrix(trace["embeddings"]), "=", contexts)
     row = trace["context_vectors"].value[3]
-    assert first_cell(equation(trace, *parts), contexts) == (0, 0)
+    of_all = divmod(int(trace["context_vectors"].value.abs().argmax()), 3)
+    assert first_cell(equation(trace, *parts), contexts) == of_all
+    picked = Matrix(trace["context_vectors"], rows=(1, 2), columns=(2, 0))
+    place = first_cell(equation(trace, picked), picked)
+    assert trace["context_vectors"].value[place].abs() == picked.drawn.abs().max()
     shown = with_sentence(equation(trace, *parts), 3)
     assert first_cell(shown, contexts) == (3, int(row.abs().argmax()))
     _, layer_trace, whole = layer_at({"example": "named_features"})

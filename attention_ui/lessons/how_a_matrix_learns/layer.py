@@ -86,13 +86,14 @@ class Layer:
         return self.loss(self.matrices)
 
     @cached_property
-    def _gradients(self) -> dict[str, Tensor]:
+    def gradients(self) -> dict[str, Tensor]:
+        """Those of all matrices, before anything is learned."""
         return gradients_of(self.trace())
 
     @cached_property
     def falls(self) -> float:
         """By how much the loss falls for each unit of the learning rate, as the gradients say."""
-        return squared_norm(self._gradients)
+        return squared_norm(self.gradients)
 
     def with_entry(self, name: str, cell: Place, change: float) -> Matrices:
         """The matrices with a number added to one entry."""
@@ -100,7 +101,7 @@ class Layer:
 
     def after(self, rate: float) -> Matrices:
         """The matrices after one update."""
-        return updated(self.matrices, self._gradients, rate)
+        return updated(self.matrices, self.gradients, rate)
 
     def apart_from_training(self, rate: float) -> tuple[float, float]:
         """The largest difference of an entry after one update to the first step of `train`, and
@@ -111,7 +112,7 @@ class Layer:
         *_, first = train(vectors, next_tokens(self.inputs.tokens), settings)
         both = zip(self.after(rate), first.matrices, strict=True)
         far = max((ours - theirs).abs().max().item() for ours, theirs in both)
-        return far, rate * max(each.abs().max().item() for each in self._gradients.values())
+        return far, rate * max(each.abs().max().item() for each in self.gradients.values())
 
     def row(self, temperature: float) -> Trace:
         """The trace with the query's row of the softmax on its own: `query_weights` p,

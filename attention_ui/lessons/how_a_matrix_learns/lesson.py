@@ -1,8 +1,10 @@
 """How a matrix learns: the controls, and traces as functions of their values."""
 
+from collections.abc import Callable
 from functools import lru_cache
 
 from attention_core.experiments.learning import LOSSES, MATRICES, Goal
+from attention_core.largest_effect import largest_cell
 from attention_core.mechanism.trainable import attend_trainable
 from attention_core.recipes import Projections
 from attention_core.text.embedding import embed
@@ -80,6 +82,16 @@ def _columns(values: Values) -> dict[int, str]:
     return {at: f"{at}: {visible(token)}" for at, token in enumerate(distinct)}
 
 
+def _steepest(axis: int) -> Callable[[Values], int]:
+    """The row or the column of the entry with the largest gradient: an update moves it most."""
+
+    def place(values: Values) -> int:
+        gradients = layer_of(shared.as_drawn(values)).gradients
+        return largest_cell(gradients[values.entry_matrix])[axis]
+
+    return place
+
+
 def _counted(n: int) -> dict[int, str]:
     return {at: f"d{at}" for at in range(n)}
 
@@ -98,8 +110,10 @@ ENTRY_MATRIX = Control(
     "entry_matrix", Choice({name: name for name in MATRICES}), "Matrix", "W_query",
     options=_learning,
 )  # fmt: skip
-ENTRY_ROW = Control("entry_row", Whole(0, shared.MAX_WIDTH - 1), "Row", 0, options=_rows)
-ENTRY_COLUMN = Control("entry_column", Whole(0, MAX_TOKENS - 1), "Column", 0, options=_columns)
+ENTRY_ROW = Control("entry_row", Whole(0, shared.MAX_WIDTH - 1), "Row", _steepest(0), options=_rows)
+ENTRY_COLUMN = Control(
+    "entry_column", Whole(0, MAX_TOKENS - 1), "Column", _steepest(1), options=_columns
+)
 ENTRY_CHANGE = Control(
     "entry_change", Decimal(-CHANGE, CHANGE), "Add to this entry", 0.0, look={"step": 0.2}
 )

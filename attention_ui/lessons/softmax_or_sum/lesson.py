@@ -1,11 +1,14 @@
 """Softmax or sum: its controls, and its traces as functions of their values."""
 
+from functools import lru_cache
 from typing import Any
 
-from attention_core.mechanism.simplified import SimplifiedOptions
+from attention_core.largest_effect import parting_row
+from attention_core.mechanism.simplified import SimplifiedOptions, attend
 from attention_core.mechanism.softmax import compare_row, given_row, normalise_row
 from attention_core.operations import Given
 from attention_core.text.embedding import embed
+from attention_core.text.inputs import Inputs
 from attention_core.trace import Trace
 
 from ...controls import shared
@@ -19,10 +22,18 @@ MAX_SCORE, MAX_SCORES = 1_000.0, 16
 
 
 def _row_of_example(values: Values) -> int:
+    """The row that the notebook looks at; else the one that the two ways share out
+    least alike.
+    """
     example = shared.example_of(values)
-    if values.sentence != example.inputs.sentence:
-        return shared.telling_query(values)
-    return shared.last_or(example.query if example.row is None else example.row, values)
+    if example.notebook and values.sentence == example.inputs.sentence:
+        return shared.last_or(example.query, values)
+    return _parting(shared.inputs_of(shared.as_drawn(values)))
+
+
+@lru_cache(maxsize=64)
+def _parting(inputs: Inputs) -> int:
+    return parting_row(attend(embed(inputs))["scores"].value) if inputs.tokens else 0
 
 
 POOR = Control("poor", Decimal(-6, 2), "Score of the poor match", -4.0, look={"step": 0.5})
