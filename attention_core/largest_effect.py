@@ -59,11 +59,13 @@ def moving_vector(scores: Tensor) -> int:
     return int(moved.masked_fill(torch.eye(n_tokens, dtype=torch.bool), 0.0).sum(dim=-1).argmax())
 
 
-def spread_entries(vectors: Tensor) -> tuple[int, int]:
-    """The two entries in which vectors (token, d_in) differ most, by their variance, in their own
-    order; (0, 0) where there is one entry alone. Of equal ones the first count.
+def spread_entries(vectors: Tensor, weights: Tensor) -> tuple[int, int]:
+    """The two entries in which vectors (key, d_in) differ most as a row of weights (key,) mixes
+    them, by their variance, in their own order; (0, 0) where there is one entry alone. Of equal
+    ones the first count.
     """
-    spread = vectors.double().var(dim=0, correction=0).round(decimals=9).tolist()
+    vectors, weights = vectors.double(), weights.double()
+    spread = (weights @ (vectors - weights @ vectors) ** 2).round(decimals=9).tolist()
     most = sorted(sorted(range(len(spread)), key=lambda at: -spread[at])[:2])
     return most[0], most[-1]
 

@@ -151,7 +151,7 @@ def as_a_mean(v, trace):
     weights, contexts = trace["weights"], trace["context_vectors"]
     entries = (v.across, v.up)
     yield ui.chart(
-        "picture", as_points(trace, contexts.inputs[1], *entries, weights, contexts, v.query)
+        "picture", as_points(trace, contexts.inputs[1], *entries, weights, contexts, v.query), 880
     )
 
 

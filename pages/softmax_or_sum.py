@@ -252,7 +252,7 @@ def gradient(v, trace):
         yield ui.picture(ui.equation(now, now["jacobian"]))
         if tie := words.what_a_tie_does(scores):
             yield ui.say(tie)
-        yield ui.chart("curves", over_factors(scores, v.magnify))
+        yield ui.chart("curves", over_factors(scores, v.magnify), 640, 260)
         yield ui.caption(
             "The **entropy** says how evenly the weights are spread; it is drawn as a fraction of "
             "its maximum."

@@ -170,7 +170,7 @@ def points(v, trace):
     if tells and is_covered("embeddings"):
         yield waits_for("embeddings", "This picture")
     else:
-        yield ui.chart("picture", as_points(trace, vectors, v.across, v.up), 760)
+        yield ui.chart("picture", as_points(trace, vectors, v.across, v.up), 880)
 
 
 deeper = page.deeper("how large a table is, other tables, the formula")

@@ -754,14 +754,20 @@ SHOWN_TERMS = Control(
 
 @lru_cache(maxsize=64)
 def _spread(inputs: Inputs) -> tuple[int, int]:
-    from attention_core.largest_effect import spread_entries
+    from attention_core import largest_effect
+    from attention_core.mechanism.simplified import attend
     from attention_core.text.embedding import embed
 
-    return spread_entries(embed(inputs)["embeddings"].value) if inputs.tokens else (0, 0)
+    if not inputs.tokens:
+        return 0, 0
+    trace = attend(embed(inputs))
+    weights = trace["weights"].value
+    row = weights[largest_effect.telling_query(weights)]
+    return largest_effect.spread_entries(trace["embeddings"].value, row)
 
 
 def _drawn_entry(place: int) -> Callable[[Values], int]:
-    """The entries in which the vectors differ most."""
+    """The entries in which the vectors differ most that the query with the largest effect mixes."""
     return lambda values: _spread(inputs_of(as_drawn(values)))[place]
 
 

@@ -418,7 +418,8 @@ def stand(
     every = max(1, math.ceil((LEAST_COMPACT if one.compact else LEAST_LINE) / row))
     for at, name in enumerate(one.rows):
         if at % every == matrix.asked % every:
-            words.append(Word(name, x - 6 - labels, y + (at + 0.5) * row, "row"))
+            look = "small row" if one.compact and row < LEAST_LINE else "row"
+            words.append(Word(name, x - 6 - labels, y + (at + 0.5) * row, look))
     slanted = one.is_slanted(cell)
     up = BAND if one.heads[1] else 0
     every = one.every(cell)

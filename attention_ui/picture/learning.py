@@ -19,7 +19,7 @@ from .matrix import Matrix
 from .numbers import text_width
 from .palette import FED, POSITIVE
 
-HEAD = 160
+HEAD = 190
 """How high the weights of a head are."""
 TALLEST, GAP, BESIDE, CURVES = 16.0, 10, 22, 156
 NAMED, LABELLED = 31, 16
@@ -62,7 +62,7 @@ def _arranged(run: LearningRun, at: int, matrices: Sequence[Matrix], room: float
         y = _add_panel(made, run, panel, at, y, CURVES if is_wide else room - BESIDE)
     left, top, n_across = (CURVES + BESIDE + GAP, 0.0, 4) if is_wide else (0.0, y, 2)
     n_tokens, n_heads = len(run.tokens), run.weights.shape[2]
-    labels = 0.62 * max(map(text_width, run.tokens)) + 5
+    labels = 0.7 * max(map(text_width, run.tokens)) + 5
     across = (room - left - labels) / n_across - GAP
     width, height = min(across / n_tokens, TALLEST), min(HEAD / n_tokens, TALLEST)
     below = top

@@ -182,7 +182,7 @@ TOOLTIP = (
 SIZES = {
     "title": 13, "shape": 11, "row": 12, "column": 12, "slanted": 12, "sign": 24, "sum": 11,
     "loud": 11, "legend": 11, "token": 14, "share": 11, "number": 11, "bar": 11,
-    "small sum": 9, "small loud": 9, "tiny": 8,
+    "small sum": 9, "small loud": 9, "small row": 10, "tiny": 9,
 }  # fmt: skip
 
 
@@ -272,7 +272,7 @@ def _on_paper(letters: str, layer: str) -> str:
         fits = f"max({letters}, 1.7 * datum.pw / length({TEXT}))"
         return f"datum.look == 'bar' ? {LETTERS_ON_PAPER} : min({LETTERS_ON_PAPER}, {fits})"
     # A scale has no more room, and names of rows may stand as close as 12 pixels.
-    close = "indexof(['legend', 'row', 'sum', 'small sum'], datum.look) >= 0"
+    close = "indexof(['legend', 'row', 'small row', 'sum', 'small sum'], datum.look) >= 0"
     least = f"({close} ? 12 : {LETTERS_ON_PAPER})"
     return f"max({least}, {letters})"
 
@@ -476,7 +476,7 @@ def _numbers(cells: alt.Chart, name: str) -> alt.Chart:
 def _words(base: alt.Chart, asked: bool = False) -> alt.Chart:
     ink = _by_look({"title": INK, "token": INK, "loud": CHOSEN, "small loud": CHOSEN}, MUTED)
     left = ("title", "shape", "slanted", "sum", "loud", "legend", "small sum", "small loud")
-    aligned = dict.fromkeys(left, "left") | {"row": "right", "tiny": "right"}
+    aligned = dict.fromkeys(left, "left") | dict.fromkeys(("row", "small row", "tiny"), "right")
     return (
         base.transform_filter(_of(WORD, asked))
         .mark_text(
@@ -487,7 +487,7 @@ def _words(base: alt.Chart, asked: bool = False) -> alt.Chart:
             fontWeight=alt.expr("datum.look == 'title' || datum.look == 'loud' ? 600 : 400"),
             # A word that is longer than a line would make the picture as wide as itself.
             limit=alt.expr(
-                "grown * (datum.look == 'row' || datum.look == 'slanted' ? 92 : "
+                "grown * (indexof(['row', 'small row', 'slanted'], datum.look) >= 0 ? 92 : "
                 f"datum.look == 'token' ? (narrow ? {NARROW} : {WIDE}) - {PADDING} : 0)"
             ),
         )

@@ -72,10 +72,11 @@ def test_the_row_is_found_that_softmax_and_the_sum_share_out_most_differently():
 @pytest.mark.parametrize(
     ("columns", "found"),
     [([[0, 9, 1], [0, 1, 5]], (1, 2)), ([[5, 0, 1], [1, 0, 9]], (0, 2)), ([[7], [1]], (0, 0)),
-     ([[2, 2, 2], [2, 2, 2]], (0, 1))],
+     ([[2, 2, 2], [2, 2, 2]], (0, 1)), ([[1, 0, 0], [0, 2, 0], [0, 0, 99]], (0, 1))],
 )  # fmt: skip
 def test_vectors_are_drawn_by_the_entries_in_which_they_differ_most(columns, found):
-    assert spread_entries(torch.tensor(columns, dtype=torch.float32)) == found
+    weights = torch.tensor([0.5, 0.5, 0])[: len(columns)]  # nothing of the third is mixed
+    assert spread_entries(torch.tensor(columns, dtype=torch.float32), weights) == found
 
 
 def test_the_largest_cell_is_the_farthest_from_0():

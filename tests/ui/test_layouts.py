@@ -430,7 +430,7 @@ def test_beside_many_tokens_no_matrix_of_a_layer_is_a_speck():
 def test_each_row_of_a_layer_has_its_name_and_each_head_its_own_place(link):
     _, trace, layout = layer_at(link)
     words = layout.wide.words
-    names = [word for word in words if word.look == "row"]
+    names = [word for word in words if word.look.endswith("row")]
     assert len(names) == (3 + 3) * len(trace.labels("token"))
     heads = [word for word in words if word.text.startswith("head ")]
     assert len(heads) == 3
@@ -564,7 +564,7 @@ def test_names_of_a_long_text_have_room_and_the_token_that_is_asked_has_its_own(
             places = sorted(getattr(word, across) for word in words)
             room = [text_width(word.text) for word in words] if look == "column" else [12]
             assert all(b - a >= max(room) - 1e-6 for a, b in itertools.pairwise(places)), look
-        named = [word.text for word in arrangement.words if word.look in ("row", "slanted")]
+        named = [word.text for word in arrangement.words if word.look in ("row", "small row", "slanted")]
         named += [word.text for word in arrangement.words if word.look == "column"]
         assert sum(text.endswith(f"w{asked}") for text in named) == 2, "as query and as key"
 
@@ -818,7 +818,7 @@ def test_a_number_has_room_in_its_cell_in_a_window_and_on_a_phone():
 
 def test_the_first_layer_names_every_row_and_titles_stand_clear_of_what_is_above():
     _, trace, layout = layer_at({"example": "named_features"})
-    labels = [word for word in layout.wide.words if word.look == "row"]
+    labels = [word for word in layout.wide.words if word.look.endswith("row")]
     tokens = trace.labels("query")
     n_labelled = 3 + trace.size("head")  # embeddings, concat, output, the queries of each head
     assert sorted(word.text for word in labels) == sorted([*tokens] * n_labelled)

@@ -43,6 +43,9 @@ def over_factors(scores: Tensor, factor: float) -> Chart:
     parameter["value"] = stops
     for layer in spec["layer"]:
         layer["encoding"]["x"]["scale"] = {"domain": [0, len(stops) - 1], "nice": False}
+        layer["encoding"]["x"]["axis"]["values"] = [
+            at for at, f in enumerate(factors) if f % 2 == 0
+        ]
         if "color" in layer["encoding"]:
             layer["encoding"]["color"]["scale"] = {"domain": [*lines], "range": [*COLOURS]}
     told = "Largest weight, entropy as a fraction of its maximum, and gradient, over the factor."
@@ -54,7 +57,7 @@ def _template() -> alt.LayerChart:
     quiet = {"domain": False, "ticks": False, "gridColor": palette.MUTED, "gridOpacity": 0.2}
     x = alt.X(
         "place:Q",
-        title=None,
+        title=MAGNIFY.label,
         axis=alt.Axis(
             labelExpr="stops[datum.value]", tickMinStep=1, labelOverlap=True, **quiet, grid=False
         ),
@@ -70,5 +73,5 @@ def _template() -> alt.LayerChart:
     rule = chosen.mark_rule(color=palette.MUTED, strokeDash=[4, 3]).encode(x=x)
     dots = chosen.mark_circle(size=90, opacity=1).encode(x=x, y=y, color=colour, tooltip=told)
     stops = alt.param(name="stops", value=[])
-    chart = alt.layer(line, rule, dots).add_params(stops).properties(width=300, height=150)
+    chart = alt.layer(line, rule, dots).add_params(stops).properties(width=300, height=200)
     return chart
