@@ -191,7 +191,7 @@ deeper = page.deeper(
     "as they are.",
 )
 def own_matrices():
-    yield ui.row(*(each.at(width=200) for each in lesson.SEEDS))
+    yield ui.row(*(each.at(width=190) for each in lesson.SEEDS))
 
 
 @deeper.section(

@@ -564,7 +564,9 @@ def test_names_of_a_long_text_have_room_and_the_token_that_is_asked_has_its_own(
             places = sorted(getattr(word, across) for word in words)
             room = [text_width(word.text) for word in words] if look == "column" else [12]
             assert all(b - a >= max(room) - 1e-6 for a, b in itertools.pairwise(places)), look
-        named = [word.text for word in arrangement.words if word.look in ("row", "small row", "slanted")]
+        named = [
+            word.text for word in arrangement.words if word.look in ("row", "small row", "slanted")
+        ]
         named += [word.text for word in arrangement.words if word.look == "column"]
         assert sum(text.endswith(f"w{asked}") for text in named) == 2, "as query and as key"
 
