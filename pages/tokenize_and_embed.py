@@ -8,9 +8,13 @@ from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered, waits_for
 from attention_ui.charts.picture import picture as as_points
 from attention_ui.controls import shared
-from attention_ui.lessons.tokenize_and_embed import lesson, words
-from attention_ui.lessons.tokenize_and_embed.real_tokens import has_a_real_model, in_a_real_model
-from attention_ui.picture.equation_parts import equation_of
+from attention_ui.lessons.tokenize_and_embed import lesson, merges, words
+from attention_ui.lessons.tokenize_and_embed.real_tokens import (
+    has_a_real_model,
+    in_a_real_model,
+    word_of_a_real_model,
+)
+from attention_ui.picture.equation_parts import NEW_LINE, equation_of
 from attention_ui.picture.matrix import Matrix
 
 TALL = 280
@@ -46,6 +50,23 @@ IDENTICAL = page.ask("identical", words.identical, ["embeddings", "embeddings_by
 def tokens(v):
     yield chips(map(visible, shared.inputs_of(v).labels), "tokens")
     yield ui.caption(words.tokens_words(v))
+
+
+@page.card(
+    "learned",
+    "Where tokens come from",
+    "Nobody writes a model’s list of tokens by hand: it is learned from a text. In the beginning "
+    "each letter is a token. Then the **pair** of neighbours that is most frequent becomes one, "
+    "again and again: **byte-pair encoding**. Move the slider, a **merge** at a time.",
+    controls=[
+        ui.in_picture(merges.MERGES, width=200),
+        merges.LEARNED_TEXT.at(width=400),
+        merges.NEW_WORD.at(width=150),
+    ],
+)
+def learned(v):
+    text, word = v.merge_text, v.new_word
+    yield ui.moving(merges.MERGES, lambda n: merges.cut_at(text, word, int(n)))
 
 
 def makes_ids(v):
@@ -173,7 +194,51 @@ def points(v, trace):
         yield ui.chart("picture", as_points(trace, vectors, v.across, v.up), 880)
 
 
-deeper = page.deeper("how large a table is, other tables, the formula")
+deeper = page.deeper("merges in numbers, how large a table is, other tables, the formula")
+
+
+@deeper.section(
+    "merge",
+    "One merge, number by number",
+    "Each count is a sum: how often a word came, for each place in it where the two stand next to "
+    "each other. Words stand in rows of ids, −1 where a word has ended. Click a number to see what "
+    "it is made of. The trace of all merges is yours, as a program and as a notebook.",
+)
+def merge(v):
+    made, at = merges.round_of(v.merge_text, v.merges)
+    if at:
+        counted = made[f"pair_counts_{at}"]
+        some = tuple(counted.value.any(-1).nonzero().flatten().tolist())
+        before, after = (Matrix(made[f"pieces_{each}"]) for each in (at - 1, at))
+        each = (
+            Matrix(made["word_counts"]),
+            "in",
+            before,
+            NEW_LINE,
+            "=",
+            Matrix(counted, rows=some),
+        )
+        yield ui.picture(ui.equation(made, *each, NEW_LINE, "→", after), is_aside=True)
+    yield ui.alive(merges.take_along)
+
+
+@deeper.section("merge_costs", "Ties, bytes, and what a vocabulary costs")
+def merge_costs(v):
+    yield ui.say(merges.tie_words(v.merge_text, v.merges))
+    yield ui.say(merges.BYTES)
+    yield ui.say(merges.cost_words(v.merge_text, v.merges))
+
+
+@deeper.section(
+    "model_word",
+    "Which merges made a word of a real model",
+    "The same, learned from a large text. Each merge has a number: the first one joined the most "
+    "frequent pair of all. A blank belongs to the word behind it, so a word is learned twice, with "
+    "it and without.",
+    when=has_a_real_model,
+)
+def model_word():
+    yield ui.alive(word_of_a_real_model)
 
 
 @deeper.section(
@@ -211,5 +276,12 @@ def real_tokens():
     yield ui.alive(in_a_real_model)
 
 
-page.answers(words.what_an_id_is, words.why_equal, words.what_training_changes, about_weights=False)
+page.answers(
+    words.why_tokens,
+    words.why_blanks_count,
+    words.what_an_id_is,
+    words.why_equal,
+    words.what_training_changes,
+    about_weights=False,
+)
 page.show()

@@ -21,6 +21,8 @@ class Lesson:
     after: str = ""
     room: str = ""
     """The lesson whose room it shares, where it is another way into the same; "" for its own."""
+    way: str = ""
+    """What a text has become by its end, where it is the first to come so far."""
     module: str = "lesson"
     """The module of its room that has its controls and its trace."""
 
@@ -41,6 +43,8 @@ HOME = Lesson("home", "Attention Explorer", "", "", ":material/home:")
 LESSONS = [Lesson(name, **each) for name, each in told(__package__, "contents.toml").items()]
 GROUPS = [*dict.fromkeys(each.group for each in LESSONS)]
 LESSONS = tuple(sorted(LESSONS, key=lambda each: GROUPS.index(each.group)))
+WAY = tuple((each.way, each) for each in LESSONS if each.way)
+"""The way of a text through the lessons: what becomes of it, and in which."""
 AT_A_GLANCE, FIRST_CHECKED = LESSONS[:2]
 """Where a sentence of one's own opens, and where a published example does: the first lesson whose
 numbers its notebook prints."""

@@ -40,7 +40,7 @@ from ..streamlit_workarounds.sideways import reach_by_keyboard
 from . import hand_out
 from .basics import ICON, show_notices, takes, warm_up
 from .coming_back import ComingBack, put_browser
-from .contents import AT_A_GLANCE, FIRST_CHECKED, HOME, LESSONS, SECTIONS, Lesson, lesson
+from .contents import AT_A_GLANCE, FIRST_CHECKED, HOME, LESSONS, SECTIONS, WAY, Lesson, lesson
 from .glossary import meanings, terms_in, title_and_glossary
 from .long_run import stop_all
 from .rooms import fixed_now, known_among
@@ -216,6 +216,7 @@ def _contents(name: str, values: Values) -> None:
     opened = FIRST_CHECKED.group if here in (HOME, AT_A_GLANCE) else here.group
     with st.container(gap="xxsmall", key="contents"):
         link(HOME, query, "Home")
+        st.caption(" → ".join(["a text", *(becomes for becomes, _ in WAY)]))
         for group, pages in groupby(LESSONS, lambda page: page.group):
             is_first = group == AT_A_GLANCE.group
             fold = nullcontext() if is_first else st.expander(group, expanded=group == opened)

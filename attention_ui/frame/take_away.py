@@ -136,6 +136,13 @@ def take_along(name: str, trace: Trace) -> None:
             )
 
 
+def files_of(name: str, trace: Trace) -> None:
+    """The program and the notebook of a trace that is not the page's, by a name for the files."""
+    for each in DOWNLOADS[:2]:
+        make = partial(each.make, trace, title_of(name))
+        _button(each.label, each.words, make, f"{name}{each.kind}", each.mime, each.icon, key=name)
+
+
 def _folded(label: str, key: str, icon: str):
     """What is folded away, and costs nothing until it is opened."""
     return st.expander(label, key=f"fold_{key}", icon=icon, on_change="rerun")
@@ -206,6 +213,7 @@ def _button(
     mime: str,
     icon: str,
     disabled: bool = False,
+    key: str = "",
 ) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.download_button(
@@ -215,7 +223,7 @@ def _button(
             mime=mime,
             icon=icon,
             on_click="ignore",
-            key=f"download_{label}",
+            key=f"download_{key}{label}",
             disabled=disabled,
             width=150,
         )

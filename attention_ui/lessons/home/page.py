@@ -9,7 +9,7 @@ from attention_core.examples import EXAMPLES
 from ...controls import parts, visit
 from ...controls.shared import MAKES_VECTORS, PROJECTED
 from ...frame.basics import LINE
-from ...frame.contents import AT_A_GLANCE, FIRST_CHECKED, HOME, LESSONS, lesson
+from ...frame.contents import AT_A_GLANCE, FIRST_CHECKED, HOME, LESSONS, WAY, lesson
 from ...frame.page import link, open_page, show_what_differs
 from ...frame.rooms import example_query
 from ...frame.tasks import show_tasks
@@ -80,6 +80,7 @@ def home(pages: Path) -> None:
     place.empty()  # Streamlit leaves out a place that has nothing: it would have no height yet
     if not values.card:
         _begin()
+        _way()
         with st.container(gap="xsmall", key="more"):
             parts.part("coming_back", lambda: coming_back(pages))
             _more()
@@ -89,6 +90,16 @@ def home(pages: Path) -> None:
     with place:
         hero(values)
     visit.settle_cell()
+
+
+def _way() -> None:
+    """What becomes of a text, and in which lessons."""
+    look = {"horizontal": True, "gap": "xsmall", "vertical_alignment": "center"}
+    with st.container(key="way", **look):
+        st.markdown("**The way:** a text")
+        for becomes, page in WAY:
+            st.markdown("→")
+            link(page, visit.link_query("way"), becomes)
 
 
 def _begin() -> None:

@@ -13,6 +13,7 @@ from ...controls.control import Values
 from ...controls.shared import inputs_of, numbered_tokens
 from ...frame.ends import closes, named
 from ...words import repeated
+from .merges import as_it_stands, learned_from, pieces_of
 
 IN_ORDER = "the tokens in sorted order"
 
@@ -179,6 +180,34 @@ def _bytes(size: float) -> str:
             return f"{size:,.3g} {unit}"
         size /= 1_000
     return f"{size:,.3g} GB"
+
+
+@closes("Why are there tokens, and not words?", "learned")
+def why_tokens(values: Values) -> str:
+    """With the text that tokens are learned from, and the other word."""
+    text, word, n = values.merge_text, as_it_stands(values.new_word), values.merges
+    learned = learned_from(text)
+    known = "is a word of the text" if word in dict(learned.words) else "is no word of the text"
+    return (
+        "No list of words is complete, and every text has to be cut. Tokens are parts that words "
+        f"share, learned from a text: single bytes, and pairs that were joined. “{visible(word)}” "
+        f"{known}, and after {n} merges it is cut all the same: {pieces_of(text, word, n)}. Single "
+        f"bytes would do too, but make texts long: {len(text.encode())} of them here, in place "
+        f"of {len(learned.cut(text, n))} tokens."
+    )
+
+
+@closes("Why is a word with a blank before it another token?", "learned")
+def why_blanks_count(values: Values) -> str:
+    """With the other word, with a blank and without."""
+    word, n = values.new_word.strip() or values.new_word, values.merges
+    bare, within = (pieces_of(values.merge_text, each, n) for each in (word, f" {word}"))
+    return (
+        "A text is first cut into words, each with the blank before it, and merges never go from "
+        "one word into the next. So a blank is joined to the letters behind it, and “ tokens” and "
+        "“tokens” are different bytes: other merges make them, they have other ids and other "
+        f"vectors. Your other word is {bare} at the beginning of a text, and {within} within it."
+    )
 
 
 @closes("What is the id of a token?", "ids")

@@ -1,0 +1,108 @@
+"""Tokens that are learned from a text: the controls of the card, and what is said of it."""
+
+from collections.abc import Callable
+from functools import lru_cache
+
+from attention_core.text.byte_pairs import Learned, learn_merges, written
+from attention_core.trace import Trace
+
+from ...controls.control import Control, Values
+from ...controls.fields import Sentence, Whole
+from ...frame.take_away import files_of
+from ...picture.layout import Layout
+from .merges_picture import cut_anew
+
+MOST, START = 16, 5
+MOST_BYTES, MOST_OF_WORD = 200, 40
+EXAMPLE, NEW = "old older oldest cold colder long longer longest strong stronger", "coldest"
+
+
+BYTES = (
+    "What is joined are **bytes**, since every text is made of the same 256. A letter of English "
+    "is one byte, é is two, 好 three and 🙂 four. Type one of them above: until its bytes are one "
+    "token, each stands by itself, as two hexadecimal digits. So a tokenizer of this kind knows "
+    "every text, but a character that was rare where it learned takes several tokens. "
+    "Real vocabularies begin with all 256 bytes; here only those of your text are counted."
+)
+
+
+def fits(most: int) -> Callable[[str, Values], str | None]:
+    """What stops a text from being used: bytes are counted, as tokens are made of them."""
+
+    def check(text: str, _: Values) -> str | None:
+        n = len(text.encode())
+        return f"it has {n:,} bytes, and {most} fit: shorten it" if n > most else None
+
+    return check
+
+
+LEARNED_TEXT = Control("merge_text", Sentence(), "Text to learn from", EXAMPLE, "text_input",
+                       check=fits(MOST_BYTES), of_page=True)  # fmt: skip
+NEW_WORD = Control("new_word", Sentence(), "Another word", NEW, "text_input",
+                   check=fits(MOST_OF_WORD), of_page=True)  # fmt: skip
+MERGES = Control("merges", Whole(0, MOST), "Merges so far", START, of_page=True)
+
+
+@lru_cache(maxsize=32)
+def learned_from(text: str) -> Learned:
+    """What is learned from a text: a merge more than the slider shows, which is joined next."""
+    return learn_merges(text, MOST + 1)
+
+
+def as_it_stands(word: str) -> str:
+    """A word with the blank before it, as it stands within a text."""
+    return word if word[:1].isspace() else f" {word}"
+
+
+def cut_at(text: str, word: str, n_merges: int) -> Layout:
+    """The picture at a position of the slider."""
+    return cut_anew(learned_from(text), text, as_it_stands(word), n_merges, MOST)
+
+
+def pieces_of(text: str, word: str, n_merges: int) -> str:
+    """A word in its tokens, as a sentence has them."""
+    return " | ".join(map(written, learned_from(text).cut(word, n_merges)))
+
+
+def cost_words(text: str, n_merges: int) -> str:
+    """What a vocabulary costs, and what it saves, by the numbers of the text."""
+    learned = learned_from(text)
+    n_bytes, n = len(text.encode()), len(learned.cut(text, n_merges))
+    rows = len({each for word, _ in learned.words for each in word.encode()})
+    joined = len({each.token for each in learned.merges[:n_merges]})
+    return (
+        f"Here the text is {n_bytes} bytes long and has {n} tokens after {n_merges} merges; the "
+        f"table has {rows} + {joined} rows. Each merge is one more row of the table, which has to "
+        "be learned and kept. It saves a token wherever its pair stands, and attention compares "
+        f"every token with every other: {n_bytes**2:,} scores for single bytes, {n**2:,} now."
+    )
+
+
+def tie_words(text: str, n_merges: int) -> str:
+    """How many pairs could be next."""
+    learned = learned_from(text)
+    counts = learned.counts[min(n_merges, len(learned.counts) - 1)]
+    n = sum(often == counts[0][0] for often, *_ in counts) if counts else 0
+    if not n:
+        return "No pair is left in this text: every word is one token."
+    now = "one pair is the most frequent" if n == 1 else f"{n} pairs are equally frequent"
+    return (
+        f"After {n_merges} merges {now}. Of several, that one is joined whose first token, then "
+        "whose second, came into the vocabulary first; letters are sorted in the beginning. With "
+        "another rule there would be other tokens, so it is part of a tokenizer."
+    )
+
+
+def take_along(values: Values) -> None:
+    """The program and the notebook of all merges."""
+    trace = learned_from(values.merge_text).trace
+    if learned_from(values.merge_text).merges:
+        files_of("merges", trace)
+
+
+def round_of(text: str, n_merges: int) -> tuple[Trace, int]:
+    """The trace of all merges, and the number of the one that comes after so many; the last one
+    where there is none.
+    """
+    learned = learned_from(text)
+    return learned.trace, min(n_merges + 1, len(learned.merges))
