@@ -60,7 +60,7 @@ def tokens(v):
     "again and again: **byte-pair encoding**. Move the slider, a **merge** at a time.",
     controls=[
         ui.in_picture(merges.MERGES, width=200),
-        merges.LEARNED_TEXT.at(width=400),
+        merges.MERGE_TEXT.at(width=400),
         merges.NEW_WORD.at(width=150),
     ],
 )

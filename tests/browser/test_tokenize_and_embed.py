@@ -7,6 +7,13 @@ IDS, TABLE = 11, 9 * 3
 """The numbers before those of the embeddings, which are 11 by 3."""
 
 
+def test_a_merge_is_made_in_one_frame(page, app_url):
+    open_page(page, app_url, LESSON)
+    moves_in_one_frame(page, "learned", 6)
+    settled(page)
+    assert "merges=" in page.url
+
+
 def embeddings(page):
     return numbers(page, "lookup")[IDS + TABLE :]
 

@@ -1,11 +1,17 @@
 """The lesson on tokens and embeddings: its tokenizer, its table, and what its question covers."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from attention_core import EXAMPLES
 from attention_core.text.tokenizers import TOKENIZERS
+from attention_ui.lessons.tokenize_and_embed import merges
 from attention_ui.lessons.tokenize_and_embed.lesson import trace_of
-from visiting import box, charts, rendered, stands, texts, values_of, visit, words
+from attention_ui.lessons.tokenize_and_embed.merges import MERGE_TEXT
+from attention_ui.lessons.tokenize_and_embed.merges_picture import HIGH
+from attention_ui.picture.layout import NARROW, WIDE
+from visiting import _opened, box, charts, rendered, stands, texts, values_of, visit, words
 
 pytestmark = pytest.mark.slow("5 s: whole pages")
 
@@ -65,3 +71,40 @@ def test_a_token_that_the_vocabulary_does_not_have_is_named_as_plain_text(learne
     at = stands(visit("tokenize_and_embed", **link))
     assert ("get the row for unknown tokens" in texts(at)) == (learned == "example")
     assert "**zebra**" not in rendered(at)
+
+
+TEXTS = st.text(st.sampled_from("ab |é好🙂\n*"), min_size=1, max_size=60) | st.text(min_size=1)
+
+
+@given(TEXTS.map(lambda text: MERGE_TEXT.field.read(text or "a")), st.text("ab|é ", min_size=1))
+def test_a_bar_stands_for_each_token_at_each_merge_and_nothing_else_moves(text, word):
+    learned = merges.learned_from(text)
+    each = [merges.cut_at(text, word, n) for n in range(merges.MOST + 1)]
+    for n, layout in enumerate(each):
+        tokens = len(learned.cut(text, n)) + len(learned.cut(merges.as_it_stands(word), n))
+        chips = min(n, len(learned.merges))
+        bars = [one for one in layout.wide.marks if one.height == HIGH and one.strength]
+        # One that is longer than a line has a bar in each.
+        assert len(bars) >= tokens + chips
+        assert len(text) > 30 or len(bars) == tokens + chips
+        for room, made in ((WIDE, layout.wide), (NARROW, layout.narrow)):
+            assert all(one.x + one.width <= room for one in made.marks)
+            assert all(one.y + one.height <= made.height for one in made.marks)
+            first = each[0].wide if room == WIDE else each[0].narrow
+            for still, there in zip(first.words, made.words, strict=True):
+                assert (still.x, still.y) == (there.x, there.y)
+                assert "|" not in there.text
+            assert [one.x for one in first.marks] == [one.x for one in made.marks]
+            assert [one.drawn for one in first.paths] == [one.drawn for one in made.paths]
+
+
+def test_a_text_to_learn_from_is_a_person_s_and_its_limit_is_said():
+    link = {"merge_text": "**so** <b>|</b> $x$ **so**", "new_word": "`so`", "merges": "3"}
+    at = stands(_opened("tokenize_and_embed", link, row_deeper=True))
+    assert "**so**" not in rendered(at)
+    assert "`so`" in texts(at)
+    assert "pairs are equally frequent" in words(at)
+    at = stands(visit("tokenize_and_embed", merge_text="🙂" * 51))
+    assert "it has 204 bytes, and 200 fit" in texts(at)
+    at = stands(_opened("tokenize_and_embed", {"merge_text": "a"}, row_deeper=True))
+    assert "No pair is left in this text: every word is one token." in words(at)

@@ -8,7 +8,7 @@ from ...controls.control import Control, Values
 from ...controls.fields import Whole
 from ...controls.shared import ACROSS, MAKES_VECTORS, SHOWN_TERMS, UP, inputs_of
 from ...picture.matrix import Matrix
-from .merges import LEARNED_TEXT, MERGES, NEW_WORD
+from .merges import MERGE_TEXT, MERGES, NEW_WORD
 from .real_tokens import MODEL_WORD, NEAREST_TO
 
 ROWS = (7, 9, 100, 1_000, 5_000, 10_000, 20_000, 50_257, 100_000, 200_000)
@@ -25,7 +25,7 @@ CONTROLS = (
     TABLE_ROWS,
     TABLE_WIDTH,
     NEAREST_TO,
-    LEARNED_TEXT,
+    MERGE_TEXT,
     NEW_WORD,
     MERGES,
     MODEL_WORD,

@@ -36,7 +36,7 @@ def fits(most: int) -> Callable[[str, Values], str | None]:
     return check
 
 
-LEARNED_TEXT = Control("merge_text", Sentence(), "Text to learn from", EXAMPLE, "text_input",
+MERGE_TEXT = Control("merge_text", Sentence(), "Text to learn from", EXAMPLE, "text_input",
                        check=fits(MOST_BYTES), of_page=True)  # fmt: skip
 NEW_WORD = Control("new_word", Sentence(), "Another word", NEW, "text_input",
                    check=fits(MOST_OF_WORD), of_page=True)  # fmt: skip
