@@ -195,6 +195,9 @@ class Sentence(AsItIs):
     values too: its control's `check` looks.
     """
 
+    most_bytes: int | None = None
+    """Where what is made of it counts bytes, so many fit."""
+
     def read(self, text: str) -> str:
         if len(text) > MAX_CHARACTERS:
             raise ValueError(
@@ -203,6 +206,9 @@ class Sentence(AsItIs):
         cleaned, _ = clean(text)
         if not cleaned:
             raise ValueError("it must have at least one word")
+        n_bytes, most = len(cleaned.encode()), self.most_bytes
+        if most and n_bytes > most:
+            raise ValueError(f"it has {n_bytes:,} bytes, and {most} fit: shorten it")
         return cleaned
 
     def remark(self, text: str) -> str | None:

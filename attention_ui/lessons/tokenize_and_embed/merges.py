@@ -1,6 +1,5 @@
 """Tokens that are learned from a text: the controls of the card, and what is said of it."""
 
-from collections.abc import Callable
 from functools import lru_cache
 
 from attention_core.text.byte_pairs import Learned, learn_merges, written
@@ -26,20 +25,10 @@ BYTES = (
 )
 
 
-def fits(most: int) -> Callable[[str, Values], str | None]:
-    """What stops a text from being used: bytes are counted, as tokens are made of them."""
-
-    def check(text: str, _: Values) -> str | None:
-        n = len(text.encode())
-        return f"it has {n:,} bytes, and {most} fit: shorten it" if n > most else None
-
-    return check
-
-
-MERGE_TEXT = Control("merge_text", Sentence(), "Text to learn from", EXAMPLE, "text_input",
-                       check=fits(MOST_BYTES), of_page=True)  # fmt: skip
-NEW_WORD = Control("new_word", Sentence(), "Another word", NEW, "text_input",
-                   check=fits(MOST_OF_WORD), of_page=True)  # fmt: skip
+MERGE_TEXT = Control("merge_text", Sentence(most_bytes=MOST_BYTES), "Text to learn from", EXAMPLE,
+                     "text_input", of_page=True)  # fmt: skip
+NEW_WORD = Control("new_word", Sentence(most_bytes=MOST_OF_WORD), "Another word", NEW,
+                   "text_input", of_page=True)  # fmt: skip
 MERGES = Control("merges", Whole(0, MOST), "Merges so far", START, of_page=True)
 
 

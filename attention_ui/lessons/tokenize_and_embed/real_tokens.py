@@ -13,7 +13,7 @@ from ...controls.fields import AsItIs, Sentence
 from ...controls.widget import control
 from ...frame.models import TINY, choices, first, not_known, opened, readable, said
 from ...words import listed, number
-from .merges import MOST_OF_WORD, fits
+from .merges import MOST_OF_WORD
 
 MOST_WORDS, LONGEST, SHOWN = 6, 120, 8
 
@@ -42,8 +42,8 @@ def terms_of(text: str) -> list[tuple[str, str]]:
 NEAREST_TO = Control("nearest_to", Sum(), "Nearest to", "king - man + woman", widget="text_input")
 
 
-MODEL_WORD = Control("model_word", Sentence(), "Word", "tokens", "text_input",
-                     check=fits(MOST_OF_WORD), of_page=True)  # fmt: skip
+MODEL_WORD = Control("model_word", Sentence(most_bytes=MOST_OF_WORD), "Word", "tokens",
+                     "text_input", of_page=True)  # fmt: skip
 
 
 def word_of_a_real_model(values: Values) -> None:
