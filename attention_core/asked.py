@@ -7,7 +7,7 @@ import numbers
 import types
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
-from functools import cache, wraps
+from functools import cache, lru_cache, wraps
 from importlib import import_module
 from operator import index as as_index
 from pathlib import Path
@@ -156,9 +156,16 @@ def _not_bound(name: str, signature: inspect.Signature, given: tuple, named: dic
     return f"{name} {said}: it takes {', '.join(there) or 'nothing'}{how}"
 
 
+@lru_cache(maxsize=1_024)
+def _taken_apart(kind: Any) -> tuple[Any, tuple]:
+    return get_origin(kind), get_args(kind)
+
+
 def fitted(value: Any, kind: Any) -> Any:
     """A value as a type asks for it; MISSING where it does not fit."""
-    origin, inner = get_origin(kind), get_args(kind)
+    if type(value) is kind:
+        return value
+    origin, inner = _taken_apart(kind)
     if kind in (object, Any) or isinstance(kind, TypeVar | str):
         return value
     if origin in (Union, types.UnionType):

@@ -5,6 +5,7 @@ import keyword
 import math
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
 from operator import index as as_index
@@ -43,6 +44,21 @@ moment: ContextVar[Callable[[], object]] = ContextVar("moment", default=lambda: 
 """Asked whenever a step is made; the step has the answer as its `moment`. So whoever has a trace
 made can tell which of its steps came before something else.
 """
+
+
+_once: ContextVar[dict[tuple, "Step"] | None] = ContextVar("once", default=None)
+
+
+@contextmanager
+def made_once() -> Iterator[None]:
+    """Within, a step that is made as another was, of the very same steps, is that step: traces that
+    differ in one setting share all that it does not reach.
+    """
+    before = _once.set({})
+    try:
+        yield
+    finally:
+        _once.reset(before)
 
 
 class Step(Shown):
@@ -310,6 +326,14 @@ class Trace(Shown, Mapping[str, Step]):
         if isinstance(axes, str) or not isinstance(axes, Iterable):
             raise ValueError(f"axes of {name!r} are {axes!r}, but must be names: ('query', 'key')")
         axes = tuple(axes)
+        known = _once.get()
+        how: tuple = ()
+        if known is not None:
+            how = (name, operation, *map(id, inputs), axes, symbol, meaning)
+            if how in known:
+                self._check_axes(name, known[how].value, axes)
+                self._steps[name] = known[how]
+                return known[how]
         common = shared(operation, *[operand.operation for operand in inputs])
         is_own = common is None
         value = operation.value(*[each.value for each in inputs]) if common is None else common
@@ -319,6 +343,8 @@ class Trace(Shown, Mapping[str, Step]):
         made = Step(name, own, axes, operation, inputs, symbol or symbol_of(name), meaning)
         self._steps[name] = made
         made.moment = moment.get()()
+        if known is not None:
+            known[how] = made
         made._home = weakref.ref(self)  # not the trace: Python frees it late where it is in a ring
         return made
 

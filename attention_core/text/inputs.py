@@ -92,7 +92,7 @@ class Inputs:
         if self.vocabulary == TRAINED:
             return Vocabulary(tuple(zip(WORDS, range(len(WORDS)), strict=True)), len(WORDS))
         if self.vocabulary == "distinct":
-            return Vocabulary.distinct(tokens, self.reserved_names)
+            return _distinct(tokens, self.reserved_names)
         raise ValueError("random ids belong to no vocabulary: they are drawn")
 
     def has_given_vectors(self) -> bool:
@@ -172,3 +172,6 @@ def _drawn(word: str, n_numbers: int) -> tuple[float, ...]:
 def _tokens_of(tokenizer: str, text: str) -> tuple[str, ...]:
     """The tokens of a text: a page asks for those of its sentence some fifty times a run."""
     return tuple(TOKENIZERS[tokenizer].split(text))
+
+
+_distinct = lru_cache(maxsize=64)(Vocabulary.distinct)

@@ -13,6 +13,7 @@ import torch
 
 from attention_core.files.refused import ModelRefused
 from attention_core.largest_effect import largest_cell
+from attention_core.trace import made_once
 
 from ..controls import parts, visit
 from ..controls.control import Control, Values
@@ -121,7 +122,8 @@ def _lists_of(one: Any, layout: Layout, carries: Control, now: Any) -> Lists | N
     if one.lists is None and not parts.read("hand", f"moves_{one.name}"):
         return {}
     if one.lists is None:
-        lists = positions(layout, [one.there(value) for value in at_all])
+        with made_once():
+            lists = positions(layout, [one.there(value) for value in at_all])
         told = sum(len(text) for each in lists.values() for text in each.values())
         one.lists = lists if told <= MOST_BYTES else TOO_MUCH
     return None if one.lists == TOO_MUCH else one.lists
@@ -160,7 +162,8 @@ def _lists_at_cell(one: Any, layout: Layout, cell: OfCell) -> Lists | None:
 
     def carried() -> Lists:
         values = visit.values()
-        each = [card.layout_with(one.name, cell.among(values, value)) for value in at_all]
+        with made_once():
+            each = [card.layout_with(one.name, cell.among(values, value)) for value in at_all]
         lists = positions(layout, each)
         told = sum(len(text) for one in lists.values() for text in one.values())
         return lists if told <= MOST_BYTES else TOO_MUCH

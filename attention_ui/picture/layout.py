@@ -287,8 +287,14 @@ def _in_a_column(trace: Trace, pairs: Sequence[tuple[str, Matrix]]) -> Arrangeme
 
 def move(made: Arrangement, right: float, down: float) -> None:
     for name in ("boxes", "words", "marks", "paths"):
-        moved = [replace(each, x=each.x + right, y=each.y + down) for each in getattr(made, name)]
-        setattr(made, name, moved)
+        setattr(made, name, [_moved(each, right, down) for each in getattr(made, name)])
+
+
+def _moved(each: Any, right: float, down: float) -> Any:
+    """The same elsewhere: `replace` takes ten times as long, and a picture has hundreds of them."""
+    other = object.__new__(type(each))
+    other.__dict__.update(each.__dict__, x=each.x + right, y=each.y + down)
+    return other
 
 
 class Footprint:

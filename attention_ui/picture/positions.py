@@ -29,7 +29,7 @@ from .table import (
     id_of_token,
     ids_of,
     look_of,
-    percent,
+    percent_each,
     percents,
     percents_each,
     shades_of,
@@ -90,12 +90,10 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
                     lists |= {f"bar.{at}.{when}.{row}": bar for when in (ON_WIDE, ON_NARROW)}
     if layouts:
         _around_lists(lists, layouts)
+    sums = [] if layouts else [*zip(*map(_sums, others), strict=True)]
     for when, arrangement in ((ON_WIDE, layout.wide), (ON_NARROW, layout.narrow)):
         places = [at for at, word in enumerate(arrangement.words) if word.changes]
-        if layouts:
-            break
-        told = zip(*(_sums(each) for each in others), strict=True)
-        for at, texts in zip(places, told, strict=False):
+        for at, texts in zip(places, sums, strict=False):
             if len(set(texts)) > 1:
                 lists[f"words.{when}.{at}"] = {"texts": SEPARATOR.join(texts)}
     if layout.sentence is not None:
@@ -140,19 +138,19 @@ def _masked_lists(lists: Lists, ids: Sequence[str], looks: Sequence[dict[str, An
     position: what is hidden, and what leaks, moves along.
     """
 
-    def of(name: str, cell: int) -> list:
-        return [each[name] if isinstance(each[name], str) else each[name][cell] for each in looks]
+    def of(name: str) -> list[str]:
+        each = [[look[name]] * len(ids) if isinstance(look[name], str) else look[name]
+                for look in looks]  # fmt: skip
+        return [*map(SEPARATOR.join, zip(*each, strict=True))]
 
-    for cell, each in enumerate(ids):
-        told = {
-            "shades": percents(np.array(of("shade", cell))),
-            "strengths": percents(np.array(of("strength", cell))),
-            "looks": SEPARATOR.join(of("look", cell)),
-        }
-        if looks[0]["text"] is not None:
-            told["texts"] = SEPARATOR.join(of("text", cell))
+    told = {f"{name}s": percents_each(np.stack([each[name] for each in looks], axis=1))
+            for name in ("shade", "strength")}  # fmt: skip
+    told |= {f"{name}s": of(name) for name in ("look", "text") if looks[0][name] is not None}
+    for at, each in enumerate(ids):
         lists[each] = {
-            name: text for name, text in told.items() if len({*text.split(SEPARATOR)}) > 1
+            name: texts[at]
+            for name, texts in told.items()
+            if len({*texts[at].split(SEPARATOR)}) > 1
         }
 
 
@@ -178,5 +176,4 @@ def _sentence_lists(lists: Lists, one: Sentence, others: Sequence[Sentence]) -> 
                 lists[id_of_token("strip", at, head)] = plain
                 continue
             lists[f"token.{at}"] = {"shades": percents(np.sqrt(each))}
-            told = map(percent, weights[:, :, at].ravel().tolist())
-            lists[f"share.{at}"] = {"texts": SEPARATOR.join(told)}
+            lists[f"share.{at}"] = {"texts": percent_each(weights[:, :, at].ravel().tolist())}

@@ -869,6 +869,14 @@ def percent(value: float) -> str:
     return f"{value:.0%}".replace("-", "−") if np.isfinite(value) else "nan"
 
 
+def percent_each(values: Sequence[float]) -> str:
+    """Many shares as a list of such words."""
+    if not np.isfinite(values).all():
+        return SEPARATOR.join(map(percent, values))
+    each = SEPARATOR.join(["%.0f%%"] * len(values))
+    return (each % tuple(100 * value for value in values)).replace("-", "−")
+
+
 def _add_around(rows: _Rows, when: int, arrangement: Arrangement) -> None:
     """Words, marks and paths of one arrangement, at its own places."""
     n = "" if when == ON_WIDE else "n"

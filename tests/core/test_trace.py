@@ -1,6 +1,7 @@
 """The trace: what it refuses and what it says, and that nothing recorded in it ever changes."""
 
 import pytest
+import torch
 
 from attention_core import (
     EXAMPLES,
@@ -12,9 +13,9 @@ from attention_core import (
     expand_query,
 )
 from attention_core.gradients import backward
-from attention_core.operations import Add, Given, MatMul, Mean, Softmax, SumLast, Transpose
+from attention_core.operations import Add, Given, MatMul, Mean, ScaleBy, Softmax, SumLast, Transpose
 from attention_core.operations.base import Meaning
-from attention_core.trace import is_shares
+from attention_core.trace import is_shares, made_once
 from checks import refused
 from traces import all_ways_to_hide, example_trace, lesson_trace, workshop
 
@@ -185,6 +186,26 @@ def test_a_place_has_a_name_only_where_it_is_more_than_its_number():
     assert [plain.name_of("head", at) for at in range(2)] == [None, None]
     assert plain.name_of("d_head", 1, head=1) is None
     assert plain.name_of("query", 0) == "The"
+
+
+def test_traces_that_are_made_once_share_what_is_made_alike_of_the_very_same_steps():
+    def made(numbers, factor):
+        trace = Trace()
+        given = trace.step("given", Given(numbers), axes=("row", "column"))
+        turned = trace.step("turned", Transpose(), given, axes=("column", "row"))
+        grown = trace.step("grown", ScaleBy(factor), turned, axes=("column", "row"))
+        trace.step("copied", Transpose(), grown, axes=("row", "column"))
+        return trace
+
+    some, others = ((1.0, 2.0), (3.0, 5.0)), ((1.0, 2.0), (3.0, 7.0))
+    with made_once():
+        one, other, elsewhere = made(some, 2.0), made(some, 3.0), made(others, 2.0)
+    assert [name for name in one if one[name] is other[name]] == ["given", "turned"]
+    assert [name for name in one if one[name] is elsewhere[name]] == []
+    for trace, alone in ((other, made(some, 3.0)), (elsewhere, made(others, 2.0))):
+        for name, step in alone.items():
+            assert torch.equal(trace[name].value, step.value)
+            assert trace[name] is not step
 
 
 def test_a_branch_begins_with_the_very_steps_and_leaves_the_trace_as_it_is():
