@@ -6,7 +6,7 @@ from attention_ui.lessons.without_softmax import lesson, words
 from attention_ui.picture.matrix import Matrix
 
 page = Page("without_softmax", output="read_vectors")
-SHAPE = page.ask("shape", words.shape, ["whole_memory"])
+ROW_SUMS = page.ask("row_sums", words.row_sums, ["read_from"])
 
 
 @page.card(
@@ -15,7 +15,6 @@ SHAPE = page.ask("shape", words.shape, ["whole_memory"])
     "Leave softmax out, and attention is three matrices multiplied. Where do the brackets stand? "
     "(QKᵀ)V makes a table of all pairs. **Q(KᵀV)** makes a **memory**, from which each query "
     "reads: **linear attention**. Queries and keys have length 1 here.",
-    ask=SHAPE,
 )
 def brackets(trace):
     table = Matrix(trace["scores"], title="QKᵀ"), "·", Matrix(trace["values"], title="V")
@@ -23,9 +22,8 @@ def brackets(trace):
     memory = "·", Matrix(trace["whole_memory"], title="KᵀV")
     made = (*table, "=", Matrix(trace["by_scores"], title="QKᵀV"), "=", queries, *memory)
     yield ui.picture(ui.equation(trace, *made, tall=250))
-    if not is_covered("whole_memory"):
-        good, told = lesson.brackets_agree(trace)
-        yield ui.light(good, f"{told} {words.sizes_words(trace)}")
+    good, told = lesson.brackets_agree(trace)
+    yield ui.light(good, f"{told} {words.sizes_words(trace)}")
 
 
 @page.card(
@@ -46,12 +44,14 @@ def written(trace):
     "who",
     "Who read from whom",
     "Give each token a value of its own, a 1 in its own column, and what a query reads says whose "
-    "it is. So there is still a table, as of weights. But nothing has made shares of it.",
+    "it is. So there is still a table, as there is of weights.",
+    ask=ROW_SUMS,
 )
 def who(v, trace):
     made = Matrix(trace["read_from"]), "·", Matrix(trace["values"])
     yield ui.picture(ui.equation(trace, *made, "=", Matrix(trace["read_vectors"]), tall=240))
-    yield ui.text(words.row_words(trace, v.written))
+    if not is_covered("read_from"):
+        yield ui.text(words.row_words(trace, v.written))
 
 
 @page.card(

@@ -38,8 +38,8 @@ def attend_with_memory(
     (…, key, row), where there are some; writes its value under its key, times its gate of
     `strengths`; and reads with its query. By the `delta` rule it writes what its key does not hold
     yet: its value less what its key reads. Steps of token 3: `key_3`, `query_3`, `value_3`,
-    `decay_3` and `strength_3`; `kept_3`, what decay leaves; `held_3` and `missing_3` by the delta
-    rule; `write_3` with strengths; `written_3`, the outer product of the key and what is written;
+    `decay_3` and `strength_3`; by the delta rule `found_3` with decay, `held_3` and `missing_3`;
+    `write_3` with strengths; `written_3`, the outer product of the key and what is written;
     `memory_3` and `read_3`. Those of the value and the memory are there once more, `traced_` before
     their names, with a 1 in a column of its own as the value of each token: so what a query reads
     says whose it is. Last come `read_from` (…, query, key) and what it makes of the values.
@@ -77,15 +77,20 @@ def attend_with_memory(
         for prefix, of in (("", values), (TRACED, whose)):
             mine.prefix = prefix
             memory, write = memories[prefix], mine.row("value", "v", of)
-            if decay is not None:
-                memory = mine.step("kept", r"\bar M", ops.Multiply(), memory, decay, like=memory)
             if delta:
-                held = mine.step("held", "h", ops.MatMul(), key, memory, like=write)
+                name, symbol = ("held", "h") if decay is None else ("found", "f")
+                held = mine.step(name, symbol, ops.MatMul(), key, memory, like=write)
+                if decay is not None:
+                    held = mine.step("held", "h", ops.Multiply(), held, decay, like=write)
                 write = mine.step("missing", r"\delta", ops.Subtract(), write, held, like=write)
             if strength is not None:
                 write = mine.step("write", "u", ops.Multiply(), write, strength, like=write)
             written = mine.step("written", "U", ops.TransposedMatMul(), key, write, like=memory)
-            memory = mine.step("memory", "M", ops.Add(), memory, written, like=memory)
+            if decay is None:
+                memory = mine.step("memory", "M", ops.Add(), memory, written, like=memory)
+            else:
+                fades = (ops.RescaleAndAdd(), memory, decay, written)
+                memory = mine.step("memory", "M", *fades, like=memory)
             reads[prefix].append(mine.step("read", "z", ops.MatMul(), query, memory, like=write))
             memories[prefix] = memory
         trace.rounds.append((*trace,)[n_before:])

@@ -70,7 +70,7 @@ def around(step: Step, steps: Sequence[Step]) -> list[Mistake]:
     """All mistakes of a step among the steps of its exercise, most likely first."""
     names = [each.name for each in step.inputs]
     earlier = steps[: steps.index(step)]
-    relations = (_before_softmax, _of_product, _at_once, _of_softmax_back, _gated_late)
+    relations = (_before_softmax, _of_product, _at_once, _of_softmax_back)
     found = [each for made in relations for each in made(step)]
     return [*found, *mistakes(step.operation, *names), *_mixed_up(step, earlier)]
 
@@ -175,16 +175,3 @@ def _of_softmax_back(step: Step) -> Iterator[Mistake]:
         words = f"the weights are those after the mask: take {p}."
         line = f"{masked.inputs[0].name}.softmax(dim=-1) * {other.name}"
         yield Mistake("softmax again, and the mask forgotten", words, line)
-
-
-def _gated_late(step: Step) -> Iterator[Mistake]:
-    """A memory that is multiplied by its gate after something was written into it."""
-    of = [type(each.operation) for each in step.inputs]
-    if type(step.operation) is not ops.Add or of[0] is not ops.Multiply:
-        return
-    kept, written = step.inputs
-    before, gate = kept.inputs
-    if gate.value.shape[-2:] == (1, 1):
-        words = f"{gate.name} fades what was there before: add {written.name} to {kept.name}."
-        line = f"({before.name} + {written.name}) * {gate.name}"
-        yield Mistake("decay after the write", words, line)

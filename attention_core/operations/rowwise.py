@@ -203,7 +203,7 @@ class RescaleAndAdd(Operation):
     signs = ("", "⊙", "+", "=")
     in_latex = r"{1} \odot {0} + {2}"
     in_torch = "{0} * {1} + {2}"
-    in_words = "What was there so far, shrunk to the new maximum, plus what this tile brings."
+    in_words = "What was there so far, shrunk, plus what is new."
     value = computed(lambda before, shrink, new: before * shrink + new)
     arithmetic = entrywise(lambda before, shrink, new: Sum((Product((before, shrink)), new)))
     backward = gradients(times(1), times(0), as_it_is)

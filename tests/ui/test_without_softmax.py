@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from attention_core import EXAMPLES
-from attention_core.operations import MatMul, Multiply, TransposedMatMul
+from attention_core.operations import MatMul, Multiply, RescaleAndAdd, TransposedMatMul
 from attention_ui.controls.control import understood
 from attention_ui.frame.lights import lights_of
 from attention_ui.lessons.without_softmax import lesson, words
@@ -26,7 +26,7 @@ def test_every_way_to_the_vectors_gives_the_same(name, rule):
     assert ((lengths - 1).abs() < 1e-5).logical_or(lengths == 0).all()
     out = {light.title for light in lights_of(trace, "read_vectors") if not light.holds}
     assert out <= {"Equal tokens have equal ids, and no id is skipped"}, "as one notebook has it"
-    assert ("kept_0" in trace, "held_0" in trace, "write_0" in trace) == {
+    assert ("decay_0" in trace, "held_0" in trace, "write_0" in trace) == {
         "plain": (False, False, False),
         "decay": (True, False, False),
         "delta": (False, True, False),
@@ -94,7 +94,7 @@ def test_costs_are_what_a_trace_multiplies():
     trace, n, products = lesson.trace_of(values_of("tiny_language", memory_rule="both")), 10, 0
     width = trace["unit_keys"].value.shape[1]
     for step in (trace[name] for name in trace.rounds[-1] if not name.startswith("traced_")):
-        if type(step.operation) in (MatMul, Multiply, TransposedMatMul):
+        if type(step.operation) in (MatMul, Multiply, RescaleAndAdd, TransposedMatMul):
             added = step.inputs[0].value.shape[-1] if type(step.operation) is MatMul else 1
             products += step.value.numel() * added
     (kept, multiplied), (memory, of_memory) = words.costs(n, width)

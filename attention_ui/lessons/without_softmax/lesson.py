@@ -129,8 +129,8 @@ def _gates(trace: Trace, name: str, bias: float) -> Step:
 
 
 def written_now(trace: Trace, token: int) -> list[Matrix | str]:
-    """What one token does, as an equation of up to four lines: what is left of the memory and what
-    its key reads there; what is missing there; what is written; the memory then, and what is read.
+    """What one token does, as an equation of up to four lines: what its key reads in the memory;
+    what is missing there; what is written; the memory then, and what is read.
     """
 
     def drawn(name: str, title: str = "", **look) -> Matrix:
@@ -139,39 +139,28 @@ def written_now(trace: Trace, token: int) -> list[Matrix | str]:
     def has(name: str) -> bool:
         return f"{name}_{token}" in trace
 
-    memory = Matrix(trace[f"memory_{token - 1 if token else 'start'}"], title="memory before")
+    before = Matrix(trace[f"memory_{token - 1 if token else 'start'}"], title="memory before")
+    decay = drawn("decay", "α", column_labels=False) if has("decay") else None
     write = drawn("value")
     lines: list[list[Matrix | str]] = [[], [], [], []]
-    if has("kept"):
-        lines[0] += ["|", memory, "⊙", drawn("decay", "α", column_labels=False), "=", drawn("kept")]
-        memory = drawn("kept")
-    if has("held"):
-        lines[0] += ["|", drawn("key"), "·", memory, "=", drawn("held")]
+    if has("missing"):
+        last = drawn("held" if has("held") else "found", "held")
+        fade = [drawn("found"), "⊙", decay, "="] if has("found") and has("held") else []
         minus = "−" if isinstance(trace[f"missing_{token}"].operation, ops.Subtract) else "+"
-        lines[1] += ["|", write, minus, drawn("held"), "=", drawn("missing")]
+        lines[0] += [drawn("key"), "·", before, "=", *fade, last]
+        lines[1] += [write, minus, last, "=", drawn("missing")]
         write = drawn("missing")
     if has("write"):
         lines[1] += ["⊙", drawn("strength", "β", column_labels=False), "=", drawn("write")]
         write = drawn("write")
-    lines[2 if has("write") else 1] += [
-        "|",
-        drawn("key", "keyᵀ", transposed=True),
-        "·",
-        write,
-        "=",
-        drawn("written"),
-    ]
-    lines[3] += ["|", memory, "+", drawn("written"), "="]
-    if has("both_memory"):
-        lines[3] += [
-            drawn("both_memory", "both"),
-            "⊙",
-            drawn("decay", "α", column_labels=False),
-            "=",
-        ]
-    lines[3] += [drawn("memory"), "|", drawn("query"), "·", drawn("memory"), "=", drawn("read")]
+    lines[2] += [drawn("key", "keyᵀ", transposed=True), "·", write, "=", drawn("written")]
+    fades = ["⊙", decay] if decay else []
+    added = ["+", drawn("written"), "="]
+    late = [*added, drawn("both_memory", "both"), *fades, "="] if has("both_memory") else []
+    lines[3] += [before, *(late or (*fades, *added)), drawn("memory")]
+    lines[3] += ["|", drawn("query"), "·", drawn("memory"), "=", drawn("read")]
     used = [line for line in lines if line]
-    return [part for line in used for part in (NEW_LINE, *line[1:])][1:]
+    return [part for line in used for part in (NEW_LINE, *line)][1:]
 
 
 # --- two tokens with one key ----------------------------------------------------------------------
@@ -201,12 +190,12 @@ def decayed_late(trace: Trace, *tokens: int) -> Trace:
     """The same with the memory multiplied by a token's gate after that token has written."""
 
     def late(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
-        both = new.step(f"both_{step.name}", ops.Add(), *inputs, axes=step.axes)
-        gate = new[f"decay_{step.name.rpartition('_')[2]}"]
-        return new.again(step, both, gate, by=ops.Multiply())
+        before, decay, written = inputs
+        both = new.step(f"both_{step.name}", ops.Add(), before, written, axes=step.axes)
+        return new.again(step, both, decay, by=ops.Multiply())
 
-    kinds = {"kept": left_out, "memory": late}
-    return rewritten(trace, {f"{name}_{at}": kinds[name] for at in tokens for name in kinds})
+    makes = {f"memory_{at}": late for at in tokens}
+    return rewritten(trace, makes | {f"held_{at}": left_out for at in tokens})
 
 
 def last_is_read(trace: Trace) -> tuple[bool, Tensor]:
@@ -242,7 +231,7 @@ def loops_agree(trace: Trace) -> tuple[bool, str]:
         queries, keys, values, decays, strengths, strict=True
     ):
         memory = decay * memory
-        held = key @ memory if "held_0" in trace else 0.0
+        held = key @ memory if "missing_0" in trace else 0.0
         memory = memory + torch.outer(key, strength * (value - held))
         reads.append(query @ memory)
     pairs = [(torch.stack(reads), trace["read_vectors"].value)]

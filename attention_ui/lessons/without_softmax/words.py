@@ -2,7 +2,8 @@
 
 from attention_core.trace import Trace
 
-from ...cards.questions import Shape
+from ...cards.common_questions import one_of
+from ...cards.questions import Pick
 from ...charts.amounts import amounts
 from ...charts.chart import Chart
 from ...controls.control import Values
@@ -11,17 +12,27 @@ from ...picture import palette
 from ...words import number, percent
 from .lesson import KEPT, LINEAR_WIDTH, last_is_read
 
+SUMS = ("1, as weights do", "At most 1", "Anything: they are no shares")
 KEPT_KIND = "numbers kept"
 
 
-def shape(trace: Trace) -> Shape:
-    """Which shape KᵀV has."""
-    keys, values, memory = (trace[name] for name in ("unit_keys", "values", "whole_memory"))
-    return Shape(
-        words=f"Keys are {keys.shape}, and values {values.shape}. Which shape does KᵀV have?",
-        truth=tuple(zip(memory.axes, memory.value.shape, strict=True)),
-        teaches="The tokens are summed over, so they are gone: a text twice as long has a memory "
-        "of the same size.",
+def row_sums(trace: Trace) -> Pick:
+    """What the rows of a table add up to that no softmax has made."""
+    table = trace["read_from"].value
+    sums = table.sum(dim=-1)
+    told = (
+        f"They add up to anything, here from {number(sums.min().item(), 2)} to "
+        f"{number(sums.max().item(), 2)}, and the smallest number is "
+        f"{number(table.min().item(), 2)}."
+    )
+    return one_of(
+        "Each row of this table says how much of each token’s value one query reads. What do the "
+        "numbers of a row add up to?",
+        SUMS,
+        len(SUMS) - 1,
+        told,
+        teaches="Softmax makes shares of scores. Without it a query may read a value twice as "
+        "large as it was, or with the other sign.",
     )
 
 
@@ -91,7 +102,7 @@ def costs(n_tokens: int, width: int = LINEAR_WIDTH) -> tuple[tuple[int, int], tu
     """How many numbers a head keeps after so many tokens, and how many products the next one takes:
     with a list of keys and values, and with a memory by both gates.
     """
-    return (2 * n_tokens * width, 2 * n_tokens * width), (width**2, 4 * width**2 + width)
+    return (2 * n_tokens * width, 2 * n_tokens * width), (width**2, 4 * width**2 + 2 * width)
 
 
 def cost_words(values: Values) -> str:
