@@ -14,7 +14,9 @@ from attention_ui.lessons.real_model import (
     sweeping,
     way_back,
     why,
+    without_chance,
     words,
+    write_on,
 )
 from attention_ui.lessons.real_model.first_run import first_run, is_there
 from attention_ui.lessons.real_model.getting import get_on, way_to_a_model
@@ -56,6 +58,16 @@ def next_token(v):
         yield ui.caption(words.of_its_sizes(model))
     yield ui.link_to_the_lessons(v.prompt)
     yield ui.alive(get_on)
+
+
+page.card(
+    "write",
+    "Write on",
+    write_on.WORDS,
+    work=write_on.writing,
+    when=predicts,
+    pictures=("written", "writing"),
+)(write_on.write_on)
 
 
 @page.card(
@@ -231,8 +243,26 @@ over_many.section("survey", "", surveyed.about_the_survey, work=surveyed.surveyi
 )
 
 deeper = page.deeper(
-    "what the head gathers, why there in numbers, every head off in turn, another text put in"
+    "writing without chance, what a cache saves, what the head gathers, why there in numbers, "
+    "every head off in turn, another text put in"
 )
+deeper.section(
+    "certain",
+    "Without chance",
+    "Why draw at all? Take the likeliest token each time, or look for the likeliest text: both "
+    "are the same whenever they are written, and both tend to go round in circles.",
+    work=without_chance.writing_without_chance,
+    when=predicts,
+    pictures=("greedy",),
+)(without_chance.without_chance)
+deeper.section(
+    "cache",
+    "What a cache saves",
+    "A new token looks at the keys and values of all tokens before it, which do not change. Who "
+    "keeps them computes one token; who does not, computes the whole text again for each.",
+    work=without_chance.writing_both_ways,
+    when=predicts,
+)(without_chance.what_a_cache_saves)
 
 
 @deeper.section(
@@ -274,5 +304,7 @@ page.answers(
     words.does_each_have_a_name,
     words.when_does_it_know,
     words.is_most_needed,
+    write_on.what_temperature_does,
+    write_on.how_many_top_p_keeps,
 )
 page.show()

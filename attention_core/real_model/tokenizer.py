@@ -13,7 +13,7 @@ import sys
 import unicodedata
 import weakref
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock, Timer
 from typing import Any
 
@@ -124,6 +124,14 @@ class Tokenizer:
         ids = (*self._beginning, *found["ids"], *self._end)
         pieces = in_their_text([self._content(token) for token in ids])
         return Encoded(ids, tuple(pieces), unknown, _uncovered(text, spans))
+
+    def with_ids(self, text: Encoded, ids: Sequence[int]) -> Encoded:
+        """A text with tokens behind it that a model has written: their ids, since a text that is
+        cut anew may have others, and a part of a character is no text.
+        """
+        whole = (*text.ids, *ids)
+        pieces = in_their_text([self._content(token) for token in whole])
+        return replace(text, ids=whole, pieces=tuple(pieces))
 
     def control_words(self, text: str) -> tuple[str, ...]:
         """What stands in a text as a control token is written: it is text, and cut like any."""

@@ -169,6 +169,12 @@ def most_tokens() -> int:
     return MOST_ALONE if is_alone() else MOST_TOKENS
 
 
+def most_read(model: Model) -> int:
+    """The same of a model that may have places for fewer."""
+    longest, most = model.settings.longest, most_tokens()
+    return most if longest is None else min(longest, most)
+
+
 @lru_cache(maxsize=64)
 def encoded(tokenizer: Tokenizer, text: str) -> Encoded:
     """A text in a model's tokens. Raises ValueError, in words, where it cannot be cut."""
@@ -177,8 +183,7 @@ def encoded(tokenizer: Tokenizer, text: str) -> Encoded:
 
 def cannot_read(model: Model, text: str) -> str | None:
     """What stops a text from being read by a model, in words; None for nothing."""
-    longest, most = model.settings.longest, most_tokens()
-    most = most if longest is None else min(longest, most)
+    most = most_read(model)
     try:
         ids = encoded(model.tokenizer, text).ids
         if len(ids) > most:

@@ -41,7 +41,7 @@ def next_tokens(reading: Seen, without: Seen | None) -> Chart:
         chance, now = float(reading.chances[token]), float(left[token])
         text = percent(chance) if without is None else f"{percent(chance)} → {percent(now)}"
         ends = {"chance": chance, "left": now, "end": max(chance, now)}
-        name = _label(reading.run.model, token)
+        name = label(reading.run.model, token)
         rows.append({"place": place, "token": name, **ends, "text": text})
     spec = deepcopy(_bars())
     spec["params"] = [{"name": "tokens", "value": [row["token"] for row in rows]}]
@@ -49,7 +49,7 @@ def next_tokens(reading: Seen, without: Seen | None) -> Chart:
     return Chart(pd.DataFrame(rows), spec, "The likeliest next tokens and their chances.")
 
 
-def _label(model: Model, token: int) -> str:
+def label(model: Model, token: int) -> str:
     """A token, where there is little room."""
     known = token in model.tokenizer
     return visible(model.tokenizer.piece(token)) if known else f"token {token}"
@@ -95,7 +95,7 @@ def after_each_layer(reading: Seen, pieces: Sequence[str]) -> Chart:
     rows = [
         {
             **{"layer": layer, "place": place, "token": visible(pieces[place])},
-            **{"says": _label(model, int(ids[layer, place - first])), "chance": chance},
+            **{"says": label(model, int(ids[layer, place - first])), "chance": chance},
             "shade": palette.FAINT + (palette.FULL - palette.FAINT) * chance**0.5,
             "after": f"layer {layer - 1}" if layer else "the embedding alone",
         }

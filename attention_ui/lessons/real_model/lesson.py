@@ -1,8 +1,8 @@
 """A real model: its controls, and what follows from their values."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 
 import torch
 from torch import Tensor
@@ -12,16 +12,17 @@ from attention_core.operations import Given
 from attention_core.real_model.layer_trace import layer_trace
 from attention_core.real_model.measures import MEASURES, Measure
 from attention_core.real_model.model import Model
-from attention_core.real_model.run import run
-from attention_core.real_model.tokenizer import Encoded
+from attention_core.real_model.run import check_ids, run
+from attention_core.real_model.tokenizer import Encoded, Tokenizer
 from attention_core.text.tokenizers import visible
 from attention_core.trace import Step, Trace
 
 from ...controls.control import Control, Values
-from ...controls.fields import Choice, Whole
-from ...controls.shared import EXAMPLE
+from ...controls.fields import Choice, Decimal, Whole
+from ...controls.shared import EXAMPLE, MAX_SEED
 from ...frame.models import (
     DRAWN,
+    MOST_ALONE,
     SMOL,
     TINY,
     a_text,
@@ -29,14 +30,16 @@ from ...frame.models import (
     choices,
     encoded,
     first,
+    most_read,
     opened,
     why_refused,
 )
 from ...picture.matrix import Matrix
 from ...picture.sentence import WORD
-from .own_fields import Name, Next, Parts, Prompt, changes_of
+from .own_fields import Ids, Name, Next, Parts, Prompt, changes_of
 from .running import About, at_hand
 from .seen import Seen
+from .write_chart import MIN_PS, TEMPERATURES, TOP_KS, TOP_PS
 
 PASS = "real_model"
 """The run of the whole model on the text, which all of the page waits for."""
@@ -66,6 +69,31 @@ def _opens(name: str, _: Values) -> str | None:
 def _fits(text: str, values: Values) -> str | None:
     """What stops a text from being read by the model, in words."""
     return cannot_read(model_of(values), text)
+
+
+def _can_follow(ids: tuple[int, ...], values: Values) -> str | None:
+    """What keeps tokens from standing behind the text, in words."""
+    model = model_of(values)
+    if ids and not model.settings.predicts:
+        return f"{model.name} says no next token, so nothing can be written behind the text"
+    try:
+        check_ids(replace(model.settings, longest=None), (0, *ids))
+    except ValueError as error:
+        return f"{error}"
+    return None
+
+
+def _have_room(ids: tuple[int, ...], values: Values) -> tuple[tuple[int, ...], str]:
+    """As many written tokens as there is room for, and what is said where these are not all."""
+    model = model_of(values)
+    n_own, most = len(encoded(model.tokenizer, values.prompt).ids), most_read(model)
+    kept = ids[: max(0, most - n_own)]
+    if kept == ids:
+        return ids, ""
+    return kept, (
+        f"text has {n_own + len(ids)} tokens, {len(ids)} of them written, and at most {most} fit: "
+        f"the first {len(kept)} that were written are kept."
+    )
 
 
 def _start(texts: Mapping[str, str]) -> Callable[[Values], str]:
@@ -146,7 +174,7 @@ MODEL = Control(
     options=lambda _: choices(),
     check=_opens,
     undoes=(
-        *("prompt", "model_head", "looks_from", "looks_at", "drawn_tokens"),
+        *("prompt", "written", "model_head", "looks_from", "looks_at", "drawn_tokens"),
         *("model_off", "asked_token", "against_token", "other_prompt", "section", "cell"),
     ),
 )
@@ -159,10 +187,42 @@ PROMPT = Control(
     check=_fits,
     look={"height": 72, "help": "Ctrl+Enter (⌘+Enter on a Mac), or a click elsewhere, reads it."},
     undoes=(
-        *("looks_from", "looks_at", "drawn_tokens", "section", "cell"),
+        *("written", "looks_from", "looks_at", "drawn_tokens", "section", "cell"),
         *("model_off", "asked_token", "against_token"),
     ),
 )
+WRITTEN = Control(
+    "written",
+    Ids(MOST_ALONE),
+    "Tokens written behind your text",
+    (),
+    check=_can_follow,
+    fits=_have_room,
+    undoes=("looks_from", "looks_at", "drawn_tokens", "section", "cell"),
+)
+NEXT_TEMPERATURE = Control(
+    "next_temperature", Decimal.among(*TEMPERATURES), "temperature", 1.0, shown="{:.1f}"
+)
+TOP_K = Control(
+    "top_k",
+    Whole(0, max(TOP_KS), TOP_KS),
+    "top-k",
+    0,
+    options=lambda _: {each: f"{each}" if each else "all" for each in TOP_KS},
+)
+TOP_P = Control("top_p", Decimal.among(*TOP_PS), "top-p", 0.9, shown="{:.2f}")
+MIN_P = Control("min_p", Decimal.among(*MIN_PS), "min-p", 0.0, shown="{:.2f}")
+DRAW_SEED = Control(
+    "draw_seed",
+    Whole(0, MAX_SEED),
+    "Seed of the draw",
+    1,
+    widget="text_input",
+    look={"help": f"Another seed, another number: a whole number from 0 to {MAX_SEED:,}."},
+)
+SLIDERS = (NEXT_TEMPERATURE, TOP_K, TOP_P, MIN_P)
+DRAWS = (*SLIDERS, DRAW_SEED)
+"""How the next token is drawn."""
 MEASURE = Control("measure", MEASURE_NAMES, "Mark the heads by", FIRST_MEASURE, widget="selectbox")
 HEADS_ORDER = Control(
     "heads_order",
@@ -253,7 +313,18 @@ SURVEY_ACROSS = Control(
 )
 SURVEY_UP = Control("survey_up", MEASURE_NAMES, "Measure upwards", "induction", widget="selectbox")
 CONTROLS = (
-    *(EXAMPLE, MODEL, PROMPT, MEASURE, HEADS_ORDER, HEADS_FROM, MODEL_HEAD, LOOKS_FROM),
+    *(
+        EXAMPLE,
+        MODEL,
+        PROMPT,
+        WRITTEN,
+        *DRAWS,
+        MEASURE,
+        HEADS_ORDER,
+        HEADS_FROM,
+        MODEL_HEAD,
+        LOOKS_FROM,
+    ),
     *(DRAWN_TOKENS, LOOKS_AT, MODEL_OFF, ASKED_TOKEN, AGAINST_TOKEN, OTHER_PROMPT),
     *(SURVEY_ACROSS, SURVEY_UP),
 )
@@ -265,8 +336,14 @@ def model_of(values: Values) -> Model:
 
 
 def encoded_of(values: Values) -> Encoded:
-    """The text in the model's own tokens."""
-    return encoded(model_of(values).tokenizer, values.prompt)
+    """The text in the model's own tokens, and what was written behind it."""
+    return _with_written(model_of(values).tokenizer, values.prompt, values.written)
+
+
+@lru_cache(maxsize=64)
+def _with_written(tokenizer: Tokenizer, prompt: str, ids: tuple[int, ...]) -> Encoded:
+    text = encoded(tokenizer, prompt)
+    return tokenizer.with_ids(text, ids) if ids else text
 
 
 def whole(values: Values) -> About:
@@ -285,9 +362,10 @@ def changed(values: Values) -> About:
 
 
 def other(values: Values) -> About:
-    """The run of the other text, which is patched in."""
+    """The run of the other text, which is patched in, with the same written behind it."""
     model = model_of(values)
-    return model, encoded(model.tokenizer, values.other_prompt).ids, ""
+    ids = encoded(model.tokenizer, values.other_prompt).ids
+    return model, (*ids, *values.written), ""
 
 
 def predicts(v: Values) -> bool:
@@ -379,7 +457,8 @@ def rival_of(values: Values, reading: Seen) -> int | None:
         return against
     next_id = reading.run.model.tokenizer.next_id
     pair = [next_id(word) for word in PAIRS.get(values.model, ())]
-    is_ours = values.prompt == STARTS.get(values.model) and asked in pair
+    is_start = values.prompt == STARTS.get(values.model) and not values.written
+    is_ours = is_start and asked in pair
     likeliest = reading.chances.topk(min(2, len(reading.chances))).indices.tolist()
     others = (pair if is_ours else []) + likeliest
     return next((each for each in others if each is not None and each != asked), None)

@@ -46,6 +46,25 @@ class Next(AsItIs):
 
 
 @dataclass(frozen=True)
+class Ids:
+    """Tokens by their ids, as `8.120.7`; nothing for none."""
+
+    most: int
+
+    def read(self, text: str) -> tuple[int, ...]:
+        parts = text.split(".") if text else []
+        if len(parts) > self.most:
+            raise ValueError(f"it names {len(parts):,} tokens, and {self.most} fit")
+        for part in parts:
+            if not re.fullmatch(r"[0-9]{1,9}", part):
+                raise ValueError("it must look like 8.120.7: the ids of tokens")
+        return tuple(map(int, parts))
+
+    def write(self, value: tuple[int, ...]) -> str:
+        return ".".join(map(str, value))
+
+
+@dataclass(frozen=True)
 class Parts(AsItIs):
     """Parts of a model: heads as `11.1`, a layer's `attention 5`, its `feed-forward 5`; and `token
     4`, which no other token sees.

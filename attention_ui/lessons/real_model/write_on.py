@@ -1,0 +1,321 @@
+"""Write on: the next token is drawn, put behind the text, or ten of them are, a token at a time."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from time import perf_counter
+from typing import Any
+
+import streamlit as st
+import torch
+
+from attention_core.real_model.drawing import Cuts, Offered, Ranked, number_drawn, offered, ranked
+from attention_core.real_model.generation import MOST_OTHERS, Written, drawing, write
+from attention_core.real_model.lens import likeliest
+from attention_core.real_model.model import Model
+from attention_core.real_model.run import logits
+
+from ...cards import elements as ui
+from ...cards.elements import Element
+from ...charts.chart import Chart
+from ...controls import parts, visit
+from ...controls.control import Control, Values
+from ...controls.visit_state import this_visit
+from ...controls.widget import control, is_there, sent
+from ...frame.ends import Answer
+from ...frame.long_run import Steps, Work, run_so_far
+from ...frame.models import most_read
+from ...picture.spec import EMPTY_ROOM
+from ...words import number, percent
+from . import lesson
+from .charts import label
+from .lesson import encoded_of, model_of, seen, whole
+from .running import in_turns, passes
+from .seen import Seen
+from .write_chart import ALT, BETWEEN, CARRIED, STOPS, Sliders, chart, rows, told_by, written_text
+
+WRITE, TEN = "write_on", 10
+AT_ONCE = 2.0
+"""Seconds for which a text with another token is read before the page is drawn."""
+BY_NAME = {each.name: each for each in lesson.DRAWS}
+MOST_PLACES = 64
+"""Of a longer text, what top-p keeps is counted behind so many tokens, the last."""
+
+
+def cuts_of(v: Values) -> Cuts:
+    """What the controls in the picture say, also where the browser alone has moved them."""
+    temperature, *others = (v.unread(name) for name in STOPS)
+    return Cuts(temperature, *others)
+
+
+def order_of(reading: Seen) -> Ranked:
+    """The vocabulary in the order of the last token's logits."""
+    return reading.once("ranked", lambda: ranked(reading.next_logits))
+
+
+def number_of(v: Values) -> float:
+    """The number that is drawn for the next token."""
+    return number_drawn(v.draw_seed, len(v.written))
+
+
+def room_of(v: Values) -> int:
+    """How many tokens more the text can have."""
+    return max(0, most_read(model_of(v)) - len(encoded_of(v).ids))
+
+
+def write_on(v: Values) -> Iterator[Element]:
+    """The card: what was written, the bars with their controls, and what goes on from there."""
+    reading, model = seen(v), model_of(v)
+    if v.written:
+        yield ui.Shown(put_text, ("written", so_far(v, reading)))
+    sliders = [ui.Shown(_slider, (each,)) for each in lesson.SLIDERS]
+    yield ui.row(*sliders, lesson.DRAW_SEED.at(width=130), gap="small")
+    order = order_of(reading)
+    names = [label(model, token) for token in order.ids[:CARRIED].tolist()]
+    yield ui.Shown(_picture, (Chart(rows(order, names, number_of(v)), {}, ALT),))
+    if not room_of(v):
+        n = len(encoded_of(v).ids)
+        yield ui.text(f"The text has {n} tokens, and no more fit here: take some out to go on.")
+    yield ui.row(
+        ui.button("Add it", "add_token", _add, icon=":material/add:", disabled=not room_of(v)),
+        *(
+            [ui.button("Take the last one out", "take_token_out", _take_out, type="tertiary"),
+             ui.button("Back to your own text", "unwritten", partial(_change_to, ()),
+                       type="tertiary")]
+            if v.written
+            else []
+        ),
+        gap="small",
+    )  # fmt: skip
+    yield ui.progress(WRITE)
+    run = run_so_far(WRITE)
+    if run is not None and isinstance(run.result, tuple):
+        yield ui.Shown(put_text, ("writing", as_text(model, run.result)))
+        if run.steps is None:
+            yield ui.button("Put these behind your text", "keep_written", _keep)
+
+
+def writing(v: Values) -> Work | None:
+    """Ten tokens more, or as many as there is room for."""
+    n = min(TEN, room_of(v))
+    cost = f"{n} tokens, one after the other" if n > 1 else "1 token"
+    verb = "Write ten more" if n == TEN else f"Write {n} more"
+    return Work(WRITE, whole(v), _written_on, cost, verb) if n else None
+
+
+def _written_on() -> Steps:
+    """Writes with what the controls say when it begins; at its end the page follows."""
+    v = visit.values()
+    (model, ids, _), made = whole(v), list[Written]()
+    n = min(TEN, room_of(v))
+    choose = drawing(cuts_of(v), v.draw_seed, len(v.written))
+    for at, each in in_turns(enumerate(write(model, ids, n, choose), 1)):
+        if each is not None:
+            made.append(each)
+        share = at / (n * (model.settings.n_layers + 1))
+        if share >= 1:
+            _put_behind(made)
+        yield share, tuple(made) or None
+
+
+def _put_behind(made: list[Written] | tuple[Written, ...]) -> None:
+    _change_to((*visit.values().written, *(each.token for each in made)))
+
+
+def _change_to(written: tuple[int, ...]) -> None:
+    """Other tokens behind the text. They are read at once where that takes a moment: else all of
+    the page would be emptied until they are, and the visitor stand at its top.
+    """
+    if visit.change(written=written):
+        start = perf_counter()
+        for _ in passes(whole(visit.values())):
+            if perf_counter() - start > AT_ONCE:
+                break
+
+
+def _keep() -> None:
+    run = run_so_far(WRITE)
+    if run is not None and isinstance(run.result, tuple):
+        _put_behind(run.result)
+
+
+def _add() -> None:
+    v = visit.values()
+    if (reading := seen(v)) is None or not room_of(v):
+        return
+    found = offered(order_of(reading), cuts_of(v))
+    _change_to((*v.written, int(found.ids[found.drawn(number_of(v))])))
+
+
+def _take_out() -> None:
+    _change_to(visit.values().written[:-1])
+
+
+# --- the picture ---------------------------------------------------------------------------------
+
+
+@dataclass
+class Hand:
+    """Where the controls in the picture stand: see `cards.show._stops`."""
+
+    start: tuple = ()
+    last: tuple = ()
+    count: int = 0
+
+
+def _fixed() -> frozenset[str]:
+    """Which of the controls nobody can move here."""
+    return frozenset(STOPS if visit.values().paper else visit.fixed() & {*STOPS})
+
+
+def _slider(one: Control) -> None:
+    """The place of a control that the picture carries, or a plain one that nobody can move."""
+    if one.name in _fixed():
+        control(one, width=145)
+        return
+    with st.container(key=f"untold_{one.name}", width=145).container(key=f"moves_{one.name}"):
+        st.html(EMPTY_ROOM)
+
+
+def _picture(made: Chart) -> None:
+    now = tuple(parts.read("stop", name) for name in STOPS)
+    hand = this_visit().own(Hand)
+    if not parts.stood("sliders_of_write") or hand.last != now:
+        hand.start, hand.count = now, hand.count + 1
+    hand.last = now
+    sliders = Sliders(hand.start, tuple(BY_NAME[name].label for name in STOPS), _fixed())
+    key, moving = f"chart_write_{hand.count}", [name for name in STOPS if name not in sliders.fixed]
+    selects: dict[str, Any] = {"on_select": partial(_moved, key, parts.now_in())}
+    with st.container(key="drawn_write"):
+        st.vega_lite_chart(
+            made.frame,
+            chart(made.frame, sliders).spec,
+            width="stretch",
+            height="content",
+            alt=made.alt,
+            key=key,
+            **(selects | {"selection_mode": moving} if moving else {}),
+        )
+
+
+def _moved(key: str, part: str) -> None:
+    """A control in the picture rests: the browser shows it already."""
+    told = told_by(sent(key, {}).get("selection", {})) if is_there(key) else {}
+    moved = {n: value for n, value in told.items() if value != parts.worth(("stop", n))}
+    if moved and visit.change(**moved):
+        hand = this_visit().own(Hand)
+        hand.last = tuple(visit.values().unread(name) for name in STOPS)
+        for name in moved:
+            parts.settle(part, ("stop", name))
+    parts.run_what_reads(at="write")
+
+
+def put_text(name: str, made: Chart) -> None:
+    """A text, as high as its lines are in a window and on a phone (`cards.css`)."""
+    with st.container(key=f"picture_{name}", gap=None):
+        for when in ("w", "w", "n"):
+            st.space(BETWEEN * (1 + max(made.frame[f"line_{when}"].to_list())))
+        with st.container(key=f"drawn_{name}", height="stretch"):
+            st.vega_lite_chart(
+                made.frame, made.spec, width="stretch", height="stretch", alt=made.alt,
+                key=f"chart_{name}",
+            )  # fmt: skip
+
+
+# --- what was written ----------------------------------------------------------------------------
+
+
+def so_far(v: Values, reading: Seen) -> Chart:
+    """The text with what was written behind it: how likely each token was, and what else was."""
+    pieces, n_own = encoded_of(v).pieces, len(encoded_of(v).ids) - len(v.written)
+    run = reading.run
+
+    def found() -> tuple[list, list]:
+        before = range(n_own - 1, len(pieces) - 1)
+        streams = run.final[list(before)]
+        best = likeliest(run.model, streams, MOST_OTHERS)
+        own = [float(row[token]) for row, token in
+               zip(logits(run, before).softmax(-1), run.ids[n_own:], strict=True)]  # fmt: skip
+        each = zip(best.ids.tolist(), best.chances.tolist(), strict=True)
+        return own, [list(zip(*one, strict=True)) for one in each]
+
+    own, others = reading.once(("written", n_own), found)
+    told = ["" for _ in range(n_own)] + [_others(run.model, each) for each in others]
+    return written_text(pieces, [*[None] * n_own, *own], told)
+
+
+def as_text(model: Model, made: tuple[Written, ...]) -> Chart:
+    """The same of tokens that are being written."""
+    pieces = [model.tokenizer.piece(each.token) for each in made]
+    told = [_others(model, each.others) for each in made]
+    return written_text(pieces, [each.chance for each in made], told)
+
+
+def _others(model: Model, each: Any) -> str:
+    return ", ".join(f"{label(model, token)} {percent(chance)}" for token, chance in each)
+
+
+# --- what it teaches -----------------------------------------------------------------------------
+
+
+WORDS = (
+    "A model gives every token a chance, and somebody has to pick one. Divide its logits by a "
+    "**temperature**, cut the unlikely ones off, and let a number from 0 to 1, drawn at random, "
+    "fall on one of those left. The cuts come in this order: **top-k** keeps so many of the "
+    "likeliest, **top-p** the fewest of them that reach this share together, **min-p** those that "
+    "have this share of the likeliest’s. What is cut goes pale, the rest grow to sum to 1."
+)
+"""The card's."""
+
+
+def _chances(of: Offered) -> str:
+    return " / ".join(number(each, 2) for each in of.chances.tolist())
+
+
+def what_temperature_does(v: Values) -> Answer | None:
+    """What does a temperature do to 0.6, 0.3 and 0.1?"""
+    if not lesson.predicts(v):
+        return None
+    given = torch.tensor([0.6, 0.3, 0.1], dtype=torch.float64).log()
+    half, two = (_chances(offered(given, Cuts(each))) for each in (0.5, 2.0))
+    order = order_of(seen(v))
+    here = [percent(float(offered(order, Cuts(each)).chances[0])) for each in (0.5, 1.0, 2.0)]
+    return Answer(
+        "What does a temperature do to chances of 0.6, 0.3 and 0.1?",
+        f"At 0.5 they become {half}: each is squared, and what comes out is shared anew, so the "
+        f"likeliest gains. At 2 they become {two}: of each the root is taken, and they draw "
+        f"nearer. Their order never changes. Here the likeliest token has {here[0]} at 0.5, "
+        f"{here[1]} at 1 and {here[2]} at 2.",
+        "write",
+    )
+
+
+def how_many_top_p_keeps(v: Values) -> Answer | None:
+    """Why does top-p keep one token here and forty there?"""
+    if not lesson.predicts(v):
+        return None
+    reading, pieces = seen(v), encoded_of(v).pieces
+    n = len(pieces)
+
+    def counted() -> list[tuple[int, float, int]]:
+        places = range(max(0, n - MOST_PLACES), n)
+        found = []
+        for place, row in zip(places, logits(reading.run, places), strict=True):
+            kept = offered(row, Cuts(top_p=0.9))
+            found.append((len(kept.ids), float(row.softmax(-1).max()), place))
+        return found
+
+    found = reading.once("kept by top-p", counted)
+    few, many = min(found), max(found)
+
+    def said(one: tuple[int, float, int]) -> str:
+        tokens = "1 token" if one[0] == 1 else f"{one[0]:,} tokens"
+        return f"after “{pieces[one[2]].strip()}” (token {one[2]}) it keeps {tokens}"
+
+    return Answer(
+        "Why can top-p 0.9 leave one token here and forty there?",
+        f"It counts chance, not tokens. In your text {said(few)}, since the likeliest has "
+        f"{percent(few[1])} there; {said(many)}: there the likeliest has {percent(many[1])}, and "
+        "it takes that many to come to 90%. Top-k would keep as many in both places.",
+        "write",
+    )

@@ -1,0 +1,154 @@
+"""The card *Write on*: what a link may say of it, what is put behind the text, and what is told."""
+
+import json
+import re
+
+import pytest
+import torch
+
+from attention_core.real_model.drawing import ranked
+from attention_core.real_model.generation import Written
+from attention_ui.lessons.real_model import lesson, running, without_chance, write_on
+from attention_ui.lessons.real_model.seen import Seen
+from attention_ui.lessons.real_model.write_chart import CARRIED, MIN_PS, TOP_PS, rows
+from chosen import of, read
+from visiting import stands, texts, visit, visit_deeper, words
+
+PAGE, TEXT = "real_model", "the tired cat sees the dog because it"
+
+
+@pytest.mark.parametrize(
+    ("link", "why"),
+    [
+        ({"written": "99"}, "there is no token 99: the model's vocabulary has 61, counted from 0"),
+        ({"written": "5.-1"}, "it must look like 8.120.7"),
+        ({"written": "5..6"}, "it must look like 8.120.7"),
+        ({"written": "9" * 400}, "it must look like 8.120.7"),
+        ({"written": ".".join("1" * 300)}, "it names 300 tokens, and 256 fit"),
+        ({"draw_seed": "six"}, "it must be a whole number from 0 to"),
+        ({"draw_seed": "nan"}, "it must be a whole number from 0 to"),
+        ({"next_temperature": "0"}, "it must be a number from 0.1 to 2"),
+        ({"next_temperature": "nan"}, "it must be a number from 0.1 to 2"),
+        ({"top_k": "7"}, "it must be a stop of its slider"),
+        ({"top_p": "1.5"}, "it must be a number from 0.05 to 1"),
+        ({"min_p": "-1"}, "it must be a number from 0 to 0.5"),
+    ],
+)
+def test_a_link_that_cannot_be_used_is_said_in_words_and_the_page_stands(link, why):
+    _, wrong = read(model="tiny", **link)
+    (name,) = link
+    assert why in str(wrong[name])
+    at = stands(visit(PAGE, prompt="the cat", **link))
+    assert why.split(",")[0] in texts(at)
+    assert at.query_params["prompt"] == "the cat"
+
+
+def test_as_many_written_tokens_are_kept_as_there_are_places_for():
+    own = len(lesson.encoded_of(of(model="tiny", prompt="the cat")).ids)
+    at = stands(visit(PAGE, prompt="the cat", written=".".join(["5"] * 60)))
+    n = len(at.query_params["written"].split("."))
+    longest = lesson.model_of(of(model="tiny")).settings.longest
+    assert own + n == min(longest, 64)
+    assert f"the first {n} that were written are kept" in texts(at)
+    assert "no more fit here" in texts(at)
+    assert button(at, "Add it").disabled
+    assert "Write ten more" not in [each.label for each in at.button]
+
+
+def button(at, label):
+    return next(each for each in at.button if each.label == label)
+
+
+def test_ten_tokens_are_those_that_are_added_one_by_one_and_another_text_has_none_of_them():
+    link = {"prompt": TEXT, "draw_seed": "4", "next_temperature": "1.3"}
+    at = stands(visit(PAGE, **link))
+    for _ in range(3):
+        button(at, "Add it").click()
+        at = stands(at.run())
+    one_by_one = at.query_params["written"]
+    at = stands(visit(PAGE, **link))
+    button(at, "Write ten more").click()
+    at = stands(at.run())
+    at_once = at.query_params["written"]
+    assert len(at_once.split(".")) == 10
+    assert at_once.startswith(f"{one_by_one}.")
+    button(at, "Take the last one out").click()
+    at = stands(at.run())
+    assert at.query_params["written"] == at_once.rpartition(".")[0]
+    at.text_area(key="control_prompt").set_value("the cat")
+    at = stands(at.run())
+    assert "written" not in at.query_params
+
+
+def test_all_of_the_page_reads_what_was_written():
+    values = of(model="tiny", prompt=TEXT, written="5.17")
+    ids = lesson.encoded_of(of(model="tiny", prompt=TEXT)).ids
+    assert lesson.whole(values)[1] == (*ids, 5, 17)
+    assert len(lesson.encoded_of(values).pieces) == len(ids) + 2
+    assert lesson.other(values)[1][-2:] == (5, 17)
+
+
+def test_who_is_given_a_locked_control_cannot_move_it():
+    at = stands(visit(PAGE, lock="top_p", top_p="0.5", hide="min_p"))
+    (chart,) = [each.proto for each in at.get("vega_lite_chart") if '"at_p"' in each.proto.spec]
+    params = {each["name"]: each for each in json.loads(chart.spec)["params"]}
+    assert params["at_p"]["value"] == TOP_PS.index(0.5)
+    assert params["at_m"]["value"] == MIN_PS.index(0)
+    assert "expr" in params["at_temperature"]
+    assert {*chart.selection_mode} == {"next_temperature", "top_k"}
+
+
+def test_the_rest_of_the_vocabulary_is_told_at_every_position():
+    torch.manual_seed(1)
+    order = ranked(torch.randn(3_000) * 2)
+    made = rows(order, ["x"] * CARRIED, 0.5)
+    rest = made[made.kind == "rest"].iloc[0]
+    sizes = [float(each) for each in rest.sizes.split("|")]
+    assert sizes == pytest.approx(
+        [float(order.sizes(at / 10)[CARRIED:].sum()) for at in range(1, 21)]
+    )
+    assert rest.n + CARRIED == 3_000
+    assert made.to_numpy().shape[0] == CARRIED + 2
+
+
+def test_what_was_written_is_told_with_its_chance_and_what_else_was_likely():
+    values = of(model="tiny", prompt=TEXT, written="5.17")
+    for _ in running.passes(lesson.whole(values)):
+        pass
+    frame = write_on.so_far(values, running.kept(lesson.whole(values))).frame
+    assert frame.chance.notna().tolist() == [False] * (len(frame) - 2) + [True, True]
+    assert all(each.count("%") == write_on.MOST_OTHERS for each in frame.others.iloc[-2:])
+
+
+def written(*tokens):
+    return [Written(token, 0.5, (), 1, 0.0) for token in tokens]
+
+
+@pytest.mark.parametrize(
+    ("ids", "first", "found"),
+    [
+        ((1, 2, 3, 1, 2, 3), 3, (0, 3, 3)),
+        ((1, 2, 3, 4), 2, None),
+        ((1, 2, 1, 2, 7), 4, None),
+        ((1, 1, 1, 1), 1, (0, 1, 3)),
+    ],
+)
+def test_the_longest_repetition_that_was_written_is_found(ids, first, found):
+    assert without_chance.repeated(ids, first) == found
+
+
+def test_what_goes_deeper_writes_without_chance_and_counts_what_a_cache_saves():
+    at = stands(visit_deeper(PAGE, prompt=TEXT))
+    said = texts(at)
+    assert "All 20 together have a chance of" in said or "together have a chance of" in said
+    assert re.search("comes twice|nothing of two tokens", said)
+    assert "Both ways wrote the same tokens" in words(at)
+    assert re.search(r"[\d.]+ thousand products for the last token, in place of", said)
+
+
+def test_the_closing_answers_quote_the_core():
+    told = write_on.what_temperature_does(values := of(model="tiny", prompt=TEXT)).answer
+    assert "0.78 / 0.20 / 0.02" in told
+    assert "0.47 / 0.33 / 0.19" in told
+    assert re.search("it keeps [0-9]+ token", write_on.how_many_top_p_keeps(values).answer)
+    assert isinstance(lesson.seen(values), Seen)
