@@ -186,7 +186,7 @@ def _picture(made: Chart) -> None:
     sliders = Sliders(hand.start, tuple(BY_NAME[name].label for name in STOPS), _fixed())
     key, moving = f"chart_write_{hand.count}", [name for name in STOPS if name not in sliders.fixed]
     selects: dict[str, Any] = {"on_select": partial(_moved, key, parts.now_in())}
-    with st.container(key="drawn_write"):
+    with st.container(key="fills_chart_of_write"):
         st.vega_lite_chart(
             made.frame,
             chart(made.frame, sliders).spec,
