@@ -122,12 +122,12 @@ def test_a_token_that_is_added_is_taken_out_by_back_and_ten_come_as_one_step(pag
     before = page.url
     page.get_by_role("button", name="Add it").click()
     settled(page)
-    assert "written=" in page.url
+    assert "written_ids=" in page.url
     one = page.url
     page.get_by_role("button", name="Write ten more").click()
     page.wait_for_function("url => location.href !== url", arg=one)
     settled(page)
-    ids = page.url.rpartition("written=")[2].partition("&")[0].split(".")
+    ids = page.url.rpartition("written_ids=")[2].partition("&")[0].split(".")
     assert len(ids) == 11
     boxes = page.locator(".st-key-drawn_written svg path[fill='#3A80C4']")
     assert boxes.count() == 11, "each token that was written is shaded"

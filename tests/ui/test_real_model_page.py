@@ -557,7 +557,9 @@ def test_texts_of_other_lengths_cannot_change_places():
 def test_the_two_questions_name_the_heads_that_answer_each(rival, seen):
     """One head may bring most to a token, and another set it apart: by hand from the model."""
     looked, model = Seen(seen), seen.model
-    own = SimpleNamespace(model=models.TINY, prompt=TEXT, asked_token="", against_token=rival)
+    own = SimpleNamespace(
+        model=models.TINY, prompt=TEXT, written_ids=(), asked_token="", against_token=rival
+    )
     told = words.of_two_questions(own, looked)
     asked, other = (model.tokenizer.next_id(word) for word in ("purrs", rival))
     each = [
@@ -597,8 +599,9 @@ def test_the_story_is_of_what_is_measured():
     for alone in ("story", "story_first", "story_rest"):  # as links of before name its parts
         assert "4. On whom" in texts(visit(PAGE, card=alone)), "told of the likeliest other token"
     here = [each.value for each in at.main.header]
-    assert here[:4] == [
+    assert here[:5] == [
         "What it says next",
+        "Write on",
         "Why this token? A story in five steps",
         "All its heads",
         "One head",

@@ -20,11 +20,11 @@ PAGE, TEXT = "real_model", "the tired cat sees the dog because it"
 @pytest.mark.parametrize(
     ("link", "why"),
     [
-        ({"written": "99"}, "there is no token 99: the model's vocabulary has 61, counted from 0"),
-        ({"written": "5.-1"}, "it must look like 8.120.7"),
-        ({"written": "5..6"}, "it must look like 8.120.7"),
-        ({"written": "9" * 400}, "it must look like 8.120.7"),
-        ({"written": ".".join("1" * 300)}, "it names 300 tokens, and 256 fit"),
+        ({"written_ids": "99"}, "there is no token 99: the model's vocabulary has 61, counted from 0"),
+        ({"written_ids": "5.-1"}, "it must look like 8.120.7"),
+        ({"written_ids": "5..6"}, "it must look like 8.120.7"),
+        ({"written_ids": "9" * 400}, "it must look like 8.120.7"),
+        ({"written_ids": ".".join("1" * 300)}, "it names 300 tokens, and 256 fit"),
         ({"draw_seed": "six"}, "it must be a whole number from 0 to"),
         ({"draw_seed": "nan"}, "it must be a whole number from 0 to"),
         ({"next_temperature": "0"}, "it must be a number from 0.1 to 2"),
@@ -45,8 +45,8 @@ def test_a_link_that_cannot_be_used_is_said_in_words_and_the_page_stands(link, w
 
 def test_as_many_written_tokens_are_kept_as_there_are_places_for():
     own = len(lesson.encoded_of(of(model="tiny", prompt="the cat")).ids)
-    at = stands(visit(PAGE, prompt="the cat", written=".".join(["5"] * 60)))
-    n = len(at.query_params["written"].split("."))
+    at = stands(visit(PAGE, prompt="the cat", written_ids=".".join(["5"] * 60)))
+    n = len(at.query_params["written_ids"].split("."))
     longest = lesson.model_of(of(model="tiny")).settings.longest
     assert own + n == min(longest, 64)
     assert f"the first {n} that were written are kept" in texts(at)
@@ -65,23 +65,23 @@ def test_ten_tokens_are_those_that_are_added_one_by_one_and_another_text_has_non
     for _ in range(3):
         button(at, "Add it").click()
         at = stands(at.run())
-    one_by_one = at.query_params["written"]
+    one_by_one = at.query_params["written_ids"]
     at = stands(visit(PAGE, **link))
     button(at, "Write ten more").click()
     at = stands(at.run())
-    at_once = at.query_params["written"]
+    at_once = at.query_params["written_ids"]
     assert len(at_once.split(".")) == 10
     assert at_once.startswith(f"{one_by_one}.")
     button(at, "Take the last one out").click()
     at = stands(at.run())
-    assert at.query_params["written"] == at_once.rpartition(".")[0]
+    assert at.query_params["written_ids"] == at_once.rpartition(".")[0]
     at.text_area(key="control_prompt").set_value("the cat")
     at = stands(at.run())
-    assert "written" not in at.query_params
+    assert "written_ids" not in at.query_params
 
 
 def test_all_of_the_page_reads_what_was_written():
-    values = of(model="tiny", prompt=TEXT, written="5.17")
+    values = of(model="tiny", prompt=TEXT, written_ids="5.17")
     ids = lesson.encoded_of(of(model="tiny", prompt=TEXT)).ids
     assert lesson.whole(values)[1] == (*ids, 5, 17)
     assert len(lesson.encoded_of(values).pieces) == len(ids) + 2
@@ -112,7 +112,7 @@ def test_the_rest_of_the_vocabulary_is_told_at_every_position():
 
 
 def test_what_was_written_is_told_with_its_chance_and_what_else_was_likely():
-    values = of(model="tiny", prompt=TEXT, written="5.17")
+    values = of(model="tiny", prompt=TEXT, written_ids="5.17")
     for _ in running.passes(lesson.whole(values)):
         pass
     frame = write_on.so_far(values, running.kept(lesson.whole(values))).frame

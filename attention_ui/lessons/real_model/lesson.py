@@ -174,7 +174,7 @@ MODEL = Control(
     options=lambda _: choices(),
     check=_opens,
     undoes=(
-        *("prompt", "written", "model_head", "looks_from", "looks_at", "drawn_tokens"),
+        *("prompt", "written_ids", "model_head", "looks_from", "looks_at", "drawn_tokens"),
         *("model_off", "asked_token", "against_token", "other_prompt", "section", "cell"),
     ),
 )
@@ -187,12 +187,12 @@ PROMPT = Control(
     check=_fits,
     look={"height": 72, "help": "Ctrl+Enter (⌘+Enter on a Mac), or a click elsewhere, reads it."},
     undoes=(
-        *("written", "looks_from", "looks_at", "drawn_tokens", "section", "cell"),
+        *("written_ids", "looks_from", "looks_at", "drawn_tokens", "section", "cell"),
         *("model_off", "asked_token", "against_token"),
     ),
 )
 WRITTEN = Control(
-    "written",
+    "written_ids",
     Ids(MOST_ALONE),
     "Tokens written behind your text",
     (),
@@ -337,7 +337,7 @@ def model_of(values: Values) -> Model:
 
 def encoded_of(values: Values) -> Encoded:
     """The text in the model's own tokens, and what was written behind it."""
-    return _with_written(model_of(values).tokenizer, values.prompt, values.written)
+    return _with_written(model_of(values).tokenizer, values.prompt, values.written_ids)
 
 
 @lru_cache(maxsize=64)
@@ -365,7 +365,7 @@ def other(values: Values) -> About:
     """The run of the other text, which is patched in, with the same written behind it."""
     model = model_of(values)
     ids = encoded(model.tokenizer, values.other_prompt).ids
-    return model, (*ids, *values.written), ""
+    return model, (*ids, *values.written_ids), ""
 
 
 def predicts(v: Values) -> bool:
@@ -457,7 +457,7 @@ def rival_of(values: Values, reading: Seen) -> int | None:
         return against
     next_id = reading.run.model.tokenizer.next_id
     pair = [next_id(word) for word in PAIRS.get(values.model, ())]
-    is_start = values.prompt == STARTS.get(values.model) and not values.written
+    is_start = values.prompt == STARTS.get(values.model) and not values.written_ids
     is_ours = is_start and asked in pair
     likeliest = reading.chances.topk(min(2, len(reading.chances))).indices.tolist()
     others = (pair if is_ours else []) + likeliest

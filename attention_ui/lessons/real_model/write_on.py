@@ -55,7 +55,7 @@ def order_of(reading: Seen) -> Ranked:
 
 def number_of(v: Values) -> float:
     """The number that is drawn for the next token."""
-    return number_drawn(v.draw_seed, len(v.written))
+    return number_drawn(v.draw_seed, len(v.written_ids))
 
 
 def room_of(v: Values) -> int:
@@ -66,7 +66,7 @@ def room_of(v: Values) -> int:
 def write_on(v: Values) -> Iterator[Element]:
     """The card: what was written, the bars with their controls, and what goes on from there."""
     reading, model = seen(v), model_of(v)
-    if v.written:
+    if v.written_ids:
         yield ui.Shown(put_text, ("written", so_far(v, reading)))
     sliders = [ui.Shown(_slider, (each,)) for each in lesson.SLIDERS]
     yield ui.row(*sliders, lesson.DRAW_SEED.at(width=130), gap="small")
@@ -82,7 +82,7 @@ def write_on(v: Values) -> Iterator[Element]:
             [ui.button("Take the last one out", "take_token_out", _take_out, type="tertiary"),
              ui.button("Back to your own text", "unwritten", partial(_change_to, ()),
                        type="tertiary")]
-            if v.written
+            if v.written_ids
             else []
         ),
         gap="small",
@@ -108,7 +108,7 @@ def _written_on() -> Steps:
     v = visit.values()
     (model, ids, _), made = whole(v), list[Written]()
     n = min(TEN, room_of(v))
-    choose = drawing(cuts_of(v), v.draw_seed, len(v.written))
+    choose = drawing(cuts_of(v), v.draw_seed, len(v.written_ids))
     for at, each in in_turns(enumerate(write(model, ids, n, choose), 1)):
         if each is not None:
             made.append(each)
@@ -119,14 +119,19 @@ def _written_on() -> Steps:
 
 
 def _put_behind(made: list[Written] | tuple[Written, ...]) -> None:
-    _change_to((*visit.values().written, *(each.token for each in made)))
+    _change_to((*visit.values().written_ids, *(each.token for each in made)))
+
+
+def _is_here() -> bool:
+    """In a callback: whether this page is open, and not one that it was left for."""
+    return "written_ids" in visit.values()
 
 
 def _change_to(written: tuple[int, ...]) -> None:
     """Other tokens behind the text. They are read at once where that takes a moment: else all of
     the page would be emptied until they are, and the visitor stand at its top.
     """
-    if visit.change(written=written):
+    if visit.change(written_ids=written):
         start = perf_counter()
         for _ in passes(whole(visit.values())):
             if perf_counter() - start > AT_ONCE:
@@ -135,20 +140,21 @@ def _change_to(written: tuple[int, ...]) -> None:
 
 def _keep() -> None:
     run = run_so_far(WRITE)
-    if run is not None and isinstance(run.result, tuple):
+    if _is_here() and run is not None and isinstance(run.result, tuple):
         _put_behind(run.result)
 
 
 def _add() -> None:
     v = visit.values()
-    if (reading := seen(v)) is None or not room_of(v):
+    if not _is_here() or (reading := seen(v)) is None or not room_of(v):
         return
     found = offered(order_of(reading), cuts_of(v))
-    _change_to((*v.written, int(found.ids[found.drawn(number_of(v))])))
+    _change_to((*v.written_ids, int(found.ids[found.drawn(number_of(v))])))
 
 
 def _take_out() -> None:
-    _change_to(visit.values().written[:-1])
+    if _is_here():
+        _change_to(visit.values().written_ids[:-1])
 
 
 # --- the picture ---------------------------------------------------------------------------------
@@ -200,7 +206,7 @@ def _picture(made: Chart) -> None:
 
 def _moved(key: str, part: str) -> None:
     """A control in the picture rests: the browser shows it already."""
-    told = told_by(sent(key, {}).get("selection", {})) if is_there(key) else {}
+    told = told_by(sent(key, {}).get("selection", {})) if is_there(key) and _is_here() else {}
     moved = {n: value for n, value in told.items() if value != parts.worth(("stop", n))}
     if moved and visit.change(**moved):
         hand = this_visit().own(Hand)
@@ -227,7 +233,7 @@ def put_text(name: str, made: Chart) -> None:
 
 def so_far(v: Values, reading: Seen) -> Chart:
     """The text with what was written behind it: how likely each token was, and what else was."""
-    pieces, n_own = encoded_of(v).pieces, len(encoded_of(v).ids) - len(v.written)
+    pieces, n_own = encoded_of(v).pieces, len(encoded_of(v).ids) - len(v.written_ids)
     run = reading.run
 
     def found() -> tuple[list, list]:
