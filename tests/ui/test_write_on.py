@@ -20,7 +20,10 @@ PAGE, TEXT = "real_model", "the tired cat sees the dog because it"
 @pytest.mark.parametrize(
     ("link", "why"),
     [
-        ({"written_ids": "99"}, "there is no token 99: the model's vocabulary has 61, counted from 0"),
+        (
+            {"written_ids": "99"},
+            "there is no token 99: the model's vocabulary has 61, counted from 0",
+        ),
         ({"written_ids": "5.-1"}, "it must look like 8.120.7"),
         ({"written_ids": "5..6"}, "it must look like 8.120.7"),
         ({"written_ids": "9" * 400}, "it must look like 8.120.7"),
