@@ -191,7 +191,7 @@ PROMPT = Control(
         *("model_off", "asked_token", "against_token"),
     ),
 )
-WRITTEN = Control(
+WRITTEN_IDS = Control(
     "written_ids",
     Ids(MOST_ALONE),
     "Tokens written behind your text",
