@@ -317,7 +317,7 @@ CONTROLS = (
         EXAMPLE,
         MODEL,
         PROMPT,
-        WRITTEN,
+        WRITTEN_IDS,
         *DRAWS,
         MEASURE,
         HEADS_ORDER,
