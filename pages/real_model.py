@@ -77,7 +77,7 @@ page.card(
     "one that made most of the difference to those that it stands on.",
     work=story.going_on,
     when=predicts,
-    pictures=("story_first", "story_rest", "story_other"),
+    pictures=("story_first", "story_rest"),
 )
 def in_steps(v):
     yield from story.step_1(v)
@@ -123,8 +123,8 @@ def head(v, trace):
     "why",
     "Why there?",
     "A score is a sum over pairs: what each earlier part wrote at the token that looks, times what "
-    "each wrote at the one it looks at. Blue pairs bring this score above the other keys’. Click "
-    "on a head to go there; a click on a word, above, asks about that one.",
+    "each wrote at the one it looks at. Blue pairs bring this score above the other keys’. A sum "
+    "is not a cause, so take the part away before you believe it. Click on a head to go there.",
     controls=[lesson.LOOKS_AT.at(width=230)],
     work=why.taking_away,
 )
@@ -145,7 +145,15 @@ def why_there(v, trace):
             yield ui.set_to(label, "off_why", AS_BUTTON, model_off=names[0])
 
 
-@page.card(
+down = page.fold(
+    "down",
+    "**Down to its numbers**: queries, keys, scores and weights of this head",
+    ":material/calculate:",
+    in_place=True,
+)
+
+
+@down.section(
     "numbers",
     "Down to its numbers",
     lambda v, trace: (
@@ -159,7 +167,16 @@ def numbers(v, trace):
     yield ui.caption(words.of_step_names(lesson.model_of(v)))
 
 
-@page.card(
+by_layer = page.fold(
+    "by_layer",
+    "**Layer by layer**: what the model would say if it stopped there",
+    ":material/layers:",
+    when=predicts,
+    in_place=True,
+)
+
+
+@by_layer.section(
     "layers",
     "Layer by layer",
     "What would the model say if it stopped here? Put its last norm and its table of "
@@ -173,7 +190,16 @@ def layers(v):
         yield ui.chart("layers", made, 940)
 
 
-@page.card(
+who = page.fold(
+    "who",
+    "**Who brought the answer**: each head’s part of the next token’s logit",
+    ":material/bar_chart:",
+    when=predicts,
+    in_place=True,
+)
+
+
+@who.section(
     "brought",
     "Who brought the answer",
     lambda v: (
@@ -233,6 +259,7 @@ back.section(
     "From the bottom up: what wrote at a token that a later head found it there, up to the heads "
     "that brought the answer. The thicker a line, the more it brought, green where it made a head "
     "ask. Under a head stands what it does on your text, where a measure says so. Click on a head.",
+    work=way_back.going_back,
 )(way_back.whole_way)
 
 over_many = page.fold(

@@ -85,8 +85,8 @@ def lesson_module(page: str) -> ModuleType:
     return module_of(Path(page).stem)
 
 
-ROWS = ("row_deeper", "row_notebook", "row_take_away")
-"""The rows that open at the end of a page of cards."""
+ROWS = ("row_deeper", "row_notebook", "row_take_away", "row_down", "row_by_layer", "row_who")
+"""The rows of a page of cards that are opened to see all of it."""
 
 
 def visit_with_printed_numbers(page: str, **link: str) -> AppTest:

@@ -6,7 +6,8 @@ Source: Elhage et al. 2021, A Mathematical Framework for Transformer Circuits.
 """
 
 from collections import deque
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from torch import Tensor
 
@@ -77,22 +78,32 @@ def circuit(found: Run, token: int, against: int | None = None, position: int = 
     query, and the heads that did most there, where they bring a tenth or more of the score's lead:
     heads go on, anything else ends there. Raises ValueError as `attribution` does.
     """
+    *_, (_, made) = circuit_by_heads(found, token, against, position)
+    return made
+
+
+def circuit_by_heads(
+    found: Run, token: int, against: int | None = None, position: int = -1
+) -> Iterator[tuple[float, Circuit]]:
+    """The same, a head after the other: how much is done, from 0 to 1, and the circuit so far."""
     last = range(len(found.ids))[position]
     heads = [part for part in attribution(found, token, last, against).heads if part.amount > 0]
     total = sum(part.amount for part in heads)
-    ways: list[Way] = []
+    made = Circuit((), {})
     known: dict[Place, None] = {}
     for part in heads[:FIRST]:
         place = Place(Writer("head", part.layer, part.head), last)
-        ways.append(Way(place, None, "answer", part.amount, part.amount / total))
+        way = Way(place, None, "answer", part.amount, part.amount / total)
+        made = replace(made, ways=(*made.ways, way))
         known[place] = None
-    waiting, looks_at = deque(known), {}
+    waiting = deque(known)
     while waiting:
+        yield len(made.looks_at) / MOST_HEADS, made
         place = waiting.popleft()
         row = found.weights[place.part.layer, place.part.head, place.token]
         key = int(row.argmax())
-        looks_at[place] = key, float(row[key])
         parts = score_parts(found, place.part.layer, place.part.head, place.token, key)
+        ways = [*made.ways]
         for side, at, amounts in (
             ("key", key, parts.by_key()),
             ("query", place.token, parts.by_query()),
@@ -105,7 +116,8 @@ def circuit(found: Run, token: int, against: int | None = None, position: int = 
                 if is_new:
                     known[way.source] = None
                     waiting.append(way.source)
-    return Circuit(tuple(ways), looks_at)
+        made = Circuit(tuple(ways), made.looks_at | {place: (key, float(row[key]))})
+    yield 1.0, made
 
 
 def _best(parts: ScoreParts, amounts: Tensor, at: int, target: Place, side: str) -> list[Way]:

@@ -286,10 +286,15 @@ def _is_place_of_work(each: Element) -> bool:
 
 
 class Fold:
-    """Cards and sections behind one row, which cost nothing before it is opened."""
+    """Cards and sections behind one row, which cost nothing before it is opened: behind so many
+    cards of its page, or where no number is said behind all of them.
+    """
 
-    def __init__(self, page: "Page", key: str, label: str, icon: str, when: OfBoth | None) -> None:
+    def __init__(
+        self, page: "Page", key: str, label: str, icon: str, when: OfBoth | None, place: int | None
+    ) -> None:
         self._page, self.key, self._row, self._when = page, key, (label, key, icon), when
+        self.place = place
         self.cards: list[Card] = []
 
     def card(self, name: str, title: str, words: str | OfBoth = "", **more: Any):
@@ -306,7 +311,8 @@ class Fold:
         names = [name for each in self.cards for name in (each.name, *each.pictures)]
         if (alone and alone not in names) or (self._when and not self._page.given(self._when)):
             return
-        with row(*self._row, *names) as is_open:
+        is_asked = asks_first() and any(each.ask for each in self.cards)
+        with row(*self._row, *names, is_asked=is_asked) as is_open:
             if is_open:
                 for each in self.cards:
                     parts.part(f"card_{each.name}", each.draw, waits=True)
@@ -387,9 +393,14 @@ class Page:
         """What goes beyond the point of the lesson; `words` say what is in it."""
         return self.fold("deeper", f"**Go deeper**: {words}", ":material/stairs:")
 
-    def fold(self, key: str, label: str, icon: str, when: OfBoth | None = None) -> Fold:
-        """A row that opens; `when` says whether it is there."""
-        self.folds.append(Fold(self, key, label, icon, when))
+    def fold(
+        self, key: str, label: str, icon: str, when: OfBoth | None = None, in_place: bool = False
+    ) -> Fold:
+        """A row that opens, at the page's end or `in_place`, behind the cards that are declared so
+        far; `when` says whether it is there.
+        """
+        place = len(self.cards) if in_place else None
+        self.folds.append(Fold(self, key, label, icon, when, place))
         return self.folds[-1]
 
     def answers(self, *closing: OfBoth, about_weights: bool = True, again: bool = True) -> None:
@@ -449,21 +460,29 @@ class Page:
         if self.has_pins and not values.card:
             parts.part("pinned", self._pinned)
         gate = self.gate
-        for each in self.cards:
+        for at, each in enumerate(self.cards):
+            self._parts(self._rows(at))
             if values.card in ("", each.name, *each.pictures):
                 parts.part(f"card_{each.name}", each.draw, waits=each is not gate)
             elif each is gate:
                 parts.part(f"card_{each.name}", each.draw_work)
-        rest = {f"row_{each.key}": each.draw for each in self.folds}
+        rest = self._rows(len(self.cards)) | self._rows(None)
         if self.closing and not values.card:
             rest["closing"] = self._answers
-        rest["ends"] = self._ends
-        for name, draw in rest.items():
-            parts.part(name, partial(self.behind, gate, name, draw), waits=True)
+        self._parts(rest | {"ends": self._ends})
         watcher()
         if gate:
             parts.part("goes_on", gate.go_on_with_page)
         parts.end_page()
+
+    def _rows(self, place: int | None) -> dict[str, Callable[[], None]]:
+        """What folds draw that stand behind so many cards."""
+        return {f"row_{each.key}": each.draw for each in self.folds if each.place == place}
+
+    def _parts(self, drawn: Mapping[str, Callable[[], None]]) -> None:
+        """Parts that wait, and for what all waits."""
+        for name, draw in drawn.items():
+            parts.part(name, partial(self.behind, self.gate, name, draw), waits=True)
 
     def _check(self) -> None:
         """Every name that the page gives is one that there is."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attention_core.head_name import head_id, head_name
+from attention_core.head_name import head_name
 from attention_core.real_model.score_in_small import carried, small_score_parts
 from attention_core.real_model.score_parts import ScoreParts
 from attention_core.real_model.written import Writer
@@ -145,7 +145,8 @@ def _where_it_looks(why: Why, part: Writer, token: int) -> str:
     """Where a head that is why looks, from the token at which it wrote that."""
     row = why.weights[part.layer, part.head, token]
     at = int(row.argmax())
-    looked = f"“{said_piece(why.pieces[at])}” (token {at}, {percent(float(row[at]))})"
+    before = "the one before, " if at == token - 1 else ""
+    looked = f"“{said_piece(why.pieces[at])}” (token {at}, {before}{percent(float(row[at]))})"
     return f"{part.name} itself looks at {looked}"
 
 
@@ -160,15 +161,21 @@ def adds_up(why: Why, own: float) -> tuple[bool, str]:
 
 
 def beside(why: Why, part: Writer, amounts: Tensor) -> list[str]:
-    """The heads of a part's layer that wrote least at a token, by their ids: what is taken away for
-    comparison.
+    """What is taken away for comparison, as a link has it: the heads of a part's layer that wrote
+    least at a token, or of feed-forwards all others that did.
     """
     little = sorted(
-        (by, head_id(each.layer, each.head))
+        (by, off_name(each))
         for each, by in zip(why.parts.parts, amounts.abs().tolist(), strict=True)
-        if each.kind == "head" and each.layer == part.layer and each != part
+        if each.kind == part.kind and each != part
+        if each.layer == part.layer or part.kind == "feed-forward"
     )
     return [name for _, name in little[:OTHERS]]
+
+
+def off_name(part: Writer) -> str:
+    """A part as a link has it where it is off: `16.0`, or `feed-forward 3`."""
+    return part.name.removeprefix("head ")
 
 
 def called(off: str) -> str:
@@ -189,9 +196,9 @@ def left_without(why: Why, names: Sequence[str], weights: Sequence[Tensor]) -> s
     )
 
 
-def verdict(was: float, left: float, rest: Sequence[float]) -> str:
-    """Whether taking the part away confirms what the sum says: by the weight that there was, what
-    is left without it, and what is left without others.
+def verdict(was: float, left: float, rest: Sequence[float], share: float) -> str:
+    """Whether taking a part away confirms what the sum says: by the weight that there was, what is
+    left without it, what is left without others, and its share of the score's lead.
     """
     fell, by_others = was - left, was - min(rest, default=was)
     if fell < LITTLE * was:
@@ -205,6 +212,12 @@ def verdict(was: float, left: float, rest: Sequence[float]) -> str:
         return (
             "It falls, but most is left: other parts lead there as well, or later ones made up for "
             "what was taken away."
+        )
+    if share < CLEAR:
+        return (
+            f"It falls by more than the sum says, which gives this part {percent(share)} of the "
+            "lead. Later parts read what it wrote and go wrong without it, so this run does not "
+            "show that the head looks there because of it."
         )
     return "So it hangs on this part: the sum and taking it away agree."
 
@@ -266,14 +279,16 @@ def in_small(trace: Trace, why: Why, without: Callable[[str], Trace]) -> Iterato
         return
     yield say(compositions(why, carried(trace, parts.layer, parts.head, parts.key)))
     part, token, amounts = _helper(why)
-    off = head_id(part.layer, part.head)
-    names = [off, *beside(why, part, amounts)]
+    names = [off_name(part), *beside(why, part, amounts)]
     runs = [why_in_small(without(name), parts.layer, parts.head, parts.query) for name in names]
     weights = [each.weights for each in runs]
     left, *rest = map(why.weight_in, weights)
+    share = float(amounts[parts.parts.index(part)]) / why.lead
     is_told = part == why.best[0] and token == parts.key
     looks = "" if is_told else f"At {why.words[0]}, {_where_it_looks(why, part, token)}. "
-    yield text(f"{looks}{left_without(why, names, weights)} {verdict(why.weight, left, rest)}")
+    yield text(
+        f"{looks}{left_without(why, names, weights)} {verdict(why.weight, left, rest, share)}"
+    )
 
 
 def _helper(why: Why) -> tuple[Writer, int, Tensor]:

@@ -14,9 +14,9 @@ from ..picture import palette
 from ..words import signed, true_minus
 from .chart import AS_WIDE, Chart
 
-FEW = 5
+FEW = 4
 """So many parts of each side are drawn; the rest together."""
-TITLE, BAR, ROW = 20, 34, 22
+TITLE, BAR, ROW = 20, 30, 21
 """Pixels of a title, of the longest bar at the key, and of a row."""
 BASE = TITLE + 14 + BAR
 TOP = BASE + 22

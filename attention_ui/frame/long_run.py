@@ -123,16 +123,18 @@ def put_run(run: Run) -> None:
     if not run.verb:
         st.progress(run.share, text=run.cost)
         return
-    with st.container(key=f"run_of_{run.name}", width=480):
+    beside = {"horizontal": True, "vertical_alignment": "center"}
+    with st.container(key=f"run_of_{run.name}", **beside):
         stopped = run.result is not None
         if run.steps is not None:
-            st.progress(run.share, text=f"{run.cost}: {run.share:.0%}")
+            st.progress(run.share, text=f"{run.cost}: {run.share:.0%}", width=480)
             label, icon, then = "Stop", "stop", _stop
         elif stopped:
-            st.markdown(f"Stopped at {run.share:.0%}. The results so far are shown.")
+            told = f"Stopped at {run.share:.0%}. The results so far are shown."
+            st.markdown(told, width="content")
             label, icon, then = "Start again", "play_arrow", _start
         else:
-            st.markdown(f"This takes {run.cost}, so it waits for you.")
+            st.markdown(f"This takes {run.cost}, so it waits for you.", width="content")
             label, icon, then = run.verb, "play_arrow", _start
         # One key for all: a button with a key of its own would stay on the screen during the run.
         key = f"start_or_stop_{run.name}"

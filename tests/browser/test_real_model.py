@@ -7,7 +7,7 @@ import pytest
 from attention_core.real_model.model import open_model
 from attention_core.real_model.run import run
 from attention_core.real_model.tiny import TINY
-from browser_tools import no_exception, open_page, settled, soon
+from browser_tools import no_exception, open_page, open_row, settled, soon
 
 PAGE = "real_model?predict=off"
 
@@ -104,7 +104,7 @@ def test_another_text_is_read_and_one_that_cannot_be_stays(page, app_url):
     typed.press("Control+Enter")
     page.locator(".st-key-problem_of_prompt").get_by_text("none of the 61 words").wait_for()
     assert typed.input_value() == "the zebra"
-    assert page.locator(".st-key-card_brought").count() == 1, "what was there stays"
+    assert page.locator(".st-key-card_why").count() == 1, "what was there stays"
     no_exception(page)
 
 
@@ -131,6 +131,7 @@ def test_words_of_a_long_text_do_not_overlap_and_the_last_token_is_there(page, a
     page.set_viewport_size({"width": width, "height": 900})
     sentence = "the tired cat sees the dog because it growls and"
     open_page(page, app_url, f"{PAGE}&prompt={'+'.join([*sentence.split()] * 3)}")
+    open_row(page, "by_layer")
     for card in ("heads", "layers"):
         n_words, overlapping = page.evaluate(OVERLAPS, card)
         assert n_words > 20, card
@@ -210,3 +211,30 @@ def test_a_click_on_a_word_asks_why_there_and_one_on_a_head_goes_to_it(page, app
     settled(page)
     assert page.url == before
     no_exception(page)
+
+
+NODES = """
+() => [...document.querySelectorAll('.st-key-chart_of_way .vega-embed svg g.mark-rect path')]
+  .filter((each) => each.__data__.datum.kind === 'head')
+  .map((each) => [each.__data__.datum.id, each.__data__.datum.token, each.getBoundingClientRect()])
+  .map(([id, token, box]) => [id, token, box.x + box.width / 2, box.y + box.height / 2])
+"""
+
+
+def test_on_the_way_back_a_click_on_a_head_goes_there(page, app_url):
+    open_page(page, app_url, PAGE)
+    open_row(page, "way")
+    page.locator(".st-key-chart_of_way .vega-embed svg").scroll_into_view_if_needed()
+    settled(page)
+    nodes = page.evaluate(NODES)
+    assert len(nodes) > 3
+    head, token, *middle = next(node for node in nodes if node[0].startswith("0."))
+    page.mouse.click(*middle)
+    soon(page, lambda: f"model_head={head}&" in page.url + "&", seconds=20)
+    assert f"looks_from={token}" in page.url
+    one = page.locator(".st-key-card_head")
+    one.scroll_into_view_if_needed()
+    soon(page, lambda: f"Head {head} " in one.inner_text(), seconds=20)
+    no_exception(page)
+    page.go_back()
+    soon(page, lambda: "model_head" not in page.url)

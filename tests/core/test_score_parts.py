@@ -12,7 +12,7 @@ from attention_core import program
 from attention_core.export.notebook import notebook
 from attention_core.real_model.attribution import attribution
 from attention_core.real_model.changes import Changes
-from attention_core.real_model.circuit import MOST_HEADS, Place, circuit
+from attention_core.real_model.circuit import MOST_HEADS, Place, circuit, circuit_by_heads
 from attention_core.real_model.layer_trace import layer_trace
 from attention_core.real_model.model import open_model
 from attention_core.real_model.run import run
@@ -280,7 +280,11 @@ def checked(found, made):
 def test_the_way_back_is_drawn_from_the_tables_alone(tmp_path, name):
     make(tmp_path, name)
     found = run(open_model(tmp_path), IDS)
-    checked(found, circuit(found, 11))
+    *so_far, (share, made) = circuit_by_heads(found, 11)
+    checked(found, made)
+    assert made == circuit(found, 11)
+    assert [len(each.looks_at) for _, each in so_far] == [*range(len(made.looks_at))]
+    assert share == 1 > so_far[-1][0]
     brought = [way for way in circuit(found, 11, 4).ways if way.side == "answer"]
     heads = attribution(found, 11, against=4).heads[: len(brought)]
     assert [way.amount for way in brought] == [each.amount for each in heads]

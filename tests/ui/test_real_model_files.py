@@ -17,6 +17,7 @@ from attention_core.real_model.run import run
 from attention_core.real_model.tiny import TINY as FOLDER
 from attention_ui.cards import page
 from attention_ui.frame import long_run, models
+from attention_ui.lessons.real_model.charts import MOST
 from attention_ui.lessons.real_model.seen import Seen
 from gguf_files import written
 from model_folders import config, cut, put, tokenizer
@@ -311,7 +312,8 @@ def test_what_is_drawn_of_a_model_is_of_its_files_as_they_are_now(own):
     second = again(stands(first.run()))
     assert draws(second)
     found = Seen(run(open_model(own), (1, 2)))
-    assert says_next(second) == pytest.approx(found.chances.topk(10).values.numpy(), abs=1e-5)
+    best = found.chances.topk(MOST).values
+    assert says_next(second) == pytest.approx(best.numpy(), abs=1e-5)
 
 
 def test_nothing_of_the_text_before_is_there_while_another_is_read(own, monkeypatch):

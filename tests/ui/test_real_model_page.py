@@ -34,7 +34,7 @@ from attention_ui.words import percent
 from chosen import of, read
 from conftest import ROOT
 from model_folders import make, tokenizer
-from visiting import _opened, stands, texts, visit, visit_deeper
+from visiting import _opened, rendered, stands, texts, visit, visit_deeper
 
 NEAR = {"atol": 1e-4, "rtol": 1e-4}
 PAGE, TEXT = "real_model", "the tired cat sees the dog because it"
@@ -674,7 +674,7 @@ def test_the_next_tokens_are_those_of_the_network_s_own_page(seen):
     looked = Seen(seen)
     torch.testing.assert_close(looked.chances, wanted, atol=1e-5, rtol=1e-4)
     made = charts.next_tokens(looked, None)
-    best = wanted.topk(10)
+    best = wanted.topk(charts.MOST)
     assert made.frame["chance"].to_numpy() == pytest.approx(best.values.numpy(), abs=1e-5)
     assert made.frame["token"].tolist() == [WORDS[each] for each in best.indices]
 
@@ -710,3 +710,16 @@ def test_the_numbers_of_a_head_are_of_its_own_layer(head, seen):
 )
 def test_what_a_head_does_to_two_tokens_is_said_as_it_is(raised, lowered, does):
     assert what_it_does(raised, lowered, "yes", "no") == f"it {does}"
+
+
+ORDER = ("What it says next", "A story in five steps", "All its heads", "One head", "Why there?")
+ROWS = ("Down to its numbers", "Layer by layer", "Who brought the answer")
+
+
+def test_rows_stand_among_the_cards_and_one_is_open_where_its_question_is_asked():
+    told = rendered(stands(_opened(PAGE, {"predict": "off"})))
+    order = [*ORDER, *(f"**{row}**" for row in ROWS), "Switch it off", "**The whole way back**"]
+    places = [told.index(each) for each in order]
+    assert places == sorted(places)
+    assert "logit lens" not in told, "what nobody has opened costs nothing"
+    assert "logit lens" in rendered(stands(_opened(PAGE, {"predict": "on"})))

@@ -11,6 +11,8 @@ import torch
 from attention_core.real_model.changes import Changes
 from attention_core.real_model.circuit import circuit
 from attention_core.real_model.run import logits, run
+from attention_core.real_model.score_parts import ScoreParts
+from attention_core.real_model.written import Writer
 from attention_core.small_models import shipped
 from attention_core.small_models.grammar import START, WORDS
 from attention_core.small_models.induction import SIZE, shipped_run
@@ -117,18 +119,31 @@ def test_taking_the_part_away_is_a_run_without_it():
 
 
 @pytest.mark.parametrize(
-    ("left", "rest", "said"),
+    ("left", "rest", "share", "said"),
     [
-        (0.1, (0.9, 0.88, 0.9), "the sum and taking it away agree"),
-        (0.6, (0.9, 0.9, 0.9), "most is left"),
-        (0.85, (0.9, 0.9, 0.9), "The two disagree"),
-        (0.95, (0.9, 0.9, 0.9), "The two disagree"),
-        (0.1, (0.9, 0.4, 0.9), "not the only one"),
-        (0.1, (), "the sum and taking it away agree"),
+        (0.1, (0.9, 0.88, 0.9), 0.9, "the sum and taking it away agree"),
+        (0.6, (0.9, 0.9, 0.9), 0.9, "most is left"),
+        (0.85, (0.9, 0.9, 0.9), 0.9, "The two disagree"),
+        (0.95, (0.9, 0.9, 0.9), 0.9, "The two disagree"),
+        (0.1, (0.9, 0.4, 0.9), 0.9, "not the only one"),
+        (0.1, (), 0.9, "the sum and taking it away agree"),
+        (0.1, (0.9, 0.9, 0.9), 0.29, "more than the sum says, which gives this part 29%"),
     ],
 )
-def test_where_the_sum_and_taking_it_away_disagree_the_words_say_so(left, rest, said):
-    assert said in why_there.verdict(0.9, left, rest)
+def test_where_the_sum_and_taking_it_away_disagree_the_words_say_so(left, rest, share, said):
+    assert said in why_there.verdict(0.9, left, rest, share)
+
+
+def test_a_feed_forward_is_compared_with_others_and_a_head_with_those_of_its_layer():
+    kinds = [("head", 0, 0), ("head", 0, 1), ("feed-forward", 0, None), ("head", 1, 0)]
+    parts = [Writer(*each) for each in [*kinds, ("feed-forward", 1, None), ("token", None, None)]]
+    table = torch.rand(6, 6, generator=torch.Generator().manual_seed(1))
+    made = ScoreParts(2, 0, 1, 0, tuple(parts), table, table, None)
+    about = why_there.Why(made, torch.zeros(3, 2, 2, 2), ("a", "b"))
+    found = {each.name: why_there.beside(about, each, made.by_key()) for each in parts[:5]}
+    assert found["head 0.0"] == ["0.1"]
+    assert found["head 1.0"] == []
+    assert found["feed-forward 1"] == ["feed-forward 0"]
 
 
 def test_the_whole_way_back_stands_over_the_sentence_and_names_what_a_measure_names():
@@ -152,6 +167,11 @@ def test_the_whole_way_back_stands_over_the_sentence_and_names_what_a_measure_na
     told = way_back.told(values, made, seen)
     assert percent(made.of_answer) in told
     assert percent(made.of_keys) in told
+    work = way_back.going_back(values)
+    *so_far, (share, again) = work.pieces()
+    assert share == 1
+    assert again == made
+    assert len(so_far) == len(made.looks_at), "another visitor's turn after each head"
 
 
 def test_the_story_says_whether_a_head_that_is_missed_made_the_best_one_look_there():

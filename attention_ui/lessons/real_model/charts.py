@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from functools import lru_cache
+from math import ceil
 
 import altair as alt
 import pandas as pd
@@ -19,11 +20,11 @@ from .seen import Seen
 
 CLOSE = 6
 """Pixels from the names of rows and columns to their cells."""
-MOST, STEP = 10, 16
+MOST, STEP = 7, 16
 """So many of the likeliest tokens are drawn, and how high each is."""
-ROW, COLUMN, MOST_ROWS, PART = 18, 46, 17, 20
+ROW, COLUMN, MOST_ROWS, PART = 18, 46, 11, 18
 """Pixels of a layer in a table, and of a token at least, so that its words can be read; of more
-layers than these, every second one is drawn. And of a head among the parts of a logit.
+layers than these, some are left out. And of a head among the parts of a logit.
 """
 
 
@@ -90,7 +91,7 @@ def after_each_layer(reading: Seen, pieces: Sequence[str]) -> Chart:
     n_layers, n = model.settings.n_layers, len(reading.run.ids)
     ids, chances = (each.view(n_layers + 1, -1) for each in (told.ids, told.chances))
     first = n - ids.shape[1]
-    every = 1 if n_layers < MOST_ROWS else 2
+    every = ceil(n_layers / MOST_ROWS)
     drawn = [*range(n_layers, -1, -every)][::-1]  # the last among them
     rows = [
         {

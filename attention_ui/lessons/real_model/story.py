@@ -94,7 +94,7 @@ def step_1(v: Values) -> Iterator[Element]:
         f"1. After your text the model says “{yes}” with "
         f"{percent(float(reading.chances[story.asked]))}, and “{no}” with "
         f"{percent(float(reading.chances[story.against]))}. The difference of their logits is "
-        f"{number(story.made.logit, 2)}. Where does it come from?"
+        f"{number(story.made.logit, 2)}."
     )
 
 
@@ -125,8 +125,6 @@ def steps_2_and_3(v: Values) -> Iterator[Element]:
                 else ""
             )
         )
-        if best is not other:
-            yield _arcs(story, other, "story_other")
     elif story.asked not in story.ids:
         yield text(
             f"3. “{yes}” does not stand in your text, so no head can copy it: what speaks for it "

@@ -6,26 +6,31 @@ from collections import Counter
 from collections.abc import Iterator
 from copy import deepcopy
 from functools import lru_cache
+from math import ceil
 
 import pandas as pd
 
 from attention_core.head_name import head_id
-from attention_core.real_model.circuit import Circuit, Place, circuit
+from attention_core.real_model.circuit import MOST_HEADS, Circuit, Place, circuit_by_heads
 from attention_core.real_model.measures import MEASURES
 from attention_core.text.tokenizers import visible
 
-from ...cards.elements import Element, text
+from ...cards.elements import Element, progress, text
 from ...charts.chart import AS_WIDE, Chart
 from ...controls.control import Values
-from ...frame.models import said
+from ...frame.long_run import Steps, Work, run_so_far
+from ...frame.models import TINY, said
 from ...picture import palette
 from ...words import percent
 from .heads import choosing
-from .lesson import asked_of, encoded_of, predicts, scores_by, seen
+from .lesson import asked_of, encoded_of, predicts, scores_by, seen, whole
 from .raster import MARKED_FROM
+from .running import in_turns
 from .seen import Seen
 from .words import of_what_is_asked
 
+WAY, PASSES = "way_back_of_model", 4
+"""Its work, and so many passes of the model it takes at most: measured on SmolLM2."""
 NAMES = ("previous", "same", "induction", "first")
 """By these measures a head may be given a name."""
 LEVEL, EDGE, LANES = 38, 16, 3
@@ -34,13 +39,36 @@ each other, so that no line runs through a part that it has nothing to do with.
 """
 
 
+def going_back(v: Values) -> Work | None:
+    """The way back, a head after the other; nothing where the model says no next token."""
+    if not predicts(v):
+        return None
+    found = seen(v)
+    about = asked_of(v, found)
+    cost = f"{MOST_HEADS} scores at most, each taken apart as above"
+    seconds = ceil(PASSES * found.seconds)
+
+    def pieces() -> Steps:
+        yield from in_turns(circuit_by_heads(found.run, *about))
+
+    return Work(
+        WAY,
+        (whole(v), about),
+        pieces,
+        cost + (f": about {seconds} seconds" if seconds > 1 else ""),
+        "Draw it",
+        quick=v.model == TINY,
+    )
+
+
 def whole_way(v: Values) -> Iterator[Element]:
     """The picture, and what is left out of it."""
-    if not predicts(v):
+    yield progress(WAY)
+    run = run_so_far(WAY) if predicts(v) else None
+    if not run or run.share < 1 or not isinstance(made := run.result, Circuit):
         return
     found = seen(v)
-    asked, against = asked_of(v, found)
-    made = found.once(("way", asked, against), lambda: circuit(found.run, asked, against))
+    asked, _ = asked_of(v, found)
     if not made.ways:
         yield text(f"No head brought anything to {of_what_is_asked(v, found)}.")
         return

@@ -14,6 +14,7 @@ from ...cards.why_there import (
     called,
     in_numbers,
     left_without,
+    off_name,
     span,
     told,
     verdict,
@@ -59,7 +60,7 @@ def without(why: Why) -> tuple[str, ...]:
     part, _ = why.best
     if why.lead <= 0 or part.kind not in ("head", "feed-forward"):
         return ()
-    return part.name.removeprefix("head "), *beside(why, part, why.parts.by_key())
+    return off_name(part), *beside(why, part, why.parts.by_key())
 
 
 def taking_away(v: Values) -> Work | None:
@@ -97,7 +98,7 @@ def taken_away(v: Values, why: Why, runs: Sequence[Seen]) -> str:
             f"the others {span(more)}."
         )
     left, *rest = map(why.weight_in, weights)
-    return f"{told} {verdict(why.weight, left, rest)}"
+    return f"{told} {verdict(why.weight, left, rest, why.best[1] / why.lead)}"
 
 
 def why_does_it_look_there(v: Values) -> Answer | None:
