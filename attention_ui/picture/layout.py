@@ -42,6 +42,8 @@ LEAST_LINE, LEAST_COMPACT = 12, 9
 """Pixels from one row's label to the next: where rows are lower, some have none. A picture that is
 compact grows with its window.
 """
+SOLVED = 240
+"""On a last sheet rows stand as close as they can be read, so that all answers have room on it."""
 BELOW = 28
 """For the legend."""
 NO_PATH = "M0,0"
@@ -183,7 +185,7 @@ def matrices_of(*parts: Step | Matrix | str) -> list[Matrix]:
 def uncovered(layout: Layout) -> Layout:
     """The matrices of an equation in one line, with all their numbers."""
     each = [replace(matrix, covered=False) for matrix in layout.matrices]
-    return placed(layout.trace, [[*zip(layout.signs, each, strict=True)]])
+    return placed(layout.trace, [[*zip(layout.signs, each, strict=True)]], tall=SOLVED)
 
 
 def placed(

@@ -186,27 +186,21 @@ def _bytes(size: float) -> str:
 def why_tokens(values: Values) -> str:
     """With the text that tokens are learned from, and the other word."""
     text, word, n = values.merge_text, as_it_stands(values.new_word), values.merges
-    learned = learned_from(text)
-    known = "is a word of the text" if word in dict(learned.words) else "is no word of the text"
     return (
-        "No list of words is complete, and every text has to be cut. Tokens are parts that words "
-        f"share, learned from a text: single bytes, and pairs that were joined. “{visible(word)}” "
-        f"{known}, and after {n} merges it is cut all the same: {pieces_of(text, word, n)}. Single "
-        f"bytes would do too, but make texts long: {len(text.encode())} of them here, in place "
-        f"of {len(learned.cut(text, n))} tokens."
+        "No list of words is complete, but parts that many words share can cut any: "
+        f"{pieces_of(text, word, n)}. The text has {len(text.encode())} bytes, and "
+        f"{len(learned_from(text).cut(text, n))} tokens."
     )
 
 
-@closes("Why is a word with a blank before it another token?", "learned")
+@closes("Why does a blank make another token?", "learned")
 def why_blanks_count(values: Values) -> str:
     """With the other word, with a blank and without."""
     word, n = values.new_word.strip() or values.new_word, values.merges
     bare, within = (pieces_of(values.merge_text, each, n) for each in (word, f" {word}"))
     return (
-        "A text is first cut into words, each with the blank before it, and merges never go from "
-        "one word into the next. So a blank is joined to the letters behind it, and “ tokens” and "
-        "“tokens” are different bytes: other merges make them, they have other ids and other "
-        f"vectors. Your other word is {bare} at the beginning of a text, and {within} within it."
+        "A blank goes with the word behind it, so “ tokens” and “tokens” are different bytes: they "
+        f"have two ids, and two vectors. Here: {within}, and {bare} where a text begins."
     )
 
 
