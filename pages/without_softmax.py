@@ -12,16 +12,15 @@ ROW_SUMS = page.ask("row_sums", words.row_sums, ["read_from"])
 @page.card(
     "brackets",
     "Move the brackets",
-    "Leave softmax out, and attention is three matrices multiplied. Where do the brackets stand? "
-    "(QKᵀ)V makes a table of all pairs. **Q(KᵀV)** makes a **memory**, from which each query "
-    "reads: **linear attention**. Queries and keys have length 1 here.",
+    "Leave softmax out, and attention is QKᵀV. (QKᵀ)V makes a table of all pairs, **Q(KᵀV)** a "
+    "**memory**, from which each query reads: **linear attention**. Here Q and K have length 1.",
 )
 def brackets(trace):
     table = Matrix(trace["scores"], title="QKᵀ"), "·", Matrix(trace["values"], title="V")
     queries = Matrix(trace["unit_queries"], title="Q")
     memory = "·", Matrix(trace["whole_memory"], title="KᵀV")
     made = (*table, "=", Matrix(trace["by_scores"], title="QKᵀV"), "=", queries, *memory)
-    yield ui.picture(ui.equation(trace, *made, tall=250))
+    yield ui.picture(ui.equation(trace, *made, tall=230))
     good, told = lesson.brackets_agree(trace)
     yield ui.light(good, f"{told} {words.sizes_words(trace)}")
 
@@ -36,7 +35,7 @@ def brackets(trace):
 def written(trace):
     yield ui.row(ui.in_picture(lesson.WRITTEN, width=300), lesson.MEMORY_RULE.at())
     yield ui.moving(
-        lesson.WRITTEN, lambda token: (trace, lesson.written_now(trace, int(token))), tall=330
+        lesson.WRITTEN, lambda token: (trace, lesson.written_now(trace, int(token))), tall=310
     )
 
 
@@ -49,7 +48,7 @@ def written(trace):
 )
 def who(v, trace):
     made = Matrix(trace["read_from"]), "·", Matrix(trace["values"])
-    yield ui.picture(ui.equation(trace, *made, "=", Matrix(trace["read_vectors"]), tall=240))
+    yield ui.picture(ui.equation(trace, *made, "=", Matrix(trace["read_vectors"]), tall=225))
     if not is_covered("read_from"):
         yield ui.text(words.row_words(trace, v.written))
 
@@ -69,7 +68,7 @@ def decay(v):
         made = lesson.by_rule(whole, v.but(gate_bias=bias), "decay")
         return made, (Matrix(made["decays"], title="α"), "→", Matrix(made["read_from"]))
 
-    yield ui.moving(lesson.GATE_BIAS, at, tall=235)
+    yield ui.moving(lesson.GATE_BIAS, at, tall=220)
     yield ui.note(words.faded_words(lesson.by_rule(whole, v, "decay")))
 
 
@@ -102,7 +101,7 @@ def both(v):
         gates = Matrix(made["decays"], title="α"), "|", Matrix(made["strengths"], title="β")
         return made, (*gates, "→", Matrix(made["read_from"]))
 
-    yield ui.moving(lesson.STRENGTH_BIAS, at, tall=235)
+    yield ui.moving(lesson.STRENGTH_BIAS, at, tall=220)
 
 
 @page.card(

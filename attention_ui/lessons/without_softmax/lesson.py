@@ -211,7 +211,7 @@ def brackets_agree(trace: Trace) -> tuple[bool, str]:
     """Whether both places of the brackets give the same, with the largest difference."""
     pairs = [(trace["by_memory"].value, trace["by_scores"].value)]
     good = agree(pairs, (trace, "by_scores"), (trace, "by_memory"))
-    return good, f"(QKᵀ)V and Q(KᵀV) are the same, {to_within(difference(pairs))}."
+    return good, f"Both are the same, {to_within(difference(pairs))}."
 
 
 def table_agrees(trace: Trace) -> tuple[bool, str]:

@@ -39,11 +39,7 @@ def row_sums(trace: Trace) -> Pick:
 def sizes_words(trace: Trace) -> str:
     """How many numbers the table has, and how many the memory."""
     table, memory = (trace[name].value for name in ("scores", "whole_memory"))
-    more = 4 * table.numel()
-    return (
-        f"The table has {table.numel()} numbers, {more} for a text twice as long; the memory "
-        f"{memory.numel()} for either."
-    )
+    return f"The table has {len(table)}² numbers; the memory {memory.numel()}, for any text."
 
 
 def row_words(trace: Trace, token: int) -> str:
