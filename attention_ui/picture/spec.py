@@ -53,8 +53,8 @@ GROWS, GROWS_NARROW = 1.5, 1.15
 """How far a picture grows on a wide window: to a calm limit."""
 USUAL_SLOTS = 2
 """Rectangles that the cells of nearly every picture are made of, at most: fewer are compared."""
-LETTERS = "min(1.25, max(0.9, grown))"
-"""How far letters grow with their picture."""
+LETTERS = "(letters * min(1.25, max(0.9, grown / letters)))"
+"""How far letters grow with their picture, and with the letters that the browser is set to."""
 LETTERS_ON_PAPER = 14.4
 """Pixels of the smallest words on a hand-out: 8 points on its sheet."""
 NOTHING = -9
@@ -161,10 +161,13 @@ SHADE, TEXT, STRENGTH, LOOK = map(_chosen, ("shade", "text", "strength", "look")
 SIZE = "data('source')[length(data('source')) - 1]"
 BLOCKS = "size && isValid(size.blocks) ? split(size.blocks, ',') : []"
 SCALE = (
-    f"!size ? 1 : narrow ? min(width / size.xn, height / size.yn, {GROWS_NARROW})"
-    f" : min(width / size.x, height / size.y, {GROWS})"
+    f"!size ? 1 : narrow ? min(width / size.xn, height / size.yn, {GROWS_NARROW} * letters)"
+    f" : min(width / size.x, height / size.y, {GROWS} * letters)"
 )
-CAN_BE_READ = "datum.ph >= 12 && (datum.pw >= 19 || datum.look == 'bar')"
+# A phone has not always room for larger ones.
+ROOM_FOR = "narrow && size ? 1.3 * min(width / size.xn, height / size.yn) : 9"
+ROOM_FOR = f"max(1, min(screen().letters || 1, {ROOM_FOR}))"
+CAN_BE_READ = "datum.ph >= 12 * letters && (datum.pw >= 19 * letters || datum.look == 'bar')"
 # The arithmetic is that of the position where the hand rests; while it moves, the number alone.
 MOVES = "(size.strength >= 0 && size.strength != step_at)"
 NUMBER = "(isValid(datum.exact) ? format(datum.exact, '.4f') : datum.tip)"
@@ -325,7 +328,9 @@ def _pointed(slots: int) -> list[str]:
 
 def _parameters(slots: int) -> list[alt.Parameter]:
     """Worked out once: what is arranged how large, and what is known of what is pointed at."""
-    once = {"narrow": f"width < {TURN}", "size": SIZE, "grown": SCALE, "blocks": BLOCKS}
+    # What the page's script says (`deep_pages`): the browser's own letters, and the page's now.
+    once = {"narrow": f"width < {TURN} * (screen().rem || 1)", "size": SIZE, "letters": ROOM_FOR}
+    once |= {"grown": SCALE, "blocks": BLOCKS}
     for name in _pointed(slots):
         once[f"p_{name}"] = f"isValid(p.m) && p.m.length ? p.{name}[0] : {NOTHING}"
     for slot in range(slots):

@@ -1,5 +1,14 @@
 // Relative, as all addresses of Streamlit's index.html: a proxy may add a prefix.
 window.__streamlit = { BACKEND_BASE_URL: new URL('.', location).href };
+// How large the browser's own letters are, and the page's now, in the usual size: pictures, which
+// are drawn in pixels, grow with them. To Vega, what a screen says is a number of the page's.
+const sizeOf = (element) => parseFloat(getComputedStyle(element).fontSize) / 16;
+const root = document.documentElement, letter = root.appendChild(document.createElement('i'));
+letter.style.fontSize = 'medium';
+screen.letters = sizeOf(letter);
+letter.remove();
+Object.defineProperty(screen, 'rem', { get: () => sizeOf(root) });
+root.style.setProperty('--letters', screen.letters);
 let hasCome = false;  // to another page by a link, and nothing was done there yet
 // Streamlit says where a control in a picture rests 150 ms after Vega has drawn that. What is
 // pressed meanwhile waits, a second at most, until the address has it: a page that is left would

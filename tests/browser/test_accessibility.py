@@ -100,3 +100,42 @@ def test_the_glossary_can_be_used_too(page, app_url, width):
     wide, room = drawer.evaluate("each => [each.scrollWidth, each.clientWidth]")
     assert wide <= room, "it can be pushed sideways"
     can_be_used_in_light_and_dark(page)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_words_and_pictures_grow_with_the_letters_that_the_browser_is_set_to(
+    new_page, app_url, width
+):
+    """Where a phone has no room for larger ones, the words in a picture still stand apart."""
+    heights = {}
+    for size in (16, 24):
+        page = new_page(viewport={"width": width, "height": 900})
+        session = page.context.new_cdp_session(page)
+        session.send("Page.setFontSizes", {"fontSizes": {"standard": size}})
+        open_page(page, app_url, "simplified_attention?predict=off")
+        heights[size] = (
+            page.evaluate("""() => ['p', '.st-key-drawn_scores svg g.numbers_marks text']
+          .map((what) => document.querySelector(`[data-testid=stMain] ${what}`))
+          .map((one) => one.tagName === 'P' ? parseFloat(getComputedStyle(one).fontSize)
+            : one.getBoundingClientRect().height)""")
+        )
+        words, picture = page.evaluate("""() => {
+          const drawn = document.querySelector('.st-key-drawn_scores svg.marks');
+          const words = [...drawn.querySelectorAll('g:not(.numbers_marks) > text')].filter(
+            (one) => one.textContent && !/rotate.-?[1-9]/.test(one.getAttribute('transform')));
+          const at = (one) => { const { left, right, top, bottom } = one.getBoundingClientRect();
+                                return [left, right, top + 3, bottom - 3]; };
+          return [words.map(at), at(drawn)]; }""")
+        pairs = [(a, b) for n, a in enumerate(words) for b in words[:n]]
+        assert words
+        assert not [each for each in pairs if meet(*each)]
+        assert max(right for _, right, _, _ in words) <= picture[1]
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    grown = [large / usual for usual, large in zip(*heights.values(), strict=True)]
+    assert grown[0] == 1.5
+    assert grown[1] > 1.3 or width == 390
+
+
+def meet(one, other):
+    """Whether two boxes of left, right, top and bottom lie over each other."""
+    return one[0] < other[1] and other[0] < one[1] and one[2] < other[3] and other[2] < one[3]
