@@ -17,11 +17,11 @@ MIDDLE = """
 
 def test_an_entry_that_is_clicked_is_the_one_that_moves(page, app_url):
     open_page(page, app_url, LESSON)
-    assert any(each.startswith("W_query[0, 0] = ") for each in written(page, "slope"))
-    page.mouse.click(*page.evaluate(MIDDLE, ["slope", 0, 3, 1]))
+    assert any(each.startswith("W_query[0, 1] = ") for each in written(page, "slope"))
+    page.mouse.click(*page.evaluate(MIDDLE, ["slope", 0, 3, 2]))
     settled(page)
-    soon(page, lambda: "entry_row=3" in page.url and "entry_column=1" in page.url)
-    assert any(each.startswith("W_query[3, 1] = ") for each in written(page, "slope"))
+    soon(page, lambda: "entry_row=3" in page.url and "entry_column=2" in page.url)
+    assert any(each.startswith("W_query[3, 2] = ") for each in written(page, "slope"))
     assert "cell=" not in page.url, "it is chosen, and not taken apart"
 
 
