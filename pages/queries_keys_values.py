@@ -50,6 +50,8 @@ def matrices(v, trace):
     weights = ui.covered(Matrix(trace["query_weights"]))
     made = products(trace, trace["one_embedding"], pairs, tall=222)
     yield ui.picture(with_sentence(made, v.token, weights=weights))
+    if weights.covered:
+        yield waits_for("query_weights", "Where your token looks")
     yield from tries.put(v, trace)
     yield ui.row(
         shared.START.at(width="content"),

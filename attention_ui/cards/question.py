@@ -22,7 +22,7 @@ from .tally import tally
 
 PREDICT = "predict"
 MOST_BUTTONS = 16
-IS_WORDS = re.compile(r"(\d+: ?)?(?:[^\W_]|[␣ ])*[.,]?")
+IS_WORDS = re.compile(r"(\d+(, \d+)*: ?)?(?:[^\W_]|[␣ ])*[.,]?")
 """No sign of Markdown, of HTML or of one of Streamlit's own marks."""
 
 

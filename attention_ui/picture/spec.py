@@ -175,9 +175,8 @@ TIP = f"({MOVES} && isValid(datum.texts) ? {TEXT} : {NUMBER})"
 TITLE = "(isValid(datum.along) ? datum.where + ' · ' + datum.along : datum.where)"
 SO = "'“' + datum.asks + '” takes in ' + datum.share + ' of “' + datum.gives + '”'"
 SO = f"(isValid(datum.gives) ? {SO} : datum.so)"
-# A word says all that it has to say by arcs and shares, and these stand where a tooltip would.
 TOOLTIP = (
-    f"datum.look == 'token box' ? null : isValid(datum.where) ? isValid({NUMBER})"
+    f"isValid(datum.where) ? isValid({NUMBER})"
     f" ? isValid({SO}) && !{MOVES}"
     f" ? {{'title': {TITLE}, '=': {TIP}, 'so': {SO}}}"
     f" : {{'title': {TITLE}, '=': {TIP}}}"

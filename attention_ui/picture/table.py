@@ -758,7 +758,6 @@ def _add_sentence(rows: _Rows, one: Sentence, number: int) -> None:
     is_asked = one.asks is not None or bool(one.askers)
     names = {"k" if is_asked else "q": list(range(length))}
     same = {"m": number, "l": 0, "look": "token box", "rel": 2.0**number - 1}
-    stays = ": what belongs to it stays bright" if number else ""  # no matrix has the number 0
     single = None if one.heads else shown[0]
     shades = None if single is None or not by else [percents(k) for k in single.sqrt().T.numpy()]
     rows.add(
@@ -770,7 +769,7 @@ def _add_sentence(rows: _Rows, one: Sentence, number: int) -> None:
         shades=shades,
         i=0,
         j=list(range(length)),
-        where=[f"token {at + one.place} “{token}”{stays}" for at, token in enumerate(one.tokens)],
+        where=[f"token {at + one.place} “{token}”" for at, token in enumerate(one.tokens)],
         **same,
         **names,
         **places,
@@ -841,10 +840,7 @@ def _add_askers(rows: _Rows, one: Sentence, same: dict[str, Any]) -> None:
         i=1,
         j=list(range(length)),
         q=list(range(length)),
-        where=[
-            f"query {at} “{token}”: what belongs to it stays bright"
-            for at, token in enumerate(one.askers)
-        ],
+        where=[f"query {at} “{token}”" for at, token in enumerate(one.askers)],
         **same,
         **_boxes("", one.wide_askers),
         **_boxes("n", one.narrow_askers),
