@@ -15,7 +15,7 @@ def shape_of_context(trace: Trace) -> Shape:
     context = trace["context_vectors"]
     return Shape(
         words=f"`weights` are {trace['weights'].shape}, and `values` {trace['values'].shape}. "
-        "Which shape has what the head hands on?",
+        "Which shape does the result of the head have?",
         truth=tuple(zip(context.axes, context.value.shape, strict=True)),
         teaches="There is a context vector for each query, as wide as a value.",
     )
