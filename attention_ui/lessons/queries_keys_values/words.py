@@ -84,8 +84,8 @@ def matrix_words(values: Values) -> str:
 def looks_at(trace: Trace, values: Values) -> Pick:
     """Which token the chosen one looks at most."""
     return which_key(
-        "Whom will this token look at most? Compare its query with the keys: largest where both "
-        "have large entries in the same columns.",
+        "Whom will this token look at most? Compare its query with the keys: a score is large "
+        "where both have large entries in the same columns.",
         trace.labels("key"),
         trace["query_weights"].value,
         asked=numbered_tokens(values)[values.token],
