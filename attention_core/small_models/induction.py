@@ -39,6 +39,8 @@ HELD_OUT_SEED = 1_000_003
 EXAMPLE = tuple("DKAQHMSE" * 2)
 """The sequence on which the heads are watched: eight tokens, twice."""
 EXAMPLE_IDS = torch.tensor([NAMES.index(token) for token in EXAMPLE])
+DIGITS = 5
+"""So many of a parameter are stored, behind the point."""
 SHIPPED = Path(__file__).with_name("induction.safetensors")
 
 
@@ -187,7 +189,9 @@ def finished_run(settings: LearningSettings = LearningSettings()) -> FinishedRun
 
 
 def store(run: FinishedRun, path: Path = SHIPPED) -> None:
-    """Write a run. Weights above the diagonal are 0, and are left out."""
+    """Write a run. Weights above the diagonal are 0, and are left out; what was learned is rounded,
+    so that a program that has it all written down is no longer than need be.
+    """
     rows, columns = torch.tril_indices(len(EXAMPLE), len(EXAMPLE))
     tensors = {
         each.name: torch.stack([torch.as_tensor(getattr(one, each.name)) for one in run.records])
@@ -196,7 +200,11 @@ def store(run: FinishedRun, path: Path = SHIPPED) -> None:
     tensors["weights"] = tensors["weights"][..., rows, columns].half()
     tensors["step"] = tensors["step"].float()
     tensors["one_layer_loss"] = torch.tensor(run.one_layer_loss)
-    write(path, tensors | run.weights)
+    write(path, tensors | {name: _rounded(each) for name, each in run.weights.items()})
+
+
+def _rounded(numbers: Tensor) -> Tensor:
+    return ((numbers.double() * 10**DIGITS).round() / 10**DIGITS).float()
 
 
 @cache
