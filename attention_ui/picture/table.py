@@ -98,7 +98,7 @@ LISTS = ("texts", "shades", "strengths", "looks")
 """
 EMPTY = dict.fromkeys(NUMBERS, 0) | dict.fromkeys((*TEXTS, *LISTS))
 EMPTY |= dict.fromkeys((*OWN, *NAMES, "ai", "aj"), NONE) | {"strength": 1.0}
-EMPTY |= {f"made{slot}": NONE for slot in range(SLOTS)} | {"exact": None}
+EMPTY |= {f"made{slot}": NONE for slot in range(SLOTS)} | {"exact": np.nan}
 
 Open = tuple[tuple[str, tuple[int, ...]], frozenset[tuple[str, tuple[int, ...]]]]
 """The cell that is open, and the cells that it is made of: names of steps and indices."""
@@ -144,12 +144,12 @@ class _Rows:
         return pa.table(arrays | {"click": pa.array(np.full(self.length, click, np.int16))})
 
     def _array(self, name: str) -> pa.Array:
-        if name not in NUMBERS or EMPTY[name] is None:
-            return pa.array(self.column(name), NUMBERS.get(name))
+        if name not in NUMBERS:
+            return pa.array(self.column(name))
         numbers = np.full(self.length, EMPTY[name], NUMPY[name])
         for first, end, value in self.parts[name]:
             numbers[first:end] = value
-        return pa.array(numbers)
+        return pa.array(numbers, from_pandas=name == "exact")
 
 
 def packed(rows: pa.Table) -> pa.Table:
@@ -223,7 +223,7 @@ def n_marks(rows: pa.Table) -> int:
 
 def n_slots(rows: pa.Table) -> int:
     """How many rectangles the cells of a table are made of, at most."""
-    return sum(f"made{slot}" in rows.column_names for slot in range(SLOTS))
+    return len({f"made{slot}" for slot in range(SLOTS)} & {*rows.column_names})
 
 
 def numbers_of(matrices: Sequence[Matrix]) -> list[int]:
@@ -680,13 +680,14 @@ def _arithmetic(step: Step, cells: Sequence[tuple[int, ...]]) -> list[str]:
 
 def _numbers_alone(drawn: torch.Tensor) -> dict[str, Any]:
     """Numbers that the browser writes with four decimals, and texts for those it cannot."""
-    values = drawn.flatten().double()
-    plain = (values.abs() < 1_000).tolist()
+    values = drawn.flatten().double().numpy()
+    plain = np.abs(values) < 1_000
     # Rounded here: of 0.03125 a browser would make 0.0313.
-    each = [*zip(values.tolist(), plain, strict=True)]
-    texts = [None if is_plain else written_long(value) for value, is_plain in each]
-    exact = {"exact": [round(value, 4) if is_plain else None for value, is_plain in each]}
-    return exact if all(plain) else exact | {"tip": texts}
+    exact = {"exact": np.where(plain, np.round(np.where(plain, values, 0.0), 4), np.nan)}
+    if plain.all():
+        return exact
+    each = zip(values.tolist(), plain.tolist(), strict=True)
+    return exact | {"tip": [None if is_plain else written_long(value) for value, is_plain in each]}
 
 
 def written_long(value: float) -> str:
