@@ -25,6 +25,9 @@ CERTAIN, BOTH_WAYS = "without_chance", "cache_of_model"
 LONG, BEAMS = 20, 3
 """So many tokens are written without chance, by so many beginnings at a time."""
 
+RISES = 0.05
+"""By less, nothing is said to have become likelier."""
+
 
 def _work(v: Values, name: str, n: int, each: list, cost: str, verb: str) -> Work | None:
     """Several texts of `n` tokens behind the visitor's own, one after the other; their results, the
@@ -70,14 +73,14 @@ def without_chance(v: Values) -> Iterator[Element]:
     for each in greedy:
         chance *= each.chance
     n = len(greedy)
-    yield ui.text(f"All {n} together have a chance of {chance:.2g}: that of each, multiplied.")
+    yield ui.text(f"All {n} together have a chance of {_one_in(chance)}: that of each, multiplied.")
     yield ui.text(why_it_repeats(seen(v), greedy))
     yield ui.say(
         f"**A beam of {BEAMS}**: after each token those {BEAMS} beginnings stay that are likeliest "
         "as a whole, so a token that is not the likeliest may lead to a likelier text."
     )
     for one in beams:
-        yield ui.text(f"{exp(one.log_chance):.2g}: {decode(one.ids).strip()}")
+        yield ui.text(f"{_one_in(exp(one.log_chance))}: {decode(one.ids).strip()}")
     best = exp(beams[0].log_chance)
     yield ui.text(
         "The first is the greedy text."
@@ -124,8 +127,8 @@ def why_it_repeats(reading: Seen, written: list[Written]) -> str:
         f"“{text}” comes twice. After its first token, the model gave the others {percent(was)} on "
         f"average the first time, and {percent(now)} the second"
     )
-    if now <= was:
-        return f"{told}: here it was no likelier for having been there before."
+    if now - was < RISES:
+        return f"{told}: here it was hardly likelier for having been there before."
     return (
         f"{told}. What stands in a text already is found there by heads that look for what came "
         "next before (induction), so each time makes the next one likelier, and the likeliest "
@@ -151,12 +154,14 @@ def what_a_cache_saves(v: Values) -> Iterator[Element]:
         names, ways = ["With a cache", "Without one"], run.result
         counts = [[each.products for each in way] for way in ways]
         seconds = [[each.seconds for each in way] for way in ways]
+        drawn = []
         for title, unit, rows in (("Products", "products", counts), ("Seconds", "s", seconds)):
             pieces = [{"your text": row[0], "the tokens after it": sum(row[1:])} for row in rows]
             said = [_amount(sum(row), unit) for row in rows]
             colours = {"your text": palette.GREY, "the tokens after it": palette.BAR}
-            made = amounts(names, pieces, said, colours, title, written=lambda n: f"{n:,.3g}")
-            yield ui.chart(f"cache_{unit}", made, 560)
+            made = amounts(names, pieces, said, colours, title, written=_large)
+            drawn.append(ui.chart(f"cache_{unit}", made, 420))
+        yield ui.row(*drawn)
         n = len(encoded_of(v).ids)
         is_same = [each.token for each in ways[0]] == [each.token for each in ways[1]]
         yield ui.light(is_same, "Both ways wrote the same tokens.")
@@ -170,11 +175,18 @@ def what_a_cache_saves(v: Values) -> Iterator[Element]:
     yield ui.link_to("attention_today", "One step with a cache, number by number")
 
 
+def _one_in(chance: float) -> str:
+    """A small chance as people say it."""
+    return f"1 in {_large(1 / chance)}" if chance else "nearly 0"
+
+
 def _amount(number: float, unit: str) -> str:
     """A large number as people say it."""
-    if unit == "s":
-        return f"{number:.2g} s"
-    for size, name in ((1e9, "billion"), (1e6, "million"), (1e3, "thousand")):
+    return f"{number:.2g} s" if unit == "s" else f"{_large(number)} {unit}"
+
+
+def _large(number: float) -> str:
+    for size, name in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"), (1e3, "thousand")):
         if number >= size:
-            return f"{number / size:.3g} {name} {unit}"
-    return f"{number} {unit}"
+            return f"{number / size:,.3g} {name}"
+    return f"{number:.3g}"

@@ -266,10 +266,10 @@ def _others(model: Model, each: Any) -> str:
 
 WORDS = (
     "A model gives every token a chance, and somebody has to pick one. Divide its logits by a "
-    "**temperature**, cut the unlikely ones off, and let a number from 0 to 1, drawn at random, "
-    "fall on one of those left. The cuts come in this order: **top-k** keeps so many of the "
-    "likeliest, **top-p** the fewest of them that reach this share together, **min-p** those that "
-    "have this share of the likeliest’s. What is cut goes pale, the rest grow to sum to 1."
+    "**temperature**, cut the unlikely ones off, and let a random number from 0 to 1 fall on one "
+    "of those left. The cuts come in this order: **top-k** keeps so many of the likeliest, "
+    "**top-p** the fewest of them that reach this share together, **min-p** those that have this "
+    "share of the likeliest’s. What is cut goes pale, and the rest grow to fill the line."
 )
 """The card's."""
 
