@@ -259,8 +259,13 @@ def _say(problem: str) -> None:
 
 
 def _keep(key: str, value: Any) -> None:
-    """What a widget shows, set only where it is something else: else the browser takes it anew."""
-    if not parts.stood(key) or sent(key) != value:
+    """What a widget shows, set only where it is something else: else the browser takes it anew, and
+    a slider goes back to where the hand was. It says 0.6000000000000001 of what is 0.6 here.
+    """
+    there = sent(key)
+    is_close = isinstance(value, float) and isinstance(there, float)
+    is_same = math.isclose(there, value, rel_tol=1e-6) if is_close else there == value
+    if not parts.stood(key) or not is_same:
         put_in(key, value)
 
 

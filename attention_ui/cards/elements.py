@@ -63,6 +63,11 @@ class Shown:
             for each in frames
         )
 
+    @property
+    def is_chart(self) -> bool:
+        """Whether it is a picture that is no matrix."""
+        return any(isinstance(each, Chart) for each in self.given)
+
     def draw(self) -> None:
         self.call(*self.given, **self.look)
 

@@ -147,6 +147,14 @@ class Ask:
         if asks_first():
             put_question(self.name, self.key, *self.made())
 
+    def waits(self) -> bool:
+        """Whether it still has to be answered; what it covers waits for its card, though that is
+        folded.
+        """
+        covered = frozenset(self.covered())
+        this_visit().covering[self.name] = (this_visit().in_card, covered)
+        return bool(covered)
+
 
 @dataclass(eq=False)
 class Card:
@@ -195,22 +203,58 @@ class Card:
         )
         this_visit().cards[self.name] = self.title
         with framed(self.name, self.title, made.words, self.is_section) as beside:
+            kept_open, folded = self._folds(made)
             with beside:
                 for each in made.controls:
-                    put(each)
+                    if each in kept_open:
+                        put(each)
                 if run is not None and not any(map(_is_place_of_work, made.elements)):
                     put_run(run)
-            if self.ask:
+            if self.ask and folded is None:
                 self.ask.draw()
             self.page.drawing = self
             for each in made.elements:
-                put(each)
+                if each in kept_open:
+                    put(each)
+            if folded is not None:
+                self._draw_folded(folded)
             if self.opens:
                 with self.page.within(self.name):
                     if failed:
                         raise failed
         if run is not None and self.opens is None:
             go_on(run)
+
+    def _folds(self, made: "Made") -> tuple[list[Any], list[Any] | None]:
+        """What a card shows, and what it folds on a phone with its question: all but its first
+        picture, with the control in it, and its work. None where it folds nothing.
+        """
+        every = [*made.controls, *made.elements]
+        main = next(filter(_is_picture, every), None)
+        if self not in self.page.cards or self.opens or main is None or not _is_on_phone():
+            return every, None
+        stays = [each for each in every if each is main or _belongs_to(each, main)]
+        folded = [each for each in every if each not in stays]
+        is_short = not self.ask and len(folded) < 2 and not made.controls
+        return (every, None) if is_short else (stays, folded)
+
+    def _draw_folded(self, folded: Sequence[Any]) -> None:
+        """The row with what a phone folds; it says what is in it."""
+        controls = [*filter(_is_control, folded)]
+        told = {
+            "**Predict first**": self.ask and self.ask.waits(),
+            "change it": controls,
+            "read on": len(controls) < len(folded),
+        }
+        label = ", ".join(words for words, is_so in told.items() if is_so) or "read on"
+        label = label[0].upper() + label[1:]
+        names = [*filter(None, map(_name_of, folded))]
+        with row(label, f"more_{self.name}", ":material/unfold_more:", *names) as is_open:
+            if is_open:
+                if self.ask:
+                    self.ask.draw()
+                for each in folded:
+                    put(each)
 
     def run(self) -> Run | None:
         """Its work, as far as it has come."""
@@ -277,6 +321,28 @@ def _name_of(each: Any) -> str:
 
 def _size(made: Made) -> int:
     return 4_000 + sum(getattr(each, "n_bytes", 0) for each in made.elements)
+
+
+def _is_on_phone() -> bool:
+    return bool(parts.read("screen")) and not (visit.values().card or visit.values().paper)
+
+
+def _is_picture(each: Any) -> bool:
+    return isinstance(each, Picture) or getattr(each, "is_chart", False)
+
+
+def _is_control(each: Any) -> bool:
+    return isinstance(each, Placed) or (
+        isinstance(each, Row) and any(map(_is_control, each.elements))
+    )
+
+
+def _belongs_to(each: Any, main: Any) -> bool:
+    """Whether it is the place of a control in this picture, or of work."""
+    if isinstance(each, Row):
+        return any(_belongs_to(one, main) for one in each.elements)
+    is_in_it = isinstance(each, Placed) and each.in_picture == _name_of(main) != ""
+    return is_in_it or _is_place_of_work(each)
 
 
 def _is_place_of_work(each: Element) -> bool:

@@ -23,7 +23,7 @@ from ..controls.widget import control as plain
 from ..controls.widget import is_there, sent
 from ..frame import hand_out
 from ..frame.save_picture import save_dialog
-from ..picture.layout import Layout, uncovered
+from ..picture.layout import Layout, brief, uncovered
 from ..picture.matrix import Matrix, is_unknown
 from ..picture.positions import positions
 from ..picture.sentence import WORD
@@ -58,6 +58,8 @@ class Pictures:
     """The cell that is open, and how often that has changed."""
     starts: dict[str, tuple] = field(default_factory=dict)
     """Of the control in it: see `_stops`."""
+    whole: set[str] = field(default_factory=set)
+    """Those that a phone shows whole."""
 
 
 def _solved_or_waiting(name: str, layout: Layout) -> None:
@@ -76,7 +78,7 @@ def _solved_or_waiting(name: str, layout: Layout) -> None:
 
 def put_picture(one: Any) -> None:
     """A picture that a card has yielded (`elements.Picture`)."""
-    name, layout, carries = one.name, one.now(), one.carries
+    name, layout, carries = one.name, _as_seen(one.name, one.now()), one.carries
     place = this_visit().own(Pictures).places.pop(name, None)
     lists, drawn_at = None, None
     spot = _spot(one, layout)
@@ -109,6 +111,29 @@ def put_picture(one: Any) -> None:
         spot,
     )
     _solved_or_waiting(name, layout)
+
+
+def _as_seen(name: str, layout: Layout) -> Layout:
+    """A picture, on a phone without what its last lines come from, until somebody asks for that, or
+    has a cell of it open.
+    """
+    shown = brief(layout)
+    if shown is layout or not parts.read("screen") or parts.read("whole", name):
+        return layout
+    trail, _ = parts.read("open", name)
+    boxes = zip(layout.matrices, layout.narrow.boxes, strict=True)
+    hidden = {each.step.name for each, box in boxes if shown.narrow.leaves_out(box.y)}
+    return layout if hidden & {step for step, _ in trail} else shown
+
+
+@parts.source("whole")
+def _is_whole(name: str) -> bool:
+    return name in this_visit().own(Pictures).whole
+
+
+def _show_whole(name: str) -> None:
+    this_visit().own(Pictures).whole.add(name)
+    parts.run_what_reads(at=name)
 
 
 def _lists_of(one: Any, layout: Layout, carries: Control, now: Any) -> Lists | None:
@@ -213,7 +238,7 @@ def _drawn(
     now = stops_of(carries, visit.values(), drawn_at, "").position(drawn_at) if carries else 0
     chosen = (opened, lists, now, _clicks(name, trail))
     tables = {} if tables is None else tables
-    key = (opened, lists is None or len(lists), now, drawn_at, chosen[-1])
+    key = (opened, lists is None or len(lists), now, drawn_at, chosen[-1], layout.narrow.cut)
     told = parts.read("hand", f"picture_{name}")
     if (True, key) not in tables and (told, key) not in tables:
         remember(tables, (told, key), _table(layout, *chosen, told))
@@ -225,7 +250,8 @@ def _drawn(
     first, undoes = first_of(layout), changed_in(layout, spot)
     changes = first if _spot_at(layout, first) else None
     # Words of a sentence, or a legend, may end in the corner: many buttons stand below the picture.
-    below = not layout.matrices or bool(changes or undoes)
+    is_cut = any(layout.narrow.cut)
+    below = not layout.matrices or bool(changes or undoes) or is_cut
     corner = st.container(horizontal=True, horizontal_alignment="right") if below else whole
     if trail:  # before the picture: the browser puts the slider of a number into its room there
         inspect_cell(name, layout.trace, trail, spot, carries is not None)
@@ -251,6 +277,9 @@ def _drawn(
     ):
         if undoes:
             put_undo(name, undoes)
+        if is_cut:
+            more = {"on_click": _show_whole, "args": (name,)}
+            st.button("Show all of it", key=f"all_of_{name}", type="tertiary", **more)
         if not trail:
             _way_in(name, layout, changes)
         if st.button("Save picture", key=f"save_{name}", type="tertiary"):

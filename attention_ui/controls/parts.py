@@ -55,6 +55,13 @@ def _has_a_hand(place: str) -> bool:
     return hands is None or place in hands
 
 
+@source("screen")
+def _is_phone(_: str) -> bool:
+    """Whether the window is a phone's, as the browser says, or said at its first request."""
+    said = this_visit().is_phone
+    return st.context.cookies.get("phone") == "1" if said is None else said
+
+
 def is_drawing() -> bool:
     """Whether a page is being drawn: what a callback or a test asks, nobody shows."""
     return bool(of_page().noting)

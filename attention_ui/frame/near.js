@@ -14,8 +14,9 @@ export default function ({ data, setTriggerValue }) {
   const waiting = new Set(data.waiting), hands = new Set(data.hands);
   let later, resting;
 
+  const phone = matchMedia('(max-width: 640px)');
   const tell = () => {
-    const now = [...page.near].sort().join();
+    const now = [...page.near, ...(phone.matches ? ['phone'] : [])].sort().join();
     if (now === page.told) return;
     page.told = now;
     setTriggerValue('near', now);
@@ -90,6 +91,7 @@ export default function ({ data, setTriggerValue }) {
   };
   const moves = ['pointerover', 'focusin', 'touchstart'];
   for (const each of moves) main.addEventListener(each, hand, { passive: true });
+  phone.addEventListener('change', tell);
 
   const ask = () => setTriggerValue('rest', Date.now());
   if (data.rest) resting = setTimeout(ask, data.rest);
@@ -99,6 +101,7 @@ export default function ({ data, setTriggerValue }) {
     sized.disconnect();
     for (const each of ['scroll', 'focusin']) main.removeEventListener(each, lookAt);
     for (const each of moves) main.removeEventListener(each, hand);
+    phone.removeEventListener('change', tell);
     clearTimeout(later);
     clearTimeout(resting);
   };

@@ -48,7 +48,9 @@ def _said(what: str) -> str | None:
 def _came_near() -> None:
     """Another part has come near, or has gone."""
     if (said := _said("near")) is not None:
-        parts.of_page().near = frozenset(said.split(","))
+        near = frozenset(said.split(","))
+        parts.of_page().near = near
+        this_visit().is_phone = "phone" in near
     parts.run_parts([])
 
 

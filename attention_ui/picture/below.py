@@ -37,9 +37,9 @@ def products(
             # Its own: a product of whole numbers with others is none.
             decimals = decimals_in(under.width, result) if under.decimals >= 0 else -1
             boxes.append(Box(x, y, under.width, height, decimals))
-            if not is_wide:
+            if at + 1 < len(results) and boxes[2 + at].y != under.y:  # in a line of its own
                 y += height + SPACE + TITLE
-        added = (y if is_wide else y - SPACE - TITLE) + 18.0 + BELOW - arrangement.height
+        added = y + (18.0 if is_wide else height) + BELOW - arrangement.height
         for number, word in enumerate(arrangement.words):
             if word.look == "legend":
                 arrangement.words[number] = replace(word, y=word.y + added)

@@ -118,6 +118,18 @@ class Arrangement:
     words: list[Word] = field(default_factory=list)
     marks: list[Mark] = field(default_factory=list)
     paths: list[Path] = field(default_factory=list)
+    lines: list[float] = field(default_factory=list)
+    """Where lines of matrices begin, where it has such."""
+    cut: tuple[float, float] = (0.0, 0.0)
+    """What is left out of it, from one height to another: the rest moves up."""
+
+    def leaves_out(self, y: float) -> bool:
+        """Whether what stands at this height is left out."""
+        return self.cut[0] <= y < self.cut[1]
+
+    def up(self, y: float) -> float:
+        """Where what stands at this height is drawn."""
+        return y - (self.cut[1] - self.cut[0]) * (y >= self.cut[1])
 
 
 @dataclass
@@ -159,8 +171,8 @@ def equation(
 ) -> Layout:
     """Matrices with signs between them, rows aligned. A step stands for its whole equation: its
     operands, their signs, itself. Wide, it is one line, or one more at each NEW_LINE, all of them
-    at most so `tall` where their numbers can be read then, in so much `room`; on a phone a column,
-    sign before matrix.
+    at most so `tall` where their numbers can be read then, in so much `room`; on a phone in as many
+    lines as it takes.
     """
     written_out = laid_out(parts)
     rest = iter(matrices_of(*written_out))
@@ -182,6 +194,24 @@ def matrices_of(*parts: Step | Matrix | str) -> list[Matrix]:
     return with_masks([part for part in laid_out(parts) if isinstance(part, Matrix)])
 
 
+def brief(layout: Layout, most: float = 400) -> Layout:
+    """The same, on a phone no higher than this if its last lines are not: what they come from is
+    left out; where nothing comes from anything, what follows.
+    """
+    narrow = layout.narrow
+    first, *later = narrow.lines or [0.0]
+    if narrow.height <= most or not later:
+        return layout
+    if any(layout.signs):
+        fits = [line for line in later if narrow.height - (line - first) <= most]
+        cut = first, min(fits, default=later[-1])
+    else:
+        end = narrow.height - BELOW
+        cut = max((line for line in later if line + BELOW <= most), default=later[0]), end
+    less = replace(narrow, cut=cut, height=narrow.height - (cut[1] - cut[0]))
+    return replace(layout, narrow=less)
+
+
 def uncovered(layout: Layout) -> Layout:
     """The matrices of an equation in one line, with all their numbers."""
     each = [replace(matrix, covered=False) for matrix in layout.matrices]
@@ -199,7 +229,7 @@ def placed(
     matrices = [matrix for _, matrix in pairs]
     ends, leaks = limits(matrices, [sign for sign, _ in pairs]), leak_limit(matrices)
     wide = _in_rows(trace, lines, room, tall)
-    narrow = _in_a_column(trace, pairs)
+    narrow = _on_a_phone(trace, pairs)
     signs = tuple(sign for sign, _ in pairs)
     made = Layout(trace, tuple(matrices), signs, ends, leaks, wide, narrow)
     for arrangement, width in ((wide, room), (narrow, NARROW)):
@@ -225,6 +255,7 @@ def _in_rows(
     for line, n_rows, rest in zip(lines, most, around, strict=True):
         each = in_a_row(trace, line, room, rest + n_rows * row)
         move(each, 0.0, made.height)
+        made.lines.append(made.height)
         take(made, each)
         made.height += each.height - BELOW + 12
         made.width = max(made.width, each.width)
@@ -243,6 +274,8 @@ def in_a_row(
 ) -> Arrangement:
     """All matrices from left to right, centred on one line."""
     each = [Footprint(trace, sign, matrix) for sign, matrix in pairs]
+    # On a phone the sign before a line stands above the labels of its rows.
+    each[0].in_corner = room == NARROW and each[0].of_sign <= each[0].label
     n_columns = sum(one.n_columns for one in each if not one.is_bars)
     beside = sum(one.beside for one in each) + GAP * (len(each) - 1)
     cell = between((room - beside) / max(n_columns, 1), *CELL)
@@ -267,29 +300,35 @@ def in_a_row(
     return made
 
 
-def _in_a_column(trace: Trace, pairs: Sequence[tuple[str, Matrix]]) -> Arrangement:
-    """All matrices below each other, each with its own labels."""
-    made = Arrangement(width=NARROW)
-    y = 0.0
+def _on_a_phone(trace: Trace, pairs: Sequence[tuple[str, Matrix]]) -> Arrangement:
+    """In lines, in each as many matrices as leave each other the decimals that they have alone."""
+    lines: list[list[tuple[str, Matrix]]] = []
+    decimals: list[int] = []
     for sign, matrix in pairs:
-        one = Footprint(trace, "", replace(matrix, row_labels=True))
-        if sign:  # in a line of its own, where cells are as wide as they can be
-            made.words.append(Word(sign, NARROW / 2, y + 8, "sign"))
-            y += 22
-        room = NARROW - one.beside
-        cell = between(room / one.n_columns if not one.is_bars else CELL[1], CELL[0], CELL[1])
-        row = between(cell * 0.8, ROW[0], 24.0 if not one.is_bars else 20.0)
-        row = max(row, min(LEAST_LINE + 2, TALL / 2 / one.n_rows))  # few rows of many columns
-        above = one.above(cell)
-        put(made, one, 0.0, y, cell, row)
-        y += above + one.n_rows * row + 12 + (16 if one.is_bars and one.sums else 0)
-    made.height = y - 12 + BELOW
+        first = (sign, replace(matrix, row_labels=True))
+        alone = in_a_row(trace, [first], NARROW, math.inf).boxes[0]
+        if lines and _has_room(trace, [*lines[-1], (sign, matrix)], [*decimals, alone.decimals]):
+            lines[-1].append((sign, matrix))
+            decimals.append(alone.decimals)
+        else:
+            lines.append([first])
+            decimals = [alone.decimals]
+    made = _in_rows(trace, lines, NARROW, TALL)
+    made.width = NARROW
     return made
+
+
+def _has_room(trace: Trace, pairs: Sequence[tuple[str, Matrix]], decimals: Sequence[int]) -> bool:
+    """Whether matrices fit one line of a phone with so many decimals."""
+    made = in_a_row(trace, pairs, NARROW, math.inf)
+    each = zip(made.boxes, decimals, strict=True)
+    return made.width <= NARROW and all(box.decimals >= least for box, least in each)
 
 
 def move(made: Arrangement, right: float, down: float) -> None:
     for name in ("boxes", "words", "marks", "paths"):
         setattr(made, name, [_moved(each, right, down) for each in getattr(made, name)])
+    made.lines = [line + down for line in made.lines]
 
 
 def _moved(each: Any, right: float, down: float) -> Any:
@@ -309,6 +348,7 @@ class Footprint:
     ) -> None:
         self.matrix, self.sign, self.compact = matrix, sign, compact
         self.title = matrix.name if titled else ""
+        self.in_corner = False
         self.n_rows, self.n_columns = matrix.sizes
         self.rows, self.columns = names_along(trace, matrix)
         if not matrix.row_labels or matrix.axes[0] in UNNAMED:
@@ -334,7 +374,8 @@ class Footprint:
     @property
     def beside(self) -> float:
         """What its sign, its labels and its sums take."""
-        return self.of_sign + self.label + (0 if self.is_upright else self.room_of_sums) + self.bar
+        sign = 0.0 if self.in_corner else self.of_sign
+        return sign + self.label + (0 if self.is_upright else self.room_of_sums) + self.bar
 
     def width(self, cell: float) -> float:
         """Of its cells, or of its title where that is wider; bars are counted beside."""
@@ -401,7 +442,9 @@ def stand(
     matrix, words = one.matrix, made.words
     width = one.bar or cell
     y = above + (most_rows - one.n_rows) * row / 2
-    if one.sign:
+    if one.sign and one.in_corner:
+        words.append(Word(one.sign, one.of_sign / 2 - GAP / 4, y - one.above(cell) + 12, "sign"))
+    elif one.sign:
         middle = above + most_rows * row / 2
         words.append(Word(one.sign, x + one.of_sign / 2 - GAP / 4, middle, "sign"))
         x += one.of_sign

@@ -70,6 +70,7 @@ def _arranged(run: LearningRun, at: int, matrices: Sequence[Matrix], room: float
         layer, head = divmod(number, n_heads)
         if head == 0:
             top = below
+            made.lines.append(top)
             title = run.layers[layer].title
             made.words.append(Word(title, left, top + 7, "legend"))
             made.marks.append(Mark(left, top + 14, room - left, 1.5, COLOURS[layer], 0.8))

@@ -56,7 +56,8 @@ class Sentence:
     wide_way: str = ""
     narrow_way: str = ""
     """What goes from a query to its keys: an `arc` over one line, a `line` to another sentence, a
-    `curve` among several lines, or, where these would be a tangle, nothing.
+    `curve` among several lines, or, where these would be a tangle, nothing. Of several heads, there
+    are curves on a phone alone, and only to keys that get much.
     """
     place: int = 0
     """The place of the first of the tokens, where it is a part of a longer text."""
@@ -174,7 +175,7 @@ def _places(one: Sentence, when: str, room: float) -> dict[str, Any]:
     """The boxes of the tokens, and what goes from token to token."""
     boxes, lines = _set(one.tokens, room, one.below)
     asking: tuple[Box, ...] = ()
-    way = "arc" if lines == 1 else "" if one.heads else "curve"
+    way = "arc" if lines == 1 else "" if one.heads and when == "wide" else "curve"
     top = ARCS if lines == 1 else 0.0
     if one.askers:
         asking, more = _set(one.askers, room, 0.0)

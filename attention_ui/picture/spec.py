@@ -18,7 +18,7 @@ import altair as alt
 
 from .layout import NARROW, WIDE
 from .palette import BAR, CHOSEN, FAINT, FED, FULL, INK, MUTED, NEGATIVE, POSITIVE
-from .sentence import BETWEEN, BOX, LOOP, PADDING, SHARE
+from .sentence import BETWEEN, BOX, LOOP, PADDING
 from .table import (
     BY_QUERY,
     BY_STEP,
@@ -58,6 +58,8 @@ LETTERS = "(letters * min(1.25, max(0.9, grown / letters)))"
 LETTERS_ON_PAPER = 14.4
 """Pixels of the smallest words on a hand-out: 8 points on its sheet."""
 NOTHING = -9
+MUCH = 0.2
+"""Of several heads a curve goes only to a key that gets so much."""
 ROOM = "room_of_a_control"
 """The class of the element that the browser puts a control into. It has to be one whose inside is
 no business of Streamlit's: Vega empties it first, and React breaks where what it made is gone.
@@ -540,15 +542,18 @@ def _arcs() -> dict[str, str]:
     way, down = "datum.way", "datum.down"
     up = f"min(108 * grown, 22 + abs({way}) / 2.4) * datum.strength"
     is_way = "(datum.look == 'arc' || datum.look == 'line' || datum.look == 'curve')"
+    loop = f"{2 * LOOP - 4} * grown * datum.strength"
     is_itself = f"(datum.look == 'curve' && abs({way}) < 1 && abs({down}) < 1)"
     faint = f"{shade} < 0.01 || (datum.look == 'arc' && abs({way}) < 1)"
+    # Of several heads, each in its own colour, all curves would be a tangle.
+    faint += f" || (datum.look == 'curve' && datum.colour != '{CHOSEN}' && {shade} < {MUCH})"
     arc = f"'M0,0Q' + {way} / 2 + ',' + (-{up}) + ' ' + {way} + ',0'"
     # From a key up to the query that asks, in the line above.
     line = f"'M0,0L' + {way} + ',' + ({1 - BETWEEN} * grown)"
     curve = (
         f"{is_itself} ? 'M' + (-datum.pw / 2) + ',0h' + datum.pw + 'v' + ({BOX} * grown)"
         f" + 'h' + (-datum.pw) + 'z'"
-        f" : abs({down}) < 1 ? 'M0,0Q' + {way} / 2 + ',' + (-{2 * LOOP - 4} * grown) + ' ' + {way}"
+        f" : abs({down}) < 1 ? 'M0,0Q' + {way} / 2 + ',' + (-{loop}) + ' ' + {way}"
         f" + ',0' : {_from_line_to_line(way, down)}"
     )
     return {
@@ -566,7 +571,7 @@ def _from_line_to_line(way: str, down: str) -> str:
     """A curve between a key and a query in other lines: from below the share of the upper one to
     the upper edge of the lower one.
     """
-    below, bend = f"({BOX + SHARE + 4} * grown)", "(18 * grown)"
+    below, bend = "(datum.ph + 4 * grown)", "(18 * grown * datum.strength)"
     to_query = (
         f"'M0,' + {below} + 'C0,' + ({below} + {bend}) + ' ' + {way} + ',' + ({down} - {bend})"
         f" + ' ' + {way} + ',' + {down}"

@@ -7,6 +7,7 @@ drawn twice, or by head, needs no more, and one rule in the browser serves every
 
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache, lru_cache, partial
 from typing import Any
 
@@ -29,9 +30,9 @@ from .matrix import Matrix, names_along, names_of
 from .numbers import decimals_of, text_width, written, written_each
 from .origins import origins
 from .palette import CHOSEN, FORBIDDEN, HEADS, MUTED, NEGATIVE, POSITIVE
-from .sentence import Sentence, shares
+from .sentence import BOX, Sentence, shares
 
-CELL, WORD, MARK, PATH, UNDER, SIZE = range(6)
+CELL, WORD, MARK, PATH, UNDER, SIZE, LEFT_OUT = range(7)
 """What a row is; `UNDER` is a mark below the cells. The last row has the size of the picture, wide
 and narrow, and says at which position of a control its rows were made (`strength`), and what
 its steps are called, by their numbers (`text`).
@@ -261,6 +262,8 @@ def _add_cells(
     is_pointed = blocks is not None
     matrix, trace = layout.matrices[at], layout.trace
     step, wide, narrow = matrix.step, layout.wide.boxes[at], layout.narrow.boxes[at]
+    when = ON_WIDE if layout.narrow.leaves_out(narrow.y) else BOTH
+    narrow = replace(narrow, y=layout.narrow.up(narrow.y))
     own = index_of(matrix)
     row, column = drawn_at(matrix)
     length = len(row)
@@ -296,21 +299,22 @@ def _add_cells(
         there = ~matrix.left_out.flatten().numpy()
         columns = {name: _of_them(column, there) for name, column in columns.items()}
         length = int(there.sum())
-    rows.add(length, kind=CELL, when=BOTH, **columns)
+    rows.add(length, kind=CELL, when=when, **columns)
     if not (matrix.covered or matrix.as_bars):
-        _add_changed(rows, matrix, at, (wide, narrow), row, column)
+        _add_changed(rows, matrix, at, when, (wide, narrow), row, column)
     if matrix.as_bars and not matrix.covered:
         zero, one = ends_of_bars(matrix)
-        for when, box in ((ON_WIDE, wide), (ON_NARROW, narrow)):
-            n = "" if when == ON_WIDE else "n"
+        both = ((ON_WIDE, wide), (ON_NARROW, narrow))
+        for one_way, box in both if when == BOTH else both[:1]:
+            n = "" if one_way == ON_WIDE else "n"
             place = _place(n, box, row, column)
             gap = box.width - place[f"w{n}"]
             place |= {f"x{n}": box.x + zero * box.width, f"w{n}": one * box.width - gap}
-            bars = [f"bar.{at}.{when}.{r}" for r in row.tolist()]
+            bars = [f"bar.{at}.{one_way}.{r}" for r in row.tolist()]
             rows.add(
                 length,
                 kind=UNDER,
-                when=when,
+                when=one_way,
                 **place,
                 **{"id": bars, "shade": look["shade"], "colour": "bar", "strength": 0.95},
             )
@@ -320,6 +324,7 @@ def _add_changed(
     rows: _Rows,
     matrix: Matrix,
     at: int,
+    when: int,
     boxes: tuple[Box, Box],
     row: np.ndarray,
     column: np.ndarray,
@@ -338,7 +343,7 @@ def _add_changed(
         high = min(3.0, box.height / 3)
         place |= {f"y{n}": place[f"y{n}"] + place[f"h{n}"] - high, f"h{n}": high}
     ids = [f"changed.{at}.{r}.{c}" for r, c in zip(row.tolist(), column.tolist(), strict=True)]
-    rows.add(len(row), kind=MARK, when=BOTH, id=ids, colour=CHOSEN, shade=1.0, **place)
+    rows.add(len(row), kind=MARK, when=when, id=ids, colour=CHOSEN, shade=1.0, **place)
 
 
 def ends_of_bars(matrix: Matrix) -> tuple[float, float]:
@@ -823,7 +828,10 @@ def _add_sentence(rows: _Rows, one: Sentence, number: int) -> None:
                 strength=1.0 if head is None else 1 - 0.55 * at / len(one.heads),
                 j=[asks] * length,
                 **lists,
-                **{**places, **centre, f"y{n}": [y - 1 for y in places[f"y{n}"]]},
+                # From below the share, or the bars, of the upper line.
+                **places
+                | centre
+                | {f"y{n}": [y - 1 for y in places[f"y{n}"]], f"h{n}": BOX + one.below},
             )
 
 
@@ -877,13 +885,15 @@ def percent_each(values: Sequence[float]) -> str:
 def _add_around(rows: _Rows, when: int, arrangement: Arrangement) -> None:
     """Words, marks and paths of one arrangement, at its own places."""
     n = "" if when == ON_WIDE else "n"
-    for name, each in (
-        ("words", [_word(one, n) for one in arrangement.words]),
-        ("marks", [_mark(one, n) for one in arrangement.marks]),
-        ("paths", [_path(one, n) for one in arrangement.paths]),
-    ):
-        if each:
-            columns = {column: [one[column] for one in each] for column in each[0]}
+    for name, row_of in (("words", _word), ("marks", _mark), ("paths", _path)):
+        if each := getattr(arrangement, name):
+            shown = [row_of(one, n) for one in each]
+            columns = {column: [one[column] for one in shown] for column in shown[0]}
+            columns[f"y{n}"] = [*map(arrangement.up, columns[f"y{n}"])]
+            columns["kind"] = [
+                LEFT_OUT if arrangement.leaves_out(one.y) else made["kind"]
+                for one, made in zip(each, shown, strict=True)
+            ]
             ids = [f"{name}.{when}.{at}" for at in range(len(each))]
             rows.add(len(each), id=ids, when=when, **columns)
 

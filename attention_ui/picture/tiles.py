@@ -21,6 +21,7 @@ from .layout import (
     equation,
     in_a_row,
     move,
+    take,
 )
 from .matrix import Matrix
 
@@ -65,8 +66,8 @@ def _for_a_phone(trace: Trace, matrices: Sequence[Matrix]) -> Arrangement:
     for line in lines:
         inside = in_a_row(trace, [("", each) for each in line], NARROW, TALL)
         move(inside, 0.0, made.height)
-        for name in ("boxes", "words", "marks", "paths"):
-            getattr(made, name).extend(getattr(inside, name))
+        made.lines.append(made.height)
+        take(made, inside)
         made.height += inside.height - BELOW + 12
     made.height += BELOW
     return made

@@ -13,6 +13,7 @@ from browser_tools import (
     outlined,
     settled,
     soon,
+    written,
 )
 
 PAGE = "simplified_attention?example=named_features&predict=off"
@@ -217,3 +218,55 @@ def test_many_tokens_are_drawn_on_a_canvas(page, app_url):
     link = f"example=wild_cat&sentence={words}&tokenizer=blanks&vocabulary=distinct&predict=off"
     open_page(page, app_url, f"simplified_attention?{link}")
     assert page.locator(".st-key-drawn_weights canvas").count() == 1
+
+
+PHONE = {"width": 390, "height": 844}
+TALLEST = 4_700
+"""Pixels: of a lesson on a phone, about five and a half of its screens."""
+
+
+@pytest.mark.parametrize("path", ["queries_keys_values", "multi_head_attention", "causal_mask"])
+def test_on_a_phone_a_card_is_its_words_and_one_picture_and_the_rest_a_touch(
+    new_page, app_url, path
+):
+    """What is folded is not there until it is touched; a window has all, and no such row."""
+    page = new_page(viewport=PHONE)
+    open_page(page, app_url, path)
+    height = page.locator("[data-testid=stMainBlockContainer]").evaluate("one => one.scrollHeight")
+    assert height < TALLEST
+    cards = page.locator("[class*=st-key-card_]:has([class*=st-key-row_more_])")
+    assert cards.count() > 2
+    assert cards.locator("[class*=st-key-drawn_]").count() == cards.count()
+    folded = cards.locator("[class*=st-key-row_more_] details")
+    assert folded.locator("[class*=st-key-control_], .stMarkdown:not(summary *)").count() == 0
+    folded.first.locator("summary").click()
+    settled(page)
+    assert folded.first.locator("[class*=st-key-control_], [class*=st-key-question_]").count() > 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    page.set_viewport_size({"width": 1280, "height": 900})
+    settled(page, quiet=1)
+    soon(page, page.locator("[class*=st-key-row_more_], [class*=st-key-all_of_]").count, 0, 30)
+
+
+def test_on_a_phone_a_link_to_what_a_picture_leaves_out_brings_it(new_page, app_url):
+    page = new_page(viewport=PHONE)
+    lesson = "queries_keys_values?predict=off"
+    open_page(page, app_url, lesson)
+    assert "scores" not in written(page, "weights")
+    page.locator(".st-key-all_of_weights button").click()
+    settled(page)
+    assert {"scores", "scaled_scores", "weights"} < {*written(page, "weights")}
+    open_page(page, app_url, f"{lesson}&section=weights&cell=scores.0.1")
+    assert "scores" in written(page, "weights")
+    assert page.locator(".st-key-cell_weights").is_visible()
+
+
+def test_on_a_phone_each_head_has_its_arcs(new_page, app_url):
+    arcs = """() => [...document.querySelectorAll('.st-key-drawn_weights svg g.paths_marks path')]
+      .filter((one) => one.__data__.datum.look === 'curve' && +one.getAttribute('opacity') > 0)
+      .map((one) => one.getAttribute('stroke'))"""
+    page = new_page(viewport=PHONE)
+    open_page(page, app_url, "multi_head_attention?example=named_features")
+    colours = page.evaluate(arcs)
+    assert len({*colours}) > 1, "of several heads"
+    assert len(colours) < 10, "only to what gets much"

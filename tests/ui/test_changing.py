@@ -54,6 +54,18 @@ def test_what_a_copy_shows_is_changed_in_the_matrix_it_is_a_copy_of():
     assert values_of(at).edits == (), "the number that was there before is no change"
 
 
+def test_a_slider_that_a_hand_moves_is_never_put_back():
+    """What the browser says of a step, 0.6000000000000001, is what a link has of it: 0.6."""
+    many = " ".join(["cat", "mouse"] * 16)  # more than a picture carries
+    at = visit("simplified_attention", sentence=many, cell="embeddings.2.1", section="scores")
+    (slider,) = [each for each in stands(at).slider if each.key.startswith("slide_")]
+    for place in range(3, 18, 2):
+        told = slider.proto.min + place * slider.proto.step
+        slider.set_value(told).run()
+        (slider,) = [each for each in stands(at).slider if each.key.startswith("slide_")]
+        assert not slider.proto.set_value, told
+
+
 @pytest.mark.parametrize(
     "link",
     [

@@ -41,6 +41,7 @@ from attention_ui.picture.layout import (
     Path,
     Word,
     box_end,
+    brief,
     equation,
     matrices_of,
 )
@@ -120,15 +121,54 @@ def test_rows_of_the_same_axis_stand_side_by_side():
     assert len({box.height for box in layout.wide.boxes}) == 1
 
 
-def test_on_a_phone_an_equation_is_a_column_with_its_signs_between():
+@pytest.mark.parametrize("name", ["scores", "weights", "context_vectors"])
+def test_on_a_phone_an_equation_is_read_line_by_line_with_its_signs_between(name):
     trace = of_tokens(9, 6)
-    narrow = equation(trace, trace["scores"]).narrow
-    tops = [box.y for box in narrow.boxes]
-    signs = [word for word in narrow.words if word.look == "sign"]
-    assert tops == sorted(tops)
-    assert [word.text for word in signs] == ["·", "="]
-    for sign, above, below in zip(signs, narrow.boxes, narrow.boxes[1:], strict=False):
-        assert above.y < sign.y < below.y
+    layout = equation(trace, trace[name])
+    signs = [word for word in layout.narrow.words if word.look == "sign"]
+    assert [word.text for word in signs] == [*filter(None, layout.signs)]
+    _, (first, *later) = [*rectangles(layout)][1]
+    before = [first, *later[:-1]]
+    for sign, above, below in zip(signs, before, later, strict=True):
+        assert below[0] > above[2] or below[1] > above[3], "after the one before it"
+        assert sign.x < below[0]
+        assert above[1] < sign.y < below[3]
+
+
+def test_on_a_phone_matrices_stand_beside_each_other_where_they_keep_their_decimals():
+    for d_in, n_lines in ((2, 1), (6, 2)):
+        trace = of_tokens(9, d_in)
+        parts = Matrix(trace["embeddings"]), "→", Matrix(trace["context_vectors"])
+        narrow = equation(trace, *parts).narrow
+        alone = equation(trace, parts[0]).narrow.boxes[0]
+        assert len({box.y for box in narrow.boxes}) == n_lines
+        assert narrow.boxes[0].decimals == alone.decimals
+
+
+@pytest.mark.parametrize("sign", ["", "·"])
+def test_what_a_phone_leaves_out_is_drawn_in_a_window_as_before(sign):
+    """Of what is computed the end stays, of what stands beside each other the beginning."""
+    trace = of_tokens(9, 6)
+    each = [Matrix(trace[name]) for name in ("scores", "weights", "context_vectors")]
+    parts = [part for one in each for part in (sign, one)][1:]
+    layout = with_sentence(equation(trace, *filter(None, parts)), 0)
+    less = brief(layout)
+    assert less.narrow.height <= 400 < layout.narrow.height
+    stays = [not less.narrow.leaves_out(box.y) for box in layout.narrow.boxes]
+    assert stays == ([False, False, True] if sign else [True, False, False])
+    whole, rows = (cells.table(one).to_pylist() for one in (layout, less))
+    assert positions(less, [each, each]) == positions(layout, [each, each])
+    on_phone = [row for row in rows if row["when"] != cells.ON_WIDE]
+    titles = {
+        row["text"] for row in on_phone if row["kind"] == cells.WORD and row["look"] == "title"
+    }
+    assert titles == {one.name for one, is_there in zip(each, stays, strict=True) if is_there}
+    drawn = [row for row in on_phone if row["kind"] in (cells.CELL, cells.WORD)]
+    assert all(0 <= row["yn"] <= less.narrow.height for row in drawn)
+    for was, now in zip(whole, rows, strict=True):
+        if was["when"] != cells.ON_NARROW:
+            assert [was[name] for name in "xywh"] == [now[name] for name in "xywh"]
+            assert now["when"] != cells.ON_NARROW
 
 
 def test_words_stay_within_the_picture_and_off_each_other():

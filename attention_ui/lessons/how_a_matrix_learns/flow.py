@@ -110,6 +110,7 @@ def _pair_by_pair(each: Sequence[tuple[Footprint, Footprint]]) -> Arrangement:
     made, tops, bottoms = Arrangement(width=NARROW), Arrangement(), Arrangement()
     y = 0.0
     for one, other in each:
+        made.lines.append(y)
         room = NARROW - one.beside - other.beside - 2 * GAP
         cell = between(room / (2 * one.n_columns), *CELL)
         row = between(cell * 0.8, ROW[0], 18.0)
