@@ -37,7 +37,8 @@ def products(
             # Its own: a product of whole numbers with others is none.
             decimals = decimals_in(under.width, result) if under.decimals >= 0 else -1
             boxes.append(Box(x, y, under.width, height, decimals))
-            if at + 1 < len(results) and boxes[2 + at].y != under.y:  # in a line of its own
+            in_line = is_wide or at + 1 == len(results) or boxes[2 + at].y == under.y
+            if not in_line:
                 y += height + SPACE + TITLE
         added = y + (18.0 if is_wide else height) + BELOW - arrangement.height
         for number, word in enumerate(arrangement.words):
