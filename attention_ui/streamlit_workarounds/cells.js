@@ -52,7 +52,7 @@ export const lastOf = (cells, from, way) => {
 // In the middle of a speck lies the edge of the one that is drawn after it.
 const speck = (size) => size < 3 ? size / 2 : 0;
 const wordsOf = ({ own, item: { tooltip } }, view) => {
-  if (!tooltip || typeof tooltip !== 'object') return `${tooltip ?? ''}`;
+  if (!tooltip || typeof tooltip !== 'object') return `${tooltip || own.where || own.tip || ''}`;
   const names = own.m >= 0 ? view.data('source').at(-1).text?.split('|') ?? [] : [];
   const told = Object.entries(tooltip).map(([name, each]) =>
     ['title', '=', 'so'].includes(name) ? each : `${name} ${each}`);

@@ -231,7 +231,7 @@ def test_on_a_phone_a_card_is_its_words_and_one_picture_and_the_rest_a_touch(
 ):
     """What is folded is not there until it is touched; a window has all, and no such row."""
     page = new_page(viewport=PHONE)
-    open_page(page, app_url, path)
+    open_page(page, app_url, f"{path}?example=named_features")
     height = page.locator("[data-testid=stMainBlockContainer]").evaluate("one => one.scrollHeight")
     assert height < TALLEST
     cards = page.locator("[class*=st-key-card_]:has([class*=st-key-row_more_])")
