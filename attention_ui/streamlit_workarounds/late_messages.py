@@ -71,7 +71,7 @@ def take_nothing_back(is_late: Callable[[], bool], begins: Callable[[bool, str],
                     if is_press or one.id not in known or said not in (None, one):
                         return True
                     is_meant = PAGE in parts or known[one.id].fragment_id in parts
-                    return is_meant and one.id in there and not (late and said is not None)
+                    return is_meant and (said is None or (one.id in there and not late))
 
                 state[SAID] = {name: before[name] for name in before.keys() & there} | told
                 fresh = WidgetStates(widgets=filter(counts, told.values()))
