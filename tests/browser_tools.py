@@ -145,7 +145,6 @@ def soon(page, found, wanted=True, seconds=10):
 
 
 def choose(page, label, option):
-    """Open the select box of this label, and take its option."""
     box = page.get_by_role("combobox", name=label).first
     # First: to scroll closes an open menu, and on a busy machine the news of it comes late.
     box.scroll_into_view_if_needed()
@@ -156,7 +155,6 @@ def choose(page, label, option):
 
 
 def no_exception(page):
-    """Assert that no uncaught exception of the script is shown on the page."""
     shown = page.locator("[data-testid=stException]").all_inner_texts()
     assert not shown, f"{page.url} shows an exception:\n" + "\n\n".join(shown)
 

@@ -10,7 +10,6 @@ from attention_core import program
 
 
 def random(*shape, seed=0):
-    """Normal numbers of this shape."""
     return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
 
 

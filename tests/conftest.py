@@ -94,8 +94,6 @@ def whole_runs(monkeypatch):
 
 
 # --- servers -----------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="session")
 def app_url(tmp_path_factory):
     """The address of a server that all browser tests of this run share."""
@@ -119,8 +117,6 @@ def fresh_server(tmp_path):
 
 
 # --- browser -----------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="session")
 def browser():
     """Debian's Chromium, else Playwright's own; without either the tests are skipped.
@@ -251,8 +247,6 @@ def page(browser, kept_tab, request):
 
 
 # --- what a failing browser test leaves behind ---------------------------------------------------
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
     """Add to a failed browser test its pages' pictures and problems, and the servers' words."""

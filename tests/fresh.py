@@ -39,7 +39,6 @@ BARE = {name: value for name, value in os.environ.items() if name != "PYTHONPATH
 
 
 def start(folder, *command):
-    """Python with these arguments, in a folder."""
     return subprocess.Popen(
         [sys.executable, *command],
         cwd=folder,
@@ -51,7 +50,6 @@ def start(folder, *command):
 
 
 def end(process):
-    """What it printed, once it has ended well."""
     output, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors
     return output

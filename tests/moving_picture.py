@@ -52,7 +52,6 @@ def frames(page):
 
 
 def main() -> None:
-    """Take it anew."""
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         server = start_server(Path(folder) / "output.txt")
         browser = launch_chromium(playwright)

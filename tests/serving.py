@@ -36,7 +36,6 @@ def launch_chromium(playwright):
 
 
 def free_port():
-    """A port of this machine that nobody listens on."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return free.getsockname()[1]

@@ -46,7 +46,6 @@ def shoot(browser, url: str, path: str, look: str) -> Path:
 
 
 def main() -> None:
-    """Every page in every look."""
     wanted = sys.argv[1:] or pages()
     SHOTS.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:

@@ -74,7 +74,6 @@ GONE = {
 
 
 def take_away(*names):
-    """Take away the insides of these names."""
     for name in names:
         GONE[name]()
 

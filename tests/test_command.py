@@ -60,15 +60,12 @@ def test_it_serves_to_others_who_have_not_started_it(given, started, monkeypatch
     assert ALONE not in os.environ
 
 
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [
-        ("--processes=0", "'0': give a whole number from 1 to 64"),
-        ("--from-one-address=x", "'x': give a whole number from 1 to 10,000"),
-        ("--address=1.2.3.4", "1.2.3.4, port 8501, cannot be used (Cannot assign"),
-        ("--processes=2", "`sudo apt install nginx-light` brings it"),
-    ],
-)
+@pytest.mark.parametrize(("given", "told"), [
+    ("--processes=0", "'0': give a whole number from 1 to 64"),
+    ("--from-one-address=x", "'x': give a whole number from 1 to 10,000"),
+    ("--address=1.2.3.4", "1.2.3.4, port 8501, cannot be used (Cannot assign"),
+    ("--processes=2", "`sudo apt install nginx-light` brings it"),
+])  # fmt: skip
 def test_what_cannot_be_served_is_said(given, told, started, monkeypatch, capsys):
     monkeypatch.setattr("shutil.which", lambda *_, **__: None)
     if "address=1" not in given:

@@ -75,15 +75,9 @@ def test_the_lesson_is_its_page_its_room_and_a_line_of_the_contents():
 
 
 PAGES_TESTS = [
-    "every_page",
-    "pages",
-    "first_visit",
-    "take_away",
-    "rooms",
-    "lights_go_out",
-    "links_speak",
+    "every_page", "pages", "first_visit", "take_away", "rooms", "lights_go_out", "links_speak",
     "covers",
-]
+]  # fmt: skip
 OPERATIONS_TESTS = ["oracle_each", "signs", "listed_operations", "arithmetic"]
 FILES = [f"tests/test_{each}.py" for each in PAGES_TESTS]
 FILES += [f"tests/core/test_{each}.py" for each in OPERATIONS_TESTS]

@@ -70,7 +70,6 @@ def asked(page, link, change=None):
 
 
 def verdict(question):
-    """What is said of a guess, with the numbers in it."""
     if hasattr(question, "choices"):
         return question.judged([0]), question.judged([len(question.choices) - 1])
     if hasattr(question, "weights"):
@@ -184,17 +183,11 @@ def tells(shown, told, only_shapes):
 
 
 @pytest.mark.slow("15 s: every page")
-@pytest.mark.parametrize(
-    ("page", "link"),
-    [
-        *(
-            pytest.param(page, {"example": example}, marks=each.marks, id=each.id)
-            for each in few(product(PAGES, EXAMPLES), 8)
-            for page, example in [each.values]
-        ),
-        pytest.param("pages/simplified_attention.py", {"query": "asked"}, id="asked"),
-    ],
-)
+@pytest.mark.parametrize(("page", "link"), [
+    *(pytest.param(page, {"example": example}, marks=each.marks,
+     id=each.id) for each in few(product(PAGES, EXAMPLES), 8) for page, example in [each.values]),
+    pytest.param("pages/simplified_attention.py", {"query": "asked"}, id="asked"),
+])  # fmt: skip
 def test_a_question_covers_what_it_is_judged_by_under_any_name(page, link):
     if link.get("query") == "asked":
         link = {"query": str(telling_query(pictures(page)[0].trace["weights"].value))}

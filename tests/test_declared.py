@@ -14,12 +14,9 @@ WRONG = {
     "a second card": ('    "context",\n', '    "weights",\n', "two cards of"),
     "a step": ('["weights"], would_tell', '["wights"], would_tell', "no such step"),
     "an argument": ("def weights(v, trace)", "def weights(v, trase)", "asks for trase"),
-    "an answer's card": (
-        "    words.made_of,",
-        '    lambda: Answer("Why?", "So.", "why"),',
-        "'why'",
-    ),
-}
+    "an answer's card": ("    words.made_of,", '    lambda: Answer("Why?", "So.", "why"),',
+        "'why'"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("what", WRONG)

@@ -137,15 +137,10 @@ def test_a_link_to_a_covered_cell_opens_its_picture():
 
 
 # --- pins ----------------------------------------------------------------------------------------
-
 PINS = [
-    "example=wild_cat&sentence=a+b+c+d",
-    "example=wild_cat&seed=5",
-    "example=wild_cat&d_in=5",
-    "example=wild_cat&n_heads=4&d_model=4",
-    "example=life_is_short",
-    "example=journey_789",
-]
+    "example=wild_cat&sentence=a+b+c+d", "example=wild_cat&seed=5", "example=wild_cat&d_in=5",
+    "example=wild_cat&n_heads=4&d_model=4", "example=life_is_short", "example=journey_789",
+]  # fmt: skip
 UNPINNED = re.compile(r"has_pins=False|open_lesson\(")
 PINNED = [page for page in PAGES if not UNPINNED.search((ROOT / page).read_text("utf-8"))]
 

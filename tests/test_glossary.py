@@ -29,16 +29,13 @@ def test_a_term_says_in_few_sentences_what_it_is(term):
     assert len(term.meaning) <= 240
 
 
-@pytest.mark.parametrize(
-    ("words", "found"),
-    [
-        ("Queries meet keys; a query is one.", ["query", "key"]),
-        ("The causal mask hides every later token.", ["causal mask", "token"]),
-        ("`W_query` and $W_{key}$ are names, a monkey is none, nor is subtoken.", []),
-        ("Heads, joined heads and the output matrix.", ["head", "joined heads", "output matrix"]),
-        ("Embeddings have a width.", ["embedding", "width"]),
-    ],
-)
+@pytest.mark.parametrize(("words", "found"), [
+    ("Queries meet keys; a query is one.", ["query", "key"]),
+    ("The causal mask hides every later token.", ["causal mask", "token"]),
+    ("`W_query` and $W_{key}$ are names, a monkey is none, nor is subtoken.", []),
+    ("Heads, joined heads and the output matrix.", ["head", "joined heads", "output matrix"]),
+    ("Embeddings have a width.", ["embedding", "width"]),
+])  # fmt: skip
 def test_the_terms_of_a_paragraph_are_found_in_its_order(words, found):
     assert [term.word for term in terms_in(words)] == found
     assert meanings(terms_in(words)).count("**") == 2 * len(found)

@@ -27,32 +27,16 @@ for path in FILES:
         importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
 LINKS = (
     {"example": "journey_123"},
-    {
-        "example": "wild_cat",
-        "precision": "float16",
-        "push": "100",
-        "masking": "zeroed",
-        "block": "decoder",
-    },
-    {
-        "sentence": "a b c",
-        "tokenizer": "blanks",
-        "row_from": "hand",
-        "typed": "1,-2",
-        "shift": "1.5",
-        "tiny_off": "0.0",
-    },
-)
+    {"example": "wild_cat", "precision": "float16", "push": "100", "masking": "zeroed",
+     "block": "decoder"},
+    {"sentence": "a b c", "tokenizer": "blanks", "row_from": "hand", "typed": "1,-2",
+     "shift": "1.5", "tiny_off": "0.0"},
+)  # fmt: skip
 WRONG = ("MatMul", "Softmax", "MaskedSoftmax", "Divide", "RunningSum", "MatMulByLoop", "Linear")
 WRONG += (
-    "MatMulUpright",
-    "BatchedMatMul",
-    "SplitHeads",
-    "SumHeads",
-    "SwitchOff",
-    "MaskedFill",
+    "MatMulUpright", "BatchedMatMul", "SplitHeads", "SumHeads", "SwitchOff", "MaskedFill",
     "OneHot",
-)
+)  # fmt: skip
 WRONG += ("Add", "Standardise")
 """Operations that are made wrong, one at a time, until every light has gone out."""
 

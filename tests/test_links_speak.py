@@ -25,7 +25,6 @@ def follow(at, page, query):
 
 
 def ours(at):
-    """The links of ours that stand on the page now."""
     return dict(next(iter(at.session_state["visit"].linked.values())))
 
 
@@ -70,8 +69,6 @@ def test_back_and_forward_speak_and_an_old_address_after_a_click_does_not():
 
 
 # --- arithmetic -----------------------------------------------------------------------------------
-
-
 def arithmetic(at):
     return [each.value for each in at.latex], [each.value for each in at.caption]
 

@@ -53,25 +53,12 @@ COMBINATIONS = {
     "one head": {"n_heads": "1", "d_model": "1"},
     "eight heads": {"n_heads": "8", "d_model": "64", "causal_heads": "on", "head_off": "7"},
     "eight wide heads": {"n_heads": "8", "d_model": "1", "d_head": "12", "d_head_value": "1"},
-    "heads of 64 tokens": {
-        "n_heads": "8",
-        "d_model": "8",
-        "sentence": "a b " * 32,
-        "tokenizer": "blanks",
-    },
-    "one causal token": {
-        "sentence": "a",
-        "tokenizer": "blanks",
-        "causal_heads": "on",
-        "h_seed": "0",
-    },
-    "widest matrices": {
-        "d_in": "64",
-        "d_query": "64",
-        "d_value": "1",
-        "start": "linear",
-        "bias": "on",
-    },
+    "heads of 64 tokens": {"n_heads": "8", "d_model": "8", "sentence": "a b " * 32,
+        "tokenizer": "blanks"},
+    "one causal token": {"sentence": "a", "tokenizer": "blanks", "causal_heads": "on",
+        "h_seed": "0"},
+    "widest matrices": {"d_in": "64", "d_query": "64", "d_value": "1", "start": "linear",
+        "bias": "on"},
     "matrices of zeros": {
         f"{role}_edits": ",".join(f"{row}.{column}:0" for row in range(3) for column in range(2))
         for role in "qkv"
@@ -84,12 +71,9 @@ COMBINATIONS = {
     "widths, fewest trials": {"variance_view": "width", "trials": "10", "entries": "uniform_0_1"},
     "widths, most trials": {"variance_view": "width", "trials": "100000", "vaxes": "linear"},
     "softmax, smallest entries": {"variance_view": "attention", "spread": "0.1"},
-    "softmax, largest entries": {
-        "variance_view": "attention",
-        "spread": "5",
-        "draw_seed": "4294967295",
-    },
-}
+    "softmax, largest entries": {"variance_view": "attention", "spread": "5",
+        "draw_seed": "4294967295"},
+}  # fmt: skip
 """Settings that are hard together, each for the pages that have them all."""
 BAD_LINKS = {
     "nonsense": {"seed": "inf", "example": "nope", "d_in": "x", "cell": "scores.99.0"},
@@ -120,12 +104,9 @@ BAD_LINKS = {
     "no row for the unknown": {"reserved": "0", "learned": "example", "sentence": "zebra"},
 }
 REFUSED_TEXTS = {
-    "empty": "",
-    "blanks": "   \n ",
-    "controls only": "\x00\x01\u202e",
-    "too many tokens": f"{MARK} " * 65,
-    "10,000 characters": MARK * 2_500,
-}
+    "empty": "", "blanks": "   \n ", "controls only": "\x00\x01\u202e",
+    "too many tokens": f"{MARK} " * 65, "10,000 characters": MARK * 2_500,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("page", "example"), pairs(EVERYWHERE, EXAMPLES, whole=A_PAGE, more=0))
@@ -178,7 +159,6 @@ def test_extreme_settings(page):
 
 
 def controls_on(at):
-    """The controls of the page that is open, each with its value, by name."""
     controls, values = at.session_state["visit"].controls, at.session_state["visit"].values
     return {each.name: (each, values[each.name]) for each in controls}
 
@@ -236,7 +216,6 @@ def test_hostile_text_is_not_rendered_in_a_question_either(page, kind):
 
 
 def problem(at: AppTest, name: str) -> str:
-    """What is wrong with what was typed into a control."""
     return at.session_state["visit"].problems[name]
 
 
@@ -414,22 +393,16 @@ def test_our_style_is_not_dropped():
 
 
 # --- what a teacher's link has fixed --------------------------------------------------------------
-
 FIXED = {
     "example and text": {"lock": "example,sentence,predict", "hide": "seed", "predict": "off"},
-    "values of its own": {
-        "lock": "sentence,n_heads",
-        "hide": "seed",
-        "sentence": "A cat sat",
-        "seed": "7",
-    },
+    "values of its own": {"lock": "sentence,n_heads", "hide": "seed", "sentence": "A cat sat",
+        "seed": "7"},
     "hidden": {"hide": "example,tokenizer,reserved", "example": "life_is_short"},
     "what few examples can be": {"lock": "edits,d_in", "edits": "8.2:1", "predict": "off"},
-}
+}  # fmt: skip
 
 
 def fixed_values(values):
-    """What a link has fixed, and that it has."""
     names = ("hide", "lock", "predict", *values.hide, *values.lock)
     return {name: values[name] for name in names}
 

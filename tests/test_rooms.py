@@ -149,8 +149,6 @@ def test_the_rooms_are_not_empty():
 
 
 # --- who may import whom --------------------------------------------------------------------------
-
-
 @every(CORE)
 def test_the_core_imports_torch_the_standard_library_and_in_one_module_each_a_file_format(path):
     formats = {
@@ -285,7 +283,6 @@ def test_all_of_the_core_together_loads_nothing_of_the_app():
 
 
 # --- one owner for each decision ------------------------------------------------------------------
-
 OWNERS = {
     "session_state": "controls/visit_state controls/widget",  # what lasts for a visit
     "is_stale": "controls/parts",  # what runs
@@ -328,8 +325,6 @@ def test_a_control_has_one_name_in_the_address_and_in_python():
 
 
 # --- the map --------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("guide", ["README.md", "NOTES.md"])
 def test_a_guide_names_only_paths_that_are_there(guide):
     named = re.findall(
@@ -348,8 +343,6 @@ def test_the_map_of_the_readme_has_every_room():
 
 
 # --- the list of lessons --------------------------------------------------------------------------
-
-
 def test_each_page_is_one_lesson_of_the_list_and_the_other_way_round():
     assert sorted(lesson.page for lesson in LESSONS) == [f"pages/{path.name}" for path in PAGES]
 
@@ -360,8 +353,6 @@ def test_a_group_of_the_contents_stands_together():
 
 
 # --- calls that are not made ----------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("unsafe", ["unsafe_allow_html", "use_container_width", "components.v1"])
 def test_what_is_unsafe_or_about_to_go_occurs_nowhere(unsafe):
     users = [path for path in [*SHOWN, *CORE] if unsafe in path.read_text(encoding="utf-8")]

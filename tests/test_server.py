@@ -25,8 +25,6 @@ CONFIG = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding=
 
 
 # --- how it is started ----------------------------------------------------------------------------
-
-
 def test_streamlit_run_asks_for_no_email_and_opens_a_browser(tmp_path):
     """On a desktop where it was never run before, at a keyboard that nobody uses."""
     nobody, keyboard = os.pipe()
@@ -112,8 +110,6 @@ def test_pip_reads_the_requirements():
 
 
 # --- what it is sent ------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def url(tmp_path_factory):
     server = start_server(tmp_path_factory.mktemp("server") / "output.txt")
@@ -158,7 +154,6 @@ def test_no_file_can_be_uploaded(url):
 
 
 # --- how many it carries --------------------------------------------------------------------------
-
 SOFT, HARD, SOCKETS = 256, 2_048, 300
 limits = pytest.importorskip("resource", reason="this system has no limit of open files")
 
@@ -186,16 +181,13 @@ def test_it_carries_more_connections_than_the_soft_limit_allows(tmp_path):
         server.stop()
 
 
-@pytest.mark.parametrize(
-    ("soft", "hard", "wanted"),
-    [
-        (256, 1_024, 1_024),
-        (1_024, 1_024, None),
-        (4_096, limits.RLIM_INFINITY, MOST),
-        (MOST, 1_000_000, None),
-        (limits.RLIM_INFINITY, limits.RLIM_INFINITY, None),
-    ],
-)
+@pytest.mark.parametrize(("soft", "hard", "wanted"), [
+    (256, 1_024, 1_024),
+    (1_024, 1_024, None),
+    (4_096, limits.RLIM_INFINITY, MOST),
+    (MOST, 1_000_000, None),
+    (limits.RLIM_INFINITY, limits.RLIM_INFINITY, None),
+])  # fmt: skip
 def test_the_soft_limit_follows_the_hard_one(soft, hard, wanted, monkeypatch):
     asked = []
     monkeypatch.setattr(limits, "getrlimit", lambda _: (soft, hard))

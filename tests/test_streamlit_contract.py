@@ -74,8 +74,6 @@ def test_insides_are_used_in_their_room_alone():
 
 
 # --- finished_parts -------------------------------------------------------------------------------
-
-
 def test_streamlit_still_calls_a_part_broken_off_that_has_finished():
     """The fault that `finished_parts` mends. Where this fails, the mend may go."""
     queue, finished = ForwardMsgQueue(), STATUS.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
@@ -95,8 +93,6 @@ def test_streamlit_clears_its_queue_with_the_names_that_the_mend_reads():
 
 
 # --- left_pages -----------------------------------------------------------------------------------
-
-
 def runs_after(request, *asked, open_now="old"):
     """Whether the last of these requests, each of a page and a part, is run."""
     session = Mock(_client_state=ClientState(page_script_hash=open_now), _scriptrunner=None)
@@ -153,8 +149,6 @@ def test_a_session_says_which_page_is_open_and_is_asked_for_runs_by_that_name():
 
 
 # --- turns ----------------------------------------------------------------------------------------
-
-
 def test_a_run_asks_once_what_it_is_for_and_once_a_message_whether_it_ends():
     """Where a name is another, scripts run at once as before."""
     told = {name: inspect.getsource(getattr(ScriptRunner, name)) for name in RUNS}
@@ -177,8 +171,6 @@ def test_streamlit_has_no_limit_of_its_own_of_scripts_at_once():
 
 
 # --- whole_callbacks ------------------------------------------------------------------------------
-
-
 def test_no_other_run_begins_within_a_callback(monkeypatch):
     """First without the mend: where that waits, the mend may go."""
     name, begun = "_maybe_handle_execution_control_request", Mock(side_effect=StopIteration)
@@ -196,8 +188,6 @@ def test_no_other_run_begins_within_a_callback(monkeypatch):
 
 
 # --- late_messages, deep_pages: what a message says -----------------------------------------------
-
-
 def test_what_a_message_repeats_counts_where_it_comes_from(monkeypatch):
     """A select box that the server has set since, and a message that says again where it stood."""
     taken, late, begins = [], Mock(return_value=False), Mock()
@@ -261,8 +251,6 @@ def test_what_was_touched_is_sent_by_a_function_that_names_it():
 
 
 # --- unseen_component -----------------------------------------------------------------------------
-
-
 def test_a_component_takes_code_and_calls_back():
     named = inspect.signature(st.components.v2.component).parameters
     assert {"name", "html", "js"} <= named.keys()
@@ -272,8 +260,6 @@ def test_a_component_takes_code_and_calls_back():
 
 
 # --- reconnect, sideways, style, deep_pages: names that the browser has ---------------------------
-
-
 def names_in_the_browser():
     ours = STYLE + CARDS + LARGE + "".join(map(text_of, SCRIPTS))
     ids = re.findall(r"data-testid[\^]?=\"?(\w+)", ours)
@@ -302,8 +288,6 @@ def test_the_browser_s_code_says_where_its_page_is_to_be_changed():
 
 
 # --- the server -----------------------------------------------------------------------------------
-
-
 def test_the_server_takes_routes_and_what_is_done_at_its_start():
     assert {"routes", "lifespan"} <= inspect.signature(st.App).parameters.keys()
 
@@ -333,8 +317,6 @@ def test_writing_the_address_leaves_what_is_streamlit_s_own():
 
 
 # --- without them ---------------------------------------------------------------------------------
-
-
 def usable(pages, *gone):
     """Draw pages and use a control in a process of its own, where these insides are gone."""
     command = [sys.executable, str(ROOT / "tests" / "streamlit_insides.py"), ",".join(pages), *gone]

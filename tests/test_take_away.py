@@ -154,7 +154,6 @@ def test_the_spreadsheet_of_every_lesson_has_its_numbers_and_follows_a_change(vi
 
 
 # --- a person's text ------------------------------------------------------------------------------
-
 MARK = "zqzq"
 HOSTILE = [
     f"<img src=x onerror=alert(1)> <script>{MARK}</script>",
@@ -180,27 +179,22 @@ def _no_sizes(source):
     return re.sub(r"\d+", "n", source)
 
 
-@pytest.mark.parametrize(
-    ("sentence", "name"),
-    [
-        ("The dog attacks the wild cat", "causal_mask-the_dog_attacks_the_wild_cat.py"),
-        ("../../etc/passwd", "causal_mask-etc_passwd.py"),
-        ('a"; rm -rf / #\x00\n.exe', "causal_mask-a_rm_rf_exe.py"),
-        ("Zoë Şimşek", "causal_mask-zoe_simsek.py"),
-        ("猫は\u202e寝る 🐈", "causal_mask.py"),
-        ("", "causal_mask.py"),
-        ("word " * 64, "causal_mask-word_word_word_word_word_word_word_word.py"),
-        ("x" * 3_000, f"causal_mask-{'x' * 40}.py"),
-        ("CON", "causal_mask-con.py"),
-    ],
-)
+@pytest.mark.parametrize(("sentence", "name"), [
+    ("The dog attacks the wild cat", "causal_mask-the_dog_attacks_the_wild_cat.py"),
+    ("../../etc/passwd", "causal_mask-etc_passwd.py"),
+    ('a"; rm -rf / #\x00\n.exe', "causal_mask-a_rm_rf_exe.py"),
+    ("Zoë Şimşek", "causal_mask-zoe_simsek.py"),
+    ("猫は\u202e寝る 🐈", "causal_mask.py"),
+    ("", "causal_mask.py"),
+    ("word " * 64, "causal_mask-word_word_word_word_word_word_word_word.py"),
+    ("x" * 3_000, f"causal_mask-{'x' * 40}.py"),
+    ("CON", "causal_mask-con.py"),
+])  # fmt: skip
 def test_a_file_is_named_by_its_lesson_and_what_is_plain_of_the_sentence(sentence, name):
     assert file_name("causal_mask", sentence, ".py") == name
 
 
 # --- in a kernel of Jupyter's own -----------------------------------------------------------------
-
-
 def in_a_kernel(made):
     """The notebook after `Run all`; raises for a cell that stops."""
     from nbclient import NotebookClient

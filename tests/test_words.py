@@ -47,7 +47,6 @@ def said(path):
 
 
 def found(wrong):
-    """The places of texts that are wrong."""
     return [
         f"{path.relative_to(ROOT)}:{line}: {text[:90]!r}"
         for path in SOURCES

@@ -68,7 +68,6 @@ def example_trace(name, variant="as_published"):
 
 
 def lesson_trace(name):
-    """The trace `lesson/example`."""
     lesson, example = name.split("/")
     return BUILDERS[lesson](EXAMPLES[example], 0)
 

@@ -10,7 +10,6 @@ TASKS = "The+causal+mask%3A+why+1%3F%0AWhat+does+it+take+in%3F"
 
 
 def handed_in(card):
-    """The text of the file, which is saved once."""
     saved = []
     card.page.on("download", lambda one: saved.append(one))
     card.get_by_role("button", name="Hand in").click()

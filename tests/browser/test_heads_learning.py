@@ -10,7 +10,6 @@ OWN = ".st-key-moves_own input[type=range]"
 
 
 def share(page):
-    """How much of the run is done, in percent."""
     said = page.locator(RUN).inner_text()
     return int(re.search(r"(\d+)%", said)[1])
 

@@ -33,7 +33,6 @@ def watch(page):
 
 
 def type_text(page, text):
-    """Put a text into the field of the sidebar, as one would who pastes it."""
     field = page.locator(".st-key-control_sentence textarea").first
     field.evaluate(
         """(field, text) => {

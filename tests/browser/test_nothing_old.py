@@ -36,7 +36,6 @@ def press(page, times=1, wait=0):
 
 
 def scroll(page, to):
-    """Scroll the page: to a share of its height."""
     page.evaluate(
         "(to) => { const all = document.querySelector('[data-testid=stMain]');"
         " all.scrollTop = to * all.scrollHeight }",

@@ -68,7 +68,6 @@ def pids(server):
 
 @pytest.fixture
 def served(tmp_path):
-    """The command, at its port."""
     if NGINX is None:
         reason = "there is no nginx here (apt install nginx-light)"
         if IN_CI:

@@ -9,7 +9,6 @@ from browser_tools import choose, open_page, open_row
 
 
 def downloaded(page, label):
-    """The name and the bytes of what a button gives."""
     with page.expect_download() as download:
         page.get_by_role("button", name=label, exact=True).click()
     with open(download.value.path(), "rb") as file:

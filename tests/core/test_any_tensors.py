@@ -35,8 +35,6 @@ def hiding(*shape, seed=4):
 
 
 # --- as torch computes it -------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("front", [(), (N_HEADS,), (N_TEXTS, N_HEADS)], ids=str)
 @pytest.mark.parametrize("scale", [None, 0.3, -2, 0.0])
 def test_any_tensors_and_any_scale_are_torch_s(front, scale):
@@ -46,15 +44,9 @@ def test_any_tensors_and_any_scale_are_torch_s(front, scale):
 
 
 SHAPES = [
-    (N_KEYS,),
-    (N_QUERIES, N_KEYS),
-    (1, N_KEYS),
-    (N_QUERIES, 1),
-    (N_HEADS, N_QUERIES, N_KEYS),
-    (N_TEXTS, 1, 1, N_KEYS),
-    (1, N_HEADS, N_QUERIES, 1),
-    (N_TEXTS, N_HEADS, N_QUERIES, N_KEYS),
-]
+    (N_KEYS,), (N_QUERIES, N_KEYS), (1, N_KEYS), (N_QUERIES, 1), (N_HEADS, N_QUERIES, N_KEYS),
+    (N_TEXTS, 1, 1, N_KEYS), (1, N_HEADS, N_QUERIES, 1), (N_TEXTS, N_HEADS, N_QUERIES, N_KEYS),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
@@ -155,20 +147,11 @@ def test_all_is_computed_in_the_precision_of_what_is_given(dtype):
 
 
 # --- taken apart, and run anew --------------------------------------------------------------------
-
 EVERYTHING = {
-    "causal": True,
-    "window": (3, None),
-    "sinks": 1,
-    "alibi": True,
-    "corner": "bottom_right",
-    "lengths": (8, 6),
-    "mask": hiding(1, 1, 8),
-    "soft_cap": 2.0,
-    "scale": 0.4,
-    "temperature": 0.5,
+    "causal": True, "window": (3, None), "sinks": 1, "alibi": True, "corner": "bottom_right",
+    "lengths": (8, 6), "mask": hiding(1, 1, 8), "soft_cap": 2.0, "scale": 0.4, "temperature": 0.5,
     "dropout": 0.25,
-}
+}  # fmt: skip
 
 
 def everything(**more):
@@ -183,7 +166,6 @@ def test_every_step_can_be_taken_apart_and_runs_anew(more):
 
 
 # --- refusals -------------------------------------------------------------------------------------
-
 Q, K, V = (of.tolist() for of in tensors())
 WIDE, NAN = torch.ones(7, 3), math.nan
 
@@ -211,15 +193,11 @@ REFUSED = [
     ("axis 'batch' is 3 long for q", ones((3, 2, 3), *[(1, 2, 3)] * 2), {"lead": ["batch"]}),
     ("the axis 'key' is there twice: every", ones(*[(3, 2, 3)] * 3), {"lead": ["key"]}),
     ("'' cannot name an axis", ones(*[(3, 2, 3)] * 3), {"lead": [""]}),
-    (
-        "alibi adds a bias for each head, query and key, but the axes are head, page, query, key",
-        *(ones(*[(3, 2, 5, 7)] * 3), {"alibi": True, "lead": ["head", "page"]}),
-    ),
-    (
-        "there are 2 lengths for 3 texts: each has one",
-        *(ones(*[(3, 2, 3)] * 3), {"lead": ["batch"], "lengths": [1, 2]}),
-    ),
-]
+    ("alibi adds a bias for each head, query and key, but the axes are head, page, query, key",
+     *(ones(*[(3, 2, 5, 7)] * 3), {"alibi": True, "lead": ["head", "page"]})),
+    ("there are 2 lengths for 3 texts: each has one", *(ones(*[(3, 2, 3)] * 3),
+     {"lead": ["batch"], "lengths": [1, 2]})),
+]  # fmt: skip
 REFUSED += [
     (said, (Q, K, V), options)
     for said, options in [

@@ -123,8 +123,6 @@ def scale(expression, value, small):
 
 
 # --- of every cell of every step of every trace ---------------------------------------------------
-
-
 def test_arithmetic_gives_the_value(apart):
     for step, index, expression, _ in apart.cells:
         value = apart.numbers[step.name, index]
@@ -205,8 +203,6 @@ def assert_balanced(latex):
 
 
 # --- the workshop ---------------------------------------------------------------------------------
-
-
 def test_the_workshop_has_every_operation():
     used = {type(step.operation).__name__ for step in workshop().values()}
     assert used == set(ops.__all__) - {"Operation"}
@@ -254,8 +250,6 @@ def test_leaves_are_just_the_cells_that_the_value_depends_on():
 
 
 # --- cells that do not exist ----------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("index", [(6, 0), (0, 6), (-1, 0), (0,), (), (0, 0, 0), (99, 99)], ids=str)
 def test_a_cell_that_does_not_exist_is_named_with_the_shape(index):
     scores = build("journey_123/as_published")["scores"]
@@ -265,8 +259,6 @@ def test_a_cell_that_does_not_exist_is_named_with_the_shape(index):
 
 
 # --- values that are no ordinary numbers ----------------------------------------------------------
-
-
 INF, NAN = math.inf, math.nan
 
 
@@ -277,26 +269,15 @@ def same(left, right):
     return math.isclose(left, right, rel_tol=1e-6, abs_tol=1e-37)
 
 
-@pytest.mark.parametrize(
-    ("operation", "row"),
-    [
-        (ops.Softmax(), (NAN, 5.0, 1000.0)),
-        (ops.Softmax(), (5.0, NAN, 1000.0)),
-        (ops.Softmax(), (INF, 1.0, 2.0)),
-        (ops.Softmax(), (-INF, -INF, -INF)),
-        (ops.Softmax(), (-INF, 480.0, -257.0)),
-        (ops.SumNormalise(), (1.0, -1.0, 0.0)),
-        (ops.SumNormalise(), (0.0, 0.0, 0.0)),
-        (ops.SumNormalise(), (-2.0, 1.0, 1.0)),
-        (ops.SumNormalise(), (INF, 1.0, 2.0)),
-        (ops.SumNormalise(), (INF, 1.0, -INF)),
-        (ops.L2Normalize(), (0.0, 0.0, 0.0)),
-        (ops.L2Normalize(), (-INF, 1.0, 2.0)),
-        (ops.L2Normalize(), (NAN, 1.0, 2.0)),
-        (ops.Scale(3), (INF, -INF, NAN)),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("operation", "row"), [
+    (ops.Softmax(), (NAN, 5.0, 1000.0)), (ops.Softmax(), (5.0, NAN, 1000.0)),
+    (ops.Softmax(), (INF, 1.0, 2.0)), (ops.Softmax(), (-INF, -INF, -INF)),
+    (ops.Softmax(), (-INF, 480.0, -257.0)), (ops.SumNormalise(), (1.0, -1.0, 0.0)),
+    (ops.SumNormalise(), (0.0, 0.0, 0.0)), (ops.SumNormalise(), (-2.0, 1.0, 1.0)),
+    (ops.SumNormalise(), (INF, 1.0, 2.0)), (ops.SumNormalise(), (INF, 1.0, -INF)),
+    (ops.L2Normalize(), (0.0, 0.0, 0.0)), (ops.L2Normalize(), (-INF, 1.0, 2.0)),
+    (ops.L2Normalize(), (NAN, 1.0, 2.0)), (ops.Scale(3), (INF, -INF, NAN)),
+], ids=str)  # fmt: skip
 def test_arithmetic_gives_infinity_and_nan_where_torch_does(operation, row):
     trace = Trace()
     scores = trace.step("scores", ops.Given((row,)), axes=("query", "key"))
@@ -335,20 +316,16 @@ def names(at, nested):
 CUBE = (((1.0, 2.0), (3.0, 5.0)), ((8.0, 13.0), (21.0, 34.0)))
 
 
-@pytest.mark.parametrize(
-    ("operation", "operands"),
-    [
-        (ops.Add(), ((1.0, 2.0), ((3.0, 4.0), (5.0, 6.0)))),
-        (ops.Subtract(), ((1.0, 2.0), ((3.0, 4.0), (5.0, 6.0)))),
-        (ops.Multiply(), (((3.0, 4.0), (5.0, 6.0)), (1.0, 2.0))),
-        (ops.MaskedFill(-1.0), (CUBE, (((True,), (False,)), ((False,), (True,))))),
-        (ops.MaskedFill(-1.0), (CUBE, (True, False))),
-        (ops.RunningSum(), (CUBE,)),
-        (ops.LayerNorm(whole=True), (CUBE,)),
-        (ops.Sinusoid(64, 64), ()),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("operation", "operands"), [
+    (ops.Add(), ((1.0, 2.0), ((3.0, 4.0), (5.0, 6.0)))),
+    (ops.Subtract(), ((1.0, 2.0), ((3.0, 4.0), (5.0, 6.0)))),
+    (ops.Multiply(), (((3.0, 4.0), (5.0, 6.0)), (1.0, 2.0))),
+    (ops.MaskedFill(-1.0), (CUBE, (((True,), (False,)), ((False,), (True,))))),
+    (ops.MaskedFill(-1.0), (CUBE, (True, False))),
+    (ops.RunningSum(), (CUBE,)),
+    (ops.LayerNorm(whole=True), (CUBE,)),
+    (ops.Sinusoid(64, 64), ()),
+], ids=str)  # fmt: skip
 def test_arithmetic_gives_every_cell_whichever_operand_is_the_smaller(operation, operands):
     step = whole(operation, *operands)
     for index in itertools.product(*map(range, step.value.shape)):
@@ -356,18 +333,14 @@ def test_arithmetic_gives_every_cell_whichever_operand_is_the_smaller(operation,
         assert step.arithmetic(index).value == pytest.approx(value, rel=1e-6), index
 
 
-@pytest.mark.parametrize(
-    ("operation", "operands", "dtype", "left"),
-    [
-        (ops.Exp(), ((-22.0,),), torch.float16, 0.0),
-        (ops.Exp(), ((12.0,),), torch.float16, INF),
-        (ops.SumLast(), ((6e4, 6e4),), torch.float16, INF),
-        (ops.ScaleBy(1e20), ((1e20,),), torch.float32, INF),
-        (ops.MatVec(), (((1e20, 1e20),), (1e20, -1e20)), torch.float32, NAN),
-        (ops.SumNormalise(), ((1e20, 1.0, -1e20),), torch.float32, INF),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("operation", "operands", "dtype", "left"), [
+    (ops.Exp(), ((-22.0,),), torch.float16, 0.0),
+    (ops.Exp(), ((12.0,),), torch.float16, INF),
+    (ops.SumLast(), ((6e4, 6e4),), torch.float16, INF),
+    (ops.ScaleBy(1e20), ((1e20,),), torch.float32, INF),
+    (ops.MatVec(), (((1e20, 1e20),), (1e20, -1e20)), torch.float32, NAN),
+    (ops.SumNormalise(), ((1e20, 1.0, -1e20),), torch.float32, INF),
+], ids=str)  # fmt: skip
 def test_what_a_precision_cannot_hold_is_in_the_arithmetic_what_it_is_in_the_tensor(
     operation, operands, dtype, left
 ):
@@ -387,31 +360,13 @@ def test_a_wrong_arithmetic_is_not_excused_by_the_precision():
 
 
 # --- how numbers and arithmetic are written -------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("value", "written"),
-    [
-        (0, "0"),
-        (0.0, "0"),
-        (-0.0, "0"),
-        (3, "3"),
-        (-3.0, "-3"),
-        (999_999.0, "999999"),
-        (0.5, "0.5000"),
-        (-1 / 3, "-0.3333"),
-        (0.0001, "0.0001"),
-        (123_456.789, "123456.7890"),
-        (1e7, r"1.000\times 10^{7}"),
-        (-1e6, r"-1.000\times 10^{6}"),
-        (1e-12, r"1.000\times 10^{-12}"),
-        (-0.00005, r"-5.000\times 10^{-5}"),
-        (7.3e-42, r"7.300\times 10^{-42}"),
-        (INF, r"\infty"),
-        (-INF, r"-\infty"),
-        (NAN, r"\mathrm{nan}"),
-    ],
-)
+@pytest.mark.parametrize(("value", "written"), [
+    (0, "0"), (0.0, "0"), (-0.0, "0"), (3, "3"), (-3.0, "-3"), (999_999.0, "999999"),
+    (0.5, "0.5000"), (-1 / 3, "-0.3333"), (0.0001, "0.0001"), (123_456.789, "123456.7890"),
+    (1e7, r"1.000\times 10^{7}"), (-1e6, r"-1.000\times 10^{6}"), (1e-12, r"1.000\times 10^{-12}"),
+    (-0.00005, r"-5.000\times 10^{-5}"), (7.3e-42, r"7.300\times 10^{-42}"), (INF, r"\infty"),
+    (-INF, r"-\infty"), (NAN, r"\mathrm{nan}"),
+])  # fmt: skip
 def test_a_number_is_written_with_four_decimals_or_as_a_power_of_ten(value, written):
     assert number(value) == written
 
@@ -422,26 +377,23 @@ ID = Cell("ids", (1,), 4.0)
 THREE_ROOT = Called(math.sqrt, r"\sqrt{{{}}}", Number(9.0))
 
 
-@pytest.mark.parametrize(
-    ("expression", "value", "latex"),
-    [
-        (A, 0.25, "0.2500"),
-        (Number(3**0.5, r"\sqrt{3}"), 3**0.5, r"\sqrt{3}"),
-        (Sum((ONE, MINUS, TWO)), 0, "1 - 3 + 2"),
-        (Product((TWO, MINUS)), -6, "(2)(-3)"),
-        (Sum((Product((TWO, A)), Product((ONE, MINUS)))), -2.5, "(2)(0.2500) + (1)(-3)"),
-        (Quotient(ONE, THREE_ROOT), 1 / 3, r"\frac{1}{\sqrt{9}}"),
-        (Quotient(ONE, Number(0.0)), INF, r"\frac{1}{0}"),
-        (Quotient(MINUS, Number(0.0)), -INF, r"\frac{-3}{0}"),
-        (Share((ONE, TWO, MINUS), 1), INF, r"\frac{2}{1 + 2 - 3}"),
-        (Share((ONE, TWO), 1), 2 / 3, r"\frac{2}{1 + 2}"),
-        (Exponential(A, 2.0), math.exp(-1.75), "e^{0.2500-2}"),
-        (Exponential(MINUS, -3.0), 1, "e^{-3+3}"),
-        (Picked(A, ID), 0.25, r"\text{row }4:\;0.2500"),
-        (Indicator(ID, 4), 1, r"1\quad\text{because }4 = 4"),
-        (Indicator(ID, 5), 0, r"0\quad\text{because }4 \neq 5"),
-    ],
-)
+@pytest.mark.parametrize(("expression", "value", "latex"), [
+    (A, 0.25, "0.2500"),
+    (Number(3**0.5, r"\sqrt{3}"), 3**0.5, r"\sqrt{3}"),
+    (Sum((ONE, MINUS, TWO)), 0, "1 - 3 + 2"),
+    (Product((TWO, MINUS)), -6, "(2)(-3)"),
+    (Sum((Product((TWO, A)), Product((ONE, MINUS)))), -2.5, "(2)(0.2500) + (1)(-3)"),
+    (Quotient(ONE, THREE_ROOT), 1 / 3, r"\frac{1}{\sqrt{9}}"),
+    (Quotient(ONE, Number(0.0)), INF, r"\frac{1}{0}"),
+    (Quotient(MINUS, Number(0.0)), -INF, r"\frac{-3}{0}"),
+    (Share((ONE, TWO, MINUS), 1), INF, r"\frac{2}{1 + 2 - 3}"),
+    (Share((ONE, TWO), 1), 2 / 3, r"\frac{2}{1 + 2}"),
+    (Exponential(A, 2.0), math.exp(-1.75), "e^{0.2500-2}"),
+    (Exponential(MINUS, -3.0), 1, "e^{-3+3}"),
+    (Picked(A, ID), 0.25, r"\text{row }4:\;0.2500"),
+    (Indicator(ID, 4), 1, r"1\quad\text{because }4 = 4"),
+    (Indicator(ID, 5), 0, r"0\quad\text{because }4 \neq 5"),
+])  # fmt: skip
 def test_an_expression_has_a_value_and_is_written_with_its_numbers(expression, value, latex):
     assert expression.value == pytest.approx(value)
     assert expression.latex() == latex

@@ -14,14 +14,9 @@ from checks import by_autograd
 from traces import every_kind, workshop
 
 REFUSING = {
-    "LayerNorm",
-    "JoinPair",
-    "LogicalAnd",
-    "OneHot",
-    "PairCounts",
-    "SoftmaxJacobian",
+    "LayerNorm", "JoinPair", "LogicalAnd", "OneHot", "PairCounts", "SoftmaxJacobian",
     "SplitWithoutTranspose",
-}
+}  # fmt: skip
 """What says in words that it has no backward pass, beside the slopes."""
 
 
@@ -153,8 +148,6 @@ def test_every_lesson_is_as_autograd(name):
 
 
 # --- what cannot be -------------------------------------------------------------------------------
-
-
 def test_what_has_no_gradient_is_refused_in_words():
     trace = attend_trainable(embed(EXAMPLES["journey_123"].inputs))
     wanted = trace.step("wanted", ops.Entry((3, 1)), trace["weights"], axes=())
@@ -173,11 +166,8 @@ def test_what_has_no_gradient_is_refused_in_words():
 
 
 # --- by finite differences, of any shape ----------------------------------------------------------
-
-
 @st.composite
 def layers(draw):
-    """A layer of queries, keys and values of any small sizes, in float64."""
     n, d_in, d, d_value = (draw(st.integers(1, 5)) for _ in range(4))
     generator = torch.Generator().manual_seed(draw(st.integers(0, 999)))
     trace = Trace()

@@ -60,8 +60,6 @@ MEMORY_PADDING = torch.arange(N_OTHERS) >= torch.tensor([[10], [3]])
 
 
 # --- torch's own layers ---------------------------------------------------------------------------
-
-
 @torch.no_grad()
 @pytest.mark.parametrize(("norm", "activation"), BUILT)
 def test_an_encoder_s_block_is_torch_s_own_layer(norm, activation):
@@ -132,8 +130,6 @@ def test_blocks_one_after_another_are_torch_s_encoder_and_their_stream_is_one_su
 
 
 # --- every cell, the program, the stream ----------------------------------------------------------
-
-
 def small(kind="decoder", norm="after", **more):
     """A block with as few cells as prime and unequal sizes allow."""
     given = {"n_heads": 2, "d_hidden": 7, "norm": norm, "activation": "gelu", "seed": 5} | more
@@ -215,7 +211,6 @@ def test_drawn_weights_follow_their_seed_and_dropout_is_off_until_asked_for():
 
 
 # --- what does not fit ----------------------------------------------------------------------------
-
 GOOD = {name: torch.ones(4, 4) for name in ("W_query", "W_key", "W_value", "W_output")}
 GOOD |= {"W_1": torch.ones(4, 7), "W_2": torch.ones(7, 4)}
 REFUSED = {
@@ -266,8 +261,6 @@ def test_layers_that_are_computed_in_another_way_are_refused_in_words():
 
 
 # --- the decoder layer of `sorry_dave`, repaired --------------------------------------------------
-
-
 @torch.no_grad()
 def test_the_repaired_decoder_is_torch_s_own_layer():
     """torch's heads share the width of the vectors, so this is held with one head of full width."""

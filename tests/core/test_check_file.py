@@ -28,8 +28,6 @@ from conftest import ROOT
 from fresh import BARE
 
 # --- the pieces -----------------------------------------------------------------------------------
-
-
 SHAPES = tomllib.loads((ROOT / "tests" / "shapes_of_code.toml").read_text(encoding="utf-8"))
 PIECES = {name: (each.get("causal", False), each["code"]) for name, each in SHAPES["right"].items()}
 
@@ -43,7 +41,6 @@ def wrong_pieces():
 
 
 def made(code):
-    """What a piece of code is."""
     names = {"torch": torch, "nn": nn, "F": F, "math": math}
     torch.manual_seed(0)
     exec(code, names)
@@ -176,8 +173,6 @@ def test_a_module_is_left_as_it_was_and_said_what_it_does_not_show():
 
 
 # --- what a learner's code may do to the check ----------------------------------------------------
-
-
 class Unreadable(Exception):
     def __str__(self):
         raise ValueError("no words")
@@ -211,25 +206,22 @@ def of_one_buffer(x, W_q, W_k, W_v):
     return BUFFER.copy_(attention(x, W_q, W_k, W_v) * torch.rand(1))
 
 
-@pytest.mark.parametrize(
-    ("function", "light", "said"),
-    [
-        (raising(SystemExit(0)), "runs", "stopped with SystemExit: 0"),
-        (raising(GeneratorExit()), "runs", "stopped with GeneratorExit"),
-        (raising(Unreadable()), "runs", "Unreadable: (its message cannot be read)"),
-        (raising(ValueError("\x1b[31mred\u202e")), "runs", r"ValueError: \x1b[31mred\u202e"),
-        (raising(ValueError("long" * 999)), "runs", "longlong…"),
-        (raising(ValueError("\n" * 10**8)), "runs", "ValueError"),
-        (zeroing, "repeatable", "changed in place"),
-        (of_one_buffer, "repeatable", "differs by up to"),
-        (ends(lambda c: c + 1j), "runs", "complex64"),
-        (ends(lambda c: c.to("meta")), "runs", "no numbers"),
-        (ends(lambda c: c.to_sparse()), "runs", "to_dense()"),
-        (ends(lambda c: torch.nested.nested_tensor([c])), "runs", "nested"),
-        (ends(lambda c: c.long()), "runs", "int64"),
-        (ends(lambda c: c.bfloat16()), "runs", "bfloat16 has too few digits"),
-    ],
-)
+@pytest.mark.parametrize(("function", "light", "said"), [
+    (raising(SystemExit(0)), "runs", "stopped with SystemExit: 0"),
+    (raising(GeneratorExit()), "runs", "stopped with GeneratorExit"),
+    (raising(Unreadable()), "runs", "Unreadable: (its message cannot be read)"),
+    (raising(ValueError("\x1b[31mred\u202e")), "runs", r"ValueError: \x1b[31mred\u202e"),
+    (raising(ValueError("long" * 999)), "runs", "longlong…"),
+    (raising(ValueError("\n" * 10**8)), "runs", "ValueError"),
+    (zeroing, "repeatable", "changed in place"),
+    (of_one_buffer, "repeatable", "differs by up to"),
+    (ends(lambda c: c + 1j), "runs", "complex64"),
+    (ends(lambda c: c.to("meta")), "runs", "no numbers"),
+    (ends(lambda c: c.to_sparse()), "runs", "to_dense()"),
+    (ends(lambda c: torch.nested.nested_tensor([c])), "runs", "nested"),
+    (ends(lambda c: c.long()), "runs", "int64"),
+    (ends(lambda c: c.bfloat16()), "runs", "bfloat16 has too few digits"),
+])  # fmt: skip
 def test_no_code_passes_by_what_it_does_to_the_check(function, light, said):
     # The buffer has the width of a function's values.
     for attends in (function, *([] if function is of_one_buffer else [Own(function)])):
@@ -245,17 +237,14 @@ def test_counts_that_cannot_be_are_refused_in_words():
             looked_at(attention, **counts)
 
 
-@pytest.mark.parametrize(
-    ("what", "text", "said"),
-    [
-        ("passwd:f", "root", "ends in .py"),
-        ("own.py:f", "import sys\nsys.exit()", "stopped with SystemExit at line 2"),
-        ("own.py:f", "f = (", "stopped with SyntaxError"),
-        ("own.py:f", "raise ValueError('\x1b[31m')", r"ValueError: \x1b[31m at line 1"),
-        ("own.py:f\x1b[31m", "", r"f\x1b[31m: there is no function of that name"),
-        ("own.py:f", "class f: pass", "no function of that name, and no module"),
-    ],
-)
+@pytest.mark.parametrize(("what", "text", "said"), [
+    ("passwd:f", "root", "ends in .py"),
+    ("own.py:f", "import sys\nsys.exit()", "stopped with SystemExit at line 2"),
+    ("own.py:f", "f = (", "stopped with SyntaxError"),
+    ("own.py:f", "raise ValueError('\x1b[31m')", r"ValueError: \x1b[31m at line 1"),
+    ("own.py:f\x1b[31m", "", r"f\x1b[31m: there is no function of that name"),
+    ("own.py:f", "class f: pass", "no function of that name, and no module"),
+])  # fmt: skip
 def test_a_file_that_cannot_be_read_is_refused_in_words(tmp_path, capsys, what, text, said):
     path = tmp_path / what.partition(":")[0]
     path.write_text(text, encoding="utf-8")
@@ -271,8 +260,6 @@ def test_a_file_that_cannot_be_read_is_refused_in_words(tmp_path, capsys, what, 
 
 
 # --- the file itself ------------------------------------------------------------------------------
-
-
 def test_no_name_of_the_file_is_given_twice():
     names = Counter(
         getattr(target, "id", getattr(target, "name", None))

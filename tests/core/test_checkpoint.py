@@ -53,7 +53,6 @@ def test_a_layer_s_attention_is_that_of_transformers(tmp_path, monkeypatch, name
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory):
-    """A Llama and a GPT-2, with vectors for layer 1."""
     folders = {name: tmp_path_factory.mktemp(name) for name in ("llama", "gpt2")}
     return {name: (folder, *taken(folder, name)) for name, folder in folders.items()}
 

@@ -18,7 +18,6 @@ every_example = pytest.mark.parametrize("name", EXAMPLES)
 
 
 def published(name):
-    """The inputs of an example's notebook."""
     path = PUBLISHED / f"{EXAMPLES[name].notebook}.json"
     return json.loads(path.read_text(encoding="utf-8"))["inputs"]
 
@@ -28,8 +27,6 @@ def value(inputs, step="embeddings"):
 
 
 # --- the notebooks' own ---------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", [name for name, example in EXAMPLES.items() if example.notebook])
 def test_sentence_tokens_and_given_vectors_are_the_published_ones(name):
     inputs, own = published(name), EXAMPLES[name].inputs
@@ -40,8 +37,6 @@ def test_sentence_tokens_and_given_vectors_are_the_published_ones(name):
 
 
 # --- tokens, vocabulary, table --------------------------------------------------------------------
-
-
 def test_dropping_blanks_changes_no_vector():
     kept, dropped = embed(WILD_CAT), embed(replace(WILD_CAT, drop_blanks=True))
     words = [place for place, token in enumerate(WILD_CAT.tokens) if token != " "]
@@ -60,33 +55,26 @@ def test_the_axes_are_labelled_with_the_tokens(name):
     assert len(trace.labels("vocabulary")) == trace.size("vocabulary")
 
 
-@pytest.mark.parametrize(
-    "inputs",
-    [
-        *(Inputs("", tokenizer=name) for name in TOKENIZERS),
-        *(Inputs(" \t\n", tokenizer=name, drop_blanks=True) for name in TOKENIZERS),
-        Inputs(" \n"),
-        Inputs("", vocabulary="random"),
-        Inputs("", learned_from="the cat"),
-        replace(JOURNEY, sentence=""),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("inputs", [
+    *(Inputs("", tokenizer=name) for name in TOKENIZERS),
+    *(Inputs(" \t\n", tokenizer=name, drop_blanks=True) for name in TOKENIZERS),
+    Inputs(" \n"),
+    Inputs("", vocabulary="random"),
+    Inputs("", learned_from="the cat"),
+    replace(JOURNEY, sentence=""),
+], ids=str)  # fmt: skip
 def test_a_sentence_without_tokens_is_refused_with_what_to_do(inputs):
     message = "there is no token in this sentence: type at least one word"
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         embed(inputs)
 
 
-@pytest.mark.parametrize(
-    ("reserved", "names"),
-    [
-        (0, ()),
-        (1, ("<unk>",)),
-        (2, ("<unk>", "<pad>")),
-        (4, ("<unk>", "<pad>", "<extra 3>", "<extra 4>")),
-    ],
-)
+@pytest.mark.parametrize(("reserved", "names"), [
+    (0, ()),
+    (1, ("<unk>",)),
+    (2, ("<unk>", "<pad>")),
+    (4, ("<unk>", "<pad>", "<extra 3>", "<extra 4>")),
+])  # fmt: skip
 def test_reserved_rows_are_named_and_come_last(reserved, names):
     inputs = Inputs("b a", reserved=reserved)
     assert inputs.reserved_names == names
@@ -94,8 +82,6 @@ def test_reserved_rows_are_named_and_come_last(reserved, names):
 
 
 # --- given vectors --------------------------------------------------------------------------------
-
-
 def test_a_token_that_differs_from_a_known_one_by_case_has_a_row_of_its_own_that_says_the_same():
     inputs = replace(JOURNEY, sentence="your Your JOURNEY")
     trace = embed(inputs)
@@ -107,17 +93,13 @@ def test_a_token_that_differs_from_a_known_one_by_case_has_a_row_of_its_own_that
     assert value(both)[0].tolist() == [1.0, 2.0, 3.0]
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"d_in": 2},
-        {"d_in": 5},
-        {"vocabulary": "duplicates"},
-        {"vectors": (*JOURNEY.vectors[:-1], ("step", (0.05, 0.8)))},
-        {"vectors": ()},
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("changes", [
+    {"d_in": 2},
+    {"d_in": 5},
+    {"vocabulary": "duplicates"},
+    {"vectors": (*JOURNEY.vectors[:-1], ("step", (0.05, 0.8)))},
+    {"vectors": ()},
+], ids=str)  # fmt: skip
 def test_given_vectors_are_used_only_where_all_have_the_width(changes):
     inputs = replace(JOURNEY, **changes)
     assert not inputs.has_given_vectors()
@@ -129,17 +111,13 @@ def test_given_vectors_are_used_only_where_all_have_the_width(changes):
     assert torch.equal(value(inputs, "embedding_table"), table)
 
 
-@pytest.mark.parametrize(
-    ("changes", "drawn"),
-    [
-        ({"sentence": "Your journey starts with one leap, leap!"}, {"leap,", "leap!"}),
-        ({"reserved": 2}, {"<unk>", "<pad>"}),
-        ({"learned_from": "Your journey starts with one step and ends"}, {"and", "ends"}),
-        ({"vectors": JOURNEY.vectors[:-1]}, {"step"}),
-        ({"sentence": "他 🙂 \u0301 the and AND"}, {"他", "🙂", "\u0301", "the", "and", "AND"}),
-    ],
-    ids=lambda given: str(sorted(given)),
-)
+@pytest.mark.parametrize(("changes", "drawn"), [
+    ({"sentence": "Your journey starts with one leap, leap!"}, {"leap,", "leap!"}),
+    ({"reserved": 2}, {"<unk>", "<pad>"}),
+    ({"learned_from": "Your journey starts with one step and ends"}, {"and", "ends"}),
+    ({"vectors": JOURNEY.vectors[:-1]}, {"step"}),
+    ({"sentence": "他 🙂 \u0301 the and AND"}, {"他", "🙂", "\u0301", "the", "and", "AND"}),
+], ids=lambda given: str(sorted(given)))  # fmt: skip
 def test_only_a_word_without_a_vector_is_drawn_and_it_is_marked(changes, drawn):
     inputs = replace(JOURNEY, **changes)
     trace = embed(inputs)
@@ -163,8 +141,6 @@ def test_only_a_word_without_a_vector_is_drawn_and_it_is_marked(changes, drawn):
 
 
 # --- positions, edits, one-hot --------------------------------------------------------------------
-
-
 def test_typed_numbers_are_in_the_table_and_in_every_row_that_looks_it_up():
     edited = embed(replace(WILD_CAT, edits=((0, 1, 9.5), (6, 2, -8.25))))
     table = embed(WILD_CAT)["embedding_table"].value

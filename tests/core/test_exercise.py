@@ -156,7 +156,6 @@ def learners():
 
 
 # --- the mistakes people make, written as they write them -----------------------------------------
-
 LINES = tomllib.loads(Path(__file__).with_name("written_lines.toml").read_text(encoding="utf-8"))
 
 
@@ -195,8 +194,6 @@ def test_every_mistake_that_changes_the_numbers_is_refused_and_named(name, learn
 
 
 # --- right lines, written in other ways -----------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("name", "lines"), [(name, each) for name, lines in LINES["right"].items() for each in lines]
 )
@@ -205,8 +202,6 @@ def test_a_right_line_passes_however_it_is_written(name, lines, learners):
 
 
 # --- more numbers than are kept one by one --------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def large():
     recipe = HeadsRecipe(n_heads=8, d_head=4, d_value=4, d_model=8, seed=3, causal=True)
@@ -247,7 +242,6 @@ def test_many_numbers_pass_however_they_are_written(large):
 
 
 # --- what else a check says -----------------------------------------------------------------------
-
 CHANGED = "scores = scores.index_put((torch.tensor(4), torch.tensor(7)), torch.tensor(9.0))"
 DTYPE = "Yours are torch.float16, which has fewer digits: use torch.float32."
 SAID = [
@@ -299,18 +293,15 @@ def test_a_line_that_writes_into_an_earlier_step_is_told_so():
     assert said.startswith("masked_scores is not right yet.\nYour line has changed scaled_scores")
 
 
-@pytest.mark.parametrize(
-    ("step", "line"),
-    [
-        ("masked_scores", "scaled_scores * mask"),
-        ("masked_scores", "scaled_scores.masked_fill(~mask, torch.inf)"),
-        ("masked_scores", "scaled_scores.masked_fill(~mask, -12345)"),
-        ("masked_scores", "scaled_scores"),
-        ("mask", "torch.ones(6, 6).bool().triu(1)"),
-        ("scores", "embeddings @ embeddings.mT * 0"),
-        ("weights", "masked_scores.softmax(-1) * 2 + ~mask"),
-    ],
-)
+@pytest.mark.parametrize(("step", "line"), [
+    ("masked_scores", "scaled_scores * mask"),
+    ("masked_scores", "scaled_scores.masked_fill(~mask, torch.inf)"),
+    ("masked_scores", "scaled_scores.masked_fill(~mask, -12345)"),
+    ("masked_scores", "scaled_scores"),
+    ("mask", "torch.ones(6, 6).bool().triu(1)"),
+    ("scores", "embeddings @ embeddings.mT * 0"),
+    ("weights", "masked_scores.softmax(-1) * 2 + ~mask"),
+])  # fmt: skip
 def test_no_factor_is_told_where_the_numbers_do_not_have_it(step, line, learners):
     said = learners["causal"].write(step, f"{step} = {line}")
     assert said.startswith(f"{step} is not right yet.\n")
@@ -332,13 +323,10 @@ def test_an_error_of_dtypes_is_not_taken_for_a_known_mistake(learners):
     assert "weights is torch.float64, and the lesson's is torch.float32.\nYour line" in said
 
 
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
-        ("embeddings = embeddings * 2", "embeddings = … gives its name to another tensor"),
-        ("embeddings *= 2", "and so do += and /="),
-    ],
-)
+@pytest.mark.parametrize(("line", "words"), [
+    ("embeddings = embeddings * 2", "embeddings = … gives its name to another tensor"),
+    ("embeddings *= 2", "and so do += and /="),
+])  # fmt: skip
 def test_how_an_earlier_step_was_changed_is_told(line, words):
     said = Learner(causal()).write("scores", "scores = embeddings @ embeddings.mT", line)
     assert said.splitlines()[1].startswith("Your line has changed embeddings itself: ")
@@ -379,8 +367,6 @@ def test_a_mistake_among_numbers_of_any_size_is_refused():
 
 
 # --- which steps are asked for --------------------------------------------------------------------
-
-
 def test_the_lines_that_a_lesson_teaches_are_asked_for():
     asked_of = {name: exercise_steps(make()) for name, make in TRACES.items()}
     lines = ("scores", "scaled_scores", "masked_scores", "weights", "context_vectors")

@@ -33,9 +33,8 @@ from traces import (
 )
 from traces import workshop as every_operation
 
+
 # --- the traces -----------------------------------------------------------------------------------
-
-
 def own_trace(*texts, **inputs):
     return expand_query(attend(embed(Inputs(*texts, **inputs))), 0)
 
@@ -176,9 +175,8 @@ TRACES |= {
 every_trace = pytest.mark.parametrize("name", TRACES)
 every_hostile_text = pytest.mark.parametrize("name", HOSTILE)
 
+
 # --- one fresh interpreter for all programs -------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def programs():
     """The source of each trace's program; a hostile text is its own title too."""
@@ -216,8 +214,6 @@ def printed(in_fresh_interpreters):
 
 
 # --- what the programs give -----------------------------------------------------------------------
-
-
 @every_trace
 @runs_every_program
 def test_a_program_gives_the_same_tensors(name, ran):
@@ -294,8 +290,6 @@ def test_a_program_has_the_line_of_each_step_with_its_shape_and_its_axes(name, p
 
 
 # --- hostile text ---------------------------------------------------------------------------------
-
-
 @every_hostile_text
 def test_a_hostile_title_is_a_comment_and_no_more(name):
     trace = embed(EXAMPLES["journey_123"].inputs)
@@ -323,8 +317,6 @@ def test_no_title_can_change_how_the_file_is_read(title):
 
 
 # --- names and settings that Python reads otherwise -----------------------------------------------
-
-
 @pytest.mark.parametrize("name", ["name", "tensor", "unknown", "positions", "columns", "angles"])
 def test_a_step_keeps_its_name_in_the_program_or_cannot_take_it(name, capsys):
     trace = Trace()

@@ -27,7 +27,6 @@ ROWS, SQUARE = torch.ones(3, 4), torch.eye(4)
 
 @cache
 def made(name):
-    """A trace that a function begins with."""
     trace = core.embed(Inputs("the cat sat", d_in=4))
     if name == "today":
         return core.attend_today(core.attend_heads(trace), Today(2))
@@ -73,18 +72,15 @@ RIGHT = {
     "attention": of_tensors(prefix="own_"),
     "trace_of": lambda: {"vectors": ROWS},
     "attend_tensors": lambda: dict.fromkeys(("queries", "keys", "values"), ROWS),
-    "attend_vectors": lambda: {
-        "embeddings": ROWS, **dict.fromkeys(("W_query", "W_key", "W_value"), SQUARE)
-    },
+    "attend_vectors": lambda: {"embeddings": ROWS, **dict.fromkeys(("W_query", "W_key", "W_value"),
+        SQUARE)},
     "attend_in_tiles": lambda: {**of_tensors(tile_queries=2, tile_keys=2)()},
     "attend_with_memory": of_tensors(delta=True),
     "attend_today": lambda: {**of("attend_heads")(), "today": Today(2)},
     "decode_step": lambda: {"whole": made("today"), "today": Today(2), "place": 1},
     "from_checkpoint": lambda: {"path": TINY, "layer": 0, "hidden_states": torch.ones(3, 48)},
     "expand_query": lambda: {**of("attend")(), "query": 1},
-    "compare_row": lambda: {
-        **of("embed")(), "query": 1, "options": core.SimplifiedOptions()
-    },
+    "compare_row": lambda: {**of("embed")(), "query": 1, "options": core.SimplifiedOptions()},
     "given_row": lambda: {"scores": [1.0, 2.0]},
     "normalise_row": of_row(shift=1.0),
     "store_row": of_row(shift=1.0, precision="float16"),
@@ -105,20 +101,16 @@ RIGHT = {
     "open_model": lambda: {"path": TINY},
     "layer_trace": of_model(stream_in=torch.ones(3, 48), layer=0),
     "next_tokens": lambda: {"tokens": ["a", "b"]},
-    "train": lambda: {
-        "embeddings": ROWS, "targets": torch.tensor([1, 2]), "settings": TrainingSettings(steps=1)
-    },
-    "attend_trained": lambda: {
-        **of("embed")(), "matrices": Matrices(*[SQUARE] * 3, SQUARE[:, :3])
-    },
+    "train": lambda: {"embeddings": ROWS, "targets": torch.tensor([1, 2]),
+        "settings": TrainingSettings(steps=1)},
+    "attend_trained": lambda: {**of("embed")(), "matrices": Matrices(*[SQUARE] * 3,
+        SQUARE[:, :3])},
     "few_trials": lambda: {"seed": 1},
     "measure_variance": lambda: {"settings": Trials(trials=9)},
     "variance_theory": lambda: {"settings": Trials(trials=9)},
     "softmax_effect": lambda: {"settings": Trials(trials=9)},
-    "backward": lambda: {
-        "trace": core.normalise_row(core.given_row([1.0, 2.0])), "loss": "score_sum",
-        "of": ["score_row"],
-    },
+    "backward": lambda: {"trace": core.normalise_row(core.given_row([1.0, 2.0])),
+        "loss": "score_sum", "of": ["score_row"]},
     "spreadsheet": lambda: {**of("attend")(), "title": "A title"},
     "check_file": dict,
 }  # fmt: skip

@@ -143,22 +143,19 @@ def test_the_products_are_those_that_torch_counts(tmp_path, name):
         assert 2 * products(model.settings, len(new), len(cache)) == counted.get_total_flops()
 
 
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda _: Cuts(temperature=0.0), "the temperature is 0.0, but must be above 0"),
-        (lambda _: Cuts(temperature=math.nan), "the temperature is nan"),
-        (lambda _: Cuts(top_k=-1), "top_k is -1"),
-        (lambda _: Cuts(top_p=1.1), "top_p is 1.1, but must be from 0 to 1"),
-        (lambda _: Cuts(min_p=math.nan), "min_p is nan"),
-        (lambda _: offered(torch.tensor([0.0, math.inf]), Cuts()), "finite"),
-        (lambda _: offered(torch.tensor([0.0]), Cuts()).drawn(1.0), "drawn is 1.0"),
-        (lambda model: [*write(model, (3,), 0)], "0 tokens are to be written"),
-        (lambda model: [*write(model, (3, -1), 1)], "there is no token -1"),
-        (lambda model: [*write(model, (1,) * 20, 500)], "500 more after 20 tokens do not fit"),
-        (lambda model: [*beam(model, (1,) * 20, 500)], "500 more after 20 tokens do not fit"),
-    ],
-)
+@pytest.mark.parametrize(("call", "words"), [
+    (lambda _: Cuts(temperature=0.0), "the temperature is 0.0, but must be above 0"),
+    (lambda _: Cuts(temperature=math.nan), "the temperature is nan"),
+    (lambda _: Cuts(top_k=-1), "top_k is -1"),
+    (lambda _: Cuts(top_p=1.1), "top_p is 1.1, but must be from 0 to 1"),
+    (lambda _: Cuts(min_p=math.nan), "min_p is nan"),
+    (lambda _: offered(torch.tensor([0.0, math.inf]), Cuts()), "finite"),
+    (lambda _: offered(torch.tensor([0.0]), Cuts()).drawn(1.0), "drawn is 1.0"),
+    (lambda model: [*write(model, (3,), 0)], "0 tokens are to be written"),
+    (lambda model: [*write(model, (3, -1), 1)], "there is no token -1"),
+    (lambda model: [*write(model, (1,) * 20, 500)], "500 more after 20 tokens do not fit"),
+    (lambda model: [*beam(model, (1,) * 20, 500)], "500 more after 20 tokens do not fit"),
+])  # fmt: skip
 def test_what_cannot_be_is_refused_in_words(call, words):
     with pytest.raises(ValueError, match=words):
         call(open_model(tiny.TINY))

@@ -17,8 +17,6 @@ gguf = pytest.importorskip("gguf", reason="what the numbers are compared with")
 
 
 # --- numbers of few bits -------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("kind", KINDS, ids=[each.name for each in KINDS.values()])
 def test_numbers_of_few_bits_are_those_of_the_package_gguf(kind):
     generator = np.random.default_rng(kind)
@@ -60,7 +58,6 @@ def test_how_many_bits_is_said(kind, words):
 
 
 # --- reading -------------------------------------------------------------------------------------
-
 FIELDS = {"general.architecture": "none", "a list": ["x", "y"], "numbers": [1, 2], "yes": True}
 NUMBERS = np.arange(15.0).reshape(3, 5)
 
@@ -106,8 +103,6 @@ def test_a_file_that_became_shorter_is_said(made):
 
 
 # --- what is broken or means harm ----------------------------------------------------------------
-
-
 def front(n_tensors=0, n_fields=0, version=3):
     return b"GGUF" + struct.pack("<IQQ", version, n_tensors, n_fields)
 
@@ -192,16 +187,13 @@ def test_a_file_with_any_byte_changed_is_read_or_refused(made):
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="counts memory in other units there")
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (("<IQ", 8, 6 * 2**30), "more than 67,108,864 bytes before its tensors"),
-        (("<IQ", 8, 60 * 2**20), "bytes of memory"),
-        (("<IIQ", 9, 1, 60 * 2**20), "bytes of memory"),
-        (("<IIQ", 9, 7, 60 * 2**20), "bytes of memory"),
-        (("<IIQ", 9, 8, 7 * 2**20), "bytes of memory"),
-    ],
-)
+@pytest.mark.parametrize(("content", "words"), [
+    (("<IQ", 8, 6 * 2**30), "more than 67,108,864 bytes before its tensors"),
+    (("<IQ", 8, 60 * 2**20), "bytes of memory"),
+    (("<IIQ", 9, 1, 60 * 2**20), "bytes of memory"),
+    (("<IIQ", 9, 7, 60 * 2**20), "bytes of memory"),
+    (("<IIQ", 9, 8, 7 * 2**20), "bytes of memory"),
+])  # fmt: skip
 def test_metadata_that_would_take_gigabytes_takes_little_memory(made, content, words):
     """A file that is as large as it says, without a byte of it on the disk."""
     path = made(field(*content))

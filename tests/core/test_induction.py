@@ -6,53 +6,28 @@ from itertools import islice, pairwise
 import pytest
 import torch
 
-from attention_core.small_models.induction import (
-    EXAMPLE,
-    EXAMPLE_IDS,
-    LENGTH,
-    SHIPPED,
-    SIZE,
-    LearningSettings,
-    appearance,
-    best_head,
-    finished_run,
-    learn,
-    prefix_matching,
-    previous_token,
-    recorded_steps,
-    shipped_run,
-    store,
-)
+from attention_core.small_models import induction, repeated
 from attention_core.small_models.induction_head import induction_head
 from attention_core.small_models.network import Network
-from attention_core.small_models.repeated import (
-    N_TOKENS,
-    NAMES,
-    PERIODS,
-    draw_sequences,
-    next_of_earlier,
-)
 
-FRESH = LearningSettings(seed=5, steps=180)
+FRESH = induction.LearningSettings(seed=5, steps=180)
 """As short as shows it with every seed that was tried."""
 
 
 def drawn(seed, n_sequences=7):
-    return draw_sequences(n_sequences, torch.Generator().manual_seed(seed))
+    return repeated.draw_sequences(n_sequences, torch.Generator().manual_seed(seed))
 
 
 # --- the sequences --------------------------------------------------------------------------------
-
-
 def test_a_sequence_repeats_tokens_none_of_which_stands_twice_before():
     found = set()
     for ids in drawn(3, 200).tolist():
         period = ids.index(ids[0], 1)
         found.add(period)
         assert len({*ids[:period]}) == period
-        assert ids == [ids[place % period] for place in range(LENGTH)]
-    assert found == {*range(PERIODS[0], PERIODS[1] + 1)}, "every period is drawn"
-    assert drawn(3).max() < N_TOKENS == len(NAMES)
+        assert ids == [ids[place % period] for place in range(induction.LENGTH)]
+    assert found == {*range(repeated.PERIODS[0], repeated.PERIODS[1] + 1)}, "every period is drawn"
+    assert drawn(3).max() < repeated.N_TOKENS == len(repeated.NAMES)
 
 
 def looked_for(ids, query):
@@ -62,27 +37,30 @@ def looked_for(ids, query):
 
 def test_what_an_induction_head_looks_for_is_what_came_after_its_own_token():
     sequences = drawn(1)
-    marked = next_of_earlier(sequences)
+    marked = repeated.next_of_earlier(sequences)
     for ids, targets in zip(sequences.tolist(), marked, strict=True):
-        for query in range(LENGTH):
+        for query in range(induction.LENGTH):
             assert targets[query].nonzero().flatten().tolist() == looked_for(ids, query)
     assert marked.sum(-1).max() > 1, "some tokens have been there more than once"
 
 
 # --- the scores -----------------------------------------------------------------------------------
-
-
 def test_both_scores_are_those_of_a_loop_over_every_cell():
     sequences = drawn(2)
-    weights = torch.rand(2, 7, 3, LENGTH, LENGTH, generator=torch.Generator().manual_seed(5))
-    before, matching = previous_token(weights), prefix_matching(weights, sequences)
+    weights = torch.rand(
+        2, 7, 3, induction.LENGTH, induction.LENGTH, generator=torch.Generator().manual_seed(5)
+    )
+    before, matching = (
+        induction.previous_token(weights),
+        induction.prefix_matching(weights, sequences),
+    )
     assert before.shape == matching.shape == (2, 3)
     for layer in range(2):
         for head in range(3):
             on_before, on_targets = [], []
             for ids, each in zip(sequences.tolist(), weights[layer, :, head].tolist(), strict=True):
-                on_before += [each[query][query - 1] for query in range(1, LENGTH)]
-                for query in range(LENGTH):
+                on_before += [each[query][query - 1] for query in range(1, induction.LENGTH)]
+                for query in range(induction.LENGTH):
                     keys = looked_for(ids, query)
                     on_targets += [math.fsum(each[query][key] for key in keys)] if keys else []
             mean = math.fsum(on_before) / len(on_before)
@@ -92,8 +70,6 @@ def test_both_scores_are_those_of_a_loop_over_every_cell():
 
 
 # --- a run ----------------------------------------------------------------------------------------
-
-
 def has_learned(records):
     first, last = records[0], records[-1]
     assert first.prefix_matching.max() < 0.1
@@ -101,16 +77,16 @@ def has_learned(records):
     assert last.loss_repeated < last.loss_first / 10
     assert last.loss_first > 2.5, "what cannot be known is not known"
     assert last.previous_token[0].max() > 2 * first.previous_token.max()
-    assert 0 < appearance(records) < len(records) - 1
+    assert 0 < induction.appearance(records) < len(records) - 1
 
 
 def test_in_the_run_that_comes_along_an_induction_head_appears():
-    records = shipped_run().records
+    records = induction.shipped_run().records
     has_learned(records)
-    assert [record.step for record in records] == recorded_steps()
+    assert [record.step for record in records] == induction.recorded_steps()
     assert 60 <= len(records) <= 100
-    assert shipped_run().one_layer_loss > 20 * records[-1].loss_repeated
-    assert SHIPPED.stat().st_size < 300_000
+    assert induction.shipped_run().one_layer_loss > 20 * records[-1].loss_repeated
+    assert induction.SHIPPED.stat().st_size < 300_000
 
 
 @pytest.mark.slow("10 s: trains a network")
@@ -121,7 +97,7 @@ def test_in_a_fresh_run_one_appears_too(fresh):
 @pytest.mark.slow("1 s: trains twice")
 def test_one_seed_is_one_run_and_another_seed_another():
     def beginning(seed):
-        return list(islice(learn(LearningSettings(seed, 40)), 4))
+        return list(islice(induction.learn(induction.LearningSettings(seed, 40)), 4))
 
     one, again, other = beginning(3), beginning(3), beginning(4)
     for first, second in zip(one, again, strict=True):
@@ -133,18 +109,18 @@ def test_one_seed_is_one_run_and_another_seed_another():
 
 def test_training_does_not_touch_the_random_numbers_of_others():
     before = torch.random.get_rng_state()
-    list(islice(learn(LearningSettings(3, 8)), 2))
+    list(islice(induction.learn(induction.LearningSettings(3, 8)), 2))
     assert torch.equal(before, torch.random.get_rng_state())
 
 
 @pytest.fixture(scope="module")
 def fresh():
-    return list(learn(FRESH))
+    return list(induction.learn(FRESH))
 
 
 def test_the_steps_that_are_recorded_begin_and_end_the_run():
     for steps in (1, 2, 7, 40, 300, 3_000):
-        found = recorded_steps(steps)
+        found = induction.recorded_steps(steps)
         assert (found[0], found[-1]) == (0, steps)
         assert found == sorted({*found})
         assert max(b - a for a, b in pairwise(found)) <= 8
@@ -153,39 +129,39 @@ def test_the_steps_that_are_recorded_begin_and_end_the_run():
 @pytest.mark.parametrize("steps", [0, -1, 100_000])
 def test_a_number_of_steps_that_is_none_is_refused_in_words(steps):
     with pytest.raises(ValueError, match=f"{steps} steps: choose 1 to"):
-        LearningSettings(steps=steps)
+        induction.LearningSettings(steps=steps)
 
 
 # --- the head as a trace --------------------------------------------------------------------------
-
-
 def test_the_traced_weights_are_those_recorded_at_the_end():
-    run = shipped_run()
+    run = induction.shipped_run()
     trace = induction_head(run)
     last = run.records[-1]
-    assert torch.allclose(trace["weights"].value, last.weights[best_head(last)], atol=5e-4)
-    on_targets = (trace["weights"].value * next_of_earlier(EXAMPLE_IDS)).sum(-1)
-    assert on_targets[len(EXAMPLE) // 2 :].min() > 0.5
+    assert torch.allclose(
+        trace["weights"].value, last.weights[induction.best_head(last)], atol=5e-4
+    )
+    on_targets = (trace["weights"].value * repeated.next_of_earlier(induction.EXAMPLE_IDS)).sum(-1)
+    assert on_targets[len(induction.EXAMPLE) // 2 :].min() > 0.5
 
 
 def test_what_is_kept_of_a_network_gives_its_own_weights():
     """Whatever network: a fresh one, as a trace."""
-    run = finished_run(LearningSettings(seed=11, steps=2))
+    run = induction.finished_run(induction.LearningSettings(seed=11, steps=2))
     assert run.records[0].weights.shape == run.records[-1].weights.shape
     last = run.records[-1]
     made = induction_head(run)["weights"].value
-    assert torch.allclose(made, last.weights[best_head(last)], atol=1e-6)
+    assert torch.allclose(made, last.weights[induction.best_head(last)], atol=1e-6)
     with torch.no_grad():
-        _, untrained = Network(SIZE, 11)(EXAMPLE_IDS[None])
+        _, untrained = Network(induction.SIZE, 11)(induction.EXAMPLE_IDS[None])
     assert torch.equal(untrained[:, 0], run.records[0].weights)
 
 
 def test_a_stored_run_is_read_as_it_was(tmp_path, monkeypatch):
-    run = finished_run(LearningSettings(seed=1, steps=5))
+    run = induction.finished_run(induction.LearningSettings(seed=1, steps=5))
     path = tmp_path / "run.safetensors"
-    store(run, path)
+    induction.store(run, path)
     monkeypatch.setattr("attention_core.small_models.induction.SHIPPED", path)
-    read = shipped_run.__wrapped__()
+    read = induction.shipped_run.__wrapped__()
     assert read.one_layer_loss == pytest.approx(run.one_layer_loss)
     for before, after in zip(run.records, read.records, strict=True):
         assert before.step == after.step

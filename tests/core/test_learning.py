@@ -63,15 +63,12 @@ def test_one_entry_is_moved_and_nothing_else():
     assert changed.W_query is matrices.W_query
 
 
-@pytest.mark.parametrize(
-    ("goal", "said"),
-    [
-        (lambda: Goal("accuracy"), "must be 'weight' or"),
-        (lambda: Goal("weight", 1, 3), "query 1 cannot look at key 3"),
-        (lambda: Goal("weight", 6, 0), "of 6"),
-        (lambda: Goal("weight", 1, -1), "key -1"),
-    ],
-)
+@pytest.mark.parametrize(("goal", "said"), [
+    (lambda: Goal("accuracy"), "must be 'weight' or"),
+    (lambda: Goal("weight", 1, 3), "query 1 cannot look at key 3"),
+    (lambda: Goal("weight", 6, 0), "of 6"),
+    (lambda: Goal("weight", 1, -1), "key -1"),
+])  # fmt: skip
 def test_a_goal_that_cannot_be_is_refused_in_words(goal, said):
     embedded, matrices, _ = layer("journey_123")
     with pytest.raises(ValueError, match=said):

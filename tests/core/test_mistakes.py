@@ -169,7 +169,6 @@ def made_by(line, **given):
 
 
 def of_layer(name, trace, line):
-    """What a shown line makes of the numbers of a layer."""
     variable, _, *others = LINES[name]
     steps = (GIVEN | dict(*others)).items()
     given = {each: trace[step].value for each, step in steps if step in trace}

@@ -45,8 +45,6 @@ def heads(**changes):
 
 
 # --- the story ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("weights", [simplified, masked], ids=["simplified", "masked"])
 def test_alike_words_attract_so_it_looks_at_both_animals_and_cannot_tell_which(weights):
     it = row(weights(), "it")
@@ -112,7 +110,6 @@ def test_numbers_can_be_read():
 
 
 # --- a sentence of one's own ----------------------------------------------------------------------
-
 EVERYDAY = everyday_words()
 SOME = sorted(filter(str.isalpha, EVERYDAY))
 STRANGE = ("xqz", "Xqz!", "他", "не", "🙂", "naïve", "٣", "x" * 50)
@@ -191,21 +188,11 @@ def test_everyday_words_are_readable_and_no_two_have_the_same_vector():
 
 
 # --- what is given, and when it is used -----------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("changes", "drawn"),
-    [
-        ({}, ()),
-        ({"d_query": 2}, ("query", "key")),
-        ({"d_value": 3}, ("value",)),
-        ({"seeds": (None, 5, None)}, ("key",)),
-        ({"seed": 5}, ROLES),
-        ({"start": "rand"}, ROLES),
-        ({"start": "linear"}, ROLES),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("changes", "drawn"), [
+    ({}, ()), ({"d_query": 2}, ("query", "key")), ({"d_value": 3}, ("value",)),
+    ({"seeds": (None, 5, None)}, ("key",)), ({"seed": 5}, ROLES), ({"start": "rand"}, ROLES),
+    ({"start": "linear"}, ROLES),
+], ids=str)  # fmt: skip
 def test_a_matrix_of_another_size_or_with_a_seed_is_drawn_and_has_no_names(changes, drawn):
     trace = attend_trainable(embed(EXAMPLE.inputs), replace(EXAMPLE.projections, **changes))
     for role, table in zip(ROLES, EXAMPLE.projections.given, strict=True):
@@ -231,8 +218,6 @@ def test_heads_of_other_sizes_or_with_a_seed_are_drawn_as_any_are(changes):
 
 
 # --- names ----------------------------------------------------------------------------------------
-
-
 def test_every_component_has_a_name_where_the_example_is_as_it_is():
     trace = attend_heads(embed(EXAMPLE.inputs), EXAMPLE.heads)
     traces = (trace, attend_trainable(embed(EXAMPLE.inputs), EXAMPLE.projections))

@@ -35,17 +35,14 @@ def run(made, **changed):
 
 
 @pytest.mark.slow("1 s: runs notebooks")
-@pytest.mark.parametrize(
-    ("step", "line"),
-    [
-        ("embedding_table", "embedding_table = torch.zeros(6, 3)"),
-        ("mask", "mask = torch.ones(6, 6, dtype=torch.bool)"),
-        ("masked_scores", "masked_scores = scores.masked_fill(~mask, -1e9)"),
-        ("scores", "scores = embeddings @ embeddings.mT * 1.0001"),
-        ("context_vectors", "context_vectors = weights @ embeddings + 2e-6"),
-        ("weights", "weights = masked_scores.softmax(dim=-1)[:5]"),
-    ],
-)
+@pytest.mark.parametrize(("step", "line"), [
+    ("embedding_table", "embedding_table = torch.zeros(6, 3)"),
+    ("mask", "mask = torch.ones(6, 6, dtype=torch.bool)"),
+    ("masked_scores", "masked_scores = scores.masked_fill(~mask, -1e9)"),
+    ("scores", "scores = embeddings @ embeddings.mT * 1.0001"),
+    ("context_vectors", "context_vectors = weights @ embeddings + 2e-6"),
+    ("weights", "weights = masked_scores.softmax(dim=-1)[:5]"),
+])  # fmt: skip
 def test_the_first_step_that_differs_is_named(step, line):
     made = notebook(attend_masked(embed(EXAMPLES["journey_123"].inputs)))
     run(made)

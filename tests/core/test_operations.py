@@ -15,8 +15,6 @@ from checks import close, random
 from traces import workshop
 
 # --- where numbers come from ----------------------------------------------------------------------
-
-
 DISTRIBUTIONS = {
     "normal": Draw("normal", (5, 3), seed=1),
     "uniform": Draw("uniform", (5, 3), seed=1),
@@ -59,10 +57,7 @@ def test_an_unknown_distribution_is_named():
 
 
 # --- simplified attention as a whole --------------------------------------------------------------
-
-
 def simplified(vectors, query=None, **options):
-    """The trace of simplified attention over vectors (token, d_in)."""
     trace = Trace()
     rows = tuple(map(tuple, vectors.tolist()))
     trace.step("embeddings", Given(rows), axes=("token", "d_in"))
@@ -95,18 +90,14 @@ def test_a_stretched_vector_is_longer_as_query_as_key_and_as_value(options):
     assert close(stretched, simplified(longer, **options)["context_vectors"].value, 1e-5)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"divide": "sqrt_d"},
-        {"similarity": "cosine"},
-        {"normalise": "sum"},
-        {"stretched": 3, "factor": -2.0},
-        {"similarity": "cosine", "divide": "sqrt_d", "stretched": 3, "factor": 0.5},
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("options", [
+    {},
+    {"divide": "sqrt_d"},
+    {"similarity": "cosine"},
+    {"normalise": "sum"},
+    {"stretched": 3, "factor": -2.0},
+    {"similarity": "cosine", "divide": "sqrt_d", "stretched": 3, "factor": 0.5},
+], ids=str)  # fmt: skip
 @pytest.mark.parametrize("query", [0, 3, 6])
 def test_one_query_term_by_term_ends_in_its_row_of_the_context_vectors(options, query):
     trace = simplified(random(7, 5, seed=3).abs(), query, **options)
@@ -127,8 +118,6 @@ def test_a_choice_that_does_not_exist_is_refused(options):
 
 
 # --- where the numbers of a program lie -----------------------------------------------------------
-
-
 def lies(tensor):
     """What the order in which torch adds may follow."""
     return tensor.stride(), tensor.storage_offset(), tensor.data_ptr() % 64

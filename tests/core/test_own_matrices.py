@@ -128,11 +128,8 @@ REFUSED = [
     ("W_key is 3 × 4, but the vectors", (X, W, W, W), {"others": torch.ones(5, 7)}),
     ("a head's query is 4 wide and its key 2: they are", (X, W, torch.ones(3, 2), W), {}),
     ("4 columns of queries cannot be shared evenly among", (X, W, W, W), {"n_heads": 3}),
-    (
-        "5 columns of values cannot be shared evenly among 2 heads",
-        (X, W, W, torch.ones(3, 5)),
-        {"n_heads": 2},
-    ),
+    ("5 columns of values cannot be shared evenly among 2 heads", (X, W, W, torch.ones(3, 5)),
+     {"n_heads": 2}),
     ("4 query heads cannot be shared", (X, W, W, W), {"n_heads": 4, "n_kv_heads": 3}),
     ("n_heads is 0, but must be a whole number of 1", (X, W, W, W), {"n_heads": 0}),
     ("W_output is 3 × 2, but the vectors before it", (X, W, W, W, torch.ones(3, 2)), {}),
@@ -141,20 +138,14 @@ REFUSED = [
     ("b_key is 1 × 1: it needs 1 axes, not 2", (X, W, W, W), {"b_key": [[1.0]]}),
     ("rotary positions turn pairs of col", (X, W[:, :3], W[:, :3], W), {"rotary_base": 9.0}),
     ("rotary_base is 0.0, but must be a number from 1e-6", (X, W, W, W), {"rotary_base": 0.0}),
-    (
-        "embeddings are 2 × 5 × 3 and other_embeddings 5 × 3: both need the same batch in front",
-        (torch.ones(2, 5, 3), W, W, W),
-        {"others": X},
-    ),
+    ("embeddings are 2 × 5 × 3 and other_embeddings 5 × 3: both need the same batch in front",
+     (torch.ones(2, 5, 3), W, W, W), {"others": X}),
     ("embeddings has numbers of float16 and W_query of float32", (X.half(), W, W, W), {}),
     ("past keys and past values belong together: give", (X, W, W, W), {"past_keys": W}),
-    (
-        "past_keys is 5 × 3, but must fit the new ones, 5 × 4, in all but their number",
-        (X, W, W, W),
-        {"past_keys": X, "past_values": X},
-    ),
+    ("past_keys is 5 × 3, but must fit the new ones, 5 × 4, in all but their number", (X, W, W, W),
+     {"past_keys": X, "past_values": X}),
     ("there is no option 'heads': there are scale, mask,", (X, W, W, W), {"heads": 2}),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("said", "given", "options"), REFUSED)

@@ -30,7 +30,6 @@ PIP = ("-m", "pip", "--disable-pip-version-check")
 
 
 def run(*arguments, **options):
-    """Run Python; what it printed."""
     process = subprocess.run(
         [sys.executable, *map(str, arguments)],
         capture_output=True,
@@ -243,8 +242,6 @@ def test_the_changelog_tells_of_this_version():
 
 
 # --- the names ------------------------------------------------------------------------------------
-
-
 def test_the_readme_imports_from_the_package_itself():
     lines = [line for line in "\n".join(BLOCKS).splitlines() if "attention_core" in line]
     assert lines

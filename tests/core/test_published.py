@@ -60,8 +60,6 @@ def passes(result, value):
 
 
 # --- the data ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_a_notebook_has_as_many_entries_of_each_kind_as_it_says(name):
     loaded = notebook(name)
@@ -81,8 +79,6 @@ def test_an_unknown_notebook_is_named_in_the_error():
 
 
 # --- the rule ------------------------------------------------------------------------------------
-
-
 def test_half_a_unit_of_the_last_printed_digit_passes_and_no_more():
     result = printed(0.1234, decimals=4)
     for off in (0, 0.5, -0.5, 0.5004, -0.5004):
@@ -223,8 +219,6 @@ def test_a_number_matches_its_own_print_and_not_the_next_one(size, sign, digits)
 
 
 # --- the recipes ---------------------------------------------------------------------------------
-
-
 TRUE_OF_ANY_DRAW = {
     *("zeros_3", "sumnorm_weights_0_sum", "softmax_weights_0_sum", "row_sums"),
     *("causal_row_sums", "weights_1_sum", "alpha_1_sum"),  # a softmax sums to 1
@@ -235,7 +229,6 @@ MATRICES_ALONE = {"W_query", "W_key", "W_value", "W_key_reprint", "linear_key_we
 
 
 def of_another_seed(place):
-    """The trace of a place, with other embeddings."""
     example = EXAMPLES[place.example]
     vectors = tuple((token, (0.1, 0.2, 0.3)) for token, _ in example.inputs.vectors)
     inputs = replace(example.inputs, seed=70, vectors=vectors)
@@ -299,8 +292,6 @@ def test_a_recipe_does_nothing_but_what_its_functions_do(text):
 
 
 # --- marks ---------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("lesson", BUILDERS)
 @pytest.mark.parametrize("example", EXAMPLES.values(), ids=EXAMPLES.keys())
 def test_the_marks_of_an_example_hold(example, lesson):
@@ -385,8 +376,6 @@ def test_reading_and_checking_never_raise(numbers):
 
 
 # --- the command ---------------------------------------------------------------------------------
-
-
 TOTALS = "2,563 of 2,603 38 of 38 81 of 81 92 of 92 17 of 17 2 of 2"
 
 
@@ -488,8 +477,6 @@ def test_a_result_without_a_recipe_is_not_yet_computed(monkeypatch, capsys):
 
 
 # --- what the package needs ----------------------------------------------------------------------
-
-
 def test_importing_the_published_numbers_and_tokenizers_imports_no_torch():
     heavy = "torch", "numpy", "streamlit", "altair", "pandas"
     code = (

@@ -104,14 +104,9 @@ def test_tensors_as_people_have_them_are_used_as_transformers_uses_them(tmp_path
 
 
 OLDER = [
-    "llama slowed",
-    "llama linear",
-    "mistral",
-    "qwen2 window",
-    "qwen3 window",
-    "gemma2",
+    "llama slowed", "llama linear", "mistral", "qwen2 window", "qwen3 window", "gemma2",
     "gemma3 pattern",
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", OLDER)
@@ -199,14 +194,11 @@ def test_a_trace_of_attention_alone_ends_with_it(tmp_path):
     assert list(trace)[-1] == "head_outputs"
 
 
-@pytest.mark.parametrize(
-    ("stream", "layer", "words"),
-    [
-        (torch.zeros(5, 30), 3, "no layer 3: the model has 3"),
-        (torch.zeros(5, 29), 0, "5 × 29, but must be tokens × 30"),
-        (torch.zeros(257, 30), 0, "257 tokens: 1 to 256"),
-    ],
-)
+@pytest.mark.parametrize(("stream", "layer", "words"), [
+    (torch.zeros(5, 30), 3, "no layer 3: the model has 3"),
+    (torch.zeros(5, 29), 0, "5 × 29, but must be tokens × 30"),
+    (torch.zeros(257, 30), 0, "257 tokens: 1 to 256"),
+])  # fmt: skip
 def test_what_cannot_be_traced_is_said(tmp_path, stream, layer, words):
     make(tmp_path, "llama")
     with pytest.raises(ValueError, match=words):
@@ -234,17 +226,14 @@ def test_a_family_in_a_gguf_file_computes_what_transformers_computes(tmp_path, n
     held(trace, 1)
 
 
-@pytest.mark.parametrize(
-    ("changes", "factor"),
-    [
-        ({}, 4.0),
-        ({"type": ...}, 4.0),
-        ({"type": "none"}, 1.0),
-        ({"factor": ...}, 1.0),
-        ({"type": ..., "factor": ..., "older": 2.0}, 2.0),
-        ({"older": 2.0}, 4.0),
-    ],
-)
+@pytest.mark.parametrize(("changes", "factor"), [
+    ({}, 4.0),
+    ({"type": ...}, 4.0),
+    ({"type": "none"}, 1.0),
+    ({"factor": ...}, 1.0),
+    ({"type": ..., "factor": ..., "older": 2.0}, 2.0),
+    ({"older": 2.0}, 4.0),
+])  # fmt: skip
 def test_angles_of_a_gguf_file_are_slowed_as_llama_cpp_has_it(tmp_path, changes, factor):
     """By the first of two words for how much, unless it is said that they are not."""
     fields, tensors = in_gguf("llama linear", make(tmp_path, "llama linear"))

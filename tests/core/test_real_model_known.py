@@ -10,7 +10,7 @@ import torch
 
 pytest.importorskip("tokenizers", reason="real models need requirements-model.txt")
 
-from attention_core.real_model import tiny
+from attention_core.real_model import sweeps, tiny
 from attention_core.real_model.attribution import attribution, head_by_key
 from attention_core.real_model.changes import Changes
 from attention_core.real_model.layer_trace import layer_trace
@@ -18,12 +18,6 @@ from attention_core.real_model.lens import lens, likeliest
 from attention_core.real_model.measures import MEASURES, near
 from attention_core.real_model.model import open_model
 from attention_core.real_model.run import logits, run
-from attention_core.real_model.sweeps import (
-    chance_of,
-    logit_of,
-    patch_each_place,
-    without_each_head,
-)
 from attention_core.small_models.figures import shipped_figures
 from model_folders import FAMILIES, make
 
@@ -51,8 +45,6 @@ def made(tmp_path_factory):
 
 
 # --- measures ------------------------------------------------------------------------------------
-
-
 def looks(*keys):
     """Weights (query, key) of a head each of whose queries looks at one key."""
     return torch.eye(len(keys))[list(keys)]
@@ -61,16 +53,13 @@ def looks(*keys):
 REPEATED = (7, 8, 9, 7, 8, 9)
 
 
-@pytest.mark.parametrize(
-    ("measure", "pattern", "ids"),
-    [
-        ("previous", looks(0, 0, 1, 2, 3, 4), REPEATED),
-        ("same", looks(0, 0, 0, 0, 1, 2), REPEATED),
-        ("induction", looks(0, 0, 0, 1, 2, 3), REPEATED),
-        ("first", looks(0, 0, 0, 0, 0, 0), REPEATED),
-        ("near", looks(0, 1, 2, 3, 4, 1), REPEATED),
-    ],
-)
+@pytest.mark.parametrize(("measure", "pattern", "ids"), [
+    ("previous", looks(0, 0, 1, 2, 3, 4), REPEATED),
+    ("same", looks(0, 0, 0, 0, 1, 2), REPEATED),
+    ("induction", looks(0, 0, 0, 1, 2, 3), REPEATED),
+    ("first", looks(0, 0, 0, 0, 0, 0), REPEATED),
+    ("near", looks(0, 1, 2, 3, 4, 1), REPEATED),
+])  # fmt: skip
 def test_a_head_that_does_one_thing_has_1_there_and_others_have_not(measure, pattern, ids):
     assert MEASURES[measure].of(pattern, ids) == 1
     others = {name: float(each.of(pattern, ids)) for name, each in MEASURES.items()}
@@ -124,8 +113,6 @@ def test_in_the_tiny_language_the_heads_that_its_page_names_are_found():
 
 
 # --- the logit lens ------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", A_FEW)
 def test_after_each_layer_the_lens_says_what_the_last_norm_and_the_table_make_of_it(made, name):
     model, reference = made(name)
@@ -154,8 +141,6 @@ def test_slices_of_the_vocabulary_change_nothing(made, monkeypatch):
 
 
 # --- who brought a logit -------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", SPEAKING)
 def test_what_all_parts_brought_is_the_logit(made, name):
     model, _ = made(name)
@@ -239,8 +224,6 @@ def test_a_model_that_says_nothing_next_is_not_asked_who_brought_it(made):
 
 
 # --- switching off and patching ------------------------------------------------------------------
-
-
 def layers_of(reference):
     decoder = reference.get_decoder()
     return decoder.layers if hasattr(decoder, "layers") else decoder.h
@@ -310,12 +293,12 @@ def test_a_sweep_goes_out_from_a_run_in_which_something_is_changed(
         patches={(2, 5): torch.full((model.settings.d_model,), 0.5)},
     )
     found = run(model, IDS, changed=changes)
-    *_, swept = patch_each_place(found, other, position=5)
+    *_, swept = sweeps.patch_each_place(found, other, position=5)
     for layer, token in [(0, 0), (0, 4), (1, 1), (1, 5), (2, 3), (1, 6)]:
         patches = {**changes.patches, (layer, token): other.before[layer, token]}
         wanted = run(model, IDS, changed=replace(changes, patches=patches)).final[5]
         torch.testing.assert_close(swept.streams[layer, token], wanted, atol=1e-4, rtol=1e-4)
-    *_, without = without_each_head(found, position=5)
+    *_, without = sweeps.without_each_head(found, position=5)
     for layer, head in [(0, 0), (2, 3)]:
         wanted = run(model, IDS, changed=changes.and_head(layer, head)).final[5]
         torch.testing.assert_close(without.streams[layer, head], wanted, atol=1e-4, rtol=1e-4)
@@ -325,7 +308,7 @@ def test_a_sweep_goes_out_from_a_run_in_which_something_is_changed(
 def test_every_head_of_a_sweep_is_the_run_without_it(made, name):
     model, _ = made(name)
     found = run(model, IDS)
-    *_, swept = without_each_head(found)
+    *_, swept = sweeps.without_each_head(found)
     for layer, head in [(0, 0), (1, 3), (2, 4)]:
         changed = Changes(heads=frozenset({(layer, head)}))
         wanted = run(model, IDS, changed=changed)
@@ -334,27 +317,24 @@ def test_every_head_of_a_sweep_is_the_run_without_it(made, name):
         )
         said = logits(wanted, [-1])[0]
         one = swept.streams[layer, head]
-        assert logit_of(found, one[None], 9)[0] == pytest.approx(float(said[9]), abs=1e-4)
+        assert sweeps.logit_of(found, one[None], 9)[0] == pytest.approx(float(said[9]), abs=1e-4)
         chance = float(said.softmax(-1)[9])
-        assert chance_of(found, one[None], 9)[0] == pytest.approx(chance, abs=1e-6)
+        assert sweeps.chance_of(found, one[None], 9)[0] == pytest.approx(chance, abs=1e-6)
 
 
 def test_sentences_of_two_lengths_cannot_be_patched(made):
     model, _ = made("llama")
     with pytest.raises(ValueError, match="8 and 7 tokens"):
-        next(patch_each_place(run(model, IDS), run(model, IDS[:7])))
+        next(sweeps.patch_each_place(run(model, IDS), run(model, IDS[:7])))
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        (Changes(heads=frozenset({(3, 0)})), "no layer 3"),
-        (Changes(heads=frozenset({(0, 6)})), "no head 6"),
-        (Changes(ffn=frozenset({-1})), "no layer -1"),
-        (Changes(hidden_tokens=frozenset({8})), "no token 8: the sentence has 8"),
-        (Changes(patches={(0, 0): torch.zeros(3)}), "cannot stand in a stream that is 30 wide"),
-    ],
-)
+@pytest.mark.parametrize(("changes", "words"), [
+    (Changes(heads=frozenset({(3, 0)})), "no layer 3"),
+    (Changes(heads=frozenset({(0, 6)})), "no head 6"),
+    (Changes(ffn=frozenset({-1})), "no layer -1"),
+    (Changes(hidden_tokens=frozenset({8})), "no token 8: the sentence has 8"),
+    (Changes(patches={(0, 0): torch.zeros(3)}), "cannot stand in a stream that is 30 wide"),
+])  # fmt: skip
 def test_what_is_not_there_cannot_be_changed(made, changes, words):
     model, _ = made("llama")
     with pytest.raises(ValueError, match=words):

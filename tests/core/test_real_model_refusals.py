@@ -30,7 +30,6 @@ def llama(tmp_path_factory):
 
 @pytest.fixture
 def folder(llama, tmp_path):
-    """A model's folder that a test may spoil."""
     return shutil.copytree(llama[0], tmp_path / "some model")
 
 
@@ -45,7 +44,6 @@ def said(path):
 
 
 # --- settings ------------------------------------------------------------------------------------
-
 SETTINGS = [
     ({"model_type": "mixtral"}, 'model_type in config.json is "mixtral"'),
     ({"model_type": ...}, "does not say model_type"),
@@ -101,22 +99,19 @@ def test_settings_that_are_not_computed_are_refused(folder, changes, words):
     assert words in said(folder)
 
 
-@pytest.mark.parametrize(
-    ("name", "changes", "words"),
-    [
-        ("gpt2", {"scale_attn_by_inverse_layer_idx": True}, "all layers divide scores by √d"),
-        ("gpt2", {"scale_attn_weights": False}, "scores are divided by √d"),
-        ("gpt2", {"add_cross_attention": True}, "there is one sentence"),
-        ("gpt2", {"n_head": 4}, "4 heads, which cannot share a width of 35"),
-        ("bert", {"position_embedding_type": "relative_key"}, "each place has a vector of its own"),
-        ("bert", {"is_decoder": True}, "read the other way"),
-        ("qwen2 window", {"layer_types": ["full_attention"]}, "one for each of 3 layers"),
-        ("qwen2 window", {"sliding_window": None}, "no window is set"),
-        ("mistral", {"attention_bias": True}, "attention_bias = true, which is not known here"),
-        ("gemma2", {"use_bidirectional_attention": True}, "sees no later key"),
-        ("gemma3", {"rope_parameters": {"rope_type": "yarn"}}, "yarn"),
-    ],
-)
+@pytest.mark.parametrize(("name", "changes", "words"), [
+    ("gpt2", {"scale_attn_by_inverse_layer_idx": True}, "all layers divide scores by √d"),
+    ("gpt2", {"scale_attn_weights": False}, "scores are divided by √d"),
+    ("gpt2", {"add_cross_attention": True}, "there is one sentence"),
+    ("gpt2", {"n_head": 4}, "4 heads, which cannot share a width of 35"),
+    ("bert", {"position_embedding_type": "relative_key"}, "each place has a vector of its own"),
+    ("bert", {"is_decoder": True}, "read the other way"),
+    ("qwen2 window", {"layer_types": ["full_attention"]}, "one for each of 3 layers"),
+    ("qwen2 window", {"sliding_window": None}, "no window is set"),
+    ("mistral", {"attention_bias": True}, "attention_bias = true, which is not known here"),
+    ("gemma2", {"use_bidirectional_attention": True}, "sees no later key"),
+    ("gemma3", {"rope_parameters": {"rope_type": "yarn"}}, "yarn"),
+])  # fmt: skip
 def test_settings_of_other_families_are_refused(tmp_path, name, changes, words):
     make(tmp_path, name)
     config(**changes)(tmp_path)
@@ -124,8 +119,6 @@ def test_settings_of_other_families_are_refused(tmp_path, name, changes, words):
 
 
 # --- folders -------------------------------------------------------------------------------------
-
-
 def twice(folder):
     (folder / "model.safetensors").rename(folder / "0.safetensors")
     shutil.copy(folder / "0.safetensors", folder / "1.safetensors")
@@ -145,21 +138,17 @@ SPOILED = [
     (put(INDEX, {"metadata": [[]] * 600_000}), "1,200,001 values"),
     (cut("config.json", 4 * 2**30), "bytes"),
     (cut("tokenizer.json", 4 * 2**30), "bytes"),
-    *(
-        (put(INDEX, {"weight_map": {"w": name}}), "must be in safetensors files of this folder")
-        for name in NOT_HERE
-    ),
+    *((put(INDEX, {"weight_map": {"w": name}}), "must be in safetensors files of this folder")
+      for name in NOT_HERE),
     *((put(INDEX, each), "names no files") for each in ({}, {"weight_map": []})),
     (put(INDEX, {"weight_map": {}}), "names no files"),
-    *(
-        (put(INDEX, {"weight_map": {"w": f"{name}.safetensors"}}), "is missing in some model")
-        for name in ("x" * 5000, "a\0b", "\x1b[2J", "model-00001-of-00002")
-    ),
+    *((put(INDEX, {"weight_map": {"w": f"{name}.safetensors"}}), "is missing in some model")
+      for name in ("x" * 5000, "a\0b", "\x1b[2J", "model-00001-of-00002")),
     (twice, "stands in 0.safetensors and in 1.safetensors"),
     *((cut(WEIGHTS, size), WEIGHTS) for size in (0, 4, 8, 100, 5000)),
     (put(WEIGHTS, struct.pack("<Q", 2**40) + b"{}"), f"{WEIGHTS} is cut off"),
     (put("tokenizer.json", tokenizer(54)), "has a token 53, but there are vectors of 53"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("spoil", "words"), SPOILED, ids=range(len(SPOILED)))
@@ -209,19 +198,14 @@ def test_a_model_in_several_parts_is_the_same_model(folder):
         assert torch.equal(again.matrix(name), numbers)
 
 
-@pytest.mark.parametrize(
-    ("changed", "words"),
-    [
-        ({"model.norm.weight": ...}, "has no tensor model.norm.weight"),
-        ({"model.norm.weight": torch.ones(31)}, "is 31, but by its settings it must be 30"),
-        ({"model.norm.bias": torch.ones(30)}, "has a tensor model.norm.bias, which is not known"),
-        (
-            {"model.layers.0.self_attn.q_norm.weight": torch.ones(14)},
-            "q_norm.weight, which is not known here",
-        ),
-        ({"model.layers.1.mlp.experts.0.weight": torch.ones(2)}, "which is not known here"),
-    ],
-)
+@pytest.mark.parametrize(("changed", "words"), [
+    ({"model.norm.weight": ...}, "has no tensor model.norm.weight"),
+    ({"model.norm.weight": torch.ones(31)}, "is 31, but by its settings it must be 30"),
+    ({"model.norm.bias": torch.ones(30)}, "has a tensor model.norm.bias, which is not known"),
+    ({"model.layers.0.self_attn.q_norm.weight": torch.ones(14)},
+     "q_norm.weight, which is not known here"),
+    ({"model.layers.1.mlp.experts.0.weight": torch.ones(2)}, "which is not known here"),
+])  # fmt: skip
 def test_tensors_that_do_not_fit(folder, changed, words):
     tensors = load_file(folder / "model.safetensors") | changed
     save_file(
@@ -240,7 +224,6 @@ def test_numbers_of_a_kind_that_is_not_read(folder):
 
 
 # --- GGUF ----------------------------------------------------------------------------------------
-
 IN_GGUF = [
     ({"general.architecture": "mamba"}, 'general.architecture in model.gguf is "mamba"'),
     ({"general.architecture": None}, "does not say general.architecture"),
@@ -268,16 +251,13 @@ def test_fields_that_are_not_computed_are_refused(llama, tmp_path, changes, word
     assert words in said(path)
 
 
-@pytest.mark.parametrize(
-    ("changed", "words"),
-    [
-        ({"blk.0.attn_q_norm.weight": np.ones(14)}, "attn_q_norm.weight, which is not known here"),
-        ({"output_norm.weight": np.ones((3, 10))}, "is 3 × 10, but by its settings it must be 30"),
-        ({"rope_freqs.weight": np.ones(8)}, "8 numbers for 7 pairs"),
-        ({"rope_freqs.weight": np.zeros(7)}, "must be above 0"),
-        ({"token_types.weight": np.zeros((2, 30))}, "token_types.weight, which is not known here"),
-    ],
-)
+@pytest.mark.parametrize(("changed", "words"), [
+    ({"blk.0.attn_q_norm.weight": np.ones(14)}, "attn_q_norm.weight, which is not known here"),
+    ({"output_norm.weight": np.ones((3, 10))}, "is 3 × 10, but by its settings it must be 30"),
+    ({"rope_freqs.weight": np.ones(8)}, "8 numbers for 7 pairs"),
+    ({"rope_freqs.weight": np.zeros(7)}, "must be above 0"),
+    ({"token_types.weight": np.zeros((2, 30))}, "token_types.weight, which is not known here"),
+])  # fmt: skip
 def test_tensors_of_a_gguf_file_that_do_not_fit(llama, tmp_path, changed, words):
     fields, tensors = in_gguf("llama", llama[1])
     path = tmp_path / "model.gguf"
@@ -286,8 +266,6 @@ def test_tensors_of_a_gguf_file_that_do_not_fit(llama, tmp_path, changed, words)
 
 
 # --- without the readers -------------------------------------------------------------------------
-
-
 def test_a_reader_that_is_not_installed_is_said_with_how_to_get_it(monkeypatch):
     def missing(name):
         raise ImportError(name)

@@ -47,18 +47,15 @@ BOTH = {"full_attention": LINEAR, "sliding_attention": {"rope_theta": 5.0}}
 OTHERS = {
     "llama": [{"rope_parameters": LINEAR}],
     "qwen2": [{"use_sliding_window": True, "max_window_layers": 1, "sliding_window": 2}],
-    "gemma3_text": [
-        {"attn_logit_softcapping": 0.5},
-        {"layer_types": ..., "sliding_window_pattern": 2},
-        {"layer_types": ..., "_sliding_window_pattern": 2},
+    "gemma3_text": [{"attn_logit_softcapping": 0.5}, {"layer_types": ...,
+        "sliding_window_pattern": 2}, {"layer_types": ..., "_sliding_window_pattern": 2},
         {"rope_parameters": BOTH, "rope_theta": 7.0, "rope_local_base_freq": 9.0},
         {"rope_parameters": {"full_attention": {"rope_type": "default"}}, "rope_theta": 7.0},
         {"rope_parameters": BOTH, "rope_scaling": {"factor": 9.0}},
-        OLDER | {"rope_local_base_freq": 9.0},
-    ],
+        OLDER | {"rope_local_base_freq": 9.0}],
     "gpt2": [{"num_attention_heads": 7}, {"hidden_size": 35, "n_embd": 34}, {"n_ctx": 16}],
     "bert": [{"tie_word_embeddings": False}, {"classifier_dropout": None}],
-}
+}  # fmt: skip
 NOT_COMPUTED = re.compile(
     "scores are divided|all layers divide|sees no later key|one sentence|the other way|is left out|"
     "no window is set|must be a number above 0|must be a whole number from"

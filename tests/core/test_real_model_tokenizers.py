@@ -20,13 +20,9 @@ from attention_core.text.byte_level import in_their_text
 tokenizers = pytest.importorskip("tokenizers", reason="real models need requirements-model.txt")
 
 TEXTS = [
-    "the lowest tower, then the lower one",
-    "  two  spaces ",
-    "émoji 😀 日本",
-    "12345 67",
-    "don't\n\nstop\t!",
-    "<s> </s> <|im_start|>",
-]
+    "the lowest tower, then the lower one", "  two  spaces ", "émoji 😀 日本", "12345 67",
+    "don't\n\nstop\t!", "<s> </s> <|im_start|>",
+]  # fmt: skip
 CORPUS = ["the lowest tower then the lower one the the low tower"] * 3 + TEXTS[:2]
 
 
@@ -112,18 +108,10 @@ def test_the_merges_that_made_a_word_are_those_of_the_library_and_end_in_its_tok
     assert from_json(said).joins_of("the") is None
 
 
-@pytest.mark.parametrize(
-    ("pre", "same"),
-    [
-        ("deepseek-r1-qwen", "qwen2"),
-        ("megrez", "qwen2"),
-        ("llama3", "llama-bpe"),
-        ("llama-v3", "llama-bpe"),
-        ("pixtral", "llama-bpe"),
-        ("refact", "smollm"),
-        ("phi-2", "gpt-2"),
-    ],
-)
+@pytest.mark.parametrize(("pre", "same"), [
+    ("deepseek-r1-qwen", "qwen2"), ("megrez", "qwen2"), ("llama3", "llama-bpe"),
+    ("llama-v3", "llama-bpe"), ("pixtral", "llama-bpe"), ("refact", "smollm"), ("phi-2", "gpt-2"),
+])  # fmt: skip
 def test_other_names_of_a_tokenizer_cut_as_it_does(pre, same):
     made = trained(byte_level=True)
     merges = [" ".join(pair) for pair in json.loads(made.to_str())["model"]["merges"]]
@@ -171,7 +159,6 @@ def test_a_token_that_the_tokenizer_lacks_is_named():
 
 
 # --- tokens that somebody added ------------------------------------------------------------------
-
 ADDED = ["the", "low tower", "é", "日本", "\n\n", "  ", "12", "ower", "don't", "t"]
 """Words, parts of words, blanks, signs that a normalizer changes."""
 
@@ -262,8 +249,6 @@ def test_what_was_added_to_a_file_matches_the_text_as_it_is_typed():
 
 
 # --- what costs much -----------------------------------------------------------------------------
-
-
 def replaced(content):
     return {"type": "Replace", "pattern": {"String": "t"}, "content": content}
 
@@ -353,18 +338,15 @@ def test_a_control_token_that_is_typed_is_text():
     assert 2 not in from_json(word_pieces()).encode("[SEP] the").ids[1:-1]
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        {},
-        {"model": 3},
-        word_pieces(model={"type": "WordPiece", "vocab": {"a": -1}}),
-        word_pieces(model={"type": "Own", "code": "import os"}),
-        word_pieces(pre_tokenizer={"type": "Split", "pattern": {"Regex": "("}}),
-        word_pieces(added_tokens=[{"id": "x"}]),
-        word_pieces(added_tokens=7),
-    ],
-)
+@pytest.mark.parametrize("said", [
+    {},
+    {"model": 3},
+    word_pieces(model={"type": "WordPiece", "vocab": {"a": -1}}),
+    word_pieces(model={"type": "Own", "code": "import os"}),
+    word_pieces(pre_tokenizer={"type": "Split", "pattern": {"Regex": "("}}),
+    word_pieces(added_tokens=[{"id": "x"}]),
+    word_pieces(added_tokens=7),
+])  # fmt: skip
 def test_a_tokenizer_that_cannot_be_is_refused_in_words(said):
     with pytest.raises(ModelRefused, match=r"tokenizer\.json cannot be read") as refused:
         from_json(said)
@@ -379,26 +361,23 @@ GOOD = {
 }
 
 
-@pytest.mark.parametrize(
-    ("changed", "words"),
-    [
-        ({"model": "rwkv"}, "“rwkv”, but must be gpt2 or llama"),
-        ({"model": None}, "does not say tokenizer.ggml.model"),
-        ({"pre": "of-tomorrow"}, "“of-tomorrow”: a text is cut in this way by none"),
-        ({"pre": None}, "does not say tokenizer.ggml.pre"),
-        ({"tokens": None}, "no list of words tokenizer.ggml.tokens"),
-        ({"tokens": [1, 2]}, "no list of words tokenizer.ggml.tokens"),
-        ({"tokens": ["a", "a", "b"]}, "has a token twice"),
-        ({"merges": ["ab"]}, "no pair of tokens"),
-        ({"merges": ["a c"]}, "cannot be made"),
-        ({"token_type": [1]}, "no list of 3 numbers"),
-        ({"token_type": ["x", "y", "z"]}, "no list of 3 numbers"),
-        ({"add_bos_token": True}, "does not say which"),
-        ({"add_bos_token": True, "bos_token_id": 3}, "does not say which"),
-        ({"model": "llama"}, "scores"),
-        ({"model": "llama", "scores": [0.0] * 3, "unknown_token_id": 9}, "no token for what is"),
-    ],
-)
+@pytest.mark.parametrize(("changed", "words"), [
+    ({"model": "rwkv"}, "“rwkv”, but must be gpt2 or llama"),
+    ({"model": None}, "does not say tokenizer.ggml.model"),
+    ({"pre": "of-tomorrow"}, "“of-tomorrow”: a text is cut in this way by none"),
+    ({"pre": None}, "does not say tokenizer.ggml.pre"),
+    ({"tokens": None}, "no list of words tokenizer.ggml.tokens"),
+    ({"tokens": [1, 2]}, "no list of words tokenizer.ggml.tokens"),
+    ({"tokens": ["a", "a", "b"]}, "has a token twice"),
+    ({"merges": ["ab"]}, "no pair of tokens"),
+    ({"merges": ["a c"]}, "cannot be made"),
+    ({"token_type": [1]}, "no list of 3 numbers"),
+    ({"token_type": ["x", "y", "z"]}, "no list of 3 numbers"),
+    ({"add_bos_token": True}, "does not say which"),
+    ({"add_bos_token": True, "bos_token_id": 3}, "does not say which"),
+    ({"model": "llama"}, "scores"),
+    ({"model": "llama", "scores": [0.0] * 3, "unknown_token_id": 9}, "no token for what is"),
+])  # fmt: skip
 def test_fields_of_a_tokenizer_that_cannot_be_are_refused(changed, words):
     fields = GOOD | {f"tokenizer.ggml.{name}": each for name, each in changed.items()}
     with pytest.raises(ModelRefused, match=words):

@@ -173,20 +173,16 @@ def test_a_token_before_the_first_is_named(expand):
         expand(-1)
 
 
-@pytest.mark.parametrize(
-    ("operation", "shapes", "message"),
-    [
-        (ops.Divide(), [(1, 2), (1, 2)], "Divide takes (…, key) (…, 1), but was given (1, 2) (1"),
-        (ops.Multiply(by_row=True), [(3,), (2, 3, 5)], "Multiply takes (key) (key, d), but"),
-        (ops.ScaleRow(0, 2.0), [(3, 3, 5)], "ScaleRow takes (token, d), but was given (3, 3, 5)"),
-        (ops.MatMulByLoop(), [(2, 3), (5, 7)], "MatMulByLoop takes (i, k) (j, k), but"),
-        (ops.SumHeads(), [(3, 5)], "SumHeads takes (head, i, j), but was given (3, 5)"),
-        (ops.Softmax(-2), [(5,)], "Softmax takes (…, query, key), but was given (5)"),
-        (ops.SumLast(), [()], "SumLast takes (…, d), but was given ()"),
-        (ops.Add(), [(3, 5), (3, 7)], "Add takes (…) (…), but was given (3, 5) (3, 7)"),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("operation", "shapes", "message"), [
+    (ops.Divide(), [(1, 2), (1, 2)], "Divide takes (…, key) (…, 1), but was given (1, 2) (1"),
+    (ops.Multiply(by_row=True), [(3,), (2, 3, 5)], "Multiply takes (key) (key, d), but"),
+    (ops.ScaleRow(0, 2.0), [(3, 3, 5)], "ScaleRow takes (token, d), but was given (3, 3, 5)"),
+    (ops.MatMulByLoop(), [(2, 3), (5, 7)], "MatMulByLoop takes (i, k) (j, k), but"),
+    (ops.SumHeads(), [(3, 5)], "SumHeads takes (head, i, j), but was given (3, 5)"),
+    (ops.Softmax(-2), [(5,)], "Softmax takes (…, query, key), but was given (5)"),
+    (ops.SumLast(), [()], "SumLast takes (…, d), but was given ()"),
+    (ops.Add(), [(3, 5), (3, 7)], "Add takes (…) (…), but was given (3, 5) (3, 7)"),
+], ids=str)  # fmt: skip
 def test_operands_of_shapes_that_the_arithmetic_cannot_tell_are_refused(operation, shapes, message):
     with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
         operation.value(*[torch.ones(shape) for shape in shapes])

@@ -217,16 +217,13 @@ def test_a_sheet_of_a_score_gives_it_and_follows_a_change(tmp_path):
     assert wrong(traces, tmp_path) == {}
 
 
-@pytest.mark.parametrize(
-    ("name", "at", "words"),
-    [
-        ("llama", (3, 0, 5, 1), "no layer 3: counted from 0, the last is 2"),
-        ("llama", (1, 6, 5, 1), "no head 6"),
-        ("llama", (1, 0, 8, 1), "no token 8"),
-        ("llama", (1, 0, 3, 5), "token 3 does not see token 5, which stands behind it"),
-        ("mistral", (1, 0, 6, 1), "token 6 does not see token 1, which is hidden from it"),
-    ],
-)
+@pytest.mark.parametrize(("name", "at", "words"), [
+    ("llama", (3, 0, 5, 1), "no layer 3: counted from 0, the last is 2"),
+    ("llama", (1, 6, 5, 1), "no head 6"),
+    ("llama", (1, 0, 8, 1), "no token 8"),
+    ("llama", (1, 0, 3, 5), "token 3 does not see token 5, which stands behind it"),
+    ("mistral", (1, 0, 6, 1), "token 6 does not see token 1, which is hidden from it"),
+])  # fmt: skip
 def test_what_has_no_parts_is_said(tmp_path, name, at, words):
     make(tmp_path, name)
     found = run(open_model(tmp_path), IDS)

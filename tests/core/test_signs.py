@@ -33,19 +33,11 @@ def test_every_operation_says_what_stands_before_each_operand_and_its_result(kin
     assert (equals == "=") == (len(drawn) > 1 and not does_more), "= behind operands, an arrow else"
 
 
-@pytest.mark.parametrize(
-    ("kind", "signs"),
-    [
-        ("MatMul", ("", "·", "=")),
-        ("Add", ("", "+", "=")),
-        ("Subtract", ("", "−", "=")),
-        ("Multiply", ("", "⊙", "=")),
-        ("Divide", ("", "÷", "=")),
-        ("Lookup", ("→", "", "=")),
-        ("Softmax", ("", "→")),
-        ("SumLast", ("", "Σ")),
-    ],
-)
+@pytest.mark.parametrize(("kind", "signs"), [
+    ("MatMul", ("", "·", "=")), ("Add", ("", "+", "=")), ("Subtract", ("", "−", "=")),
+    ("Multiply", ("", "⊙", "=")), ("Divide", ("", "÷", "=")), ("Lookup", ("→", "", "=")),
+    ("Softmax", ("", "→")), ("SumLast", ("", "Σ")),
+])  # fmt: skip
 def test_the_signs_are_those_of_a_formula(kind, signs):
     (found,) = [each for each in OPERATIONS if each.__name__ == kind]
     assert found().signs == signs

@@ -43,8 +43,6 @@ def softmax(scores):
 
 
 # --- both ways from scores to weights -------------------------------------------------------------
-
-
 def test_the_steps_of_a_row_are_what_their_names_say():
     trace = normalise_row(given_row(ROW))
     exact = {
@@ -84,8 +82,6 @@ def test_a_row_without_scores_is_refused():
 
 
 # --- how a row is spread --------------------------------------------------------------------------
-
-
 def test_the_spread_goes_from_all_alike_to_one_alone():
     alike, plain, alone = spreads(torch.tensor(ROW), [0.0, 1.0, 1000.0])
     assert alike.largest == pytest.approx(1 / 7)
@@ -110,8 +106,6 @@ def test_the_spread_of_no_numbers_is_none():
 
 
 # --- numbers that overflow ------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("precision", ["float32", "float16", "bfloat16"])
 def test_the_limits_of_exp_are_the_last_numbers_on_their_side(precision):
     dtype = Cast(precision).dtype
@@ -138,7 +132,6 @@ def test_with_the_largest_subtracted_no_number_is_lost_in_half_precision(precisi
 
 
 def next_up(number):
-    """The next larger number of the same precision."""
     bits = number.view({2: torch.int16, 4: torch.int32}[number.element_size()])
     return (bits + (1 if number > 0 else -1)).view(number.dtype)
 

@@ -54,14 +54,8 @@ def test_what_is_given_is_a_number_and_all_else_a_formula(make):
 
 TEXTS = ["=1+1", "@SUM(A1)", "+x", "-x", "\t=cmd|'/c calc'!A0", "http://evil/", "{=1}", "🐈" * 9]
 UNWRITTEN = [
-    "\x00\x07\x1b",
-    "a\ufffe\uffff",
-    "_x000D_",
-    "\ud800",
-    "\u2028\n\r",
-    "\u202e",
-    "w" * 40_000,
-]
+    "\x00\x07\x1b", "a\ufffe\uffff", "_x000D_", "\ud800", "\u2028\n\r", "\u202e", "w" * 40_000,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", [*TEXTS, *UNWRITTEN])

@@ -44,7 +44,6 @@ def few(model):
 
 
 def same(one, other):
-    """Whether two surveys hold the same, NaN in the same places."""
     return all(
         torch.equal(*(torch.as_tensor(getattr(each, field.name)).nan_to_num(-1) for each in both))
         for both in [(one, other)]
@@ -53,8 +52,6 @@ def same(one, other):
 
 
 # --- the sentences -------------------------------------------------------------------------------
-
-
 def test_the_sentences_are_short_and_none_is_there_twice():
     assert len(set(english())) == len(english()) == 200
     assert all(8 <= len(each.split()) <= 24 for each in english())
@@ -79,8 +76,6 @@ def test_the_tiny_language_reads_its_own_sentences(model):
 
 
 # --- the sums ------------------------------------------------------------------------------------
-
-
 def test_means_are_those_of_the_sentences_joined_by_hand(model, few):
     runs = [run(model, model.tokenizer.encode(each).ids) for each in FEW if "zebra" not in each]
     assert few.n_read == 3
@@ -113,8 +108,6 @@ def test_shares_rise_to_1_and_each_survey_is_of_the_sentences_so_far(model):
 
 
 # --- the strongest pairs -------------------------------------------------------------------------
-
-
 def test_pairs_are_the_strongest_without_the_first_token_and_oneself(model, few):
     for layer, head in ((0, 0), (1, 3)):
         by_hand = sorted(
@@ -176,8 +169,6 @@ def test_a_sentence_with_an_unknown_word_is_left_out():
 
 
 # --- the file ------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -217,7 +208,6 @@ def test_a_survey_of_other_sentences_or_of_a_file_that_changed_is_not_taken(few,
 
 
 def _broken(few):
-    """Surveys that cannot be right, by what is wrong with them."""
     far, late = few.pair_places.clone(), few.pair_places.clone()
     far[1, 2, 0, 2] = 30
     late[1, 2, 0, 0] = len(FEW)

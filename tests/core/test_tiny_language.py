@@ -10,25 +10,11 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from attention_core.small_models import shipped
+from attention_core.small_models import recording, shipped
 from attention_core.small_models.figures import TEXTS, shipped_figures
 from attention_core.small_models.grammar import ANIMALS, START, WORDS, nearest, next_words, split
 from attention_core.small_models.heads import BAR, FAR, KINDS, named
 from attention_core.small_models.measuring import measure, shares, verbs_after_it
-from attention_core.small_models.recording import (
-    ASKED_FOR,
-    MOMENTS,
-    RECORDING,
-    SENTENCE,
-    best,
-    first_named,
-    moment_of,
-    names_at,
-    record,
-    recorded_steps,
-    shipped_recording,
-    store,
-)
 from attention_core.small_models.tiny_language import (
     HELD_OUT,
     SIZE,
@@ -66,8 +52,6 @@ def held_out():
 
 
 # --- what is shipped ------------------------------------------------------------------------------
-
-
 def test_the_shipped_file_is_small_and_has_the_weights_of_the_network():
     assert shipped.WEIGHTS.stat().st_size < 300_000
     shapes = {name: p.shape for name, p in untrained(0).named_parameters()}
@@ -117,8 +101,6 @@ def test_the_verb_after_it_is_one_of_the_noun_s_own(held_out):
 
 
 # --- heads ----------------------------------------------------------------------------------------
-
-
 def test_the_kinds_that_the_grammar_asks_for_are_found_and_far_from_the_untrained(held_out):
     ids = held_out.ids[:100, :-1]
     after, before = shares(shipped.network(), ids), shares(untrained(0), ids)
@@ -164,8 +146,6 @@ def test_shares_are_of_the_weights_where_a_kind_looks():
 
 
 # --- the trace ------------------------------------------------------------------------------------
-
-
 class Plain(nn.Module):
     """The same network from torch's own modules, heads joined; keeps what it computes by name."""
 
@@ -274,14 +254,11 @@ def told_right(sentence, off):
     return traced(sentence, off)["probabilities"].value[-1, right].sum().item()
 
 
-@pytest.mark.parametrize(
-    ("kind", "sentence"),
-    [
-        ("because", "the tired cat sees the dog because it"),
-        ("whose name", "anna brook finds the ball . ben hill paints the kite . anna"),
-        ("name again", "anna brook finds the ball . ben hill paints the kite . anna"),
-    ],
-)
+@pytest.mark.parametrize(("kind", "sentence"), [
+    ("because", "the tired cat sees the dog because it"),
+    ("whose name", "anna brook finds the ball . ben hill paints the kite . anna"),
+    ("name again", "anna brook finds the ball . ben hill paints the kite . anna"),
+])  # fmt: skip
 def test_a_sentence_goes_wrong_without_the_head_that_it_needs(kind, sentence):
     assert told_right(sentence, None) > 0.95
     assert told_right(sentence, shipped_figures().best(kind)) < 0.3
@@ -295,16 +272,13 @@ def test_without_the_head_that_finds_because_the_verb_is_the_other_animal_s():
     assert told_right(but, off) > 0.9
 
 
-@pytest.mark.parametrize(
-    ("typed", "read"),
-    [
-        ('Anna Brook says "the cat purrs" .', "anna brook says “ the cat purrs ” ."),
-        ("anna(the dog barks)holds", "anna ( the dog barks ) holds"),
-        ('“the" "it', "“ the ” “ it"),
-        ("  ", ""),
-        ("<start>*", "<start>*"),
-    ],
-)
+@pytest.mark.parametrize(("typed", "read"), [
+    ('Anna Brook says "the cat purrs" .', "anna brook says “ the cat purrs ” ."),
+    ("anna(the dog barks)holds", "anna ( the dog barks ) holds"),
+    ('“the" "it', "“ the ” “ it"),
+    ("  ", ""),
+    ("<start>*", "<start>*"),
+])  # fmt: skip
 def test_what_is_typed_is_cut_into_words_and_marks(typed, read):
     assert split(typed) == read.split()
 
@@ -327,8 +301,6 @@ def test_unknown_words_and_lengths_are_refused():
 
 
 # --- training -------------------------------------------------------------------------------------
-
-
 @pytest.mark.slow("1 s: trains")
 def test_a_few_steps_of_training_learn_and_are_the_same_again():
     texts, plan = told(100, 5), TrainingPlan(seed=4, steps=60, batch=8)
@@ -344,72 +316,70 @@ def test_a_few_steps_of_training_learn_and_are_the_same_again():
 
 
 # --- the recorded training ------------------------------------------------------------------------
-
-
 def test_the_recording_is_small_and_goes_from_the_first_step_to_the_last():
-    moments = shipped_recording()
-    assert RECORDING.stat().st_size < 150_000
+    moments = recording.shipped_recording()
+    assert recording.RECORDING.stat().st_size < 150_000
     steps = [moment.step for moment in moments]
-    assert steps == recorded_steps(TrainingPlan().steps)
-    assert (steps[0], steps[-1], len(steps)) == (0, TrainingPlan().steps, MOMENTS)
+    assert steps == recording.recorded_steps(TrainingPlan().steps)
+    assert (steps[0], steps[-1], len(steps)) == (0, TrainingPlan().steps, recording.MOMENTS)
     gaps = [later - earlier for earlier, later in pairwise(steps)]
     assert gaps[0] >= 1
     assert all(later - earlier >= -1 for earlier, later in pairwise(gaps)), "denser at the start"
-    n_words = len(SENTENCE)
+    n_words = len(recording.SENTENCE)
     for moment in moments:
-        assert moment.scores.shape == (len(ASKED_FOR), SIZE.n_layers, SIZE.n_heads)
+        assert moment.scores.shape == (len(recording.ASKED_FOR), SIZE.n_layers, SIZE.n_heads)
         assert moment.weights.shape == (SIZE.n_layers, SIZE.n_heads, n_words, n_words)
         assert torch.allclose(moment.weights.sum(-1), torch.ones(()), atol=4e-3)
         assert not moment.weights.triu(1).any()
-    assert next_words(SENTENCE), "the grammar says the sentence"
+    assert next_words(recording.SENTENCE), "the grammar says the sentence"
 
 
 @pytest.mark.slow("1 s: trains")
 def test_what_is_recorded_is_measured_as_what_is_shipped(held_out):
     """Of the untrained network, which no processor changes; and how the shipped one is measured."""
-    first, again = shipped_recording()[0], moment_of(0, untrained(0), held_out)
+    first, again = recording.shipped_recording()[0], recording.moment_of(0, untrained(0), held_out)
     assert again.loss == pytest.approx(first.loss, rel=1e-5)
     assert torch.allclose(again.scores, first.scores, atol=1e-5)
     assert torch.allclose(again.weights, first.weights, atol=1e-3)
-    figures, moment = shipped_figures(), moment_of(1, shipped.network(), held_out)
+    figures, moment = shipped_figures(), recording.moment_of(1, shipped.network(), held_out)
     assert moment.loss == pytest.approx(figures.loss, rel=1e-5)
     for head in HEADS:
         ours, theirs = moment.scores_of(head), figures.scores_of(head)
-        assert ours == pytest.approx({name: theirs[name] for name in ASKED_FOR}, abs=2e-4)
+        assert ours == pytest.approx({name: theirs[name] for name in recording.ASKED_FOR}, abs=2e-4)
 
 
 def test_heads_get_their_names_one_after_the_other():
-    moments = shipped_recording()
+    moments = recording.shipped_recording()
     first, last = moments[0], moments[-1]
     assert last.loss == pytest.approx(shipped_figures().loss, rel=0.02)
     assert first.loss > 3 * last.loss
-    for kind, scores in zip(ASKED_FOR, last.scores, strict=True):
-        named_first = first_named(moments, kind)
+    for kind, scores in zip(recording.ASKED_FOR, last.scores, strict=True):
+        named_first = recording.first_named(moments, kind)
         if named_first is None:
             assert kind not in WANTED
             continue
-        head = best(last, kind)
+        head = recording.best(last, kind)
         assert scores[head] == scores.max() > 0.9
         assert first.scores_of(head)[kind] < 0.2
         at = moments.index(named_first.moment)
-        assert kind in names_at(moments, at, named_first.head)
-        place = ASKED_FOR.index(kind)
+        assert kind in recording.names_at(moments, at, named_first.head)
+        place = recording.ASKED_FOR.index(kind)
         before = [each.scores[place] for each in moments[:at]]
         assert all((each < BAR).all() or (each - before[0]).max() < FAR for each in before)
         assert named_first.moment.scores[place].max() >= BAR
         (kind_of,) = [each for each in KINDS if each.name == kind]
-        looks = list(kind_of.looks(SENTENCE))
+        looks = list(kind_of.looks(recording.SENTENCE))
         assert looks
         for query, keys in looks:
             assert last.weights[*head, query, list(keys)].sum() > BAR, "so it does on the sentence"
-    steps = [first_named(moments, kind).moment.step for kind in WANTED]
+    steps = [recording.first_named(moments, kind).moment.step for kind in WANTED]
     assert len({*steps}) > 3
 
 
 def test_a_run_is_recorded_by_the_way_and_read_as_it_was(held_out, tmp_path, monkeypatch):
     texts, plan = told(60, 5), TrainingPlan(seed=4, steps=5, batch=8)
     few = replace(held_out, ids=held_out.ids[:40], chances=held_out.chances[:40])
-    run = list(record(plan, texts, few))
+    run = list(recording.record(plan, texts, few))
     moments, (*_, network) = zip(*run, strict=True)
     assert [moment.step for moment in moments] == [0, 1, 2, 3, 4, 5]
     *_, (_, _, alone) = train(plan, texts)
@@ -418,14 +388,14 @@ def test_a_run_is_recorded_by_the_way_and_read_as_it_was(held_out, tmp_path, mon
         assert torch.allclose(parameter.double(), shortened, atol=1e-7), "what is shipped"
     figures = measure(network, untrained(4), few, texts)
     assert figures.loss == pytest.approx(moments[-1].loss, rel=1e-6)
-    for place, name in enumerate(ASKED_FOR):
+    for place, name in enumerate(recording.ASKED_FOR):
         found = torch.tensor(figures.scores[name])
         assert torch.allclose(found, moments[-1].scores[place], atol=1e-4, equal_nan=True)
-    store(moments, tmp_path / "run.safetensors")
+    recording.store(moments, tmp_path / "run.safetensors")
     monkeypatch.setattr(
         "attention_core.small_models.recording.RECORDING", tmp_path / "run.safetensors"
     )
-    for before, after in zip(moments, shipped_recording.__wrapped__(), strict=True):
+    for before, after in zip(moments, recording.shipped_recording.__wrapped__(), strict=True):
         assert (before.step, pytest.approx(before.loss)) == (after.step, after.loss)
         assert torch.equal(before.scores, after.scores)
         assert torch.allclose(before.weights, after.weights, atol=5e-4)
@@ -433,7 +403,7 @@ def test_a_run_is_recorded_by_the_way_and_read_as_it_was(held_out, tmp_path, mon
 
 @pytest.mark.parametrize("steps", [1, 3, 40, 1_500])
 def test_recorded_steps_begin_and_end_the_run(steps):
-    found = recorded_steps(steps)
+    found = recording.recorded_steps(steps)
     assert (found[0], found[-1]) == (0, steps)
     assert found == sorted({*found})
 
@@ -462,7 +432,9 @@ def test_the_command_trains_says_what_came_of_it_and_writes_only_if_asked(
         (import_module("attention_core.small_models.figures"), "SHIPPED", "figures"),
     ):
         monkeypatch.setattr(module, name, tmp_path / file)
-    monkeypatch.setattr(command, "store", lambda moments: store(moments, tmp_path / "recording"))
+    monkeypatch.setattr(
+        command, "store", lambda moments: recording.store(moments, tmp_path / "recording")
+    )
     for options, wanted in (
         (["--dry"], set()),
         (["--record"], {"recording"}),

@@ -29,8 +29,6 @@ N_TEXTS, N_HEADS, N_QUERIES, N_KEYS, D_HEAD = 2, 3, 5, 7, 11
 
 
 # --- ALiBi ----------------------------------------------------------------------------------------
-
-
 def published_slopes(n):
     """As the paper's authors wrote it."""
 
@@ -92,8 +90,6 @@ def test_alibi_counts_the_past_keeps_the_precision_and_takes_one_head():
 
 
 # --- windows with sinks ---------------------------------------------------------------------------
-
-
 def test_a_hidden_key_says_beyond_which_place_it_stands():
     mask = WindowMask(9, 9, 2)
     assert mask.arithmetic((7, 3)).written.startswith("3 < 5 = 7 - 2")
@@ -101,7 +97,6 @@ def test_a_hidden_key_says_beyond_which_place_it_stands():
 
 
 # --- all of it ------------------------------------------------------------------------------------
-
 INPUTS = Inputs("a b c a d b e", tokenizer="blanks", d_in=5, seed=7)
 RECIPE = HeadsRecipe(n_heads=6, d_head=4, d_value=3, d_model=11, causal=True)
 SWITCHED = {
@@ -211,8 +206,6 @@ def test_mistakes_of_today_have_names():
 
 
 # --- costs ----------------------------------------------------------------------------------------
-
-
 def test_costs_of_known_models_are_those_counted_by_hand():
     gpt2, llama, mistral = (KNOWN[name] for name in ("gpt2", "llama3", "mistral"))
     assert gpt2.size.parameters == 12 * 4 * (768 * 768 + 768) == 28_348_416

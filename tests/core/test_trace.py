@@ -29,8 +29,6 @@ def vector(length):
 
 
 # --- what is refused, and what is said ------------------------------------------------------------
-
-
 def test_an_axis_of_two_lengths_is_refused_and_both_steps_are_named():
     trace = Trace()
     trace.step("queries", matrix(5, 3), axes=("query", "d_query"))
@@ -103,8 +101,6 @@ def test_a_refused_step_leaves_no_axis_behind():
 
 
 # --- what a trace keeps ---------------------------------------------------------------------------
-
-
 def test_a_step_cannot_be_put_into_a_trace_or_taken_out():
     trace = Trace()
     step = trace.step("keys", vector(2), axes=("key",))
@@ -133,8 +129,6 @@ def test_later_steps_change_no_earlier_one(name):
 
 
 # --- what a trace and a step say ------------------------------------------------------------------
-
-
 def test_an_axis_that_no_step_has_has_no_length():
     with pytest.raises(KeyError, match="head"):
         Trace().size("head")
@@ -173,8 +167,6 @@ def test_a_formula_writes_out_the_steps_that_are_not_known():
 
 
 # --- names of places ------------------------------------------------------------------------------
-
-
 def test_a_place_has_a_name_only_where_it_is_more_than_its_number():
     named, plain = (
         attend_heads(embed(EXAMPLES[name].inputs), EXAMPLES[name].heads)
@@ -222,18 +214,13 @@ def test_a_branch_begins_with_the_very_steps_and_leaves_the_trace_as_it_is():
 
 
 # --- what numbers mean ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "made",
-    [
-        workshop,
-        all_ways_to_hide,
-        lambda: example_trace("wild_cat", "sum"),
-        lambda: lesson_trace("softmax_or_sum/wild_cat"),
-        lambda: lesson_trace("multi_head/wild_cat"),
-    ],
-)
+@pytest.mark.parametrize("made", [
+    workshop,
+    all_ways_to_hide,
+    lambda: example_trace("wild_cat", "sum"),
+    lambda: lesson_trace("softmax_or_sum/wild_cat"),
+    lambda: lesson_trace("multi_head/wild_cat"),
+])  # fmt: skip
 def test_numbers_mean_the_same_whatever_they_are_called(made):
     trace = made()
     other, named = trace.emptied(), {}

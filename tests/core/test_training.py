@@ -13,15 +13,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from attention_core import EXAMPLES, embed
-from attention_core.experiments.training import (
-    TrainingSettings,
-    most_changed,
-    next_tokens,
-    nudged,
-    parting,
-    train,
-    train_twice,
-)
+from attention_core.experiments import training
 from sampling import is_long
 
 every_example = pytest.mark.parametrize("example", EXAMPLES)
@@ -49,14 +41,14 @@ def learned(example, **settings):
     inputs = EXAMPLES[example].inputs
     vectors = embed(inputs)["embeddings"].value
     settings = {"learning_rate": EXAMPLES[example].learning_rate} | settings
-    return vectors, next_tokens(inputs.tokens), TrainingSettings(**settings)
+    return vectors, training.next_tokens(inputs.tokens), training.TrainingSettings(**settings)
 
 
 @pytest.mark.parametrize("scaled", [False, True])
 @every_example
 def test_training_goes_where_torch_s_own_descent_goes(example, scaled):
     vectors, targets, settings = learned(example, steps=5, width=7, scaled=scaled, seed=3)
-    first, *_, last = train(vectors, targets, settings)
+    first, *_, last = training.train(vectors, targets, settings)
     layer = Layer(first.matrices, scaled)
     descent = torch.optim.SGD(layer.parameters(), lr=settings.learning_rate)
     for step in range(5):
@@ -76,7 +68,7 @@ def test_training_goes_where_torch_s_own_descent_goes(example, scaled):
 
 @every_example
 def test_a_rate_of_a_million_diverges_in_a_record_and_in_no_exception(example):
-    *before, last = train(*learned(example, learning_rate=1e6))
+    *before, last = training.train(*learned(example, learning_rate=1e6))
     assert last.diverged
     assert not (math.isfinite(last.loss) and math.isfinite(last.gradient_norm))
     assert all(math.isfinite(record.loss) and not record.diverged for record in before)
@@ -84,7 +76,7 @@ def test_a_rate_of_a_million_diverges_in_a_record_and_in_no_exception(example):
 
 def test_a_run_left_early_is_the_beginning_of_the_whole_run():
     arguments = learned("journey_123", steps=300)
-    some, whole = list(islice(train(*arguments), 7)), list(train(*arguments))
+    some, whole = list(islice(training.train(*arguments), 7)), list(training.train(*arguments))
     assert [record.step for record in some] == [record.step for record in whole[:7]]
     for left, right in zip(some, whole, strict=False):
         assert left.loss == right.loss
@@ -96,7 +88,7 @@ def test_a_run_left_early_is_the_beginning_of_the_whole_run():
 def test_training_leaves_its_operands_and_torch_s_own_generator():
     vectors, targets, settings = learned("wild_cat", steps=3)
     before, state = vectors.clone(), torch.get_rng_state()
-    list(train(vectors, targets, settings))
+    list(training.train(vectors, targets, settings))
     assert torch.equal(vectors, before)
     assert torch.equal(torch.get_rng_state(), state)
     assert not vectors.requires_grad
@@ -104,9 +96,9 @@ def test_training_leaves_its_operands_and_torch_s_own_generator():
 
 @every_example
 def test_what_changed_most_is_what_a_search_through_every_number_finds(example):
-    first, *_, last = train(*learned(example, steps=40, width=5))
+    first, *_, last = training.train(*learned(example, steps=40, width=5))
     kept = [each.clone() for record in (first, last) for each in (*record.matrices, record.weights)]
-    found = most_changed(first, last)
+    found = training.most_changed(first, last)
     n_tokens = len(first.weights)
     largest = max(
         (abs(last.weights[i, j].item() - first.weights[i, j].item()), -i, -j)
@@ -128,7 +120,6 @@ def test_what_changed_most_is_what_a_search_through_every_number_finds(example):
 
 
 # --- the default run, on any processor ------------------------------------------------------------
-
 SOME = ("wild_cat", "journey_123")
 LOSSES = """
 import json, sys, torch
@@ -172,7 +163,7 @@ def test_the_default_run_falls_far_and_alike_on_any_processor_and_in_float64(
     example, on_processors
 ):
     vectors, targets, settings = learned(example)
-    exact = list(train(vectors.double(), targets, settings))
+    exact = list(training.train(vectors.double(), targets, settings))
     losses = [record.loss for record in exact]
     assert exact[-1].step == settings.steps
     assert losses[-1] < losses[0] / 100
@@ -183,9 +174,9 @@ def test_the_default_run_falls_far_and_alike_on_any_processor_and_in_float64(
 
 def outcome(example, **settings):
     """The records of a run, and the step at which it parts from its twin."""
-    *_, (share, (records, twin)) = train_twice(*learned(example, **settings))
+    *_, (share, (records, twin)) = training.train_twice(*learned(example, **settings))
     assert share == 1
-    return records, twin, parting(records, twin)
+    return records, twin, training.parting(records, twin)
 
 
 @pytest.mark.slow("7 s: trains")
@@ -216,13 +207,13 @@ def test_a_rise_that_the_last_digits_have_no_part_in_is_no_parting():
 
 
 def test_a_twin_that_diverges_alone_parts():
-    *_, last = train(*learned("journey_123", steps=5))
-    assert parting([last], {5: last.loss}) is None
-    assert parting([last], {5: last.loss, 6: math.nan}) == 6
-    assert parting([last], {5: math.nan}) == 5
+    *_, last = training.train(*learned("journey_123", steps=5))
+    assert training.parting([last], {5: last.loss}) is None
+    assert training.parting([last], {5: last.loss, 6: math.nan}) == 6
+    assert training.parting([last], {5: math.nan}) == 5
 
 
 def test_what_is_nudged_differs_in_its_last_digit_alone():
     vectors = learned("wild_cat")[0]
-    off = (nudged(vectors) - vectors) / vectors.abs()
+    off = (training.nudged(vectors) - vectors) / vectors.abs()
     assert 0 < off.min() <= off.max() < 1.3e-7

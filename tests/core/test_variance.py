@@ -128,18 +128,15 @@ def test_a_gradient_too_small_for_a_difference_from_one_is_still_measured():
     assert 0 < found.gradient_norm < 1e-9
 
 
-@pytest.mark.parametrize(
-    ("wrong", "words"),
-    [
-        ({"d": 0}, "a width d of 0"),
-        ({"d": 4_097}, "a width d of 4097"),
-        ({"trials": 1}, "1 trials"),
-        ({"trials": MAX_TRIALS + 1}, "trials: choose"),
-        ({"distribution": "cauchy"}, "no distribution is called 'cauchy'"),
-        ({"spread": 0}, "a standard deviation of 0"),
-        ({"spread": math.nan}, "a standard deviation of nan"),
-    ],
-)
+@pytest.mark.parametrize(("wrong", "words"), [
+    ({"d": 0}, "a width d of 0"),
+    ({"d": 4_097}, "a width d of 4097"),
+    ({"trials": 1}, "1 trials"),
+    ({"trials": MAX_TRIALS + 1}, "trials: choose"),
+    ({"distribution": "cauchy"}, "no distribution is called 'cauchy'"),
+    ({"spread": 0}, "a standard deviation of 0"),
+    ({"spread": math.nan}, "a standard deviation of nan"),
+])  # fmt: skip
 def test_what_is_out_of_range_is_refused_in_words(wrong, words):
     with pytest.raises(ValueError, match=words):
         Trials(**wrong)

@@ -41,8 +41,6 @@ def single(example, **changes):
 
 
 # --- heads ----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("recipe", [None, ODD_HEADS], ids=["own", "odd"])
 @every_example
 def test_every_way_to_the_heads_comes_to_the_same(example, recipe):
@@ -97,8 +95,6 @@ def test_heads_are_drawn_one_after_the_other_behind_what_is_skipped():
 
 
 # --- matrices -------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("bias", [False, True])
 @every_example
 def test_every_way_to_queries_keys_and_values_comes_to_the_same(example, bias):

@@ -12,12 +12,9 @@ from attention_core import operations as ops
 
 H, N, D, D_V = 2, 11, 3, 5
 SHAPES = {
-    "queries": ("query", "d_query", D),
-    "keys": ("key", "d_query", D),
-    "values": ("key", "d_value", D_V),
-    "decays": ("key", "row", 1),
-    "strengths": ("key", "row", 1),
-}
+    "queries": ("query", "d_query", D), "keys": ("key", "d_query", D),
+    "values": ("key", "d_value", D_V), "decays": ("key", "row", 1), "strengths": ("key", "row", 1),
+}  # fmt: skip
 MADE_BY = {"keys": ops.L2Normalize(), "decays": ops.Sigmoid(), "strengths": ops.Sigmoid()}
 RULES = {
     "plain": {},

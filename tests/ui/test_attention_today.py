@@ -8,15 +8,7 @@ from attention_core.examples import EXAMPLES
 from attention_ui.charts.amounts import amounts
 from attention_ui.controls.control import fitted
 from attention_ui.frame.lights import lights_of as shown_lights
-from attention_ui.lessons.attention_today import checks
-from attention_ui.lessons.attention_today.costs import (
-    cache_question,
-    cache_rows,
-    cache_words,
-    in_millions,
-    model_of,
-    outgrown_words,
-)
+from attention_ui.lessons.attention_today import checks, costs, lesson
 from attention_ui.lessons.attention_today.decoding import page_size, products_words, same_row
 from attention_ui.lessons.attention_today.facts import (
     far_words,
@@ -27,23 +19,6 @@ from attention_ui.lessons.attention_today.facts import (
     same_words,
     shapes_words,
     table,
-)
-from attention_ui.lessons.attention_today.lesson import (
-    CONTROLS,
-    MODELS,
-    add,
-    alone,
-    decoded,
-    heads,
-    model_that_is_on,
-    rotary,
-    shown_cap,
-    shown_kv_heads,
-    shown_sinks,
-    slope_bias,
-    switches_of,
-    today_of,
-    trace_of,
 )
 from attention_ui.lessons.attention_today.words import (
     on_words,
@@ -58,18 +33,18 @@ PAGE, OUTPUT = "pages/attention_today.py", "today_context_vectors"
 
 
 def values_of(name, **link):
-    return chosen.of(CONTROLS, example=name, **link)
+    return chosen.of(lesson.CONTROLS, example=name, **link)
 
 
 def lights_of(settings):
-    trace = alone(settings)
+    trace = lesson.alone(settings)
     return {
-        "sharing": checks.sharing_light(trace, shown_kv_heads(settings)),
-        "moved": checks.moved_light(rotary(settings), 1_000),
+        "sharing": checks.sharing_light(trace, lesson.shown_kv_heads(settings)),
+        "moved": checks.moved_light(lesson.rotary(settings), 1_000),
         "distance": checks.distance_light(trace, 0),
         "window": checks.window_light(trace, settings.near),
-        "sinks": checks.sinks_light(trace, shown_sinks(settings)),
-        "cap": checks.cap_light(trace, shown_cap(settings, trace)),
+        "sinks": checks.sinks_light(trace, lesson.shown_sinks(settings)),
+        "cap": checks.cap_light(trace, lesson.shown_cap(settings, trace)),
     }
 
 
@@ -78,19 +53,19 @@ def test_every_switch_keeps_its_promise_on_every_example(name):
     on = {"window": "3", "sinks": "2", "soft_cap": "1", "position_encoding": "alibi"}
     for settings in (values_of(name), values_of(name, **on)):
         assert {what for what, (good, _) in lights_of(settings).items() if not good} == set()
-        trace = trace_of(settings)
+        trace = lesson.trace_of(settings)
         for place in range(trace.size("token")):
             now = settings.but(decoded=place)
-            assert same_row(decoded(now, trace), trace, place)[0]
+            assert same_row(lesson.decoded(now, trace), trace, place)[0]
 
 
 def test_what_is_off_is_that_of_the_lesson_on_heads():
     plain = values_of("sorry_dave", kv_heads="4", position_encoding="none")
-    trace = trace_of(plain)
+    trace = lesson.trace_of(plain)
     assert trace["today_weights"].value.equal(trace["head_weights"].value)
     same = [trace[f"{of}_context_vectors"].value for of in ("today", "head")]
     assert same[0].equal(same[1])
-    today = today_of(plain.but(sinks=3))
+    today = lesson.today_of(plain.but(sinks=3))
     assert (today.sinks, today.window) == (0, None), "sinks belong to a window"
 
 
@@ -99,40 +74,40 @@ def test_what_is_off_is_that_of_the_lesson_on_heads():
 )
 def test_key_heads_that_cannot_be_shared_go_to_the_next_that_can(n_heads, asked, has):
     link = {"example": "tiny_language", "n_heads": str(n_heads), "kv_heads": str(asked)}
-    assert chosen.of(CONTROLS, **link).kv_heads == has
+    assert chosen.of(lesson.CONTROLS, **link).kv_heads == has
     said = f"kv_heads went from {asked} to {has}, which {n_heads} query heads can share."
-    along = fitted(link, CONTROLS)
+    along = fitted(link, lesson.CONTROLS)
     assert along == ({"kv_heads": (str(asked), said)} if asked != has else {})
 
 
 def test_known_models_set_the_switches_as_they_have_them():
     now = values_of("tiny_language")
-    assert switches_of("gpt2", now)["kv_heads"] == 4
-    assert switches_of("gpt2", now)["position_encoding"] == "none"
-    llama, mistral = (switches_of(name, now) for name in ("llama3", "mistral"))
+    assert lesson.switches_of("gpt2", now)["kv_heads"] == 4
+    assert lesson.switches_of("gpt2", now)["position_encoding"] == "none"
+    llama, mistral = (lesson.switches_of(name, now) for name in ("llama3", "mistral"))
     assert (llama["kv_heads"], llama["position_encoding"], llama["window"]) == (1, "rotary", 0)
     assert mistral == llama | {"window": 5}
-    assert switches_of("llama3", values_of("tiny_language", n_heads="8"))["kv_heads"] == 2
+    assert lesson.switches_of("llama3", values_of("tiny_language", n_heads="8"))["kv_heads"] == 2
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_a_known_model_changes_something_on_arrival_and_looks_chosen_once_it_is(name):
     arrival = values_of(name)
-    assert model_that_is_on(arrival) is None
-    for model in MODELS:
-        assert model_that_is_on(arrival.but(**switches_of(model, arrival))) == model
+    assert lesson.model_that_is_on(arrival) is None
+    for model in lesson.MODELS:
+        assert lesson.model_that_is_on(arrival.but(**lesson.switches_of(model, arrival))) == model
 
 
 @pytest.mark.parametrize(
     "on",
-    [{"window": "3", "sinks": "1"}, {"position_encoding": "alibi", "window": "2"}, *MODELS],
+    [{"window": "3", "sinks": "1"}, {"position_encoding": "alibi", "window": "2"}, *lesson.MODELS],
     ids=str,
 )
 def test_no_light_is_red_for_a_switch_that_does_what_it_is_for(on):
     settings = values_of("wild_cat", **(on if isinstance(on, dict) else {}))
-    if on in list(MODELS):
-        settings = settings.but(**switches_of(on, settings))
-    found = {each.name: each for each in shown_lights(trace_of(settings), OUTPUT)}
+    if on in list(lesson.MODELS):
+        settings = settings.but(**lesson.switches_of(on, settings))
+    found = {each.name: each for each in shown_lights(lesson.trace_of(settings), OUTPUT)}
     assert [name for name, each in found.items() if each.holds is False] == []
     assert found["seen_has_weight"].holds is found["no_leak"].holds is True
     order = found["order_free"]
@@ -143,8 +118,8 @@ def test_no_light_is_red_for_a_switch_that_does_what_it_is_for(on):
 def test_rotary_positions_stay_on_with_heads_of_any_number():
     for n_heads in ("1", "3", "5", "7", "8"):
         values = values_of("wild_cat", n_heads=n_heads, d_model="3", position_encoding="rotary")
-        assert heads(values).d_head % 2 == 0
-        assert "today_turned_queries" in trace_of(values)
+        assert lesson.heads(values).d_head % 2 == 0
+        assert "today_turned_queries" in lesson.trace_of(values)
         assert "in pairs" in wider_words(values)
     assert wider_words(values_of("wild_cat", position_encoding="rotary")) == ""
 
@@ -152,7 +127,7 @@ def test_rotary_positions_stay_on_with_heads_of_any_number():
 @pytest.mark.parametrize(("n_heads", "d_model"), [("1", "3"), ("3", "6"), ("2", "12"), ("2", "10")])
 def test_rotary_positions_are_shown_with_pairs_of_different_speeds(n_heads, d_model):
     settings = values_of("wild_cat", n_heads=n_heads, d_model=d_model, position_encoding="none")
-    trace = rotary(settings)
+    trace = lesson.rotary(settings)
     angles = trace["rotary_query_angles"].value
     d = trace.size("d_head")
     speeds = 10_000.0 ** (-2 * torch.arange(d // 2) / d)
@@ -163,7 +138,7 @@ def test_rotary_positions_are_shown_with_pairs_of_different_speeds(n_heads, d_mo
 
 def test_a_shifted_text_turns_queries_further_and_leaves_the_weights():
     settings = values_of("wild_cat", n_heads="3", d_model="6", position_encoding="none")
-    here, there = (rotary(settings, place) for place in (0, 100))
+    here, there = (lesson.rotary(settings, place) for place in (0, 100))
     (here_at, *_), (there_at, *_) = (each["rotary_query_angles"].value for each in (here, there))
     assert there_at[0] - here_at[0] == 100
     turned, weights = (
@@ -177,20 +152,20 @@ def test_a_shifted_text_turns_queries_further_and_leaves_the_weights():
         settings, here
     )
     wide = settings.but(d_head=4)
-    assert own_heads_words(wide, rotary(wide)) == ""
+    assert own_heads_words(wide, lesson.rotary(wide)) == ""
 
 
 def test_a_bias_on_a_hidden_score_is_faint():
     settings = values_of("wild_cat")
-    trace = alone(settings)
-    strengths = slope_bias(trace, 0).strengths
+    trace = lesson.alone(settings)
+    strengths = lesson.slope_bias(trace, 0).strengths
     assert ((strengths == 1) == trace["mask"].value).all()
     assert 0 < strengths.min() < 0.5
 
 
 def test_the_lights_count_the_parameters_of_the_table_but_for_the_output():
     settings = values_of("wild_cat", kv_heads="1")
-    trace = trace_of(settings)
+    trace = lesson.trace_of(settings)
     light = next(x for x in shown_lights(trace, OUTPUT) if x.name == "any_length")
     before_output = parameters(trace, "today_", d_model=0)
     assert light.evidence.startswith(f"{before_output:,} parameters go into this output")
@@ -199,17 +174,17 @@ def test_the_lights_count_the_parameters_of_the_table_but_for_the_output():
 
 def test_what_a_far_token_ends_up_with_is_that_of_the_slope():
     values = values_of("wild_cat", slope="1")
-    trace = alone(values)
+    trace = lesson.alone(values)
     scores = trace["head_scaled_scores"].value[0, -1] - torch.arange(10.0, -1, -1)
     assert f"{scores.softmax(-1)[0]:.4f}"[:5] in far_words(trace, 0) or "e-" in far_words(trace, 0)
     same = values_of("wild_cat", slope="0")
-    trace = alone(same)
+    trace = lesson.alone(same)
     assert trace["slope_weights"].value.equal(trace["head_weights"].value)
 
 
 def test_shapes_and_costs_are_those_of_the_tensors():
     settings = values_of("life_is_short")
-    trace = alone(settings)
+    trace = lesson.alone(settings)
     size = page_size(settings)
     assert "kv_head 1 × key 8 × d_head 24" in shapes_words(trace, "grouped_")
     assert shapes_words(trace, "rotary_") == "none changes"
@@ -221,29 +196,29 @@ def test_shapes_and_costs_are_those_of_the_tensors():
 
 def test_the_cache_of_a_model_in_plain_words():
     llama = values_of("wild_cat")
-    rows = cache_rows(model_of(llama), 2)
+    rows = costs.cache_rows(costs.model_of(llama), 2)
     assert [in_bytes(row.size) for row in rows] == ["4 GiB", "1 GiB", "128 MiB"]
     assert [row.is_own for row in rows] == [False, True, False]
-    mistral = model_of(llama.but(cost_model="mistral"))
-    assert "× 4,096 tokens × 2 bytes = 512 MiB instead of 4 GiB" in cache_words(mistral, 2)
-    assert cache_rows(mistral, 2)[-1].is_own
-    gpt2 = model_of(llama.but(cost_model="gpt2"))
-    assert [in_bytes(row.size) for row in cache_rows(gpt2, 4)] == ["72 MiB", "6 MiB"]
-    assert "of all tokens so far. From 20,480 tokens on, in one text or" in outgrown_words(
-        model_of(llama)
+    mistral = costs.model_of(llama.but(cost_model="mistral"))
+    assert "× 4,096 tokens × 2 bytes = 512 MiB instead of 4 GiB" in costs.cache_words(mistral, 2)
+    assert costs.cache_rows(mistral, 2)[-1].is_own
+    gpt2 = costs.model_of(llama.but(cost_model="gpt2"))
+    assert [in_bytes(row.size) for row in costs.cache_rows(gpt2, 4)] == ["72 MiB", "6 MiB"]
+    assert "of all tokens so far. From 20,480 tokens on, in one text or" in costs.outgrown_words(
+        costs.model_of(llama)
     )
-    told = outgrown_words(mistral)
+    told = costs.outgrown_words(mistral)
     assert "of the last 4,096 tokens, its window" in told
     assert "From 20,480 tokens on, of many texts," in told, "one text never has so many"
-    assert "keeps the last 4,096 of 8,192 tokens" in cache_rows(mistral, 2)[-1].name
+    assert "keeps the last 4,096 of 8,192 tokens" in costs.cache_rows(mistral, 2)[-1].name
     own = values_of("wild_cat", cost_model="own", m_heads="12", m_kv_heads="8", m_context="512")
     assert own.m_kv_heads == 6
     for kv_heads in (1, 4, 12):
         for window in (0, 256, 512, 1_024):
-            model = model_of(own.but(m_kv_heads=kv_heads, m_window=window))
-            assert sum(row.is_own for row in cache_rows(model, 1)) == 1
-    assert (in_millions(999), in_millions(28_348_416)) == ("999", "28.3 million")
-    question = cache_question()
+            model = costs.model_of(own.but(m_kv_heads=kv_heads, m_window=window))
+            assert sum(row.is_own for row in costs.cache_rows(model, 1)) == 1
+    assert (costs.in_millions(999), costs.in_millions(28_348_416)) == ("999", "28.3 million")
+    question = costs.cache_question()
     judged = [question.judged([at]).right for at in range(len(question.choices))]
     assert judged.count(True) == 1
     assert question.choices[judged.index(True)] == "1 GiB"
@@ -290,7 +265,7 @@ def test_odd_heads_and_a_single_one_are_told_in_words():
 
 def test_what_sharing_changes_is_said_and_when_it_changes_nothing():
     values = values_of("sorry_dave", n_heads="4", kv_heads="2")
-    trace = alone(values)
+    trace = lesson.alone(values)
     off = trace["grouped_context_vectors"].value - trace["head_context_vectors"].value
     said = same_words(trace, 2)
     assert f"by up to {off.abs().max():.2f};" in said
@@ -298,7 +273,7 @@ def test_what_sharing_changes_is_said_and_when_it_changes_nothing():
     assert "only if the heads that share had equal" in said
     assert "only if all heads had equal" in same_words(trace, 1)
     unshared = trace.branch()
-    add(unshared, "again_", n_kv_heads=4)
+    lesson.add(unshared, "again_", n_kv_heads=4)
     same = {"grouped_context_vectors": unshared["again_context_vectors"]}
     assert "nothing changes" in same_words({**unshared, **same}, 4)
 
@@ -306,7 +281,7 @@ def test_what_sharing_changes_is_said_and_when_it_changes_nothing():
 @pytest.mark.parametrize("slope", ["0.5", "0"])
 def test_the_farthest_token_is_said_to_fade_only_where_it_does(slope):
     values = values_of("sorry_dave", slope=slope)
-    said = far_words(alone(values), 0)
+    said = far_words(lesson.alone(values), 0)
     assert ("fades" in said) == (slope != "0")
     assert "The slider overrides head 0’s own slope, 0.25" in said
 
@@ -325,15 +300,15 @@ def test_what_is_on_is_said_and_what_a_card_has_where_nothing_is_set():
     today = values_of("sorry_dave", **on)
     on = "2 key/value heads, rotary positions, a window of 3, 1 sink, a soft cap of ±2"
     assert f"**{on}**" in on_words(today)
-    llama = today.but(**switches_of("llama3", today))
+    llama = today.but(**lesson.switches_of("llama3", today))
     assert on_words(llama).endswith("Llama 3 8B has 8 for 32 query heads.")
     wide = today.but(soft_cap=50.0)
-    assert "A cap of ±50 is too wide to be seen" in wide_cap_words(wide, trace_of(wide))
+    assert "A cap of ±50 is too wide to be seen" in wide_cap_words(wide, lesson.trace_of(wide))
     for seen in (today.but(soft_cap=0.5), today.but(soft_cap=0.0)):
-        assert wide_cap_words(seen, trace_of(seen)) == ""
+        assert wide_cap_words(seen, lesson.trace_of(seen)) == ""
     assert kept_words(today).startswith("Of 8 tokens a cache holds 3, 4 with 1 sink.")
     assert "So L layers reach L × 2 tokens" in kept_words(today)
-    trace = alone(today)
+    trace = lesson.alone(today)
     told = table(trace, today.d_model, kept_of(today))
     assert next(row for row in told.splitlines() if "A window |" in row).endswith("| 8 → 3 |")
     assert "<" not in told
@@ -342,7 +317,7 @@ def test_what_is_on_is_said_and_what_a_card_has_where_nothing_is_set():
 @pytest.mark.parametrize(("window", "sinks"), [(3, 0), (3, 2), (5, 1)])
 def test_of_a_window_is_said_how_many_numbers_would_be_enough(window, sinks):
     settings = values_of("wild_cat", window=str(window), sinks=str(sinks))
-    trace = decoded(settings, trace_of(settings))
+    trace = lesson.decoded(settings, lesson.trace_of(settings))
     n_seen = (trace["decoded_weights"].value[0, 0] > 0).sum().item()
     past = trace["decoded_keys"].value.shape[1] - 1
     kept = page_size(settings).cached(past) // past * n_seen

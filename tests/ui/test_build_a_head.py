@@ -3,13 +3,7 @@
 import pytest
 
 from attention_core.experiments.build_a_head import PUZZLES
-from attention_ui.lessons.build_a_head.lesson import (
-    CONTROLS,
-    EDITS,
-    asks_first,
-    is_solved,
-    settings_of,
-)
+from attention_ui.lessons.build_a_head import lesson
 from chosen import of, read
 from visiting import stands, texts, values_of, visit, words
 
@@ -18,19 +12,18 @@ PAGE = "build_a_head"
 
 
 def link_of(puzzle):
-    """What a link says with the answer of a puzzle."""
-    settings = settings_of(puzzle.answer)
-    typed = {each.name: each.field.write(settings[each.name]) for each in EDITS}
+    settings = lesson.settings_of(puzzle.answer)
+    typed = {each.name: each.field.write(settings[each.name]) for each in lesson.EDITS}
     return {"puzzle": puzzle.name} | {name: text for name, text in typed.items() if text != "none"}
 
 
 @pytest.mark.parametrize("puzzle", PUZZLES, ids=lambda each: each.name)
 def test_a_link_with_the_answer_is_solved_and_one_with_another_puzzles_is_not(puzzle):
-    assert is_solved(of(CONTROLS, **link_of(puzzle)))
-    assert not is_solved(of(CONTROLS, puzzle=puzzle.name))
+    assert lesson.is_solved(of(lesson.CONTROLS, **link_of(puzzle)))
+    assert not lesson.is_solved(of(lesson.CONTROLS, puzzle=puzzle.name))
     for other in PUZZLES:
-        values, wrong = read(CONTROLS, **link_of(other) | {"puzzle": puzzle.name})
-        assert other is puzzle or wrong or not is_solved(values)
+        values, wrong = read(lesson.CONTROLS, **link_of(other) | {"puzzle": puzzle.name})
+        assert other is puzzle or wrong or not lesson.is_solved(values)
 
 
 def test_hints_come_one_at_a_time_and_the_answer_last_with_why():
@@ -48,7 +41,7 @@ def test_hints_come_one_at_a_time_and_the_answer_last_with_why():
     at.button(key="next").click().run()
     values = values_of(stands(at))
     assert values.puzzle == PUZZLES[1].name
-    assert (values.hints, *values.of(*EDITS)) == (0, *[()] * len(EDITS)), "begun anew"
+    assert (values.hints, *values.of(*lesson.EDITS)) == (0, *[()] * len(lesson.EDITS)), "begun anew"
 
 
 def test_a_sentence_of_ones_own_may_ask_for_nothing_and_other_words_are_refused():
@@ -62,10 +55,10 @@ def test_a_sentence_of_ones_own_may_ask_for_nothing_and_other_words_are_refused(
 
 def test_the_query_that_is_shown_first_is_the_one_that_the_answer_moves():
     for name in ("pronoun", "copies"):
-        values = of(CONTROLS, puzzle=name)
-        assert values.head_sentence.split()[asks_first(values)] == "it"
+        values = of(lesson.CONTROLS, puzzle=name)
+        assert values.head_sentence.split()[lesson.asks_first(values)] == "it"
 
 
 def test_numbers_outside_of_a_matrix_are_refused():
-    _, wrong = read(CONTROLS, head_query="9.0:1")
+    _, wrong = read(lesson.CONTROLS, head_query="9.0:1")
     assert str(wrong["head_query"]) == "an edited number lies outside W_query"

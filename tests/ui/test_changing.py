@@ -66,31 +66,23 @@ def test_a_slider_that_a_hand_moves_is_never_put_back():
         assert not slider.proto.set_value, told
 
 
-@pytest.mark.parametrize(
-    "link",
-    [
-        {"lock": "q_edits", "cell": "W_query.0.0"},
-        {"hide": "q_edits", "cell": "W_query.0.0"},
-        {"cell": "queries.0.0"},
-        {"cell": "context_vectors.0.0"},
-    ],
-)
+@pytest.mark.parametrize("link", [
+    {"lock": "q_edits", "cell": "W_query.0.0"}, {"hide": "q_edits", "cell": "W_query.0.0"},
+    {"cell": "queries.0.0"}, {"cell": "context_vectors.0.0"},
+])  # fmt: skip
 def test_what_is_fixed_or_computed_has_no_slider(link):
     at = stands(visit(PAGE, **link))
     assert values_of(at).cell
     assert not boxes(at, "number_")
 
 
-@pytest.mark.parametrize(
-    ("start", "text", "why"),
-    [
-        ("number_", "much", "“much” cannot stand here"),
-        ("number_", "5e6", "from −1,000 to 1,000"),
-        ("number_", "nan", "from −1,000 to 1,000"),
-        ("all_", "1 2 3", "these are 3 numbers, and W_query has 3 rows of 2: 6"),
-        ("all_", "1 2 3 4 5 six", "“six” cannot stand here"),
-    ],
-)
+@pytest.mark.parametrize(("start", "text", "why"), [
+    ("number_", "much", "“much” cannot stand here"),
+    ("number_", "5e6", "from −1,000 to 1,000"),
+    ("number_", "nan", "from −1,000 to 1,000"),
+    ("all_", "1 2 3", "these are 3 numbers, and W_query has 3 rows of 2: 6"),
+    ("all_", "1 2 3 4 5 six", "“six” cannot stand here"),
+])  # fmt: skip
 def test_what_cannot_stand_in_a_matrix_is_refused_where_it_was_typed(start, text, why):
     at = visit(PAGE, section="matrices", cell="W_query.1.0")
     at.session_state["whole_matrices"] = True

@@ -87,7 +87,6 @@ def _closed(lesson, link):
 
 
 def closed(lesson, link):
-    """The view of a lesson at a link, and its answers there."""
     return _closed(lesson, tuple(link.items()))
 
 
@@ -170,17 +169,12 @@ def test_an_answer_that_is_not_covered_knows_nothing_of_what_is(lesson):
             assert answers[question] == others[question]
 
 
-@pytest.mark.parametrize(
-    ("lesson", "question"),
-    [
-        ("softmax_or_sum", "How much more weight does a score get that is larger by 1?"),
-        ("divide_by_sqrt_d", "Why √d, and not d?"),
-        (
-            "multi_head_attention",
-            "Why does splitting into heads take a transpose, and not just a view?",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("lesson", "question"), [
+    ("softmax_or_sum", "How much more weight does a score get that is larger by 1?"),
+    ("divide_by_sqrt_d", "Why √d, and not d?"),
+    ("multi_head_attention",
+     "Why does splitting into heads take a transpose, and not just a view?"),
+])  # fmt: skip
 def test_an_answer_that_is_worked_out_otherwise_is_covered_too(lesson, question):
     assert question not in at_a_first_visit(lesson)[0]
     assert question in [each.question for each in closed(lesson, {"example": "wild_cat"})[1]]
@@ -192,8 +186,6 @@ def test_a_share_is_said_as_all_or_nothing_only_where_it_is_that():
 
 
 # --- the numbers, worked out anew -----------------------------------------------------------------
-
-
 def find(pattern, answers):
     """The groups of a pattern, in the one answer that has it."""
     (found,) = [match for each in answers if (match := re.search(pattern, each.answer))]
@@ -201,7 +193,6 @@ def find(pattern, answers):
 
 
 def near(said, value, digits=2):
-    """Whether a number in words is this one, to its digits."""
     return abs(float(said.replace("−", "-").replace(",", "")) - value) <= 0.51 * 10**-digits
 
 
@@ -363,15 +354,11 @@ def of_layer(view, answers):
 
 
 NUMBERS = {
-    "tokenize_and_embed": of_tokens,
-    "simplified_attention": of_simplified,
-    "softmax_or_sum": of_softmax,
-    "divide_by_sqrt_d": of_root,
-    "queries_keys_values": of_projections,
-    "causal_mask": of_mask,
-    "multi_head_attention": of_heads,
-    "whole_layer": of_layer,
-}
+    "tokenize_and_embed": of_tokens, "simplified_attention": of_simplified,
+    "softmax_or_sum": of_softmax, "divide_by_sqrt_d": of_root,
+    "queries_keys_values": of_projections, "causal_mask": of_mask,
+    "multi_head_attention": of_heads, "whole_layer": of_layer,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("lesson", "example"), pairs(NUMBERS, EXAMPLES))
@@ -380,8 +367,6 @@ def test_the_numbers_in_an_answer_are_those_of_the_trace(lesson, example):
 
 
 # --- how long a lesson takes, and what comes before it --------------------------------------------
-
-
 @pytest.mark.parametrize("lesson", few([each.name for each in contents.LESSONS], 5))
 def test_a_lesson_comes_after_one_further_up_and_says_so(lesson):
     names = [each.name for each in contents.LESSONS]

@@ -40,7 +40,6 @@ def test_beside_what_is_ignored_the_rest_counts():
 
 
 def home(kept):
-    """The home page, where the browser has told what it keeps."""
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     visit = at.session_state["visit"] = VisitState()
     told = visit.own(ComingBack)

@@ -9,6 +9,7 @@ import pytest
 
 import visiting
 from attention_core import EXAMPLES
+from attention_ui.controls import shared
 from attention_ui.controls.control import (
     Control,
     NoRoom,
@@ -19,15 +20,6 @@ from attention_ui.controls.control import (
     written,
 )
 from attention_ui.controls.fields import Choice, Flag, Whole
-from attention_ui.controls.shared import (
-    AROUND,
-    HEADS,
-    MAKES_VECTORS,
-    PROJECTED,
-    heads_recipe_of,
-    inputs_of,
-    projections_of,
-)
 from attention_ui.frame.contents import SECTIONS
 from attention_ui.frame.rooms import every_control, known_among, module_of
 from attention_ui.streamlit_workarounds.style import TOGGLES
@@ -55,15 +47,13 @@ def widget(at, kind, name):
 
 
 # --- declarations ---------------------------------------------------------------------------------
-
-
 LESSONS = {name: module_of(name).CONTROLS for name in visiting.LESSONS}
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_a_control_starts_as_a_link_gives_it_back(lesson, example):
-    controls = (*LESSONS[lesson], *AROUND)
+    controls = (*LESSONS[lesson], *shared.AROUND)
     values, wrong = understood({"example": example}, controls)
     assert not wrong
     assert written({"example": example}, controls) == {"example": example}
@@ -77,13 +67,15 @@ def test_a_control_starts_as_a_link_gives_it_back(lesson, example):
 
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_the_inputs_and_the_recipes_are_those_of_the_example(example):
-    values, _ = understood({"example": example}, (*MAKES_VECTORS, *PROJECTED, *HEADS))
-    assert inputs_of(values) == EXAMPLES[example].inputs
-    assert projections_of(values) == EXAMPLES[example].projections
-    assert heads_recipe_of(values) == EXAMPLES[example].heads
-    changed, _ = understood({"example": example, "d_in": "5", "seed": "11"}, MAKES_VECTORS)
-    assert inputs_of(changed).seed == 11
-    assert inputs_of(changed).d_in == 5
+    values, _ = understood(
+        {"example": example}, (*shared.MAKES_VECTORS, *shared.PROJECTED, *shared.HEADS)
+    )
+    assert shared.inputs_of(values) == EXAMPLES[example].inputs
+    assert shared.projections_of(values) == EXAMPLES[example].projections
+    assert shared.heads_recipe_of(values) == EXAMPLES[example].heads
+    changed, _ = understood({"example": example, "d_in": "5", "seed": "11"}, shared.MAKES_VECTORS)
+    assert shared.inputs_of(changed).seed == 11
+    assert shared.inputs_of(changed).d_in == 5
 
 
 def test_a_name_that_several_lessons_have_is_the_same_control_in_all_of_them():
@@ -139,12 +131,9 @@ SIZED = {
     "more heads": ({}, {"n_heads": "3"}, {"d_model": "6"}),
     "heads that share it": ({"d_model": "6"}, {"n_heads": "3"}, {}),
     "too wide for so many": ({"d_head": "32"}, {"n_heads": "8"}, {"d_model": "8", "d_head": "12"}),
-    "shared evenly again": (
-        {"d_head": "3", "d_head_value": "2", "d_model": "5"},
-        {"d_head": "0"},
-        {"d_model": "6"},
-    ),
-}
+    "shared evenly again": ({"d_head": "3", "d_head_value": "2", "d_model": "5"}, {"d_head": "0"},
+        {"d_model": "6"}),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("before", "chosen", "along"), SIZED.values(), ids=SIZED)
@@ -157,7 +146,7 @@ def test_sizes_of_heads_take_each_other_along(before, chosen, along):
     assert not wrong
     moved = {name: str(now[name]) for name in now if name != "cell" and now[name] != values[name]}
     assert moved == {**along, **chosen}
-    assert heads_recipe_of(now).n_heads == now.n_heads
+    assert shared.heads_recipe_of(now).n_heads == now.n_heads
     taken = fitted(held, among)
     assert taken.keys() == along.keys()
     for name, (asked, why) in taken.items():
@@ -179,7 +168,7 @@ def test_an_unknown_name_is_said():
 def test_the_heads_are_those_that_are_chosen(example, link):
     values, wrong = understood({"example": example, **link}, LESSONS["mistakes_lab"])
     assert not wrong
-    own, recipe = EXAMPLES[example].heads, heads_recipe_of(values)
+    own, recipe = EXAMPLES[example].heads, shared.heads_recipe_of(values)
     asked = {name: int(text) for name, text in link.items() if name != "h_seed"}
     if link:  # a width that nobody has chosen shares d_model evenly, or is the example's own
         n_heads = asked.get("n_heads", own.n_heads)
@@ -205,8 +194,6 @@ def test_a_head_beyond_the_last_is_refused_in_words():
 
 
 # --- on the page ----------------------------------------------------------------------------------
-
-
 def test_a_name_that_no_page_knows_is_said_and_left_out():
     at = opened(example="wild_cat", foo="1")
     assert any("“foo”" in each for each in notices(at))
@@ -280,8 +267,6 @@ def test_a_name_is_looked_for_in_all_lessons():
 
 
 # --- from page to page ----------------------------------------------------------------------------
-
-
 def test_a_pin_and_marks_go_along():
     at = opened(example="wild_cat", d_in="5")
     at.button(key="pin").click().run()

@@ -81,21 +81,18 @@ def test_matrices_are_those_of_the_lesson_on_queries_and_the_source_has_a_table_
     assert not trace["other_embeddings"].value[0].equal(trace["embeddings"].value[-1])
 
 
-@pytest.mark.parametrize(
-    ("name", "changes", "shared"),
-    [
-        ("named_features", {}, True),
-        ("named_features", {"source": "the wolf xqz purrs"}, True),
-        ("named_features", {"d_in": 5}, False),
-        ("tiny_language", {}, True),
-        ("tiny_language", {"source": "the wolf purrs"}, False),
-        ("tiny_language", {"source": "the cat " * 20}, False),
-        ("journey_123", {}, True),
-        ("journey_123", {"positions": True}, True),
-        ("wild_cat", {}, False),
-        ("sorry_dave", {}, False),
-    ],
-)
+@pytest.mark.parametrize(("name", "changes", "shared"), [
+    ("named_features", {}, True),
+    ("named_features", {"source": "the wolf xqz purrs"}, True),
+    ("named_features", {"d_in": 5}, False),
+    ("tiny_language", {}, True),
+    ("tiny_language", {"source": "the wolf purrs"}, False),
+    ("tiny_language", {"source": "the cat " * 20}, False),
+    ("journey_123", {}, True),
+    ("journey_123", {"positions": True}, True),
+    ("wild_cat", {}, False),
+    ("sorry_dave", {}, False),
+])  # fmt: skip
 def test_given_vectors_are_shared_where_they_cover_the_source(name, changes, shared):
     values = values_of(name, **changes)
     assert source_inputs_of(values).has_given_vectors() == shared

@@ -32,24 +32,18 @@ def told(parts):
     )
 
 
-@pytest.mark.parametrize(
-    ("names", "equation"),
-    [
-        (["queries"], "embeddings* · W_query* = queries*"),
-        (["scores"], "queries* · keysᵀ* = scores*"),
-        (["weights"], "scaled_scores* → weights"),
-        (["context_vectors"], "weights* · values* = context_vectors*"),
-        (["query_scores"], "one_queryᵀ · keysᵀ* = query_scoresᵀ"),
-        (
-            ["query_weights", "query_context"],
-            "scaled_query_scoresᵀ → query_weightsᵀ · values* = query_contextᵀ",
-        ),
-        (["embeddings"], "token_ids* → embedding_table* = embeddings*"),
-        (["embeddings_by_product"], "one_hot* · embedding_table* = embeddings_by_product*"),
-        (["embedding_table"], "embedding_table*"),
-    ],
-    ids=lambda value: value[-1] if isinstance(value, list) else "",
-)
+@pytest.mark.parametrize(("names", "equation"), [
+    (["queries"], "embeddings* · W_query* = queries*"),
+    (["scores"], "queries* · keysᵀ* = scores*"),
+    (["weights"], "scaled_scores* → weights"),
+    (["context_vectors"], "weights* · values* = context_vectors*"),
+    (["query_scores"], "one_queryᵀ · keysᵀ* = query_scoresᵀ"),
+    (["query_weights", "query_context"],
+     "scaled_query_scoresᵀ → query_weightsᵀ · values* = query_contextᵀ"),
+    (["embeddings"], "token_ids* → embedding_table* = embeddings*"),
+    (["embeddings_by_product"], "one_hot* · embedding_table* = embeddings_by_product*"),
+    (["embedding_table"], "embedding_table*"),
+], ids=lambda value: value[-1] if isinstance(value, list) else "")  # fmt: skip
 def test_a_step_is_written_out_as_its_operands_their_signs_and_itself(trace, names, equation):
     assert told(laid_out([trace[name] for name in names])) == equation
 

@@ -25,7 +25,6 @@ TELLING = [
 
 
 def trace_of(lesson, example):
-    """The trace that a page gives to take along."""
     given = []
     with patch.object(ends, "put_ends", lambda trace, *_: given.append(trace)):
         stands(visit(lesson, example=example))

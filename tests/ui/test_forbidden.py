@@ -16,12 +16,9 @@ from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.table import CELL, table
 
 MASKS = (
-    MaskRecipe(),
-    MaskRecipe(window=2),
-    MaskRecipe(causal=False, hidden_key=3),
-    MaskRecipe(flipped=((0, 4), (5, 1), (5, 5))),
-    MaskRecipe(causal=False),
-)
+    MaskRecipe(), MaskRecipe(window=2), MaskRecipe(causal=False, hidden_key=3),
+    MaskRecipe(flipped=((0, 4), (5, 1), (5, 5))), MaskRecipe(causal=False),
+)  # fmt: skip
 
 
 def masked(mask=MASKS[0], example="journey_123"):

@@ -61,14 +61,11 @@ def test_each_way_holds_what_it_says(example, which):
     assert pictures.way(trace, which).matrices
 
 
-@pytest.mark.parametrize(
-    ("which", "step", "cell"),
-    [
-        ("mask", "grad_scaled_scores", (0, 3)),
-        ("dropout", "grad_weights", None),
-        ("heads", "grad_head_W_query", (1, 0, 0)),
-    ],
-)
+@pytest.mark.parametrize(("which", "step", "cell"), [
+    ("mask", "grad_scaled_scores", (0, 3)),
+    ("dropout", "grad_weights", None),
+    ("heads", "grad_head_W_query", (1, 0, 0)),
+])  # fmt: skip
 def test_the_light_of_a_way_goes_out_when_something_comes_back_that_should_not(
     which, step, cell, monkeypatch
 ):

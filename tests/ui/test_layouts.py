@@ -302,8 +302,6 @@ def test_sums_that_are_not_1_are_loud():
 
 
 # --- what lights up -------------------------------------------------------------------------------
-
-
 def lit(rows, at):
     """The cells that the browser outlines as operands when the row at this place is pointed at."""
     found, blocks = set(), [*map(int, filter(None, rows["blocks"][-1].split(",")))]
@@ -419,7 +417,6 @@ def test_ids_of_rows_are_unique():
 
 
 # --- a whole layer --------------------------------------------------------------------------------
-
 LAYERS = [
     {"example": "named_features"},
     {"example": "wild_cat", "n_heads": "3", "d_model": "6"},
@@ -533,8 +530,6 @@ def test_a_layer_has_the_same_cells_at_every_temperature(scale):
 
 
 # --- rows below each other ------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("link", [{}, {"norm": "after", "block": "decoder", "d_in": "64"}], ids=str)
 def test_a_sum_is_written_entry_under_entry(link):
     values, _ = understood({"example": "named_features", **link}, block.CONTROLS)
@@ -554,8 +549,6 @@ def test_a_sum_is_written_entry_under_entry(link):
 
 
 # --- positions of a control -----------------------------------------------------------------------
-
-
 def test_rows_that_are_picked_of_a_step_are_faint_where_the_server_draws_them_faint():
     trace = embed(Inputs("a b c"))
     there = [Matrix(trace["embeddings"], rows=(2, 0), faint=frozenset(each)) for each in ((), (2,))]
@@ -635,8 +628,6 @@ def test_a_value_between_two_positions_is_none_of_them_and_uneven_ones_have_plac
 
 
 # --- the specification ----------------------------------------------------------------------------
-
-
 def test_the_specification_is_the_same_for_all_pictures():
     assert drawn(100) is drawn(1_400)
     assert drawn(1_600)["usermeta"]["embedOptions"]["renderer"] == "canvas"
@@ -702,8 +693,6 @@ def test_a_sign_that_is_a_word_has_room():
 
 
 # --- bars that go both ways -----------------------------------------------------------------------
-
-
 def both_ways(scores):
     trace = normalise_row(given_row(scores))
     bars = Matrix(trace["sum_weights"], as_bars=True, both_ways=True)
@@ -775,8 +764,6 @@ def test_what_is_no_number_has_no_bar():
 
 
 # --- as it is sent --------------------------------------------------------------------------------
-
-
 def test_a_large_table_is_sent_with_each_value_once_and_says_the_same():
     trace = of_tokens(40, 6)
     layout = equation(trace, *trace["scores"].inputs, trace["scores"])
@@ -803,8 +790,6 @@ def test_numbers_that_the_browser_writes_are_those_of_the_arithmetic():
 
 
 # --- what stands first, and what is said ----------------------------------------------------------
-
-
 def test_a_word_that_is_pointed_at_is_related_to_every_matrix_and_compared_by_every_name():
     """Without, the browser finds nothing that belongs to it, and all matrices fade."""
     trace = of_tokens(4, 3)
@@ -870,8 +855,6 @@ def test_the_first_layer_names_every_row_and_titles_stand_clear_of_what_is_above
 
 
 # --- a cell taken apart ---------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("d", "long"), [(12, False), (13, True), (29, True)])
 def test_of_a_long_sum_the_largest_terms_are_written_out_and_the_rest_is_said(d, long):
     trace = embed(Inputs("a b c", d_in=d))

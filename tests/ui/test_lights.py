@@ -9,13 +9,8 @@ from hypothesis import strategies as st
 
 from attention_core import EXAMPLES, Trace, embed
 from attention_core.lights.light import Light
+from attention_core.mechanism import multi_head
 from attention_core.mechanism.masking import attend_masked, change_token
-from attention_core.mechanism.multi_head import (
-    add_batched,
-    add_big_projection,
-    add_head_parts,
-    attend_heads,
-)
 from attention_core.mechanism.softmax import normalise_row
 from attention_core.operations import Given
 from attention_core.published.building import BUILDERS
@@ -57,8 +52,8 @@ def layer_trace(**link):
 
 def heads_of(inputs):
     recipe = HeadsRecipe(n_heads=2, d_head=3, d_value=2, d_model=4, seed=3, causal=True)
-    trace = add_batched(attend_heads(embed(inputs), recipe))
-    return add_head_parts(add_big_projection(trace))
+    trace = multi_head.add_batched(multi_head.attend_heads(embed(inputs), recipe))
+    return multi_head.add_head_parts(multi_head.add_big_projection(trace))
 
 
 def lights(inputs):

@@ -13,29 +13,8 @@ from attention_core.largest_effect import effect_of_rows
 from attention_core.mechanism.multi_head import attend_heads
 from attention_core.text.inputs import RANDOM_ID_ROWS
 from attention_core.text.tokenizers import TINY_LANGUAGE, TOKENIZERS, clean
+from attention_ui.controls import fields, shared
 from attention_ui.controls.control import MAX_LINK, NoRoom, fitted, understood, written
-from attention_ui.controls.fields import (
-    LARGEST_ENTRY,
-    MAX_CHARACTERS,
-    MAX_EDITS,
-    MAX_TOKENS,
-    MAX_TRAIL,
-    Decimal,
-    Lines,
-    OptionalWhole,
-    Search,
-    Sentence,
-    Whole,
-    entry,
-)
-from attention_ui.controls.shared import (
-    EDITS,
-    FIRST,
-    MAKES_VECTORS,
-    MATRIX_EDITS,
-    heads_recipe_of,
-    inputs_of,
-)
 from attention_ui.controls.visit import refused
 from attention_ui.lessons.real_model.own_fields import Next, Prompt
 from attention_ui.lessons.tokenize_and_embed.real_tokens import Sum
@@ -51,12 +30,14 @@ PLAIN = of()
 SENTENCES = [
     name
     for name, field in FIELDS.items()
-    if isinstance(field, Sentence) and name != "head_sentence"  # of ten words that are known
+    if isinstance(field, fields.Sentence) and name != "head_sentence"  # of ten words that are known
 ]
 ONE_OF_MANY = [
     each.name
     for each in EVERY
-    if each.options and isinstance(each.field, Whole) and not isinstance(each.field, OptionalWhole)
+    if each.options
+    and isinstance(each.field, fields.Whole)
+    and not isinstance(each.field, fields.OptionalWhole)
     if not each.fits
 ]
 """Controls that choose by number among what others decide: a token, an entry, a head."""
@@ -68,13 +49,10 @@ def guesses(test):
 
 
 def said(wrong):
-    """What is said of all that could not be used."""
     return "\n".join(map(str, wrong.values()))
 
 
 # --- links that can be used -----------------------------------------------------------------------
-
-
 def as_written(link):
     """A link as the app writes it, without what cannot be used beside the rest."""
     link = {"example": DEFAULT} | link
@@ -134,17 +112,16 @@ def test_a_text_is_taken_where_a_link_can_hold_it_and_refused_in_words_where_not
 
 
 @some
-@given(st.floats(-LARGEST_ENTRY, LARGEST_ENTRY, width=32))
+@given(st.floats(-fields.LARGEST_ENTRY, fields.LARGEST_ENTRY, width=32))
 def test_a_typed_number_comes_out_of_a_link_as_the_same_float32(number):
     edits = ((2, 1, number),)
-    back = of(edits=EDITS.field.write(edits))
-    there, here = (inputs_of(each) for each in (back, PLAIN.but(edits=edits)))
+    back = of(edits=shared.EDITS.field.write(edits))
+    there, here = (shared.inputs_of(each) for each in (back, PLAIN.but(edits=edits)))
     assert torch.equal(*(embed(each)["embedding_table"].value for each in (there, here)))
 
 
 # --- links that cannot be used --------------------------------------------------------------------
-
-TYPED = (Sentence, Sum, Next, Lines, Search, Prompt)
+TYPED = (fields.Sentence, Sum, Next, fields.Lines, fields.Search, Prompt)
 """What may be nearly any text. All else refuses most of them."""
 
 
@@ -157,7 +134,7 @@ def test_what_a_field_cannot_be_is_refused_by_name_and_the_example_stays(name):
         if not wrong:
             continue
         n_refused += 1
-        assert values == (of(example=FIRST) if name == "example" else PLAIN), value
+        assert values == (of(example=shared.FIRST) if name == "example" else PLAIN), value
         assert [*wrong] == [name], value
         notice = refused(name, value, wrong[name])
         assert name in notice
@@ -196,7 +173,7 @@ def test_a_text_shorter_than_the_examples_own_query_is_no_trouble(example):
     word = "it" if EXAMPLES[example].is_trained else "Hello"
     values = of(example=example, sentence=word)
     assert values.sentence == word
-    assert values.query == len(inputs_of(values).tokens) - 1
+    assert values.query == len(shared.inputs_of(values).tokens) - 1
     assert_usable(values)
 
 
@@ -206,7 +183,7 @@ def test_a_text_shorter_than_the_examples_own_query_is_no_trouble(example):
 )
 def test_edits_outside_of_the_table_are_refused(example, rows, width):
     plain = of(example=example)
-    assert embed(inputs_of(plain))["embedding_table"].value.shape == (rows, width)
+    assert embed(shared.inputs_of(plain))["embedding_table"].value.shape == (rows, width)
     values = of(example=example, edits=f"{rows - 1}.{width - 1}:5")
     assert values.edits == ((rows - 1, width - 1, 5.0),)
     assert_usable(values)
@@ -222,16 +199,16 @@ def test_an_edit_that_is_no_number_of_a_sensible_size_is_refused():
         assert values == PLAIN
         assert [*wrong] == ["edits"]
     for number in ("1000", "-1000", "0", "-0.0", "1e-300", "3.25"):
-        assert entry(number) == float(number)
+        assert fields.entry(number) == float(number)
 
 
 def test_too_many_edits_and_too_long_a_trail_are_refused():
-    most = ",".join(f"0.{column % 3}:1" for column in range(MAX_EDITS))
+    most = ",".join(f"0.{column % 3}:1" for column in range(fields.MAX_EDITS))
     assert read(edits=most)[1] == {}
-    assert f"more than {MAX_EDITS}" in said(read(edits=most + ",0.0:1")[1])
-    trail = ",".join(["scores.0.0"] * MAX_TRAIL)
-    assert len(of(cell=trail).cell) == MAX_TRAIL
-    assert f"more than {MAX_TRAIL}" in said(read(cell=trail + ",scores.0.0")[1])
+    assert f"more than {fields.MAX_EDITS}" in said(read(edits=most + ",0.0:1")[1])
+    trail = ",".join(["scores.0.0"] * fields.MAX_TRAIL)
+    assert len(of(cell=trail).cell) == fields.MAX_TRAIL
+    assert f"more than {fields.MAX_TRAIL}" in said(read(cell=trail + ",scores.0.0")[1])
 
 
 def test_a_cell_edited_twice_has_the_last_number():
@@ -253,18 +230,16 @@ def test_words_that_the_vocabulary_cannot_hold_are_named():
 
 
 # --- texts ----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("tokenizer", [name for name in TOKENIZERS if name != TINY_LANGUAGE])
 def test_the_number_of_tokens_has_a_limit(tokenizer):
     parted = 2 if tokenizer == "blanks_kept" else 1
-    fits = "a " * (MAX_TOKENS // parted - 1) + ("a " if parted == 2 else "a")
+    fits = "a " * (fields.MAX_TOKENS // parted - 1) + ("a " if parted == 2 else "a")
     values = of(sentence=fits, tokenizer=tokenizer)
-    assert len(inputs_of(values).tokens) == MAX_TOKENS
-    n_tokens = len(inputs_of(values.but(sentence=fits + " a")).tokens)
-    assert n_tokens > MAX_TOKENS
+    assert len(shared.inputs_of(values).tokens) == fields.MAX_TOKENS
+    n_tokens = len(shared.inputs_of(values.but(sentence=fits + " a")).tokens)
+    assert n_tokens > fields.MAX_TOKENS
     there, wrong = read(sentence=fits + " a", tokenizer=tokenizer)
-    assert f"{n_tokens} tokens; at most {MAX_TOKENS} fit" in said(wrong)
+    assert f"{n_tokens} tokens; at most {fields.MAX_TOKENS} fit" in said(wrong)
     assert there == of(tokenizer=tokenizer)
 
 
@@ -280,13 +255,15 @@ def test_a_text_without_a_token_is_refused(tokenizer, text, drop_blanks):
 @pytest.mark.parametrize("name", SENTENCES)
 def test_every_sentence_is_held_to_the_same_by_the_tokenizer_in_use(name):
     for text, words in {
-        "a " * (MAX_TOKENS + 1): f"has {MAX_TOKENS + 1} tokens; at most {MAX_TOKENS} fit. "
-        "Shorten it",
+        "a "
+        * (
+            fields.MAX_TOKENS + 1
+        ): f"has {fields.MAX_TOKENS + 1} tokens; at most {fields.MAX_TOKENS} fit. Shorten it",
         " ": "holds blanks only. Type at least one word",
     }.items():
         _, wrong = read(tokenizer="blanks", **{name: text})
         assert {n: str(why) for n, why in wrong.items()} == {name: f"this text {words}"}
-    assert read(tokenizer="blanks", **{name: "a " * MAX_TOKENS})[1] == {}
+    assert read(tokenizer="blanks", **{name: "a " * fields.MAX_TOKENS})[1] == {}
     assert "cell" in BY_NAME[name].undoes, "of a table of another size"
 
 
@@ -302,20 +279,18 @@ def test_control_characters_are_left_out_of_a_text():
 
 
 def test_ten_thousand_characters_are_refused_with_the_limit():
-    assert FIELDS["sentence"].read("a" * MAX_CHARACTERS) == "a" * MAX_CHARACTERS
+    assert FIELDS["sentence"].read("a" * fields.MAX_CHARACTERS) == "a" * fields.MAX_CHARACTERS
     values, wrong = read(sentence="a" * 10_000)
     assert values == PLAIN
     assert "10,000 characters" in said(wrong)
-    assert f"the limit is {MAX_CHARACTERS:,}" in said(wrong)
+    assert f"the limit is {fields.MAX_CHARACTERS:,}" in said(wrong)
 
 
 # --- single fields --------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", [name for name, f in FIELDS.items() if hasattr(f, "least")])
 def test_numbers_reach_from_the_least_to_the_most_and_no_further(name):
     field = FIELDS[name]
-    step = 1 if not isinstance(field, Decimal) else 0.001
+    step = 1 if not isinstance(field, fields.Decimal) else 0.001
     for edge in (field.least, field.most):
         assert field.read(str(edge)) == edge
     for outside in (field.least - step, field.most + step):
@@ -324,13 +299,10 @@ def test_numbers_reach_from_the_least_to_the_most_and_no_further(name):
             field.read(str(outside))
 
 
-@pytest.mark.parametrize(
-    ("name", "why", "typed"),
-    [
-        ("seed", "a whole number from 0 to", "3.0 1e2 3.7 ٣ 1_0 + --1 0x1"),
-        ("factor", "a number from −4 to 4", "nan inf -inf 1e999 x 4.001 0,5"),
-    ],
-)
+@pytest.mark.parametrize(("name", "why", "typed"), [
+    ("seed", "a whole number from 0 to", "3.0 1e2 3.7 ٣ 1_0 + --1 0x1"),
+    ("factor", "a number from −4 to 4", "nan inf -inf 1e999 x 4.001 0,5"),
+])  # fmt: skip
 def test_what_is_no_number_of_its_kind_is_refused(name, why, typed):
     for text in (*typed.split(" "), "", "1 2"):
         with pytest.raises(ValueError, match=why):
@@ -338,8 +310,6 @@ def test_what_is_no_number_of_its_kind_is_refused(name, why, typed):
 
 
 # --- changing -------------------------------------------------------------------------------------
-
-
 MAKES_A_TABLE = {"sentence", "tokenizer", "vocabulary", "learned", "reserved", "seed", "d_in"}
 MAKES_SHAPES = {"sentence", "tokenizer", "drop_blanks", "d_in", "d_query", "d_value", "source"}
 
@@ -348,22 +318,13 @@ def test_what_makes_another_table_takes_the_typed_numbers_away_and_nothing_else_
     assert {each.name for each in EVERY if "edits" in each.undoes} == MAKES_A_TABLE
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("sentence", "A cat"),
-        ("tokenizer", "blanks"),
-        ("vocabulary", "duplicates"),
-        ("learned", "example"),
-        ("reserved", "3"),
-        ("seed", "70"),
-        ("d_in", "4"),
-        ("positions", "on"),
-        ("drop_blanks", "on"),
-    ],
-)
+@pytest.mark.parametrize(("name", "text"), [
+    ("sentence", "A cat"), ("tokenizer", "blanks"), ("vocabulary", "duplicates"),
+    ("learned", "example"), ("reserved", "3"), ("seed", "70"), ("d_in", "4"), ("positions", "on"),
+    ("drop_blanks", "on"),
+])  # fmt: skip
 def test_only_what_leaves_the_table_leaves_the_typed_numbers(name, text):
-    before, after = (embed(inputs_of(each))["embedding_table"].value for each in (
+    before, after = (embed(shared.inputs_of(each))["embedding_table"].value for each in (
         PLAIN, of(**{name: text})))  # fmt: skip
     if name not in MAKES_A_TABLE:
         assert before.equal(after)
@@ -374,7 +335,7 @@ def test_only_what_leaves_the_table_leaves_the_typed_numbers(name, text):
 def test_a_cell_closes_when_shapes_change_and_stays_open_while_they_do_not():
     closing = {each.name for each in EVERY if "cell" in each.undoes}
     assert closing >= MAKES_SHAPES
-    assert closing & {each.name for each in MAKES_VECTORS} <= MAKES_SHAPES
+    assert closing & {each.name for each in shared.MAKES_VECTORS} <= MAKES_SHAPES
 
 
 @pytest.mark.parametrize(("name", "value"), [("seed", "70"), ("sentence", "A cat sat")])
@@ -393,7 +354,7 @@ def test_a_token_that_nobody_has_chosen_follows_the_text():
     looked_at = set()
     for sentence in ("Hello", "A cat sat", "one two three four", "the cat sees the sleepy dog"):
         values = of(example="journey_123", sentence=sentence)
-        heads = attend_heads(embed(inputs_of(values)), heads_recipe_of(values))
+        heads = attend_heads(embed(shared.inputs_of(values)), shared.heads_recipe_of(values))
         most = int(effect_of_rows(heads["head_weights"].value).sum(dim=0).argmax())
         n_tokens = len(sentence.split())
         assert (values.query, values.token, values.changed_token) == (most, most, n_tokens - 1)
@@ -414,10 +375,10 @@ def test_what_is_changed_while_one_looks_on_moves_nothing_else(lesson):
     """Neither a number that is typed nor what is done to scores chooses another token or head."""
     controls = lesson_module(lesson).CONTROLS
     shown_first = getattr(lesson_module(lesson), "first_query", lambda _: None)
-    changes = {each.name: "0.0:9,1.0:-9,2.1:9" for each in (EDITS, *MATRIX_EDITS)}
+    changes = {each.name: "0.0:9,1.0:-9,2.1:9" for each in (shared.EDITS, *shared.MATRIX_EDITS)}
     changes |= {"scale": "none", "temperature": "4", "factor": "3", "normalise": "sum"}
     for sentence in (None, "the cat sees the sleepy dog", "A sleepy dog sees the small cat"):
-        for example in (FIRST, "wild_cat", "journey_123"):
+        for example in (shared.FIRST, "wild_cat", "journey_123"):
             link = {"example": example} | ({"sentence": sentence} if sentence else {})
             before = of(controls, **link)
             for name in changes.keys() & {each.name for each in controls}:
@@ -429,14 +390,12 @@ def test_what_is_changed_while_one_looks_on_moves_nothing_else(lesson):
 def test_the_examples_numbers_are_those_of_its_seed_only():
     """`sorry_dave` stands 652,920 draws behind its seed; another seed is taken from its start."""
     example = EXAMPLES["sorry_dave"].inputs
-    assert inputs_of(of(example="sorry_dave")).skipped_draws == example.skipped_draws > 0
-    assert inputs_of(of(example="sorry_dave", seed="3")).skipped_draws == 0
+    assert shared.inputs_of(of(example="sorry_dave")).skipped_draws == example.skipped_draws > 0
+    assert shared.inputs_of(of(example="sorry_dave", seed="3")).skipped_draws == 0
     assert of(example="sorry_dave").d_in < RANDOM_ID_ROWS
 
 
 # --- on a page: a value that passes its field is one that its widget can show -----------------
-
-
 @pytest.mark.slow("2 s: whole pages")
 def test_narrower_vectors_bring_the_entries_of_the_picture_back_into_them():
     at = stands(visit("tokenize_and_embed", example="life_is_short", across="15", up="14"))

@@ -19,25 +19,18 @@ pytestmark = pytest.mark.slow("5 s: whole pages")
 PAGE = "pages/causal_mask.py"
 
 
-@pytest.mark.parametrize(
-    ("link", "said", "unsaid"),
-    [
-        ({}, ["the lower triangle", "one key, itself", "no row has seen"], ["a later token"]),
-        (
-            {"causal": "off"},
-            ["11 of the 11 keys", "10 of 11 rows see a later token", "no cell is hidden"],
-            ["triangle", "itself, and gives", "no row has seen", "All hidden"],
-        ),
-        ({"window": "3"}, ["the 2 tokens before it", "one key, itself"], ["triangle"]),
-        ({"causal": "off", "window": "2"}, ["the token before it and the token after"], []),
-        (
-            {"hidden": "0", "masking": "renormalised"},
-            ["sees no key", "but row 0, with every key hidden, sums to 0."],
-            ["triangle", "gives it everything"],
-        ),
-        ({"turned": "0.0,0.4"}, ["one key, key 4", "2 cells are flipped", "1 of 11 rows sees"], []),
-    ],
-)
+@pytest.mark.parametrize(("link", "said", "unsaid"), [
+    ({}, ["the lower triangle", "one key, itself", "no row has seen"], ["a later token"]),
+    ({"causal": "off"},
+     ["11 of the 11 keys", "10 of 11 rows see a later token", "no cell is hidden"],
+     ["triangle", "itself, and gives", "no row has seen", "All hidden"]),
+    ({"window": "3"}, ["the 2 tokens before it", "one key, itself"], ["triangle"]),
+    ({"causal": "off", "window": "2"}, ["the token before it and the token after"], []),
+    ({"hidden": "0", "masking": "renormalised"},
+     ["sees no key", "but row 0, with every key hidden, sums to 0."],
+     ["triangle", "gives it everything"]),
+    ({"turned": "0.0,0.4"}, ["one key, key 4", "2 cells are flipped", "1 of 11 rows sees"], []),
+])  # fmt: skip
 def test_the_text_follows_the_mask(link, said, unsaid):
     words = rendered(visit(PAGE, **link))
     assert all(each in words for each in said), words

@@ -25,15 +25,12 @@ def open_page(page, **link):
     return stands(visit(page, **link))
 
 
-@pytest.mark.parametrize(
-    ("page", "link", "move"),
-    [
-        ("multi_head_attention", {"n_heads": "4"}, {"n_heads": "2"}),
-        ("simplified_attention", {"cell": "scores.1.2"}, {"cell": "weights.2.1"}),
-        ("tokenize_and_embed", {"reserved": "1"}, {"reserved": "2"}),
-        ("queries_keys_values", {"example": "wild_cat"}, {"example": "journey_123"}),
-    ],
-)
+@pytest.mark.parametrize(("page", "link", "move"), [
+    ("multi_head_attention", {"n_heads": "4"}, {"n_heads": "2"}),
+    ("simplified_attention", {"cell": "scores.1.2"}, {"cell": "weights.2.1"}),
+    ("tokenize_and_embed", {"reserved": "1"}, {"reserved": "2"}),
+    ("queries_keys_values", {"example": "wild_cat"}, {"example": "journey_123"}),
+])  # fmt: skip
 def test_of_a_page_that_has_changed_no_tensor_is_kept(page, link, move, monkeypatch):
     # A server drops the downloads of the run before; the one that AppTest imitates does not.
     monkeypatch.setattr("attention_ui.frame.take_away.DOWNLOADS", ())

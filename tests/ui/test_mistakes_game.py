@@ -16,7 +16,6 @@ of_link = partial(chosen.of, (*game.CONTROLS, *AROUND))
 
 
 def guess(at, name):
-    """Answer the page's first question with the mistake of this name."""
     values = values_of(at)
     places = suspects(*layer_of(values))
     key = f"diagnosis.mistake_{game.name_of_round(values)}"
@@ -29,7 +28,6 @@ def another(values):
 
 
 def reason(at, is_right):
-    """Choose a reason for the mistake of the round."""
     values = values_of(at)
     asked = words.why(game.trace_of(values), values)
     place = next(n for n in range(len(asked.choices)) if asked.judge([n]).right == is_right)

@@ -57,8 +57,6 @@ OWN = "The sleepy dog sees a small cat because it barks"
 
 
 # --- what is said of it ---------------------------------------------------------------------------
-
-
 def percent(share):
     return f"{share:.0%}"
 
@@ -130,8 +128,6 @@ def test_how_to_read_a_matrix_set_by_hand_names_its_largest_number_and_claims_no
 
 
 # --- addresses ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("link", "used"),
     [({}, {}), ({"utm_source": "mail"}, {}), ({"d_in": "5"}, {"d_in": "5"}),
@@ -181,8 +177,6 @@ def test_no_page_has_a_part_about_a_notebook_that_there_is_not(page):
 
 
 # --- names, and one way of counting ---------------------------------------------------------------
-
-
 def traces(name):
     example = EXAMPLES[name]
     yield attend_trainable(embed(example.inputs), example.projections)
@@ -222,23 +216,14 @@ def test_the_control_and_the_picture_call_an_entry_what_the_charts_do(name):
 
 
 @pytest.mark.slow("15 s: a page each")
-@pytest.mark.parametrize(
-    ("page", "link", "words"),
-    [
-        ("simplified_attention", {"cell": "embeddings.7.5"}, "token 7 “it” · d_in 5 “refers”"),
-        ("queries_keys_values", {"cell": "W_query.5.1"}, "d_in 5 “refers” · d_query 1 “hunter”"),
-        (
-            "multi_head_attention",
-            {"cell": "head_queries.1.3.1", "section": "one_head", "head": "1"},
-            "head 1 “whom” · query 3 “chases” · d_head 1 “small”",
-        ),
-        (
-            "multi_head_attention",
-            {"cell": "W_output.3.2", "section": "output"},
-            "d_concat 3 “h1·small” · d_model 2 “small”",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("page", "link", "words"), [
+    ("simplified_attention", {"cell": "embeddings.7.5"}, "token 7 “it” · d_in 5 “refers”"),
+    ("queries_keys_values", {"cell": "W_query.5.1"}, "d_in 5 “refers” · d_query 1 “hunter”"),
+    ("multi_head_attention", {"cell": "head_queries.1.3.1", "section": "one_head", "head": "1"},
+     "head 1 “whom” · query 3 “chases” · d_head 1 “small”"),
+    ("multi_head_attention", {"cell": "W_output.3.2", "section": "output"},
+     "d_concat 3 “h1·small” · d_model 2 “small”"),
+])  # fmt: skip
 def test_the_arithmetic_of_a_cell_names_its_components(page, link, words):
     assert words in texts(visit(page, example=FIRST, **link))
     plain = texts(visit(page, example="life_is_short", **link))
@@ -261,8 +246,6 @@ def test_exports_have_the_given_matrices_and_names():
 
 
 # --- what was set by hand, and what is drawn where it does not fit --------------------------------
-
-
 def test_an_own_sentence_over_the_same_words_keeps_what_was_set_by_hand():
     link = {"example": FIRST, "sentence": OWN}
     own = of(**link)
@@ -273,18 +256,14 @@ def test_an_own_sentence_over_the_same_words_keeps_what_was_set_by_hand():
     assert heads_recipe_of(own) == heads_recipe_of(PLAIN)
 
 
-@pytest.mark.parametrize(
-    ("link", "words"),
-    [
-        ({"sentence": "the xqz sees 他, Vlad"}, ("for them: “xqz”, “他” and “vlad”.", "All other")),
-        ({"d_in": "5"}, ("the given vectors are 6 wide",)),
-        ({"vocabulary": "random"}, ("distinct tokens",)),
-        ({"d_query": "2"}, ("W_query, W_key", "not fit these sizes")),
-        ({"d_value": "2"}, ("W_value", "not fit these sizes")),
-        ({"n_heads": "2"}, ("all matrices of the heads", "not fit these sizes")),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("link", "words"), [
+    ({"sentence": "the xqz sees 他, Vlad"}, ("for them: “xqz”, “他” and “vlad”.", "All other")),
+    ({"d_in": "5"}, ("the given vectors are 6 wide",)),
+    ({"vocabulary": "random"}, ("distinct tokens",)),
+    ({"d_query": "2"}, ("W_query, W_key", "not fit these sizes")),
+    ({"d_value": "2"}, ("W_value", "not fit these sizes")),
+    ({"n_heads": "2"}, ("all matrices of the heads", "not fit these sizes")),
+], ids=str)  # fmt: skip
 def test_what_cannot_be_used_as_set_by_hand_is_drawn_and_that_is_said(link, words):
     after = of(example=FIRST, **link)
     said = random_fallback_notice(after)
@@ -434,13 +413,10 @@ def test_vectors_of_a_second_layer_know_the_words_before_them(positions):
     assert on_order(trace, values).answer.startswith("Yes, in this example")
 
 
-@pytest.mark.parametrize(
-    ("link", "why"),
-    [
-        ({"stretch": "1"}, ": its score with the stretched vector is 0, and stays 0."),
-        ({"stretch": "2", "similarity": "cosine"}, ": with the cosine, length does not count."),
-    ],
-)
+@pytest.mark.parametrize(("link", "why"), [
+    ({"stretch": "1"}, ": its score with the stretched vector is 0, and stays 0."),
+    ({"stretch": "2", "similarity": "cosine"}, ": with the cosine, length does not count."),
+])  # fmt: skip
 def test_weights_that_a_stretch_does_not_move_have_their_reason(link, why):
     plain, stretched = (traced(query="7", factor=by, **link) for by in ("1", "2"))
     assert moved_words(plain[0], *stretched).endswith(f"none of its weight has moved{why}")
@@ -513,21 +489,18 @@ def test_a_word_of_the_visitor_that_stands_twice_is_not_quoted():
     assert "![" not in words
 
 
-@pytest.mark.parametrize(
-    ("page", "link", "is_random"),
-    [
-        (heads_page, {}, False),
-        (heads_page, {"sentence": OWN}, False),
-        (heads_page, {"sentence": "The quick xqz"}, False),
-        (heads_page, {"sentence": "他 🙂 xqz"}, True),
-        (heads_page, {"n_heads": "2"}, True),
-        (layer_page, {"example": "tiny_language"}, False),
-        (layer_page, {"example": "wild_cat"}, True),
-        (plain, {}, False),
-        (plain, {"example": "journey_123"}, False),
-        (plain, {"example": "wild_cat"}, True),
-    ],
-)
+@pytest.mark.parametrize(("page", "link", "is_random"), [
+    (heads_page, {}, False),
+    (heads_page, {"sentence": OWN}, False),
+    (heads_page, {"sentence": "The quick xqz"}, False),
+    (heads_page, {"sentence": "他 🙂 xqz"}, True),
+    (heads_page, {"n_heads": "2"}, True),
+    (layer_page, {"example": "tiny_language"}, False),
+    (layer_page, {"example": "wild_cat"}, True),
+    (plain, {}, False),
+    (plain, {"example": "journey_123"}, False),
+    (plain, {"example": "wild_cat"}, True),
+])  # fmt: skip
 def test_numbers_that_were_drawn_are_known_to_mean_nothing(page, link, is_random):
     assert has_random_numbers(of(page.CONTROLS, **{"example": FIRST, **link})) is is_random
 

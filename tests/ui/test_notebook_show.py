@@ -101,14 +101,10 @@ WRONG = {
     "one token": (lambda: show(weights(5, 5), 5), "a list of strings"),
     "True": (lambda: show(weights(2, 3, 5, 5), layer=True), "no layer True"),
     "a layer before": (lambda: show(weights(2, 3, 5, 5), layer=-3), "no layer -3"),
-    "names of a trace": (
-        lambda: show(lesson_trace("simplified/wild_cat"), query_tokens=TOKENS),
-        "leave it out",
-    ),
-    "names of a step": (
-        lambda: show(lesson_trace("simplified/wild_cat")["weights"], TOKENS),
-        "its own names",
-    ),
+    "names of a trace": (lambda: show(lesson_trace("simplified/wild_cat"), query_tokens=TOKENS),
+        "leave it out"),
+    "names of a step": (lambda: show(lesson_trace("simplified/wild_cat")["weights"], TOKENS),
+        "its own names"),
     "tokens": (lambda: show(weights(5, 5), TOKENS[:4]), "4 tokens but 5 keys"),
     "queries": (lambda: show(weights(4, 5), TOKENS, query_tokens=TOKENS), "5 query_tokens but 4"),
     "one string": (lambda: show(weights(3, 3), "cat"), "a list of strings"),
@@ -117,7 +113,7 @@ WRONG = {
     "a head": (lambda: show(weights(3, 5, 5), head="1"), "no head '1': choose one from 0 to 2"),
     "a step": (lambda: show(attend(embed(EXAMPLES["wild_cat"].inputs)), "wieghts"), "'wieghts'"),
     "no steps": (lambda: show(Trace()), "no steps yet"),
-}
+}  # fmt: skip
 
 
 NOTHING = [None, (), (None, None), ((None,),), {}, {"attentions": None}, {"logits": 1}]
@@ -145,8 +141,6 @@ def test_a_step_that_is_too_large_says_its_size():
 
 
 # --- what models return ---------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def returned():
     """What a decoder, and an encoder with a decoder, return: with and without weights."""

@@ -29,14 +29,12 @@ def table(at):
 
 
 def choose(at, row):
-    """Choose a row of the table, as a click does."""
     key = "results_" + at.main.dataframe[0].proto.id.rpartition("-results_")[2]
     at.session_state[key] = {"selection": {"rows": [row], "columns": [], "cells": []}}
     return stands(at.run())
 
 
 def way(at):
-    """The link from the row that is chosen to its lesson."""
     links = [each.proto for each in at.main.get("page_link")]
     return next((each for each in links if each.label.startswith("See it in")), None)
 

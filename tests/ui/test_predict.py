@@ -67,15 +67,12 @@ def test_naming_just_the_identical_rows_is_right():
     assert judge_identical([], vectors_of("no word twice")).right
 
 
-@pytest.mark.parametrize(
-    ("guess", "amiss"),
-    [
-        ([], "You missed 0, 3."),
-        ([0], "You missed 3."),
-        ([0, 3, 4], "You took 4, equal to no other row."),
-        ([1, 3], "You missed 0 and you took 1, equal to no other row."),
-    ],
-)
+@pytest.mark.parametrize(("guess", "amiss"), [
+    ([], "You missed 0, 3."),
+    ([0], "You missed 3."),
+    ([0, 3, 4], "You took 4, equal to no other row."),
+    ([1, 3], "You missed 0 and you took 1, equal to no other row."),
+])  # fmt: skip
 def test_every_row_missed_or_too_many_is_named(guess, amiss):
     verdict = judge_identical(guess, vectors_of("life is what life does"))
     assert not verdict.right

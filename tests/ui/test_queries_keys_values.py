@@ -29,16 +29,7 @@ from attention_ui.controls.shared import (
     projections_of,
 )
 from attention_ui.frame.long_run import Run
-from attention_ui.lessons.queries_keys_values.lesson import (
-    CONTROLS,
-    MOST_SHOWN,
-    of_embeddings,
-    recipe_of,
-    steps_shown,
-    trace_of,
-    with_own_keys,
-    with_zeros,
-)
+from attention_ui.lessons.queries_keys_values import lesson
 from attention_ui.lessons.queries_keys_values.training import Watched
 from attention_ui.lessons.queries_keys_values.words import (
     SATURATED,
@@ -65,7 +56,7 @@ LINKS = [
 ]
 
 
-values_of = partial(chosen.of, CONTROLS)
+values_of = partial(chosen.of, lesson.CONTROLS)
 
 
 @pytest.mark.parametrize("link", [*LINKS, {"start": "linear", "w_seed": "4", "k_seed": "9"}])
@@ -81,13 +72,11 @@ def test_the_matrices_are_those_that_are_chosen(link):
 
 
 # --- a matrix of zeros ----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("link", LINKS, ids=str)
 def test_only_one_matrix_is_zero_and_what_is_said_of_the_others_is_so(link, role):
     values = values_of(**link, zeroed=role)
-    trace = with_zeros(values)
+    trace = lesson.with_zeros(values)
     X = trace["embeddings"].value.double()
     made = {}
     for each in ROLES:
@@ -114,17 +103,15 @@ def test_only_one_matrix_is_zero_and_what_is_said_of_the_others_is_so(link, role
 
 
 # --- why keys have a matrix of their own ----------------------------------------------------------
-
-
 @pytest.mark.parametrize("link", [{"example": "named_features"}, {"bias": "on"}, {"d_value": "5"}])
 def test_keys_go_from_the_queries_to_their_own(link):
     values = values_of(**link)
     embedded = embed(inputs_of(values))
-    none, half, all_own = (with_own_keys(embedded, values, own) for own in (0.0, 0.5, 1.0))
+    none, half, all_own = (lesson.with_own_keys(embedded, values, own) for own in (0.0, 0.5, 1.0))
     queries, own = all_own["queries"].value, all_own["keys"].value
     assert torch.allclose(none["keys"].value, queries, atol=1e-5)
     assert torch.allclose(half["keys"].value, (queries + own) / 2, atol=1e-5)
-    assert all_own["weights"].value.equal(trace_of(values)["weights"].value)
+    assert all_own["weights"].value.equal(lesson.trace_of(values)["weights"].value)
     assert "mixed_W_key" not in all_own
     assert mirrored(none["scores"].value)
 
@@ -133,9 +120,9 @@ def test_what_is_said_of_a_matrix_for_keys_has_the_numbers_of_the_traces():
     values = values_of(example="named_features")
     embedded = embed(inputs_of(values))
     own, shared, plain = (
-        trace_of(values),
-        with_own_keys(embedded, values, 0.0),
-        of_embeddings(values),
+        lesson.trace_of(values),
+        lesson.with_own_keys(embedded, values, 0.0),
+        lesson.of_embeddings(values),
     )
     said = own_keys_words(own, shared, plain, own)
     pattern = r"“(\w+)” gives itself (\S+) of .* they are, (\S+) where .* and (\S+) wi"
@@ -154,30 +141,27 @@ def test_what_is_said_of_a_matrix_for_keys_has_the_numbers_of_the_traces():
     assert (query, key) == (query_too, key_too)
     assert float(there) == pytest.approx(scores[int(query), int(key)].item(), abs=0.006)
     assert float(back) == pytest.approx(scores[int(key), int(query)].item(), abs=0.006)
-    half = with_own_keys(embedded, values, 0.5)
+    half = lesson.with_own_keys(embedded, values, 0.5)
     assert "has a direction" in own_keys_words(own, shared, plain, half)
     assert "has a direction" not in own_keys_words(own, shared, plain, shared), "slider at 0"
 
 
 def test_of_one_token_no_direction_is_claimed():
     values = values_of(sentence="a", tokenizer="blanks")
-    shared = with_own_keys(embed(inputs_of(values)), values, 0.0)
+    shared = lesson.with_own_keys(embed(inputs_of(values)), values, 0.0)
     assert "direction" not in own_keys_words(
-        trace_of(values), shared, of_embeddings(values), trace_of(values)
+        lesson.trace_of(values), shared, lesson.of_embeddings(values), lesson.trace_of(values)
     )
 
 
 # --- the training ---------------------------------------------------------------------------------
-
-
 def watched(finished=True, **link):
-    """A run of a few steps, as the page has it."""
     values = values_of(**{"steps": "100", "t_width": "4", **link})
     inputs = inputs_of(values)
     vectors = embed(inputs)["embeddings"].value
     numbers = {token: at for at, token in enumerate(dict.fromkeys(inputs.tokens))}
     targets = torch.tensor([numbers[token] for token in inputs.tokens[1:]])
-    records = list(train(vectors, targets, recipe_of(values)))
+    records = list(train(vectors, targets, lesson.recipe_of(values)))
     run = Run("", 1.0 if finished else 0.5, (records, {}), None if finished else iter(()))
     return values, Watched(values, run)
 
@@ -185,7 +169,7 @@ def watched(finished=True, **link):
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_the_page_trains_by_the_defaults_of_the_core(example):
     expected = TrainingSettings(learning_rate=EXAMPLES[example].learning_rate)
-    assert recipe_of(values_of(example=example)) == expected
+    assert lesson.recipe_of(values_of(example=example)) == expected
 
 
 @pytest.mark.parametrize("steps", ["10", "100", "5000"])
@@ -195,18 +179,18 @@ def test_the_page_trains_by_the_defaults_of_the_core(example):
 def test_the_steps_that_can_be_moved_to_are_recorded_the_first_and_the_last(steps, link):
     values = values_of(**link, steps=steps, t_width="64", d_in="64")
     tokens = inputs_of(values).tokens
-    shown = steps_shown(values)
-    recorded = recorded_steps(recipe_of(values), len(tokens), 64, len({*tokens}))
+    shown = lesson.steps_shown(values)
+    recorded = recorded_steps(lesson.recipe_of(values), len(tokens), 64, len({*tokens}))
     assert list(shown) == sorted({*shown})
     assert {*shown} <= {*recorded}
     assert (shown[0], shown[-1]) == (0, int(steps))
-    assert len(shown) <= MOST_SHOWN
+    assert len(shown) <= lesson.MOST_SHOWN
 
 
 def test_each_position_of_the_training_shows_what_was_recorded():
     values, seen = watched()
     at_rest = seen.picture(values.trained)
-    steps = steps_shown(values)
+    steps = lesson.steps_shown(values)
     lists = positions(at_rest, [seen.picture(step) for step in steps])
     by_step = {record.step: record for record in seen.records}
     rows = table(at_rest, None, lists, len(steps) - 1).to_pydict()
@@ -294,8 +278,6 @@ def test_a_loss_that_is_no_number_is_no_probability():
 
 
 # --- on the page ----------------------------------------------------------------------------------
-
-
 @pytest.mark.slow("6 s: a training, and another page")
 @pytest.mark.parametrize(("rate", "hangs"), [(1, True), (0.05, False)])
 def test_a_training_that_hangs_on_the_last_digit_is_said_to(rate, hangs):
@@ -339,7 +321,7 @@ def test_numbers_typed_into_a_matrix_go_with_it_and_with_nothing_else():
 def test_with_no_mixture_the_trace_is_that_of_the_core():
     values = values_of()
     made = attend_trainable(embed(inputs_of(values)), projections_of(values))
-    assert {*made} <= {*trace_of(values)}
+    assert {*made} <= {*lesson.trace_of(values)}
 
 
 def test_what_runs_anew_takes_nothing_of_a_card_that_is_kept():
@@ -347,14 +329,11 @@ def test_what_runs_anew_takes_nothing_of_a_card_that_is_kept():
         (lambda trace: alive(lambda: trace))(Trace())
 
 
-@pytest.mark.parametrize(
-    ("tokens", "weights", "told", "untold"),
-    [
-        ("a b c d", (1.0, 0.6, 0.7), ["“c” stands here once", "gives 70%"], "before, with another"),
-        ("a b a c", (1.0, 0.4, 0.3), ["“a” (query 2) stood here before", "to “b”"], "here once"),
-        ("a b a b", (1.0, 0.4, 0.3), [], "stood here before"),
-    ],
-)
+@pytest.mark.parametrize(("tokens", "weights", "told", "untold"), [
+    ("a b c d", (1.0, 0.6, 0.7), ["“c” stands here once", "gives 70%"], "before, with another"),
+    ("a b a c", (1.0, 0.4, 0.3), ["“a” (query 2) stood here before", "to “b”"], "here once"),
+    ("a b a b", (1.0, 0.4, 0.3), [], "stood here before"),
+])  # fmt: skip
 def test_why_a_trained_token_looks_there_follows_from_its_weights(tokens, weights, told, untold):
     names = tokens.split()
     trace = Trace(query=names, key=names)

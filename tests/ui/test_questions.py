@@ -24,7 +24,6 @@ pytestmark = pytest.mark.slow("25 s: whole pages")
 
 
 def opened(page, **link):
-    """A lesson that asks, without a cell."""
     return stands(visit(page, **{"cell": "none", "predict": "on", **link}))
 
 
@@ -43,8 +42,6 @@ def open_questions(at):
 
 
 # --- on the lessons ------------------------------------------------------------------------------
-
-
 def test_a_covered_picture_says_which_question_uncovers_it_and_the_arcs_are_of_what_was_asked():
     link = {"example": FIRST}
     with noted_layouts() as covered:
@@ -225,8 +222,6 @@ def test_a_skipped_question_says_its_answer(page, example):
 
 
 # --- the kinds, without a page -------------------------------------------------------------------
-
-
 def row_of(*weights):
     tokens = [f"t{at}" for at in range(len(weights))]
     return Row(words="", keys=range(len(weights)), tokens=tokens, weights=weights)
@@ -276,33 +271,22 @@ def test_the_row_that_is_asked_for_has_few_keys_and_is_a_word():
     assert row_to_share(torch.ones(1, 1).bool(), "a") == 0
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "truth"),
-    [
-        (0.5, 0.50001, 0),
-        (0.5, 0.49999, 1),
-        (0.5, 0.7, 0),
-        (0.5, 0.3, 1),
-        (0.5, 0.5 + 1e-9, 2),
-        (-1.0, -2.0, 1),
-        (1e6, 1e6 + 0.1, 2),
-    ],
-)
+@pytest.mark.parametrize(("before", "after", "truth"), [
+    (0.5, 0.50001, 0), (0.5, 0.49999, 1), (0.5, 0.7, 0), (0.5, 0.3, 1), (0.5, 0.5 + 1e-9, 2),
+    (-1.0, -2.0, 1), (1e6, 1e6 + 0.1, 2),
+])  # fmt: skip
 def test_a_sign_is_up_down_or_none(before, after, truth):
     sign = Sign(words="", what="the sum", before=before, after=after)
     assert [sign.judged(way).right for way in range(3)] == [way == truth for way in range(3)]
     assert f"{Sign.WAYS[truth]}" in sign.judged(0).words
 
 
-@pytest.mark.parametrize(
-    ("guess", "right", "words"),
-    [
-        ((3, 5), True, "Right: query 3 × key 5."),
-        ((5, 3), False, "their order is not"),
-        ((3, 2), False, "columns 5 instead of 2"),
-        ((1, 2), False, "rows 3 instead of 1 and columns 5 instead of 2"),
-    ],
-)
+@pytest.mark.parametrize(("guess", "right", "words"), [
+    ((3, 5), True, "Right: query 3 × key 5."),
+    ((5, 3), False, "their order is not"),
+    ((3, 2), False, "columns 5 instead of 2"),
+    ((1, 2), False, "rows 3 instead of 1 and columns 5 instead of 2"),
+])  # fmt: skip
 def test_a_shape_is_told_where_it_is_wrong(guess, right, words):
     verdict = Shape(words="", truth=(("query", 3), ("key", 5))).judged(guess)
     assert verdict.right == right

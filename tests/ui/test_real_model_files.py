@@ -32,8 +32,6 @@ SHARED = LLAMA | {"num_attention_heads": 7, "head_dim": 2, "num_key_value_heads"
 
 
 # --- files ---------------------------------------------------------------------------------------
-
-
 def with_bytes(name, before, after):
     def spoil(folder):
         content = (folder / name).read_bytes()
@@ -178,8 +176,6 @@ CHANGED = {
 
 
 # --- the page ------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def own(tmp_path, monkeypatch):
     """A folder of a model, a copy of the tiny language's, which the page is started with."""

@@ -47,8 +47,6 @@ def seen():
 
 
 # --- which models --------------------------------------------------------------------------------
-
-
 def test_a_link_names_a_model_and_never_a_path():
     for name in ("own", "smollm", str(FOLDER), "../../etc/passwd", "tiny/../tiny"):
         at = stands(visit(PAGE, model=name))
@@ -134,16 +132,11 @@ def test_what_is_stopped_does_not_go_on_alone(tmp_path, monkeypatch):
 
 
 # --- what is typed -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("typed", "said"),
-    [
-        ("the zebra sees", "“zebra” is none of the 61 words"),
-        ("the cat " * 40, "Shorten it"),
-        ("", "at least one word"),
-    ],
-)
+@pytest.mark.parametrize(("typed", "said"), [
+    ("the zebra sees", "“zebra” is none of the 61 words"),
+    ("the cat " * 40, "Shorten it"),
+    ("", "at least one word"),
+])  # fmt: skip
 def test_a_text_that_the_model_cannot_read_stays_and_is_said_why(typed, said):
     at = visit(PAGE)
     (box,) = (each for each in at.text_area if each.key == "control_prompt")
@@ -225,8 +218,6 @@ def test_a_token_that_is_compared_must_be_one():
 
 
 # --- files that are odd --------------------------------------------------------------------------
-
-
 def page_of(tmp_path, monkeypatch, prompt, tokenizer, spoil=None):
     """The page of a random Llama of 53 tokens, with a tokenizer, and with spoiled weights."""
     tmp_path = tmp_path / f"text {prompt}"  # opened models are kept by their path
@@ -254,16 +245,13 @@ def test_a_token_that_the_tokenizer_lacks_is_named_wherever_it_is(tmp_path, monk
     assert "token 52" in [*charts.after_each_layer(found, "abcde").frame["says"]]
 
 
-@pytest.mark.parametrize(
-    ("name", "by", "said"),
-    [
-        ("layers.1.mlp.up_proj", torch.nan, "In layer 1 this model’s numbers become nan"),
-        ("layers.1.mlp.up_proj", torch.inf, "holds 1 infinite in model.layers.1.mlp.up_proj"),
-        ("layers.2.mlp.up_proj", 1e38, "its weights are finite, but sums of them are larger"),
-        ("norm", torch.nan, "At its last step"),
-        ("embed_tokens", torch.nan, "In its embeddings"),
-    ],
-)
+@pytest.mark.parametrize(("name", "by", "said"), [
+    ("layers.1.mlp.up_proj", torch.nan, "In layer 1 this model’s numbers become nan"),
+    ("layers.1.mlp.up_proj", torch.inf, "holds 1 infinite in model.layers.1.mlp.up_proj"),
+    ("layers.2.mlp.up_proj", 1e38, "its weights are finite, but sums of them are larger"),
+    ("norm", torch.nan, "At its last step"),
+    ("embed_tokens", torch.nan, "In its embeddings"),
+])  # fmt: skip
 def test_what_a_file_holds_that_is_no_number_is_said_once(name, by, said, tmp_path, monkeypatch):
     def spoil(weights):
         for matrix in (name, name.replace("up", "gate")) if by == 1e38 else (name,):
@@ -297,8 +285,6 @@ def test_what_is_read_otherwise_than_it_was_typed_is_said(tmp_path, monkeypatch)
 
 
 # --- what is shown -------------------------------------------------------------------------------
-
-
 def test_the_picture_of_all_heads_is_their_weights(seen):
     weights = seen.weights.numpy()
     scores = np.zeros((2, 4))
@@ -399,7 +385,6 @@ def test_of_a_long_text_the_strongest_of_few_weights_is_seen():
 
 
 # --- what belongs to the text and to the head -----------------------------------------------------
-
 OF_THE_TEXT = {"asked_token": "purrs", "against_token": "barks", "model_off": "1.1"}
 OF_THE_HEAD = {"section": "numbers", "cell": "head_weights.1.3.0"}
 
@@ -464,8 +449,6 @@ def test_a_measure_that_next_to_no_token_is_asked_for_calls_no_head():
 
 
 # --- a long text ---------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def long_model(tmp_path, monkeypatch):
     """A model of random numbers that reads 300 tokens, on a page that one person alone sees."""
@@ -666,8 +649,6 @@ def test_the_way_of_a_head_is_named_by_what_it_brought(raised, lowered, way):
 
 
 # --- what would be wrong -------------------------------------------------------------------------
-
-
 def test_the_next_tokens_are_those_of_the_network_s_own_page(seen):
     """Two ways to the same network: a model's folder, and the tensors that it is made from."""
     wanted = torch.tensor(tiny_language.chances(("<start>", *TEXT.split())))
@@ -699,15 +680,12 @@ def test_the_numbers_of_a_head_are_of_its_own_layer(head, seen):
     torch.testing.assert_close(drawn["head_scores"], product, atol=1e-4, rtol=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("raised", "lowered", "does"),
-    [
-        (0.37, -2.49, "lowers “no” more than it raises “yes”"),
-        (2.0, -0.5, "raises “yes” more than it lowers “no”"),
-        (2.0, 0.5, "raises both, “yes” more"),
-        (-0.5, -2.0, "lowers both, “no” more"),
-    ],
-)
+@pytest.mark.parametrize(("raised", "lowered", "does"), [
+    (0.37, -2.49, "lowers “no” more than it raises “yes”"),
+    (2.0, -0.5, "raises “yes” more than it lowers “no”"),
+    (2.0, 0.5, "raises both, “yes” more"),
+    (-0.5, -2.0, "lowers both, “no” more"),
+])  # fmt: skip
 def test_what_a_head_does_to_two_tokens_is_said_as_it_is(raised, lowered, does):
     assert what_it_does(raised, lowered, "yes", "no") == f"it {does}"
 

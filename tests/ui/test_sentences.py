@@ -27,15 +27,12 @@ def test_a_number_keeps_its_sign_and_is_no_0_that_it_is_not(value, said):
     assert number(value) == said
 
 
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({}, "2 × 2 = 4, so the heads share d_model."),
-        ({"d_value": 3}, "Joined they are 6 wide, and `W_output` turns that into a width of 4."),
-        ({"d_head": 3}, "Joined they are 4 wide, and `W_output` turns that into a width of 4."),
-        ({"n_heads": 1, "d_head": 4, "d_value": 4}, "it has all of d_model."),
-    ],
-)
+@pytest.mark.parametrize(("changes", "said"), [
+    ({}, "2 × 2 = 4, so the heads share d_model."),
+    ({"d_value": 3}, "Joined they are 6 wide, and `W_output` turns that into a width of 4."),
+    ({"d_head": 3}, "Joined they are 4 wide, and `W_output` turns that into a width of 4."),
+    ({"n_heads": 1, "d_head": 4, "d_value": 4}, "it has all of d_model."),
+])  # fmt: skip
 def test_heads_share_d_model_only_where_values_do_too(changes, said):
     assert widths_words(replace(HEADS, **changes)).endswith(said)
 

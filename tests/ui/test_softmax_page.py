@@ -23,27 +23,18 @@ def by_hand(scores, **more):
     return {"row_from": "hand", "typed": scores, **more}
 
 
-@pytest.mark.parametrize(
-    ("link", "said"),
-    [
-        (by_hand("-inf,-inf"), "there is nothing to share"),
-        (by_hand("-inf,3,1"), "Dividing by the sum cannot hide a key"),
-        (by_hand("-inf,3,1", magnify="0"), "choose a factor above 0"),
-        (by_hand("1,-1"), "sum to exactly 0"),
-        (
-            {"d_in": "1", "edits": ",".join(f"{row}.0:0" for row in range(9)), "magnify": "16"},
-            "sum to exactly 0",
-        ),
-        (
-            {"shift": "-10", "magnify": "0", "push": "-150", "precision": "float16"},
-            "each weight is 0 / 0",
-        ),
-        (
-            {"shift": "10", "magnify": "16", "push": "150", "precision": "bfloat16"},
-            "11 of 11 exponentials are `inf` and 11 weights `nan`",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("link", "said"), [
+    (by_hand("-inf,-inf"), "there is nothing to share"),
+    (by_hand("-inf,3,1"), "Dividing by the sum cannot hide a key"),
+    (by_hand("-inf,3,1", magnify="0"), "choose a factor above 0"),
+    (by_hand("1,-1"), "sum to exactly 0"),
+    ({"d_in": "1", "edits": ",".join(f"{row}.0:0" for row in range(9)), "magnify": "16"},
+     "sum to exactly 0"),
+    ({"shift": "-10", "magnify": "0", "push": "-150", "precision": "float16"},
+     "each weight is 0 / 0"),
+    ({"shift": "10", "magnify": "16", "push": "150", "precision": "bfloat16"},
+     "11 of 11 exponentials are `inf` and 11 weights `nan`"),
+])  # fmt: skip
 def test_what_gives_no_number_is_explained(link, said):
     assert said in words(visit_deeper("softmax_or_sum", **link))
 

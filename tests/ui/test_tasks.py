@@ -13,18 +13,15 @@ from visiting import EVERYWHERE, stands, visit
 HOSTILE = '<img src=x onerror=alert(1)> & "quotes" **bold** </pre><script>x</script>'
 
 
-@pytest.mark.parametrize(
-    ("task", "lesson", "words"),
-    [
-        ("The causal mask: why 1?", "causal_mask", "why 1?"),
-        ("causal mask: why 1?", "causal_mask", "why 1?"),
-        ("causal_mask:why 1?", "causal_mask", "why 1?"),
-        ("Why divide by √d: say it", "divide_by_sqrt_d", "say it"),
-        ("Look closely: why 1?", None, "Look closely: why 1?"),
-        ("The causal mask", None, "The causal mask"),
-        ("home: go", None, "home: go"),
-    ],
-)
+@pytest.mark.parametrize(("task", "lesson", "words"), [
+    ("The causal mask: why 1?", "causal_mask", "why 1?"),
+    ("causal mask: why 1?", "causal_mask", "why 1?"),
+    ("causal_mask:why 1?", "causal_mask", "why 1?"),
+    ("Why divide by √d: say it", "divide_by_sqrt_d", "say it"),
+    ("Look closely: why 1?", None, "Look closely: why 1?"),
+    ("The causal mask", None, "The causal mask"),
+    ("home: go", None, "home: go"),
+])  # fmt: skip
 def test_a_task_may_name_a_lesson(task, lesson, words):
     found, rest = parted(task)
     assert (found and found.name, rest) == (lesson, words)

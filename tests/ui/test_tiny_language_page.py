@@ -9,19 +9,8 @@ from attention_core.head_name import head_id, head_name
 from attention_core.small_models.figures import UNSHARPENED, shipped_figures
 from attention_core.small_models.grammar import LONGEST, WORDS
 from attention_core.small_models.heads import BAR
+from attention_ui.lessons.tiny_language import lesson
 from attention_ui.lessons.tiny_language.heads import FIRST_WATCHED, TINY_HEADS, head_called
-from attention_ui.lessons.tiny_language.lesson import (
-    CONTROLS,
-    PRONOUN,
-    READY,
-    head_of,
-    parts_of,
-    trace_of,
-    two_steps,
-    weights_of,
-    without_each,
-    worth_watching,
-)
 from attention_ui.lessons.tiny_language.words import finds_it, of_the_pronoun, rule, step_words
 from attention_ui.picture import palette
 from attention_ui.words import listed
@@ -36,7 +25,7 @@ BUT, AGAIN = (
 )
 
 
-values_of = partial(of, CONTROLS)
+values_of = partial(of, lesson.CONTROLS)
 
 
 def table(at, beginning):
@@ -74,7 +63,7 @@ def test_the_bars_of_the_parts_add_up_to_the_logit_on_the_screen(word):
         assert part["from"] == pytest.approx(end, abs=1e-9)
         end = part["to"]
         assert part["to"] - part["from"] == pytest.approx(part["amount"])
-    logits = trace_of(values_of())["logits"].value[-1]
+    logits = lesson.trace_of(values_of())["logits"].value[-1]
     logit = logits.max() if word == "likeliest" else logits[WORDS.index(word)]
     assert total["is_sum"]
     assert total["from"] == 0
@@ -111,11 +100,13 @@ def test_each_head_can_be_watched_and_says_what_was_measured_of_it(layer, head):
 
 def test_a_first_visit_watches_the_head_that_brings_most_look_at_its_noun():
     values = values_of()
-    assert values.tiny_head == FIRST_WATCHED == worth_watching(values.beginning, PRONOUN)
-    amounts = {part.head: part.amount for part in parts_of(values)}
-    assert max(amounts, key=amounts.get) == head_of(FIRST_WATCHED)
-    trace = trace_of(values)
-    weights = weights_of(trace, head_of(FIRST_WATCHED)).values[-1]
+    assert (
+        values.tiny_head == FIRST_WATCHED == lesson.worth_watching(values.beginning, lesson.PRONOUN)
+    )
+    amounts = {part.head: part.amount for part in lesson.parts_of(values)}
+    assert max(amounts, key=amounts.get) == lesson.head_of(FIRST_WATCHED)
+    trace = lesson.trace_of(values)
+    weights = lesson.weights_of(trace, lesson.head_of(FIRST_WATCHED)).values[-1]
     words = trace.labels("key")
     assert (words[-1], words[int(weights.argmax())]) == ("it", "cat")
     assert weights.max() > 0.9
@@ -123,7 +114,7 @@ def test_a_first_visit_watches_the_head_that_brings_most_look_at_its_noun():
 
 def test_the_two_steps_of_the_pronoun_stand_on_the_page():
     values = values_of()
-    one, two = (step_words(trace_of(values), head, "") for head in two_steps(values))
+    one, two = (step_words(lesson.trace_of(values), head, "") for head in lesson.two_steps(values))
     assert "head 0.0 (because), the last word, “it”, looks at “because”" in one
     assert "looks at “cat”" in two
     said = words(stands(visit(PAGE)))
@@ -131,7 +122,7 @@ def test_the_two_steps_of_the_pronoun_stand_on_the_page():
     assert "falls from over 99% to less than 1%" in of_the_pronoun(values)
     assert of_the_pronoun(values) in said
     other = values_of(beginning=BUT)
-    assert "looks at “dog”" in step_words(trace_of(other), two_steps(other)[1], "")
+    assert "looks at “dog”" in step_words(lesson.trace_of(other), lesson.two_steps(other)[1], "")
     assert "Without a “because”" in of_the_pronoun(other)
     assert "does not end with “it”" in of_the_pronoun(values_of(beginning="anna"))
 
@@ -147,8 +138,8 @@ def test_what_a_bar_hides_is_said_and_a_head_that_is_needed_is_marked_not_red():
     (spec,) = [each.spec for each in charts(visit(PAGE)) if each.alt.startswith("What each part")]
     assert palette.NEGATIVE not in spec
     assert spec.count(palette.CHOSEN) == 1, "orange is what is needed, and nothing else"
-    without = without_each(values)
-    for part, left in zip(parts_of(values), without, strict=True):
+    without = lesson.without_each(values)
+    for part, left in zip(lesson.parts_of(values), without, strict=True):
         assert (left is None) == (part.head is None)
         if part.head:
             off = visit(PAGE, tiny_off=head_id(*part.head))
@@ -163,10 +154,10 @@ def test_rows_of_the_scores_may_sum_to_more_than_1_and_it_is_said():
     assert ("rows may sum to more than 1" in words(visit(PAGE))) == (max(sums) > 1)
 
 
-@pytest.mark.parametrize("label", READY)
+@pytest.mark.parametrize("label", lesson.READY)
 def test_a_beginning_to_try_brings_the_head_that_is_worth_watching(label):
-    beginning, kind = READY[label]
-    head = head_of(worth_watching(beginning, kind))
+    beginning, kind = lesson.READY[label]
+    head = lesson.head_of(lesson.worth_watching(beginning, kind))
     assert kind in shipped_figures().names(head)
 
 
@@ -223,10 +214,12 @@ def test_the_page_says_what_training_without_the_cost_gave():
 def test_who_finds_the_noun_counts_heads_that_share_it_and_one_without_a_name():
     said, figures = finds_it().answer, shipped_figures()
     sharing = [
-        head_name(head[1], head[0]) for head in figures.heads if PRONOUN in figures.names(head)
+        head_name(head[1], head[0])
+        for head in figures.heads
+        if lesson.PRONOUN in figures.names(head)
     ]
     assert f"{len(sharing)} heads share that second step, {listed(sharing)}, with" in said
-    first, second = two_steps(values_of())
+    first, second = lesson.two_steps(values_of())
     assert f"In {head_called(first)}" in said
     assert head_name(second[1], second[0]) in sharing, (
         "the head whose picture stands above is among them"

@@ -10,23 +10,9 @@ from attention_core.export.exercise import exercise_steps
 from attention_core.mistakes.lines import around
 from attention_core.text.embedding import embed
 from attention_ui.controls.shared import inputs_of
-from attention_ui.lessons.transformer_block import depth, published_layer
+from attention_ui.lessons.transformer_block import depth, lesson, norms, published_layer
 from attention_ui.lessons.transformer_block.activation_curve import activation_curve
 from attention_ui.lessons.transformer_block.agreement import torch_agrees, torch_s_output
-from attention_ui.lessons.transformer_block.lesson import (
-    CONTROLS,
-    heads_that_share,
-    hidden_width,
-    most_uneven_head,
-    stretched,
-    trace_of,
-    without_dropout,
-)
-from attention_ui.lessons.transformer_block.norms import (
-    every_row_is_standard,
-    longer_question,
-    of_factor,
-)
 from attention_ui.lessons.transformer_block.orders import both_orders, stream_is_untouched
 from attention_ui.lessons.transformer_block.ribbons import STRIP
 from attention_ui.lessons.transformer_block.ribbons_template import WIDE
@@ -46,22 +32,22 @@ PAGE = "pages/transformer_block.py"
 
 
 def values_of(name, **changes):
-    return chosen.of(CONTROLS, example=name).but(**changes)
+    return chosen.of(lesson.CONTROLS, example=name).but(**changes)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
 @pytest.mark.parametrize("norm", ["before", "after"])
 def test_the_block_is_torch_s_own_layer_on_every_example(name, norm):
     values = values_of(name, norm=norm, activation="gelu" if norm == "after" else "relu")
-    trace = trace_of(values)
+    trace = lesson.trace_of(values)
     assert trace["embeddings"].value.equal(embed(inputs_of(values))["embeddings"].value)
-    for each in (trace, trace_of(values.but(block="decoder", positions=True))):
+    for each in (trace, lesson.trace_of(values.but(block="decoder", positions=True))):
         torch_s = torch_s_output(each, norm, values.activation)
         torch.testing.assert_close(each["output"].value, torch_s, rtol=1e-4, atol=1e-4)
         for good, words in (
             torch_agrees(each, norm, values.activation),
             adds_up(each),
-            every_row_is_standard(each),
+            norms.every_row_is_standard(each),
         ):
             assert good, words
     assert nothing_looks_ahead(each)[0]
@@ -74,30 +60,31 @@ def test_the_block_is_torch_s_own_layer_on_every_example(name, norm):
 )
 def test_heads_are_as_many_as_can_share_the_width(width, asked_for, n_heads):
     values = values_of("wild_cat", d_in=width, n_heads=asked_for, d_head=1, d_value=1)
-    assert heads_that_share(values) == n_heads == trace_of(values).size("head")
+    assert lesson.heads_that_share(values) == n_heads == lesson.trace_of(values).size("head")
     assert ("cannot share" in heads_words(values)) == (n_heads != asked_for)
     assert f"{n_heads} head" in heads_words(values) or f"has {n_heads}." in heads_words(values)
 
 
 def test_the_hidden_width_is_what_is_asked_for_up_to_what_can_be_drawn():
     widths = [
-        hidden_width(values_of("wild_cat", d_in=d, ffn_multiplier=4)) for d in (1, 6, 24, 25, 64)
+        lesson.hidden_width(values_of("wild_cat", d_in=d, ffn_multiplier=4))
+        for d in (1, 6, 24, 25, 64)
     ]
     assert widths == [4, 24, 96, 96, 96]
 
 
 def test_what_silences_is_measured():
-    trace = trace_of(values_of("wild_cat"))
+    trace = lesson.trace_of(values_of("wild_cat"))
     share = (trace["hidden"].value <= 0).double().mean().item()
     assert f"{share:.0%} of the {trace['hidden'].value.numel()}" in silenced_words(trace, "relu")
     assert 0.2 < share < 0.8
-    smooth = trace_of(values_of("wild_cat", activation="gelu"))
+    smooth = lesson.trace_of(values_of("wild_cat", activation="gelu"))
     least = smooth["activated"].value.min().item()
     assert f"lowest that comes out is −{-least:.2f}" in silenced_words(smooth, "gelu")
 
 
 def longer(values, factor=4.0):
-    return stretched(embed(inputs_of(values)), values.token, factor)
+    return lesson.stretched(embed(inputs_of(values)), values.token, factor)
 
 
 def test_four_times_as_long_stays_the_same_and_nothing_is_asked_where_epsilon_decides():
@@ -106,16 +93,16 @@ def test_four_times_as_long_stays_the_same_and_nothing_is_asked_where_epsilon_de
     row = trace["embeddings"].value[values.token]
     again = trace["stretched_standardised"].value[values.token]
     torch.testing.assert_close(again, layer_norm(4 * row, row.shape))
-    question = longer_question(trace, values.token)
+    question = norms.longer_question(trace, values.token)
     assert [question.judged([at]).right for at in range(4)] == [False, False, True, False]
     alike = values_of("wild_cat", d_in=1)
-    assert longer_question(longer(alike), alike.token) is None
+    assert norms.longer_question(longer(alike), alike.token) is None
 
 
 def test_the_exchange_is_seen_where_the_page_opens():
     values = values_of("named_features")
-    trace = trace_of(values)
-    head = most_uneven_head(trace["head_weights"], values.token)
+    trace = lesson.trace_of(values)
+    head = lesson.most_uneven_head(trace["head_weights"], values.token)
     row = trace["head_weights"].value[head, values.token]
     assert row.max() > 3 / len(row)
     assert int(row.argmax()) != values.token
@@ -125,7 +112,7 @@ def test_the_exchange_is_seen_where_the_page_opens():
 
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
 def test_the_bend_has_the_numbers_of_the_token_on_its_curve(activation):
-    trace = trace_of(values_of("named_features", activation=activation))
+    trace = lesson.trace_of(values_of("named_features", activation=activation))
     frame = activation_curve(trace, activation, 2).frame
     points = frame[frame.kind == "number"]
     assert points.x.tolist() == pytest.approx(trace["hidden"].value[2].tolist())
@@ -138,7 +125,7 @@ def test_the_bend_has_the_numbers_of_the_token_on_its_curve(activation):
 @pytest.mark.parametrize("norm", ["before", "after"])
 def test_the_picture_walks_from_embeddings_to_output(norm):
     values = values_of("named_features", norm=norm, block="decoder", positions=True)
-    trace = trace_of(values)
+    trace = lesson.trace_of(values)
     token = values.token
     chart = ribbons(trace, token)
     frame = chart.frame
@@ -174,7 +161,7 @@ def test_the_picture_walks_from_embeddings_to_output(norm):
 
 
 def test_a_wide_stream_has_no_numbers_and_stays_on_one_screen():
-    chart = ribbons(trace_of(values_of("sorry_dave", d_in=64, norm="after")), 0)
+    chart = ribbons(lesson.trace_of(values_of("sorry_dave", d_in=64, norm="after")), 0)
     assert set(chart.frame[chart.frame.kind == "cell"].text) == {""}
     assert chart.spec["height"] < 450
     assert len(chart.frame) < 5_000
@@ -192,7 +179,7 @@ def test_the_published_layer_looks_ahead_and_the_repaired_one_does_not():
 
 
 def test_the_exercise_names_what_goes_wrong_in_a_block():
-    trace = trace_of(values_of("named_features", activation="gelu"))
+    trace = lesson.trace_of(values_of("named_features", activation="gelu"))
     wanted = {
         "attention_norm_variance": {"divided by d − 1", "one variance of the whole matrix"},
         "attention_norm_standardised": {"ε is forgotten", "divided by the variance"},
@@ -213,12 +200,12 @@ def test_the_exercise_names_what_goes_wrong_in_a_block():
 
 def test_dropout_drops_in_the_page_s_block_and_not_in_the_checks():
     values = values_of("named_features", layer_dropout=0.5)
-    trace = trace_of(values)
+    trace = lesson.trace_of(values)
     assert "dropped_attention_output" in trace
     assert adds_up(trace)[0]
-    assert "dropped_attention_output" not in without_dropout(values, norm="after")
+    assert "dropped_attention_output" not in lesson.without_dropout(values, norm="after")
     ribbons(trace, 0)
-    assert dropout_words(without_dropout(values), 0, 0.0) == ""
+    assert dropout_words(lesson.without_dropout(values), 0, 0.0) == ""
     added = [trace[f"dropped_{part}_output"].value[0] for part in ("attention", "feed_forward")]
     n_zeros = int((torch.cat(added) == 0).sum())
     assert f"of the 12 numbers that are added to this token, {n_zeros} " in dropout_words(
@@ -231,7 +218,7 @@ def test_dropout_drops_in_the_page_s_block_and_not_in_the_checks():
 
 def test_what_is_standardised_has_colours_of_its_own():
     values = values_of("named_features")
-    parts = of_factor(longer(values), values.token)
+    parts = norms.of_factor(longer(values), values.token)
     matrices = [part for part in parts if isinstance(part, Matrix)]
     own = limits(matrices, ["", "−", "÷ √", "="])[-1]
     assert own == pytest.approx(matrices[-1].drawn.abs().max())
@@ -265,7 +252,7 @@ def test_what_goes_deeper_is_there_once_it_is_opened():
 @pytest.mark.parametrize("norm", ["before", "after"])
 def test_a_stack_is_drawn_and_told_of_one_token_and_of_many(norm, sentence):
     values = values_of("named_features", sentence=sentence, norm=norm, n_blocks=16)
-    found = depth.shares(trace_of(values), values)
+    found = depth.shares(lesson.trace_of(values), values)
     assert len(found[True]) == len(found[False]) == 17
     assert found[False][0] < found[True][0] / 100
     made = depth.by_block(found)

@@ -5,37 +5,18 @@ from dataclasses import replace
 
 import pytest
 
-from attention_core.small_models.induction import (
-    EXAMPLE,
-    EXAMPLE_IDS,
-    LearningSettings,
-    appearance,
-    learn,
-    shipped_run,
-)
+from attention_core.small_models import induction
 from attention_core.small_models.repeated import next_of_earlier
-from attention_ui.lessons.heads_learning.lesson import (
-    ROUNDED,
-    on_first_key,
-    on_target,
-    recorded_gap,
-    trace_of,
-)
-from attention_ui.lessons.heads_learning.watching import (
-    TARGETS,
-    looks_back_words,
-    moment_words,
-    run_of,
-)
+from attention_ui.lessons.heads_learning import lesson, watching
 from attention_ui.lessons.heads_learning.words import one_layer_question, one_layer_words
 from attention_ui.picture.learning import learning
 
-RECORDS = shipped_run().records
+RECORDS = induction.shipped_run().records
 
 
 @pytest.fixture(scope="module")
 def run():
-    return run_of(RECORDS)
+    return watching.run_of(RECORDS)
 
 
 def test_the_curves_are_the_losses_and_the_scores_of_all_heads(run):
@@ -64,28 +45,28 @@ def test_what_stands_above_is_the_step_and_the_score_of_each_moment(run):
 
 
 def test_outlined_is_where_each_layer_is_expected_to_look():
-    for row in range(len(EXAMPLE)):
+    for row in range(len(induction.EXAMPLE)):
         for column in range(row + 1):
-            earlier = [at for at in range(row) if EXAMPLE[at] == EXAMPLE[row]]
-            assert TARGETS[0, row, column] == (column == row - 1)
-            assert TARGETS[1, row, column] == (column - 1 in earlier)
-    assert TARGETS[1].equal(next_of_earlier(EXAMPLE_IDS))
+            earlier = [at for at in range(row) if induction.EXAMPLE[at] == induction.EXAMPLE[row]]
+            assert watching.TARGETS[0, row, column] == (column == row - 1)
+            assert watching.TARGETS[1, row, column] == (column - 1 in earlier)
+    assert watching.TARGETS[1].equal(next_of_earlier(induction.EXAMPLE_IDS))
 
 
 def test_the_picture_says_what_every_moment_is_and_marks_the_one(run):
     layouts = [learning(run, at) for at in range(len(RECORDS))]
     texts = zip(*([word.text for word in each.wide.words] for each in layouts), strict=True)
     assert tuple(run.panels[0].title) in texts
-    assert run.appeared == RECORDS[appearance(RECORDS)].step
+    assert run.appeared == RECORDS[induction.appearance(RECORDS)].step
     dashed = [path for path in layouts[0].wide.paths if "m0,3" in path.drawn]
     assert len(dashed) == len(run.panels)
 
 
 def test_the_moment_is_said_with_the_numbers_of_its_records():
-    said, below = moment_words(RECORDS)
-    now, last = RECORDS[appearance(RECORDS)], RECORDS[-1]
+    said, below = watching.moment_words(RECORDS)
+    now, last = RECORDS[induction.appearance(RECORDS)], RECORDS[-1]
     assert f"**The moment is step {now.step}**" in said
-    before = RECORDS[appearance(RECORDS) - 1]
+    before = RECORDS[induction.appearance(RECORDS) - 1]
     assert before.prefix_matching[1].max() <= 0.5 < now.prefix_matching[1].max()
     score = now.prefix_matching[1].max().item()
     assert f"{score:.2f} at step {now.step}" in said
@@ -100,28 +81,30 @@ def test_the_moment_is_said_with_the_numbers_of_its_records():
 
 def test_where_the_previous_token_head_looks_back_is_said_with_its_weights():
     last = RECORDS[-1]
-    said = looks_back_words(last)
+    said = watching.looks_back_words(last)
     head = int(last.previous_token[0].argmax())
-    back = [last.weights[0, head, at, at - 1].item() for at in range(1, len(EXAMPLE))]
+    back = [last.weights[0, head, at, at - 1].item() for at in range(1, len(induction.EXAMPLE))]
     assert f"it is {sum(back[:11]) / 11:.2f} at the first 12 places" in said
     assert f"and {sum(back[11:]) / 4:.2f} further on: in training" in said
     assert sum(back[:11]) / 11 > 10 * sum(back[11:]) / 4, "else there is nothing to explain"
-    assert f"In the layer below, head 0.{head} has turned" in moment_words(RECORDS)[1]
+    assert f"In the layer below, head 0.{head} has turned" in watching.moment_words(RECORDS)[1]
 
 
 def test_what_is_said_of_the_induction_head_is_a_mean_over_its_cells():
-    trace = trace_of(None)
+    trace = lesson.trace_of(None)
     weights = trace["weights"].value
-    half = len(EXAMPLE) // 2
-    line = [weights[query, query - half + 1].item() for query in range(half, len(EXAMPLE))]
-    assert on_target(trace) == pytest.approx(sum(line) / half)
+    half = len(induction.EXAMPLE) // 2
+    line = [
+        weights[query, query - half + 1].item() for query in range(half, len(induction.EXAMPLE))
+    ]
+    assert lesson.on_target(trace) == pytest.approx(sum(line) / half)
     rest = [weights[query, 0].item() for query in range(1, half)]
-    assert on_first_key(trace) == pytest.approx(sum(rest) / (half - 1))
-    assert recorded_gap(trace) < ROUNDED / 4
+    assert lesson.on_first_key(trace) == pytest.approx(sum(rest) / (half - 1))
+    assert lesson.recorded_gap(trace) < lesson.ROUNDED / 4
 
 
 def test_the_question_on_one_layer_is_judged_by_its_loss():
-    run = shipped_run()
+    run = induction.shipped_run()
     losses = (run.records[-1].loss_repeated, run.one_layer_loss, run.records[-1].loss_first)
     for right, loss in ((0, losses[0]), (1, losses[1]), (2, losses[2])):
         question = one_layer_question(replace(run, one_layer_loss=loss))
@@ -132,9 +115,9 @@ def test_the_question_on_one_layer_is_judged_by_its_loss():
 
 
 def test_a_run_without_an_induction_head_says_so():
-    records = list(learn(LearningSettings(seed=1, steps=4)))
-    assert "An induction head has not formed" in moment_words(records)[0]
-    assert run_of(records).appeared is None
+    records = list(induction.learn(induction.LearningSettings(seed=1, steps=4)))
+    assert "An induction head has not formed" in watching.moment_words(records)[0]
+    assert watching.run_of(records).appeared is None
     only = records[:1]
-    assert "has not formed" in moment_words(only)[0]
-    assert learning(run_of(only), 0).wide.boxes
+    assert "has not formed" in watching.moment_words(only)[0]
+    assert learning(watching.run_of(only), 0).wide.boxes

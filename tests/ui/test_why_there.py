@@ -32,7 +32,6 @@ PAGE, TEXT = "real_model", "the tired cat sees the dog because it"
 
 
 def asked(**link):
-    """What the card is about, and the values of its page."""
     values = of(model="tiny", prompt=TEXT, **link)
     for _ in running.passes(lesson.whole(values)):
         pass
@@ -118,18 +117,15 @@ def test_taking_the_part_away_is_a_run_without_it():
     assert stands(at).query_params["model_off"] == off
 
 
-@pytest.mark.parametrize(
-    ("left", "rest", "share", "said"),
-    [
-        (0.1, (0.9, 0.88, 0.9), 0.9, "the sum and taking it away agree"),
-        (0.6, (0.9, 0.9, 0.9), 0.9, "most is left"),
-        (0.85, (0.9, 0.9, 0.9), 0.9, "The two disagree"),
-        (0.95, (0.9, 0.9, 0.9), 0.9, "The two disagree"),
-        (0.1, (0.9, 0.4, 0.9), 0.9, "not the only one"),
-        (0.1, (), 0.9, "the sum and taking it away agree"),
-        (0.1, (0.9, 0.9, 0.9), 0.29, "more than the sum says, which gives this part 29%"),
-    ],
-)
+@pytest.mark.parametrize(("left", "rest", "share", "said"), [
+    (0.1, (0.9, 0.88, 0.9), 0.9, "the sum and taking it away agree"),
+    (0.6, (0.9, 0.9, 0.9), 0.9, "most is left"),
+    (0.85, (0.9, 0.9, 0.9), 0.9, "The two disagree"),
+    (0.95, (0.9, 0.9, 0.9), 0.9, "The two disagree"),
+    (0.1, (0.9, 0.4, 0.9), 0.9, "not the only one"),
+    (0.1, (), 0.9, "the sum and taking it away agree"),
+    (0.1, (0.9, 0.9, 0.9), 0.29, "more than the sum says, which gives this part 29%"),
+])  # fmt: skip
 def test_where_the_sum_and_taking_it_away_disagree_the_words_say_so(left, rest, share, said):
     assert said in why_there.verdict(0.9, left, rest, share)
 

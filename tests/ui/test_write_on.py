@@ -17,26 +17,20 @@ from visiting import stands, texts, visit, visit_deeper, words
 PAGE, TEXT = "real_model", "the tired cat sees the dog because it"
 
 
-@pytest.mark.parametrize(
-    ("link", "why"),
-    [
-        (
-            {"written_ids": "99"},
-            "there is no token 99: the model's vocabulary has 61, counted from 0",
-        ),
-        ({"written_ids": "5.-1"}, "it must look like 8.120.7"),
-        ({"written_ids": "5..6"}, "it must look like 8.120.7"),
-        ({"written_ids": "9" * 400}, "it must look like 8.120.7"),
-        ({"written_ids": ".".join("1" * 300)}, "it names 300 tokens, and 256 fit"),
-        ({"draw_seed": "six"}, "it must be a whole number from 0 to"),
-        ({"draw_seed": "nan"}, "it must be a whole number from 0 to"),
-        ({"next_temperature": "0"}, "it must be a number from 0.1 to 2"),
-        ({"next_temperature": "nan"}, "it must be a number from 0.1 to 2"),
-        ({"top_k": "7"}, "it must be a stop of its slider"),
-        ({"top_p": "1.5"}, "it must be a number from 0.05 to 1"),
-        ({"min_p": "-1"}, "it must be a number from 0 to 0.5"),
-    ],
-)
+@pytest.mark.parametrize(("link", "why"), [
+    ({"written_ids": "99"}, "there is no token 99: the model's vocabulary has 61, counted from 0"),
+    ({"written_ids": "5.-1"}, "it must look like 8.120.7"),
+    ({"written_ids": "5..6"}, "it must look like 8.120.7"),
+    ({"written_ids": "9" * 400}, "it must look like 8.120.7"),
+    ({"written_ids": ".".join("1" * 300)}, "it names 300 tokens, and 256 fit"),
+    ({"draw_seed": "six"}, "it must be a whole number from 0 to"),
+    ({"draw_seed": "nan"}, "it must be a whole number from 0 to"),
+    ({"next_temperature": "0"}, "it must be a number from 0.1 to 2"),
+    ({"next_temperature": "nan"}, "it must be a number from 0.1 to 2"),
+    ({"top_k": "7"}, "it must be a stop of its slider"),
+    ({"top_p": "1.5"}, "it must be a number from 0.05 to 1"),
+    ({"min_p": "-1"}, "it must be a number from 0 to 0.5"),
+])  # fmt: skip
 def test_a_link_that_cannot_be_used_is_said_in_words_and_the_page_stands(link, why):
     _, wrong = read(model="tiny", **link)
     (name,) = link
@@ -127,15 +121,10 @@ def written(*tokens):
     return [Written(token, 0.5, (), 1, 0.0) for token in tokens]
 
 
-@pytest.mark.parametrize(
-    ("ids", "first", "found"),
-    [
-        ((1, 2, 3, 1, 2, 3), 3, (0, 3, 3)),
-        ((1, 2, 3, 4), 2, None),
-        ((1, 2, 1, 2, 7), 4, None),
-        ((1, 1, 1, 1), 1, (0, 1, 3)),
-    ],
-)
+@pytest.mark.parametrize(("ids", "first", "found"), [
+    ((1, 2, 3, 1, 2, 3), 3, (0, 3, 3)), ((1, 2, 3, 4), 2, None), ((1, 2, 1, 2, 7), 4, None),
+    ((1, 1, 1, 1), 1, (0, 1, 3)),
+])  # fmt: skip
 def test_the_longest_repetition_that_was_written_is_found(ids, first, found):
     assert without_chance.repeated(ids, first) == found
 
