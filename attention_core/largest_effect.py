@@ -1,6 +1,5 @@
 """Where an example has most to show: the query, the head, the vector and the entries with the
-largest effect.
-What a lesson opens with is found here, not set by hand.
+largest effect. What a lesson opens with is found here, not set by hand.
 """
 
 import torch

@@ -5,7 +5,7 @@ from attention_core.rounding import to_within
 from attention_core.small_models.induction import best_head, shipped_run
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
-from attention_ui.cards.why_there import in_numbers, in_small
+from attention_ui.cards.why_there import NUMBERS_WORDS, in_numbers, in_small
 from attention_ui.lessons.heads_learning import lesson, own_run, watching, words
 from attention_ui.picture.learning import learning
 from attention_ui.words import capital, number
@@ -134,12 +134,7 @@ def train():
 deeper = page.deeper("why it looks there in numbers, where this was found")
 
 
-@deeper.section(
-    "why_numbers",
-    "",
-    "**Why there, in numbers.** What each part wrote, as this head’s query and as its key. A "
-    "product of two such rows is what the pair adds to the score.",
-)
+@deeper.section("why_numbers", "", f"**Why there, in numbers.** {NUMBERS_WORDS}")
 def why_numbers():
     yield from in_numbers(lesson.why_there(), lesson.score_trace())
 

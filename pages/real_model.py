@@ -2,6 +2,7 @@
 
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
+from attention_ui.cards.why_there import NUMBERS_WORDS, adds_up
 from attention_ui.charts.score_parts import chart as who_wrote
 from attention_ui.controls import visit
 from attention_ui.frame.long_run import Work, run_so_far
@@ -134,7 +135,8 @@ def why_there(v, trace):
         yield ui.text(asked)
         return
     yield choosing("why", who_wrote(asked.parts, asked.words), 820)
-    yield ui.light(*why.is_its_score(asked, trace))
+    own = trace["head_scaled_scores"].value[(asked.parts.head, *asked.at)]
+    yield ui.light(*adds_up(asked, float(own)))
     yield ui.text(why.told(asked))
     if names := why.without(asked):
         yield ui.progress(why.AWAY)
@@ -276,8 +278,8 @@ deeper = page.deeper(
 deeper.section(
     "certain",
     "Without chance",
-    "Why draw at all? Take the likeliest token each time, or look for the likeliest text: both "
-    "are the same whenever they are written, and both tend to go round in circles.",
+    "Why draw at all? Take the likeliest token each time, or look for the likeliest text: either "
+    "way you get the same text every time, and it tends to go round in circles.",
     work=without_chance.writing_without_chance,
     when=predicts,
     pictures=("greedy",),
@@ -285,8 +287,8 @@ deeper.section(
 deeper.section(
     "cache",
     "What a cache saves",
-    "A new token looks at the keys and values of all tokens before it, which do not change. Who "
-    "keeps them computes one token; who does not, computes the whole text again for each.",
+    "A new token looks at the keys and values of all tokens before it, which do not change. Keep "
+    "them, and each step computes one token; without them, the whole text again.",
     work=without_chance.writing_both_ways,
     when=predicts,
 )(without_chance.what_a_cache_saves)
@@ -302,12 +304,7 @@ def gathers(v, trace):
     yield ui.picture(ui.equation(trace, *drawn_of_head(v, trace).gathers()))
 
 
-deeper.section(
-    "why_numbers",
-    "Why there, in numbers",
-    "What each part wrote, as this head’s query and as its key: a product of two such rows is what "
-    "the pair adds to the score.",
-)(why.numbers)
+deeper.section("why_numbers", "Why there, in numbers", NUMBERS_WORDS)(why.numbers)
 deeper.section(
     "each_head",
     "Every head off, one at a time",

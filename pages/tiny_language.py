@@ -6,7 +6,7 @@ from attention_core.small_models.grammar import WORDS
 from attention_core.small_models.recording import shipped_recording
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
-from attention_ui.cards.why_there import in_numbers, in_small
+from attention_ui.cards.why_there import NUMBERS_WORDS, in_numbers, in_small
 from attention_ui.controls.widget import say_problem
 from attention_ui.lessons.tiny_language import charts, lesson, training, words
 from attention_ui.lessons.tiny_language.tries import tries
@@ -143,12 +143,7 @@ def came_first():
     yield ui.caption(training.which_run(shipped_recording()))
 
 
-@deeper.section(
-    "why_numbers",
-    "",
-    "**Why there, in numbers.** What each part wrote, as this head’s query and as its key. A "
-    "product of two such rows is what the pair adds to the score.",
-)
+@deeper.section("why_numbers", "", f"**Why there, in numbers.** {NUMBERS_WORDS}")
 def why_numbers(v):
     yield from in_numbers(lesson.why_there(v), lesson.score_trace(v))
 

@@ -57,7 +57,7 @@ def who(v, trace):
     "decay",
     "It never forgets, so it blurs",
     "Old tokens drown new ones. **Decay** multiplies the whole memory by a gate before each write. "
-    "Each token has its own, α = σ(x · w + **b**).",
+    "Each token makes its own from its vector x: α = σ(x · w + **b**), from 0 to 1.",
     controls=[ui.in_picture(lesson.GATE_BIAS, width=220)],
 )
 def decay(v):
@@ -89,7 +89,7 @@ def delta(v):
     "both",
     "Both gates: Gated DeltaNet",
     "**Gated DeltaNet** has decay and the delta rule, and a gate β for how much of what is missing "
-    "is written. So remember most layers of Qwen3-Next and Qwen3.5.",
+    "is written. Most layers of Qwen3-Next and Qwen3.5 remember like this.",
     controls=[ui.in_picture(lesson.STRENGTH_BIAS, width=220)],
 )
 def both(v):
@@ -122,8 +122,8 @@ deeper = page.deeper("the same by a loop, and what real layers add")
 @deeper.card(
     "loop",
     "The same by a loop",
-    "Five lines of torch for each token, by the rule that is chosen above. Training goes through "
-    "chunks of tokens at once, with the same numbers. With both gates they are:",
+    "Four lines of torch for each token, by the rule that is chosen above. Training takes chunks "
+    "of tokens at once, with the same numbers. With both gates, memory M and what is read, z, are:",
 )
 def loop(trace):
     yield ui.light(*lesson.loops_agree(trace))

@@ -354,7 +354,7 @@ class JoinRows(Operation):
     Raises ValueError for fewer than one.
     """
 
-    in_words = "Copied: first the rows that were there before, then the new ones."
+    in_words = "Copied: the rows of each, one after the other."
     value = computed(lambda *parts: torch.cat(parts, dim=-2))
 
     n: int = 2

@@ -12,43 +12,11 @@ from torch import Tensor
 
 from .drawing import Cuts, number_drawn, offered
 from .model import Model
-from .run import check_ids, embedded, hidden_keys, logits_of, through_layer
+from .run import Cache, check_ids, embedded, hidden_keys, logits_of, through_layer
 from .settings import Settings
 
 MOST_OTHERS = 5
 """So many of the likeliest tokens are kept beside the one that was written."""
-
-
-class Cache:
-    """Keys and values of all tokens so far, of each layer: (row, key head, token, d_head)."""
-
-    def __init__(self) -> None:
-        self._of_layer: dict[int, tuple[Tensor, Tensor]] = {}
-
-    def __len__(self) -> int:
-        return self.n_before(0)
-
-    def n_before(self, layer: int) -> int:
-        """How many tokens' keys a layer has."""
-        return self._of_layer[layer][0].shape[-2] if layer in self._of_layer else 0
-
-    def joined(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Those of a layer with those of new tokens behind them, which are kept too."""
-        if before := self._of_layer.get(layer):
-            keys, values = (
-                torch.cat((was, new), dim=-2)
-                for was, new in zip(before, (keys, values), strict=True)
-            )
-        self._of_layer[layer] = keys, values
-        return keys, values
-
-    def of_rows(self, rows: Sequence[int]) -> "Cache":
-        """That of some rows, in this order: of the beams that go on."""
-        made = Cache()
-        made._of_layer = {
-            layer: (keys[rows], values[rows]) for layer, (keys, values) in self._of_layer.items()
-        }
-        return made
 
 
 @torch.no_grad()

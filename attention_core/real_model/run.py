@@ -5,7 +5,6 @@ What is looked at closely is computed once more as a trace; a test holds the two
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -25,14 +24,36 @@ ROWS_AT_ONCE = 8192
 """So many rows of the vocabulary's table are in memory at a time."""
 
 
-class Kept(Protocol):
-    """Keys and values of earlier tokens (`generation.Cache`)."""
+class Cache:
+    """Keys and values of all tokens so far, of each layer: (row, key head, token, d_head)."""
+
+    def __init__(self) -> None:
+        self._of_layer: dict[int, tuple[Tensor, Tensor]] = {}
+
+    def __len__(self) -> int:
+        return self.n_before(0)
 
     def n_before(self, layer: int) -> int:
         """How many tokens' keys a layer has."""
+        return self._of_layer[layer][0].shape[-2] if layer in self._of_layer else 0
 
     def joined(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Those of a layer with new ones behind them."""
+        """Those of a layer with those of new tokens behind them, which are kept too."""
+        if before := self._of_layer.get(layer):
+            keys, values = (
+                torch.cat((was, new), dim=-2)
+                for was, new in zip(before, (keys, values), strict=True)
+            )
+        self._of_layer[layer] = keys, values
+        return keys, values
+
+    def of_rows(self, rows: Sequence[int]) -> "Cache":
+        """That of some rows, in this order: of the beams that go on."""
+        made = Cache()
+        made._of_layer = {
+            layer: (keys[rows], values[rows]) for layer, (keys, values) in self._of_layer.items()
+        }
+        return made
 
 
 @dataclass(frozen=True)
@@ -203,7 +224,7 @@ def through_layer(
     hidden: Tensor,
     changes: Changes = NONE,
     past: Tensor | None = None,
-    cache: Kept | None = None,
+    cache: Cache | None = None,
 ) -> tuple[Tensor, ...]:
     """One layer on a stream (…, token, d_model): weights, context vectors, what attention added,
     the stream then, what the feed-forward added, and the stream behind the layer. `past` is the
@@ -258,7 +279,7 @@ def _attention(
     read: Tensor,
     hidden: Tensor,
     past: Tensor | None,
-    cache: Kept | None,
+    cache: Cache | None,
 ) -> tuple[Tensor, Tensor]:
     """Weights (…, head, query, key) and context vectors (…, head, query, d_head)."""
 

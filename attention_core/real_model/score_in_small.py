@@ -98,16 +98,10 @@ def _written(trace: Trace, role: str, token: int, layer: int) -> Step:
         axes = (*whole.axes[:-2], "one", "d_model")
         return trace.step(f"{role}_{name}", ops.Rows(token, token + 1), whole, axes=axes)
 
-    made = row("token", trace["token_embeddings"])
-    rows = [row("position", trace["position_embeddings"])]
+    rows = [row(name, trace[f"{name}_embeddings"]) for name in ("token", "position")]
     for each in range(layer):
         of_heads = row(f"from_layer_{each}", trace[f"layer_{each}_head_outputs"])
-        joined = ops.JoinRowsOfHeads()
-        name = f"{role}_from_heads_{each}"
-        rows.append(trace.step(name, joined, of_heads, axes=(of_heads.axes[0], "d_model")))
-    for at, more in enumerate(rows):
-        is_last = at == len(rows) - 1
-        name = f"{role}_written" if is_last else f"{role}_written_{at}"
-        axes = (f"{role}_part" if is_last else f"first_parts_{at}", "d_model")
-        made = trace.step(name, ops.JoinRows(), made, more, axes=axes)
-    return made
+        name, axes = f"{role}_from_heads_{each}", (of_heads.axes[0], "d_model")
+        rows.append(trace.step(name, ops.JoinRowsOfHeads(), of_heads, axes=axes))
+    axes = (f"{role}_part", "d_model")
+    return trace.step(f"{role}_written", ops.JoinRows(len(rows)), *rows, axes=axes)

@@ -34,6 +34,10 @@ DRAWN_PARTS, DRAWN_COLUMNS = 6, 8
 """So many parts of each side and so many of their components are drawn as numbers."""
 WEIGHTS = re.compile(r"layer_\d+_weights")
 """Of a trace of `pass_through`, a layer after the other."""
+NUMBERS_WORDS = (
+    "What each part wrote, as this head’s query and as its key: a product of two such rows is what "
+    "the pair adds to the score."
+)
 SPOKEN = {
     "token": "the token itself",
     "position": "its position",
@@ -275,7 +279,7 @@ def in_small(trace: Trace, why: Why, without: Callable[[str], Trace]) -> Iterato
     yield light(*adds_up(why, float(own)))
     yield text(told(why))
     if not parts.layer:
-        yield note("No head comes before this layer: all hangs on words and their places.")
+        yield note("No head comes before this layer: words and their places alone make this score.")
         return
     yield say(compositions(why, carried(trace, parts.layer, parts.head, parts.key)))
     part, token, amounts = _helper(why)
@@ -310,9 +314,9 @@ def compositions(why: Why, handed_on: Tensor) -> str:
     )
     query, key = map(escaped, why.words)
     return (
-        f"Earlier heads can work into this one in three ways. What they wrote at {key} makes its "
+        f"Earlier heads can shape this one in three ways. What they wrote at {key} makes its "
         f"key: {number(by_key, 2)} of the {number(why.lead, 2)} (**key-composition**). What they "
-        f"wrote at {query} makes its query: {number(by_query, 2)} (**query-composition**). And "
-        f"what this head hands on from {key}, its value, is by {true_minus(f'{share:.0%}')} theirs "
+        f"wrote at {query} makes its query: {number(by_query, 2)} (**query-composition**). And of "
+        f"what this head hands on from {key}, its value, {true_minus(f'{share:.0%}')} is theirs "
         "(**value-composition**)."
     )

@@ -1,7 +1,7 @@
 """What a person can take along: the lesson as a program, as notebooks, a sheet and tensors."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -117,11 +117,11 @@ def take_away(page: str, trace: Trace) -> None:
             _table(page, trace, step)
 
 
-def take_along(name: str, trace: Trace) -> None:
+def take_along(name: str, trace: Trace, files: Sequence[Download] = DOWNLOADS) -> None:
     """The same for a trace that a card has beside the page's: a button for each kind of file."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown("Take these steps with you:", width="content")
-        for each in DOWNLOADS:
+        for each in files:
             refusal = each.refused(trace)
             st.download_button(
                 each.label,
@@ -134,13 +134,6 @@ def take_along(name: str, trace: Trace) -> None:
                 disabled=bool(refusal),
                 help=refusal or each.words,
             )
-
-
-def files_of(name: str, trace: Trace) -> None:
-    """The program and the notebook of a trace that is not the page's, by a name for the files."""
-    for each in DOWNLOADS[:2]:
-        make = partial(each.make, trace, title_of(name))
-        _button(each.label, each.words, make, f"{name}{each.kind}", each.mime, each.icon, key=name)
 
 
 def _folded(label: str, key: str, icon: str):
@@ -213,7 +206,6 @@ def _button(
     mime: str,
     icon: str,
     disabled: bool = False,
-    key: str = "",
 ) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.download_button(
@@ -223,7 +215,7 @@ def _button(
             mime=mime,
             icon=icon,
             on_click="ignore",
-            key=f"download_{key}{label}",
+            key=f"download_{label}",
             disabled=disabled,
             width=150,
         )

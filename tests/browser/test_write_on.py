@@ -48,14 +48,12 @@ def large(tmp_path_factory):
 
 MOVE = """
 async (places) => {
-  const asked = testRuns.asked, took = [];
+  const asked = testRuns.asked;
   for (const [name, place] of Object.entries(places)) {
     const input = document.querySelector(`.st-key-moves_${name} input`);
-    const begun = performance.now();
     input.value = place;
     input.dispatchEvent(new Event('input', { bubbles: true }));
     await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-    took.push(performance.now() - begun);
   }
   const marks = [...document.querySelectorAll('.st-key-fills_chart_of_write svg.marks path')];
   const data = marks.map((each) => each.__data__?.datum).filter((each) => each?.kind);
@@ -64,7 +62,7 @@ async (places) => {
   const kept = [...byRank.values()].sort((a, b) => a.rank - b.rank).filter((each) => each.n_m);
   const [rest] = of('rest'), [number] = of('number');
   return {
-    asked: testRuns.asked === asked, took, drawn: number.drawn,
+    asked: testRuns.asked === asked, drawn: number.drawn,
     kept: [number.all_n_k, number.all_n_p, number.all_n_m],
     rest: rest ? rest.s_m / rest.all_s_m : 0,
     shares: kept.map((each) => each.s_m / each.all_s_m),
@@ -88,11 +86,9 @@ def test_every_cut_is_what_the_core_cuts_and_follows_the_hand_without_the_server
         *((19, k, p, m) for k in (3, 6, 8) for p in (10, 18) for m in (1, 4)),
         *((19, 9, p, m) for p in (16, 18) for m in (1, 2)),
     ]
-    took = []
     for each in places:
         chosen = {NAMES[name]: STOPS[name][at] for (name, at) in zip(STOPS, each, strict=True)}
         found = page.evaluate(MOVE, dict(zip(STOPS, each, strict=True)))
-        took += found["took"]
         some = [[*chosen][:n] for n in (2, 3, 4)]
         kept = [len(offered(order, Cuts(**{n: chosen[n] for n in each})).ids) for each in some]
         wanted = offered(order, Cuts(**chosen))
@@ -101,10 +97,6 @@ def test_every_cut_is_what_the_core_cuts_and_follows_the_hand_without_the_server
         assert found["shares"] == pytest.approx(carried, abs=1e-9), chosen
         assert found["rest"] == pytest.approx(1 - sum(carried), abs=1e-8), chosen
         assert found["drawn"] == min(wanted.drawn(number), CARRIED), chosen
-    took.sort()
-    print(
-        f"a move: median {took[len(took) // 2]:.1f} ms, nine of ten {took[len(took) * 9 // 10]:.1f}"
-    )
     # Each by itself, from rest to rest: what asks meanwhile is the page that catches up.
     for name, ats in zip(STOPS, ((14, 9), (4, 9), (6, 12), (0, 25)), strict=True):
         moved = []

@@ -12,17 +12,9 @@ pytest.importorskip("tokenizers", reason="real models need requirements-model.tx
 
 from attention_core.real_model import tiny
 from attention_core.real_model.drawing import Cuts, Offered, number_drawn, offered
-from attention_core.real_model.generation import (
-    Cache,
-    beam,
-    drawing,
-    greedy,
-    products,
-    read_on,
-    write,
-)
+from attention_core.real_model.generation import beam, drawing, greedy, products, read_on, write
 from attention_core.real_model.model import open_model
-from attention_core.real_model.run import logits, run
+from attention_core.real_model.run import Cache, logits, run
 from model_folders import FAMILIES, make
 
 IDS, N = (3, 17, 5, 41), 9
@@ -81,10 +73,8 @@ def test_a_temperature_on_060_030_010_by_hand():
 
 
 def test_a_seed_s_numbers_are_python_s_and_an_interval_is_closed_below():
-    assert [number_drawn(7, place) for place in range(2)] == [
-        0.32383276483316237,
-        0.15084917392450192,
-    ]
+    drawn = [0.32383276483316237, 0.15084917392450192]
+    assert [number_drawn(7, place) for place in range(2)] == drawn
     halves = Offered(torch.tensor([4, 2]), torch.tensor([0.5, 0.5]).double())
     assert [halves.drawn(each) for each in (0, 0.5 - 2**-53, 0.5, 1 - 2**-53)] == [0, 0, 1, 1]
 

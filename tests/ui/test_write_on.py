@@ -23,13 +23,7 @@ PAGE, TEXT = "real_model", "the tired cat sees the dog because it"
     ({"written_ids": "5..6"}, "it must look like 8.120.7"),
     ({"written_ids": "9" * 400}, "it must look like 8.120.7"),
     ({"written_ids": ".".join("1" * 300)}, "it names 300 tokens, and 256 fit"),
-    ({"draw_seed": "six"}, "it must be a whole number from 0 to"),
-    ({"draw_seed": "nan"}, "it must be a whole number from 0 to"),
-    ({"next_temperature": "0"}, "it must be a number from 0.1 to 2"),
-    ({"next_temperature": "nan"}, "it must be a number from 0.1 to 2"),
     ({"top_k": "7"}, "it must be a stop of its slider"),
-    ({"top_p": "1.5"}, "it must be a number from 0.05 to 1"),
-    ({"min_p": "-1"}, "it must be a number from 0 to 0.5"),
 ])  # fmt: skip
 def test_a_link_that_cannot_be_used_is_said_in_words_and_the_page_stands(link, why):
     _, wrong = read(model="tiny", **link)
@@ -100,10 +94,8 @@ def test_the_rest_of_the_vocabulary_is_told_at_every_position():
     order = ranked(torch.randn(3_000) * 2)
     made = rows(order, ["x"] * CARRIED, 0.5)
     rest = made[made.kind == "rest"].iloc[0]
-    sizes = [float(each) for each in rest.sizes.split("|")]
-    assert sizes == pytest.approx(
-        [float(order.sizes(at / 10)[CARRIED:].sum()) for at in range(1, 21)]
-    )
+    sizes = [float(order.sizes(at / 10)[CARRIED:].sum()) for at in range(1, 21)]
+    assert [float(each) for each in rest.sizes.split("|")] == pytest.approx(sizes)
     assert rest.n + CARRIED == 3_000
     assert made.to_numpy().shape[0] == CARRIED + 2
 

@@ -31,7 +31,7 @@ SENTENCES = (
 
 SCHEDULE = (
     f"A lesson that you still know waits {', '.join(map(str, DAYS[:-1]))} and then {DAYS[-1]} "
-    "days, longer each time, as cards do in Leitner’s boxes. Only this browser keeps which ones."
+    "days, longer each time, as cards do in Leitner’s boxes. Only this browser knows which wait."
 )
 
 

@@ -313,18 +313,8 @@ SURVEY_ACROSS = Control(
 )
 SURVEY_UP = Control("survey_up", MEASURE_NAMES, "Measure upwards", "induction", widget="selectbox")
 CONTROLS = (
-    *(
-        EXAMPLE,
-        MODEL,
-        PROMPT,
-        WRITTEN_IDS,
-        *DRAWS,
-        MEASURE,
-        HEADS_ORDER,
-        HEADS_FROM,
-        MODEL_HEAD,
-        LOOKS_FROM,
-    ),
+    *(EXAMPLE, MODEL, PROMPT, WRITTEN_IDS, *DRAWS),
+    *(MEASURE, HEADS_ORDER, HEADS_FROM, MODEL_HEAD, LOOKS_FROM),
     *(DRAWN_TOKENS, LOOKS_AT, MODEL_OFF, ASKED_TOKEN, AGAINST_TOKEN, OTHER_PROMPT),
     *(SURVEY_ACROSS, SURVEY_UP),
 )

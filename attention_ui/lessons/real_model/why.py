@@ -4,21 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from attention_core.real_model.score_parts import score_parts
 from attention_core.real_model.score_trace import score_trace
-from attention_core.trace import Trace
 
+from ...cards import why_there
 from ...cards.elements import Element, text
-from ...cards.why_there import (
-    Why,
-    adds_up,
-    beside,
-    called,
-    in_numbers,
-    left_without,
-    off_name,
-    span,
-    told,
-    verdict,
-)
+from ...cards.why_there import Why, called, told
 from ...controls.control import Values
 from ...frame.ends import Answer
 from ...frame.long_run import Steps, Work
@@ -47,11 +36,6 @@ def why_of(v: Values) -> Why | str:
     return Why(parts, reading.run.weights, encoded_of(v).pieces)
 
 
-def is_its_score(why: Why, trace: Trace) -> tuple[bool, str]:
-    """Whether all pairs together are the model's own score, which the page's trace has."""
-    return adds_up(why, float(trace["head_scaled_scores"].value[(why.parts.head, *why.at)]))
-
-
 def without(why: Why) -> tuple[str, ...]:
     """What is taken away to see whether the head looks there because of it, as `MODEL_OFF` has it:
     the part that is why, and heads of its layer for comparison; nothing where that part cannot be
@@ -60,7 +44,7 @@ def without(why: Why) -> tuple[str, ...]:
     part, _ = why.best
     if why.lead <= 0 or part.kind not in ("head", "feed-forward"):
         return ()
-    return off_name(part), *beside(why, part, why.parts.by_key())
+    return why_there.off_name(part), *why_there.beside(why, part, why.parts.by_key())
 
 
 def taking_away(v: Values) -> Work | None:
@@ -88,17 +72,17 @@ def taken_away(v: Values, why: Why, runs: Sequence[Seen]) -> str:
     asking agree.
     """
     weights = [each.run.weights for each in runs]
-    told = left_without(why, without(why), weights)
+    told = why_there.left_without(why, without(why), weights)
     if predicts(v):
         asked, _ = asked_of(v, seen(v))
         now, then, *more = (float(each.chances[asked]) for each in (seen(v), *runs))
         answer = said(seen(v).run.model, asked)
         told += (
             f" The answer “{answer}” has {percent(then)} then, in place of {percent(now)}; without "
-            f"the others {span(more)}."
+            f"the others {why_there.span(more)}."
         )
     left, *rest = map(why.weight_in, weights)
-    return f"{told} {verdict(why.weight, left, rest, why.best[1] / why.lead)}"
+    return f"{told} {why_there.verdict(why.weight, left, rest, why.best[1] / why.lead)}"
 
 
 def why_does_it_look_there(v: Values) -> Answer | None:
@@ -108,9 +92,9 @@ def why_does_it_look_there(v: Values) -> Answer | None:
         return None
     return Answer(
         "Can one know why a head looks at this token and not at another?",
-        f"Who wrote what makes the two fit, yes: a score is a sum. {told(why)} But a sum is not a "
-        "cause: later parts may make up for what is taken away, so believe it only once you have "
-        "switched the part off.",
+        f"One can know who wrote what makes the two fit: a score is a sum. {told(why)} But a sum "
+        "is not a cause: later parts may make up for what is taken away, so believe it only once "
+        "you have switched the part off.",
         "why",
     )
 
@@ -122,4 +106,4 @@ def numbers(v: Values) -> Iterator[Element]:
         yield text(why)
         return
     of = why.parts.layer, why.parts.head, *why.at
-    yield from in_numbers(why, score_trace(seen(v).run, *of))
+    yield from why_there.in_numbers(why, score_trace(seen(v).run, *of))

@@ -166,11 +166,11 @@ def what_a_cache_saves(v: Values) -> Iterator[Element]:
         is_same = [each.token for each in ways[0]] == [each.token for each in ways[1]]
         yield ui.light(is_same, "Both ways wrote the same tokens.")
         yield ui.text(
-            f"Your text of {n} tokens is read once in either way. After that a cache has the keys "
+            f"Your text of {n} tokens is read once either way. After that a cache has the keys "
             "and values of all tokens so far, so only the new one goes through the layers: "
             f"{_amount(counts[0][-1], 'products')} for the last token, in place of "
-            f"{_amount(counts[1][-1], 'products')}. Time saves less where a layer’s matrices have "
-            "to be fetched for one token as for many."
+            f"{_amount(counts[1][-1], 'products')}. The time shrinks less: a layer’s matrices "
+            "have to be fetched for one token just as for many."
         )
     yield ui.link_to("attention_today", "One step with a cache, number by number")
 

@@ -17,19 +17,8 @@ TABLE_ROWS = Control(
     "table_rows", Whole.among(*ROWS), "Rows: tokens in the vocabulary", 20_000, shown="{:,}"
 )
 TABLE_WIDTH = Control("table_width", Whole.among(*WIDTHS), "Width of a vector", 32)
-CONTROLS = (
-    *MAKES_VECTORS,
-    SHOWN_TERMS,
-    ACROSS,
-    UP,
-    TABLE_ROWS,
-    TABLE_WIDTH,
-    NEAREST_TO,
-    MERGE_TEXT,
-    NEW_WORD,
-    MERGES,
-    MODEL_WORD,
-)
+CONTROLS = (*MAKES_VECTORS, SHOWN_TERMS, ACROSS, UP, TABLE_ROWS, TABLE_WIDTH, NEAREST_TO)
+CONTROLS += (MERGE_TEXT, NEW_WORD, MERGES, MODEL_WORD)
 
 
 def trace_of(values: Values) -> Trace:

@@ -7,7 +7,7 @@ from attention_core.trace import Trace
 
 from ...controls.control import Control, Values
 from ...controls.fields import Sentence, Whole
-from ...frame.take_away import files_of
+from ...frame import take_away
 from ...picture.layout import Layout
 from .merges_picture import cut_anew
 
@@ -84,9 +84,9 @@ def tie_words(text: str, n_merges: int) -> str:
 
 def take_along(values: Values) -> None:
     """The program and the notebook of all merges."""
-    trace = learned_from(values.merge_text).trace
-    if learned_from(values.merge_text).merges:
-        files_of("merges", trace)
+    learned = learned_from(values.merge_text)
+    if learned.merges:
+        take_away.take_along("merges", learned.trace, take_away.DOWNLOADS[:2])
 
 
 def round_of(text: str, n_merges: int) -> tuple[Trace, int]:

@@ -1,5 +1,7 @@
 """What the lesson without softmax says of its numbers, and what its question asks."""
 
+import torch
+
 from attention_core.trace import Trace
 
 from ...cards.common_questions import one_of
@@ -10,7 +12,7 @@ from ...controls.control import Values
 from ...frame.ends import closes, named
 from ...picture import palette
 from ...words import number, percent
-from .lesson import KEPT, LINEAR_WIDTH, last_is_read
+from .lesson import KEPT, LINEAR_WIDTH
 
 SUMS = ("1, as weights do", "At most 1", "Anything: they are no shares")
 KEPT_KIND = "numbers kept"
@@ -69,8 +71,9 @@ def _vector(numbers: list[float]) -> str:
 
 
 def two_words(trace: Trace, way: str) -> tuple[bool, str]:
-    """What the key of both tokens reads at the end, and why."""
-    good, read = last_is_read(trace)
+    """Whether the key of both tokens reads the last value at the end; what it reads, and why."""
+    read = trace["read_1"].value[0]
+    good = torch.allclose(read, trace["values"].value[-1], atol=1e-5)
     first, last = (_vector(each) for each in trace["values"].value.tolist())
     told = f"The key reads {_vector(read.tolist())}"
     why = {
@@ -89,9 +92,8 @@ def bars(values: Values) -> Chart:
     kept = [kept for kept, _ in costs(values.text_length)]
     pieces = [{KEPT_KIND: n} for n in kept]
     texts = [f"{n:,}" for n in kept]
-    return amounts(
-        names, pieces, texts, {KEPT_KIND: palette.POSITIVE}, "Numbers that one head keeps"
-    )
+    colours = {KEPT_KIND: palette.POSITIVE}
+    return amounts(names, pieces, texts, colours, "Numbers that one head keeps")
 
 
 def costs(n_tokens: int, width: int = LINEAR_WIDTH) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -139,6 +141,6 @@ def writes_nothing() -> str:
     """Against the belief that it only adds more carefully."""
     return (
         "Nothing: the value less what the key reads is 0. Otherwise it writes just the difference, "
-        "so that the key reads the new value afterwards, and keys at right angles to it read what "
-        "they did. The memory has to know nothing of how often the key was used."
+        "so that the key reads the new value afterwards. Keys at right angles to it read what they "
+        "read before."
     )
