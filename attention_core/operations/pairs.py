@@ -8,7 +8,7 @@ import inspect
 import torch
 from torch import Tensor
 
-from ..expression import Expression, Hidden, Number, Sum
+from ..expression import Expression, Hidden, Number, Seen, Sum
 from .base import Operation, check_place
 
 NOTHING = -1
@@ -62,8 +62,11 @@ class PairCounts(Operation):
 
     def arithmetic(self, index: tuple[int, ...], often, pieces) -> Expression:
         pairs = torch.stack((pieces.value[:, :-1], pieces.value[:, 1:]), -1)
-        found = (pairs == torch.tensor(index)).all(-1).nonzero()[:, :1].tolist()
-        return Sum(tuple(often.cell(tuple(word)) for word in found)) if found else Number(0.0)
+        seen = tuple(
+            Seen(Seen(often.cell((word,)), pieces.cell((word, at))), pieces.cell((word, at + 1)))
+            for word, at in (pairs == torch.tensor(index)).all(-1).nonzero().tolist()
+        )
+        return Sum(seen) if seen else Number(0.0)
 
 
 class JoinPair(Operation):
@@ -103,7 +106,7 @@ class JoinPair(Operation):
         if place >= len(parts):
             return Number(float(NOTHING))
         cells = [pieces.cell((word, each)) for each in parts[place]]
+        most = counts.cell((left, right))
         if len(cells) == 1:
-            return cells[0]
-        because = (counts.cell((left, right)), *cells)
-        return Hidden(because, r"\text{the most frequent pair, joined}", float(self.token))
+            return Seen(cells[0], most)
+        return Hidden((most, *cells), r"\text{the most frequent pair, joined}", float(self.token))

@@ -140,7 +140,8 @@ def test_leaves_are_cells_of_the_steps_it_was_made_from(apart):
 
 def comes_from_nowhere(step, index):
     """Whether a cell was typed by hand, or is 0 because nothing was put there."""
-    if isinstance(step.operation, (ops.PutBack, ops.PutEntry, ops.AddAtIds)):
+    made = ops.PutBack, ops.PutEntry, ops.AddAtIds, ops.PairCounts, ops.JoinPair
+    if isinstance(step.operation, made):
         return isinstance(step.arithmetic(index), Number)
     edits = step.operation.edits if isinstance(step.operation, ops.Edit) else ()
     return index in [(row, column) for row, column, _ in edits]
@@ -211,7 +212,7 @@ def test_the_workshop_has_every_operation():
 GATES = (ops.ReLU, ops.SwitchOff, ops.Drop, ops.MaskedSoftmax, ops.Renormalise, ops.RunningMaximum)
 GATES += (ops.ExpDifference, ops.Rescale, ops.MaskedDivide)  # e to −∞, and a sum of 0
 """Operations with a slope of 0 where they let nothing through; what they read still decides."""
-STEPS = (ops.ReLUSlope, ops.ShareOfLarger, ops.ShareOfLargest)
+STEPS = (ops.ReLUSlope, ops.ShareOfLarger, ops.ShareOfLargest, ops.JoinPair)
 """Functions that jump, and are flat elsewhere: they have no slope at all."""
 
 
