@@ -189,3 +189,10 @@ def shown(page):
     page.mouse.move(2, 2)
     settled(page)
     return page.evaluate(SHOWN, ", ".join(KEYS))
+
+
+def pushed_sideways(page):
+    """Whether what a visitor sees can be pushed to the side: of the page, its main box scrolls."""
+    return page.evaluate("""() =>
+      [document.documentElement, document.querySelector('[data-testid=stMain]')]
+        .some((one) => one && one.scrollWidth > one.clientWidth + 1)""")

@@ -3,7 +3,7 @@
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from browser_tools import no_exception, open_page, open_rows, settled
+from browser_tools import no_exception, open_page, open_rows, pushed_sideways, settled
 from conftest import ROOT
 from sampling import few
 
@@ -58,8 +58,7 @@ def test_a_page_can_be_used_by_all_in_light_and_dark(page, app_url, path):
     no_exception(page)
     assert page.problems == []
     assert page.locator("[data-testid=stVegaLiteChart]").count() > 0
-    wide, window = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
-    assert wide <= window + 1, "the page can be pushed sideways"
+    assert not pushed_sideways(page)
     open_rows(page)
     no_exception(page)
     show_all(page)
@@ -130,7 +129,7 @@ def test_words_and_pictures_grow_with_the_letters_that_the_browser_is_set_to(
         assert words
         assert not [each for each in pairs if meet(*each)]
         assert max(right for _, right, _, _ in words) <= picture[1]
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert not pushed_sideways(page)
     grown = [large / usual for usual, large in zip(*heights.values(), strict=True)]
     assert grown[0] == 1.5
     assert grown[1] > 1.3 or width == 390

@@ -11,6 +11,7 @@ from browser_tools import (
     moves_in_one_frame,
     open_page,
     outlined,
+    pushed_sideways,
     settled,
     soon,
     written,
@@ -205,7 +206,7 @@ def test_on_a_phone_nothing_scrolls_sideways(page, app_url, path):
         ).map((one) => one.className)"""
     )
     assert wide == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert not pushed_sideways(page)
     tops = page.evaluate(
         """() => [...document.querySelectorAll('[class*=st-key-drawn_] svg.marks')]
           .map((one) => one.getBoundingClientRect().height)"""
@@ -242,7 +243,7 @@ def test_on_a_phone_a_card_is_its_words_and_one_picture_and_the_rest_a_touch(
     folded.first.locator("summary").click()
     settled(page)
     assert folded.first.locator("[class*=st-key-control_], [class*=st-key-question_]").count() > 0
-    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    assert not pushed_sideways(page)
     page.set_viewport_size({"width": 1280, "height": 900})
     settled(page, quiet=1)
     soon(page, page.locator("[class*=st-key-row_more_], [class*=st-key-all_of_]").count, 0, 30)

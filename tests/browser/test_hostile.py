@@ -6,7 +6,7 @@ and dark by test_accessibility); `make fuzz` tries each text alone, at both widt
 
 import pytest
 
-from browser_tools import no_exception, open_page, open_rows, settled
+from browser_tools import no_exception, open_page, open_rows, pushed_sideways, settled
 from hostile import FETCHED, HTML, TEXTS, TOO_LONG
 from sampling import few
 from visiting import EVERYWHERE, has_sentence
@@ -61,10 +61,7 @@ def stands_within_its_window(page):
     """No exception, no error of a script, and nothing that the page can be pushed sideways by."""
     no_exception(page)
     assert page.problems == []
-    wide, window = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
-    assert wide <= window + 1, "the page can be pushed sideways"
-    main = page.locator("[data-testid=stMain]")
-    assert main.evaluate("main => main.scrollWidth <= main.clientWidth + 1")
+    assert not pushed_sideways(page)
     assert page.locator("[data-testid=stMain] h1").first.is_visible()
 
 
