@@ -210,15 +210,9 @@ def merge(v):
         counted = made[f"pair_counts_{at}"]
         some = tuple(counted.value.any(-1).nonzero().flatten().tolist())
         before, after = (Matrix(made[f"pieces_{each}"]) for each in (at - 1, at))
-        each = (
-            Matrix(made["word_counts"]),
-            "in",
-            before,
-            NEW_LINE,
-            "=",
-            Matrix(counted, rows=some),
-        )
-        yield ui.picture(ui.equation(made, *each, NEW_LINE, "→", after), is_aside=True)
+        counting = Matrix(made["word_counts"]), "in", before, NEW_LINE
+        each = (*counting, "=", Matrix(counted, rows=some), NEW_LINE, "→", after)
+        yield ui.picture(ui.equation(made, *each), is_aside=True)
     yield ui.alive(merges.take_along)
 
 

@@ -107,32 +107,15 @@ class Learned:
         """
         names = [*map(written, self.tokens)]
         trace = Trace(word=[visible(word) for word, _ in self.words], first=names, second=names)
-        often = trace.step(
-            "word_counts",
-            ops.Given(tuple(float(n) for _, n in self.words)),
-            axes=("word",),
-            symbol="n",
-        )
-        pieces = trace.step(
-            "pieces_0", ops.Given(_rows(self)), axes=("word", "place"), symbol="T_{0}"
-        )
+        came = ops.Given(tuple(float(n) for _, n in self.words))
+        often = trace.step("word_counts", came, axes=("word",), symbol="n")
+        rows, two = ("word", "place"), ("first", "second")
+        pieces = trace.step("pieces_0", ops.Given(_rows(self)), axes=rows, symbol="T_{0}")
         for at, merge in enumerate(self.merges, 1):
-            counted = trace.step(
-                f"pair_counts_{at}",
-                ops.PairCounts(len(self.tokens)),
-                often,
-                pieces,
-                axes=("first", "second"),
-                symbol=f"C_{{{at}}}",
-            )
-            pieces = trace.step(
-                f"pieces_{at}",
-                ops.JoinPair(merge.token),
-                counted,
-                pieces,
-                axes=("word", "place"),
-                symbol=f"T_{{{at}}}",
-            )
+            made = ops.PairCounts(len(self.tokens)), often, pieces
+            counted = trace.step(f"pair_counts_{at}", *made, axes=two, symbol=f"C_{{{at}}}")
+            join = ops.JoinPair(merge.token), counted, pieces
+            pieces = trace.step(f"pieces_{at}", *join, axes=rows, symbol=f"T_{{{at}}}")
         return trace
 
 

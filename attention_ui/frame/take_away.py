@@ -122,18 +122,10 @@ def take_along(name: str, trace: Trace, files: Sequence[Download] = DOWNLOADS) -
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown("Take these steps with you:", width="content")
         for each in files:
-            refusal = each.refused(trace)
-            st.download_button(
-                each.label,
-                partial(each.make, trace, title_of(name)),
-                file_name=file_name(name + each.suffix, "", each.kind),
-                mime=each.mime,
-                icon=each.icon,
-                on_click="ignore",
-                key=f"download_{name}_{each.label}",
-                disabled=bool(refusal),
-                help=refusal or each.words,
-            )
+            refusal, called = each.refused(trace), file_name(name + each.suffix, "", each.kind)
+            make, key = partial(each.make, trace, title_of(name)), f"download_{name}_{each.label}"
+            st.download_button(each.label, make, called, each.mime, key, refusal or each.words,
+                               "ignore", icon=each.icon, disabled=bool(refusal))  # fmt: skip
 
 
 def _folded(label: str, key: str, icon: str):

@@ -192,34 +192,22 @@ PROMPT = Control(
     ),
 )
 WRITTEN_IDS = Control(
-    "written_ids",
-    Ids(MOST_ALONE),
-    "Tokens written behind your text",
-    (),
-    check=_can_follow,
-    fits=_have_room,
-    undoes=("looks_from", "looks_at", "drawn_tokens", "section", "cell"),
-)
+    "written_ids", Ids(MOST_ALONE), "Tokens written behind your text", (), check=_can_follow,
+    fits=_have_room, undoes=("looks_from", "looks_at", "drawn_tokens", "section", "cell"),
+)  # fmt: skip
 NEXT_TEMPERATURE = Control(
     "next_temperature", Decimal.among(*TEMPERATURES), "temperature", 1.0, shown="{:.1f}"
 )
 TOP_K = Control(
-    "top_k",
-    Whole(0, max(TOP_KS), TOP_KS),
-    "top-k",
-    0,
+    "top_k", Whole(0, max(TOP_KS), TOP_KS), "top-k", 0,
     options=lambda _: {each: f"{each}" if each else "all" for each in TOP_KS},
-)
+)  # fmt: skip
 TOP_P = Control("top_p", Decimal.among(*TOP_PS), "top-p", 0.9, shown="{:.2f}")
 MIN_P = Control("min_p", Decimal.among(*MIN_PS), "min-p", 0.0, shown="{:.2f}")
 DRAW_SEED = Control(
-    "draw_seed",
-    Whole(0, MAX_SEED),
-    "Seed of the draw",
-    1,
-    widget="text_input",
+    "draw_seed", Whole(0, MAX_SEED), "Seed of the draw", 1, widget="text_input",
     look={"help": f"Another seed, another number: a whole number from 0 to {MAX_SEED:,}."},
-)
+)  # fmt: skip
 SLIDERS = (NEXT_TEMPERATURE, TOP_K, TOP_P, MIN_P)
 DRAWS = (*SLIDERS, DRAW_SEED)
 """How the next token is drawn."""

@@ -51,14 +51,8 @@ def going_back(v: Values) -> Work | None:
     def pieces() -> Steps:
         yield from in_turns(circuit_by_heads(found.run, *about))
 
-    return Work(
-        WAY,
-        (whole(v), about),
-        pieces,
-        cost + (f": about {seconds} seconds" if seconds > 1 else ""),
-        "Draw it",
-        quick=v.model == TINY,
-    )
+    cost += f": about {seconds} seconds" if seconds > 1 else ""
+    return Work(WAY, (whole(v), about), pieces, cost, "Draw it", quick=v.model == TINY)
 
 
 def whole_way(v: Values) -> Iterator[Element]:

@@ -75,7 +75,8 @@ def write_on(v: Values) -> Iterator[Element]:
     yield ui.Shown(_picture, (Chart(rows(order, names, number_of(v)), {}, ALT),))
     if not room_of(v):
         n = len(encoded_of(v).ids)
-        yield ui.text(f"The text has {n} tokens, and no more fit here: take some out to go on.")
+        less = "take some out" if v.written_ids else "shorten it"
+        yield ui.text(f"The text has {n} tokens, and no more fit here: {less} to go on.")
     yield ui.row(
         ui.button("Add it", "add_token", _add, icon=":material/add:", disabled=not room_of(v)),
         *(
@@ -191,17 +192,11 @@ def _picture(made: Chart) -> None:
     hand.last = now
     sliders = Sliders(hand.start, tuple(BY_NAME[name].label for name in STOPS), _fixed())
     key, moving = f"chart_write_{hand.count}", [name for name in STOPS if name not in sliders.fixed]
-    selects: dict[str, Any] = {"on_select": partial(_moved, key, parts.now_in())}
+    selects = {"on_select": partial(_moved, key, parts.now_in())}
+    look: dict[str, Any] = {"width": "stretch", "height": "content", "alt": made.alt, "key": key}
+    look |= selects | {"selection_mode": moving} if moving else {}
     with st.container(key="fills_chart_of_write"):
-        st.vega_lite_chart(
-            made.frame,
-            chart(made.frame, sliders).spec,
-            width="stretch",
-            height="content",
-            alt=made.alt,
-            key=key,
-            **(selects | {"selection_mode": moving} if moving else {}),
-        )
+        st.vega_lite_chart(made.frame, chart(made.frame, sliders).spec, **look)
 
 
 def _moved(key: str, part: str) -> None:

@@ -26,6 +26,9 @@ PAIRS, PAIRS_NARROW, SQUARES, SQUARE = 8, 4, 12, 10.0
 GAP, SINGLE, JOINED = 16.0, 0.13, 0.32
 
 Spans = frozenset[tuple[int, int]]
+"""Where the tokens of a text begin and end, in bytes."""
+Where = tuple[int, float, float]
+"""After how many merges, and the left and the right edge of what is drawn."""
 
 
 @dataclass
@@ -48,11 +51,10 @@ def cut_anew(learned: Learned, text: str, word: str, n_merges: int, most: int) -
         below = _pairs(made, learned, n_merges, PAIRS if is_wide else PAIRS_NARROW)
         left, down = (LEFT + BETWEEN, 0.0) if is_wide else (0.0, below + 14)
         where = (n_merges, left, room)
-        down = _in_tokens(made, "The text, cut anew", text, cuts[0], down, *where)
-        down = _vocabulary(made, learned.merges[:most], learned, down, *where)
-        down = _in_tokens(
-            made, "Another word, cut by what was learned", word, cuts[1], down, *where
-        )
+        down = _in_tokens(made, "The text, cut anew", text, cuts[0], down, where)
+        down = _vocabulary(made, learned.merges[:most], learned, down, where)
+        told = "Another word, cut by what was learned"
+        down = _in_tokens(made, told, word, cuts[1], down, where)
         made.height = max(below, down - GAP)
         arranged.append(made)
     return CutAnew(Trace(), (), (), [], 0.0, *arranged)
@@ -103,18 +105,12 @@ def _next_words(n_pairs: int, equal: int) -> tuple[str, str]:
 
 
 def _in_tokens(
-    made: Arrangement,
-    told: str,
-    text: str,
-    cuts: Sequence[Spans],
-    top: float,
-    at: int,
-    left: float,
-    room: float,
+    made: Arrangement, told: str, text: str, cuts: Sequence[Spans], top: float, where: Where
 ) -> float:
     """A text with a bar below each of its tokens, and a frame around what is joined next; returns
     where the next begins.
     """
+    at, left, room = where
     now, then, n = cuts[at], cuts[at + 1], len(cuts[at])
     told = f"{told}: {n} token" + ("" if n == 1 else "s")
     made.words.append(Word(told, left, top + 9, "title", changes=True))
@@ -172,15 +168,10 @@ def _places(text: str, left: float, room: float) -> list[tuple[int, float, float
 
 
 def _vocabulary(
-    made: Arrangement,
-    merges: Sequence[Merge],
-    learned: Learned,
-    top: float,
-    at: int,
-    left: float,
-    room: float,
+    made: Arrangement, merges: Sequence[Merge], learned: Learned, top: float, where: Where
 ) -> float:
     """What has a row in the table; returns where the next begins."""
+    at, left, room = where
     n_bytes = len({each for word, _ in learned.words for each in word.encode()})
     n = len({each.token for each in merges[:at]})
     told = f"The vocabulary: {n_bytes} bytes + {n} joined = {n_bytes + n} rows"

@@ -49,20 +49,17 @@ def _first_written(values: Values) -> int:
     return last_or(MAX_TOKENS, values)
 
 
+HALVES, IN_A_ROW = {"look": {"step": 0.5}}, {"widget": "segmented_control"}
 MEMORY_RULE = Control("memory_rule", Choice(RULES), "How the memory is written", "plain",
-               widget="segmented_control")  # fmt: skip
+                      **IN_A_ROW)  # fmt: skip
 WRITTEN = Control("written", Whole(0, MAX_TOKENS - 1), "Token that is written now", _first_written,
                   options=numbered_tokens)  # fmt: skip
-GATE_BIAS = Control(
-    "gate_bias", Decimal(-4, 6), "Bias of the decay gate, b", 1.0, look={"step": 0.5}
-)
-STRENGTH_BIAS = Control("strength_bias", Decimal(-4, 6), "Bias of the writing gate", 2.0,
-                 look={"step": 0.5})  # fmt: skip
+GATE_BIAS = Control("gate_bias", Decimal(-4, 6), "Bias of the decay gate, b", 1.0, **HALVES)
+STRENGTH_BIAS = Control("strength_bias", Decimal(-4, 6), "Bias of the writing gate", 2.0, **HALVES)
 WRITTEN_BY = Control("written_by", Choice(WAYS), "How the second token is written", "plain",
-              widget="segmented_control")  # fmt: skip
-TEXT_LENGTH = Control(
-    "text_length", Whole.among(*TEXT_LENGTHS), "Tokens so far", 4_096, shown="{:,}"
-)
+                     **IN_A_ROW)  # fmt: skip
+TEXT_LENGTH = Control("text_length", Whole.among(*TEXT_LENGTHS), "Tokens so far", 4_096,
+                      shown="{:,}")  # fmt: skip
 CONTROLS = (*MAKES_VECTORS, *PROJECTED, MEMORY_RULE, WRITTEN, GATE_BIAS, STRENGTH_BIAS)
 CONTROLS += (WRITTEN_BY, TEXT_LENGTH)
 

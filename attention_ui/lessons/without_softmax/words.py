@@ -60,9 +60,11 @@ def faded_words(trace: Trace) -> str:
     gates = trace["decays"].value[1:, 0]
     left = gates.prod().item() if len(gates) else 1.0
     found = percent(left) if left > 1e-3 else number(left)
+    n = len(gates)
+    since = f"the product of the {n} gates since" if n > 1 else "one gate has come since"
     return (
-        f"The last token finds {found} of what the first one wrote: the product of the "
-        f"{len(gates)} gates since. It fades, and no window cuts it off."
+        f"The last token finds {found} of what the first one wrote: "
+        f"{since if n else 'it is the first'}. It fades, and no window cuts it off."
     )
 
 
@@ -109,8 +111,8 @@ def cost_words(values: Values) -> str:
     return (
         f"One head, {LINEAR_WIDTH} wide: the memory’s {kept:,} numbers are what "
         f"{LINEAR_WIDTH // 2} tokens take as keys and values. The next token takes {products:,} "
-        f"products, or {fewer:,}. But a memory holds only {LINEAR_WIDTH} keys apart, so every "
-        "fourth layer of Qwen3-Next is attention."
+        f"products with all keys and values, {fewer:,} with the memory. But a memory holds only "
+        f"{LINEAR_WIDTH} keys apart, so every fourth layer of Qwen3-Next is attention."
     )
 
 
