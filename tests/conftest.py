@@ -48,7 +48,6 @@ SERVER_IS_GONE = re.compile(r"ERR_CONNECTION_.*/_stcore/|/_stcore/.*ERR_CONNECTI
 
 IN_CI = os.environ.get("CI", "").lower() not in ("", "0", "false")
 
-
 MARKED = re.compile(r"^pytestmark = pytest\.mark\.(slow|long)\b", re.MULTILINE)
 
 

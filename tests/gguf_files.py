@@ -39,9 +39,7 @@ def four_bits(rows: np.ndarray) -> bytes:
     scale = ((blocks.max(1, keepdims=True) - least) / 15).astype(np.float16)
     steps = ((blocks - least) / np.maximum(scale, 1e-7)).round().clip(0, 15).astype(np.uint8)
     packed = steps[:, :16] | steps[:, 16:] << 4
-    return b"".join(
-        each.tobytes() for of_block in zip(scale, least, packed, strict=True) for each in of_block
-    )
+    return b"".join(each.tobytes() for f in zip(scale, least, packed, strict=True) for each in f)
 
 
 def written(fields: dict[str, object], tensors: dict[str, np.ndarray], kinds=()) -> bytes:

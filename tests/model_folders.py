@@ -15,9 +15,7 @@ LLAMA, SLOWED = HELD["LLAMA"], HELD["SLOWED"]
 N_VOCABULARY = LLAMA["vocab_size"]
 LLAMA_NAMES, GPT2_NAMES = HELD["LLAMA_NAMES"], HELD["GPT2_NAMES"]
 """What a GGUF file calls the tensors that `transformers` calls so."""
-FAMILIES = {
-    name: (kind, HELD[of] | others) for name, (kind, of, others) in HELD["FAMILIES"].items()
-}
+FAMILIES = {name: (kind, HELD[of] | t) for name, (kind, of, t) in HELD["FAMILIES"].items()}
 """The class that computes each, and its settings."""
 
 

@@ -24,9 +24,7 @@ def few(cases: Iterable[Any], most: int, *, first: Any = None) -> list:
     if first is not None:
         cases.sort(key=lambda case: case != (first,))
     chosen = random.Random(len(cases)).sample(range(1, len(cases)), min(most, len(cases)) - 1)
-    return _params(
-        (case, "-".join(map(str, case)), at in {0, *chosen}) for at, case in enumerate(cases)
-    )
+    return _params((c, "-".join(map(str, c)), at in {0, *chosen}) for at, c in enumerate(cases))
 
 
 def of_each_kind(cases: Iterable[Any], kind: Callable[[Any], Hashable]) -> list:

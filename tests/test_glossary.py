@@ -87,9 +87,7 @@ def test_it_opens_on_every_page_and_leaves_the_page_as_it_was(page):
     at.button(key="glossary").click().run()
     stands(at)
     said = [each.value for each in at.markdown]
-    assert [each for each in said if each in {term.heading() for term in TERMS}] == [
-        term.heading() for term in TERMS
-    ]
+    assert [e for e in said if e in {t.heading() for t in TERMS}] == [t.heading() for t in TERMS]
     assert {term.meaning for term in TERMS} <= set(said)
     assert (drawn(), at.query_params, {**at.session_state["visit"].chosen}) == before
     links = [each.proto for each in at.get("page_link")]

@@ -313,12 +313,7 @@ SIZED = [each.name for each in SIZES]
 
 def size_sliders(at: AppTest) -> dict:
     """The sliders of the sizes of heads, by the names of their controls."""
-    return {
-        name: slider
-        for name in SIZED
-        for slider in at.select_slider
-        if re.match(rf"control_{name}_\d", slider.key)
-    }
+    return {n: s for n in SIZED for s in at.select_slider if re.match(rf"control_{n}_\d", s.key)}
 
 
 def uses_what_it_shows(at: AppTest):

@@ -18,7 +18,6 @@ LEADS_ELSEWHERE = "page_link"
 SET_ANEW = ("value", "raw_value", "raw_values", "set_value")
 """Where a widget stands is sent only where the server has moved it."""
 
-
 MOVED_ALONE = {
     "causal_mask": {"chart_leak"},
     "divide_by_sqrt_d": {"Trials"},
@@ -98,9 +97,7 @@ def test_what_runs_alone_shows_what_all_would(page, app_url):
             await visitor.again()
             # A picture has moved in the browser, and keeps where it started.
             itself = visitor.charts[what].place if what in visitor.charts else None
-            changed = [
-                at for at, one in visitor.shown.items() if part.get(at) != one and at != itself
-            ]
+            changed = [at for at, n in visitor.shown.items() if part.get(at) != n and at != itself]
             assert not changed, (what, changed)
 
         for label in [label for label, each in visitor.sliders.items() if each.fragment]:

@@ -12,7 +12,6 @@ from visiting import LESSONS, stands, visit_deeper
 
 LISTS = {"texts": "text", "shades": "shade", "strengths": "strength", "looks": "look"}
 
-
 CELLS = [
     ("queries_keys_values", "matrices", "W_query.5.1"),
     ("queries_keys_values", "weights", "W_key.0.0"),

@@ -152,9 +152,7 @@ def test_a_session_says_which_page_is_open_and_is_asked_for_runs_by_that_name():
 def test_a_run_asks_once_what_it_is_for_and_once_a_message_whether_it_ends():
     """Where a name is another, scripts run at once as before."""
     told = {name: inspect.getsource(getattr(ScriptRunner, name)) for name in RUNS}
-    assert {
-        name: re.findall(r"_requests\.(on_\w+)", source) for name, source in told.items()
-    } == RUNS
+    assert {name: re.findall(r"_requests\.(on_\w+)", s) for name, s in told.items()} == RUNS
     requests = ScriptRequests()
     requests.request_rerun(RerunData(fragment_id="a part"))
     assert requests._state is ScriptRequestType.RERUN
@@ -165,9 +163,7 @@ def test_a_run_asks_once_what_it_is_for_and_once_a_message_whether_it_ends():
 def test_streamlit_has_no_limit_of_its_own_of_scripts_at_once():
     """Where this fails, look at what is new: the mend may go."""
     options = [name for name in config.get_config_options() if name.startswith("runner.")]
-    assert not [
-        name for name in options if re.search(r"(?i)scripts|concurren|session(?!state)", name)
-    ]
+    assert not [n for n in options if re.search(r"(?i)scripts|concurren|session(?!state)", n)]
 
 
 # --- whole_callbacks ------------------------------------------------------------------------------

@@ -63,9 +63,7 @@ def test_nothing_is_said_in_a_way_that_fails_elsewhere(pattern):
 def test_no_head_is_named_by_hand():
     def by_hand(text, filled):
         names = [re.split(r"\W", each)[-1] for each in filled]
-        return "X.X" in text and any(
-            pair in (("layer", "head"), ("n", "h")) for pair in pairwise(names)
-        )
+        return "X.X" in text and any(p in (("layer", "head"), ("n", "h")) for p in pairwise(names))
 
     assert not found(by_hand)
     assert head_name(2, 1) == "head 1.2"

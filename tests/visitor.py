@@ -209,9 +209,7 @@ class Visitor:
             else:
                 known.proto, known.fragment = slider, fragment
         elif kind == "vega_lite_chart" and name:
-            params = {
-                each["name"]: each for each in json.loads(element.vega_lite_chart.spec)["params"]
-            }
+            params = {e["name"]: e for e in json.loads(element.vega_lite_chart.spec)["params"]}
             if bind := params.get("step", {}).get("bind"):
                 bounds = [bind["value"][each] for each in ("min", "max", "step")]
                 chart = Carried(name, fragment, tuple(answer.metadata.delta_path), *bounds)

@@ -15,9 +15,7 @@ PAGES = ["" if page == "app.py" else page[6:-3] for page in EVERYWHERE if has_se
 PARTS = ("html", "markdown", "directives", "right to left", "emoji", "templates", "quotes")
 PICTURE = f"![x]({FETCHED}c.png)"
 """Markdown first, last and in the middle: some widgets draw only the ends of what they offer."""
-ALL_AT_ONCE = " ".join(
-    [PICTURE, *(" ".join(TEXTS[part].split()[:6])[:400] for part in PARTS), PICTURE]
-)
+ALL_AT_ONCE = " ".join([PICTURE, *(" ".join(TEXTS[p].split()[:6])[:400] for p in PARTS), PICTURE])
 
 
 def watch(page):

@@ -28,7 +28,6 @@ OF_ITS_OWN = {
     "notebooks_numbers": ("control_search", ("q", "Enter"), "search=q"),
 }
 
-
 SLIDERS = """() => [...document.querySelectorAll('[data-testid=stMain] [class*=st-key-moves_]')]
   .filter((one) => one.checkVisibility() && one.querySelector('.vega-bind input[type=range]'))
   .map((one) => [one, one.querySelector('input')])

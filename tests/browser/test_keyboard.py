@@ -136,9 +136,7 @@ def test_the_focus_on_a_cell_is_the_pointer_on_it(page, app_url, path):
         target.hover()
         around, words, _, told = met[-1]
         assert [around, words] == [*seen(page, card)[:2]], each
-        assert all(
-            line in told for line in words.replace("\t", "").splitlines() if line not in "=so"
-        )
+        assert all(i in told for i in words.replace("\t", "").splitlines() if i not in "=so")
     assert len({words for _, words, *_ in met}) == len(walk), "the focus stands still"
     assert len({asked for *_, asked, _ in met}) == 1, "the server was asked"
     found = Axe().run(page).response["violations"]

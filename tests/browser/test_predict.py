@@ -25,9 +25,7 @@ def test_a_row_is_set_by_keyboard_and_the_truth_is_drawn_over_it(page, app_url):
     open_page(page, app_url, LESSON)
     assert covered(page, "weights") == 1
     sliders = question(page, "row").get_by_role("slider")
-    assert [slider.get_attribute("aria-label") for slider in sliders.all()] == [
-        f"key {key}" for key in range(5)
-    ]
+    assert [s.get_attribute("aria-label") for s in sliders.all()] == [f"key {k}" for k in range(5)]
     assert written(page, "row") == [["0.20"] * 5]
     for at, key in ((0, "Home"), (1, "Home"), (3, "Home"), (4, "End")):
         sliders.nth(at).focus()

@@ -53,9 +53,7 @@ def test_the_whole_layer_fits_in_one_window(new_page, app_url, width, height, li
     assert card["x"] + card["width"] <= width
     assert card["y"] + card["height"] <= height
     if width == 1280:
-        heights = [
-            one.bounding_box()["height"] for one in page.locator("[class*=st-key-card_]").all()
-        ]
+        heights = [n.bounding_box()["height"] for n in page.locator("[class*=st-key-card_]").all()]
         assert max(heights) <= 600
 
 

@@ -224,9 +224,7 @@ def test_leaves_are_just_the_cells_that_the_value_depends_on():
         if not smooth:
             continue
         operands = {given.name: given.value.clone().requires_grad_() for given in smooth}
-        result = step.operation.value(
-            *[operands.get(given.name, given.value) for given in step.inputs]
-        )
+        result = step.operation.value(*[operands.get(g.name, g.value) for g in step.inputs])
         if isinstance(step.operation, STEPS):
             assert not result.requires_grad, step
             continue
@@ -298,10 +296,7 @@ def test_unit_rows_of_tiny_and_huge_vectors_agree_with_their_arithmetic(entry):
 def whole(operation, *operands, dtype=torch.float32):
     """A step of operands that are nested tuples, in a precision."""
     trace = Trace()
-    given = [
-        trace.step(f"g{at}", ops.Given(each), axes=names(at, each))
-        for at, each in enumerate(operands)
-    ]
+    given = [trace.step(f"g{at}", ops.Given(e), axes=names(at, e)) for at, e in enumerate(operands)]
     if dtype != torch.float32:
         cast = ops.Cast(str(dtype).removeprefix("torch."))
         given = [trace.step(f"c{g.name}", cast, g, axes=g.axes) for g in given]

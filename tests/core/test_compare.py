@@ -37,9 +37,7 @@ def test_the_same_settings_change_nothing():
 
 
 def test_another_shape_is_a_change_and_names_the_old_one():
-    found = {
-        change.name: change for change in changes(layer("wild_cat"), layer("wild_cat", d_query=5))
-    }
+    found = {c.name: c for c in changes(layer("wild_cat"), layer("wild_cat", d_query=5))}
     assert found["queries"].largest is None
     assert found["queries"].was == "query 11 × d_query 2"
     assert found["scores"].largest is not None

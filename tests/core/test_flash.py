@@ -150,9 +150,7 @@ def test_what_is_counted_on_traces_is_what_the_arithmetic_says(tile_queries, til
     attend_in_tiles(trace, *steps, tile_queries, tile_keys, causal=causal)
     wanted = tiled_traffic(n, n, D, D_V, tile_queries, tile_keys, causal)
     assert measured_tiled(trace) == wanted
-    products = [
-        step for name, step in trace.items() if name.startswith(("tile_scores", "tile_output"))
-    ]
+    products = [s for name, s in trace.items() if name.startswith(("tile_scores", "tile_output"))]
     visited = [t for t in tiles_of(n, n, tile_queries, tile_keys, causal) if not t.is_hidden]
     cells = sum(len(t.queries) * len(t.keys) for t in visited)
     assert measured_products(products) == cells * (D + D_V)
@@ -167,9 +165,7 @@ def test_an_exercise_asks_for_one_round_and_names_what_goes_wrong_in_it():
     (at,) = {name.rpartition("_")[2] for name in wanted if name.startswith("shrink")}
     factor = trace[f"shrink_1_{at}"].value
     assert ((factor > 0) & (factor < 1)).any()
-    assert {f"{name}_1_{at}" for name in ("running_sum", "running_output", "tile_output")} < {
-        *wanted
-    }
+    assert {f"{n}_1_{at}" for n in ("running_sum", "running_output", "tile_output")} < {*wanted}
     cells = "".join("".join(cell["source"]) for cell in exercise(trace)["cells"])
     for mistake in ("is not shrunk", "the shrink factor is upside down"):
         assert mistake in cells

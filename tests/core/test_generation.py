@@ -18,9 +18,7 @@ from attention_core.real_model.run import Cache, logits, run
 from model_folders import FAMILIES, make
 
 IDS, N = (3, 17, 5, 41), 9
-SPEAKING = [
-    name for name, (kind, _) in FAMILIES.items() if kind.endswith(("CausalLM", "HeadModel"))
-]
+SPEAKING = [n for n, (kind, _) in FAMILIES.items() if kind.endswith(("CausalLM", "HeadModel"))]
 CUTS = some.builds(
     Cuts,
     temperature=some.sampled_from([0.1, 0.5, 0.7, 1.0, 1.3, 2.0]),
@@ -73,8 +71,7 @@ def test_a_temperature_on_060_030_010_by_hand():
 
 
 def test_a_seed_s_numbers_are_python_s_and_an_interval_is_closed_below():
-    drawn = [0.32383276483316237, 0.15084917392450192]
-    assert [number_drawn(7, place) for place in range(2)] == drawn
+    assert [number_drawn(7, p) for p in range(2)] == [0.32383276483316237, 0.15084917392450192]
     halves = Offered(torch.tensor([4, 2]), torch.tensor([0.5, 0.5]).double())
     assert [halves.drawn(each) for each in (0, 0.5 - 2**-53, 0.5, 1 - 2**-53)] == [0, 0, 1, 1]
 

@@ -89,9 +89,7 @@ def test_the_reach_of_a_width_is_that_of_autograd():
     d, n_keys, n_draws = 11, 6, 201
     generator = torch.Generator().manual_seed(0)
     shapes = ((n_draws, 8), (n_draws, 8, d), (n_draws, n_keys, d))
-    x, matrix, keys = (
-        torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes
-    )
+    x, matrix, keys = (torch.randn(s, generator=generator, dtype=torch.float64) for s in shapes)
     matrix = matrix / math.sqrt(8)
     found = reach_at(d)
     for name, divisor in (("nothing", 1.0), ("sqrt_d", math.sqrt(d)), ("d", d)):

@@ -53,9 +53,7 @@ def reds(found):
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_the_layer_done_right_turns_every_light_green(subject):
     found = lights_with(*SUBJECTS[subject])
-    assert [each.name for each in found] == [
-        name for name in TITLES if name not in (*OF_CODE, *OF_GRADIENTS)
-    ]
+    assert [e.name for e in found] == [n for n in TITLES if n not in (*OF_CODE, *OF_GRADIENTS)]
     assert not reds(found)
     grey = {each.name for each in found if each.holds is None}
     assert grey == set(), "every property can be measured on this layer"
@@ -237,9 +235,7 @@ def test_a_millionth_of_weight_on_a_hidden_key_is_seen():
 
 
 def test_lights_that_only_inherit_nan_are_grey_and_name_finite_numbers():
-    found = {
-        each.name: each for each in lights_with(*SUBJECTS["named_features"], "divided_by_the_sum")
-    }
+    found = {e.name: e for e in lights_with(*SUBJECTS["named_features"], "divided_by_the_sum")}
     assert reds(found.values()) == {"finite", "not_negative", "rows_sum_to_1"}
     assert "12 of 27 rows sum to nan (not a number)" in found["rows_sum_to_1"].evidence
     assert "the others sum to 1" in found["rows_sum_to_1"].evidence
@@ -446,9 +442,7 @@ def test_lights_look_at_any_trace_and_say_where_a_question_does_not_arise():
 
 def test_lights_look_at_queries_and_keys_of_unequal_numbers():
     drawn = torch.Generator().manual_seed(0)
-    queries, keys, values = (
-        torch.randn(3, *shape, generator=drawn) for shape in ((5, 7), (4, 7), (4, 2))
-    )
+    queries, keys, values = (torch.randn(3, *s, generator=drawn) for s in ((5, 7), (4, 7), (4, 2)))
     found = {each.name: each for each in lights(attend_tensors(queries, keys, values))}
     assert {name for name, each in found.items() if each.holds} == {
         *("finite", "rows_sum_to_1", "not_negative", "seen_has_weight", "own_row", "variance")

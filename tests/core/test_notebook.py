@@ -27,9 +27,7 @@ def run(made, **changed):
     names = {"__name__": "__main__"}
     for cell in made["cells"]:
         if cell["cell_type"] == "code":
-            lines = [
-                changed.get(line.partition(" = ")[0], line) for line in cell["source"].split("\n")
-            ]
+            lines = [changed.get(i.partition(" = ")[0], i) for i in cell["source"].split("\n")]
             exec("\n".join(lines), names)
     return names
 
@@ -54,9 +52,7 @@ def test_each_step_has_a_cell_of_words_and_one_of_code():
     trace = lesson_trace("qkv/wild_cat")
     cells = notebook(trace)["cells"]
     for step in trace.values():
-        at = next(
-            i for i, cell in enumerate(cells) if cell["source"].startswith(f"## `{step.name}` ")
-        )
+        at = next(i for i, c in enumerate(cells) if c["source"].startswith(f"## `{step.name}` "))
         words, code = cells[at]["source"], cells[at + 1]["source"].split("\n")
         assert words.startswith(f"## `{step.name}` ({step.shape})\n\n$${step.formula}$$\n\n")
         assert all(f"${given.symbol}$ is `{given.name}`" in words for given in step.inputs)

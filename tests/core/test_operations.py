@@ -207,6 +207,4 @@ def test_what_an_operation_declares_is_no_setting_of_it():
     declared = {name for name, each in vars(ops.Operation).items() if isinstance(each, property)}
     kinds = [each for each in vars(ops).values() if isinstance(each, type)]
     settings = {kind: {each.name for each in fields(kind)} for kind in filter(is_dataclass, kinds)}
-    assert not {
-        kind.__name__: both for kind, names in settings.items() if (both := names & declared)
-    }
+    assert not {kind.__name__: both for kind, n in settings.items() if (both := n & declared)}

@@ -365,7 +365,6 @@ ORACLES = {
     "L2Normalize": lambda _, a: directions(a),
 }
 
-
 OPERATIONS = {
     kind.__name__: kind
     for kind in every_kind()

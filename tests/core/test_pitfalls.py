@@ -20,10 +20,7 @@ from attention_core.published.stories import STORIES, Story, figures_of, plain, 
 
 KNOWN = tomllib.loads(Path(__file__).with_name("known_figures.toml").read_text(encoding="utf-8"))
 ALSO = {name: figures.pop("also") for name, figures in KNOWN.items() if "also" in figures}
-LINES = {
-    name: [(figure, *each.split()) for figure, each in figures.items()]
-    for name, figures in KNOWN.items()
-}
+LINES = {name: [(figure, *each.split()) for figure, each in f.items()] for name, f in KNOWN.items()}
 WORDS = string.Formatter()
 LEFT_OUT = {
     "undefined_name": "no number can show it",

@@ -133,9 +133,7 @@ def held(trace, seed):
     """Whether the arithmetic of one cell of each step gives the number that stands there."""
     generator = torch.Generator().manual_seed(seed)
     for step in trace.values():
-        index = tuple(
-            int(torch.randint(size, (1,), generator=generator)) for size in step.value.shape
-        )
+        index = tuple(int(torch.randint(s, (1,), generator=generator)) for s in step.value.shape)
         made, has = step.arithmetic(index).value, float(step.value[index])
         assert made == pytest.approx(has, rel=1e-4, abs=1e-4), (step, index)
 

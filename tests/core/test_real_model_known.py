@@ -23,9 +23,7 @@ from model_folders import FAMILIES, make
 
 IDS = (3, 17, 5, 5, 41, 29, 52, 0)
 OTHERS = (3, 22, 5, 5, 7, 29, 52, 0)
-SPEAKING = [
-    name for name, (kind, _) in FAMILIES.items() if kind.endswith(("CausalLM", "HeadModel"))
-]
+SPEAKING = [n for n, (kind, _) in FAMILIES.items() if kind.endswith(("CausalLM", "HeadModel"))]
 A_FEW = ["llama biases", "gemma2", "gpt2 untied", "qwen3 window"]
 
 
@@ -168,9 +166,7 @@ def test_what_a_head_brought_is_what_it_wrote_times_the_frozen_norm_and_the_tabl
     for layer in range(3):
         wrote = layer_trace(model, found.before[layer], layer)["head_outputs"].value[:, 5]
         wanted = ((wrote * norm) @ reference.lm_head.weight[11]).detach()
-        brought = [
-            part.amount for part in shown.parts if part.kind == "head" and part.layer == layer
-        ]
+        brought = [p.amount for p in shown.parts if p.kind == "head" and p.layer == layer]
         torch.testing.assert_close(torch.tensor(brought), wanted, atol=1e-4, rtol=1e-4)
         assert shown.of_attention(layer) == pytest.approx(float(wanted.sum()), abs=1e-4)
 

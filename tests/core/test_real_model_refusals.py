@@ -208,10 +208,7 @@ def test_a_model_in_several_parts_is_the_same_model(folder):
 ])  # fmt: skip
 def test_tensors_that_do_not_fit(folder, changed, words):
     tensors = load_file(folder / "model.safetensors") | changed
-    save_file(
-        {name: each for name, each in tensors.items() if each is not ...},
-        folder / "model.safetensors",
-    )
+    save_file({n: e for n, e in tensors.items() if e is not ...}, folder / "model.safetensors")
     assert words in said(folder)
 
 

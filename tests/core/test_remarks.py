@@ -165,10 +165,7 @@ def test_reasons_are_words_without_latex():
 
 
 def test_no_latex_is_left_of_any_formula():
-    steps = [
-        *workshop().values(),
-        *(each for name in LESSONS for each in lesson_trace(name).values()),
-    ]
+    steps = [*workshop().values(), *(each for n in LESSONS for each in lesson_trace(n).values())]
     written = {step.formula for step in steps} | {*SYMBOLS.values()}
     written |= {pattern.format("X") for pattern in VARIANTS.values()}
     assert len(written) > 200

@@ -13,7 +13,6 @@ OPERATIONS = [
     if kind.value is not Operation.value and kind.__module__.startswith("attention_core.")
 ]
 
-
 ARROWS = ("ExpDifference", "Rescale")
 """What does more with its operands than the sign between them says, such as e to the difference."""
 

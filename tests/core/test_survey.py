@@ -124,9 +124,7 @@ def test_pairs_are_the_strongest_without_the_first_token_and_oneself(model, few)
         )[:10]
         found = few.pairs(layer, head)
         assert [each.weight for each in found] == [weight for weight, *_ in by_hand]
-        assert {(each.sentence, each.query, each.key) for each in found} == {
-            tuple(places) for _, *places in by_hand
-        }
+        assert {(e.sentence, e.query, e.key) for e in found} == {tuple(p) for _, *p in by_hand}
 
 
 def test_a_head_that_looks_at_the_first_token_and_itself_alone_has_no_pairs():

@@ -21,9 +21,7 @@ def file(tmp_path):
 def tensors(dtype=torch.float32):
     generator = torch.Generator().manual_seed(2)
     shapes = {"one": (2, 3, 5), "row": (7,), "single": (), "none": (0, 3)}
-    return {
-        name: torch.randn(shape, generator=generator).to(dtype) for name, shape in shapes.items()
-    }
+    return {name: torch.randn(s, generator=generator).to(dtype) for name, s in shapes.items()}
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])

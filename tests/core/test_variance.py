@@ -54,9 +54,7 @@ def test_the_size_of_chunks_changes_nothing_to_the_last_bit(distribution, d):
     one_piece = end(settings)
     for chunk in (1, 101, 3_001, 20_011):
         assert end(settings, chunk=chunk) == one_piece
-    effects = [
-        softmax_effect(replace(settings, trials=53), 5, chunk) for chunk in (1, 4_001, 2**20)
-    ]
+    effects = [softmax_effect(replace(settings, trials=53), 5, c) for c in (1, 4_001, 2**20)]
     assert effects[0] == effects[1] == effects[2]
 
 

@@ -175,9 +175,7 @@ def gives(step, index):
         assert math.isnan(has) == math.isnan(value), (step, index, has, value)
         return
     kept = [given.value for given in (*step.inputs, step) if given.value.is_floating_point()]
-    rounding = max(
-        [1e-5, *(8 * torch.finfo(each.dtype).eps for each in kept if each.dtype.itemsize < 4)]
-    )
+    rounding = max([1e-5, *(8 * torch.finfo(e.dtype).eps for e in kept if e.dtype.itemsize < 4)])
     terms = [abs(term.value) for term in arithmetic.terms if math.isfinite(term.value)]
     size = max([abs(has) if math.isfinite(has) else 0.0, *terms])
     assert has == value or abs(has - value) <= rounding * size + 1e-37, (step, index, has, value)

@@ -10,7 +10,6 @@ from visiting import LESSONS, texts, visit, visit_deeper
 
 pytestmark = pytest.mark.slow("40 s: every card of every lesson")
 
-
 CARDS = re.compile(r"\bcard\(\s*\"(\w+)\"")
 
 

@@ -44,7 +44,6 @@ LINKS = [
     *({"row_from": "hand", "typed": row} for row in ("-1,-3", "2,2", "1000,-1000", "0")),
 ]
 
-
 HOSTILE = {"sentence": f"{TEXTS['markdown']} {TEXTS['directives']}", "tokenizer": "blanks"}
 
 

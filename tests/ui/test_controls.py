@@ -89,11 +89,7 @@ def test_a_name_that_several_lessons_have_is_the_same_control_in_all_of_them():
 
 def test_the_style_knows_every_toggle():
     """The bar that stands for one until it comes is no lower than it; others are made higher."""
-    toggles = {
-        each.name
-        for each in {**every_control()}.values()
-        if each.drawn_as == "toggle" and each.label
-    }
+    toggles = {e.name for e in {**every_control()}.values() if e.drawn_as == "toggle" and e.label}
     assert {f".st-key-control_{name}" for name in toggles} == set(re.findall(r"[.][\w-]+", TOGGLES))
 
 

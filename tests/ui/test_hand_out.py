@@ -21,9 +21,7 @@ def test_every_question_of_a_lesson_has_its_answer_after_all_of_them(lesson):
     said = [each.value for each in at if hasattr(each, "value") and isinstance(each.value, str)]
     last_sheet = next(at for at, text in enumerate(said) if text.startswith("Answers: "))
     for number, (_, words, answer, _) in enumerate(asked, 1):
-        at_first, again = (
-            place for place, text in enumerate(said) if text.startswith(f"**{number}.** {words}")
-        )
+        at_first, again = (p for p, t in enumerate(said) if t.startswith(f"**{number}.** {words}"))
         assert at_first < last_sheet < again
         assert said[again + 1] == answer
     live = texts(at).splitlines()[-1]

@@ -46,9 +46,7 @@ def test_every_position_of_a_control_has_the_same_cells(loss):
         (update.at, lesson.RATES),
         (pictures.reach, lesson.REACH_WIDTHS),
     ):
-        shapes = {
-            tuple(tuple(each.drawn.shape) for each in build(one).matrices) for one in positions
-        }
+        shapes = {tuple(tuple(e.drawn.shape) for e in build(one).matrices) for one in positions}
         assert len(shapes) == 1
 
 
@@ -95,9 +93,7 @@ def test_the_lights_of_the_residual_and_of_the_first_step_go_out(monkeypatch):
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_what_holds_of_the_layer_is_measured_on_its_weights(example, loss):
     found = lights_of(lesson.trace_of(values_of(example=example, loss=loss)), "context_vectors")
-    assert {"rows_sum_to_1", "hidden_is_zero", "slopes", "gradient_rows"} <= {
-        each.name for each in found
-    }
+    assert {"rows_sum_to_1", "hidden_is_zero", "slopes", "gradient_rows"} <= {e.name for e in found}
     # Two notebooks number their tokens in a way of their own.
     assert {each.name for each in found if not each.holds} <= {"ids"}
 

@@ -159,9 +159,7 @@ def test_what_a_phone_leaves_out_is_drawn_in_a_window_as_before(sign):
     whole, rows = (cells.table(one).to_pylist() for one in (layout, less))
     assert positions(less, [each, each]) == positions(layout, [each, each])
     on_phone = [row for row in rows if row["when"] != cells.ON_WIDE]
-    titles = {
-        row["text"] for row in on_phone if row["kind"] == cells.WORD and row["look"] == "title"
-    }
+    titles = {r["text"] for r in on_phone if r["kind"] == cells.WORD and r["look"] == "title"}
     assert titles == {one.name for one, is_there in zip(each, stays, strict=True) if is_there}
     drawn = [row for row in on_phone if row["kind"] in (cells.CELL, cells.WORD)]
     assert all(0 <= row["yn"] <= less.narrow.height for row in drawn)
@@ -396,11 +394,7 @@ def test_a_step_that_is_both_operands_lights_its_own_part_in_each():
     scores = trace["scores"]
     layout = equation(trace, scores)
     rows = cells.table(layout).to_pydict()
-    at = next(
-        place
-        for place, kind in enumerate(rows["kind"])
-        if kind == cells.CELL and rows["id"][place] == "2.1.3"
-    )
+    at = next(p for p, k in enumerate(rows["kind"]) if k == cells.CELL and rows["id"][p] == "2.1.3")
     found = lit(rows, at)
     assert {rows["id"][other] for other in found} == {
         *(f"0.1.{entry}" for entry in range(3)),
@@ -597,9 +591,7 @@ def test_names_of_a_long_text_have_room_and_the_token_that_is_asked_has_its_own(
             places = sorted(getattr(word, across) for word in words)
             room = [text_width(word.text) for word in words] if look == "column" else [12]
             assert all(b - a >= max(room) - 1e-6 for a, b in itertools.pairwise(places)), look
-        named = [
-            word.text for word in arrangement.words if word.look in ("row", "small row", "slanted")
-        ]
+        named = [w.text for w in arrangement.words if w.look in ("row", "small row", "slanted")]
         named += [word.text for word in arrangement.words if word.look == "column"]
         assert sum(text.endswith(f"w{asked}") for text in named) == 2, "as query and as key"
 

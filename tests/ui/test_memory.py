@@ -39,9 +39,7 @@ def test_of_a_page_that_has_changed_no_tensor_is_kept(page, link, move, monkeypa
     monkeypatch.setattr(declared, "kept", kept)
     with noted_layouts() as found:
         at = open_page(page, **link)
-    tensors = {
-        name: weakref.ref(step.value) for layout in found for name, step in layout.trace.items()
-    }
+    tensors = {name: weakref.ref(step.value) for a in found for name, step in a.trace.items()}
     assert len(tensors) > 3
     found.clear()
     kept._found.clear()

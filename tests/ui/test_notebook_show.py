@@ -115,7 +115,6 @@ WRONG = {
     "no steps": (lambda: show(Trace()), "no steps yet"),
 }  # fmt: skip
 
-
 NOTHING = [None, (), (None, None), ((None,),), {}, {"attentions": None}, {"logits": 1}]
 
 
@@ -290,7 +289,6 @@ SIZES = {
     (16, 256, 256): (("Head", 11), 1, ["The first 12 of 16 heads are drawn: head= chooses one."]),
     (30, 32, 30, 30): (("Layer", 26), 32, ["The first 27 of 30 layers are drawn: layer="]),
 }
-
 
 SLOW = pytest.mark.slow("6 s: builds a picture of half a million numbers")
 

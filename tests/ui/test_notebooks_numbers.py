@@ -44,9 +44,7 @@ def notebook_of(at):
 
 
 def flat(values):
-    return (
-        [each for part in values for each in flat(part)] if isinstance(values, list) else [values]
-    )
+    return [each for p in values for each in flat(p)] if isinstance(values, list) else [values]
 
 
 def digits(result):

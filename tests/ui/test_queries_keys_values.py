@@ -55,7 +55,6 @@ LINKS = [
     {"sentence": "a", "tokenizer": "blanks"},
 ]
 
-
 values_of = partial(chosen.of, lesson.CONTROLS)
 
 
@@ -233,10 +232,7 @@ def test_the_target_of_each_position_is_framed():
     layout = seen.picture(values.trained)
     frames = [path for path in layout.wide.paths if path.colour == "loud"]
     box = layout.wide.boxes[1]
-    places = [
-        (round((each.y - box.y) / box.height), round((each.x - box.x) / box.width))
-        for each in frames
-    ]
+    places = [(round((e.y - box.y) / box.height), round((e.x - box.x) / box.width)) for e in frames]
     names = list(dict.fromkeys(tokens))
     assert places == [(row, names.index(token)) for row, token in enumerate(tokens[1:])]
 

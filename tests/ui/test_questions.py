@@ -63,12 +63,7 @@ def test_a_question_about_one_row_covers_that_row_alone():
     with noted_layouts() as found:
         opened("causal_mask", example=FIRST)
     asked = {"weights", "unmasked_weights", "context_vectors"}
-    covered = [
-        each.rows
-        for layout in found
-        for each in layout.matrices
-        if each.covered and each.step.name in asked
-    ]
+    covered = [e.rows for a in found for e in a.matrices if e.covered and e.step.name in asked]
     assert covered == [(3,)] * 3, "the weights in two cards, and what they make"
 
 

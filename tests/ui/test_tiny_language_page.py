@@ -24,7 +24,6 @@ BUT, AGAIN = (
     "anna brook finds the ball . ben hill paints the kite . anna",
 )
 
-
 values_of = partial(of, lesson.CONTROLS)
 
 
@@ -213,11 +212,7 @@ def test_the_page_says_what_training_without_the_cost_gave():
 
 def test_who_finds_the_noun_counts_heads_that_share_it_and_one_without_a_name():
     said, figures = finds_it().answer, shipped_figures()
-    sharing = [
-        head_name(head[1], head[0])
-        for head in figures.heads
-        if lesson.PRONOUN in figures.names(head)
-    ]
+    sharing = [head_name(h[1], h[0]) for h in figures.heads if lesson.PRONOUN in figures.names(h)]
     assert f"{len(sharing)} heads share that second step, {listed(sharing)}, with" in said
     first, second = lesson.two_steps(values_of())
     assert f"In {head_called(first)}" in said

@@ -92,10 +92,7 @@ def test_curves_and_what_stands_above_are_the_records(run):
             right = moment.scores[ASKED_FOR.index(kind), *head].item()
             assert float(score) == pytest.approx(right, abs=0.0051)
             assert below.startswith("nearest: ") == (not ends[head])
-    assert {level.value for level in loss.levels} == {
-        shipped_figures().bigram,
-        shipped_figures().entropy,
-    }
+    assert {e.value for e in loss.levels} == {shipped_figures().bigram, shipped_figures().entropy}
 
 
 def test_the_picture_shows_every_moment_and_marks_that_of_the_pronoun(run):
@@ -127,9 +124,7 @@ def test_what_came_first_is_said_with_the_numbers_of_its_records():
     wanted = []
     for at, moment in enumerate(MOMENTS):
         came = set().union(*named(at).values()) - {kind for kind, *_ in wanted}
-        wanted += [
-            (kind, str(moment.step), f"{moment.loss:.2f}") for kind in ASKED_FOR if kind in came
-        ]
+        wanted += [(k, str(moment.step), f"{moment.loss:.2f}") for k in ASKED_FOR if k in came]
     assert told == wanted
     assert len(told) > 3
 

@@ -94,9 +94,7 @@ def test_what_is_said_of_the_induction_head_is_a_mean_over_its_cells():
     trace = lesson.trace_of(None)
     weights = trace["weights"].value
     half = len(induction.EXAMPLE) // 2
-    line = [
-        weights[query, query - half + 1].item() for query in range(half, len(induction.EXAMPLE))
-    ]
+    line = [weights[q, q - half + 1].item() for q in range(half, len(induction.EXAMPLE))]
     assert lesson.on_target(trace) == pytest.approx(sum(line) / half)
     rest = [weights[query, 0].item() for query in range(1, half)]
     assert lesson.on_first_key(trace) == pytest.approx(sum(rest) / (half - 1))
@@ -108,9 +106,7 @@ def test_the_question_on_one_layer_is_judged_by_its_loss():
     losses = (run.records[-1].loss_repeated, run.one_layer_loss, run.records[-1].loss_first)
     for right, loss in ((0, losses[0]), (1, losses[1]), (2, losses[2])):
         question = one_layer_question(replace(run, one_layer_loss=loss))
-        assert [question.judge([guess]).right for guess in range(3)] == [
-            guess == right for guess in range(3)
-        ]
+        assert [question.judge([g]).right for g in range(3)] == [g == right for g in range(3)]
     assert f"ends at {losses[1]:.2f}, with two at {losses[0]:.3f}" in one_layer_words(run)
 
 
