@@ -133,6 +133,12 @@ def settled(page, quiet=0.3, timeout=30):
         raise AssertionError(f"{page.url} did not settle within {timeout} s: {busy}") from None
 
 
+def click(one):
+    """Click on it, and wait until its page has settled."""
+    one.click()
+    settled(one.page)
+
+
 def soon(page, found, wanted=True, seconds=10):
     """Assert that `found()` is soon what is wanted: for what the browser does in its own time, such
     as a player's picture, of which `settled` does not know.

@@ -2,15 +2,8 @@
 
 from attention_core import SimplifiedOptions, attend, embed, expand_query
 from attention_core.experiments.variance import few_trials
+from attention_core.mechanism import multi_head
 from attention_core.mechanism.masking import attend_masked, change_token, drop_weights
-from attention_core.mechanism.multi_head import (
-    add_batched,
-    add_big_projection,
-    add_head_parts,
-    attend_heads,
-    expand_word,
-    switch_off,
-)
 from attention_core.mechanism.token_axis import attend_on_tokens, decode
 from attention_core.mechanism.trainable import add_other_ways, attend_trainable, expand_token
 from attention_ui.controls.shared import heads_recipe_of, inputs_of, layer_recipe_of, projections_of
@@ -19,16 +12,10 @@ from attention_ui.lessons.transformer_block import lesson as of_block
 from attention_ui.lessons.without_softmax import lesson as of_memory
 
 
-def simplified(values):
-    options = SimplifiedOptions(values.similarity, values.divide)
-    return expand_query(attend(embed(inputs_of(values)), options), values.query)
-
-
-def stretched(values):
-    options = SimplifiedOptions(
-        values.similarity, values.divide, stretched=values.stretch, factor=values.factor
+def simplified(values, **stretch):
+    return attend(
+        embed(inputs_of(values)), SimplifiedOptions(values.similarity, values.divide, **stretch)
     )
-    return attend(embed(inputs_of(values)), options)
 
 
 def trainable(values):
@@ -43,34 +30,21 @@ def masked(values):
 
 
 def heads(values):
-    trace = attend_heads(embed(inputs_of(values)), heads_recipe_of(values))
-    add_head_parts(add_big_projection(add_batched(trace)))
-    return expand_word(switch_off(trace, values.head_off), values.token)
+    trace = multi_head.attend_heads(embed(inputs_of(values)), heads_recipe_of(values))
+    multi_head.add_head_parts(multi_head.add_big_projection(multi_head.add_batched(trace)))
+    return multi_head.expand_word(multi_head.switch_off(trace, values.head_off), values.token)
 
 
-def layer(values):
-    return attend_heads(embed(inputs_of(values)), layer_recipe_of(values))
-
-
-def on_tokens(values):
-    return attend_on_tokens(embed(inputs_of(values)))
-
-
-def decoder(values):
-    return decode(embed(inputs_of(values)), n_heads=values.n_heads)
-
-
-def block(values):
-    return of_block.trace_of(values)
-
-
-def memory(values):
-    return of_memory.by_rule(of_memory.at_once(values), values, "both")
-
-
-def few(values):
-    return few_trials(values.draw_seed, d=min(values.vector_width, 64))
-
-
-BUILDS = (simplified, stretched, trainable, masked, heads, layer, on_tokens, decoder, block)
-BUILDS += (memory, few)
+BUILDS = {
+    "simplified": lambda v: expand_query(simplified(v), v.query),
+    "stretched": lambda v: simplified(v, stretched=v.stretch, factor=v.factor),
+    "trainable": trainable,
+    "masked": masked,
+    "heads": heads,
+    "layer": lambda v: multi_head.attend_heads(embed(inputs_of(v)), layer_recipe_of(v)),
+    "on_tokens": lambda v: attend_on_tokens(embed(inputs_of(v))),
+    "decoder": lambda v: decode(embed(inputs_of(v)), n_heads=v.n_heads),
+    "block": of_block.trace_of,
+    "memory": lambda v: of_memory.by_rule(of_memory.at_once(v), v, "both"),
+    "few": lambda v: few_trials(v.draw_seed, d=min(v.vector_width, 64)),
+}

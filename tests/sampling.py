@@ -52,6 +52,11 @@ def pairs(
     )
 
 
+def marked(cases, plain, mark=pytest.mark.long):
+    """All cases as params, with a mark on those that are not among the plain ones."""
+    return [pytest.param(each, marks=() if each in plain else mark) for each in cases]
+
+
 def _params(cases: Iterable[tuple[tuple, str, bool]]) -> list:
     """Of values, a name, and whether they run every day."""
     return [

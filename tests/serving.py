@@ -20,13 +20,9 @@ ROOT = Path(__file__).resolve().parents[1]
 # Debian's package, or the one you name: CHROMIUM=/opt/chrome/chrome make test
 CHROMIUM = Path(os.environ.get("CHROMIUM") or "/usr/bin/chromium")
 CHROMIUM_ARGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--no-first-run",
-    "--disable-component-update",
-    "--disable-sync",
-]
+    "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
 
 
 def launch_chromium(playwright):

@@ -22,26 +22,10 @@ import streamlit.testing.v1.local_script_runner as apptest
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def _queue():
-    _rename_in_queue("ForwardMsgQueue")
-
-
 def _list_of_the_queue():
     _rename_in_queue("_queue")
     runner = apptest.LocalScriptRunner
     runner.forward_msgs = lambda self: self.forward_msg_queue.renamed
-
-
-def _page_script_hash():
-    scriptrunner.get_script_run_ctx = object
-
-
-def _get_script_run_ctx():
-    del scriptrunner.get_script_run_ctx
-
-
-def _components_v2():
-    del st.components.v2
 
 
 def _callbacks_of_components():
@@ -54,22 +38,16 @@ def _callbacks_of_components():
     st.components.v2.component = component
 
 
-def _request_of_a_run():
-    del app_session.AppSession.request_rerun
-
-
-def _requests_of_scripts():
-    del script_requests.ScriptRequests
-
-
-def _app():
-    del st.App
-
-
 GONE = {
-    name.removeprefix("_").replace("_", " "): take_away
-    for name, take_away in list(globals().items())
-    if name.startswith("_") and inspect.isfunction(take_away)
+    "queue": lambda: _rename_in_queue("ForwardMsgQueue"),
+    "list of the queue": _list_of_the_queue,
+    "page script hash": lambda: setattr(scriptrunner, "get_script_run_ctx", object),
+    "get script run ctx": lambda: delattr(scriptrunner, "get_script_run_ctx"),
+    "components v2": lambda: delattr(st.components, "v2"),
+    "callbacks of components": _callbacks_of_components,
+    "request of a run": lambda: delattr(app_session.AppSession, "request_rerun"),
+    "requests of scripts": lambda: delattr(script_requests, "ScriptRequests"),
+    "app": lambda: delattr(st, "App"),
 }
 
 

@@ -56,7 +56,7 @@ def test_a_term_opens_where_it_first_stands_and_nowhere_twice(page):
 
 def test_every_name_is_a_step_of_a_lesson_or_a_setting():
     values = of(**ALL_SHOWN)
-    steps = {step.name for build in BUILDS for step in build(values).values()}
+    steps = {step.name for build in BUILDS.values() for step in build(values).values()}
     assert not {name for term in TERMS for name in term.names.split()} - steps - {*FIELDS}
 
 

@@ -10,6 +10,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
+from sampling import marked
 from visiting import LESSONS
 from visitor import LINK, Visitor
 
@@ -153,10 +154,7 @@ PRESSED = ("causal_mask", "diagnosis", "heads_learning")
 
 
 @pytest.mark.slow("3 s a page: presses that cut runs short")
-@pytest.mark.parametrize(
-    "page",
-    [pytest.param(each, marks=() if each in PRESSED else pytest.mark.long) for each in LESSONS],
-)
+@pytest.mark.parametrize("page", marked(LESSONS, PRESSED))
 def test_quick_presses_end_where_the_address_says(page, app_url):
     """Each falls into the run of the one before: no callback may miss what that has not drawn yet.
     The last are a picture's, which alone would wait for the end of a run.

@@ -221,9 +221,7 @@ def test_a_crowd_is_served_in_turns_whoever_leaves_or_fails(tmp_path):
         ended = await asyncio.gather(*long, return_exceptions=True)
         assert sum(isinstance(each, Exception) for each in ended) == 1, "who left"
         assert len(fails.errors) == 1
-        assert presses.said == "1 True 1 2 1", (
-            "one run, the press heard twice, one script at a time"
-        )
+        assert presses.said == "1 True 1 2 1", "one run, and the press heard twice"
 
     server = start_server(tmp_path / "out.txt", tmp_path, options=options, env=env)
     try:

@@ -39,15 +39,10 @@ FEWER = {
     "tiny_language": ("edited",),
 }
 LESSONS = (
-    "softmax_or_sum/wild_cat",
-    "qkv/wild_cat",
-    "qkv_linear/journey_123",
-    "qkv_wrong_axis/journey_789",
-    "causal/journey_123",
-    "multi_head/wild_cat",
-    "multi_head_wrong_axis/journey_123",
-    "decoder/wild_cat",
-)
+    "softmax_or_sum/wild_cat", "qkv/wild_cat", "qkv_linear/journey_123",
+    "qkv_wrong_axis/journey_789", "causal/journey_123", "multi_head/wild_cat",
+    "multi_head_wrong_axis/journey_123", "decoder/wild_cat",
+)  # fmt: skip
 """Traces of the lessons, small enough to take every cell apart."""
 
 

@@ -3,7 +3,7 @@
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from browser_tools import no_exception, open_page, open_rows, pushed_sideways, settled
+from browser_tools import click, no_exception, open_page, open_rows, pushed_sideways, settled
 from conftest import ROOT
 from sampling import few
 
@@ -79,8 +79,7 @@ def test_questions_and_all_that_folds_open_can_be_used_too(page, app_url):
     assert page.get_by_role("button", name="Show me").count() > 0
     folded = page.locator("[data-testid=stExpander] details:not([open]) > summary:visible")
     while folded.count():
-        folded.first.click()
-        settled(page)
+        click(folded.first)
     show_all(page)
     can_be_used_in_light_and_dark(page)
 
@@ -89,8 +88,7 @@ def test_questions_and_all_that_folds_open_can_be_used_too(page, app_url):
 @pytest.mark.parametrize("width", [1280, 390])
 def test_the_glossary_can_be_used_too(page, app_url, width):
     open_page(page, app_url, "simplified_attention?predict=off")
-    page.get_by_role("button", name="Glossary").click()
-    settled(page)
+    click(page.get_by_role("button", name="Glossary"))
     page.set_viewport_size({"width": width, "height": 900})
     settled(page)
     drawer = page.get_by_role("dialog")

@@ -7,6 +7,7 @@ import pytest
 from attention_ui.picture.palette import CHOSEN, FED
 from browser_tools import (
     arithmetic_of,
+    click,
     in_contents,
     moves_in_one_frame,
     open_page,
@@ -94,23 +95,19 @@ def test_a_tooltip_names_both_tokens_and_covers_no_cell_from_the_pointer(page, a
 
 def test_a_click_takes_a_cell_apart_and_the_way_upstream_is_a_step_of_history(page, app_url):
     open_page(page, app_url, PAGE)
-    cells(page, "scores").nth(score(2, 5)).click()
-    settled(page)
+    click(cells(page, "scores").nth(score(2, 5)))
     assert "section=scores&cell=scores.2.5" in page.url
     apart = page.locator(".st-key-cell_scores")
     assert apart.is_visible()
     assert len(outlined(page, "scores", CHOSEN)) >= 13
-    apart.get_by_role("radio").or_(apart.get_by_role("button", name="[2, 0]")).first.click()
-    settled(page)
+    click(apart.get_by_role("radio").or_(apart.get_by_role("button", name="[2, 0]")).first)
     assert "cell=scores.2.5%2Cembeddings.2.0" in page.url
     page.go_back()
     settled(page)
     assert page.url.endswith("cell=scores.2.5")
-    page.get_by_role("button", name="Close").click()
-    settled(page)
+    click(page.get_by_role("button", name="Close"))
     assert not apart.is_visible()
-    cells(page, "scores").nth(score(2, 5)).click()
-    settled(page)
+    click(cells(page, "scores").nth(score(2, 5)))
     assert apart.is_visible(), "the same cell opens again"
 
 
@@ -118,8 +115,7 @@ def test_a_link_s_cell_is_open_and_a_cell_in_another_card_closes_it(page, app_ur
     open_page(page, app_url, f"{PAGE}&section=weights&cell=weights.7.2")
     assert page.locator(".st-key-cell_weights").is_visible()
     assert page.locator(".st-key-cell_scores").count() == 0
-    cells(page, "scores").nth(score(2, 5)).click()
-    settled(page)
+    click(cells(page, "scores").nth(score(2, 5)))
     assert page.locator(".st-key-cell_scores").is_visible()
     assert page.locator(".st-key-cell_weights").count() == 0
 
@@ -155,8 +151,7 @@ def test_a_control_in_the_picture_answers_without_the_server_and_then_in_the_lin
     assert number.text_content() == "30.88"
     home = page.locator(".st-key-contents a", has_text="Home")
     assert home.evaluate("one => new URL(one.href).pathname") == "/", "also in another tab"
-    in_contents(page, "Softmax or sum").click()
-    settled(page)
+    click(in_contents(page, "Softmax or sum"))
     assert "softmax_or_sum" in page.url
     assert "factor=2" in page.url
     page.go_back()
@@ -186,8 +181,7 @@ def test_a_control_stays_where_it_is_when_a_matrix_of_its_picture_gets_another_n
         page.keyboard.press("ArrowRight")
     settled(page)
     assert slider.input_value() == "4"
-    page.get_by_role("radio", name=choice, exact=True).first.click()
-    settled(page)
+    click(page.get_by_role("radio", name=choice, exact=True).first)
     assert slider.input_value() == "4"
 
 
@@ -240,8 +234,7 @@ def test_on_a_phone_a_card_is_its_words_and_one_picture_and_the_rest_a_touch(
     assert cards.locator("[class*=st-key-drawn_]").count() == cards.count()
     folded = cards.locator("[class*=st-key-row_more_] details")
     assert folded.locator("[class*=st-key-control_], .stMarkdown:not(summary *)").count() == 0
-    folded.first.locator("summary").click()
-    settled(page)
+    click(folded.first.locator("summary"))
     assert folded.first.locator("[class*=st-key-control_], [class*=st-key-question_]").count() > 0
     assert not pushed_sideways(page)
     page.set_viewport_size({"width": 1280, "height": 900})
@@ -254,8 +247,7 @@ def test_on_a_phone_a_link_to_what_a_picture_leaves_out_brings_it(new_page, app_
     lesson = "queries_keys_values?predict=off"
     open_page(page, app_url, lesson)
     assert "scores" not in written(page, "weights")
-    page.locator(".st-key-all_of_weights button").click()
-    settled(page)
+    click(page.locator(".st-key-all_of_weights button"))
     assert {"scores", "scaled_scores", "weights"} < {*written(page, "weights")}
     open_page(page, app_url, f"{lesson}&section=weights&cell=scores.0.1")
     assert "scores" in written(page, "weights")

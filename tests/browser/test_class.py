@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from browser_tools import open_page, settled, soon
+from browser_tools import click, open_page, settled, soon
 
 TASKS = "The+causal+mask%3A+why+1%3F%0AWhat+does+it+take+in%3F"
 
@@ -59,8 +59,7 @@ def test_a_lesson_that_is_done_is_ticked_and_no_link_for_others_says_so(page, ap
     open_page(page, app_url, "divide_by_sqrt_d?predict=off")
     contents = page.locator(".st-key-contents")
     assert "✓" not in contents.inner_text()
-    page.get_by_role("button", name="Mark as done").click()
-    settled(page)
+    click(page.get_by_role("button", name="Mark as done"))
     assert "Why divide by √d ✓" in contents.inner_text()
     assert "done=divide_by_sqrt_d" in page.url
     page.get_by_role("button", name="Share").click()
@@ -68,13 +67,11 @@ def test_a_lesson_that_is_done_is_ticked_and_no_link_for_others_says_so(page, ap
     assert not any("done=" in link for link in links)
     page.get_by_role("dialog").get_by_role("button", name="Close").click()
     page.get_by_role("dialog").wait_for(state="detached")
-    contents.get_by_role("link", name="The causal mask").click()
-    settled(page)
+    click(contents.get_by_role("link", name="The causal mask"))
     assert contents.inner_text().count("✓") == 1
     page.go_back()
     settled(page)
-    page.get_by_role("button", name="Done (undo)").click()
-    settled(page)
+    click(page.get_by_role("button", name="Done (undo)"))
     assert "✓" not in contents.inner_text()
 
 

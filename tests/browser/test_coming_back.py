@@ -2,7 +2,7 @@
 
 import json
 
-from browser_tools import numbers, open_page, settled
+from browser_tools import click, numbers, open_page
 
 PLACE = "attention-explorer: coming back"
 LATER = """(() => { const Real = Date, later = DAYS * 86_400_000;
@@ -30,15 +30,13 @@ def home_after(page, url, days):
 def test_a_lesson_comes_back_at_growing_distances_and_no_link_says_so(new_page, app_url):
     page = new_page()
     open_page(page, app_url, "simplified_attention?predict=off")
-    page.get_by_role("button", name="Mark as done").click()
-    settled(page)
+    click(page.get_by_role("button", name="Mark as done"))
     ((_, (box, day)),) = kept(page).items()
     assert box == 0
     assert home_after(page, app_url, 0).count() == 0
     row = home_after(page, app_url, 1)
     assert page.url.endswith("/")
-    row.locator("summary").click()
-    settled(page)
+    click(row.locator("summary"))
     asked = row.locator(".st-key-question_alone")
     query = int(asked.get_by_text("Query ", exact=False).last.inner_text().split()[1].rstrip(":"))
     scores = [float(each.replace("−", "-")) for each in numbers(page, "again")]
@@ -47,16 +45,14 @@ def test_a_lesson_comes_back_at_growing_distances_and_no_link_says_so(new_page, 
     best = str(of_query.index(max(of_query)))
     choices = asked.locator("[data-testid=stButtonGroup] p")
     told = [each.partition(":")[0].split(", ") for each in choices.all_inner_texts()]
-    choices.nth(next(at for at, places in enumerate(told) if best in places)).click()
-    settled(page)
+    click(choices.nth(next(at for at, places in enumerate(told) if best in places)))
     assert "Right" in asked.inner_text()
     assert kept(page) == {"simplified_attention": [1, day + 3]}
     assert page.url.endswith("/")
     assert home_after(page, app_url, 2).count() == 0
     assert home_after(page, app_url, 1).count() == 1
     open_page(page, app_url, "simplified_attention?predict=off&done=simplified_attention")
-    page.get_by_role("button", name="Done (undo)").click()
-    settled(page)
+    click(page.get_by_role("button", name="Done (undo)"))
     assert kept(page) == {}
 
 
@@ -64,8 +60,7 @@ def test_where_nothing_may_be_stored_nothing_is_said(new_page, app_url):
     page = new_page()
     page.add_init_script(REFUSED)
     open_page(page, app_url, "simplified_attention?predict=off")
-    page.get_by_role("button", name="Mark as done").click()
-    settled(page)
+    click(page.get_by_role("button", name="Mark as done"))
     assert page.get_by_role("button", name="Done (undo)").is_visible()
     assert home_after(page, app_url, 1).count() == 0
 
@@ -78,6 +73,5 @@ def test_what_somebody_else_has_stored_there_is_ignored(new_page, app_url):
         open_page(page, app_url, first_visit=True)
         assert page.locator(".st-key-row_again").count() == 0
     open_page(page, app_url, "simplified_attention?predict=off")
-    page.get_by_role("button", name="Mark as done").click()
-    settled(page)
+    click(page.get_by_role("button", name="Mark as done"))
     assert [*kept(page)] == ["simplified_attention"]

@@ -1,7 +1,7 @@
 """The mistakes lab, the game, and the notebooks' numbers in a real browser."""
 
 from attention_ui.picture.palette import CHOSEN
-from browser_tools import moves_in_one_frame, numbers, open_page, outlined, settled, soon
+from browser_tools import click, moves_in_one_frame, numbers, open_page, outlined, settled, soon
 
 CELLS = "svg g.cells_marks path"
 
@@ -15,8 +15,7 @@ def test_one_pointer_serves_wrong_right_and_their_difference(page, app_url):
     assert max(tops) - min(tops) < 1, "the three stand in one line"
     cells.nth(2 * n + 5).hover()
     soon(page, lambda: outlined(page, "compared", CHOSEN), [5, n + 5, 2 * n + 5])
-    cells.nth(2 * n + 5).click()
-    settled(page)
+    click(cells.nth(2 * n + 5))
     assert "section=compared&cell=difference.1.1" in page.url
 
 
@@ -29,8 +28,7 @@ def test_the_mistake_goes_off_and_on_in_one_frame(page, app_url):
     assert {*numbers(page, "compared", 2)} == {"0.00"}
     settled(page)
     assert "switch=0" in page.url
-    page.locator(f".st-key-drawn_compared {CELLS}").first.click()
-    settled(page)
+    click(page.locator(f".st-key-drawn_compared {CELLS}").first)
     assert "cell=normed.0.0" in page.url, "the right step stands there now"
     page.locator(".st-key-moves_compared input").press("ArrowRight")
     settled(page)

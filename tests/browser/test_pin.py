@@ -2,13 +2,12 @@
 
 import pytest
 
-from browser_tools import numbers, open_page, open_row, settled, soon
+from browser_tools import click, numbers, open_page, open_row, settled, soon
 
 
 def test_a_pin_names_what_changed_first(page, new_page, app_url):
     open_page(page, app_url, "queries_keys_values?predict=off")
-    page.get_by_role("button", name="Pin and compare", exact=True).first.click()
-    settled(page)
+    click(page.get_by_role("button", name="Pin and compare", exact=True).first)
     box = page.locator(".st-key-pinned")
     assert "Change something" in box.inner_text()
     open_row(page, "deeper")
@@ -21,8 +20,7 @@ def test_a_pin_names_what_changed_first(page, new_page, app_url):
     other = new_page()
     open_page(other, app_url, page.url.removeprefix(app_url))
     assert other.locator(".st-key-pinned").inner_text() == words
-    other.locator("summary", has_text="Every step").click()
-    settled(other)
+    click(other.locator("summary", has_text="Every step"))
 
     def changed():
         rows = other.locator(".st-key-pinned [role=row]").evaluate_all(
@@ -36,8 +34,7 @@ def test_a_pin_names_what_changed_first(page, new_page, app_url):
     soon(other, changed, ["22 of 22", "0 of 22", "0 of 22"])
     for matrix in range(3):  # before, now, their difference
         assert len(numbers(other, "difference", matrix)) == 22
-    page.get_by_role("button", name="Unpin").click()
-    settled(page)
+    click(page.get_by_role("button", name="Unpin"))
     assert box.count() == 0
 
 
@@ -50,8 +47,7 @@ def test_the_share_panel_makes_a_teachers_link(page, new_page, app_url):
     page.keyboard.press("Enter")
     settled(page)
     page.keyboard.press("Escape")
-    panel.get_by_text("Without Streamlit's frame").click()
-    settled(page)
+    click(panel.get_by_text("Without Streamlit's frame"))
     plain, link, _ = panel.locator("code").all_inner_texts()
     assert plain == f"{app_url}/simplified_attention?example=wild_cat&predict=off&seed=7"
     assert link == f"{plain}&hide=tokenizer&embed=true"

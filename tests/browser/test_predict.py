@@ -2,7 +2,7 @@
 
 import pytest
 
-from browser_tools import numbers, open_page, settled
+from browser_tools import click, numbers, open_page, settled
 
 LESSON = "causal_mask"
 
@@ -62,8 +62,7 @@ def test_a_row_fits_a_phone(new_page, app_url, scheme):
                 assert box["x"] >= 0
                 assert box["x"] + box["width"] <= inside["x"] + inside["width"] + 1, part
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
-        question(page, "row").get_by_role("button", name=press).click()
-        settled(page)
+        click(question(page, "row").get_by_role("button", name=press))
 
 
 def test_a_control_in_a_picture_stays_where_it_was_put_when_an_answer_uncovers_it(page, app_url):
@@ -73,7 +72,6 @@ def test_a_control_in_a_picture_stays_where_it_was_put_when_an_answer_uncovers_i
     settled(page)
     assert "head_off=1" in page.url
     asked = page.locator("[class*=st-key-question_]", has_text="add most")
-    asked.get_by_role("button", name="Show me").click()
-    settled(page)
+    click(asked.get_by_role("button", name="Show me"))
     assert slider.input_value() == "1"
     assert page.get_by_text("Lost: head_outputs[1]").count() == 1

@@ -204,11 +204,6 @@ def assert_balanced(latex):
 
 
 # --- the workshop ---------------------------------------------------------------------------------
-def test_the_workshop_has_every_operation():
-    used = {type(step.operation).__name__ for step in workshop().values()}
-    assert used == set(ops.__all__) - {"Operation"}
-
-
 GATES = (ops.ReLU, ops.SwitchOff, ops.Drop, ops.MaskedSoftmax, ops.Renormalise, ops.RunningMaximum)
 GATES += (ops.ExpDifference, ops.Rescale, ops.MaskedDivide)  # e to −∞, and a sum of 0
 """Operations with a slope of 0 where they let nothing through; what they read still decides."""
@@ -275,7 +270,9 @@ def same(left, right):
     (ops.SumNormalise(), (0.0, 0.0, 0.0)), (ops.SumNormalise(), (-2.0, 1.0, 1.0)),
     (ops.SumNormalise(), (INF, 1.0, 2.0)), (ops.SumNormalise(), (INF, 1.0, -INF)),
     (ops.L2Normalize(), (0.0, 0.0, 0.0)), (ops.L2Normalize(), (-INF, 1.0, 2.0)),
-    (ops.L2Normalize(), (NAN, 1.0, 2.0)), (ops.Scale(3), (INF, -INF, NAN)),
+    (ops.L2Normalize(), (NAN, 1.0, 2.0)),
+    (ops.L2Normalize(), (1e-25, 0.0)), (ops.L2Normalize(), (1e25, 0.0)),
+    (ops.Scale(3), (INF, -INF, NAN)),
 ], ids=str)  # fmt: skip
 def test_arithmetic_gives_infinity_and_nan_where_torch_does(operation, row):
     trace = Trace()
@@ -283,14 +280,6 @@ def test_arithmetic_gives_infinity_and_nan_where_torch_does(operation, row):
     step = trace.step("result", operation, scores, axes=("query", "key"))
     for place, value in enumerate(step.value[0].tolist()):
         assert same(step.arithmetic((0, place)).value, value), place
-
-
-@pytest.mark.parametrize("entry", [1e-25, 1e25])
-def test_unit_rows_of_tiny_and_huge_vectors_agree_with_their_arithmetic(entry):
-    trace = Trace()
-    vectors = trace.step("vectors", ops.Given(((entry, 0.0),)), axes=("query", "key"))
-    units = trace.step("units", ops.L2Normalize(), vectors, axes=("query", "key"))
-    assert units.arithmetic((0, 0)).value == pytest.approx(float(units.value[0, 0]), rel=1e-5)
 
 
 def whole(operation, *operands, dtype=torch.float32):

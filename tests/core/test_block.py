@@ -36,16 +36,8 @@ def largest_gap(left, right):
 
 def torch_s_layer(kind, norm="after", activation="relu", **more):
     """One of torch's layers, of which no parameter is 0 or 1, and no two are alike."""
-    layer = kind(
-        D_MODEL,
-        N_HEADS,
-        D_HIDDEN,
-        dropout=0.0,
-        activation=activation,
-        batch_first=True,
-        norm_first=norm == "before",
-        **more,
-    )
+    more |= {"activation": activation, "batch_first": True, "norm_first": norm == "before"}
+    layer = kind(D_MODEL, N_HEADS, D_HIDDEN, dropout=0.0, **more)
     with torch.no_grad():
         for at, parameter in enumerate(layer.parameters()):
             parameter.copy_(random(*parameter.shape, seed=at) / 3)
@@ -86,9 +78,7 @@ def test_a_decoder_s_block_is_torch_s_own_layer(norm, activation):
     made = decode_block(
         VECTORS, MEMORY, **ours, causal=False, lengths=PADDED, memory_lengths=[10, 3]
     )
-    want = layer(
-        VECTORS, MEMORY, tgt_key_padding_mask=PADDING, memory_key_padding_mask=MEMORY_PADDING
-    )
+    want = layer(VECTORS, MEMORY, None, None, PADDING, MEMORY_PADDING)
     assert largest_gap(made["output"].value, want) < 1e-5
     seen = random(N_TOKENS, N_OTHERS) > -0.5
     single = decode_block(VECTORS[1], MEMORY[1], **ours, memory_mask=seen)

@@ -116,9 +116,7 @@ def test_few_digits_redrawn_matrices_and_short_loops_are_named():
         assert looked_at(rounded(kind)).likely == ("few_digits",)
     redrawn = looked_at(lambda x, *W: attention(x, *map(torch.rand_like, W)))
     assert redrawn.likely == ("weights_redrawn",)
-    short = looked_at(
-        lambda x, *W: torch.cat([attention(x, *W)[:-1], torch.zeros_like(x @ W[2])[:1]])
-    )
+    short = looked_at(lambda x, *W: torch.cat([attention(x, *W)[:-1], 0 * (x @ W[2])[:1]]))
     assert short.likely == ("one_short",)
 
 

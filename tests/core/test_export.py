@@ -58,16 +58,10 @@ def forked_draws():
     after_other = ops.Draw("integers", (2, 3), after=other_seed, below=11)
     after_second = ops.Draw("uniform", (2,), after=second)
     return draws(
-        first=first,
-        second=second,
-        other_seed=other_seed,
-        after_first_again=after_first_again,
-        after_other=after_other,
-        after_second=after_second,
-        first_again=first,
-        skipped=skipped,
+        first=first, second=second, other_seed=other_seed, after_first_again=after_first_again,
+        after_other=after_other, after_second=after_second, first_again=first, skipped=skipped,
         after_skipped=first,
-    )
+    )  # fmt: skip
 
 
 def special_numbers():
@@ -100,15 +94,7 @@ def own_matrices():
     """Seeds of their own, biases, and typed numbers, whole ones too: all out of the plain order."""
     trace = embed(EXAMPLES["wild_cat"].inputs)
     edits = (((0, 1, 2),), (), ((2, 0, -0.5), (1, 1, 1 / 3)))
-    recipe = Projections(
-        d_query=3,
-        d_value=5,
-        start="linear",
-        seeds=(None, 7, None),
-        bias=True,
-        edits=edits,
-        scale="d",
-    )
+    recipe = Projections(3, 5, "linear", seeds=(None, 7, None), bias=True, edits=edits, scale="d")
     return expand_token(add_other_ways(attend_trainable(trace, recipe)), 3)
 
 
@@ -198,9 +184,7 @@ def in_fresh_interpreters(programs, tmp_path_factory):
     return all_of(folder, running), printed
 
 
-runs_every_program = pytest.mark.slow(
-    "14 s: runs every program, once for all tests that ask for it"
-)
+runs_every_program = pytest.mark.slow("14 s: runs every program, once for all that ask for it")
 
 
 @pytest.fixture

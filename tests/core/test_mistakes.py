@@ -37,6 +37,7 @@ from attention_core.mistakes.switched import MISTAKES
 from attention_core.recipes import HeadsRecipe
 from attention_core.text.embedding import embed
 from attention_core.text.inputs import Inputs
+from sampling import marked
 
 PRIME = (
     Inputs("a b c a d b e", tokenizer="blanks", d_in=5, seed=7),
@@ -72,13 +73,7 @@ def test_a_backward_pass_done_right_turns_its_lights_green(subject):
 SOME = ("wild_cat", "named_features")
 
 
-@pytest.mark.parametrize(
-    "subject",
-    [
-        pytest.param(each, marks=() if each in SOME else pytest.mark.slow("3 s: more examples"))
-        for each in SUBJECTS
-    ],
-)
+@pytest.mark.parametrize("subject", marked(SUBJECTS, SOME, pytest.mark.slow("3 s: more examples")))
 def test_every_mistake_is_told_by_its_red_lights_or_says_why_there_are_none(subject):
     inputs, recipe = SUBJECTS[subject]
     tried = 0
@@ -365,13 +360,7 @@ def without_seeing(found):
 
 @pytest.mark.slow("3 s: plays every game")
 @pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize(
-    "subject",
-    [
-        pytest.param(each, marks=() if each in (*SOME, "prime") else pytest.mark.long)
-        for each in SUBJECTS
-    ],
-)
+@pytest.mark.parametrize("subject", marked(SUBJECTS, (*SOME, "prime")))
 def test_the_rounds_of_a_level_are_different_mistakes_with_so_many_red_lights(subject, level):
     inputs, recipe = SUBJECTS[subject]
     met = {switched_on(inputs, recipe, level, seed) for seed in range(12)}

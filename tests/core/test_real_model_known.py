@@ -23,6 +23,7 @@ from model_folders import FAMILIES, make
 
 IDS = (3, 17, 5, 5, 41, 29, 52, 0)
 OTHERS = (3, 22, 5, 5, 7, 29, 52, 0)
+NEAR = {"atol": 1e-4, "rtol": 1e-4}
 SPEAKING = [n for n, (kind, _) in FAMILIES.items() if kind.endswith(("CausalLM", "HeadModel"))]
 A_FEW = ["llama biases", "gemma2", "gpt2 untied", "qwen3 window"]
 
@@ -167,7 +168,7 @@ def test_what_a_head_brought_is_what_it_wrote_times_the_frozen_norm_and_the_tabl
         wrote = layer_trace(model, found.before[layer], layer)["head_outputs"].value[:, 5]
         wanted = ((wrote * norm) @ reference.lm_head.weight[11]).detach()
         brought = [p.amount for p in shown.parts if p.kind == "head" and p.layer == layer]
-        torch.testing.assert_close(torch.tensor(brought), wanted, atol=1e-4, rtol=1e-4)
+        torch.testing.assert_close(torch.tensor(brought), wanted, **NEAR)
         assert shown.of_attention(layer) == pytest.approx(float(wanted.sum()), abs=1e-4)
 
 
@@ -243,7 +244,7 @@ def test_a_patch_is_what_a_hook_of_torch_would_do(made, name):
         wanted = reference(torch.tensor([IDS])).logits[0]
     handle.remove()
     found = run(model, IDS, changed=Changes(patches={(layer, token): vector}))
-    torch.testing.assert_close(logits(found), wanted, atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(logits(found), wanted, **NEAR)
     assert (found.final - run(model, IDS).final).abs().max() > 0.01
 
 
@@ -264,7 +265,7 @@ def test_a_head_that_is_off_is_what_a_hook_of_torch_would_do(made, name):
         wanted = reference(torch.tensor([IDS])).logits[0]
     handle.remove()
     found = run(model, IDS, changed=Changes(heads=frozenset({(layer, head)})))
-    torch.testing.assert_close(logits(found), wanted, atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(logits(found), wanted, **NEAR)
 
 
 def test_a_token_that_is_hidden_is_seen_by_itself_alone(made):
@@ -293,11 +294,11 @@ def test_a_sweep_goes_out_from_a_run_in_which_something_is_changed(
     for layer, token in [(0, 0), (0, 4), (1, 1), (1, 5), (2, 3), (1, 6)]:
         patches = {**changes.patches, (layer, token): other.before[layer, token]}
         wanted = run(model, IDS, changed=replace(changes, patches=patches)).final[5]
-        torch.testing.assert_close(swept.streams[layer, token], wanted, atol=1e-4, rtol=1e-4)
+        torch.testing.assert_close(swept.streams[layer, token], wanted, **NEAR)
     *_, without = sweeps.without_each_head(found, position=5)
     for layer, head in [(0, 0), (2, 3)]:
         wanted = run(model, IDS, changed=changes.and_head(layer, head)).final[5]
-        torch.testing.assert_close(without.streams[layer, head], wanted, atol=1e-4, rtol=1e-4)
+        torch.testing.assert_close(without.streams[layer, head], wanted, **NEAR)
 
 
 @pytest.mark.parametrize("name", A_FEW)
@@ -308,9 +309,7 @@ def test_every_head_of_a_sweep_is_the_run_without_it(made, name):
     for layer, head in [(0, 0), (1, 3), (2, 4)]:
         changed = Changes(heads=frozenset({(layer, head)}))
         wanted = run(model, IDS, changed=changed)
-        torch.testing.assert_close(
-            swept.streams[layer, head], wanted.final[-1], atol=1e-4, rtol=1e-4
-        )
+        torch.testing.assert_close(swept.streams[layer, head], wanted.final[-1], **NEAR)
         said = logits(wanted, [-1])[0]
         one = swept.streams[layer, head]
         assert sweeps.logit_of(found, one[None], 9)[0] == pytest.approx(float(said[9]), abs=1e-4)

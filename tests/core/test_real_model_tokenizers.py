@@ -16,6 +16,7 @@ from attention_core.real_model import tokenizer
 from attention_core.real_model.tokenizer import from_json
 from attention_core.real_model.tokenizer_fields import from_fields
 from attention_core.text.byte_level import in_their_text
+from sampling import marked
 
 tokenizers = pytest.importorskip("tokenizers", reason="real models need requirements-model.txt")
 
@@ -166,21 +167,7 @@ ADDED = ["the", "low tower", "é", "日本", "\n\n", "  ", "12", "ower", "don't"
 def tried(seed):
     """Texts of what is added, of what stands around it, and of blanks."""
     draw = random.Random(seed)
-    others = [
-        " ",
-        "  ",
-        "\n",
-        "\n\n",
-        "a",
-        "the lowest",
-        "x",
-        "1",
-        "The",
-        "e\u0301",
-        "😀",
-        ".",
-        "\t",
-    ]
+    others = [*" \na", "  ", "\n\n", "the lowest", "x", "1", "The", "e\u0301", "😀", ".", "\t"]
     return ["".join(draw.choices([*ADDED, *others], k=draw.randint(1, 8))) for _ in range(25)]
 
 
@@ -279,15 +266,10 @@ COSTLY = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.slow("5 s: up to the bound"))
-        if name in ("for ever", "many tokens")
-        else name
-        for name in COSTLY
-    ],
-)
+QUICK = COSTLY.keys() - {"for ever", "many tokens"}
+
+
+@pytest.mark.parametrize("name", marked(COSTLY, QUICK, pytest.mark.slow("5 s: up to the bound")))
 def test_a_small_file_that_would_cost_much_is_refused_in_words(name):
     changes, words = COSTLY[name]
     started = time.process_time()

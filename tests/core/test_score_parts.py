@@ -302,6 +302,4 @@ def test_scores_of_smollm2_and_who_wrote_what_its_induction_heads_find():
     assert made.weights[16, 0, key, key - 1] > 0.85
     (z,) = model.tokenizer.encode(" z").ids
     back = circuit(made, z)
-    assert Place(Writer("head", 16, 0), key) in back.looks_at, (
-        "by way of 18.6, which 28.0 asks with"
-    )
+    assert Place(Writer("head", 16, 0), key) in back.looks_at, "18.6, which 28.0 asks with"

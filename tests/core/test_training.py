@@ -14,7 +14,7 @@ from torch.nn import functional as F
 
 from attention_core import EXAMPLES, embed
 from attention_core.experiments import training
-from sampling import is_long
+from sampling import is_long, marked
 
 every_example = pytest.mark.parametrize("example", EXAMPLES)
 
@@ -155,10 +155,7 @@ def on_processors():
 
 
 @pytest.mark.slow("3 s: trains")
-@pytest.mark.parametrize(
-    "example",
-    [pytest.param(each, marks=() if each in SOME else pytest.mark.long) for each in EXAMPLES],
-)
+@pytest.mark.parametrize("example", marked(EXAMPLES, SOME))
 def test_the_default_run_falls_far_and_alike_on_any_processor_and_in_float64(
     example, on_processors
 ):

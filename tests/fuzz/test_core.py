@@ -50,7 +50,7 @@ def runs_to_the_same(trace):
 
 
 @pytest.mark.slow("7 s: guesses its cases")
-@pytest.mark.parametrize("build", BUILDS, ids=lambda build: build.__name__)
+@pytest.mark.parametrize("build", BUILDS.values(), ids=BUILDS)
 @given(values=whole_values(), data=st.data())
 def test_any_settings_make_a_trace_that_can_be_taken_apart(build, values, data):
     trace = build(values)

@@ -290,14 +290,8 @@ def test_what_is_on_is_said_and_what_a_card_has_where_nothing_is_set():
     plain = values_of("sorry_dave", kv_heads="4", position_encoding="none")
     assert "Nothing is on" in on_words(plain)
     assert "GPT-2 has learned positions" in on_words(plain)
-    on = {
-        "kv_heads": "2",
-        "position_encoding": "rotary",
-        "window": "3",
-        "sinks": "1",
-        "soft_cap": "2",
-    }
-    today = values_of("sorry_dave", **on)
+    on = {"kv_heads": "2", "position_encoding": "rotary", "window": "3", "sinks": "1"}
+    today = values_of("sorry_dave", **on, soft_cap="2")
     on = "2 key/value heads, rotary positions, a window of 3, 1 sink, a soft cap of ±2"
     assert f"**{on}**" in on_words(today)
     llama = today.but(**lesson.switches_of("llama3", today))

@@ -31,21 +31,15 @@ def trace_of(lesson, example):
     return given[0]
 
 
-def every_line_matters(lesson, example):
-    """No wrong line that is known, and no operand passed on as it is, gives the right numbers."""
+CASES = [pytest.param(*each, marks=pytest.mark.slow("2 s: many lines")) for each in TELLING]
+CASES += [pytest.param(*each, marks=pytest.mark.long) for each in PLACES]
+
+
+@pytest.mark.parametrize(("lesson", "example"), CASES)
+def test_no_wrong_line_and_no_operand_passed_on_as_it_is_passes_as_a_line_of_an_exercise(
+    lesson, example
+):
     trace = exercise_trace(trace_of(lesson, example))
     wanted = exercise_steps(trace)
     needed = {name for step in wanted for name in (step, *trace[step].earlier())}
     assert not unnoticed(trace, [trace[name] for name in trace if name in needed], wanted)
-
-
-@pytest.mark.slow("2 s: many wrong lines")
-@pytest.mark.parametrize(("lesson", "example"), TELLING)
-def test_no_wrong_line_of_an_exercise_passes(lesson, example):
-    every_line_matters(lesson, example)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("lesson", "example"), PLACES)
-def test_no_wrong_line_of_any_exercise_passes(lesson, example):
-    every_line_matters(lesson, example)

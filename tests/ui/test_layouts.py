@@ -253,10 +253,8 @@ def test_the_sentence_takes_as_many_lines_as_it_needs():
     layout = with_sentence(equation(long, long["weights"]), 5)
     for boxes, room in ((layout.sentence.wide, WIDE), (layout.sentence.narrow, NARROW)):
         assert max(box.x + box.width for box in boxes) <= room
-        for one, other in itertools.combinations(boxes, 2):
-            assert (
-                one.y != other.y or one.x + one.width <= other.x or other.x + other.width <= one.x
-            )
+        for one, two in itertools.combinations(boxes, 2):
+            assert one.y != two.y or one.x + one.width <= two.x or two.x + two.width <= one.x
     assert (layout.sentence.wide_way, layout.sentence.narrow_way) == ("curve", "curve")
     rows = cells.table(layout).to_pydict()
     drawn = [at for at, look in enumerate(rows["look"]) if look == "curve"]
@@ -689,15 +687,8 @@ def both_ways(scores):
     trace = normalise_row(given_row(scores))
     bars = Matrix(trace["sum_weights"], as_bars=True, both_ways=True)
     shares = Matrix(trace["softmax_weights"], as_bars=True)
-    return trace, (
-        Matrix(trace["score_row"]),
-        "÷",
-        Matrix(trace["score_sum"]),
-        "=",
-        bars,
-        "",
-        shares,
-    )
+    row, total = (Matrix(trace[f"score_{which}"]) for which in ("row", "sum"))
+    return trace, (row, "÷", total, "=", bars, "", shares)
 
 
 def test_bars_of_both_kinds_have_one_scale_and_those_below_0_go_left():

@@ -208,9 +208,7 @@ def test_where_tokens_are_compared_as_they_are_nobody_asks_for_divided_scores():
     assert "*Why divide by √d*" in quiet.evidence
     trace = causal_mask.trace_of(of(causal_mask.CONTROLS, example="wild_cat", divide="sqrt_d"))
     assert light_of(trace, "context_vectors", "variance", "causal_mask").holds
-    trace = trainable.trace_of(
-        of(trainable.CONTROLS, example="wild_cat", scale="none", d_query="8")
-    )
+    trace = trainable.trace_of(of(trainable.CONTROLS, scale="none", d_query="8"))
     assert light_of(trace, "context_vectors", "variance", "queries_keys_values").holds is False
 
 
