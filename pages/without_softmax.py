@@ -53,6 +53,18 @@ def who(v, trace):
         yield ui.text(words.row_words(trace, v.written))
 
 
+def gates_and_table(v, control, rule):
+    """The gates of a rule, and who read from whom, at each bias that a control has."""
+    whole = lesson.at_once(v)
+
+    def at(bias):
+        made = lesson.by_rule(whole, v.but(**{control.name: bias}), rule)
+        beta = ["|", Matrix(made["strengths"], title="β")] if rule == "both" else []
+        return made, (Matrix(made["decays"], title="α"), *beta, "→", Matrix(made["read_from"]))
+
+    return ui.moving(control, at, tall=220)
+
+
 @page.card(
     "decay",
     "It never forgets, so it blurs",
@@ -61,15 +73,8 @@ def who(v, trace):
     controls=[ui.in_picture(lesson.GATE_BIAS, width=220)],
 )
 def decay(v):
-    whole = lesson.at_once(v)
-
-    def at(bias):
-        """The gates, and who read from whom, at one bias."""
-        made = lesson.by_rule(whole, v.but(gate_bias=bias), "decay")
-        return made, (Matrix(made["decays"], title="α"), "→", Matrix(made["read_from"]))
-
-    yield ui.moving(lesson.GATE_BIAS, at, tall=220)
-    yield ui.note(words.faded_words(lesson.by_rule(whole, v, "decay")))
+    yield gates_and_table(v, lesson.GATE_BIAS, "decay")
+    yield ui.note(words.faded_words(lesson.by_rule(lesson.at_once(v), v, "decay")))
 
 
 @page.card(
@@ -93,15 +98,7 @@ def delta(v):
     controls=[ui.in_picture(lesson.STRENGTH_BIAS, width=220)],
 )
 def both(v):
-    whole = lesson.at_once(v)
-
-    def at(bias):
-        """Both gates, and who read from whom, at one bias of the writing gate."""
-        made = lesson.by_rule(whole, v.but(strength_bias=bias), "both")
-        gates = Matrix(made["decays"], title="α"), "|", Matrix(made["strengths"], title="β")
-        return made, (*gates, "→", Matrix(made["read_from"]))
-
-    yield ui.moving(lesson.STRENGTH_BIAS, at, tall=220)
+    yield gates_and_table(v, lesson.STRENGTH_BIAS, "both")
 
 
 @page.card(

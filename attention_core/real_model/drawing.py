@@ -58,7 +58,7 @@ class Ranked:
         """e^(logit / temperature) of each (rank,), beside that of the likeliest, which is 1."""
         return ((self.logits - self.logits[0]) / temperature).exp()
 
-    def n_of_k(self, top_k: int) -> int:
+    def n_by_top_k(self, top_k: int) -> int:
         """How many tokens top-k keeps."""
         return int((self.above < top_k).sum()) if top_k else len(self.ids)
 
@@ -71,7 +71,7 @@ def ranked(logits: Tensor) -> Ranked:
     return Ranked(ids, found)
 
 
-def n_of_p(sizes: Tensor, tops: Sequence[float]) -> list[int]:
+def n_by_top_p(sizes: Tensor, tops: Sequence[float]) -> list[int]:
     """How many of some tokens, the likeliest first, each top-p keeps: one goes as long as it and
     all behind it have no more than 1 − top_p of the chance. One is always kept.
     """
@@ -80,7 +80,7 @@ def n_of_p(sizes: Tensor, tops: Sequence[float]) -> list[int]:
     return (len(sizes) - removed).clamp(min=1).tolist()
 
 
-def n_of_m(sizes: Tensor, leasts: Sequence[float]) -> list[int]:
+def n_by_min_p(sizes: Tensor, leasts: Sequence[float]) -> list[int]:
     """How many of some tokens, the likeliest first, each min-p keeps."""
     wanted = torch.tensor(leasts).double() * sizes[0]
     return (len(sizes) - torch.searchsorted(sizes.flip(0), wanted)).clamp(min=1).tolist()
@@ -113,10 +113,10 @@ def offered(logits: Tensor | Ranked, cuts: Cuts) -> Offered:
     Sources: Fan et al. 2018 (top-k), Holtzman et al. 2020 (top-p), Nguyen et al. 2024 (min-p).
     """
     order = logits if isinstance(logits, Ranked) else ranked(logits)
-    sizes = order.sizes(cuts.temperature)[: order.n_of_k(cuts.top_k)]
+    sizes = order.sizes(cuts.temperature)[: order.n_by_top_k(cuts.top_k)]
     if cuts.top_p < 1:
-        sizes = sizes[: n_of_p(sizes, [cuts.top_p])[0]]
-    sizes = sizes[: n_of_m(sizes, [cuts.min_p])[0]]
+        sizes = sizes[: n_by_top_p(sizes, [cuts.top_p])[0]]
+    sizes = sizes[: n_by_min_p(sizes, [cuts.min_p])[0]]
     return Offered(order.ids[: len(sizes)], sizes / sizes.sum())
 
 

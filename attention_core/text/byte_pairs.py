@@ -92,6 +92,16 @@ class Learned:
         """The two tokens of each merge."""
         return tuple((self.tokens[each.left], self.tokens[each.right]) for each in self.merges)
 
+    def n_next(self, n_merges: int) -> int:
+        """How many pairs are the most frequent after so many merges; 0 where none is left."""
+        counts = self.counts[min(n_merges, len(self.counts) - 1)]
+        return sum(often == counts[0][0] for often, *_ in counts)
+
+    def n_rows(self, n_merges: int) -> tuple[int, int]:
+        """What has a row in the table after so many merges: single bytes, and joined tokens."""
+        n_bytes = len({each for word, _ in self.words for each in word.encode()})
+        return n_bytes, len({each.token for each in self.merges[:n_merges]})
+
     def cut(self, text: str, n_merges: int | None = None) -> list[bytes]:
         """A text in tokens, by all merges or the first few; a byte that the vocabulary does not
         have stays alone.

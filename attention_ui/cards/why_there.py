@@ -282,7 +282,7 @@ def in_small(trace: Trace, why: Why, without: Callable[[str], Trace]) -> Iterato
         yield note("No head comes before this layer: words and their places alone make this score.")
         return
     yield say(compositions(why, carried(trace, parts.layer, parts.head, parts.key)))
-    part, token, amounts = _helper(why)
+    part, token, amounts = _best_earlier_head(why)
     names = [off_name(part), *beside(why, part, amounts)]
     runs = [why_in_small(without(name), parts.layer, parts.head, parts.query) for name in names]
     weights = [each.weights for each in runs]
@@ -295,7 +295,7 @@ def in_small(trace: Trace, why: Why, without: Callable[[str], Trace]) -> Iterato
     )
 
 
-def _helper(why: Why) -> tuple[Writer, int, Tensor]:
+def _best_earlier_head(why: Why) -> tuple[Writer, int, Tensor]:
     """The earlier head that does most for a score, where, and what all parts do there."""
     heads = torch.tensor([each.kind == "head" for each in why.parts.parts])
     sides = (why.parts.key, why.parts.by_key()), (why.parts.query, why.parts.by_query())

@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from attention_core.real_model.drawing import Ranked, n_of_m, n_of_p
+from attention_core.real_model.drawing import Ranked, n_by_min_p, n_by_top_p
 from attention_core.text.tokenizers import visible
 
 from ...charts.chart import Chart
@@ -69,8 +69,8 @@ def _of_the_rest(order: Ranked, carried: int) -> dict[str, str]:
         sizes = order.sizes(temperature)
         upto = [0.0, *sizes[carried:].cumsum(0).tolist()]
         told["sizes"].append(upto[-1])
-        counts = [*n_of_p(sizes, TOP_PS[:-1]), len(sizes)]
-        for name, kept in (("p", counts), ("m", n_of_m(sizes, MIN_PS))):
+        counts = [*n_by_top_p(sizes, TOP_PS[:-1]), len(sizes)]
+        for name, kept in (("p", counts), ("m", n_by_min_p(sizes, MIN_PS))):
             beyond = [max(0, each - carried) for each in kept]
             told[f"{name}n"] += beyond
             told[f"{name}s"] += [upto[each] for each in beyond]

@@ -57,8 +57,7 @@ def cost_words(text: str, n_merges: int) -> str:
     """What a vocabulary costs, and what it saves, by the numbers of the text."""
     learned = learned_from(text)
     n_bytes, n = len(text.encode()), len(learned.cut(text, n_merges))
-    rows = len({each for word, _ in learned.words for each in word.encode()})
-    joined = len({each.token for each in learned.merges[:n_merges]})
+    rows, joined = learned.n_rows(n_merges)
     return (
         f"Here the text is {n_bytes} bytes long and has {n} tokens after {n_merges} merges; the "
         f"table has {rows} + {joined} rows. Each merge is one more row of the table, which has to "
@@ -69,9 +68,7 @@ def cost_words(text: str, n_merges: int) -> str:
 
 def tie_words(text: str, n_merges: int) -> str:
     """How many pairs could be next."""
-    learned = learned_from(text)
-    counts = learned.counts[min(n_merges, len(learned.counts) - 1)]
-    n = sum(often == counts[0][0] for often, *_ in counts) if counts else 0
+    n = learned_from(text).n_next(n_merges)
     if not n:
         return "No pair is left in this text: every word is one token."
     now = "one pair is the most frequent" if n == 1 else f"{n} pairs are equally frequent"

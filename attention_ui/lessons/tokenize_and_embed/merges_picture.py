@@ -85,16 +85,15 @@ def _pairs(made: Arrangement, learned: Learned, at: int, most: int) -> float:
             x = 128.0 + square * (SQUARE + 1)
             strength = 0.65 if square < often else 0.0
             made.marks.append(Mark(x, y + 5, SQUARE, SQUARE, colour, strength, changes=True))
-    equal = sum(often == counts[0][0] for often, *_ in counts) if counts else 0
     y = top + most * ROW + 8
-    for told in _next_words(len(counts), equal):
+    for told in _next_words(learned.n_next(at)):
         made.words.append(Word(told, 0.0, y, "legend", changes=True))
         y += 15
     return y
 
 
-def _next_words(n_pairs: int, equal: int) -> tuple[str, str]:
-    if not n_pairs:
+def _next_words(equal: int) -> tuple[str, str]:
+    if not equal:
         return "No pair is left: every word is one token.", ""
     if equal == 1:
         return "The first is joined next: no other is as frequent.", ""
@@ -172,8 +171,7 @@ def _vocabulary(
 ) -> float:
     """What has a row in the table; returns where the next begins."""
     at, left, room = where
-    n_bytes = len({each for word, _ in learned.words for each in word.encode()})
-    n = len({each.token for each in merges[:at]})
+    n_bytes, n = learned.n_rows(at)
     told = f"The vocabulary: {n_bytes} bytes + {n} joined = {n_bytes + n} rows"
     made.words.append(Word(told, left, top + 9, "title", changes=True))
     x, y = left, top + 20

@@ -1,6 +1,6 @@
 """Without softmax: controls, and traces as functions of their values."""
 
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import torch
 
@@ -44,16 +44,12 @@ LINEAR_WIDTH = 128
 """Of keys and of values of one head of Qwen3-Next's and Qwen3.5's layers with a memory."""
 
 
-def _first_written(values: Values) -> int:
-    """The last token: all that came before stands in the memory."""
-    return last_or(MAX_TOKENS, values)
-
-
 HALVES, IN_A_ROW = {"look": {"step": 0.5}}, {"widget": "segmented_control"}
 MEMORY_RULE = Control("memory_rule", Choice(RULES), "How the memory is written", "plain",
                       **IN_A_ROW)  # fmt: skip
-WRITTEN = Control("written", Whole(0, MAX_TOKENS - 1), "Token that is written now", _first_written,
-                  options=numbered_tokens)  # fmt: skip
+# It opens on the last token, when the memory holds all that came before.
+WRITTEN = Control("written", Whole(0, MAX_TOKENS - 1), "Token that is written now",
+                  partial(last_or, MAX_TOKENS), options=numbered_tokens)  # fmt: skip
 GATE_BIAS = Control("gate_bias", Decimal(-4, 6), "Bias of the decay gate, b", 1.0, **HALVES)
 STRENGTH_BIAS = Control("strength_bias", Decimal(-4, 6), "Bias of the writing gate", 2.0, **HALVES)
 WRITTEN_BY = Control("written_by", Choice(WAYS), "How the second token is written", "plain",
