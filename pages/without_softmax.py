@@ -123,20 +123,21 @@ deeper = page.deeper("the same by a loop, and what real layers add")
     "of tokens at once, with the same numbers. With both gates, memory M and what is read, z, are:",
 )
 def loop(trace):
-    yield ui.light(*lesson.loops_agree(trace))
-    yield ui.light(*lesson.table_agrees(trace))
     yield ui.formula(
         r"M_t = \alpha_t M_{t-1} + \beta_t\, k_t^\top \left(v_t - k_t\, \alpha_t M_{t-1}\right)"
         r"\qquad z_t = q_t M_t"
     )
+    yield ui.light(*lesson.loops_agree(trace))
+    yield ui.light(*lesson.table_agrees(trace))
 
 
 @deeper.section(
     "real",
     "What real layers add",
-    "Qwen3-Next and Qwen3.5 divide each query by √d, let a short convolution mix each token with "
-    "the three before it, take α as the exponential of −A · softplus(x · w + b) with A of each "
-    "head, which is σ(−x · w − b) for A = 1, and multiply what is read by one more gate.",
+    "Qwen3-Next and Qwen3.5 divide each query by √d, and a short convolution mixes each token with "
+    "the three before it. Each head has a number A, and its α is the exponential of "
+    "−A · softplus(x · w + b): for A = 1 that is σ(−x · w − b). One more gate multiplies what is "
+    "read.",
 )
 def real():
     yield ui.link_to("attention_today", "The attention of today")

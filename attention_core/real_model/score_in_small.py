@@ -17,11 +17,8 @@ from ..small_models.tracing import pass_through
 from ..trace import Step, Trace
 from .score_parts import ScoreParts, table_of
 from .score_trace import labels_of, pairs, standardised
-from .settings import Settings, one_over_root
-from .written import Writer, one_over_size
-
-OF_OURS = Settings(2, 0, 0, 0, 0, 0, 0, None, norm="layer", epsilon=EPSILON)
-"""What of the settings a norm asks for."""
+from .settings import one_over_root
+from .written import Writer
 
 
 def writers(layer: int, n_heads: int) -> tuple[Writer, ...]:
@@ -37,8 +34,10 @@ def _read(trace: Trace, layer: int, head: int, role: str) -> Tensor:
     own = [trace[f"{name}_embeddings"].value[None] for name in ("token", "position")]
     wrote = torch.cat([*own, *(trace[f"layer_{n}_head_outputs"].value for n in range(layer))])
     stream = trace[f"layer_{layer}_normed"].inputs[0].value
-    normed = (wrote - wrote.mean(-1, keepdim=True)) * one_over_size(OF_OURS, stream)
-    return normed @ trace[f"layer_{layer}_W_{role}"].value[head]
+    size = (stream.var(-1, correction=0, keepdim=True) + EPSILON).sqrt()
+    return (
+        (wrote - wrote.mean(-1, keepdim=True)) / size @ trace[f"layer_{layer}_W_{role}"].value[head]
+    )
 
 
 def small_score_parts(trace: Trace, layer: int, head: int, query: int, key: int) -> ScoreParts:

@@ -73,9 +73,9 @@ def tie_words(text: str, n_merges: int) -> str:
         return "No pair is left in this text: every word is one token."
     now = "one pair is the most frequent" if n == 1 else f"{n} pairs are equally frequent"
     return (
-        f"After {n_merges} merges {now}. Of several, that one is joined whose first token, then "
-        "whose second, came into the vocabulary first; letters are sorted in the beginning. With "
-        "another rule there would be other tokens, so it is part of a tokenizer."
+        f"After {n_merges} merges {now}. Of several, the one is joined whose first token, then "
+        "whose second, came into the vocabulary first, which begins with the letters in order. "
+        "Another rule would make other tokens, so the rule is part of a tokenizer."
     )
 
 
