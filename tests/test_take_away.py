@@ -127,9 +127,7 @@ def test_what_is_taken_along_gives_the_tensors_of_the_screen(place, view_at, ran
 
 
 @everywhere
-def test_files_are_valid_not_large_and_named_and_the_tensors_are_those_of_the_screen(
-    place, view_at, files_at, tmp_path
-):
+def test_files_are_valid_small_named_and_have_the_tensors_shown(place, view_at, files_at, tmp_path):
     view, files = view_at(place), files_at(place)
     path = tmp_path / "tensors.pt"
     path.write_bytes(files["All tensors"])

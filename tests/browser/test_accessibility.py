@@ -100,9 +100,7 @@ def test_the_glossary_can_be_used_too(page, app_url, width):
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_words_and_pictures_grow_with_the_letters_that_the_browser_is_set_to(
-    new_page, app_url, width
-):
+def test_words_and_pictures_grow_with_the_letters_of_the_browser(new_page, app_url, width):
     """Where a phone has no room for larger ones, the words in a picture still stand apart."""
     heights = {}
     for size in (16, 24):

@@ -171,7 +171,7 @@ def test_a_control_in_the_picture_answers_without_the_server_and_then_in_the_lin
     ("path", "card", "presses", "choice"),
     [("simplified_attention", "scores", 12, "Cosine"), ("causal_mask", "mask", 4, "√d")],
 )
-def test_a_control_stays_where_it_is_when_a_matrix_of_its_picture_gets_another_name(
+def test_a_control_stays_when_a_matrix_gets_another_name(
     page, app_url, path, card, presses, choice
 ):
     open_page(page, app_url, path)
@@ -221,9 +221,7 @@ TALLEST = 4_700
 
 
 @pytest.mark.parametrize("path", ["queries_keys_values", "multi_head_attention", "causal_mask"])
-def test_on_a_phone_a_card_is_its_words_and_one_picture_and_the_rest_a_touch(
-    new_page, app_url, path
-):
+def test_on_a_phone_a_card_is_its_words_one_picture_and_the_rest_a_touch(new_page, app_url, path):
     """What is folded is not there until it is touched; a window has all, and no such row."""
     page = new_page(viewport=PHONE)
     open_page(page, app_url, f"{path}?example=named_features")

@@ -4,9 +4,7 @@ from attention_core.examples import EXAMPLES
 from browser_tools import numbers, open_page, settled
 
 
-def test_a_link_gives_the_same_numbers_on_a_server_just_started(
-    page, new_page, app_url, fresh_server
-):
+def test_a_link_gives_the_same_numbers_on_a_fresh_server(page, new_page, app_url, fresh_server):
     changed = "sentence=A+cat+sat+on+a+mat&tokenizer=text&seed=5&d_in=4&cell=scores.1.3&predict=off"
     open_page(page, app_url, f"simplified_attention?{changed}")
     link = page.url

@@ -142,9 +142,7 @@ LOOKS = [
 
 @pytest.mark.long
 @pytest.mark.parametrize(("lesson", "look"), LOOKS)
-def test_no_tools_cover_words_or_controls_when_the_pointer_is_over_a_chart(
-    page, app_url, lesson, look
-):
+def test_no_tools_cover_words_or_controls_when_a_chart_is_pointed_at(page, app_url, lesson, look):
     open_page(page, app_url, f"{lesson}?predict=off&cell=none&{look}")
     charts = page.locator("[data-testid=stMain] [data-testid=stVegaLiteChart]")
     n_wide = 0

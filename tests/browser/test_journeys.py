@@ -50,9 +50,7 @@ def points_at_a_number(page):
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_a_control_in_a_picture_moves_it_in_one_frame_and_then_stands_in_the_link(
-    page, app_url, lesson
-):
+def test_a_control_in_a_picture_moves_it_in_one_frame_and_stands_in_the_link(page, app_url, lesson):
     example = FIRST if lesson in CARDS_ARE_SCREENS else "wild_cat"
     open_page(page, app_url, f"{lesson}?predict=off&cell=none&example={example}")
     cards = [each.bounding_box()["height"] for each in page.locator("[class*=st-key-card_]").all()]
@@ -66,9 +64,7 @@ def test_a_control_in_a_picture_moves_it_in_one_frame_and_then_stands_in_the_lin
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_a_picture_tells_its_numbers_a_control_is_used_and_all_of_it_fits_a_phone(
-    page, app_url, lesson
-):
+def test_a_picture_tells_its_numbers_a_control_is_used_and_all_fits_a_phone(page, app_url, lesson):
     """By pointer, at once (how a number comes about follows); by keyboard; and in a window that
     becomes narrow.
     """

@@ -58,9 +58,7 @@ def test_the_share_panel_makes_a_teachers_link(page, new_page, app_url):
 
 
 @pytest.mark.long
-def test_one_picture_alone_is_offered_for_a_page_of_ones_own_and_is_live_there(
-    page, new_page, app_url
-):
+def test_a_picture_alone_is_offered_for_ones_own_page_and_is_live_there(page, new_page, app_url):
     open_page(page, app_url, "simplified_attention?predict=off&seed=7")
     page.get_by_role("button", name="Share").click()
     panel = page.get_by_role("dialog")

@@ -36,9 +36,7 @@ def test_a_training_is_moved_through_in_its_picture(page, app_url):
     assert "trained" not in page.url
 
 
-def test_one_number_makes_it_look_at_the_mouse_by_keyboard_alone_and_one_click_undoes_it(
-    page, app_url
-):
+def test_one_number_makes_it_look_at_the_mouse_by_keyboard_and_one_click_undoes_it(page, app_url):
     def looked_at():
         shares = page.evaluate(
             """() => [...document.querySelectorAll('.st-key-drawn_matrices svg text')]

@@ -21,9 +21,7 @@ KIND = "(kinds) => kinds.findIndex((kind) => document.activeElement.matches(kind
 @pytest.mark.long
 @pytest.mark.parametrize("at", range(N_TRIES))
 @pytest.mark.parametrize("lesson", [each.name for each in LESSONS])
-def test_what_is_shown_after_thirty_quick_presses_is_what_the_address_says(
-    new_page, page, app_url, lesson, at
-):
+def test_thirty_quick_presses_end_where_the_address_says(new_page, page, app_url, lesson, at):
     open_page(page, app_url, f"{lesson}?predict=off")
     chance, pressed = random.Random(f"{lesson} {at}"), []
 

@@ -326,9 +326,7 @@ def test_arithmetic_gives_every_cell_whichever_operand_is_the_smaller(operation,
     (ops.MatVec(), (((1e20, 1e20),), (1e20, -1e20)), torch.float32, NAN),
     (ops.SumNormalise(), ((1e20, 1.0, -1e20),), torch.float32, INF),
 ], ids=str)  # fmt: skip
-def test_what_a_precision_cannot_hold_is_in_the_arithmetic_what_it_is_in_the_tensor(
-    operation, operands, dtype, left
-):
+def test_what_a_precision_cannot_hold_arithmetic_has_not_either(operation, operands, dtype, left):
     step = whole(operation, *operands, dtype=dtype)
     index = (0,) * step.value.ndim
     assert same(float(step.value[index]), left)

@@ -91,9 +91,7 @@ def test_only_the_blocks_that_are_named_are_computed():
 
 @pytest.mark.parametrize(("tile_queries", "tile_keys"), SIZES)
 @pytest.mark.parametrize("offset", [0, 2, -2])
-def test_tiles_cover_the_table_once_and_only_the_future_is_left_out(
-    tile_queries, tile_keys, offset
-):
+def test_tiles_cover_the_table_once_only_the_future_is_left_out(tile_queries, tile_keys, offset):
     tiles = tiles_of(N_QUERIES, N_KEYS, tile_queries, tile_keys, True, offset)
     cells = [cell for tile in tiles for cell in itertools.product(tile.queries, tile.keys)]
     assert sorted(cells) == sorted(itertools.product(range(N_QUERIES), range(N_KEYS)))

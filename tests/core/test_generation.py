@@ -35,9 +35,7 @@ def text(written):
 
 
 @given(row=ROWS, cuts=CUTS, number=some.floats(0, 1, exclude_max=True))
-def test_the_kept_tokens_and_their_chances_are_those_of_transformers_and_a_loop_draws_the_same(
-    row, cuts, number
-):
+def test_kept_tokens_and_their_chances_are_those_of_transformers_and_of_a_loop(row, cuts, number):
     process = pytest.importorskip("transformers").generation.logits_process
     given_logits = torch.tensor(row).double() / 16
     wanted = process.TemperatureLogitsWarper(cuts.temperature)(None, given_logits[None])

@@ -166,9 +166,7 @@ def test_the_trace_of_each_layer_is_what_the_run_has(tmp_path, name):
 
 @pytest.mark.parametrize("name", ["llama slowed", "gemma2", "gpt2", "bert", "qwen3 window"])
 @pytest.mark.parametrize("parts", [1, 2])
-def test_the_program_of_a_layer_reads_the_same_file_and_gives_the_same_tensors(
-    tmp_path, monkeypatch, name, parts
-):
+def test_a_layer_s_program_reads_its_file_and_gives_its_tensors(tmp_path, monkeypatch, name, parts):
     reference = make(tmp_path, name)
     if parts > 1:
         (tmp_path / "model.safetensors").unlink()

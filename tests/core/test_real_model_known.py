@@ -278,9 +278,7 @@ def test_a_token_that_is_hidden_is_seen_by_itself_alone(made):
 
 @pytest.mark.parametrize("name", A_FEW)
 @pytest.mark.parametrize("at_once", [1, 2**21])
-def test_a_sweep_goes_out_from_a_run_in_which_something_is_changed(
-    made, monkeypatch, name, at_once
-):
+def test_a_sweep_goes_out_from_a_run_in_which_something_changed(made, monkeypatch, name, at_once):
     monkeypatch.setattr("attention_core.real_model.sweeps.AT_ONCE", at_once)
     model, _ = made(name)
     other = run(model, OTHERS)

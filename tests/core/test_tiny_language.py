@@ -414,9 +414,7 @@ def test_animals_have_verbs_of_their_own():
 
 
 @pytest.mark.long  # 10 s: tells texts and measures
-def test_the_command_trains_says_what_came_of_it_and_writes_only_if_asked(
-    monkeypatch, capsys, tmp_path
-):
+def test_the_command_trains_says_what_came_and_writes_only_if_asked(monkeypatch, capsys, tmp_path):
     command = import_module("attention_core.small_models.__main__")
 
     @dataclass(frozen=True)

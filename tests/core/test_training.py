@@ -156,9 +156,7 @@ def on_processors():
 
 @pytest.mark.slow("3 s: trains")
 @pytest.mark.parametrize("example", marked(EXAMPLES, SOME))
-def test_the_default_run_falls_far_and_alike_on_any_processor_and_in_float64(
-    example, on_processors
-):
+def test_the_default_run_falls_far_and_alike_on_any_processor_and_float64(example, on_processors):
     vectors, targets, settings = learned(example)
     exact = list(training.train(vectors.double(), targets, settings))
     losses = [record.loss for record in exact]

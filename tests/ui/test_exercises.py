@@ -36,9 +36,7 @@ CASES += [pytest.param(*each, marks=pytest.mark.long) for each in PLACES]
 
 
 @pytest.mark.parametrize(("lesson", "example"), CASES)
-def test_no_wrong_line_and_no_operand_passed_on_as_it_is_passes_as_a_line_of_an_exercise(
-    lesson, example
-):
+def test_no_wrong_line_and_no_operand_as_it_is_passes_in_an_exercise(lesson, example):
     trace = exercise_trace(trace_of(lesson, example))
     wanted = exercise_steps(trace)
     needed = {name for step in wanted for name in (step, *trace[step].earlier())}

@@ -64,9 +64,7 @@ def test_each_way_holds_what_it_says(example, which):
     ("dropout", "grad_weights", None),
     ("heads", "grad_head_W_query", (1, 0, 0)),
 ])  # fmt: skip
-def test_the_light_of_a_way_goes_out_when_something_comes_back_that_should_not(
-    which, step, cell, monkeypatch
-):
+def test_the_light_of_a_way_goes_out_when_too_much_comes_back(which, step, cell, monkeypatch):
     values = values_of(gradient_way=which)
     trace = lesson.layer_of(values).way(which)
     if cell is None:

@@ -19,9 +19,7 @@ WEIGHTS = torch.tensor([[0.7, 0.2, 0.1], [0.5, 0.3, 0.2], [0.4, 0.4, 0.2]])
     (0, 2, NAMES, True, "“a” and “b”"),
     (1, 2, NAMES, True, "“a” and “b”"),
 ])  # fmt: skip
-def test_a_guess_of_a_largest_weight_is_right_and_another_is_told_it(
-    guess, row, names, right, said
-):
+def test_a_guess_of_a_largest_weight_is_right_and_others_hear_it(guess, row, names, right, said):
     verdict = judge_key(guess, WEIGHTS[row], names)
     assert verdict.right is right
     assert said in verdict.words
@@ -31,9 +29,7 @@ def test_a_guess_of_a_largest_weight_is_right_and_another_is_told_it(
     (["the", "cat", "the", " "], (0, 0, 1.0, 0), ["0: the", "1: cat", "2: the", "3: ␣"], 2),
     (["the", "cat", "the", "a"], (0.1, 0.7, 0.1, 0.1), ["0, 2: the", "1: cat", "3: a"], 1),
 ])  # fmt: skip
-def test_a_word_that_stands_there_twice_is_offered_twice_where_its_weights_differ(
-    tokens, row, choices, right
-):
+def test_a_word_said_twice_is_offered_twice_if_its_weights_differ(tokens, row, choices, right):
     question = which_key("Which?", tokens, torch.tensor(row))
     assert question.choices == choices
     assert [at for at in range(len(choices)) if question.judge([at]).right] == [right]
