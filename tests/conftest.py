@@ -271,9 +271,7 @@ def pytest_runtest_makereport(item, call):
 
 @pytest.fixture(autouse=True)
 def kept_is_fresh(monkeypatch):
-    """Whatever a test opens in this process: a card that was kept is the one that would be made
-    now, its words and its pictures.
-    """
+    """A card that was kept is the one that would be made now, its words and its pictures."""
     kept = sys.modules.get("attention_ui.cards.kept")
     if kept is None:
         return

@@ -1,6 +1,4 @@
-"""Every end of every control, from its field: its bounds, its choices, on and off; packed into few
-links.
-"""
+"""Every end of every control: its bounds, its choices, on and off; packed into few links."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
@@ -56,9 +54,7 @@ def is_taken(link: Mapping[str, str], controls: Sequence[Control]) -> bool:
 
 
 def _placed(made: list[dict[str, str]], controls: Sequence[Control], name: str, text: str) -> bool:
-    """Put an end into the first link that takes it. Some belong to one example alone, and some to
-    a long text alone.
-    """
+    """Put an end into the first link that takes it: some fit one example or a long text alone."""
     examples = ({"example": example} for example in EXAMPLES)
     for link in [*made, {}, *examples, {"sentence": LONG, "tokenizer": "blanks"}]:
         tried = {"example": "wild_cat", **link, name: text}

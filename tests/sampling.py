@@ -1,6 +1,4 @@
-"""Which cases of a long product run every day; the others are `long`, for `make fuzz`, and are not
-even collected without its profile.
-"""
+"""Which cases of a product run every day; the others are `long`, for `make fuzz` alone."""
 
 import random
 from collections.abc import Callable, Hashable, Iterable

@@ -317,9 +317,7 @@ def size_sliders(at: AppTest) -> dict:
 
 
 def uses_what_it_shows(at: AppTest):
-    """Every slider shows what the page computes with or says why not, and nothing is refused.
-    Returns the values of the page's controls.
-    """
+    """Every slider shows what is computed with or says why not. The controls' values."""
     stands(at)
     controls, values = at.session_state["visit"].controls, at.session_state["visit"].values
     shown = {name: slider.value for name, slider in size_sliders(at).items()}

@@ -54,9 +54,7 @@ def rows_of(layout):
 
 
 def is_same(told, drawn):
-    """Whether both say the same: a share, in percent where it is carried, a number as far as both
-    have decimals, or a text.
-    """
+    """Whether both say the same: a share, in percent; a number, to both's decimals; a text."""
     if isinstance(drawn, float):
         return abs((told if isinstance(told, float) else int(told) / 100) - drawn) < 0.006
     try:
@@ -72,9 +70,7 @@ def is_same(told, drawn):
 @pytest.mark.slow("50 s: every page, at three positions of each of its pictures")
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_each_position_that_a_picture_carries_is_the_picture_drawn_there(lesson):
-    """Cells and outlines with all that they show, and of all else what is carried: a legend, for
-    one, follows at rest.
-    """
+    """Cells and outlines with all that they show; of all else what is carried."""
     for name, known in carried(lesson).items():
         _is_drawn_at_each(lesson, name, *known, {})
 

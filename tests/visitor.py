@@ -121,9 +121,7 @@ class Visitor:
         await self.socket.close()
 
     async def move(self) -> float:
-        """Move the next of the page's sliders by a step; on a page without any, ask for it again.
-        Seconds until the script has ended.
-        """
+        """Move the next slider by a step, or ask for a page without any again. Seconds it took."""
         names = sorted(self.sliders)
         if not names:
             return await self.again()

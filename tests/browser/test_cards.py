@@ -1,6 +1,4 @@
-"""Cards in a real browser: the pointer, a click, the keyboard, a control in the picture, Back, a
-phone.
-"""
+"""Cards in a browser: pointer, click, keyboard, a control in the picture, Back, a phone."""
 
 import pytest
 

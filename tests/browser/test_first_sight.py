@@ -52,9 +52,7 @@ def assert_nothing_jumped(page):
 
 @pytest.mark.parametrize("lesson", few(LESSONS, 3))
 def test_what_matters_is_seen_at_a_first_visit_without_scrolling(page, app_url, lesson):
-    """The question, a picture, and the settings that all lessons share; nothing is too wide, and
-    nothing jumps while the page comes.
-    """
+    """Nothing is too wide either, and nothing jumps while the page comes."""
     page.add_init_script(MOVED)
     open_page(page, app_url, lesson, first_visit=True)
     assert_nothing_jumped(page)

@@ -11,9 +11,7 @@ from browser_tools import open_page, settled, soon
 from sampling import few
 
 ROW_ROOM = 896
-"""What a line of charts takes at most. A page of 1280 pixels has 932 beside the sidebar and the
-margins, less a scrollbar.
-"""
+"""What a line of charts takes at most: 1280, less the sidebar, the margins and a scrollbar."""
 SCROLLBAR = 17
 """Pixels: as wide as a browser's scrollbar gets. A headless browser's takes no room."""
 PLACES = """(what) => [...document.querySelectorAll(what)].map((each) => {

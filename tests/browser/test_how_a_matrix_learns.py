@@ -1,6 +1,4 @@
-"""*How a matrix learns* in a real browser: what moves under the hand, and an entry chosen by a
-click.
-"""
+"""*How a matrix learns* in a browser: what moves under the hand, an entry chosen by a click."""
 
 from browser_tools import moves_in_one_frame, open_page, open_row, settled, soon, written
 

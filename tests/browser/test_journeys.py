@@ -65,9 +65,7 @@ def test_a_control_in_a_picture_moves_it_in_one_frame_and_stands_in_the_link(pag
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_a_picture_tells_its_numbers_a_control_is_used_and_all_fits_a_phone(page, app_url, lesson):
-    """By pointer, at once (how a number comes about follows); by keyboard; and in a window that
-    becomes narrow.
-    """
+    """By pointer, at once; by keyboard; and in a window that becomes narrow."""
     open_page(page, app_url, f"{lesson}?predict=off")
     page.locator(MARKS).first.scroll_into_view_if_needed()
     soon(page, lambda: points_at_a_number(page))

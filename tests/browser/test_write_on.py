@@ -1,6 +1,4 @@
-"""The bars of the next token in a browser: the four controls move them without the server, and what
-they show is what the core computes.
-"""
+"""The bars of the next token in a browser: moved without the server, as the core computes."""
 
 import json
 import os
@@ -22,9 +20,7 @@ NAMES = dict(zip(STOPS, ("temperature", "top_k", "top_p", "min_p"), strict=True)
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
-    """A small model with a large vocabulary, of whose tokens many are equally likely, and a server
-    that shows it.
-    """
+    """A small model of a large vocabulary, with many equally likely tokens, and its server."""
     transformers = pytest.importorskip("transformers", reason="writes a model's folder")
     folder = tmp_path_factory.mktemp("large")
     torch.manual_seed(3)

@@ -1,6 +1,4 @@
-"""The attention of one layer of a model's file on vectors of one's own: as `transformers` has it,
-or refused in words.
-"""
+"""A layer of a model's file on vectors of one's own: as `transformers` has it, or refused."""
 
 import contextlib
 import json

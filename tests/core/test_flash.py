@@ -173,9 +173,7 @@ def test_an_exercise_asks_for_one_round_and_names_what_goes_wrong_in_it():
 
 @pytest.mark.parametrize("seed", range(8))
 def test_a_program_of_tiles_gives_the_same_bits(seed):
-    """Also where a tile is the rows in the middle of a matrix: torch adds in another order where
-    numbers begin elsewhere in memory.
-    """
+    """Also in the middle of a matrix: torch's sums depend on where numbers begin in memory."""
     sizes = random.Random(seed)
     n_queries, n_keys, d, d_value = (sizes.randint(1, 65) for _ in range(4))
     trace, *steps = given(n_queries, n_keys, d, d_value)

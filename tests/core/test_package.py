@@ -70,9 +70,7 @@ def wheels(tmp_path_factory):
 
 
 def installed_alone(wheel, beside, tmp_path_factory):
-    """The folder a wheel is installed in, and the options of a process elsewhere, with what that
-    needs in reach and nothing else.
-    """
+    """The folder a wheel is in, and options of a process elsewhere with what it needs alone."""
     target = tmp_path_factory.mktemp("target")
     # In a folder of another name Streamlit thinks that it is being developed.
     needed = tmp_path_factory.mktemp("needed") / "site-packages"

@@ -76,9 +76,7 @@ def test_the_parts_add_up_to_the_score_of_every_head_query_and_key(name):
 @each_of_ours
 @pytest.mark.parametrize("part", ["token", "head 0.1", "head 0.3"])
 def test_a_part_that_writes_nothing_changes_what_its_row_and_column_say(name, part, monkeypatch):
-    """In plain torch, what each norm divides by held; what the part wrote is what the stream lacks
-    without it.
-    """
+    """In plain torch, with what each norm divides by held."""
     weights, vocabulary, words, trace = ours(name)
     whole, streams = held_run(monkeypatch, name)
     if part == "token":

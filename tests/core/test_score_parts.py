@@ -62,9 +62,7 @@ OF_A_MODEL = {
     "attention": ("o_proj", "attn.c_proj", "attention.output.dense"),
     "ffn": ("down_proj", "mlp.c_proj"),
 }
-"""What the modules are called in transformers that write to the stream; the rest of BERT's is
-`output.dense`.
-"""
+"""What modules that write to the stream are called; the rest of BERT's: `output.dense`."""
 
 
 def held_run(reference, head=None, width=0, at=None, known=None):

@@ -1,6 +1,4 @@
-"""Tokenizers, and how tokens are written: many scripts, and properties. The published tokens are
-held by test_examples.
-"""
+"""Tokenizers, and how tokens are written: many scripts, and properties."""
 
 import time
 import tomllib

@@ -1,6 +1,4 @@
-"""Controls declared once: read from a link, drawn, held by name, written into the address, and held
-in common by all pages.
-"""
+"""Controls declared once: read, drawn, held by name, written into links, shared by pages."""
 
 import re
 from dataclasses import replace

@@ -1,6 +1,4 @@
-"""Layouts without a browser: nothing overlaps, rows align, all fits its width, and what lights up
-is what the arithmetic names.
-"""
+"""Layouts without a browser: nothing overlaps, all fits, and what lights up is computed."""
 
 import itertools
 import json

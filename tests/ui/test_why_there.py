@@ -1,6 +1,4 @@
-"""The card that says why a head looks there: its picture, its words, and what taking the part away
-says.
-"""
+"""The card that says why a head looks there: its picture, its words, the part taken away."""
 
 import re
 
