@@ -67,15 +67,10 @@ def test_a_head_that_does_one_thing_has_1_there_and_others_have_not(measure, pat
     assert max(others.values()) < 0.7, others
 
 
-def test_a_token_that_never_came_back_says_nothing_of_copying():
-    assert MEASURES["same"].of(looks(0, 0, 1), (1, 2, 3)).isnan()
-    assert MEASURES["induction"].of(looks(0, 0, 1), (1, 2, 3)).isnan()
-
-
-def test_a_token_said_twice_in_a_row_is_not_copied_by_looking_at_itself():
-    weights = looks(0, 1, 2)  # everybody looks at themselves
-    assert MEASURES["induction"].of(weights, (5, 5, 5)) == 0
-    assert MEASURES["same"].of(weights, (5, 5, 5)) == 0
+def test_who_never_came_back_says_nothing_of_copying_and_who_looks_at_itself_copies_nothing():
+    for name in ("same", "induction"):
+        assert MEASURES[name].of(looks(0, 0, 1), (1, 2, 3)).isnan()
+        assert MEASURES[name].of(looks(0, 1, 2), (5, 5, 5)) == 0
     # place 2 said the same as place 0, which was followed by place 1
     assert MEASURES["induction"].of(looks(0, 0, 1), (5, 5, 5)) == 1
 

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 
 import pytest
 
@@ -29,19 +30,23 @@ def said(trace, name, *index):
     return " ".join(remarks(trace[name], index))
 
 
-def test_products_with_hidden_keys_are_counted():
-    trace = masked()
-    assert said(trace, "context_vectors", 1, 2) == (
-        "3 of the 5 products are times 0: the mask hides their keys."
-    )
-    assert said(trace, "context_vectors", 3, 0) == (
-        "1 of the 5 products is times 0: the mask hides its key."
-    )
-    assert said(trace, "context_vectors", 4, 0) == ""
-    assert said(trace, "context_vectors", 0, 1) == (
-        "4 of the 5 products are times 0: the mask hides their keys. "
-        "What is left is 1 times `embeddings[0, 1]`: a copy."
-    )
+@pytest.mark.parametrize(("name", "index", "words"), [
+    ("context_vectors", (1, 2), "3 of the 5 products are times 0: the mask hides their keys."),
+    ("context_vectors", (3, 0), "1 of the 5 products is times 0: the mask hides its key."),
+    ("context_vectors", (4, 0), ""),
+    ("context_vectors", (0, 1), "4 of the 5 products are times 0: the mask hides their keys. "
+     "What is left is 1 times `embeddings[0, 1]`: a copy."),
+    ("weights", (2, 1),
+     "2 of the 5 terms of the sum are e to the −∞, exactly 0: the mask hides their keys."),
+    ("weights", (2, 4), "…This cell is one of them, so its share is 0."),
+    ("weights", (0, 0), "…No other term is left, so this cell gets all: 1."),
+    ("masked_scores", (1, 3), "Nothing is computed here (hidden by the mask): −∞ stands in its "
+     "place, and softmax turns that into exactly 0."),
+    ("zero_filled_scores", (1, 3), "…0 stands in its place."),
+    ("masked_scores", (3, 1), "`mask[3, 1]` is true…"),
+])  # fmt: skip
+def test_what_a_mask_hides_is_counted_and_said(name, index, words):
+    assert re.fullmatch(re.escape(words).replace("…", ".*"), said(masked(), name, *index))
 
 
 def test_a_one_hot_row_picks_the_row_of_its_id():
@@ -56,25 +61,6 @@ def test_a_one_hot_row_picks_the_row_of_its_id():
         assert lookup.startswith(f"A lookup: the id picks row {ids[token]} of")
     assert f"column {ids[2]}: the single 1" in said(trace, "one_hot", 2, ids[2])
     assert f"The id is {ids[2]}, not {ids[3]}" in said(trace, "one_hot", 2, ids[3])
-
-
-def test_a_softmax_says_which_keys_have_no_share():
-    trace = masked()
-    assert said(trace, "weights", 2, 1) == (
-        "2 of the 5 terms of the sum are e to the −∞, exactly 0: the mask hides their keys."
-    )
-    assert said(trace, "weights", 2, 4).endswith("This cell is one of them, so its share is 0.")
-    assert said(trace, "weights", 0, 0).endswith("No other term is left, so this cell gets all: 1.")
-
-
-def test_a_masked_score_says_what_stands_there_instead():
-    trace = masked()
-    assert said(trace, "masked_scores", 1, 3) == (
-        "Nothing is computed here (hidden by the mask): −∞ stands in its place, and softmax "
-        "turns that into exactly 0."
-    )
-    assert said(trace, "zero_filled_scores", 1, 3).endswith("0 stands in its place.")
-    assert said(trace, "masked_scores", 3, 1).startswith("`mask[3, 1]` is true")
 
 
 def test_what_dropout_took_is_told_from_what_the_mask_hides():

@@ -272,12 +272,6 @@ def test_a_line_has_arcs_and_several_lines_have_curves(n, ways):
     assert (one.wide_way, one.narrow_way) == ways
 
 
-def test_a_sentence_needs_weights():
-    trace = of_tokens(3, 2)
-    with pytest.raises(ValueError, match="no weights"):
-        with_sentence(equation(trace, trace["scores"]), 0)
-
-
 def test_sums_that_are_not_1_are_loud():
     trace = Trace()
     numbers = ops.Given(((0.5, 0.5), (0.2, 0.2)))
@@ -598,11 +592,13 @@ def test_on_a_phone_each_of_few_rows_has_its_label():
     assert box.height >= LEAST_LINE
 
 
-def test_a_position_with_other_cells_is_refused():
+def test_a_position_with_other_cells_and_a_sentence_without_weights_are_refused():
     three, four = of_tokens(3, 2), of_tokens(4, 2)
     layout = equation(three, three["scores"])
     with pytest.raises(ValueError, match="same cells"):
         positions(layout, [matrices_of(four["scores"])])
+    with pytest.raises(ValueError, match="no weights"):
+        with_sentence(layout, 0)
 
 
 def test_a_value_between_two_positions_is_none_of_them_and_uneven_ones_have_places():

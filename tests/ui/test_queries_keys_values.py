@@ -341,8 +341,3 @@ def test_why_a_trained_token_looks_there_follows_from_its_weights(tokens, weight
     said = why_there(trace)
     assert all(each in said for each in told)
     assert untold not in said
-
-
-def test_a_sentence_of_one_word_has_the_page_and_says_what_training_lacks():
-    at = stands(visit("queries_keys_values", example="named_features", sentence="and"))
-    assert "A sentence of one token has no next token to predict" in rendered(at)

@@ -9,7 +9,6 @@ import torch
 from attention_core.real_model.drawing import ranked
 from attention_core.real_model.generation import Written
 from attention_ui.lessons.real_model import lesson, running, without_chance, write_on
-from attention_ui.lessons.real_model.seen import Seen
 from attention_ui.lessons.real_model.write_chart import CARRIED, MIN_PS, TOP_PS, rows
 from chosen import of, read
 from visiting import stands, texts, visit, visit_deeper, words
@@ -135,4 +134,3 @@ def test_the_closing_answers_quote_the_core():
     assert "0.78 / 0.20 / 0.02" in told
     assert "0.47 / 0.33 / 0.19" in told
     assert re.search("it keeps [0-9]+ token", write_on.how_many_top_p_keeps(values).answer)
-    assert isinstance(lesson.seen(values), Seen)
