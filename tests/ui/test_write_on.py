@@ -4,12 +4,10 @@ import json
 import re
 
 import pytest
-import torch
 
-from attention_core.real_model.drawing import ranked
 from attention_core.real_model.generation import Written
 from attention_ui.lessons.real_model import lesson, running, without_chance, write_on
-from attention_ui.lessons.real_model.write_chart import CARRIED, MIN_PS, TOP_PS, rows
+from attention_ui.lessons.real_model.write_chart import MIN_PS, TOP_PS
 from chosen import of, read
 from visiting import stands, texts, visit, visit_deeper, words
 
@@ -88,21 +86,16 @@ def test_who_is_given_a_locked_control_cannot_move_it():
     assert {*chart.selection_mode} == {"next_temperature", "top_k"}
 
 
-def test_the_rest_of_the_vocabulary_is_told_at_every_position():
-    torch.manual_seed(1)
-    order = ranked(torch.randn(3_000) * 2)
-    made = rows(order, ["x"] * CARRIED, 0.5)
-    rest = made[made.kind == "rest"].iloc[0]
-    sizes = [float(order.sizes(at / 10)[CARRIED:].sum()) for at in range(1, 21)]
-    assert [float(each) for each in rest.sizes.split("|")] == pytest.approx(sizes)
-    assert rest.n + CARRIED == 3_000
-    assert made.to_numpy().shape[0] == CARRIED + 2
+def after_reading(**link):
+    """The values of a page whose text the model has read."""
+    values = of(model="tiny", prompt=TEXT, **link)
+    for _ in running.passes(lesson.whole(values)):
+        pass
+    return values
 
 
 def test_what_was_written_is_told_with_its_chance_and_what_else_was_likely():
-    values = of(model="tiny", prompt=TEXT, written_ids="5.17")
-    for _ in running.passes(lesson.whole(values)):
-        pass
+    values = after_reading(written_ids="5.17")
     frame = write_on.so_far(values, running.kept(lesson.whole(values))).frame
     assert frame.chance.notna().tolist() == [False] * (len(frame) - 2) + [True, True]
     assert all(each.count("%") == write_on.MOST_OTHERS for each in frame.others.iloc[-2:])
@@ -130,7 +123,7 @@ def test_what_goes_deeper_writes_without_chance_and_counts_what_a_cache_saves():
 
 
 def test_the_closing_answers_quote_the_core():
-    told = write_on.what_temperature_does(values := of(model="tiny", prompt=TEXT)).answer
+    told = write_on.what_temperature_does(values := after_reading()).answer
     assert "0.78 / 0.20 / 0.02" in told
     assert "0.47 / 0.33 / 0.19" in told
     assert re.search("it keeps [0-9]+ token", write_on.how_many_top_p_keeps(values).answer)

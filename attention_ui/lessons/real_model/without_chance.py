@@ -3,7 +3,7 @@ finds, why such texts repeat themselves, and what a cache saves.
 """
 
 from collections.abc import Iterator, Sequence
-from math import exp
+from math import exp, prod
 
 from attention_core.real_model.generation import Beam, Written, beam, write
 from attention_core.real_model.run import logits
@@ -69,10 +69,7 @@ def without_chance(v: Values) -> Iterator[Element]:
     model, decode = model_of(v), model_of(v).tokenizer.decode
     yield ui.say("**Greedy**: the likeliest token, each time.")
     yield ui.Shown(put_text, ("greedy", as_text(model, tuple(greedy))))
-    chance = 1.0
-    for each in greedy:
-        chance *= each.chance
-    n = len(greedy)
+    chance, n = prod(each.chance for each in greedy), len(greedy)
     yield ui.text(f"All {n} together have a chance of {_one_in(chance)}: that of each, multiplied.")
     yield ui.text(why_it_repeats(seen(v), greedy))
     yield ui.say(
