@@ -150,6 +150,13 @@ def soon(page, found, wanted=True, seconds=10):
     assert found() == wanted
 
 
+def caught_up(page):
+    """Wait until nothing waits, and nothing is veiled."""
+    settled(page)
+    soon(page, lambda: page.locator("[data-waits]").count(), 0, seconds=60)
+    settled(page)
+
+
 def choose(page, label, option):
     box = page.get_by_role("combobox", name=label).first
     # First: to scroll closes an open menu, and on a busy machine the news of it comes late.

@@ -86,6 +86,14 @@ def test_streamlit_still_calls_a_part_broken_off_that_has_finished():
     assert queue.flush()[0].script_finished == STATUS.FINISHED_EARLY_FOR_RERUN
 
 
+def test_streamlit_still_drops_what_was_drawn_before_a_run_has_drawn_anything():
+    """Or it does not know yet which parts will run. Where this fails, the mend may go."""
+    queue = ForwardMsgQueue()
+    queue.enqueue(ForwardMsg(delta={"new_element": {}}))
+    inspect.unwrap(ForwardMsgQueue.clear)(queue, retain_lifecycle_msgs=True)
+    assert queue.is_empty()
+
+
 def test_streamlit_clears_its_queue_with_the_names_that_the_mend_reads():
     names = ["retain_lifecycle_msgs", "fragment_ids_this_run"]
     assert list(inspect.signature(inspect.unwrap(ForwardMsgQueue.clear)).parameters)[1:] == names

@@ -18,6 +18,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
 from inspect import signature
+from itertools import takewhile
 from types import MappingProxyType
 from typing import Any
 
@@ -605,6 +606,16 @@ COVERED = "covered"
 def _covers(step: str) -> str:
     page: Page | None = this_visit().declared
     return page.covers(step) if page else ""
+
+
+@parts.source("first")
+def _is_first(ask: str) -> bool:
+    """Whether no question that stands above this one is still open."""
+    page: Page = this_visit().declared
+    met = this_visit().covering
+    with parts.unnoted():
+        above = takewhile(lambda one: one.name != ask, page.asks)
+        return not any(one.covered() for one in above if one.name in met)
 
 
 def is_covered(*steps: str) -> bool:

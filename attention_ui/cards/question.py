@@ -178,8 +178,7 @@ def _ask(key: str, asked: Any, now: int, before: str = "") -> None:
 def _offer_all(name: str) -> None:
     """Beside the first open question of a page: what the switch above the page does."""
     values = visit.values()
-    is_first = not any(steps for _, steps in this_visit().covering.values())
-    if not is_first or PREDICT in {*values.hide, *values.lock}:
+    if not parts.read("first", name) or PREDICT in {*values.hide, *values.lock}:
         return
     shown = {"type": "tertiary", "on_click": _set, "args": ({PREDICT: False},)}
     st.button("Show everything from now on", key=f"show_all_{name}", **shown)

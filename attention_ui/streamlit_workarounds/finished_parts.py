@@ -1,10 +1,14 @@
-"""Works around Streamlit: the browser learns that a part has finished, whatever runs next.
+"""Works around Streamlit: what was drawn reaches the browser, whatever runs next.
+
+When a run begins, Streamlit 1.67 drops what it will draw anew from the messages that still wait to
+be sent (`ForwardMsgQueue.clear`). But a callback may let other parts run in its place; what was
+dropped then never came: a page without its end, an old card above the new one, a picture that had
+been drawn for good. So nothing is dropped before the run draws.
 
 When a part has run, the server tells the browser that it has finished, and the browser removes
 whatever the part no longer draws. If another part begins to run before that message is sent,
-Streamlit 1.67 turns it into "interrupted" (`ForwardMsgQueue.clear`), although everything the first
-part drew is sent. Left-overs then stayed: rows of the previous cell, below the arithmetic of a new
-one.
+Streamlit turns it into "interrupted", although everything the first part drew is sent. Left-overs
+then stayed: rows of the previous cell, below the arithmetic of a new one.
 """
 
 from contextlib import suppress
@@ -12,31 +16,34 @@ from functools import wraps
 from typing import Any
 
 NOT_AS_EXPECTED = (AttributeError, TypeError, ValueError)
+DRAWS = ("delta", "ref_hash")
+"""The messages that draw: the second has been sent before."""
 
 
 def keep_what_has_finished() -> None:
-    """Keep the "finished" messages of parts that the next run does not draw again. Changes nothing
-    where Streamlit has no such queue, or one that is not as expected.
+    """Keep what was drawn until it is drawn anew, and the "finished" messages of parts that the
+    next run does not draw again. Changes nothing where Streamlit has no such queue, or one that is
+    not as expected.
     """
     try:
         from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
         from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 
         done = ForwardMsg.ScriptFinishedStatus.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
-        clear = ForwardMsgQueue.clear
-    except (ImportError, AttributeError):
+        clear, put = ForwardMsgQueue.clear, ForwardMsgQueue.enqueue
+        is_known = {"_queue", "_delta_index_map"} <= vars(ForwardMsgQueue()).keys()
+    except (*NOT_AS_EXPECTED, ImportError):
         return
-    if hasattr(clear, "__wrapped__"):
+    if hasattr(clear, "__wrapped__") or not is_known:
         return
 
-    @wraps(clear)
-    def clear_but_finished(queue: Any, *given: Any, **named: Any) -> Any:
+    def clear_but_finished(queue: Any, **named: Any) -> None:
         finished: list[Any] = []
         with suppress(*NOT_AS_EXPECTED):
             finished = [each for each in queue._queue if _is_finished(each, done)]
-        told = clear(queue, *given, **named)
+        clear(queue, **named)
         again = set(named.get("fragment_ids_this_run") or ())
-        for message in finished if named.get("retain_lifecycle_msgs") and again else ():
+        for message in finished if again else ():
             with suppress(*NOT_AS_EXPECTED):
                 ran = message.metadata.run.fragment_ids
                 only_then = [each for each in ran if each not in again]
@@ -44,9 +51,29 @@ def keep_what_has_finished() -> None:
                     del ran[:]
                     ran.extend(only_then)
                     message.script_finished = done
-        return told
 
-    ForwardMsgQueue.clear = clear_but_finished
+    @wraps(clear)
+    def clear_later(queue: Any, *given: Any, **named: Any) -> None:
+        queue.run_begun = None
+        if not named.get("retain_lifecycle_msgs"):
+            return clear(queue, *given, **named)
+        queue._delta_index_map = {}  # what is drawn from now on comes after what is there
+        queue.run_begun = len(queue._queue), named
+        return None
+
+    @wraps(put)
+    def put_and_clear(queue: Any, message: Any) -> None:
+        begun = getattr(queue, "run_begun", None)
+        if begun and message.WhichOneof("type") in DRAWS:
+            at, named = begun
+            of_this_run = queue._queue[at:]
+            del queue._queue[at:]
+            clear_but_finished(queue, **named)
+            queue._queue += of_this_run
+            queue.run_begun = None
+        put(queue, message)
+
+    ForwardMsgQueue.clear, ForwardMsgQueue.enqueue = clear_later, put_and_clear
 
 
 def _is_finished(message: Any, done: int) -> bool:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from browser_tools import open_page, settled, shown, soon
+from browser_tools import caught_up, open_page, settled, shown
 from serving import free_port, start_server
 
 LESSON, LABEL = "simplified_attention?predict=off", "Width of the vectors, d_in"
@@ -109,13 +109,6 @@ DONE = {  # what is done, and by how much wider the vectors are then
     go_back: 1,
     reload: 2,
 }
-
-
-def caught_up(page):
-    """Wait until nothing waits, and nothing is veiled."""
-    settled(page)
-    soon(page, lambda: page.locator("[data-waits]").count(), 0, seconds=60)
-    settled(page)
 
 
 def is_as_its_address_says(page, new_page):

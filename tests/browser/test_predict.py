@@ -2,7 +2,7 @@
 
 import pytest
 
-from browser_tools import click, numbers, open_page, settled
+from browser_tools import caught_up, click, numbers, open_page, settled
 
 LESSON = "causal_mask"
 
@@ -33,6 +33,8 @@ def test_a_row_is_set_by_keyboard_and_the_truth_is_drawn_over_it(page, app_url):
     settled(page)
     assert written(page, "row") == [["0.00", "0.00", "0.33", "0.00", "0.67"]]
     assert covered(page, "weights") == 1
+    offer = page.get_by_role("button", name="Show everything from now on")
+    assert question(page, "row").locator(offer).count() == 1, "though its card has run alone"
 
     question(page, "row").get_by_role("button", name="Reveal").focus()
     page.keyboard.press("Enter")
@@ -43,6 +45,8 @@ def test_a_row_is_set_by_keyboard_and_the_truth_is_drawn_over_it(page, app_url):
     assert truth == ["0.01", "0.00", "0.11", "0.00", "0.88"]
     words = question(page, "row").inner_text()
     assert "22% of your weight would have to move to other keys; with all bars equal" in words
+    caught_up(page)
+    assert question(page, "leaks").locator(offer).count() == offer.count() == 1
 
 
 @pytest.mark.long

@@ -9,7 +9,7 @@ from itertools import zip_longest
 import pytest
 
 from attention_ui.frame.contents import LESSONS
-from browser_tools import CONTROLS, IN_PICTURES, KEYS, open_page, settled, shown
+from browser_tools import CONTROLS, IN_PICTURES, KEYS, caught_up, open_page, settled, shown
 
 N_EVENTS, N_LAST, N_TRIES = 30, 6, 2
 FOCUS = (
@@ -38,9 +38,11 @@ def test_thirty_quick_presses_end_where_the_address_says(new_page, page, app_url
     last = IN_PICTURES if page.locator(IN_PICTURES).count() else ", ".join(KEYS)
     for number in range(N_EVENTS):
         press(last if number >= N_EVENTS - N_LAST else ", ".join(KEYS))
+    caught_up(page)
     warm = shown(page)
     cold, address = new_page(), page.evaluate("location.href")
     open_page(cold, app_url, address.removeprefix(app_url))
+    caught_up(cold)
     fresh = shown(cold)
     for what in warm:
         pairs = zip_longest(warm[what], fresh[what])
