@@ -136,7 +136,6 @@ def test_a_link_to_a_covered_cell_opens_its_picture():
     assert of_weights().covered
 
 
-# --- pins ----------------------------------------------------------------------------------------
 PINS = [
     "example=wild_cat&sentence=a+b+c+d", "example=wild_cat&seed=5", "example=wild_cat&d_in=5",
     "example=wild_cat&n_heads=4&d_model=4", "example=life_is_short", "example=journey_789",

@@ -68,7 +68,6 @@ def test_back_and_forward_speak_and_an_old_address_after_a_click_does_not():
     assert chosen(at).d_in == 5
 
 
-# --- arithmetic -----------------------------------------------------------------------------------
 def arithmetic(at):
     return [each.value for each in at.latex], [each.value for each in at.caption]
 

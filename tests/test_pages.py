@@ -323,8 +323,7 @@ def uses_what_it_shows(at: AppTest):
     shown = {name: slider.value for name, slider in size_sliders(at).items()}
     assert shown == {name: values[name] for name in SIZED}
     assert widths_words(heads_recipe_of(values)) in rendered(at)
-    assert at.session_state["visit"].drafts == {}
-    assert at.session_state["visit"].notices == []
+    assert (at.session_state["visit"].drafts, at.session_state["visit"].notices) == ({}, [])
     assert "Not applied" not in rendered(at)
     told = {caption.value for caption in at.caption if " went from " in caption.value}
     asked = {**at.session_state["visit"].chosen, **asked_for(at)}
@@ -385,7 +384,6 @@ def test_our_style_is_not_dropped():
         assert "<" not in path.read_text(encoding="utf-8"), path.name
 
 
-# --- what a teacher's link has fixed --------------------------------------------------------------
 FIXED = {
     "example and text": {"lock": "example,sentence,predict", "hide": "seed", "predict": "off"},
     "values of its own": {"lock": "sentence,n_heads", "hide": "seed", "sentence": "A cat sat",

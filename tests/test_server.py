@@ -24,7 +24,6 @@ pytestmark = pytest.mark.slow("1 min: servers of its own")
 CONFIG = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
 
 
-# --- how it is started ----------------------------------------------------------------------------
 def test_streamlit_run_asks_for_no_email_and_opens_a_browser(tmp_path):
     """On a desktop where it was never run before, at a keyboard that nobody uses."""
     nobody, keyboard = os.pipe()
@@ -109,7 +108,6 @@ def test_pip_reads_the_requirements():
     assert told.returncode == 0, told.stderr
 
 
-# --- what it is sent ------------------------------------------------------------------------------
 @pytest.fixture(scope="module")
 def url(tmp_path_factory):
     server = start_server(tmp_path_factory.mktemp("server") / "output.txt")
@@ -153,7 +151,6 @@ def test_no_file_can_be_uploaded(url):
     assert asyncio.run(put_a_byte()) == 413
 
 
-# --- how many it carries --------------------------------------------------------------------------
 SOFT, HARD, SOCKETS = 256, 2_048, 300
 limits = pytest.importorskip("resource", reason="this system has no limit of open files")
 

@@ -151,7 +151,6 @@ def test_the_spreadsheet_of_every_lesson_has_its_numbers_and_follows_a_change(vi
     assert wrong(traces, tmp_path) == {}
 
 
-# --- a person's text ------------------------------------------------------------------------------
 MARK = "zqzq"
 HOSTILE = [
     f"<img src=x onerror=alert(1)> <script>{MARK}</script>",
@@ -192,7 +191,6 @@ def test_a_file_is_named_by_its_lesson_and_what_is_plain_of_the_sentence(sentenc
     assert file_name("causal_mask", sentence, ".py") == name
 
 
-# --- in a kernel of Jupyter's own -----------------------------------------------------------------
 def in_a_kernel(made):
     """The notebook after `Run all`; raises for a cell that stops."""
     from nbclient import NotebookClient

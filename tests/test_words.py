@@ -66,8 +66,7 @@ def test_no_head_is_named_by_hand():
         return "X.X" in text and any(p in (("layer", "head"), ("n", "h")) for p in pairwise(names))
 
     assert not found(by_hand)
-    assert head_name(2, 1) == "head 1.2"
-    assert head_name(2) == "head 2"
+    assert (head_name(2, 1), head_name(2)) == ("head 1.2", "head 2")
     assert head_in_full(1, 2) == "head 1.2 (head 2 of layer 1, both counted from 0)"
 
 

@@ -161,8 +161,7 @@ def test_a_control_in_the_picture_answers_without_the_server_and_then_in_the_lin
             settled(page)
     assert "factor" not in page.url
     slider = page.locator(".st-key-moves_scores input")
-    assert slider.count() == 1
-    assert slider.input_value() == "1"
+    assert (slider.count(), slider.input_value()) == (1, "1")
 
 
 @pytest.mark.parametrize(

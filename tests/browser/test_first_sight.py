@@ -111,5 +111,4 @@ def test_the_first_picture_of_home_is_there_above_everything_else(page, app_url,
     assert len(numbers(page, "layer", 0)) == n_tokens**2
     assert "of its attention to" in page.locator(".st-key-card_layer").inner_text()
     begin = page.locator(".st-key-begin [data-testid=stPageLink]")
-    assert begin.count() == 3
-    assert begin.evaluate_all(CUT) == []
+    assert (begin.count(), begin.evaluate_all(CUT)) == (3, [])

@@ -34,7 +34,6 @@ def hiding(*shape, seed=4):
     return mask
 
 
-# --- as torch computes it -------------------------------------------------------------------------
 @pytest.mark.parametrize("front", [(), (N_HEADS,), (N_TEXTS, N_HEADS)], ids=str)
 @pytest.mark.parametrize("scale", [None, 0.3, -2, 0.0])
 def test_any_tensors_and_any_scale_are_torch_s(front, scale):
@@ -146,7 +145,6 @@ def test_all_is_computed_in_the_precision_of_what_is_given(dtype):
             assert cell.value == pytest.approx(has, rel=1e-5), (step, index)
 
 
-# --- taken apart, and run anew --------------------------------------------------------------------
 EVERYTHING = {
     "causal": True, "window": (3, None), "sinks": 1, "alibi": True, "corner": "bottom_right",
     "lengths": (8, 6), "mask": hiding(1, 1, 8), "soft_cap": 2.0, "scale": 0.4, "temperature": 0.5,
@@ -165,7 +163,6 @@ def test_every_step_can_be_taken_apart_and_runs_anew(more):
     taken_apart_and_run_anew(everything(**more))
 
 
-# --- refusals -------------------------------------------------------------------------------------
 Q, K, V = (of.tolist() for of in tensors())
 WIDE, NAN = torch.ones(7, 3), math.nan
 

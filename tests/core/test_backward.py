@@ -147,7 +147,6 @@ def test_every_lesson_is_as_autograd(name):
     assert asked
 
 
-# --- what cannot be -------------------------------------------------------------------------------
 def test_what_has_no_gradient_is_refused_in_words():
     trace = attend_trainable(embed(EXAMPLES["journey_123"].inputs))
     wanted = trace.step("wanted", ops.Entry((3, 1)), trace["weights"], axes=())
@@ -165,7 +164,6 @@ def test_what_has_no_gradient_is_refused_in_words():
     assert backward(trace, wanted.name, ["wanted"])["grad_wanted"].value.item() == 1
 
 
-# --- by finite differences, of any shape ----------------------------------------------------------
 @st.composite
 def layers(draw):
     n, d_in, d, d_value = (draw(st.integers(1, 5)) for _ in range(4))

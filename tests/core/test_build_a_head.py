@@ -45,8 +45,7 @@ def test_no_number_of_an_answer_can_be_left_out(name):
 @pytest.mark.parametrize("name", BY_NAME)
 def test_a_puzzle_has_five_other_sentences_three_hints_and_an_answer_that_changes_something(name):
     puzzle = BY_NAME[name]
-    assert len({*puzzle.hidden, puzzle.sentence}) == 6
-    assert len(puzzle.hints) == 3
+    assert (len({*puzzle.hidden, puzzle.sentence}), len(puzzle.hints)) == (6, 3)
     for matrix, edits in puzzle.answer.items():
         was = start_of(puzzle, matrix)
         assert matrix in puzzle.matrices

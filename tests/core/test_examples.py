@@ -26,7 +26,6 @@ def value(inputs, step="embeddings"):
     return embed(inputs)[step].value
 
 
-# --- the notebooks' own ---------------------------------------------------------------------------
 @pytest.mark.parametrize("name", [name for name, example in EXAMPLES.items() if example.notebook])
 def test_sentence_tokens_and_given_vectors_are_the_published_ones(name):
     inputs, own = published(name), EXAMPLES[name].inputs
@@ -36,7 +35,6 @@ def test_sentence_tokens_and_given_vectors_are_the_published_ones(name):
         assert torch.equal(value(own), torch.tensor(inputs["inputs"]))
 
 
-# --- tokens, vocabulary, table --------------------------------------------------------------------
 def test_dropping_blanks_changes_no_vector():
     kept, dropped = embed(WILD_CAT), embed(replace(WILD_CAT, drop_blanks=True))
     words = [place for place, token in enumerate(WILD_CAT.tokens) if token != " "]
@@ -81,7 +79,6 @@ def test_reserved_rows_are_named_and_come_last(reserved, names):
     assert embed(inputs).labels("vocabulary") == ("a", "b", *names)
 
 
-# --- given vectors --------------------------------------------------------------------------------
 def test_a_token_that_differs_from_a_known_one_by_case_has_a_row_of_its_own_that_says_the_same():
     inputs = replace(JOURNEY, sentence="your Your JOURNEY")
     trace = embed(inputs)
@@ -140,7 +137,6 @@ def test_only_a_word_without_a_vector_is_drawn_and_it_is_marked(changes, drawn):
     assert len({*once.values()}) == len(once)
 
 
-# --- positions, edits, one-hot --------------------------------------------------------------------
 def test_typed_numbers_are_in_the_table_and_in_every_row_that_looks_it_up():
     edited = embed(replace(WILD_CAT, edits=((0, 1, 9.5), (6, 2, -8.25))))
     table = embed(WILD_CAT)["embedding_table"].value

@@ -16,7 +16,6 @@ from gguf_files import string, value, written
 gguf = pytest.importorskip("gguf", reason="what the numbers are compared with")
 
 
-# --- numbers of few bits -------------------------------------------------------------------------
 @pytest.mark.parametrize("kind", KINDS, ids=[each.name for each in KINDS.values()])
 def test_numbers_of_few_bits_are_those_of_the_package_gguf(kind):
     generator = np.random.default_rng(kind)
@@ -57,7 +56,6 @@ def test_how_many_bits_is_said(kind, words):
     assert KINDS[kind].words == words
 
 
-# --- reading -------------------------------------------------------------------------------------
 FIELDS = {"general.architecture": "none", "a list": ["x", "y"], "numbers": [1, 2], "yes": True}
 NUMBERS = np.arange(15.0).reshape(3, 5)
 
@@ -102,7 +100,6 @@ def test_a_file_that_became_shorter_is_said(made):
         file.matrix("w")
 
 
-# --- what is broken or means harm ----------------------------------------------------------------
 def front(n_tensors=0, n_fields=0, version=3):
     return b"GGUF" + struct.pack("<IQQ", version, n_tensors, n_fields)
 

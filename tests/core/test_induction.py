@@ -18,7 +18,6 @@ def drawn(seed, n_sequences=7):
     return repeated.draw_sequences(n_sequences, torch.Generator().manual_seed(seed))
 
 
-# --- the sequences --------------------------------------------------------------------------------
 def test_a_sequence_repeats_tokens_none_of_which_stands_twice_before():
     found = set()
     for ids in drawn(3, 200).tolist():
@@ -44,7 +43,6 @@ def test_what_an_induction_head_looks_for_is_what_came_after_its_own_token():
     assert marked.sum(-1).max() > 1, "some tokens have been there more than once"
 
 
-# --- the scores -----------------------------------------------------------------------------------
 def test_both_scores_are_those_of_a_loop_over_every_cell():
     sequences = drawn(2)
     weights = torch.rand(
@@ -69,7 +67,6 @@ def test_both_scores_are_those_of_a_loop_over_every_cell():
             assert matching[layer, head].item() == pytest.approx(mean, rel=1e-5)
 
 
-# --- a run ----------------------------------------------------------------------------------------
 def has_learned(records):
     first, last = records[0], records[-1]
     assert first.prefix_matching.max() < 0.1
@@ -132,7 +129,6 @@ def test_a_number_of_steps_that_is_none_is_refused_in_words(steps):
         induction.LearningSettings(steps=steps)
 
 
-# --- the head as a trace --------------------------------------------------------------------------
 def test_the_traced_weights_are_those_recorded_at_the_end():
     run = induction.shipped_run()
     trace = induction_head(run)

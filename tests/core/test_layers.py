@@ -40,7 +40,6 @@ def test_linear_starts_as_torchs_own_layers_do(bias):
     )
 
 
-# --- training -------------------------------------------------------------------------------------
 def vectors_and_targets(example):
     inputs = EXAMPLES[example].inputs
     return embed(inputs)["embeddings"].value, next_tokens(inputs.tokens)

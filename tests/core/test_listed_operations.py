@@ -24,9 +24,5 @@ def test_every_file_of_operations_has_its_heading():
 
 
 def test_what_learners_call_cosine_and_temperature_is_found():
-    for word, name in {
-        "cosine": "L2Normalize",
-        "temperature": "ScaleBy",
-        "Dropout": "Drop",
-    }.items():
-        assert re.search(rf"{name}\([^()]*\):[^:]*{word}", listed())
+    for word, of in {"cosine": "L2Normalize", "temperature": "ScaleBy", "Dropout": "Drop"}.items():
+        assert re.search(rf"{of}\([^()]*\):[^:]*{word}", listed())

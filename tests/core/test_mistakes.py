@@ -385,11 +385,9 @@ def test_a_missed_mistake_is_due_two_and_five_rounds_later_and_one_at_a_time():
     rounds = [("a", True), ("b", False)]
     assert [due(rounds[:n]) for n in range(3)] == ["", "", "a"]
     rounds += [("a", False), ("c", False), ("d", False)]
-    assert due(rounds) == "a"
-    assert due([*rounds, ("a", False)]) == ""
+    assert (due(rounds), due([*rounds, ("a", False)])) == ("a", "")
     both = [("a", True), ("b", True), ("a", True)]  # b since round 1, a since rounds 0 and 2
-    assert due(both) == "b"
-    assert due([*both, ("b", False)]) == "a"
+    assert (due(both), due([*both, ("b", False)])) == ("b", "a")
     assert due([("a", True), *[("x", False)] * 3]) == "a", "whoever waits is not forgotten"
 
 

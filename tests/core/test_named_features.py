@@ -44,7 +44,6 @@ def heads(**changes):
     return attend_heads(embed(EXAMPLE.inputs), replace(EXAMPLE.heads, **changes))
 
 
-# --- the story ------------------------------------------------------------------------------------
 @pytest.mark.parametrize("weights", [simplified, masked], ids=["simplified", "masked"])
 def test_alike_words_attract_so_it_looks_at_both_animals_and_cannot_tell_which(weights):
     it = row(weights(), "it")
@@ -109,7 +108,6 @@ def test_numbers_can_be_read():
         assert numbers.count(0) > len(numbers) / 2
 
 
-# --- a sentence of one's own ----------------------------------------------------------------------
 EVERYDAY = everyday_words()
 SOME = sorted(filter(str.isalpha, EVERYDAY))
 STRANGE = ("xqz", "Xqz!", "他", "не", "🙂", "naïve", "٣", "x" * 50)
@@ -187,7 +185,6 @@ def test_everyday_words_are_readable_and_no_two_have_the_same_vector():
     assert EXAMPLE.inputs.vector_of("Cat’s") == EXAMPLE.inputs.vector_of("cat")
 
 
-# --- what is given, and when it is used -----------------------------------------------------------
 @pytest.mark.parametrize(("changes", "drawn"), [
     ({}, ()), ({"d_query": 2}, ("query", "key")), ({"d_value": 3}, ("value",)),
     ({"seeds": (None, 5, None)}, ("key",)), ({"seed": 5}, ROLES), ({"start": "rand"}, ROLES),
@@ -217,7 +214,6 @@ def test_heads_of_other_sizes_or_with_a_seed_are_drawn_as_any_are(changes):
     assert trace.labels("head") == tuple(map(str, range(recipe.n_heads)))
 
 
-# --- names ----------------------------------------------------------------------------------------
 def test_every_component_has_a_name_where_the_example_is_as_it_is():
     trace = attend_heads(embed(EXAMPLE.inputs), EXAMPLE.heads)
     traces = (trace, attend_trainable(embed(EXAMPLE.inputs), EXAMPLE.projections))

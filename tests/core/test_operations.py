@@ -14,7 +14,6 @@ from attention_core.operations import Columns, Draw, Given, Row, Rows, Stored, S
 from checks import close, random
 from traces import workshop
 
-# --- where numbers come from ----------------------------------------------------------------------
 DISTRIBUTIONS = {
     "normal": Draw("normal", (5, 3), seed=1),
     "uniform": Draw("uniform", (5, 3), seed=1),
@@ -56,7 +55,6 @@ def test_an_unknown_distribution_is_named():
         Draw("cauchy", (2, 3), seed=1).value()
 
 
-# --- simplified attention as a whole --------------------------------------------------------------
 def simplified(vectors, query=None, **options):
     trace = Trace()
     rows = tuple(map(tuple, vectors.tolist()))
@@ -117,7 +115,6 @@ def test_a_choice_that_does_not_exist_is_refused(options):
         simplified(random(3, 2), **options)
 
 
-# --- where the numbers of a program lie -----------------------------------------------------------
 def lies(tensor):
     """What the order in which torch adds may follow."""
     return tensor.stride(), tensor.storage_offset(), tensor.data_ptr() % 64

@@ -239,7 +239,6 @@ def test_the_changelog_tells_of_this_version():
     assert f"\n## {attention_core.__version__}\n" in said
 
 
-# --- the names ------------------------------------------------------------------------------------
 def test_the_readme_imports_from_the_package_itself():
     lines = [line for line in "\n".join(BLOCKS).splitlines() if "attention_core" in line]
     assert lines
@@ -252,11 +251,7 @@ def compositions():
         module = import_module(f"attention_core.mechanism.{path.stem}")
         for name, function in vars(module).items():
             own = inspect.isfunction(function) and function.__module__ == module.__name__
-            if (
-                own
-                and not name.startswith("_")
-                and inspect.signature(function).return_annotation is (Trace)
-            ):
+            if own and name[0] != "_" and inspect.signature(function).return_annotation is Trace:
                 yield name, function
 
 

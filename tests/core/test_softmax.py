@@ -42,7 +42,6 @@ def softmax(scores):
     return [power / math.fsum(powers) for power in powers]
 
 
-# --- both ways from scores to weights -------------------------------------------------------------
 def test_the_steps_of_a_row_are_what_their_names_say():
     trace = normalise_row(given_row(ROW))
     exact = {
@@ -81,7 +80,6 @@ def test_a_row_without_scores_is_refused():
         given_row(())
 
 
-# --- how a row is spread --------------------------------------------------------------------------
 def test_the_spread_goes_from_all_alike_to_one_alone():
     alike, plain, alone = spreads(torch.tensor(ROW), [0.0, 1.0, 1000.0])
     assert alike.largest == pytest.approx(1 / 7)
@@ -105,7 +103,6 @@ def test_the_spread_of_no_numbers_is_none():
     assert math.isnan(spread.entropy)
 
 
-# --- numbers that overflow ------------------------------------------------------------------------
 @pytest.mark.parametrize("precision", ["float32", "float16", "bfloat16"])
 def test_the_limits_of_exp_are_the_last_numbers_on_their_side(precision):
     dtype = Cast(precision).dtype

@@ -284,8 +284,7 @@ def test_what_is_typed_is_cut_into_words_and_marks(typed, read):
 
 
 def test_the_nearest_words_of_one_that_is_not_known():
-    assert nearest("cats")[0] == "cat"
-    assert nearest("barked")[0] == "barks"
+    assert (nearest("cats")[0], nearest("barked")[0]) == ("cat", "barks")
     for other in ("zebra", "猫", "lion"):
         assert nearest(other) == [], "spelled like none of them"
     assert START not in nearest(START)
@@ -392,9 +391,7 @@ def test_a_run_is_recorded_by_the_way_and_read_as_it_was(held_out, tmp_path, mon
         found = torch.tensor(figures.scores[name])
         assert torch.allclose(found, moments[-1].scores[place], atol=1e-4, equal_nan=True)
     recording.store(moments, tmp_path / "run.safetensors")
-    monkeypatch.setattr(
-        "attention_core.small_models.recording.RECORDING", tmp_path / "run.safetensors"
-    )
+    monkeypatch.setattr(recording, "RECORDING", tmp_path / "run.safetensors")
     for before, after in zip(moments, recording.shipped_recording.__wrapped__(), strict=True):
         assert (before.step, pytest.approx(before.loss)) == (after.step, after.loss)
         assert torch.equal(before.scores, after.scores)

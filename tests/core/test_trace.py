@@ -20,7 +20,6 @@ def vector(length):
     return Given((0.5,) * length)
 
 
-# --- what is refused, and what is said ------------------------------------------------------------
 def test_an_axis_of_two_lengths_is_refused_and_both_steps_are_named():
     trace = Trace()
     trace.step("queries", matrix(5, 3), axes=("query", "d_query"))
@@ -92,7 +91,6 @@ def test_a_refused_step_leaves_no_axis_behind():
     assert trace.size("query") == 7
 
 
-# --- what a trace keeps ---------------------------------------------------------------------------
 def test_a_step_cannot_be_put_into_a_trace_or_taken_out():
     trace = Trace()
     step = trace.step("keys", vector(2), axes=("key",))
@@ -102,7 +100,6 @@ def test_a_step_cannot_be_put_into_a_trace_or_taken_out():
         del trace["keys"]
 
 
-# --- what a trace and a step say ------------------------------------------------------------------
 def test_an_axis_that_no_step_has_has_no_length():
     with pytest.raises(KeyError, match="head"):
         Trace().size("head")
@@ -113,8 +110,7 @@ def test_a_step_says_its_shape_its_formula_and_its_code():
     queries = trace.step("queries", matrix(2, 3), axes=("query", "d_query"))
     keys = trace.step("keys", matrix(5, 3), axes=("key", "d_query"))
     scores = trace.step("scores", MatMul(transpose=True), queries, keys, axes=("query", "key"))
-    assert scores.shape == "query 2 × key 5"
-    assert scores.formula == r"S = Q K^\top"
+    assert (scores.shape, scores.formula) == ("query 2 × key 5", r"S = Q K^\top")
     assert scores.code == "scores = queries @ keys.mT"
     assert scores.inputs == (queries, keys)
     assert repr(scores) == "Step('scores = queries @ keys.mT', query 2 × key 5)"
@@ -140,7 +136,6 @@ def test_a_formula_writes_out_the_steps_that_are_not_known():
     assert written_out == r"Z = \operatorname{softmax}\!\left(X X^\top\right) X"
 
 
-# --- names of places ------------------------------------------------------------------------------
 def test_a_place_has_a_name_only_where_it_is_more_than_its_number():
     named, plain = (
         attend_heads(embed(EXAMPLES[name].inputs), EXAMPLES[name].heads)
@@ -181,13 +176,11 @@ def test_a_branch_begins_with_the_very_steps_and_leaves_the_trace_as_it_is():
     assert branch["numbers"] is numbers
     assert branch.labels("query") == ("a", "b")
     branch.step("turned", Transpose(), numbers, axes=("d_in", "query"))
-    assert list(trace) == ["numbers"]
-    assert list(branch) == ["numbers", "turned"]
+    assert (list(trace), list(branch)) == (["numbers"], ["numbers", "turned"])
     with pytest.raises(ValueError, match="axis 'query' is 3 long in 'others' but"):
         branch.step("others", Given((1.0, 2.0, 3.0)), axes=("query",))
 
 
-# --- what numbers mean ----------------------------------------------------------------------------
 @pytest.mark.parametrize("made", [
     workshop,
     all_ways_to_hide,

@@ -119,7 +119,6 @@ def test_what_changed_most_is_what_a_search_through_every_number_finds(example):
     assert all(map(torch.equal, now, kept))
 
 
-# --- the default run, on any processor ------------------------------------------------------------
 SOME = ("wild_cat", "journey_123")
 LOSSES = """
 import json, sys, torch

@@ -40,7 +40,6 @@ def single(example, **changes):
     return attend_trainable(embed(example.inputs), replace(example.projections, **changes))
 
 
-# --- heads ----------------------------------------------------------------------------------------
 @pytest.mark.parametrize("recipe", [None, ODD_HEADS], ids=["own", "odd"])
 @every_example
 def test_every_way_to_the_heads_comes_to_the_same(example, recipe):
@@ -94,7 +93,6 @@ def test_heads_are_drawn_one_after_the_other_behind_what_is_skipped():
     assert recipe.n_parameters(3) == sum(trace[name].value.numel() for name in named)
 
 
-# --- matrices -------------------------------------------------------------------------------------
 @pytest.mark.parametrize("bias", [False, True])
 @every_example
 def test_every_way_to_queries_keys_and_values_comes_to_the_same(example, bias):

@@ -72,8 +72,7 @@ def test_the_inputs_and_the_recipes_are_those_of_the_example(example):
     assert shared.projections_of(values) == EXAMPLES[example].projections
     assert shared.heads_recipe_of(values) == EXAMPLES[example].heads
     changed, _ = understood({"example": example, "d_in": "5", "seed": "11"}, shared.MAKES_VECTORS)
-    assert shared.inputs_of(changed).seed == 11
-    assert shared.inputs_of(changed).d_in == 5
+    assert (shared.inputs_of(changed).seed, shared.inputs_of(changed).d_in) == (11, 5)
 
 
 def test_a_name_that_several_lessons_have_is_the_same_control_in_all_of_them():

@@ -277,8 +277,7 @@ def test_sums_that_are_not_1_are_loud():
     numbers = ops.Given(((0.5, 0.5), (0.2, 0.2)))
     given = trace.step("some", numbers, axes=("query", "key"), meaning=Meaning.SHARES)
     words = {word.text: word.look for word in equation(trace, Matrix(given)).wide.words}
-    assert words["1.00"] == "sum"
-    assert words["0.40"] == "loud"
+    assert (words["1.00"], words["0.40"]) == ("sum", "loud")
     numbers = torch.full((64, 64), 0.01)
     numbers[::3] *= 2
     trace = Trace()
@@ -603,8 +602,7 @@ def test_a_position_with_other_cells_and_a_sentence_without_weights_are_refused(
 
 def test_a_value_between_two_positions_is_none_of_them_and_uneven_ones_have_places():
     stops = Stops("Factor", -4, 4, 0.25, 1.0, "place")
-    assert stops.values[stops.position(1.25)] == 1.25
-    assert stops.position(1.1) == -1
+    assert (stops.values[stops.position(1.25)], stops.position(1.1)) == (1.25, -1)
     stops = Stops("Step", 0, 3, 1, 3, "place", (0, 7, 15, 1_500))
     assert stops.values == (0, 7, 15, 1_500)
     assert [stops.position(value) for value in (7, 1_500, 8)] == [1, 3, -1]

@@ -139,7 +139,6 @@ def test_a_step_that_is_too_large_says_its_size():
     assert "No picture: scores" in trace._repr_mimebundle_()["text/plain"]
 
 
-# --- what models return ---------------------------------------------------------------------------
 @pytest.fixture(scope="module")
 def returned():
     """What a decoder, and an encoder with a decoder, return: with and without weights."""

@@ -252,8 +252,7 @@ def test_every_key_of_the_first_example_has_a_slider_of_its_own():
 def test_only_visible_keys_are_asked_for():
     weights = torch.tensor([0.25, 0.0, 0.75])
     row = whole_row("", ("a", "b", "c"), weights, torch.tensor([True, False, True]))
-    assert row.keys == [0, 2]
-    assert row.names == ["0: a", "2: c"]
+    assert (row.keys, row.names) == ([0, 2], ["0: a", "2: c"])
     assert row.truth == [0.25, 0.75]
     assert whole_row("", ("a", "b", "c"), weights, torch.tensor([True, False, False])) is None
     assert whole_row("", ("a", "b"), torch.tensor([torch.nan] * 2), torch.ones(2).bool()) is None
@@ -261,8 +260,7 @@ def test_only_visible_keys_are_asked_for():
 
 def test_the_row_that_is_asked_for_has_few_keys_and_is_a_word():
     mask = torch.ones(7, 7).tril().bool()
-    assert row_to_share(mask, "abcdefg") == 3
-    assert row_to_share(mask, "abc efg") == 4
+    assert (row_to_share(mask, "abcdefg"), row_to_share(mask, "abc efg")) == (3, 4)
     assert row_to_share(torch.ones(1, 1).bool(), "a") == 0
 
 

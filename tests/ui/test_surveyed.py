@@ -60,7 +60,6 @@ def pairs_of(at):
     return table
 
 
-# --- the page ------------------------------------------------------------------------------------
 def test_the_row_costs_nothing_before_it_is_opened(monkeypatch):
     def no(*_):
         raise AssertionError("nobody asked")
@@ -110,7 +109,6 @@ def test_the_pairs_are_the_strongest_of_the_chosen_head(model, found):
         assert row["weight"] == percent(weight)
 
 
-# --- names ---------------------------------------------------------------------------------------
 def with_means(found, **means):
     """A survey in which one head does so much of each measure, and nothing of the others."""
     shares = torch.tensor([means.get(name, 0.0) for name in MEASURES], dtype=torch.float64)
@@ -158,7 +156,6 @@ def test_the_page_names_the_heads_of_the_tiny_language_by_what_they_do(found):
     assert "a local head" in told
 
 
-# --- a model that takes its time -----------------------------------------------------------------
 @pytest.fixture
 def own(tmp_path, monkeypatch):
     """The tiny model as a person's own, with a few sentences that it can read as ours."""

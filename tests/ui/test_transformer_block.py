@@ -212,8 +212,7 @@ def test_dropout_drops_in_the_page_s_block_and_not_in_the_checks():
         trace, 0, 0.5
     )
     drawn = [each.step.name for each in widened(trace, 0) if isinstance(each, Matrix)]
-    assert drawn[0] == "feed_forward_normed"
-    assert drawn[-1] == "dropped_feed_forward_output"
+    assert (drawn[0], drawn[-1]) == ("feed_forward_normed", "dropped_feed_forward_output")
 
 
 def test_what_is_standardised_has_colours_of_its_own():

@@ -135,8 +135,7 @@ def test_a_feed_forward_is_compared_with_others_and_a_head_with_those_of_its_lay
     made = ScoreParts(2, 0, 1, 0, tuple(parts), table, table, None)
     about = why_there.Why(made, torch.zeros(3, 2, 2, 2), ("a", "b"))
     found = {each.name: why_there.beside(about, each, made.by_key()) for each in parts[:5]}
-    assert found["head 0.0"] == ["0.1"]
-    assert found["head 1.0"] == []
+    assert (found["head 0.0"], found["head 1.0"]) == (["0.1"], [])
     assert found["feed-forward 1"] == ["feed-forward 0"]
 
 
