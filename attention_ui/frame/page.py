@@ -87,7 +87,6 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
         hand_out.begin()
     if values.large:
         st.html(style.LARGE)
-        listen_for_arrow_keys()
     with st.sidebar, st.container(gap="xsmall"):
         title_and_glossary()
         # Its links carry what was chosen: for another tab, they follow when nothing else runs.
@@ -98,6 +97,8 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
             part("way_back", _way_back)
         run_again_when_back()
         reach_by_keyboard()
+        if values.large:  # last: nothing on the page may stand in another place for it
+            listen_for_arrow_keys()
     return values
 
 

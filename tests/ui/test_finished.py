@@ -6,6 +6,7 @@ from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 
 import attention_ui.frame.basics  # noqa: F401  it mends the queue
 from attention_ui.streamlit_workarounds.finished_parts import keep_what_has_finished
+from visiting import visit
 
 STATUS = ForwardMsg.ScriptFinishedStatus
 DONE, BROKEN_OFF = STATUS.FINISHED_FRAGMENT_RUN_SUCCESSFULLY, STATUS.FINISHED_EARLY_FOR_RERUN
@@ -96,3 +97,9 @@ def test_mending_twice_is_mending_once():
     mended = ForwardMsgQueue.clear, ForwardMsgQueue.enqueue
     keep_what_has_finished()
     assert (ForwardMsgQueue.clear, ForwardMsgQueue.enqueue) == mended
+
+
+def test_on_the_wall_every_part_stands_where_it_stood():
+    """Else a picture may draw its control into the old card, which goes a moment later."""
+    plain, wall = (visit("causal_mask", large=each).main.children for each in ("off", "on"))
+    assert len(plain) == len(wall)
