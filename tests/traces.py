@@ -110,7 +110,7 @@ def workshop():
         axes=("query",),
     )
     often = trace.step("often", ops.Given((2.0, 1.0, 3.0)), axes=("word",))
-    rows = ((0, 1, 0, 1, -1), (1, 1, 1, -1, -1), (6, 0, 1, 1, 1))
+    rows = ((0, 1, 0, 6, -1), (1, 1, 1, -1, -1), (6, 0, 1, 2, 1))
     pieces = trace.step("pieces", ops.Given(rows), axes=("word", "place_in_word"))
     counted = trace.step("counted", ops.PairCounts(7), often, pieces, axes=("first", "second"))
     trace.step("joined_pieces", ops.JoinPair(7), counted, pieces, axes=("word", "place_in_word"))

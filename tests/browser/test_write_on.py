@@ -106,7 +106,7 @@ def test_every_cut_is_what_the_core_cuts_and_follows_the_hand_without_the_server
 
 
 def test_a_token_that_is_added_is_taken_out_by_back_and_ten_come_as_one_step(page, app_url):
-    open_page(page, app_url, "real_model?predict=off&draw_seed=3")
+    open_page(page, app_url, "real_model?predict=off&next_seed=3")
     before = page.url
     page.get_by_role("button", name="Add it").click()
     settled(page)

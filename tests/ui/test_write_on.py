@@ -48,7 +48,7 @@ def button(at, label):
 
 
 def test_ten_tokens_are_those_that_are_added_one_by_one_and_another_text_has_none_of_them():
-    link = {"prompt": TEXT, "draw_seed": "4", "next_temperature": "1.3"}
+    link = {"prompt": TEXT, "next_seed": "4", "next_temperature": "1.3"}
     at = stands(visit(PAGE, **link))
     for _ in range(3):
         button(at, "Add it").click()

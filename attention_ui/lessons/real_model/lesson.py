@@ -204,12 +204,12 @@ TOP_K = Control(
 )  # fmt: skip
 TOP_P = Control("top_p", Decimal.among(*TOP_PS), "top-p", 0.9, shown="{:.2f}")
 MIN_P = Control("min_p", Decimal.among(*MIN_PS), "min-p", 0.0, shown="{:.2f}")
-DRAW_SEED = Control(
-    "draw_seed", Whole(0, MAX_SEED), "Seed of the draw", 1, widget="text_input",
+NEXT_SEED = Control(
+    "next_seed", Whole(0, MAX_SEED), "Seed of the draw", 1, widget="text_input",
     look={"help": f"Another seed, another number: a whole number from 0 to {MAX_SEED:,}."},
 )  # fmt: skip
 SLIDERS = (NEXT_TEMPERATURE, TOP_K, TOP_P, MIN_P)
-DRAWS = (*SLIDERS, DRAW_SEED)
+DRAWS = (*SLIDERS, NEXT_SEED)
 """How the next token is drawn."""
 MEASURE = Control("measure", MEASURE_NAMES, "Mark the heads by", FIRST_MEASURE, widget="selectbox")
 HEADS_ORDER = Control(

@@ -55,7 +55,7 @@ def order_of(reading: Seen) -> Ranked:
 
 def number_of(v: Values) -> float:
     """The number that is drawn for the next token."""
-    return number_drawn(v.draw_seed, len(v.written_ids))
+    return number_drawn(v.next_seed, len(v.written_ids))
 
 
 def room_of(v: Values) -> int:
@@ -69,7 +69,7 @@ def write_on(v: Values) -> Iterator[Element]:
     if v.written_ids:
         yield ui.Shown(put_text, ("written", so_far(v, reading)))
     sliders = [ui.Shown(_slider, (each,)) for each in lesson.SLIDERS]
-    yield ui.row(*sliders, lesson.DRAW_SEED.at(width=130), gap="small")
+    yield ui.row(*sliders, lesson.NEXT_SEED.at(width=130), gap="small")
     order = order_of(reading)
     names = [label(model, token) for token in order.ids[:CARRIED].tolist()]
     yield ui.Shown(_picture, (Chart(rows(order, names, number_of(v)), {}, ALT),))
@@ -109,7 +109,7 @@ def _written_on() -> Steps:
     v = visit.values()
     (model, ids, _), made = whole(v), list[Written]()
     n = min(TEN, room_of(v))
-    choose = drawing(cuts_of(v), v.draw_seed, len(v.written_ids))
+    choose = drawing(cuts_of(v), v.next_seed, len(v.written_ids))
     for at, each in in_turns(enumerate(write(model, ids, n, choose), 1)):
         if each is not None:
             made.append(each)
