@@ -68,6 +68,7 @@ def of_model(**others):
 
 # Arguments that are right, by the function; the trace is made anew, since steps are added to it.
 RIGHT = {
+    "learn_merges": lambda: {"text": "low lower", "n_merges": 2},
     "embed": lambda: {"inputs": "the cat sat", "with_product": True},
     "attention": of_tensors(prefix="own_"),
     "trace_of": lambda: {"vectors": ROWS},
