@@ -6,7 +6,9 @@ from attention_ui.controls.shared import FIRST
 from browser_tools import moves_in_one_frame, open_page, settled, soon
 from visiting import LESSONS
 
-MARKS = "[data-testid=stMain] [data-testid=stVegaLiteChart] svg g[class*=mark-] > path"
+MARKS = "[data-testid=stVegaLiteChart] svg g[class*=mark-] > path"
+TELLS = {"tokenize_and_embed": ".st-key-drawn_ids"}
+"""Where it is not the first picture: of merges, all that it has to tell is written."""
 IN_SIGHT = """(marks, wanted) => marks.map((one) => one.getBoundingClientRect())
   .filter(({ top, bottom, width, height }) => top > 80 && bottom < innerHeight - 20
     && width > 3 && height > 3 && width < 200)
@@ -39,9 +41,9 @@ CARDS_ARE_SCREENS = ("simplified_attention", "transformer_block")
 """With the first example."""
 
 
-def points_at_a_number(page):
+def points_at_a_number(page, marks):
     """Whether one of a dozen marks in sight tells a number when it is pointed at."""
-    for x, y in page.locator(MARKS).evaluate_all(IN_SIGHT, 12):
+    for x, y in marks.evaluate_all(IN_SIGHT, 12):
         page.mouse.move(x, y)
         page.wait_for_timeout(50)
         if any(sign.isdigit() for sign in page.evaluate(TOLD)):
@@ -67,8 +69,9 @@ def test_a_control_in_a_picture_moves_it_in_one_frame_and_stands_in_the_link(pag
 def test_a_picture_tells_its_numbers_a_control_is_used_and_all_fits_a_phone(page, app_url, lesson):
     """By pointer, at once; by keyboard; and in a window that becomes narrow."""
     open_page(page, app_url, f"{lesson}?predict=off")
-    page.locator(MARKS).first.scroll_into_view_if_needed()
-    soon(page, lambda: points_at_a_number(page))
+    marks = page.locator(f"{TELLS.get(lesson, '[data-testid=stMain]')} {MARKS}")
+    marks.first.scroll_into_view_if_needed()
+    soon(page, lambda: points_at_a_number(page, marks))
     if lesson in OF_ITS_OWN:
         place, keys, said = OF_ITS_OWN[lesson]
         page.locator(f"[class*='st-key-{place}'] :is(input, textarea)").first.focus()
