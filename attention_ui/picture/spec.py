@@ -169,7 +169,9 @@ SCALE = (
 # A phone has not always room for larger ones.
 ROOM_FOR = "narrow && size ? 1.3 * min(width / size.xn, height / size.yn) : 9"
 ROOM_FOR = f"max(1, min(screen().letters || 1, {ROOM_FOR}))"
-CAN_BE_READ = "datum.ph >= 12 * letters && (datum.pw >= 19 * letters || datum.look == 'bar')"
+# There numbers stay in their rows as they are in usual letters, rather than go.
+HIGH = "12 * (narrow && letters > 1 ? min(letters, grown) : letters)"
+CAN_BE_READ = f"datum.ph >= {HIGH} && (datum.pw >= 19 * letters || datum.look == 'bar')"
 # The arithmetic is that of the position where the hand rests; while it moves, the number alone.
 MOVES = "(size.strength >= 0 && size.strength != step_at)"
 NUMBER = "(isValid(datum.exact) ? format(datum.exact, '.4f') : datum.tip)"
