@@ -63,6 +63,11 @@ def arithmetic_of(page, cell):
     return page.locator("#vg-tooltip-element").inner_text()
 
 
+def picture_of(name):
+    """The selector of a picture, be it of matrices or a chart with controls in it."""
+    return f":is(.st-key-drawn_{name}, .st-key-fills_chart_of_{name}) :is(canvas, svg).marks"
+
+
 def moves_in_one_frame(page, card, place=1, room=None):
     """Move the control of a card's picture to a place, and assert that the next frame is another
     picture, and that the server was not asked for it, once a hand has come near. The control stands
@@ -71,7 +76,7 @@ def moves_in_one_frame(page, card, place=1, room=None):
     room = room or card
     page.locator(f".st-key-moves_{room} input").hover()
     settled(page)
-    is_another, without_the_server = page.evaluate(script("move"), [card, place, room])
+    is_another, without_the_server = page.evaluate(script("move"), [picture_of(card), place, room])
     assert is_another, "the next frame is the same picture"
     assert without_the_server, "the server was asked"
 

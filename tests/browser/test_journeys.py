@@ -3,7 +3,7 @@
 import pytest
 
 from attention_ui.controls.shared import FIRST
-from browser_tools import moves_in_one_frame, open_page, settled, soon
+from browser_tools import moves_in_one_frame, open_page, picture_of, settled, soon
 from visiting import LESSONS
 
 MARKS = "[data-testid=stVegaLiteChart] svg g[class*=mark-] > path"
@@ -33,10 +33,15 @@ OF_ITS_OWN = {
 SLIDERS = """() => [...document.querySelectorAll('[data-testid=stMain] [class*=st-key-moves_]')]
   .filter((one) => one.checkVisibility() && one.querySelector('.vega-bind input[type=range]'))
   .map((one) => [one, one.querySelector('input')])
-  .map(([{ classList }, { value, min, max }]) => [
-    [...classList].find((name) => name.startsWith('st-key-moves_')).slice(13),
-    +min + (max - min) * (2 * value > +min + +max ? 0.25 : 0.75)])"""
-"""The pictures that carry a control, each with a place that is not where it stands."""
+  .map(([one, { value, min, max }]) => [
+    [...one.classList].find((name) => name.startsWith('st-key-moves_')).slice(13),
+    +min + (max - min) * (2 * value > +min + +max ? 0.25 : 0.75),
+    one.closest('[class*=st-key-card_]')?.className.match(/st-key-card_([a-z_]+)/)[1]])
+  .map(([room, place, card]) => [
+    document.querySelector(`.st-key-drawn_${room}`) ? room : card, place, room])"""
+"""The controls in pictures: of each its picture, which is its card's where none has the control's
+name, a place that is not where it stands, and its room.
+"""
 CARDS_ARE_SCREENS = ("simplified_attention", "transformer_block")
 """With the first example."""
 
@@ -57,11 +62,11 @@ def test_a_control_in_a_picture_moves_it_in_one_frame_and_stands_in_the_link(pag
     open_page(page, app_url, f"{lesson}?predict=off&cell=none&example={example}")
     cards = [each.bounding_box()["height"] for each in page.locator("[class*=st-key-card_]").all()]
     assert max(cards) <= 600 or lesson not in CARDS_ARE_SCREENS
-    for card, place in page.evaluate(SLIDERS):
-        before, view = page.url, page.locator(f".st-key-drawn_{card} .marks").element_handle()
-        moves_in_one_frame(page, card, place)
+    for card, place, room in page.evaluate(SLIDERS):
+        before, view = page.url, page.locator(picture_of(card)).element_handle()
+        moves_in_one_frame(page, card, place, room)
         settled(page)
-        assert page.url != before, card
+        assert page.url != before, room
         assert view.evaluate("one => one.isConnected"), f"{card} was built anew"
 
 

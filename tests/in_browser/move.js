@@ -1,7 +1,7 @@
-async ([card, place, room = card]) => {
+async ([shown, place, room]) => {
   const input = document.querySelector(`.st-key-moves_${room} input`);
   const drawn = () => {
-    const picture = document.querySelector(`.st-key-drawn_${card} :is(canvas, svg.marks)`);
+    const picture = document.querySelector(shown);
     return picture.toDataURL?.() ?? picture.outerHTML;
   };
   const last = drawn(), asked = window.testRuns.asked;

@@ -66,13 +66,11 @@ def room_of(v: Values) -> int:
 def write_on(v: Values) -> Iterator[Element]:
     """The card: what was written, the bars with their controls, and what goes on from there."""
     reading, model = seen(v), model_of(v)
-    if v.written_ids:
-        yield ui.Shown(put_text, ("written", so_far(v, reading)))
-    sliders = [ui.Shown(_slider, (each,)) for each in lesson.SLIDERS]
-    yield ui.row(*sliders, lesson.NEXT_SEED.at(width=130), gap="small")
+    written = so_far(v, reading) if v.written_ids else None
     order = order_of(reading)
     names = [label(model, token) for token in order.ids[:CARRIED].tolist()]
-    yield ui.Shown(_picture, (Chart(rows(order, names, number_of(v)), {}, ALT),))
+    # One element: a phone folds what is around a picture, and the bars need their sliders’ room.
+    yield ui.Shown(_picture, (Chart(rows(order, names, number_of(v)), {}, ALT), written))
     if not room_of(v):
         n = len(encoded_of(v).ids)
         less = "take some out" if v.written_ids else "shorten it"
@@ -184,7 +182,14 @@ def _slider(one: Control) -> None:
         st.html(EMPTY_ROOM)
 
 
-def _picture(made: Chart) -> None:
+def _picture(made: Chart, written: Chart | None) -> None:
+    """The bars below their controls, and above these the text, once something is written."""
+    if written is not None:
+        put_text("written", written)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        for each in lesson.SLIDERS:
+            _slider(each)
+        control(lesson.NEXT_SEED, width=130)
     now = tuple(parts.read("stop", name) for name in STOPS)
     hand = this_visit().own(Hand)
     if not parts.stood("sliders_of_write") or hand.last != now:
