@@ -10,13 +10,22 @@ from attention_ui.controls.shared import FIRST
 from attention_ui.picture.table import CELL, COVERED, table
 from conftest import ROOT
 from sampling import few, of_each_kind
-from visiting import A_PAGE, PAGES, charts, noted_layouts, pictures, stands, visit
+from visiting import A_PAGE, PAGES, ROWS, charts, noted_layouts, pictures, stands, visit
 
 pytestmark = pytest.mark.slow("1 min: pages with every example, each question by itself")
 
 
 def headings(at):
     return [each.value for each in (*at.header, *at.subheader)]
+
+
+def labels(at):
+    return [each.label for each in at.expander]
+
+
+def opened_rows(at):
+    """The rows that stand open for their question."""
+    return [row for row in ROWS if row in at.session_state if at.session_state[row]]
 
 
 def buttons(at, kind):
@@ -60,6 +69,12 @@ def test_a_question_covers_cells_and_nothing_is_missing_once_it_is_answered(plac
         at = stands(visit(page, example=example, predict="on"))
     asked = drawn_on(at)
     assert not is_covered(plain)
+    assert labels(at) == labels(shown)
+    if rows := opened_rows(at):  # those among the cards; what goes deeper waits to be opened
+        assert "row_deeper" not in rows
+        for row in rows:
+            shown.session_state[row] = True
+        plain = drawn_on(stands(shown.run()))
     assert headings(at) == headings(shown)
     sends_nothing_that_is_covered(found)
     if not buttons(at, "skip_"):
