@@ -539,15 +539,16 @@ def _add_sums(made: Arrangement, one: Footprint, x: float, y: float, row: float)
     readable, small = row >= (7.5 if one.compact else 10), "small " if one.compact else ""
     if readable:
         made.words.append(Word("sum", x, y - 8, f"{small}sum"))
-    taken: list[float] = []
+    told_of: dict[int, Word] = {}
     # Of more rows than there is room for, those that are off most are told.
     for at, total in sorted(enumerate(sums.tolist()), key=lambda each: -abs(each[1] - 1)):
         place = y + (at + 0.5) * row
         look = small + ("sum" if is_one(total, kind) else "loud")
-        has_room = all(abs(place - other) >= LEAST_COMPACT for other in taken)
+        has_room = all(abs(place - other.y) >= LEAST_COMPACT for other in told_of.values())
         if readable or (look == "loud" and not one.compact and has_room):
-            made.words.append(Word(written(total), x, place, look, changes=readable))
-            taken.append(place)
+            told_of[at] = Word(written(total), x, place, look, changes=readable)
+    # In the order of rows, by which `positions` finds them: what is off most differs between them.
+    made.words += [told_of[at] for at in sorted(told_of)]
 
 
 def add_legend(made: Layout, arrangement: Arrangement, room: float) -> None:

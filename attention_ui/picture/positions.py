@@ -93,7 +93,9 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
     sums = [] if layouts else [*zip(*map(_sums, others), strict=True)]
     for when, arrangement in ((ON_WIDE, layout.wide), (ON_NARROW, layout.narrow)):
         places = [at for at, word in enumerate(arrangement.words) if word.changes]
-        for at, texts in zip(places, sums, strict=False):
+        if len(places) != len(sums):
+            continue  # some are too low to be read: whose the others are is told at rest
+        for at, texts in zip(places, sums, strict=True):
             if len(set(texts)) > 1:
                 lists[f"words.{when}.{at}"] = {"texts": SEPARATOR.join(texts)}
     if layout.sentence is not None:
@@ -121,6 +123,8 @@ def _around_lists(lists: Lists, layouts: Sequence[Layout]) -> None:
             if len({*map(len, each_there)}) > 1:
                 continue  # a legend that says more at one position: it follows at rest
             for at, each in enumerate(zip(*each_there, strict=True)):
+                if of == "words" and not each[0].changes and len({one.y for one in each}) > 1:
+                    continue  # of another row: as many are off, but not the same ones
                 told = [say(one) for one in each]
                 if len(set(told)) > 1:
                     row = f"{of}.{when}.{at}"

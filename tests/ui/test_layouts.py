@@ -600,6 +600,28 @@ def test_a_position_with_other_cells_and_a_sentence_without_weights_are_refused(
         with_sentence(layout, 0)
 
 
+@pytest.mark.parametrize("n", [4, 63])
+@pytest.mark.parametrize("of", ["matrices", "layouts"])
+def test_a_sum_stays_beside_its_row_whichever_row_is_off_most(n, of):
+    trace, there = Trace(), []
+    for at in range(3):  # in each, other rows are off most
+        numbers = torch.full((n, n), 1 / n)
+        numbers[at::3] *= torch.linspace(0.2 + at / 9, 0.6, len(numbers[at::3]))[:, None]
+        given = ops.Given(numbers.tolist())
+        one = trace.step(f"at_{at}", given, axes=("query", "key"), meaning=Meaning.SHARES)
+        there.append(equation(trace, Matrix(one)))
+    lists = positions(there[0], [each.matrices for each in there] if of == "matrices" else there)
+    for when, name in ((1, "wide"), (2, "narrow")):
+        words = [getattr(each, name).words for each in there]
+        for at, now in enumerate(words[0]):
+            told = lists.get(f"words.{when}.{at}", {}).get("texts", "").split(cells.SEPARATOR)
+            if now.look not in ("title", "legend") and told != [""]:
+                assert told == [each[at].text for each in words]
+                assert {each[at].y for each in words} == {now.y}
+    carried = sum(row.startswith("words.1") and "texts" in lists[row] for row in lists)
+    assert carried >= 4 or n == 63
+
+
 def test_a_value_between_two_positions_is_none_of_them_and_uneven_ones_have_places():
     stops = Stops("Factor", -4, 4, 0.25, 1.0, "place")
     assert (stops.values[stops.position(1.25)], stops.position(1.1)) == (1.25, -1)
