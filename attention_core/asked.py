@@ -1,6 +1,4 @@
-"""What people first try: a public function looks at what it was given before it begins, and says in
-words what does not fit. Needs no torch.
-"""
+"""What people first try: a public function refuses in words what does not fit. Needs no torch."""
 
 import inspect
 import numbers
@@ -42,9 +40,7 @@ class NotThere(KeyError):
 
 
 class Known(dict):
-    """Things by their names; one that is not there is told those that are. `kind` is what they are,
-    in one word.
-    """
+    """Things by their names; a name that is not there is told those that are. `kind`: a word."""
 
     kind = "name"
 

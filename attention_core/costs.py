@@ -5,9 +5,7 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class AttentionSize:
-    """The sizes of attention in all layers of a model. Raises ValueError for one below 1, and for
-    heads that cannot be shared evenly.
-    """
+    """The sizes of attention in all layers. Raises ValueError for what is below 1, or uneven."""
 
     n_layers: int
     d_model: int

@@ -23,8 +23,7 @@ JOURNEY_VECTORS = (
     ("step", (0.05, 0.80, 0.55)),
 )
 FEATURES = ("animal", "hunter", "small", "mood", "action", "refers")
-"""What each entry of a hand-set vector says of its word. `refers` is high where a word points at
-another one, as pronouns and articles do."""
+"""What each entry of a hand-set vector says of its word; `refers` is high for pronouns."""
 FEATURE_VECTORS = (
     ("the", (0.0, 0.0, 0.0, 0.0, 0.0, 0.4)),
     ("a", (0.0, 0.0, 0.0, 0.0, 0.0, 0.3)),
@@ -58,9 +57,7 @@ class Example:
     divide: str = "none"
     """What its simplified attention divides the scores by: `none` or `sqrt_d`."""
     query: int = 0
-    """The row that its notebook or its story looks at first: of one that was made to be read, the
-    one with the largest effect.
-    """
+    """The row that is looked at first: its notebook's, or the one with the largest effect."""
     token: int = 0
     """The row whose query, key and value it looks at first."""
     source: str = "Le chien attaque le chat sauvage"

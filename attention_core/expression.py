@@ -41,9 +41,7 @@ def constant(value: float) -> str:
 
 
 class _once:
-    """A property that is worked out once: `cached_property` without its lock, which took a tenth of
-    the time of an arithmetic.
-    """
+    """`cached_property` without its lock, which took a tenth of the time of an arithmetic."""
 
     def __init__(self, work: Callable[[Any], Any]) -> None:
         self._work, self._name, self.__doc__ = work, work.__name__, work.__doc__
@@ -186,9 +184,7 @@ class Difference(_Of):
 
 
 class Largest(Expression):
-    """The largest of some cells; nan where one of them is. Only the largest one counts, unless all
-    are `compared`, as two operands are.
-    """
+    """The largest of some cells, or nan; only it counts, unless all are `compared`."""
 
     among: tuple[Cell, ...]
     compared: bool = False
@@ -264,9 +260,7 @@ class Share(_OfMany):
 
 
 class Standardised(_OfMany):
-    """One entry less the mean of all, divided by their standard deviation (with `epsilon` added to
-    the variance).
-    """
+    """One entry less the mean, over the standard deviation (`epsilon` added to the variance)."""
 
     parts: tuple[Expression, ...]
     picked: int
@@ -436,9 +430,7 @@ def _divide(top: float, bottom: float) -> float:
 
 
 def _joined(parts: tuple[Expression, ...]) -> str:
-    """Terms with plus signs; a long sum keeps its beginning and its end, or where these are all 0,
-    its largest term.
-    """
+    """Terms with plus signs; a long sum keeps both its ends, or if these are 0, its largest."""
     if len(parts) > SHOWN_TERMS:
         kept = (*parts[: SHOWN_TERMS - 2], parts[-1])
         shown = [part.latex() for part in kept]

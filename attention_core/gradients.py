@@ -129,9 +129,7 @@ class _Back:
     def step(
         self, kind: str, operation: Operation, *inputs: Step, axes: tuple[str, ...] | None = None
     ) -> Step:
-        """A step between the gradient of the result and those of the operands; its axes are those
-        of the result where none are said.
-        """
+        """A step between both gradients; its axes are those of the result where none are said."""
         axes = self.result.axes if axes is None else axes
         name = f"{kind}_{PREFIX}{self.result.name}"
         return self._pass.step(name, operation, *inputs, axes=axes)

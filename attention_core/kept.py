@@ -10,9 +10,7 @@ from torch import Tensor
 
 
 def digest(tensor: Tensor) -> tuple[bytes, tuple[int, ...], str]:
-    """What tells a tensor from another, as part of a key: its shape and kind, and a digest of its
-    bytes, since the bytes themselves would be megabytes in 256 keys.
-    """
+    """What tells a tensor from others in a key: shape, kind, and a digest in place of megabytes."""
     flat = tensor.contiguous().flatten().view(torch.uint8)
     told = hashlib.blake2b(flat.numpy().data, digest_size=16).digest()
     return told, tuple(tensor.shape), str(tensor.dtype)

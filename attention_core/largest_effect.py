@@ -1,6 +1,4 @@
-"""Where an example has most to show: the query, the head, the vector and the entries with the
-largest effect. What a lesson opens with is found here, not set by hand.
-"""
+"""Where an example has most to show. What a lesson opens with is found here, not set by hand."""
 
 import torch
 from torch import Tensor
@@ -22,9 +20,7 @@ def effect_of_rows(weights: Tensor) -> Tensor:
 
 
 def telling_query(weights: Tensor) -> int:
-    """The query whose row says most, of weights (query, key) or, all heads together, of weights
-    (head, query, key).
-    """
+    """The query whose row says most, of weights (query, key) or (head, query, key)."""
     effects = effect_of_rows(weights)
     return int(effects.reshape(-1, effects.shape[-1]).sum(dim=0).argmax())
 
@@ -70,8 +66,6 @@ def spread_entries(vectors: Tensor, weights: Tensor) -> tuple[int, int]:
 
 
 def largest_cell(table: Tensor) -> tuple[int, ...]:
-    """The place of the number that is farthest from 0, infinite ones and `nan` aside: of a gradient
-    the entry that an update moves most.
-    """
+    """The place of the finite number that is farthest from 0: what an update moves most."""
     sizes = table.float().abs().nan_to_num(0.0, 0.0)
     return tuple(int(at) for at in torch.unravel_index(sizes.argmax(), table.shape))

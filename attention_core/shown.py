@@ -4,8 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 drawers: list[Callable[[object], Any]] = []
-"""Gives a picture of a trace or a step. The app's package is the one that adds it: the core knows
-no screen."""
+"""Gives a picture of a trace or step. The app adds it: the core knows no screen."""
 
 
 class Shown:

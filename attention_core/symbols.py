@@ -1,6 +1,4 @@
-"""The symbol of every named tensor in a formula: one glossary for the whole project, in
-`symbols.toml`.
-"""
+"""The symbol of every named tensor: one glossary for the project, in `symbols.toml`."""
 
 from functools import lru_cache
 

@@ -30,8 +30,7 @@ _OF_A_NOTEBOOK = (
     "block_sums"
 )
 NOT_A_NAME = {*keyword.kwlist, *dir(builtins), *_OF_A_PROGRAM.split(), *_OF_A_NOTEBOOK.split()}
-"""Names that mean something else in the program or in a notebook made of a trace. So may any that
-begins with `_`."""
+"""Names with another meaning in a trace's program or notebook; so may any with `_` first."""
 
 
 JOINED = ("d_queries", "d_concat")
@@ -51,9 +50,7 @@ _once: ContextVar[dict[tuple, "Step"] | None] = ContextVar("once", default=None)
 
 @contextmanager
 def made_once() -> Iterator[None]:
-    """Within, a step that is made as another was, of the very same steps, is that step: traces that
-    differ in one setting share all that it does not reach.
-    """
+    """Within, a step made alike of the very same steps is that step: traces share them."""
     before = _once.set({})
     try:
         yield
@@ -220,9 +217,7 @@ def is_shares(step: Step) -> bool:
 
 
 def listed(step: Step, name: str = "") -> Step:
-    """The same step, under another name where one is given; where it is small, with its numbers in
-    a list, for one who reads many.
-    """
+    """The same step, perhaps renamed; a small one with its numbers in a list, for many reads."""
     kind = _Listed if step.value.numel() <= _FEW else Step
     kept = None if step.is_shared else step.value
     named = name or step.name
@@ -278,13 +273,10 @@ class Trace(Shown, Mapping[str, Step]):
         self._labels_by_head: dict[str, tuple[tuple[str, ...], ...]] = {}
         self._gradients: dict[str, str] = {}
         self.rounds: list[tuple[str, ...]] = []
-        """The names of the steps of each round of a loop that is written out: the same steps again,
-        on other numbers. An exercise asks for one round."""
+        """The steps of each round of a loop written out; an exercise asks for one round."""
 
     def branch(self) -> "Trace":
-        """A trace that begins with the steps of this one and goes on without it: what several
-        experiments have in common is computed once.
-        """
+        """A trace that goes on from this one's steps alone: what is shared is computed once."""
         other = self.emptied()
         other._steps, other._sizes = dict(self._steps), dict(self._sizes)
         other.rounds = list(self.rounds)
@@ -349,9 +341,7 @@ class Trace(Shown, Mapping[str, Step]):
         return made
 
     def again(self, step: Step, *inputs: Step, by: Operation | None = None) -> Step:
-        """A step of another trace, made here of these, or also `by` another operation. What it was
-        said to mean, and no operation tells, it means here too.
-        """
+        """A step of another trace made here, perhaps `by` another operation; it means the same."""
         told = step.operation.meaning(*step.inputs)
         said = None if step.meaning is told else step.meaning
         made_by = by or step.operation
@@ -444,9 +434,7 @@ class Trace(Shown, Mapping[str, Step]):
         return None if name in (str(place), f"d{place}") else name
 
     def components(self) -> dict[str, tuple[str, ...]]:
-        """What the places of a width mean, by its axis, where they have names of their own; what
-        differs from head to head, by `d_head of head 0` and so on.
-        """
+        """What the places of a width mean, by axis, where named, or by `d_head of head 0`."""
         by_head = {
             f"{axis} of head {head} ({self.labels('head')[head]})": names
             for axis, heads in self._labels_by_head.items()

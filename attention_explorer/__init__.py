@@ -1,6 +1,4 @@
-"""Attention Explorer as it is installed: the command that starts the app, and `show`, which draws a
-trace or weights in a notebook. Loads no Streamlit.
-"""
+"""The installed app: its command, and `show` for notebooks. Loads no Streamlit."""
 
 from typing import Any
 

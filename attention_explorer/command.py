@@ -178,9 +178,7 @@ def _port_taken(address: str, port: int | None) -> str:
 
 
 def _no_streamlit() -> str:
-    """What to do where there is no Streamlit, in words. Where there is another than was tried,
-    that is said, and the app is started all the same.
-    """
+    """What to do where there is no Streamlit, in words; another one than was tried is said."""
     (wanted,) = (line for line in _needs() if line.startswith("streamlit"))
     install = f"{sys.executable} -m pip install '{wanted}'"
     try:

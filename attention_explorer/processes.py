@@ -36,9 +36,7 @@ AGAIN = 2
 
 
 def configuration(folder: str, ports: list[int], listen: str, from_one_address: int) -> str:
-    """What nginx is told: the ports of the processes, where it listens, and how many connections
-    one address may hold open.
-    """
+    """What nginx is told: the processes' ports, where it listens, connections per address."""
     numbered = [*enumerate(ports, 1)]
     answers = f"server 127.0.0.1:{{}} max_fails=1 fail_timeout={AGAIN}s"
     groups = "".join(

@@ -75,9 +75,7 @@ def listed(names: list[str]) -> str:
 
 
 def repeated(tokens: tuple[str, ...]) -> tuple[int, int] | None:
-    """The first two places of a token that stands there more than once, if any does; a word
-    rather than a blank.
-    """
+    """The first two places of a token that stands there twice, if any; rather a word."""
     twice = [token for token, count in Counter(tokens).items() if count > 1]
     if not twice:
         return None

@@ -38,9 +38,7 @@ QUIET = script("quiet", BUSY=BUSY)
 
 
 def numbers(page, card, matrix=None):
-    """What is written in the cells of a card's picture, or of one matrix in it, from 0, in
-    reading order: a mark that stays keeps its place among the others when a picture grows.
-    """
+    """What is written in a card's picture, or one of its matrices, in reading order."""
     return page.evaluate(script("numbers"), [card, matrix])
 
 
@@ -82,9 +80,7 @@ def moves_in_one_frame(page, card, place=1, room=None):
 
 
 def open_page(page, url, path="", timeout=60, first_visit=False):
-    """Go to a page of the app ("", "masks", "masks?seed=3") and wait until it has settled. It shows
-    `wild_cat` where the path names no example, but for a `first_visit` without any parameter.
-    """
+    """Go to a page and wait until it has settled; on `wild_cat`, but for a `first_visit`."""
     address = url.rstrip("/") + "/" + path.lstrip("/")
     if "example=" not in path and not first_visit:
         address += ("&" if "?" in path else "?") + "example=wild_cat"
@@ -145,9 +141,7 @@ def click(one):
 
 
 def soon(page, found, wanted=True, seconds=10):
-    """Assert that `found()` is soon what is wanted: for what the browser does in its own time, such
-    as a player's picture, of which `settled` does not know.
-    """
+    """Assert that `found()` is soon what is wanted, of what `settled` does not know."""
     for _ in range(int(seconds / 0.05)):
         if found() == wanted:
             return

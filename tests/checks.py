@@ -56,9 +56,7 @@ def refused(message):
 
 
 def taken_apart_and_run_anew(trace, every=7):
-    """Assert that some cells of each step have an arithmetic of its inputs that gives their value,
-    and that the program gives each step again, to the last bit.
-    """
+    """Assert that cells have an arithmetic of their value, and the program each step's bits."""
     names = {"__name__": "program"}
     exec(program(trace), names)
     for name, step in trace.items():

@@ -160,9 +160,7 @@ def _new_profile(browser, **options):
 
 
 def _wrong_with(page, node):
-    """The errors of a page's scripts and console, but what the test says that it means to have, and
-    the exceptions of the app's that it shows.
-    """
+    """The errors of a page's scripts and console, unless meant, and exceptions shown."""
     meant = [SERVER_IS_GONE, *(mark.args[0] for mark in node.iter_markers("meant"))]
     told = [each for each in page.problems if not any(re.search(one, each) for one in meant)]
     if page.is_closed() or not page.url.startswith("http"):

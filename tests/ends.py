@@ -34,9 +34,7 @@ def ends(one: Control, among: Sequence[Control]) -> list[str]:
 
 
 def links_to_the_ends(controls: Sequence[Control]) -> list[dict[str, str]]:
-    """Links in which each of these controls is at each of its ends once, and which are used as
-    they are: some ends fit only beside others, as a query of 63 beside 64 tokens.
-    """
+    """Links with each control at each end once, those that can be used beside all else."""
     made: list[dict[str, str]] = []
     left = [(one.name, text) for one in controls for text in ends(one, controls)]
     while left:

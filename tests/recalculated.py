@@ -133,9 +133,7 @@ def farthest(trace, exact, book):
 
 
 def wrong(traces, folder):
-    """What LibreOffice makes of the workbook of each trace, by its name: the steps that are farther
-    than 1e-6 from those worked out here, as they are and with other numbers given.
-    """
+    """The steps that LibreOffice has farther than 1e-6 off, as they are and after a change."""
     books, wanted, of = {}, {}, {}
     for name, trace in traces.items():
         changed, at = changes(trace)

@@ -15,9 +15,7 @@ def is_long() -> bool:
 
 
 def few(cases: Iterable[Any], most: int, *, first: Any = None) -> list:
-    """All cases as params (a tuple is the values of several names), of which the first, or the one
-    that is named, and a seeded choice of the others, together `most`, run every day.
-    """
+    """All cases as params, of which the first and a seeded choice, `most` in all, run every day."""
     cases = [case if isinstance(case, tuple) else (case,) for case in cases]
     if first is not None:
         cases.sort(key=lambda case: case != (first,))

@@ -37,9 +37,7 @@ EXAMPLES = ("wild_cat", "journey_123")
 
 
 def asked(page, link, change=None):
-    """By name, each question of a page with what it covers, what else it is about and what is drawn
-    above it; `change` changes a step before anything is asked. The page is run, and draws nothing.
-    """
+    """Each question of a page, by name, what it covers and is about, and what is drawn above."""
     forget_traces()
     found, above, traces = {}, set(), []
     lesson = lesson_module(page)
@@ -136,9 +134,7 @@ def taken_apart(page, **link):
 
 
 def numbers_on(at, layouts):
-    """(what shows them, numbers) of all that a page shows: each matrix that is not covered, the
-    sentence, and the columns of small charts.
-    """
+    """What a page shows, and its numbers: matrices not covered, sentence, charts' columns."""
     for layout in layouts:
         for matrix in layout.matrices:
             if not matrix.covered:
@@ -169,9 +165,7 @@ def is_in(told, shown):
 
 
 def tells(shown, told, only_shapes):
-    """Whether a column of a table has these numbers, or numbers in the same ratio to their sum. Of
-    a question for a shape alone: whether it has that shape.
-    """
+    """Whether a column has these numbers, or their ratios; of shapes alone, that shape."""
     told = told.double().flatten().numpy()
     told = told[np.isfinite(told)]
     if len(np.setdiff1d(told.round(4), [0, 1])) < 3 or len(told) > len(shown):

@@ -1,6 +1,4 @@
-"""What docs/hosting.md gives a host: the Dockerfile and the service of systemd, as far as they can
-be tried without either. Both are read, and what they would start is started.
-"""
+"""What docs/hosting.md gives a host, as far as it can be tried without Docker and systemd."""
 
 import asyncio
 import json

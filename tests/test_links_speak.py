@@ -73,9 +73,7 @@ def arithmetic(at):
 
 
 def shown_by(page, link):
-    """What a page draws matrices from: for each picture its trace and the steps that it draws; and
-    as a function of a link, the traces of the same pictures with that link.
-    """
+    """For each picture its trace and steps drawn; and a function that gives it at a link."""
     drawn = pictures(page, **link)
     steps = [[matrix.step for matrix in each.matrices] for each in drawn]
 
@@ -87,9 +85,7 @@ def shown_by(page, link):
 
 @cache
 def cell_that_changes(page, name, text):
-    """The first cell on a page that another setting gives another number, as a link has it; None
-    for a lesson of which that setting changes nothing.
-    """
+    """The first cell that another setting gives another number, as a link has it; or None."""
     _, steps, others = shown_by(page, {})
     for drawn, other in zip(steps, others({name: text}), strict=False):
         for step in drawn:

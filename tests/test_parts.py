@@ -156,9 +156,7 @@ PRESSED = ("causal_mask", "diagnosis", "heads_learning")
 @pytest.mark.slow("3 s a page: presses that cut runs short")
 @pytest.mark.parametrize("page", marked(LESSONS, PRESSED))
 def test_quick_presses_end_where_the_address_says(page, app_url):
-    """Each falls into the run of the one before: no callback may miss what that has not drawn yet.
-    The last are a picture's, which alone would wait for the end of a run.
-    """
+    """Each falls into the run of the one before; a picture alone would wait for its end."""
 
     async def presses() -> None:
         visitor = await Watching(app_url, page).enter()

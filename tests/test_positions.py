@@ -22,9 +22,7 @@ CELLS = [
 
 
 def carried(lesson, **link):
-    """By name, each picture with a control in it, its own or the number of the open cell: the
-    control, its values, what the picture carries for each of them, and its layout.
-    """
+    """Each picture with a control, by name: the control, values, what it carries, its layout."""
     found, lists_of, at_cell = {}, show._lists_of, show._lists_at_cell
 
     def noted(one, layout, control, now):

@@ -87,9 +87,7 @@ def files_at(view_at):
 
 @pytest.fixture(scope="module")
 def ran(request, view_at, files_at, tmp_path_factory):
-    """By place and ending, what programs, notebooks and solved exercises say and have: all that
-    this run asks for, in one fresh interpreter. Of equal ones, one.
-    """
+    """What programs, notebooks and solved exercises say and have, in one fresh interpreter."""
     mine = [item for item in request.session.items if item.path == request.path]
     asked_for = [getattr(item, "callspec", None) for item in mine]
     places = {each.params["place"] for each in asked_for if each and "place" in each.params}

@@ -27,9 +27,7 @@ NEVER = {
 
 
 def said(path):
-    """What a file may say: its texts but for docstrings, with X for what is filled in, and what is
-    filled in where two names stand with a dot between them.
-    """
+    """What a file may say: texts, no docstrings, X for what is filled in, and dotted names."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     notes = {
         id(node.value)

@@ -32,9 +32,7 @@ def has_sentence(page: str) -> bool:
 
 
 def visit(page: str, /, **link: str) -> AppTest:
-    """A page, or a lesson by its name, as a link opens it in a new session. It asks nothing to be
-    predicted, and shows `wild_cat`, unless the link says so.
-    """
+    """A page, or a lesson by name, as a link opens it; asks nothing, on `wild_cat`, unless said."""
     return _opened(page, {"predict": "off", "example": "wild_cat", **link})
 
 
@@ -158,15 +156,11 @@ PLAIN = {
     *(("MultiSelect", "options"), ("MultiSelect", "raw_values")),
     *(("VegaLiteChart", "spec"), ("VegaLiteChart", "alt"), ("BidiComponent", "json")),
 }
-"""What Streamlit's browser shows letter by letter. All else that it is sent may be Markdown. Tables
-and what charts are drawn from are bytes, and no strings.
-"""
+"""What Streamlit shows letter by letter: all else may be Markdown; tables are bytes."""
 
 
 def rendered(at: AppTest) -> str:
-    """All that may be rendered as Markdown, LaTeX or HTML: every string that the page sends, of
-    every element and block, but for what is known to be plain.
-    """
+    """Every string that a page sends, but for what is known to be plain: maybe Markdown."""
     return "\n".join(text for node in _nodes(at._tree) for text in _strings(node))
 
 

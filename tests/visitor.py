@@ -96,9 +96,7 @@ class Visitor:
     charts: dict[str, Carried] = field(default_factory=dict)
     """The pictures that carry a control, by their keys, without how often each was built."""
     others: dict[str, tuple[str, str, str]] = field(default_factory=dict)
-    """Buttons and components by their keys: what Streamlit calls them, the fragment they belong
-    to, and what a component was told, as JSON.
-    """
+    """Buttons and components by key: their name, their fragment, what they were told (JSON)."""
     parts: dict[str, tuple[int, ...]] = field(default_factory=dict)
     """The cards of the page and what else is drawn alone, from the top, and where they stand."""
     rooms: dict[str, tuple[int, ...]] = field(default_factory=dict)

@@ -35,8 +35,7 @@ WIDTH = 2
 Table = tuple[tuple[float, ...], ...]
 Edits = tuple[tuple[int, int, float], ...]
 Found = tuple[bool | None, str]
-"""Whether it holds (None where a sentence has nothing that it could hold for), and what was
-measured, in words without any of a person's text."""
+"""Whether it holds (None where nothing could hold), and what was measured, in our words alone."""
 _IS = {
     **{word: {"animal": 2.0} for word in NOUNS},
     **{word: {"animal": 1.0, "refers": 2.0} for word in PRONOUNS},
@@ -45,9 +44,7 @@ _IS = {
 
 
 def vector_of(word: str, place: int) -> tuple[float, ...]:
-    """What the entries of a word are that stands at a place. Raises ValueError for a word that has
-    no vector.
-    """
+    """The entries of a word at a place. Raises ValueError for a word that has no vector."""
     if word not in WORDS:
         raise ValueError(f"“{word}” is none of the words here: {', '.join(WORDS)}")
     has = {"always": 1.0, "first": float(place == 0), **_IS.get(word, {})}

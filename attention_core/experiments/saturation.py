@@ -29,8 +29,7 @@ class Effect:
     """What softmax makes of the scores of one query and its keys, over some trials."""
 
     entropy: float
-    """As a share of the largest possible, that of equal weights: 1 is even, 0 is one key alone.
-    The mean over trials, as of the weights."""
+    """As a share of that of equal weights: 1 is even, 0 is one key alone. The mean over trials."""
     sorted_weights: tuple[float, ...]
     """The largest weight, the next, and so on: (key,)."""
     saturated: float

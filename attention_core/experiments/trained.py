@@ -32,9 +32,7 @@ def attend_given(
     temperature: float = 1.0,
     dropout: float = 0.0,
 ) -> Step:
-    """Add causal attention with given matrices to a trace of embeddings, up to the context vectors,
-    which are returned.
-    """
+    """Add causal attention with given matrices to a trace of embeddings; the context vectors."""
     n_tokens = trace.size("token")
 
     def weight(role: str) -> tuple[Step, None]:

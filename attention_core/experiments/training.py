@@ -91,11 +91,9 @@ class TrainingRecord:
     weights: Tensor
     """(query, key)"""
     diverged: bool
-    """Whether loss or gradient is no finite number; then this is the last record, and its
-    matrices and weights may hold inf and nan."""
+    """Whether loss or gradient is not finite; this is then the last record, and may hold nan."""
     rose: bool
-    """Whether the loss has gone up at any step so far, by more than `ROUNDING`. Steps as small as
-    the slope assumes go down only; where they overshoot, the last digits are magnified too."""
+    """Whether the loss has ever gone up by more than `ROUNDING`, as where steps overshoot."""
 
 
 @answers
@@ -255,9 +253,7 @@ def _records(
 
 
 def start(d_in: int, n_distinct: int, settings: TrainingSettings, dtype: torch.dtype) -> Matrices:
-    """The matrices that a training begins with, each as `torch.nn.Linear` starts, transposed:
-    uniform within ±1/√(its rows).
-    """
+    """The matrices a training begins with, as `torch.nn.Linear` starts, transposed."""
     generator = torch.Generator().manual_seed(settings.seed)
 
     def draw(n_rows: int, n_columns: int) -> Tensor:
@@ -274,9 +270,7 @@ def start(d_in: int, n_distinct: int, settings: TrainingSettings, dtype: torch.d
 def recorded_steps(
     settings: TrainingSettings, n_tokens: int, d_in: int, n_distinct: int
 ) -> tuple[int, ...]:
-    """The steps of which `train` gives a record, from 0 to the last one, closer together at the
-    beginning, for so many tokens, of which so many are distinct. A run that diverges ends earlier.
-    """
+    """The steps that `train` records, closer together at first; one that diverges ends earlier."""
     kept_a_step = (3 * d_in + n_distinct) * settings.width + n_tokens**2
     last = min(MAX_RECORDS, MAX_RECORDED // kept_a_step) - 1
     if settings.steps <= last:

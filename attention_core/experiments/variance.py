@@ -40,8 +40,7 @@ RAW_MOMENTS = {
     "uniform": (0.0, 1.0, 0.0, 9 / 5),
     "uniform_0_1": (1 / 2, 1 / 3, 1 / 4, 1 / 5),
 }
-"""Means of x, x², x³, x⁴ of an entry with spread 1. `uniform` lies around 0 and reaches to ±√3;
-`uniform_0_1` lies between 0 and 1, and has its own mean and spread."""
+"""Means of x, x², x³, x⁴ of an entry with spread 1; `uniform` reaches from −√3 to √3."""
 
 
 @answers

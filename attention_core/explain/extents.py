@@ -17,9 +17,7 @@ from ..kept import kept_by_key
 from ..trace import Step, listed
 
 FEW = 64
-"""So many cells are looked at one by one. Of more, those of one line along each axis say what the
-others read, if the far corner agrees.
-"""
+"""More cells are told by one line along each axis, if the far corner agrees."""
 NONE = -1
 
 
@@ -32,9 +30,7 @@ def extents(step: Step, operand: int) -> Tensor:
 
 
 def alike(step: Step) -> Hashable:
-    """The same for two steps that read alike: they have the same blocks, whatever they are called
-    and their numbers are. So a slider need not go through the arithmetic again, nor the next head.
-    """
+    """The same for two steps that read alike: no slider, nor head, needs the arithmetic again."""
     shapes = tuple(tuple(each.value.shape) for each in step.inputs)
     chosen = step.inputs[-1].value.numpy().tobytes() if step.operation.chooses else b""
     return step.operation, tuple(step.value.shape), shapes, chosen

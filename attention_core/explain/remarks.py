@@ -22,9 +22,7 @@ from .reasons import MASKED, ONE_HOT, SMALL, why, why_term
 
 
 def remarks(step: Step, index: tuple[int, ...]) -> list[str]:
-    """Sentences about the cell at `index`; none where its arithmetic says it all. Markdown, without
-    any of the learner's text.
-    """
+    """Sentences about the cell at `index`, in Markdown without any of the learner's text."""
     arithmetic = step.arithmetic(index)
     if isinstance(arithmetic, Sum) and len(arithmetic.parts) > 1:
         return _of_sum(step, arithmetic)

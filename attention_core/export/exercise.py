@@ -151,9 +151,7 @@ def _with_round(trace: Trace, kept: tuple[str, ...]) -> Trace:
 
 
 def _beside(trace: Trace) -> set[str]:
-    """The mistakes that are shown beside the right way, what is made from them, and what serves
-    nothing else.
-    """
+    """The mistakes shown beside the right way, what they make, and what serves nothing else."""
     right = {_kind(step) for step in trace.values() if not is_mistake(step.operation)}
     beside: set[str] = set()
     users: dict[str, set[str]] = {name: set() for name in trace}

@@ -119,9 +119,7 @@ def _important(steps: list[Step]) -> Step | None:
 
 
 def picture(trace: Trace, step: Step) -> str:
-    """The line that draws a step, its places named as on the screen, by at most 16 characters:
-    matplotlib makes room for any label, and one of 4,000 characters took it 6 GB.
-    """
+    """The line that draws a step; labels are cut, since one of 4,000 characters took 6 GB."""
     rows, columns = (
         [_short(visible(name)) for name in trace.labels(axis)] for axis in step.axes[-2:]
     )
@@ -148,9 +146,7 @@ def _comparison(steps: Iterable[Step], apart: dict[str, float]) -> list[str]:
 
 
 def most_of(step: Step) -> int:
-    """How many numbers of a step are compared. What the program has written down needs no more than
-    a look: of a trained network that is nearly all.
-    """
+    """How many numbers of a step are compared: few of what the program has written down."""
     return MOST_GIVEN if isinstance(step.operation, Given) else MOST_NUMBERS
 
 

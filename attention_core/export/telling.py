@@ -19,11 +19,9 @@ START = "embeddings"
 N_DRAWS = 30
 """How often numbers are drawn before the best so far are taken."""
 SIZES = (1.0, 0.2, 0.05)
-"""How large the other numbers are with which a line is tried: softmax of large scores takes all to
-one key, whatever else is done to them."""
+"""Sizes of the other numbers with which a line is tried: large scores hide what else is done."""
 DRAWS = (("uniform", None), ("normal", None), ("linear", 100))
-"""The numbers that are drawn, as a distribution and its `fan_in`: all above 0, on both sides of it,
-and small ones, within ±0.1, beside which the ε of a layer norm counts."""
+"""What is drawn, as a distribution and `fan_in`: above 0, of both signs, and small beside ε."""
 _NUMBERS = (Given, Draw, Stored, StoredInGguf)
 
 
@@ -111,9 +109,7 @@ def _other_numbers(steps: list[Step]) -> Iterator[dict[str, Tensor]]:
 
 
 def variations(trace: Trace) -> Iterator[Trace]:
-    """The trace as it is; then with its embeddings drawn, and what has one number everywhere, such
-    as a gain of 1, drawn too.
-    """
+    """The trace as it is; then with its embeddings, and what is one number everywhere, drawn."""
     yield trace
     if START not in [*trace][:-1] or not trace[START].value.is_floating_point():
         return

@@ -29,8 +29,7 @@ MAGIC = b"GGUF"
 LARGEST_FRONT = 64 * 2**20
 """Bytes before the tensors: a vocabulary of 260,000 words and its merges take some 15 million."""
 LARGEST_VALUES = 160 * 2**20
-"""Bytes that all it says may take as Python's objects: a number of one byte becomes one of up to
-32, and a place in a list. Those of 260,000 words and their merges take some 90 million."""
+"""Bytes for all it says, as Python's objects: 260,000 words and merges take some 90 million."""
 BYTES_OF_NUMBER = 40
 MOST_FIELDS, MOST_TENSORS = 10_000, 100_000
 LONGEST_NAME = 1_000
@@ -136,9 +135,7 @@ def runs(rows: Sequence[int]) -> list[range]:
 
 
 def opened_gguf(path: Path) -> GgufFile:
-    """A GGUF file; one that was opened lately, and has not changed since, is at hand. Raises
-    ModelRefused as `GgufFile` does.
-    """
+    """A GGUF file, kept while it does not change. Raises ModelRefused as `GgufFile` does."""
     return _opened(path, state_of(path))
 
 

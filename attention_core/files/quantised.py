@@ -85,9 +85,7 @@ def in_full(kind: int, stored: Tensor, n_columns: int) -> Tensor:
 
 
 def taken_apart(kind: int, block: Tensor, at: int) -> tuple[float, int, float] | None:
-    """What a number of a block (byte,) is made of: its scale, what its bits say, and what is added
-    to their product; None for kinds that are not taken apart.
-    """
+    """Scale, bits, and what is added, of a block's (byte,) number; None for other kinds."""
     whole = block[None]
     if kind in (2, 3):
         scale, first = float(_halves(whole, 0, 2)), 2 if kind == 2 else 4

@@ -56,9 +56,7 @@ def _check_unchanged(as_opened: AsOpened | None) -> None:
 
 
 def in_words(error: BaseException) -> str:
-    """What went wrong, for the reader of a model: what is the file's, what the machine's, and what
-    can only be a mistake of ours, with its place in our code.
-    """
+    """What went wrong, for a model's reader: by the file, the machine, or our code, and where."""
     said = quoted(str(error))
     if isinstance(error, OSError):
         name = quoted(Path(str(error.filename)).name) if error.filename else "a file of it"

@@ -5,9 +5,7 @@ from types import ModuleType
 
 
 class ModelRefused(ValueError):
-    """A model is not opened, and why, in the words of its reader. What would move a cursor, such as
-    in the name of a file, is escaped.
-    """
+    """A model is not opened, and why, in the words of its reader, with nothing to move a cursor."""
 
     def __init__(self, words: str) -> None:
         super().__init__("".join(c if c.isprintable() else repr(c)[1:-1] for c in words))

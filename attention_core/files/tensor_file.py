@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 QUOTED = 80
 """No message holds more characters of what stands in a file."""
 LARGEST_HEADER = 10 * 2**20
-"""Bytes. The library reads up to 100 MB, and made 684 MiB of one of 59 MB; that of a model in one
-file of 100,000 tensors has 10 MB."""
+"""Bytes. The library reads up to 100 MB, and made 684 MiB of 59; 100,000 tensors take 10."""
 CODES = {"F32": "f", "F16": "e"}
 """How a file calls a kind of number, and how `struct` does."""
 _WRONG = {

@@ -310,9 +310,7 @@ def light_of(subject: Subject, name: str, measure: Callable[..., Measured]) -> L
 
 
 def gap(one: Tensor, other: Tensor) -> Tensor:
-    """How far each number is from the other: infinitely where one of both is nan; 0 where both are
-    nan or infinite, which `unless_lost` looks for.
-    """
+    """How far numbers are apart: infinitely where one is nan, 0 where both are lost."""
     both = ~(one.isfinite() | other.isfinite())
     return (one - other).abs().nan_to_num(torch.inf, torch.inf).masked_fill(both, 0.0)
 
@@ -324,9 +322,7 @@ def rows_of(moved: Tensor, axis: int = 0) -> Tensor:
 
 
 def unless_lost(values: Iterable[Tensor], said: str) -> Measured:
-    """Green with these words; grey where some of the values that were compared are nan or infinite:
-    they came so from the weights, and nothing can be read off them.
-    """
+    """Green with these words; grey where numbers are nan or infinite, as weights made them."""
     counts = [(int((~each.isfinite()).sum()), each.numel()) for each in values]
     lost, of_all = (sum(each) for each in zip(*counts, strict=True))
     if lost:

@@ -1,6 +1,4 @@
-"""Attention on any tensors: one's own queries, keys and values, with all that torch's attention
-takes, and what models have added to it since.
-"""
+"""Attention on any tensors: all that torch's attention takes, and what models have added."""
 
 from collections.abc import Sequence
 from typing import Any

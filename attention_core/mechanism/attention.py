@@ -101,9 +101,7 @@ def score(
 
 
 def scale_of(trace: Trace, prefix: str = "") -> str | float:
-    """What the scores of a trace made by `attention` are divided by: a key of `recipes.SCALES`; or
-    the number that they are multiplied by.
-    """
+    """What `attention` divided the scores of a trace by: a key of `SCALES`, or a factor."""
     scaled = trace.get(f"{prefix}scaled_scores")
     if scaled is None:
         return "none"

@@ -20,8 +20,7 @@ from .options import Options
 from .own_tensors import check_same_kind, give, given_labels, own
 
 ORDERS = ("after", "before")
-"""Where the layer norms stand: after each residual (Vaswani et al. 2017), or before each part, so
-that none stands in the stream's way (Xiong et al. 2020, On Layer Normalization)."""
+"""Norms after each residual (Vaswani et al. 2017) or before each part (Xiong et al. 2020)."""
 ACTIVATIONS: dict[str, ops.Operation] = {
     "relu": ops.ReLU(),
     "gelu": ops.GELU(),

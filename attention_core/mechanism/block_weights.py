@@ -44,9 +44,7 @@ def axes_of_weights(
 def give_weights(
     trace: Trace, weights: Mapping[str, Tensor | Sequence], d_other: str | None, dtype: torch.dtype
 ) -> dict[str, Step]:
-    """Add a person's own weights to a trace. Raises ValueError, in words, for one that is missing,
-    that a block does not have, or that does not fit.
-    """
+    """Add a person's own weights to a trace. Raises ValueError, in words, for what does not fit."""
     known = axes_of_weights(d_other)
     for name in weights:
         if name not in known:

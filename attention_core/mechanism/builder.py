@@ -38,9 +38,7 @@ class Heads:
     rotary_base: float | None = None
     """The base of rotary positions; None for none."""
     rates: tuple[float, ...] = ()
-    """By how much each pair of columns turns from one place to the next, where the base alone does
-    not say it.
-    """
+    """How far each pair of columns turns per place, where the base alone does not say it."""
     neighbours: bool = False
     """Whether columns 2k and 2k + 1 turn together, and not k and k + d/2."""
     single_too: bool = False
@@ -133,9 +131,7 @@ def times(
     bias: Step | None = None,
     lead: tuple[str, ...] | None = None,
 ) -> Step:
-    """Add vectors times a matrix, and a bias where there is one. `lead` are all axes of the result
-    but the last; those of the vectors where none are given.
-    """
+    """Add vectors times a matrix and a bias; `lead` are the result's axes but the last."""
     axes = (*(vectors.axes[:-1] if lead is None else lead), matrix.axes[-1])
     if bias is None:
         return trace.step(name, ops.MatMul(), vectors, matrix, axes=axes)
@@ -210,9 +206,7 @@ def rotated(
     prefix: str = "",
     neighbours: bool = False,
 ) -> Step:
-    """Add queries or keys (…, row, d) turned by their places, the first of which is given. Raises
-    ValueError, in words, for an odd width.
-    """
+    """Add queries or keys (…, row, d) turned by place. Raises ValueError for an odd width."""
     n_rows, width = step.value.shape[-2:]
     if width % 2:
         raise ValueError(f"rotary positions turn pairs of columns, but a head is {width} wide")

@@ -55,18 +55,14 @@ def decode_step(whole: Trace, today: Today, place: int) -> Trace:
 
 
 def cached(whole: Trace, role: str) -> Step:
-    """What a cache keeps of keys or values, (head or kv_head, key, width), of all tokens: keys with
-    rotary positions are kept turned.
-    """
+    """Keys or values of all tokens as a cache keeps them (head or kv_head, key, width): turned."""
     name = PLURAL[role]
     names = (f"{PREFIX}turned_{name}", f"{PREFIX}{name}", f"head_{name}")
     return next(whole[each] for each in names if each in whole)
 
 
 def _label_heads(trace: Trace, whole: Trace, today: Today) -> None:
-    """Heads are called as they are in the whole computation, and so are the columns of each, where
-    these still mean what they meant: not in a mean of several heads, and not when they are turned.
-    """
+    """Name heads as in the whole computation, and columns where they still mean the same."""
     n_heads = whole.size("head")
     trace.label("head", whole.labels("head"))
     if today.times(n_heads) > 1 or today.turns(whole["head_queries"].value.shape[-1]):

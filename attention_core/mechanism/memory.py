@@ -108,9 +108,7 @@ class _Token:
         self._trace, self._at, self.prefix = trace, at, ""
 
     def row(self, name: str, symbol: str, of: Step) -> Step:
-        """What is this token's own, as a matrix of one row. All tokens share its axes: so they
-        look alike, and a picture of one is that of any.
-        """
+        """What is this token's own, as one row on axes that all share, so that they look alike."""
         axes = (*of.axes[:-2], "row", "one" if of.axes[-1] == "row" else of.axes[-1])
         return self._add(name, symbol, ops.Rows(self._at, self._at + 1), of, axes=axes)
 

@@ -61,9 +61,7 @@ def attend_heads(
 
 
 def _label_columns(trace: Trace, recipe: HeadsRecipe, given: GivenHeads | None) -> None:
-    """Name the columns of the joined tensors by head: `h1·d2` is column 2 of head 1, both counted
-    from 0. Heads that were set by hand have names, and so have their columns and the output's.
-    """
+    """Name the columns by head: `h1·d2` is column 2 of head 1; heads set by hand have names."""
     for axis, width in zip(JOINED, (recipe.d_head, recipe.d_value), strict=True):
         plain = [[f"d{column}" for column in range(width)]] * recipe.n_heads
         names = given.components if given is not None and given.components else plain
@@ -205,9 +203,7 @@ def expand_word(trace: Trace, token: int) -> Trace:
 
 
 def torch_width(trace: Trace) -> int:
-    """The one width of a head that `torch.nn.MultiheadAttention` needs for a trace of
-    `attend_heads`: of queries, keys and values, and of each head's share of input and output.
-    """
+    """The one width of a head that `nn.MultiheadAttention` needs for all parts of a trace."""
     n_heads, d_in, d_head = trace["head_W_query"].value.shape
     d_value, d_model = trace["head_W_value"].value.shape[-1], trace["W_output"].value.shape[-1]
     return max(d_head, d_value, -(-d_in // n_heads), -(-d_model // n_heads))

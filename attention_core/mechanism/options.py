@@ -1,6 +1,4 @@
-"""What attention on any tensors may vary, and what that puts between scores and weights: masks of
-all kinds, made into one, and added biases.
-"""
+"""What attention on any tensors may vary: masks of all kinds, made into one, and biases."""
 
 import sys
 from collections.abc import Sequence
@@ -19,14 +17,12 @@ from ..trace import Step, Trace
 from .own_tensors import PRECISIONS, as_tensor, give
 
 CORNERS = ("top_left", "bottom_right")
-"""Where the diagonal of a causal mask or a window begins: the first query stands at the first key,
-or the last query at the last key."""
+"""Where a mask's diagonal begins: the first query at the first key, or the last at the last."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """What `attend_tensors` may vary, as it says there. Raises ValueError, in words, for what
-    cannot be."""
+    """What `attend_tensors` may vary. Raises ValueError, in words, for what cannot be."""
 
     scale: str | float = "sqrt_d"
     mask: Tensor | Sequence | None = None
@@ -191,9 +187,7 @@ def _own_mask(mask: Tensor | Sequence, table: tuple[int, ...], dtype: torch.dtyp
 def _padding(
     lengths: int | Sequence[int], axes: tuple[str, ...], table: tuple[int, ...]
 ) -> LengthMask:
-    """The mask of lengths: one for all, with as many axes as a table (query, key) has, or one for
-    each text.
-    """
+    """The mask of lengths: for all, with the axes of a table (query, key), or for each text."""
     if isinstance(lengths, Tensor):
         lengths = lengths.tolist()
     found = tuple(lengths) if isinstance(lengths, Sequence) else (lengths,)

@@ -72,9 +72,7 @@ Vectors = Trace | Tensor | Sequence
 
 @answers
 def trace_of(vectors: Vectors) -> Trace:
-    """A trace that has `embeddings` (token, d_in): the one given, or one of vectors of one's own.
-    Raises ValueError, in words, for what has neither.
-    """
+    """A trace with `embeddings` (token, d_in), perhaps of vectors. Raises ValueError for none."""
     if not isinstance(vectors, Trace):
         numbers = own("trace", vectors, (2,))
         vectors = Trace()

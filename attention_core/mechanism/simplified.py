@@ -53,9 +53,7 @@ def attend(trace: Vectors, options: SimplifiedOptions = SimplifiedOptions()) -> 
 
 
 def compare(trace: Trace, options: SimplifiedOptions = SimplifiedOptions()) -> Step:
-    """Add the scores of simplified self-attention alone, with what `attend` makes before them.
-    Returns `scores`.
-    """
+    """Add the scores of simplified self-attention, and what comes before. Returns `scores`."""
     compared = _vectors(trace, options)[1]
     score(trace, compared, compared, options.divide)
     return trace["scores"]

@@ -108,9 +108,7 @@ class Spread:
 
     largest: float
     entropy: float
-    """In bits: 0 for all on one key, log2 of the number of keys for all alike.
-
-    Source: Shannon 1948, A Mathematical Theory of Communication, section 6."""
+    """In bits: 0 for all on one key, log2 of n for all alike (Shannon 1948, section 6)."""
     gradient: float
     """The length (Frobenius norm) of the softmax's Jacobian."""
 

@@ -33,8 +33,7 @@ class Traffic:
     """Context vectors, written."""
     held: int
     summed: int = 0
-    """Of what is held, what kernels keep in float32: scores, and each query's maximum, sum and
-    output."""
+    """Of what is held, what kernels keep in float32: scores, and each query's m, ℓ and output."""
 
     @property
     def moved(self) -> int:
@@ -102,9 +101,7 @@ def largest_tile(capacity: int, d: int, d_value: int, n_bytes: int) -> int:
 
 
 def measured_plain(trace: "Trace") -> Traffic:
-    """The same as `plain_traffic`, counted on a trace of `attention`: the cells that its three
-    passes read and write. Dividing by √d and a mask belong to the second pass.
-    """
+    """`plain_traffic` counted on a trace: √d and a mask belong to the second pass."""
     scores, weights, context = (trace[name] for name in ("scores", "weights", "context_vectors"))
     values = context.inputs[1]
     return Traffic(
@@ -146,9 +143,7 @@ def _held(trace: "Trace", where: str) -> tuple[int, int]:
 
 
 def measured_products(steps: Iterable["Step"]) -> int:
-    """How many multiplications these matrix products take: one for each entry of a row, in each
-    cell.
-    """
+    """How many multiplications these matrix products take: one per entry of a row, in each cell."""
     return sum(step.value.numel() * step.inputs[0].value.shape[-1] for step in steps)
 
 

@@ -18,9 +18,7 @@ ROTARY_BASE = 10_000.0
 
 @dataclass(frozen=True)
 class Today:
-    """What is done otherwise than in 2017. Everything is causal. Raises ValueError, in words, for
-    what cannot be.
-    """
+    """What is done otherwise than in 2017, all causal. Raises ValueError for what cannot be."""
 
     n_kv_heads: int
     """How many heads keys and values have: each serves several heads of queries."""
@@ -108,9 +106,7 @@ def key_matrix(trace: Trace, role: str) -> Step:
 
 
 def turn(trace: Trace, made: dict[str, Step], today: Today, prefix: str, place: int = 0) -> None:
-    """Turn queries and keys (…, row, d_head) by their places, the first of which is given, where
-    they are turned today.
-    """
+    """Turn queries and keys (…, row, d_head) by their places, where they are turned today."""
     width = made["query"].value.shape[-1]
     if not today.turns(width):
         return

@@ -72,9 +72,7 @@ def _linear(
 
 
 def next_draw(trace: Trace, shape: tuple[int, ...], fan_in: int, call: int = 0) -> Draw:
-    """A matrix as `torch.nn.Linear` starts, drawn behind the last draw of a trace, or the first
-    after seed 0; `call` counts how many were drawn in its place before.
-    """
+    """A matrix as `torch.nn.Linear` starts, after a trace's last draw; `call` came before it."""
     last = last_draw(trace)
     for _ in range(call + 1):
         start = {"seed": 0} if last is None else {"after": last}

@@ -17,8 +17,7 @@ from .base import is_mistake
 MOST_ALIKE = 8
 """So many earlier tensors of the same shape are looked at, the nearest."""
 LINES = told(__package__, "lines.toml")
-"""By the name of an operation that exercises ask for: what to do, and the lines that it is true of
-by the names of the mistakes, most likely first."""
+"""By an operation's name: what to do, and true lines by the names of mistakes, likeliest first."""
 LINES |= dict.fromkeys(LINES.pop("without_words").split(), ())
 
 
@@ -33,9 +32,7 @@ class Mistake(NamedTuple):
 
 
 def is_asked(operation: ops.Operation) -> bool:
-    """Whether exercises ask for steps of this operation: not for one that only prepares something,
-    and not for a mistake.
-    """
+    """Whether exercises ask for it: not for what only prepares something, nor for a mistake."""
     prepares = any(getattr(operation, name, False) for name in ("in_batch", "one", "rates"))
     is_known = any(name in LINES for name in _kinds(operation))
     return is_known and not prepares and not is_mistake(operation)
@@ -48,9 +45,7 @@ def _kinds(operation: ops.Operation) -> list[str]:
 
 
 def mistakes(operation: ops.Operation, *names: str) -> tuple[Mistake, ...]:
-    """What may go wrong where this operation is applied to the tensors of these names; none for one
-    that exercises do not ask for.
-    """
+    """What may go wrong where an operation takes these tensors; none for one not asked for."""
     if not is_asked(operation):
         return ()
     fields = {"self": operation, "code": operation.code(*names), "plus": ""}
@@ -104,9 +99,7 @@ def _before_softmax(step: Step) -> Iterator[Mistake]:
 
 
 def _of_product(step: Step) -> Iterator[Mistake]:
-    """`.T` in place of `.mT`, where heads stand in front; the rectifier after the second linear
-    layer, in place of before it.
-    """
+    """`.T` in place of `.mT` where heads stand in front; the rectifier after the second layer."""
     operation = step.operation
     if type(operation) is not ops.MatMul:
         return
@@ -126,9 +119,7 @@ def _of_product(step: Step) -> Iterator[Mistake]:
 
 
 def _at_once(step: Step) -> Iterator[Mistake]:
-    """`scaled_dot_product_attention` without the scale or the mask of the lesson, or with the mask
-    upside down.
-    """
+    """`scaled_dot_product_attention` without scale or mask, or with the mask upside down."""
     weights, *values = step.inputs or (step,)
     if type(step.operation) is not ops.MatMul or not isinstance(weights.operation, ops.Softmax):
         return

@@ -14,9 +14,7 @@ Of = Callable[[Trace, tuple[Step, ...]], tuple[Step, ...]]
 
 
 def rewritten(trace: Trace, makes: Mapping[str, Make]) -> Trace:
-    """The same computation in which some steps are made otherwise, by name. Whatever is made from
-    them is computed again. Raises KeyError for a step that the trace does not have.
-    """
+    """The computation with some steps made otherwise. Raises KeyError for one that is not there."""
     for name in makes:
         trace[name]
     new = trace.emptied()

@@ -99,9 +99,7 @@ def _levels(inputs: Inputs, recipe: HeadsRecipe) -> tuple[tuple[str, str], ...]:
 def ruled_out_by(
     lights: tuple[Light, ...], guessed: tuple[Light, ...]
 ) -> list[tuple[Light, Light]]:
-    """The lights that are not the same with the mistake and with the guess: what would have ruled
-    the guess out. Each is the light as it is, and as the guess would have it.
-    """
+    """The lights, as they are and as guessed, that would have ruled the guess out."""
     known = {each.name: each for each in guessed}
     pairs = [(here, known[here.name]) for here in lights if here.name in known]
     return [(here, there) for here, there in pairs if here.holds != there.holds]

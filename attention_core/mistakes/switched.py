@@ -73,9 +73,7 @@ class Switched:
         return right_layer(inputs, recipe, self.learns)
 
     def pair(self, inputs: Inputs, recipe: HeadsRecipe) -> tuple[Trace, Trace]:
-        """The right layer and the one with this mistake, so that it is seen; of a mistake that is
-        seen only when it is called again, the first call and the second.
-        """
+        """The right layer and the wrong one; or two calls, where only the second shows it."""
         if self.name == "weights_redrawn":
             return self.layer(inputs, recipe), self.layer(inputs, recipe, call=1)
         right = rewritten(self.right(inputs, recipe), self.before or {})
@@ -146,9 +144,7 @@ def _by_hand(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
 
 
 def _made_large(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
-    """The scores, so many times as large that e to the largest of each head overflows in float32;
-    heads aside whose scores are all far smaller, or below 0.
-    """
+    """The scores, so large that e to each head's largest overflows, but heads far below that."""
     scores = again(new, step, inputs)
     seen = scores.value.masked_fill(~new["mask"].value, 0.0).amax(dim=(-2, -1))
     tops = [top for top in seen.tolist() if top > max(seen.max().item() / 20, 1e-6)]

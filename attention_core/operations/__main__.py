@@ -1,6 +1,4 @@
-"""`python -m attention_core.operations`: every operation, and the pieces of arithmetic that they
-are written with, each in the words of its docstring.
-"""
+"""`python -m attention_core.operations`: every operation and piece of arithmetic, in words."""
 
 import inspect
 import sys

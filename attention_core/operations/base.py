@@ -103,8 +103,7 @@ class Operation:
     adds_third: ClassVar[bool] = False
     """Whether both end with the third operand, a bias, which is added where there is one."""
     makes: ClassVar[Meaning | None] = Meaning.NUMBERS
-    """What the numbers of the result are. None: what those of the first operand are, where they are
-    only moved, copied or left out."""
+    """What the result's numbers are; None: what those of the first operand are."""
     no_gradient: ClassVar[str] = ""
     """Why it has no backward pass, where it has operands and none."""
     imports: ClassVar[tuple[str, ...]] = ()

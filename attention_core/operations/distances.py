@@ -1,6 +1,4 @@
-"""What follows from the places of queries and keys: masks from windows and lengths, and a bias on
-the scores that grows with the distance.
-"""
+"""What follows from places: masks from windows and lengths, and a bias that grows with distance."""
 
 import math
 

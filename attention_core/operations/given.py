@@ -90,9 +90,7 @@ class Draw(Operation):
         fan_in: int | None = None,
         seed: int | None = None,
     ) -> "Draw":
-        """The draw that follows the last one; where there is none, the first after the seed, or
-        after seed 0.
-        """
+        """The draw after the last one; without one, the first after the seed, or seed 0."""
         start = {"seed": seed or 0} if last is None else {"after": last}
         return cls(distribution, shape, **start, fan_in=fan_in)
 

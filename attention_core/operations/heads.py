@@ -26,9 +26,7 @@ class Move(Operation):
 
 
 def _in_memory_of_its_own(moved: Tensor) -> Tensor:
-    """A copy, in reading order: some moves only look at the old memory in another way. Its strides
-    are those of `contiguous`, as in the program: torch adds in an order that follows them.
-    """
+    """A copy with the strides of the program's `contiguous`: torch adds in their order."""
     return moved.contiguous().clone()
 
 

@@ -1,6 +1,4 @@
-"""What stands around attention in a layer: normalisation, the rectifier and its smooth relatives;
-and how steep a function of one number is where it stands, as a step of its own.
-"""
+"""What stands around attention in a layer: norms, rectifiers, and their slopes as steps."""
 
 import math
 from itertools import product

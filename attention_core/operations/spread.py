@@ -1,6 +1,4 @@
-"""What a backward pass does to axes: numbers are added up along one, copied along one, or put back
-where they were taken from.
-"""
+"""What a backward pass does to axes: adds along one, copies, or puts numbers back."""
 
 import torch
 from torch import Tensor

@@ -81,9 +81,7 @@ class Stored(_InFile):
 
 
 def _where(path: Path, called: str) -> tuple[str, ...]:
-    """Lines that say where a file lies: in a package that can be installed anywhere, else by its
-    name alone. The path on this machine is nobody else's.
-    """
+    """Lines that say where a file lies: by its package or name, never a path of this machine."""
     if not called:
         return ()
     if (path.parent / "__init__.py").exists():

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 SAME, NEAR, OTHER = "", "≈", "≠"
-"""How an entry compares with the printed one, as a sign before it: it matches as printed, only by
-the slack between processors, or not."""
+"""How an entry compares with the printed one: as printed, only by the slack, or not."""
 PRINTED_ZERO = 1e-37
 """A zero that is printed with an exponent stands for less than this."""
 DERIVED_ERROR = 1e-15

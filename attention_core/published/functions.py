@@ -22,18 +22,14 @@ def _numbers(values: list) -> Tensor:
 
 
 def _close(one: Tensor, other: Tensor, tolerance: float = 1e-8) -> bool:
-    """Whether two parts of one shape and type are equal but for rounding, by torch's tolerance or
-    one that a notebook sets.
-    """
+    """Whether two parts are equal but for rounding, by torch's tolerance or a notebook's."""
     if one.shape != other.shape or one.dtype != other.dtype:
         raise ValueError("parts that cannot be compared")
     return one.allclose(other, atol=tolerance)
 
 
 def _equal(one: Tensor, other: Tensor) -> Tensor:
-    """Whether two parts are equal, entry by entry, but for the last bits: whether torch's two ways
-    to a product agree in those depends on the processor.
-    """
+    """Whether parts are equal but for the last bits, in which torch's own ways differ."""
     rounding = 1e-6 * other.double().abs().max() if other.numel() else 0.0
     return (one.double() - other.double()).abs() <= rounding
 

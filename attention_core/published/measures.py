@@ -96,9 +96,7 @@ def box_muller(uniforms: Tensor) -> Tensor:
 
 
 def from_means(points: Tensor, vectors: Tensor) -> list[float]:
-    """How far each point lies from the nearest weighted mean of vectors: from each of the simplices
-    between some of them, of which the nearest counts.
-    """
+    """How far each point lies from the nearest weighted mean of vectors (of all simplices)."""
     points, vectors = points.double(), vectors.double()
     nearest = [math.inf] * len(points)
     for n_used in range(1, vectors.shape[1] + 2):

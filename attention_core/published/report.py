@@ -19,8 +19,7 @@ COLUMNS = {
     "texts": ("text",),
     "relations": ("derived",),
 }
-"""What is counted together, and the kinds of results in it: the whole numbers are counted among the
-numbers too, and shapes by their sizes."""
+"""What is counted together, and its kinds: whole numbers among numbers, shapes by sizes."""
 VERDICTS = ("print", "slack", "older", "never", "differs", "pending")
 """What can be said of a printed result: it matches as printed, or only by the slack between
 processors, or by an older version of the notebook's code; it cannot be computed; it could be, and
@@ -41,8 +40,7 @@ class Outcome:
     result: Result
     check: Check | None
     computed: Any = None
-    """What was computed, as numbers, booleans or texts nested like the result's shape; None where
-    nothing was, or something of another shape."""
+    """Numbers, booleans or texts nested like the result's shape; None for nothing of it."""
     cell: tuple[int, ...] | None = None
     """The first cell of it, in the step where it stands; None where it stands in none."""
 
@@ -70,9 +68,7 @@ class Outcome:
         return SLACK if self.check.by_slack else PRINT
 
     def entries(self) -> dict[str, int]:
-        """How many of its entries each verdict is true of: of a result that matches by the slack,
-        most entries match as printed.
-        """
+        """How many entries each verdict is true of: those by the slack match mostly as printed."""
         count, verdict = self.result.count, self.verdict
         if verdict == SLACK:
             return {PRINT: count - self.check.by_slack, SLACK: self.check.by_slack}
@@ -82,9 +78,7 @@ class Outcome:
 
 
 def each_outcome(name: str) -> Iterator[Outcome]:
-    """The printed results of a notebook compared with traces of its examples, one after the other,
-    in the order of its data. A trace is built when the first result asks for it, and once.
-    """
+    """A notebook's printed results against traces, in order; each trace is built once."""
     recipes, trace_of = RECIPES[name], traces()
     for result in notebook(name).results.values():
         recipe = recipes.get(result.id)

@@ -77,9 +77,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "is_decoder": False, "add_cross_attention": False,
     },
 }  # fmt: skip
-"""The settings that each family's class reads, and what they are where a file leaves them out. One
-whose name ends in ? may be null too, which says something of its own.
-"""
+"""The settings each family reads, with their defaults; one that ends in ? may be null too."""
 ALSO_CALLED = {
     "gpt2": {
         "hidden_size": "n_embd",
@@ -121,9 +119,7 @@ HARMLESS_FOR = {
 }
 """Words that other classes read, and that of this family does not."""
 MOST = 10_000
-"""Layers, heads, or columns of a head: a file that says more would fill the memory before its
-tensors are looked at.
-"""
+"""Layers, heads or columns: more would fill the memory before its tensors are looked at."""
 FULL, SLIDING = "full_attention", "sliding_attention"
 BIASES = ("b_query", "b_key", "b_value", "b_output")
 
@@ -138,9 +134,7 @@ class Described:
 
 
 def described(values: Mapping[str, Any]) -> Described:
-    """What a `config.json` says. Raises ModelRefused, in words, for a model that is not computed
-    here.
-    """
+    """What a `config.json` says. Raises ModelRefused, in words, for what is not computed here."""
     words = f"one of {', '.join(FAMILIES)}: models of other kinds are not computed here"
     kind = ConfigReader(values, "config.json").take(
         "model_type", words, lambda value: value in [*FAMILIES]

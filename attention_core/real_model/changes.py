@@ -54,9 +54,7 @@ class Changes:
         return replace(self, heads=self.heads | {(layer, head)})
 
     def patched(self, layer: int, stream: Tensor, first: int = 0) -> Tensor:
-        """The stream before a layer (…, token, d_model) with what stands in another's place. It may
-        begin at a token behind the `first` ones, and end before the last.
-        """
+        """The stream before a layer (…, token, d_model), patched; it may begin behind a token."""
         here = {
             token - first: vector
             for (at, token), vector in self.patches.items()

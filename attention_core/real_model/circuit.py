@@ -18,9 +18,7 @@ from .score_parts import ScoreParts, score_parts
 from .written import Writer
 
 MOST_HEADS, FIRST, LEAST = 12, 3, 0.1
-"""So many heads are followed at most, so many of those that brought the answer, and no part that
-brings less than this share.
-"""
+"""Most heads followed, how many that brought the answer, and the least share of a part."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +31,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Way:
-    """What a part at a token did for a head at another: it made its key or its query fit. Or what a
-    head brought to the answer, which is no place.
-    """
+    """What a part at a token did for a head at another, its key or query; or for the answer."""
 
     source: Place
     target: Place | None
@@ -52,8 +48,7 @@ class Circuit:
 
     ways: tuple[Way, ...]
     looks_at: dict[Place, tuple[int, float]]
-    """Where each head that was followed looks: the key that gets most of its weight, and how much.
-    """
+    """Where each head that was followed looks: its key of most weight, and how much."""
 
     @property
     def of_answer(self) -> float:

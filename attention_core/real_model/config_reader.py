@@ -1,6 +1,4 @@
-"""What a file says of a model, by name: each setting is taken once and checked, and what nobody
-takes is refused, since it might change the arithmetic.
-"""
+"""What a file says of a model: each setting is taken once and checked, the rest refused."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -26,9 +24,7 @@ class ConfigReader:
     def take(
         self, name: str, words: str, fits: Callable[[Any], bool], default: Any = _REQUIRED
     ) -> Any:
-        """A setting that fits. Raises ModelRefused where it does not, or is missing and has no
-        `default`.
-        """
+        """A setting that fits. Raises ModelRefused where not, or missing without a `default`."""
         self._left.discard(name)
         if name not in self.values:
             if default is _REQUIRED:

@@ -24,13 +24,11 @@ PATIENCE = 4
 MOST_BYTES = 2**30
 """Memory. A tokenizer of 260,000 words takes two fifths of it."""
 MOST_VALUES, MOST_TOKENS, MOST_CHARACTERS = 5_000_000, 2**20, 2**24
-"""Values in the file; tokens, and characters of all of them. One of 260,000 words has 2 million
-values, and 1.7 million characters."""
+"""Values in the file, tokens, and their characters: 260,000 words have 2 and 1.7 million."""
 MOST_CUT = 2**19
 """Tokens of one text, of which each character is at most four bytes."""
 GROWN, ADDED = 20, 1_000
-"""A text may become so many times as long before it is cut, and so many characters more: NFKD
-makes 18 of one."""
+"""A text may grow so many times, and by so many, before it is cut: NFKD makes 18 of one."""
 
 
 class TooMuch(ValueError):
@@ -150,9 +148,7 @@ def _check(count: int, most: int, words: str) -> None:
 
 
 def _bounded(seconds: int) -> None:
-    """So much memory, and from now on so many seconds of work, where the system can hold a program
-    to that: it ends one that takes more.
-    """
+    """So much memory, and so many seconds of work from now on, where the system holds one to it."""
     try:
         import resource
 

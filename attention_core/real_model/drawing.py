@@ -40,9 +40,7 @@ class Cuts:
 
 @dataclass(frozen=True)
 class Ranked:
-    """A vocabulary in the order of its logits, the likeliest first; of equal ones, that of the
-    lower id.
-    """
+    """A vocabulary in the order of its logits, the likeliest first; of equal ones the lower id."""
 
     ids: Tensor
     """(rank,)"""

@@ -41,9 +41,7 @@ class Place:
 
 
 class Folder:
-    """A folder of a model, or one file of its weights with what stands beside it, opened. Raises
-    ModelRefused, in words, for what is missing in it or broken.
-    """
+    """A model's folder, or one file with what is beside it. Raises ModelRefused, in words."""
 
     def __init__(self, path: Path) -> None:
         self.path, is_folder = path, os.path.isdir(path)
@@ -81,9 +79,7 @@ class Folder:
             )
 
     def matrix(self, name: str, rows: Sequence[int] | None = None) -> Tensor:
-        """A tensor in float32; with `rows`, only these of it. Raises ModelRefused where the file is
-        broken.
-        """
+        """A tensor in float32, or some `rows`. Raises ModelRefused where the file is broken."""
         place = self.places[name]
         with opened(place.file) as file:
             if rows is None:
@@ -150,9 +146,7 @@ def files_of(path: Path) -> list[Path]:
 
 
 def read_json(path: Path, largest: int) -> dict[str, Any]:
-    """What a file of settings says. Raises ModelRefused, in words, where it is missing, larger than
-    it may be, or no settings by name.
-    """
+    """What a file of settings says. Raises ModelRefused where missing, too large, or broken."""
     where, content = _called(path), _content(path, largest)
     # Before any of it is read: each may become an object of 60 bytes or more.
     n_values = sum(map(content.count, (b",", b"[", b"{")))

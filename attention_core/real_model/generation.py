@@ -1,6 +1,4 @@
-"""Writing on: a token at a time, with a cache of keys and values or without; and the most likely
-continuation that a beam finds.
-"""
+"""Writing on, token by token, with a cache or without; and the text that a beam finds."""
 
 import math
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -72,9 +70,7 @@ def greedy(logits: Tensor, _: int = 0) -> int:
 
 
 def drawing(cuts: Cuts, seed: int, first: int = 0) -> Choose:
-    """Draws, of which `first` were made before: written in one go or one by one, a text of a seed
-    is the same.
-    """
+    """Draws, of which `first` were made before: a seed's text is the same in one go or in steps."""
 
     def choose(logits: Tensor, place: int) -> int:
         found = offered(logits, cuts)

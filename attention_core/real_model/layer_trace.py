@@ -1,6 +1,4 @@
-"""One layer of a real model as a trace, in which each number can be taken apart down to those that
-stand in the file.
-"""
+"""One layer of a real model as a trace, down to the numbers that stand in the file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -125,9 +123,7 @@ class PartsOfLayer:
             self.norm("ffn", summed, "output")
 
     def each_head(self) -> None:
-        """What each head adds to the stream, by itself: its context vectors times the rows of the
-        output matrix that they meet.
-        """
+        """What each head adds to the stream: context vectors times its rows of the output."""
         trace, matrix = self.trace, self.trace["W_output"]
         n_heads = self.model.settings.n_heads
         upright = not self.model.where_in(self.layer, "W_output").transposed

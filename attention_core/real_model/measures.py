@@ -22,9 +22,7 @@ class Measure:
     name: str
     words: str
     picks: Callable[[Tensor], tuple[Tensor, Tensor]]
-    """Of ids (token,): which keys count for each query (query, key), and which queries are asked
-    (query,).
-    """
+    """Of ids (token,): the keys that count (query, key), and the queries asked (query,)."""
 
     def of(self, weights: Tensor, ids: Sequence[int]) -> Tensor:
         """The measure of weights (…, query, key) over the tokens that these are the ids of: (…).

@@ -1,6 +1,4 @@
-"""A model that is opened: its settings, its tokenizer, and its matrices, read when they are looked
-at.
-"""
+"""An open model: its settings, its tokenizer, and its matrices, read when looked at."""
 
 import math
 import re
@@ -26,9 +24,7 @@ from .tokenizer import Tokenizer, from_json
 from .tokenizer_fields import from_fields
 
 KEPT_BYTES = 32 * 2**20
-"""So much of layers in float32 is kept for when they are asked for again: two of SmolLM2. A run
-looks at all of them once, so more would be of use only if all had room.
-"""
+"""Layers in float32 that are kept: two of SmolLM2. More helps only if all had room."""
 
 
 class Source(Protocol):
@@ -84,9 +80,7 @@ class Model:
         return Where(found.name.format(layer), found.transposed, found.third)
 
     def where_in(self, layer: int | None, name: str) -> Where:
-        """Where a tensor of a layer stands, by our name for it; for no layer, one that the model
-        has once.
-        """
+        """Where a tensor of a layer stands, by our name; with no layer, one of the whole model."""
         return self.where(name if layer is None else f"{layer}.{name}")
 
     def matrix(self, name: str, rows: Sequence[int] | None = None) -> Tensor:
@@ -119,9 +113,7 @@ class Model:
             pass
 
     def layer(self, layer: int) -> Mapping[str, Tensor]:
-        """All tensors of a layer by our names for them: nobody's to change. Those looked at last
-        are kept.
-        """
+        """All tensors of a layer by our names, nobody's to change. The last few are kept."""
         with self._lock:
             if layer in self._kept:
                 self._kept.move_to_end(layer)
@@ -247,9 +239,7 @@ def as_written(
 
 
 def check_tensors(source: Source, settings: Settings, names: Names) -> None:
-    """Raises ModelRefused where a tensor is missing, has another shape than the settings ask for,
-    or is one that is not known.
-    """
+    """Raises ModelRefused for a tensor that is missing, of another shape, or not known."""
     wanted = [(names.once[ours], "", shape) for ours, shape in settings.shapes().items()]
     of_layer = settings.shapes_of_layer().items()
     wanted += [

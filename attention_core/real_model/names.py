@@ -22,9 +22,7 @@ class Names:
     once: Mapping[str, Where]
     of_layer: Mapping[str, Where]
     ignored: tuple[str, ...] = ()
-    """Patterns of tensors that change nothing here: masks, angles, parts that are not computed,
-    without what all names of a family begin with.
-    """
+    """Patterns, without the family's prefix, of tensors that change nothing here."""
 
     @property
     def beginning(self) -> str:

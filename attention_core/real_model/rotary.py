@@ -38,9 +38,7 @@ def whole(config: ConfigReader) -> None:
 def turning(
     config: ConfigReader, d_head: int, base: float, longest: float, known: bool = False
 ) -> tuple[float, tuple[float, ...]]:
-    """The base and the rates by what stands in `rope_parameters` or `rope_scaling`. `longest` is
-    how many places a model was trained on at first, where nothing is said there or it is `known`.
-    """
+    """Base and rates by `rope_parameters` or `rope_scaling`; `longest`: places trained on first."""
     if d_head % 2:
         raise ModelRefused(f"rotary positions turn pairs of columns, but a head is {d_head} wide")
     base, n_pairs = config.base("rope_theta", base), d_head // 2

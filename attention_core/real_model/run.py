@@ -109,9 +109,7 @@ def run(
 def layer_by_layer(
     model: Model, ids: Sequence[int], changes: Changes = NONE
 ) -> Iterator[tuple[float, Run | None]]:
-    """The same in steps: how much is done, from 0 to 1, after each layer, and at last the run.
-    Raises ValueError as `run` does.
-    """
+    """In steps: the share done after each layer, at last the run. Raises ValueError as `run`."""
     settings = model.settings
     check_ids(settings, ids)
     changes.check(settings, len(ids))
@@ -157,9 +155,7 @@ def check_ids(settings: Settings, ids: Sequence[int]) -> None:
 
 
 def embedded(model: Model, ids: Sequence[int], first: int = 0) -> Tensor:
-    """The stream before the first layer (token, d_model), of tokens the `first` of which has this
-    place in its text.
-    """
+    """The stream before the first layer (token, d_model); the first token has place `first`."""
     stream = added_up(model, ids, first)
     if model.settings.embedding_norm:
         gain, bias = model.norm("embedding_norm")
@@ -336,9 +332,7 @@ def logits(run: Run, positions: Sequence[int] | None = None) -> Tensor:
 
 @torch.no_grad()
 def logits_of(model: Model, stream: Tensor) -> Tensor:
-    """The logits (row, vocabulary) of vectors of the stream (row, d_model): the last norm, and the
-    vocabulary's table in slices.
-    """
+    """The logits (row, vocabulary) of stream vectors (row, d_model), the table in slices."""
     settings = model.settings
     if not settings.predicts:
         raise ValueError(f"{model.name} says no next token: a {model.family} reads whole sentences")

@@ -28,9 +28,7 @@ def writers(layer: int, n_heads: int) -> tuple[Writer, ...]:
 
 
 def _read(trace: Trace, layer: int, head: int, role: str) -> Tensor:
-    """What each part wrote, as a head's queries, keys or values (part, token, d_head): the norm
-    divides by the size that the whole has.
-    """
+    """What each part wrote, as a head's queries, keys or values (part, token, d_head)."""
     own = [trace[f"{name}_embeddings"].value[None] for name in ("token", "position")]
     wrote = torch.cat([*own, *(trace[f"layer_{n}_head_outputs"].value for n in range(layer))])
     stream = trace[f"layer_{layer}_normed"].inputs[0].value

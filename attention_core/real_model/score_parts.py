@@ -31,9 +31,7 @@ class ScoreParts:
     table: Tensor
     """What each pair of parts adds to the score (query part, key part)."""
     above: Tensor
-    """The same less its mean over the other keys that the query sees: softmax sees differences
-    only. 0 where it sees no other.
-    """
+    """The same less its mean over the query's other keys: softmax sees differences alone."""
     cap: float | None
     """The score is capped at this afterwards, where there is such a number."""
 
@@ -109,9 +107,7 @@ def table_of(
 def read_by_head(
     run: Run, layer: int, head: int, role: str, tokens: Sequence[int]
 ) -> tuple[tuple[Writer, ...], Tensor]:
-    """What of a head's queries or keys each part wrote (part, token, d_head), turned by its place
-    where a model turns them. The tokens stand one behind the other.
-    """
+    """What of a head's queries or keys each part wrote (part, token, d_head), turned by place."""
     model, settings = run.model, run.model.settings
     if role == "key":
         head = head // (settings.n_heads // settings.n_key_heads)

@@ -1,6 +1,4 @@
-"""A score of a real model taken apart, as a trace: from what each part wrote to the stream at a
-query and at a key to the table of pairs that adds up to the score.
-"""
+"""A score of a real model taken apart, as a trace: from what parts wrote to a table of pairs."""
 
 from collections.abc import Sequence
 
@@ -58,9 +56,7 @@ def pairs(trace: Trace, scaling: ops.Operation, queries: Step, keys: Step) -> St
 def standardised(
     trace: Trace, vectors: Step, whole: str, made: str, epsilon: float, norm: str = "layer"
 ) -> Step:
-    """Parts (part, …) of a vector, called `whole`, each divided by the size of what they add up to;
-    for a layer norm less its own mean first.
-    """
+    """Parts (part, …) of `whole`, each divided by the size of the sum; less its mean in a norm."""
     one, part = ("all_parts", "one"), vectors.axes[0]
     total = trace.step(whole, ops.RowSum(-2), vectors, axes=("all_parts", vectors.axes[-1]))
     if norm == "layer":

@@ -26,9 +26,7 @@ class Settings:
     norm_adds_one: bool = False
     """Whether a norm multiplies by 1 + gain, and not by the gain."""
     norms: str = "before"
-    """Where norms stand: `before` each part, `after` what it adds is in the stream, or `around`
-    it: one before, and one on what it is about to add.
-    """
+    """Norms stand `before` each part, `after` its sum with the stream, or `around` the part."""
     embedding_norm: bool = False
     embedding_scale: float = 1.0
 

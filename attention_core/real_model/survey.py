@@ -19,9 +19,7 @@ from .model import Model
 from .run import run
 
 ENGLISH = Path(__file__).with_name("sentences.txt")
-"""200 sentences of our own, one a line: names said twice, lists, repeated words, questions, quotes,
-numbers, dialogue, code, headlines, and plain prose, 20 of each.
-"""
+"""200 sentences of our own, a line each: ten kinds, from lists to code, 20 of each."""
 N_OF_EACH = 20
 N_TINY, SHORTEST, SEED = 60, 8, 31
 """So many sentences of the tiny language, of how many words at least, and drawn how."""
@@ -87,9 +85,7 @@ _NAMES = tuple(MEASURES)
 
 @lru_cache(maxsize=1)
 def english() -> tuple[str, ...]:
-    """Our own sentences, which any model of English can read: one of each kind after the other, so
-    that a survey that is stopped has seen all kinds.
-    """
+    """Our own sentences, each kind in turn, so that a survey that is stopped has seen all."""
     lines = ENGLISH.read_text(encoding="utf-8").splitlines()
     return tuple(line for first in range(N_OF_EACH) for line in lines[first::N_OF_EACH])
 

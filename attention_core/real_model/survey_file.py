@@ -1,6 +1,4 @@
-"""A survey kept in a small file, so that a model is surveyed once: in the folder for what can be
-made again, bound to the model's files as they are and to the sentences.
-"""
+"""A survey kept in a small file, bound to the model's files as they are and the sentences."""
 
 import hashlib
 import json
@@ -40,9 +38,7 @@ def folder() -> Path | None:
 
 
 def keep(model: Model, sentences: Sequence[str], survey: Survey) -> bool:
-    """Keep a survey of these sentences; whether that could be done: a folder that cannot be written
-    is no error.
-    """
+    """Keep a survey of these sentences; whether it could be: no folder is no error."""
     path = _path(model)
     if path is None:
         return False
@@ -59,9 +55,7 @@ def keep(model: Model, sentences: Sequence[str], survey: Survey) -> bool:
 
 
 def kept(model: Model, sentences: Sequence[str]) -> Survey | None:
-    """The survey of these sentences that is kept for a model; None where there is none, or one of a
-    file that has changed, of other sentences, or that is broken.
-    """
+    """The survey kept for a model and these sentences; None where stale, broken or none."""
     path = _path(model)
     try:
         if path is None or not path.exists() or path.stat().st_size > _most_bytes(model):
@@ -83,9 +77,7 @@ def _path(model: Model) -> Path | None:
 
 
 def _about(model: Model, sentences: Sequence[str]) -> str:
-    """What a survey is bound to: the model's files by name, size and time, and the sentences.
-    Raises OSError where a file is gone.
-    """
+    """The model's files by name, size and time, and the sentences. Raises OSError for none."""
     path = model.source.path
     files = sorted(each for each in path.iterdir() if each.is_file()) if path.is_dir() else [path]
     stats = [(each.name, each.stat().st_size, each.stat().st_mtime_ns) for each in files]

@@ -57,16 +57,12 @@ def patch_each_place(run: Run, other: Run, position: int = -1) -> Iterator[Sweep
 
 @torch.no_grad()
 def without_each_head(run: Run, position: int = -1) -> Iterator[SweepSoFar]:
-    """What comes of a run when one head is switched off: for each layer and head. Yields what is
-    done so far, with (layer, head).
-    """
+    """A run without each head in turn. Yields what is done so far, with (layer, head)."""
     yield from _swept(run, run.model.settings.n_heads, None, position)
 
 
 _Begun = Callable[[int, Sequence[int]], Tensor] | None
-"""The streams (variant, token, d_model) of variants before the layer that they differ in; None for
-those without a head.
-"""
+"""The streams (variant, token, d_model) before the layer where variants begin to differ."""
 
 
 def _swept(run: Run, n_places: int, begun: _Begun, position: int) -> Iterator[SweepSoFar]:
@@ -99,9 +95,7 @@ def _swept(run: Run, n_places: int, begun: _Begun, position: int) -> Iterator[Sw
 def _through(
     run: Run, layer: int, streams: Tensor, places: range, begun: _Begun, tokens: range
 ) -> Tensor:
-    """All variants behind a layer, at some tokens: those that were begun before, and those that
-    begin here.
-    """
+    """All variants behind a layer, at some tokens: begun before, or beginning here."""
     model, settings, changes = run.model, run.model.settings, run.changes
     matrices = model.layer(layer)
     streams = changes.patched(layer, streams, tokens.start)

@@ -28,8 +28,7 @@ LONGEST_TEXT = 100_000
 TRIED = "The quick brown fox jumps over the lazy dog, 0123456789 times: isn't that a lot?\n"
 """A text that a tokenizer has to cut before it is taken: whatever else becomes of it."""
 MOST_STARTS = 3
-"""So often what cuts is started anew until it has cut a text, and then no more: a page may have
-many texts to try."""
+"""So often is what cuts started anew for a text, and then no more: a page may have many."""
 
 
 @dataclass(frozen=True)
@@ -47,9 +46,7 @@ class Encoded:
 
 @dataclass(frozen=True)
 class Joined:
-    """One merge that took part in making a word's tokens: its number among all, counted from 1, the
-    token that it made, and the word after it.
-    """
+    """One merge of a word: its number, from 1, the token made, and the word after it."""
 
     number: int
     token: str
@@ -126,9 +123,7 @@ class Tokenizer:
         return Encoded(ids, tuple(pieces), unknown, _uncovered(text, spans))
 
     def with_ids(self, text: Encoded, ids: Sequence[int]) -> Encoded:
-        """A text with tokens behind it that a model has written: their ids, since a text that is
-        cut anew may have others, and a part of a character is no text.
-        """
+        """A text and tokens a model wrote behind it, by ids: cut anew, the text may have others."""
         whole = (*text.ids, *ids)
         pieces = in_their_text([self._content(token) for token in whole])
         return replace(text, ids=whole, pieces=tuple(pieces))
@@ -203,9 +198,7 @@ class Tokenizer:
         return found[0] if len(found) == 1 else None
 
     def next_id(self, word: str) -> int | None:
-        """The one token that a word is as the next of a text, with a blank before it where that is
-        usual; None where it takes several.
-        """
+        """The one token of a word as the next of a text, with its usual blank; None for several."""
         known = (self.id_of(each) for each in (f" {word}", word))
         return next((each for each in known if each is not None), None)
 

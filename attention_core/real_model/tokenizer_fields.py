@@ -42,9 +42,7 @@ SAME_CUT = {each: each for each in CUTS} | {
 }
 """The names of tokenizers whose text is cut, and merged, as that of one in `CUTS`."""
 NORMAL, CONTROL, OWN = 1, 3, 4
-"""Kinds of tokens: those that text is made of, those that steer a model, and those that whoever
-made it has added.
-"""
+"""Kinds of tokens: of text, those that steer a model, and those its maker has added."""
 
 
 def from_fields(fields: Mapping[str, Any], place: str) -> Tokenizer:

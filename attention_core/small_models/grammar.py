@@ -86,9 +86,7 @@ def next_words(words: Sequence[str]) -> dict[str, float]:
 
 
 def spoken(source: random.Random, n_words: int) -> tuple[list[str], list[float]]:
-    """A text of so many words, START among them, and the chance that each word had; the last
-    sentence may be cut off.
-    """
+    """A text of so many words after START, and each one's chance; its end may be cut off."""
     text = _text()
     chances = next(text)
     words: list[str] = []

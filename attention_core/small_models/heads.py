@@ -33,9 +33,7 @@ class Kind:
 
 
 def noun_of(words: Sequence[str], query: int) -> int:
-    """The place of the animal that "it" stands for: the first of its sentence after "because",
-    the second after "but".
-    """
+    """The place of the animal that "it" stands for: first after "because", else the second."""
     *_, first, second = (key for key in range(query) if words[key] in ANIMALS)
     return first if words[query - 1] == "because" else second
 

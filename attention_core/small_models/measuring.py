@@ -17,9 +17,7 @@ BINS = 10
 
 
 def measure(network: Network, untrained: Network, texts: Texts, learned_from: Texts) -> Figures:
-    """The figures of a network and of the same before training, on texts, and of pairs of words
-    counted in the texts that it was trained on.
-    """
+    """The figures of a network and its untrained start, and of pairs of words it learned from."""
     ids = texts.ids[:TEXTS, :-1]
     after, before = shares(network, ids), shares(untrained, ids)
     return Figures(
@@ -36,9 +34,7 @@ def measure(network: Network, untrained: Network, texts: Texts, learned_from: Te
 
 @torch.no_grad()
 def verbs_after_it(network: Network, ids: Tensor) -> dict[str, float]:
-    """The mean chance that the verbs of the animal that "it" stands for get after it in texts
-    (text, token), by the word before "it".
-    """
+    """The mean chance of the verbs of the animal that "it" stands for, by the word before "it"."""
     chances = network(ids)[0].softmax(-1)
     found: dict[str, list[Tensor]] = {"because": [], "but": []}
     for text, places in enumerate(ids.tolist()):
@@ -66,9 +62,7 @@ def verbs_without_each(network: Network, ids: Tensor) -> dict[str, list[list[flo
 
 @torch.no_grad()
 def shares(network: Network, ids: Tensor, kinds: Sequence[Kind] = KINDS) -> dict[str, Tensor]:
-    """For each kind, by its name: the share of weight that goes where it would look
-    (layer, head, look), for all looks of the texts (text, token).
-    """
+    """By kind: the share of weight where it would look (layer, head, look), over all texts."""
     _, weights = network(ids)  # (layer, text, head, query, key)
     texts = [[WORDS[place] for place in text] for text in ids.tolist()]
     found = {}

@@ -67,9 +67,7 @@ class Named:
 
 
 def recorded_steps(steps: int) -> list[int]:
-    """Which steps are recorded: the first, the last, and between them ever fewer, each step and
-    `CROWDED` being the same times as many as the one before.
-    """
+    """Which steps are recorded: first, last, and ever fewer between, evenly from `CROWDED` on."""
     times = (1 + steps / CROWDED) ** (1 / (MOMENTS - 1))
     return sorted({round(CROWDED * (times**at - 1)) for at in range(MOMENTS)})
 

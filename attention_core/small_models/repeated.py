@@ -15,8 +15,7 @@ N_TOKENS = 24
 NAMES = tuple(string.ascii_uppercase[:N_TOKENS])
 LENGTH = 24
 PERIODS = (5, 12)
-"""The fewest and the most tokens before a sequence repeats. Were they nearly alike, the place would
-tell nearly enough, and no head would have to look for the token itself."""
+"""Fewest and most tokens before a repeat: too alike, and the place alone would tell."""
 
 
 def draw_sequences(
@@ -30,9 +29,7 @@ def draw_sequences(
 
 
 def next_of_earlier(ids: Tensor) -> Tensor:
-    """The keys that an induction head looks at, (sequence, query, key): those right after each
-    earlier place of the query's own token. True where a key is one.
-    """
+    """Keys (sequence, query, key) right after earlier places of the query's own token."""
     n_tokens = ids.shape[-1]
     earlier = torch.ones(n_tokens, n_tokens, dtype=torch.bool).tril(-1)
     same = (ids.unsqueeze(-1) == ids.unsqueeze(-2)) & earlier

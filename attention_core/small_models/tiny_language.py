@@ -85,9 +85,7 @@ class TrainingPlan:
 
 
 def untrained(seed: int) -> Network:
-    """A network as it is before training: drawn, but for the positions, which begin as waves, so
-    that "one word before" is the same turn everywhere.
-    """
+    """A network before training: drawn, but for positions, which begin as waves."""
     network = Network(SIZE, seed)
     with torch.no_grad():
         network.W_position.copy_(Sinusoid(SIZE.n_positions, SIZE.d_model).value())
@@ -117,9 +115,7 @@ def train(plan: TrainingPlan, texts: Texts) -> Iterator[tuple[int, float, Networ
 
 
 def shorten(network: Network, digits: int = 4) -> None:
-    """End a training: round each parameter, so that a program that has them all written down is no
-    longer than need be.
-    """
+    """End a training: round each parameter, so that a program that holds them stays short."""
     network.requires_grad_(False)
     for parameter in network.parameters():
         parameter.copy_((parameter.double() * 10**digits).round() / 10**digits)

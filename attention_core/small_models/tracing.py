@@ -1,6 +1,4 @@
-"""A small network's way through one sentence, as a trace in which each number can be taken apart,
-and what each part of it brought to one word's logit.
-"""
+"""A small network's way through a sentence, as a trace; and what each part brought to a logit."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -84,8 +84,7 @@ class Learned:
     """The vocabulary, by id: the bytes of the text, then what merges made."""
     merges: tuple[Merge, ...]
     counts: tuple[tuple[tuple[int, int, int], ...], ...]
-    """Before each merge and after the last one: how often each pair stands in the text, and its two
-    ids. The pair that is joined next comes first; where there is none, every word is one token."""
+    """Before each merge and after the last: how often each pair stands, and its ids; next first."""
 
     @property
     def pairs(self) -> tuple[tuple[bytes, bytes], ...]:
@@ -103,9 +102,7 @@ class Learned:
         return n_bytes, len({each.token for each in self.merges[:n_merges]})
 
     def cut(self, text: str, n_merges: int | None = None) -> list[bytes]:
-        """A text in tokens, by all merges or the first few; a byte that the vocabulary does not
-        have stays alone.
-        """
+        """A text in tokens, by all merges or the first few; an unknown byte stays alone."""
         pairs = self.pairs[:n_merges]
         ranks = {pair: at for at, pair in reversed([*enumerate(pairs)])}
         return [each for part in pre_tokens(text) for each in _cut(single_bytes(part), ranks)]

@@ -89,9 +89,7 @@ def _first_layer(trace: Trace, stream: Step) -> None:
 
 
 def _labels(inputs: Inputs) -> dict[str, tuple[str, ...]]:
-    """The names of the table's rows, of which one for random ids has none; and what each entry of a
-    vector means, where that was given with the vectors.
-    """
+    """Names of the table's rows, none for random ids; and what a vector's entries mean."""
     rows: dict[str, tuple[str, ...]] = {}
     if inputs.vocabulary != "random":
         texts = inputs.build_vocabulary().rows()

@@ -96,9 +96,7 @@ class Inputs:
         raise ValueError("random ids belong to no vocabulary: they are drawn")
 
     def has_given_vectors(self) -> bool:
-        """Whether vectors are given or trained, and as wide as is asked for. Words that have none
-        do not change that: each gets one of its own (`vector_of`).
-        """
+        """Whether vectors are given or trained, as wide as asked for; other words get their own."""
         if self.vocabulary == TRAINED:
             return self.d_in == width()
         return (
@@ -154,9 +152,7 @@ def everyday_words() -> Mapping[str, tuple[float, ...]]:
 
 @lru_cache(maxsize=4_096)
 def _plain(token: str) -> str:
-    """A word without capitals and without marks around it; a token of marks or blanks as it is
-    drawn.
-    """
+    """A word without capitals and marks around it; a token of marks or blanks as drawn."""
     token = token.casefold().replace("’", "'")
     ends = [place for place, char in enumerate(token) if char.isalnum()]
     return token[ends[0] : ends[-1] + 1] if ends else visible(token)

@@ -103,9 +103,7 @@ def operand_label(names: dict[Cell, str], cell: Cell) -> str:
 
 
 def components(trace: Trace, cells: Sequence[Cell]) -> dict[Cell, str]:
-    """The name of the component that each of these cells stands for, among the others; "" where it
-    has only a number. Never a person's text.
-    """
+    """The names of the components of cells, among the others; "" for only a number."""
     found = dict.fromkeys(cells, "")
     axes = trace[cells[0].step].axes
     alike = [cell for cell in found if cell.step == cells[0].step]

@@ -22,9 +22,7 @@ TALL = 180
 
 @dataclass(frozen=True, eq=False)
 class Again:
-    """A question that comes back, from before a picture of its lesson or from its end, with what
-    has to be seen to answer it.
-    """
+    """A question that comes back, with what has to be seen to answer it."""
 
     asked: Question | Answer
     seen: Layout | None = None

@@ -1,6 +1,4 @@
-"""A card is a screen: its title and at most three lines of words, its controls beside them, and its
-picture below.
-"""
+"""A card is a screen: title, at most three lines of words, controls beside, picture below."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,9 +13,7 @@ from ..frame.page import explained
 
 @contextmanager
 def framed(name: str, title: str, words: str, is_section: bool = False) -> Iterator[Any]:
-    """The frame of a card, or of a section, which has none; what it yields is the place for its
-    controls, beside the words. What is drawn within it stands below both.
-    """
+    """The frame of a card, or of a section without one; yields the place for controls."""
     this_visit().in_card = title
     look = {"border": not is_section, "gap": "xsmall"}
     with st.container(key=f"card_{name}", **look):

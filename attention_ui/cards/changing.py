@@ -146,9 +146,7 @@ class Spot:
 
 
 def spot_of(own: Trace, trace: Trace, cell: CellPlace) -> Spot | None:
-    """What may be changed where a cell is a number of such a matrix, or a copy of one. Of another
-    trace than the page's `own` only where it has the same matrix: one that was trained is another.
-    """
+    """What may be changed where a cell is a number of a matrix of the page's `own`, or a copy."""
     known, (name, index) = changeable(), cell
     step = trace[name]
     while known and step.name not in known:
@@ -163,9 +161,7 @@ def spot_of(own: Trace, trace: Trace, cell: CellPlace) -> Spot | None:
 
 
 def first_of(layout: Layout) -> CellPlace | None:
-    """The cell to change first: the largest of the first matrix drawn that may be changed; of a
-    mask, the last that it hides.
-    """
+    """The cell to change first: the largest of the first such matrix; of a mask, the last."""
     known = changeable()
     for each in layout.matrices:
         if each.step.name in known and not each.covered:
@@ -259,9 +255,7 @@ def _say(problem: str) -> None:
 
 
 def _keep(key: str, value: Any) -> None:
-    """What a widget shows, set only where it is something else: else the browser takes it anew, and
-    a slider goes back to where the hand was. It says 0.6000000000000001 of what is 0.6 here.
-    """
+    """What a widget shows, set only where it differs: else a slider goes back under the hand."""
     there = sent(key)
     is_close = isinstance(value, float) and isinstance(there, float)
     is_same = math.isclose(there, value, rel_tol=1e-6) if is_close else there == value

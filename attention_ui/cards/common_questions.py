@@ -52,9 +52,7 @@ def which_key(
 
 
 def judge_key(guess: int, row: Tensor, names: Sequence[str]) -> Verdict:
-    """How much less weight the guessed key has than the largest. Of equal largest weights, each
-    is right.
-    """
+    """How much less weight the guessed key has than the largest; equal ones are right."""
     missed = row.max().item() - row[guess].item()
     if missed <= 1e-6:
         return Verdict(True, f"Right: {largest_keys(row, names)}.")
@@ -90,9 +88,7 @@ def whole_row(
     asked: str = "",
     teaches: str = "",
 ) -> Row | None:
-    """A row of weights (key,) over the keys that are `seen` (key,); None where there is nothing
-    to share out, or no number to compare with. `names` are a person's.
-    """
+    """A row of weights (key,) over `seen` keys; None for nothing. `names` are a person's."""
     keys = seen.nonzero().flatten().tolist()
     if len(keys) < 2 or not weights.isfinite().all():
         return None

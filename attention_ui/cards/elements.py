@@ -1,6 +1,4 @@
-"""What a card yields: words, controls, checks, small charts and pictures. Each is made from values
-alone, and draws itself when its card is drawn, for whoever asks.
-"""
+"""What a card yields: words, controls, checks, charts, pictures, each made from values alone."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -120,9 +118,7 @@ def _put_formula(latex: str, names: str, **look: Any) -> None:
 
 
 def formula_of(trace: Trace, name: str, *known: str) -> Shown:
-    """The formula of a step, in which those between it and the `known` ones are written out; its
-    own line where none is named.
-    """
+    """The formula of a step, written out down to the `known` ones; its own where none is named."""
     step = trace[name]
     if not known:
         return formula(step.formula, step, *step.inputs)
@@ -163,9 +159,7 @@ def alive(draw: Callable[..., None]) -> Alive:
 
 
 def progress(name: str) -> Shown:
-    """The place of its card's work: how far it is, and its buttons. Where a card yields none, they
-    stand beside its words.
-    """
+    """The place of its card's work, with its buttons; else they stand beside the words."""
     return Shown(put_run_of, (name,))
 
 
@@ -333,9 +327,7 @@ def with_covers(each: Parts) -> list[Matrix | str]:
 
 
 def covered(one: Matrix) -> Matrix:
-    """A matrix as it may be seen now: a frame of question marks while a question covers its step;
-    where it asks for a shape, one cell.
-    """
+    """A matrix as it may be seen: a frame of question marks while a question covers its step."""
     how = parts.read("covers", one.step.name)
     if one.covered or not how:
         return one

@@ -41,9 +41,7 @@ def inspect_cell(
     spot: Spot | None = None,
     is_carried: bool = False,
 ) -> None:
-    """The arithmetic of the last cell of a trail, and ways from it to what it is made of; where it
-    may be changed, that: by a slider in the picture, where that carries it.
-    """
+    """The arithmetic of a trail's last cell, ways on from it, and a slider where it may change."""
     step, index = trace[trail[-1][0]], trail[-1][1]
     arithmetic = step.arithmetic(index)
     with st.container(border=True, gap="small", key=f"cell_{name}"):
@@ -76,9 +74,7 @@ def open_cell(name: str, trail: tuple[CellPlace, ...]) -> None:
 
 
 def _trail(name: str, trace: Trace, trail: Sequence[CellPlace]) -> None:
-    """A button for each cell from the one that was chosen to the one that is open, and where that
-    is. Plain text, since tokens are a visitor's.
-    """
+    """A button for each cell of a trail, and where that is. Plain text: tokens are a visitor's."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         for at, (step, index) in enumerate(trail):
             label = f"{step}[{', '.join(map(str, index))}]"

@@ -19,9 +19,7 @@ class _Entry(NamedTuple):
 
 
 class Kept:
-    """Results by what they are of, and by what their making has read. What is made is a function of
-    its reads alone, so whoever would read the same gets the same.
-    """
+    """Results by what they are of, and by what their making has read, which decides them."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most, self._bytes = most_bytes, 0

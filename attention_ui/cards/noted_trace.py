@@ -73,9 +73,7 @@ class NotedTrace(Trace):
 
 
 def noted(make: Callable[[], Trace]) -> NotedTrace:
-    """A trace, with what had been read before each of its steps was made. A step that was made
-    before, and kept, counts as made at the end.
-    """
+    """A trace, with what had been read before each step; a step made before counts at the end."""
     mine = object()
     with parts.reading() as reads:
         token = moment.set(lambda: (mine, len(reads)))

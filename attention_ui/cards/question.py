@@ -1,6 +1,4 @@
-"""Predict, then reveal: a question covers the one picture that would answer it until a visitor has
-guessed, or has asked to be shown.
-"""
+"""Predict, then reveal: a question covers the picture that would answer it until a guess."""
 
 import re
 from collections.abc import Sequence
@@ -50,9 +48,7 @@ def asks_first() -> bool:
 
 
 def is_asked(asked: Question | None, key: str, hides: frozenset[str]) -> bool:
-    """Whether a question covers what it hides: nobody has answered it yet, and what it hides was
-    not opened.
-    """
+    """Whether a question covers what it hides: not answered yet, nor opened."""
     values = visit.values()
     if asked is None or not asks_first():
         return False
@@ -67,9 +63,7 @@ def is_asked(asked: Question | None, key: str, hides: frozenset[str]) -> bool:
 def put_question(
     name: str, key: str, asked: Question | None, hides: frozenset[str], now: int
 ) -> frozenset[str]:
-    """Ask it, or say what was answered. `now` tells the numbers that it is about from others.
-    Returns what it covers.
-    """
+    """Ask it, or say what was answered; `now` are its numbers. Returns what it covers."""
     if asked is None:
         return frozenset()
     if visit.values().paper:
@@ -110,16 +104,12 @@ def _given(key: str) -> Guess | None:
 
 
 def first_shown(asked: int, otherwise: int) -> int:
-    """The query whose arcs a picture shows until another is pointed at: the one that its question
-    asks about, where questions are on.
-    """
+    """The query whose arcs are shown at first: the one asked about, where questions are on."""
     return asked if asks_first() else otherwise
 
 
 def was_missed(name: str) -> bool:
-    """Whether the first answer to a question of this page was wrong, or it was asked to be shown,
-    whatever was answered later.
-    """
+    """Whether the first answer to a question of this page was wrong, or was asked to be shown."""
     key = f"{this_visit().page}.{name}"
     return any(
         verdict is None or not verdict.right

@@ -33,9 +33,7 @@ class Verdict:
 
 @dataclass(frozen=True, kw_only=True)
 class Question(ABC):
-    """What all kinds share. `words`, `teaches` and what verdicts say are ours and may be Markdown;
-    `asked` may hold a person's text and is shown as it is.
-    """
+    """What all kinds share. `words` and verdicts are ours; `asked` may be a person's: plain."""
 
     words: str
     teaches: str = ""
@@ -87,9 +85,7 @@ class Pick(Question):
     truth: Callable[[], str]
     many: bool = False
     in_full: bool = False
-    """Whether the choices are sentences of ours, which stand below each other: no choice of these
-    may hold a person's text.
-    """
+    """Whether the choices are sentences of ours, below each other: none with a person's text."""
 
     @property
     def offered(self) -> Sequence[str]:

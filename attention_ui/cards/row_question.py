@@ -23,9 +23,7 @@ CLOSE = 0.1
 
 
 def distance(guess: Sequence[float], truth: Sequence[float]) -> float:
-    """The total variation distance of two rows that sum to 1: half the sum of all differences,
-    which is the share of the weight that would have to move to other keys.
-    """
+    """The total variation distance of two rows that sum to 1: the weight that would move."""
     return sum(abs(p - q) for p, q in zip(guess, truth, strict=True)) / 2
 
 

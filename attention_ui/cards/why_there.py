@@ -93,9 +93,7 @@ class Why:
 
     @property
     def best(self) -> tuple[Writer, float]:
-        """The part that does most for it, or against it where it is below, by what it wrote at the
-        key, and how much that is.
-        """
+        """The part that does most for it, or against it where it is below, and how much."""
         amounts = self.parts.by_key()
         at = int(amounts.argmax() if self.lead > 0 else amounts.argmin())
         return self.parts.parts[at], float(amounts[at])
@@ -165,9 +163,7 @@ def adds_up(why: Why, own: float) -> tuple[bool, str]:
 
 
 def beside(why: Why, part: Writer, amounts: Tensor) -> list[str]:
-    """What is taken away for comparison, as a link has it: the heads of a part's layer that wrote
-    least at a token, or of feed-forwards all others that did.
-    """
+    """What is taken away to compare: the heads of its layer that wrote least, or feed-forwards."""
     little = sorted(
         (by, off_name(each))
         for each, by in zip(why.parts.parts, amounts.abs().tolist(), strict=True)
@@ -201,9 +197,7 @@ def left_without(why: Why, names: Sequence[str], weights: Sequence[Tensor]) -> s
 
 
 def verdict(was: float, left: float, rest: Sequence[float], share: float) -> str:
-    """Whether taking a part away confirms what the sum says: by the weight that there was, what is
-    left without it, what is left without others, and its share of the score's lead.
-    """
+    """Whether taking a part away confirms its sum: what is left without it, and without others."""
     fell, by_others = was - left, was - min(rest, default=was)
     if fell < LITTLE * was:
         return (
@@ -305,9 +299,7 @@ def _best_earlier_head(why: Why) -> tuple[Writer, int, Tensor]:
 
 
 def compositions(why: Why, handed_on: Tensor) -> str:
-    """How much of a head is made by earlier ones, in the three ways there are: of its key, of its
-    query, and of what it hands on, of which each part wrote such a share.
-    """
+    """How much of a head earlier ones make: of its key, its query, and what it hands on."""
     heads = torch.tensor([each.kind == "head" for each in why.parts.parts])
     by_key, by_query, share = (
         float(each[heads].sum()) for each in (why.parts.by_key(), why.parts.by_query(), handed_on)

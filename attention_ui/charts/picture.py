@@ -15,9 +15,7 @@ from .template import GRID, blank, template, tips
 
 SIDE = 320
 NEAR, LINE = 0.05, 14
-"""Labels of points that differ in height by less than this share of the axis stand one above the
-other, a line of text apart.
-"""
+"""Labels closer than this share of the axis stand one above the other, a line apart."""
 
 
 def picture(

@@ -1,6 +1,4 @@
-"""The picture of who wrote what makes a query and a key fit: the pairs as a table, above its
-columns what was written at the key, beside its rows what was written at the query.
-"""
+"""Who wrote what makes a query and a key fit: the pairs as a table, with both sums."""
 
 from copy import deepcopy
 from functools import lru_cache

@@ -16,9 +16,7 @@ GRID = {"gridColor": palette.MUTED, "gridOpacity": 0.2, "domain": False, "ticks"
 
 
 def template(fit: str = "") -> Callable[[Callable[..., Any]], Callable[..., dict]]:
-    """Makes a function that authors a chart one that gives its specification, compiled once, anew
-    at each call; `fit` says how it takes its room.
-    """
+    """A function that authors a chart becomes one that gives its specification, compiled once."""
     takes = {"type": fit} if fit == "pad" else {"type": fit, "contains": "padding"}
 
     def made(author: Callable[..., Any]) -> Callable[..., dict]:

@@ -17,9 +17,7 @@ MAX_LINK = 7_620
 
 
 class NoRoom(ValueError):
-    """A value that others leave no room for now, such as the ninth token of a shorter sentence. It
-    is kept, and counts again when it fits.
-    """
+    """A value that others leave no room for now: it is kept, and counts when it fits again."""
 
 
 Reader = Callable[[str], None]
@@ -27,9 +25,7 @@ Reader = Callable[[str], None]
 
 
 class Values(Mapping[str, Any]):
-    """The values of a lesson's controls by name, also as attributes: `values.d_in`. Each one that
-    is read is told to `reader`, by its name.
-    """
+    """Values of controls by name, or as attributes; each that is read is told to `reader`."""
 
     def __init__(self, values: Mapping[str, Any] = {}, reader: Reader | None = None) -> None:
         self._values, self._reader = dict(values), reader
@@ -195,9 +191,7 @@ def _some(words: list[str]) -> str:
 def understood(
     texts: Mapping[str, str], controls: Sequence[Control]
 ) -> tuple[Values, dict[str, ValueError]]:
-    """The values that texts stand for, and for each that cannot be used why: its start counts
-    instead.
-    """
+    """The values that texts stand for, and for each that is not used why: its start counts."""
     values: dict[str, Any] = {}
     wrong = {}
     for each in controls:
@@ -214,9 +208,7 @@ def understood(
 
 
 def fitted(texts: Mapping[str, str], controls: Sequence[Control]) -> dict[str, tuple[str, str]]:
-    """The controls whose values others took along, by name: the text that was asked for, and in a
-    sentence what is used in its place.
-    """
+    """Controls whose values others took along, by name: the text asked for, and why not it."""
     values, wrong = understood(texts, controls)
     found = {}
     for each in controls:

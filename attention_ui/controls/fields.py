@@ -1,6 +1,4 @@
-"""How a value is read from a link and written into one. A field refuses, in words, what it
-cannot be: it raises ValueError with the reason.
-"""
+"""How a value is read from a link and written; ValueError, in words, for what it cannot be."""
 
 import math
 import re
@@ -110,9 +108,7 @@ class OptionalWhole(Whole):
 
 
 SMALLEST = 1e-30
-"""What is nearer to 0 would be 0 in the arithmetic of some cells and not of others: a float32 holds
-numbers down to 1e-38.
-"""
+"""Nearer to 0 would be 0 in some cells' arithmetic only: a float32 goes down to 1e-38."""
 
 
 @dataclass(frozen=True)
@@ -191,9 +187,7 @@ class Flag:
 
 @dataclass(frozen=True)
 class Sentence(AsItIs):
-    """A text, cleaned of characters that only do harm. How many tokens it has depends on other
-    values too: its control's `check` looks.
-    """
+    """A text, cleaned of characters that only do harm. Its control's `check` counts tokens."""
 
     most_bytes: int | None = None
     """Where what is made of it counts bytes, so many fit."""

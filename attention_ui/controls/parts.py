@@ -218,9 +218,7 @@ def of_page() -> Parts:
 
 
 def begin_page(is_same: bool, has_browser: bool, all_at_once: bool) -> None:
-    """At the top of a page that is drawn whole. What is near is known of the page that was there
-    before; a browser will say where a hand is.
-    """
+    """At the top of a page drawn whole; on the same page what was near still counts."""
     before = of_page() if is_same else Parts(hands=frozenset() if has_browser else None)
     begun = Parts(near=before.near, hands=before.hands, all_at_once=all_at_once)
     begun.stood = before.stood
@@ -253,9 +251,7 @@ def part(name: str, draw: Callable[[], None], waits: bool = False) -> None:
 
 
 def stood(key: str) -> bool:
-    """That a widget is drawn: whether it was there when its part was drawn last. One that comes
-    back begins anew in the browser, though the session still has its last value.
-    """
+    """Whether a widget was there when its part was drawn last; one that comes back is new."""
     here = of_page()
     was_there = key in here.stood
     here.stood.add(key)

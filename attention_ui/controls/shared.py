@@ -1,6 +1,4 @@
-"""Controls that several lessons share: the sentence and what makes vectors of it, and what stands
-around every page.
-"""
+"""Controls that lessons share: the sentence, what makes vectors, what stands around pages."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -105,9 +103,7 @@ def last_or(start: int, values: Values) -> int:
 
 
 def as_drawn(values: Values) -> Values:
-    """The same before a number is typed or scores are divided: who changes these watches a query,
-    a head or a vector that must not give way to another meanwhile.
-    """
+    """The same before typing and dividing: what is watched must not give way meanwhile."""
     scale = example_of(values).projections.scale
     return values.but(scale=scale, **dict.fromkeys((*TABLE, *OF_MATRICES), ()))
 
@@ -286,9 +282,7 @@ MAKES_VECTORS = (
     *(EXAMPLE, TOKENIZER, VOCABULARY, LEARNED, RESERVED, DROP_BLANKS, SENTENCE),
     *(SEED, D_IN, POSITIONS, EDITS),
 )
-"""The sentence and all that makes vectors of it, in the order in which they depend on each other:
-what a lesson's own controls come after.
-"""
+"""The sentence and what makes its vectors, in order; a lesson's own controls come after."""
 QUERY = Control("query", Whole(0, MAX_TOKENS - 1), "Query", telling_query, options=numbered_tokens)
 
 
@@ -298,9 +292,7 @@ def _recipe(name: str):
 
 
 def _starts(values: Values) -> dict[str, str]:
-    """How matrices can begin: set by hand, or trained, only where the example has such, and vectors
-    that these were made for.
-    """
+    """How matrices can begin: by hand or trained only where the example has such, and vectors."""
     example = example_of(values)
     drawn = {name: title for name, title in STARTS.items() if name != "given"}
     if not (example.projections.given and inputs_of(values).has_given_vectors()):
@@ -473,9 +465,7 @@ CAUSAL_HEADS = Control(
 
 
 def projections_of(values: Values, start: str = "") -> Projections:
-    """What makes queries, keys and values, or would with another `start`: what
-    `attention_core.project` needs to know.
-    """
+    """What makes queries, keys and values, or would with another `start`, for `project`."""
     example, start = example_of(values), start or values.start
     recipe = example.projections
     if start != recipe.start:
@@ -652,9 +642,7 @@ def drawn_words(values: Values) -> list[str]:
 
 
 def random_fallback_notice(values: Values) -> str | None:
-    """What is drawn at random on this page though the example has it set by hand, or trained, and
-    why; None for nothing. It quotes the person.
-    """
+    """What is drawn in place of what the example has set, and why; None. It quotes the person."""
     return " ".join(filter(None, (_of_words(values), _of_sizes(values)))) or None
 
 

@@ -71,18 +71,14 @@ def arrive(page: str, controls: Sequence[Control], known: Collection[str] = ()) 
 
 
 def begins(by_address: bool, script: str) -> None:
-    """Before the callbacks of a run: whether Back or Forward has asked for it, on the same page.
-    `script` is what Streamlit calls the page.
-    """
+    """Before a run's callbacks: whether Back or Forward asked for it on this page (`script`)."""
     state = this_visit()
     state.by_address, state.goes_back = by_address, by_address and script == state.script
     state.script = script
 
 
 def _go_back_first() -> None:
-    """In a callback: what was pressed after Back or Forward, and before their answer had come, is
-    added to what the address says now.
-    """
+    """In a callback: what was pressed after Back is added to what the address says now."""
     state, link = this_visit(), st.query_params.to_dict() or FIRST_VISIT
     if state.goes_back and state.written not in (None, (state.page, link)):
         _take(link, link)
@@ -133,9 +129,7 @@ def _quoted(text: str, most: int = MOST_QUOTED) -> str:
 
 
 def save() -> None:
-    """Write what was chosen into the address. A first visit's stays empty: a new one would be a
-    step of the browser's history, and its Back button would lead here for ever.
-    """
+    """Write what was chosen into the address; not on a first visit, for the Back button."""
     state = this_visit()
     query, page = dict(state.chosen), state.page
     # What the browser says may be of a moment ago: what was written last is on its way there.
@@ -222,18 +216,14 @@ def with_example(name: str, controls: Sequence[Control]) -> Texts:
 
 
 def try_to_choose(texts: Texts) -> str | None:
-    """From a callback of another control than theirs: choose texts as a link says them, if they can
-    be used beside all else. Returns what stops them, in words.
-    """
+    """From another control's callback: choose texts as a link does. Returns what stops them."""
     state = this_visit()
     state.drafts = {n: text for n, text in state.drafts.items() if n not in texts}
     return _try(texts)
 
 
 def change(**chosen: Any) -> bool:
-    """From a callback of another control than their own: change values. What does not fit is
-    refused, with a notice. Returns whether it was done.
-    """
+    """From another control's callback: change values, or refuse with a notice. Whether done."""
     controls = this_visit().controls
     fields = {each.name: each.field for each in controls}
     if not fields.keys() >= chosen.keys():

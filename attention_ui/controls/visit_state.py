@@ -1,6 +1,4 @@
-"""All that lasts for a visit, in one object: the only thing of ours in Streamlit's session, beside
-the widgets' own values, which `widget.py` reads and sets.
-"""
+"""All that lasts for a visit, in one object: ours in Streamlit's session, beside widgets."""
 
 from collections.abc import Iterable, Sequence
 from contextvars import ContextVar
@@ -72,8 +70,7 @@ class VisitState:
     covering: dict[str, tuple[str, frozenset[str]]] = field(default_factory=dict)
     """For each question that was met, the title of its card and the steps that it covers now."""
     cells: list[tuple[str, bool, bool]] = field(default_factory=list)
-    """For each picture that was met, whether its trace has the cell of the link, and whether that
-    is open there."""
+    """For each picture: whether its trace has the cell of the link, and whether it is open."""
     pictures: dict[str, Any] = field(default_factory=dict)
     """What each picture was drawn from, which a click or a move in it needs (`cards.show`)."""
     explained: Texts = field(default_factory=dict)

@@ -47,9 +47,7 @@ def takes(here: Lesson) -> str:
 
 
 def show_notices(drawn: str | None = None) -> None:
-    """What could not be used of a link or a control, and what is drawn at random instead. Plain
-    text: it may quote the person.
-    """
+    """What could not be used, and what is drawn instead. Plain text: it may quote the person."""
     notices = [*parts.read("session", "notices"), *filter(None, [drawn])]
     # Always there: else the browser would build all that is below it anew.
     with st.container():

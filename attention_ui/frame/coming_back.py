@@ -1,6 +1,4 @@
-"""Which lessons a visitor has finished, and when their questions come again. It is kept by the
-visitor's own browser, by its own calendar, and nowhere else: no link has it, and no server.
-"""
+"""Lessons finished, and when their questions come again: kept by the browser alone."""
 
 import json
 from collections.abc import Mapping
@@ -67,9 +65,7 @@ def understood(text: object) -> Kept:
 
 
 def put_browser(asks: bool = False) -> None:
-    """At the end of a part: what lets the browser keep what has changed, and, where the page `asks`
-    for it, tell what it has kept.
-    """
+    """At the end of a part: the browser keeps what has changed, and tells it if it `asks`."""
     here = this_visit().own(ComingBack)
     if asks or here.changes:
         told = {"asks": asks, "text": here.text, "day": here.day}

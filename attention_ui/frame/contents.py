@@ -46,8 +46,7 @@ LESSONS = tuple(sorted(LESSONS, key=lambda each: GROUPS.index(each.group)))
 WAY = tuple((each.way, each) for each in LESSONS if each.way)
 """The way of a text through the lessons: what becomes of it, and in which."""
 AT_A_GLANCE, FIRST_CHECKED = LESSONS[:2]
-"""Where a sentence of one's own opens, and where a published example does: the first lesson whose
-numbers its notebook prints."""
+"""Where one's own sentence opens, and a published example: where its numbers are printed."""
 
 SECTIONS = {
     "contents": "Contents, previous and next",

@@ -1,6 +1,4 @@
-"""What every lesson ends with: what goes deeper, what its reader can now answer, the numbers that a
-notebook prints, and what to take along. Each is one row that opens.
-"""
+"""What a lesson ends with: what goes deeper, answers, printed numbers, what to take along."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -71,9 +71,7 @@ def meanings(terms: Sequence[Term]) -> str:
 
 @st.fragment
 def title_and_glossary() -> None:
-    """The app's title, and a button that opens the glossary. A part of its own: a click draws the
-    drawer and nothing else, and no slider draws it again.
-    """
+    """The app's title, and the glossary's button: a part of its own, for no slider redraws it."""
     with st.container(
         horizontal=True,
         horizontal_alignment="distribute",

@@ -1,6 +1,4 @@
-"""A page as a hand-out: its questions with room to write, their answers on the last sheet, and the
-way back to the page, as a link and as a code for a phone.
-"""
+"""A page as a hand-out: questions with room to write, answers last, and the way back."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -34,8 +32,7 @@ class LastSheet:
     """What a hand-out ends with."""
 
     asked: list[tuple[str, str, str, bool]] = field(default_factory=list)
-    """Where it was asked, the question, its answer, and whether the answer may quote a person; all
-    else is ours, and may be Markdown."""
+    """Where it was asked, question, answer, and whether that may quote a person; else ours."""
     solved: list[tuple[str, Callable[[], None]]] = field(default_factory=list)
     """Pictures with all their numbers, and the title of their card."""
     foot: Any = None
@@ -70,9 +67,7 @@ def ask(
     offered: Sequence[str] = (),
     quotes: bool = False,
 ) -> None:
-    """A question with room to write; its answer stands on the last sheet. What was `asked`, what is
-    `offered` to choose from, and an answer that `quotes`, may hold a person's text.
-    """
+    """A question with room to write. What is `asked`, `offered` or `quotes` may be a person's."""
     questions = this_visit().own(LastSheet).asked
     questions.append((where, words, answer, quotes))
     with st.container(key=f"write_{len(questions)}", gap="xsmall"):
@@ -90,9 +85,7 @@ def _in_one_line(choice: str) -> str:
 
 
 def closing_questions(each: Sequence[tuple[str, str, str]]) -> None:
-    """Where they come from, the questions that the page ends with and their answers, which may
-    quote a person: to be answered, or answered where nothing is asked. Then the way back.
-    """
+    """The questions a page ends with, to be answered or answered; then the way back."""
     with st.container(key="closing_of_hand_out"):
         for where, question, answer in each:
             with st.container(gap="xsmall"):

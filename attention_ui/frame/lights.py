@@ -38,16 +38,12 @@ def light(good: bool, words: str) -> None:
 def agreement(
     words: str, pairs: Sequence[tuple[Tensor, Tensor]], *made: tuple[Trace, str]
 ) -> tuple[bool, str]:
-    """For a light: whether two ways came to the same, said by `words`, and how closely. `made` are
-    the steps, each of its trace, whose rounding is allowed for.
-    """
+    """For a light: whether two ways agree, in `words`, and how closely; `made`: their steps."""
     return agree(pairs, *made), f"{words}, {to_within(difference(pairs))}."
 
 
 def note(words: str) -> None:
-    """Something to notice, neither right nor wrong; nothing where there are no words. `words` are
-    ours, never a person's.
-    """
+    """Something to notice, neither right nor wrong, if anything; `words` are ours."""
     if words:
         st.markdown(f":gray[:material/info:] {words}")
 
@@ -66,9 +62,7 @@ def as_taught(light: Light, page: str) -> Light:
 
 
 def lights_of(trace: Trace, output: str) -> list[Light]:
-    """The lights of the attention that an output comes from, but for questions that do not arise:
-    one that is off as it is meant to be names its step, and stays.
-    """
+    """The lights of an output's attention, but for questions that do not arise."""
     found = lights(trace, _may_look(trace, output), output=output)
     return [each for each in found if each.holds is not None or each.step]
 
@@ -80,9 +74,7 @@ def sums_verdict(trace: Trace, output: str) -> tuple[bool, str]:
 
 
 def _may_look(trace: Trace, output: str) -> Tensor | None:
-    """The mask (query, key) that the output's own attention has, of several in a trace; None where
-    it hides nothing.
-    """
+    """The mask (query, key) of the output's own attention; None where it hides nothing."""
     needed = trace[output].earlier()
     hides = (s for n, s in trace.items() if n in needed and isinstance(s.operation, MaskedFill))
     masks = (step.inputs[1] for step in hides)

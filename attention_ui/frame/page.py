@@ -1,6 +1,4 @@
-"""What stands around a page: its head, the sidebar with the contents and what counts here, notices,
-and the way to the next lesson.
-"""
+"""What stands around a page: head, sidebar, notices, and the way to the next lesson."""
 
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -157,9 +155,7 @@ def _head(here: Lesson) -> None:
 
 
 def show_what_differs() -> None:
-    """Above a page's first picture: what could not be used, and what is drawn at random in place of
-    what the example has.
-    """
+    """Above a page's first picture: what could not be used, and what is drawn instead."""
     parts.part("notices", lambda: show_notices(parts.read("drawn", "instead")))
 
 
@@ -234,16 +230,12 @@ def link(page: Lesson, query: dict[str, str], label: str | None = None, **look: 
 
 
 def way_to(name: str, label: str, **at: str) -> None:
-    """A link from a card to another lesson, with what was chosen, and `at` other values there, as
-    a link says them.
-    """
+    """A link from a card to another lesson, with what was chosen, and `at` other values."""
     link(lesson(name), {**visit.link_query(f"way_to_{name}"), **at}, label)
 
 
 def way_to_a_real_model(label: str, measure: str, text: str = "") -> None:
-    """A link to the heads of a real model that do what a lesson teaches, on a `text` on which it is
-    seen, where a model that reads any text is there.
-    """
+    """A link to a real model's heads that do what a lesson teaches, where there is such one."""
     at = {"measure": measure}
     if text and real_model() == SMOL:
         at |= {"model": SMOL, "prompt": text}
@@ -251,9 +243,7 @@ def way_to_a_real_model(label: str, measure: str, text: str = "") -> None:
 
 
 def way_to_the_lessons(text: str) -> None:
-    """A link from a text to the lessons, with vectors that are made to be read; none from one that
-    is too long for them.
-    """
+    """A link from a text to the lessons, with vectors made to be read; none if it is too long."""
     if (
         "contents" in visit.names_in("hide")
         or not 0 < len(TOKENIZERS["text"].split(text)) <= MAX_TOKENS
@@ -267,9 +257,7 @@ def way_to_the_lessons(text: str) -> None:
 
 
 def _beside_the_sentence(values: Values, more: Sequence[Control]) -> None:
-    """What counts on this page: nothing stands here that changes nothing. A page without a sentence
-    of the visitor's has none of it.
-    """
+    """What counts on this page; nothing of a sentence where the visitor has none here."""
     example, inputs = example_of(values), inputs_of(values)
     with st.container(gap="xxsmall"):
         control(EXAMPLE)

@@ -20,9 +20,7 @@ ROW = {"qkv": "token", "softmax_or_sum": "row_query"}
 
 
 def marks_of(lesson: str, trace: Trace) -> list[Mark]:
-    """The numbers that the example's notebook prints of a lesson of `attention_core.published`,
-    checked on a trace of the page.
-    """
+    """The numbers that the notebook prints of a published lesson, checked on a trace."""
     values = visit.values()
     example, query = example_of(values), values.get(ROW.get(lesson, "query"))
     return marks(example.notebook, example.name, lesson, trace, query)

@@ -39,9 +39,7 @@ def every_control() -> Mapping[str, Control]:
 
 
 def known_among(names: Collection[str]) -> set[str]:
-    """Those of some names that a lesson has a control for. No more lessons are imported than it
-    takes to find them.
-    """
+    """Those names that a lesson has a control for; imports no more lessons than it takes."""
     left = {*names}
     for each in LESSONS:
         if left:

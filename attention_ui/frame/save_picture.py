@@ -27,9 +27,7 @@ class Pressed:
 def save_dialog(
     name: str, card: str, is_canvas: bool, is_covered: bool, grounds: Mapping[str, str]
 ) -> None:
-    """Ask how, then save, on the ground of the chosen theme. A picture that is a canvas is as it
-    was drawn: pixels, in the page's own theme.
-    """
+    """Ask how, then save, on the chosen theme's ground; a canvas stays as it was drawn."""
     page = this_visit().page
     if is_covered:
         st.markdown("Its **?** are saved as they are: answer the question first to have numbers.")

@@ -12,9 +12,7 @@ ALONE = "ATTENTION_EXPLORER_ALONE"
 
 
 def real_model() -> str:
-    """What a link calls the model that a first visit sees, where it is one that reads any text; ""
-    where there is none but our own.
-    """
+    """What a link calls the model of a first visit that reads any text; "" for none but ours."""
     own = os.environ.get(MODEL, "")
     if own not in ("", TINY):
         return OWN

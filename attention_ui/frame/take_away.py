@@ -134,9 +134,7 @@ def _folded(label: str, key: str, icon: str):
 
 
 def _show_program(code: str) -> None:
-    """A program, its lines broken where the page is narrower. Where one holds a large tensor they
-    are not: broken, it would be pages high.
-    """
+    """A program, its lines broken where the page is narrower, but not those of large tensors."""
     longest = max(map(len, code.splitlines()), default=0)
     st.code(code, language="python", wrap_lines=longest <= LONGEST)
 

@@ -100,9 +100,7 @@ def parted(task: str) -> tuple[Lesson | None, str]:
 
 
 def answer_page(tasks: tuple[str, ...], handed: TaskAnswers) -> str:
-    """All tasks and answers as a page of its own, with the link to what each answer was given to.
-    Whatever was typed stands in it as plain text.
-    """
+    """Tasks and answers as a page, with a link to what each was about; typed text is plain."""
     parts = []
     for at, task in enumerate(tasks):
         answer, link = handed.answers.get(at, ("", ""))

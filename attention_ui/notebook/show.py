@@ -28,9 +28,7 @@ from ..picture.table import MOST_POINTED
 from .picture import Picture, new_place
 
 MOST_TOKENS, MOST_CELLS, MOST_NUMBERS = 256, 65_536, 800_000
-"""Along one axis of a matrix, drawn at a time, and of all positions of a slider together: more is
-no picture to be read.
-"""
+"""Along one axis, drawn at a time, and of all positions: more is no picture to be read."""
 MOST_READ = 64
 """A longer text fills the screen by itself: it is not written above its weights."""
 KINDS = ("attentions", "cross_attentions", "decoder_attentions", "encoder_attentions")
@@ -340,9 +338,7 @@ def _tensor(given: Any) -> Tensor:
 
 
 def _as_they_were(weights: Tensor) -> Tensor:
-    """The same numbers, as the kind of 16 bits that they were before somebody made them float:
-    their rows are as close to 1 as that can be.
-    """
+    """The same numbers in the 16 bits they had before: rows are as near to 1 as that allows."""
     if weights.dtype == torch.float32 and ((weights.sum(dim=-1) - 1).abs() > 1e-3).any():
         for kind in (torch.bfloat16, torch.float16):
             if torch.equal(weights.to(kind).float(), weights):

@@ -17,9 +17,7 @@ SPACE, TITLE = 14, 18
 def products(
     trace: Trace, vector: Step, pairs: Sequence[tuple[Step, Step]], tall: float = 330
 ) -> Layout:
-    """The layout of one vector with several matrices: `pairs` are a matrix (entry, column) and the
-    vector (column) that the product gives.
-    """
+    """One vector with several matrices: `pairs` of a matrix (entry, column) and its product."""
     matrices = [Matrix(matrix) for matrix, _ in pairs]
     results = [Matrix(result, transposed=True, row_labels=False) for _, result in pairs]
     layout = equation(trace, Matrix(vector), "·", *matrices, tall=tall)

@@ -81,9 +81,7 @@ def _add(
 
 
 def with_targets(layout: Layout, number: int, targets: Sequence[int]) -> Layout:
-    """The same layout with a frame around one cell of each of the first rows of a matrix: that in
-    the column of its target.
-    """
+    """The layout with a frame, in each first row of a matrix, around its target's column."""
     for arrangement in (layout.wide, layout.narrow):
         box = arrangement.boxes[number]
         frame = f"M0,0H{box.width - 2}V{box.height - 2}H0Z"

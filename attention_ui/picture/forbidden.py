@@ -35,9 +35,7 @@ def mask_before(step: Step) -> Step | None:
 
 
 def with_masks(matrices: Sequence[Matrix]) -> list[Matrix]:
-    """The matrices of an equation, each knowing what it may hold. What a mask is applied to in this
-    very equation knows it as well.
-    """
+    """The matrices of an equation, each knowing what it may hold by this equation's masks."""
     applied = {
         matrix.step.inputs[0].name: matrix.step.inputs[1]
         for matrix in matrices
@@ -55,9 +53,7 @@ def with_masks(matrices: Sequence[Matrix]) -> list[Matrix]:
 
 
 def forbidden(matrix: Matrix) -> Tensor | None:
-    """Which cells are forbidden, (rows, columns) as they are drawn but for transposing; None for a
-    matrix that no mask has to do with.
-    """
+    """Which cells (rows, columns) are forbidden; None where no mask has to do with it."""
     allowed = _allowed(matrix)
     return None if allowed is None else ~allowed.isnan()
 

@@ -41,12 +41,9 @@ LEAST_ROW = 2.4
 MOST_CELLS = 12_000
 """Of all matrices together; with more, heads are left out, to keep the page quick."""
 BETWEEN_LINES, BEFORE_TITLE, LEGEND, HEAD = 3, 14, 26, 11
-"""Between lines, and before one with a title; below all, and above a line for the number of its
-head.
-"""
+"""Between lines, before one with a title, below all, and above for a head's number."""
 TALLEST, ENOUGH = 452, 5.0
-"""A layer of many heads is higher, until its rows are so high; or until each has its name, where
-that fits."""
+"""A layer of many heads is higher, until rows are so high, or each has its name."""
 TO_BE_SEEN, ROOM = 6.0, 48.0
 """Cells along what is no token are as large as this, as far as all of them have this room: beside
 64 tokens a matrix with 6 columns would be a speck.
@@ -72,9 +69,7 @@ def whole_layer(trace: Trace, first_query: int, tall: float = TALL) -> Layout:
 
 
 def layer_matrices(trace: Trace) -> list[Matrix]:
-    """What is drawn of a layer: what all heads share, a line for each head, and how they are
-    joined.
-    """
+    """What is drawn of a layer: what heads share, a line for each head, and the joining."""
 
     def shared(name: str) -> Matrix:
         labelled = name in (GIVEN, "concat", "output")
@@ -121,9 +116,7 @@ def n_drawn(trace: Trace) -> int:
 def _as_it_flows(
     trace: Trace, matrices: Sequence[Matrix], tall: float, tallest: float
 ) -> Arrangement:
-    """Columns from left to right: vectors, the matrices of all heads, a line for each head, and
-    what joins them.
-    """
+    """Columns from left to right: vectors, matrices, a line for each head, what joins them."""
     n_given, n_out = 1 + len(MATRICES), len(OUTPUTS)
     each = [
         # Heads stand below each other, and their titles above the first.
@@ -222,9 +215,7 @@ def _cell_that_fits(columns: Sequence[Sequence[Sequence[Footprint]]]) -> float:
 
 
 def _from_top_to_bottom(trace: Trace, matrices: Sequence[Matrix]) -> Arrangement:
-    """From left to right as far as there is room, then below: for a phone. Cells are as large as
-    they can be with as few lines as there can be.
-    """
+    """For a phone: left to right as far as there is room, then below, cells as large as can be."""
     each = [Footprint(trace, "", matrix, compact=True) for matrix in matrices]
     most = min((NARROW - one.beside) / one.n_columns for one in each)
     sizes = [most] if most < 7 else [min(most, 11 - at / 2) for at in range(9)]

@@ -134,9 +134,7 @@ class Arrangement:
 
 @dataclass
 class Layout:
-    """The matrices of a picture, how strong the strongest colour of each is, and two arrangements
-    of them.
-    """
+    """The matrices of a picture, the strongest number of each, and two arrangements."""
 
     trace: Trace
     matrices: tuple[Matrix, ...]
@@ -150,9 +148,7 @@ class Layout:
 
     @property
     def alt(self) -> str:
-        """What the picture shows, in words of ours and the names of its steps. It names no sizes:
-        with other words the browser would build the view anew.
-        """
+        """The picture in words of ours; without sizes, or the browser would build it anew."""
         told = [
             f"{each.name} ({' by '.join(axis for axis in each.axes if axis)})"
             + (", covered by a question" if each.covered else "")
@@ -400,16 +396,12 @@ class Footprint:
 
 
 def put(made: Arrangement, one: Footprint, x: float, y: float, cell: float, row: float) -> float:
-    """Put a matrix, with what is around it, into an arrangement, its upper left corner here;
-    returns where the next begins.
-    """
+    """Put a matrix and what is around it into an arrangement; returns where the next begins."""
     return stand(made, one, x, y + one.above(cell), cell, row, one.n_rows)
 
 
 def widest(width: Callable[[float], float], room: float, least: float, most: float) -> float:
-    """The widest cell with which all fits in a room, where `width` says how wide it is then.
-    Titles may be wider than cells, so there is no formula.
-    """
+    """The widest cell with which `width` fits a room; titles count, so there is no formula."""
     for _ in range(12):
         middle = (least + most) / 2
         least, most = (middle, most) if width(middle) <= room else (least, middle)

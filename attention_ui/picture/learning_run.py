@@ -57,12 +57,10 @@ class LearningRun:
     weights: Tensor
     """(moment, layer, head, query, key)"""
     targets: Tensor
-    """(layer, head or 1, query, key): True for the cells to outline, where a head is expected to
-    look."""
+    """(layer, head or 1, query, key): True where a head is expected to look: outlined."""
     appeared: int | None = None
     """A step to be marked on every panel."""
     ticks: Sequence[int] = ()
     """The steps written below the curves; none to let them be chosen."""
     crowded: float | None = None
-    """About up to this step the axis of steps gives each step as much room, and less to later ones;
-    None for as much to all."""
+    """Up to about this step each has as much room, later ones less; None: all the same."""

@@ -24,9 +24,7 @@ def has_sums(matrix: Matrix) -> bool:
 
 
 def row_sums(matrix: Matrix) -> Tensor:
-    """The sum of the weights of each query that is drawn, of all its keys, also those that are not
-    drawn; one number for an upright row.
-    """
+    """The sum of each drawn query's weights, over all its keys, drawn or not."""
     if matrix.values.ndim == 1:
         return matrix.drawn.float().sum().reshape(1)
     values = matrix.values if matrix.rows is None else matrix.values[list(matrix.rows)]

@@ -126,9 +126,7 @@ def _mask_of(step: Step) -> Step | None:
 def names_of(
     trace: Trace, axis: str, places: Sequence[int] | None = None, head: int | None = None
 ) -> list[str]:
-    """The labels of an axis as they are written on screen, or those of some of its places; within
-    one head, those that they have there.
-    """
+    """An axis's labels as on screen, or some; within one head, those it has there."""
     if not axis:
         return [""]
     names = trace.labels(axis, head)

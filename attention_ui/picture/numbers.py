@@ -18,9 +18,7 @@ def decimals_of(values: Tensor) -> int:
 
 
 def written(value: float, decimals: int = 2) -> str:
-    """A number as it stands in a cell: at most two decimals, none where it is large, and with its
-    power of ten where it would be too long.
-    """
+    """A number as in a cell: two decimals at most, none where large, a power where long."""
     if not math.isfinite(value):
         return "nan" if math.isnan(value) else ("∞" if value > 0 else "−∞")
     if abs(value) >= LONG:

@@ -10,9 +10,7 @@ from .matrix import Matrix
 
 
 def origins(matrix: Matrix) -> tuple[Tensor, Tensor]:
-    """The token and the head, (rows, columns) each, of a step that deals a (token, columns) matrix
-    out to heads.
-    """
+    """The token and the head (rows, columns) of a (token, columns) matrix dealt to heads."""
     step = matrix.step
     (joined,) = step.inputs
     n_columns = joined.value.shape[-1]

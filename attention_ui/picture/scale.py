@@ -16,8 +16,7 @@ from attention_core.trace import Step, is_shares
 from .matrix import Matrix
 
 COMPARED = (Move, MaskedFill, Lookup, Row, SumHeads, Divided, ScaleBy)
-"""Operations whose result is compared with what they are given: copies, heads added up, and what is
-divided or multiplied, which is to be seen."""
+"""Operations whose result is compared with what they are given, to be seen beside it."""
 ADDED = ("+", "−")
 FAINTEST_LEAK = 1e-6
 """A leak below this never gets the full colour: it is too little to be seen elsewhere."""
@@ -67,9 +66,7 @@ def _of_all_heads(matrix: Matrix) -> Tensor:
 def limits(
     matrices: Sequence[Matrix], operators: Sequence[str], limit: Callable[[Matrix], float] = limit
 ) -> list[float]:
-    """The limit of each matrix of an equation; `operators` are the signs before them. Those that
-    are added, copied or compared share the largest of theirs.
-    """
+    """The limit of each matrix; those added, copied or compared share the largest."""
     group = list(range(len(matrices)))
     names = {matrix.step.name for matrix in matrices}
 
@@ -106,9 +103,7 @@ def _same_size(step: Step) -> set[str]:
 
 
 def shades(matrix: Matrix, values: Tensor, limit: float) -> Tensor:
-    """Values from -1 to 1 for the colours; what is not finite gets none. The shares of a row get
-    the square root, so that a tenth is seen too.
-    """
+    """Values from -1 to 1 for colours, none where not finite; shares by their root."""
     if not limit or math.isinf(limit):
         return torch.zeros_like(values)
     shade = torch.where(values.isfinite(), (values / limit).clamp(-1, 1), 0.0)

@@ -42,9 +42,7 @@ class Sentence:
 
     tokens: tuple[str, ...]
     weights: Tensor
-    """(query, key), (1, key) for the weights of one query alone, or (head, query, key); where one
-    head's are shown at a time, those of several below each other.
-    """
+    """(query, key), (1, key) for one query, or (head, query, key) below each other."""
     first: int
     """The row that is shown until another is pointed at."""
     sources: tuple[int, ...] = ()
@@ -216,7 +214,5 @@ def _set(tokens: tuple[str, ...], room: float, below: float) -> tuple[tuple[Box,
 
 
 def shares(one: Sentence) -> Tensor:
-    """What is drawn of the weights: between 0 and 1, also of shares by a sum, which may be
-    anything.
-    """
+    """What is drawn of the weights, between 0 and 1, whatever the shares are."""
     return torch.nan_to_num(one.weights.abs(), nan=0.0).clamp(max=1.0)

@@ -39,8 +39,7 @@ from .table import (
 from .table import SIZE as SIZE_ROW
 
 INKS = {"light": "#2B2B2B", "dark": "#ECEBE8"}
-"""What takes the place of the page's own ink on a canvas; where the theme is not known, a grey that
-can be read on both."""
+"""What replaces the page's own ink on a canvas; grey where the theme is not known."""
 GROUNDS = {"light": "#FCFBF8", "dark": "#16191D"}
 """The page's own ground: what is not lit lies behind a veil of it."""
 GROUND = f"light-dark({GROUNDS['light']}, {GROUNDS['dark']})"
@@ -570,9 +569,7 @@ def _arcs() -> dict[str, str]:
 
 
 def _from_line_to_line(way: str, down: str) -> str:
-    """A curve between a key and a query in other lines: from below the share of the upper one to
-    the upper edge of the lower one.
-    """
+    """A curve between a key and a query in other lines, from below a share to an edge."""
     below, bend = "(datum.ph + 4 * grown)", "(18 * grown * datum.strength)"
     to_query = (
         f"'M0,' + {below} + 'C0,' + ({below} + {bend}) + ' ' + {way} + ',' + ({down} - {bend})"

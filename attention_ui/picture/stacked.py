@@ -1,6 +1,4 @@
-"""Rows below each other, entry under entry, as a sum is written out at school: a sign before each
-row and its name in front.
-"""
+"""Rows below each other as at school: a sign before each row and its name in front."""
 
 from collections.abc import Sequence
 
@@ -30,9 +28,7 @@ NARROW_CELL, LEGEND = 34.0, 30
 
 
 def stacked(trace: Trace, *parts: Matrix | str) -> Layout:
-    """Matrices of a row each, or of a few, one below the other, with the signs between them. Labels
-    of columns stand above the first of those that share them.
-    """
+    """Matrices of a row or a few, one below the other; labels above the first that shares."""
     signs, drawn = [], []
     sign = ""
     for part in parts:

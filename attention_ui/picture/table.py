@@ -95,8 +95,7 @@ TEXTS += ("blocks",)
 stands: its x, and of a curve its y too. Of the last row, `blocks` are all that cells are made of.
 """
 LISTS = ("texts", "shades", "strengths", "looks")
-"""What stands for `text`, `shade` and `strength` (in percent) and `look` where something chooses.
-"""
+"""What stands for `text`, `shade`, `strength` (in percent), `look` where something chooses."""
 EMPTY = dict.fromkeys(NUMBERS, 0) | dict.fromkeys((*TEXTS, *LISTS))
 EMPTY |= dict.fromkeys((*OWN, *NAMES, "ai", "aj"), NONE) | {"strength": 1.0}
 EMPTY |= {f"made{slot}": NONE for slot in range(SLOTS)} | {"exact": np.nan}
@@ -479,9 +478,7 @@ def _hidden(matrix: Matrix) -> np.ndarray:
 
 
 def _names(trace: Trace, matrix: Matrix, own: np.ndarray) -> dict[str, Any]:
-    """The names of each cell: its query, key, token and head; of other axes, their number and the
-    place along them, which is its own `i` or `j`.
-    """
+    """Each cell's query, key, token and head; of other axes the number and the place."""
     found: dict[str, Any] = {}
     axes = matrix.step.axes
     for at, axis in enumerate(axes):
@@ -628,9 +625,7 @@ def _drawn_sources(
 
 
 def _where(trace: Trace, matrix: Matrix, own: np.ndarray) -> dict[str, list[str]]:
-    """Where each cell is, by the names on its axes: `query 2 “cat”`, and along the last of two or
-    more, `key 5 “mouse”`.
-    """
+    """Where each cell is by its axes: `query 2 “cat”`, and along the last, `key 5 “mouse”`."""
     axes, called = matrix.step.axes, cache(partial(place_called, trace))
     places = zip(axes, own.T.tolist(), strict=True)
     if "head" in axes:
@@ -712,9 +707,7 @@ def _meaning(trace: Trace, matrix: Matrix) -> dict[str, list[str]]:
 
 
 def _origins(trace: Trace, matrix: Matrix, box: Box) -> dict[str, Any]:
-    """Each cell in the colour of the head that its number came from, with the token, outlined where
-    it is another token's row or another head.
-    """
+    """Each cell in its head's colour, with its token; outlined where that is another."""
     tokens, heads = (each.flatten().tolist() for each in origins(matrix))
     names = names_of(trace, matrix.axes[0])
     rows = np.repeat(np.arange(matrix.sizes[0]), matrix.sizes[1]).tolist()
@@ -950,9 +943,7 @@ def percents_each(shades: np.ndarray) -> list[str]:
 
 
 def shades_of(values: np.ndarray, most: np.ndarray, are_shares: bool) -> np.ndarray:
-    """Values from −1 to 1 for the colours; what is not finite gets none. Shares get the square
-    root, so that a tenth is seen too.
-    """
+    """Values from −1 to 1 for colours, none where not finite; shares by their root."""
     with np.errstate(all="ignore"):
         shade = np.clip(values / np.where(most == 0, np.inf, most), -1, 1)
     shade = np.where(np.isfinite(values), shade, 0.0)

@@ -1,6 +1,4 @@
-"""A table that is gone through tile by tile: one tile is held, those before it are forgotten, and
-what is kept for each row stands beside it.
-"""
+"""A table gone through tile by tile: one held, others forgotten, what is kept beside it."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -74,9 +72,7 @@ def _for_a_phone(trace: Trace, matrices: Sequence[Matrix]) -> Arrangement:
 
 
 def _add_tile(arrangement: Arrangement, tile: Tile, away: int) -> None:
-    """The edge of a tile, which is loud where it is held; grey where it was; a word where it has
-    room. `away` is how many tiles later it comes.
-    """
+    """A tile's edge: loud where held, grey where it was; `away`: how many tiles later."""
     box = arrangement.boxes[0]
     x, y = box.x + tile.keys[0] * box.width, box.y + tile.queries[0] * box.height
     width, height = len(tile.keys) * box.width, len(tile.queries) * box.height

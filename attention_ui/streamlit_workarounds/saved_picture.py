@@ -10,8 +10,6 @@ _component = unseen("saved_picture")
 def save_picture(
     press: str, picture: str, name: str, kind: str, title: str, ground: str, ink: str, dark: bool
 ) -> None:
-    """Save a picture of this page as `svg` or `png`, once for each press: with a title, on a ground
-    and in an ink of these colours; `dark` chooses what depends on the theme.
-    """
+    """Save a picture as `svg` or `png`, once a press, on a ground and in an ink of these."""
     given = {"press": press, "picture": picture, "name": name, "kind": kind, "title": title}
     _component(key="saved_picture", data={**given, "ground": ground, "ink": ink, "dark": dark})

@@ -129,9 +129,7 @@ def _preempts(requests: Any) -> bool:
 
 
 def page_is_asked_for() -> bool:
-    """Whether the visitor of this run has asked for a page meanwhile: without fast reruns, a run
-    that begins anew by itself would be served first, again and again.
-    """
+    """Whether this run's visitor has asked for a page: else one that repeats is served first."""
     with suppress(*NOT_AS_EXPECTED):
         from streamlit.runtime.scriptrunner import get_script_run_ctx
         from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType

@@ -12,9 +12,7 @@ NOT_THERE = (AttributeError, TypeError, StreamlitAPIException)
 
 
 def text_of(name: str) -> str:
-    """A script or a style that stands beside this module. No angle bracket may stand in a style:
-    Streamlit would drop the whole.
-    """
+    """A script or style beside this module; a style has no `<`, or Streamlit drops it."""
     return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 

@@ -14,9 +14,7 @@ NOT_AS_EXPECTED = (AttributeError, TypeError)
 
 
 def let_callbacks_end() -> None:
-    """Begin no other run within a callback, but after it. Changes nothing where Streamlit's runs
-    are not as expected.
-    """
+    """Begin no other run within a callback, but after it, where Streamlit's runs are known."""
     try:
         from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
         from streamlit.runtime.scriptrunner_utils.script_run_context import RunLocation, ThreadState

@@ -39,9 +39,7 @@ SLIDERS = """() => [...document.querySelectorAll('[data-testid=stMain] [class*=s
     one.closest('[class*=st-key-card_]')?.className.match(/st-key-card_([a-z_]+)/)[1]])
   .map(([room, place, card]) => [
     document.querySelector(`.st-key-drawn_${room}`) ? room : card, place, room])"""
-"""The controls in pictures: of each its picture, which is its card's where none has the control's
-name, a place that is not where it stands, and its room.
-"""
+"""Each control in a picture: its picture or card, a place beside it, and its room."""
 CARDS_ARE_SCREENS = ("simplified_attention", "transformer_block")
 """With the first example."""
 

@@ -7,8 +7,7 @@ from serving import free_port, start_server
 
 LESSON, LABEL = "simplified_attention?predict=off", "Width of the vectors, d_in"
 OFTEN, LONG = 50, 1_000
-"""Milliseconds: how often the cards are looked at, and how long one may take to be drawn when its
-run is over."""
+"""Milliseconds: how often cards are looked at, and the longest to draw after a run."""
 # What each card says, whenever no run is on or asked for: a card that is veiled says nothing.
 LOOK = """([often]) => {
   const looks = window.testLooked = [], runs = window.testRuns;

@@ -1,6 +1,4 @@
-"""Byte-pair encoding against the package `tokenizers`, trained on the same text: the same merges,
-the same cuts; and its trace, which is made of operations, against what was learned.
-"""
+"""Byte-pair encoding against the package `tokenizers`; and its trace against what it learned."""
 
 import json
 

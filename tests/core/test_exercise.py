@@ -135,9 +135,7 @@ class Learner:
                 exec(cell["source"], self.names)
 
     def write(self, step, *lines, **others):
-        """What the check says of these lines; "" where it lets them pass. With others in place of
-        some tensors, which are put back, as is the step.
-        """
+        """What the check says of these lines; "" if they pass. `others` replace some tensors."""
         right = {name: self.names[name] for name in (step, *others)}
         self.names |= others
         source = "\n    ".join([f'with checked("{step}"):', *lines])

@@ -268,9 +268,7 @@ DRAWN = {"weights_redrawn", "dictionary_with_gaps", "random_tokenizer", "matrice
 
 
 def named_by_the_checks(right, wrong, mistake):
-    """The mistakes that the checks of an exercise compare with a wrong answer, and that give just
-    what this mistake gives; and the earlier steps that have the same numbers.
-    """
+    """What an exercise's checks would name that gives just what this mistake does."""
     names = {each: step.value for each, step in right.items()}
     steps = list(right.values())
     for step in steps:

@@ -1,6 +1,4 @@
-"""What numbers alone do not tell of operations, which test_oracle_each holds against numpy: bits,
-draws and memory; and simplified attention as a whole.
-"""
+"""What numbers alone do not tell of operations: bits, draws, memory; simplified attention."""
 
 from dataclasses import fields, is_dataclass
 

@@ -1,6 +1,4 @@
-"""What is known of a run: measures of heads, the logit lens, who brought a logit, and what changes
-when something is switched off or put in another's place.
-"""
+"""What is known of a run: heads' measures, the lens, who brought a logit, what changes do."""
 
 import math
 from dataclasses import replace

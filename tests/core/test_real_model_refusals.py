@@ -1,6 +1,4 @@
-"""Models that are not opened: broken, incomplete, meant to harm, or computed in a way that is not
-known here. Each is refused by name and reason, and none is computed as something that it is not.
-"""
+"""Models that are not opened, each by name and reason: broken, hostile, or computed otherwise."""
 
 import json
 import pickle

@@ -37,9 +37,7 @@ def made_of(name, changed=()):
 
 
 def held_run(monkeypatch, name, changed=(), sizes=None, less=None):
-    """The weights of all heads (layer, head, query, key), and what its norms were given. With
-    `sizes` they divide by these, and the second is given less.
-    """
+    """All heads' weights (layer, head, query, key), what norms were given; `sizes` divide there."""
     _, vocabulary, words, _ = OURS[name]
     given = []
 

@@ -27,9 +27,7 @@ QUERY = 6
 
 
 def off_by(found, step=1):
-    """By how much sums of parts miss the model's own scores, as a share of the largest of a head:
-    of the last query, for every key, and every head of each layer, or of some.
-    """
+    """By how much parts miss the model's scores, as a share of a head's largest."""
     worst, last = 0.0, len(found.ids) - 1
     for layer in range(0, found.model.settings.n_layers, step):
         trace = layer_trace(found.model, found.before[layer], layer, parts="attention")

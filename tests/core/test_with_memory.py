@@ -1,6 +1,4 @@
-"""Attention with a memory against loops in numpy and both references of `transformers`, there and
-back; and the table of who reads from whom.
-"""
+"""Attention with a memory against loops in numpy and `transformers`, there and back."""
 
 import numpy as np
 import pytest
@@ -28,9 +26,7 @@ RULES = {
 
 
 def remembered(decays=False, strengths=False, delta=False, n=N, heads=True):
-    """A trace with a memory of seeded numbers, down to a `loss`: the context vectors, each times a
-    number of its own. Returns what the memory was given, by name, beside it.
-    """
+    """A trace with a memory of seeded numbers, down to a `loss`; and what it was given."""
     trace, front = Trace(), {"head": H} if heads else {}
     used = [*SHAPES][:3] + ["decays"] * decays + ["strengths"] * strengths
     for seed, name in enumerate([*used, "probe"]):

@@ -1,6 +1,4 @@
-"""The core on whole settings of any kind: finite numbers, arithmetic that agrees, programs that
-run to the same tensors, and refusals in words.
-"""
+"""The core on settings of any kind: finite, arithmetic agrees, programs run, words refuse."""
 
 import math
 

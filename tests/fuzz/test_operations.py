@@ -1,6 +1,4 @@
-"""Every operation with operands of any shape: it refuses them in words, or its arithmetic gives
-every cell. Operations are found, not listed: a new one is tested as soon as there is one.
-"""
+"""Every operation that there is, with any operands: refused in words, or every cell agrees."""
 
 import itertools
 import math

@@ -48,9 +48,7 @@ HOSTILE = {"sentence": f"{TEXTS['markdown']} {TEXTS['directives']}", "tokenizer"
 
 
 def by_script(lesson, link, change=None):
-    """The trace and the values of a page of cards at a link, its answers there, and what its
-    questions cover. It draws nothing; `change` changes the trace before anything is said of it.
-    """
+    """A page's trace and values at a link, its answers, and what questions cover; undrawn."""
     told, covers, traces = [], set(), []
     given = []
     room = lesson_module(lesson)

@@ -45,9 +45,7 @@ def regions(layout):
 
 
 def inside(layout, row, column, at=0):
-    """Whether the middle of a cell of a matrix lies within what is outlined there: a line to it
-    crosses an odd number of edges, from the left as from above.
-    """
+    """Whether a cell's middle lies within the outline: its lines cross an odd number of edges."""
     box = layout.wide.boxes[at]
     own = [each for each in regions(layout) if abs(each.x - box.x + 1) < 0.01]
     path = "".join(each.drawn for each in own)

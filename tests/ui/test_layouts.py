@@ -310,9 +310,7 @@ def lit(rows, at):
 
 
 def drawn_sources(layout, step, index):
-    """The cells that an arithmetic names; where their step is left out of a picture that goes on
-    before it, the cells that those are made of.
-    """
+    """The cells an arithmetic names; of a step left out, those that it is made of."""
     known = {matrix.step.name for matrix in layout.matrices}
     for cell in step.arithmetic(index).cells():
         given = layout.trace[cell.step]

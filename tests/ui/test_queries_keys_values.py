@@ -1,6 +1,4 @@
-"""Queries, keys and values: what is drawn and said follows from the matrices, and the training that
-was recorded is what can be moved through.
-"""
+"""What is drawn and said follows from the matrices, and the recorded training can be moved."""
 
 import math
 import re

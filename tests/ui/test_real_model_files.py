@@ -1,6 +1,4 @@
-"""The page of a real model with files that people have: broken, odd, and changed while it is open.
-Each ends in words, with the other models to choose, and never the page.
-"""
+"""The page of a real model with files people have: each ends in words, never the page."""
 
 import json
 import shutil

@@ -17,9 +17,7 @@ Index = tuple[int, ...]
 def formula_of(
     operation: Operation, index: Index, operands: tuple[Operand, ...], write: Formulas
 ) -> str:
-    """The formula of one cell, which holds whatever the numbers become. Raises NoFormula where a
-    sheet cannot follow.
-    """
+    """The formula of one cell, whatever its numbers. Raises NoFormula where no sheet can follow."""
     return write.of(operation.arithmetic(index, *operands))
 
 

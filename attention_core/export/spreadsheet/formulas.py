@@ -66,9 +66,7 @@ class Text(NamedTuple):
 
 
 class Formulas:
-    """Writes arithmetics as formulas, of cells that stand where the layout says. `settings` has the
-    numbers that the step was given, such as a temperature, by the names of their cells (`$B$7`).
-    """
+    """Writes arithmetics as formulas; `settings` are given numbers, by their cells (`$B$7`)."""
 
     def __init__(self, layout: Layout, settings: Mapping[str, float]) -> None:
         self.layout = layout

@@ -1,6 +1,4 @@
-"""Where the tensors of a trace stand in a sheet: one block a step, those that are given beside the
-first step that is made from them.
-"""
+"""Where tensors stand in a sheet: a block a step, what is given beside what it makes."""
 
 import math
 from collections.abc import Iterator
@@ -140,9 +138,7 @@ class Layout:
         return self._places[cell.step][cell.index]
 
     def column(self, table: str, column: int) -> tuple[str, str]:
-        """The range of one column of a table; and that of the numbers of its rows, if it stands
-        there with some of them only.
-        """
+        """The range of a column of a table; and that of its rows' numbers, if only some stand."""
         block = self.blocks[table]
         first, last = block.corners(0)
         own, numbers = (

@@ -181,9 +181,7 @@ class _Sheet:
                 self._sheet.conditional_format(*first, *last, options)
 
     def _visible(self, block: Block, at: int) -> str:
-        """The ranges of one matrix without what is −∞ now: LibreOffice, which does not stop at a
-        rule as Excel does, would give it the colour of the smallest number.
-        """
+        """The ranges of a matrix but for −∞, which LibreOffice would colour as its smallest."""
         lead, head = block.leads[at], block.head(at)
         matrix = block.step.value[lead] if lead else block.step.value
         if not matrix.isneginf().any():

@@ -86,9 +86,7 @@ def of_tokens(step: Step) -> bool:
 
 
 def last_of_tokens(trace: Trace) -> str:
-    """The last step that has vectors of tokens, but for gradients: what a layer gives. Raises
-    ValueError for none.
-    """
+    """The last step of vectors of tokens, gradients aside. Raises ValueError for none."""
     for name in reversed(list(trace)):
         step = trace[name]
         is_forward = step.meaning is not Meaning.GRADIENT

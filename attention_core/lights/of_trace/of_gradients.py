@@ -15,9 +15,7 @@ N_TRIED = 3
 """Entries of each matrix that are moved: those with the largest gradients."""
 STEP = 1e-4
 OFF = 1e-2
-"""A gradient that is off by a hundredth of the largest is wrong: float32 is a thousand times as
-exact.
-"""
+"""A gradient off by this share of the largest is wrong: float32 is a thousand times as exact."""
 
 
 def has_gradients(trace: Trace) -> bool:
@@ -112,9 +110,7 @@ def _moved(trace: Trace) -> list[str]:
 def _measured(
     trace: Trace, loss: str, name: str, doubled: dict[str, Tensor]
 ) -> list[tuple[tuple[int, ...], float, float]]:
-    """Some entries of a step: where they stand, how the loss moves with them in float64, and how
-    far from that the gradient is.
-    """
+    """Some entries of a step: how the loss moves in float64, how far the gradient is off."""
     gradient = _gradient(trace, name).value
     before = computed_again(trace, doubled, name).double()
     found = []

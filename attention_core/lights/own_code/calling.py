@@ -65,8 +65,7 @@ class Way(NamedTuple):
 
     layout: str
     mask: str = ""
-    """Whether True, or 1, means that a query may look, or hides; or numbers are added. "" for no
-    mask."""
+    """Whether True means that a query may look, or hides, or numbers are added. "" for no mask."""
     n_axes: int = 2
     """How many axes the mask has."""
     flag: bool = False
@@ -355,9 +354,7 @@ def _progress(stopped: Stopped) -> float:
 
 @contextlib.contextmanager
 def stopping() -> Iterator[None]:
-    """Without gradients, and without what the code within prints; whatever it raises comes out as
-    Stopped. A learner's Ctrl-C alone goes through.
-    """
+    """Without gradients and printing; what is raised comes as Stopped, all but Ctrl-C."""
     process = os.getpid()
     try:
         with contextlib.ExitStack() as quiet:
@@ -399,9 +396,7 @@ def printable(text: str) -> str:
 
 
 def tensors_in(result: object) -> list[Tensor]:
-    """The tensors that it returned. Raises Stopped for none, and for nested ones, which have no
-    shape.
-    """
+    """The tensors that it returned. Raises Stopped for none, and for nested ones."""
     parts = list(result.values()) if isinstance(result, dict) else result
     found = parts if isinstance(parts, tuple | list) else (parts,)
     tensors = [each for each in found if isinstance(each, Tensor)]
@@ -413,9 +408,7 @@ def tensors_in(result: object) -> list[Tensor]:
 
 
 def numbers_of(tensor: Tensor) -> Tensor:
-    """Its numbers, as a float64 copy that no later call can change. Raises Stopped where it has
-    none, or none that can be compared.
-    """
+    """Its numbers as a float64 copy. Raises Stopped where they cannot be compared."""
     kind = str(tensor.dtype).removeprefix("torch.")
     if tensor.is_complex():
         raise Stopped(f"its output is {kind}: attention of real numbers gives real numbers")

@@ -90,9 +90,7 @@ def _report(
 def subject_of(
     attention: Callable, causal: bool, n_heads: int | None, d_in: int | None
 ) -> tuple[Code, str, tuple[str, ...]]:
-    """What is measured, how it is called, and the mistake that shows already by that, if any.
-    Raises Stopped where it does not run.
-    """
+    """What is measured, how, and a mistake shown by that. Raises Stopped where it does not run."""
     call = Call(attention, causal, n_heads or 1)
     if not call.is_closed:
         return _of_function(attention, causal, n_heads)
@@ -165,9 +163,7 @@ def _of_function(function: Callable, causal: bool, n_heads: int | None) -> tuple
 
 
 def _of_square(function: Callable, causal: bool, n_heads: int | None) -> str:
-    """The mistake of a function that runs where all sizes are equal: matrices on the left, or
-    turned; "" for another.
-    """
+    """The mistake of a function that runs where all sizes are equal; "" for another."""
     size = 7 * n_heads
     subject = Open(Call(function, causal, n_heads), Sizes(n_heads, 7, 7, size))
     subject.n_tokens, subject.seen = size, may_look(size, causal)

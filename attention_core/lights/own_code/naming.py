@@ -25,9 +25,7 @@ Parts = dict[str, Callable]
 
 
 def computed(subject: Open, given: list[Tensor], other: Parts) -> Tensor:
-    """Attention of vectors and three matrices, (token, d_value) in float64, with some parts done
-    otherwise.
-    """
+    """Attention of vectors and three matrices (token, d_value), some parts done otherwise."""
     does = RIGHT | other
     sizes = subject.sizes
     vectors, *drawn = (each.double() for each in given)

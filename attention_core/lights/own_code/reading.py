@@ -68,9 +68,7 @@ def is_near(one: Tensor, other: Tensor | float) -> bool:
 
 
 def largest_gap(one: Tensor, other: Tensor | float) -> float:
-    """The largest difference, as a share of the largest number where that is above 1; nan where
-    there is any, which is not near anything.
-    """
+    """The largest difference, as a share of the largest number above 1; nan where there is any."""
     other = torch.as_tensor(other, dtype=one.dtype)
     if not one.numel():
         return 0.0
@@ -91,9 +89,7 @@ def centred(numbers: Tensor, seen: Tensor) -> Tensor:
 
 
 def factor_of_scores(weights: Tensor, scores: Tensor, seen: Tensor) -> float | None:
-    """b where the weights of each row are in the ratios of e^(b · score); None where they are in
-    no such ratios. Attention with √d has 1/√d.
-    """
+    """b where each row's weights are in the ratios of e^(b · score), or None; √d gives 1/√d."""
     made, expected = centred(logs(weights), seen), centred(scores, seen)
     factor = float((made * expected).sum() / expected.square().sum())
     left = (made - factor * expected).abs().max() / made.abs().max().clamp(min=SMALLEST)

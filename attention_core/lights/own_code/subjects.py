@@ -157,9 +157,7 @@ class Code(Subject):
 
 
 class Open(Code):
-    """Code that is given its matrices: a function, or a module in which they can be put. Its
-    weights are read off what comes out.
-    """
+    """A function, or a module with its matrices put in; weights are read off what comes out."""
 
     def __init__(self, call: Call, sizes: Sizes, opened: Opened | None = None) -> None:
         super().__init__(call)
@@ -213,9 +211,7 @@ class Open(Code):
         return self.of(torch.cat(sentence, dim=1))
 
     def weights_of(self, sentence: Sentence) -> Tensor:
-        """The weights (head, query, key): what comes out where each token in turn has values of 1,
-        and the others 0.
-        """
+        """Weights (head, query, key): what comes out where one token's values are 1, others 0."""
         n_tokens, width = sentence.values.shape
         made = []
         for first in range(0, n_tokens, width):
@@ -437,9 +433,7 @@ def is_share_of(output: Tensor, value: Tensor, n_heads: int) -> bool:
 
 
 def attended(subject: Open, given: list[Tensor]) -> Tensor:
-    """What attention gives of vectors and matrices in float64, with the ways that were recognised:
-    (token, d_value).
-    """
+    """Attention in float64, in the ways that were recognised: (token, d_value)."""
     sizes = subject.sizes
     vectors, *drawn = (each.double() for each in given)
     joined = zip(drawn, sizes.heads, strict=True)
@@ -453,9 +447,7 @@ def attended(subject: Open, given: list[Tensor]) -> Tensor:
 
 
 class Closed(Code):
-    """A module whose matrices cannot be told: it is looked at from outside, and by the weights that
-    it returns.
-    """
+    """A module whose matrices cannot be told: looked at from outside, and by its weights."""
 
     def __init__(self, call: Call, d_in: int | None = None) -> None:
         super().__init__(call)
@@ -507,9 +499,7 @@ class Closed(Code):
         yield self.weights, "in what it returns", ""
 
     def equal_tokens(self) -> Measured:
-        """Whether equal tokens come out as one of them alone: what their weights sum to, where it
-        returns none.
-        """
+        """Whether equal tokens come out as one alone, or what their weights sum to."""
         vectors = self.draw()[:1]
         try:
             one, several = self.of(vectors), self.of(vectors.expand(self.n_tokens, -1))

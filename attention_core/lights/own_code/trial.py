@@ -16,8 +16,7 @@ from collections.abc import Callable
 IS_TRIAL = "CHECK_MY_ATTENTION_IS_TRIAL"
 """Set in the process that checks, for this program alone."""
 VERDICT = 40
-"""Added to the status of a check that came to its end. Python's own are below, as are those that
-code ends it with."""
+"""Added to the status of a check that came to its end, so that no code ends it with one."""
 SECONDS = 60.0
 """How long a check may take, unless it is said."""
 BY_CTRL_C = 130
@@ -78,9 +77,7 @@ def _end(child: subprocess.Popen) -> None:
 
 
 def with_verdict(main: Callable[[], int]) -> int:
-    """The status of a check that came to its end, as `tried` reads it. What the check says goes
-    where it should; what the code writes past Python's own `print` goes nowhere.
-    """
+    """The status of a finished check, as `tried` reads it; what code writes itself goes nowhere."""
     del os.environ[IS_TRIAL]
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # so KeyboardInterrupt is the code's own
     parent, nowhere = os.dup(0), os.open(os.devnull, os.O_RDWR)

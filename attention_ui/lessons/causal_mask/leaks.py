@@ -52,9 +52,7 @@ def leaks(trace: Trace, token: int) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def _rounded(trace: Trace) -> torch.Tensor:
-    """How far another rounding would move the context vectors, (query, d_in): a sum is rounded by a
-    share of what is added.
-    """
+    """How far another rounding would move the context vectors (query, d_in)."""
     moved = trace["moved"]
     added = torch.zeros_like(moved.value)
     for context in moved.inputs:

@@ -82,9 +82,7 @@ def prefix_of(way: str) -> str:
 
 
 def changed(values: Values, way: str = "", masked: Trace | None = None) -> Trace:
-    """Everything again with one token's vector changed; `masked` is the trace before it, where it
-    is there already.
-    """
+    """Everything again with one token's vector changed; `masked` is the trace before, if made."""
     prefix = prefix_of(way or values.masking)
     if masked is None:
         masked = attend_masked(

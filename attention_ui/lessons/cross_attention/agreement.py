@@ -11,9 +11,7 @@ from ...frame.lights import agreement
 
 
 def torch_agrees(trace: Trace) -> tuple[bool, str]:
-    """Whether `nn.MultiheadAttention(query, key, value)` gives the same context vectors and
-    weights, with the largest difference.
-    """
+    """Whether `nn.MultiheadAttention` gives the same, with the largest difference."""
     context, weights = torch_across(trace)
     pairs = [(context, trace["context_vectors"].value), (weights, trace["weights"].value)]
     called = "With your sentence as `query`, and the source as `key` and `value`"

@@ -44,9 +44,7 @@ def first_query(values: Values) -> int:
 
 
 def look_across(values: Values, n_padding: int = 0) -> Trace:
-    """The trace of cross-attention, with places of padding behind the source's tokens: the steps
-    of `roles`, and those of `attention`.
-    """
+    """The trace of cross-attention, with padding behind the source: `roles`, `attention`."""
     return weigh(roles(values, n_padding), values, values.temperature)
 
 

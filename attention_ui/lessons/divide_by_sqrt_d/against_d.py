@@ -13,15 +13,12 @@ from ...charts.template import GRID, blank, template, tips
 HEIGHT = 130
 D_TICKS = {True: [1, 4, 16, 64, 256, 1_024, 4_096], False: [0, 1_024, 2_048, 3_072, 4_096]}
 THIN = 0.1
-"""No variance is below 0. On a logarithmic axis, which has no 0, a band that would reach it is
-drawn down to this part of its line."""
+"""On a logarithmic axis a band that would reach 0 ends at this part of its line."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """What is drawn at one width. `value` is what was measured, `expected` what theory says, and
-    `error` half the width of the band around it; None for what is not drawn.
-    """
+    """At one width what was measured, expected, and half its band's width; None: not drawn."""
 
     d: int
     line: str

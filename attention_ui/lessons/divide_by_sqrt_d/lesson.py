@@ -61,9 +61,7 @@ def trials_of(values: Values) -> Trials:
 
 
 def by_divisor(d: int, effects: Mapping[str, Effect]) -> Layout:
-    """What softmax makes of scores of width `d`, a row for each divisor: the mean weights of the
-    keys, largest first, and the gradient as a share of the largest.
-    """
+    """What softmax makes of scores of width `d`, a row a divisor: mean weights, and gradient."""
     most = max(each.gradient_norm for each in effects.values())
     trace = Trace(
         divisor=("nothing", f"√{d:,}", f"d={d:,}"), rank=[f"#{at + 1}" for at in range(N_KEYS)]

@@ -1,6 +1,4 @@
-"""Three looks at many random vectors: q·k before and after dividing, its variance at each width,
-and what softmax makes of it.
-"""
+"""Three looks at many random vectors: q·k around dividing, its variance, and softmax."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -105,9 +103,7 @@ def _histograms(v: Values, measured: Measured) -> Iterator[Element]:
 
 
 def _variances(v: Values, measured: Sequence[Measured]) -> Iterator[Element]:
-    """The variance at each width, of q·k, of one product in it, and after dividing. `measured` is
-    of entries with spread 1.
-    """
+    """The variance at each width, of q·k, of a product, and after dividing; spread is 1."""
     base, is_log = trials_of(v.but(vector_width=1)), v.vaxes == "log"
     grown = base.factor**4
     one = variance_theory(base)

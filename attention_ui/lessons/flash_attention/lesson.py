@@ -90,9 +90,7 @@ def visited(values: Values) -> dict[int, str]:
 
 
 def _first_shown(values: Values) -> int:
-    """The second tile; where that is not computed, the next that goes on from another: the first
-    of its queries has nothing to shrink.
-    """
+    """The second tile, or else the next that goes on from another and so shrinks something."""
     each, computed = cut(values), [*visited(values)]
     if 1 in computed or len(each) == 1:
         return min(1, len(each) - 1)
@@ -163,9 +161,7 @@ def before(tile: Tile) -> str:
 
 
 def held_at(values: Values, whole: Trace, at: int) -> Layout:
-    """The table with the tile at this place held, and beside it what is kept for each query:
-    `whole` has all blocks of queries, and their table.
-    """
+    """The table with this tile held, and beside it what is kept for each query."""
     each = cut(values)
     trace, matrices = kept_at(values, whole, at)
     computed = [*visited(values)]
@@ -244,9 +240,7 @@ def _joined(trace: Trace, name: str, parts: list[str], axes: tuple[str, str]) ->
 
 
 def with_table(whole: Trace, each: tuple[Tile, ...]) -> Trace:
-    """A trace with the exponentials of all tiles, as each saw them, in one table (query, key). What
-    no tile has is 0.
-    """
+    """A trace with the exponentials of all tiles in one table (query, key), 0 elsewhere."""
     trace = whole.branch()
     n_blocks = each[-1].query_block + 1
     for block in range(n_blocks):
@@ -272,9 +266,7 @@ def with_table(whole: Trace, each: tuple[Tile, ...]) -> Trace:
 
 
 def unshrunk(trace: Trace, block: int) -> Trace:
-    """The trace beside one in which nothing shrinks, with the `difference` of the context vectors
-    of a block of queries.
-    """
+    """The trace beside one in which nothing shrinks: the `difference` in a block of queries."""
     adds = (name for name, step in trace.items() if isinstance(step.operation, ops.RescaleAndAdd))
     wrong = rewritten(trace, dict.fromkeys(adds, _only_added))
     return side_by_side(trace, wrong, f"context_vectors_{block}")

@@ -133,9 +133,7 @@ def in_numbers(values: Values, side: int) -> str:
 
 
 def at_size(values: Values) -> tuple[int, Traffic, Traffic]:
-    """The side of the largest tile that fits, and what is moved with the table and by tiles, of
-    which a causal mask skips some.
-    """
+    """The side of the largest tile that fits, and what is moved with the table and by tiles."""
     tokens, width = values.flash_tokens, values.flash_width
     capacity = values.fast_memory * KIBI
     side = min(largest_tile(capacity, width, width, int(values.m_bytes)), tokens)

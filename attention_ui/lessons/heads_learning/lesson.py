@@ -47,9 +47,7 @@ def on_target(trace: Trace) -> float:
 
 
 def on_first_key(trace: Trace) -> float:
-    """The mean weight on the first key of queries that have not been there before, but the first
-    one, which has no choice.
-    """
+    """The mean weight on the first key of later queries that have not been there before."""
     return trace["weights"].value[~TARGETS.any(-1)][1:, 0].mean().item()
 
 

@@ -28,8 +28,7 @@ TARGETS = torch.stack([_BEFORE, next_of_earlier(EXAMPLE_IDS)])
 SCORES = {"previous_token": "previous-token score", "prefix_matching": "prefix-matching score"}
 """That of the first layer, and that of the second."""
 IS_PREVIOUS = 0.25
-"""A head of the first layer with more than this previous-token score is called after it: twice what
-all have at the start."""
+"""The previous-token score that names a head of the first layer: twice that at the start."""
 OUTLINED = (
     "Layer 0. Outlined: the token before",
     "Layer 1. Outlined: the token that came after this one, the first time",

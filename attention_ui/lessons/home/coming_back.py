@@ -58,9 +58,7 @@ class Round:
         self.at, self.is_shown = self.at + 1, False
 
     def answered(self, right: bool) -> None:
-        """The first answer to the question that is asked now. A lesson whose answers are all right
-        goes to the next box, another one back to the first.
-        """
+        """The first answer to this question: a lesson all right goes a box on, else back."""
         if self.at in self.right:
             return
         self.right[self.at] = right

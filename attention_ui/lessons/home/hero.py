@@ -1,6 +1,4 @@
-"""The picture on the home page: a sentence that shows where each of its tokens looks, and how the
-context vector of one of them comes about.
-"""
+"""The picture on the home page: where each token looks, and how one context vector is made."""
 
 import streamlit as st
 
@@ -46,9 +44,7 @@ def hero(values: Values) -> None:
 
 
 def most_looked_at(trace: Trace, query: int, alike: Trace) -> str:
-    """Which tokens a query looks at most, in words, and how much it would if only likeness
-    counted. Plain text, since tokens are a visitor's.
-    """
+    """Which tokens a query looks at most, and would by likeness alone. Plain text."""
     names = [visible(token) for token in trace.labels("key")]
     shares, places = trace["weights"].value[query].topk(min(2, len(names)))
     whom = ["itself" if at == query else f"“{names[at]}”" for at in places]
@@ -63,9 +59,7 @@ def most_looked_at(trace: Trace, query: int, alike: Trace) -> str:
 
 
 def how_made(trace: Trace, alike: Trace, values: Values) -> str:
-    """What was done to the scores, and where it is taught; that it has no meaning, where numbers
-    were drawn.
-    """
+    """What was done to the scores, where it is taught, and if it has no meaning."""
     if shared.has_random_numbers(values):
         return " Its vectors are drawn at random, so it means nothing which word it looks at."
     if trace is alike or values.scale != "sqrt_d":

@@ -21,9 +21,7 @@ def takes_own_text() -> bool:
 
 
 def take_text(text: str) -> str | None:
-    """Take up a text of the person's own, with the tokenizer for such, or that of the example
-    where it has vectors for words. Returns what is wrong.
-    """
+    """Take up a text of one's own, with a tokenizer that suits it. Returns what is wrong."""
     try:
         texts = {SENTENCE.name: SENTENCE.field.read(text)}
     except ValueError as error:

@@ -1,6 +1,4 @@
-"""A layer above its gradients: numbers flow to the right, and below each matrix stands what the
-loss asks of it, worked out from right to left.
-"""
+"""A layer above its gradients: numbers flow right; below, what the loss asks, from the right."""
 
 from collections.abc import Sequence
 

@@ -1,6 +1,4 @@
-"""The layer that learns, and what it would be with other matrices. One layer is kept for everybody:
-a slider asks for its loss at dozens of places.
-"""
+"""The layer that learns, and what it would be with other matrices; one is kept for all."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -38,9 +36,7 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True)
 class Layer:
-    """A sentence, what is to be learned of it, and how wide the layer is and from which seed. Its
-    matrices are those that *Train it* begins with.
-    """
+    """A sentence, what is to be learned, and a layer's width and seed, as *Train it* begins."""
 
     inputs: Inputs
     goal: Goal
@@ -104,9 +100,7 @@ class Layer:
         return updated(self.matrices, self.gradients, rate)
 
     def apart_from_training(self, rate: float) -> tuple[float, float]:
-        """The largest difference of an entry after one update to the first step of `train`, and
-        how far an update moves an entry at most.
-        """
+        """The largest difference of one update to `train`'s first step, and its largest move."""
         settings = TrainingSettings(1, rate, self.seed, self.width)
         vectors = self.embedded["embeddings"].value
         *_, first = train(vectors, next_tokens(self.inputs.tokens), settings)

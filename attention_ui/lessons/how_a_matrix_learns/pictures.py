@@ -1,6 +1,4 @@
-"""What the lesson draws: a loss over one number, a row of a softmax, an update, and what ways of
-building a layer do to gradients.
-"""
+"""What the lesson draws: a loss over one number, a softmax's row, an update, depths."""
 
 import math
 from functools import partial

@@ -1,6 +1,4 @@
-"""A curve beside matrices: the loss, from real passes, over one number that is moved; and what the
-gradient says of it.
-"""
+"""A curve beside matrices: the loss over one number that is moved, and its gradient."""
 
 import math
 from collections.abc import Sequence

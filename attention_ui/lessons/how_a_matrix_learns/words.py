@@ -102,9 +102,7 @@ def row_sum_words(trace: Trace) -> str:
 
 
 def softmax_steps(trace: Trace) -> str:
-    """Where the gradient of one score comes from, in three steps with its numbers: that of the
-    score whose gradient is largest.
-    """
+    """Where the gradient of one score, the largest, comes from, in three steps."""
     found = trace["grad_query_scores"].value
     key = int(found.abs().argmax())
     p, g = (trace[n].value[key].item() for n in ("query_weights", "grad_query_weights"))
@@ -121,9 +119,7 @@ def softmax_steps(trace: Trace) -> str:
 
 
 def three_ways_words(trace: Trace, values: Values) -> str:
-    """What comes back to one entry of the query's vector along each way, and the sum: of the entry
-    to which most comes back along the way with the least.
-    """
+    """What comes back to one entry of the query's vector along each way, and the sum."""
     total, row = trace["grad_embeddings"], values.learning_query
     ways = [trace[f"{total.name}_by_{way}"].value[row] for way in PLURAL.values()]
     column = int(torch.stack(ways).abs().amin(dim=0).argmax())
@@ -248,9 +244,7 @@ def update_words(update: Update, rate: float) -> str:
 
 
 def same_as_training(distance: float, moved: float) -> tuple[bool, str]:
-    """That the update is the first step of *Train it*: how far apart they are, and how far the
-    update moves an entry at most.
-    """
+    """That the update is the first step of *Train it*: how far apart, and how far it moves."""
     differs = f"differs by more than {number(distance, 1)}" if distance else "differs"
     return distance <= SAME * max(1.0, moved), (
         "This is the first step that *Train it* makes on *Queries, keys and values* at this width "

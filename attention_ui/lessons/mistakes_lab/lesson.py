@@ -45,9 +45,7 @@ def layer_of(values: Values) -> tuple[Inputs, HeadsRecipe]:
 
 
 def chosen(values: Values) -> Switched:
-    """The mistake that is shown: the first one, which any text can show, where the chosen one
-    cannot be.
-    """
+    """The mistake that is shown; the first, which any text shows, where that cannot be."""
     return next(iter(MISTAKES.values())) if why_not(values) else MISTAKES[values.mistake]
 
 

@@ -12,9 +12,7 @@ from ...controls.control import Values
 
 
 def stories(mistake: str, values: Values) -> Iterator[Element]:
-    """The stories of a mistake, each with the way to it in the lab; of "", those that the lab has
-    no switch for.
-    """
+    """The stories of a mistake, with the way to it; of "", those that have no switch."""
     found = stories_of(mistake)
     if not found:
         yield say(

@@ -140,9 +140,7 @@ def which_mistake(values: Values) -> Pick | None:
 
 
 def why(trace: Trace, values: Values) -> Pick | None:
-    """What proves it: one of three numbers of this layer. None where there is nothing to prove, or
-    nothing else to choose.
-    """
+    """What proves it: one of three numbers of this layer; None where nothing can be asked."""
     truth = hidden(values)
     if not truth:
         return None

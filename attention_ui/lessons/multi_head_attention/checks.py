@@ -70,9 +70,7 @@ def torch_agrees(trace: Trace) -> tuple[bool, str]:
 
 
 def torch_words(trace: Trace) -> str:
-    """What was done to load matrices of any widths into PyTorch's layer, which has one width for
-    everything; '' where they fit as they are.
-    """
+    """What was done to load matrices into PyTorch's layer of one width; '' where they fit."""
     wide, n_heads = torch_width(trace), trace.size("head")
     d_head, d_value = (trace[f"head_W_{role}"].value.shape[-1] for role in ("query", "value"))
     sizes = {trace.size("d_in"), trace["W_output"].value.shape[-1]}

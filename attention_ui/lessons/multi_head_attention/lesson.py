@@ -95,9 +95,7 @@ def n_drawn(step: Step) -> int:
 
 
 def side_by_side(step: Step, briefly: bool = False) -> Parts:
-    """All heads of a step, of very large ones the first; in several lines where they are many.
-    `briefly` calls them by their heads alone: a long name would take the room of narrow ones.
-    """
+    """All heads of a step, or the first of very large ones; `briefly`: by short names."""
     most = max(1, MOST_COLUMNS // step.value.shape[-1])
     n_lines = -(-n_drawn(step) // most)
     in_a_line = -(-n_drawn(step) // n_lines)

@@ -162,9 +162,7 @@ def names_words(values: Values) -> str:
 
 
 def asks_nothing(trace: Trace, query: int) -> str:
-    """Which heads have no question for a query: theirs is all zeros, so all its keys get the same;
-    "" for none.
-    """
+    """Which heads have a question of zeros for a query, so that keys get the same; ""."""
     asks = trace["head_queries"].value[:, query]
     silent = (asks == 0).all(dim=-1).nonzero().flatten().tolist()
     if not silent:
@@ -191,9 +189,7 @@ def left_out_words(step: Step) -> str:
 
 
 def one_sum(trace: Trace, asked: int) -> str:
-    """One number of the output as a sum over heads, where another head than the largest brings
-    most; of another query than the one that a question asks about.
-    """
+    """One number of the output as a sum over heads, where not the largest head brings most."""
     parts = trace["head_outputs"].value.clone()
     n_heads, n_queries, width = parts.shape
     if n_heads == 1 or n_queries == 1:

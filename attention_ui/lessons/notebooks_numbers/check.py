@@ -45,9 +45,7 @@ def says_total(outcomes: Sequence[report.Outcome]) -> tuple[bool, str]:
 
 
 def which_they_are() -> str:
-    """What each notebook computes, under the name that it has here, and how many of its numbers
-    come out again. Nothing is said of their authors, whom the record does not name.
-    """
+    """What each notebook computes, by its name here, and how many numbers come out again."""
     lines = ["Each is called by the sentence that it is about:"]
     for name, found in outcomes().items():
         good, count = report.totals(found)["numbers"]

@@ -1,6 +1,4 @@
-"""The notebooks' numbers: what is chosen of them, and how a match is judged: one result, counted in
-units of its last printed digit.
-"""
+"""The notebooks' numbers: what is chosen, and a match in units of the last printed digit."""
 
 from attention_core.examples import EXAMPLES
 from attention_core.operations import Given, ScaleBy, Subtract
@@ -56,9 +54,7 @@ def judged(values: Values) -> Result:
 
 
 def trace_of(values: Values) -> Trace:
-    """What is computed, what is printed, both in units of the last printed digit, and what is left
-    over, with the axes of the step that is printed.
-    """
+    """What is computed and printed, in units of the last digit, and what is left over."""
     result, trace_of_place = judged(values), traces()
     recipe = RECIPES[values.notebook][result.id]
     place = recipe.place

@@ -15,12 +15,9 @@ from .check import outcomes
 from .lesson_links import Link, links_to
 
 HEIGHT, CODE, FEW = 177, 88, 2
-"""Pixels of the table, and of what is printed and computed below it: both can be scrolled. Of few
-lines it takes less.
-"""
+"""Pixels of the table, and of what is printed and computed below; few lines take less."""
 FULL, LEAST = 84, 8
-"""Characters of a line of entries; entries of one, however wide they are: as many are not broken.
-"""
+"""Characters of a line of entries; and how many entries are never broken."""
 GAP = "  "
 LEGEND = {
     report.PRINT: (":green[:material/check:]", "matches as printed"),
@@ -50,9 +47,7 @@ def how_many(values: Values) -> str:
 
 
 def asked_for(values: Values) -> list[report.Outcome]:
-    """The results in which each word of the search stands: in what is said of them, or in their
-    digits.
-    """
+    """Results in which each word of the search stands, in words or digits."""
     wanted = values.search.replace("−", "-").casefold().split()
     return [
         each
@@ -69,9 +64,7 @@ def _said(outcome: report.Outcome) -> str:
 
 
 def show_table(values: Values) -> None:
-    """The results that are asked for, in the order of the notebook: a row each, and below them the
-    one whose row is chosen, with the way to the lesson that shows it.
-    """
+    """The results asked for, a row each, and below them the chosen one."""
     shown = asked_for(values)
     if not shown:
         return
@@ -177,9 +170,7 @@ def _begun(words: str) -> str:
 
 
 def side_by_side(outcome: report.Outcome) -> str:
-    """Each printed row above the computed one, in the printed digits and in columns; a sign stands
-    before an entry that does not print alike.
-    """
+    """Each printed row above the computed one, a sign before an entry that differs."""
     return "\n".join(_lines(outcome))
 
 

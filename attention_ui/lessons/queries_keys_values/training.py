@@ -79,9 +79,7 @@ class Watched:
         return trained(self.embedded, self.record(step), self.values)
 
     def picture(self, step: int | None = None) -> Layout:
-        """The loss up to now, once there is more than one, the weights at a step, and what each
-        position expects next.
-        """
+        """The loss so far, the weights at a step, and what each position expects next."""
         record, trace = self.record(step), self.trace(step)
         parts = (Matrix(trace["weights"]), "→", Matrix(trace["probabilities"]))
         layout = equation(trace, *parts, tall=TALL, room=ROOM)

@@ -392,9 +392,7 @@ def who_answers(trace: Trace, token: int) -> str:
 
 
 def _asks(trace: Trace, token: int) -> str:
-    """The beginning of a sentence on the page's token, with what it asks for where that has a
-    name.
-    """
+    """The beginning of a sentence on the page's token, with what it asks for, if named."""
     query, (axis,) = trace["one_query"].value, trace["one_query"].axes
     most = query.max().item()
     entries = [at for at, each in enumerate(query.tolist()) if most > 0 and most - each < ALIKE]

@@ -67,9 +67,7 @@ def blanks_words(trace: Trace, values: Values) -> str:
 
 
 def twice_words(trace: Trace, values: Values) -> str:
-    """What becomes of a word that stands there twice. "" where none does, or where its two tokens
-    have different ids.
-    """
+    """What becomes of a word that stands there twice; "" where none has one id."""
     found = repeated(inputs_of(values).tokens)
     if found is None or len({int(trace["token_ids"].value[at]) for at in found}) > 1:
         return ""

@@ -22,9 +22,7 @@ MAX_SCORE, MAX_SCORES = 1_000.0, 16
 
 
 def _row_of_example(values: Values) -> int:
-    """The row that the notebook looks at; else the one that the two ways share out
-    least alike.
-    """
+    """The row that the notebook looks at; else the one shared out least alike by the two ways."""
     example = shared.example_of(values)
     if example.notebook and values.sentence == example.inputs.sentence:
         return shared.last_or(example.query, values)
@@ -79,9 +77,7 @@ def row_of(values: Values) -> Trace:
 
 
 def row_below_0(values: Values) -> dict[str, Any]:
-    """The settings of a row with scores below 0: the example's query with the lowest score, or
-    typed scores where it has none.
-    """
+    """The settings of a row with scores below 0: the example's lowest query, or typed ones."""
     if values.row_from == "example":
         vectors = embed(shared.inputs_of(values))["embeddings"].value
         lowest = (vectors @ vectors.mT).min(dim=-1).values

@@ -177,9 +177,7 @@ def sum_stays(before: Trace, after: Trace) -> tuple[bool, str]:
 
 
 def what_a_tie_does(scores: Tensor) -> str:
-    """What it means for the gradient that several of the largest scores (key,) are equal; "" where
-    one alone is the largest.
-    """
+    """What it means for the gradient that largest scores (key,) are equal; "" for none."""
     equal = int((scores == scores.max()).sum())
     if equal == 1:
         return ""
@@ -321,9 +319,7 @@ def on_a_lead(trace: Trace) -> str:
 
 
 def lower_scores(trace: Trace) -> tuple[str, list[str], list[float]] | None:
-    """The key with the largest score, and those with lower ones, the best first, each with how far
-    it is behind; None where there are none.
-    """
+    """The key with the largest score, and lower ones, each with how far it is behind; None."""
     scores = trace["score_row"].value
     best = int(scores.argmax())
     behind = (scores[best] - scores).tolist()

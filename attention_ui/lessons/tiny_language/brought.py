@@ -1,6 +1,4 @@
-"""What each part of a network brought to a number: bars that begin where the one before ended, and
-last the number itself.
-"""
+"""What each part of a network brought to a number: bars from sum to sum, last the number."""
 
 from collections.abc import Sequence
 from itertools import accumulate

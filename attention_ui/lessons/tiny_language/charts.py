@@ -20,9 +20,7 @@ DRAWN, TALL = 8, 112
 
 
 def next_word(values: Values) -> Chart:
-    """Bars of the likeliest next words: in blue the whole network's, always; in grey the grammar's
-    own chances, or in orange those that are left without the head.
-    """
+    """The likeliest next words: blue the network's, grey the grammar's, orange without a head."""
     words, off = words_of(values), values.tiny_off
     whole = chances(words)
     allowed = allowed_next(words)

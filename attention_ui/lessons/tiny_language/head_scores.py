@@ -1,6 +1,4 @@
-"""What each head of a network does: its score for each kind of head, and how the shares behind its
-best score are spread.
-"""
+"""What each head does: its score for each kind, and the spread behind its best."""
 
 from collections.abc import Mapping, Sequence
 
@@ -20,9 +18,7 @@ def head_scores(
     before: Mapping[str, Sequence[float]],
     bar: float,
 ) -> Chart:
-    """A row a head and a column a kind; scores from the `bar` on are outlined. `before` are those
-    before training, told under the pointer.
-    """
+    """A row a head, a column a kind; outlined from the `bar` on, `before` under the pointer."""
     rows = [
         {
             "row": row,

@@ -23,6 +23,4 @@ def head_briefly(head: Head) -> str:
 TINY_HEADS = {head_id(*head): head_called(head) for head in shipped_figures().heads}
 """The heads of the tiny language's network."""
 FIRST_WATCHED = "1.1"
-"""Of the heads that go from pronoun to noun, the one that brings most to the first beginning's next
-word: a test works it out.
-"""
+"""The pronoun-to-noun head that brings most to the first beginning: a test works it out."""

@@ -245,9 +245,7 @@ def largest(parts: Sequence[Part]) -> Part:
 
 @closes("How does the network know what “it” stands for?", "two_steps")
 def finds_it() -> str:
-    """By all heads that were measured for it: a picture above shows one of those that share the
-    second step, which another beginning changes.
-    """
+    """By all heads measured for it: another beginning changes which share the second step."""
     figures = shipped_figures()
     first = figures.best("because")
     sharing = [head for head in figures.heads if lesson.PRONOUN in figures.names(head)]

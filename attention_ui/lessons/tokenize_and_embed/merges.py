@@ -87,8 +87,6 @@ def take_along(values: Values) -> None:
 
 
 def round_of(text: str, n_merges: int) -> tuple[Trace, int]:
-    """The trace of all merges, and the number of the one that comes after so many; the last one
-    where there is none.
-    """
+    """The trace of all merges, and the number of the next after so many; the last for none."""
     learned = learned_from(text)
     return learned.trace, min(n_merges + 1, len(learned.merges))

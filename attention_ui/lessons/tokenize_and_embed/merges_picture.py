@@ -106,9 +106,7 @@ def _next_words(equal: int) -> tuple[str, str]:
 def _in_tokens(
     made: Arrangement, told: str, text: str, cuts: Sequence[Spans], top: float, where: Where
 ) -> float:
-    """A text with a bar below each of its tokens, and a frame around what is joined next; returns
-    where the next begins.
-    """
+    """A text with a bar below each token, a frame around the next pair; where the next begins."""
     at, left, room = where
     now, then, n = cuts[at], cuts[at + 1], len(cuts[at])
     told = f"{told}: {n} token" + ("" if n == 1 else "s")
@@ -149,9 +147,7 @@ def _in_tokens(
 
 
 def _places(text: str, left: float, room: float) -> list[tuple[int, float, float]]:
-    """Where each byte of a text stands: its line, its x, and its width. No word is broken that has
-    room in a line.
-    """
+    """Where each byte stands: line, x, width. No word is broken that fits in a line."""
     places, line, x = list[tuple[int, float, float]](), 0, left
     for part in pre_tokens(text):
         each = ((len(one.encode()), LETTER if one.isascii() else BYTE) for one in part)

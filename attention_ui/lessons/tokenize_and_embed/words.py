@@ -97,9 +97,7 @@ def identical_rows(vectors: Tensor) -> list[list[int]]:
 
 
 def identical_words(vectors: Tensor, picked: Tensor, values: Values) -> str:
-    """Which rows of vectors (token, d_in) cannot be told apart, and why; or which rows of the table
-    that were `picked` for them still are equal.
-    """
+    """Which rows of vectors (token, d_in), or rows that were `picked`, are still equal, and why."""
     groups, alike = identical_rows(vectors), identical_rows(picked)
     if not groups and alike:
         added = "each place adds a vector of its own" if values.positions else "more is added"

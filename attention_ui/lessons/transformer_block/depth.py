@@ -1,6 +1,4 @@
-"""How much of a gradient comes back through many blocks, with a residual and without: a chart, and
-what it shows in words.
-"""
+"""How much of a gradient comes back through many blocks, with a residual and without."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -29,9 +27,7 @@ Shares = Mapping[bool, Sequence[float]]
 
 
 def shares(trace: Trace, values: Values) -> Shares:
-    """What of the gradient is left before the first block and after each: of a stack of the page's
-    own kind of block, an encoder's, without dropout.
-    """
+    """What of the gradient is left before each block of a stack of the page's own kind."""
     vectors = trace["embeddings"].value
     options = BlockOptions(heads_that_share(values), values.norm, values.activation)
     sizes = (values.n_blocks, hidden_width(values), values.block_seed)

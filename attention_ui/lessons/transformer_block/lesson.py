@@ -1,6 +1,4 @@
-"""The transformer block: its controls, and its trace as a function of their values: an encoder's
-or a decoder's, in either order.
-"""
+"""The transformer block: its controls and trace, an encoder's or a decoder's, either order."""
 
 from attention_core.mechanism.block import BlockOptions, add_block
 from attention_core.mechanism.block_weights import draw_weights

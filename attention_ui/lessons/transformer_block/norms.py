@@ -94,9 +94,7 @@ def of_factor(trace: Trace, token: int) -> list[Matrix | str]:
 
 
 def longer_question(trace: Trace, row: int) -> Pick | None:
-    """What becomes of the standardised vector of a token, stretched by LONGER; None where ε decides
-    it.
-    """
+    """What becomes of a token's standardised vector, stretched by LONGER; None where ε decides."""
     if trace["variance"].value[row, 0] < LEAST:
         return None
     before, after = (trace[f"{each}standardised"].value[row] for each in ("", "stretched_"))

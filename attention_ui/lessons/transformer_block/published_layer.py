@@ -62,9 +62,7 @@ def both_norms(trace: Trace) -> Layout:
 
 
 def moves(trace: Trace) -> dict[str, list[float]]:
-    """How far the row of each earlier token moves at most, by step, when 1 is added to each entry
-    of the last token's embedding.
-    """
+    """How far each earlier token's row moves at most, by step, with 1 added to the last token."""
     vectors = trace["embeddings"].value
     last = len(vectors) - 1
     moved = with_row(vectors, 0, last, vectors[last] + MOVED_BY)

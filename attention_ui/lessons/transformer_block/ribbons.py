@@ -139,9 +139,7 @@ def _still(
 def _ribbon(
     group: str, lane: int, places: tuple[float, float], ends: tuple[float, float], least: float
 ) -> list[tuple]:
-    """A lane's ribbon from one number to another, smoothly. Where the sign changes it is pinched,
-    and has two colours.
-    """
+    """A lane's ribbon between two numbers; pinched, in two colours, where the sign changes."""
     left, right = places
     first, last = ends
     bend, middle = (right - left) / 4, (left + right) / 2

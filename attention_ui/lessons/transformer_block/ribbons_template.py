@@ -13,9 +13,7 @@ NARROW = "width < 560"
 
 @template("fit")
 def stream_template() -> alt.LayerChart:
-    """Ribbons, bands, strips of cells and their numbers, words above them, and what the pointer
-    finds. Names of lanes and their height are parameters.
-    """
+    """Ribbons, bands, strips of cells, words above, and what the pointer finds."""
     base = blank()
     axis = alt.Axis(
         labelExpr="lane_names[floor(datum.value)]",

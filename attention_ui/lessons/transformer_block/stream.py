@@ -153,9 +153,7 @@ def is_rescaled(trace: Trace) -> bool:
 
 
 def written_out(trace: Trace, token: int) -> list[Matrix | str]:
-    """The same for one token as a sum, a row for each part, and what stands in between. A double
-    arrow is a norm, which takes several steps.
-    """
+    """One token's sum, a row for each part; a double arrow is a norm of several steps."""
 
     def row(step: Step) -> Matrix:
         return Matrix(step, rows=(token,))
@@ -169,9 +167,7 @@ def written_out(trace: Trace, token: int) -> list[Matrix | str]:
 
 
 def widened(trace: Trace, token: int) -> list[Matrix | str]:
-    """The feed-forward of one token: what it reads, hidden numbers, what is left of them, and back
-    to the width of the stream.
-    """
+    """One token's feed-forward: what it reads, hidden numbers, what is left, and back."""
     step, way = added_by(trace, "feed_forward"), []
     begins = trace["hidden"].inputs[0]
     while step is not begins:  # by way of what dropout leaves, where there is any

@@ -52,9 +52,7 @@ def heads_words(values: Values) -> str:
 
 
 def exchange_words(trace: Trace, head: int, query: int) -> str:
-    """What the token takes from the one it looks at most, beside even shares. By places: tokens are
-    a visitor's, and this is Markdown.
-    """
+    """What the token takes from the one it looks at most, beside even shares, by places."""
     weights = trace["head_weights"].value[head, query]
     seen = int((weights > 0).sum())
     key = int(weights.argmax())

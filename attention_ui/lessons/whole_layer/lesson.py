@@ -51,9 +51,7 @@ def at_temperature(embedded: Trace, values: Values, temperature: float) -> Trace
 
 
 def first_query(values: Values) -> int:
-    """The query that is shown first: the one with the largest effect in the head whose weights are
-    shown first, whatever the temperature.
-    """
+    """The query shown first: of largest effect in the first head, whatever the temperature."""
     return _first_query(shared.inputs_of(shared.as_drawn(values)), shared.heads_recipe_of(values))
 
 

@@ -85,9 +85,7 @@ def one_head_says(trace: Trace, values: Values) -> str:
 
 
 def when_hotter(trace: Trace) -> Sign | None:
-    """What twice the temperature does to the largest weight of the last query in the first head;
-    None where there are no two numbers to compare, as where a sum of scores is 0.
-    """
+    """What twice the temperature does to the last query's largest weight; None for no numbers."""
     weights = trace["head_weights"]
     scores = weights.inputs[0].value[0, -1:]
     before, after = (weights.operation.value(each)[0] for each in (scores, scores / 2))

@@ -99,9 +99,7 @@ def bars(values: Values) -> Chart:
 
 
 def costs(n_tokens: int, width: int = LINEAR_WIDTH) -> tuple[tuple[int, int], tuple[int, int]]:
-    """How many numbers a head keeps after so many tokens, and how many products the next one takes:
-    with a list of keys and values, and with a memory by both gates.
-    """
+    """Numbers a head keeps after so many tokens, and the next one's products, both ways."""
     return (2 * n_tokens * width, 2 * n_tokens * width), (width**2, 4 * width**2 + 2 * width)
 
 
