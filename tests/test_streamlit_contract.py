@@ -36,6 +36,7 @@ from attention_ui.frame.contents import HOME, LESSONS
 from attention_ui.streamlit_workarounds import deep_pages, turns
 from attention_ui.streamlit_workarounds.late_messages import take_nothing_back
 from attention_ui.streamlit_workarounds.left_pages import run_only_parts_that_are_there
+from attention_ui.streamlit_workarounds.room_of_control import in_room
 from attention_ui.streamlit_workarounds.style import CARDS, LARGE, STYLE
 from attention_ui.streamlit_workarounds.unseen_component import text_of
 from attention_ui.streamlit_workarounds.whole_callbacks import let_callbacks_end
@@ -265,7 +266,7 @@ def test_a_component_takes_code_and_calls_back():
 
 # --- reconnect, sideways, style, deep_pages: names that the browser has ---------------------------
 def names_in_the_browser():
-    ours = STYLE + CARDS + LARGE + "".join(map(text_of, SCRIPTS))
+    ours = STYLE + CARDS + LARGE + in_room("key") + "".join(map(text_of, SCRIPTS))
     ids = re.findall(r"data-testid[\^]?=\"?(\w+)", ours)
     states = re.findall(r"(?:script-state|connection-state|collapsed)=\"?(\w+)", ours)
     attributes = re.findall(r"(data-(?:test|collapsed)[a-z-]*)", ours)
@@ -277,6 +278,11 @@ def names_in_the_browser():
 def test_streamlit_s_browser_has_this_name(name):
     # The name first, and what may not stand before it after: much faster in 23 MB of text.
     assert re.search(rf"{name}(?<![\w-]{name})(?!\w)", browser_code()), name
+
+
+def test_the_room_of_a_control_is_drawn_without_a_file_of_its_own():
+    (drawn,) = re.findall(r"case`space`:return (.{,200})stSpace", browser_code())
+    assert ".lazy" not in drawn and "import(" not in drawn
 
 
 def test_the_slanted_letters_are_asked_for_before_a_word_needs_them():

@@ -24,7 +24,7 @@ from ..controls.visit_state import this_visit
 from ..controls.widget import put_in, sent
 from ..picture.changed import changed_cells
 from ..picture.layout import Layout
-from ..picture.spec import EMPTY_ROOM
+from ..streamlit_workarounds.room_of_control import put_empty_room
 from ..words import true_minus
 
 LEAST, SIDE = 2.0, 20
@@ -191,7 +191,7 @@ def put_room(name: str, spot: Spot, is_carried: bool) -> None:
     one = spot.as_control()
     place = st.container(key=f"moves_cell_{name}")
     if is_carried:
-        place.html(EMPTY_ROOM)
+        put_empty_room(place)
     else:
         key, step = f"slide_{name}_{one.field.most:g}", one.look["step"]
         ends = {"min_value": one.field.least, "max_value": one.field.most, "step": step}

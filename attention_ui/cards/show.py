@@ -27,8 +27,9 @@ from ..picture.layout import Layout, brief, uncovered
 from ..picture.matrix import Matrix, is_unknown
 from ..picture.positions import positions
 from ..picture.sentence import WORD
-from ..picture.spec import EMPTY_ROOM, GROUNDS, Stops, drawn, variant
+from ..picture.spec import GROUNDS, Stops, drawn, variant
 from ..picture.table import MANY, Lists, Open, n_marks, n_slots, numbers_of, packed, table
+from ..streamlit_workarounds.room_of_control import in_room, put_empty_room
 from ..words import listed
 from .arithmetic import operand_groups
 from .changing import OfCell, Spot, changed_in, first_of, put_undo, spot_of
@@ -90,10 +91,10 @@ def put_picture(one: Any) -> None:
         drawn_at = parts.read(*carries.source)
         lists = _lists_of(one, layout, carries, drawn_at)
     if place is not None:
-        with place:
-            if lists is not None and carries is one.carries:
-                st.html(EMPTY_ROOM)
-            else:
+        if lists is not None and carries is one.carries:
+            put_empty_room(place)
+        else:
+            with place:
                 plain(one.carries, again=name)
     carries = carries if lists is not None else None
     title = this_visit().in_card
@@ -385,7 +386,7 @@ def _stops(name: str, control: Control, look: tuple, drawn_at: Any) -> tuple[Sto
         start, count = value, count + 1
     starts[name] = (start, value, count, offered)
     room = f"cell_{name}" if isinstance(control, OfCell) else name
-    return stops_of(control, visit.values(), start, f"st-key-moves_{room}"), count
+    return stops_of(control, visit.values(), start, in_room(f"moves_{room}")), count
 
 
 def stops_of(control: Control, values: Values, start: Any, place: str) -> Stops:

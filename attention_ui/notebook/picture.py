@@ -19,7 +19,7 @@ import vl_convert
 from PIL import Image
 
 from ..picture.layout import WIDE, Layout
-from ..picture.spec import EMPTY_ROOM, GROUNDS, INKS, Stops, drawn
+from ..picture.spec import GROUNDS, INKS, Stops, drawn
 from ..picture.table import MANY, Lists, n_marks, n_slots, table
 from .in_browser import FRAME, PAGE, SCRIPT, STYLE
 
@@ -61,7 +61,7 @@ class Picture:
     notices: Sequence[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._place = self.stops.place if self.stops else new_place()
+        self._place = self.stops.place.removeprefix(".") if self.stops else new_place()
         self._rows = table(self.layout, lists=self.lists)
 
     def __repr__(self) -> str:
@@ -93,7 +93,7 @@ class Picture:
         parts = {"ID": self._place, "DATA": _packed(json.dumps(told)), "VEGA": _vega()}
         script = re.sub("|".join(parts), lambda found: parts[found[0]], SCRIPT)
         notices = "".join(f"<p>{html.escape(each)}</p>" for each in self.notices)
-        room = f'<div class="{self._place}">{EMPTY_ROOM}</div>' if self.stops else ""
+        room = f'<div class="{self._place}"></div>' if self.stops else ""
         return (
             f'<div id="{self._place}" class="attention-picture" '
             f'style="--wide:{wide}px;--narrow:{narrow}px">'

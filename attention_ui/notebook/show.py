@@ -187,7 +187,7 @@ def _of_weights(
     first, stops, lists = layouts[0], None, None
     if len(layouts) > 1:
         name = "Head" if each_alone else "Layer"
-        stops = Stops(name, 0, len(layouts) - 1, 1, 0, new_place())
+        stops = Stops(name, 0, len(layouts) - 1, 1, 0, f".{new_place()}")
         lists = positions(first, [each.matrices for each in layouts])
     drawn = [
         (

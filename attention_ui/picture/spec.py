@@ -59,11 +59,6 @@ LETTERS_ON_PAPER = 14.4
 NOTHING = -9
 MUCH = 0.2
 """Of several heads a curve goes only to a key that gets so much."""
-ROOM = "room_of_a_control"
-"""The class of the element that the browser puts a control into. It has to be one whose inside is
-no business of Streamlit's: Vega empties it first, and React breaks where what it made is gone.
-"""
-EMPTY_ROOM = f'<div class="{ROOM}"></div>'
 
 
 @dataclass(frozen=True)
@@ -76,7 +71,7 @@ class Stops:
     step: float
     start: float
     place: str
-    """The class of what holds the element that the input is put into."""
+    """The CSS selector of the element that the input is put into."""
     uneven: tuple[float, ...] = ()
     """Values that are not as far from each other: then the input holds their places."""
 
@@ -255,7 +250,7 @@ def _compiled(
                     "min": stops.least,
                     "max": stops.most,
                     "step": stops.step,
-                    "element": f".{stops.place} .{ROOM}",
+                    "element": stops.place,
                 }
             },
             "value": [{"value": stops.start}],

@@ -99,8 +99,6 @@ def test_the_glossary_can_be_used_too(page, app_url, width):
     can_be_used_in_light_and_dark(page)
 
 
-# Not mended: a card that is drawn again can draw its picture before the room of its control.
-@pytest.mark.meant(r"^console: ERROR Signal bind element not found")
 @pytest.mark.parametrize("width", [1280, 390])
 def test_words_and_pictures_grow_with_the_letters_of_the_browser(new_page, app_url, width):
     """Where a phone has no room for larger ones, the words in a picture still stand apart."""

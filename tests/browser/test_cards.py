@@ -32,6 +32,25 @@ def score(query, key):
     return SCORES + 9 * query + key
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_picture_that_is_there_before_other_elements_finds_the_room_of_its_slider(
+    new_page, app_url, width
+):
+    """Streamlit loads what draws an element when it first meets one, in no order. The suite ends
+    on what Vega writes to the console where it finds no room.
+    """
+    page, held = new_page(viewport={"width": width, "height": 900}), []
+    page.route("**/Html.*.js", lambda route: held.append(route))
+    page.goto(f"{app_url}/{PAGE}")
+    slider = page.locator(".st-key-moves_scores input")
+    slider.wait_for()
+    assert held
+    for each in held:
+        each.continue_()
+    settled(page)
+    assert slider.count() == 1
+
+
 def test_pointing_outlines_what_a_cell_is_made_of_and_shows_the_weights_of_a_word(page, app_url):
     open_page(page, app_url, PAGE)
     first = page.locator("[class*=st-key-card_]").first.bounding_box()

@@ -20,7 +20,8 @@ from attention_core.text.tokenizers import visible
 from ...charts.chart import Chart
 from ...picture import palette
 from ...picture.numbers import text_width
-from ...picture.spec import ROOM, TURN
+from ...picture.spec import TURN
+from ...streamlit_workarounds.room_of_control import in_room
 from .charts import AS_WIDE
 
 CARRIED, BARS = 240, 12
@@ -213,7 +214,7 @@ def _spec(sliders: Sliders) -> dict:
             params.append({"name": f"at_{short}", "value": at})
             continue
         bound = {"input": "range", "name": label, "min": 0, "max": len(STOPS[name]) - 1, "step": 1}
-        bound["element"] = f".st-key-moves_{name} .{ROOM}"
+        bound["element"] = in_room(f"moves_{name}")
         params += [
             {
                 **{"name": name, "select": {"type": "point", "fields": ["value"]}},

@@ -25,7 +25,7 @@ from ...controls.widget import control, is_there, sent
 from ...frame.ends import Answer
 from ...frame.long_run import Steps, Work, run_so_far
 from ...frame.models import most_read
-from ...picture.spec import EMPTY_ROOM
+from ...streamlit_workarounds.room_of_control import put_empty_room
 from ...words import number, percent
 from . import lesson
 from .charts import label
@@ -178,8 +178,8 @@ def _slider(one: Control) -> None:
     if one.name in _fixed():
         control(one, width=145)
         return
-    with st.container(key=f"untold_{one.name}", width=145).container(key=f"moves_{one.name}"):
-        st.html(EMPTY_ROOM)
+    around = st.container(key=f"untold_{one.name}", width=145)
+    put_empty_room(around.container(key=f"moves_{one.name}"))
 
 
 def _picture(made: Chart, written: Chart | None) -> None:
