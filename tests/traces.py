@@ -272,6 +272,11 @@ def _batches(trace, drawn):
     turns = trace.step("turns", ops.RotaryAngles(3, 5, 100.0, 3), axes=("query", "d_pairs"))
     trace.step("turned", ops.Rotate(), wide, turns, axes=("head", "query", "d_all"))
     trace.step("turned_pairs", ops.Rotate(True), wide, turns, axes=("head", "query", "d_all"))
+    few = trace.step("few_turns", ops.RotaryAngles(3, 3), axes=("query", "few_pairs"))
+    for at, kind in enumerate((ops.Rotate(False, 4, 1.5), ops.Rotate(True, 4, 0.5))):
+        trace.step(f"turned_in_part_{at}", kind, wide, few, axes=("head", "query", "d_all"))
+    each = drawn("of_each_head", 2, 1, 3, axes=("head", "one_query", "d_more"), seed=17)
+    trace.step("more_columns", ops.JoinColumns(), wide, each, axes=("head", "query", "d_both"))
     trace.step("stored_numbers", ops.Stored(str(RECORDING), "loss"), axes=("moment",))
     some = ops.Stored(str(RECORDING), "loss", (4, 1, 4))
     trace.step("stored_some", some, axes=("some",))

@@ -51,6 +51,8 @@ class Subject:
     """Whether its queries are sure to matter: those of a trace may meet keys that are all alike."""
     places: list[int]
     """The tokens that are changed, one at a time."""
+    has_sink = False
+    """Whether a score that no key stands for is meant to take weight from every row."""
     keeps_order = ""
     """Why its order is meant to count; "" where it is not."""
 
@@ -126,7 +128,8 @@ def rows_sum_to_1(subject: Subject) -> Measured:
     worst = 0.0
     for weights, where, step in subject.tables():
         sums = weights.sum(dim=-1)[..., sees_some]
-        off = (sums - 1).abs().nan_to_num(torch.inf)
+        more = sums - 1
+        off = (more.clamp(min=0) if subject.has_sink else more.abs()).nan_to_num(torch.inf)
         if off.numel() and off.max() > 1e-4:
             said = f"Rows sum to between {sums.min():.4f} and {sums.max():.4f} {where}."
             if n_nan := int(sums.isnan().sum()):
@@ -136,6 +139,8 @@ def rows_sum_to_1(subject: Subject) -> Measured:
                 said = f"{count} sum to nan (not a number) {where}{rest}."
             return False, said, step
         worst = max(worst, off.max().item()) if off.numel() else worst
+    if subject.has_sink:
+        return None, "Not here, and that is meant: a sink takes the rest of each row."
     return True, f"All of them, {subject.within(worst)}."
 
 

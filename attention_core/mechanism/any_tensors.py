@@ -49,6 +49,8 @@ def attend_tensors(
     - `sinks`: with a window, how many of the first keys stay visible outside of it. `alibi`: a bias
       that grows with the distance, with another slope for each head, is added to the scores.
     - `lengths`: how many keys are no padding: one number, or one for each text of a batch.
+    - `sink_logits`: a score that no key stands for, one for all heads or one for each: it takes
+      weight from every row. With 0 this is the softmax “off by one”.
     - `soft_cap`: scores are kept within ± this number. `temperature`, `dropout`, `dropout_seed`: as
       in `attention`.
 

@@ -27,6 +27,7 @@ def attention(
     soft_cap: float | None = None,
     key_axis: str = "key",
     scored: Step | None = None,
+    sink: Step | None = None,
 ) -> Step:
     """Add attention to a trace: softmax(Q Kᵀ / √d) V. Returns the context vectors.
 
@@ -40,16 +41,22 @@ def attention(
     are multiplied by, and `normalise` one of `recipes.NORMALISERS`: a sum in place of softmax hides
     with 0, which changes no sum. `key_axis` names the axis of the keys where `key` is that of
     others in the trace. `scored` are divided scores that are there already, so that none are made.
-    Raises ValueError for any other, for a temperature or a cap that is not
-    positive, and for a sum of scores to which a mask is added.
+    A `sink` (1, 1) or (head, 1, 1) is one more score in each row, which no key stands for: it gets
+    weight, and its column is dropped, so that a row of `weights` sums to less than 1. Steps:
+    `scores_and_sink` and `weights_and_sink` (…, query, key_or_sink). Raises ValueError for any
+    other, for a temperature or a cap that is not positive, for a sum of scores to which a mask is
+    added, and for a sink without a softmax along the keys.
 
-    Source: Vaswani et al. 2017, Attention Is All You Need, section 3.2.1.
+    Source: Vaswani et al. 2017, Attention Is All You Need, section 3.2.1; OpenAI 2025, gpt-oss-120b
+    & gpt-oss-20b Model Card, section 2.3 (the sink), and Miller 2023, Attention Is Off By One.
     """
     if isinstance(scale, str):
         check_scale(scale)
     check_choice("normalise", normalise, NORMALISERS)
     if normalise == "sum" and added_mask is not None:
         raise ValueError("a mask that is added hides from a softmax, and not from a sum")
+    if sink is not None and (normalise == "sum" or softmax_dim != -1):
+        raise ValueError("a sink takes part in a softmax along the keys, and in nothing else")
     if not temperature > 0:
         raise ValueError(f"temperature is {temperature:g}, but must be above 0")
     table = (*queries.axes[:-2], "query", key_axis)
@@ -67,15 +74,30 @@ def attention(
     if mask is not None:
         fill = 0.0 if normalise == "sum" else -math.inf
         scores = step("masked_scores", ops.MaskedFill(fill), scores, mask)
-    hides = mask is not None or added_mask is not None
-    softmax = ops.MaskedSoftmax if hides else ops.Softmax
-    shares = ops.SumNormalise() if normalise == "sum" else softmax(softmax_dim)
-    weights = step("weights", shares, scores)
+    if sink is not None:
+        weights = _beside_sink(trace, scores, sink, prefix)
+    else:
+        hides = mask is not None or added_mask is not None
+        softmax = ops.MaskedSoftmax if hides else ops.Softmax
+        shares = ops.SumNormalise() if normalise == "sum" else softmax(softmax_dim)
+        weights = step("weights", shares, scores)
     if dropout:
         draw = ops.Draw("uniform", tuple(weights.value.shape), seed=dropout_seed)
         weights = step("dropped_weights", ops.Drop(dropout), weights, step("kept", draw))
     axes = (*table[:-1], values.axes[-1])
     return trace.step(f"{prefix}context_vectors", ops.MatMul(), weights, values, axes=axes)
+
+
+def _beside_sink(trace: Trace, scores: Step, sink: Step, prefix: str) -> Step:
+    """Add the weights of scores (…, query, key) beside a sink, whose column is dropped."""
+    key_axis, n_keys = scores.axes[-1], scores.value.shape[-1]
+    wide = (*scores.axes[:-1], f"{key_axis}_or_sink")
+    if not trace.has_axis(wide[-1]):
+        trace.label(wide[-1], [*trace.labels(key_axis), "sink"])
+    joined = trace.step(f"{prefix}scores_and_sink", ops.JoinColumns(), scores, sink, axes=wide)
+    # A sink hides nothing and is seen by every query, so no row sees nothing.
+    shares = trace.step(f"{prefix}weights_and_sink", ops.Softmax(), joined, axes=wide)
+    return trace.step(f"{prefix}weights", ops.Columns(0, n_keys), shares, axes=scores.axes)
 
 
 def score(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from .. import operations as ops
@@ -41,6 +42,10 @@ class Heads:
     """How far each pair of columns turns per place, where the base alone does not say it."""
     neighbours: bool = False
     """Whether columns 2k and 2k + 1 turn together, and not k and k + d/2."""
+    rest: int = 0
+    """So many columns at the end of each head are left as they are."""
+    stretch: float = 1.0
+    """How many times longer becomes what is turned."""
     single_too: bool = False
     """Whether a single head has an axis of its own."""
 
@@ -167,10 +172,9 @@ def attend_projected(
     for role in ("query", "key") if normed else ():
         made[role] = normed(role, made[role])
     if (base := heads.rotary_base) is not None:
+        how = ops.Rotate(heads.neighbours, heads.rest, heads.stretch)
         for role in ("query", "key"):
-            made[role] = rotated(
-                trace, role, made[role], base, n_past, heads.rates, neighbours=heads.neighbours
-            )
+            made[role] = rotated(trace, role, made[role], base, n_past, heads.rates, how=how)
     for role in ("key", "value") if past else ():
         name = PLURAL[role]
         made[role] = append_to_past(trace, name, past[f"past_{name}"], made[role], f"all_{name}")
@@ -204,20 +208,58 @@ def rotated(
     first_place: int = 0,
     rates: tuple[float, ...] = (),
     prefix: str = "",
-    neighbours: bool = False,
+    how: ops.Rotate = ops.Rotate(),  # noqa: B008
 ) -> Step:
     """Add queries or keys (…, row, d) turned by place. Raises ValueError for an odd width."""
-    n_rows, width = step.value.shape[-2:]
+    n_rows, width = step.value.shape[-2], step.value.shape[-1] - how.rest
     if width % 2:
         raise ValueError(f"rotary positions turn pairs of columns, but a head is {width} wide")
     turn = ops.RotaryAngles(n_rows, width // 2, base, first_place, rates)
     angles = trace.step(f"{prefix}{role}_angles", turn, axes=(step.axes[-2], "d_pairs"))
     name, kind = f"{prefix}turned_{PLURAL[role]}", PRECISIONS[step.value.dtype]
     if kind is None:
-        return trace.step(name, ops.Rotate(neighbours), step, angles, axes=step.axes)
+        return trace.step(name, how, step, angles, axes=step.axes)
     # As Llama's own code has it: turned in float32, in which the angles are, and rounded once.
-    exact = trace.step(f"{name}_in_float32", ops.Rotate(neighbours), step, angles, axes=step.axes)
+    exact = trace.step(f"{name}_in_float32", how, step, angles, axes=step.axes)
     return trace.step(name, ops.Cast(kind), exact, axes=step.axes)
+
+
+def head_norm(
+    trace: Trace, role: str, step: Step, epsilon: float, gain: Step | None = None, prefix: str = ""
+) -> Step:
+    """Add queries or keys (…, row, d) with a norm of their own, before they are turned: each row of
+    each head divided by the root of its mean square, times a `gain` (d,) where there is one.
+
+    Source: Dehghani et al. 2023, Scaling Vision Transformers to 22 Billion Parameters, section 2,
+    and Zhang and Sennrich 2019, Root Mean Square Layer Normalization.
+    """
+    of, made = f"{prefix}{role}_norm", f"{prefix}normed_{PLURAL[role]}"
+    one = (*step.axes[:-1], "one")
+    square = trace.step(f"{of}_mean_square", ops.RowMeanSquare(), step, axes=one)
+    name, divide = made if gain is None else f"{of}_standardised", ops.DivideByRoot(epsilon)
+    divided = trace.step(name, divide, step, square, axes=step.axes)
+    if gain is None:
+        return divided
+    return trace.step(made, ops.ScaleShift(), divided, gain, axes=step.axes)
+
+
+def gated(
+    trace: Trace,
+    vectors: Step,
+    context: Step,
+    matrix: Step,
+    bias: Step | None = None,
+    prefix: str = "",
+) -> Step:
+    """Add context vectors (…, query, d) times a gate for each of their numbers, a share from 0 to 1
+    that each token makes of its own vector (…, token, d_in): `gate_scores`, `gates` and
+    `gated_vectors`.
+
+    Source: Qiu et al. 2025, Gated Attention for Large Language Models, section 2.
+    """
+    scores = times(trace, f"{prefix}gate_scores", vectors, matrix, bias, context.axes[:-1])
+    gates = trace.step(f"{prefix}gates", ops.Sigmoid(), scores, axes=scores.axes)
+    return trace.step(f"{prefix}gated_vectors", ops.Multiply(), context, gates, axes=context.axes)
 
 
 def append_to_past(trace: Trace, name: str, past: Tensor, new: Step, joined: str) -> Step:
@@ -274,7 +316,27 @@ def attend_steps(
         soft_cap=options.soft_cap,
         key_axis=keys.axes[-2],
         scored=scored,
+        sink=_sink(trace, options.sink_logits, front, n_heads, dtype, mask_prefix),
     )
+
+
+def _sink(
+    trace: Trace,
+    logits: float | Sequence[float] | None,
+    front: tuple[str, ...],
+    n_heads: int,
+    dtype: torch.dtype,
+    prefix: str,
+) -> Step | None:
+    """Add the logits of sinks, one for each head, where there are some."""
+    if logits is None:
+        return None
+    each = tuple(logits) if isinstance(logits, Sequence) else (logits,) * n_heads
+    if len(each) != n_heads:
+        raise ValueError(f"there are {len(each)} sink_logits, but {n_heads} heads: each has one")
+    head = ("head",) if "head" in front else ()
+    numbers = torch.tensor(each, dtype=dtype).reshape(*[n_heads] * len(head), 1, 1)
+    return give(trace, f"{prefix}sink_logits", numbers, (*head, "one_query", "sink"))
 
 
 def check_shapes(tensors: dict[str, Tensor], front: tuple[str, ...]) -> None:

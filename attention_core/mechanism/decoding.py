@@ -5,9 +5,9 @@ from typing import Any
 from ..asked import answers
 from ..recipes import PLURAL
 from ..trace import Step, Trace
-from .builder import append_to_past, attend_steps, times
+from .builder import append_to_past, attend_steps, gated, times
 from .own_tensors import give
-from .today import PREFIX, Today, key_matrix, turn
+from .today import PREFIX, Today, key_matrix, norm_and_turn
 
 DECODED = "decoded_"
 """What the names of a step of decoding begin with, where the whole computation has a like step."""
@@ -20,11 +20,11 @@ def decode_step(whole: Trace, today: Today, place: int) -> Trace:
 
     Only the new token's vector is used: `new_embedding` (query 1, d_in). Steps: `head_W_query` and
     so on, given; `head_queries` (head, query 1, d_head), `new_keys` (kv_head, new_key 1, d_head),
-    `new_values`; those turned by their place with rotary positions; `past_keys`
-    (kv_head, past, d_head) and `past_values`, as earlier steps left them in the cache, so turned
-    already; `decoded_keys` and `decoded_values`, both joined; the steps of `attend_steps` with
-    `decoded_` before their names. The first token has nothing before it, and no such rows: its own
-    stand for all. Raises ValueError where there is no such token.
+    `new_values`; those with norms of their own, and turned by their place, where they are;
+    `past_keys` (kv_head, past, d_head) and `past_values`, as earlier steps left them in the cache,
+    so turned already; `decoded_keys` and `decoded_values`, both joined; the steps of `attend_steps`
+    with `decoded_` before their names, and of gates. The first token has nothing before it, and no
+    such rows: its own stand for all. Raises ValueError where there is no such token.
 
     Source: Shazeer 2019, Fast Transformer Decoding, section 2.4 (incremental inference).
     """
@@ -45,19 +45,25 @@ def decode_step(whole: Trace, today: Today, place: int) -> Trace:
         matrix = key_matrix(whole, role)
         row_axis = "new_key" if place else "key"
         made[role] = _projected(trace, new, matrix, f"new_{PLURAL[role]}", row_axis)
-    turn(trace, made, today, "", place)
+    norm_and_turn(trace, made, today, "", place)
     for role in ("key", "value") if place else ():
         name, kept = PLURAL[role], cached(whole, role).value[:, :place]
         made[role] = append_to_past(trace, name, kept, made[role], f"{DECODED}{name}")
     named: dict[str, Any] = {"prefix": DECODED, "mask_prefix": DECODED}
-    attend_steps(trace, *made.values(), options=today.options, n_past=place, **named)
+    context = attend_steps(trace, *made.values(), options=today.options, n_past=place, **named)
+    if today.gated:
+        matrix = whole[f"{PREFIX}W_gate"]
+        own = give(trace, matrix.name, matrix.value, matrix.axes, matrix.symbol)
+        gated(trace, new, context, own, prefix=DECODED)
     return trace
 
 
 def cached(whole: Trace, role: str) -> Step:
-    """Keys or values of all tokens as a cache keeps them (head or kv_head, key, width): turned."""
+    """Keys or values of all tokens as a cache keeps them (head or kv_head, key, width): with norms,
+    and turned.
+    """
     name = PLURAL[role]
-    names = (f"{PREFIX}turned_{name}", f"{PREFIX}{name}", f"head_{name}")
+    names = (*(f"{PREFIX}{made}{name}" for made in ("turned_", "normed_", "")), f"head_{name}")
     return next(whole[each] for each in names if each in whole)
 
 
@@ -65,7 +71,8 @@ def _label_heads(trace: Trace, whole: Trace, today: Today) -> None:
     """Name heads as in the whole computation, and columns where they still mean the same."""
     n_heads = whole.size("head")
     trace.label("head", whole.labels("head"))
-    if today.times(n_heads) > 1 or today.turns(whole["head_queries"].value.shape[-1]):
+    turns = today.turns(whole["head_queries"].value.shape[-1])
+    if today.times(n_heads) > 1 or turns or today.qk_norm:
         return
     for axis in ("d_head", "d_value"):
         if whole.has_axis(axis):

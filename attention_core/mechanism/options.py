@@ -36,6 +36,7 @@ class Options:
     temperature: float = 1.0
     dropout: float = 0.0
     dropout_seed: int = 0
+    sink_logits: float | Sequence[float] | None = None
 
     def __post_init__(self) -> None:
         check_choice("corner", self.corner, CORNERS)
@@ -49,6 +50,16 @@ class Options:
         for name, number in numbers.items():
             if not is_number(number, float):
                 raise ValueError(f"{name} is {number!r}, but must be a finite number")
+        logits = self.sink_logits
+        if isinstance(logits, Tensor):
+            logits = logits.tolist()
+            object.__setattr__(self, "sink_logits", logits)
+        each = logits if isinstance(logits, list | tuple) else () if logits is None else (logits,)
+        if not all(is_number(logit, float) for logit in each):
+            raise ValueError(
+                f"sink_logits is {self.sink_logits!r}, but must be a finite number, or one for "
+                "each head"
+            )
         if self.soft_cap is not None:
             SoftCap(self.soft_cap)  # refuses what is not above 0
         if self.causal not in (True, False):

@@ -1,6 +1,7 @@
 """Attention with one's own matrices: vectors go in, and each step from them can be taken apart."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from torch import Tensor
@@ -8,7 +9,7 @@ from torch import Tensor
 from ..asked import answers
 from ..recipes import ROLES
 from ..trace import Trace
-from .builder import Heads, attend_projected, check_rows, project, times
+from .builder import Heads, attend_projected, check_rows, gated, head_norm, project, times
 from .options import Options
 from .own_tensors import check_same_kind, give, given_labels, own, sizes
 
@@ -29,6 +30,12 @@ def attend_vectors(
     n_heads: int = 1,
     n_kv_heads: int | None = None,
     rotary_base: float | None = None,
+    rotary_columns: int | None = None,
+    query_gain: Tensor | Sequence | None = None,
+    key_gain: Tensor | Sequence | None = None,
+    norm_epsilon: float = 1e-6,
+    W_gate: Tensor | Sequence | None = None,
+    b_gate: Tensor | Sequence | None = None,
     past_keys: Tensor | Sequence | None = None,
     past_values: Tensor | Sequence | None = None,
     tokens: Sequence[str] = (),
@@ -43,25 +50,45 @@ def attend_vectors(
     (other, d_other) where these are given, which is cross-attention. The columns are dealt out to
     `n_heads` heads, those of keys and values to `n_kv_heads`. With a `rotary_base`, such as 10,000,
     queries and keys are turned by their places: in float32, then rounded to the kind of
-    numbers that was given. `past_keys` and `past_values` (past, d), or
-    (kv_head, past, d_head) with several heads, are put before the new ones as they are.
+    numbers that was given; of each head all columns, or the first `rotary_columns`. With a
+    `query_gain` and a `key_gain` (d_head,), ones for none, each head's queries and keys have a norm
+    of their own before that (QK-norm). With a `W_gate` (d_in, d_value) what attention gives is
+    multiplied, number by number, by a gate that each token makes of its own vector. `past_keys`
+    and `past_values` (past, d), or (kv_head, past, d_head) with several heads, are put before the
+    new ones as they are.
 
     Steps: the tensors given; `queries`, `keys`, `values`; `head_queries`, … (head, query, d_head)
     with several heads; `query_angles`, `turned_queries`, … with rotary positions; `all_keys`,
-    `all_values` with past ones; the steps of `attention`; `concat` (query, d_concat) with several
-    heads, and `output` (query, d_model) with `W_output`. All options of `attend_tensors` are taken
+    `all_values` with past ones; `normed_queries`, … with gains; the steps of `attention`; `concat`
+    (query, d_concat) with several heads; `gate_scores`, `gates` and `gated_vectors` with a gate;
+    and `output` (query, d_model) with `W_output`. All options of `attend_tensors` are taken
     as well. Raises ValueError, in words, for what does not fit.
     """
-    chosen, heads = Options.of(options), Heads(n_heads, n_kv_heads, rotary_base)
+    chosen = Options.of(options)
+    heads = Heads(n_heads, n_kv_heads, rotary_base)
+    if (query_gain is None) != (key_gain is None):
+        raise ValueError("query_gain and key_gain belong together: give both or neither")
+    if norm_epsilon < 0:
+        raise ValueError(f"norm_epsilon is {norm_epsilon!r}, but must be 0 or a small number")
     given = {"embeddings": embeddings, "W_query": W_query, "W_key": W_key, "W_value": W_value}
     optional = {"other_embeddings": others, "W_output": W_output}
     optional |= {"b_query": b_query, "b_key": b_key, "b_value": b_value, "b_output": b_output}
     optional |= {"past_keys": past_keys, "past_values": past_values}
+    optional |= {"query_gain": query_gain, "key_gain": key_gain}
+    optional |= {"W_gate": W_gate, "b_gate": b_gate}
     given |= {name: numbers for name, numbers in optional.items() if numbers is not None}
     tensors = {name: own(name, numbers, _n_axes(name)) for name, numbers in given.items()}
     check_same_kind(tensors)
     _check_widths(tensors)
     heads.check({role: tensors[f"W_{role}"].shape[-1] for role in ROLES})
+    if rotary_columns is not None:
+        d_head = tensors["W_query"].shape[-1] // n_heads
+        if rotary_columns % 2 or not 2 <= rotary_columns <= d_head:
+            raise ValueError(
+                f"rotary_columns is {rotary_columns}, but must be an even number from 2 to "
+                f"{d_head}, the width of a head: columns are turned in pairs"
+            )
+        heads = replace(heads, rest=d_head - rotary_columns)
     batch = ("batch",) if tensors["embeddings"].ndim == 3 else ()
     key_axis = "new_key" if "past_keys" in tensors else "key"
     labels = {"token": tokens, "query": tokens, "other": other_tokens}
@@ -85,7 +112,26 @@ def attend_vectors(
         name: tensors[name] for name in ("past_keys", "past_values") if name in tensors
     }
     made = project(trace, sources, weight, key_axis=key_axis)
-    context = attend_projected(trace, made, heads, chosen, past)
+
+    def normed(role: str, step: Any) -> Any:
+        """The norm of a head's queries or keys, times what it has learned."""
+        gain = tensors[f"{role}_gain"]
+        if len(gain) != step.value.shape[-1]:
+            width = step.value.shape[-1]
+            raise ValueError(f"{role}_gain has {len(gain)} numbers, but a head is {width} wide")
+        given = give(trace, f"{role}_norm_gain", gain, step.axes[-1:])
+        return head_norm(trace, role, step, norm_epsilon, given)
+
+    own_norm = normed if query_gain is not None else None
+    context = attend_projected(trace, made, heads, chosen, past, normed=own_norm)
+    if W_gate is not None:
+        has, width = tensors["W_gate"].shape[-1], context.value.shape[-1]
+        if has != width:
+            raise ValueError(
+                f"W_gate has {has} columns, but what it opens and closes is {width} wide"
+            )
+        gate = weight("gate", asked.axes[-1], context.axes[-1])
+        context = gated(trace, asked, context, *gate)
     if W_output is not None:
         check_rows("W_output", tensors["W_output"].shape, context.value.shape[-1])
         times(trace, "output", context, *weight("output", context.axes[-1], "d_model"))
@@ -95,7 +141,8 @@ def attend_vectors(
 def _n_axes(name: str) -> tuple[int, ...]:
     if name.startswith("past"):
         return (2, 3, 4)
-    return (2, 3) if name.endswith("embeddings") else (1,) if name.startswith("b_") else (2,)
+    is_row = name.startswith("b_") or name.endswith("_gain")
+    return (2, 3) if name.endswith("embeddings") else (1,) if is_row else (2,)
 
 
 def _check_widths(tensors: dict[str, Tensor]) -> None:
@@ -110,7 +157,9 @@ def _check_widths(tensors: dict[str, Tensor]) -> None:
     for role in ROLES:
         width = (vectors if role == "query" else answered).shape[-1]
         check_rows(f"W_{role}", tensors[f"W_{role}"].shape, width)
-    for role in (*ROLES, "output"):
+    if "W_gate" in tensors:
+        check_rows("W_gate", tensors["W_gate"].shape, vectors.shape[-1])
+    for role in (*ROLES, "output", "gate"):
         bias, matrix = tensors.get(f"b_{role}"), tensors.get(f"W_{role}")
         if bias is None:
             continue

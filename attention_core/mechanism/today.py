@@ -4,16 +4,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..asked import answers
-from ..operations import JoinHeads, MeanHeads
+from ..operations import Draw, JoinHeads, MeanHeads, Rotate
 from ..recipes import PLURAL
 from ..trace import Step, Trace
 from .attention import scale_of
-from .builder import attend_steps, rotated, times
+from .builder import attend_steps, gated, head_norm, rotated, times
 from .options import Options
+from .trainable import last_draw
 
 PREFIX = "today_"
 """What the names of today's steps begin with, if nothing else is said."""
 ROTARY_BASE = 10_000.0
+EPSILON = 1e-6
+"""What is added under the root of a norm of queries and keys."""
 
 
 @dataclass(frozen=True)
@@ -31,12 +34,25 @@ class Today:
     """How many of the first keys stay visible outside of the window."""
     soft_cap: float | None = None
     scale: str = "sqrt_d"
+    rotary_share: float = 1.0
+    """Which share of a head's columns is turned, the first ones: rounded down to pairs, but one
+    pair at least."""
+    qk_norm: bool = False
+    """Whether each head's queries and keys have a norm of their own, before they are turned."""
+    sink_logit: float | None = None
+    """A score that no key stands for, in every row of every head; None for none."""
+    gated: bool = False
+    """Whether context vectors are multiplied by gates that the token makes of its own vector."""
 
     def __post_init__(self) -> None:
         if self.n_kv_heads < 1:
             raise ValueError(f"{self.n_kv_heads} heads of keys and values: choose 1 or more")
         if self.window is not None and self.window < 1:
             raise ValueError(f"a window of {self.window} hides every key: choose 1 or more")
+        if not 0 < self.rotary_share <= 1:
+            raise ValueError(
+                f"a share of {self.rotary_share:g} of a head's columns: choose one above 0, up to 1"
+            )
         self.options  # noqa: B018
 
     @property
@@ -50,6 +66,7 @@ class Today:
             sinks=self.sinks,
             alibi=self.alibi,
             soft_cap=self.soft_cap,
+            sink_logits=self.sink_logit,
         )
 
     def times(self, n_heads: int) -> int:
@@ -64,6 +81,10 @@ class Today:
         """Whether heads of this width are turned: rotary positions need pairs of columns."""
         return self.rotary_base is not None and d_head % 2 == 0
 
+    def turned_columns(self, d_head: int) -> int:
+        """How many columns of a head of this width are turned."""
+        return max(2, int(d_head * self.rotary_share) // 2 * 2)
+
 
 @answers
 def attend_today(
@@ -73,11 +94,14 @@ def attend_today(
 
     With fewer heads of keys and values, the matrix of each is the mean of those of its group.
     Steps, each with `prefix` before its name: `W_key` (kv_head, d_in, d_head), `keys`
-    (kv_head, key, d_head) and those of values, where they are shared; `query_angles` (query,
-    d_pairs), `turned_queries` (head, query, d_head) and those of keys with rotary positions; the
-    steps of `attend_steps`, from the plain scores where queries and keys are plain; and, if
-    `joined`, `concat` (query, d_concat) and `output` (query, d_model). The first token stands at
-    `place`. Returns the same trace. Raises ValueError for heads that cannot be shared evenly.
+    (kv_head, key, d_head) and those of values, where they are shared; `normed_queries` (head,
+    query, d_head) and those of keys with norms of their own; `query_angles` (query, d_pairs),
+    `turned_queries` (head, query, d_head) and those of keys with rotary positions; the steps of
+    `attend_steps`, from the plain scores where queries and keys are plain; `W_gate`
+    (head, d_in, d_value), drawn behind all that was drawn before, `gate_scores`, `gates` and
+    `gated_vectors` (head, query, d_value) with gates; and, if `joined`, `concat` (query, d_concat)
+    and `output` (query, d_model). The first token stands at `place`. Returns the same trace. Raises
+    ValueError for heads that cannot be shared evenly.
 
     Source of the means: Ainslie et al. 2023, GQA, section 2.1.
     """
@@ -86,12 +110,14 @@ def attend_today(
     for role in ("key", "value"):
         made[role] = _shared(trace, role, n_shared, prefix)
     scored = None
-    turns = today.turns(made["query"].value.shape[-1])
-    if n_shared == 1 and not turns and today.scale == scale_of(trace, "head_"):
+    changed = today.qk_norm or today.turns(made["query"].value.shape[-1])
+    if n_shared == 1 and not changed and today.scale == scale_of(trace, "head_"):
         scored = trace.get("head_scaled_scores") or trace["head_scores"]
-    turn(trace, made, today, prefix, place)
+    norm_and_turn(trace, made, today, prefix, place)
     named: dict[str, Any] = {"prefix": prefix, "mask_prefix": prefix}
     context = attend_steps(trace, *made.values(), options=today.options, scored=scored, **named)
+    if today.gated:
+        context = gated(trace, trace["embeddings"], context, _gate(trace, prefix), prefix=prefix)
     if not joined:
         return trace
     axes = ("query", "d_concat")
@@ -105,16 +131,29 @@ def key_matrix(trace: Trace, role: str) -> Step:
     return trace.get(f"{PREFIX}W_{role}") or trace[f"head_W_{role}"]
 
 
-def turn(trace: Trace, made: dict[str, Step], today: Today, prefix: str, place: int = 0) -> None:
-    """Turn queries and keys (…, row, d_head) by their places, where they are turned today."""
+def norm_and_turn(
+    trace: Trace, made: dict[str, Step], today: Today, prefix: str, place: int = 0
+) -> None:
+    """Give queries and keys norms of their own, and turn them by their places, as today has it."""
+    for role in ("query", "key") if today.qk_norm else ():
+        made[role] = head_norm(trace, role, made[role], EPSILON, prefix=prefix)
     width = made["query"].value.shape[-1]
-    if not today.turns(width):
+    base = today.rotary_base
+    if base is None or not today.turns(width):
         return
+    half = today.turned_columns(width) // 2
     if not trace.has_axis("d_pairs"):  # one angle turns two columns of a vector
-        half = width // 2
         trace.label("d_pairs", [f"d{column},d{half + column}" for column in range(half)])
+    named: dict[str, Any] = {"prefix": prefix, "how": Rotate(rest=width - 2 * half)}
     for role in ("query", "key"):
-        made[role] = rotated(trace, role, made[role], today.rotary_base, place, prefix=prefix)
+        made[role] = rotated(trace, role, made[role], base, place, **named)
+
+
+def _gate(trace: Trace, prefix: str) -> Step:
+    """The matrix of the gates of all heads (head, d_in, d_value)."""
+    values = trace["head_W_value"]
+    drawn = Draw.behind(last_draw(trace), "linear", tuple(values.value.shape), len(values.value[0]))
+    return trace.step(f"{prefix}W_gate", drawn, axes=values.axes)
 
 
 def _shared(trace: Trace, role: str, n_shared: int, prefix: str) -> Step:

@@ -22,6 +22,7 @@ from .entrywise import (
 from .given import Draw, Edit, Encode, Given, Sinusoid
 from .heads import (
     Columns,
+    JoinColumns,
     JoinHeads,
     JoinRows,
     JoinRowsOfHeads,

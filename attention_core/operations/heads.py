@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from ..expression import Expression, Number, Product
-from .base import Backward, Operation, check_place
+from .base import Backward, Operation, check_place, matched
 from .declared import computed, gradients, likewise, mean_of, summed, through
 
 
@@ -344,6 +344,33 @@ class Columns(Rows):
     in_torch = "{0}[..., {self.first}:{self.end}].clone()"
     in_words = "Copied from a block of columns."
     _one, _dim = "column", -1
+
+
+class JoinColumns(Operation):
+    """The columns of one tensor, then those of another: (…, i), (…, j) → (…, i+j). What the second
+    lacks in front, or has once, is repeated: a head's own columns and those that all heads share,
+    or a row's scores and one more that no key stands for.
+    """
+
+    takes = "(…, i) (…, j)"
+    signs = ("", "then", "=")
+    in_latex = r"\begin{{bmatrix}} {0} & {1} \end{{bmatrix}}"
+    in_torch = "torch.cat([{0}, {1}.expand(*{0}.shape[:-1], -1)], dim=-1)"
+    in_words = "Copied: the columns of the first, then those of the second."
+    value = computed(lambda a, b: torch.cat([a, b.expand(*a.shape[:-1], -1)], dim=-1))
+
+    def arithmetic(self, index: tuple[int, ...], first, second) -> Expression:
+        *lead, column = index
+        n_first = first.value.shape[-1]
+        if column < n_first:
+            return first.cell(index)
+        return matched(second, (*lead, column - n_first))
+
+    def backward(self, back: Backward) -> None:
+        n_first = back.inputs[0].value.shape[-1]
+        end = n_first + back.inputs[1].value.shape[-1]
+        back.into(0, back.ops.Columns(0, n_first), back.gradient)
+        back.into(1, back.ops.Columns(n_first, end), back.gradient)
 
 
 class JoinRows(Operation):

@@ -73,7 +73,11 @@ class Rotate(Operation):
     product of two turned rows depends on how far apart they stand.
 
     Pair k are columns k and k + d/2, as Hugging Face's Llama has it; with `neighbours`, 2k and
-    2k + 1, as Su et al. and Meta's own have it, and Llama's GGUF files.
+    2k + 1, as Su et al. and Meta's own have it, and Llama's GGUF files. The last `rest` columns are
+    left as they are, as in GPT-NeoX; those that are turned are `stretch` times longer then, as YaRN
+    has it.
+
+    Source: Black et al. 2022, GPT-NeoX-20B, section 2.1; Peng et al. 2023, YaRN, section 3.4.
     """
 
     takes = "(…, token, d) (token, pair)"
@@ -81,40 +85,58 @@ class Rotate(Operation):
     in_latex = r"{0}\ \text{{turned by }} {1}"
 
     neighbours: bool = False
+    rest: int = 0
+    stretch: float = 1.0
 
     def words(self) -> str:
         pair = "2k and 2k + 1" if self.neighbours else "k and k + d/2"
+        longer = f", and made {self.stretch:g} times longer" if self.stretch != 1 else ""
+        left = f" The last {self.rest} columns are copied." if self.rest else ""
         return (
-            f"A pair of columns, {pair}, turned by an angle that grows with the place of the token."
+            f"A pair of columns, {pair}, turned by an angle that grows with the place of the token"
+            f"{longer}.{left}"
         )
 
     def value(self, vectors: Tensor, angles: Tensor) -> Tensor:
-        if vectors.shape[-1] != 2 * angles.shape[-1]:
+        if vectors.shape[-1] != 2 * angles.shape[-1] + self.rest:
+            rest = f", and {self.rest} are left as they are" if self.rest else ""
             raise ValueError(
-                f"{angles.shape[-1]} angles turn {2 * angles.shape[-1]} columns, two each, but "
-                f"there are {vectors.shape[-1]}"
+                f"{angles.shape[-1]} angles turn {2 * angles.shape[-1]} columns, two each{rest}, "
+                f"but there are {vectors.shape[-1]}"
             )
-        cosines, sines = angles.cos(), angles.sin()
+        turned, rest = vectors.split((2 * angles.shape[-1], self.rest), dim=-1)
+        cosines, sines = angles.cos() * self.stretch, angles.sin() * self.stretch
         if self.neighbours:
-            left, right = vectors[..., ::2], vectors[..., 1::2]
-            rotated = left * cosines - right * sines, right * cosines + left * sines
-            return torch.stack(rotated, dim=-1).flatten(-2)
-        left, right = vectors.chunk(2, dim=-1)
-        return torch.cat((left * cosines - right * sines, right * cosines + left * sines), dim=-1)
+            left, right = turned[..., ::2], turned[..., 1::2]
+            pairs = left * cosines - right * sines, right * cosines + left * sines
+            return torch.cat((torch.stack(pairs, dim=-1).flatten(-2), rest), dim=-1)
+        left, right = turned.chunk(2, dim=-1)
+        upper, lower = left * cosines - right * sines, right * cosines + left * sines
+        return torch.cat((upper, lower, rest), dim=-1)
 
     def code(self, vectors: str, angles: str) -> str:
-        left, right = f"{vectors}.chunk(2, dim=-1)[0]", f"{vectors}.chunk(2, dim=-1)[1]"
+        turned = f"{vectors}[..., :-{self.rest}]" if self.rest else vectors
+        behind = f", {vectors}[..., -{self.rest}:]" if self.rest else ""
+        left, right = f"{turned}.chunk(2, dim=-1)[0]", f"{turned}.chunk(2, dim=-1)[1]"
         if self.neighbours:
-            left, right = f"{vectors}[..., ::2]", f"{vectors}[..., 1::2]"
-        upper = f"{left} * {angles}.cos() - {right} * {angles}.sin()"
-        lower = f"{right} * {angles}.cos() + {left} * {angles}.sin()"
+            end = f"-{self.rest}" if self.rest else ""
+            left, right = f"{vectors}[..., :{end}:2]", f"{vectors}[..., 1:{end}:2]"
+        cosines, sines = f"{angles}.cos()", f"{angles}.sin()"
+        if self.stretch != 1:
+            by = written(self.stretch)
+            cosines, sines = f"({cosines} * {by})", f"({sines} * {by})"
+        upper = f"{left} * {cosines} - {right} * {sines}"
+        lower = f"{right} * {cosines} + {left} * {sines}"
         if self.neighbours:
-            return f"torch.stack(({upper}, {lower}), dim=-1).flatten(-2)"
-        return f"torch.cat(({upper}, {lower}), dim=-1)"
+            both = f"torch.stack(({upper}, {lower}), dim=-1).flatten(-2)"
+            return f"torch.cat(({both}{behind}), dim=-1)" if behind else both
+        return f"torch.cat(({upper}, {lower}{behind}), dim=-1)"
 
     def arithmetic(self, index: tuple[int, ...], vectors, angles) -> Expression:
         *lead, token, column = index
         half = angles.value.shape[-1]
+        if column >= 2 * half:
+            return vectors.cell(index)
         if self.neighbours:
             pair, is_left = column // 2, column % 2 == 0
             columns = 2 * pair, 2 * pair + 1
@@ -122,9 +144,12 @@ class Rotate(Operation):
             pair, is_left = column % half, column < half
             columns = pair, pair + half
         angle = angles.cell((token, pair))
-        cosine = Called(math.cos, r"\cos\!\left({}\right)", angle)
-        sine = Called(math.sin, r"\sin\!\left({}\right)", angle)
+        cosine: Expression = Called(math.cos, r"\cos\!\left({}\right)", angle)
+        sine: Expression = Called(math.sin, r"\sin\!\left({}\right)", angle)
         left, right = (vectors.cell((*lead, token, each)) for each in columns)
+        if self.stretch != 1:
+            by = Number(self.stretch)
+            cosine, sine = Product((cosine, by)), Product((sine, by))
         if is_left:
             return Difference(Product((left, cosine)), Product((right, sine)))
         return Sum((Product((right, cosine)), Product((left, sine))))

@@ -141,6 +141,9 @@ def not_padding(op):
 
 
 def rotated(op, a, angles):
+    if op.rest:
+        made = rotated(ops.Rotate(op.neighbours), a[..., : -op.rest], angles) * op.stretch
+        return np.concatenate([made, a[..., -op.rest :]], axis=-1)
     if op.neighbours:  # the same on columns in another order
         order = [*range(0, a.shape[-1], 2), *range(1, a.shape[-1], 2)]
         return rotated(ops.Rotate(), a[..., order], angles)[..., np.argsort(order)]
@@ -252,6 +255,9 @@ ORACLES = {
     "GELU": lambda op, a: a * (normal_by_tanh if op.tanh else normal_chance)(a),
     "Given": lambda op: np.array(op.numbers),
     "MaskedFill": lambda op, a, mask: np.where(mask, a, op.fill),
+    "JoinColumns": lambda _, a, b: np.concatenate(
+        [a, np.broadcast_to(b, (*a.shape[:-1], b.shape[-1]))], axis=-1
+    ),
     "JoinRows": lambda _, *parts: np.concatenate(parts, axis=-2),
     "JoinPair": join_pair,
     "PairCounts": pair_counts,

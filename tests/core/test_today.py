@@ -108,7 +108,14 @@ SWITCHED = {
     "window": Today(6, window=2),
     "sinks": Today(6, window=2, sinks=1),
     "cap": Today(6, soft_cap=0.5),
+    "a part turned": Today(3, rotary_base=100.0, rotary_share=0.6),
+    "norms": Today(2, qk_norm=True),
+    "a sink": Today(6, sink_logit=0.5),
+    "gates": Today(6, gated=True),
     "all": Today(2, 50.0, True, window=3, sinks=1, soft_cap=0.7),
+    "all of 2026": Today(
+        2, 50.0, window=3, rotary_share=0.5, qk_norm=True, sink_logit=-1.0, gated=True
+    ),
 }
 
 
@@ -128,8 +135,14 @@ def by_hand(trace, today):
             vectors @ sum(trace[f"head_W_{role}"].value[at] for at in group) / times
             for role in ("key", "value")
         )
+        if today.qk_norm:
+            query, key = (each / (each**2).mean(-1, keepdim=True).sqrt() for each in (query, key))
         if today.rotary_base:
-            query, key = (rotated(each, today.rotary_base) for each in (query, key))
+            turned = 4 if today.rotary_share == 1 else 2
+            query, key = (
+                torch.cat([rotated(each[:, :turned], today.rotary_base), each[:, turned:]], -1)
+                for each in (query, key)
+            )
         scores = query @ key.T / 2
         if today.soft_cap:
             scores = today.soft_cap * torch.tanh(scores / today.soft_cap)
@@ -139,7 +152,11 @@ def by_hand(trace, today):
             far = today.window is not None and i - j >= today.window and j >= today.sinks
             if j > i or far:
                 scores[i, j] = -math.inf
-        contexts.append(scores.softmax(-1) @ value)
+        if today.sink_logit is not None:
+            scores = torch.cat([scores, torch.full((n_tokens, 1), today.sink_logit)], -1)
+        contexts.append(scores.softmax(-1)[:, :n_tokens] @ value)
+        if today.gated:
+            contexts[-1] = contexts[-1] / (1 + (-vectors @ trace["today_W_gate"].value[head]).exp())
     return torch.cat(contexts, dim=-1) @ trace["W_output"].value
 
 
@@ -150,6 +167,8 @@ def test_attention_of_today_is_its_rules_written_out(name):
     if name == "nothing":
         assert trace["today_output"].value.equal(trace["output"].value)
     assert ("today_shared_keys" in trace) == (SWITCHED[name].n_kv_heads < 6)
+    plain = whole(SWITCHED["nothing"])
+    assert all(plain[each].value.equal(trace[each].value) for each in plain if each[:5] != "today")
 
 
 @pytest.mark.parametrize("name", SWITCHED)
@@ -165,14 +184,18 @@ def test_decoding_with_a_cache_gives_the_rows_of_the_whole(name):
         assert (row[..., place + 1 :] == 0).all()
         context = trace["today_context_vectors"].value[:, place : place + 1]
         same(step["decoded_context_vectors"].value, context)
+        if today.gated:
+            row = trace["today_gated_vectors"].value[:, place : place + 1]
+            same(step["decoded_gated_vectors"].value, row)
         assert ("past_keys" in step) == (place > 0)
     with pytest.raises(ValueError, match="there is no token 7: the last of 7 is 6"):
         decode_step(trace, today, 7)
 
 
-def test_every_step_can_be_taken_apart_and_runs_anew():
-    trace = whole(SWITCHED["all"])
-    for each in (trace, decode_step(trace, SWITCHED["all"], 4)):
+@pytest.mark.parametrize("name", ["all", "all of 2026"])
+def test_every_step_can_be_taken_apart_and_runs_anew(name):
+    trace = whole(SWITCHED[name])
+    for each in (trace, decode_step(trace, SWITCHED[name], 4)):
         taken_apart_and_run_anew(each, every=5)
 
 
@@ -185,6 +208,10 @@ def test_odd_heads_are_not_turned_and_what_cannot_be_is_refused():
         Today(1, window=0)
     with pytest.raises(ValueError, match="sinks is 1, but there is no window"):
         Today(1, sinks=1)
+    with pytest.raises(
+        ValueError, match=r"a share of 1\.5 of a head's columns: choose one above 0"
+    ):
+        Today(1, rotary_share=1.5)
     with pytest.raises(ValueError, match="0 heads of keys and values: choose 1 or more"):
         Today(0)
 

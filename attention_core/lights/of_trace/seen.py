@@ -6,7 +6,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from ...operations import DistanceBias, MatMul, MeanHeads, RotaryAngles
+from ...operations import Columns, DistanceBias, MatMul, MeanHeads, RotaryAngles
 from ...rounding import largest, to_within
 from ...trace import Step, Trace
 from ..measures import LARGE, Measured, Moved, Subject, gap, rows_of
@@ -49,6 +49,7 @@ class Seen(Subject):
         if START in self.needed:  # what comes before the embeddings is not looked at
             self.needed -= trace[START].earlier()
         self.attentions = [each for each in attentions(trace) if each.context.name in self.needed]
+        self.has_sink = any(isinstance(e.weights.operation, Columns) for e in self.attentions)
         self.output = _tokens_first(trace[step].value, trace[step])
         n_tokens = len(self.output)
         tables = [each.weights.value.shape[-2:] for each in self.attentions]
