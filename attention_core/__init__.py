@@ -1,8 +1,4 @@
-"""Attention, step by step: traces in which every number can be taken apart.
-
-Importing this package is quick: torch is loaded by the first name that needs it, so that a
-program can show its first screen before torch is there.
-"""
+"""Attention, step by step, in traces. Quick to import: torch comes with the first name using it."""
 
 from importlib import import_module
 

@@ -1,7 +1,4 @@
-"""The cells of a notebook: a dict that `json` writes, nbformat 4.5.
-
-Source of the format: https://nbformat.readthedocs.io
-"""
+"""A notebook's cells: a dict for `json`, nbformat 4.5 (https://nbformat.readthedocs.io)."""
 
 from .trace import Step
 

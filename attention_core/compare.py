@@ -41,10 +41,7 @@ def first_changed(changes: list[Change]) -> Change | None:
 
 
 def difference(before: Step, now: Step, labels: Trace) -> Trace:
-    """A trace of the two values and `difference`, now less before; equal infinities differ by 0.
-
-    `labels` is the trace whose axes are named.
-    """
+    """A trace of two values and their `difference`, 0 for equal infinities; axes as in `labels`."""
     trace = Trace(**{axis: labels.labels(axis) for axis in now.axes})
     old, new = _finite(before.value, now.value)
     then = trace.step("before", Given.of(old), axes=now.axes)

@@ -61,10 +61,7 @@ class AttentionSize:
         return self.n_layers * self.n_heads * n_tokens**2
 
     def row_totals(self, n_tokens: int) -> int:
-        """How many numbers are kept in their place: each row's largest score and its sum.
-
-        Source: Dao et al. 2022, FlashAttention, section 3.1.
-        """
+        """How many numbers stay: each row's largest and its sum (Dao et al. 2022, section 3.1)."""
         return self.n_layers * self.n_heads * n_tokens * 2
 
     def products_of_step(self, place: int, has_cache: bool) -> int:

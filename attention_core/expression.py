@@ -1,8 +1,4 @@
-"""The arithmetic of one cell, as an expression whose leaves are cells of earlier steps.
-
-An expression knows its value (worked out in float64 from the leaves), its LaTeX with the real
-numbers in it, and the cells it reads. A learner can therefore follow any number upstream.
-"""
+"""The arithmetic of one cell: its value in float64, its LaTeX, and the earlier cells it reads."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -55,10 +51,7 @@ class _once:
 
 @dataclass_transform(frozen_default=True)
 class Expression:
-    """A node of the arithmetic. Parts are the expressions directly below it. Every kind of node is
-    a dataclass, and is never changed: to refuse that as it runs would take a fifth of the time in
-    which an arithmetic is made.
-    """
+    """A node over its parts: never changed, though to enforce that costs a fifth of the time."""
 
     parts: tuple["Expression", ...]
 

@@ -1,7 +1,4 @@
-"""How the matrices of the lessons come about: their widths, seeds, and orders of draws.
-
-Same recipe, same matrices. Needs no torch, so that examples and links can be read without it.
-"""
+"""How the lessons' matrices come about: same recipe, same matrices. Needs no torch."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -220,10 +217,7 @@ CAUSAL = MaskRecipe()
 
 
 def even_width(d_model: int, n_heads: int) -> int:
-    """The width of a head where all heads share `d_model` evenly.
-
-    Raises ValueError, with the numbers of heads that would do, where it cannot be shared.
-    """
+    """The width of a head where all share `d_model`. Raises ValueError, with what would do."""
     if d_model < 1:
         raise ValueError(f"d_model is {d_model}, but must be 1 or more")
     if n_heads >= 1 and d_model % n_heads == 0:

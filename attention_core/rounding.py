@@ -50,10 +50,7 @@ def difference(pairs: Iterable[tuple[Tensor, Tensor]]) -> float:
 
 
 def to_within(gap: float) -> str:
-    """How closely two ways agree, as the end of a sentence: `exactly`; `to within 0.0000002, the
-    rounding of 32-bit numbers`; `but for differences of up to 0.03` where that is no rounding of
-    ordinary numbers.
-    """
+    """How closely two ways agree, as the end of a sentence, such as `exactly`."""
     if math.isnan(gap):
         return "but for what is nan (not a number)"
     if gap == 0:

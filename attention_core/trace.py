@@ -59,10 +59,7 @@ def made_once() -> Iterator[None]:
 
 
 class Step(Shown):
-    """One named tensor of a trace, and everything that is known of it.
-
-    Made by `Trace.step`; never changed afterwards.
-    """
+    """One named tensor of a trace, and all that is known of it; made by `Trace.step`."""
 
     __slots__ = (
         *("_home", "_kept", "axes", "inputs", "meaning", "moment", "name", "operation", "symbol"),
@@ -134,10 +131,7 @@ class Step(Shown):
         return Cell(self.name, index, self.number(index))
 
     def arithmetic(self, index: tuple[int, ...]) -> Expression:
-        """How the cell at `index` comes about, from cells of the steps this one is made from.
-
-        Raises IndexError where the step has no such cell.
-        """
+        """How the cell at `index` comes about. Raises IndexError where there is no such cell."""
         index = self._place(index)
         made = self.operation.arithmetic(index, *self.inputs)
         return self._in_range(made, self.number(index))

@@ -68,11 +68,7 @@ def pytest_ignore_collect(collection_path, config):
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` picks by the mark
 def pytest_collection_modifyitems(items):
-    """Mark the browser tests, and put them last; and let one process make what a file makes once.
-
-    Last, because while Playwright runs, its event loop counts as this thread's running one, and
-    asyncio.run() in another test would fail.
-    """
+    """Mark browser tests and put them last: Playwright's loop counts as this thread's own."""
     for item in items:
         if item.path.parent == BROWSER_TESTS or "browser" in item.fixturenames:
             item.add_marker(pytest.mark.browser)
@@ -118,10 +114,7 @@ def fresh_server(tmp_path):
 # --- browser -----------------------------------------------------------------------------------
 @pytest.fixture(scope="session")
 def browser():
-    """Debian's Chromium, else Playwright's own; without either the tests are skipped.
-
-    Under CI they fail instead: a skipped test says nothing there.
-    """
+    """Debian's Chromium, else Playwright's; without either tests skip, but fail under CI."""
     from playwright.sync_api import Error, sync_playwright
 
     chromium = None

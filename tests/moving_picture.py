@@ -1,8 +1,4 @@
-"""The README's picture that moves, docs/whole_layer.webp: `make picture`.
-
-The pointer follows what “it” takes from “cat”, from the vector to the output, and then the
-temperature is turned down.
-"""
+"""The README's picture that moves, docs/whole_layer.webp: `make picture`."""
 
 import io
 import tempfile

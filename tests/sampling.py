@@ -33,10 +33,7 @@ def of_each_kind(cases: Iterable[Any], kind: Callable[[Any], Hashable]) -> list:
 def pairs(
     firsts: Iterable[Any], seconds: Iterable[Any], *, whole: Any = None, more: int = 10
 ) -> list:
-    """The product of two lists as params, of which every day: each of the first with one of the
-    second, taken in turn; `whole`, or the first of the first, with each of the second; `more`
-    seeded ones.
-    """
+    """The product of two lists as params; every day each once, all of `whole`, and `more`."""
     firsts, seconds = list(firsts), list(seconds)
     chosen = {(at, at % len(seconds)) for at in range(len(firsts))}
     chosen |= {(0 if whole is None else firsts.index(whole), at) for at in range(len(seconds))}

@@ -1,7 +1,4 @@
-"""Pictures of every page, light, dark and narrow, in the folder shots: `make shots`.
-
-`make shots ARGS="causal_mask multi_head_attention"` takes some pages only.
-"""
+"""Pictures of every page, light, dark and narrow: `make shots ARGS="causal_mask"` takes some."""
 
 import sys
 import tempfile

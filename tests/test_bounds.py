@@ -1,8 +1,4 @@
-"""What one visitor can make the server hold: every control at its largest, all of them together.
-
-Sizes are asserted, not times: a slow machine fails no test. docs/hosting.md has the table of
-bounds.
-"""
+"""What one visitor can make the server hold, in sizes; docs/hosting.md has the bounds."""
 
 import tomllib
 from urllib.parse import urlencode

@@ -22,10 +22,7 @@ from visiting import (
 
 @pytest.mark.parametrize("page", EVERYWHERE)
 def test_a_page_stands_and_renders_nothing_that_is_typed(page):
-    """Neither the first nor the last token of a sentence, nor one in the middle: in no label. Each
-    has a sign of Markdown in it; a word of letters alone may be a label, since it is no Markdown.
-    And every picture has words for those who cannot see it.
-    """
+    """No token is in a label (a word of letters may be); every picture has words."""
     sentence = f"{MARK}*first sat {MARK}_middle on [{MARK}last"
     at = stands(visit(page, sentence=sentence, tokenizer="blanks", seed="5", predict="on"))
     values = chosen(at)

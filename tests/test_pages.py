@@ -1,7 +1,4 @@
-"""Every page through Streamlit's AppTest: default, extreme and hostile settings.
-
-Pages are found, not listed: adding a page adds its tests.
-"""
+"""Every page through Streamlit's AppTest: default, extreme and hostile settings."""
 
 import random
 import re

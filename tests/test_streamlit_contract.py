@@ -1,8 +1,4 @@
-"""What we expect of Streamlit 1.67, for every use of its insides in `streamlit_workarounds`.
-
-A test that fails says that a new Streamlit is another: the mend it names has to change, or may go.
-Below, Streamlit as if each of them were gone: every page is still usable.
-"""
+"""What we expect of Streamlit 1.67's insides; and that every page works without each mend."""
 
 import inspect
 import re

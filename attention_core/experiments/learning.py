@@ -121,10 +121,7 @@ def moved(matrices: Matrices, name: str, cell: tuple[int, int], amount: float) -
 
 
 def updated(matrices: Matrices, gradients: Mapping[str, Tensor], rate: float) -> Matrices:
-    """The matrices after one step of gradient descent: each entry less `rate` times its gradient.
-
-    Operation by operation what `train` does.
-    """
+    """The matrices after a step of gradient descent: each entry less `rate` times its gradient."""
     return matrices._replace(
         **{name: getattr(matrices, name) - rate * each for name, each in gradients.items()}
     )

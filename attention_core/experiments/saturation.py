@@ -35,10 +35,7 @@ class Effect:
     saturated: float
     """The share of trials in which one key has more than `SATURATED` of the weight."""
     gradient_quartiles: tuple[float, float, float]
-    """Of √ of the sum of squares of the derivatives of all weights by all q·k, as they are before
-    anything divides them: what a quarter, a half and three quarters of the trials stay below. The
-    mean would hide that most trials may have next to none, and a few, with two keys nearly alike,
-    a steep one."""
+    """Of √ of the derivatives' squared sum: quartiles, since few trials make up a mean."""
 
     @property
     def gradient_norm(self) -> float:

@@ -45,10 +45,7 @@ ROUNDING = 1e-5
 @answers
 @dataclass(frozen=True)
 class TrainingSettings:
-    """How to train. Same settings, same embeddings, same targets: the same curve.
-
-    Raises ValueError for a setting out of its range.
-    """
+    """How to train; the same settings and data, the same curve. Raises ValueError out of range."""
 
     steps: int = 2_000
     learning_rate: float = 0.2
@@ -98,10 +95,7 @@ class TrainingRecord:
 
 @answers
 def next_tokens(tokens: Sequence[str]) -> Tensor:
-    """What each position is to predict: numbers of distinct tokens, (query less the last one,).
-
-    Tokens are numbered as they first appear, as in `dict.fromkeys(tokens)`.
-    """
+    """What each position predicts: numbers of distinct tokens, as they first appear."""
     numbers = {token: number for number, token in enumerate(dict.fromkeys(tokens))}
     return torch.tensor([numbers[token] for token in tokens[1:]], dtype=torch.long)
 

@@ -1,8 +1,4 @@
-"""Which cells of its operands each cell of a step is made of, worked out from the arithmetic.
-
-In every operand they are a block, from a first to a last place along each axis, or a few cells
-apart from each other, each of which is a block of its own.
-"""
+"""Which cells of its operands a cell is made of, by the arithmetic: blocks of places along axes."""
 
 import itertools
 import math

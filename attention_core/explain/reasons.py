@@ -1,8 +1,4 @@
-"""Why a term of an arithmetic is 0, found by following it upstream.
-
-Through copies, shares and quotients, to the cell where it became so: a mask, a draw, a one-hot
-row, a score of −∞. Nothing here knows a lesson.
-"""
+"""Why a term is 0, followed upstream to a mask, a draw, a one-hot row, a score of −∞."""
 
 import math
 from collections.abc import Sequence

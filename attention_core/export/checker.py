@@ -1,8 +1,4 @@
-"""The checks of an exercise notebook: which step is wrong first, and what is likely wrong with it.
-
-The source of this file is a cell of every exercise. It therefore needs torch and the standard
-library alone, and is run on the learner's machine.
-"""
+"""An exercise's checks. The source is a cell of it: torch and the standard library alone."""
 
 import base64
 import math

@@ -1,7 +1,4 @@
-"""A whole trace as a Jupyter notebook that gives the same tensors, and says so at its end.
-
-A person's text stands in code alone, as a comment or a string: Markdown would run it as HTML.
-"""
+"""A trace as a Jupyter notebook of the same tensors. A person's text stands in code alone."""
 
 import base64
 import inspect
@@ -87,10 +84,7 @@ def compare(names, expected):
 
 @answers
 def notebook(trace: Trace, title: str = "Attention, step by step") -> dict:
-    """The notebook of a trace: text and code for each step, a picture, and asserts.
-
-    The title becomes a comment of the first code cell, so it may hold any text.
-    """
+    """A trace's notebook: text, code, a picture, asserts. Any title: it becomes a comment."""
     steps = list(trace.values())
     cells = [
         text("# Attention, step by step", NEEDS),
@@ -151,10 +145,7 @@ def most_of(step: Step) -> int:
 
 
 def packed(value: Tensor, most: int = MOST_NUMBERS) -> tuple[str, int]:
-    """The numbers of a tensor as text, every `stride`th of them, and the stride.
-
-    A stride that divides the width would look at the same few columns in every row.
-    """
+    """Every `stride`th number as text, and the stride, which never divides the width."""
     stride = max(1, math.ceil(value.numel() / most))
     while any(math.gcd(stride, size) > 1 for size in value.shape):
         stride += 1

@@ -66,10 +66,7 @@ def imports(steps: Iterable[Step]) -> list[str]:
 
 
 def lines_of(steps: Iterable[Step]) -> Iterator[tuple[Step, list[str]]]:
-    """Each step with its lines; the last one names it. Steps must come after what they are made of.
-
-    A draw comes after the draws it follows, used here or not.
-    """
+    """Each step with its lines, after what it is made of; a draw after the draws it follows."""
     drawn: tuple[Draw, ...] = ()
     for step in steps:
         operation, lines = step.operation, []

@@ -56,10 +56,7 @@ class Place:
 
 
 class GgufFile:
-    """A GGUF file, opened: `fields`, what it says by name, and `places`, its tensors by name.
-
-    Raises ModelRefused, in words, for a file that is cut off or cannot be right.
-    """
+    """An opened GGUF file: `fields` and `places` of tensors. Raises ModelRefused, in words."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

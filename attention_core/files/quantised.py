@@ -106,10 +106,7 @@ def _q4_0(blocks: Tensor, numbers: Tensor) -> None:
 
 
 def _q4_1(blocks: Tensor) -> Tensor:
-    """The numbers of each block, (block, 32). torch has one pass that multiplies them out, in less
-    than half the time, where two neighbours share a byte and the scale and the least number stand
-    last: so the bits are put there first, two bytes at a time.
-    """
+    """The numbers of each block, (block, 32), in an order that torch multiplies out fastest."""
     pairs = blocks.contiguous().view(torch.int16)
     lower, upper = pairs & 0x0F0F, (pairs >> 4) & 0x0F0F
     ordered = torch.empty_like(blocks)

@@ -80,10 +80,7 @@ def read_numbers(path: Path) -> dict[str, Numbers]:
 
 @contextmanager
 def opened(path: Path) -> Iterator["safe_open"]:
-    """A file of tensors, each of which is read when it is asked for, and nothing else with it.
-
-    Raises ModelRefused, in words, for a file that is broken, or that cannot be read.
-    """
+    """A file of tensors, each read when asked for. Raises ModelRefused for a broken one."""
     from safetensors import SafetensorError, safe_open
 
     try:

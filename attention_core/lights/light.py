@@ -1,8 +1,4 @@
-"""What a light is: one property that attention should have, and whether it was found to hold.
-
-The source of this file is part of the file that checks a learner's own code. It therefore needs
-the standard library alone.
-"""
+"""A light: one property of attention, and whether it holds. Needs the standard library alone."""
 
 from typing import NamedTuple
 

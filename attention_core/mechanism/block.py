@@ -1,7 +1,4 @@
-"""A transformer block as a trace: attention and feed-forward, each with its residual and norm.
-
-One vector a token flows through it, the residual stream: each part reads it, and adds to it.
-"""
+"""A transformer block as a trace: one vector a token, the stream, which each part adds to."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

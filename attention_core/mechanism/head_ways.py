@@ -58,11 +58,7 @@ class Piece:
 
 @lru_cache(maxsize=4)
 def pieces(split: Operation, n_tokens: int, n_columns: int) -> list[list[list[Piece]]]:
-    """From where each row of a split comes: for each head and row, its pieces in order.
-
-    `split` takes (token, columns) apart into (head, token, width); it is given numbered cells
-    instead of values, so what is told here is what it does.
-    """
+    """Each row of a split's pieces, by head and row in order: told by moving numbered cells."""
     numbered = torch.arange(n_tokens * n_columns).reshape(n_tokens, n_columns)
     return [[_pieces(row, n_columns) for row in head] for head in split.value(numbered).tolist()]
 

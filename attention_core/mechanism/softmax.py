@@ -91,10 +91,7 @@ def store_row(trace: Trace, shift: float, precision: str) -> Trace:
 
 
 def _stable(trace: Trace, scores: Step) -> Step:
-    """A softmax step by step: no exponential is above 1, and the largest is 1.
-
-    Source: Goodfellow et al. 2016, Deep Learning, section 4.1.
-    """
+    """A softmax step by step, no exponential above 1 (Goodfellow et al. 2016, section 4.1)."""
     largest = trace.step("largest", ops.RowLargest(), scores, axes=ROW)
     lowered = trace.step("lowered_scores", ops.Subtract(), scores, largest, axes=KEY)
     powers = trace.step("exponentials", ops.Exp(), lowered, axes=KEY)

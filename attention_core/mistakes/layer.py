@@ -52,10 +52,7 @@ def right_layer(inputs: Inputs, recipe: HeadsRecipe, learns: bool = False) -> Tr
 
 
 def with_backward(trace: Trace) -> Trace:
-    """The layer with a backward pass of its attention. Its loss is how long the output vectors are,
-    squared: `output_squares` (query, d_model), `lengths` (query), `loss` (). Gradients of the
-    embeddings and of each head's matrices.
-    """
+    """The layer with a backward pass from `lengths`, squared, of the output vectors."""
     squares = trace.step("output_squares", Square(), trace["output"], axes=trace["output"].axes)
     lengths = trace.step("lengths", SumLast(), squares, axes=("query",))
     trace.step("loss", SumLast(), lengths, axes=())

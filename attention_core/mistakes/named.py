@@ -1,7 +1,4 @@
-"""The mistakes that can be switched on in a layer, in words: one list for the lab and the game.
-
-They stand in `mistakes.toml`, beside what the check of own code says of them.
-"""
+"""The mistakes that can be switched on, in words: one list for lab and game, `mistakes.toml`."""
 
 from dataclasses import dataclass
 

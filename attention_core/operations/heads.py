@@ -1,8 +1,4 @@
-"""Rearranging: transposing, splitting columns into heads, joining heads, adding them up; key heads
-that several query heads share, blocks of rows and columns, and rows put behind others.
-
-Each of these only moves numbers, but for sums and means over heads.
-"""
+"""Rearranging: heads, rows and columns are moved, but for sums and means over heads."""
 
 import torch
 from torch import Tensor

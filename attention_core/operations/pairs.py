@@ -1,7 +1,4 @@
-"""Byte-pair encoding: pairs of neighbouring tokens are counted, and the most frequent is joined.
-
-A text stands in rows, one for each different word, and `NOTHING` fills up those of shorter words.
-"""
+"""Byte-pair encoding: pairs are counted, the most frequent joined; `NOTHING` fills up rows."""
 
 import inspect
 

@@ -86,10 +86,7 @@ def standard_error(d: int) -> float:
 
 
 def box_muller(uniforms: Tensor) -> Tensor:
-    """The 16 normal numbers that torch makes of pairs of uniform ones, eight places apart.
-
-    Source: Box and Muller 1958, A Note on the Generation of Random Normal Deviates.
-    """
+    """The 16 normal numbers that torch makes of pairs of uniform ones (Box and Muller 1958)."""
     lengths = (-2 * (1 - uniforms[:8].double()).log()).sqrt()
     angles = 2 * math.pi * uniforms[8:16].double()
     return torch.cat([lengths * angles.cos(), lengths * angles.sin()])

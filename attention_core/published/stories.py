@@ -30,10 +30,7 @@ class Told(NamedTuple):
 
 @dataclass(frozen=True)
 class Story:
-    """What went wrong in a notebook, and what its own numbers say of it.
-
-    `wrong` and `right` are templates: `{own:.4f}` is the figure `own` with four decimals.
-    """
+    """What went wrong in a notebook, and its numbers; `{own:.4f}` is a figure's template."""
 
     name: str
     title: str

@@ -1,8 +1,4 @@
-"""What the `config.json` of a model's folder means: the family, and all its settings.
-
-A setting means what it means to the class of `transformers` that reads the same file, and what the
-file leaves out is as there. A setting that is not known here, or not computed, is refused.
-"""
+"""What a `config.json` means, as to its class in `transformers`; what is not known is refused."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,4 @@
-"""A model's folder as Hugging Face has them: `config.json`, `tokenizer.json`, and weights in one or
-more safetensors files.
-
-Only these are read, and none of them can hold anything that runs.
-"""
+"""A model's folder as Hugging Face has them; none of the files that are read can run anything."""
 
 import json
 import math

@@ -1,8 +1,4 @@
-"""What a model would say after each layer: its last norm and its vocabulary's table, put to the
-stream as it is there.
-
-Source: nostalgebraist 2020, interpreting GPT: the logit lens.
-"""
+"""What a model would say after each layer (nostalgebraist 2020, interpreting GPT)."""
 
 from dataclasses import dataclass
 

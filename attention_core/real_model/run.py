@@ -1,7 +1,4 @@
-"""A sentence through a whole model, as fast as plain torch does it.
-
-What is looked at closely is computed once more as a trace; a test holds the two against each other.
-"""
+"""A sentence through a whole model in plain torch; a test holds it against the trace."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

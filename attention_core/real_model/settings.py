@@ -112,10 +112,7 @@ class Settings:
 
 
 def rates(base: float, n_pairs: int) -> tuple[float, ...]:
-    """By how much each pair turns from one place to the next: base^(−k/pairs).
-
-    Source: Su et al. 2021, RoFormer, section 3.2.2.
-    """
+    """How far each pair turns per place, base^(−k/pairs) (Su et al. 2021, section 3.2.2)."""
     return tuple(base ** (-pair / n_pairs) for pair in range(n_pairs))
 
 

@@ -1,8 +1,4 @@
-"""What the heads of a model do over many sentences: a head is more than one of them.
-
-Source: Transformer Circuits 2026, HeadVis: what a head does on one task is rarely what it does
-elsewhere.
-"""
+"""What heads do over many sentences (Transformer Circuits 2026, HeadVis)."""
 
 import random
 from collections.abc import Iterator, Sequence

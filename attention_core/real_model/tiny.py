@@ -1,8 +1,4 @@
-"""The tiny language's network as a model's folder, as Hugging Face has them.
-
-It is a GPT-2 without feed-forward, so its arithmetic fits exactly: norms that have learned nothing
-have a gain of 1 and a bias of 0, and so have the biases of projections that it does without.
-"""
+"""The tiny language's network as a model's folder: a GPT-2 whose norms and biases do nothing."""
 
 import json
 from pathlib import Path

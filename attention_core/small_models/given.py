@@ -1,7 +1,4 @@
-"""The second layer of the tiny language's network as recipes: its trained matrices, written down.
-
-Loads no torch, so that the list of examples can be read without it.
-"""
+"""The tiny language's second layer as recipes: its trained matrices. Loads no torch."""
 
 from functools import lru_cache
 from pathlib import Path

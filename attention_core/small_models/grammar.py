@@ -70,10 +70,7 @@ def nearest(word: str, n: int = 3) -> list[str]:
 
 
 def next_words(words: Sequence[str]) -> dict[str, float]:
-    """The chance of each next word, given all words before, START among them.
-
-    Raises ValueError where the grammar never says these words.
-    """
+    """The chance of each next word after all before. Raises ValueError for what is never said."""
     text = _text()
     chances: Mapping[str, float] = {START: 1.0}
     next(text)

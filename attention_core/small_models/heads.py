@@ -1,8 +1,4 @@
-"""What each head does: measured on many texts, and named by rule.
-
-A kind of head says where it looks: from which words, and at which ones. A head's score for it is
-the share of its weight that goes there, on average over all such words of many texts.
-"""
+"""What each head does, on many texts: a kind's score is the share of weight where it looks."""
 
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass

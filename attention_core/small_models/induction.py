@@ -46,10 +46,7 @@ SHIPPED = Path(__file__).with_name("induction.safetensors")
 
 @dataclass(frozen=True)
 class LearningSettings:
-    """How to train. Same settings, same run, on one kind of processor.
-
-    Raises ValueError for a number of steps that is none.
-    """
+    """How to train; the same settings, the same run. Raises ValueError for no steps."""
 
     seed: int = 7
     steps: int = STEPS

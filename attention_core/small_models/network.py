@@ -1,8 +1,4 @@
-"""A small causal transformer to be trained: attention layers on a stream of vectors, nothing else.
-
-Written with plain torch, batched and fast. What is shown of a trained one is computed once more as
-a trace, step by step; a test holds the two against each other.
-"""
+"""A small causal transformer to be trained, in plain torch; a test holds it against its trace."""
 
 import math
 from dataclasses import dataclass

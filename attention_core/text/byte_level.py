@@ -7,10 +7,7 @@ from functools import lru_cache
 
 @lru_cache(maxsize=1)
 def bytes_of_characters() -> dict[str, int]:
-    """The byte that each character of a byte-level vocabulary stands for.
-
-    Source: Radford et al. 2019, GPT-2, `bytes_to_unicode` in encoder.py.
-    """
+    """The byte of each character of a byte-level vocabulary (GPT-2, `bytes_to_unicode`)."""
     plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
     others = [byte for byte in range(256) if byte not in plain]
     found = {chr(byte): byte for byte in plain}

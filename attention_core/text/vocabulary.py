@@ -56,10 +56,7 @@ class Vocabulary:
 
     @classmethod
     def with_duplicates(cls, tokens: Iterable[str]) -> "Vocabulary":
-        """A well-known slip, to look at: numbers the sorted list without removing duplicates.
-
-        A repeated token gets its last place, and the rows of its other places stay unused.
-        """
+        """A known slip: the sorted list with duplicates; earlier places of a token stay unused."""
         texts = sorted(tokens)
         rows = {text: row for row, text in enumerate(texts)}
         return cls(entries=tuple(rows.items()), n_rows=len(texts))
@@ -73,10 +70,7 @@ class Vocabulary:
         return {row: text for text, row in self.reserved + self.entries}
 
     def ids(self, tokens: Iterable[str]) -> list[int]:
-        """The row of each token; a token without one gets the row reserved for "<unk>".
-
-        Raises ValueError, naming the first such token, if no row is reserved for it.
-        """
+        """The row of each token, or that of "<unk>". Raises ValueError, naming a token without."""
         unknown_row = dict(self.reserved).get(UNKNOWN)
         ids = []
         for token in tokens:
@@ -94,10 +88,7 @@ class Vocabulary:
         return [token for token in dict.fromkeys(tokens) if token not in self._row_of]
 
     def token(self, row: int) -> str:
-        """The token of a row as it is in the text, a reserved row's name, or "(unused)".
-
-        Raises ValueError if the table has no such row.
-        """
+        """A row's token, a reserved name, or "(unused)". Raises ValueError for no such row."""
         if not 0 <= row < self.n_rows:
             raise ValueError(f"row {row} does not exist: {_rows_there_are(self.n_rows)}")
         return self._text_of.get(row, UNUSED)

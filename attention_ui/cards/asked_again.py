@@ -44,10 +44,7 @@ def _declared(script: Path, _: int) -> Page:
 
 
 def asked_again(page: Page, chosen: Mapping[str, str]) -> list[Again]:
-    """The questions of a page that can be asked anywhere, with the values of its controls that are
-    `chosen`, as a link says them: those before its pictures, then those at its end. None of a page
-    that waits for work.
-    """
+    """A page's questions that can be asked anywhere, with `chosen` values of its controls."""
     if page.gate:
         return []
     controls = (*page.controls, *AROUND)

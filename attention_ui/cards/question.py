@@ -175,10 +175,7 @@ def _offer_all(name: str) -> None:
 
 
 def _as_buttons(asked: Question) -> bool:
-    """Whether its choices stand as buttons: where they are few, and all of them words. A button's
-    label is Markdown to Streamlit, and a choice may be a person's text: letters and digits are
-    none, whatever stands beside them.
-    """
+    """Whether few choices of plain words stand as buttons, whose labels are Markdown."""
     return (
         isinstance(asked, Pick)
         and not asked.many

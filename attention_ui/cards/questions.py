@@ -1,8 +1,4 @@
-"""Kinds of questions: what is asked before it is shown, and how a guess is judged.
-
-A question draws its widgets, reads a guess from them, and judges it by the person's own tensor.
-Rows of bars are in row_question.py, and question.py shows them all.
-"""
+"""Kinds of questions: each draws its widgets, reads a guess, and judges it by the tensor."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -21,10 +17,7 @@ NONE = "none of them"
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is said of a guess: whether it is right, and in words how far off it is.
-
-    A guessed row is neither right nor wrong: its `distance` says how far off it is, from 0 to 1.
-    """
+    """Whether a guess is right, and how far off, in words; a row has only a `distance` (0 to 1)."""
 
     right: bool
     words: str

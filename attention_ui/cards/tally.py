@@ -8,10 +8,7 @@ from .questions import Verdict
 
 @dataclass
 class Tally:
-    """The verdicts of this session: for each question and its numbers, the first one.
-
-    None marks an answer that was shown without a guess: guessing it later is no prediction.
-    """
+    """The first verdict of this session for each question and its numbers; None if shown."""
 
     verdicts: dict[tuple[str, int], Verdict | None] = field(default_factory=dict)
 

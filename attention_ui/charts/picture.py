@@ -82,11 +82,7 @@ def _lifts(across: Sequence[float], up: Sequence[float]) -> list[int]:
 
 
 def _ends(numbers: Sequence[float]) -> list[float]:
-    """The ends of an axis that has these numbers and 0 on it.
-
-    They are given, since a chart is drawn once before its data arrive: with ends to be found in
-    the data, Vega would warn of there being none.
-    """
+    """The ends of an axis with these numbers and 0; given, or Vega warns before data arrive."""
     ends = [float(min(0, *numbers)), float(max(0, *numbers))]
     return ends if ends != [0, 0] else [-1.0, 1.0]
 

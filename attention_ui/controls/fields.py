@@ -369,10 +369,7 @@ class Lines:
 
 
 def nine_digits(text: str) -> float:
-    """A number as it is written into a link again: nine digits tell any two float32 apart.
-
-    Raises ValueError for what is no number.
-    """
+    """A number as a link has it: nine digits tell float32 apart. Raises ValueError for none."""
     return float(f"{float(text):.9g}")
 
 

@@ -1,7 +1,4 @@
-"""What every page has around it: its icon, its notices, and what a process does once.
-
-Needs no torch, so the home page can be on the screen before torch is loaded.
-"""
+"""What every page has around it, and what a process does once. Needs no torch."""
 
 import gc
 import sys
@@ -60,11 +57,7 @@ def show_notices(drawn: str | None = None) -> None:
 
 
 def warm_up() -> None:
-    """What is done once a process: ask the system for what a server needs, and load torch and the
-    charts in the background, while the person reads.
-
-    Not at once: the import would compete with the page that is being sent.
-    """
+    """Once a process: what a server needs of the system; torch and charts in the background."""
     with _LOADING:
         if not _LOADED:
             _LOADED.append(True)

@@ -8,11 +8,7 @@ LONGEST = 40
 
 
 def file_name(lesson: str, sentence: str, kind: str) -> str:
-    """`causal_mask-the_wild_cat.ipynb` from a lesson's name, a sentence and `.ipynb`.
-
-    Of the sentence only plain letters and digits are kept. One without any, such as one in another
-    script, is left out.
-    """
+    """`causal_mask-the_wild_cat.ipynb`: a lesson, plain letters of a sentence, and `.ipynb`."""
     plain = (
         unicodedata.normalize("NFKD", sentence[: 4 * LONGEST]).encode("ascii", "ignore").decode()
     )

@@ -16,10 +16,7 @@ from .contents import HOME, lesson
 
 @dataclass(frozen=True)
 class Term:
-    """A word, what it means, and the page that explains it.
-
-    `names` are what code and pictures call it, with blanks between them: steps or controls.
-    """
+    """A word, its meaning, its page; `names` are what code calls it, with blanks."""
 
     word: str
     meaning: str

@@ -12,11 +12,7 @@ LARGE = 128 * 1024
 
 
 def give_large_blocks_back() -> None:
-    """Take every large block from the system by itself, and give it back when it is freed.
-
-    glibc stops to do so once a larger one has been freed: then the memory of one large experiment
-    stays with the server in pieces. Does nothing where there is no glibc.
-    """
+    """Give large blocks back to the system when freed, which glibc does not go on to do."""
     with suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE)
 

@@ -1,8 +1,4 @@
-"""Which models there are to look into, opening one for all visitors, and what is said where a model
-cannot be read, or can no longer be.
-
-A visitor names one of these, never a path: paths are given where the server is started.
-"""
+"""Which models there are, opened once for all. A visitor names one, never a path."""
 
 import importlib
 import importlib.util

@@ -1,7 +1,4 @@
-"""What each lesson is made of, found in its room by its name: its controls and its trace. They are
-imported where something is asked of them, which all of them need together only seldom: a link with
-names of other lessons, what a teacher can hide, the notebooks' way to a lesson.
-"""
+"""What each lesson is made of, by its name, imported only where something asks for it."""
 
 from collections.abc import Collection, Mapping
 from functools import cache

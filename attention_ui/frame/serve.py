@@ -1,7 +1,4 @@
-"""The web server around the pages: what is done when it starts, and how a page is sent.
-
-Used by `st.App` in app.py, which `streamlit run` finds by itself.
-"""
+"""The web server around the pages, by `st.App` in app.py, which `streamlit run` finds."""
 
 import webbrowser
 from collections.abc import AsyncIterator

@@ -50,10 +50,7 @@ def _packed(text: str) -> str:
 
 @dataclass
 class Picture:
-    """A picture that Jupyter, VS Code and marimo show as the last line of a cell.
-
-    `page()` is the same as a whole HTML page, to be kept in a file.
-    """
+    """A picture as a cell's last line shows it; `page()` is the same as a whole HTML page."""
 
     layout: Layout
     stops: Stops | None = None

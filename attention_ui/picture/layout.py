@@ -427,10 +427,7 @@ def stand(
     most_rows: int,
     titles: float | None = None,
 ) -> float:
-    """Put a matrix and what belongs to it into an arrangement; returns where the next begins. Its
-    title stands where those of its line do, at `titles`, unless the matrix is so low that it would
-    be left behind.
-    """
+    """Put a matrix and what belongs to it where its line's `titles` are; where the next begins."""
     matrix, words = one.matrix, made.words
     width = one.bar or cell
     y = above + (most_rows - one.n_rows) * row / 2

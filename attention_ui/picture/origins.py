@@ -1,7 +1,4 @@
-"""Of each cell that was moved there: the token and the head that its number came from.
-
-Worked out by the operation itself, which is given the places of cells instead of their numbers.
-"""
+"""The token and head that each moved cell came from, by moving places in place of numbers."""
 
 import torch
 from torch import Tensor

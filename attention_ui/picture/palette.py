@@ -1,8 +1,4 @@
-"""The colours of numbers: few, calm, safe for colour-blind readers.
-
-The sign of a number is a hue and its size how much of it lies on the page, in the light theme and
-in the dark one: 0 is the page itself, and what is large stands out. Text takes the page's own ink.
-"""
+"""The colours of numbers, for the colour-blind too: hue is the sign, strength the size."""
 
 NEGATIVE, POSITIVE = "#CC5A46", "#3A80C4"
 FAINT, FULL = 0.05, 0.85

@@ -21,10 +21,7 @@ DRAWS = ("delta", "ref_hash")
 
 
 def keep_what_has_finished() -> None:
-    """Keep what was drawn until it is drawn anew, and the "finished" messages of parts that the
-    next run does not draw again. Changes nothing where Streamlit has no such queue, or one that is
-    not as expected.
-    """
+    """Keep what was drawn, and "finished" messages, until drawn anew, if there is a queue."""
     try:
         from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
         from streamlit.runtime.forward_msg_queue import ForwardMsgQueue

@@ -21,10 +21,7 @@ _HAS_NAMED = "_has_named_a_page"
 
 
 def run_only_parts_that_are_there() -> None:
-    """Ignore requests for a part of another page than the one that was last asked for, and run the
-    page for a part that it no longer has. Changes nothing where Streamlit's sessions and runs are
-    not as expected.
-    """
+    """Ignore requests for parts of another page, and for one that is gone run the page."""
     try:
         from streamlit.runtime.app_session import AppSession
         from streamlit.runtime.scriptrunner.script_runner import ScriptRunner

@@ -1,7 +1,4 @@
-"""A page for the wall of a room: larger, and the arrow keys go from card to card.
-
-Streamlit knows no keys of the page, so a component listens for them in the browser.
-"""
+"""A page for the wall of a room: larger, and the arrow keys go from card to card."""
 
 from .sideways import WIDER
 from .unseen_component import text_of, unseen

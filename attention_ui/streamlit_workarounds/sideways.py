@@ -1,8 +1,4 @@
-"""What is wider than its place scrolls, and so does code that is higher, and not by pointer alone:
-the keyboard reaches it too.
-
-Streamlit gives such a place no `tabindex`, and some browsers then pass it by.
-"""
+"""What is wider than its place scrolls, by keyboard too, for which Streamlit gives no way."""
 
 from .unseen_component import text_of, unseen
 

@@ -32,10 +32,7 @@ def _why(node):
 
 
 def show_all(page):
-    """Make the window as high as the page: axe judges only the colours of what it can see.
-
-    Without transitions, or it judges a colour on its way from light to dark.
-    """
+    """The window as high as the page, for axe judges what it sees; no colours on their way."""
     page.add_style_tag(content="* { transition: none !important; }")
     height = page.evaluate(
         "document.querySelector('[data-testid=stMainBlockContainer]').scrollHeight"

@@ -1,7 +1,4 @@
-"""Whoever presses faster than the server answers: what is shown is what the address says.
-
-`test_parts.py` has the same every day, without the browser.
-"""
+"""Whoever presses faster than the server answers: what is shown is what the address says."""
 
 import random
 from itertools import zip_longest

@@ -1,7 +1,4 @@
-"""The check of a learner's own code: wrong ones are refused and named, right ones pass.
-
-The pieces of code are those of `shapes_of_code.toml`, as people publish them.
-"""
+"""The check of a learner's own code, on `shapes_of_code.toml`: wrong ones refused and named."""
 
 import ast
 import math

@@ -1,8 +1,4 @@
-"""Every operation against numpy, with loops where there is no function of another make.
-
-Oracles are named by the class of an operation: a class without one fails. Each is held in prime and
-unequal sizes, and on every step of every lesson's trace.
-"""
+"""Every operation against numpy, by its class, in prime sizes and on every lesson's steps."""
 
 import json
 import math

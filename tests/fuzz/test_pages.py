@@ -36,10 +36,7 @@ def as_sent(text):
 
 
 def explains(at):
-    """A title, no exception, and no number that is none without a word about it.
-
-    A picture that stands alone has no title; then there is the picture, or why there is none.
-    """
+    """A title, or for a picture alone a picture or why not; no exception, no unexplained NaN."""
     has_no_exception(at)
     assert at.title or at.get("vega_lite_chart") or at.main.text, "the page is empty"
     kinds = (at.markdown, at.caption, at.latex, at.metric)

@@ -1,7 +1,4 @@
-"""Formulas of operations whose arithmetic is another one in another state, such as a mask's.
-
-An arithmetic tells what happened to these numbers; a formula must also hold once they change.
-"""
+"""Formulas of operations such as a mask's, that must hold also once their numbers change."""
 
 from functools import singledispatch
 

@@ -1,8 +1,4 @@
-"""How a learner's code is called: what each argument is, how tensors are laid out, what comes back.
-
-People write attention in many shapes. Which of them this is, is told by names, in capitals or not,
-and else by trying: with another layout of the axes, or another kind of mask.
-"""
+"""How a learner's code is called: told by names, in any case of letters, else by trying."""
 
 import contextlib
 import inspect

@@ -1,8 +1,4 @@
-"""Which mistakes a learner's code makes: attention with each of them is computed, and compared.
-
-A mistake is named where attention with it gives just what the code gives, on numbers of which none
-was chosen. Where none does, the evidence of the lights stands alone.
-"""
+"""Which mistakes own code makes: attention with each is computed, and has just its numbers."""
 
 from collections.abc import Callable
 from functools import partial

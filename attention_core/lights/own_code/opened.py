@@ -1,7 +1,4 @@
-"""The matrices of an nn.Module, found by their names and sizes, so that others can be put there.
-
-A module that is given its matrices is a function of (x, W_q, W_k, W_v), and shows its weights.
-"""
+"""The matrices of an nn.Module by names and sizes, so that others can be put in their place."""
 
 import re
 from collections.abc import Iterator, Mapping

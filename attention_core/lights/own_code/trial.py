@@ -1,8 +1,4 @@
-"""The command in a process of its own: what ends Python there, or never ends, is seen here.
-
-The source of this file begins the file that checks a learner's own code. It needs the standard
-library alone: the process that waits does not load torch.
-"""
+"""The check in a process of its own, of which any end is seen. Needs no torch to wait."""
 
 import argparse
 import contextlib

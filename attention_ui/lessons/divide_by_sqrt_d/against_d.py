@@ -76,11 +76,7 @@ def _row(point: Point, log_y: bool) -> dict:
 
 
 def _ends(frame: pd.DataFrame, log_y: bool) -> tuple[float, float]:
-    """The least and the most that is drawn; 0 is the least of an axis that has it.
-
-    They are given, since a chart is drawn once before its data arrive: with ends to be found in
-    the data, Vega would warn of there being none.
-    """
+    """The least and the most that is drawn, given: else Vega warns before the data arrive."""
     columns = [name for name in ("value", "expected", "low", "high") if name in frame]
     drawn = frame[columns].astype(float).stack()
     if not log_y:

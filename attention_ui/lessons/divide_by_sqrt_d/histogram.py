@@ -19,10 +19,7 @@ def histogram(
     title: str,
     colour: str,
 ) -> Chart:
-    """Bars from `low` to `high`, as high as the share of all that fell into each.
-
-    `reach` are the ends of the axis: charts with one reach stand below each other on one scale.
-    """
+    """Bars from `low` to `high`, as high as their shares; `reach` is one scale for charts."""
     total = max(sum(counts), 1)
     width = (high - low) / len(counts)
     frame = pd.DataFrame(

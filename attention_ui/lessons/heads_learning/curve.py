@@ -11,10 +11,7 @@ WIDTH, HEIGHT = 420, 190
 
 
 def curve(steps: list[int], values: list[float], marked: int, name: str, title: str) -> Chart:
-    """Positive `values` over `steps` on a logarithmic axis; `marked` is the place of one of them.
-
-    What is not finite or not positive is left out: a logarithmic axis has no place for it.
-    """
+    """Positive finite `values` over `steps` on a logarithmic axis, the one at `marked` marked."""
     rows = [
         {"step": step, "value": value, "marked": place == marked}
         for place, (step, value) in enumerate(zip(steps, values, strict=True))

@@ -11,10 +11,7 @@ WIDTH, BAR = 340, 22
 
 
 def parts(values: list[float], what: str) -> Chart:
-    """One bar a head, in the head's colour, and a grey one for their sum.
-
-    `what` names the cell, such as `output[3, 0]`.
-    """
+    """One bar a head in its colour, a grey one for their sum; `what` is such as `output[3, 0]`."""
     total = sum(values)
     names = [f"head {head}" for head in range(len(values))]
     colours = [palette.HEADS[head % len(palette.HEADS)] for head in range(len(values))]

@@ -17,10 +17,7 @@ Edits = tuple[tuple[int, int, float], ...]
 
 
 def tries(trace: Trace, token: int) -> dict[str, Edits]:
-    """By what the token would look for: the numbers to type into W_query. Only what comes true:
-    some key has most of it, and then the token looks at that key most. None where keys have no
-    names.
-    """
+    """What to type into W_query for each thing to look for that comes true; None without names."""
     vectors, keys = trace["embeddings"].value.double(), trace["keys"].value.double()
     names = [trace.name_of("d_query", at) for at in range(keys.shape[1])]
     drawn = trace["drawn_W_query" if "drawn_W_query" in trace else "W_query"].value.double()

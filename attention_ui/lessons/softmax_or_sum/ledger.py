@@ -21,10 +21,7 @@ CELL = {"width": {"step": 92}, "height": {"step": 24}}
 def ledger(
     names: Sequence[str], columns: Mapping[str, Tensor], vanishing: Sequence[str], title: str
 ) -> Chart:
-    """One row a token, one column a step (key,), the scores first. Cells that are inf or nan are
-    red; a 0 in one of the `vanishing` columns, which is never 0 but for rounding, is blue, unless
-    the score is hidden.
-    """
+    """One row a token, one column a step (key,); inf and nan red, rounded-away 0 blue."""
     hidden = [score == -math.inf for score in next(iter(columns.values())).tolist()]
     rows = [
         (place, at, written(value), _state(value, name in vanishing and not hidden[place]))

@@ -1,8 +1,4 @@
-"""A token's vector on its way through a block: the residual stream, from left to right.
-
-Each entry of the vector has a lane, with a ribbon as thick as its number. Strips of cells show the
-vector in between; a narrow strip within a band is what a part adds there.
-"""
+"""A token's vector on its way through a block: ribbons as thick as entries, strips between."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
