@@ -1,6 +1,4 @@
-"""What pyproject.toml cannot say: `app.py` and `pages/`, which `streamlit run` and Community Cloud
-want in this folder, are installed within the package, as `attention_explorer.served`.
-"""
+"""What pyproject.toml cannot say: `app.py` and `pages/` are installed within the package."""
 
 import sys
 

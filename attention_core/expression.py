@@ -379,9 +379,7 @@ class Indicator(_Of):
 
 
 class OutOfRange(_Of):
-    """An arithmetic with a number on its way that a precision cannot hold, and what is left of it
-    in a tensor of that precision (infinity, nan, 0, or mere rounding). The reason is in words.
-    """
+    """An arithmetic with a number that a precision cannot hold, what is left of it, and why."""
 
     whole: Expression
     known: float

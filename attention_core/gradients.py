@@ -141,9 +141,7 @@ class _Back:
         return self.step(kind, operation, *inputs, axes=tuple(axes))
 
     def into(self, at: int, operation: Operation | None = None, *inputs: Step) -> None:
-        """What comes back to an operand: an operation on these, or the gradient as it is. What
-        torch repeated along an axis on the way there is added up along it.
-        """
+        """What comes back to an operand, added up along axes that torch repeated on the way."""
         if not self.wants(at):
             return
         operand = self.inputs[at]

@@ -32,10 +32,7 @@ class _Request:
 
 
 def kept_by_key(most: int) -> Callable[[Callable], Callable]:
-    """A function that takes a key before its arguments, and whose results are kept by the key
-    alone: it must say all that they depend on. The arguments are not kept, so that what is large
-    may be among them. The last `most` results stay; nobody may change one.
-    """
+    """Results kept by a key alone, which must say all they depend on: the last `most` of them."""
 
     def of(make: Callable) -> Callable:
         @lru_cache(maxsize=most)

@@ -32,9 +32,7 @@ def telling_head(weights: Tensor, query: int | None = None) -> int:
 
 
 def parting_row(scores: Tensor) -> int:
-    """The row of scores (query, key) whose largest softmax lifts most above its share by the sum;
-    before all others the first whose sum gives no shares, since some would be below 0.
-    """
+    """The row whose softmax lifts most above its share by the sum; first, one without shares."""
     scores = scores.double()
     by_the_sum = scores / scores.sum(dim=-1, keepdim=True)
     most, at = scores.softmax(dim=-1).max(dim=-1)
@@ -44,9 +42,7 @@ def parting_row(scores: Tensor) -> int:
 
 
 def moving_vector(scores: Tensor) -> int:
-    """The token whose vector, twice as long, moves most weight of the others: of dot products
-    (query, key), the column that changes the softmax of the other rows most.
-    """
+    """The token whose vector, twice as long, moves most weight of the others (query, key)."""
     scores = scores.double()
     n_tokens = len(scores)
     stretched = scores + torch.eye(n_tokens).unsqueeze(1) * scores  # (stretched, query, key)
@@ -55,10 +51,7 @@ def moving_vector(scores: Tensor) -> int:
 
 
 def spread_entries(vectors: Tensor, weights: Tensor) -> tuple[int, int]:
-    """The two entries in which vectors (key, d_in) differ most as a row of weights (key,) mixes
-    them, by their variance, in their own order; (0, 0) where there is one entry alone. Of equal
-    ones the first count.
-    """
+    """The two entries (key, d_in) that differ most as weights (key,) mix them, in order."""
     vectors, weights = vectors.double(), weights.double()
     spread = (weights @ (vectors - weights @ vectors) ** 2).round(decimals=9).tolist()
     most = sorted(sorted(range(len(spread)), key=lambda at: -spread[at])[:2])

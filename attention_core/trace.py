@@ -40,9 +40,7 @@ _ROUNDED = 1e-5
 _TINY = torch.finfo(torch.float32).smallest_normal
 """Numbers below this one are as good as 0."""
 moment: ContextVar[Callable[[], object]] = ContextVar("moment", default=lambda: None)
-"""Asked whenever a step is made; the step has the answer as its `moment`. So whoever has a trace
-made can tell which of its steps came before something else.
-"""
+"""Asked whenever a step is made, which has the answer as its `moment`."""
 
 
 _once: ContextVar[dict[tuple, "Step"] | None] = ContextVar("once", default=None)

@@ -107,9 +107,7 @@ class _Process:
 
 
 def serve(app: Path, count: int, address: str, port: int, from_one_address: int) -> int | str:
-    """Serve the app by this many processes until it is stopped. SIGHUP starts them anew, one after
-    the other, so that there is always one that answers. Returns a status, or why it cannot be done.
-    """
+    """Serve the app by this many processes until stopped; SIGHUP renews them one by one."""
     where = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin:/opt/homebrew/bin"
     nginx = shutil.which("nginx", path=where)
     if nginx is None:

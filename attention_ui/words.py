@@ -18,15 +18,11 @@ def number(value: float, digits: int = 4) -> str:
 
 
 PLAIN_WORD = re.compile(r"[^\W_]{1,24}\*?")
-"""Letters and digits alone: no sign of Markdown, but for the mark of a word that was drawn, which
-begins no emphasis before a quotation mark.
-"""
+"""Letters and digits, and a `*` of a drawn word, which begins no emphasis there."""
 
 
 def word_at(tokens: Sequence[str], place: int, axis: str = "token") -> str:
-    """A token in a sentence of ours: “cat”; “the” (key 4) where the word stands there more than
-    once. It is a visitor's text, and our sentences are Markdown: any but a plain word is `key 4`.
-    """
+    """A token in our Markdown: “cat”; “the” (key 4) if repeated; `key 4` if no plain word."""
     token = tokens[place]
     if token == str(place) or not PLAIN_WORD.fullmatch(token):
         return f"{axis} {place}"

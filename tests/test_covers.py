@@ -92,9 +92,7 @@ def other(name, row=None):
 
 
 def answers(asked_with):
-    """(name, question, covers, about, steps of the verdict, numbers that give it away, by what they
-    are, and numbers that are given) of each.
-    """
+    """(name, question, covers, about, steps of the verdict, numbers telling it, numbers given)."""
     plain, trace = asked_with()
     said = {name: verdict(question) for name, (question, *_) in plain.items()}
 

@@ -90,9 +90,7 @@ def test_what_a_hand_asks_for_is_made_anew_only_when_it_comes_back(app_url):
 @pytest.mark.parametrize("presses", [False, True])
 @pytest.mark.parametrize("quickly", [False, True])
 def test_back_counts_before_what_was_said_without_its_answer(app_url, quickly, presses):
-    """Who scrolls, or presses, while Back is on its way says again where all stood: the browser has
-    not heard yet what the server has set. All may be taken up in one run.
-    """
+    """While Back is on its way, a scroll or a press says again where all stood before."""
     width = "Width of the vectors, d_in"
 
     async def moves():

@@ -59,10 +59,7 @@ def stack(
 def gradient_norms(
     vectors: Tensor, n_blocks: int, shape: BlockOptions, **others: Any
 ) -> dict[bool, list[float]]:
-    """The norm of the gradient of the stream before the first block and after each, as a share of
-    that after the last, where parts add to the stream (True), and where they replace it (False).
-    `others` are those of `stack`.
-    """
+    """Norms of the stream's gradient by depth, as a share of the last: with a residual, without."""
     found = {}
     for residual in (True, False):
         trace, streams = stack(vectors, n_blocks, replace(shape, residual=residual), **others)

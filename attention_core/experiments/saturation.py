@@ -80,9 +80,7 @@ def divisors_of(d: int) -> dict[str, float]:
 
 
 def _effect(scores: Tensor, divisor: float) -> Effect:
-    """Of scores (trial, key). The Jacobian of softmax is diag(p) − p pᵀ; what divides its scores
-    divides the derivatives by them too, by the chain rule.
-    """
+    """Of scores (trial, key): diag(p) − p pᵀ, over what divides the scores, by the chain rule."""
     weights = (scores / divisor).softmax(dim=-1)
     entropy = torch.special.entr(weights).sum(dim=-1) / math.log(weights.shape[-1])
     # p (1 − p) with the other weights added up: near 1, the difference would round to 0.

@@ -27,8 +27,7 @@ MAX_TRIALS = 100_000
 LARGEST_CHUNK = 2**20
 """Most random numbers that are held at a time: 4 MB."""
 BLOCK = 16
-"""Trials are drawn in multiples of this many. Torch draws normal numbers sixteen at a time, so
-whole blocks are the same numbers, however many of them are drawn together."""
+"""Torch draws normal numbers sixteen at a time: whole blocks are the same, however many at once."""
 REPORT_EVERY = 8
 """Chunks between two reports of a long run: about 30 ms of work."""
 N_BINS = 41

@@ -66,9 +66,7 @@ class GgufFile:
             self.fields, self.places = _Front(path.name, file, size).read()
 
     def matrix(self, name: str, rows: Sequence[int] | None = None) -> Tensor:
-        """A tensor in float32; with `rows`, only these of it. Raises ModelRefused where it is not
-        in the file, or the file has changed since it was opened.
-        """
+        """A tensor in float32, or some `rows`. Raises ModelRefused if not there, or changed."""
         place = self.places.get(name)
         if place is None:
             raise ModelRefused(f"{self.path.name} has no tensor {quoted(name)}")
@@ -82,9 +80,7 @@ class GgufFile:
         return numbers.view(place.shape if rows is None else (len(rows), *place.shape[1:]))
 
     def taken_apart(self, name: str, row: int, column: int) -> tuple[float, int, float] | None:
-        """What a number of a matrix is made of: its scale, what its bits say, and what is added to
-        their product; None where it is kept in full, or in a kind that is not taken apart.
-        """
+        """A number's scale, its bits, and what is added; None where kept in full, or else."""
         place = self.places[name]
         kind = KINDS[place.kind]
         content = self._content(place.first, place.bytes_of_row, [range(row, row + 1)])

@@ -65,9 +65,7 @@ AT_ONCE = 2**18
 
 
 def in_full(kind: int, stored: Tensor, n_columns: int) -> Tensor:
-    """Rows of bytes (row, byte) as the numbers that they stand for (row, n_columns), in float32.
-    Raises ModelRefused where the kind needs the package `gguf` and it is missing.
-    """
+    """Rows of bytes (row, byte) in float32. Raises ModelRefused where `gguf` is needed."""
     if kind in _PLAIN:
         return stored.view(_PLAIN[kind]).float()
     blocks = stored.view(-1, KINDS[kind].n_bytes)

@@ -31,10 +31,7 @@ def state_of(path: Path) -> State | None:
 
 @contextmanager
 def reading(as_opened: AsOpened | None = None) -> Iterator[None]:
-    """Around whatever reads a model or works with it: all that can go wrong there becomes a
-    ModelRefused, in words. Where one of the files has changed since it was opened, this is what is
-    said, whatever came of it, and also where nothing did.
-    """
+    """Around what reads a model: what goes wrong is a ModelRefused, first that files changed."""
     try:
         yield
     except BaseException as error:

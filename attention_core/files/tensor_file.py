@@ -113,9 +113,7 @@ def _check_header(path: Path) -> None:
 
 
 def first_bytes(path: Path, n_bytes: int) -> bytes:
-    """What a file begins with, and no more of it. Raises ModelRefused, in words, for what cannot be
-    read, and for what is no file: a folder, or a pipe, which would keep its reader waiting.
-    """
+    """A file's first bytes. Raises ModelRefused for what cannot be read, such as a pipe."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             raise ModelRefused(f"{quoted(path.name)} is no file")

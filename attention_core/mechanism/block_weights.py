@@ -20,9 +20,7 @@ START_ALIKE = ("_gain", "_norm_bias", "b_output", *(f"b_{role}" for role in ROLE
 def axes_of_weights(
     d_other: str | None = None, d_model: str = "d_model"
 ) -> dict[str, tuple[str, ...]]:
-    """Every tensor that a block may have, and its axes; with cross-attention to vectors of the axis
-    `d_other`, if that is given. `d_model` is what the trace calls the width of the stream.
-    """
+    """Every tensor that a block may have, and its axes; with `d_other`, of cross-attention too."""
     found: dict[str, tuple[str, ...]] = {}
     for prefix, source in (("", d_model), ("cross_", d_other)):
         if source is None:

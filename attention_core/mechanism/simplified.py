@@ -18,9 +18,7 @@ CHOICES = {
 @answers
 @dataclass(frozen=True)
 class SimplifiedOptions:
-    """What may be varied: the likeness (`dot` or `cosine`), the divisor (`none` or `sqrt_d`),
-    the normalisation (`softmax` or `sum`), and one token's vector stretched by a factor.
-    """
+    """Likeness (`dot`, `cosine`), divisor (`none`, `sqrt_d`), normalisation, and one stretch."""
 
     similarity: str = "dot"
     divide: str = "none"

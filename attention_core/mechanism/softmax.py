@@ -40,10 +40,7 @@ def compare_row(trace: Vectors, query: int, options: SimplifiedOptions) -> Trace
 
 @answers
 def given_row(scores: Sequence[float]) -> Trace:
-    """A trace with `score_row` (key) alone: scores typed by hand, -inf for a hidden one.
-
-    Raises ValueError for no scores at all.
-    """
+    """A trace with `score_row` (key), -inf for hidden. Raises ValueError for no scores."""
     if not scores:
         raise ValueError("a row has at least one score")
     trace = Trace()
@@ -125,9 +122,7 @@ def spreads(scores: Tensor, factors: Sequence[float]) -> list[Spread]:
 
 @lru_cache
 def exp_limits(precision: str) -> tuple[float, float]:
-    """The largest number whose exponential a precision can hold, and the largest one whose
-    exponential is 0 in it: tried out in torch, by halving.
-    """
+    """The largest numbers whose exponentials a precision can hold, and loses: by halving."""
     dtype = ops.Cast(precision).dtype
 
     def last(passes) -> float:

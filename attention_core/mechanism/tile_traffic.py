@@ -46,9 +46,7 @@ class Traffic:
 
 
 def plain_traffic(n_queries: int, n_keys: int, d: int, d_value: int) -> Traffic:
-    """In three passes, each of which reads and writes the large memory: queries and keys make
-    scores, scores make weights, weights and values make context vectors.
-    """
+    """In three passes over the large memory: scores, weights, context vectors."""
     vectors = n_queries * d + n_keys * d + n_keys * d_value
     table = n_queries * n_keys
     return Traffic(vectors, table=4 * table, context=n_queries * d_value, held=table)
@@ -86,9 +84,7 @@ def tile_bytes(side: int, d: int, d_value: int, n_bytes: int) -> int:
 
 
 def largest_tile(capacity: int, d: int, d_value: int, n_bytes: int) -> int:
-    """The side of the largest square tile, a power of 2, that a fast memory of `capacity` bytes
-    has room for. Raises ValueError where not even one query and one key fit.
-    """
+    """The largest square tile, a power of 2, in `capacity` bytes. Raises ValueError for none."""
     if (least := tile_bytes(1, d, d_value, n_bytes)) > capacity:
         raise ValueError(
             f"a fast memory of {capacity:,} bytes holds no tile: one query and one key need "

@@ -6,8 +6,7 @@ from ..operations import Operation
 from ..trace import Step, Trace
 
 Make = Callable[[Trace, Step, tuple[Step, ...]], Step]
-"""Makes one step otherwise, given the new trace, the right step, and what its inputs have become.
-It may add several steps, or none and give an earlier one; what it gives takes the step's place."""
+"""Makes one step otherwise, from the new trace, the right step and its new inputs."""
 
 Of = Callable[[Trace, tuple[Step, ...]], tuple[Step, ...]]
 """Gives the operands of a step, given the new trace and what its inputs have become."""

@@ -22,9 +22,7 @@ LARGEST_SEED = 2**32 - 1
 
 @lru_cache(maxsize=64)
 def lights_with(inputs: Inputs, recipe: HeadsRecipe, name: str = "") -> tuple[Light, ...]:
-    """The lights of the lab's layer with a mistake switched on, by its name; of the right layer
-    without one. It is called twice, as the light on a second call wants it.
-    """
+    """The lights of the layer with a mistake switched on, or right; called twice for the lights."""
     right = right_layer(inputs, recipe)
     if name:
         first, second = (MISTAKES[name].layer(inputs, recipe, call) for call in (0, 1))
@@ -44,9 +42,7 @@ def suspects(inputs: Inputs, recipe: HeadsRecipe) -> list[str]:
 
 
 def switched_on(inputs: Inputs, recipe: HeadsRecipe, level: str, seed: int) -> str:
-    """The mistake of a round: same text, heads, level and seed, same mistake; "" where this text
-    can show no such mistake. Raises ValueError for a level that there is not.
-    """
+    """The mistake of a round, or "" for none here. Raises ValueError for no such level."""
     if level not in LEVELS:
         raise ValueError(f"level is {level!r}, but must be one of {', '.join(LEVELS)}")
     fitting = _fitting(inputs, recipe, level)
@@ -54,9 +50,7 @@ def switched_on(inputs: Inputs, recipe: HeadsRecipe, level: str, seed: int) -> s
 
 
 def next_seed(inputs: Inputs, recipe: HeadsRecipe, level: str, seed: int, name: str = "") -> int:
-    """The seed of the round after one of this seed: the next, or the next that switches on the
-    mistake of this name, where it is one of this text's and level's.
-    """
+    """The seed of the round after this one, or the next that switches on this mistake."""
     after = (seed + 1) % (LARGEST_SEED + 1)
     if name not in _fitting(inputs, recipe, level):
         return after

@@ -181,9 +181,7 @@ class Operation:
         raise NotImplementedError
 
     def backward(self, back: Backward, /) -> None:
-        """Says to `back` what comes back to each of `back.inputs`, as steps of operations, from the
-        gradient of the result. Raises ValueError where there is no way back.
-        """
+        """Says to `back` what comes back to each input. Raises ValueError for no way back."""
         back.refuse(self.no_gradient)
 
     def words(self) -> str:

@@ -256,9 +256,7 @@ class Edit(Operation):
 
 
 def shared(operation: Operation, *operands: Operation) -> Tensor | None:
-    """The numbers of a large draw, or of one with cells typed over, from the few that are kept for
-    all traces together; drawn again where they are gone. None for any other operation.
-    """
+    """The numbers of a large draw, or an edited one, kept for all traces; None for others."""
     match operation, operands:
         case Draw(is_large=True), ():
             return operation.value()

@@ -44,9 +44,7 @@ def _product(trace: Trace, place: Place) -> tuple[int, Tensor, Tensor]:
 
 
 def _loops_equal(trace: Trace, place: Place) -> bool:
-    """Whether a row of the context vectors, (d,), comes out the same to the last bit when one
-    loop over the keys adds up this row alone, and another adds up all rows.
-    """
+    """Whether one loop adds up a row of context vectors (d,) as one over all rows, to the bit."""
     row, weights, vectors = _product(trace, place)
     keys = range(len(vectors))
     one_row = sum(weights[row, key] * vectors[key] for key in keys)  # (d,)

@@ -43,9 +43,7 @@ def with_last(vectors: Tensor, factor: float, added: float) -> Tensor:
 
 
 def first_by_last(U_query: Tensor, U_key: Tensor, U_value: Tensor, vectors: Tensor) -> Tensor:
-    """The length of the derivative of the first context vector by the last vector, where matrices
-    (token, token) stand on the left and the future is hidden.
-    """
+    """The length of the derivative of the first context vector by the last, future hidden."""
 
     def first_context(vectors: Tensor) -> Tensor:
         queries, keys, values = (each @ vectors for each in (U_query, U_key, U_value))

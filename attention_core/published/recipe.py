@@ -95,10 +95,7 @@ class Recipe:
             return None
 
     def value(self, trace_of: TraceOf, named: Mapping[str, Any] | None = None) -> Any:
-        """What it gives with these traces, and with the values of the recipes beside it.
-
-        Raises KeyError for a name that is none, and what torch raises where parts do not fit.
-        """
+        """What it gives with these traces and `named` values. Raises KeyError for no name."""
         from .functions import FUNCTIONS, OF_STEPS  # torch is imported when a number is asked for
 
         def of(node: ast.AST) -> Any:

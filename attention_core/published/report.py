@@ -21,9 +21,7 @@ COLUMNS = {
 }
 """What is counted together, and its kinds: whole numbers among numbers, shapes by sizes."""
 VERDICTS = ("print", "slack", "older", "never", "differs", "pending")
-"""What can be said of a printed result: it matches as printed, or only by the slack between
-processors, or by an older version of the notebook's code; it cannot be computed; it could be, and
-differs; it could be, and nothing computes it yet."""
+"""As printed; by the slack alone; by older code; never; differs; or nothing computes it yet."""
 PRINT, SLACK, OLDER, NEVER, DIFFERS, PENDING = VERDICTS
 REMARKS = {
     PENDING: "not yet computed: {size}: {ids}",

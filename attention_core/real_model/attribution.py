@@ -55,10 +55,7 @@ class Attribution:
 def attribution(
     run: Run, token: int, position: int = -1, against: int | None = None
 ) -> Attribution:
-    """What each part brought to the logit of `token` after the token at `position`; with `against`,
-    to how far it is above the logit of that one. Raises ValueError where the model says no next
-    token, or has no such token.
-    """
+    """What parts brought to `token`'s logit, above `against`'s. Raises ValueError for none."""
     reading = _asked(run, token, position, against)
     bias = float(reading.noted[0][1]) if reading.noted else 0.0
     logit = float(reading.read(run.final[position])) + bias

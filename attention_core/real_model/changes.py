@@ -22,9 +22,7 @@ class Changes:
     hidden_tokens: frozenset[int] = frozenset()
     """Tokens that no other token sees, in any layer."""
     patches: Mapping[tuple[int, int], Tensor] = field(default_factory=dict)
-    """(layer, token): the vector (d_model,) that stands in the stream there before the layer,
-    in place of its own. The layer behind the last one is the stream at the end.
-    """
+    """(layer, token): the vector (d_model,) put before that layer, or behind the last one."""
 
     def check(self, settings: Settings, n_tokens: int) -> None:
         """Raises ValueError, in words, where something is to be changed that there is not."""

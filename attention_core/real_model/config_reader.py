@@ -73,9 +73,7 @@ class ConfigReader:
         self.take(name, f"{written(value)}: {why}", fits, value)
 
     def rest(self, harmless: Iterable[str] = (), off: bool = False) -> None:
-        """Raises ModelRefused where something is left that is not known to be harmless, by its name
-        or by a pattern such as `pooler_*`. With `off`, what says false or is empty is harmless.
-        """
+        """Raises ModelRefused for what is left and not harmless; `off` lets false and empty be."""
         known = re.compile("|".join(map(translate, harmless)) or r"\Z")
         left = [name for name in sorted(self._left) if not known.match(name)]
         if off:

@@ -82,9 +82,7 @@ class Cutter:
         }
 
     def encode(self, text: str, in_full: bool = True) -> dict[str, Any]:
-        """The tokens of a text, and where each stands in it; `in_full` with those that the model
-        puts around every text. Where it cannot be cut, also the word for which there is no token.
-        """
+        """The tokens of a text and their places, `in_full` with those around; or its bad word."""
         if self.made.normalizer is not None:
             n_made = len(self.made.normalizer.normalize_str(text))
             _check(n_made, GROWN * len(text) + ADDED, f"of {len(text):,} characters it makes {{}}")

@@ -70,9 +70,7 @@ def ranked(logits: Tensor) -> Ranked:
 
 
 def n_by_top_p(sizes: Tensor, tops: Sequence[float]) -> list[int]:
-    """How many of some tokens, the likeliest first, each top-p keeps: one goes as long as it and
-    all behind it have no more than 1 − top_p of the chance. One is always kept.
-    """
+    """How many likeliest tokens each top-p keeps: one goes if all from it on have ≤ 1 − top_p."""
     behind = (sizes / sizes.sum()).flip(0).cumsum(0)
     removed = torch.searchsorted(behind, torch.tensor([1 - p for p in tops]).double(), right=True)
     return (len(sizes) - removed).clamp(min=1).tolist()
@@ -119,9 +117,6 @@ def offered(logits: Tensor | Ranked, cuts: Cuts) -> Offered:
 
 
 def number_drawn(seed: int, place: int = 0) -> float:
-    """The number of a seed, from 0 to below 1, for the token at a place of what is written.
-
-    Python's own generator: its numbers are promised to be the same everywhere, torch's are not.
-    """
+    """A seed's number for a place, in [0, 1): Python's own are the same everywhere."""
     numbers = Random(seed)
     return [numbers.random() for _ in range(place + 1)][-1]

@@ -25,9 +25,7 @@ class Measure:
     """Of ids (token,): the keys that count (query, key), and the queries asked (query,)."""
 
     def of(self, weights: Tensor, ids: Sequence[int]) -> Tensor:
-        """The measure of weights (…, query, key) over the tokens that these are the ids of: (…).
-        The mean over the queries that are asked; NaN for none.
-        """
+        """A measure of weights (…, query, key), a mean over the queries asked: (…), or NaN."""
         return self.by_query(weights, ids).mean(-1).to(weights.dtype)
 
     def by_query(self, weights: Tensor, ids: Sequence[int]) -> Tensor:

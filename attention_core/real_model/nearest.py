@@ -20,9 +20,7 @@ class NearToken:
 
 @torch.no_grad()
 def nearest(model: Model, vector: Tensor, n: int) -> list[NearToken]:
-    """The `n` tokens nearest to a vector (d_model,), by cosine; the table is gone through in
-    slices. A vector that is nan or infinite is near to nothing.
-    """
+    """The `n` tokens nearest to a vector (d_model,), by cosine; none to nan or infinite ones."""
     direction = vector / vector.norm()
     best, tokens = torch.empty(0), torch.empty(0, dtype=torch.int64)
     for first in range(0, model.settings.n_vocabulary, ROWS_AT_ONCE):

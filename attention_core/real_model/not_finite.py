@@ -10,9 +10,7 @@ from .run import ROWS_AT_ONCE, Run
 
 
 def not_finite(run: Run, logits: Tensor | None = None) -> str:
-    """Where in a run, or in the `logits` that it ends with, numbers are nan or infinite first, and
-    which weights of the file are; "" where all numbers are finite.
-    """
+    """Where in a run, or `logits`, numbers are nan or infinite first, and which weights; ""."""
     streams = [*run.before, run.final]
     first = next((at for at, each in enumerate(streams) if not each.isfinite().all()), None)
     if first is None and (logits is None or logits.isfinite().all()):

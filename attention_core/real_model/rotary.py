@@ -19,9 +19,7 @@ UNREAD = """
 
 
 def rotary(config: ConfigReader, d_head: int, longest: int) -> tuple[float, tuple[float, ...]]:
-    """The base and the rate of each pair by a config.json, in the older words and in the newer.
-    Raises ModelRefused for what is computed in another way.
-    """
+    """Base and rates by a config.json, older or newer. Raises ModelRefused for other ways."""
     base = config.base("rope_theta", 10_000.0)
     whole(config)
     newer, older = (config.group(name) for name in ("rope_parameters", "rope_scaling"))

@@ -39,9 +39,7 @@ def _read(trace: Trace, layer: int, head: int, role: str) -> Tensor:
 
 
 def small_score_parts(trace: Trace, layer: int, head: int, query: int, key: int) -> ScoreParts:
-    """The score of a query and a key of a head of a trace of `pass_through`, taken apart, as
-    `score_parts` has it. Raises ValueError, in words, for a key that stands behind the query.
-    """
+    """A score of a trace of `pass_through`, as `score_parts`. Raises ValueError for a later key."""
     if key > query:
         raise ValueError(f"token {query} does not see token {key}, which stands behind it")
     n_heads = len(trace[f"layer_{layer}_W_query"].value)
@@ -52,9 +50,7 @@ def small_score_parts(trace: Trace, layer: int, head: int, query: int, key: int)
 
 
 def carried(trace: Trace, layer: int, head: int, key: int) -> Tensor:
-    """Of what a head hands on of a key, its value, which share each part wrote (part,): along the
-    value itself, so that together they are 1.
-    """
+    """Which share of a head's value at a key each part wrote (part,), along it: they sum to 1."""
     values = _read(trace, layer, head, "value")[:, key].double()
     whole = values.sum(0)
     return values @ whole / whole.square().sum()

@@ -131,9 +131,7 @@ def read_by_head(
 
 
 def visible_keys(run: Run, layer: int, head: int, query: int, key: int) -> list[int]:
-    """The keys that a query of a head sees. Raises ValueError, in words, where there is no such
-    layer, head or token, or the query does not see the key.
-    """
+    """The keys a query of a head sees. Raises ValueError where a place is missing or hidden."""
     settings, n = run.model.settings, len(run.ids)
     for name, asked, count in (
         ("layer", layer, settings.n_layers),

@@ -115,9 +115,7 @@ def _through(
 
 @torch.no_grad()
 def chance_of(run: Run, streams: Tensor, token: int) -> Tensor:
-    """The probability of a token after each of these vectors of the stream (…, d_model): (…). The
-    vocabulary's table is gone through in slices, and no row of logits is kept.
-    """
+    """The probability of a token after stream vectors (…, d_model): (…), the table in slices."""
     model, settings = run.model, run.model.settings
     flat = read_for_logits(model, streams.flatten(0, -2))
     table = "token_table" if settings.tied else "W_unembed"

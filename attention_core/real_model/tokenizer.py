@@ -282,8 +282,6 @@ def _uncovered(text: str, spans: Sequence[tuple[int, int]]) -> tuple[str, ...]:
 
 
 def from_json(said: Mapping[str, Any] | bytes, called: str = "tokenizer.json") -> Tokenizer:
-    """A tokenizer by what a `tokenizer.json` says, or by its content. Raises ModelRefused where it
-    cannot be made, or takes too much, with what the file is `called`.
-    """
+    """A tokenizer of a `tokenizer.json`. Raises ModelRefused, with what it is `called`."""
     content = said if isinstance(said, bytes) else json.dumps(said).encode()
     return Tokenizer(content, f"{called} cannot be read")

@@ -13,8 +13,7 @@ from .tokenizer import Tokenizer
 LONGEST_WORD = 200
 """Characters of a token that is made of two: more would take long to try."""
 MOST_CHARACTERS, MOST_MERGES = 4_000_000, 1_000_000
-"""Of all tokens together that are made of two, and ways to make them. The 260,000 tokens of Gemma
-have 1.7 million, and half a million ways."""
+"""Of all tokens made of two, and ways to make them: Gemma has 1.7 and half a million."""
 ENDINGS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 REST = r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 LLAMA_3 = rf"{ENDINGS}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}{{1,3}}|{REST}"
@@ -25,10 +24,7 @@ CUTS = {
     "smaug-bpe": LLAMA_3,
     "qwen2": rf"{ENDINGS}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}|{REST}",
 }
-"""How text is cut before it is merged to tokens, by the name that a file gives it.
-
-Source: https://github.com/ggml-org/llama.cpp, src/llama-vocab.cpp.
-"""
+"""How text is cut before merging, by a file's name for it (llama.cpp, llama-vocab.cpp)."""
 _ALSO = {
     "gpt-2": "gpt2 phi-2 jina-es jina-de jina-v2-es jina-v2-de gigachat a.x-4.0 mellum modern-bert "
     "exaone4 mpt olmo jais trillion granite-docling",
@@ -109,9 +105,7 @@ def _byte_level(about: "_Fields", known: Mapping[str, int]) -> dict[str, Any]:
 def _sentencepiece(
     about: "_Fields", known: Mapping[str, int], types: Sequence[float]
 ) -> dict[str, Any]:
-    """Characters that are merged to tokens by their scores, as SentencePiece has it for Llama 2: of
-    two neighbours those that make the token of the highest score.
-    """
+    """Characters merged by their tokens' scores, highest first, as SentencePiece for Llama 2."""
     if "tokenizer.ggml.scores" not in about.fields:
         raise ModelRefused(f"{about.place} has no tokenizer.ggml.scores for its tokens")
     scores, words = about.numbers("scores", len(known)), [*known]

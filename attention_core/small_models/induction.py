@@ -68,8 +68,7 @@ class Record:
     previous_token: Tensor
     """(layer, head): the share of its weight that a head gives to the token before, on average."""
     prefix_matching: Tensor
-    """(layer, head): the share it gives to tokens that followed the query's own token earlier, on
-    average over all queries that have been there before."""
+    """(layer, head): its mean share to tokens that followed the query's own token earlier."""
     weights: Tensor
     """(layer, head, query, key), of every head on the tokens of `EXAMPLE`."""
 
@@ -80,9 +79,7 @@ def previous_token(weights: Tensor) -> Tensor:
 
 
 def prefix_matching(weights: Tensor, ids: Tensor) -> Tensor:
-    """The mean weight on tokens that followed an earlier place of the query's own token: weights
-    (…, sequence, head, query, key) of ids (sequence, token) to (…, head).
-    """
+    """The mean weight on tokens after earlier places of the query's own: (…, head)."""
     targets = next_of_earlier(ids)
     on_targets = (weights * targets.unsqueeze(-3)).sum((-4, -2, -1))
     return on_targets / targets.any(-1).sum()
@@ -95,9 +92,7 @@ def recorded_steps(steps: int = STEPS) -> list[int]:
 
 
 def learn(settings: LearningSettings = LearningSettings()) -> Iterator[Record]:
-    """Train a network from nothing, and yield what it is at each recorded step. Stop by taking no
-    more. A step takes some 30 ms of one core.
-    """
+    """Train from nothing, and yield each recorded step; stop by taking no more. 30 ms a step."""
     return (record for _, record in learn_by_steps(settings) if record is not None)
 
 
@@ -112,9 +107,7 @@ def best_head(record: Record) -> tuple[int, int]:
 
 
 def appearance(records: Sequence[Record]) -> int | None:
-    """The place of the first record in which a head of the second layer has a prefix-matching score
-    above a half: an induction head. None for no such record.
-    """
+    """The place of the first record with an induction head: prefix-matching above ½; None."""
     found = (at for at, each in enumerate(records) if each.prefix_matching[1].max() > IS_INDUCTION)
     return next(found, None)
 
@@ -186,9 +179,7 @@ def finished_run(settings: LearningSettings = LearningSettings()) -> FinishedRun
 
 
 def store(run: FinishedRun, path: Path = SHIPPED) -> None:
-    """Write a run. Weights above the diagonal are 0, and are left out; what was learned is rounded,
-    so that a program that has it all written down is no longer than need be.
-    """
+    """Write a run, rounded and without weights above the diagonal, so that programs stay short."""
     rows, columns = torch.tril_indices(len(EXAMPLE), len(EXAMPLE))
     tensors = {
         each.name: torch.stack([torch.as_tensor(getattr(one, each.name)) for one in run.records])

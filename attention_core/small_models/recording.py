@@ -83,9 +83,7 @@ def moment_of(step: int, network: Network, held_out: Texts) -> Moment:
 
 
 def record(plan: TrainingPlan, texts: Texts, held_out: Texts) -> Iterator[tuple[Moment, Network]]:
-    """Train by a plan, and yield each recorded moment with its network, which goes on being
-    changed. The last is of the parameters as they are shipped, rounded.
-    """
+    """Train by a plan, and yield recorded moments with the network; the last is as shipped."""
     wanted = {*recorded_steps(plan.steps)}
     network = untrained(plan.seed)
     yield moment_of(0, network, held_out), network

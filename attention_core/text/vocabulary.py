@@ -41,10 +41,7 @@ class Vocabulary:
     def distinct(
         cls, tokens: Iterable[str], reserved: Sequence[str] = (UNKNOWN, PADDING)
     ) -> "Vocabulary":
-        """One row for each distinct token, sorted by code point, then the reserved rows.
-
-        Raises ValueError if a reserved name is given twice.
-        """
+        """A row a distinct token, sorted, then reserved rows. Raises ValueError for a double."""
         texts = sorted(set(tokens))
         if len(set(reserved)) < len(reserved):
             raise ValueError(f"a reserved row can be named once only: {', '.join(reserved)}")

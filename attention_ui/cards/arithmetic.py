@@ -25,9 +25,7 @@ MOST_LINES = 4
 
 
 def cell_equation(step: Step, index: tuple[int, ...], arithmetic: Expression) -> str:
-    """The cell as an equation in LaTeX; what is longer takes several lines, and of a sum that is
-    longer still, the largest terms stand there, the largest first.
-    """
+    """The cell as an equation in LaTeX, in several lines where long, largest terms first."""
     # A symbol with two indices of its own, such as a tile's, is kept apart from those of its cell.
     symbol = rf"\left({step.symbol}\right)" if "," in step.symbol else f"{{{step.symbol}}}"
     left = f"{symbol}_{{{','.join(map(str, index))}}}"
@@ -75,9 +73,7 @@ def of_the_rest(arithmetic: Expression) -> str:
 
 
 def operand_groups(arithmetic: Expression) -> tuple[tuple[Cell, ...], ...]:
-    """The leaves in the groups a learner thinks in: the row and the column of a dot product, the
-    row of a softmax. Repeated cells are named once; those of a long sum as its terms are ordered.
-    """
+    """The leaves as a learner thinks of them: a dot product's row and column, a softmax's row."""
     terms = arithmetic.terms
     if is_long(arithmetic):
         terms = largest_first(terms)

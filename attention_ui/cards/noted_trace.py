@@ -10,9 +10,7 @@ from ..controls.parts import Source
 
 
 class NotedTrace(Trace):
-    """A trace of which each step that is looked at counts as a read of what was read before it was
-    made. It is for everybody, so nothing can be added to it: `branch` it first.
-    """
+    """A trace whose steps, when looked at, count as reads; for all, so `branch` it first."""
 
     def __init__(self, plain: Trace, reads: tuple[Source, ...], before: dict[str, int]) -> None:
         self.__dict__ |= plain.__dict__

@@ -166,10 +166,7 @@ class Sign(Question):
 
 @dataclass(frozen=True, kw_only=True)
 class Shape(Question):
-    """The shape of a tensor, a number for each axis: (name of the axis, how long it is).
-
-    `sides` says what to call the axes before they are known.
-    """
+    """The shape of a tensor, (name, length) an axis; `sides` are what to call them before."""
 
     truth: tuple[tuple[str, int], ...]
     sides: tuple[str, ...] = ("Rows", "Columns")

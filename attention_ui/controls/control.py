@@ -99,9 +99,7 @@ class Control:
     check: Callable[[Any, Values], str | None] | None = None
     """What stops a value from being used beside the others, in words; None for nothing."""
     fits: Callable[[Any, Values], tuple[Any, str]] | None = None
-    """What is used in the place of a value that does not fit the others, and why in a sentence; the
-    value itself and "" where it fits. What was asked for is kept, and comes back when it fits.
-    """
+    """What is used where a value does not fit the others, and why; what was asked for is kept."""
     undoes: tuple[str, ...] = ()
     """What belongs to the old value alone: numbers typed into a table that another one makes."""
     stays: bool = False

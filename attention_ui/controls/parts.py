@@ -48,9 +48,7 @@ def worth(one: Source) -> Any:
 
 @source("hand")
 def _has_a_hand(place: str) -> bool:
-    """Whether a hand has come to a place since it was drawn anew: to the control of a picture,
-    which has its positions then, or to a picture, which then says how each cell comes about.
-    """
+    """Whether a hand has come to a control's or a picture's place since it was drawn anew."""
     hands = of_page().hands
     return hands is None or place in hands
 
@@ -145,9 +143,7 @@ class Parts:
     near: frozenset[str] | None = None
     """The parts that the browser has near; None where none has said."""
     hands: frozenset[str] | None = None
-    """The places that a hand has come to, `moves_` or `picture_` and the name of the picture, until
-    they are drawn anew for another reason; None where no browser has said.
-    """
+    """Places a hand has come to, such as `moves_scores`, until redrawn; None: no browser said."""
     is_at_rest: bool = False
     """Whether nothing but what waited has been drawn last."""
     all_at_once: bool = False

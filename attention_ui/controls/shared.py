@@ -542,9 +542,7 @@ OWN_TABLE = 1
 
 
 def source_inputs_of(values: Values) -> Inputs:
-    """The source on its way to vectors: cut by the same tokenizer, with a vocabulary of its own. It
-    shares the first sentence's given or trained vectors where they cover all of its words.
-    """
+    """The source on its way to vectors, with its vocabulary, and the first's vectors if it can."""
     own = {"sentence": values.source, "learned_from": None, "edits": (), "skipped_draws": 0}
     first = inputs_of(values)
     inputs = replace(first, **own)
@@ -696,9 +694,7 @@ def _of_sizes(values: Values) -> str | None:
 
 
 def has_random_numbers(values: Values) -> bool:
-    """Whether the sentence's vectors, or the matrices that its weights are made with, were drawn:
-    then it has no meaning which word gets most. Not on a page without a sentence of the visitor's.
-    """
+    """Whether vectors or matrices were drawn, so that weights mean nothing for the words."""
     if SENTENCE.name not in values:
         return False
     inputs = inputs_of(values)

@@ -385,9 +385,7 @@ def problem(name: str) -> str | None:
 
 
 def settle_cell() -> None:
-    """At the end of a page: a cell that no picture has is said, and left out; one that is drawn
-    nowhere, or whose card is not on this page, opens in the first card whose trace has it.
-    """
+    """At the end of a page: a cell that no picture has is said; one undrawn finds its card."""
     here, met = values(), this_visit().cells
     if not here.cell or any(opens for _, _, opens in met):
         return

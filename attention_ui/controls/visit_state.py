@@ -16,9 +16,7 @@ Texts = dict[str, str]
 
 @dataclass
 class VisitState:
-    """What a visitor has chosen, what was said about it, and what the page has met as it was drawn.
-    A room above keeps what is its own in a class of its own: see `own`.
-    """
+    """What a visitor has chosen, was told, and has met; rooms above keep their `own` in it."""
 
     # The page that is open.
     page: str = ""
@@ -98,9 +96,7 @@ class VisitState:
             self.pictures, self.declared = {}, None
 
     def waited_for(self, steps: Iterable[str]) -> list[str]:
-        """The titles of the other cards whose question has to be answered first, for a picture that
-        covers these steps: of the question that covers a step, else of the latest.
-        """
+        """The titles of cards whose question comes first, for a picture covering these steps."""
         covering = [(card, covers) for card, covers in self.covering.values() if covers]
         titles: list[str] = []
         for name in steps if covering else ():

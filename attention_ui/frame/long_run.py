@@ -74,10 +74,7 @@ def _run_of(name: str) -> Run | None:
 
 @dataclass(frozen=True)
 class Work:
-    """A long run as a card declares it: its name, what it is for, what it does piece by piece, in
-    words how much that is, and its button's verb. `quick` work is done at once; work that `begins`
-    by itself has no button.
-    """
+    """A long run as a card declares it; `quick`: at once; one that `begins` has no button."""
 
     name: str
     about: Hashable

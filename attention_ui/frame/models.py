@@ -135,9 +135,7 @@ def _opened(path: Path) -> Model:
 
 @contextmanager
 def readable(name: str, where: str) -> Iterator[None]:
-    """Around what shows a model, at a place of a page: what goes wrong with it, and that its files
-    have changed, is said in the place of the rest, with a button that opens it again.
-    """
+    """Around what shows a model: what goes wrong is said in place of the rest, with a button."""
     try:
         with reading(opened(name).as_opened):
             yield

@@ -90,9 +90,7 @@ def _beginning(values: object) -> str:
 
 
 def culprits_of(page: str) -> list[Control]:
-    """The controls of a lesson whose values are not the example's own and change its numbers. If
-    there are several, only those count that change the trace when they alone are put back.
-    """
+    """Changed controls of a lesson that change its numbers; of several, those that alone do."""
     controls, texts, trace_of = controls_of(page), visit.chosen(), module_of(page).trace_of
     plain, _ = understood({"example": texts["example"]}, controls)
     values, _ = understood(texts, controls)

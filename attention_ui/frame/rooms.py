@@ -45,9 +45,7 @@ def known_among(names: Collection[str]) -> set[str]:
 
 
 def fixed_now(here: Collection[Control]) -> dict[str, str]:
-    """What a teacher's link hides or locks, as a link says its value now: also what the page that
-    is open, with its controls `here`, has none for, since another example would change it.
-    """
+    """What a link hides or locks, with its value now, also what controls `here` have none for."""
     fixed, values = visit.fixed(), visit.values()
     now = {each.name: each.field.write(values[each.name]) for each in here if each.name in fixed}
     for page in LESSONS if fixed - now.keys() - SECTIONS.keys() else ():
@@ -59,9 +57,7 @@ def fixed_now(here: Collection[Control]) -> dict[str, str]:
 
 
 def example_query(page: str, name: str, **at: str) -> tuple[dict[str, str], str]:
-    """Parameters for a link to a lesson with an example, `at` other values than its own as a link
-    says them, such as a token's; and in words why it cannot be opened, "" if it can.
-    """
+    """Parameters for a link to a lesson with an example, `at` other values; or why not, ""."""
     controls, fixed = controls_of(page), visit.fixed()
     if name != visit.chosen()["example"] and "example" in fixed:
         return {}, "The link that you opened keeps to its own example."

@@ -1,6 +1,4 @@
-"""A layout as a picture of its own: all that a browser needs stands in it, so it is drawn without
-the internet, in any order of cells, and in a file.
-"""
+"""A layout as a picture of its own, drawn without the internet, anywhere, and in a file."""
 
 import base64
 import gzip

@@ -1,6 +1,4 @@
-"""A vector, matrices, and below each matrix the row that the product gives: each entry of the
-vector beside the row that it multiplies, each result below the column that it comes from.
-"""
+"""A vector, matrices, and below each the row that the product gives, entry by entry."""
 
 from collections.abc import Sequence
 from dataclasses import replace

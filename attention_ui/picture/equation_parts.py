@@ -45,9 +45,7 @@ def equation_of(*steps: Step, drawn: Sequence[Matrix] = ()) -> Parts:
 
 
 def laid_out(parts: Sequence[Step | Matrix | str]) -> Parts:
-    """The parts of an equation as they are drawn: steps that follow each other are written out, and
-    rows that have the labels of the matrix before need none of their own.
-    """
+    """An equation's parts as drawn: steps written out, and shared labels of rows only once."""
     written: list[Matrix | str] = []
     for are_steps, group in groupby(parts, key=lambda part: isinstance(part, Step)):
         each = tuple(group)

@@ -1,6 +1,4 @@
-"""A whole layer as one picture, as numbers flow: what comes in on the left, then a line for each
-head, then how the heads are joined. On a phone, the same from top to bottom.
-"""
+"""A whole layer as one picture, as numbers flow, left to right; on a phone, downwards."""
 
 from collections.abc import Sequence
 
@@ -29,9 +27,7 @@ from .sentence import with_sentence
 
 GIVEN, MATRICES = "embeddings", ("W_query", "W_key", "W_value")
 BEFORE_SHARES = ("head_tempered_scores", "head_scaled_scores", "head_scores")
-"""The first of these that a layer has is what its scores are before a mask, whatever they were
-divided by: so the picture has the same cells at every temperature.
-"""
+"""The first of these in a layer are its scores before a mask, so cells stay at any temperature."""
 OUTPUTS = ("concat", "W_output", "output")
 TALL = 388
 """With the sentence above it, as high as leaves room for words and controls on a screen."""
@@ -45,9 +41,7 @@ BETWEEN_LINES, BEFORE_TITLE, LEGEND, HEAD = 3, 14, 26, 11
 TALLEST, ENOUGH = 452, 5.0
 """A layer of many heads is higher, until rows are so high, or each has its name."""
 TO_BE_SEEN, ROOM = 6.0, 48.0
-"""Cells along what is no token are as large as this, as far as all of them have this room: beside
-64 tokens a matrix with 6 columns would be a speck.
-"""
+"""Cells along what is no token are this large, in this room: beside 64 tokens no speck."""
 TOKENS = ("token", "query", "key")
 
 

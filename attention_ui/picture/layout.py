@@ -39,9 +39,7 @@ NEAR_TITLES = 34
 BROKEN_BARS = "gap in a bar: longer than 1, drawn shorter"
 """What is said below bars that go both ways, where there is room for it."""
 LEAST_LINE, LEAST_COMPACT = 12, 9
-"""Pixels from one row's label to the next: where rows are lower, some have none. A picture that is
-compact grows with its window.
-"""
+"""Pixels from one row's label to the next: where rows are lower, some have none."""
 SOLVED = 240
 """On a last sheet rows stand as close as they can be read, so that all answers have room on it."""
 BELOW = 28
@@ -70,9 +68,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Word:
-    """Words in a place. `look` is one of the kinds in spec.py: title, shape, row, column, slanted,
-    sign, sum, loud, legend, token. `changes` marks those that depend on numbers.
-    """
+    """Words in a place; `look` is a kind of spec.py; `changes`: they depend on numbers."""
 
     text: str
     x: float
@@ -191,9 +187,7 @@ def matrices_of(*parts: Step | Matrix | str) -> list[Matrix]:
 
 
 def brief(layout: Layout, most: float = 400) -> Layout:
-    """The same, on a phone no higher than this if its last lines are not: what they come from is
-    left out; where nothing comes from anything, what follows.
-    """
+    """The same, no higher than this on a phone if what its last lines come from is left out."""
     narrow = layout.narrow
     first, *later = narrow.lines or [0.0]
     if narrow.height <= most or not later:
@@ -335,9 +329,7 @@ def _moved(each: Any, right: float, down: float) -> Any:
 
 
 class Footprint:
-    """What a matrix needs around its cells; `compact` where there is no room for its shape, and
-    little for sums. Its title may stand above others of its kind already.
-    """
+    """What a matrix needs around its cells, little where `compact`; its title may be above."""
 
     def __init__(
         self, trace: Trace, sign: str, matrix: Matrix, compact: bool = False, titled: bool = True
@@ -481,9 +473,7 @@ def stand(
 
 
 def decimals_in(width: float, *matrices: Matrix) -> int:
-    """As many as all numbers of these have, two at most, and as fit, but one where they are not
-    whole (0.4 is not 0); −1 where that does not fit.
-    """
+    """Decimals that all numbers have, two at most, and that fit; one if 0.4; −1 for no room."""
     matrix, *_ = matrices
     if matrix.covered or not matrix.drawn.is_floating_point():
         return 0

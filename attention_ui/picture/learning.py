@@ -1,6 +1,4 @@
-"""Heads that learn, at one moment of a training: curves with a line at the moment, and beside them
-the weights of every head. Everything stands where it stands at every other moment.
-"""
+"""Heads that learn: curves with a line at a moment, and the weights of all heads then."""
 
 import math
 from collections.abc import Sequence

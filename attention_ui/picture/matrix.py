@@ -41,9 +41,7 @@ class Matrix:
     as_bars: bool = False
     """A column of weights drawn as bars, from 0 to 1."""
     both_ways: bool = False
-    """Bars from −1 to 1 and beyond, since what is drawn may be no share. What is longer than 1 has
-    a gap there, and goes on on a scale of its own.
-    """
+    """Bars from −1 to 1, with a gap and a scale of their own beyond."""
     lead: tuple[int, ...] = ()
     """The places of the axes before the last two: `(1,)` draws the second head."""
     compared: bool = False
@@ -53,9 +51,7 @@ class Matrix:
     tells_origins: bool = False
     """Each cell says which token and head its number came from (see origins.py)."""
     allowed: Tensor | None = field(default=None, compare=False)
-    """How large each number of the step may be where it should be 0, and `nan` where it may be
-    anything. What should be 0 is outlined, and loud where it is more (see forbidden.py).
-    """
+    """How large numbers that should be 0 may be, `nan` for any; outlined, loud where more."""
 
     @property
     def mask(self) -> Step | None:
@@ -111,9 +107,7 @@ def is_unknown(matrix: Matrix) -> bool:
 
 
 def _mask_of(step: Step) -> Step | None:
-    """The mask that hides cells of scores or weights; None for none. A 0 that was filled in before
-    a softmax hides nothing, however much it was meant to: it is a score like others.
-    """
+    """The mask that hides cells; None for none. A 0 filled in before a softmax hides nothing."""
     match step.operation:
         case MaskedFill(fill=fill):
             hides = fill == -math.inf or isinstance(step.inputs[0].operation, Softmax)

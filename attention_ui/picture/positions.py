@@ -1,6 +1,4 @@
-"""What a control in the picture changes: for each row of its table, what it shows at each position.
-All of it is carried in the picture, so that a hand that drags is answered without the server.
-"""
+"""What a control in a picture changes, row by row at each position, without the server."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -138,9 +136,7 @@ def _has_a_mask(matrix: Matrix) -> bool:
 
 
 def _masked_lists(lists: Lists, ids: Sequence[str], looks: Sequence[dict[str, Any]]) -> None:
-    """What becomes of the cells of a matrix that a mask has to do with, from how it looks at each
-    position: what is hidden, and what leaks, moves along.
-    """
+    """What becomes of a masked matrix's cells at each position: what is hidden, what leaks."""
 
     def of(name: str) -> list[str]:
         each = [[look[name]] * len(ids) if isinstance(look[name], str) else look[name]

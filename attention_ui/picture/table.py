@@ -58,9 +58,7 @@ MOST_TOLD = 2_000
 MOST_POINTED = 10_000
 """In a picture of more cells none could be aimed at."""
 MANY, MOST_KINDS = 1_500, 32_000
-"""A picture of more marks is drawn on a canvas (what costs under the pointer is their number), and
-its table packed, column by column, where a column has at most so many values.
-"""
+"""More marks are drawn on a canvas, and tables packed, by columns of at most so many values."""
 HALF = BAR + BEYOND
 ROOM = 2 * HALF + BEHIND
 """Pixels of a bar that goes one way, and of bars that go both ways, with a number."""
@@ -153,9 +151,7 @@ class _Rows:
 
 
 def packed(rows: pa.Table) -> pa.Table:
-    """A table as it is sent: each text is said once, and of many rows each number too. Those have
-    no ids, which a canvas does not need, and shades of two decimals, more than the eye can see.
-    """
+    """A table as sent: texts said once, of many rows numbers too, without ids and fine shades."""
     columns = dict(zip(rows.column_names, rows.columns, strict=True))
     is_large = n_marks(rows) > MANY
     if is_large:
@@ -227,9 +223,7 @@ def n_slots(rows: pa.Table) -> int:
 
 
 def numbers_of(matrices: Sequence[Matrix]) -> list[int]:
-    """The number by which the cells of each matrix are known: that of its step. A step that is two
-    operands of one result, and drawn as two matrices, has one for each.
-    """
+    """The number of each matrix: its step's; a step that is both operands has one for each."""
     known: dict[tuple[str, int], int] = {}
     twice = {
         given.name
@@ -351,9 +345,7 @@ def ends_of_bars(matrix: Matrix) -> tuple[float, float]:
 
 
 def bar_lengths(matrix: Matrix, values: np.ndarray) -> np.ndarray:
-    """How far bars go, as shares of their room; nowhere for what is no number. Of bars that go both
-    ways, those beyond 1 differ by the root of their logarithm: 2, 50 and 400 can be told apart.
-    """
+    """How far bars go, as shares of their room; those beyond 1 by the root of their logarithm."""
     values = np.nan_to_num(values)
     if not matrix.both_ways:
         return np.clip(values, 0.0, 1.0)
@@ -567,9 +559,7 @@ def _of_operand(matrix: Matrix, operand: int, own: np.ndarray) -> list[Placed]:
 
 
 def _moved(there: np.ndarray, own: np.ndarray) -> Placed:
-    """Rectangles (cell, axis, 2) of cells at places `own` (cell, axis) as few blocks: what goes
-    along with the place of a cell evenly, everywhere, is said once.
-    """
+    """Rectangles (cell, axis, 2) of cells at `own` places, as few blocks, said once where even."""
     is_some = (there != NONE).all(axis=(1, 2))
     there = there[is_some]
     _, *ij = (each[is_some] for each in _padded(own))
@@ -650,9 +640,7 @@ def place_called(trace: Trace, axis: str, place: int, head: int | None = None) -
 def _told(
     matrices: Sequence[Matrix], matrix: Matrix, own: np.ndarray, is_pointed: bool
 ) -> dict[str, Any]:
-    """The arithmetic of each cell in a line, with its number; the number alone where it would be
-    long, or would tell what a question covers, or where no cell can be aimed at.
-    """
+    """Each cell's arithmetic in a line; its number alone where long, covered, or not aimed at."""
     step = matrix.step
     covered = {each.step.name for each in matrices if each.covered}
     is_alone = not is_pointed or not step.inputs or not len(own)

@@ -1,6 +1,4 @@
-"""A picture as it stands on the page, saved by the browser that drew it: Streamlit offers no file
-of a chart, and to draw it once more on the server would take 80 MB of memory there.
-"""
+"""A picture as on the page, saved by the browser: another drawing would take 80 MB here."""
 
 from .unseen_component import unseen
 

@@ -1,6 +1,4 @@
-"""The style of every page, in files beside this one. If Streamlit renames an element, only looks
-change. All of it is ours, and constant: a person's text is never part of it.
-"""
+"""The style of every page, in files beside this one: ours and constant, only for looks."""
 
 from .sideways import WIDER
 from .unseen_component import text_of

@@ -18,9 +18,7 @@ import streamlit as st
 PIECE = 0.1
 """Seconds after which a turn is given back where it can be, if somebody waits."""
 LONGEST = 1.0
-"""Seconds after which others wait no more for a run that does not give its turn back, since it
-waits for something itself: it then runs beside them.
-"""
+"""Seconds after which others run beside one that waits for something itself."""
 NOT_AS_EXPECTED = (ImportError, AttributeError, TypeError)
 
 

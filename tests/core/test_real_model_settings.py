@@ -1,6 +1,4 @@
-"""Every setting of every family means what it means to `transformers`: where it is left out, null
-or the default, in older words and in newer, and where no class reads it.
-"""
+"""Every setting of every family means what it does to `transformers`, in all its spellings."""
 
 import dataclasses
 import inspect

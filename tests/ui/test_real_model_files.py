@@ -133,8 +133,7 @@ BROKEN = {
     "no path": (shutil.rmtree, "there is no file and no folder"),
     "a file of another kind": (file_of(b"GGUF"), "is no model that can be read"),
 }
-"""What spoils the tiny language's folder, and what is said of it: each way that an error goes to
-the page. `test_real_model_refusals` has all that is refused."""
+"""What spoils the folder, and what is said: each way that an error goes to the page."""
 GGUF = {
     "empty": (b"", "is cut off"),
     "cut in a name": (FRONT[:40], "is cut off"),

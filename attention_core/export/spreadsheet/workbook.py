@@ -28,11 +28,7 @@ NUMBERS = '[<-1000000000000000]"−∞";[<0]-0.0000;0.0000'
 
 @answers
 def spreadsheet(trace: Trace, title: str) -> bytes:
-    """The trace as an .xlsx file: what is given stands in marked cells, all else is a formula.
-
-    Where a sheet has no such function, such as rounding to bfloat16, a step's numbers are values,
-    and the sheet "Read me" says so. Raises ValueError, in words, for a trace that is `too_large`.
-    """
+    """The trace as .xlsx: formulas of given cells, or values. Raises ValueError if `too_large`."""
     if reason := too_large(trace):
         raise ValueError(reason)
     # The core does without it until somebody asks for a sheet. It puts results beside formulas;

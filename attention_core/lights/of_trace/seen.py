@@ -66,9 +66,7 @@ class Seen(Subject):
         return NO_WEIGHTS if name in _OF_ATTENTION and not self.attentions else ""
 
     def tables(self) -> Iterator[tuple[Tensor, str, str]]:
-        """The weights of every attention as they are, and then with scores of ordinary size: where
-        some scores are far larger than others, a mistake is there and too small to be seen.
-        """
+        """The weights as they are, and then with scores of ordinary size, where mistakes show."""
         for found in self.attentions:
             yield found.weights.value, "with these scores", found.weights.name
         for weights, name in self.ordinary():
@@ -145,9 +143,7 @@ class Seen(Subject):
         )
 
     def _parameters(self) -> Iterator[Step]:
-        """The given or drawn numbers that vectors are multiplied with; of heads that were averaged,
-        the mean, which is all that such a model has. A matrix of zeros is where a memory begins.
-        """
+        """The numbers that vectors are multiplied with: given, drawn, or the mean of heads."""
         told: set[str] = set()
         for step in self._steps():
             if not isinstance(step.operation, MatMul):  # `Linear` is one

@@ -94,9 +94,7 @@ class Call:
     def __call__(
         self, vectors: Tensor, *matrices: Tensor, parameters: dict | None = None
     ) -> tuple[Tensor, Tensor | None]:
-        """The output (text, token, d_out) and the weights (head, query, key), if it gives any.
-        `parameters` stand in the place of a module's own. Raises Stopped where it stops.
-        """
+        """Output (text, token, d_out), weights (head, query, key) or None. Raises Stopped."""
         given = self._given(vectors, matrices)
         # Copies: a function that writes into its input must not change the next call's.
         copies = [each.clone() if isinstance(each, Tensor) else each for each in given]
@@ -117,9 +115,7 @@ class Call:
         return read
 
     def settle(self, vectors: Tensor, *matrices: Tensor, parameters: dict | None = None) -> None:
-        """Find a way in which it runs, tokens look at each other, and later ones are hidden if they
-        should be; else one that comes near. Raises Stopped for none.
-        """
+        """Find a way in which it runs as it should; else a near one. Raises Stopped for none."""
         stops, ran = [], []
         for way in self._ways():
             self.way = way

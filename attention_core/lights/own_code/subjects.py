@@ -308,9 +308,7 @@ class Open(Code):
         return queries @ keys.repeat_interleave(len(queries) // len(keys), dim=0).mT
 
     def _factor_at_itself(self) -> float | None:
-        """The same, where a score depends on the distance too: by how much more weight a token
-        gives itself than if its query were turned round, where the other keys are 0.
-        """
+        """The same where a score depends on distance: by a token's weight on itself, turned."""
         sentence, found = self.sentence(), []
         for place in range(1, self.n_tokens):
             one = sentence._replace(keys=torch.zeros_like(sentence.keys))

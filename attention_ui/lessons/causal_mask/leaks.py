@@ -43,9 +43,7 @@ def unseeing(mask: torch.Tensor, token: int) -> torch.Tensor:
 
 
 def leaks(trace: Trace, token: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """How far the context vectors of the queries (query,) that may not look at a changed token
-    move, and which of them move further than another rounding would move them.
-    """
+    """How far vectors of queries (query,) that may not see a change move; which beyond rounding."""
     unseen = unseeing(trace["mask"].value, token)
     far = trace["moved"].value.abs()[unseen]
     return far.max(dim=-1).values, (far > _rounded(trace)[unseen]).any(dim=-1)
@@ -62,17 +60,13 @@ def _rounded(trace: Trace) -> torch.Tensor:
 
 
 def may_move(trace: Trace, token: int) -> torch.Tensor:
-    """How far each context vector may move when a token changes, (query, d_in): no further than by
-    another rounding where the query may not look at it, and `nan`, as it likes, where it may.
-    """
+    """How far vectors may move when a token changes (query, d_in); `nan` where as they like."""
     unseen = unseeing(trace["mask"].value, token)
     return torch.where(unseen[:, None], _rounded(trace), torch.nan)
 
 
 def underflowed(trace: Trace, token: int) -> torch.Tensor:
-    """Of the same queries, those that float32 leaves no weight to renormalise, before the change or
-    after it: a hidden key has so large a score that the weights of all others underflow. (query,)
-    """
+    """Queries (query,) left no weight to renormalise: a hidden key's score makes them underflow."""
     lost = torch.zeros(len(trace["mask"].value), dtype=torch.bool)
     for context in trace["moved"].inputs:
         weights = context.inputs[0]
@@ -103,9 +97,7 @@ def judge_leaks(guess: list[int], values: Values) -> Verdict:
 
 
 def leaky_ways(values: Values) -> tuple[list[str], str]:
-    """Which ways let the last token reach an earlier context vector, measured, and that in words; a
-    way that leaks too little to be seen here is told apart from one that does not leak.
-    """
+    """Which ways let the last token reach earlier vectors, measured, and that in words."""
     last = len(inputs_of(values).tokens) - 1
     ways = list(WAYS)
     traces = {way: changed(values.but(changed_token=last, change_by=1.0), way) for way in ways}
@@ -187,9 +179,7 @@ def parts_of(trace: Trace, way: str) -> Parts:
 
 
 def leak_verdict(way: str, trace: Trace, token: int) -> tuple[bool, str]:
-    """What it says of a way how far the context vectors move whose queries may not look at the
-    token that was changed. There is at least one.
-    """
+    """What it says of a way how far context vectors move that may not look at the change."""
     moved, has_moved = leaks(trace, token)
     lost = has_moved & underflowed(trace, token)
     n_hidden, n_moved = len(moved), int((has_moved & ~lost).sum())

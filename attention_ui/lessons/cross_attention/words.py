@@ -93,9 +93,7 @@ def shapes_table(across: Trace, alone: Trace) -> str:
 
 
 def swapped(trace: Trace) -> tuple[Tensor, Tensor]:
-    """Weights with queries and keys both of the source, (key, key), and the values of the sentence
-    that asks, (token, d_value): the roles as one published notebook has them.
-    """
+    """Weights with both roles of the source (key, key), and values of the asking sentence."""
     source, own = trace["other_embeddings"].value, trace["embeddings"].value
     queries, keys = source @ trace["W_query"].value, source @ trace["W_key"].value
     return (queries @ keys.mT).softmax(dim=-1), own @ trace["W_value"].value

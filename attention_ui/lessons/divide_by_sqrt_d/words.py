@@ -34,9 +34,7 @@ WIDE = 128
 
 @lru_cache(maxsize=128)
 def effects_at(d: int, seed: int) -> Mapping[str, Effect]:
-    """What softmax makes of scores of this width, by what divides them. Kept: the picture carries
-    all widths, and what is said of one asks for the same numbers.
-    """
+    """What softmax makes of scores of this width, by divisor; kept, for all widths are asked."""
     return softmax_effect(Trials(d, trials_at(d), seed=seed))
 
 

@@ -170,9 +170,7 @@ def held_at(values: Values, whole: Trace, at: int) -> Layout:
 
 
 def kept_at(values: Values, whole: Trace, at: int) -> tuple[Trace, list[Matrix]]:
-    """A trace with what is kept once the tile at this place has been gone through, and how it is
-    drawn: the exponentials of the tile, m, α, ℓ, O, and the context vectors that are done.
-    """
+    """A trace with what is kept after this tile, and its parts: exponentials, m, α, ℓ, O, done."""
     each = cut(values)
     tile = each[at]
     trace = whole.branch()

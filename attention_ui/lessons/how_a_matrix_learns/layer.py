@@ -109,9 +109,7 @@ class Layer:
         return far, rate * max(each.abs().max().item() for each in self.gradients.values())
 
     def row(self, temperature: float) -> Trace:
-        """The trace with the query's row of the softmax on its own: `query_weights` p,
-        `grad_query_weights` g, and `grad_query_scores` p (g − Σ p g), all (key).
-        """
+        """The query's row of the softmax: `query_weights`, `grad_query_weights` and `…scores`."""
         made, key = self.trace(temperature=temperature), ("key",)
         p, g = (
             made.step(name, ops.Row(self.goal.query), made[of], axes=key)
@@ -125,9 +123,7 @@ class Layer:
 
     @cached_property
     def three_ways(self) -> Trace:
-        """The layer whose context vector is to be like a value, with the gradients that come back
-        to `embeddings`, which are queries, keys and values: one for each, and their sum.
-        """
+        """The layer with gradients to `embeddings` as queries, keys and values, and their sum."""
         return backward(layer_for_a_context(self).forward(self.matrices), "loss", ("embeddings",))
 
     def way(self, which: str) -> Trace:

@@ -26,9 +26,7 @@ def brought(
     total: str,
     words: str,
 ) -> Chart:
-    """A bar a part, from where the parts above it end to where they end with it, and at the bottom
-    their sum, called `total`. Behind each stands what is left of the `chance` without it.
-    """
+    """A bar a part, from sum to sum, the `total` last; beside it the `chance` left without it."""
     ends = list(accumulate(amounts))
     rows = [
         {"place": place, "name": name, "amount": amount, "from": end - amount, "to": end}

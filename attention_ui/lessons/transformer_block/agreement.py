@@ -22,9 +22,7 @@ def torch_agrees(trace: Trace, norm: str, activation: str) -> tuple[bool, str]:
 
 @torch.no_grad()
 def torch_s_output(trace: Trace, norm: str, activation: str) -> Tensor:
-    """The output (token, d_in) of `torch.nn.TransformerEncoderLayer`, or of the decoder's where the
-    trace has a memory, with the weights of this trace.
-    """
+    """The output (token, d_in) of torch's encoder or decoder layer with this trace's weights."""
     vectors = trace["embeddings"].value
     crosses = MEMORY in trace
     kind = nn.TransformerDecoderLayer if crosses else nn.TransformerEncoderLayer

@@ -56,9 +56,7 @@ CONTROLS = (
 
 
 def trace_of(values: Values) -> Trace:
-    """The lesson's trace: the steps of `embed`, those of the source where the block is a decoder's,
-    the weights of the block, drawn as torch's layers start, and the steps of `add_block`.
-    """
+    """The lesson's trace: `embed`, a decoder's source, weights as torch starts, `add_block`."""
     trace = embed(shared.inputs_of(values))
     memory = None
     if values.block == "decoder":
@@ -121,9 +119,7 @@ def added_by(trace: Trace, part: str) -> Step:
 
 
 def most_uneven_head(weights: Step, query: int) -> int:
-    """The head (head, query, key) in which a query has the largest weight on another key than its
-    own: where the exchange between tokens shows most.
-    """
+    """The head (head, query, key) in which a query's largest weight on another key is largest."""
     rows = weights.value[:, query].clone()
     if rows.shape[-1] > 1 and weights.axes[-1] == "key":
         rows[:, query] = 0

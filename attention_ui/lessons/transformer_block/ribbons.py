@@ -49,9 +49,7 @@ def stream(
     sums: Sequence[str],
     words: str,
 ) -> Chart:
-    """The stream with a lane for each entry: `reaches` lie between the `stations`, one fewer.
-    `sums` says of each lane what it is made of, for the pointer; `words` are the alternative.
-    """
+    """A stream of lanes: `reaches` between `stations`; `sums` for the pointer, `words` instead."""
     n_lanes = len(lanes)
     height = max(THINNEST, min(THICKEST, LANES // n_lanes))
     numbers = [each for station in stations for each in station.numbers]

@@ -99,9 +99,7 @@ def _reach(step: Step, token: int, is_short: bool) -> Reach:
 
 
 def sums_of(trace: Trace, token: int) -> list[str]:
-    """Of each entry, what it is made of: `mood: what came in 0.31 + attention −0.12 = 0.19`. Where
-    norms stand in the way, that is what they have left of each part.
-    """
+    """What each entry is made of: `mood: what came in 0.31 + attention −0.12 = 0.19`."""
     parts = parts_of(trace, token)
     output = trace["output"].value[token].tolist()
     begins = ", what the norms left" if is_rescaled(trace) else ""

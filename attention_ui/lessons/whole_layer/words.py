@@ -33,9 +33,7 @@ def left_out_words(trace: Trace) -> str:
 
 
 def rows_of_equal_scores(trace: Trace, temperature: float) -> str:
-    """Says, at a low temperature, that rows whose visible scores are all equal stay as they are;
-    "" where there are none, or where a temperature is not low.
-    """
+    """Says, at a low temperature, that rows of equal scores stay as they are; "" for none."""
     weights = trace["head_weights"]
     scores = weights.inputs[0].value
     visible = scores.isfinite()
@@ -57,9 +55,7 @@ def rows_of_equal_scores(trace: Trace, temperature: float) -> str:
 
 
 def one_head_says(trace: Trace, values: Values) -> str:
-    """Why a weight of the first head is nearly that of the lesson with one wider head, and not the
-    same; "" unless both are as an example has set them by hand.
-    """
+    """Why the first head's weight is nearly the other lesson's; "" unless both are by hand."""
     example, inputs = shared.example_of(values), shared.inputs_of(values)
     by_hand = example.projections.start == "given" and not example.is_trained
     is_as_set = inputs.has_given_vectors() and shared.layer_recipe_of(values) == example.heads

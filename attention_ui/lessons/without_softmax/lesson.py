@@ -113,9 +113,7 @@ def _gates(trace: Trace, name: str, bias: float) -> Step:
 
 
 def written_now(trace: Trace, token: int) -> list[Matrix | str]:
-    """What one token does, as an equation of up to four lines: what its key reads in the memory;
-    what is missing there; what is written; the memory then, and what is read.
-    """
+    """What one token does, in up to four lines: read, missing, written, the memory then."""
 
     def drawn(name: str, title: str = "", **look) -> Matrix:
         return Matrix(trace[f"{name}_{token}"], title=title or name, **look)
