@@ -141,9 +141,11 @@ class JoinHeads(Move):
 
 
 class RowsOfHeads(Move):
-    """The rows of a matrix that belong to each head: (head·d, j) → (head, d, j)."""
+    """The rows of a matrix, or the numbers of a bias, that belong to each head: (head·d, …) →
+    (head, d, …).
+    """
 
-    takes = "(d, j)"
+    takes = "(d, …)"
     in_latex = r"\operatorname{{rows}}_{{{self.n_heads}}}({0})"
     in_torch = "{0}.unflatten(0, ({self.n_heads}, -1)).clone()"
     in_words = "Copied: the first rows meet head 0, the next ones head 1."
@@ -156,14 +158,14 @@ class RowsOfHeads(Move):
         return _in_memory_of_its_own(matrix.unflatten(0, (self.n_heads, -1)))
 
     def source(self, index: tuple[int, ...], matrix) -> tuple[int, ...]:
-        head, i, j = index
-        return (head * (len(matrix.value) // self.n_heads) + i, j)
+        head, i, *j = index
+        return (head * (len(matrix.value) // self.n_heads) + i, *j)
 
 
 class JoinRowsOfHeads(Move):
-    """The rows of all heads below each other: (head, d, j) → (head·d, j)."""
+    """The rows of all heads below each other: (head, d, …) → (head·d, …)."""
 
-    takes = "(head, d, j)"
+    takes = "(head, d, …)"
     in_latex = r"\operatorname{{stack}}({0})"
     in_torch = "{0}.flatten(0, 1).clone()"
     in_words = "Copied: the rows of head 0 first, then those of head 1."
@@ -171,8 +173,8 @@ class JoinRowsOfHeads(Move):
     backward = gradients(through(lambda _, back: RowsOfHeads(len(back.inputs[0].value))))
 
     def source(self, index: tuple[int, ...], heads) -> tuple[int, ...]:
-        i, j = index
-        return (*divmod(i, heads.value.shape[1]), j)
+        i, *j = index
+        return (*divmod(i, heads.value.shape[1]), *j)
 
 
 class SumHeads(Operation):

@@ -72,7 +72,7 @@ def head_by_key(
     reading = _asked(run, token, position, against)
     settings, matrices = run.model.settings, run.model.layer(layer)
     read = run.before[layer]
-    if settings.norms != "after":
+    if settings.norms_read:
         bias = matrices.get("attention_norm_bias")
         read = normed(settings, read, matrices["attention_norm_gain"], bias)
     key_head = head // (settings.n_heads // settings.n_key_heads)
@@ -96,6 +96,7 @@ def _asked(run: Run, token: int, position: int, against: int | None) -> Reading:
         if not 0 <= each < settings.n_vocabulary:
             raise ValueError(f"there is no token {each}: there are {settings.n_vocabulary:,}")
     table = model.matrix("token_table" if settings.tied else "W_unembed", rows).double()
+    table = table * settings.logit_scale
     column = table[0] if against is None else table[0] - table[1]
     reading = Reading(run, [range(len(run.ids))[position]], column[:, None])
     reading.norm("final_norm", run.final)

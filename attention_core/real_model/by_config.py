@@ -1,14 +1,14 @@
 """What a `config.json` means, as to its class in `transformers`; what is not known is refused."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..files.refused import ModelRefused
 from ..mechanism.options import is_number
 from .config_reader import ConfigReader
-from .names import BERT, GEMMA, GPT2, LLAMA, Names
-from .rotary import PLACES, rotary, turning, whole
+from .names import BERT, GEMMA, GPT2, LLAMA, NEOX, OLMO, PHI3, Names
+from .rotary import HOW, PLACES, Turning, of_layers, rotary, turning, whole
 from .settings import Settings, one_over_root
 
 ACTIVATIONS = {
@@ -40,6 +40,10 @@ _GEMMA = _KIN | {
     "query_pre_attn_scalar": 256, "sliding_window?": 4096, "layer_types?": None,
 }  # fmt: skip
 del _GEMMA["hidden_act"]
+_OLMO = _KIN | {
+    "vocab_size": 50304, "intermediate_size": 11008, "num_key_value_heads?": None,
+    "max_position_embeddings": 2048, "rms_norm_eps": 1e-5, "attention_bias": False,
+}  # fmt: skip
 DEFAULTS: dict[str, dict[str, Any]] = {
     "llama": _KIN | {
         "vocab_size": 32000, "intermediate_size": 11008, "num_key_value_heads?": None,
@@ -59,6 +63,32 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "gemma3_text": _GEMMA | {
         "vocab_size": 262208, "max_position_embeddings": 131072,
         "final_logit_softcapping?": None, "use_bidirectional_attention?": False,
+    },
+    "granite": _KIN | {
+        "vocab_size": 32000, "intermediate_size": 11008, "num_key_value_heads?": None,
+        "max_position_embeddings": 2048, "attention_bias": False, "mlp_bias": False,
+        "embedding_multiplier": 1.0, "logits_scaling": 1.0, "residual_multiplier": 1.0,
+        "attention_multiplier": 1.0,
+    },
+    "olmo2": _OLMO,
+    "olmo3": _OLMO | {"sliding_window?": 4096, "layer_types?": None},
+    "phi3": _KIN | {
+        "vocab_size": 32064, "hidden_size": 3072, "intermediate_size": 8192,
+        "num_key_value_heads?": None, "max_position_embeddings": 4096, PLACES: 4096,
+        "rms_norm_eps": 1e-5, "sliding_window?": None,
+    },
+    "smollm3": _KIN | {
+        "vocab_size": 128256, "hidden_size": 2048, "intermediate_size": 11008,
+        "num_hidden_layers": 36, "num_attention_heads": 16, "num_key_value_heads?": 4,
+        "max_position_embeddings": 32768, "use_sliding_window": False, "sliding_window?": None,
+        "no_rope_layers?": None, "no_rope_layer_interval": 4, "layer_types?": None,
+        "attention_bias": False, "mlp_bias": False, "tie_word_embeddings": True,
+    },
+    "gpt_neox": {
+        "vocab_size": 50432, "hidden_size": 6144, "num_hidden_layers": 44,
+        "num_attention_heads": 64, "intermediate_size": 24576, "hidden_act": "gelu",
+        "max_position_embeddings": 2048, "layer_norm_eps": 1e-5, "tie_word_embeddings": False,
+        "use_parallel_residual": True, "rope_parameters?": None, "attention_bias": True,
     },
     "gpt2": {
         "vocab_size": 50257, "n_positions": 1024, "n_embd": 768, "n_layer": 12, "n_head": 12,
@@ -111,6 +141,8 @@ says word after word needs, ids of control tokens, and who wrote the file. Its s
 HARMLESS_FOR = {
     "gemma2": ["is_decoder", "hidden_act"],
     "gemma3_text": ["is_decoder", "hidden_act", "attn_logit_softcapping", PLACES],
+    "olmo3": ["is_decoder", PLACES],
+    "gpt_neox": ["is_decoder", "rope_theta", "partial_rotary_factor"],
     "bert": ["is_causal", "tie_word_embeddings"],
 }
 """Words that other classes read, and that of this family does not."""
@@ -137,7 +169,8 @@ def described(values: Mapping[str, Any]) -> Described:
     )
     config = ConfigReader(_filled(kind, values), "config.json")
     config.must("quantization_config", None, "weights that are packed in this way are not read")
-    config.must("auto_map", None, "a model with code of its own computes whatever that code says")
+    words = "null: a model with code of its own computes whatever that code says"
+    config.take("auto_map", words, lambda code: kind == "phi3" and _of_phi3(code), None)
     config.must("is_encoder_decoder", False, "there is one sentence, which looks at itself")
     config.must("pruned_heads", {}, "all heads are there")
     config.must("add_cross_attention", False, "there is one sentence, which looks at itself")
@@ -165,6 +198,14 @@ def _filled(kind: str, values: Mapping[str, Any]) -> dict[str, Any]:
         if name in values and values[name] is None:
             raise ModelRefused(f"{name} in config.json is null, but must be something, or left out")
     return {name.removesuffix("?"): value for name, value in DEFAULTS[kind].items()} | values
+
+
+def _of_phi3(code: Any) -> bool:
+    """Whether code is named that Phi-3 was first published with: `transformers` has it by now."""
+    modules = ("configuration_phi3.", "modeling_phi3.")
+    return isinstance(code, dict) and all(
+        str(each).startswith(modules) for name, each in code.items() if name != "AutoTokenizer"
+    )
 
 
 def sizes_left_out(values: Mapping[str, Any]) -> list[str]:
@@ -202,9 +243,98 @@ def _shared(d_model: int, n_heads: int) -> int:
 
 def _llama(config: ConfigReader) -> Described:
     config.must("rope_interleaved", False, "pairs of columns are k and k + d/2 in such a file")
+    return _rotated(config, "Llama", biases=_llama_biases(config))
+
+
+def _llama_biases(config: ConfigReader) -> tuple[str, ...]:
     biases = config.flag("attention_bias") * BIASES
-    biases += config.flag("mlp_bias") * ("b_gate", "b_up", "b_down")
-    return _rotated(config, "Llama", biases=biases)
+    return biases + config.flag("mlp_bias") * ("b_gate", "b_up", "b_down")
+
+
+def _granite(config: ConfigReader) -> Described:
+    made = _rotated(
+        config,
+        "Granite",
+        biases=_llama_biases(config),
+        embedding_scale=config.number("embedding_multiplier"),
+        added_scale=config.number("residual_multiplier"),
+        logit_scale=1 / config.number("logits_scaling"),
+    )
+    scale = float(config.number("attention_multiplier"))
+    return replace(made, settings=replace(made.settings, score_scale=scale))
+
+
+def _smollm3(config: ConfigReader) -> Described:
+    n_layers = config.count("num_hidden_layers", most=MOST)
+    every = config.count("no_rope_layer_interval")
+    words = f"a list of 0 and 1, one for each of {n_layers} layers"
+    fits = lambda found: isinstance(found, list) and len(found) >= n_layers and all(  # noqa: E731
+        is_number(each, int) and each in (0, 1) for each in found
+    )  # fmt: skip
+    turns = [int((layer + 1) % every != 0) for layer in range(n_layers)]
+    turns = config.take("no_rope_layers", words, fits, turns)[:n_layers]
+    window = config.count("sliding_window", None)
+    slides = config.flag("use_sliding_window") and window is not None
+    default = [SLIDING if slides and not each else FULL for each in turns]
+    sizes = _sizes(config)
+    turn = rotary(config, sizes["d_head"], sizes["longest"], 2_000_000.0)
+    return _rotated(
+        config,
+        "SmolLM3",
+        turned=[turn if each else None for each in turns],
+        windows=_windows(config, default, window),
+        biases=_llama_biases(config),
+    )
+
+
+def _phi3(config: ConfigReader) -> Described:
+    window = config.count("sliding_window", None)
+    windows = (window,) * config.count("num_hidden_layers", most=MOST)
+    kinds = {"default": "default"} | dict.fromkeys(("longrope", "su", "yarn"), "longrope")
+    return _rotated(config, "Phi-3", share=1.0, kinds=kinds, names=PHI3, windows=windows)
+
+
+def _olmo2(config: ConfigReader) -> Described:
+    return _olmo(config, "OLMo 2")
+
+
+def _olmo3(config: ConfigReader) -> Described:
+    layers = range(config.count("num_hidden_layers", most=MOST))
+    default = [SLIDING if (layer + 1) % 4 else FULL for layer in layers]
+    windows = _windows(config, default, config.count("sliding_window", None))
+    base = config.base("rope_theta", 500_000.0)
+    own = config.group("rope_parameters").group(FULL)
+    bases = {FULL: base, SLIDING: base if "rope_theta" in own else 500_000.0}
+    return _olmo(config, "OLMo 3", windows=windows, turned=_by_kind(config, windows, bases))
+
+
+def _olmo(config: ConfigReader, family: str, **others: Any) -> Described:
+    biases = config.flag("attention_bias") * BIASES
+    return _rotated(
+        config, family, names=OLMO, biases=biases, norms="added", query_key_norms="all", **others
+    )
+
+
+def _gpt_neox(config: ConfigReader) -> Described:
+    config.take("num_key_value_heads", "left out", lambda _: False, None)
+    sizes = _sizes(config)
+    shared = _shared(sizes["d_model"], sizes["n_heads"])
+    config.must("head_dim", shared, "heads share the width evenly in this family")
+    named = ("rotary_emb_base", "rotary_pct")
+    turn = rotary(config, sizes["d_head"], sizes["longest"], share=0.25, named=named)
+    settings = Settings(
+        **sizes,
+        **of_layers((turn,) * sizes["n_layers"]),
+        norm="layer",
+        epsilon=config.number("layer_norm_eps"),
+        side_by_side=config.flag("use_parallel_residual"),
+        score_scale=one_over_root(sizes["d_head"]),
+        activation=config.choice("hidden_act", ACTIVATIONS),
+        gated=False,
+        biases=config.flag("attention_bias") * BIASES + ("b_up", "b_down"),
+        tied=config.flag("tie_word_embeddings"),
+    )
+    return Described("GPT-NeoX", settings, NEOX)
 
 
 def _mistral(config: ConfigReader) -> Described:
@@ -221,24 +351,35 @@ def _qwen2(config: ConfigReader) -> Described:
 def _qwen3(config: ConfigReader) -> Described:
     biases = config.flag("attention_bias") * BIASES
     windows = _qwen_windows(config)
-    return _rotated(config, "Qwen3", windows=windows, biases=biases, query_key_norms=True)
+    return _rotated(config, "Qwen3", windows=windows, biases=biases, query_key_norms="head")
 
 
-def _rotated(config: ConfigReader, family: str, **others: Any) -> Described:
+def _rotated(
+    config: ConfigReader,
+    family: str,
+    base: float = 10_000.0,
+    *,
+    share: float | None = None,
+    kinds: Mapping[str, str] = HOW,
+    turned: Sequence[Turning | None] = (),
+    names: Names = LLAMA,
+    **others: Any,
+) -> Described:
     """What Llama's kin have in common."""
     sizes = _sizes(config)
-    base, by_pair = rotary(config, sizes["d_head"], sizes["longest"])
+    if not turned:
+        turn = rotary(config, sizes["d_head"], sizes["longest"], base, share, kinds)
+        turned = (turn,) * sizes["n_layers"]
     settings = Settings(
         **sizes,
+        **of_layers(turned),
         epsilon=config.number("rms_norm_eps"),
-        rates=(by_pair,) * sizes["n_layers"],
-        rotary_base=base,
         score_scale=one_over_root(sizes["d_head"]),
         activation=config.choice("hidden_act", ACTIVATIONS),
         tied=config.flag("tie_word_embeddings"),
         **others,
     )
-    return Described(family, settings, LLAMA)
+    return Described(family, settings, names)
 
 
 def _qwen_windows(config: ConfigReader) -> tuple[int | None, ...]:
@@ -340,15 +481,14 @@ def _gemma(config: ConfigReader, family: str, **others: Any) -> Described:
 
 def _gemma2(config: ConfigReader) -> Described:
     sizes = _sizes(config)
-    base, by_pair = rotary(config, sizes["d_head"], sizes["longest"])
+    turn = rotary(config, sizes["d_head"], sizes["longest"])
     default = [FULL if layer % 2 else SLIDING for layer in range(sizes["n_layers"])]
     return _gemma(
         config,
         "Gemma 2",
         score_cap=config.number("attn_logit_softcapping", None),
         windows=_windows(config, default, config.count("sliding_window", None)),
-        rates=(by_pair,) * sizes["n_layers"],
-        rotary_base=base,
+        **of_layers((turn,) * sizes["n_layers"]),
     )
 
 
@@ -357,28 +497,30 @@ def _gemma3(config: ConfigReader) -> Described:
     every = config.count("sliding_window_pattern", 6)
     default = [SLIDING if (layer + 1) % every else FULL for layer in range(sizes["n_layers"])]
     windows = _windows(config, default, config.count("sliding_window", None))
-    both, older = config.group("rope_parameters"), config.group("rope_scaling").values
-    if not len(both):  # its class changes a default of its own, so that `type` says nothing
-        older = {"rope_type": "default"} | older
-    whole(config)
     bases = {
         FULL: config.base("rope_theta", 1_000_000.0),
         SLIDING: config.base("rope_local_base_freq", 10_000.0),
     }
+    turned = of_layers(_by_kind(config, windows, bases))
+    return _gemma(config, "Gemma 3", windows=windows, query_key_norms="head", **turned)
+
+
+def _by_kind(
+    config: ConfigReader, windows: Sequence[int | None], bases: Mapping[str, float | None]
+) -> list[Turning | None]:
+    """How each layer turns where those with a window turn otherwise."""
+    both, older = config.group("rope_parameters"), config.group("rope_scaling").values
+    if not len(both):  # its class changes a default of its own, so that `type` says nothing
+        older = {"rope_type": "default"} | older
+    whole(config)
+    sizes = _sizes(config)
     groups = {FULL: both.group(FULL, older), SLIDING: both.group(SLIDING)}
     by_kind = {
-        kind: turning(groups[kind], sizes["d_head"], base, sizes["longest"])
+        kind: turning(groups[kind], sizes["d_head"], base, sizes["longest"], outside=both)
         for kind, base in bases.items()
     }
     both.rest()
-    return _gemma(
-        config,
-        "Gemma 3",
-        windows=windows,
-        rates=tuple(by_kind[SLIDING if window else FULL][1] for window in windows),
-        rotary_base=by_kind[FULL][0],
-        query_key_norms=True,
-    )
+    return [by_kind[SLIDING if window else FULL] for window in windows]
 
 
 FAMILIES: dict[str, Callable[[ConfigReader], Described]] = {
@@ -388,6 +530,12 @@ FAMILIES: dict[str, Callable[[ConfigReader], Described]] = {
     "qwen3": _qwen3,
     "gemma2": _gemma2,
     "gemma3_text": _gemma3,
+    "granite": _granite,
+    "olmo2": _olmo2,
+    "olmo3": _olmo3,
+    "phi3": _phi3,
+    "smollm3": _smollm3,
+    "gpt_neox": _gpt_neox,
     "gpt2": _gpt2,
     "bert": _bert,
 }

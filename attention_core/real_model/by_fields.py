@@ -143,7 +143,7 @@ def _qwen2(config: ConfigReader, file: GgufFile) -> Described:
 
 
 def _qwen3(config: ConfigReader, file: GgufFile) -> Described:
-    return _rotated(config, file, "Qwen3", "halves", query_key_norms=True)
+    return _rotated(config, file, "Qwen3", "halves", query_key_norms="head")
 
 
 def _gpt2(config: ConfigReader, file: GgufFile) -> Described:

@@ -22,7 +22,9 @@ def read_on(
     model: Model, rows: Sequence[Sequence[int]], cache: Cache
 ) -> Generator[None, None, tuple[Tensor, float]]:
     """New tokens of each row behind the cache: stops after layers, then logits and seconds."""
-    settings, first, seconds, start = model.settings, len(cache), 0.0, perf_counter()
+    first, seconds, start = len(cache), 0.0, perf_counter()
+    model = model.reading(first + len(rows[0]))
+    settings = model.settings
     stream = torch.stack([embedded(model, ids, first) for ids in rows])
     for layer in range(settings.n_layers):
         hidden = hidden_keys(settings, first + len(rows[0]), settings.window(layer))[first:]
@@ -84,7 +86,7 @@ def write(
     check_room(model, ids, n)
     text, cache = [*ids], Cache()
     for place in range(n):
-        if not has_cache:
+        if not has_cache or not is_kept(model, text):
             cache = Cache()
         new = text[len(cache) :]
         (logits,), seconds = yield from read_on(model, [new], cache)
@@ -95,6 +97,11 @@ def write(
         spent = products(model.settings, len(new), len(text))
         text.append(token)
         yield Written(token, float(chances[token]), others, spent, seconds)
+
+
+def is_kept(model: Model, text: Sequence[int]) -> bool:
+    """Whether keys of all but the last token are those that this longer text has."""
+    return model.reading(len(text)) is model.reading(len(text) - 1)
 
 
 @dataclass(frozen=True)
@@ -115,6 +122,8 @@ def beam(model: Model, ids: Sequence[int], n: int, width: int = 3) -> Iterator[l
     check_room(model, ids, n)
     cache, beams, new = Cache(), [Beam((), 0.0)], [[*ids]]
     for _ in range(n):
+        if not is_kept(model, (*ids, *beams[0].ids)):
+            cache, new = Cache(), [[*ids, *each.ids] for each in beams]
         logits, _ = yield from read_on(model, new, cache)
         log_chances = logits.double().log_softmax(-1)
         so_far = log_chances.new_tensor([each.log_chance for each in beams])

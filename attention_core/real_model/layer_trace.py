@@ -15,6 +15,7 @@ from ..recipes import PLURAL, ROLES
 from ..trace import Step, Trace
 from .folder import Folder
 from .model import Model
+from .names import Where
 from .settings import rates as plain_rates
 
 BENDS = {
@@ -57,6 +58,7 @@ def layer_trace(
         raise ValueError(f"the stream is {sizes}, but must be tokens × {settings.d_model}")
     if not 1 <= len(stream_in) <= MOST_TOKENS:
         raise ValueError(f"{len(stream_in)} tokens: 1 to {MOST_TOKENS} can be traced")
+    model = model.reading(len(stream_in))
     trace = Trace(**{axis: tuple(pieces) for axis in ("token", "query", "key") if pieces})
     given = ops.Given.of(stream_in.float())
     stream = trace.step("embeddings", given, axes=("token", "d_model"))
@@ -78,18 +80,27 @@ class PartsOfLayer:
     def attention(self, stream: Step, only: bool) -> None:
         """Attention, its residual, and its norms."""
         settings, trace = self.model.settings, self.trace
-        before = settings.norms != "after"
-        read = self.norm("attention", stream, "attention_normed") if before else stream
+        is_read = settings.norms_read
+        read = self.norm("attention", stream, "attention_normed") if is_read else stream
         added = self.attend("attention_output", read, Options.of(self.options))
         self.each_head()
-        if settings.norms == "around":
-            added = self.norm("attention_after", added, "attention_added")
+        added = self.made_ready("attention", added)
         if only:
             return
         name = "after_attention" if settings.d_ffn else "output"
         summed = trace.step(name, ops.Add(), stream, added, axes=stream.axes)
-        if not before:
+        if settings.norms == "after":
             self.norm("attention", summed, "attention_normed")
+
+    def made_ready(self, part: str, added: Step) -> Step:
+        """What a part adds, behind what stands between it and the stream."""
+        settings, which = self.model.settings, "ffn" if part == "feed_forward" else part
+        if settings.norms_added:
+            added = self.norm(f"{which}_after", added, f"{part}_added")
+        if settings.added_scale == 1:
+            return added
+        scale = ops.ScaleBy(settings.added_scale)
+        return self.trace.step(f"{part}_scaled", scale, added, axes=added.axes)
 
     def attend(self, made: str, read: Step, options: Options) -> Step:
         """Attention on vectors (…, token, d_model), its heads put together as `made`."""
@@ -102,9 +113,11 @@ class PartsOfLayer:
         settings, trace = self.model.settings, self.trace
         if not settings.d_ffn:
             return
-        before = settings.norms != "after"
-        stream = trace["after_attention" if before else "attention_normed"]
-        read = self.norm("ffn", stream, "feed_forward_normed") if before else stream
+        after = settings.norms == "after"
+        stream = trace["attention_normed" if after else "after_attention"]
+        read = trace["embeddings"] if settings.side_by_side else stream
+        if settings.norms_read:
+            read = self.norm("ffn", read, "feed_forward_normed")
         inside = ("d_hidden", "d_model")
         hidden = self.times("hidden", read, "up", inside)
         bend = BENDS[settings.activation]
@@ -115,11 +128,10 @@ class PartsOfLayer:
         else:
             hidden = trace.step("activated", bend, hidden, axes=hidden.axes)
         added = self.times("feed_forward_output", hidden, "down", inside[::-1])
-        if settings.norms == "around":
-            added = self.norm("ffn_after", added, "feed_forward_added")
-        name = "output" if before else "after_feed_forward"
+        added = self.made_ready("feed_forward", added)
+        name = "after_feed_forward" if after else "output"
         summed = trace.step(name, ops.Add(), stream, added, axes=stream.axes)
-        if not before:
+        if after:
             self.norm("ffn", summed, "output")
 
     def each_head(self) -> None:
@@ -137,16 +149,17 @@ class PartsOfLayer:
     @property
     def heads(self) -> Heads:
         settings = self.model.settings
-        if not settings.rates:
+        turn, base = settings.turn(self.layer), settings.rotary_base
+        if turn is None:
             return Heads(settings.n_heads, settings.n_key_heads, single_too=True)
-        own, base = settings.rates[self.layer], settings.rotary_base
-        plain = own == plain_rates(base, len(own))
         return Heads(
             settings.n_heads,
             settings.n_key_heads,
             base,
-            rates=() if plain else own,
-            neighbours=settings.rotary_pairs == "neighbours",
+            rates=() if turn.rates == plain_rates(base, len(turn.rates)) else turn.rates,
+            neighbours=turn.neighbours,
+            rest=turn.rest,
+            stretch=turn.stretch,
             single_too=True,
         )
 
@@ -167,11 +180,14 @@ class PartsOfLayer:
         """Queries, keys or values, the heads side by side."""
         row = "query" if role == "query" else "key"
         axes = (self.heads.joined(role), "d_model")
-        return self.times(PLURAL[role], read, role, axes, row)
+        made = self.times(PLURAL[role], read, role, axes, row)
+        if role == "value" or self.model.settings.query_key_norms != "all":
+            return made
+        return self.norm(role, made, f"normed_{PLURAL[role]}")
 
     def head_norm(self, role: str, step: Step) -> Step:
         """The norm of each head's queries or keys, where there is one."""
-        if not self.model.settings.query_key_norms:
+        if self.model.settings.query_key_norms != "head":
             return step
         return self.norm(role, step, f"normed_{PLURAL[role]}")
 
@@ -222,21 +238,33 @@ class PartsOfLayer:
         where = self.model.where_in(self.layer, ours)
         axes = axes[::-1] if where.transposed else axes
         made = name or ours
-        if where.third is None:
+        if not where.beside:
             return self.trace.step(made, self.read(where.name), axes=axes)
-        joined = self.joined(where.name, axes, where.transposed)
-        size = joined.value.shape[-1 if where.transposed or len(axes) == 1 else 0] // 3
-        first, last = where.third * size, (where.third + 1) * size
-        pick = ops.Columns if where.transposed or len(axes) == 1 else ops.Rows
-        return self.trace.step(made, pick(first, last), joined, axes=axes)
+        first, end, n_groups = self.model.place_in(where)
+        joined = self.joined(where, axes)
+        pick = (ops.Columns if where.transposed or len(axes) == 1 else ops.Rows)(first, end)
+        if n_groups == 1:
+            return self.trace.step(made, pick, joined, axes=axes)
+        inside = ("head", axes[0].replace("d_", "d_one_of_"), *axes[1:])
+        own = self.trace.step(f"{made}_of_heads", pick, joined, axes=inside)
+        return self.trace.step(made, ops.JoinRowsOfHeads(), own, axes=axes)
 
-    def joined(self, name: str, axes: tuple[str, ...], transposed: bool) -> Step:
-        """The matrix, or the bias, in which queries, keys and values stand in one."""
-        made = "qkv_matrix" if len(axes) == 2 else "qkv_bias"
-        if made in self.trace:
+    def joined(self, where: Where, axes: tuple[str, ...]) -> Step:
+        """The matrix, or the bias, in which several stand in one, dealt out to heads where each has
+        its own there.
+        """
+        called = "qkv" if "query" in where.beside[0] else "gate_up"
+        made, of = f"{called}_{'matrix' if len(axes) == 2 else 'bias'}", f"d_{called}"
+        if made not in self.trace:
+            wide = tuple("d_model" if axis == "d_model" else of for axis in axes)
+            self.trace.step(made, self.read(where.name), axes=wide)
+        if not where.by_head:
             return self.trace[made]
-        wide = ("d_model", "d_qkv") if transposed else ("d_qkv", "d_model")
-        return self.trace.step(made, self.read(name), axes=wide if len(axes) == 2 else ("d_qkv",))
+        joined, dealt = self.trace[made], f"{made}_of_heads"
+        if dealt not in self.trace:
+            split = ops.RowsOfHeads(self.model.settings.n_heads)
+            self.trace.step(dealt, split, joined, axes=("head", f"{of}_of_a_head", *axes[1:]))
+        return self.trace[dealt]
 
     def read(self, name: str, rows: Sequence[int] = ()) -> ops.Operation:
         """What reads a tensor, or rows of it, by the file's name for it."""

@@ -5,6 +5,7 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Container, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
@@ -71,13 +72,14 @@ class Model:
         self._kept: OrderedDict[int, dict[str, Tensor]] = OrderedDict()
         self.kept_bytes, self._lock = kept_bytes, threading.Lock()
         """So much of layers in float32 is kept for when they are asked for again."""
+        self._longer: Model | None = None
         self._norms: dict[str, tuple[Tensor, Tensor | None]] = {}
 
     def where(self, name: str) -> Where:
         """Where a tensor stands, by our name for it, with its layer in front: `3.W_query`."""
         layer, _, ours = name.rpartition(".")
         found = self.names.of_layer[ours] if layer else self.names.once[ours]
-        return Where(found.name.format(layer), found.transposed, found.third)
+        return replace(found, name=found.name.format(layer))
 
     def where_in(self, layer: int | None, name: str) -> Where:
         """Where a tensor of a layer stands, by our name; with no layer, one of the whole model."""
@@ -97,15 +99,37 @@ class Model:
         if layer and (kept := self._kept.get(int(layer))) is not None:
             return kept[ours] if rows is None else kept[ours][list(rows)]
         where = self.where(name)
-        if where.third is None and not where.transposed:
+        if not where.beside and not where.transposed:
             return self.source.matrix(where.name, rows)
         whole = self.source.matrix(where.name)
         if where.transposed:
             whole = whole.T
-        if where.third is not None:
-            width = len(whole) // 3
-            whole = whole[where.third * width : (where.third + 1) * width]
+        if where.beside:
+            first, end, n_groups = self.place_in(where)
+            whole = whole.unflatten(0, (n_groups, -1))[:, first:end].flatten(0, 1)
         return whole if rows is None else whole[list(rows)]
+
+    def place_in(self, where: Where) -> tuple[int, int, int]:
+        """From which row of a joined tensor one of those in it stands, up to which, and in how many
+        groups of rows, one for each head, it does so.
+        """
+        shapes, n_groups = self.settings.shapes_of_layer(), 1
+        if where.by_head:
+            n_groups = self.settings.n_heads
+        *before, own = (shapes[each][0] // n_groups for each in where.beside[: where.at + 1])
+        return sum(before), sum(before) + own, n_groups
+
+    def reading(self, n_tokens: int) -> "Model":
+        """The model as it reads a text of so many tokens: some turn positions otherwise where it is
+        a long one.
+        """
+        if self.settings.longer is None or n_tokens <= self.settings.longer[0]:
+            return self
+        if self._longer is None:
+            self._longer = copy(self)
+            rates = self.settings.longer[1]
+            self._longer.settings = replace(self.settings, rates=rates, longer=None)
+        return self._longer
 
     def check_unchanged(self) -> None:
         """Raises ModelRefused, in words, where a file has changed since the model was opened."""
@@ -129,7 +153,8 @@ class Model:
     def let_go(self) -> None:
         """Keep nothing any more: another one has been opened in its place."""
         with self._lock:
-            self.kept_bytes = 0
+            for model in filter(None, (self, self._longer)):
+                model.kept_bytes = 0
             self._kept.clear()
 
     @property
@@ -214,15 +239,16 @@ def as_written(
     described: by_config.Described, folder: Folder, layer: int = 0
 ) -> by_config.Described:
     """What a file says, with the names that the folder's tensors have: some do without what names
-    begin with, and BERT's norms have older ones. Where a table of its own for the next token, or
-    for none but it, stands there, it is used whatever the file says, as `transformers` does.
+    begin with, BERT's norms have older ones, and GPT-NeoX's last table a newer one. Where a table
+    of its own for the next token, or for none but it, stands there, it is used whatever the file
+    says, as `transformers` does.
     """
     names, settings, known = described.names, described.settings, folder.places
     beginning = names.beginning
 
     def written(where: Where) -> Where:
         older = where.name.replace("Norm.weight", "Norm.gamma").replace("Norm.bias", "Norm.beta")
-        for name in (where.name, older):
+        for name in (where.name, older, where.name.replace("embed_out.", "lm_head.")):
             for each in (name, name.removeprefix(beginning)):
                 if each.format(layer) in known:
                     return replace(where, name=each)
@@ -243,7 +269,7 @@ def check_tensors(source: Source, settings: Settings, names: Names) -> None:
     wanted = [(names.once[ours], "", shape) for ours, shape in settings.shapes().items()]
     of_layer = settings.shapes_of_layer().items()
     wanted += [
-        (names.of_layer[ours], str(layer), shape)
+        (names.of_layer[ours], str(layer), _joined(settings, names.of_layer[ours], shape))
         for layer in range(settings.n_layers)
         for ours, shape in of_layer
     ]
@@ -255,13 +281,21 @@ def check_attention(source: Source, settings: Settings, names: Names, layer: int
     of_attention = {f"{kind}_{role}" for kind in "Wb" for role in ROLES}
     of_attention |= {"query_norm_gain", "key_norm_gain"}
     wanted = [
-        (names.of_layer[ours], str(layer), shape)
+        (names.of_layer[ours], str(layer), _joined(settings, names.of_layer[ours], shape))
         for ours, shape in settings.shapes_of_layer().items()
         if ours in of_attention
     ]
     beginning = names.of_layer["W_query"].name.rsplit(".", 2)[0].format(layer) + "."
     near = [name for name in source.tensor_names() if name.startswith(beginning)]
     _check_known(source, names, near, _check_shapes(source, wanted))
+
+
+def _joined(settings: Settings, where: Where, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of the tensor that one of a layer stands in, upright."""
+    if not where.beside:
+        return shape
+    shapes = settings.shapes_of_layer()
+    return (sum(shapes[each][0] for each in where.beside), *shape[1:])
 
 
 def _check_shapes(
@@ -271,8 +305,6 @@ def _check_shapes(
     found: dict[str, tuple[int, ...]] = {}
     for where, layer, shape in wanted:
         name = where.name.format(layer)
-        if where.third is not None:
-            shape = (3 * shape[0], *shape[1:])
         shape = shape[::-1] if where.transposed else shape
         if found.setdefault(name, shape) != shape:
             raise ModelRefused(f"{quoted(name)} would need two shapes: {found[name]} and {shape}")

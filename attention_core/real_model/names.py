@@ -1,7 +1,7 @@
 """What the files of each family call the tensors that have one name here."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -11,8 +11,12 @@ class Where:
     name: str
     transposed: bool = False
     """Whether it stands (in, out) there, and not (out, in)."""
-    third: int | None = None
-    """Which third of it, where queries, keys and values stand in one."""
+    beside: tuple[str, ...] = ()
+    """Our names of all that stand in it, the one behind the other, where they are several."""
+    at: int = 0
+    """Which of them it is."""
+    by_head: bool = False
+    """Whether they stand so for each head, and the heads behind one another."""
 
 
 @dataclass(frozen=True)
@@ -55,12 +59,16 @@ def _norms(norms: Mapping[str, str]) -> dict[str, Where]:
     return found
 
 
-def _third(name: str, transposed: bool) -> dict[str, Where]:
-    """Queries, keys and values that stand side by side in one matrix."""
+def _in_one(
+    name: str, parts: Sequence[str] = ROLES[:3], transposed: bool = False, by_head: bool = False
+) -> dict[str, Where]:
+    """Matrices that stand side by side in one, such as queries, keys and values, and biases."""
     found = {}
-    for third, role in enumerate(ROLES[:3]):
-        found[f"W_{role}"] = Where(f"{name}.weight", transposed, third)
-        found[f"b_{role}"] = Where(f"{name}.bias", third=third)
+    for kind, stored in (("W", "weight"), ("b", "bias")):
+        beside = tuple(f"{kind}_{part}" for part in parts)
+        for at, ours in enumerate(beside):
+            turned = transposed and kind == "W"
+            found[ours] = Where(f"{name}.{stored}", turned, beside, at, by_head)
     return found
 
 
@@ -96,12 +104,46 @@ GEMMA = _of_llama(
         "ffn_after_norm": "post_feedforward_layernorm",
     }
 )
+OLMO = _of_llama(
+    {
+        "attention_after_norm": "post_attention_layernorm",
+        "ffn_after_norm": "post_feedforward_layernorm",
+    }
+)
+PHI3 = replace(
+    LLAMA,
+    of_layer={
+        **LLAMA.of_layer,
+        **_in_one("model.layers.{}.self_attn.qkv_proj"),
+        **_in_one("model.layers.{}.mlp.gate_up_proj", ("gate", "up")),
+    },
+)
+_NEOX = "gpt_neox.layers.{}"
+NEOX = Names(
+    _plain({"token_table": "gpt_neox.embed_in.weight", "W_unembed": "embed_out.weight"})
+    | _norms({"final_norm": "gpt_neox.final_layer_norm"}),
+    _in_one(f"{_NEOX}.attention.query_key_value", by_head=True)
+    | _with_biases(
+        {
+            "output": f"{_NEOX}.attention.dense",
+            "up": f"{_NEOX}.mlp.dense_h_to_4h",
+            "down": f"{_NEOX}.mlp.dense_4h_to_h",
+        }
+    )
+    | _norms(
+        {
+            "attention_norm": f"{_NEOX}.input_layernorm",
+            "ffn_norm": f"{_NEOX}.post_attention_layernorm",
+        }
+    ),
+    ignored=(r"layers\.\d+\.attention\.(bias|masked_bias|rotary_emb\.inv_freq)",),
+)
 
 GPT2 = Names(
     _plain({"token_table": "transformer.wte.weight", "position_table": "transformer.wpe.weight"})
     | _norms({"final_norm": "transformer.ln_f"})
     | _plain({"W_unembed": "lm_head.weight"}),
-    _third("transformer.h.{}.attn.c_attn", transposed=True)
+    _in_one("transformer.h.{}.attn.c_attn", transposed=True)
     | {
         f"{kind}_{ours}": Where(f"transformer.h.{{}}.{theirs}.{stored}", transposed=kind == "W")
         for ours, theirs in (("output", "attn.c_proj"), ("up", "mlp.c_fc"), ("down", "mlp.c_proj"))
@@ -172,4 +214,4 @@ GGUF = Names(
     ),
     ignored=(r"rope_freqs\.weight",),
 )
-GGUF_JOINED = Names(GGUF.once, {**GGUF.of_layer, **_third("blk.{}.attn_qkv", transposed=False)})
+GGUF_JOINED = Names(GGUF.once, {**GGUF.of_layer, **_in_one("blk.{}.attn_qkv")})

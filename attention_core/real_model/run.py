@@ -7,9 +7,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import gelu, layer_norm, relu, silu
 
+from ..operations import Rotate
 from .changes import NONE, Changes
 from .model import Model
-from .settings import Settings
+from .settings import Settings, Turn
 
 BENDS: dict[str, Callable[[Tensor], Tensor]] = {
     "silu": silu,
@@ -107,6 +108,7 @@ def layer_by_layer(
     model: Model, ids: Sequence[int], changes: Changes = NONE
 ) -> Iterator[tuple[float, Run | None]]:
     """In steps: the share done after each layer, at last the run. Raises ValueError as `run`."""
+    model = model.reading(len(ids))
     settings = model.settings
     check_ids(settings, ids)
     changes.check(settings, len(ids))
@@ -177,19 +179,11 @@ def normed(settings: Settings, vectors: Tensor, gain: Tensor, bias: Tensor | Non
     return vectors * size * (gain + 1 if settings.norm_adds_one else gain)
 
 
-def rotated(vectors: Tensor, rates: Sequence[float], pairs: str, first: int = 0) -> Tensor:
+def rotated(vectors: Tensor, turn: Turn, first: int = 0) -> Tensor:
     """Vectors (…, token, d_head) turned by their places, the first of which is given."""
     places = torch.arange(first, first + vectors.shape[-2]).double()[:, None]
-    angles = (places * torch.tensor(rates, dtype=torch.float64)).float()
-    cosines, sines = angles.cos(), angles.sin()
-    if pairs == "neighbours":
-        left, right = vectors[..., 0::2], vectors[..., 1::2]
-    else:
-        left, right = vectors.chunk(2, dim=-1)
-    both = left * cosines - right * sines, right * cosines + left * sines
-    if pairs == "neighbours":
-        return torch.stack(both, dim=-1).flatten(-2)
-    return torch.cat(both, dim=-1)
+    angles = (places * torch.tensor(turn.rates, dtype=torch.float64)).float()
+    return Rotate(turn.neighbours, turn.rest, turn.stretch).value(vectors, angles)
 
 
 def _windows(settings: Settings) -> set[int | None]:
@@ -233,33 +227,35 @@ def through_layer(
         bias = matrices.get(f"b_{name}")
         return product if bias is None else product + bias
 
-    before = settings.norms != "after"
-    read = norm("attention_norm", stream) if before else stream
-    if past is not None and before:
+    is_read, is_added = settings.norms_read, settings.norms_added
+    read = norm("attention_norm", stream) if is_read else stream
+    if past is not None and is_read:
         past = norm("attention_norm", past)
     weights, contexts = _attention(settings, layer, matrices, times, read, hidden, past, cache)
     contexts = changes.without_heads(layer, contexts)
     added = times("output", contexts.transpose(-3, -2).flatten(-2))
-    if settings.norms == "around":
+    if is_added:
         added = norm("attention_after_norm", added)
-    added = changes.without_attention(layer, added)
+    added = changes.without_attention(layer, added * settings.added_scale)
     between = stream + added
-    if not before:
+    if settings.norms == "after":
         between = norm("attention_norm", between)
     if not settings.d_ffn:
         return weights, contexts, added, between, torch.zeros_like(between), between
-    read = norm("ffn_norm", between) if before else between
+    read = stream if settings.side_by_side else between
+    if is_read:
+        read = norm("ffn_norm", read)
     bend = BENDS[settings.activation]
     if settings.gated:
         inside = bend(times("gate", read)) * times("up", read)
     else:
         inside = bend(times("up", read))
     more = times("down", inside)
-    if settings.norms == "around":
+    if is_added:
         more = norm("ffn_after_norm", more)
-    more = changes.without_ffn(layer, more)
+    more = changes.without_ffn(layer, more * settings.added_scale)
     after = between + more
-    if not before:
+    if settings.norms == "after":
         after = norm("ffn_norm", after)
     return weights, contexts, added, between, more, after
 
@@ -278,14 +274,14 @@ def _attention(
 
     def heads(role: str, vectors: Tensor, first: int) -> Tensor:
         n_heads = settings.n_heads if role == "query" else settings.n_key_heads
-        made = times(role, vectors).unflatten(-1, (n_heads, settings.d_head)).transpose(-3, -2)
-        if role == "value":
-            return made
-        if settings.query_key_norms:
+        made, of = times(role, vectors), settings.query_key_norms if role != "value" else ""
+        if of == "all":
             made = normed(settings, made, matrices[f"{role}_norm_gain"], None)
-        if settings.rates:
-            made = rotated(made, settings.rates[layer], settings.rotary_pairs, first)
-        return made
+        made = made.unflatten(-1, (n_heads, settings.d_head)).transpose(-3, -2)
+        if of == "head":
+            made = normed(settings, made, matrices[f"{role}_norm_gain"], None)
+        turn = None if role == "value" else settings.turn(layer)
+        return made if turn is None else rotated(made, turn, first)
 
     first = 0 if past is None else len(past)
     if cache is not None:
@@ -311,11 +307,11 @@ def _attention(
 
 
 def read_for_logits(model: Model, stream: Tensor) -> Tensor:
-    """Vectors of the stream (…, d_model) as they are compared with the vocabulary's table."""
+    """Vectors of the stream (…, d_model) as the vocabulary's table is read with: normed, scaled."""
     if model.settings.norms == "after":
         return stream
     gain, bias = model.norm("final_norm")
-    return normed(model.settings, stream, gain, bias)
+    return normed(model.settings, stream, gain, bias) * model.settings.logit_scale
 
 
 @torch.no_grad()

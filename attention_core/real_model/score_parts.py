@@ -111,23 +111,25 @@ def read_by_head(
     model, settings = run.model, run.model.settings
     if role == "key":
         head = head // (settings.n_heads // settings.n_key_heads)
-    rows = range(head * settings.d_head, (head + 1) * settings.d_head)
+    own = range(head * settings.d_head, (head + 1) * settings.d_head)
+    rows = None if settings.query_key_norms == "all" else own
     reading = Reading(run, tokens, model.matrix(f"{layer}.W_{role}", rows).T)
-    if settings.norms != "after":
+    if settings.norms_read:
         reading.norm("attention_norm", run.before[layer], layer)
     parts, read = reading.back(layer)
     if any(f"b_{each}" in settings.biases for each in ("query", "key")):
-        bias = torch.zeros(settings.d_head)
+        bias = torch.zeros(read.shape[-1])
         if f"b_{role}" in settings.biases:
-            bias = model.matrix(f"{layer}.b_{role}")[rows.start : rows.stop]
+            bias = model.matrix(f"{layer}.b_{role}", rows)
         read = torch.cat((read, bias.expand(1, len(tokens), -1)))
         parts = (*parts, Writer("bias"))
     if settings.query_key_norms:
         gain = gain_of(settings, model.matrix(f"{layer}.{role}_norm_gain"))
         read = read * one_over_size(settings, read.sum(0)) * gain
-    if settings.rates:
-        read = rotated(read, settings.rates[layer], settings.rotary_pairs, tokens[0])
-    return parts, read
+        if settings.query_key_norms == "all":
+            read = read[..., own.start : own.stop]
+    turn = settings.turn(layer)
+    return parts, read if turn is None else rotated(read, turn, tokens[0])
 
 
 def visible_keys(run: Run, layer: int, head: int, query: int, key: int) -> list[int]:

@@ -76,7 +76,9 @@ class _Side:
         self, trace: Trace, run: Run, layer: int, role: str, token: int, head: int
     ) -> None:
         self.trace, self.found, self.layer, self.role = trace, run, layer, role
-        self.token, self.head, self.part = token, head, f"{role}_part"
+        self.token, self.part = token, f"{role}_part"
+        d_head = run.model.settings.d_head
+        self.columns = head * d_head, (head + 1) * d_head
         self.making = PartsOfLayer(trace, run.model, layer)
 
     def made(self, n_parts: int) -> Step:
@@ -88,7 +90,7 @@ class _Side:
         wrote[: len(written)] = written[:, 0]
         given = ops.Given.of(wrote)
         made = trace.step(f"{role}_written", given, axes=(self.part, "d_model"))
-        if settings.norms != "after":
+        if settings.norms_read:
             made = self._norm("attention_norm", made, f"{role}_stream", f"{role}_normed")
             if settings.norm == "layer":
                 bias = self.making.stored("attention_norm_bias", ("d_model",), f"{role}_norm_bias")
@@ -96,17 +98,19 @@ class _Side:
         made = self._times(made, n_parts - 1)
         if settings.query_key_norms:
             made = self._norm(f"{role}_norm", made, f"{role}_whole", f"normed_{PLURAL[role]}")
-        if settings.rates:
-            heads = self.making.heads
-            turn = ops.RotaryAngles(
-                1, settings.d_head // 2, heads.rotary_base, self.token, heads.rates
-            )
+        if settings.query_key_norms == "all":
+            own = ops.Columns(*self.columns)
+            made = trace.step(f"{role}_of_head", own, made, axes=(self.part, "d_head"))
+        heads = self.making.heads
+        if heads.rotary_base is not None:
+            n_pairs = (settings.d_head - heads.rest) // 2
+            turn = ops.RotaryAngles(1, n_pairs, heads.rotary_base, self.token, heads.rates)
             once = trace.step(f"{role}_angles", turn, axes=("one", "d_pairs"))
             ones = ops.Given.of(torch.ones(n_parts, 1))
             each = trace.step(f"{role}_each_part", ones, axes=(self.part, "one"))
             axes = (self.part, "d_pairs")
             angles = trace.step(f"{role}_part_angles", ops.MatMul(), each, once, axes=axes)
-            turned = ops.Rotate(heads.neighbours)
+            turned = ops.Rotate(heads.neighbours, heads.rest, heads.stretch)
             made = trace.step(f"turned_{PLURAL[role]}", turned, made, angles, axes=made.axes)
         return made
 
@@ -114,18 +118,20 @@ class _Side:
         """Vectors times the head's own rows of the stored matrix, and its bias as a part."""
         role, settings = self.role, self.found.model.settings
         joined, name = self.making.heads.joined(role), f"{role}_vectors"
-        first, end = self.head * settings.d_head, (self.head + 1) * settings.d_head
         matrix = self.making.stored(f"W_{role}", (joined, "d_model"))
-        is_turned = matrix.axes[0] == "d_model"
-        pick = (ops.Columns if is_turned else ops.Rows)(first, end)
-        axes = tuple("d_head" if axis == joined else axis for axis in matrix.axes)
-        own = self.trace.step(f"{role}_rows", pick, matrix, axes=axes)
+        is_turned, width = matrix.axes[0] == "d_model", joined
+        if settings.query_key_norms != "all":
+            width, pick = "d_head", (ops.Columns if is_turned else ops.Rows)(*self.columns)
+            axes = tuple(width if axis == joined else axis for axis in matrix.axes)
+            matrix = self.trace.step(f"{role}_rows", pick, matrix, axes=axes)
         product = ops.MatMul() if is_turned else ops.Linear()
-        made = self.trace.step(name, product, vectors, own, axes=(self.part, "d_head"))
+        made = self.trace.step(name, product, vectors, matrix, axes=(self.part, width))
         if f"b_{role}" not in settings.biases:
             return made
-        whole = self.making.stored(f"b_{role}", (joined,))
-        bias = self.trace.step(f"{role}_bias", ops.Columns(first, end), whole, axes=("d_head",))
+        bias = self.making.stored(f"b_{role}", (joined,))
+        if width == "d_head":
+            pick = ops.Columns(*self.columns)
+            bias = self.trace.step(f"{role}_bias", pick, bias, axes=(width,))
         return self._with_bias(made, bias, last, f"{name}_and_bias")
 
     def _with_bias(self, vectors: Step, bias: Step, row: int, made: str) -> Step:

@@ -125,20 +125,20 @@ class Reading:
 
     def of_heads(self, layer: int) -> tuple[Tensor, Tensor | None, Tensor]:
         """What each head has gathered is multiplied by this (head, d_head, d_model) to say what it
-        wrote; the bias of their output (d_model,), where there is one; and what a norm multiplies
-        both by that stands on what attention is about to add (token, d_model), or 1.
+        wrote; the bias of their output (d_model,), where there is one; and what both are multiplied
+        by before they are added (token, d_model): by a norm, by a number, or 1.
         """
         model, settings, dtype = self.found.model, self.found.model.settings, self.matrix.dtype
         columns, bias = model.matrix(f"{layer}.W_output").to(dtype).T, None
         columns = columns.unflatten(0, (settings.n_heads, settings.d_head))
         if "b_output" in settings.biases:
             bias = model.matrix(f"{layer}.b_output").to(dtype)
-        if settings.norms != "around":
-            return columns, bias, torch.ones(1, 1, dtype=dtype)
+        if not settings.norms_added:
+            return columns, bias, torch.full((1, 1), settings.added_scale, dtype=dtype)
         contexts = self.found.context_vectors[layer][:, self.tokens].to(dtype)
         whole = (contexts @ columns).sum(0) + (0 if bias is None else bias)
         gain = gain_of(settings, model.matrix(f"{layer}.attention_after_norm_gain")).to(dtype)
-        return columns, bias, one_over_size(settings, whole) * gain
+        return columns, bias, one_over_size(settings, whole) * gain * settings.added_scale
 
     def _patches(self, layer: int) -> None:
         """What was put in the stream's place before a layer: of what was there, nothing is left."""

@@ -57,7 +57,7 @@ def random(n_words=61, spread=0.3, seed=1, **settings):
         once = {names.once[o].name: (names.once[o], each) for o, each in shapes.shapes().items()}
         generator, tensors = torch.Generator().manual_seed(seed), {}
         for name, (where, shape) in (once | of_layers).items():
-            shape = shape if where.third is None else (3 * shape[0], *shape[1:])
+            shape = (3 * shape[0], *shape[1:]) if where.beside else shape
             numbers = torch.randn(shape, generator=generator) * spread
             tensors[name] = numbers.T.contiguous() if where.transposed else numbers
         for each in folder.iterdir():

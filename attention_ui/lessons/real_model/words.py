@@ -104,13 +104,13 @@ def not_as_typed(values: Values, model: Model) -> list[str]:
     return [*filter(None, told)]
 
 
-def of_step_names(model: Model) -> str:
+def of_step_names(trace: Trace) -> str:
     """What the names of steps say that stand below the picture of a head."""
-    s = model.settings
     told = ["`head_queries` are the parts of all queries that belong to each head"]
-    if s.rates:
+    if "turned_queries" in trace:
         told.append("`turned_queries` are those, turned by the place of their token (rotary)")
-    if (times := s.n_heads // s.n_key_heads) > 1:
+    if "head_shared_keys" in trace:
+        times = trace["head_shared_keys"].operation.times
         told.append(f"in `head_shared_keys` {times} heads share one head’s keys")
     return f"In a cell’s arithmetic, steps have their names in the program: {'; '.join(told)}."
 
