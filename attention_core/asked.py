@@ -136,7 +136,6 @@ def _never_changes(value: object) -> bool:
 
 
 def _not_bound(name: str, signature: inspect.Signature, given: tuple, named: dict) -> str:
-    """Why arguments fit no parameters."""
     there = [each for each in signature.parameters if each != "self"]
     is_open = any(each.kind is each.VAR_KEYWORD for each in signature.parameters.values())
     for each in named:
@@ -210,7 +209,6 @@ def _number(value: Any, kind: type) -> Any:
 
 
 def _words(kind: object) -> str:
-    """A type in words."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
         return " or ".join(dict.fromkeys(map(_words, inner)))

@@ -394,7 +394,6 @@ class OutOfRange(_Of):
 
 
 def _less(value: float) -> str:
-    """A number that is taken away."""
     return f"-{number(value)}" if value >= 0 else f"+{number(-value)}"
 
 

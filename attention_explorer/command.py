@@ -161,7 +161,6 @@ def _run(address: str, port: int | None, headless: bool) -> int:
 
 
 def _port_taken(address: str, port: int | None) -> str:
-    """Why nothing can be served at a port, in words; "" where it can."""
     if port:
         try:
             socket.create_server((address, port)).close()

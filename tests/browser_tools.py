@@ -43,7 +43,6 @@ def numbers(page, card, matrix=None):
 
 
 def written(page, card):
-    """All that is written in a card's picture."""
     return page.locator(f".st-key-drawn_{card} svg text").all_text_contents()
 
 
@@ -91,13 +90,11 @@ def open_page(page, url, path="", timeout=60, first_visit=False):
 
 
 def open_row(page, name):
-    """Open one of the rows at a page's end: deeper, notebook, checks, take_away."""
     page.locator(f".st-key-row_{name} details:not([open]) > summary").first.click()
     settled(page)
 
 
 def open_rows(page):
-    """Open all rows at a page's end."""
     folded = page.locator("[class*=st-key-row_] details:not([open]):not(details details) > summary")
     while folded.count():
         folded.first.click()
@@ -135,7 +132,6 @@ def settled(page, quiet=0.3, timeout=30):
 
 
 def click(one):
-    """Click on it, and wait until its page has settled."""
     one.click()
     settled(one.page)
 
@@ -196,7 +192,6 @@ SHOWN = f"""(kinds) => ({{
 
 
 def shown(page):
-    """The words, the numbers in pictures, and where controls stand."""
     page.evaluate("document.activeElement.blur()")
     page.mouse.move(2, 2)
     settled(page)

@@ -21,7 +21,6 @@ def same(left, right, tolerance=1e-5):
 
 
 def close(left, right, tolerance=1e-6):
-    """Whether two tensors have one shape and are equal but for rounding."""
     return left.shape == right.shape and torch.allclose(
         left.double(), right.double(), rtol=tolerance, atol=tolerance
     )

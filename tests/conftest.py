@@ -91,7 +91,6 @@ def whole_runs(monkeypatch):
 # --- servers -----------------------------------------------------------------------------------
 @pytest.fixture(scope="session")
 def app_url(tmp_path_factory):
-    """The address of a server that all browser tests of this run share."""
     server = start_server(tmp_path_factory.mktemp("server") / "output.txt")
     yield server.url
     server.stop()
@@ -137,7 +136,6 @@ def browser():
 
 
 def _new_profile(browser, **options):
-    """A page of a new browser profile, at which errors gather in `problems`."""
     options = {"viewport": SIZE, "reduced_motion": "reduce", **options}
     page = browser.new_context(**options).new_page()
     page.add_init_script(WATCH_RUNS)

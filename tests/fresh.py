@@ -85,7 +85,6 @@ def solved(trace, notebook):
 
 
 def close(yours, wanted):
-    """Equal to 1e-6 of the largest number, or to 1e-6 where all are small."""
     sizes = wanted.double().abs().nan_to_num(0.0, 0.0)
     largest = max(1.0, sizes.max().item())
     return yours.shape == wanted.shape and torch.allclose(

@@ -16,7 +16,6 @@ def string(text: str) -> bytes:
 
 
 def value(content: object) -> bytes:
-    """A value with its kind before it."""
     if isinstance(content, bool):
         return struct.pack("<I?", 7, content)
     if isinstance(content, int):
@@ -43,7 +42,6 @@ def four_bits(rows: np.ndarray) -> bytes:
 
 
 def written(fields: dict[str, object], tensors: dict[str, np.ndarray], kinds=()) -> bytes:
-    """A file of fields and tensors, in float32 or as `kinds` says by name."""
     kinds = dict(kinds)
     front = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(fields))
     front += b"".join(string(name) + value(content) for name, content in fields.items())

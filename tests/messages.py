@@ -4,7 +4,6 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 
 
 def widget_ids(at):
-    """The ids of all widgets that a page has sent, by their keys."""
     found = {}
     stack = [at._tree]
     while stack:
@@ -17,12 +16,10 @@ def widget_ids(at):
 
 
 def send(at, id, value):
-    """One run with this value for a widget, beside those that the others have."""
     return send_all(at, {id: value})
 
 
 def send_all(at, values):
-    """One run with these values for widgets by their ids, beside those that the others have."""
     states = WidgetStates()
     others = at._tree.get_widget_states().widgets
     states.widgets.extend(each for each in others if each.id not in values)

@@ -20,7 +20,6 @@ FAMILIES = {name: (kind, HELD[of] | t) for name, (kind, of, t) in HELD["FAMILIES
 
 
 def tokenizer(n: int = N_VOCABULARY) -> dict:
-    """A tokenizer.json of the words t0, t1, …"""
     model = {"type": "WordLevel", "vocab": {f"t{i}": i for i in range(n)}, "unk_token": ""}
     return {
         "version": "1.0",
@@ -34,7 +33,6 @@ def tokenizer(n: int = N_VOCABULARY) -> dict:
 
 
 def make(folder, name: str):
-    """Write a family's folder, and return the model of `transformers` that it is from."""
     # Here, since it takes seconds: tests are found without it.
     transformers = pytest.importorskip("transformers", reason="what real models are compared with")
     kind, sizes = FAMILIES[name]

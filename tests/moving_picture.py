@@ -24,8 +24,6 @@ PLACE = """(cells, [m, l, i, j]) => cells.findIndex((one) => {
 
 
 def frames(page):
-    """Each picture of the page, and how long it stays."""
-
     def seen(milliseconds):
         return Image.open(io.BytesIO(page.screenshot())).convert("RGB"), milliseconds
 

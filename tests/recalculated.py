@@ -60,7 +60,6 @@ def typed(book, numbers):
 
 
 def recalculated(books, folder):
-    """Each workbook, by its name, as LibreOffice saves it again: one start for all."""
     (folder / "profile" / "user").mkdir(parents=True)
     (folder / "profile" / "user" / "registrymodifications.xcu").write_text(ALWAYS)
     for name, book in books.items():

@@ -10,7 +10,6 @@ import pytest
 
 
 def is_long() -> bool:
-    """Whether this is a run of `make fuzz`."""
     return hypothesis.settings.get_current_profile_name() == "long"
 
 

@@ -20,12 +20,10 @@ HIGHEST = 16_000
 
 
 def pages() -> list[str]:
-    """The home page, as an empty name, and all lessons."""
     return ["", *sorted(path.stem for path in (ROOT / "pages").glob("*.py"))]
 
 
 def shoot(browser, url: str, path: str, look: str) -> Path:
-    """One picture of a whole page."""
     context = browser.new_context(**LOOKS[look], reduced_motion="reduce")
     page = context.new_page()
     page.add_init_script(WATCH_RUNS)

@@ -18,7 +18,6 @@ from serving import ROOT, start_server
 
 @pytest.fixture
 def started(monkeypatch):
-    """What Streamlit is asked for, in place of running it."""
     asked = []
     monkeypatch.setattr(cli, "main", lambda arguments, **_: asked.extend(arguments))
     for name in (ALONE, MODEL):

@@ -23,7 +23,6 @@ SERVICE = ROOT / "docs" / "attention-explorer@.service"
 
 
 def command(of):
-    """What an instruction of the Dockerfile runs, as a list of words."""
     (rest,) = [rest for word, rest in LINES if word == of]
     return json.loads(rest[rest.index("[") :])
 

@@ -105,7 +105,6 @@ def lights(page, link, *patches):
 
 @cache
 def as_it_is(page, at):
-    """The lights of a page with one of the links."""
     return lights(page, LINKS[at])
 
 

@@ -14,7 +14,6 @@ FIRST, SECOND = "pages/simplified_attention.py", "pages/causal_mask.py"
 
 
 def follow(at, page, query):
-    """Click a link: the browser asks for a page with these parameters."""
     at.switch_page(page)
     at.query_params.clear()
     for name, value in query.items():

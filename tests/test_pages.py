@@ -425,7 +425,6 @@ def test_another_example_keeps_what_a_teacher_has_fixed_or_is_refused_in_words(e
 
 
 def examples_opened(at):
-    """The links of the home page to an example each."""
     titles = {each.title for each in EXAMPLES.values()}
     return [each.proto for each in at.get("page_link") if each.proto.label in titles]
 

@@ -53,7 +53,6 @@ class Watching(Visitor):
             return await super()._run(message)
 
     async def hear_all(self) -> None:
-        """See what the server has said, until it is silent for three seconds."""
         with suppress(TimeoutError):
             while True:
                 answer = ForwardMsg.FromString(await asyncio.wait_for(self.socket.recv(), 3))
@@ -67,7 +66,6 @@ class Watching(Visitor):
         return await super().again()
 
     async def slide(self, label: str) -> None:
-        """Move one slider by a step."""
         self.turn = sorted(self.sliders).index(label)
         await self.move()
 

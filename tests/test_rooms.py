@@ -117,7 +117,6 @@ def imported_by_name(call):
 
 
 def packages(path):
-    """The top-level packages that a file imports."""
     return {name.partition(".")[0] for name in imports(path)}
 
 
@@ -184,13 +183,11 @@ def test_what_the_pages_share_imports_no_page(path):
 
 
 def rooms():
-    """Every folder of modules in the core and in what the pages share."""
     found = {path.parent.relative_to(ROOT).parts[:2] for path in [*CORE, *UI]}
     return {".".join(parts) for parts in found if len(parts) == 2}
 
 
 def in_no_room():
-    """The modules of the core and of what the pages share that stand beside the rooms."""
     found = [path.relative_to(ROOT).with_suffix("").parts for path in [*CORE, *UI]]
     return {".".join(parts) for parts in found if len(parts) == 2 and parts[1] != "__init__"}
 
@@ -242,7 +239,6 @@ def test_streamlit_is_not_in_reach_of_a_chart(path):
 
 
 def imported_in_a_fresh_process(code, *names):
-    """Which of the names are loaded in a new interpreter after a piece of code."""
     code = f"{code}\nimport sys\nprint(*[name for name in {names!r} if name in sys.modules])"
     process = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False

@@ -59,7 +59,6 @@ STATUS = ForwardMsg.ScriptFinishedStatus
 
 @cache
 def browser_code() -> str:
-    """All that Streamlit sends of its own to a browser."""
     scripts = (Path(st.__file__).parent / "static").rglob("*.js")
     return "\n".join(path.read_text(encoding="utf-8") for path in scripts)
 

@@ -51,8 +51,6 @@ everywhere = pytest.mark.parametrize(
 
 @pytest.fixture(scope="module")
 def view_at():
-    """By place, the view of a lesson with an example, as its page makes it."""
-
     @cache
     def at(place):
         found = []
@@ -75,8 +73,6 @@ def view_at():
 
 @pytest.fixture(scope="module")
 def files_at(view_at):
-    """By place, what its downloads hold."""
-
     @cache
     def made(place):
         view = view_at(place)
@@ -190,7 +186,6 @@ def test_a_file_is_named_by_its_lesson_and_what_is_plain_of_the_sentence(sentenc
 
 
 def in_a_kernel(made):
-    """The notebook after `Run all`; raises for a cell that stops."""
     from nbclient import NotebookClient
 
     node = nbformat.reads(json.dumps(made), as_version=nbformat.NO_CONVERT)

@@ -49,7 +49,6 @@ finally:
 
 @contextmanager
 def held(turns):
-    """A turn that another thread has, until the block ends."""
     has, gives = threading.Event(), threading.Event()
 
     def hold():
@@ -149,7 +148,6 @@ def test_who_dies_in_its_turn_or_waits_for_something_else_blocks_nobody(dies):
 
 
 def asked(**state):
-    """What a browser asks for: of one widget, `press` or `width`."""
     ((name, value),) = state.items()
     kind = "trigger_value" if name == "press" else "int_value"
     return RerunData(widget_states=WidgetStates(widgets=[WidgetState(id=name, **{kind: value})]))

@@ -47,14 +47,12 @@ LESSONS = (
 
 
 def every_kind(base=Operation):
-    """All operations, and those of tests."""
     for kind in base.__subclasses__():
         yield kind
         yield from every_kind(kind)
 
 
 def example_trace(name, variant="as_published"):
-    """Simplified attention on an example, with one query expanded."""
     changes, options = VARIANTS[variant]
     example = EXAMPLES[name]
     trace = embed(replace(example.inputs, **changes))

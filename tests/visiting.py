@@ -37,12 +37,10 @@ def visit(page: str, /, **link: str) -> AppTest:
 
 
 def visit_deeper(page: str, /, **link: str) -> AppTest:
-    """The same with what goes deeper unfolded."""
     return _opened(page, {"predict": "off", "example": "wild_cat", **link}, row_deeper=True)
 
 
 def first_visit(page: str) -> AppTest:
-    """A page, or a lesson by its name, at its address without any parameter."""
     return _opened(page, {})
 
 
@@ -72,7 +70,6 @@ def noted_layouts() -> Iterator[list[Layout]]:
 
 
 def pictures(page: str, /, **link: str) -> list[Layout]:
-    """The layouts of the pictures that a page draws."""
     with noted_layouts() as found:
         stands(visit(page, **link))
     return found
@@ -124,12 +121,10 @@ def has_no_exception(at: AppTest) -> None:
 
 
 def values_of(at: AppTest) -> Values:
-    """What the page's controls stand at."""
     return at.session_state["visit"].values
 
 
 def box(at: AppTest, name: str):
-    """The select box of a setting, whatever it offers."""
     (found,) = boxes(at, name)
     return found
 
@@ -140,12 +135,10 @@ def boxes(at: AppTest, name: str) -> list:
 
 
 def texts(at: AppTest) -> str:
-    """All that is shown as plain text."""
     return "\n".join(element.value for element in at.text)
 
 
 def words(at: AppTest) -> str:
-    """All paragraphs, ours and plain ones."""
     return "\n".join(each.value for each in (*at.markdown, *at.caption, *at.text))
 
 
@@ -194,7 +187,6 @@ def _of_message(message: Message, path: str = "") -> Iterator[tuple[str, str]]:
 
 
 def charts(at: AppTest) -> list:
-    """The charts of a page, as they are sent."""
     return [chart.proto for chart in at.get("vega_lite_chart")]
 
 

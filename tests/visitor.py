@@ -32,12 +32,10 @@ class Found:
 
     @property
     def id(self) -> str:
-        """What Streamlit calls it."""
         return self.proto.id
 
     @property
     def name(self) -> str:
-        """Its key, such as `control_d_in`."""
         return self.id.rpartition("-")[2]
 
     def move(self) -> None:
@@ -48,7 +46,6 @@ class Found:
 
     @property
     def last(self) -> int:
-        """The number of the last place."""
         slider = self.proto
         return round((slider.max - slider.min) / (slider.step or 1)) if slider.step else 0
 
@@ -108,14 +105,12 @@ class Visitor:
     _seen: set[str] = field(default_factory=set)
 
     async def enter(self) -> "Visitor":
-        """Open the page and wait until it is there."""
         address = self.url.replace("http", "ws", 1) + "/_stcore/stream"
         self.socket = await connect(address, subprotocols=["streamlit"], max_size=None)
         await self._run(BackMsg())
         return self
 
     async def leave(self) -> None:
-        """Close the connection, as closing the tab does."""
         await self.socket.close()
 
     async def move(self) -> float:
@@ -127,7 +122,6 @@ class Visitor:
         return await self.set(self.sliders[names[(self.turn - 1) % len(names)]])
 
     async def again(self) -> float:
-        """Run the whole page."""
         return await self._run(BackMsg())
 
     async def set(self, control: Found | Carried, value: float | None = None) -> float:
@@ -139,7 +133,6 @@ class Visitor:
         return await self._run(message)
 
     async def press(self, key: str) -> float:
-        """Press a button."""
         message, state = _about(*self.others[key][:2])
         state.trigger_value = True
         return await self._run(message)
@@ -229,7 +222,6 @@ class Visitor:
 
 
 def _about(widget: str, fragment: str) -> tuple[BackMsg, WidgetState]:
-    """A message on one widget, and what it says of it."""
     message = BackMsg()
     message.rerun_script.fragment_id = fragment
     return message, message.rerun_script.widget_states.widgets.add(id=widget)

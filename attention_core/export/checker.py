@@ -90,11 +90,9 @@ class Checks:
                 yield f"{name} is {found}, and the lesson's is torch.{step['dtype']}."
 
     def _made(self, line: str) -> torch.Tensor:
-        """What a line of the lesson's own gives, from the notebook's tensors."""
         return eval(line, dict(self.names))
 
     def _fault(self, step: dict) -> str:
-        """What is wrong with a step; "" for nothing."""
         name, wanted = step["name"], unpacked(step["dtype"], step["numbers"])
         value = self.names.get(name)
         if name not in self.names:
@@ -174,7 +172,6 @@ def _is_step(step: dict, value: torch.Tensor, sums: bool = True) -> bool:
 
 
 def _place(step: dict, at: int) -> str:
-    """The axes and places of an entry, from its place in reading order."""
     index: list[int] = []
     for size in reversed(step["shape"]):
         at, place = divmod(at, size)

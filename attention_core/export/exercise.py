@@ -204,7 +204,6 @@ def _needed(trace: Trace, wanted: tuple[str, ...]) -> list[Step]:
 
 
 def _given(run) -> list[dict]:
-    """Steps that are not asked for, in one cell."""
     pairs = list(run)
     names = ", ".join(f"`{step.name}`" for step, _ in pairs)
     return [text("## Given", names), code(*(line for _, lines in pairs for line in lines))]

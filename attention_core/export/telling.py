@@ -79,7 +79,6 @@ def _names(steps: list[Step], values: dict[str, Tensor]) -> dict:
 
 
 def _is_right(line: str, names: dict, wanted: Tensor, tolerance: float) -> bool:
-    """Whether a line gives what is wanted."""
     try:
         made = eval(line, dict(names))
     except Exception:  # it stops, and so is refused
@@ -131,7 +130,6 @@ def variations(trace: Trace) -> Iterator[Trace]:
 
 
 def _is_flat(step: Step) -> bool:
-    """Whether it is given, and one number everywhere."""
     value = step.value
     is_given = isinstance(step.operation, Given) and value.is_floating_point()
     return is_given and value.numel() > 1 and bool((value == value.flatten()[0]).all())

@@ -159,7 +159,6 @@ def not_negative(subject: Subject) -> Measured:
 
 
 def _lowest(weights: Tensor) -> float:
-    """The lowest that is finite; 0 for none."""
     finite = weights[weights.isfinite()]
     return float(finite.min()) if len(finite) else 0.0
 
@@ -336,7 +335,6 @@ def unless_lost(values: Iterable[Tensor], said: str) -> Measured:
 
 
 def _of_others(rows: Tensor, place: int) -> float:
-    """How far the rows move that belong to another place."""
     others = torch.cat([rows[:place], rows[place + 1 :]])
     return float(others.max()) if len(others) else 0.0
 

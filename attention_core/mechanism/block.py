@@ -261,7 +261,6 @@ def _begun(
     tokens: Sequence[str],
     other_tokens: Sequence[str],
 ) -> tuple[Trace, Step, Step | None]:
-    """A trace with the vectors that a block is given."""
     given = {"embeddings": own("embeddings", vectors, (2, 3))}
     if memory is not None:
         given["memory"] = own("memory", memory, (given["embeddings"].ndim,))
@@ -286,7 +285,6 @@ def _weights(
     d_hidden: int | None,
     seed: int,
 ) -> dict[str, Step]:
-    """The weights as steps: those given, or drawn ones."""
     d_other = None if memory is None else memory.axes[-1]
     if weights is None:
         return draw_weights(trace, d_other, shape.n_heads, d_hidden, seed)

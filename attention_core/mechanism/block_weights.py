@@ -143,7 +143,6 @@ def from_torch_layer(layer: nn.Module) -> dict[str, Any]:
 
 
 def _of_attention(prefix: str, attention: nn.MultiheadAttention) -> dict[str, Tensor | None]:
-    """The matrices and biases of an attention, by our names."""
     joined = attention.in_proj_bias
     biases = (None,) * 3 if joined is None else joined.chunk(3)
     found: dict[str, Tensor | None] = {}
@@ -155,7 +154,6 @@ def _of_attention(prefix: str, attention: nn.MultiheadAttention) -> dict[str, Te
 
 
 def _activation(function: object) -> str:
-    """The name of a layer's activation."""
     if function is nn.functional.relu or isinstance(function, nn.ReLU):
         return "relu"
     if function is nn.functional.gelu:

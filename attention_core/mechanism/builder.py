@@ -191,7 +191,6 @@ def attend_projected(
 def _dealt(
     trace: Trace, role: str, step: Step, heads: Heads, batch: tuple[str, ...], prefix: str
 ) -> Step:
-    """Columns dealt out to heads, where there are several."""
     if not heads.front:
         return step
     front = heads.front if role == "query" else heads.key_front

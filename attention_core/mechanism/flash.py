@@ -63,7 +63,6 @@ def attend_in_tiles(
 
 
 def _label_blocks(trace: Trace, tiles: Collection[Tile]) -> None:
-    """Name the places of each block by its tokens."""
     names = {axis: trace.labels(axis) for axis in ("query", "key")}
     rows = {f"query_block_{tile.query_block}": ("query", tile.queries) for tile in tiles}
     columns = {f"key_block_{tile.key_block}": ("key", tile.keys) for tile in tiles}

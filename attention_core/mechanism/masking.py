@@ -86,8 +86,6 @@ def drop_weights(trace: Trace, probability: float, seed: int) -> Trace:
 def _attend(
     trace: Trace, vectors: Step, mask: Step, scale: str | float, ways: tuple[str, ...], prefix: str
 ) -> None:
-    """Scores of the vectors with themselves, then each way of hiding."""
-
     def step(name: str, operation: ops.Operation, *operands: Step) -> Step:
         return trace.step(f"{prefix}{name}", operation, *operands, axes=TABLE)
 

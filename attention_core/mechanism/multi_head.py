@@ -76,13 +76,11 @@ def _label_columns(trace: Trace, recipe: HeadsRecipe, given: GivenHeads | None) 
 
 
 def _given(heads: GivenHeads) -> dict[str, ops.Given]:
-    """The matrices that were set by hand, those of all heads side by side."""
     joined = {role: heads.joined(role) for role in ROLES} | {"output": heads.output}
     return {name: ops.Given(table) for name, table in joined.items()}
 
 
 def _draws(trace: Trace, recipe: HeadsRecipe) -> dict[str, ops.Draw]:
-    """The draws of the matrices, one after the other."""
     d_in = trace["embeddings"].value.shape[-1]
     last = last_draw(trace) if recipe.seed is None else None
     for shape in recipe.skipped:
@@ -101,7 +99,6 @@ def _draws(trace: Trace, recipe: HeadsRecipe) -> dict[str, ops.Draw]:
 
 
 def _matrices(trace: Trace, role: str, draw: ops.Draw | ops.Given, recipe: HeadsRecipe) -> Step:
-    """The matrix of all heads (d_in, joined) and that of each (head, d_in, width)."""
     name, axis = f"W_{role}", recipe.axis(role)
     joined = ("d_in", "d_concat" if role == "value" else "d_queries")
     by_head = ("head", "d_in", axis)

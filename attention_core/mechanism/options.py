@@ -165,7 +165,6 @@ def _rules(
     sizes: tuple[int, ...],
     first_place: int,
 ) -> dict[str, Operation | Tensor]:
-    """The masks that are asked for, by the names of their steps."""
     rules: dict[str, Operation | Tensor] = {} if own is None else {"given_mask": own}
     left, right = options.window
     if options.causal:

@@ -102,7 +102,6 @@ def attend_vectors(
         sources |= {"key": other, "value": other}
 
     def weight(role: str, rows: str | None = None, width: str | None = None) -> tuple:
-        """A matrix, and its bias where one is given."""
         axes = (rows or sources[role].axes[-1], width or heads.joined(role))
         matrix = give(trace, f"W_{role}", tensors[f"W_{role}"], axes)
         bias = tensors.get(f"b_{role}")
@@ -114,7 +113,6 @@ def attend_vectors(
     made = project(trace, sources, weight, key_axis=key_axis)
 
     def normed(role: str, step: Any) -> Any:
-        """The norm of a head's queries or keys, times what it has learned."""
         gain = tensors[f"{role}_gain"]
         if len(gain) != step.value.shape[-1]:
             width = step.value.shape[-1]

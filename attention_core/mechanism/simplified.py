@@ -58,7 +58,6 @@ def compare(trace: Trace, options: SimplifiedOptions = SimplifiedOptions()) -> S
 
 
 def _vectors(trace: Trace, options: SimplifiedOptions) -> tuple[Step, Step]:
-    """The vectors that flow into the context, and those that are compared."""
     vectors = trace["embeddings"]
     if options.factor != 1:
         stretch = ops.ScaleRow(options.stretched, options.factor)

@@ -150,7 +150,6 @@ def norm_and_turn(
 
 
 def _gate(trace: Trace, prefix: str) -> Step:
-    """The matrix of the gates of all heads (head, d_in, d_value)."""
     values = trace["head_W_value"]
     drawn = Draw.behind(last_draw(trace), "linear", tuple(values.value.shape), len(values.value[0]))
     return trace.step(f"{prefix}W_gate", drawn, axes=values.axes)

@@ -85,7 +85,6 @@ def draw_matrices(trace: Trace, recipe: Projections) -> list[tuple[Step, Step | 
 
 
 def _label_components(trace: Trace, recipe: Projections, given: dict[str, Table | None]) -> None:
-    """Name the columns of the matrices that were set by hand."""
     for role, at in (("query", 0), ("value", 1)):
         if recipe.components and given[role] is not None:
             trace.label(recipe.axis(role), recipe.components[at])
@@ -94,7 +93,6 @@ def _label_components(trace: Trace, recipe: Projections, given: dict[str, Table 
 def _matrix(
     trace: Trace, name: str, draw: ops.Draw | ops.Given, axis: str, upright: bool, edits: Edits
 ) -> Step:
-    """One matrix (d_in, axis): drawn, transposed if drawn upright, with the typed cells."""
     axes = ("d_in", axis)
     drawn_name = f"drawn_{name}" if edits else name
     if upright:

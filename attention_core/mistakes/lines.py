@@ -71,7 +71,6 @@ def around(step: Step, steps: Sequence[Step]) -> list[Mistake]:
 
 
 def _mixed_up(step: Step, earlier: Sequence[Step]) -> list[Mistake]:
-    """One operand taken for another of its shape."""
     found = []
     for at, operand in enumerate(step.inputs):
         for other in earlier:

@@ -77,13 +77,11 @@ def due(rounds: Sequence[tuple[str, bool]]) -> str:
 
 
 def _fitting(inputs: Inputs, recipe: HeadsRecipe, level: str) -> list[str]:
-    """The mistakes of this text that turn so many lights red."""
     return [name for name, each in _levels(inputs, recipe) if each == level]
 
 
 @lru_cache(maxsize=256)
 def _levels(inputs: Inputs, recipe: HeadsRecipe) -> tuple[tuple[str, str], ...]:
-    """Each mistake of this text, and its level."""
     names = suspects(inputs, recipe)
     n_red = (len(red(lights_with(inputs, recipe, name))) for name in names)
     levels = (LEVELS[min(each, 2) - 1] if each else "none" for each in n_red)

@@ -120,8 +120,6 @@ def _relu_after(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
 
 
 def _drawn_at(call: int) -> Makes:
-    """Matrices that are drawn inside the call."""
-
     def make(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:  # noqa: ARG001
         shape = tuple(step.value.shape)
         fan_in = new.size("d_in") if "d_in" in step.axes else shape[0]

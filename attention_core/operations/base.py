@@ -306,5 +306,4 @@ def _source(values: Any) -> str:
 
 
 def _float32(text: str) -> float:
-    """The float32 number nearest to a written one."""
     return struct.unpack("f", struct.pack("f", float(text)))[0]

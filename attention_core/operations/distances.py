@@ -175,7 +175,6 @@ def _hidden(key: int, beyond: str, place: int, further: int) -> Number:
 
 
 def _signed(number: int) -> str:
-    """A number to be added, in LaTeX; nothing for 0."""
     return f" {'+' if number > 0 else '-'} {abs(number)}" if number else ""
 
 

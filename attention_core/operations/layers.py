@@ -165,7 +165,6 @@ class Sigmoid(Operation):
 
 
 def _bent_by_erf(cell: Expression) -> Called:
-    """erf(x / √2), which is 2 Φ(x) − 1."""
     share = Quotient(cell, Number(math.sqrt(2), r"\sqrt 2"))
     return Called(math.erf, r"\operatorname{{erf}}\!\left({}\right)", share)
 
@@ -178,7 +177,6 @@ def _bent_by_tanh(cell: Expression) -> Called:
 
 
 def _share(cell: Expression) -> Called:
-    """The logistic share of a number."""
     return Called(_logistic, r"\frac{{1}}{{1 + e^{{-{}}}}}", cell)
 
 

@@ -43,7 +43,6 @@ class _InFile(Operation):
         return reading(self.as_opened and {Path(self.path): self.as_opened})
 
     def _in_file(self, index: tuple[int, ...]) -> tuple[int, ...]:
-        """Where a cell stands in the file."""
         return (self.rows[index[0]], *index[1:]) if self.rows else index
 
 
@@ -100,7 +99,6 @@ def _where(path: Path, called: str) -> tuple[str, ...]:
 
 
 def _check_rows(name: str, rows: tuple[int, ...], shape: Sequence[int]) -> None:
-    """Raises ModelRefused, in words, where a tensor has no such row."""
     try:
         for row in rows:
             check_place(f"row of {name}", row, shape[0] if shape else 0)

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 
 def _numbers(values: list) -> Tensor:
-    """What a notebook prints, in double precision where it is no whole number."""
     numbers = torch.tensor(values)
     return torch.tensor(values, dtype=torch.float64) if numbers.is_floating_point() else numbers
 
@@ -68,7 +67,6 @@ def _start(trace: Trace, place: Place) -> Tensor:
 
 
 def _labels(trace: Trace, place: Place) -> list[str]:
-    """The names of a step's rows, for example the tokens."""
     return list(trace.labels(trace[place.step].axes[0]))
 
 

@@ -145,7 +145,6 @@ def _row(name: str, cells: Iterable[str]) -> str:
 
 
 def _counts(outcomes: list[Outcome]) -> Iterator[str]:
-    """For each column: how many of how many."""
     for matching, published in totals(outcomes).values():
         yield f"{matching:,} of {published:,}" if published else "-"
 

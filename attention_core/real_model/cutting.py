@@ -130,7 +130,6 @@ class Cutter:
 
 
 def _kind(said: Mapping[str, dict]) -> str:
-    """How the words of a vocabulary are written."""
     written = json.dumps([said.get(each) for each in ("decoder", "pre_tokenizer", "normalizer")])
     model = said["model"]
     if '"ByteLevel"' in written:

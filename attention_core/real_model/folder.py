@@ -86,7 +86,6 @@ class Folder:
             return torch.cat([part[row : row + 1].float() for row in rows])
 
     def _files(self) -> list[Path]:
-        """The files of weights."""
         index = self.path / INDEX
         if index.exists():
             return self._files_of(read_json(index, LARGEST_INDEX))
@@ -164,7 +163,6 @@ def _called(path: Path) -> str:
 
 
 def _content(path: Path, largest: int) -> bytes:
-    """A file's bytes. Raises ModelRefused as `read_json` does."""
     if not path.exists():
         raise ModelRefused(f"there is no {_called(path)}")
     try:

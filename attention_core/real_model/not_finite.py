@@ -34,7 +34,6 @@ def not_finite(run: Run, logits: Tensor | None = None) -> str:
 
 
 def _of_tensor(model: Model, name: str) -> str:
-    """How many numbers of a tensor are none; "" where all are finite."""
     n_nan = n_infinite = 0
     for part in _parts(model, name):
         n_nan += int(part.isnan().sum())

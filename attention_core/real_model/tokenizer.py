@@ -147,7 +147,6 @@ class Tokenizer:
         return piece
 
     def _content(self, token: int) -> bytes:
-        """The bytes that a token stands for."""
         if token in self._added and self.kind == "bytes":
             return self._added[token].encode()
         written = self._tokens.get(token)
@@ -156,7 +155,6 @@ class Tokenizer:
         return self._bytes_of(written)
 
     def _bytes_of(self, written: str) -> bytes:
-        """The bytes that a token stands for, by how the vocabulary writes it."""
         byte = re.fullmatch(r"<0x([0-9A-F]{2})>", written)
         if self.kind == "bytes":
             known = bytes_of_characters()

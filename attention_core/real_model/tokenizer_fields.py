@@ -74,7 +74,6 @@ def from_fields(fields: Mapping[str, Any], place: str) -> Tokenizer:
 
 
 def _byte_level(about: "_Fields", known: Mapping[str, int]) -> dict[str, Any]:
-    """Bytes that are merged to tokens, as GPT-2 has it."""
     named = about.text("pre")
     pre = SAME_CUT.get(named)
     if pre is None:

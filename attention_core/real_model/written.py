@@ -162,7 +162,6 @@ def gain_of(settings: Settings, gain: Tensor) -> Tensor:
 
 
 def _learned(run: Run, name: str, layer: int | None) -> tuple[Tensor, Tensor | None]:
-    """The gain and the bias of a norm."""
     model = run.model
     if layer is None:
         return model.norm(name)

@@ -161,7 +161,6 @@ def learn_merges(text: str, n_merges: int) -> Learned:
 
 
 def _cut(parts: list[bytes], ranks: Mapping[Any, int]) -> list[bytes]:
-    """The tokens that all merges make of parts."""
     return [parts, *(made for *_, made in joins(parts, ranks))][-1]
 
 

@@ -127,7 +127,6 @@ def _encode(inputs: Inputs, vocabulary: Vocabulary) -> ops.Encode:
 
 
 def _edited(trace: Trace, table: ops.Draw | ops.Given, inputs: Inputs) -> Step:
-    """The table, with the cells that were typed by hand."""
     axes = ("vocabulary", "d_in")
     if not inputs.edits:
         return trace.step("embedding_table", table, axes=axes)

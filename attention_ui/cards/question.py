@@ -99,7 +99,6 @@ def put_alone(key: str, asked: Question, now: int) -> Guess | None:
 
 @parts.source("guess")
 def _given(key: str) -> Guess | None:
-    """What a visitor has answered."""
     return this_visit().own(Guesses).given.get(key)
 
 

@@ -81,7 +81,6 @@ def _groups(parts: ScoreParts, amounts: Tensor, few: int) -> list[tuple[str, lis
 
 @lru_cache(maxsize=1)
 def _spec() -> dict:
-    """The marks; where they stand across is worked out from the width, in the browser."""
     is_query, is_key, is_cell = (f"datum.kind === '{kind}'" for kind in ("q", "k", "cell"))
     column, line = "left + datum.column * each", f"{TOP} + datum.row * {ROW}"
     end, bar = "left + n_columns * each + 8", "datum.size * (right - 52)"

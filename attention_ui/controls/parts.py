@@ -176,7 +176,6 @@ class Parts:
         return name not in self.near
 
     def _above(self, name: str) -> set[str]:
-        """The parts that a part stands in."""
         found: set[str] = set()
         while name := self.drawn[name].above if name in self.drawn else AROUND:
             found.add(name)
@@ -310,5 +309,4 @@ def run_parts(names: list[str], stale: list[str] | None = None) -> None:
 
 
 def _key(name: str) -> str:
-    """What Streamlit calls a part."""
     return f"part_{name}"

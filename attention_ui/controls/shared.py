@@ -166,7 +166,6 @@ def entries(values: Values) -> dict[int, str]:
 
 
 def _fits(sentence: str, values: Values) -> str | None:
-    """What stops a sentence from being tokens with vectors, in words."""
     example = example_of(values)
     inputs = inputs_of(values.but(sentence=sentence, d_in=1, seed=0, positions=False))
     tokens = inputs.tokens
@@ -307,8 +306,6 @@ def _start(values: Values) -> str:
 
 
 def _matrix_edits(role: str) -> Control:
-    """Numbers typed into W_query, W_key or W_value."""
-
     def fit(edits: tuple, values: Values) -> str | None:
         width = values.d_value if role == "value" else values.d_query
         if any(row >= values.d_in or column >= width for row, column, _ in edits):
@@ -515,7 +512,6 @@ TOKEN = Control(
 
 
 def _source_fits(source: str, values: Values) -> str | None:
-    """What stops a second sentence from being tokens, in words."""
     tokens = replace(inputs_of(values), sentence=source).tokens
     if source.isspace():
         return "this text holds blanks only. Type at least one word"

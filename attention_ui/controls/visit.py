@@ -124,7 +124,6 @@ def unknown_names(names: Sequence[str]) -> str:
 
 
 def _quoted(text: str, most: int = MOST_QUOTED) -> str:
-    """The beginning of a text of a link, fit to be shown."""
     return clean(text if len(text) <= most else text[:most] + "…")[0]
 
 

@@ -74,7 +74,6 @@ def put_browser(asks: bool = False) -> None:
 
 
 def _heard() -> None:
-    """The browser has told what it keeps."""
     here = this_visit().own(ComingBack)
     match sent("coming_back", {}).get("kept"):
         case {"text": str(text), "day": int(day)} if len(text) <= 4_000 and 0 < day < LAST_DAY:

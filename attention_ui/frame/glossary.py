@@ -36,7 +36,6 @@ TERMS = tuple(Term(word, **each) for word, each in told(__package__, "glossary.t
 
 
 def _forms(word: str) -> str:
-    """A pattern for the singular and the plural of a word."""
     singular = word.partition(" (")[0]
     plural = re.sub("ry$", "rie", singular) + "s"  # query, vocabulary; but key
     return rf"\b(?:{re.escape(singular)}|{re.escape(plural)})\b"

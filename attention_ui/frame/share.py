@@ -53,7 +53,6 @@ def _panel() -> None:
 
 
 def _tasks() -> str:
-    """The tasks that a teacher has typed, as a link has them."""
     typed = st.text_area(
         "Tasks, one per line",
         value=TASKS.field.write(visit.values().tasks),

@@ -165,7 +165,6 @@ def _row(page: str, trace: Trace, download: Download) -> None:
 
 
 def _needs(trace: Trace) -> str:
-    """What a program needs to run."""
     if any(step.operation.constants() for step in trace.values()):
         return "It reads the model’s file: at its top stands where that lies on your computer."
     return "It needs torch and nothing else."
@@ -176,7 +175,6 @@ def _sentence() -> str:
 
 
 def _check_row() -> None:
-    """A button for the file that checks a person's own code, and what that does."""
     _button(
         "Check your code",
         "Do rows sum to 1, does the future leak, is it √d? It asks all that of your "

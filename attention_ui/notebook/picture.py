@@ -130,14 +130,12 @@ class Picture:
         return still.getvalue()
 
     def _repr_mimebundle_(self, **_: Any) -> dict:
-        """For Jupyter."""
         told = {"text/plain": repr(self), "text/html": self.piece()}
         if n_marks(self._rows) <= MOST_STILL:
             told["image/png"] = base64.b64encode(self.png).decode()
         return told
 
     def _mime_(self) -> tuple[str, str]:
-        """For marimo, which runs scripts in a frame alone."""
         tall = round(self.layout.wide.height) + 60 + 30 * len(self.notices)
         frame = FRAME.replace("TALL", str(tall))
         return "text/html", frame.replace("PAGE", html.escape(self.page()))

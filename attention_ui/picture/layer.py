@@ -158,13 +158,11 @@ def _as_it_flows(
 
 
 def _wide(one: Footprint, cell: float) -> float:
-    """How wide a cell of a matrix is."""
     is_of_tokens = one.matrix.axes[1] in TOKENS
     return cell if is_of_tokens else max(cell, min(TO_BE_SEEN, ROOM / one.n_columns))
 
 
 def _high(line: Sequence[Footprint], row: float) -> float:
-    """How high a row of a line is."""
     is_of_tokens = line[0].matrix.axes[0] in TOKENS
     return row if is_of_tokens else max(row, min(TO_BE_SEEN, ROOM / _n_rows(line)))
 
@@ -184,7 +182,6 @@ def _height(lines: Sequence[Sequence[Footprint]], cell: float, row: float) -> fl
 
 
 def _gap(line: Sequence[Footprint]) -> int:
-    """The room before a line that is not the first."""
     return BEFORE_TITLE if any(one.title for one in line) else BETWEEN_LINES
 
 
@@ -194,8 +191,6 @@ def _row_that_fits(lines: Sequence[Sequence[Footprint]], cell: float, tall: floa
 
 
 def _cell_that_fits(columns: Sequence[Sequence[Sequence[Footprint]]]) -> float:
-    """The widest cell with which all columns fit beside each other."""
-
     def width(cell: float) -> float:
         return sum(
             max(

@@ -112,7 +112,6 @@ def _outline(run: LearningRun, number: int, width: float, height: float) -> str:
 
 @lru_cache(maxsize=64)
 def _line(run: LearningRun, panel: Panel, curve: Curve, width: float) -> str:
-    """A curve, from the lower left corner of its panel."""
     low, high = panel.ends
     places = [
         f"{_along(run, step, width):.1f},{-PANEL * _share(value, low, high):.1f}"

@@ -57,7 +57,6 @@ def limit(matrix: Matrix) -> float:
 
 
 def _of_all_heads(matrix: Matrix) -> Tensor:
-    """The rows that are drawn, of all heads of the step."""
     if matrix.rows is None:
         return matrix.step.value
     return matrix.step.value[(*[slice(None)] * len(matrix.lead), list(matrix.rows))]

@@ -73,7 +73,6 @@ class Sentence:
 
 
 def _rows(matrices: Sequence[Matrix]) -> Tensor:
-    """The weights of matrices, below each other."""
     each = [matrix.drawn.float() for matrix in matrices]
     return torch.cat([one if one.ndim == 2 else one[None] for one in each])
 
@@ -170,7 +169,6 @@ def above(layout: Layout, one: Sentence) -> Layout:
 
 
 def _places(one: Sentence, when: str, room: float) -> dict[str, Any]:
-    """The boxes of the tokens, and what goes from token to token."""
     boxes, lines = _set(one.tokens, room, one.below)
     asking: tuple[Box, ...] = ()
     way = "arc" if lines == 1 else "" if one.heads and when == "wide" else "curve"

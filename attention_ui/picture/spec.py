@@ -262,7 +262,6 @@ def _compiled(
 
 
 def _leaves(made: dict) -> Iterator[dict]:
-    """The layers that draw marks."""
     for each in made["layer"]:
         yield from _leaves(each) if "layer" in each else [each]
 
@@ -319,7 +318,6 @@ def _authored(slots: int, asked: bool) -> dict:
 
 
 def _pointed(slots: int) -> list[str]:
-    """What is known of the cell that is pointed at."""
     return [*OWN, *NAMES, "ai", "aj", *(f"made{slot}" for slot in range(slots))]
 
 
@@ -374,7 +372,6 @@ def _marks(base: alt.Chart, kind: int, asked: bool = False) -> alt.Chart:
 
 
 def _fill(shade: str) -> dict[str, dict]:
-    """The colour of a cell; one that is drawn as a bar has none."""
     sign = f"{LOOK} == 'loud' ? '{CHOSEN}' : {shade} < 0 ? '{NEGATIVE}' : '{POSITIVE}'"
     depth = f"{FAINT} + {FULL - FAINT} * min(1, abs({shade}))"
     return {
@@ -530,7 +527,6 @@ WAYS = {
 
 
 def _arcs() -> dict[str, str]:
-    """How lines are drawn where some go from a query to its keys."""
     shade, strength, text = (
         f"({IS_ASKED} ? {_chosen(name, True)} : {_chosen(name)})"
         for name in ("shade", "strength", "text")

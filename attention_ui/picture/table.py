@@ -355,7 +355,6 @@ def bar_lengths(matrix: Matrix, values: np.ndarray) -> np.ndarray:
 
 
 def _of_them(column: object, there: np.ndarray) -> object:
-    """A column of the cells that are there."""
     if isinstance(column, np.ndarray):
         return column[there]
     return [*itertools.compress(column, there)] if isinstance(column, list) else column
@@ -458,7 +457,6 @@ def _strengths(matrix: Matrix, hidden: np.ndarray) -> np.ndarray:
 
 
 def _hidden(matrix: Matrix) -> np.ndarray:
-    """Cells that a mask hides."""
     values = matrix.drawn.flatten()
     if not values.is_floating_point():
         return np.zeros(len(values), bool)

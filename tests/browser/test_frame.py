@@ -32,12 +32,10 @@ SIDEBAR = "[data-testid=stSidebar]"
 
 
 def places(page, what):
-    """Left ends, tops and widths of elements, whole pixels."""
     return page.evaluate(PLACES, what)
 
 
 def room(page):
-    """The width of the page's column, without its margins."""
     return page.evaluate(
         """() => {
           const column = document.querySelector('[data-testid=stMainBlockContainer]');

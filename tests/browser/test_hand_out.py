@@ -30,7 +30,6 @@ OVER_OTHERS = """() => {
 
 @pytest.fixture
 def paper(page):
-    """The page as a printer has it: A4 between its margins."""
     page.emulate_media(media="print")
     page.set_viewport_size({"width": 718, "height": 1000})
     yield page

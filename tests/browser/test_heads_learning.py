@@ -15,7 +15,6 @@ def share(page):
 
 
 def train_a_little(page, label):
-    """Begin, and wait until something is done: by the bar, not by what stopped before."""
     page.get_by_role("button", name=label, exact=True).click()
     page.locator(RUN, has_text=re.compile(r"seconds: [1-9]")).wait_for()
     return share(page)

@@ -19,7 +19,6 @@ ALL_AT_ONCE = " ".join([PICTURE, *(" ".join(TEXTS[p].split()[:6])[:400] for p in
 
 
 def watch(page):
-    """Note every request and every dialog from here on."""
     page.asked, page.dialogs = [], []
     page.on("request", lambda request: page.asked.append(request.url))
 

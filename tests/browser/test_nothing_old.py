@@ -27,7 +27,6 @@ def width(page):
 
 
 def press(page, times=1, wait=0):
-    """Make the vectors wider, without waiting for an answer."""
     width(page).focus()
     for _ in range(times):
         page.keyboard.press("ArrowRight")
@@ -43,7 +42,6 @@ def scroll(page, to):
 
 
 def drag(page):
-    """Take the handle of the control in the first picture to the right, and let go of it."""
     box = page.locator(".st-key-moves_scores input").bounding_box()
     x, y = box["x"] + 0.3 * box["width"], box["y"] + box["height"] / 2
     page.mouse.move(x, y)

@@ -24,7 +24,6 @@ CONNECTIONS = 30
 
 
 def ask(port, cookie="", path="/_stcore/health"):
-    """The status of a request, and the cookie that it is given."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
     connection.request("GET", path, headers={"Cookie": cookie} if cookie else {})
     answer = connection.getresponse()
@@ -35,7 +34,6 @@ def ask(port, cookie="", path="/_stcore/health"):
 
 
 def answered(port, path, **headers):
-    """The status of a request, and its headers."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
     connection.request("GET", path, headers=headers)
     answer = connection.getresponse()
@@ -44,7 +42,6 @@ def answered(port, path, **headers):
 
 
 def websocket(port, host):
-    """A connection on which a page of this host has asked for a websocket."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
     headers = {
         **{"Host": host, "Origin": f"http://{host}"},
@@ -56,7 +53,6 @@ def websocket(port, host):
 
 
 def pids(server):
-    """The app's processes, in the order of their names."""
     ps = ["ps", "-ww", "-o", "pid=,args=", "--ppid", str(server.process.pid)]
     lines = subprocess.run(ps, capture_output=True, text=True, check=True).stdout.splitlines()
     told = {int(line.split()[0]): line for line in lines}

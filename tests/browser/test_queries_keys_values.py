@@ -10,7 +10,6 @@ def words_now(page, card):
 
 
 def train(page, says):
-    """Train, and wait until the page says how it ended."""
     page.get_by_role("button", name="Train", exact=True).click()
     page.locator(f"text={says}").first.wait_for(timeout=60_000)
     settled(page)

@@ -28,7 +28,6 @@ def context(*given, **options):
 
 
 def hiding(*shape, seed=4):
-    """A random mask in which every query sees the last key."""
     mask = random(*shape, seed=seed) > 0
     mask[..., -1] = True
     return mask

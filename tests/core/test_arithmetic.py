@@ -81,7 +81,6 @@ class TakenApart:
 
 
 def entry(numbers, index):
-    """What stands at an index of nested lists."""
     for place in index:
         numbers = numbers[place]
     return numbers

@@ -24,7 +24,6 @@ texts = some | st.text(
 
 
 def trained(text, n_merges):
-    """The package's tokenizer, its merges, and what writes its tokens as bytes."""
     made = Tokenizer(models.BPE())
     made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     size = len({*text.encode()}) + n_merges

@@ -40,7 +40,6 @@ def own_trace(*texts, **inputs):
 
 
 def draws(**steps):
-    """A trace of draws alone, by the names of its steps."""
     trace = Trace()
     for name, draw in steps.items():
         axes = tuple(f"{name}_{place}" for place in range(len(draw.shape)))
@@ -80,7 +79,6 @@ def special_numbers():
 
 
 def further_forms():
-    """Operations in forms that no example uses."""
     trace = Trace()
     keys = trace.step("keys", ops.Draw("normal", (7, 5), seed=3), axes=("key", "d"))
     zeroed = trace.step("zeroed", ops.ScaleRow(6, 0.0), keys, axes=("key", "d"))
@@ -106,7 +104,6 @@ def all_ways_to_heads():
 
 
 def seen_down_the_columns():
-    """A mask and a softmax along the wrong axis."""
     trace = embed(EXAMPLES["wild_cat"].inputs)
     return attend_heads(trace, HeadsRecipe(causal=True), softmax_dim=-2)
 
@@ -165,7 +162,6 @@ every_hostile_text = pytest.mark.parametrize("name", HOSTILE)
 # --- one fresh interpreter for all programs -------------------------------------------------------
 @pytest.fixture(scope="module")
 def programs():
-    """The source of each trace's program; a hostile text is its own title too."""
     titles = {f"hostile-{name}": text for name, text in HOSTILE.items()}
     return {name: program(make(), titles.get(name, name)) for name, make in TRACES.items()}
 

@@ -27,7 +27,6 @@ N_QUERIES, N_KEYS, D, D_V = 7, 11, 5, 3
 
 
 def given(n_queries=N_QUERIES, n_keys=N_KEYS, d=D, d_value=D_V, factor=1.0):
-    """Queries, keys and values in a trace; scores are some `factor` large."""
     trace = Trace()
     drawn = [
         trace.step(name, ops.Draw("normal", shape, seed=seed), axes=axes)

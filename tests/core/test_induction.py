@@ -30,7 +30,6 @@ def test_a_sequence_repeats_tokens_none_of_which_stands_twice_before():
 
 
 def looked_for(ids, query):
-    """The places right after each earlier place of the query's token."""
     return [place + 1 for place in range(query) if ids[place] == ids[query]]
 
 

@@ -49,7 +49,6 @@ def test_cross_attention_with_padding_is_torch_s_own_layer():
 
 
 def by_hand(vectors, matrices, n_kv, base):
-    """Grouped causal heads with rotary positions, head by head."""
     queries, keys, values = (vectors @ matrix for matrix in matrices[:3])
     contexts = []
     for head in range(6):

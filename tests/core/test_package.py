@@ -158,7 +158,6 @@ def test_the_installed_command_serves_its_pages_in_their_theme(app, tmp_path):
 
 
 async def theme(url):
-    """The theme that a browser is told of."""
     async with stream(url) as socket:
         return (await new_session(socket)).custom_theme
 

@@ -32,7 +32,6 @@ LEFT_OUT = {
 
 
 def half_a_unit(written):
-    """Half a unit of the last digit that is written; a little more for its own rounding."""
     exponent = Decimal(written).as_tuple().exponent
     return 0.5 * 10.0**exponent * 1.0001
 

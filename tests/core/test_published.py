@@ -48,7 +48,6 @@ def outcomes(name):
 
 
 def printed(values, shape=(), kind="tensor", **others):
-    """A result as if a notebook had printed it."""
     told = dict.fromkeys(("description", "how", "note"), "")
     usual = {"truncated": False, "reproduces": True, "reproduces_as_shown": True}
     usual |= {"abs_slack": math.inf, "source_line": 1}

@@ -43,7 +43,6 @@ def made(tmp_path_factory):
 
 # --- measures ------------------------------------------------------------------------------------
 def looks(*keys):
-    """Weights (query, key) of a head each of whose queries looks at one key."""
     return torch.eye(len(keys))[list(keys)]
 
 

@@ -117,7 +117,6 @@ class Both:
         return {name: value for name, value in values.items() if value is not ...}
 
     def theirs(self, change):
-        """What `transformers` computes; None where it refuses."""
         values = json.loads(json.dumps(self.changed(change)))  # it changes what it is given
         try:
             config = self.cls.config_class.from_dict(values, attn_implementation="eager")
@@ -136,7 +135,6 @@ class Both:
         return torch.cat(made.attentions), last[0]
 
     def ours(self, change):
-        """What is computed here. Raises ModelRefused."""
         (self.folder / "config.json").write_text(json.dumps(self.changed(change)))
         ours = model.open_model(self.folder)
         if ours.settings not in self.known:
@@ -146,7 +144,6 @@ class Both:
         return self.known[ours.settings]
 
     def check(self, change):
-        """What is wrong with a change; None where both agree."""
         theirs = self.theirs(change)
         try:
             ours = self.ours(change)

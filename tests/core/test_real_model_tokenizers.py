@@ -28,7 +28,6 @@ CORPUS = ["the lowest tower then the lower one the the low tower"] * 3 + TEXTS[:
 
 
 def trained(byte_level):
-    """A tokenizer trained here: its merges in order are what SentencePiece calls scores."""
     model = tokenizers.models.BPE(
         unk_token=None if byte_level else "<unk>", byte_fallback=not byte_level, fuse_unk=True
     )

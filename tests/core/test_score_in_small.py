@@ -23,13 +23,11 @@ each_of_ours = pytest.mark.parametrize("name", OURS)
 
 
 def ours(name):
-    """Weights, vocabulary and words of one of our networks, and its trace."""
     weights, vocabulary, words, _ = OURS[name]
     return weights(), vocabulary, words, pass_through(weights(), vocabulary, words)
 
 
 def made_of(name, changed=()):
-    """One of our networks as plain torch has it, some of its parameters others."""
     weights, _, _, size = OURS[name]
     made = Network(size, seed=0).requires_grad_(False)
     made.load_state_dict(weights() | dict(changed))

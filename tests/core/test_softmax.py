@@ -37,7 +37,6 @@ def close(values, oracle, tolerance=1e-6):
 
 
 def softmax(scores):
-    """In float64, as the formula is written."""
     powers = [math.exp(score) for score in scores]
     return [power / math.fsum(powers) for power in powers]
 

@@ -30,8 +30,6 @@ N_TEXTS, N_HEADS, N_QUERIES, N_KEYS, D_HEAD = 2, 3, 5, 7, 11
 
 # --- ALiBi ----------------------------------------------------------------------------------------
 def published_slopes(n):
-    """As the paper's authors wrote it."""
-
     def of_a_power(n):
         start = 2 ** (-(2 ** -(math.log2(n) - 3)))
         return [start * start**i for i in range(n)]

@@ -18,7 +18,6 @@ def end(settings, **options):
 
 
 def drawn_at_once(settings, rows=2):
-    """All vectors of a run, (trial, rows, d), drawn in one piece."""
     generator = torch.Generator().manual_seed((settings.seed * 4_099 + settings.d) % 2**32)
     whole = math.ceil(settings.trials / BLOCK) * BLOCK
     if settings.distribution == "normal":

@@ -29,7 +29,6 @@ def divides_by_nothing(step):
 
 
 def agrees(step, index):
-    """The arithmetic of a cell gives what torch has, to float32 of its largest term."""
     arithmetic = step.arithmetic(index)
     has = float(step.value[index])
     terms = [abs(term.value) for term in arithmetic.terms if math.isfinite(term.value)]
@@ -40,7 +39,6 @@ def agrees(step, index):
 
 
 def runs_to_the_same(trace):
-    """The program of a trace gives its tensors, to the last bit."""
     names = {"__name__": "a program"}
     exec(compile(program(trace, "any title"), "program", "exec"), names)
     for name, step in trace.items():

@@ -107,7 +107,6 @@ HUGE = (3e38, 1e20, -1e20, 1.0, 0.0, -1e-30)
 
 
 def operations(base=Operation):
-    """Every operation of the core that makes a value of its own."""
     for kind in base.__subclasses__():
         yield from operations(kind)
         if kind.__module__.startswith("attention_core.") and hasattr(ops, kind.__name__):

@@ -25,7 +25,6 @@ QUICK = not is_long()
 
 
 def opened(page, link):
-    """The page as a browser opens a link, which may also turn the questions on."""
     sent = {name: as_sent(value) for name, value in link.items()}
     return visit(page, **{"predict": "on", **sent})
 

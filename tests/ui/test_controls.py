@@ -27,7 +27,6 @@ ANOTHER = "pages/causal_mask.py"
 
 
 def opened(page=PAGE, **query):
-    """A page in a session that nobody has used yet."""
     return visiting.stands(visiting._opened(page, query))
 
 

@@ -15,7 +15,6 @@ PARTS = ["cell", "ends", "sight"]
 
 
 def begin(queue, parts=None):
-    """A run begins, of the whole page or of parts of it."""
     queue.clear(retain_lifecycle_msgs=True, fragment_ids_this_run=parts)
     queue.enqueue(ForwardMsg(new_session={}))
 

@@ -40,7 +40,6 @@ def drawn(trace, *parts):
 
 
 def regions(layout):
-    """What is outlined as forbidden, each path with where it begins."""
     return [each for each in layout.wide.paths if each.colour == "forbidden"]
 
 

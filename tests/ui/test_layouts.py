@@ -59,7 +59,6 @@ MADE = [name for name, step in WORKSHOP.items() if step.inputs and step.value.nd
 
 
 def of_tokens(n_tokens, d_in):
-    """A trace of so many tokens, with vectors so wide."""
     sentence = " ".join(f"w{place}" for place in range(n_tokens))
     inputs = Inputs(sentence, tokenizer="blanks", d_in=d_in)
     return expand_query(attend(embed(inputs)), 0)
@@ -70,7 +69,6 @@ def lead_of(step):
 
 
 def drawn_alone(trace, step):
-    """A step with its operands, each with the first of its heads."""
     parts = []
     for given in step.inputs:
         parts += [Matrix(given, lead=lead_of(given)), "·"]
@@ -78,7 +76,6 @@ def drawn_alone(trace, step):
 
 
 def rectangles(layout):
-    """Of each arrangement, the rectangles that matrices take."""
     for arrangement in (layout.wide, layout.narrow):
         found = []
         for matrix, box in zip(layout.matrices, arrangement.boxes, strict=True):

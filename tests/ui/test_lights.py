@@ -98,7 +98,6 @@ def test_right_numbers_of_any_size_are_green(edits, shift):
 
 
 def _row(trace):
-    """The scores of a row alone."""
     alone = Trace()
     scores = trace["score_row"].value.tolist()
     alone.step("score_row", Given(tuple(scores)), axes=("key",))

@@ -24,7 +24,6 @@ DATA = {
 
 
 def table(at):
-    """The rows that are shown; none where nothing is found."""
     return at.main.dataframe[0].value if at.main.dataframe else pd.DataFrame({"name": []})
 
 

@@ -169,7 +169,6 @@ def test_a_mask_that_leaves_nothing_to_share_asks_for_no_row():
 
 
 def right_guess(question):
-    """A guess that is right, found by judging."""
     if isinstance(question, Row):
         return tuple(question.truth)
     if isinstance(question, Shape):

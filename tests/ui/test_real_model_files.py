@@ -78,8 +78,6 @@ def then(*all_of_them):
 
 
 def file_of(content):
-    """Puts a file in the place of the folder."""
-
     def spoil(folder):
         shutil.rmtree(folder)
         folder.write_bytes(content)
@@ -182,7 +180,6 @@ def own(tmp_path, monkeypatch):
 
 
 def chosen(at, name):
-    """The page with another model."""
     (box,) = (each for each in at.selectbox if each.label == "Model")
     assert "our tiny language" in box.options
     return stands(box.set_value(name).run())
@@ -193,7 +190,6 @@ def typed(at, text):
 
 
 def draws(at):
-    """Whether the page goes on to the heads."""
     return any(each.value == "One head" for each in at.header)
 
 
@@ -292,7 +288,6 @@ def test_a_text_that_leaves_no_tokens_is_said(own):
 
 
 def says_next(at):
-    """The chances that the first card draws."""
     sent = next(each for each in small_charts(at) if "likeliest next tokens" in each.alt)
     return sent.table["chance"].to_numpy()
 

@@ -50,7 +50,6 @@ def visit(**link):
 
 
 def plane_of(at):
-    """The points of the plane as they are sent, and its words."""
     (sent,) = (each for each in charts(at) if "heads by " in each.alt)
     return pa.ipc.open_stream(sent.data.data).read_all().to_pandas(), sent
 

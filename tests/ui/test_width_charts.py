@@ -16,7 +16,6 @@ from attention_ui.lessons.divide_by_sqrt_d.words import growth, last, said, told
 
 
 def check(chart):
-    """A valid specification without data of its own, and words."""
     assert json.loads(json.dumps(chart.spec, allow_nan=False)) == chart.spec
     assert "data" not in chart.spec
     assert "datasets" not in chart.spec

@@ -87,7 +87,6 @@ def test_who_is_given_a_locked_control_cannot_move_it():
 
 
 def after_reading(**link):
-    """The values of a page whose text the model has read."""
     values = of(model="tiny", prompt=TEXT, **link)
     for _ in running.passes(lesson.whole(values)):
         pass

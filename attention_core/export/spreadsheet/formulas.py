@@ -131,7 +131,6 @@ class Formulas:
         raise NoFormula
 
     def _number(self, number: Number) -> Text:
-        """A number, or the cell that it was set in."""
         known = float(number.known)
         for cell, value in self._settings.items():
             if number.written == rf"\sqrt{{{value:g}}}":
@@ -175,7 +174,6 @@ class Formulas:
         return terms[0] if len(terms) == 1 else Text(_joined(terms), SUMMED)
 
     def _added(self, alike: Sequence[Expression]) -> Text:
-        """Terms of one form, added up in one call."""
         if len(alike) == 1:
             return self._text(alike)
         if isinstance(alike[0], Product) and len(alike[0].parts) == 2:
@@ -188,7 +186,6 @@ class Formulas:
         return Text(f"{'SUM' if isinstance(alike[0], Cell) else 'SUMPRODUCT'}({every.written})")
 
     def _share(self, made: Share) -> Text:
-        """One of a row divided by all of it."""
         every: Sequence[Any] = made.parts
         own = every[made.picked]
         if not isinstance(own, Exponential):

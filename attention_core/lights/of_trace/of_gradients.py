@@ -86,12 +86,10 @@ def _fits(gradient: Step, mask: Step) -> bool:
 
 
 def _gradient(trace: Trace, name: str) -> Step | None:
-    """How the loss moves with a step; None where nothing came back to it."""
     return trace.get(trace.gradients.get(name, ""))
 
 
 def _loss(trace: Trace) -> str:
-    """The step that the backward pass began with."""
     return next(iter(trace.gradients))
 
 

@@ -163,7 +163,6 @@ def _of_function(function: Callable, causal: bool, n_heads: int | None) -> tuple
 
 
 def _of_square(function: Callable, causal: bool, n_heads: int | None) -> str:
-    """The mistake of a function that runs where all sizes are equal; "" for another."""
     size = 7 * n_heads
     subject = Open(Call(function, causal, n_heads), Sizes(n_heads, 7, 7, size))
     subject.n_tokens, subject.seen = size, may_look(size, causal)

@@ -64,7 +64,6 @@ def _said(words: str) -> int:
 
 
 def _end(child: subprocess.Popen) -> None:
-    """End a process, and what it has started."""
     if hasattr(os, "killpg"):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, signal.SIGKILL)

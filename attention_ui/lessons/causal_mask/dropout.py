@@ -28,7 +28,6 @@ def many_draws(trace: Trace, values: Values) -> tuple[Chart, str]:
 
 
 def _mean_of_draws(row: torch.Tensor, probability: float) -> torch.Tensor:
-    """The mean of a row under many draws of dropout."""
     draws = torch.rand(DRAWS, len(row), generator=torch.Generator().manual_seed(0))
     kept = (row / (1 - probability)).expand(DRAWS, -1).masked_fill(draws < probability, 0.0)
     return kept.mean(dim=0)

@@ -27,7 +27,6 @@ def curve(steps: list[int], values: list[float], marked: int, name: str, title: 
 
 
 def _ends(values: list[float]) -> list[float]:
-    """The ends of a logarithmic axis."""
     low, high = (min(values), max(values)) if values else (0.1, 1.0)
     return [low, high] if low < high else [low / 2, high * 2]
 

@@ -75,7 +75,6 @@ def _matrix(trace: Trace, name: str, covered: frozenset[str]) -> Matrix:
 
 
 def _side_by_side(each: Sequence[tuple[Footprint, Footprint]]) -> Arrangement:
-    """Two lines: the layer, and below it the gradients."""
     room = WIDE - LEFT + GAP
 
     def width(cell: float) -> float:

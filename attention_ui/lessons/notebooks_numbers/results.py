@@ -99,7 +99,6 @@ def _table(shown: Sequence[report.Outcome], ways: Sequence[Link | None]) -> pd.D
 
 
 def _first(result: Result) -> str:
-    """The beginning of what is printed."""
     entries = [entry for _, printed, _ in rows(result, None) for entry in printed]
     text = " ".join(entries[:4])
     return text if len(entries) <= 4 else f"{text} …"
@@ -190,7 +189,6 @@ def _lines(outcome: report.Outcome) -> Iterator[str]:
 
 
 def _in_columns(lines: Sequence[Sequence[str]]) -> list[str]:
-    """Entries of several lines below each other."""
     widths = [max(map(len, column)) for column in zip_longest(*lines, fillvalue="")]
     return [
         GAP.join(entry.rjust(width) for entry, width in zip(line, widths, strict=False))

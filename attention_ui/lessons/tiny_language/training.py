@@ -92,7 +92,6 @@ def _layer(moments: Moments, layer: int) -> Layer:
 
 
 def _score(moment: recording.Moment, head: Head, names: Sequence[str]) -> str:
-    """The score for what the head ends up named for; without a name, the best at the moment."""
     scores = moment.scores_of(head)
     kind = names[0] if names else max(scores, key=scores.__getitem__)
     return f"{'' if names else 'nearest: '}{kind} {scores[kind]:.2f}"
@@ -106,7 +105,6 @@ def _called(moments: Moments, at: int, head: Head) -> str:
 
 
 def _names(moments: Moments, head: Head) -> tuple[str, ...]:
-    """What a head may be called in the end."""
     return recording.names_at(moments, len(moments) - 1, head)
 
 

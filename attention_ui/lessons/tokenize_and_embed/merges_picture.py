@@ -115,7 +115,6 @@ def _in_tokens(
     top += 20
 
     def parts(first: int, end: int) -> list[tuple[float, float, float]]:
-        """The bar of a span, in each line that it is in."""
         lines = dict.fromkeys(line for line, *_ in places[first:end])
         each = ([place for place in places[first:end] if place[0] == line] for line in lines)
         return [(one[0][1], one[-1][1] + one[-1][2] - one[0][1], one[0][0]) for one in each]

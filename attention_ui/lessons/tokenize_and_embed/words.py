@@ -135,7 +135,6 @@ def judge_identical(guess: list[int], vectors: Tensor) -> Verdict:
 
 
 def _amiss(truth: list[int], guess: list[int]) -> str:
-    """What a guess has too many, and what it lacks."""
     extra, missed = sorted({*guess} - {*truth}), sorted({*truth} - {*guess})
     told = [f"you missed {_rows(missed)}"] if missed else []
     told += [f"you took {_rows(extra)}, equal to no other row"] if extra else []

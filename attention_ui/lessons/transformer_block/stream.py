@@ -75,7 +75,6 @@ def ribbons(trace: Trace, token: int) -> Chart:
 
 
 def _after(step: Step, roomy: bool) -> str:
-    """What a station in the midst of a stream is called."""
     if not isinstance(step.operation, Add):
         return "normed"
     return f"after {CALLED[_part(step)][0]}" if roomy else "sum"
