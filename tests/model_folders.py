@@ -14,6 +14,7 @@ LLAMA, SLOWED = HELD["LLAMA"], HELD["SLOWED"]
 """Sizes without a common factor where that can be, so that no axis can pass for another."""
 N_VOCABULARY = LLAMA["vocab_size"]
 LLAMA_NAMES, GPT2_NAMES = HELD["LLAMA_NAMES"], HELD["GPT2_NAMES"]
+OTHER_NORMS = HELD["OTHER_NORMS"]
 """What a GGUF file calls the tensors that `transformers` calls so."""
 FAMILIES = {name: (kind, HELD[of] | t) for name, (kind, of, t) in HELD["FAMILIES"].items()}
 """The class that computes each, and its settings."""
@@ -135,8 +136,25 @@ def in_gguf(name: str, reference) -> tuple[dict, dict]:
             "rope.scaling.factor": rotary["factor"],
             "rope.freq_base": rotary["rope_theta"],
         }
-    tensors = _renamed(state, LLAMA_NAMES)
-    if kind == "llama":
+    if kind.startswith("gemma"):
+        caps = ("attn_logit_softcapping", "final_logit_softcapping")
+        said = reference.config.to_dict()
+        own |= {each: said[each] for each in caps if said.get(each)}
+        own |= {"attention.sliding_window": sizes.get("sliding_window", 4096)}
+        own |= {"rope.freq_base": {"gemma2": 1e4, "gemma3": 1e6}[kind]}
+    if kind == "granite":
+        own |= {
+            "embedding_scale": sizes["embedding_multiplier"],
+            "residual_scale": sizes["residual_multiplier"],
+            "logit_scale": sizes["logits_scaling"],
+            "attention.scale": sizes["attention_multiplier"],
+        }
+    own |= {"rope.freq_base": 2e6} if kind == "smollm3" else {}
+    names = LLAMA_NAMES | (OTHER_NORMS if kind in ("gemma2", "gemma3", "olmo2") else {})
+    tensors = _renamed(state, names)
+    for tensor in tensors if kind.startswith("gemma") else ():
+        tensors[tensor] = tensors[tensor] + ("norm" in tensor)
+    if kind in ("llama", "granite", "smollm3"):
         heads = {"q": sizes["num_attention_heads"], "k": sizes["num_key_value_heads"]}
         for tensor in [each for each in tensors if ".attn_q." in each or ".attn_k." in each]:
             tensors[tensor] = _neighbours(tensors[tensor], heads[tensor.split("_")[1][0]])

@@ -6,10 +6,12 @@ tensors) and src/models (what is computed for each architecture).
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from ..files.gguf_file import GgufFile
 from ..files.refused import ModelRefused
+from ..mechanism.options import is_number
 from .by_config import MOST, Described
 from .config_reader import ConfigReader
 from .names import GGUF, GGUF_JOINED
@@ -115,19 +117,17 @@ def _rotated(
     """What Llama's kin have in common."""
     sizes = _sizes(config, file)
     base, by_pair = _rates(config, file, sizes["d_head"])
-    settings = Settings(
-        **sizes,
-        epsilon=config.number("attention.layer_norm_rms_epsilon"),
-        rates=(by_pair,) * sizes["n_layers"],
-        rotary_base=base,
-        rotary_pairs=pairs,
-        score_scale=one_over_root(sizes["d_head"]),
-        activation="silu",
-        biases=_biases(file),
-        tied="output.weight" not in file.places,
-        **others,
-    )
-    return Described(family, settings, GGUF)
+    found = {
+        "epsilon": config.number("attention.layer_norm_rms_epsilon"),
+        "rates": (by_pair,) * sizes["n_layers"],
+        "rotary_base": base,
+        "rotary_pairs": pairs,
+        "score_scale": one_over_root(sizes["d_head"]),
+        "activation": "silu",
+        "biases": _biases(file),
+        "tied": "output.weight" not in file.places,
+    }
+    return Described(family, Settings(**sizes | found | others), GGUF)
 
 
 def _llama(config: ConfigReader, file: GgufFile) -> Described:
@@ -144,6 +144,72 @@ def _qwen2(config: ConfigReader, file: GgufFile) -> Described:
 
 def _qwen3(config: ConfigReader, file: GgufFile) -> Described:
     return _rotated(config, file, "Qwen3", "halves", query_key_norms="head")
+
+
+def _granite(config: ConfigReader, file: GgufFile) -> Described:
+    """Its four numbers; for a score, one of 0 or none says that it is 1 / √d."""
+    is_scale = lambda n: is_number(n, float) and 0 <= n < 1e30  # noqa: E731
+    scale = config.take("attention.scale", "a number of 0 or more", is_scale, 0)
+    named = {"embedding_scale": "embedding_scale", "added_scale": "residual_scale"}
+    others = {ours: config.number(theirs, 1.0) for ours, theirs in named.items()}
+    others |= {"score_scale": float(scale)} if scale else {}
+    logits = 1 / config.number("logit_scale", 1.0)
+    return _rotated(config, file, "Granite", "neighbours", logit_scale=logits, **others)
+
+
+def _smollm3(config: ConfigReader, file: GgufFile) -> Described:
+    """Every fourth layer turns nothing: no field says it."""
+    made = _rotated(config, file, "SmolLM3", "neighbours")
+    rates = tuple(each if (layer + 1) % 4 else () for layer, each in enumerate(made.settings.rates))
+    return replace(made, settings=replace(made.settings, rates=rates))
+
+
+def _olmo2(config: ConfigReader, file: GgufFile) -> Described:
+    config.take("attention.sliding_window", "left out: OLMo 3 is not read", lambda _: False, None)
+    return _rotated(config, file, "OLMo 2", "halves", norms="added", query_key_norms="all")
+
+
+def _gemma2(config: ConfigReader, file: GgufFile) -> Described:
+    caps = {"score_cap": "attn_logit_softcapping", "logit_cap": "final_logit_softcapping"}
+    given = {ours: config.number(theirs, None) for ours, theirs in caps.items()}
+    return _gemma(config, file, "Gemma 2", every=2, largest=46, **given)
+
+
+def _gemma3(config: ConfigReader, file: GgufFile) -> Described:
+    near = config.base("rope.freq_base_swa", 10_000.0)
+    cap = config.number("final_logit_softcapping", None)
+    made = _gemma(config, file, "Gemma 3", every=6, largest=62, logit_cap=cap)
+    found = made.settings
+    by_pair = rates(near, found.d_head // 2)
+    turned = zip(found.rates, found.windows, strict=True)
+    of_layer = tuple(by_pair if window else each for each, window in turned)
+    return replace(made, settings=replace(found, rates=of_layer, query_key_norms="head"))
+
+
+def _gemma(
+    config: ConfigReader, file: GgufFile, family: str, every: int, largest: int, **others: Any
+) -> Described:
+    """What Gemma 2 and 3 have in common. The 1 is in the gains already; which layers have a window,
+    and by what the `largest` of them, of so many layers, divides scores, no field says.
+    """
+    sizes = _sizes(config, file)
+    window = config.count("attention.sliding_window", None)
+    every = config.count("attention.sliding_window_pattern", every)
+    layers = range(sizes["n_layers"])
+    is_largest = sizes["n_layers"] == largest
+    width = sizes["d_model"] / sizes["n_heads"] if is_largest else sizes["d_head"]
+    return _rotated(
+        config,
+        file,
+        family,
+        "halves",
+        norms="around",
+        activation="gelu_tanh",
+        embedding_scale=float(sizes["d_model"]) ** 0.5,
+        score_scale=one_over_root(width),
+        windows=tuple(window if (layer + 1) % every else None for layer in layers),
+        **others,
+    )
 
 
 def _gpt2(config: ConfigReader, file: GgufFile) -> Described:
@@ -167,5 +233,10 @@ FAMILIES: dict[str, Callable[[ConfigReader, GgufFile], Described]] = {
     "llama": _llama,
     "qwen2": _qwen2,
     "qwen3": _qwen3,
+    "gemma2": _gemma2,
+    "gemma3": _gemma3,
+    "granite": _granite,
+    "olmo2": _olmo2,
+    "smollm3": _smollm3,
     "gpt2": _gpt2,
 }

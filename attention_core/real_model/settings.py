@@ -40,8 +40,8 @@ class Settings:
     norm_adds_one: bool = False
     """Whether a norm multiplies by 1 + gain, and not by the gain."""
     norms: str = "before"
-    """Norms stand `before` each part, `after` its sum with the stream, on what is about to be `added`,
-    or `around` the part: before it, and on what it adds.
+    """Norms stand `before` each part, `after` its sum with the stream, on what is to be `added`, or
+    `around` the part: before it, and on what it adds.
     """
     side_by_side: bool = False
     """Whether the feed-forward reads what attention reads, and not what that has added to."""

@@ -206,7 +206,8 @@ def test_what_cannot_be_traced_is_said(tmp_path, stream, layer, words):
 
 
 IN_GGUF = ["llama", "llama biases", "llama tied", "llama slowed", "llama linear", "qwen2", "qwen3"]
-IN_GGUF += ["gpt2", "gpt2 untied"]
+IN_GGUF += ["gpt2", "gpt2 untied", "gemma2 no biases", "gemma3 pattern", "granite", "olmo2"]
+IN_GGUF += ["smollm3"]
 
 
 @pytest.mark.parametrize("name", IN_GGUF)
