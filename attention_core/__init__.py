@@ -21,6 +21,8 @@ _FROM = {
     "mechanism.own_tensors": "trace_of",
     "mechanism.flash": "attend_in_tiles",
     "mechanism.memory": "attend_with_memory",
+    "mechanism.latent": "attend_latent",
+    "mechanism.indexer": "choose_keys",
     "mechanism.today": "attend_today",
     "mechanism.decoding": "decode_step",
     "mechanism.simplified": "SimplifiedOptions attend expand_query",

@@ -65,15 +65,26 @@ def backward(trace: Trace, loss: str, of: Sequence[str]) -> Trace:
 
 
 def _on_the_way(trace: Trace, loss: str, of: Sequence[str]) -> set[str]:
-    """The names of all steps between what is asked for and the loss, these among them."""
-    behind = trace[loss].earlier() | {loss}
+    """The names of all steps between what is asked for and the loss, these among them, but for
+    those that only choose: nothing comes back from true and false.
+    """
+    depends, behind = trace[loss].earlier() | {loss}, {loss}
+    for name, step in reversed([*trace.items()]):
+        if name in behind:
+            moved = (each for each in step.inputs if each.value.is_floating_point())
+            behind.update(each.name for each in moved)
     for name in of:
-        if name not in behind:
+        if name not in depends:
             raise ValueError(f"{loss!r} does not depend on {name!r}: nothing comes back to it")
         if not trace[name].value.is_floating_point():
             raise ValueError(
                 f"{name!r} holds whole numbers, or true and false: these cannot be moved a little, "
                 "so they have no gradient"
+            )
+        if name not in behind:
+            raise ValueError(
+                f"{name!r} only has a say in what {loss!r} chooses: true and false cannot be moved "
+                "a little, so nothing comes back to it"
             )
     needed = set(of)
     for name, step in trace.items():

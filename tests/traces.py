@@ -208,6 +208,7 @@ def _hiding(trace, drawn):
     masked = trace.step("masked", ops.MaskedFill(), scores, mask, axes=table)
     trace.step("zero_filled", ops.MaskedFill(0.0), scores, mask, axes=table)
     trace.step("seen", ops.MaskedSoftmax(), masked, axes=table)
+    trace.step("chosen", ops.TopK(2), masked, axes=table)
     nothing = trace.step("nothing", ops.MaskedFill(), scores, blind, axes=table)
     trace.step("nothing_seen", ops.MaskedSoftmax(), nothing, axes=table)
     weights = trace.step("all_weights", ops.Softmax(), scores, axes=table)

@@ -53,7 +53,7 @@ from .layers import (
     SoftCapSlope,
 )
 from .losses import CrossEntropy, Entry, Mean, PutEntry
-from .masks import AttentionMask, Drop, MaskedFill, MaskGradient, Renormalise
+from .masks import AttentionMask, Drop, MaskedFill, MaskGradient, Renormalise, TopK
 from .normalise import L2Normalize, MaskedSoftmax, Softmax, SumNormalise
 from .pairs import JoinPair, PairCounts
 from .product import Affine, BatchedMatMul, Linear, MatMul, MatMulByLoop, MatMulUpright, MatVec

@@ -163,6 +163,45 @@ class MaskedFill(Operation):
         back.into(0, back.ops.MaskGradient(), back.gradient, mask)
 
 
+class TopK(Operation):
+    """A mask: True at the `k` largest scores of each row that are not −∞; of equal ones, at those
+    that come first. (…, query, key) → (…, query, key)
+
+    Raises ValueError for a k below 1.
+
+    Source: DeepSeek-AI 2025, DeepSeek-V3.2, section 2.1 (fine-grained token selection).
+    """
+
+    takes = "(…, key)"
+    chooses = True
+    no_gradient = "true and false cannot be moved a little"
+    in_latex = r"\operatorname{{top}}_{{{self.k}}}\!\left({0}\right)"
+    in_words = "True where the score is among the {self.k} largest of its row that are not hidden."
+
+    k: int
+
+    def __post_init__(self) -> None:
+        if self.k < 1:
+            raise ValueError(f"top {self.k} hides every key: choose 1 or more")
+
+    def value(self, scores: Tensor) -> Tensor:
+        order = scores.argsort(dim=-1, descending=True, stable=True)
+        return (order.argsort(dim=-1) < self.k) & (scores > -math.inf)
+
+    def code(self, scores: str) -> str:
+        order = f"{scores}.argsort(dim=-1, descending=True, stable=True)"
+        return f'({order}.argsort(dim=-1) < {self.k}) & ({scores} > float("-inf"))'
+
+    def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
+        cells, own = row(scores, index), scores.cell(index).value
+        before = sum(cell.value > own for cell in cells)
+        before += sum(cell.value == own for cell in cells[: index[-1]])
+        if own == -math.inf:
+            return Hidden(cells, r"\text{false: hidden already}")
+        told = rf"{before}\text{{ scores of the row come before it}}"
+        return Hidden(cells, told, float(before < self.k))
+
+
 class MaskGradient(MaskedFill):
     """A gradient on its way back through a mask: 0 where a number was replaced, which changes
     nothing any more. (…, query, key), (…, query, key) → (…, query, key)

@@ -206,7 +206,7 @@ def assert_balanced(latex):
 GATES = (ops.ReLU, ops.SwitchOff, ops.Drop, ops.MaskedSoftmax, ops.Renormalise, ops.RunningMaximum)
 GATES += (ops.ExpDifference, ops.Rescale, ops.MaskedDivide)  # e to −∞, and a sum of 0
 """Operations with a slope of 0 where they let nothing through; what they read still decides."""
-STEPS = (ops.ReLUSlope, ops.ShareOfLarger, ops.ShareOfLargest, ops.JoinPair)
+STEPS = (ops.ReLUSlope, ops.ShareOfLarger, ops.ShareOfLargest, ops.JoinPair, ops.TopK)
 """Functions that jump, and are flat elsewhere: they have no slope at all."""
 
 

@@ -58,6 +58,33 @@ def of_block_steps():
             "shape": BlockOptions(), "options": Options()}  # fmt: skip
 
 
+def of_steps(sizes, **others):
+    """A trace with some drawn steps, by the lengths of their axes, those of `matrices` apart."""
+
+    def given():
+        trace = core.Trace()
+        made = {
+            name: trace.step(name, ops.Draw("normal", (*axes.values(),), seed=1), axes=(*axes,))
+            for name, axes in sizes.items()
+        }
+        matrices = {name: made.pop(name) for name in sizes if name.startswith("W_")}
+        return {"trace": trace, **made, **({"matrices": matrices} if matrices else {}), **others}
+
+    return given
+
+
+IN, LATENT, TURNED = {"d_in": 4}, {"d_latent": 3}, {"d_rotary": 2}
+OF_LATENT = {
+    "vectors": {"token": 3, **IN}, "W_latent": IN | LATENT, "W_rotary_key": IN | TURNED,
+    "W_query": {"head": 2, **IN, "d_head": 5}, "W_rotary_query": {"head": 2, **IN, **TURNED},
+    "W_up_key": {"head": 2, **LATENT, "d_head": 5}, "W_up_value": {"head": 2, **LATENT, "d_v": 7},
+}  # fmt: skip
+OF_INDEXER = {
+    "queries": {"index_head": 2, "query": 3, "d_index": 5}, "keys": {"key": 3, "d_index": 5},
+    "shares": {"index_head": 2, "query": 3, "row": 1},
+}  # fmt: skip
+
+
 def of_row(**others):
     return lambda: {"trace": core.given_row([1.0, 2.0]), **others}
 
@@ -77,6 +104,8 @@ RIGHT = {
         SQUARE)},
     "attend_in_tiles": lambda: {**of_tensors(tile_queries=2, tile_keys=2)()},
     "attend_with_memory": of_tensors(delta=True),
+    "attend_latent": of_steps(OF_LATENT),
+    "choose_keys": of_steps(OF_INDEXER, top_k=2),
     "attend_today": lambda: {**of("attend_heads")(), "today": Today(2)},
     "decode_step": lambda: {"whole": made("today"), "today": Today(2), "place": 1},
     "from_checkpoint": lambda: {"path": TINY, "layer": 0, "hidden_states": torch.ones(3, 48)},

@@ -89,6 +89,7 @@ SETTINGS = {
     "Stored": st.tuples(st.just(str(RECORDING)), st.just("loss"), several_rows),
     "StoredInGguf": st.tuples(st.just(str(FEW_BITS)), st.just("four_bits"), several_rows),
     "SwitchOff": st.tuples(places),
+    "TopK": st.tuples(counts),
 }
 """What an operation is made with, where it needs or takes anything."""
 KINDS = {

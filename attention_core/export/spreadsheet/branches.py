@@ -25,6 +25,15 @@ def _(own: ops.MaskedFill, index: Index, operands: tuple, write: Formulas) -> st
 
 
 @formula_of.register
+def _(own: ops.TopK, index: Index, operands: tuple, write: Formulas) -> str:
+    cells, score = row(operands[0], index), write.of(operands[0].cell(index))
+    before = f"SUMPRODUCT(--({write.list_of(cells)}>{score}))"
+    if index[-1]:
+        before += f"+SUMPRODUCT(--({write.list_of(cells[: index[-1]])}={score}))"
+    return f"IF({score}{HIDDEN},0,IF({before}<{own.k},1,0))"
+
+
+@formula_of.register
 def _(own: ops.Drop, index: Index, operands: tuple, write: Formulas) -> str:
     weight, draw = (write.of(matched(each, index)) for each in operands)
     probability = write.of(Number(own.probability))

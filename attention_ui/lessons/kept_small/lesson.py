@@ -1,0 +1,201 @@
+"""Keys and values, kept small: controls, and traces as functions of their values."""
+
+from dataclasses import replace
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+
+from attention_core import operations as ops
+from attention_core.mechanism.attention import attention
+from attention_core.mechanism.indexer import choose_keys
+from attention_core.mechanism.latent import ABSORBED, POSITIONS, attend_latent
+from attention_core.mechanism.multi_head import attend_heads
+from attention_core.mechanism.own_tensors import give
+from attention_core.recipes import HeadsRecipe
+from attention_core.text.embedding import embed
+from attention_core.trace import Step, Trace
+
+from ...controls import shared
+from ...controls.control import Control, Values
+from ...controls.fields import MAX_TOKENS, Choice, Whole
+from ...frame.lights import agreement
+
+LATENT, SPARSE = "latent_", "sparse_"
+"""What the names of the steps begin with whose keys come from a latent, or are chosen."""
+D_ROTARY = 2
+D_INDEX = 2
+"""The columns of the indexer: two numbers a token."""
+SEEDS = {"W_rotary_query": 21, "W_rotary_key": 22}
+MOVED = 10
+"""By how many places the text is moved."""
+MOST_LATENT = 8
+TEXT_LENGTHS = (256, 1_024, 4_096, 16_384, 65_536, 262_144)
+MASKED = {"before": "Before the softmax", "after": "After it"}
+
+
+def _widths(values: Values) -> dict[int, str]:
+    heads = shared.heads_recipe_of(values)
+    most = min(MOST_LATENT, values.d_in, heads.n_heads * (heads.d_head + heads.d_value))
+    return {width: str(width) for width in range(1, most + 1)}
+
+
+def _half(values: Values) -> int:
+    return (len(_widths(values)) + 1) // 2
+
+
+D_LATENT = Control("d_latent", Whole(1, MOST_LATENT), "Width of the latent, d_latent", _half,
+                   widget="select_slider", options=_widths)  # fmt: skip
+ROTARY_AT = Control("rotary_at", Choice(POSITIONS), "Where the rotary positions go", "apart",
+                    widget="segmented_control")  # fmt: skip
+TOP_K = Control("top_k", Whole(1, MAX_TOKENS), "Keys that are left, k", 3, widget="select_slider",
+                options=lambda values: {
+                    k: str(k) for k in range(1, max(2, len(shared.inputs_of(values).tokens) + 1))
+                })  # fmt: skip
+MASKED_WHERE = Control("masked_where", Choice(MASKED), "Where the others are hidden", "before",
+                       widget="segmented_control")  # fmt: skip
+CONTROLS = (*shared.MAKES_VECTORS, *shared.HEADS, shared.HEAD, D_LATENT, ROTARY_AT, TOP_K)
+TEXT_LENGTH = Control("text_length", Whole.among(*TEXT_LENGTHS), "Tokens so far", 16_384,
+                      shown="{:,}")  # fmt: skip
+CONTROLS += (MASKED_WHERE, TEXT_LENGTH)
+
+
+def heads(values: Values) -> HeadsRecipe:
+    """The heads of this page, which look back only."""
+    return replace(shared.heads_recipe_of(values), causal=True)
+
+
+def plain(values: Values) -> Trace:
+    """Attention with keys and values of each head's own, up to the context vectors."""
+    return attend_heads(embed(shared.inputs_of(values)), heads(values), joined=False)
+
+
+def trace_of(values: Values) -> Trace:
+    """The lesson's trace: plain heads, the same by a latent with the steps of `attend_latent`,
+    `latent_` and `absorbed_` before their names, and the keys that an indexer leaves, `sparse_`.
+    """
+    return with_indexer(with_latent(plain(values), values.d_latent), values.top_k)
+
+
+def with_latent(trace: Trace, width: int) -> Trace:
+    """The same with a latent of this width beside it: W_key and W_value of all heads, side by side,
+    are split into the two matrices that come nearest to their product, so no head is trained anew.
+
+    Source: Meng et al. 2025, TransMLA, section 4 (matrices of a model as those of a latent).
+    """
+    made = trace.branch()
+    attend_latent(made, made["embeddings"], split(made, width), mask=made["mask"], prefix=LATENT)
+    return made
+
+
+def split(trace: Trace, width: int) -> dict[str, Step]:
+    """The matrices for a latent of this width, given to the trace."""
+    W_key, W_value = (trace[f"head_W_{role}"].value for role in ("key", "value"))
+    n_heads, _, d_head = W_key.shape
+    joined = torch.cat([*W_key, *W_value], dim=-1)
+    down, up = _nearest(joined, width)
+    ups = up[:, : n_heads * d_head], up[:, n_heads * d_head :]
+    given = {"W_latent": give(trace, "W_latent", down, ("d_in", "d_latent"))}
+    for name, part, axis in zip(
+        ("W_up_key", "W_up_value"), ups, ("d_head", "d_value"), strict=True
+    ):
+        of_head = part.unflatten(-1, (n_heads, -1)).movedim(-2, 0)
+        given[name] = give(trace, name, of_head, ("head", "d_latent", axis))
+    return given | {"W_query": trace["head_W_query"]}
+
+
+def _nearest(matrix: Tensor, width: int) -> tuple[Tensor, Tensor]:
+    """Two matrices with so many columns and rows between them whose product comes nearest to this
+    one; columns that are not needed are 0.
+
+    Source: Eckart & Young 1936, The approximation of one matrix by another of lower rank.
+    """
+    left, sizes, right = torch.linalg.svd(matrix.double(), full_matrices=False)
+    roots = sizes[:width].sqrt()
+    down, up = left[:, :width] * roots, roots[:, None] * right[:width]
+    less = width - len(roots)
+    pad = torch.nn.functional.pad
+    return pad(down, (0, less)).float(), pad(up, (0, 0, 0, less)).float()
+
+
+def with_indexer(trace: Trace, top_k: int) -> Trace:
+    """The same with an indexer that leaves so many keys to the plain heads: it has their queries
+    and keys in the few columns in which keys differ most for them. A real one is trained to.
+    """
+    made = trace.branch()
+    W_query, W_key = (made[f"head_W_{role}"].value for role in ("query", "key"))
+    pairs = W_query @ W_key.mT
+    _, found = _nearest(pairs.flatten(0, 1), D_INDEX)
+    columns = found.mT / found.norm(dim=-1).clamp(min=1e-9)
+    made_of = {
+        "queries": (pairs @ columns, ("index_head", "d_in", "d_index")),
+        "keys": (columns, ("d_in", "d_index")),
+    }
+    both = []
+    for name, (numbers, axes) in made_of.items():
+        matrix = give(made, f"W_index_{name}", numbers, axes)
+        rows = (*axes[:-2], "query" if name == "queries" else "key", axes[-1])
+        product = made["embeddings"], matrix
+        both.append(made.step(f"index_{name}", ops.MatMul(), *product, axes=rows))
+    n_heads, n_tokens = len(W_query), len(made["embeddings"].value)
+    alike = torch.full((n_heads, n_tokens, 1), 1 / n_heads)
+    shares = give(made, "index_shares", alike, ("index_head", "query", "row"))
+    chosen = choose_keys(made, *both, shares, top_k, made["mask"])
+    given = (made[f"head_{name}"] for name in ("queries", "keys", "values"))
+    scored = made.get("head_scaled_scores") or made["head_scores"]
+    attention(made, *given, mask=chosen, prefix=SPARSE, scored=scored)
+    late = made.step("zeroed_weights", ops.MaskedFill(0.0), made["head_weights"], chosen,
+                     axes=made["head_weights"].axes)  # fmt: skip
+    made.step("zeroed_sum", ops.RowSum(), late, axes=(*late.axes[:-1], "row"))
+    return made
+
+
+@lru_cache(maxsize=8)
+def _placed(recipe: HeadsRecipe, inputs, width: int, positions: str, place: int) -> Trace:
+    trace = attend_heads(embed(inputs), recipe, joined=False)
+    matrices = split(trace, width)
+    n_heads, d_in, _ = matrices["W_query"].value.shape
+    for name, seed in SEEDS.items():
+        front = (n_heads,) if name == "W_rotary_query" else ()
+        draw = ops.Draw("linear", (*front, d_in, D_ROTARY), seed=seed, fan_in=d_in)
+        axes = (*["head"] * len(front), "d_in", "d_rotary")
+        matrices[name] = trace.step(name, draw, axes=axes)
+    made = {"mask": trace["mask"], "positions": positions, "place": place, "prefix": LATENT}
+    attend_latent(trace, trace["embeddings"], matrices, **made)
+    return trace
+
+
+def placed(values: Values, positions: str, place: int = 0) -> Trace:
+    """Attention by a latent with rotary positions, in one of `POSITIONS`, the first token at this
+    place. What is turned needs pairs of columns, so a latent or a head may be one wider.
+    """
+    recipe, width = heads(values), values.d_latent
+    recipe = replace(recipe, d_head=recipe.d_head + recipe.d_head % 2)
+    return _placed(recipe, shared.inputs_of(values), width + width % 2, positions, place)
+
+
+# --- checks ---------------------------------------------------------------------------------------
+
+
+def absorbed_agrees(trace: Trace) -> tuple[bool, str]:
+    """Whether the form without keys and values comes to the same scores and context vectors."""
+    names = {"scores": "scores", "context_vectors": "values"}
+    pairs = [
+        (trace[f"{ABSORBED}{absorbed}"].value, trace[f"{LATENT}{name}"].value)
+        for name, absorbed in names.items()
+    ]
+    told = "Without any key or value of a head, scores and context vectors are the same"
+    return agreement(told, pairs, *((trace, f"{LATENT}{name}") for name in names))
+
+
+def moved_agrees(values: Values) -> tuple[bool, str]:
+    """Whether every score stays when the whole text moves."""
+    here, there = (placed(values, values.rotary_at, place) for place in (0, MOVED))
+    pairs = [(here[f"{LATENT}scores"].value, there[f"{LATENT}scores"].value)]
+    told = f"The whole text moved by {MOVED} places: every score stays"
+    return agreement(told, pairs, (here, f"{LATENT}scores"), (there, f"{LATENT}scores"))
+
+
+def lost(trace: Trace, head: int) -> Tensor:
+    """For each query of a head, the weight of the keys that were not chosen."""
+    return 1 - trace["zeroed_sum"].value[head, :, 0]

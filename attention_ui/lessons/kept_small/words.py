@@ -1,0 +1,134 @@
+"""What the lesson on keeping less says of its numbers, and what its question asks."""
+
+from attention_core.mechanism.latent import POSITIONS
+from attention_core.rounding import difference
+from attention_core.trace import Trace
+
+from ...cards.common_questions import one_of
+from ...cards.questions import Pick
+from ...frame.ends import closes, named
+from ...words import in_bytes, number, percent
+from .costs import BYTES, FACTS, MODEL, read_of, ways
+from .lesson import D_INDEX, D_ROTARY, LATENT, SPARSE, lost
+
+SUMS = ("1, as before", "Less: what is hidden is gone", "As many as there are keys left")
+
+
+def sums_of_chosen(trace: Trace) -> Pick:
+    """What the weights of the keys sum to that an indexer leaves."""
+    sums = trace[f"{SPARSE}weights"].value.sum(dim=-1)
+    return one_of(
+        "The indexer leaves a few keys to each query and hides the others. What do the weights of "
+        "the keys that are left sum to?",
+        SUMS,
+        0,
+        f"Every row sums to {number(sums.mean().item(), 2)}.",
+        teaches="The mask comes before the softmax, which makes shares of what it is given. So "
+        "the keys that are left get more than before, and nothing shows what was missed.",
+    )
+
+
+def cost_words(n_tokens: int) -> str:
+    """What the bars mean, with what an indexer saves."""
+    plain, sparse = (BYTES * size for size in read_of(n_tokens))
+    whole = BYTES * ways()[0].kept(n_tokens)
+    return (
+        f"Layers and heads are those of {MODEL.title}, with {BYTES} bytes a number; the first way "
+        f"would take {in_bytes(whole)} for {n_tokens:,} tokens. An **indexer keeps more**, not "
+        f"less: it saves reading. For the next token {in_bytes(sparse)} of the cache are read "
+        f"instead of {in_bytes(plain)}."
+    )
+
+
+def changes_words() -> str:
+    """What each way changes in the matrices, as a table in Markdown."""
+    rows = [f"| {way.name} | {way.changes} |" for way in ways()]
+    return "\n".join(["| Kept | Its matrices |", "|---|---|", *rows])
+
+
+def latent_words(trace: Trace) -> str:
+    """What is kept with and without a latent, and how near the keys and values come."""
+    heads, _, d_head = trace["head_keys"].value.shape
+    d_value = trace["head_values"].value.shape[-1]
+    latent = trace["latents"].value.shape[-1]
+    pairs = [
+        (trace[f"{LATENT}{name}"].value, trace[f"head_{name}"].value) for name in ("keys", "values")
+    ]
+    gap = difference(pairs)
+    near = (
+        "All of them are those of the heads’ own matrices."
+        if gap < 1e-5
+        else f"They differ from those of the heads’ own matrices by up to {number(gap, 2)}."
+    )
+    return (
+        f"A token keeps {latent} numbers instead of {heads * (d_head + d_value)}. Each of the "
+        f"{heads} heads still has keys {d_head} wide and values {d_value} wide of its own. {near}"
+    )
+
+
+def places_words(way: str) -> str:
+    """What each place for rotary positions comes to."""
+    return {
+        "apart": f"{D_ROTARY} columns of each query, and {D_ROTARY} of one key that all heads "
+        "share, carry the position and nothing else. The latent stays unturned. "
+        f"{POSITIONS['latent']} or on the keys, one of the two lights goes out.",
+        "latent": "A latent that is turned is mixed by W_up_key afterwards, so the angles of query "
+        "and key no longer meet: scores depend on where the text begins.",
+        "keys": "Each key is turned by its own place after W_up_key. So no one matrix for all "
+        "places can go over to the query: keys would have to be made anew for each token.",
+    }[way]
+
+
+def lost_words(trace: Trace, head: int) -> str:
+    """What the chosen keys miss, in weight: of the query that loses most, and on average."""
+    gone = lost(trace, head)
+    query = int(gone.argmax())
+    most = gone[query].item()
+    if most < 5e-4:
+        return f"Head {head} loses none of its weight here: k is large enough for this text."
+    others = trace["head_weights"].value[head, query].masked_fill(trace["chosen"].value[query], 0)
+    return (
+        f"Of its full weights, head {head} loses {percent(gone.mean().item())} on average, and "
+        f"{named(trace, 'query', query)} {percent(most)}: its most missed key is "
+        f"{named(trace, 'key', int(others.argmax()))}, which {D_INDEX} columns do not tell apart."
+    )
+
+
+def sums_light(trace: Trace, where: str) -> tuple[bool, str]:
+    """Whether rows sum to 1 with the mask where it is put."""
+    name = f"{SPARSE}weights" if where == "before" else "zeroed_weights"
+    sums = trace[name].value.sum(dim=-1)
+    least = sums.min().item()
+    good = bool(((sums - 1).abs() < 1e-5).all())
+    told = "Every row of weights sums to 1."
+    if good:
+        return good, told
+    return good, (
+        f"A row sums to {number(least, 2)} only: what was hidden after the softmax is missing, and "
+        "the context vector is shorter for it. Hide before the softmax."
+    )
+
+
+@closes("Is MLA a smaller head?", "latent")
+def is_smaller(trace: Trace) -> str:
+    """Against the belief that heads become narrower."""
+    heads, _, d_head = trace[f"{LATENT}keys"].value.shape
+    latent = trace["latents"].value.shape[-1]
+    return (
+        f"No. Here {heads} heads have keys {d_head} wide, each by a matrix of its own, as before. "
+        f"What is small is what all of them are made of: {latent} numbers a token. In DeepSeek-V3 "
+        f"128 heads of 128 columns come from {FACTS['d_latent']} numbers, and "
+        f"{FACTS['d_rotary']} carry the position."
+    )
+
+
+@closes("Does an indexer find the keys with the most weight?", "indexer", "sparse_weights")
+def is_exact(trace: Trace, head: int) -> str:
+    """Against the belief that an indexer is exact."""
+    gone = lost(trace, head).max().item()
+    return (
+        "Not always. It compares in a few columns of its own, and what it leaves out is lost "
+        f"without a trace, since the weights that are left sum to 1. With k as it is, up to "
+        f"{percent(gone)} of a query’s weight goes elsewhere. A real one is trained to choose as "
+        "attention weighs."
+    )

@@ -1,0 +1,146 @@
+"""Keys and values, kept small: what is kept for each token, and ways to keep less."""
+
+from attention_core.mechanism.latent import ABSORBED
+from attention_ui.cards import elements as ui
+from attention_ui.cards.page import Page
+from attention_ui.controls.shared import HEAD
+from attention_ui.lessons.kept_small import costs, lesson, words
+from attention_ui.lessons.kept_small.lesson import LATENT, SPARSE
+from attention_ui.picture.matrix import Matrix
+
+page = Page("kept_small", output=f"{LATENT}context_vectors")
+SUMS = page.ask("sums", words.sums_of_chosen, [f"{SPARSE}weights"])
+
+
+def of_head(trace, name, head, **look):
+    return Matrix(trace[name], lead=(head,), **look)
+
+
+@page.card(
+    "kept",
+    "What is kept for each token",
+    "A model that writes keeps the keys and values of all tokens so far. As texts grow, this "
+    "**cache** is what fills the memory, so models of today keep less in five ways.",
+    controls=[lesson.TEXT_LENGTH.at(width=220)],
+)
+def kept(v):
+    yield ui.chart("kept", costs.bars(v.text_length), 680)
+    yield ui.say(words.cost_words(v.text_length))
+    yield ui.link_to("attention_today", "Heads that share keys and values (GQA)")
+
+
+@page.card(
+    "latent",
+    "One latent, all heads",
+    "**Multi-head latent attention (MLA)** keeps one small vector for each token, the **latent** "
+    "C. From it every head makes keys and values of its own. Make it narrower, and see what "
+    "becomes of the keys and the weights.",
+    controls=[HEAD.at(widget="selectbox", width=110), ui.in_picture(lesson.D_LATENT)],
+)
+def latent(v, trace):
+    plain = lesson.plain(v)
+
+    def wide(width):
+        made = lesson.with_latent(plain, int(width))
+        own, now = (of_head(made, f"{each}keys", v.head, compared=True)
+                    for each in ("head_", LATENT))  # fmt: skip
+        before, after = (of_head(made, f"{each}weights", v.head, compared=True)
+                         for each in ("head_", LATENT))  # fmt: skip
+        return made, (own, "|", now, "⇒", before, "|", after)
+
+    yield ui.moving(lesson.D_LATENT, wide, tall=240)
+    yield ui.note(words.latent_words(trace))
+
+
+@page.card(
+    "absorbed",
+    "Keys that are never made",
+    "A score is q · (c W↑)ᵀ, which is (q W↑ᵀ) · c. So the matrix goes over to the query, once, and "
+    "queries are compared with the latents themselves: the **absorbed form**. Values wait "
+    "likewise: latents are mixed first, and opened once.",
+)
+def absorbed(v, trace):
+    parts = (
+        *(of_head(trace, f"{LATENT}queries", v.head, title="q"), "·"),
+        *(of_head(trace, "W_up_key", v.head, transposed=True, title="W↑ᵀ"), "="),
+        *(of_head(trace, f"{ABSORBED}queries", v.head, title="absorbed"), "·"),
+        *(Matrix(trace["latents"], transposed=True, title="Cᵀ"), "="),
+        of_head(trace, f"{ABSORBED}scores", v.head),
+    )
+    yield ui.picture(ui.equation(trace, *parts, tall=230))
+    yield ui.light(*lesson.absorbed_agrees(trace))
+
+
+@page.card(
+    "apart",
+    "Positions, apart",
+    "Rotary positions would spoil this: they turn each key by its place. So they get a few "
+    "**columns of their own**, whose scores are added.",
+    controls=[lesson.ROTARY_AT.at()],
+)
+def apart(v):
+    made = lesson.placed(v, v.rotary_at)
+    scores = of_head(made, f"{LATENT}scores", v.head)
+    parts = (scores,)
+    if v.rotary_at == "apart":
+        rotary = of_head(made, "rotary_scores", v.head)
+        parts = (of_head(made, f"{LATENT}content_scores", v.head), "+", rotary, "=", scores)
+    yield ui.picture(ui.equation(made, *parts, tall=225), is_aside=True)
+    yield ui.light(*lesson.moved_agrees(v))
+    yield ui.light(*lesson.absorbed_agrees(made))
+    yield ui.note(words.places_words(v.rotary_at))
+
+
+@page.card(
+    "indexer",
+    "An indexer chooses keys",
+    "Comparing with every key is what costs in long texts. A **lightning indexer** scores all keys "
+    "in a few columns, negative products counting as 0, and leaves the best **k** to attention.",
+    controls=[ui.in_picture(lesson.TOP_K), lesson.MASKED_WHERE.at()],
+    ask=SUMS,
+)
+def indexer(v):
+    whole = lesson.plain(v)
+    late = "zeroed_weights" if v.masked_where == "after" else f"{SPARSE}weights"
+
+    def left(top_k):
+        made = lesson.with_indexer(whole, int(top_k))
+        full, now = (of_head(made, each, v.head, compared=True) for each in ("head_weights", late))
+        return made, (
+            Matrix(made["index_masked"]),
+            "→",
+            Matrix(made["chosen"]),
+            "|",
+            full,
+            "→",
+            now,
+        )
+
+    yield ui.moving(lesson.TOP_K, left, tall=230)
+    made = lesson.with_indexer(whole, v.top_k)
+    yield ui.note(words.lost_words(made, v.head))
+    yield ui.light(*words.sums_light(made, v.masked_where))
+
+
+deeper = page.deeper("what changes in the matrices, and what real layers add")
+
+
+@deeper.card("changes", "What changes in the matrices", "For each way, beside each head its own.")
+def changes():
+    yield ui.say(words.changes_words())
+
+
+@deeper.section(
+    "real",
+    "What real layers add",
+    "DeepSeek-V3 norms each latent, and makes its queries from a latent too. V3.2’s indexer norms "
+    "its keys, turns some of its columns by their places, and learns how much each of its heads "
+    "counts; it is trained apart, since nothing is learned through a choice. Here the matrices are "
+    "those of the page’s own heads, split into two that come nearest to them.",
+)
+def real():
+    yield ui.link_to("without_softmax", "Keep a memory of one size instead")
+
+
+page.answers(lambda trace: words.is_smaller(trace), lambda v, trace: words.is_exact(trace, v.head))
+page.show()

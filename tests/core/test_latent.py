@@ -1,0 +1,215 @@
+"""Attention with one latent a token, and a cheap indexer, against DeepSeek-V3's and -V3.2's layers
+in `transformers`, there and back; and what the absorbed form and the mistakes come to.
+"""
+
+import pytest
+import torch
+from transformers import DeepseekV3Config, DeepseekV32Config
+from transformers.models.deepseek_v3 import modeling_deepseek_v3 as v3
+from transformers.models.deepseek_v32 import modeling_deepseek_v32 as v32
+
+from attention_core import Trace, attend_latent, backward, choose_keys
+from attention_core import operations as ops
+from attention_core.mechanism.builder import rotated, times
+
+H, N, D_IN, D, D_V, LATENT, ROTARY, ASKED, K = 2, 7, 11, 3, 5, 13, 2, 17, 3
+SIZES = {
+    "hidden_size": D_IN, "num_attention_heads": H, "num_key_value_heads": H, "q_lora_rank": ASKED,
+    "kv_lora_rank": LATENT, "qk_rope_head_dim": ROTARY, "qk_nope_head_dim": D, "v_head_dim": D_V,
+    "max_position_embeddings": 32, "index_topk": K, "index_head_dim": 5, "index_n_heads": 3,
+    "attn_implementation": "eager", "vocab_size": 19, "num_hidden_layers": 1,
+}  # fmt: skip
+
+
+def layer_of(config_of, module, name):
+    """One layer with random weights, and the table of angles that it takes."""
+    fits = SIZES if module is v32 else {k: v for k, v in SIZES.items() if "index" not in k}
+    config = config_of(**fits)
+    torch.manual_seed(5)
+    layer = getattr(module, f"{name}Attention")(config, 0).eval()
+    for weight in layer.parameters():
+        torch.nn.init.normal_(weight, std=0.6)
+    return layer, getattr(module, f"{name}RotaryEmbedding")(config)
+
+
+class Given:
+    """A trace with the weights of a layer, each a step of its own name."""
+
+    def __init__(self, layer, vectors):
+        self.layer, self.trace = layer, Trace()
+        self.whose = {}
+        self.vectors = self.given("vectors", vectors, ("token", "d_in"))
+
+    def given(self, name, tensor, axes, whose=None):
+        self.whose[name] = whose
+        return self.trace.step(name, ops.Given.of(tensor.detach()), axes=axes)
+
+    def matrix(self, name, of, rows=None, heads=(), axes=("d_in", "d_out")):
+        """A stored (out, in) upright, or the rows of each head of it."""
+
+        def take(stored):
+            part = stored.unflatten(0, (H, -1)) if heads else stored
+            return part[..., slice(*rows) if rows else slice(None), :].mT
+
+        stored = self.layer.get_parameter(f"{of}.weight")
+        return self.given(name, take(stored), (*heads, *axes), lambda grads: take(grads[of]))
+
+    def rms(self, step, of):
+        """Llama's norm, with the gain that is stored."""
+        one, axes, name = (step.axes[0], "row"), step.axes, step.name
+        square = self.trace.step(f"{name}_square", ops.RowMeanSquare(), step, axes=one)
+        norm = ops.DivideByRoot(1e-6)
+        made = self.trace.step(f"{name}_divided", norm, step, square, axes=axes)
+        stored = self.layer.get_parameter(f"{of}.weight")
+        gain = self.given(f"{name}_gain", stored, axes[-1:], lambda grads: grads[of])
+        return self.trace.step(f"{name}_normed", ops.ScaleShift(), made, gain, axes=axes)
+
+    def latent(self):
+        """The layer's attention, down to its output."""
+        trace, head = self.trace, ("head",)
+        down = self.matrix("W_asked", "q_a_proj", axes=("d_in", "d_asked"))
+        self.asked = self.rms(times(trace, "asked", self.vectors, down, lead=("query",)),
+                              "q_a_layernorm")  # fmt: skip
+        up, kv = "q_b_proj", "kv_b_proj"
+        matrices = {
+            name: self.matrix(name, of, rows, front, axes)
+            for name, of, rows, front, axes in (
+                ("W_query", up, (0, D), head, ("d_asked", "d_head")),
+                ("W_rotary_query", up, (D, D + ROTARY), head, ("d_asked", "d_rotary")),
+                ("W_latent", "kv_a_proj_with_mqa", (0, LATENT), (), ("d_in", "d_latent")),
+                ("W_rotary_key", "kv_a_proj_with_mqa", (LATENT, None), (), ("d_in", "d_rotary")),
+                ("W_up_key", kv, (0, D), head, ("d_latent", "d_head")),
+                ("W_up_value", kv, (D, None), head, ("d_latent", "d_value")),
+            )
+        }
+        causal = trace.step("mask", ops.AttentionMask(N, N), axes=("query", "key"))
+        chosen = self.chosen(causal) if hasattr(self.layer, "indexer") else causal
+        context = attend_latent(
+            trace, self.vectors, matrices, mask=chosen, query_vectors=self.asked, neighbours=True,
+            normed=lambda step: self.rms(step, "kv_a_layernorm"),
+        )  # fmt: skip
+        joined = trace.step("concat", ops.JoinHeads(), context, axes=("query", "d_concat"))
+        W_output = self.matrix("W_output", "o_proj", axes=("d_concat", "d_model"))
+        return times(trace, "output", joined, W_output)
+
+    def chosen(self, causal):
+        """The keys that the layer's own indexer leaves: the first two of its columns are turned."""
+        trace, axes = self.trace, ("index_head", "query", "d_index")
+        wide = self.matrix("W_index_query", "indexer.wq_b", axes=("d_asked", "d_all"))
+        flat = times(trace, "index_all", self.asked, wide, lead=("query",))
+        queries = trace.step("index_queries", ops.SplitHeads(3), flat, axes=axes)
+        W_key = self.matrix("W_index_key", "indexer.wk", axes=("d_in", "d_index"))
+        keys = times(trace, "index_keys", self.vectors, W_key, lead=("key",))
+        normed = trace.step("index_mean", ops.RowMean(), keys, axes=("key", "row"))
+        varied = trace.step("index_variance", ops.RowVariance(), keys, normed, axes=("key", "row"))
+        made = trace.step("index_standard", ops.Standardise(1e-6), keys, normed, varied,
+                          axes=keys.axes)  # fmt: skip
+        learned = [
+            self.given(f"index_{kind}", getattr(self.layer.indexer.k_norm, kind), ("d_index",))
+            for kind in ("weight", "bias")
+        ]
+        keys = trace.step("index_normed", ops.ScaleShift(), made, *learned, axes=keys.axes)
+        both = []
+        for role, step in (("query", queries), ("key", keys)):
+            parts = [
+                (name, trace.step(f"index_{name}_{role}", part, step,
+                                  axes=(*step.axes[:-1], f"d_{name}")))
+                for name, part in (("turned", ops.Columns(0, 2)), ("still", ops.Columns(2, 5)))
+            ]  # fmt: skip
+            turned = rotated(trace, role, parts[0][1], 10_000.0, prefix="index_")
+            up = [trace.step(f"index_{name}_{role}_up", ops.Transpose(), part,
+                             axes=(*part.axes[:-2], part.axes[-1], part.axes[-2]))
+                  for name, part in (("turned", turned), parts[1])]  # fmt: skip
+            down = trace.step(f"index_{role}_joined", ops.JoinRows(), *up,
+                              axes=(*step.axes[:-2], "d_index", step.axes[-2]))  # fmt: skip
+            both.append(trace.step(f"index_{role}", ops.Transpose(), down, axes=step.axes))
+        W = self.given("W_index_shares", self.layer.indexer.weights_proj.weight.unsqueeze(-1),
+                       ("index_head", "d_in", "row"))  # fmt: skip
+        shares = times(trace, "shares", self.vectors, W, lead=("index_head", "query"))
+        return choose_keys(trace, *both, shares, K, causal)
+
+
+@pytest.mark.parametrize(("config", "module", "name"), [
+    (DeepseekV3Config, v3, "DeepseekV3"), (DeepseekV32Config, v32, "DeepseekV32"),
+])  # fmt: skip
+def test_a_latent_layer_is_deepseeks_there_and_back(config, module, name):
+    layer, angles = layer_of(config, module, name)
+    # With this seed the last score that is chosen has no equal: torch's topk takes any of those.
+    vectors = torch.randn(1, N, D_IN, generator=torch.Generator().manual_seed(4))
+    vectors.requires_grad_()
+    hidden = torch.full((N, N), -torch.inf).triu(1)[None, None]
+    output, weights = layer(vectors, angles(vectors, torch.arange(N)[None]), hidden)
+    made = Given(layer, vectors[0])
+    ours = made.latent()
+    pairs = [(ours.value, output[0]), (made.trace["head_weights"].value, weights[0])]
+    probe = torch.randn(N, D_IN, generator=torch.Generator().manual_seed(5))
+    (output[0] * probe).sum().backward()
+    step = made.given("probe", probe, ours.axes)
+    told = made.trace.step("told", ops.Multiply(), ours, step, axes=ours.axes)
+    row = made.trace.step("told_0", ops.SumLast(), told, axes=("query",))
+    made.trace.step("loss", ops.SumLast(), row, axes=())
+    grads = {each.removesuffix(".weight"): weight.grad
+             for each, weight in layer.named_parameters() if weight.grad is not None}  # fmt: skip
+    asked = ["vectors", *(name for name, whose in made.whose.items()
+                          if whose and "index" not in name)]  # fmt: skip
+    learned = backward(made.trace, "loss", asked)
+    pairs.append((learned["grad_vectors"].value, vectors.grad[0]))
+    pairs += [(learned[f"grad_{each}"].value, made.whose[each](grads)) for each in asked[1:]]
+    assert len(pairs) == 13
+    for ours, theirs in pairs:
+        torch.testing.assert_close(ours, theirs, rtol=2e-5, atol=2e-5)
+    seen = made.trace["head_weights"].value[0] > 0
+    assert seen.sum(-1).tolist() == ([min(at + 1, K) for at in range(N)] if module is v32 else
+                                     [*range(1, N + 1)])  # fmt: skip
+
+
+def small(positions="apart", place=0, causal=True):
+    """Attention with one latent a token, all of whose numbers are drawn."""
+    trace, axes = Trace(), {
+        "vectors": ("token", "d_in"), "W_latent": ("d_in", "d_latent"),
+        "W_query": ("head", "d_in", "d_head"), "W_up_key": ("head", "d_latent", "d_head"),
+        "W_up_value": ("head", "d_latent", "d_value"), "W_rotary_key": ("d_in", "d_rotary"),
+        "W_rotary_query": ("head", "d_in", "d_rotary"),
+    }  # fmt: skip
+    wide = dict(zip(("token", "d_in", "d_latent", "head", "d_head", "d_value", "d_rotary"),
+                    (N, 5, 2, 3, 4, 7, 2), strict=True))  # fmt: skip
+    given = {
+        name: trace.step(name, ops.Draw("normal", tuple(wide[a] for a in its), seed=at), axes=its)
+        for at, (name, its) in enumerate(axes.items())
+    }
+    mask = trace.step("mask", ops.AttentionMask(N, N), axes=("query", "key")) if causal else None
+    attend_latent(trace, given.pop("vectors"), given, mask=mask, positions=positions, place=place)
+    return trace
+
+
+@pytest.mark.parametrize("causal", [True, False])
+def test_the_absorbed_form_makes_no_keys_and_gives_the_same(causal):
+    trace = small(causal=causal)
+    for plain, absorbed in (("scores", "scores"), ("weights", "weights"),
+                            ("context_vectors", "values")):  # fmt: skip
+        ours = trace[f"absorbed_{absorbed}"]
+        torch.testing.assert_close(ours.value, trace[f"head_{plain}"].value, rtol=1e-5, atol=2e-6)
+        assert not {"head_keys", "head_values"} & ours.earlier()
+    # One latent of 2 numbers bounds the rank, not the width, of each head's keys.
+    assert trace["head_keys"].value.shape == (3, N, 4)
+    assert torch.linalg.matrix_rank(trace["head_keys"].value).tolist() == [2, 2, 2]
+
+
+@pytest.mark.parametrize(("positions", "stays", "is_absorbed"), [
+    ("apart", True, True), ("latent", False, True), ("keys", True, False),
+])  # fmt: skip
+def test_only_positions_apart_stay_and_are_absorbed(positions, stays, is_absorbed):
+    here, there = small(positions)["head_scores"].value, small(positions, 7)["head_scores"].value
+    assert torch.allclose(here, there, atol=1e-4) == stays
+    absorbed = small(positions)["absorbed_scores"].value
+    assert torch.allclose(here, absorbed, atol=1e-4) == is_absorbed
+
+
+def test_nothing_comes_back_to_an_indexer():
+    layer, _ = layer_of(DeepseekV32Config, v32, "DeepseekV32")
+    made = Given(layer, torch.randn(N, D_IN))
+    told = made.latent()
+    for name in ("told", "loss"):
+        told = made.trace.step(name, ops.SumLast(), told, axes=told.axes[:-1])
+    with pytest.raises(ValueError, match="'index_scores' only has a say in what 'loss' chooses"):
+        backward(made.trace, "loss", ["index_scores"])
