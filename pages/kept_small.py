@@ -2,7 +2,7 @@
 
 from attention_core.mechanism.latent import ABSORBED
 from attention_ui.cards import elements as ui
-from attention_ui.cards.page import Page
+from attention_ui.cards.page import Page, is_covered
 from attention_ui.controls.shared import HEAD
 from attention_ui.lessons.kept_small import costs, lesson, words
 from attention_ui.lessons.kept_small.lesson import LATENT, SPARSE
@@ -48,7 +48,7 @@ def latent(v, trace):
                          for each in ("head_", LATENT))  # fmt: skip
         return made, (own, "|", now, "⇒", before, "|", after)
 
-    yield ui.moving(lesson.D_LATENT, wide, tall=240)
+    yield ui.moving(lesson.D_LATENT, wide, tall=215)
     yield ui.note(words.latent_words(trace))
 
 
@@ -67,7 +67,7 @@ def absorbed(v, trace):
         *(Matrix(trace["latents"], transposed=True, title="Cᵀ"), "="),
         of_head(trace, f"{ABSORBED}scores", v.head),
     )
-    yield ui.picture(ui.equation(trace, *parts, tall=230))
+    yield ui.picture(ui.equation(trace, *parts, tall=210))
     yield ui.light(*lesson.absorbed_agrees(trace))
 
 
@@ -85,7 +85,7 @@ def apart(v):
     if v.rotary_at == "apart":
         rotary = of_head(made, "rotary_scores", v.head)
         parts = (of_head(made, f"{LATENT}content_scores", v.head), "+", rotary, "=", scores)
-    yield ui.picture(ui.equation(made, *parts, tall=225), is_aside=True)
+    yield ui.picture(ui.equation(made, *parts, tall=205), is_aside=True)
     yield ui.light(*lesson.moved_agrees(v))
     yield ui.light(*lesson.absorbed_agrees(made))
     yield ui.note(words.places_words(v.rotary_at))
@@ -104,22 +104,17 @@ def indexer(v):
     late = "zeroed_weights" if v.masked_where == "after" else f"{SPARSE}weights"
 
     def left(top_k):
+        """What is left of a head at a k; outlines move."""
         made = lesson.with_indexer(whole, int(top_k))
         full, now = (of_head(made, each, v.head, compared=True) for each in ("head_weights", late))
-        return made, (
-            Matrix(made["index_masked"]),
-            "→",
-            Matrix(made["chosen"]),
-            "|",
-            full,
-            "→",
-            now,
-        )
+        index, chosen = Matrix(made["index_masked"]), Matrix(made["chosen"])
+        return ui.equation(made, index, "→", chosen, "|", full, "→", now, tall=210)
 
-    yield ui.moving(lesson.TOP_K, left, tall=230)
+    yield ui.moving(lesson.TOP_K, left)
     made = lesson.with_indexer(whole, v.top_k)
-    yield ui.note(words.lost_words(made, v.head))
-    yield ui.light(*words.sums_light(made, v.masked_where))
+    yield ui.text(words.lost_words(made, v.head))
+    if not is_covered(f"{SPARSE}weights"):
+        yield ui.light(*words.sums_light(made, v.masked_where))
 
 
 deeper = page.deeper("what changes in the matrices, and what real layers add")
@@ -142,5 +137,5 @@ def real():
     yield ui.link_to("without_softmax", "Keep a memory of one size instead")
 
 
-page.answers(lambda trace: words.is_smaller(trace), lambda v, trace: words.is_exact(trace, v.head))
+page.answers(words.is_smaller, lambda v, trace: words.is_exact(trace, v.head))
 page.show()

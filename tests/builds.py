@@ -8,6 +8,7 @@ from attention_core.mechanism.token_axis import attend_on_tokens, decode
 from attention_core.mechanism.trainable import add_other_ways, attend_trainable, expand_token
 from attention_ui.controls.shared import heads_recipe_of, inputs_of, layer_recipe_of, projections_of
 from attention_ui.lessons.causal_mask.lesson import mask_of
+from attention_ui.lessons.kept_small import lesson as of_kept
 from attention_ui.lessons.transformer_block import lesson as of_block
 from attention_ui.lessons.without_softmax import lesson as of_memory
 
@@ -46,5 +47,6 @@ BUILDS = {
     "decoder": lambda v: decode(embed(inputs_of(v)), n_heads=v.n_heads),
     "block": of_block.trace_of,
     "memory": lambda v: of_memory.by_rule(of_memory.at_once(v), v, "both"),
+    "kept": of_kept.trace_of,
     "few": lambda v: few_trials(v.draw_seed, d=min(v.vector_width, 64)),
 }

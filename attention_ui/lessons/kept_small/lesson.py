@@ -124,23 +124,19 @@ def with_indexer(trace: Trace, top_k: int) -> Trace:
     """
     made = trace.branch()
     W_query, W_key = (made[f"head_W_{role}"].value for role in ("query", "key"))
-    pairs = W_query @ W_key.mT
-    _, found = _nearest(pairs.flatten(0, 1), D_INDEX)
+    _, found = _nearest((W_query @ W_key.mT).flatten(0, 1), D_INDEX)
     columns = found.mT / found.norm(dim=-1).clamp(min=1e-9)
-    made_of = {
-        "queries": (pairs @ columns, ("index_head", "d_in", "d_index")),
-        "keys": (columns, ("d_in", "d_index")),
-    }
-    both = []
-    for name, (numbers, axes) in made_of.items():
-        matrix = give(made, f"W_index_{name}", numbers, axes)
-        rows = (*axes[:-2], "query" if name == "queries" else "key", axes[-1])
-        product = made["embeddings"], matrix
-        both.append(made.step(f"index_{name}", ops.MatMul(), *product, axes=rows))
+    W_keys = give(made, "W_index_key", columns, ("d_in", "d_index"))
+    W_queries = made.step("W_index_query", ops.TransposedMatMul(), made["head_W_key"], W_keys,
+                          axes=("head", "d_head", "d_index"))  # fmt: skip
+    queries = made.step("index_queries", ops.MatMul(), made["head_queries"], W_queries,
+                        axes=("head", "query", "d_index"))  # fmt: skip
+    keys = made.step("index_keys", ops.MatMul(), made["embeddings"], W_keys,
+                     axes=("key", "d_index"))  # fmt: skip
     n_heads, n_tokens = len(W_query), len(made["embeddings"].value)
     alike = torch.full((n_heads, n_tokens, 1), 1 / n_heads)
-    shares = give(made, "index_shares", alike, ("index_head", "query", "row"))
-    chosen = choose_keys(made, *both, shares, top_k, made["mask"])
+    shares = give(made, "index_shares", alike, ("head", "query", "row"))
+    chosen = choose_keys(made, queries, keys, shares, top_k, made["mask"])
     given = (made[f"head_{name}"] for name in ("queries", "keys", "values"))
     scored = made.get("head_scaled_scores") or made["head_scores"]
     attention(made, *given, mask=chosen, prefix=SPARSE, scored=scored)

@@ -1,0 +1,89 @@
+"""The lesson on keeping less: its latents, its indexer, its two mistakes, and the bytes it says."""
+
+import pytest
+import torch
+from transformers import DeepseekV3Config, DeepseekV32Config, Gemma3nTextConfig
+
+from attention_core import EXAMPLES
+from attention_ui.controls.control import understood
+from attention_ui.frame.lights import lights_of
+from attention_ui.lessons.kept_small import costs, lesson, words
+from visiting import rendered, visit
+
+
+def values_of(name="named_features", **changes):
+    return understood({"example": name}, lesson.CONTROLS)[0].but(**changes)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_latent_as_wide_as_the_rank_gives_the_heads_own_keys(name):
+    values = values_of(name)
+    trace = lesson.plain(values)
+    n_heads, d_in, d_head = trace["head_W_key"].value.shape
+    d_value = trace["head_W_value"].value.shape[-1]
+    gaps = []
+    for width in (1, 2, min(d_in, n_heads * (d_head + d_value))):
+        made = lesson.with_latent(trace, width)
+        assert lesson.absorbed_agrees(made)[0]
+        matrices = [torch.cat([*made[f"{of}W_{each}key"].value]) for of, each in (("", "up_"),)]
+        assert matrices[0].shape == (n_heads * width, d_head)
+        of_both = [
+            [made[f"{of}{each}"].value for each in ("keys", "values")]
+            for of in ("head_", "latent_")
+        ]
+        gaps.append(max((a - b).abs().max().item() for a, b in zip(*of_both, strict=True)))
+    assert gaps[-1] < 2e-5 * max(1, made["head_keys"].value.abs().max()) < gaps[0]
+    assert "All of them are those" in words.latent_words(made)
+    out = {light.title for light in lights_of(made, "latent_context_vectors") if not light.holds}
+    assert out <= {"Equal tokens have equal ids, and no id is skipped"}, "as one notebook has it"
+
+
+@pytest.mark.parametrize(("way", "moved", "absorbed"), [
+    ("apart", True, True), ("latent", False, True), ("keys", True, False),
+])  # fmt: skip
+@pytest.mark.parametrize("name", ["named_features", "wild_cat", "life_is_short"])
+def test_one_light_goes_out_for_each_wrong_place_of_positions(name, way, moved, absorbed):
+    values = values_of(name, rotary_at=way)
+    assert lesson.moved_agrees(values)[0] == moved
+    assert lesson.absorbed_agrees(lesson.placed(values, way))[0] == absorbed
+
+
+def test_what_the_indexer_misses_is_weight_of_the_head():
+    values = values_of(top_k=3)
+    trace = lesson.trace_of(values)
+    full, chosen = trace["head_weights"].value, trace["chosen"].value
+    assert chosen.sum(-1).tolist() == [min(at + 1, 3) for at in range(len(chosen))]
+    for head, rows in enumerate(full):
+        gone = [sum(w for w, k in zip(row, own, strict=True) if not k)
+                for row, own in zip(rows.tolist(), chosen.tolist(), strict=True)]  # fmt: skip
+        torch.testing.assert_close(lesson.lost(trace, head), torch.tensor(gone))
+    left = full[0] * chosen
+    torch.testing.assert_close(trace["sparse_weights"].value[0], left / left.sum(-1, keepdim=True))
+    assert words.sums_light(trace, "before")[0]
+    late, told = words.sums_light(trace, "after")
+    assert not late
+    assert told in rendered(visit("kept_small", example="named_features", masked_where="after"))
+    everything = lesson.trace_of(values.but(top_k=len(chosen)))
+    assert "loses none" in words.lost_words(everything, 0)
+
+
+def test_facts_agree_with_the_configs_that_say_them():
+    facts, v3, v32 = costs.FACTS, DeepseekV3Config(), DeepseekV32Config()
+    n = Gemma3nTextConfig()
+    assert (v3.kv_lora_rank, v3.qk_rope_head_dim) == (facts["d_latent"], facts["d_rotary"])
+    assert (v3.num_attention_heads, v3.qk_nope_head_dim) == (128, 128)
+    assert (v32.index_head_dim, v32.index_topk) == (facts["d_index"], facts["top_k"])
+    assert (n.num_hidden_layers, n.num_kv_shared_layers) == (
+        facts["layers"],
+        facts["shared_layers"],
+    )
+
+
+def test_bytes_are_counted_layer_by_layer():
+    kept = [way.kept(4_096) for way in costs.ways()]
+    grouped = 2 * 8 * 128
+    assert kept[:4] == [4_096 * 32 * each for each in (2 * 32 * 128, grouped, 576, 576 + 128)]
+    window = sum(4_096 if at % 6 == 5 else 1_024 for at in range(32))
+    assert kept[4:] == [grouped * window, 4_096 * grouped * (32 - 13)]
+    assert costs.read_of(4_096) == (4_096 * 576 * 32, (4_096 * 128 + 2_048 * 576) * 32)
+    assert costs.read_of(256)[1] > costs.read_of(256)[0], "short texts only pay for the indexer"
