@@ -66,7 +66,8 @@ def attend_latent(
     query_vectors, matrices = query_vectors or vectors, known("matrix", matrices)
 
     def turned(role: str, step: Step, named: str) -> Step:
-        return rotated(trace, role, step, rotary_base, place, (), named, neighbours)
+        how = ops.Rotate(neighbours)
+        return rotated(trace, role, step, rotary_base, place, prefix=named, how=how)
 
     def of_heads(name: str, vectors: Step, matrix: Step, row: str) -> Step:
         return times(trace, f"{prefix}{name}", vectors, matrix, lead=(*matrix.axes[:-2], row))

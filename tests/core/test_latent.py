@@ -10,7 +10,7 @@ from transformers.models.deepseek_v32 import modeling_deepseek_v32 as v32
 
 from attention_core import Trace, attend_latent, backward, choose_keys
 from attention_core import operations as ops
-from attention_core.mechanism.builder import rotated, times
+from attention_core.mechanism.builder import head_norm, rotated, times
 
 H, N, D_IN, D, D_V, LATENT, ROTARY, ASKED, K = 2, 7, 11, 3, 5, 13, 2, 17, 3
 SIZES = {
@@ -56,13 +56,9 @@ class Given:
 
     def rms(self, step, of):
         """Llama's norm, with the gain that is stored."""
-        one, axes, name = (step.axes[0], "row"), step.axes, step.name
-        square = self.trace.step(f"{name}_square", ops.RowMeanSquare(), step, axes=one)
-        norm = ops.DivideByRoot(1e-6)
-        made = self.trace.step(f"{name}_divided", norm, step, square, axes=axes)
         stored = self.layer.get_parameter(f"{of}.weight")
-        gain = self.given(f"{name}_gain", stored, axes[-1:], lambda grads: grads[of])
-        return self.trace.step(f"{name}_normed", ops.ScaleShift(), made, gain, axes=axes)
+        gain = self.given(f"{step.name}_gain", stored, step.axes[-1:], lambda grads: grads[of])
+        return head_norm(self.trace, "query", step, 1e-6, gain, f"{step.name}_")
 
     def latent(self):
         """The layer's attention, down to its output."""
@@ -109,20 +105,10 @@ class Given:
             for kind in ("weight", "bias")
         ]
         keys = trace.step("index_normed", ops.ScaleShift(), made, *learned, axes=keys.axes)
-        both = []
-        for role, step in (("query", queries), ("key", keys)):
-            parts = [
-                (name, trace.step(f"index_{name}_{role}", part, step,
-                                  axes=(*step.axes[:-1], f"d_{name}")))
-                for name, part in (("turned", ops.Columns(0, 2)), ("still", ops.Columns(2, 5)))
-            ]  # fmt: skip
-            turned = rotated(trace, role, parts[0][1], 10_000.0, prefix="index_")
-            up = [trace.step(f"index_{name}_{role}_up", ops.Transpose(), part,
-                             axes=(*part.axes[:-2], part.axes[-1], part.axes[-2]))
-                  for name, part in (("turned", turned), parts[1])]  # fmt: skip
-            down = trace.step(f"index_{role}_joined", ops.JoinRows(), *up,
-                              axes=(*step.axes[:-2], "d_index", step.axes[-2]))  # fmt: skip
-            both.append(trace.step(f"index_{role}", ops.Transpose(), down, axes=step.axes))
+        both = [
+            rotated(trace, role, step, 10_000.0, prefix="index_", how=ops.Rotate(rest=3))
+            for role, step in (("query", queries), ("key", keys))
+        ]
         W = self.given("W_index_shares", self.layer.indexer.weights_proj.weight.unsqueeze(-1),
                        ("index_head", "d_in", "row"))  # fmt: skip
         shares = times(trace, "shares", self.vectors, W, lead=("index_head", "query"))
