@@ -27,8 +27,10 @@ ACTIVATIONS = {
 _KIN = {
     "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "hidden_act": "silu",
     "rms_norm_eps": 1e-6, "tie_word_embeddings": False, "rope_parameters?": None,
+    "eos_token_id?": 2,
 }  # fmt: skip
 _QWEN = _KIN | {
+    "eos_token_id?": None,
     "vocab_size": 151936, "intermediate_size": 22016, "num_key_value_heads?": 32,
     "max_position_embeddings": 32768, "use_sliding_window": False, "sliding_window?": 4096,
     "max_window_layers": 28, "layer_types?": None,
@@ -37,7 +39,7 @@ _GEMMA = _KIN | {
     "hidden_size": 2304, "intermediate_size": 9216, "num_hidden_layers": 26,
     "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256,
     "hidden_activation": "gelu_pytorch_tanh", "tie_word_embeddings": True, "attention_bias": False,
-    "query_pre_attn_scalar": 256, "sliding_window?": 4096, "layer_types?": None,
+    "query_pre_attn_scalar": 256, "sliding_window?": 4096, "layer_types?": None, "eos_token_id?": 1,
 }  # fmt: skip
 del _GEMMA["hidden_act"]
 _OLMO = _KIN | {
@@ -94,13 +96,13 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "vocab_size": 50257, "n_positions": 1024, "n_embd": 768, "n_layer": 12, "n_head": 12,
         "n_inner?": None, "activation_function": "gelu_new", "layer_norm_epsilon": 1e-5,
         "scale_attn_weights": True, "scale_attn_by_inverse_layer_idx": False,
-        "add_cross_attention": False, "tie_word_embeddings": True,
+        "add_cross_attention": False, "tie_word_embeddings": True, "eos_token_id?": 50256,
     },
     "bert": {
         "vocab_size": 30522, "hidden_size": 768, "num_hidden_layers": 12,
         "num_attention_heads": 12, "intermediate_size": 3072, "hidden_act": "gelu",
         "max_position_embeddings": 512, "type_vocab_size": 2, "layer_norm_eps": 1e-12,
-        "is_decoder": False, "add_cross_attention": False,
+        "is_decoder": False, "add_cross_attention": False, "eos_token_id?": None,
     },
 }  # fmt: skip
 """The settings each family reads, with their defaults; one that ends in ? may be null too."""
@@ -114,7 +116,8 @@ ALSO_CALLED = {
 }
 """Second names of settings, which count where both stand in a file."""
 HARMLESS = """
-    _* pooler_* summary_* initializer_* tokenizer_* unsloth_* *_implementation *_token_id
+    _* pooler_* summary_* initializer_* tokenizer_* unsloth_* *_implementation
+    *bos_token_id pad_token_id sep_token_id cls_token_id *_start_token_id *_eos_token_id
     dropout *_dropout *_dropout_prob *_pdrop *_token use_flash_* gradient_checkpointing*
     model_type architectures name_or_path transformers_version torch_dtype dtype prefix
     use_cache use_return_dict task_specific_params finetuning_task problem_type id2label
@@ -159,6 +162,18 @@ class Described:
     family: str
     settings: Settings
     names: Names
+    ends: frozenset[int] = frozenset()
+    """The tokens with which the model ends what it writes."""
+
+
+def ends(config: ConfigReader) -> frozenset[int]:
+    """Those that a file names."""
+
+    def fits(said: Any) -> bool:
+        return all(type(each) is int for each in (said if isinstance(said, list) else [said]))
+
+    found = config.take("eos_token_id", "the number of a token, or a list of such", fits, [])
+    return frozenset(found if isinstance(found, list) else [found])
 
 
 def described(values: Mapping[str, Any]) -> Described:
@@ -177,7 +192,7 @@ def described(values: Mapping[str, Any]) -> Described:
     harmless = HARMLESS_FOR.get(kind, ["is_decoder"])
     if "is_causal" not in harmless:
         config.must("is_causal", True, "a query sees no later key here")
-    found = FAMILIES[kind](config)
+    found = replace(FAMILIES[kind](config), ends=ends(config))
     config.rest([*HARMLESS.split(), *harmless], off=True)
     settings = found.settings
     if settings.n_heads % settings.n_key_heads:

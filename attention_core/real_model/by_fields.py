@@ -16,6 +16,7 @@ from .by_config import MOST, Described
 from .config_reader import ConfigReader
 from .names import GGUF, GGUF_JOINED
 from .settings import Settings, one_over_root, rates
+from .tokenizer_fields import ends_in
 
 HARMLESS = ("context_length", "vocab_size", "rope.scaling.original_context_length")
 """What changes nothing. The vocabulary is as large as its table."""
@@ -50,7 +51,7 @@ def described(file: GgufFile) -> Described:
             f"{file.path.name} has {settings.n_heads} query heads, which cannot be shared evenly "
             f"among {settings.n_key_heads} key heads"
         )
-    return found
+    return replace(found, ends=ends_in(file.fields))
 
 
 def _sizes(config: ConfigReader, file: GgufFile) -> dict[str, Any]:

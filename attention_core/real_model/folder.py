@@ -23,7 +23,7 @@ MOST_VALUES = 500_000
 """In a file of settings. The index of a model with 100,000 tensors has as many."""
 KINDS = ("F32", "F16", "BF16")
 """The kinds of numbers that are read, as a safetensors file calls them."""
-INDEX = "model.safetensors.index.json"
+INDEX, GENERATION = "model.safetensors.index.json", "generation_config.json"
 PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 
 
@@ -51,6 +51,12 @@ class Folder:
     def config(self) -> dict[str, Any]:
         """What `config.json` says."""
         return read_json(self.config_file, LARGEST_CONFIG)
+
+    @property
+    def generation(self) -> dict[str, Any]:
+        """What `generation_config.json` says, where there is one."""
+        path = self.path / GENERATION
+        return read_json(path, LARGEST_CONFIG) if path.exists() else {}
 
     @property
     def tokenizer(self) -> bytes:
@@ -136,7 +142,7 @@ def files_of(path: Path) -> list[Path]:
     """All files that a model at this path may be read from: itself, or those of its folder."""
     if not path.is_dir():
         return [path]
-    return [*(path / name for name in ("config.json", "tokenizer.json", INDEX)),
+    return [*(path / name for name in ("config.json", "tokenizer.json", INDEX, GENERATION)),
             *sorted(path.glob("*.safetensors"))]  # fmt: skip
 
 

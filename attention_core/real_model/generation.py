@@ -80,8 +80,8 @@ def write(
     model: Model, ids: Sequence[int], n: int, choose: Choose = greedy, *, has_cache: bool = True
 ) -> Iterator[Written | None]:
     """Writes `n` tokens behind a text, each as it comes, and None after each layer on the way
-    there. Without a cache the whole text is read for each. Raises ValueError, in words, as `run`
-    does, and where the model has no places for so many.
+    there; fewer where one ends the text. Without a cache the whole text is read for each. Raises
+    ValueError, in words, as `run` does, and where the model has no places for so many.
     """
     check_room(model, ids, n)
     text, cache = [*ids], Cache()
@@ -97,6 +97,8 @@ def write(
         spent = products(model.settings, len(new), len(text))
         text.append(token)
         yield Written(token, float(chances[token]), others, spent, seconds)
+        if token in model.ends:
+            return
 
 
 def is_kept(model: Model, text: Sequence[int]) -> bool:
@@ -113,14 +115,15 @@ class Beam:
 
 
 def beam(model: Model, ids: Sequence[int], n: int, width: int = 3) -> Iterator[list[Beam] | None]:
-    """The most likely continuations by `n` tokens that a beam finds, the likeliest first: after
-    each token those `width` beginnings are kept that are likeliest as a whole. Gives them then, and
-    None after each layer on the way there. Raises ValueError as `write` does.
+    """The most likely continuations by `n` tokens, or fewer with an end, that a beam finds, the
+    likeliest first: after each token those `width` beginnings are kept that are likeliest as a
+    whole; one of them that ends is set aside. Gives them then, and None after each layer on the
+    way there. Raises ValueError as `write` does.
 
     Source: Sutskever et al. 2014, Sequence to Sequence Learning with Neural Networks, section 3.2.
     """
     check_room(model, ids, n)
-    cache, beams, new = Cache(), [Beam((), 0.0)], [[*ids]]
+    cache, beams, new, ended = Cache(), [Beam((), 0.0)], [[*ids]], list[Beam]()
     for _ in range(n):
         if not is_kept(model, (*ids, *beams[0].ids)):
             cache, new = Cache(), [[*ids, *each.ids] for each in beams]
@@ -128,14 +131,23 @@ def beam(model: Model, ids: Sequence[int], n: int, width: int = 3) -> Iterator[l
         log_chances = logits.double().log_softmax(-1)
         so_far = log_chances.new_tensor([each.log_chance for each in beams])
         total = (so_far[:, None] + log_chances).flatten()
-        best, at = total.topk(min(width, len(total)))
-        rows, tokens = (at // log_chances.shape[1]).tolist(), (at % log_chances.shape[1]).tolist()
-        beams = [
-            Beam((*beams[row].ids, token), chance)
-            for row, token, chance in zip(rows, tokens, best.tolist(), strict=True)
-        ]
-        cache, new = cache.of_rows(rows), [[token] for token in tokens]
-        yield beams
+        # Each may end in as many ways, and so many have to go on.
+        best, at = total.topk(min(width * (1 + len(model.ends)), len(total)))
+        found = [
+            (row, Beam((*beams[row].ids, token), chance))
+            for row, token, chance in zip(
+                (at // len(log_chances[0])).tolist(), (at % len(log_chances[0])).tolist(),
+                best.tolist(), strict=True,
+            )
+        ]  # fmt: skip
+        ended += [each for _, each in found[:width] if each.ids[-1] in model.ends]
+        go_on = [each for each in found if each[1].ids[-1] not in model.ends][:width]
+        beams = [each for _, each in go_on]
+        yield sorted([*ended, *beams], key=lambda each: -each.log_chance)[:width]
+        if not beams:
+            return
+        cache = cache.of_rows([row for row, _ in go_on])
+        new = [[each.ids[-1]] for each in beams]
 
 
 def check_room(model: Model, ids: Sequence[int], n: int = 1) -> None:

@@ -18,7 +18,8 @@ from ..files.reading import AsOpened, reading, state_of
 from ..files.refused import ModelRefused
 from ..files.tensor_file import quoted
 from . import by_config, by_fields
-from .folder import Folder, files_of
+from .config_reader import ConfigReader
+from .folder import GENERATION, Folder, files_of
 from .names import ROLES, Names, Where
 from .settings import Settings
 from .tokenizer import Tokenizer, from_json
@@ -66,6 +67,8 @@ class Model:
         self.family = described.family
         self.settings: Settings = described.settings
         self.names: Names = described.names
+        self.ends = described.ends
+        """The tokens with which it ends what it writes: nothing comes after one."""
         self.tokenizer = tokenizer
         self.quantised = quantised
         """Such as `4 bits (Q4_1)`; None where all numbers are kept in full."""
@@ -74,6 +77,7 @@ class Model:
         """So much of layers in float32 is kept for when they are asked for again."""
         self._longer: Model | None = None
         self._norms: dict[str, tuple[Tensor, Tensor | None]] = {}
+        self._tables: dict[str, Tensor] = {}
 
     def where(self, name: str) -> Where:
         """Where a tensor stands, by our name for it, with its layer in front: `3.W_query`."""
@@ -87,9 +91,9 @@ class Model:
 
     def matrix(self, name: str, rows: Sequence[int] | None = None) -> Tensor:
         """A tensor in float32 by our name for it, such as `token_table` or `3.W_query`; matrices
-        stand (out, in). With `rows`, only these of it. Nothing of it is kept, but a layer that is
-        kept is not read again: its tensors are nobody's to change. Raises ModelRefused, in words,
-        where it cannot be read, or a file has changed since the model was opened.
+        stand (out, in). With `rows`, only these of it. What is kept of a layer, and of a table
+        where all has room, is not read again: it is nobody's to change. Raises ModelRefused, in
+        words, where it cannot be read, or a file has changed since the model was opened.
         """
         with reading(self.as_opened):
             return self._matrix(name, rows)
@@ -98,6 +102,12 @@ class Model:
         layer, _, ours = name.rpartition(".")
         if layer and (kept := self._kept.get(int(layer))) is not None:
             return kept[ours] if rows is None else kept[ours][list(rows)]
+        if rows is not None and not layer and self.keeps_all:
+            if name not in self._tables:
+                self._tables[name] = self._matrix(name, None)
+            if isinstance(rows, range) and rows.step == 1:
+                return self._tables[name][rows.start : rows.stop]
+            return self._tables[name][list(rows)]
         where = self.where(name)
         if not where.beside and not where.transposed:
             return self.source.matrix(where.name, rows)
@@ -156,12 +166,19 @@ class Model:
             for model in filter(None, (self, self._longer)):
                 model.kept_bytes = 0
             self._kept.clear()
+            self._tables.clear()
 
     @property
-    def bytes_of_layers(self) -> int:
-        """How much memory all layers take in float32."""
-        shapes = self.settings.shapes_of_layer().values()
-        return 4 * self.settings.n_layers * sum(map(math.prod, shapes))
+    def bytes_in_full(self) -> int:
+        """How much memory all layers and tables take in float32."""
+        settings = self.settings
+        of_layer, once = settings.shapes_of_layer().values(), settings.shapes().values()
+        return 4 * (settings.n_layers * sum(map(math.prod, of_layer)) + sum(map(math.prod, once)))
+
+    @property
+    def keeps_all(self) -> bool:
+        """Whether all of it is kept once it was looked at."""
+        return self.kept_bytes >= self.bytes_in_full
 
     def norm(self, name: str) -> tuple[Tensor, Tensor | None]:
         """The gain and the bias of a norm that the model has once."""
@@ -221,6 +238,8 @@ def _from_folder(path: Path, kept_bytes: int) -> Model:
         raise ModelRefused(f"{error}. config.json does not say {unsaid}") from error
     tokenizer = from_json(folder.tokenizer, f"tokenizer.json in {path.name}")
     _check_tokenizer(tokenizer, described.settings)
+    how_it_writes = ConfigReader(folder.generation, GENERATION)
+    described = replace(described, ends=by_config.ends(how_it_writes) or described.ends)
     return Model(path.resolve().name, folder, described, tokenizer, None, kept_bytes)
 
 

@@ -37,6 +37,9 @@ SAME_CUT = {each: each for each in CUTS} | {
     other: each for each, others in _ALSO.items() for other in others.split()
 }
 """The names of tokenizers whose text is cut, and merged, as that of one in `CUTS`."""
+ENDS = ("<|im_end|>", "<|endoftext|>", "<|end_of_text|>", "<|eot_id|>", "<|eom_id|>", "<|end|>",
+        "<end_of_turn>", "<end_of_utterance>")  # fmt: skip
+"""Control tokens that end what a model writes, whatever else a file names. Source: as above."""
 NORMAL, CONTROL, OWN = 1, 3, 4
 """Kinds of tokens: of text, those that steer a model, and those its maker has added."""
 
@@ -71,6 +74,15 @@ def from_fields(fields: Mapping[str, Any], place: str) -> Tokenizer:
     prefix = "" if is_bytes or not about.puts_a_blank else " "
     wrong = f"the tokenizer in {place} cannot be made"
     return Tokenizer(json.dumps(said).encode(), wrong, beginning, end, prefix)
+
+
+def ends_in(fields: Mapping[str, Any]) -> frozenset[int]:
+    """The tokens with which a model of a GGUF file ends what it writes."""
+    named = (fields.get(f"tokenizer.ggml.{each}_token_id") for each in ("eos", "eot", "eom"))
+    words, types = (fields.get(f"tokenizer.ggml.{each}") for each in ("tokens", "token_type"))
+    each = enumerate(zip(words or (), types or (), strict=False))
+    usual = (at for at, (word, kind) in each if kind == CONTROL and word in ENDS)
+    return frozenset(token for token in (*named, *usual) if type(token) is int)
 
 
 def _byte_level(about: "_Fields", known: Mapping[str, int]) -> dict[str, Any]:

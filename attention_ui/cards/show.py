@@ -261,7 +261,7 @@ def _drawn(
         with st.container(key=f"drawn_{name}", height="stretch"):
             st.vega_lite_chart(
                 rows,
-                drawn(marks, stops, theme, slots, layout.sentence is not None, paper),
+                drawn(marks, stops, theme, slots, layout.sentence is not None, paper, layout.tells),
                 width="stretch",
                 height="stretch",
                 theme=None,

@@ -34,7 +34,7 @@ READERS = ["gguf>=0.19,<0.20"]
 MOST_NAMED = 7
 """So many words that a model does not know are named."""
 SHARE_KEPT = 1 / 8
-"""Who started the app alone has all layers of a model kept that take no more of the memory."""
+"""Who started the app alone has all of a model kept that takes no more of the memory."""
 DRAWN = 64
 """So many tokens of a longer text are drawn where each number can be pointed at."""
 MOST_TOKENS, MOST_ALONE = DRAWN, 256
@@ -127,8 +127,8 @@ def _opened(path: Path) -> Model:
                 f"{MOST_HEADS} can be drawn"
             )
         a_text(model)
-    if is_alone() and model.bytes_of_layers <= _memory() * SHARE_KEPT:
-        model.kept_bytes = model.bytes_of_layers
+    if is_alone() and model.bytes_in_full <= _memory() * SHARE_KEPT:
+        model.kept_bytes = model.bytes_in_full
     return model
 
 

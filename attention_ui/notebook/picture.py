@@ -63,8 +63,8 @@ class Picture:
         return " ".join([self.layout.alt, *self.notices])
 
     def _spec(self, theme: str, marks: int) -> dict:
-        has_sentence = self.layout.sentence is not None
-        made = drawn(marks, self.stops, theme, n_slots(self._rows), has_sentence)
+        look = {"asked": self.layout.sentence is not None, "tells": self.layout.tells}
+        made = drawn(marks, self.stops, theme, n_slots(self._rows), **look)
         return {**made, "config": {**made["config"], "font": FONT}}
 
     def _columns(self) -> dict[str, list]:

@@ -91,6 +91,8 @@ class Mark:
     """Whether its width, a share of the one it has, depends on numbers: then that is `strength`."""
     is_under: bool = False
     """Whether it lies below the cells."""
+    told: tuple[str, str] = ("", "")
+    """What it is, and what of, for who points at it."""
 
 
 @dataclass(frozen=True)
@@ -141,6 +143,11 @@ class Layout:
     narrow: Arrangement
     sentence: Any = None
     """What the sentence above shows, if it stands there (see sentence.py)."""
+
+    @property
+    def tells(self) -> bool:
+        """Whether a mark of it tells something when it is pointed at."""
+        return any(any(each.told) for each in self.wide.marks)
 
     @property
     def alt(self) -> str:

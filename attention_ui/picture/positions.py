@@ -111,6 +111,8 @@ def _around_lists(lists: Lists, layouts: Sequence[Layout]) -> None:
     kinds = (
         ("words", "texts", lambda each: each.text),
         ("marks", "strengths", strong),
+        ("marks", "wheres", lambda each: each.told[0]),
+        ("marks", "tips", lambda each: each.told[1]),
         ("paths", "strengths", strong),
         ("paths", "texts", lambda each: each.drawn),
     )

@@ -153,6 +153,7 @@ def _chosen(name: str, asked: bool = False) -> str:
 
 
 SHADE, TEXT, STRENGTH, LOOK = map(_chosen, ("shade", "text", "strength", "look"))
+WHERE, TOLD = map(_chosen, ("where", "tip"))
 # Streamlit's browser calls the data so; the last row has the size of the picture.
 SIZE = "data('source')[length(data('source')) - 1]"
 BLOCKS = "size && isValid(size.blocks) ? split(size.blocks, ',') : []"
@@ -203,14 +204,16 @@ def drawn(
     slots: int = SLOTS,
     asked: bool = True,
     on_paper: bool = False,
+    tells: bool = False,
 ) -> dict:
     """The specification for a table of so many rows that are drawn at a time, with a control in it
     or without, whose cells are made of so many rectangles at most, with rows that the query which
     is pointed at chooses (`asked`) or without. Shared: it must not be changed. `theme` is the
-    page's, where it is known; `on_paper` has larger letters.
+    page's, where it is known; `on_paper` has larger letters. Marks say what they are where the
+    layout `tells`: elsewhere the pointer goes through them to the cells.
     """
     canvas, theme, slots = variant(marks, theme, slots)
-    return _compiled(canvas, stops, theme, slots, asked, on_paper)
+    return _compiled(canvas, stops, theme, slots, asked, on_paper, tells)
 
 
 def variant(marks: int, theme: str | None, slots: int) -> tuple[bool, str | None, int]:
@@ -221,9 +224,15 @@ def variant(marks: int, theme: str | None, slots: int) -> tuple[bool, str | None
 
 @lru_cache(maxsize=64)
 def _compiled(
-    canvas: bool, stops: Stops | None, theme: str | None, slots: int, asked: bool, on_paper: bool
+    canvas: bool,
+    stops: Stops | None,
+    theme: str | None,
+    slots: int,
+    asked: bool,
+    on_paper: bool,
+    tells: bool,
 ) -> dict:
-    made = deepcopy(_authored(slots, asked))
+    made = deepcopy(_authored(slots, asked, tells))
     if on_paper:
         for layer in _leaves(made):
             if letters := layer["mark"].get("fontSize"):
@@ -277,8 +286,8 @@ def _on_paper(letters: str, layer: str) -> str:
     return f"max({least}, {letters})"
 
 
-@lru_cache(maxsize=4)
-def _authored(slots: int, asked: bool) -> dict:
+@lru_cache(maxsize=8)
+def _authored(slots: int, asked: bool, tells: bool) -> dict:
     base = alt.Chart(alt.Data(name="cells"))
     layers = [
         _marks(base, UNDER),
@@ -288,7 +297,7 @@ def _authored(slots: int, asked: bool) -> dict:
     ]
     if asked:
         layers += [_asked_boxes(base), _marks(base, MARK, True), _words(base, True)]
-    layers += [_marks(base, MARK), _paths(base, asked), _words(base)]
+    layers += [_marks(base, MARK, tells=tells), _paths(base, asked), _words(base)]
     made = (
         alt.layer(*layers)
         .add_params(*_parameters(slots))
@@ -352,15 +361,18 @@ def _of(kind: int, asked: bool) -> str:
     return f"datum.kind == {kind} && {'' if asked else '!'}{IS_ASKED}"
 
 
-def _marks(base: alt.Chart, kind: int, asked: bool = False) -> alt.Chart:
+def _marks(base: alt.Chart, kind: int, asked: bool = False, tells: bool = False) -> alt.Chart:
     shade, strength = _chosen("shade", asked), _chosen("strength", asked)
+    # What does not show has no width: it would keep the pointer from what it lies over.
+    wide = f"({strength} > 0) * datum.pw" if tells else "datum.pw"
+    told = f"{WHERE} ? {{'title': {WHERE}, '=': {TOLD}}} : null"
     bar = f"{shade} < 0 ? '{NEGATIVE}' : '{BAR}'"
     return (
         base.transform_filter(_of(kind, asked))
-        .mark_rect(aria=False, tooltip=None)
+        .mark_rect(aria=False, tooltip=alt.expr(told) if tells else None)
         .encode(
             X, Y, Y2, KEY,
-            x2=_expr(f"datum.px + datum.pw * {shade}"),
+            x2=_expr(f"datum.px + {wide} * {shade}"),
             fill=_expr(
                 f"datum.colour == 'bar' ? {bar} : datum.colour == 'ground' ? '{GROUND}' : "
                 "datum.colour"

@@ -92,8 +92,8 @@ TEXTS += ("blocks",)
 """Of a path, `text` is how it is drawn; of what goes from a query to its keys, where each query
 stands: its x, and of a curve its y too. Of the last row, `blocks` are all that cells are made of.
 """
-LISTS = ("texts", "shades", "strengths", "looks")
-"""What stands for `text`, `shade`, `strength` (in percent), `look` where something chooses."""
+LISTS = ("texts", "shades", "strengths", "looks", "wheres", "tips")
+"""What stands for `text`, `shade`, `strength` (in percent), and so on where something chooses."""
 EMPTY = dict.fromkeys(NUMBERS, 0) | dict.fromkeys((*TEXTS, *LISTS))
 EMPTY |= dict.fromkeys((*OWN, *NAMES, "ai", "aj"), NONE) | {"strength": 1.0}
 EMPTY |= {f"made{slot}": NONE for slot in range(SLOTS)} | {"exact": np.nan}
@@ -885,7 +885,8 @@ def _word(each: Word, n: str) -> dict[str, Any]:
 def _mark(each: Mark, n: str) -> dict[str, Any]:
     place = {f"x{n}": each.x, f"y{n}": each.y, f"w{n}": each.width, f"h{n}": each.height}
     kind, colour = UNDER if each.is_under else MARK, COLOURS.get(each.colour, each.colour)
-    return {"kind": kind, "colour": colour, "shade": 1.0, "strength": each.strength} | place
+    told = {name: said or None for name, said in zip(("where", "tip"), each.told, strict=True)}
+    return {"kind": kind, "colour": colour, "shade": 1.0, "strength": each.strength} | place | told
 
 
 def _path(each: Path, n: str) -> dict[str, Any]:

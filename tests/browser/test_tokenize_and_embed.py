@@ -1,6 +1,8 @@
 """The lesson on tokens and embeddings in a real browser: its table, typed into and walked into."""
 
-from browser_tools import moves_in_one_frame, numbers, open_page, settled
+import re
+
+from browser_tools import moves_in_one_frame, numbers, open_page, settled, soon
 
 LESSON = "tokenize_and_embed?example=wild_cat&predict=off"
 IDS, TABLE = 11, 9 * 3
@@ -12,6 +14,12 @@ def test_a_merge_is_made_in_one_frame(page, app_url):
     moves_in_one_frame(page, "learned", 6)
     settled(page)
     assert "merges=" in page.url
+    tips = {"old": "joined by merge", "l [+] ong": " in “", "^c$": "a single byte"}
+    for words, told in tips.items():
+        texts = page.locator(".st-key-drawn_learned svg text", has_text=re.compile(words))
+        word = texts.last.bounding_box()
+        page.mouse.move(word["x"] + word["width"] / 2, word["y"] + word["height"] / 2)
+        soon(page, lambda told=told: told in page.locator("#vg-tooltip-element").inner_text())
 
 
 def embeddings(page):

@@ -15,7 +15,8 @@ from attention_core.real_model.drawing import Cuts, Offered, number_drawn, offer
 from attention_core.real_model.generation import beam, drawing, greedy, products, read_on, write
 from attention_core.real_model.model import open_model
 from attention_core.real_model.run import Cache, logits, run
-from model_folders import FAMILIES, make
+from attention_core.real_model.tokenizer_fields import ends_in
+from model_folders import FAMILIES, config, make
 
 IDS, N = (3, 17, 5, 41), 9
 SPEAKING = [n for n, (kind, _) in FAMILIES.items() if kind.endswith(("CausalLM", "HeadModel"))]
@@ -77,6 +78,7 @@ def test_a_seed_s_numbers_are_python_s_and_an_interval_is_closed_below():
 @pytest.mark.parametrize("name", SPEAKING)
 def test_a_family_writes_what_transformers_writes(tmp_path, name):
     reference, model = make(tmp_path, name), open_model(tmp_path)
+    model.ends = frozenset()
     look = {"max_new_tokens": N, "do_sample": False, "eos_token_id": None, "pad_token_id": 0}
     wanted, most_likely = (
         tuple(
@@ -99,6 +101,48 @@ def test_a_family_writes_what_transformers_writes(tmp_path, name):
         assert best.log_chance == pytest.approx(log_chance(most_likely), abs=1e-4)
     else:
         assert best.ids == most_likely
+
+
+@pytest.mark.parametrize(("name", "files"), [
+    ("llama", {"config.json": {}, "generation_config.json": {"eos_token_id": ...}}),
+    ("gpt2", {"config.json": {"eos_token_id": "END"}, "generation_config.json": None}),
+    ("qwen2", {"config.json": {}, "generation_config.json": {"eos_token_id": "ENDS"}}),
+])  # fmt: skip
+def test_a_text_ends_where_the_files_say_as_in_transformers(tmp_path, name, files):
+    """The end is what the model itself writes third; where no file names one, its class does."""
+    reference = make(tmp_path, name)
+    third = text(write(open_model(tmp_path), IDS, N))[2]
+    for file, says in files.items():
+        for key, value in (says or {}).items():
+            ends = {"END": third, "ENDS": [third, 60]}.get(value, value)
+            config(file, **{key: ends})(tmp_path)
+        if says is None:
+            (tmp_path / file).unlink()
+    model = open_model(tmp_path)
+    if "END" not in str(files):
+        assert model.ends == {reference.config.eos_token_id}
+        return
+    reference = type(reference).from_pretrained(tmp_path, attn_implementation="eager").eval()
+    wanted, likely = (
+        reference.generate(
+            torch.tensor([IDS]), max_new_tokens=N, do_sample=False, pad_token_id=0, num_beams=beams,
+            length_penalty=0.0, early_stopping="never" if beams > 1 else False,
+        )[0, len(IDS) :].tolist()
+        for beams in (1, 3)
+    )  # fmt: skip
+    assert text(write(model, IDS, N)) == wanted
+    assert wanted[-1] == third
+    *_, (best, *_) = beam(model, IDS, N, 3)
+    while likely[-1] == 0 != best.ids[-1]:
+        likely.pop()  # padding
+    assert [*best.ids] == likely
+
+
+def test_a_gguf_file_s_ends_are_those_that_it_names_and_the_usual_ones():
+    fields = {"eos_token_id": 2, "eot_token_id": 1, "eom_token_id": "x"}
+    fields |= {"tokens": ["a", "<|end|>", "c", "<|im_end|>"], "token_type": [1, 1, 1, 3]}
+    said = {f"tokenizer.ggml.{name}": value for name, value in fields.items()}
+    assert (ends_in(said), ends_in({})) == ({1, 2, 3}, frozenset())
 
 
 def test_the_tiny_language_writes_one_text_for_a_seed_with_a_cache_and_without():

@@ -89,25 +89,31 @@ def test_a_run_can_be_stopped_after_each_layer(tiny_model):
     assert seen == [0]
 
 
-def test_layers_that_are_kept_are_read_once(tiny_model, monkeypatch):
+def test_what_is_kept_is_read_once(tiny_model, monkeypatch):
     size = sum(each.numel() * 4 for at in (0, 1) for each in tiny_model.layer(at).values())
-    assert tiny_model.bytes_of_layers == size
+    once = sum(tiny_model.matrix(name).numel() * 4 for name in tiny_model.settings.shapes())
+    assert tiny_model.bytes_in_full == size + once
     model, read = open_model(tiny.TINY, kept_bytes=size // 2), []
-    matrix = model.matrix
+    matrix = model.source.matrix
     monkeypatch.setattr(
-        model, "matrix", lambda name, *more: read.append(name) or matrix(name, *more)
+        model.source, "matrix", lambda name, *more: read.append(name) or matrix(name, *more)
     )
 
-    def layers_read():
+    def is_read():
         read.clear()
-        run(model, (0, 1))
-        return {name.partition(".")[0] for name in read} & {"0", "1"}
+        logits(run(model, (0, 1)))
+        layers = {at for name in read for at in ("h.0.", "h.1.") if at in name}
+        return layers, any(each in name for name in read for each in ("wte", "wpe", "lm_head"))
 
-    layers_read()
-    assert layers_read() == {"0", "1"}, "each pushes out the other"
+    assert is_read() == is_read() == ({"h.0.", "h.1."}, True), "each pushes out the other"
     model.kept_bytes = size
-    layers_read()
-    assert layers_read() == set()
+    is_read()
+    assert is_read() == (set(), True)
+    model.kept_bytes = model.bytes_in_full
+    wanted = logits(run(tiny_model, (0, 1)))
+    is_read()
+    assert is_read() == (set(), False)
+    assert torch.equal(logits(run(model, (0, 1))), wanted)
 
 
 def test_what_is_kept_of_a_run_adds_up(tiny_model):

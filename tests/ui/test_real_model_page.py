@@ -78,8 +78,8 @@ def test_only_where_the_server_is_alone_is_there_a_button_that_installs(monkeypa
 @pytest.mark.parametrize(
     ("alone", "memory", "all_kept"), [(True, 8, True), (True, 7, False), (False, 8, False)]
 )
-def test_all_layers_are_kept_for_one_alone_if_there_is_room(alone, memory, all_kept, monkeypatch):
-    size = open_model(FOLDER).bytes_of_layers
+def test_a_model_is_kept_for_one_alone_if_there_is_room(alone, memory, all_kept, monkeypatch):
+    size = open_model(FOLDER).bytes_in_full
     monkeypatch.setattr(models, "is_alone", lambda: alone)
     monkeypatch.setattr(models, "_memory", lambda: memory * size)
     opened = models._opened(FOLDER)

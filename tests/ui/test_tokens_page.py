@@ -1,5 +1,7 @@
 """The lesson on tokens and embeddings: its tokenizer, its table, and what its question covers."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -108,3 +110,25 @@ def test_a_text_to_learn_from_is_a_person_s_and_its_limit_is_said():
     assert "it has 204 bytes, and 200 fit" in texts(at)
     at = stands(_opened("tokenize_and_embed", {"merge_text": "a"}, row_deeper=True))
     assert "No pair is left in this text: every word is one token." in words(at)
+
+
+@pytest.mark.parametrize("text", [merges.EXAMPLE, "so so é 🙂🙂 so|so", "a"])
+def test_each_mark_of_the_merges_says_what_it_is_and_a_count_what_it_is_a_sum_of(text):
+    learned = merges.learned_from(text)
+    for n in range(merges.MOST + 1):
+        layout = merges.cut_at(text, "so z", n)
+        for one in (layout.wide, layout.narrow):
+            counts = [each for each in one.marks if "side by side" in each.told[0]]
+            known = [often for often, *_ in learned.counts[min(n, len(learned.counts) - 1)]]
+            assert [int(each.told[1].rpartition("= ")[2]) for each in counts] == known[
+                : len(counts)
+            ]
+            for each in counts:
+                sides = re.sub("in “.*?”", "", each.told[1].replace("×", "*")).split("=")
+                assert "more words" in sides[0] or eval(sides[0]) == int(sides[1])
+            bars = [each for each in one.marks if each.height == HIGH and each.strength > 0]
+            assert bars
+            assert all(each.told[0].startswith("“") and each.told[1] for each in bars)
+            merge = {int(found[1]) for each in bars
+                     if (found := re.search("by merge ([0-9]+):", each.told[1]))}  # fmt: skip
+            assert max(merge, default=0) <= n

@@ -19,7 +19,7 @@ from ...words import percent
 from .lesson import encoded_of, model_of, seen, whole
 from .running import in_turns
 from .seen import Seen
-from .write_on import TEN, as_text, put_text, room_of
+from .write_on import TEN, as_text, put_text, room_of, why_no_more
 
 CERTAIN, BOTH_WAYS = "without_chance", "cache_of_model"
 LONG, BEAMS = 20, 3
@@ -58,7 +58,7 @@ def writing_without_chance(v: Values) -> Work | None:
 def without_chance(v: Values) -> Iterator[Element]:
     """The two texts, and why they repeat themselves."""
     if not room_of(v):
-        yield ui.text("There is no room for more tokens behind this text.")
+        yield ui.text(why_no_more(v))
         return
     yield ui.progress(CERTAIN)
     run = run_so_far(CERTAIN)
@@ -70,7 +70,10 @@ def without_chance(v: Values) -> Iterator[Element]:
     yield ui.say("**Greedy**: the likeliest token, each time.")
     yield ui.Shown(put_text, ("greedy", as_text(model, tuple(greedy))))
     chance, n = prod(each.chance for each in greedy), len(greedy)
-    yield ui.text(f"All {n} together have a chance of {_one_in(chance)}: that of each, multiplied.")
+    ended = ", and the last one ends the text" * (greedy[-1].token in model.ends)
+    yield ui.text(
+        f"All {n} together have a chance of {_one_in(chance)}: that of each, multiplied{ended}."
+    )
     yield ui.text(why_it_repeats(seen(v), greedy))
     yield ui.say(
         f"**A beam of {BEAMS}**: after each token those {BEAMS} beginnings stay that are likeliest "

@@ -59,8 +59,23 @@ def number_of(v: Values) -> float:
 
 
 def room_of(v: Values) -> int:
-    """How many tokens more the text can have."""
-    return max(0, most_read(model_of(v)) - len(encoded_of(v).ids))
+    """How many tokens more the text can have: none behind one that ends it."""
+    return 0 if has_ended(v) else max(0, most_read(model_of(v)) - len(encoded_of(v).ids))
+
+
+def has_ended(v: Values) -> bool:
+    """Whether what was written ends the text."""
+    return not model_of(v).ends.isdisjoint(v.written_ids[-1:])
+
+
+def why_no_more(v: Values) -> str:
+    """Why nothing can be written behind the text."""
+    if has_ended(v):
+        end = label(model_of(v), v.written_ids[-1])
+        return f"“{end}” is how this model ends a text, so it stops. Take it out to go on."
+    n = len(encoded_of(v).ids)
+    less = "take some out" if v.written_ids else "shorten it"
+    return f"The text has {n} tokens, and no more fit here: {less} to go on."
 
 
 def write_on(v: Values) -> Iterator[Element]:
@@ -72,9 +87,7 @@ def write_on(v: Values) -> Iterator[Element]:
     # One element: a phone folds what is around a picture, and the bars need their sliders’ room.
     yield ui.Shown(_picture, (Chart(rows(order, names, number_of(v)), {}, ALT), written))
     if not room_of(v):
-        n = len(encoded_of(v).ids)
-        less = "take some out" if v.written_ids else "shorten it"
-        yield ui.text(f"The text has {n} tokens, and no more fit here: {less} to go on.")
+        yield ui.text(why_no_more(v))
     yield ui.row(
         ui.button("Add it", "add_token", _add, icon=":material/add:", disabled=not room_of(v)),
         *(
@@ -111,10 +124,11 @@ def _written_on() -> Steps:
     for at, each in in_turns(enumerate(write(model, ids, n, choose), 1)):
         if each is not None:
             made.append(each)
-        share = at / (n * (model.settings.n_layers + 1))
-        if share >= 1:
+        is_last = each is not None and (len(made) == n or each.token in model.ends)
+        if is_last:
             _put_behind(made)
-        yield share, tuple(made) or None
+        share = at / (n * (model.settings.n_layers + 1))
+        yield 1.0 if is_last else share, tuple(made) or None
 
 
 def _put_behind(made: list[Written] | tuple[Written, ...]) -> None:

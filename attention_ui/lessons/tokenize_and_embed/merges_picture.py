@@ -5,6 +5,7 @@ A token is a bar below its letters, and all bars there ever are stand in the pic
 a slider shows and hides them, so that it answers within a frame.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
@@ -23,7 +24,9 @@ LEFT, BETWEEN, ROW = 262.0, 26.0, 22.0
 """The pairs at the left, and the height of one."""
 PAIRS, PAIRS_NARROW, SQUARES, SQUARE = 8, 4, 12, 10.0
 """So many pairs are shown, and a square for each place of one up to so many."""
-GAP, SINGLE, JOINED = 16.0, 0.13, 0.32
+GAP, SINGLE, JOINED, UNSEEN = 16.0, 0.13, 0.32, 0.001
+TERMS = 6
+"""So many words are named in which a pair stands."""
 
 Spans = frozenset[tuple[int, int]]
 """Where the tokens of a text begin and end, in bytes."""
@@ -46,15 +49,18 @@ class CutAnew(Layout):
 def cut_anew(learned: Learned, text: str, word: str, n_merges: int, most: int) -> CutAnew:
     """The picture after so many merges of at most so many. `learned` has one more."""
     arranged, cuts = [], [_cuts(learned, each, most) for each in (text, word)]
+    stands = [
+        (each, came, Counter(pairwise(learned.cut(each, n_merges)))) for each, came in learned.words
+    ]
     for room in (WIDE, NARROW):
         made, is_wide = Arrangement(width=room), room == WIDE
-        below = _pairs(made, learned, n_merges, PAIRS if is_wide else PAIRS_NARROW)
+        below = _pairs(made, learned, n_merges, PAIRS if is_wide else PAIRS_NARROW, stands)
         left, down = (LEFT + BETWEEN, 0.0) if is_wide else (0.0, below + 14)
         where = (n_merges, left, room)
-        down = _in_tokens(made, "The text, cut anew", text, cuts[0], down, where)
+        down = _in_tokens(made, learned, "The text, cut anew", text, cuts[0], down, where)
         down = _vocabulary(made, learned.merges[:most], learned, down, where)
         told = "Another word, cut by what was learned"
-        down = _in_tokens(made, told, word, cuts[1], down, where)
+        down = _in_tokens(made, learned, told, word, cuts[1], down, where)
         made.height = max(below, down - GAP)
         arranged.append(made)
     return CutAnew(Trace(), (), (), [], 0.0, *arranged)
@@ -65,7 +71,7 @@ def _shown(text: str) -> str:
     return text.replace(SEPARATOR, "∣")
 
 
-def _pairs(made: Arrangement, learned: Learned, at: int, most: int) -> float:
+def _pairs(made: Arrangement, learned: Learned, at: int, most: int, stands: "Stands") -> float:
     """The most frequent pairs and their counts; the one that is joined next is loud."""
     counts = learned.counts[min(at, len(learned.counts) - 1)]
     made.words.append(Word("How often each pair stands there", 0.0, 9.0, "title"))
@@ -74,8 +80,11 @@ def _pairs(made: Arrangement, learned: Learned, at: int, most: int) -> float:
         y = top + nth * ROW
         often, left, right = counts[nth] if nth < len(counts) else (0, 0, 0)
         pair = f"{_token(learned, left)} + {_token(learned, right)}" if often else ""
-        if not nth:
-            made.marks.append(Mark(0.0, y, LEFT, ROW - 2, "loud", 0.13 if often else 0.0))
+        two = learned.tokens[left], learned.tokens[right]
+        told = _shown(f"{pair}, side by side"), _shown(_sum(stands, two, often))
+        strength = UNSEEN if nth else 0.13 if often else 0.0
+        told = told if often else ("", "")
+        made.marks.append(Mark(0.0, y, LEFT, ROW - 2, "loud", strength, told=told))
         look = "legend" if nth else "loud"
         middle = y + ROW / 2 - 1
         made.words.append(Word(_shown(pair), 6.0, middle, look, changes=True))
@@ -92,6 +101,35 @@ def _pairs(made: Arrangement, learned: Learned, at: int, most: int) -> float:
     return y
 
 
+Stands = Sequence[tuple[str, int, Counter[tuple[bytes, bytes]]]]
+"""Of each word, how often it came, and which tokens stand side by side in it how often."""
+
+
+def _sum(stands: Stands, pair: tuple[bytes, bytes], often: int) -> str:
+    """How often two tokens stand side by side, as a sum over words."""
+    terms = [
+        f"{came} × {each[pair]} in “{visible(word.strip() or word)}”".removeprefix("1 × ")
+        for word, came, each in stands
+        if each[pair]
+    ]
+    if len(terms) > TERMS:
+        terms[TERMS:] = [f"{len(terms) - TERMS} more words"]
+    return f"{' + '.join(terms)} = {often}"
+
+
+def _what(learned: Learned, token: bytes) -> tuple[str, str]:
+    """What a token is, and which merge made it."""
+    name = f"“{_shown(written(token))}”"
+    if len(token) == 1:
+        is_known = token in learned.tokens
+        there = "there from the start" if is_known else "which the text does not have"
+        return name, f"a single byte, {token[0]:02X}, {there}"
+    number = next(n for n, pair in enumerate(learned.pairs) if b"".join(pair) == token)
+    often, left, right = learned.counts[number][0]
+    pair = _shown(f"{_token(learned, left)} + {_token(learned, right)}")
+    return name, f"{pair}, joined by merge {number + 1}: side by side {often} times then"
+
+
 def _next_words(equal: int) -> tuple[str, str]:
     if not equal:
         return "No pair is left: every word is one token.", ""
@@ -104,11 +142,17 @@ def _next_words(equal: int) -> tuple[str, str]:
 
 
 def _in_tokens(
-    made: Arrangement, told: str, text: str, cuts: Sequence[Spans], top: float, where: Where
+    made: Arrangement,
+    learned: Learned,
+    told: str,
+    text: str,
+    cuts: Sequence[Spans],
+    top: float,
+    where: Where,
 ) -> float:
     """A text with a bar below each token, a frame around the next pair; where the next begins."""
     at, left, room = where
-    now, then, n = cuts[at], cuts[at + 1], len(cuts[at])
+    now, then, n, raw = cuts[at], cuts[at + 1], len(cuts[at]), text.encode()
     told = f"{told}: {n} token" + ("" if n == 1 else "s")
     made.words.append(Word(told, left, top + 9, "title", changes=True))
     places = _places(text, left, room)
@@ -124,7 +168,8 @@ def _in_tokens(
         strength = (SINGLE if is_single else JOINED) if span in now else 0.0
         for x, width, line in parts(*span):
             y, colour = top + line * LINE, "muted" if is_single else "plus"
-            made.marks.append(Mark(x + 1, y, width - 2, HIGH, colour, strength, changes=True))
+            what = _what(learned, raw[slice(*span)])
+            made.marks.append(Mark(x + 1, y, width - 2, HIGH, colour, strength, True, told=what))
             if not is_single:
                 frame = f"M0,0H{width - 2:g}V{HIGH:g}H0Z"
                 strong = 1.0 if span in then and span not in now else 0.0
@@ -176,7 +221,8 @@ def _vocabulary(
         if x > left and x + width > room:
             x, y = left, y + LINE - 4
         strength = JOINED if is_there else 0.0
-        made.marks.append(Mark(x, y, width - 4, HIGH, "plus", strength, changes=True))
+        what = _what(learned, learned.tokens[merge.token])
+        made.marks.append(Mark(x, y, width - 4, HIGH, "plus", strength, True, told=what))
         shown = Word(name if is_there else "", x + width / 2 - 2, y + HIGH / 2, "token", True)
         made.words.append(shown)
         x += width
