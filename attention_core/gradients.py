@@ -33,9 +33,8 @@ def backward(trace: Trace, loss: str, of: Sequence[str]) -> Trace:
     Where a number is used more than once there is a step for each way, `grad_x_by_queries`, and
     `grad_x` adds them. The given trace stays as it is.
 
-    Raises ValueError, in words, where there is no such step, the loss is not one number or does not
-    depend on what is asked for, that holds whole numbers, or an operation on the way has no
-    backward pass.
+    Raises ValueError where there is no such step, the loss is not one number or does not depend on
+    what is asked for, that holds whole numbers, or an operation on the way has no backward pass.
     """
     made = trace.branch()
     for name in (loss, *of):

@@ -284,10 +284,9 @@ class Trace(Shown, Mapping[str, Step]):
         meaning: Meaning | None = None,
     ) -> Step:
         """Apply an operation to earlier steps and record the result under a name. Its `meaning` is
-        what the operation makes, where none is said.
-
-        Raises ValueError where the name is taken or no identifier, an input is not of this trace,
-        an axis stands twice in `axes`, or these do not fit the result.
+        what the operation makes, where none is said. Raises ValueError where the name is taken or
+        no identifier, an input is not of this trace, an axis stands twice in `axes`, or these do
+        not fit the result.
         """
         if not isinstance(name, str) or not name.isidentifier():
             raise ValueError(f"{name!r} cannot name a step: it must be a Python identifier")

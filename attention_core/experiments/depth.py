@@ -1,7 +1,6 @@
 """How much of a gradient comes back to the first of many blocks, with a residual and without.
-
-Sources: He et al. 2016, Identity Mappings in Deep Residual Networks, section 2 (the path on which
-a gradient comes back unchanged); Xiong et al. 2020, On Layer Normalization, section 3 (gradients by
+Sources: He et al. 2016, Identity Mappings in Deep Residual Networks, section 2 (the path on which a
+gradient comes back unchanged); Xiong et al. 2020, On Layer Normalization, section 3 (gradients by
 layer, norms before and after).
 """
 
@@ -29,14 +28,11 @@ def stack(
     seed: int = 0,
 ) -> tuple[Trace, list[Step]]:
     """Blocks on top of each other, as one trace, and the stream (token, d_model) before the first
-    of them and after each.
-
-    Steps: `embeddings`; the weights and steps of `add_block`, with `block_1_` and so on before
-    their names; and a `loss` (), one number: the last stream's numbers, each times one of `asked`
-    (token, d_model), added up. So `asked` is what the loss asks of each of them, by the last
-    stream's gradient. Block k has matrices from the seed `seed` + k − 1, `asked` from `seed`.
-
-    Raises ValueError for no block, and for heads that cannot share the width.
+    of them and after each. Steps: `embeddings`; the weights and steps of `add_block`, with
+    `block_1_` and so on before their names; and a `loss` (), one number: the last stream's numbers,
+    each times one of `asked` (token, d_model), added up. So `asked` is what the loss asks of each
+    of them, by the last stream's gradient. Block k has matrices from the seed `seed` + k − 1,
+    `asked` from `seed`. Raises ValueError for no block, and for heads that cannot share the width.
     """
     if n_blocks < 1:
         raise ValueError(f"a stack of {n_blocks} blocks is none: it needs 1 or more")

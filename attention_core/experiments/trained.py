@@ -13,11 +13,10 @@ from .training import Matrices
 @answers
 def attend_trained(trace: Trace, matrices: Matrices, scaled: bool = True) -> Trace:
     """Add the layer that `training.train` trains, with given matrices, to a trace of embeddings.
-
     Steps: `W_query`, `W_key` (d_in, d_query), `W_value` (d_in, d_value), `queries`, `keys`,
     `values`, `mask` (causal), attention on them, `W_output` (d_value, next), `logits` and
     `probabilities` (query, next): what each position expects to come next, among the distinct
-    tokens of the sentence. Returns the same trace.
+    tokens of the sentence.
     """
     context = attend_given(trace, matrices, "sqrt_d" if scaled else "none")
     logits = logits_of(trace, matrices, context)

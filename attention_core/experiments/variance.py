@@ -119,10 +119,8 @@ class Measured:
 
 @answers
 def few_trials(seed: int, trials: int = 6, d: int = 8) -> Trace:
-    """Some trials with standard normal entries, small enough to be read, as a trace.
-
-    Steps: `queries`, `keys` and `products` (trial, d), `dot_products` and `scaled_dot_products`
-    (trial).
+    """Some trials with standard normal entries, small enough to be read, as a trace. Steps:
+    `queries`, `keys` and `products` (trial, d), `dot_products` and `scaled_dot_products` (trial).
     """
     trace = Trace()
     drawn = Draw("normal", (trials, d), seed=seed)

@@ -87,7 +87,7 @@ def _of_share(step: Step, arithmetic: Share) -> list[str]:
     n_terms, seen = len(reasons), reasons.count(None)
     if seen == n_terms:
         return []
-    what = "e to the −∞, exactly 0" if _is_softmax(arithmetic) else "0"
+    what = "e to the −∞, exactly 0" if isinstance(arithmetic.parts[0], Exponential) else "0"
     said = []
     for reason, count in _tallied(reasons):
         exactly = 0 if reason == SMALL else what
@@ -117,10 +117,6 @@ def _because(reason: str, count: int) -> str:
     if reason == ONE_HOT:
         return ": in a one-hot row all entries but one are"
     return f" ({reason})" if reason else ""
-
-
-def _is_softmax(arithmetic: Share) -> bool:
-    return isinstance(arithmetic.parts[0], Exponential)
 
 
 def _copied(term: Expression) -> Cell | None:

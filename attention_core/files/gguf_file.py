@@ -2,9 +2,8 @@
 
 Only the front of the file is read when it is opened; a tensor, or some of its rows, when it is
 asked for. The front is read here and not by `gguf.GGUFReader`, which takes seconds for a vocabulary
-of 50,000 and trusts every length that it finds.
-
-Source: https://github.com/ggml-org/ggml, docs/gguf.md.
+of 50,000 and trusts every length that it finds. Source: https://github.com/ggml-org/ggml,
+docs/gguf.md.
 """
 
 import math

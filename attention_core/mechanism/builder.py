@@ -228,7 +228,6 @@ def head_norm(
 ) -> Step:
     """Add queries or keys (…, row, d) with a norm of their own, before they are turned: each row of
     each head divided by the root of its mean square, times a `gain` (d,) where there is one.
-
     Source: Dehghani et al. 2023, Scaling Vision Transformers to 22 Billion Parameters, section 2,
     and Zhang and Sennrich 2019, Root Mean Square Layer Normalization.
     """
@@ -252,9 +251,7 @@ def gated(
 ) -> Step:
     """Add context vectors (…, query, d) times a gate for each of their numbers, a share from 0 to 1
     that each token makes of its own vector (…, token, d_in): `gate_scores`, `gates` and
-    `gated_vectors`.
-
-    Source: Qiu et al. 2025, Gated Attention for Large Language Models, section 2.
+    `gated_vectors`. Source: Qiu et al. 2025, Gated Attention for Large Language Models, section 2.
     """
     scores = times(trace, f"{prefix}gate_scores", vectors, matrix, bias, context.axes[:-1])
     gates = trace.step(f"{prefix}gates", ops.Sigmoid(), scores, axes=scores.axes)

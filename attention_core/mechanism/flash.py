@@ -1,8 +1,7 @@
-"""Flash attention: the same context vectors without the table of weights, tile by tile.
-
-Sources: Milakov & Gimelshein 2018, Online normalizer calculation for softmax (the running maximum
-and sum); Dao et al. 2022, FlashAttention, algorithm 1; Dao 2023, FlashAttention-2, section 3.1 (the
-order of the loops, and one division at the end).
+"""Flash attention: the same context vectors without the table of weights, tile by tile. Sources:
+Milakov & Gimelshein 2018, Online normalizer calculation for softmax (the running maximum and sum);
+Dao et al. 2022, FlashAttention, algorithm 1; Dao 2023, FlashAttention-2, section 3.1 (the order of
+the loops, and one division at the end).
 """
 
 import math

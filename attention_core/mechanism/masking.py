@@ -31,14 +31,11 @@ def attend_masked(
     trace: Vectors, mask: MaskRecipe = CAUSAL, scale: str = "sqrt_d", ways: Iterable[str] = WAYS
 ) -> Trace:
     """Add masked self-attention to a trace that has `embeddings`, which are queries, keys and
-    values at once.
-
-    Steps: `mask` (query, key), `scores`, `scaled_scores` where they are divided, and for each way
-    of WAYS its weights and context vectors: `masked_scores`, `weights`, `context_vectors`;
-    `zero_filled_scores`, `zero_filled_weights`, `zero_filled_context_vectors`; `unmasked_weights`,
-    `zeroed_weights`, `zeroed_context_vectors`; `renormalised_weights`,
-    `renormalised_context_vectors`. Returns the same trace. Raises ValueError for a scale or a way
-    that there is not.
+    values at once. Steps: `mask` (query, key), `scores`, `scaled_scores` where they are divided,
+    and for each way of WAYS its weights and context vectors: `masked_scores`, `weights`,
+    `context_vectors`; `zero_filled_scores`, `zero_filled_weights`, `zero_filled_context_vectors`;
+    `unmasked_weights`, `zeroed_weights`, `zeroed_context_vectors`; `renormalised_weights`,
+    `renormalised_context_vectors`. Raises ValueError for a scale or a way that there is not.
     """
     trace = trace_of(trace)
     check_scale(scale)
@@ -53,11 +50,10 @@ def attend_masked(
 @answers
 def change_token(trace: Trace, token: int, amount: float, way: str = "") -> Trace:
     """Add what happens to the context vectors when one token's vector changes, to a trace made by
-    `attend_masked` with this way of hiding among its ways.
-
-    Steps: `changed_embeddings` (token, d_in), attention on them with `changed_` before each name,
-    and `moved` (query, d_in): the new context vectors less the old. Returns the same trace.
-    Raises ValueError for another way, and where there is no such token.
+    `attend_masked` with this way of hiding among its ways. Steps: `changed_embeddings` (token,
+    d_in), attention on them with `changed_` before each name, and `moved` (query, d_in): the new
+    context vectors less the old. Raises ValueError for another way, and where there is no such
+    token.
     """
     check_choice("way of hiding", way, [kept for kept in WAYS if f"{kept}context_vectors" in trace])
     vectors, shift = trace["embeddings"], ops.ShiftRow(token, amount)
@@ -70,10 +66,8 @@ def change_token(trace: Trace, token: int, amount: float, way: str = "") -> Trac
 
 @answers
 def drop_weights(trace: Trace, probability: float, seed: int) -> Trace:
-    """Add dropout on the weights to a trace made by `attend_masked`.
-
-    Steps: `kept` (query, key), the random numbers; `dropped_weights` (query, key);
-    `dropped_context_vectors` (query, d_in). Returns the same trace.
+    """Add dropout on the weights to a trace made by `attend_masked`. Steps: `kept` (query, key),
+    the random numbers; `dropped_weights` (query, key); `dropped_context_vectors` (query, d_in).
     """
     weights = trace["weights"]
     draw = ops.Draw("uniform", tuple(weights.value.shape), seed=seed)

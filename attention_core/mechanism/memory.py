@@ -1,10 +1,9 @@
 """Attention without softmax, token by token: a memory of one size in the place of a list of keys
-and values. Each token writes its value into it, under its key, and reads with its query.
-
-Sources: Katharopoulos et al. 2020, Transformers are RNNs, section 3.4 (the memory); Sun et al.
-2023, Retentive Network, section 2.1 (decay); Schlag et al. 2021, Linear Transformers Are Secretly
-Fast Weight Programmers, section 4.2 (the delta rule); Yang et al. 2025, Gated Delta Networks,
-section 3.1 (both).
+and values. Each token writes its value into it, under its key, and reads with its query. Sources:
+Katharopoulos et al. 2020, Transformers are RNNs, section 3.4 (the memory); Sun et al. 2023,
+Retentive Network, section 2.1 (decay); Schlag et al. 2021, Linear Transformers Are Secretly Fast
+Weight Programmers, section 4.2 (the delta rule); Yang et al. 2025, Gated Delta Networks, section
+3.1 (both).
 """
 
 import torch

@@ -114,10 +114,8 @@ def _matrices(trace: Trace, role: str, draw: ops.Draw | ops.Given, recipe: Heads
 @answers
 def add_batched(trace: Trace) -> Trace:
     """Add the projections as batched products, each stage a step, to a trace of `attend_heads`.
-
     Steps: `repeated_embeddings` (head, d_in, token), `batched_queries` (head, d_head, query) by
-    `torch.bmm`, `permuted_queries` (head, query, d_head); likewise keys and values. Returns the
-    same trace.
+    `torch.bmm`, `permuted_queries` (head, query, d_head); likewise keys and values.
     """
     n_heads = trace.size("head")
     vectors, axes, every = (
@@ -144,9 +142,8 @@ def add_batched(trace: Trace) -> Trace:
 @answers
 def add_big_projection(trace: Trace) -> Trace:
     """Add the one big projection that is split, and the wrong split, to a trace of `attend_heads`.
-
     Steps: `joined_queries` (query, d_queries), `split_queries` (head, query, d_head), and
-    `mixed_queries`, of the same shape, by a reshape without transposing. Returns the same trace.
+    `mixed_queries`, of the same shape, by a reshape without transposing.
     """
     n_heads = trace.size("head")
     vectors, W_query = trace["embeddings"], trace["W_query"]
@@ -159,10 +156,9 @@ def add_big_projection(trace: Trace) -> Trace:
 
 @answers
 def add_head_parts(trace: Trace) -> Trace:
-    """Add what each head gives to the output, to a trace of `attend_heads`.
-
-    Steps: `head_W_output` (head, d_value, d_model), `head_outputs` (head, query, d_model), and
-    `output_from_heads` (query, d_model), their sum. Returns the same trace.
+    """Add what each head gives to the output, to a trace of `attend_heads`. Steps: `head_W_output`
+    (head, d_value, d_model), `head_outputs` (head, query, d_model), and `output_from_heads` (query,
+    d_model), their sum.
     """
     context = trace["head_context_vectors"]
     deal, axes = ops.RowsOfHeads(trace.size("head")), ("head", context.axes[-1], "d_model")
@@ -174,10 +170,9 @@ def add_head_parts(trace: Trace) -> Trace:
 
 @answers
 def switch_off(trace: Trace, head: int) -> Trace:
-    """Add the output without one head, to a trace of `attend_heads`.
-
-    Steps: `head_context_vectors_left` (head, query, d_value), `concat_left` (query, d_concat),
-    `output_left` (query, d_model). Returns the same trace.
+    """Add the output without one head, to a trace of `attend_heads`. Steps:
+    `head_context_vectors_left` (head, query, d_value), `concat_left` (query, d_concat),
+    `output_left` (query, d_model).
     """
     context = trace["head_context_vectors"]
     left = trace.step("head_context_vectors_left", ops.SwitchOff(head), context, axes=context.axes)
@@ -188,10 +183,9 @@ def switch_off(trace: Trace, head: int) -> Trace:
 
 @answers
 def expand_word(trace: Trace, token: int) -> Trace:
-    """Add one token's query, key and value in every head, to a trace of `attend_heads`.
-
-    Steps: `one_embedding` (d_in), `one_head_query` and `one_head_key` (head, d_head),
-    `one_head_value` (head, d_value). Returns the same trace.
+    """Add one token's query, key and value in every head, to a trace of `attend_heads`. Steps:
+    `one_embedding` (d_in), `one_head_query` and `one_head_key` (head, d_head), `one_head_value`
+    (head, d_value).
     """
     one = trace.step("one_embedding", ops.Row(token), trace["embeddings"], axes=("d_in",))
     for role in ROLES:

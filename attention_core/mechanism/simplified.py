@@ -36,11 +36,10 @@ class SimplifiedOptions:
 
 @answers
 def attend(trace: Vectors, options: SimplifiedOptions = SimplifiedOptions()) -> Trace:
-    """Add simplified self-attention to a trace that has `embeddings` (token, d_in).
-
-    Steps: `scores_by_loop` and `scores` (query, key), `scaled_scores` if divided, `weights`
-    (query, key), `context_vectors` (query, d_in); before them `stretched_embeddings` and
-    `unit_embeddings` (token, d_in) where the options ask for them. Returns the same trace.
+    """Add simplified self-attention to a trace that has `embeddings` (token, d_in). Steps:
+    `scores_by_loop` and `scores` (query, key), `scaled_scores` if divided, `weights` (query, key),
+    `context_vectors` (query, d_in); before them `stretched_embeddings` and `unit_embeddings`
+    (token, d_in) where the options ask for them.
     """
     trace = trace_of(trace)
     vectors, compared = _vectors(trace, options)
@@ -71,12 +70,10 @@ def _vectors(trace: Trace, options: SimplifiedOptions) -> tuple[Step, Step]:
 
 @answers
 def expand_query(trace: Trace, query: int) -> Trace:
-    """Add one row of simplified attention, a term at a time, to a trace made by `attend`.
-
-    Steps: `query` (d_in), `query_key_products` (key, d_in), `query_scores` (key),
-    `scaled_query_scores` if divided, `query_weights` (key), `weighted_embeddings` and
-    `running_context` (key, d_in); the last row of `running_context` is the context vector.
-    Returns the same trace.
+    """Add one row of simplified attention, a term at a time, to a trace made by `attend`. Steps:
+    `query` (d_in), `query_key_products` (key, d_in), `query_scores` (key), `scaled_query_scores` if
+    divided, `query_weights` (key), `weighted_embeddings` and `running_context` (key, d_in); the
+    last row of `running_context` is the context vector.
     """
     compared = trace["scores"].inputs[0]
     vectors = trace["context_vectors"].inputs[1]

@@ -20,9 +20,8 @@ KEY, ROW = ("key",), ("row",)
 @answers
 def compare_row(trace: Vectors, query: int, options: SimplifiedOptions) -> Trace:
     """Add one query's row of the scores of simplified attention to a trace with `embeddings`.
-
     Steps: `unit_embeddings` (token, d_in) for the cosine, `query` (d_in), and `score_row` (key),
-    with `query_scores` (key) before it if those are divided. Returns the same trace.
+    with `query_scores` (key) before it if those are divided.
     """
     trace = trace_of(trace)
     trace.label("score", trace.labels("key"))
@@ -50,12 +49,11 @@ def given_row(scores: Sequence[float]) -> Trace:
 
 @answers
 def normalise_row(trace: Trace, shift: float = 0.0, magnify: float = 1.0) -> Trace:
-    """Add both ways from `score_row` to weights to a trace; its scores are moved first.
-
-    Steps: `moved_scores` (key) if shifted, `magnified_scores` (key) if magnified; `score_sum`
-    (row) and `sum_weights` (key); `largest` (row), `lowered_scores` and `exponentials` (key),
-    `exponential_sum` (row) and `softmax_weights` (key); `jacobian` (key, score), the derivative
-    of each softmax weight by each score that goes into the softmax. Returns the same trace.
+    """Add both ways from `score_row` to weights to a trace; its scores are moved first. Steps:
+    `moved_scores` (key) if shifted, `magnified_scores` (key) if magnified; `score_sum` (row) and
+    `sum_weights` (key); `largest` (row), `lowered_scores` and `exponentials` (key),
+    `exponential_sum` (row) and `softmax_weights` (key); `jacobian` (key, score), the derivative of
+    each softmax weight by each score that goes into the softmax.
     """
     scores = trace["score_row"]
     if shift:
@@ -71,12 +69,10 @@ def normalise_row(trace: Trace, shift: float = 0.0, magnify: float = 1.0) -> Tra
 
 @answers
 def store_row(trace: Trace, shift: float, precision: str) -> Trace:
-    """Add a softmax in a given precision, as its formula is written and with the largest
-    subtracted first.
-
-    Steps, all (key) but for the sums and `largest` (row): `moved_scores`, `stored_scores`;
-    `naive_exponentials`, `naive_sum`, `naive_weights`; `largest`, `lowered_scores`,
-    `exponentials`, `exponential_sum`, `softmax_weights`. Returns the same trace.
+    """Add a softmax in a given precision, as its formula is written and with the largest subtracted
+    first. Steps, all (key) but for the sums and `largest` (row): `moved_scores`, `stored_scores`;
+    `naive_exponentials`, `naive_sum`, `naive_weights`; `largest`, `lowered_scores`, `exponentials`,
+    `exponential_sum`, `softmax_weights`.
     """
     moved = trace.step("moved_scores", ops.Shift(shift), trace["score_row"], axes=KEY)
     stored = trace.step("stored_scores", ops.Cast(precision), moved, axes=KEY)

@@ -38,7 +38,6 @@ def tiles_of(
     block of keys. The last of a row or a column is smaller where the sizes do not divide.
 
     Query i stands at the place i + `offset` among the keys. Raises ValueError for sizes below 1.
-
     Source: Dao 2023, FlashAttention-2, section 3.1 (the order of the loops).
     """
     for what, size in (("queries", tile_queries), ("keys", tile_keys)):

@@ -93,15 +93,14 @@ def attend_today(
     """Add attention of today to a trace of `attend_heads`, whose matrices it shares.
 
     With fewer heads of keys and values, the matrix of each is the mean of those of its group.
-    Steps, each with `prefix` before its name: `W_key` (kv_head, d_in, d_head), `keys`
-    (kv_head, key, d_head) and those of values, where they are shared; `normed_queries` (head,
-    query, d_head) and those of keys with norms of their own; `query_angles` (query, d_pairs),
-    `turned_queries` (head, query, d_head) and those of keys with rotary positions; the steps of
-    `attend_steps`, from the plain scores where queries and keys are plain; `W_gate`
-    (head, d_in, d_value), drawn behind all that was drawn before, `gate_scores`, `gates` and
-    `gated_vectors` (head, query, d_value) with gates; and, if `joined`, `concat` (query, d_concat)
-    and `output` (query, d_model). The first token stands at `place`. Returns the same trace. Raises
-    ValueError for heads that cannot be shared evenly.
+    Steps, each with `prefix` before its name: `W_key` (kv_head, d_in, d_head), `keys` (kv_head,
+    key, d_head) and those of values, where they are shared; `normed_queries` (head, query, d_head)
+    and those of keys with norms of their own; `query_angles` (query, d_pairs), `turned_queries`
+    (head, query, d_head) and those of keys with rotary positions; the steps of `attend_steps`, from
+    the plain scores where queries and keys are plain; `W_gate` (head, d_in, d_value), drawn behind
+    all that was drawn before, `gate_scores`, `gates` and `gated_vectors` (head, query, d_value)
+    with gates; and, if `joined`, `concat` (query, d_concat) and `output` (query, d_model). The
+    first token stands at `place`. Raises ValueError for heads that cannot be shared evenly.
 
     Source of the means: Ainslie et al. 2023, GQA, section 2.1.
     """

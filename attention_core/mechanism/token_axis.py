@@ -15,10 +15,9 @@ from .trainable import last_draw
 
 @answers
 def attend_on_tokens(trace: Trace) -> Trace:
-    """Add a single head to a trace that has `embeddings` (token, d_in).
-
-    Steps: `U_query` (query, token), `U_key`, `U_value` (key, token), `queries` (query, d_in),
-    `keys`, `values` (key, d_in), then as in `attention`, without dividing. Returns the same trace.
+    """Add a single head to a trace that has `embeddings` (token, d_in). Steps: `U_query` (query,
+    token), `U_key`, `U_value` (key, token), `queries` (query, d_in), `keys`, `values` (key, d_in),
+    then as in `attention`, without dividing.
     """
     vectors = trace["embeddings"]
     made = [_mixed(trace, role, {role: vectors}, (), "") for role in ROLES]

@@ -122,12 +122,10 @@ def attend_trainable(
 
 @answers
 def expand_token(trace: Trace, token: int) -> Trace:
-    """Add one token's way through a trace made by `attend_trainable`, a row at a time.
-
-    Steps: `one_embedding` (d_in); `one_query`, `one_key` (d_query), `one_value` (d_value);
-    `query_scores`, `scaled_query_scores` where divided, `query_weights` (key), `query_context`
-    (d_value). Returns the same trace. Raises ValueError where the weights are shared along another
-    axis than the keys.
+    """Add one token's way through a trace made by `attend_trainable`, a row at a time. Steps:
+    `one_embedding` (d_in); `one_query`, `one_key` (d_query), `one_value` (d_value); `query_scores`,
+    `scaled_query_scores` where divided, `query_weights` (key), `query_context` (d_value). Raises
+    ValueError where the weights are shared along another axis than the keys.
     """
     if getattr(trace["weights"].operation, "dim", -1) != -1:
         raise ValueError(
@@ -153,10 +151,9 @@ def expand_token(trace: Trace, token: int) -> Trace:
 @answers
 def add_other_ways(trace: Trace) -> Trace:
     """Add the same projections written in two other ways, to a trace made by `attend_trainable`.
-
     Steps: `queries_upright` (query, d_query), for tokens as columns: (Wᵀ xᵀ)ᵀ; `linear_queries`,
     `linear_keys`, `linear_values` through `torch.nn.functional.linear` with the transposed
-    matrices, and attention on these, with `linear_` before each name. Returns the same trace.
+    matrices, and attention on these, with `linear_` before each name.
     """
     vectors = trace["embeddings"]
     operands = (vectors, *trace["queries"].inputs[1:])

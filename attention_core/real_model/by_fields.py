@@ -1,7 +1,6 @@
-"""What the fields of a GGUF file mean: the family, and every setting of its arithmetic.
-
-Source: https://github.com/ggml-org/llama.cpp, gguf-py/gguf/constants.py (names of fields and
-tensors) and src/models (what is computed for each architecture).
+"""What the fields of a GGUF file mean: the family, and every setting of its arithmetic. Source:
+https://github.com/ggml-org/llama.cpp, gguf-py/gguf/constants.py (names of fields and tensors) and
+src/models (what is computed for each architecture).
 """
 
 import math

@@ -1,8 +1,7 @@
 """From an answer back to the words: the heads that brought it, for each the part that made it look
 where it looks, for each of these heads again, and so on down to the embedding. All of it from the
-tables of `attribution` and `score_parts`, and what is not followed is a share that is told.
-
-Source: Elhage et al. 2021, A Mathematical Framework for Transformer Circuits.
+tables of `attribution` and `score_parts`, and what is not followed is a share that is told. Source:
+Elhage et al. 2021, A Mathematical Framework for Transformer Circuits.
 """
 
 from collections import deque

@@ -104,9 +104,8 @@ class Offered:
 
 def offered(logits: Tensor | Ranked, cuts: Cuts) -> Offered:
     """The tokens of logits (vocabulary,) that are kept, and their chances. Raises ValueError where
-    a logit is no finite number.
-
-    Sources: Fan et al. 2018 (top-k), Holtzman et al. 2020 (top-p), Nguyen et al. 2024 (min-p).
+    a logit is no finite number. Sources: Fan et al. 2018 (top-k), Holtzman et al. 2020 (top-p),
+    Nguyen et al. 2024 (min-p).
     """
     order = logits if isinstance(logits, Ranked) else ranked(logits)
     sizes = order.sizes(cuts.temperature)[: order.n_by_top_k(cuts.top_k)]

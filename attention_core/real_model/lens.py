@@ -44,9 +44,8 @@ def likeliest(model: Model, stream: Tensor, most: int) -> Likeliest:
 def lens(run: Run, most: int = 1, last: int | None = None) -> Likeliest:
     """What the model would say after each layer, (layer · query, rank), the stream before the first
     layer as layer 0: its last norm and its table on the stream there. Of the `last` queries only,
-    where that is given: each costs a product with the whole table.
-
-    Source: nostalgebraist 2020, interpreting GPT: the logit lens.
+    where that is given: each costs a product with the whole table. Source: nostalgebraist 2020,
+    interpreting GPT: the logit lens.
     """
     first = 0 if last is None else max(0, len(run.ids) - last)
     streams = torch.cat([run.before[:, first:], run.final[None, first:]])

@@ -143,9 +143,8 @@ def _rope_scaling(
 ) -> tuple[float, ...]:
     """Rates of which the slow ones are `factor` times slower: of pairs that turn less than `low`
     times over the `places` that a model was first trained on. Those that turn more than `high`
-    times are left; in between, the one goes over into the other.
-
-    Source: Llama Team 2024, The Llama 3 Herd of Models; Meta's reference code, `apply_scaling`.
+    times are left; in between, the one goes over into the other. Source: Llama Team 2024, The Llama
+    3 Herd of Models; Meta's reference code, `apply_scaling`.
     """
     made = []
     for rate in plain:
@@ -165,9 +164,8 @@ def _yarn(
 ) -> Turning:
     """The same, going over by the number of the pair, between two that turn `beta_fast` and
     `beta_slow` times; and what is turned is made longer, so that scores of a longer text are as
-    sharp.
-
-    Source: Peng et al. 2023, YaRN, sections 3.2 to 3.4; `_compute_yarn_parameters` of transformers.
+    sharp. Source: Peng et al. 2023, YaRN, sections 3.2 to 3.4; `_compute_yarn_parameters` of
+    transformers.
     """
     n_pairs, number = len(plain), lambda name: config.number(name, None)
 
@@ -198,9 +196,8 @@ def _longrope(
     config: ConfigReader, base: float, plain: Sequence[float], factor: float, places: float
 ) -> Turning:
     """A factor for each pair: one list for texts that are as long as what the model was first
-    trained on, one for longer ones.
-
-    Source: Ding et al. 2024, LongRoPE; `_compute_longrope_parameters` of transformers.
+    trained on, one for longer ones. Source: Ding et al. 2024, LongRoPE;
+    `_compute_longrope_parameters` of transformers.
     """
 
     def slowed(name: str) -> tuple[float, ...]:

@@ -1,8 +1,7 @@
 """Scores of a small network of our own (`small_models.network`) taken apart, as `score_parts` and
 `score_trace` do it for a model that is read: there are few parts, and each number of what they
-wrote is taken apart further, down to what was learned.
-
-Source: Elhage et al. 2021, A Mathematical Framework for Transformer Circuits.
+wrote is taken apart further, down to what was learned. Source: Elhage et al. 2021, A Mathematical
+Framework for Transformer Circuits.
 """
 
 from collections.abc import Mapping, Sequence

@@ -64,11 +64,10 @@ class ScoreParts:
 @answers
 @torch.no_grad()
 def score_parts(run: Run, layer: int, head: int, query: int, key: int) -> ScoreParts:
-    """The score of a query and a key in a head of a layer, taken apart: the parts that wrote to
-    the stream before the layer, biases among them, and the table of pairs (query part, key part).
-
-    Raises ValueError, in words, for a layer, a head or a token that there is not, for a key that
-    the query does not see, and where numbers are not finite.
+    """The score of a query and a key in a head of a layer, taken apart: the parts that wrote to the
+    stream before the layer, biases among them, and the table of pairs (query part, key part).
+    Raises ValueError for a layer, a head or a token that there is not, for a key that the query
+    does not see, and where numbers are not finite.
     """
     seen = visible_keys(run, layer, head, query, key)
     parts, queries = read_by_head(run, layer, head, "query", [query])

@@ -32,10 +32,8 @@ class SweepSoFar:
 def patch_each_place(run: Run, other: Run, position: int = -1) -> Iterator[SweepSoFar]:
     """What comes of a run when one vector of its stream, before one layer at one token, is the one
     of another run: for each layer and token. Yields what is done so far, with (layer, token).
-
-    Raises ValueError where the two are not of one model, or not equally long.
-
-    Source: Meng et al. 2022, Locating and Editing Factual Associations in GPT, section 2.
+    Raises ValueError where the two are not of one model, or not equally long. Source: Meng et al.
+    2022, Locating and Editing Factual Associations in GPT, section 2.
     """
     if run.model is not other.model:
         raise ValueError("the two sentences must be read by one model")

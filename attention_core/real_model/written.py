@@ -1,9 +1,8 @@
 """The stream as a sum: what each part of a model wrote to it.
 
 A norm divides by one number, taken as it came out: frozen. So what went through a norm, one that
-stands on the stream or one on what is about to be added, is a sum of the same parts still.
-
-Source: Elhage et al. 2021, A Mathematical Framework for Transformer Circuits.
+stands on the stream or one on what is about to be added, is a sum of the same parts still. Source:
+Elhage et al. 2021, A Mathematical Framework for Transformer Circuits.
 """
 
 from collections.abc import Sequence

@@ -11,11 +11,9 @@ from .tracing import add_layer, embedded
 
 def induction_head(run: FinishedRun) -> Trace:
     """The head of the second layer with the largest prefix-matching score, on the tokens of
-    `EXAMPLE`.
-
-    Steps: `embeddings` and the first layer as in `pass_through`; `read` (token, d_model), what the
-    second layer reads of each token; `W_query` and `W_key` (d_model, d_head), `W_value` (d_model,
-    d_value), `queries`, `keys`, `values`, and attention on them.
+    `EXAMPLE`. Steps: `embeddings` and the first layer as in `pass_through`; `read` (token,
+    d_model), what the second layer reads of each token; `W_query` and `W_key` (d_model, d_head),
+    `W_value` (d_model, d_value), `queries`, `keys`, `values`, and attention on them.
     """
     layer, head = best_head(run.records[-1])
     trace = Trace(token=EXAMPLE, query=EXAMPLE, key=EXAMPLE, vocabulary=NAMES)

@@ -34,10 +34,8 @@ _PARTS = re.compile(
 
 def pre_tokens(text: str) -> list[str]:
     """A text in the parts within which tokens are made: a word with the blank before it, digits,
-    signs, or blanks.
-
-    Source: the regular expression of GPT-2 (encoder.py), here read on the kinds of characters,
-    which the standard library cannot ask a regular expression for.
+    signs, or blanks. Source: the regular expression of GPT-2 (encoder.py), here read on the kinds
+    of characters, which the standard library cannot ask a regular expression for.
     """
     shape = "".join(map(_kind, text))
     return [text[found.start() : found.end()] for found in _PARTS.finditer(shape)]

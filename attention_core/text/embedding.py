@@ -24,13 +24,12 @@ def embed(
 
     Steps: `token_ids` (token), `embedding_table` (vocabulary, d_in) (and `drawn_table` before it
     where cells were typed by hand), `embeddings` (token, d_in); with positions also
-    `token_embeddings` and `position_embeddings`; `with_product`, for tables of at most 64
-    rows, also `one_hot` (token, vocabulary) and `embeddings_by_product` (token, d_in).
+    `token_embeddings` and `position_embeddings`; `with_product`, for tables of at most 64 rows,
+    also `one_hot` (token, vocabulary) and `embeddings_by_product` (token, d_in).
 
-    With the trained vectors of the tiny language, the positions are trained too
-    (`position_table`, `place_ids`), and the network's first layer follows, from `stream`
-    (token, d_in), what goes in, to `layer_0_stream`: `embeddings` are this, normed, which is what
-    the second layer reads.
+    With the trained vectors of the tiny language, the positions are trained too (`position_table`,
+    `place_ids`), and the network's first layer follows, from `stream` (token, d_in), what goes in,
+    to `layer_0_stream`: `embeddings` are this, normed, which is what the second layer reads.
 
     `keys` names the keys where they are another sentence's tokens, for cross-attention; None where
     they are this one's.

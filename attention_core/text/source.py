@@ -10,9 +10,8 @@ from .vocabulary import PADDING, Vocabulary
 def add_source(
     trace: Trace, source: Inputs, n_padding: int = 0, name: str = "other_embeddings"
 ) -> Step:
-    """Add the source's vectors (other, d_in) to a trace under a name, those of padding last.
-
-    Steps: `other_table` (other_vocabulary, d_in) and `other_ids` (other), and with positions
+    """Add the source's vectors (other, d_in) to a trace under a name, those of padding last. Steps:
+    `other_table` (other_vocabulary, d_in) and `other_ids` (other), and with positions
     `other_token_embeddings` and `other_position_embeddings` (other, d_in). Trained vectors come as
     they are, since the layer below them read another sentence. Padding has a row of zeros where
     vectors are given, as `padding_idx` makes it in torch's `nn.Embedding`, and else a drawn one.

@@ -94,9 +94,8 @@ class Vocabulary:
         """The text of each row, as `token` gives it, to label a table with.
 
         One difference: a token that reads like the name of another row of this table, such as
-        "<unk>" in the text, is put in quotation marks. Blanks are not made visible yet.
-
-        Raises ValueError for a table of more than `MAX_LABELLED_ROWS` rows.
+        "<unk>" in the text, is put in quotation marks. Blanks are not made visible yet. Raises
+        ValueError for a table of more than `MAX_LABELLED_ROWS` rows.
         """
         if self.n_rows > MAX_LABELLED_ROWS:
             raise ValueError(

@@ -1,8 +1,7 @@
 """Why a head looks there, in words and in numbers, whoever's network it is: what wrote what makes a
-query and a key fit, and whether taking it away confirms it.
-
-Source: Elhage et al. 2021, A Mathematical Framework for Transformer Circuits: heads made by others
-(key-, query- and value-composition).
+query and a key fit, and whether taking it away confirms it. Source: Elhage et al. 2021, A
+Mathematical Framework for Transformer Circuits: heads made by others (key-, query- and
+value-composition).
 """
 
 import re

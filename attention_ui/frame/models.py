@@ -155,14 +155,9 @@ def say_why(name: str, words: str, where: str) -> None:
 # --- what it can read ----------------------------------------------------------------------------
 
 
-def most_tokens() -> int:
-    """How many tokens a text may have here."""
-    return MOST_ALONE if is_alone() else MOST_TOKENS
-
-
 def most_read(model: Model) -> int:
     """The same of a model that may have places for fewer."""
-    longest, most = model.settings.longest, most_tokens()
+    longest, most = model.settings.longest, MOST_ALONE if is_alone() else MOST_TOKENS
     return most if longest is None else min(longest, most)
 
 

@@ -133,11 +133,7 @@ def test_just_the_terms_that_are_0_are_given_a_reason(name):
                 assert sentence[0].isupper() or sentence[0] in "`0123456789", sentence
                 assert sentence.endswith("."), sentence
                 assert "\\" not in sentence, "LaTeX among the words"
-    assert seen or "one_hot" not in lesson_or_nothing(name)
-
-
-def lesson_or_nothing(name):
-    return lesson_trace(name) if name in LESSONS else {}
+    assert seen or "one_hot" not in (lesson_trace(name) if name in LESSONS else {})
 
 
 def test_reasons_are_words_without_latex():

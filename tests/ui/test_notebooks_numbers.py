@@ -38,10 +38,6 @@ def way(at):
     return next((each for each in links if each.label.startswith("See it in")), None)
 
 
-def notebook_of(at):
-    return at.session_state["visit"].values.notebook
-
-
 def flat(values):
     return [each for p in values for each in flat(p)] if isinstance(values, list) else [values]
 
@@ -146,7 +142,7 @@ def independently(result, link):
 @pytest.mark.parametrize("link", SEARCHES.values(), ids=SEARCHES)
 def test_filter_and_search_find_what_the_data_holds(link):
     at = stands(visit(PAGE, **{"notebook": "wild_cat", **link}))
-    name = notebook_of(at)
+    name = at.session_state["visit"].values.notebook
     wanted = [each["id"] for each in DATA[name]["results"] if independently(each, link)]
     assert table(at)["name"].tolist() == wanted
     assert bool(wanted) == (link.get("search") != "no such words")

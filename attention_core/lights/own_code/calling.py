@@ -70,9 +70,8 @@ class Way(NamedTuple):
 
 class Call:
     """A function or module as something that takes vectors (text, token, d_in), and three matrices
-    where it has none of its own, and gives vectors (text, token, d_out) in float64.
-
-    Raises Stopped where it cannot be told what its arguments are.
+    where it has none of its own, and gives vectors (text, token, d_out) in float64. Raises Stopped
+    where it cannot be told what its arguments are.
     """
 
     def __init__(self, function: Any, causal: bool = False, n_heads: int = 1) -> None:

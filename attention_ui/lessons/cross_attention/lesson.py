@@ -58,12 +58,10 @@ def weigh(made: Trace, values: Values, temperature: float) -> Trace:
 
 
 def roles(values: Values, n_padding: int = 0) -> Trace:
-    """Who asks and who answers: the trace up to queries, keys and values.
-
-    Steps: those of `embed`; `W_query` and so on as in `project`; `other_table`
-    (other_vocabulary, d_in), `other_ids` (other) and `other_embeddings` (other, d_in); `queries`
-    (query, d_query), `keys` (key, d_query) and `values` (key, d_value) of the source, and
-    `mask` (one_query, key) where there is padding.
+    """Who asks and who answers: the trace up to queries, keys and values. Steps: those of `embed`;
+    `W_query` and so on as in `project`; `other_table` (other_vocabulary, d_in), `other_ids` (other)
+    and `other_embeddings` (other, d_in); `queries` (query, d_query), `keys` (key, d_query) and
+    `values` (key, d_value) of the source, and `mask` (one_query, key) where there is padding.
     """
     source = shared.source_inputs_of(values)
     names = (*source.labels, *[FILLED] * n_padding)

@@ -51,17 +51,12 @@ def told_at(d: int, effects: Mapping[str, Effect]) -> str:
         f"share is {even:.1%}). By {d:,}, the gradient is "
         f"{said(by_root.gradient_norm / by_d.gradient_norm, 2)} times smaller than by √{d:,}. "
     )
-    if is_narrow(plain):
+    if plain.saturated < 0.05:
         return f"{words}Vectors this narrow need no divisor. Widen them."
     return (
         f"{words}Undivided, {percent(plain.saturated)} of the draws give one key over "
         f"{SATURATED:.0%}: next to no gradient there."
     )
-
-
-def is_narrow(plain: Effect) -> bool:
-    """Whether softmax stands scores that are divided by nothing."""
-    return plain.saturated < 0.05
 
 
 def saturated_words(plain: Effect) -> str:
