@@ -20,7 +20,7 @@ OUTPUT = "layer_output"
 LARGEST_SEED = 2**32 - 1
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def lights_with(inputs: Inputs, recipe: HeadsRecipe, name: str = "") -> tuple[Light, ...]:
     """The lights of the layer with a mistake switched on, or right; called twice for the lights."""
     right = right_layer(inputs, recipe)
@@ -42,17 +42,20 @@ def suspects(inputs: Inputs, recipe: HeadsRecipe) -> list[str]:
 
 
 def switched_on(inputs: Inputs, recipe: HeadsRecipe, level: str, seed: int) -> str:
-    """The mistake of a round, or "" for none here. Raises ValueError for no such level."""
+    """The mistake of a round, or "" for none here: no more are measured than have to be, since each
+    takes a whole layer. Raises ValueError for no such level.
+    """
     if level not in LEVELS:
         raise ValueError(f"level is {level!r}, but must be one of {', '.join(LEVELS)}")
-    fitting = _fitting(inputs, recipe, level)
-    return random.Random(f"{level} {seed}").choice(fitting) if fitting else ""
+    names = suspects(inputs, recipe)
+    random.Random(f"{seed} {level}").shuffle(names)
+    return next((each for each in names if _level(inputs, recipe, each) == level), "")
 
 
 def next_seed(inputs: Inputs, recipe: HeadsRecipe, level: str, seed: int, name: str = "") -> int:
     """The seed of the round after this one, or the next that switches on this mistake."""
     after = (seed + 1) % (LARGEST_SEED + 1)
-    if name not in _fitting(inputs, recipe, level):
+    if name not in suspects(inputs, recipe) or _level(inputs, recipe, name) != level:
         return after
     later = (each % (LARGEST_SEED + 1) for each in count(after))
     return next(each for each in later if switched_on(inputs, recipe, level, each) == name)
@@ -76,16 +79,8 @@ def due(rounds: Sequence[tuple[str, bool]]) -> str:
     return ready[0][1] if ready else ""
 
 
-def _fitting(inputs: Inputs, recipe: HeadsRecipe, level: str) -> list[str]:
-    return [name for name, each in _levels(inputs, recipe) if each == level]
-
-
-@lru_cache(maxsize=256)
-def _levels(inputs: Inputs, recipe: HeadsRecipe) -> tuple[tuple[str, str], ...]:
-    names = suspects(inputs, recipe)
-    n_red = (len(red(lights_with(inputs, recipe, name))) for name in names)
-    levels = (LEVELS[min(each, 2) - 1] if each else "none" for each in n_red)
-    return tuple(zip(names, levels, strict=True))
+def _level(inputs: Inputs, recipe: HeadsRecipe, name: str) -> str:
+    return ("none", *LEVELS[:2])[min(2, len(red(lights_with(inputs, recipe, name))))]
 
 
 def ruled_out_by(

@@ -374,6 +374,10 @@ def test_a_round_is_the_same_for_a_whole_class():
     first = [switched_on(inputs, recipe, "one", seed) for seed in range(5)]
     random.seed(2)
     assert first == [switched_on(inputs, recipe, "one", seed) for seed in range(5)]
+    lights_with.cache_clear()
+    switched_on(inputs, recipe, "one", 0)
+    n_measured = lights_with.cache_info().currsize
+    assert n_measured < len(suspects(inputs, recipe)) / 2, "each costs a whole layer"
     with pytest.raises(ValueError, match="level is 'two'"):
         switched_on(inputs, recipe, "two", 0)
     assert switched_on(replace(inputs, sentence="a"), recipe, "one", 0) == ""
