@@ -2,6 +2,7 @@
 // hand comes to, and asks for what waits when nothing has come for a while. Keeps one's place.
 const PART = /st-key-((?:card|row)_\w+|closing|ends)(?= |$)/;
 const MARGIN = 500; // pixels: what will be seen next
+const AGAIN = 8000; // milliseconds, after which is asked again, should nothing have come of it
 
 const nameOf = (element) => PART.exec(element.className)?.[1];
 
@@ -93,7 +94,10 @@ export default function ({ data, setTriggerValue }) {
   for (const each of moves) main.addEventListener(each, hand, { passive: true });
   phone.addEventListener('change', tell);
 
-  const ask = () => setTriggerValue('rest', Date.now());
+  const ask = () => {
+    setTriggerValue('rest', Date.now());
+    resting = setTimeout(ask, AGAIN);
+  };
   if (data.rest) resting = setTimeout(ask, data.rest);
   return () => {
     seen.disconnect();

@@ -6,6 +6,20 @@ const WAYS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowU
   Home: [-1, 0], End: [1, 0] };
 const OWN = ['m', 'l', 'i', 'j', 'id'];
 
+// What is built anew in the browser, in another theme or where it was folded away, takes up all that
+// was chosen in it, but its sliders stand where they started.
+const views = new WeakMap();
+const STORE = '_store';
+const stand = (drawn) => {
+  if (!views.has(drawn)) views.set(drawn, viewOf(drawn));
+  const view = views.get(drawn);
+  const chosen = view?.getState({ data: (name) => name.endsWith(STORE) }).data ?? {};
+  for (const [name, [row]] of Object.entries(chosen)) row?.fields.forEach(({ field }, at) => {
+    const moved = `${name.slice(0, -STORE.length)}_${field}`, value = row.values[at];
+    try { if (view.signal(moved) !== value) view.signal(moved, value).runAsync(); } catch { /* no slider */ }
+  });
+};
+
 const isPicture = (place) => /st-key-drawn_/.test(place.className)
   || [...place.querySelectorAll('svg.marks path')].some((one) => one.__data__?.cursor === 'pointer');
 const drawnIn = (place) => place.querySelector('svg.marks, canvas.marks');
@@ -142,6 +156,7 @@ export default function () {
     if (place) last.set(place, { own: item.datum });
   };
   const prepare = () => {
+    main.querySelectorAll('svg.marks, canvas.marks').forEach(stand);
     for (const place of main.querySelectorAll('[class*="st-key-drawn_"], [class*="st-key-chart_of_"]')) {
       if (!isPicture(place)) continue;
       const words = place.querySelector('[role=graphics-document]')?.getAttribute('aria-label');

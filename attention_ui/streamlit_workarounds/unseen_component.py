@@ -9,6 +9,18 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 NOT_THERE = (AttributeError, TypeError, StreamlitAPIException)
+ENDS = """;
+const ends = new WeakMap();
+export default (given) => {
+  ends.get(given.parentElement)?.();
+  const end = begins(given);
+  ends.set(given.parentElement, typeof end === 'function' ? end : undefined);
+  return end;
+};
+"""
+"""Streamlit 1.67's browser begins a component anew where its data or the theme have changed, and
+ends the last one alone, once its place is gone: the others went on watching and telling.
+"""
 
 
 def text_of(name: str) -> str:
@@ -18,11 +30,11 @@ def text_of(name: str) -> str:
 
 def unseen(name: str, js: str = "") -> Callable[..., None]:
     """A function that places the component with its script, `name.js` beside this module or
-    another. Where Streamlit's components are not as expected, it
-    does nothing, and the page works as with a browser that reports nothing.
+    another, which ends before it begins anew. Where Streamlit's components are not as expected,
+    it does nothing, and the page works as with a browser that reports nothing.
     """
     place: Callable[..., Any] | None = None
-    js = js or text_of(f"{name}.js")
+    js = (js or text_of(f"{name}.js")).replace("export default", "const begins =") + ENDS
     with suppress(*NOT_THERE):
         place = st.components.v2.component(name, html="<span></span>", js=js)
 

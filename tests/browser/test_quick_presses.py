@@ -81,3 +81,19 @@ def test_controls_of_two_cards_that_rest_at_once_are_reported_apart(page, app_ur
     assert "change_by=" in page.url
     assert "window=" in page.url
     assert [each for each in told if "fragmentIds" in each] == []
+
+
+def test_what_is_built_anew_has_its_sliders_where_they_stood(page, app_url):
+    """As in another theme, or where it was folded away. Who watched before watches no more."""
+    open_page(page, app_url, "simplified_attention?predict=off")
+    each = page.locator(".vega-bind input").all()
+    for control, key in zip(each, ("ArrowRight", "ArrowLeft"), strict=True):
+        control.hover()
+        settled(page)
+        control.press(key)
+        settled(page)
+    moved = [one.input_value() for one in each]
+    page.emulate_media(color_scheme="dark")
+    settled(page)
+    assert [one.input_value() for one in each] == moved == ["1.25", "10"]
+    assert page.locator("body > [role=status]").count() == 1
