@@ -7,6 +7,7 @@ from typing import Any
 from ..files.refused import ModelRefused
 from ..mechanism.options import is_number
 from .config_reader import ConfigReader
+from .missing import missing
 from .names import BERT, GEMMA, GPT2, LLAMA, NEOX, OLMO, PHI3, Names
 from .rotary import HOW, PLACES, Turning, of_layers, rotary, turning, whole
 from .settings import Settings, one_over_root
@@ -178,7 +179,11 @@ def ends(config: ConfigReader) -> frozenset[int]:
 
 def described(values: Mapping[str, Any]) -> Described:
     """What a `config.json` says. Raises ModelRefused, in words, for what is not computed here."""
+    inside = values.get("text_config")
+    said = {**values, **(inside if isinstance(inside, dict) else {})}
+    asked = [str(values.get("model_type")), *(name for name, value in said.items() if value)]
     words = f"one of {', '.join(FAMILIES)}: models of other kinds are not computed here"
+    words += missing(asked)
     kind = ConfigReader(values, "config.json").take(
         "model_type", words, lambda value: value in [*FAMILIES]
     )

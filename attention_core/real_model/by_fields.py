@@ -13,6 +13,7 @@ from ..files.refused import ModelRefused
 from ..mechanism.options import is_number
 from .by_config import MOST, Described
 from .config_reader import ConfigReader
+from .missing import missing
 from .names import GGUF, GGUF_JOINED
 from .settings import Settings, one_over_root, rates
 from .tokenizer_fields import ends_in
@@ -25,9 +26,13 @@ BIASES = ("query", "key", "value", "output", "gate", "up", "down")
 def described(file: GgufFile) -> Described:
     """What a GGUF file says. Raises ModelRefused, in words, for one that is not computed here."""
     about = ConfigReader(file.fields, file.path.name)
+    named = str(file.fields.get("general.architecture"))
     kind = about.take(
         "general.architecture",
-        f"one of {', '.join(FAMILIES)}: models of other kinds are not computed here",
+        f"one of {', '.join(FAMILIES)}: models of other kinds are not computed here"
+        + missing(
+            each.removeprefix(f"{named}.") for each in (named, *file.fields) if named in each
+        ),
         lambda value: value in list(FAMILIES),
     )
     about.must("general.type", "model", "this file holds something else")

@@ -9,6 +9,7 @@ from ..files.refused import ModelRefused
 from ..files.tensor_file import quoted
 from ..mechanism.builder import BASES, is_base
 from ..mechanism.options import is_number
+from .missing import missing
 
 _REQUIRED = object()
 
@@ -20,6 +21,8 @@ class ConfigReader:
         self.place = place
         self.values = {name: value for name, value in values.items() if value is not None}
         self._left = set(self.values)
+        self.named = frozenset(values)
+        """What is said, null or not."""
 
     def take(
         self, name: str, words: str, fits: Callable[[Any], bool], default: Any = _REQUIRED
@@ -82,7 +85,7 @@ class ConfigReader:
         if left:
             raise ModelRefused(
                 f"{self.place} says {quoted(left[0])} = {written(self.values[left[0]])}, which is "
-                "not known here: it may change what the model computes"
+                f"not known here: it may change what the model computes{missing(left[:1])}"
             )
 
     def __contains__(self, name: str) -> bool:

@@ -123,7 +123,8 @@ def turning(
             raise ModelRefused(f"{SLOWING[2]} in {config.place} is {high}, but must be above {low}")
         made = Turning(base, _rope_scaling(plain, factor, low, high, places))
     elif how == "yarn":
-        made = _yarn(config, base, plain, config.number("factor", longest / places), places,
+        unsaid = (longest / places,) if "factor" in config.named else ()
+        made = _yarn(config, base, plain, config.number("factor", *unsaid), places,
                      (outside or config).flag("truncate", True))  # fmt: skip
     elif how == "longrope":
         made = _longrope(config, base, plain, config.number("factor", longest / places), places)

@@ -64,8 +64,15 @@ SETTINGS = [
     ({"hidden_act": "quick_gelu"}, 'hidden_act in config.json is "quick_gelu"'),
     ({"rms_norm_eps": -1}, "rms_norm_eps in config.json is -1"),
     ({"rms_norm_eps": float("nan")}, "rms_norm_eps in config.json is nan"),
-    ({"rope_parameters": {"rope_type": "yarn", "rope_theta": 1e4}}, "rope_type in rope_parameters"),
-    ({"rope_parameters": {"rope_type": "dynamic", "factor": 2.0}}, 'is "dynamic"'),
+    (
+        {"rope_parameters": {"rope_type": "axial", "rope_theta": 1e4}},
+        "rope_type in rope_parameters",
+    ),
+    ({"rope_parameters": {"rope_type": ["yarn"], "factor": 2.0}}, "is ['yarn'], but must be one"),
+    ({"rope_parameters": {"rope_type": "yarn", "rope_theta": 1e4}}, "does not say factor"),
+    ({"rope_parameters": {"rope_type": "longrope", "short_factor": [1.0] * 6}}, "a list of 7 numb"),
+    ({"num_local_experts": 8}, "computes; it needs a mixture of experts"),
+    ({"kv_lora_rank": 8}, "it needs latent keys and values (MLA)"),
     ({"rope_parameters": {"rope_type": "linear"}}, "does not say factor"),
     ({"rope_parameters": {"rope_type": "linear", "factor": 0}}, "factor in rope_parameters"),
     ({"rope_parameters": {"rope_type": "llama3", "factor": 8.0}}, "does not say low_freq_factor"),
@@ -114,6 +121,26 @@ def test_settings_of_other_families_are_refused(tmp_path, name, changes, words):
     make(tmp_path, name)
     config(**changes)(tmp_path)
     assert words in said(tmp_path)
+
+
+NEEDS = {
+    "mixtral": "a mixture of experts", "qwen3_moe": "experts", "gpt_oss": "experts",
+    "deepseek_v3": "experts and latent keys and values", "qwen3_next": "experts and a recurrent",
+    "mamba2": "a recurrent memory", "rwkv": "a recurrent memory", "jamba": "a recurrent memory",
+    "lfm2": "a recurrent memory", "qwen3_5": "a recurrent memory", "minicpm3": "(MLA)",
+    "t5": "a sentence that looks at another one", "gemma3n": "keys and values shared across layers",
+    "bloom": "", "qwen2_vl": "pictures or sound beside the text",
+}  # fmt: skip
+"""What models of `transformers` need that is not computed here."""
+
+
+@pytest.mark.parametrize("kind", NEEDS)
+def test_what_a_model_needs_is_named_by_the_settings_that_its_class_has(folder, kind):
+    of_class = pytest.importorskip("transformers").AutoConfig.for_model(kind).to_dict()
+    (folder / "config.json").write_text(json.dumps(of_class | {"model_type": kind}, default=str))
+    found = said(folder)
+    assert f'model_type in config.json is "{kind}"' in found
+    assert NEEDS[kind] in found.partition("not computed here")[2]
 
 
 # --- folders -------------------------------------------------------------------------------------
