@@ -277,7 +277,8 @@ def test_streamlit_s_browser_has_this_name(name):
 
 def test_the_room_of_a_control_is_drawn_without_a_file_of_its_own():
     (drawn,) = re.findall(r"case`space`:return (.{,200})stSpace", browser_code())
-    assert ".lazy" not in drawn and "import(" not in drawn
+    assert ".lazy" not in drawn
+    assert "import(" not in drawn
 
 
 def test_the_slanted_letters_are_asked_for_before_a_word_needs_them():

@@ -154,8 +154,3 @@ def test_a_small_table_is_looked_up_by_a_product_too_and_a_large_one_is_not():
     assert small["one_hot"].value.shape == (MAX_DRAWN_ROWS, MAX_DRAWN_ROWS)
     assert torch.equal(small["embeddings_by_product"].value, small["embeddings"].value)
     assert not {"one_hot", "embeddings_by_product"} & set(large)
-
-
-def test_random_ids_belong_to_no_vocabulary():
-    with pytest.raises(ValueError, match="random ids belong to no vocabulary"):
-        Inputs("is it is", vocabulary="random").build_vocabulary()

@@ -40,19 +40,6 @@ def test_a_draw_is_not_changed_by_someone_who_changes_what_they_got():
     assert Draw("normal", (2, 3), seed=31).value().tolist() == expected
 
 
-@pytest.mark.parametrize(
-    "given", [{}, {"seed": 1, "after": Draw("uniform", (2,), seed=1)}], ids=["neither", "both"]
-)
-def test_a_draw_has_a_seed_or_follows_another_draw(given):
-    with pytest.raises(ValueError, match="either a seed or another draw that it follows"):
-        Draw("normal", (2, 3), **given)
-
-
-def test_an_unknown_distribution_is_named():
-    with pytest.raises(ValueError, match="no distribution is called 'cauchy'"):
-        Draw("cauchy", (2, 3), seed=1).value()
-
-
 def simplified(vectors, query=None, **options):
     trace = Trace()
     rows = tuple(map(tuple, vectors.tolist()))
@@ -103,14 +90,6 @@ def test_one_query_term_by_term_ends_in_its_row_of_the_context_vectors(options, 
     assert close(scores, trace["scores"].value[query], 1e-5)
     assert close(weights, trace["weights"].value[query], 1e-5)
     assert close(running[-1], trace["context_vectors"].value[query], 1e-5)
-
-
-@pytest.mark.parametrize(
-    "options", [{"similarity": "cosinus"}, {"divide": "sqrt"}, {"normalise": "max"}], ids=str
-)
-def test_a_choice_that_does_not_exist_is_refused(options):
-    with pytest.raises(ValueError, match=next(iter(options.values()))):
-        simplified(random(3, 2), **options)
 
 
 def lies(tensor):

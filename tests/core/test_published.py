@@ -2,8 +2,6 @@
 
 import math
 import runpy
-import subprocess
-import sys
 from collections import Counter
 from dataclasses import replace
 from itertools import product
@@ -70,11 +68,6 @@ def test_a_notebook_has_as_many_entries_of_each_kind_as_it_says(name):
         assert result.count <= whole if result.truncated else result.count == whole, result.id
     assert published == {kind: counts["published"] for kind, counts in loaded.counts.items()}
     assert reproduced == {kind: counts["reproduced"] for kind, counts in loaded.counts.items()}
-
-
-def test_an_unknown_notebook_is_named_in_the_error():
-    with pytest.raises(ValueError, match=r"no notebook is called '../x': there are wild_cat"):
-        notebook("../x")
 
 
 # --- the rule ------------------------------------------------------------------------------------
@@ -475,14 +468,3 @@ def test_a_result_without_a_recipe_is_not_yet_computed(monkeypatch, capsys):
 
 
 # --- what the package needs ----------------------------------------------------------------------
-def test_importing_the_published_numbers_and_tokenizers_imports_no_torch():
-    heavy = "torch", "numpy", "streamlit", "altair", "pandas"
-    code = (
-        "import sys, attention_core.published as p\n"
-        "import attention_core.text.tokenizers, attention_core.text.vocabulary\n"
-        "p.notebook('wild_cat'), p.RECIPES\n"
-        f"print([name for name in {heavy} if name in sys.modules])"
-    )
-    run = [sys.executable, "-c", code]
-    ended = subprocess.run(run, capture_output=True, text=True, cwd=ROOT, check=True)
-    assert ended.stdout.strip() == "[]"

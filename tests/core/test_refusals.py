@@ -6,7 +6,7 @@ import re
 import pytest
 import torch
 
-from attention_core import EXAMPLES, Inputs, Trace, embed, expand_query
+from attention_core import EXAMPLES, Inputs, SimplifiedOptions, Trace, embed, expand_query
 from attention_core import attend as attend_simply
 from attention_core import operations as ops
 from attention_core.experiments.training import TrainingSettings, next_tokens, train
@@ -14,8 +14,11 @@ from attention_core.mechanism.attention import attention
 from attention_core.mechanism.head_ways import heads_one_by_one
 from attention_core.mechanism.masking import attend_masked, change_token, drop_weights, mask_of
 from attention_core.mechanism.multi_head import attend_heads, expand_word, switch_off
+from attention_core.mechanism.softmax import given_row, store_row
 from attention_core.mechanism.trainable import attend_trainable, expand_token
+from attention_core.published import notebook
 from attention_core.recipes import HeadsRecipe, MaskRecipe, Projections, even_width
+from attention_core.text.vocabulary import MAX_LABELLED_ROWS, Vocabulary
 from checks import refused
 
 MATRIX = torch.ones(3, 5)
@@ -226,14 +229,47 @@ def test_a_mask_of_another_kind_or_shape_is_named(mask, message):
             refuse()
 
 
-def test_what_attention_divides_by_and_hides_by_is_one_of_its_choices():
-    trace = Trace()
-    rows = trace.step("rows", ops.Given(((1.0, 2.0),)), axes=("token", "d"))
-    with pytest.raises(ValueError, match="scale is 'sqrt'"):
-        attention(trace, rows, rows, rows, scale="sqrt")
-    with pytest.raises(ValueError, match="scale is 'sqrt'"):
-        attend_masked(journey(), scale="sqrt")
-    with pytest.raises(ValueError, match="way of hiding is 'zero'"):
-        attend_masked(journey(), ways=("", "zero"))
-    with pytest.raises(ValueError, match=r"way of hiding is 'zeroed_', but must be ''$"):
-        change_token(attend_masked(journey(), ways=("",)), 0, 1.0, "zeroed_")
+def without(what, **settings):
+    """Simplified attention, or masked attention, with a choice that there is not."""
+    return lambda: what(journey(), **settings)
+
+
+ALONE = Trace()
+ROWS = ALONE.step("rows", ops.Given(((1.0, 2.0),)), axes=("token", "d"))
+SEVEN, DRAW = Vocabulary.distinct("abcdefg"), ops.Draw("uniform", (2,), seed=1)
+ONLY_PLAIN = attend_masked(journey(), ways=("",))
+SAID = [
+    (lambda: attention(ALONE, *[ROWS] * 3, scale="sqrt"), "scale is 'sqrt'"),
+    (without(attend_masked, scale="sqrt"), "scale is 'sqrt'"),
+    (without(attend_masked, ways=("", "zero")), "way of hiding is 'zero'"),
+    (lambda: change_token(ONLY_PLAIN, 0, 1.0, "zeroed_"), "hiding is 'zeroed_', but must be ''"),
+    *(
+        (lambda name=name, wrong=wrong: SimplifiedOptions(**{name: wrong}), wrong)
+        for name, wrong in (("similarity", "cosinus"), ("divide", "sqrt"), ("normalise", "max"))
+    ),
+    (lambda: ops.Draw("cauchy", (2, 3), seed=1).value(), "no distribution is called 'cauchy'"),
+    *(
+        (
+            made(ops.Draw, distribution="normal", shape=(2, 3), **given),
+            "a draw has either a seed or",
+        )
+        for given in ({}, {"seed": 1, "after": DRAW})
+    ),
+    (lambda: given_row(()), "at least one score"),
+    (lambda: store_row(given_row((1.0,)), 0.0, "float8"), "float8"),
+    (lambda: notebook("../x"), "no notebook is called '../x': there are wild_cat"),
+    (Inputs("a", vocabulary="random").build_vocabulary, "random ids belong to no vocabulary"),
+    (lambda: Vocabulary.distinct(["a"], ("<pad>", "<pad>")), "once only: <pad>, <pad>"),
+    (lambda: Vocabulary((("a", 1), ("b", 5)), 5), 'the row of "b" is 5, but the table has 5 rows'),
+    *(
+        (lambda row=row: SEVEN.token(row), f"row {row} does not exist: the table")
+        for row in (-1, 9)
+    ),
+    (Vocabulary((), n_rows=MAX_LABELLED_ROWS + 1).rows, "10,001 rows are too many"),
+]
+
+
+@pytest.mark.parametrize(("call", "words"), SAID, ids=[words for _, words in SAID])
+def test_what_is_not_there_is_refused_by_its_name(call, words):
+    with pytest.raises(ValueError, match=re.escape(words)):
+        call()

@@ -1,14 +1,13 @@
 """Vocabularies: ids (those of the notebooks are in test_published), unknown tokens, unused rows."""
 
 import pickle
-import re
 from dataclasses import FrozenInstanceError
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attention_core.text.vocabulary import MAX_LABELLED_ROWS, Vocabulary
+from attention_core.text.vocabulary import Vocabulary
 
 LIFE = ["life", "is", "short", "eat", "dessert", "first", "is", "life"]
 
@@ -27,11 +26,6 @@ def test_distinct_sorts_by_code_point_and_puts_reserved_rows_last():
 
 def test_distinct_of_no_tokens_has_only_the_reserved_rows():
     assert Vocabulary.distinct([]).rows() == ("<unk>", "<pad>")
-
-
-def test_distinct_refuses_a_reserved_name_given_twice():
-    with pytest.raises(ValueError, match="once only: <pad>, <pad>"):
-        Vocabulary.distinct(["a"], reserved=("<pad>", "<pad>"))
 
 
 @property_test
@@ -91,24 +85,6 @@ def test_with_duplicates_leaves_the_rows_of_earlier_duplicates_unused():
 
 
 # Both kinds
-
-
-def test_a_row_of_a_token_lies_in_the_table():
-    with pytest.raises(ValueError, match='the row of "b" is 5, but the table has 5 rows, 0 to 4'):
-        Vocabulary((("a", 1), ("b", 5)), n_rows=5)
-
-
-@pytest.mark.parametrize("row", [-1, 9])
-def test_a_row_outside_the_table_is_named_with_the_rows_there_are(row):
-    vocabulary = Vocabulary.distinct("abcdefg")
-    with pytest.raises(ValueError, match=re.escape(f"row {row} does not exist: the table has 9")):
-        vocabulary.token(row)
-
-
-def test_a_table_too_high_to_label_is_refused_with_its_height():
-    tall = Vocabulary((), n_rows=MAX_LABELLED_ROWS + 1)
-    with pytest.raises(ValueError, match="10,001 rows are too many"):
-        tall.rows()
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from attention_ui.controls.visit import refused
 from chosen import EVERY, FIELDS, read
 from guesses import assert_usable, links, texts
 from hostile import TEXTS, TOO_LONG, VALUES
-from sampling import of_each_kind
 from visiting import A_PAGE, stands, visit
 from visiting import texts as shown
 
@@ -32,11 +31,6 @@ def usable(link):
 @given(links())
 def test_any_link_makes_values_that_a_link_gives_back(link):
     usable(link)
-
-
-@given(links(hostile=False), links(hostile=False))
-def test_any_change_is_usable_or_refused_in_words(link, more):
-    usable({**link, **more})
 
 
 EDITS = ",".join(f"{at // 20}.{at % 20}:{at / 7:.9g}" for at in range(200))
@@ -85,13 +79,6 @@ def test_any_text_is_read_or_refused_in_words(text):
             assert len(words) > 10, name
         else:
             assert field.read(field.write(value)) == value, name
-
-
-@pytest.mark.slow("3 s: a parameter of each kind with 50 values")
-@pytest.mark.parametrize("name", of_each_kind(FIELDS, lambda name: type(FIELDS[name])))
-def test_every_parameter_with_every_hostile_value(name):
-    for value in (*VALUES, *TEXTS.values(), TOO_LONG):
-        usable({name: value})
 
 
 @pytest.mark.long
