@@ -64,9 +64,7 @@ def backward(trace: Trace, loss: str, of: Sequence[str]) -> Trace:
 
 
 def _on_the_way(trace: Trace, loss: str, of: Sequence[str]) -> set[str]:
-    """The names of all steps between what is asked for and the loss, these among them, but for
-    those that only choose: nothing comes back from true and false.
-    """
+    """The steps between what is asked for and the loss, but for those that only choose."""
     depends, behind = trace[loss].earlier() | {loss}, {loss}
     for name, step in reversed([*trace.items()]):
         if name in behind:

@@ -63,10 +63,6 @@ def to_within(gap: float) -> str:
 
 
 def agree(pairs: list[tuple[Tensor, Tensor]], *made: tuple[Trace, str]) -> bool:
-    """Whether the two tensors of each pair are the same, but for what float32 loses.
-
-    `made` are the steps whose rounding counts where the numbers are too large for `SHARE`: each
-    a trace and a name. Only then are the traces worked out again.
-    """
+    """Whether pairs are the same but for rounding; `made`: steps whose rounding is looked at."""
     gap, allowed = difference(pairs), SHARE * max(largest(other) for _, other in pairs)
     return gap <= allowed or gap <= allowed + sum(rounding(trace)[name] for trace, name in made)

@@ -408,9 +408,7 @@ class Trace(Shown, Mapping[str, Step]):
         self._gradients[of] = name
 
     def labels(self, axis: str, head: int | None = None) -> tuple[str, ...]:
-        """The names of an axis's places: its labels, or d0, d1, … for a width, or 0, 1, 2, …;
-        within one head those that they have there. All are counted as the arithmetic counts them.
-        """
+        """The names of an axis's places: labels, or d0, d1, … for a width, or numbers from 0."""
         if head is not None and axis in self._labels_by_head:
             return self._labels_by_head[axis][head]
         if axis in self._labels:

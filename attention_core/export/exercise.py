@@ -36,9 +36,7 @@ OTHER_WAYS = "import torch.nn.functional as F  # for your lines, if you like"
 
 @answers
 def exercise(trace: Trace, title: str = "Attention, written by you") -> dict:
-    """The exercise of a trace: a notebook as `notebook` makes it, with the lines of
-    `exercise_steps` taken out. The title becomes a comment, so it may hold any text.
-    """
+    """A notebook as `notebook` makes it, but for the lines of `exercise_steps`; any title."""
     lesson, trace = trace, exercise_trace(trace)
     wanted = _asked(trace)
     steps = _needed(trace, wanted)

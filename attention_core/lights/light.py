@@ -40,8 +40,7 @@ class Light(NamedTuple):
     name: str
     """A key of `TITLES`."""
     holds: bool | None
-    """Green, red, or None where the question does not arise (no mask, so nothing is hidden), or,
-    with a `step`, where it is off as it is meant to be (positions, so order counts)."""
+    """Whether it holds; None where nothing asks, or, with a `step`, where off as meant to be."""
     evidence: str
     """The number that was measured, in one sentence. Never holds a person's text."""
     step: str = ""

@@ -29,9 +29,7 @@ def is_base(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class Heads:
-    """How the columns of queries, keys and values are dealt out to heads, and what happens to the
-    heads before they are compared. Raises ValueError, in words, for what cannot be shared.
-    """
+    """How columns are dealt out to heads, and changed. Raises ValueError, in words."""
 
     n_heads: int = 1
     n_kv_heads: int | None = None

@@ -17,10 +17,7 @@ LARGEST = 100_000
 
 
 def own(name: str, numbers: Tensor | Sequence, n_axes: Sequence[int]) -> Tensor:
-    """A tensor of one's own, or nested lists, as a tensor that fits. Raises ValueError, in words,
-    where it has not one of these numbers of axes, is empty or too large, or has no numbers of
-    `PRECISIONS`, all of them finite.
-    """
+    """A tensor of one's own, or nested lists. Raises ValueError, in words, where it is unfit."""
     tensor = as_tensor(name, numbers)
     if tensor.dtype not in PRECISIONS:
         raise ValueError(

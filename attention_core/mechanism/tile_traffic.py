@@ -109,10 +109,7 @@ def measured_plain(trace: "Trace") -> Traffic:
 
 
 def measured_tiled(trace: "Trace") -> Traffic:
-    """The same as `tiled_traffic`, counted on a trace of `attend_in_tiles`: every cell that is
-    copied from the whole queries, keys and values, and the context vectors. Held is the most of
-    any tile.
-    """
+    """`tiled_traffic` counted on a trace of `attend_in_tiles`; held is the most of any tile."""
     wholes = {trace[name] for name in ("queries", "keys", "values")}
     copied = [step for step in trace.values() if wholes & {*step.inputs}]
     written = [step for name, step in trace.items() if name.startswith("context_vectors_")]

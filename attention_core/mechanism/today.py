@@ -35,8 +35,7 @@ class Today:
     soft_cap: float | None = None
     scale: str = "sqrt_d"
     rotary_share: float = 1.0
-    """Which share of a head's columns is turned, the first ones: rounded down to pairs, but one
-    pair at least."""
+    """Which share of a head's columns is turned, the first ones: in pairs, one at least."""
     qk_norm: bool = False
     """Whether each head's queries and keys have a norm of their own, before they are turned."""
     sink_logit: float | None = None

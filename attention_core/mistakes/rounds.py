@@ -42,9 +42,7 @@ def suspects(inputs: Inputs, recipe: HeadsRecipe) -> list[str]:
 
 
 def switched_on(inputs: Inputs, recipe: HeadsRecipe, level: str, seed: int) -> str:
-    """The mistake of a round, or "" for none here: no more are measured than have to be, since each
-    takes a whole layer. Raises ValueError for no such level.
-    """
+    """The mistake of a round, or "", measuring few. Raises ValueError for no such level."""
     if level not in LEVELS:
         raise ValueError(f"level is {level!r}, but must be one of {', '.join(LEVELS)}")
     names = suspects(inputs, recipe)

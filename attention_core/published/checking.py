@@ -40,11 +40,7 @@ class Check:
 
 
 def check(result: Result, value: Tensor | list | float | bool | None) -> Check:
-    """Compare a value of any shape, or none, with a printed result.
-
-    A value of another shape than the result's does not match. Of a cut print only what is printed
-    is compared.
-    """
+    """Compare a value with a printed result: of its shape, and of a cut print what is printed."""
     if value is None or not fits(value, result.shape):
         return Check(result.count, 0, None)
     live = value.tolist() if hasattr(value, "tolist") else value

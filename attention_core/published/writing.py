@@ -24,10 +24,7 @@ def written(result: Result, entry: Any) -> str:
 
 
 def rows(result: Result, computed: Any) -> Iterator[Row]:
-    """The rows of a result as they are printed: the place of each, its printed entries, and those
-    that were computed, with their signs; these are [] where nothing was computed. What a cut
-    print leaves out is left out of both. A single value is a row of one.
-    """
+    """A result's rows: place, printed entries, computed ones with their signs, or [] for none."""
     if result.shape:
         printed: Any = result.values
         yield from _rows(result, printed, computed, len(result.shape), ())

@@ -194,9 +194,7 @@ def _gemma3(config: ConfigReader, file: GgufFile) -> Described:
 def _gemma(
     config: ConfigReader, file: GgufFile, family: str, every: int, largest: int, **others: Any
 ) -> Described:
-    """What Gemma 2 and 3 have in common. The 1 is in the gains already; which layers have a window,
-    and by what the `largest` of them, of so many layers, divides scores, no field says.
-    """
+    """What Gemma 2 and 3 share: gains have the 1, and no field says windows and divisors."""
     sizes = _sizes(config, file)
     window = config.count("attention.sliding_window", None)
     every = config.count("attention.sliding_window_pattern", every)

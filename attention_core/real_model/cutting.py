@@ -98,10 +98,7 @@ class Cutter:
         return {"ids": found.ids, "offsets": found.offsets}
 
     def merges(self, text: str) -> dict[str, Any]:
-        """The parts within which the tokens of a text are made, in characters (or bytes, where the
-        vocabulary lacks one), and the merges that can have made one in them, each with its number;
-        nothing where tokens are not made by merges.
-        """
+        """The parts a text's tokens are made in, and merges that can have made one in them."""
         known, words = self.model.get("merges"), self.model["vocab"]
         if not known:
             return {}

@@ -92,10 +92,7 @@ class Offered:
     """(rank,), in float64: they sum to 1."""
 
     def drawn(self, number: float) -> int:
-        """The rank of the token in whose interval a number from 0 to 1 lies: the chances, put
-        behind each other in their order, fill that line. Sums are float64, one after the other, so
-        equal chances give the same token on every processor. Raises ValueError outside of [0, 1).
-        """
+        """The rank of the token where a number in [0, 1) lies among the chances put in a row."""
         if not 0 <= number < 1:
             raise ValueError(f"the number drawn is {number}, but must be at least 0 and below 1")
         ends = [*accumulate(self.chances.tolist())]

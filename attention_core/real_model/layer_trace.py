@@ -250,9 +250,7 @@ class PartsOfLayer:
         return self.trace.step(made, ops.JoinRowsOfHeads(), own, axes=axes)
 
     def joined(self, where: Where, axes: tuple[str, ...]) -> Step:
-        """The matrix, or the bias, in which several stand in one, dealt out to heads where each has
-        its own there.
-        """
+        """The matrix or bias in which several stand, dealt out to heads that have their own."""
         called = "qkv" if "query" in where.beside[0] else "gate_up"
         made, of = f"{called}_{'matrix' if len(axes) == 2 else 'bias'}", f"d_{called}"
         if made not in self.trace:

@@ -120,9 +120,7 @@ class Model:
         return whole if rows is None else whole[list(rows)]
 
     def place_in(self, where: Where) -> tuple[int, int, int]:
-        """From which row of a joined tensor one of those in it stands, up to which, and in how many
-        groups of rows, one for each head, it does so.
-        """
+        """The first row of one in a joined tensor, the last, and how many groups of rows it has."""
         shapes, n_groups = self.settings.shapes_of_layer(), 1
         if where.by_head:
             n_groups = self.settings.n_heads
@@ -130,9 +128,7 @@ class Model:
         return sum(before), sum(before) + own, n_groups
 
     def reading(self, n_tokens: int) -> "Model":
-        """The model as it reads a text of so many tokens: some turn positions otherwise where it is
-        a long one.
-        """
+        """The model as it reads a text of so many tokens: long ones may be turned otherwise."""
         if self.settings.longer is None or n_tokens <= self.settings.longer[0]:
             return self
         if self._longer is None:

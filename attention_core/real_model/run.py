@@ -316,9 +316,7 @@ def read_for_logits(model: Model, stream: Tensor) -> Tensor:
 
 @torch.no_grad()
 def logits(run: Run, positions: Sequence[int] | None = None) -> Tensor:
-    """What a model would say next after each of some tokens (position, vocabulary); after all of
-    them where none are named. Raises ValueError where the model says no next token.
-    """
+    """Logits after some tokens (position, vocabulary), or all. Raises ValueError for none."""
     stream = run.final if positions is None else run.final[list(positions)]
     return logits_of(run.model, stream)
 

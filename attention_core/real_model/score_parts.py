@@ -85,10 +85,7 @@ def table_of(
     seen: Sequence[int],
     cap: float | None = None,
 ) -> ScoreParts:
-    """The table for a layer, a head, a query and a key, of what parts wrote as the query (part,
-    d_head), scaled, and as the keys (part, token, d_head), of which those are `seen`. Raises
-    ValueError, in words, where numbers are not finite.
-    """
+    """The table of what parts wrote as query and as keys. Raises ValueError where not finite."""
     layer, _, _, key = at
     queries, keys = queries.double(), keys.double()
     own = keys[:, key]

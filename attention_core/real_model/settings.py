@@ -73,9 +73,7 @@ class Settings:
     logit_cap: float | None = None
     logit_scale: float = 1.0
     query_key_norms: str = ""
-    """What is normed before queries and keys are compared: those of each `head`, or `all` heads'
-    together.
-    """
+    """What is normed before queries and keys are compared: of each `head`, or of `all`."""
 
     activation: str = "silu"
     gated: bool = True

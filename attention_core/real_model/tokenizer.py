@@ -94,9 +94,7 @@ class Tokenizer:
         return token in self._tokens
 
     def encode(self, text: str) -> Encoded:
-        """The tokens of a text, with those that the model puts before and after every text. Raises
-        ValueError, in words, for no text, one that is too long, or a word that it cannot cut.
-        """
+        """A text's tokens, with those around. Raises ValueError, in words, where it cannot."""
         if not text:
             raise ValueError("there is no text: type at least one word")
         if len(text) > LONGEST_TEXT:

@@ -77,9 +77,7 @@ class Reading:
             self.matrix = self.matrix - self.matrix.mean(0)
 
     def back(self, layer: int) -> tuple[tuple[Writer, ...], Tensor]:
-        """Back from the stream before a layer to its beginning: all parts that have been noted,
-        the first that wrote first, and what is read of them (part, token, d_read).
-        """
+        """Back from before a layer: parts noted, first to last, and what is read of them."""
         settings = self.found.model.settings
         self._patches(layer)
         for each in reversed(range(layer)):

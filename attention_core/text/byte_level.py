@@ -15,9 +15,7 @@ def bytes_of_characters() -> dict[str, int]:
 
 
 def in_their_text(contents: Sequence[bytes]) -> list[str]:
-    """What tokens stand for that follow each other: of a character that several of them make each
-    names it and its part, `好‹1/3›`; bytes that make none are written as such, `‹E5A5…›`.
-    """
+    """What tokens stand for: of a character in parts `好‹1/3›`, of stray bytes `‹E5A5…›`."""
     owners = [token for token, content in enumerate(contents) for _ in content]
     pieces, at = [""] * len(contents), 0
     for character in b"".join(contents).decode("utf-8", "surrogateescape"):

@@ -52,10 +52,7 @@ def _kind(character: str) -> str:
 
 
 def joins(parts: Sequence[Any], ranks: Mapping[Any, int]) -> Iterator[tuple[int, int, list]]:
-    """How merges make tokens of the parts (bytes, or characters) of a word: which merge is next,
-    by its number, the place of the first of the two that it joins, and what the word is after it.
-    The earliest merge comes first, wherever it can be done.
-    """
+    """How merges make a word's tokens: number, place, the word after; the earliest first."""
     parts = list(parts)
     while can := [(ranks[two], at) for at, two in enumerate(pairwise(parts)) if two in ranks]:
         rank, at = min(can)

@@ -1,7 +1,4 @@
-"""A number of a matrix that may be changed is changed where it is seen: by a slider that the
-picture carries, as any control in a picture, by typing it, or with all numbers of its matrix. What
-may be changed, the page's controls say (`Control.changes`), and of no other trace than the page's.
-"""
+"""A number is changed where it is seen, by slider, typing, or all at once, if controls say."""
 
 import math
 import re

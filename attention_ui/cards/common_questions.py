@@ -32,10 +32,7 @@ def which_key(
     teaches: str = "",
     choices: Sequence[str] = (),
 ) -> Pick:
-    """Which key has the largest weight of a row (key,). `names` are a person's. They are chosen
-    among with their places; one that stands there twice, and gets the same at both, once. Or other
-    `choices` are.
-    """
+    """Which key has the largest weight of a row (key,), by place and `names` (a person's)."""
     alike: dict[tuple[str, float], list[int]] = {}
     for place, (name, weight) in enumerate(zip(names, row.tolist(), strict=True)):
         alike.setdefault((name, place if choices else round(weight, 6)), []).append(place)

@@ -146,10 +146,7 @@ class Alive:
 
 
 def alive(draw: Callable[..., None]) -> Alive:
-    """The way out for what is alive, such as a dialog or a download: it runs whenever its card is
-    drawn, and may read what it likes. It asks for `v` and `trace` itself. Raises TypeError where it
-    takes its card's: a card is kept, and they may be another visitor's.
-    """
+    """The way out for what is alive, such as a dialog. Raises TypeError for its card's values."""
     for name, cell in zip(draw.__code__.co_freevars, draw.__closure__ or (), strict=True):
         if isinstance(cell.cell_contents, Values | Trace):
             raise TypeError(
@@ -303,10 +300,7 @@ def moving(
     tall: float = arranged.TALL,
     **look: Any,
 ) -> Picture:
-    """A picture that carries a control, so that it answers within a frame. `at` gives the trace
-    and its parts at a position, of which `arrange` makes a layout, else an equation as `tall` as
-    this; or it gives the layout. What it reads its card has read; the position is its argument.
-    """
+    """A picture that carries a control: `at` gives a position's trace and parts, or its layout."""
     arrange = arrange or (lambda made, parts: equation(made, *parts, tall=tall))
     return Picture(name, None, carries, at, arrange, **look)
 

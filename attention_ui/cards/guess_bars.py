@@ -18,11 +18,7 @@ LONG = 4
 
 
 def guess_bars(names: Sequence[str], rows: Mapping[str, Sequence[float]]) -> Chart:
-    """One place a name; `rows` are one or two, by what they are called: the first wide and grey,
-    the second narrow over it. Their numbers stand in lines above the bars.
-
-    `names` are as they are to be written. Values are read on one axis from 0 to 1, as weights are.
-    """
+    """Bars from 0 to 1, a place a name; one row wide and grey, a second narrow over it."""
     top = 1.0 + LINE * len(rows)
     cells = [
         (place, name, row, at, value, written(value), top - LINE * (at + 0.4))

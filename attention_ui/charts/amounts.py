@@ -22,10 +22,7 @@ def amounts(
     of_each: bool = False,
     written: Callable[[float], str] = "{:,}".format,
 ) -> Chart:
-    """A bar for each name, made of its `pieces` by kind, on one scale from 0 to the largest, or
-    `of_each` as wide as the others. `texts` say the size of each in words, `written` that of a
-    piece. `colours` are those of the kinds, in their order; a legend names those that are drawn.
-    """
+    """A bar a name, of its `pieces` by kind on one scale; `texts` and `written` say sizes."""
     most = max(sum(each.values()) for each in pieces)
     rows = []
     for place, (name, each, text) in enumerate(zip(names, pieces, texts, strict=True)):

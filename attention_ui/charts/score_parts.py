@@ -22,10 +22,7 @@ TOP = BASE + 22
 
 
 def chart(parts: ScoreParts, words: tuple[str, str], few: int = FEW, leads: bool = True) -> Chart:
-    """By how much each pair brings the score above the mean of the other keys: the largest parts of
-    each side, and the rest together. `words` are those at the query and at the key. Where it
-    `leads` there, a click on a head goes there.
-    """
+    """By how much pairs bring the score above the mean, the largest; a click on a head `leads`."""
     above, places = parts.above, {"q": parts.query, "k": parts.key}
     sides = {"q": _groups(parts, parts.by_query(), few), "k": _groups(parts, parts.by_key(), few)}
     table = [

@@ -230,10 +230,7 @@ def end_page() -> None:
 
 
 def part(name: str, draw: Callable[[], None], waits: bool = False) -> None:
-    """Draw a part of the page: at once, and again whenever something is worth something else that
-    it has read. One that `waits` is left until somebody is near; what it draws stands in a
-    container whose key is its name.
-    """
+    """Draw a part, now and when what it read changes; one that `waits` until one is near."""
 
     @st.fragment(key=_key(name))
     @wraps(draw)
@@ -273,10 +270,7 @@ def settle(name: str, one: Source) -> None:
 
 
 def run_what_reads(at: str = "") -> None:
-    """At the end of a callback: run what is stale and near, and let the rest wait. `at` is the
-    picture that a hand is at: the others that are drawn anew need what a hand asks for only when it
-    comes back to them.
-    """
+    """At the end of a callback: run what is stale and near; `at` is the picture in the hand."""
     here = of_page()
     here.known.clear()
     stale = here.stale()
@@ -289,10 +283,7 @@ def run_what_reads(at: str = "") -> None:
 
 
 def run_parts(names: list[str], stale: list[str] | None = None) -> None:
-    """From a callback: run these parts with all that are stale and near, as long work whose next
-    slice this run takes the place of, and tell the browser what waits. Where Back or Forward has
-    asked for the run, all of the page runs.
-    """
+    """From a callback: run these parts and what is stale and near; all, where Back asked."""
     if this_visit().by_address:
         return
     here = of_page()

@@ -109,10 +109,7 @@ def as_drawn(values: Values) -> Values:
 
 
 def telling_query(values: Values) -> int:
-    """The query with the largest effect (`attention_core.largest_effect`) among the weights that a
-    page has: of its heads, of its queries and keys, or by likeness alone. The row that a notebook
-    looks at, or the story of the trained example, where the sentence is theirs.
-    """
+    """The query with the largest effect among a page's weights; or its notebook's, or story's."""
     example = example_of(values)
     is_made_to_be_read = not (example.notebook or example.is_trained)
     if values.sentence == example.inputs.sentence and not is_made_to_be_read:

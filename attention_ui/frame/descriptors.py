@@ -7,11 +7,7 @@ MOST = 65_536
 
 
 def raise_open_files() -> None:
-    """Raise the soft limit of open files to the hard one, or to `MOST`.
-
-    A session takes four, and keeps three for two minutes after it has left. Does nothing where
-    the system has no such limit (Windows) or does not let it be raised.
-    """
+    """Raise the soft limit of open files to the hard one, or `MOST`: a session takes four."""
     try:
         import resource
     except ImportError:

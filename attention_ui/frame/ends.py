@@ -28,11 +28,7 @@ Given = ParamSpec("Given")
 
 @dataclass(frozen=True)
 class Answer:
-    """A closing question and its answer, from the numbers on the page.
-
-    `question` is ours, `answer` may quote a visitor's tokens. `card` is the name of the card whose
-    picture shows why. `shows` names the steps whose numbers are quoted.
-    """
+    """A closing question and its answer; `card` shows why, `shows` are the steps it quotes."""
 
     question: str
     answer: str

@@ -51,11 +51,7 @@ WIDE_LINE = 880
 
 
 def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control] = ()) -> Values:
-    """The first call of every page. Returns the values of its controls.
-
-    `sidebar` are controls of this page that stand beside the sentence, as all its cards show them.
-    A page without a sentence among its controls has none in the sidebar either.
-    """
+    """The first call of a page: its controls' values. `sidebar` stand beside the sentence."""
     warm_up()
     here = lesson(name)
     if visit.is_left(name):

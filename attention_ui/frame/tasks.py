@@ -21,10 +21,7 @@ NOBODY = "No name given"
 
 @dataclass
 class TaskAnswers:
-    """What a person has given so far: answers with the links to what they were given to, by the
-    number of the task, which is open now, and which press handed them in last. A run that breaks
-    off loses no press.
-    """
+    """Answers so far with their links, the open task, the press that handed in last."""
 
     name: str = ""
     answers: dict[int, tuple[str, str]] = field(default_factory=dict)

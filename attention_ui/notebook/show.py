@@ -211,9 +211,7 @@ def _first(of: Sequence[int], most: int, name: str, notices: list[str]) -> Seque
 
 
 def _layers(given: Any) -> tuple[Tensor, str, bool, list[str]]:
-    """Weights as (layer, head, query, key); what their model calls them, where that is known;
-    whether `generate` wrote by them; and what to say of them. Raises ValueError for what is none.
-    """
+    """Weights (layer, head, query, key), their name, if `generate`d, notices. Or ValueError."""
     if isinstance(given, torch.nn.Module):
         raise ValueError("this is a model: show what it returns, such as show(model(…), tokens)")
     kind, is_written, notices = "", False, []
@@ -295,10 +293,7 @@ def _stacked(given: Sequence) -> Tensor:
 
 
 def _joined(steps: Sequence) -> list[Tensor]:
-    """What `generate` returns, for each token written a tensor a layer, as one tensor a layer in
-    which the rows of later tokens stand below the earlier ones; 0 for keys that came later, or that
-    a cache no longer had.
-    """
+    """What `generate` returns as one tensor a layer, later tokens' rows below; 0 for no key."""
     joined = []
     for at in range(len(steps[0])):
         each = [_tensor(_part(step, at)) for step in steps]

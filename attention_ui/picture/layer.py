@@ -46,9 +46,7 @@ TOKENS = ("token", "query", "key")
 
 
 def whole_layer(trace: Trace, first_query: int, tall: float = TALL) -> Layout:
-    """All matrices of a trace of `attend_heads`, below the sentence with the weights of the head
-    that is pointed at. `first_query` is shown until something is pointed at.
-    """
+    """All matrices of `attend_heads`, below the sentence of the head and query pointed at."""
     matrices = with_masks(layer_matrices(trace))
     ends = limits(matrices, [""] * len(matrices))
     wide = _as_it_flows(trace, matrices, tall - LEGEND, TALLEST - LEGEND)

@@ -38,10 +38,7 @@ def is_signed(matrix: Matrix) -> bool:
 
 
 def limit(matrix: Matrix) -> float:
-    """The value of the strongest colour: 1 for weights, 1/4 for their derivatives, which go no
-    further, else the largest magnitude that is drawn; the heads of a step are taken together.
-    Ids are names, not amounts, and get no colour.
-    """
+    """The strongest colour's value: 1 for weights, 1/4 for derivatives, else the largest."""
     step = matrix.step
     if step.value.dtype == torch.bool:
         return 3.0  # a light shade for True

@@ -1,8 +1,4 @@
-"""An arithmetic as the formula of a spreadsheet, as a person would write it.
-
-Works the same in Excel and LibreOffice without array entry: an array stands only within
-SUMPRODUCT, or in SUM(MMULT(…)), whose arguments are ranges anyway.
-"""
+"""An arithmetic as a person's formula: no array entry, in Excel and LibreOffice alike."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -30,11 +30,7 @@ def computed_again(trace: Trace, replaced: Mapping[str, Tensor], wanted: str) ->
 
 @dataclass(frozen=True)
 class FoundAttention:
-    """One attention in a trace, found by its shape and operations, whatever its steps are called.
-
-    Scores are a matrix product (…, query, key) of two steps that each have one of these axes;
-    weights are the table, made from scores, that another step is averaged with.
-    """
+    """An attention found by shape and operations: scores of a product, weights that average."""
 
     scores: Step
     before: Step

@@ -69,10 +69,7 @@ class Way(NamedTuple):
 
 
 class Call:
-    """A function or module as something that takes vectors (text, token, d_in), and three matrices
-    where it has none of its own, and gives vectors (text, token, d_out) in float64. Raises Stopped
-    where it cannot be told what its arguments are.
-    """
+    """Code that takes vectors (text, token, d_in) and gives such. Raises Stopped if untold."""
 
     def __init__(self, function: Any, causal: bool = False, n_heads: int = 1) -> None:
         self.function, self.causal, self.n_heads = function, causal, n_heads

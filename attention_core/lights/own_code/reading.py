@@ -97,10 +97,7 @@ def factor_of_scores(weights: Tensor, scores: Tensor, seen: Tensor) -> float | N
 
 
 def slopes_of(weights: Tensor, scores: Tensor, seen: Tensor) -> Tensor | None:
-    """How much less, for each token of distance, e's exponent is in each head, (head,), where the
-    weights of each row are in the ratios of e^(b · score − slope · distance), as with ALiBi; None
-    where they are in no such ratios.
-    """
+    """The slope of distance in each head (head,), as with ALiBi; None where ratios have none."""
     far = distances(len(seen)).abs().expand_as(scores)
     made, expected, far = (centred(each, seen) for each in (logs(weights), scores, far))
     # The two slopes of the best plane through each head's logs.

@@ -512,10 +512,7 @@ class Closed(Code):
         return False, f"{said} {far:.2g} away from one of them alone."
 
     def outside_attention(self, place: int) -> Iterator[Moved]:
-        """Another token, where no token gets a value: the matrices of values are 0. Then a token
-        that is a little longer, where the matrices of queries are large: a query then sees one key
-        in each head, so it is no attention by which each token moves all others.
-        """
+        """Another token with no values; then a longer one, where a query sees one key in a head."""
         named = self.call.function.named_parameters() if self.call.is_module else ()
         kept = [(letters_of(name), name, each) for name, each in named if each.ndim == 2]
         values, queries = ([e for e in kept if letter in e[0]] for letter in "vq")

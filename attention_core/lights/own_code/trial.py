@@ -20,10 +20,7 @@ BY_CTRL_C = 130
 
 
 def tried() -> int:
-    """Run this very command again, in a process of its own, and return its status. A process that
-    ends without a verdict, as by `os._exit(0)`, or takes too long, is said, and is no success. It
-    ends with this one, as does all that it started.
-    """
+    """Run this command again in a process of its own; its status, or that it had no verdict."""
     limit = argparse.ArgumentParser(add_help=False, exit_on_error=False)
     limit.add_argument("--seconds", type=float)
     seconds = SECONDS

@@ -306,11 +306,7 @@ def weights_again(values: Values, whole: Trace) -> Trace:
 
 
 def same_gradient(again: Trace) -> tuple[bool, str]:
-    """Whether the gradient of the scores is the same with weights that were computed again.
-
-    With p the weights, g their gradient, and D the sum of a row's context vector times its
-    gradient: p (g − D) (Dao et al. 2022, appendix B.4).
-    """
+    """Whether p (g − D) is the same with weights computed again (Dao et al. 2022, B.4)."""
     name = again["weights"].inputs[0].name
     context, of_context = (
         again[each].value for each in ("context_vectors", "grad_context_vectors")

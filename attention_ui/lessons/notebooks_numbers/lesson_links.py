@@ -27,10 +27,7 @@ class Link(NamedTuple):
 
 
 def links_to(notebook: str, outcomes: Sequence[Outcome]) -> list[Link | None]:
-    """Links to the lessons with results of a notebook on their screen; None where no lesson shows
-    one. Those into one state of a lesson differ in the cell that they open alone: the rest of them
-    is worked out once.
-    """
+    """Links to lessons with a notebook's results, or None; one state is worked out once."""
 
     @cache
     def state(page: str, example: str, at: tuple[tuple[str, str], ...]) -> Link:

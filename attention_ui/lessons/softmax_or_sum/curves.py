@@ -17,9 +17,7 @@ COLOURS = (palette.BAR, palette.CHOSEN, palette.MUTED)
 
 
 def over_factors(scores: Tensor, factor: float) -> Chart:
-    """Largest weight, entropy and gradient of the softmax of scores (key,), over all factors, which
-    stand at equal distances, as on the slider. What is no finite number has no point.
-    """
+    """Largest weight, entropy and gradient of scores (key,) over all factors, evenly."""
     step, last = MAGNIFY.look["step"], MAGNIFY.field.most
     factors = sorted({*(at * step for at in range(round(last / step) + 1)), factor})
     most = math.log2(len(scores)) or 1.0

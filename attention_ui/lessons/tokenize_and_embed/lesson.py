@@ -37,9 +37,7 @@ def is_small(trace: Trace) -> bool:
 
 
 def picked(trace: Trace, count: int | None = None) -> list[Matrix]:
-    """Ids, table and what is looked up, with the first tokens strong, or all, and the rows of the
-    table that they pick; of a large table there are no others than those that all pick.
-    """
+    """Ids, table and lookup, the first tokens strong, or all, and the table's rows for them."""
     ids, table = trace["token_ids"], trace["embedding_table"]
     each = ids.value.tolist()
     rows = None if is_small(trace) else tuple(dict.fromkeys(each))

@@ -92,9 +92,7 @@ def hidden_width(values: Values) -> int:
 
 
 def stretched(embedded: Trace, token: int, factor: float) -> Trace:
-    """The embeddings standardised, and again with one token's so many times as long:
-    `standardised` and `stretched_standardised` (token, d_in).
-    """
+    """The embeddings standardised, and once more with one token's so many times as long."""
     trace = embedded.branch()
     vectors = trace["embeddings"]
     _standardise(trace, vectors, "")

@@ -28,10 +28,7 @@ FEW = 4
 
 
 def parts_of(trace: Trace, token: int) -> dict[str, Tensor]:
-    """What each part brought to a token's output (d_in,), in float64: `embeddings`, and the outputs
-    of the parts, with what dropout left of them. Biases of norms are one part, where they are not
-    0; a sum that the embeddings are is one.
-    """
+    """What each part brought to a token's output (d_in,), in float64; norms' biases are one."""
     found: dict[str, Tensor] = {}
     for name, brought in contributions(trace, token).items():
         part = name.removeprefix("dropped_")
