@@ -25,10 +25,9 @@ def telling_query(weights: Tensor) -> int:
     return int(effects.reshape(-1, effects.shape[-1]).sum(dim=0).argmax())
 
 
-def telling_head(weights: Tensor, query: int | None = None) -> int:
-    """The head of weights (head, query, key) that says most: all its rows together, or one."""
-    effects = effect_of_rows(weights)
-    return int((effects.sum(dim=-1) if query is None else effects[:, query]).argmax())
+def telling_head(weights: Tensor) -> int:
+    """The head of weights (head, query, key) that says most, all its rows together."""
+    return int(effect_of_rows(weights).sum(dim=-1).argmax())
 
 
 def parting_row(scores: Tensor) -> int:

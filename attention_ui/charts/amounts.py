@@ -19,17 +19,16 @@ def amounts(
     texts: Sequence[str],
     colours: Mapping[str, str],
     title: str,
-    of_each: bool = False,
     written: Callable[[float], str] = "{:,}".format,
 ) -> Chart:
     """A bar a name, of its `pieces` by kind on one scale; `texts` and `written` say sizes."""
-    most = max(sum(each.values()) for each in pieces)
+    most = max(sum(each.values()) for each in pieces) or 1.0
     rows = []
     for place, (name, each, text) in enumerate(zip(names, pieces, texts, strict=True)):
-        end, whole = 0.0, (sum(each.values()) if of_each else most) or 1.0
+        end = 0.0
         for kind in colours:
             if each.get(kind):
-                begin, end = end, end + each[kind] / whole
+                begin, end = end, end + each[kind] / most
                 told = {"place": place, "name": name, "text": text, "kind": kind}
                 ends = {"from": begin, "to": end, "is_first": not begin}
                 rows.append(told | ends | {"size": f"{kind}: {written(each[kind])}"})
