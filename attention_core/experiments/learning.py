@@ -1,8 +1,6 @@
 """How a layer learns, number by number: the layer of *Train it* with a loss, its backward pass, and
-what moving one entry, or all of them, does to the loss.
-
-Source of the layer: see `training`. Source of the losses: Goodfellow et al. 2016, Deep Learning,
-sections 6.2.2.3 (cross-entropy) and 4.3 (gradient descent).
+what moving one entry, or all, does to the loss. Source of the losses: Goodfellow et al. 2016, Deep
+Learning, sections 6.2.2.3 (cross-entropy) and 4.3 (gradient descent).
 """
 
 import math

@@ -1,9 +1,6 @@
-"""What the size of the scores does to softmax: how sharp its weights are, and what it passes back.
-
-Scores that spread widely make softmax give nearly all weight to one key. There its derivatives are
-nearly 0, and a layer that is trained learns nothing through it. Scores that hardly spread make all
-weights alike, and attention becomes a plain mean. Source: Vaswani et al. 2017, Attention Is All You
-Need, section 3.2.1.
+"""What the size of the scores does to softmax: spread widely, nearly all weight is on one key, its
+derivatives are nearly 0, and nothing is learned through it; hardly spread, it is a plain mean.
+Source: Vaswani et al. 2017, Attention Is All You Need, section 3.2.1.
 """
 
 import math

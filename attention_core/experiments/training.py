@@ -1,22 +1,14 @@
-"""Gradient descent, really done, on one attention layer and one sentence.
+"""Gradient descent, really done, on one attention layer and one sentence: embeddings → queries,
+keys, values → causal attention → context vectors → a linear layer → a logit for each distinct
+token.
 
-Each position is to predict the token after it: embeddings → queries, keys, values → causal
-attention → context vectors → a linear output layer → one logit for each distinct token of the
-sentence. The loss is the mean cross-entropy of the predictions.
+Each position is to predict the token after it, by mean cross-entropy. Four matrices learn; the
+embeddings stay, and there is no bias, residual or position vector, so that all comes through the
+attention. A `width` of about ten times what seems to be needed keeps it from getting stuck: two
+queries that look wholly at one key have equal context vectors (a loss of ln 2 each), and a softmax
+of 0 or 1 has no gradient left to part them.
 
-What learns, and what does not: the four matrices learn; the embeddings stay the sentence's own.
-There is no bias, no residual path and no position vector, so that whatever tells one position
-from another has to come through the attention. Plain gradient descent on the whole sentence is
-enough for this, with a `width` of about ten times what the sentence seems to need: a narrow
-layer gets stuck, because two queries can come to look wholly at one and the same key. Their
-context vectors are then equal, the best guess for two tokens is half and half (a loss of ln 2
-each), and a softmax that is 0 or 1 has no gradient left to part them again.
-
-    targets = next_tokens(("The", "cat", "sat"))
-    for record in train(embeddings, targets, TrainingSettings()):
-        print(record.step, record.loss)
-
-Source of the layer: Vaswani et al. 2017, Attention Is All You Need, sections 3.2.1 and 3.2.3.
+Source: Vaswani et al. 2017, Attention Is All You Need, sections 3.2.1 and 3.2.3.
 """
 
 import math

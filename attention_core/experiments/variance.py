@@ -1,14 +1,6 @@
-"""How the variance of a dot product grows with the width, measured and by theory.
-
-A trial draws two random vectors of width d, q and k, with independent entries, and takes q·k: the
-sum of d products. Products of independent numbers with mean 0 and variance s² have variance s⁴,
-whatever d is; a sum of d independent products has d times the variance of one. So q·k has
-variance d·s⁴, and q·k/√d has s⁴ again, which is 1 for s = 1.
-
-    for measured in measure_variance(Trials(d=64)):
-        print(measured.trials, measured.variance)
-
-Source of the scaling: Vaswani et al. 2017, Attention Is All You Need, section 3.2.1, footnote 4.
+"""How the variance of a dot product grows with the width, measured and by theory: a sum of d
+independent products of entries with mean 0 and variance s² has variance d·s⁴, and over √d it has s⁴
+again, which is 1 for s = 1. Source: Vaswani et al. 2017, section 3.2.1, footnote 4.
 """
 
 import math

@@ -1,8 +1,6 @@
 """Projections on the wrong axis, and a decoder layer built on them, as one notebook has them.
-
-`sorry_dave` multiplies matrices of (token, token) from the left: queries = U_query @ embeddings.
-That mixes tokens before any attention, so a causal mask no longer hides the future, and it fits
-sentences of one length only. It is kept here to be shown, beside the right way of `trainable`.
+`U_query @ embeddings` with U (token, token) mixes tokens before any attention, so no mask hides the
+future, and only one length fits. Kept to be shown beside `trainable`.
 """
 
 from ..asked import answers

@@ -1,8 +1,6 @@
-"""The wrong lines that learners really write in a step, each with what to do about it.
-
-They belong to operations: whatever trace has the operation, its exercise asks for its steps and can
-name them. What any step may be instead (another tensor as it is, the result transposed, a multiple)
-the checks see without a list.
+"""The wrong lines that learners really write in a step, each with what to do about it. They belong
+to operations, whatever the trace; what any step may be instead (another tensor, the result
+transposed, a multiple) the checks see without a list.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,9 +1,7 @@
-"""Cuts texts into a model's tokens, as a program of its own that `tokenizer.py` starts and may end.
-
-The rules of a `tokenizer.json` can make a text a billion times as long, or come to no end, and the
-library that follows them cannot be stopped. Here they take this program along, and nothing else:
-it has so much memory and time, and whoever asks has a clock too. It reads what the file says, then
-a question a line, and answers each with a line, all in JSON.
+"""Cuts texts into a model's tokens, as a program of its own that `tokenizer.py` starts and may end:
+rules of a `tokenizer.json` can come to no end, or make a text a billion times as long, and then
+take this program along, with its bounds of memory and time. It reads what the file says, then
+answers a line with a line, all in JSON.
 """
 
 import json

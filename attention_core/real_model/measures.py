@@ -1,8 +1,5 @@
-"""What a head looks at, as numbers from 0 to 1: one for each head of each layer.
-
-A measure is a mean over the queries that it can be asked of: which followed the same token before
-makes sense only where a token has been there before. Where there is no such query it is NaN, since
-nothing is known. What a head does on one sentence need not be what it does on others.
+"""What a head looks at, from 0 to 1, for each head of each layer: means over the queries that can
+be asked, NaN for none. What a head does on one sentence need not be what it does on others.
 """
 
 from collections.abc import Callable, Sequence

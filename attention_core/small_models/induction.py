@@ -1,16 +1,9 @@
-"""A small network that learns to continue repeated tokens, and what its heads do meanwhile.
+"""A small network that learns to continue repeated tokens, and what its heads do meanwhile. A
+previous-token head of the first layer writes which token came before; an induction head of the
+second looks for the token whose "came before me" is its own. Neither helps alone, so the loss
+hardly falls for a while, and then steeply.
 
-What repeats can be continued by looking for the token's own earlier place and copying the token
-that came after it. That takes two heads, one above the other. A previous-token head of the first
-layer writes into each token's vector which token came before it; an induction head of the second
-layer looks for the token whose "came before me" is its own. Neither helps without the other, so
-the loss hardly falls for a while, and then steeply.
-
-    for record in learn(LearningSettings()):
-        print(record.step, record.loss_repeated, record.prefix_matching[1].max())
-
-Source: Olsson et al. 2022, In-context Learning and Induction Heads: the two heads, their scores
-and the steep fall of the loss, in all models but those with one layer.
+Source: Olsson et al. 2022, In-context Learning and Induction Heads.
 """
 
 from collections.abc import Iterator, Sequence

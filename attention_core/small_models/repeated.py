@@ -1,8 +1,5 @@
-"""Random tokens that repeat: nothing in them can be learned by heart, only to look back.
-
-Each sequence begins with some tokens drawn at random, none of them twice, and repeats them to its
-end. How many there are differs from sequence to sequence, so that the place alone does not tell
-which token comes next: it has to be found by its content.
+"""Random tokens that repeat, none twice in a period: nothing can be learned by heart, and as the
+period differs from sequence to sequence, no place tells which token comes next.
 """
 
 import string

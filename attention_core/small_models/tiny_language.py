@@ -1,8 +1,6 @@
-"""A network trained on the tiny language, the loss it reaches, and what it can be compared with.
-
-The loss is the mean over words of −log of the chance that the network gave to the word that came.
-No model can be below the entropy in the long run: there each word gets the chance that the grammar
-gave it. A bigram model knows how often each word follows each other one, and nothing further back.
+"""A network trained on the tiny language, and its loss: the mean of −log of the chance it gave to
+each word that came. None can be below the entropy, the grammar's own chances; a bigram model knows
+only how often each word follows each other one.
 """
 
 import math

@@ -1,8 +1,7 @@
-"""Ways to cut a text into tokens, and how a token is written so that it can be seen.
-
-The default, "text", knows no language and no dictionary. It turns the text into its *shape*, one
-letter for the kind of each character (punctuation stands for itself), and reads that shape with a
-grammar of one regular expression: "I can't 🙂" has the shape "a aaa'a s", hence three tokens.
+"""Ways to cut a text into tokens, and how a token is written so that it can be seen. The default,
+"text", knows no language: it turns a text into its *shape*, one letter for the kind of each
+character, and reads that with one regular expression: "I can't 🙂" has the shape "a aaa'a s", hence
+three tokens.
 """
 
 import re

@@ -1,8 +1,6 @@
 """What a visitor chooses, by name and as a link says it: kept for the visit, written into the
-address at once. All else is the example's own.
-
-So a link holds only what differs, a page without the control keeps the value, every move is a step
-of the browser's history, and what does not fit now counts again when it does.
+address at once; all else is the example's own. So a page without the control keeps the value, every
+move is a step of the browser's history, and what does not fit counts again when it does.
 """
 
 from collections.abc import Collection, Mapping, Sequence

@@ -1,8 +1,5 @@
-"""Work that may take seconds: started by a button, done a slice at a time, and stopped by another.
-
-A click inside a fragment waits until the fragment has run. So a run does a slice of the work,
-draws what it has, and asks for the next run; a click on Stop comes between two slices. Within a
-slice, other visitors' runs come between two pieces of the work.
+"""Work that may take seconds, done a slice at a time, so that a click on Stop, which waits for the
+fragment's run, comes between two; within a slice, other visitors' runs come between two pieces.
 """
 
 import time

@@ -1,17 +1,8 @@
-"""Works around Streamlit: tells a page with a path of its own, such as /causal_mask, where the
-server is, and gives every page its style and its letters at once.
-
-Streamlit's browser code first looks for the server below the page's own address, gets a 404, and
-logs it as an error. With `BACKEND_BASE_URL` set it looks in the right place at once; a Streamlit
-that does not know this setting looks as before. Our style comes late from within a page: by then
-its first words stand elsewhere, and they jump.
-
-A link to the home page has no path of its own: opened in another tab, it led to the page it stands
-on. And a link's parameters may be older than the last move: Streamlit's browser made a step of
-history of them, and another one of what the page then wrote, so that Back was needed twice.
-
-What two parts of a page have to say at once is one message to Streamlit, and what it puts off is
-lost where a page is left meanwhile.
+"""Works around Streamlit: a page with a path of its own, such as /causal_mask, looks for the server
+below it first, and logs an error; with `BACKEND_BASE_URL` it looks in the right place. Our style
+comes at once, or first words jump; a link to the home page gets a path, or another tab opened the
+page it stands on; a link's parameters are no step of the history of their own, or Back was needed
+twice; and what a page still has to say is sent before it is left.
 """
 
 import re

@@ -1,14 +1,8 @@
-"""Works around Streamlit: what was drawn reaches the browser, whatever runs next.
-
-When a run begins, Streamlit 1.67 drops what it will draw anew from the messages that still wait to
-be sent (`ForwardMsgQueue.clear`). But a callback may let other parts run in its place; what was
-dropped then never came: a page without its end, an old card above the new one, a picture that had
-been drawn for good. So nothing is dropped before the run draws.
-
-When a part has run, the server tells the browser that it has finished, and the browser removes
-whatever the part no longer draws. If another part begins to run before that message is sent,
-Streamlit turns it into "interrupted", although everything the first part drew is sent. Left-overs
-then stayed: rows of the previous cell, below the arithmetic of a new one.
+"""Works around Streamlit: what was drawn reaches the browser, whatever runs next. When a run
+begins, Streamlit 1.67 drops what it will draw anew from the messages that wait
+(`ForwardMsgQueue.clear`), though a callback may let other parts run instead: so nothing is dropped
+before the run draws. And a part's "finished", by which the browser removes what it no longer draws,
+becomes "interrupted" where another part begins before it is sent: left-overs stayed.
 """
 
 from contextlib import suppress

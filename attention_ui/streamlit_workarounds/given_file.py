@@ -1,8 +1,6 @@
-"""A file that the browser saves as soon as a run hands it over.
-
-A press of `st.download_button` asks for its file beside the runs: one that is pressed while the
-page still runs gets what was typed before, or nothing, since a run clears away the files of the
-last. A press of `st.button` waits for its turn, and so does what is saved with it.
+"""A file that the browser saves as soon as a run hands it over. `st.download_button` asks for its
+file beside the runs, and gets what was typed before, or nothing; a press of `st.button` waits for
+its turn, and so does what is saved with it.
 """
 
 from .unseen_component import unseen

@@ -1,15 +1,10 @@
-"""Works around Streamlit: what the browser has not yet heard of is not taken back.
+"""Works around Streamlit: what the browser has not yet heard of is not taken back. Each message
+says where all widgets stand, and one sent before an answer has come still says what the server has
+set since: that counted as a press. So what a message repeats counts for nothing where its widget
+was not pressed: in another part than the message's, or if it is late.
 
-With each message Streamlit 1.67's browser says where all widgets stand. One that it sends before an
-answer has come, as when a page is scrolled while a click is on its way, still says what a widget
-stood at before the server set it: that counted as a press, and took the answer back. So what a
-message repeats counts for nothing where its widget was not pressed: it is in another part than the
-one that the message comes from, or the message is late. Nor does what is said for the first time
-of a widget in another part, or repeated of one that is gone.
-
-Back and Forward say nothing of widgets, only where the address is. What is said before their answer
-has come may be taken up in one run with them: it neither takes their place nor is added to what
-they have left.
+Back and Forward say only where the address is. What is said before their answer may be taken up in
+one run with them: it neither takes their place nor is added to what they have left.
 """
 
 from collections.abc import Callable

@@ -1,14 +1,8 @@
 """Works around Streamlit: no part runs for a page that has been left, and the page runs for a part
-that is gone.
-
-A part may be asked for just after a click on a link to another page: one comes into sight while
-the page still scrolls. The request names the page that was left, and Streamlit 1.67 runs the part
-as one of that page once the new one is drawn. Its browser then clears the screen as for another
-page, gets a part whose place is gone, and leaves the window white. Or the link is undone.
-
-A part has another id where something new stands above it. What is moved in it before the browser
-knows asks for the old one, which Streamlit drops, or runs without drawing anything: a control stood
-where the server had it not, or numbers where the address did not say them, for good.
+that is gone. A part asked for just after a click on a link would run as one of the new page, and
+the browser, whose place for it is gone, leaves the window white or undoes the link. A part has
+another id where something new stands above it; what asks for the old one is dropped, and a control
+stood where the server had it not, for good.
 """
 
 from contextlib import suppress

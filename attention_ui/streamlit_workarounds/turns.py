@@ -1,9 +1,7 @@
-"""Works around Streamlit: one script runs at a time, first come first served.
-
-Streamlit 1.67 has a thread for each session that runs, and no limit: with 50 at once, who fight for
-one interpreter lock, an answer takes three times the processor time that it takes in turn. A run
-takes its turn just before it takes up what was asked for, so all that a visitor does while waiting
-is merged by Streamlit itself into one run, and no press is lost.
+"""Works around Streamlit: one script runs at a time, first come first served. With a thread for
+each of 50 sessions, who fight for one interpreter lock, an answer takes three times the processor
+time. A turn is taken just before what was asked for is, so Streamlit itself merges all that a
+visitor does while waiting, and no press is lost.
 """
 
 import threading

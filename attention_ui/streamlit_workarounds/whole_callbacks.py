@@ -1,9 +1,6 @@
-"""Works around Streamlit: a callback runs to its end, whatever the browser asks for meanwhile.
-
-Each use of the session's state is a point where Streamlit 1.67 begins the run that was asked for
-last. In a callback it takes that for the callback's own wish to run again: the rest of the callback
-never runs, and since its widget has the new value by then, it is not called again. A move was lost
-so, where the next came quickly.
+"""Works around Streamlit: a callback runs to its end. Each use of the session's state is a point
+where Streamlit 1.67 begins the run asked for last, and takes that for the callback's own wish: the
+rest never ran, and a move was lost where the next came quickly.
 """
 
 from contextlib import suppress
