@@ -23,6 +23,7 @@ _FROM = {
     "mechanism.memory": "attend_with_memory",
     "mechanism.latent": "attend_latent",
     "mechanism.indexer": "choose_keys",
+    "mechanism.stacked": "attend_in_layers",
     "mechanism.today": "attend_today",
     "mechanism.decoding": "decode_step",
     "mechanism.simplified": "SimplifiedOptions attend expand_query",

@@ -5,7 +5,7 @@ from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
 from attention_ui.controls.shared import HEAD
 from attention_ui.lessons.kept_small import costs, lesson, words
-from attention_ui.lessons.kept_small.lesson import LATENT, SPARSE
+from attention_ui.lessons.kept_small.lesson import DEEP, LATENT, SHARED, SPARSE
 from attention_ui.picture.matrix import Matrix
 
 page = Page("kept_small", output=f"{LATENT}context_vectors")
@@ -117,7 +117,47 @@ def indexer(v):
         yield ui.light(*words.sums_light(made, v.masked_where))
 
 
-deeper = page.deeper("what changes in the matrices, and what real layers add")
+@page.card(
+    "layers",
+    "Local and global layers in turn",
+    f"A **local** layer sees {lesson.WINDOW} keys here, so it keeps no more, in any text. "
+    "Some **global** layers keep everything. How far back does a token reach after some layers?",
+    controls=[ui.in_picture(lesson.LAYERS), lesson.TURN.at()],
+)
+def layers(v):
+    def after(n_layers):
+        """The weights of the last layer, and what has come through all; outlines move."""
+        made, last = lesson.deep(v, int(n_layers)), f"{DEEP}{int(n_layers) - 1}_"
+        parts = (
+            Matrix(made[f"{last}{each}"], title=title, compared=True)
+            for each, title in (("weights", "weights of the last layer"), ("reach", "reach"))
+        )
+        now, reach = parts
+        return ui.equation(made, now, "⇒", reach, tall=215)
+
+    yield ui.moving(lesson.LAYERS, after)
+    yield ui.note(words.reach_words(lesson.deep(v, v.layers), v.layers, v.turn))
+
+
+deeper = page.deeper("layers that share, what changes in the matrices, and what real layers add")
+
+
+@deeper.card(
+    "shared",
+    "Layers that share keys and values",
+    "Neighbouring layers find much the same keys. So a later layer can do without W_key and "
+    "W_value, and compare **its own queries** with the keys of an earlier one.",
+)
+def shared(v):
+    made = lesson.sharing(v)
+    parts = (
+        *(Matrix(made[f"{SHARED}1_queries"]), "·"),
+        *(Matrix(made[f"{SHARED}0_keys"], transposed=True), "⇒"),
+        *(Matrix(made[f"{SHARED}1_weights"], compared=True), "|"),
+        Matrix(made[f"{DEEP}1_weights"], compared=True, title="with keys of its own"),
+    )
+    yield ui.picture(ui.equation(made, *parts, tall=215), is_aside=True)
+    yield ui.note(words.shared_words(made))
 
 
 @deeper.card("changes", "What changes in the matrices", "For each way, beside each head its own.")
@@ -137,5 +177,7 @@ def real():
     yield ui.link_to("without_softmax", "Keep a memory of one size instead")
 
 
-page.answers(words.is_smaller, lambda v, trace: words.is_exact(trace, v.head))
+page.answers(
+    words.is_smaller, lambda v, trace: words.is_exact(trace, v.head), words.sees_everything
+)
 page.show()

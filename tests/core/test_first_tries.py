@@ -18,6 +18,7 @@ from attention_core.experiments.training import Matrices
 from attention_core.mechanism.block import BlockOptions
 from attention_core.mechanism.block_weights import draw_weights
 from attention_core.mechanism.options import Options
+from attention_core.mechanism.stacked import Layer
 from attention_core.mechanism.today import Today
 
 ROOT = Path(core.__file__).parent
@@ -85,6 +86,12 @@ OF_INDEXER = {
 }  # fmt: skip
 
 
+def of_layers():
+    given = of_steps({"vectors": {"token": 3, **IN}, "W_any": {**IN, "d_out": 4}})()
+    same = dict.fromkeys(("query", "key", "value", "output"), given.pop("matrices")["W_any"])
+    return {**given, "layers": [Layer(2)], "matrices": [same]}
+
+
 def of_row(**others):
     return lambda: {"trace": core.given_row([1.0, 2.0]), **others}
 
@@ -105,6 +112,7 @@ RIGHT = {
     "attend_in_tiles": lambda: {**of_tensors(tile_queries=2, tile_keys=2)()},
     "attend_with_memory": of_tensors(delta=True),
     "attend_latent": of_steps(OF_LATENT),
+    "attend_in_layers": of_layers,
     "choose_keys": of_steps(OF_INDEXER, top_k=2),
     "attend_today": lambda: {**of("attend_heads")(), "today": Today(2)},
     "decode_step": lambda: {"whole": made("today"), "today": Today(2), "place": 1},

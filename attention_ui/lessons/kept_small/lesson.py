@@ -12,6 +12,7 @@ from attention_core.mechanism.indexer import choose_keys
 from attention_core.mechanism.latent import ABSORBED, POSITIONS, attend_latent
 from attention_core.mechanism.multi_head import attend_heads
 from attention_core.mechanism.own_tensors import give
+from attention_core.mechanism.stacked import Layer, attend_in_layers
 from attention_core.recipes import HeadsRecipe
 from attention_core.text.embedding import embed
 from attention_core.trace import Step, Trace
@@ -31,6 +32,11 @@ MOVED = 10
 """By how many places the text is moved."""
 MOST_LATENT = 8
 TEXT_LENGTHS = (256, 1_024, 4_096, 16_384, 65_536, 262_144)
+WINDOW = 2
+"""How many keys a local layer sees."""
+MOST_LAYERS, D_DEEP = 6, 3
+TURNS = {"local": "All local", "in_turn": "Every third global", "global": "All global"}
+DEEP, SHARED = "deep_", "shared_"
 MASKED = {"before": "Before the softmax", "after": "After it"}
 
 
@@ -54,10 +60,12 @@ TOP_K = Control("top_k", Whole(1, MAX_TOKENS), "Keys that are left, k", 3, widge
                 })  # fmt: skip
 MASKED_WHERE = Control("masked_where", Choice(MASKED), "Where the others are hidden", "before",
                        widget="segmented_control")  # fmt: skip
+LAYERS = Control("layers", Whole(1, MOST_LAYERS), "Layers so far", 2)
+TURN = Control("turn", Choice(TURNS), "What the layers see", "in_turn", widget="segmented_control")
 CONTROLS = (*shared.MAKES_VECTORS, *shared.HEADS, shared.HEAD, D_LATENT, ROTARY_AT, TOP_K)
 TEXT_LENGTH = Control("text_length", Whole.among(*TEXT_LENGTHS), "Tokens so far", 16_384,
                       shown="{:,}")  # fmt: skip
-CONTROLS += (MASKED_WHERE, TEXT_LENGTH)
+CONTROLS += (MASKED_WHERE, TEXT_LENGTH, LAYERS, TURN)
 
 
 def heads(values: Values) -> HeadsRecipe:
@@ -168,6 +176,49 @@ def placed(values: Values, positions: str, place: int = 0) -> Trace:
     recipe, width = heads(values), values.d_latent
     recipe = replace(recipe, d_head=recipe.d_head + recipe.d_head % 2)
     return _placed(recipe, shared.inputs_of(values), width + width % 2, positions, place)
+
+
+# --- several layers -------------------------------------------------------------------------------
+
+
+def sees_all(turn: str, layer: int) -> bool:
+    """Whether a layer is global."""
+    return turn == "global" or (turn == "in_turn" and layer % 3 == 2)
+
+
+def deep(values: Values, n_layers: int) -> Trace:
+    """So many layers of one head each, with matrices drawn for this card: see
+    `attend_in_layers`.
+    """
+    return _stacked(values, DEEP, [
+        Layer(None if sees_all(values.turn, at) else WINDOW) for at in range(n_layers)
+    ])  # fmt: skip
+
+
+def sharing(values: Values) -> Trace:
+    """Two layers, and beside them, `shared_`, the same where the second has no keys of its own."""
+    trace = _stacked(values, DEEP, [Layer(), Layer()])
+    return _stacked(values, SHARED, [Layer(), Layer(keys_of=0)], trace)
+
+
+def _stacked(values: Values, prefix: str, layers: list[Layer], trace: Trace | None = None) -> Trace:
+    made = trace or embed(shared.inputs_of(values))
+    vectors = made["embeddings"]
+    width = vectors.value.shape[-1]
+
+    def weight(at: int, role: str) -> Step:
+        name = f"{DEEP}W_{role}_{at}"
+        shape, axes = (width, D_DEEP), ("d_in", f"d_{role}" if role == "value" else "d_query")
+        if role == "output":
+            shape, axes = shape[::-1], ("d_value", "d_in")
+        seed = 30 + 4 * at + ("query", "key", "value", "output").index(role)
+        draw = ops.Draw("linear", shape, seed=seed, fan_in=shape[0])
+        return made.get(name) or made.step(name, draw, axes=axes)
+
+    roles = "query", "key", "value", "output"
+    matrices = [{role: weight(at, role) for role in roles} for at in range(len(layers))]
+    attend_in_layers(made, vectors, layers, matrices, prefix=prefix)
+    return made
 
 
 # --- checks ---------------------------------------------------------------------------------------

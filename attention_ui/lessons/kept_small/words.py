@@ -9,7 +9,7 @@ from ...cards.questions import Pick
 from ...frame.ends import closes, named
 from ...words import in_bytes, number, percent
 from .costs import BYTES, FACTS, MODEL, read_of, ways
-from .lesson import D_INDEX, D_ROTARY, LATENT, SPARSE, lost
+from .lesson import D_DEEP, D_INDEX, D_ROTARY, DEEP, LATENT, SHARED, SPARSE, WINDOW, lost, sees_all
 
 SUMS = ("1, as before", "Less: what is hidden is gone", "As many as there are keys left")
 
@@ -106,6 +106,47 @@ def sums_light(trace: Trace, where: str) -> tuple[bool, str]:
     return good, (
         f"A row sums to {number(least, 2)} only: what was hidden after the softmax is missing, and "
         "the context vector is shorter for it. Hide before the softmax."
+    )
+
+
+def reach_words(trace: Trace, n_layers: int, turn: str) -> str:
+    """From how many tokens something has come to the last one, and through which layers."""
+    reach = trace[f"{DEEP}{n_layers - 1}_reach"].value[-1]
+    comes, n_tokens = int((reach > 0).sum()), len(reach)
+    far = [at for at in range(n_layers) if sees_all(turn, at)]
+    told = (
+        f"After {n_layers} {'layer' if n_layers == 1 else 'layers'} something of {comes} of the "
+        f"{n_tokens} tokens has come to the last one"
+    )
+    if not far:
+        return (
+            f"{told}: each layer carries it {WINDOW - 1} place further, from layer to layer, and "
+            "none has looked further back itself."
+        )
+    return (
+        f"{told}, since layer {far[0]}, counted from 0, sees all. The local layers see "
+        f"{WINDOW} keys, and need keep no more; only global ones keep the whole text."
+    )
+
+
+def shared_words(trace: Trace) -> str:
+    """What is kept of two layers, and what it does to the second."""
+    own, same = (trace[f"{each}1_weights"].value for each in (DEEP, SHARED))
+    return (
+        f"Two layers keep {4 * D_DEEP} numbers a token, or {2 * D_DEEP} where the second uses the "
+        f"keys and values of the first. Its queries are its own, so its weights are too: they "
+        f"differ from the first’s, and by up to {number(difference([(own, same)]), 2)} from what "
+        "its own keys would give. A model is trained so from the beginning."
+    )
+
+
+@closes("Does every layer of a model with local and global layers see the whole text?", "layers")
+def sees_everything() -> str:
+    """Against the belief that a hybrid attends to everything in every layer."""
+    return (
+        f"No. In Gemma 3 five of six layers see {FACTS['window']:,} tokens only. What stands "
+        "further back comes to them only mixed, through a global layer below, or passed on from "
+        "layer to layer. So a single number far back can be found by the global layers alone."
     )
 
 
