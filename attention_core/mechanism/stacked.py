@@ -54,9 +54,9 @@ def attend_in_layers(
     `matrices` are those of each layer: `query`, `key`, `value` (d_in, d), with `head` or `kv_head`
     in front, `output` (d_concat, d_in), and where they are normed, `query_gain` and so on (d,).
     Steps of layer 1, `deep_1_` before their names: `queries`, and `keys` and `values` where it has
-    its own; those of `attend_steps`; `output` (query, d_in) and `stream`; and `reach` (query, key), how much of each token's vector
-    is in each token's stream where values only add up: half of its own, and half of the weights,
-    a mean over heads, on from the layer before. 0 is where nothing can have come. Raises ValueError
+    its own; those of `attend_steps`; `output` (query, d_in) and `stream`; and `reach` (query, key),
+    how much of each token's vector is in each token's stream where values only add up: half of its
+    own, half by the weights, a mean over heads, on from the layer before. Raises ValueError
     for keys of a layer that is not earlier, and for matrices that are missing.
     """
     stream, reach, kept = vectors, None, list[tuple[Step, Step]]()

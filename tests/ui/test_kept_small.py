@@ -25,15 +25,13 @@ def test_a_latent_as_wide_as_the_rank_gives_the_heads_own_keys(name):
     for width in (1, 2, min(d_in, n_heads * (d_head + d_value))):
         made = lesson.with_latent(trace, width)
         assert lesson.absorbed_agrees(made)[0]
-        matrices = [torch.cat([*made[f"{of}W_{each}key"].value]) for of, each in (("", "up_"),)]
-        assert matrices[0].shape == (n_heads * width, d_head)
         of_both = [
             [made[f"{of}{each}"].value for each in ("keys", "values")]
             for of in ("head_", "latent_")
         ]
         gaps.append(max((a - b).abs().max().item() for a, b in zip(*of_both, strict=True)))
     assert gaps[-1] < 2e-5 * max(1, made["head_keys"].value.abs().max()) < gaps[0]
-    assert "All of them are those" in words.latent_words(made)
+    assert "as the heads’ own matrices" in words.latent_words(made)
     out = {light.title for light in lights_of(made, "latent_context_vectors") if not light.holds}
     assert out <= {"Equal tokens have equal ids, and no id is skipped"}, "as one notebook has it"
 
@@ -87,3 +85,23 @@ def test_bytes_are_counted_layer_by_layer():
     assert kept[4:] == [grouped * window, 4_096 * grouped * (32 - 13)]
     assert costs.read_of(4_096) == (4_096 * 576 * 32, (4_096 * 128 + 2_048 * 576) * 32)
     assert costs.read_of(256)[1] > costs.read_of(256)[0], "short texts only pay for the indexer"
+
+
+@pytest.mark.parametrize(("turn", "comes"), [
+    ("local", [2, 3, 4, 5]), ("in_turn", [2, 3, 9, 9]), ("global", [9] * 4),
+])  # fmt: skip
+def test_what_has_come_after_some_layers_is_said(turn, comes):
+    values = values_of(turn=turn)
+    for n_layers, n_tokens in enumerate(comes, start=1):
+        said = words.reach_words(lesson.deep(values, n_layers), n_layers, turn)
+        assert f"something of {n_tokens} of the 9 tokens" in said
+        assert ("sees all" in said) == (n_tokens == 9)
+
+
+def test_a_layer_that_shares_has_no_keys_and_weights_of_its_own():
+    trace = lesson.sharing(values_of())
+    assert "shared_1_keys" not in trace
+    shared = trace["shared_1_queries"].value @ trace["shared_0_keys"].value.T / 3**0.5
+    left = shared.masked_fill(torch.ones_like(shared).triu(1).bool(), -torch.inf)
+    torch.testing.assert_close(trace["shared_1_weights"].value, left.softmax(-1))
+    assert not torch.allclose(trace["shared_1_weights"].value, trace["shared_0_weights"].value)

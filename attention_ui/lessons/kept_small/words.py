@@ -1,6 +1,5 @@
 """What the lesson on keeping less says of its numbers, and what its question asks."""
 
-from attention_core.mechanism.latent import POSITIONS
 from attention_core.rounding import difference
 from attention_core.trace import Trace
 
@@ -56,22 +55,21 @@ def latent_words(trace: Trace) -> str:
     ]
     gap = difference(pairs)
     near = (
-        "All of them are those of the heads’ own matrices."
+        "as the heads’ own matrices make them"
         if gap < 1e-5
-        else f"They differ from those of the heads’ own matrices by up to {number(gap, 2)}."
+        else f"off by up to {number(gap, 2)} from their own"
     )
     return (
-        f"A token keeps {latent} numbers instead of {heads * (d_head + d_value)}. Each of the "
-        f"{heads} heads still has keys {d_head} wide and values {d_value} wide of its own. {near}"
+        f"A token keeps {latent} numbers instead of {heads * (d_head + d_value)}. Each of {heads} "
+        f"heads still has keys {d_head} wide and values {d_value} wide, {near}."
     )
 
 
 def places_words(way: str) -> str:
     """What each place for rotary positions comes to."""
     return {
-        "apart": f"{D_ROTARY} columns of each query, and {D_ROTARY} of one key that all heads "
-        "share, carry the position and nothing else. The latent stays unturned. "
-        f"{POSITIONS['latent']} or on the keys, one of the two lights goes out.",
+        "apart": f"{D_ROTARY} columns of each query, and of one key that all heads share, carry "
+        "the position. The latent stays unturned.",
         "latent": "A latent that is turned is mixed by W_up_key afterwards, so the angles of query "
         "and key no longer meet: scores depend on where the text begins.",
         "keys": "Each key is turned by its own place after W_up_key. So no one matrix for all "
@@ -88,9 +86,9 @@ def lost_words(trace: Trace, head: int) -> str:
         return f"Head {head} loses none of its weight here: k is large enough for this text."
     others = trace["head_weights"].value[head, query].masked_fill(trace["chosen"].value[query], 0)
     return (
-        f"Of its full weights, head {head} loses {percent(gone.mean().item())} on average, and "
-        f"{named(trace, 'query', query)} {percent(most)}: its most missed key is "
-        f"{named(trace, 'key', int(others.argmax()))}, which {D_INDEX} columns do not tell apart."
+        f"Head {head} misses {percent(gone.mean().item())} of its weight on average, "
+        f"{named(trace, 'query', query)} {percent(most)}: above all "
+        f"{named(trace, 'key', int(others.argmax()))}."
     )
 
 
