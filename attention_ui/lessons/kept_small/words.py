@@ -8,7 +8,7 @@ from ...cards.questions import Pick
 from ...frame.ends import closes, named
 from ...words import in_bytes, number, percent
 from .costs import BYTES, FACTS, MODEL, read_of, ways
-from .lesson import D_DEEP, D_INDEX, D_ROTARY, DEEP, LATENT, SHARED, SPARSE, WINDOW, lost, sees_all
+from .lesson import D_DEEP, D_ROTARY, DEEP, LATENT, SHARED, SPARSE, WINDOW, lost, sees_all
 
 SUMS = ("1, as before", "Less: what is hidden is gone", "As many as there are keys left")
 
