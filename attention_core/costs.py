@@ -17,6 +17,8 @@ class AttentionSize:
     d_output: int | None = None
     """The width of the output; None for d_model."""
     bias: bool = False
+    gated: bool = False
+    """Whether each number of a context vector has a gate."""
 
     def __post_init__(self) -> None:
         for name in ("n_layers", "d_model", "n_heads", "n_kv_heads", "d_head"):
@@ -46,7 +48,7 @@ class AttentionSize:
             self.d_output or self.d_model,
             self.n_heads * (self.d_value or self.d_head),
         )
-        matrices = self.d_model * sum(self.widths) + joined * d_output
+        matrices = self.d_model * (sum(self.widths) + joined * self.gated) + joined * d_output
         biases = (sum(self.widths) + d_output) * self.bias
         return self.n_layers * (matrices + biases)
 
@@ -72,7 +74,8 @@ class AttentionSize:
         )
         n_tokens = place + 1
         n_new = 1 if has_cache else n_tokens
-        projected = n_new * (self.d_model * sum(self.widths) + joined * d_output)
+        gates = (self.d_model + 1) * joined * self.gated
+        projected = n_new * (self.d_model * sum(self.widths) + gates + joined * d_output)
         pairs = n_new * n_tokens * (self.n_heads * self.d_head + joined)
         return self.n_layers * (projected + pairs)
 

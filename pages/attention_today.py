@@ -8,9 +8,16 @@ from attention_ui.cards.page import Page, is_covered
 from attention_ui.controls import parts, visit
 from attention_ui.controls.shared import D_HEAD, HEAD, M_BYTES, N_HEADS
 from attention_ui.controls.widget import put_in, sent
-from attention_ui.controls.widths import about_as_wide
 from attention_ui.frame.lights import sums_verdict
-from attention_ui.lessons.attention_today import checks, costs, decoding, facts, lesson, words
+from attention_ui.lessons.attention_today import (
+    checks,
+    costs,
+    decoding,
+    facts,
+    lesson,
+    models,
+    words,
+)
 from attention_ui.picture.matrix import Matrix
 
 page = Page("attention_today", f"{PREFIX}context_vectors")
@@ -22,23 +29,24 @@ def set_as_in():
     if sent("as_in") not in lesson.MODELS:
         return
     before = visit.values()
-    chosen = lesson.switches_of(sent("as_in"), before)
+    chosen = lesson.switches_of(sent("as_in"), before) | {"compared": sent("as_in")}
     visit.change(**{name: value for name, value in chosen.items() if name not in visit.fixed()})
     if before.changed(visit.values()):
         parts.run_what_reads()
 
 
 def as_in():
-    """Buttons for models that people know; the one whose switches these are is chosen."""
+    """A list of models that people know; the one whose switches these are is chosen."""
     put_in("as_in", lesson.model_that_is_on(visit.values()))
-    label = "Set them as in (scaled down)"
-    st.segmented_control(
-        label,
+    st.selectbox(
+        "Set them as in (scaled down)",
         [*lesson.MODELS],
         format_func=lesson.MODELS.__getitem__,
         key="as_in",
+        index=None,
+        placeholder="a model",
         on_change=set_as_in,
-        width=about_as_wide(label, lesson.MODELS.values()),
+        width=240,
     )
 
 
@@ -51,12 +59,42 @@ def today(v, trace):
         lesson.WINDOW.at(label="Window", width=110),
         *([lesson.SINKS.at(label="Sinks", width=100)] if v.window else []),
         lesson.SOFT_CAP.at(label="Soft cap", width=110),
+        *([lesson.ROTARY_SHARE.at()] if v.position_encoding == "rotary" else []),
+        lesson.SINK_LOGIT.at(widget="selectbox", width=110),
+        lesson.QK_NORM.at(),
+        lesson.GATED.at(),
         key="switches",
     )
     then, now = (lesson.weights(trace, v.head, prefix) for prefix in (lesson.PLAIN, PREFIX))
     yield ui.picture(ui.equation(trace, then, lesson.BESIDE, now, tall=240))
     yield ui.note(words.wider_words(v))
     yield ui.note(words.wide_cap_words(v, trace))
+
+
+@page.card(
+    "models",
+    "Two models, switch by switch",
+    models.compared_words,
+    controls=[
+        lesson.COMPARED.at(widget="selectbox", width=190),
+        lesson.COMPARED_WITH.at(widget="selectbox", width=190),
+    ],
+)
+def two_models(v):
+    found, pair = lesson.differences(v), (v.compared, v.compared_with)
+    entries = []
+    for control, one, other in found:
+        texts = [models.choice_words(control, each, v) for each in (one, other)]
+        now = v[control.name] == other
+        label = f"{control.label.split(':')[0]}: {texts[0]} → {texts[1]}{' ✓' if now else ''}"
+        target = {control.name: one if now else other}
+        entries.append(ui.set_to(label, f"to_{control.name}", **target))
+    if entries:
+        yield ui.row(*entries, key="differences")
+    else:
+        yield ui.note("All switches are the same in both.")
+    for name in dict.fromkeys(pair):
+        yield ui.caption(models.facts_words(name, models.common_context(v)))
 
 
 @page.card(
@@ -101,25 +139,6 @@ def rotary(v):
     yield ui.picture(ui.equation(shifted, *each, tall=235))
     good, told = checks.moved_light(spun, v.moved_by)
     yield ui.light(good, f"{told} {words.own_heads_words(v, spun)}".strip())
-
-
-@page.card(
-    "alibi",
-    "A bias for distance: ALiBi",
-    "Simpler still: for each step between query and key, take a fixed amount off the score, after "
-    "÷ √d. It is the **slope**, and each head has its own. Nothing is learned, and texts may be "
-    "longer than in training.",
-    controls=[ui.in_picture(lesson.SLOPE)],
-)
-def alibi(v):
-    def sloped(slope):
-        """The weights of one head, and those with a bias of this slope."""
-        made = lesson.alone(v.but(slope=slope), lesson.SLOPED)
-        bias = lesson.slope_bias(made, v.head)
-        return made, lesson.then_and_now(made, v.head, lesson.SLOPED, bias)
-
-    yield ui.moving(lesson.SLOPE, sloped, tall=235)
-    yield ui.note(facts.far_words(lesson.alone(v, lesson.SLOPED), v.head))
 
 
 @page.card(
@@ -178,7 +197,93 @@ def real_costs(v):
         yield ui.link_to("flash_attention", "Weights computed again, tile by tile")
 
 
-deeper = page.deeper("scores kept in bounds, shapes and costs of each switch, pairs of columns")
+deeper = page.deeper("norms, a part turned, a sink’s logit, gates, ALiBi, caps, shapes and costs")
+
+
+@deeper.card(
+    "norms",
+    "Queries and keys of one length: QK-norm",
+    "In training queries and keys can grow until softmax gives all to one key. **QK-norm** divides "
+    "each head’s query and key by the root of their mean square: a norm of these rows alone. The "
+    "stream has another, and keeps its lengths.",
+)
+def norms(v):
+    made = lesson.alone(v, lesson.NORMED)
+    queries = Matrix(made[f"{lesson.NORMED}normed_queries"], lead=(v.head,))
+    each = lesson.then_and_now(made, v.head, lesson.NORMED, queries)
+    yield ui.picture(ui.equation(made, *each, tall=235))
+    yield ui.light(*checks.norm_light(made))
+
+
+@deeper.card(
+    "part",
+    "Positions on a part of the columns, or none",
+    "**Partial rotary** turns the first columns of a head and leaves the rest to what words mean. "
+    "Some layers turn none: every 4th of SmolLM3 is a layer **without positions** (NoPE), where "
+    "only the mask tells before from after.",
+)
+def part(v):
+    made = lesson.partly(v)
+    turned = Matrix(made[f"{lesson.PARTLY}turned_queries"], lead=(v.head,))
+    each = lesson.then_and_now(made, v.head, lesson.PARTLY, turned)
+    yield ui.picture(ui.equation(made, *each, tall=235))
+    yield ui.light(*checks.part_light(made))
+
+
+@deeper.card(
+    "learned_sink",
+    "A sink that no key stands for",
+    "gpt-oss gives each head one more score, its **sink**, a number that is learned. Softmax "
+    "counts it, and then its column is dropped. So a head can give little to every key. With the "
+    "logit 0 this is the softmax “off by one”.",
+    controls=[ui.in_picture(lesson.OWN_SINK)],
+)
+def learned_sink(v):
+    def beside(logit):
+        """The weights of one head, and those beside a sink with this logit."""
+        made = lesson.alone(v.but(own_sink=logit), lesson.BESIDE_SINK)
+        whole = Matrix(made[f"{lesson.BESIDE_SINK}weights_and_sink"], lead=(v.head,))
+        return made, lesson.then_and_now(made, v.head, lesson.BESIDE_SINK, whole)
+
+    yield ui.moving(lesson.OWN_SINK, beside, tall=235)
+    yield ui.light(*checks.sink_light(lesson.alone(v, lesson.BESIDE_SINK)))
+
+
+@deeper.card(
+    "gates",
+    "A gate on what attention gives",
+    "In Qwen3-Next and Qwen3.5 each token makes a **gate** for every number of its context vector: "
+    "a share from 0 to 1. Where nothing fits, it can close. Most layers of both have no attention "
+    "at all, but a memory: in every 4th there is this one.",
+)
+def gates(v):
+    made = lesson.alone(v, lesson.OPENED)
+    context, opened, gated = (
+        Matrix(made[f"{lesson.OPENED}{name}"], lead=(v.head,))
+        for name in ("context_vectors", "gates", "gated_vectors")
+    )
+    yield ui.picture(ui.equation(made, context, "⊙", opened, "=", gated, tall=235))
+    yield ui.light(*checks.gate_light(made))
+    yield ui.link_to("without_softmax", "A memory in the place of attention")
+
+
+@deeper.card(
+    "alibi",
+    "A bias for distance: ALiBi",
+    "Simpler still: for each step between query and key, take a fixed amount off the score, after "
+    "÷ √d. It is the **slope**, and each head has its own. Nothing is learned, and texts may be "
+    "longer than in training.",
+    controls=[ui.in_picture(lesson.SLOPE)],
+)
+def alibi(v):
+    def sloped(slope):
+        """The weights of one head, and those with a bias of this slope."""
+        made = lesson.alone(v.but(slope=slope), lesson.SLOPED)
+        bias = lesson.slope_bias(made, v.head)
+        return made, lesson.then_and_now(made, v.head, lesson.SLOPED, bias)
+
+    yield ui.moving(lesson.SLOPE, sloped, tall=235)
+    yield ui.note(facts.far_words(lesson.alone(v, lesson.SLOPED), v.head))
 
 
 @deeper.card(
@@ -228,6 +333,11 @@ def holds(v, trace):
     yield ui.light(*checks.distance_light(single, v.head))
     yield ui.light(*checks.window_light(single, v.near))
     yield ui.light(*checks.sinks_light(single, lesson.shown_sinks(v)))
+
+
+@deeper.section("sources", "Where the facts about models stand")
+def sources(v):
+    yield ui.caption(models.source_words(v))
 
 
 @deeper.section(

@@ -23,7 +23,9 @@ SEEN_ON = 0.8
 
 def mask_before(step: Step) -> Step | None:
     """The mask that a step of scores or weights has been through, or is; None for none."""
-    while step.axes[-2:] == ("query", "key"):
+    if step.axes[-1:] != ("key",):
+        return None
+    while step.axes[-2:] in (("query", "key"), ("query", "key_or_sink")):
         if isinstance(step.operation, AttentionMask):
             return step
         if isinstance(step.operation, MaskedFill):

@@ -7,7 +7,15 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from attention_core.operations import Drop, Given, MaskedFill, Renormalise, Softmax
+from attention_core.operations import (
+    Columns,
+    Drop,
+    Given,
+    JoinColumns,
+    MaskedFill,
+    Renormalise,
+    Softmax,
+)
 from attention_core.text.tokenizers import visible
 from attention_core.trace import JOINED, Step, Trace, head_at
 
@@ -56,7 +64,9 @@ class Matrix:
     @property
     def mask(self) -> Step | None:
         """The mask, True where a query may look: a 0 where it may not is drawn as hidden."""
-        return _mask_of(self.step)
+        mask = _mask_of(self.step)
+        fits = mask is not None and mask.value.shape[-1] == self.step.value.shape[-1]
+        return mask if fits else None  # beside a sink there is one column more
 
     @property
     def name(self) -> str:
@@ -112,7 +122,7 @@ def _mask_of(step: Step) -> Step | None:
         case MaskedFill(fill=fill):
             hides = fill == -math.inf or isinstance(step.inputs[0].operation, Softmax)
             return step.inputs[1] if hides else None
-        case Softmax() | Renormalise() | Drop():
+        case Softmax() | Renormalise() | Drop() | JoinColumns() | Columns():
             return _mask_of(step.inputs[0])
     return None
 

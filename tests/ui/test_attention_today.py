@@ -8,7 +8,7 @@ from attention_core.examples import EXAMPLES
 from attention_ui.charts.amounts import amounts
 from attention_ui.controls.control import fitted
 from attention_ui.frame.lights import lights_of as shown_lights
-from attention_ui.lessons.attention_today import checks, costs, lesson
+from attention_ui.lessons.attention_today import checks, costs, lesson, models
 from attention_ui.lessons.attention_today.decoding import page_size, products_words, same_row
 from attention_ui.lessons.attention_today.facts import (
     far_words,
@@ -45,13 +45,18 @@ def lights_of(settings):
         "window": checks.window_light(trace, settings.near),
         "sinks": checks.sinks_light(trace, lesson.shown_sinks(settings)),
         "cap": checks.cap_light(trace, lesson.shown_cap(settings, trace)),
+        "norm": checks.norm_light(trace),
+        "part": checks.part_light(lesson.partly(settings)),
+        "sink": checks.sink_light(trace),
+        "gate": checks.gate_light(trace),
     }
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_every_switch_keeps_its_promise_on_every_example(name):
     on = {"window": "3", "sinks": "2", "soft_cap": "1", "position_encoding": "alibi"}
-    for settings in (values_of(name), values_of(name, **on)):
+    models = [values_of(name).but(**lesson.switches_of(m, values_of(name))) for m in lesson.MODELS]
+    for settings in (values_of(name), values_of(name, **on), *models):
         assert {what for what, (good, _) in lights_of(settings).items() if not good} == set()
         trace = lesson.trace_of(settings)
         for place in range(trace.size("token")):
@@ -61,6 +66,7 @@ def test_every_switch_keeps_its_promise_on_every_example(name):
 
 def test_what_is_off_is_that_of_the_lesson_on_heads():
     plain = values_of("sorry_dave", kv_heads="4", position_encoding="none")
+    assert not any(name.startswith("today_W") for name in lesson.trace_of(plain))
     trace = lesson.trace_of(plain)
     assert trace["today_weights"].value.equal(trace["head_weights"].value)
     same = [trace[f"{of}_context_vectors"].value for of in ("today", "head")]
@@ -95,7 +101,65 @@ def test_a_known_model_changes_something_on_arrival_and_looks_chosen_once_it_is(
     arrival = values_of(name)
     assert lesson.model_that_is_on(arrival) is None
     for model in lesson.MODELS:
-        assert lesson.model_that_is_on(arrival.but(**lesson.switches_of(model, arrival))) == model
+        chosen = arrival.but(compared=model, **lesson.switches_of(model, arrival))
+        assert lesson.model_that_is_on(chosen) == model
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        ("llama3", "qwen3_5_fourth"),
+        ("gemma3_local", "gpt_oss_global"),
+        ("smollm3_fourth", "deepseek_v32"),
+        ("llama3", "smollm3_most"),
+    ],
+)
+def test_each_difference_of_two_models_turns_one_switch_and_all_of_them_make_the_other(pair):
+    now = values_of("tiny_language", compared=pair[0], compared_with=pair[1])
+    now = now.but(**lesson.switches_of(pair[0], now))
+    found = lesson.differences(now)
+    assert bool(found) == (pair != ("llama3", "smollm3_most")), "these two have the same switches"
+    for control, one, other in found:
+        assert now[control.name] == one != other
+        assert models.choice_words(control, one, now) != models.choice_words(control, other, now)
+        before, now = now, now.but(**{control.name: other})
+        assert before.changed(now) == {control.name}
+    assert {n: now[n] for n in lesson.switches_of(pair[1], now)} == lesson.switches_of(pair[1], now)
+
+
+def test_what_two_models_keep_is_said_of_a_text_that_both_can_read():
+    now = values_of("wild_cat", compared="llama3", compared_with="qwen3_5_fourth")
+    n_tokens = models.common_context(now)
+    assert n_tokens == 8_192
+    told = [models.facts_words(name, n_tokens) for name in (now.compared, now.compared_with)]
+    assert "all 32 layers are alike" in told[0]
+    assert "keeps **1 GiB**" in told[0]
+    assert "8 of its 32 layers are so; 24 have a memory in place of attention" in told[1]
+    kept = 2 * (2 * 4 * 256 * 8 * 8_192 + 24 * 548_864)
+    assert f"keeps **{in_bytes(kept)}**" in told[1]
+    assert "23 of its" not in models.facts_words("gemma3_local", 9)
+    assert "Qwen/Qwen3.5-9B config.json" in models.source_words(now)
+
+
+def test_a_wrong_norm_a_sink_that_is_not_dropped_and_a_gate_by_chance_put_lights_out():
+    trace = lesson.alone(values_of("wild_cat"))
+
+    def with_other(name, value):
+        step = trace[name]
+        return {**trace, name: type(step)(name, value, step.axes, step.operation, step.inputs, "")}
+
+    queries = trace["head_queries"].value
+    over_heads = queries / queries.square().mean((0, 2), keepdim=True).sqrt()
+    over_tokens = queries / queries.square().mean(1, keepdim=True).sqrt()
+    for wrong in (over_heads, over_tokens):
+        assert checks.norm_light(trace)[0]
+        assert not checks.norm_light(with_other("qk_normed_queries", wrong))[0]
+    whole = trace["sink_weights_and_sink"].value
+    renormalised = whole[..., :-1] / whole[..., :-1].sum(-1, keepdim=True)
+    for wrong in (whole, whole[..., 1:], renormalised):
+        assert not checks.sink_light(with_other("sink_weights", wrong))[0]
+    gates = trace["opened_context_vectors"].value * (torch.rand(queries.shape[:2])[..., None] > 0.5)
+    assert not checks.gate_light(with_other("opened_gated_vectors", gates))[0]
 
 
 @pytest.mark.parametrize(
@@ -240,14 +304,19 @@ def test_the_page_follows_its_switches():
     told = rendered(at)
     assert "The whole text shifted by 10 places" in told
     assert "1.34 billion parameters" in told
-    assert at.segmented_control(key="as_in").value is None
-    at.segmented_control(key="as_in").set_value("mistral").run()
+    assert at.selectbox(key="as_in").value is None
+    at.selectbox(key="as_in").set_value("mistral").run()
     now = at.session_state["visit"].values
     assert (now.kv_heads, now.position_encoding, now.window, now.sinks) == (1, "rotary", 5, 0)
-    assert at.segmented_control(key="as_in").value == "mistral"
+    assert at.selectbox(key="as_in").value == "mistral"
     assert "L layers reach L × 4 tokens" in rendered(at)
     at.segmented_control(key="control_position_encoding").set_value("alibi").run()
-    assert at.segmented_control(key="as_in").value is None, "no model has these switches"
+    assert at.selectbox(key="as_in").value is None, "no model has these switches"
+    at.button(key="to_qk_norm").click().run()
+    now = at.session_state["visit"].values
+    assert now.qk_norm
+    assert (now.kv_heads, now.window, now.gated) == (1, 5, False), "that switch alone"
+    assert at.button(key="to_qk_norm").label == "QK-norm: off → on ✓"
     at.select_slider(key="control_moved_by").set_value(1_000).run()
     assert "The whole text shifted by 1,000 places" in rendered(at)
     assert not at.exception

@@ -11,7 +11,19 @@ from attention_core.trace import Trace
 
 from ...frame.lights import agreement
 from ...words import number
-from .lesson import ALIBI, CAPPED, GROUPED, ROTARY, SUNK, WINDOWED
+from .lesson import (
+    ALIBI,
+    BESIDE_SINK,
+    CAPPED,
+    GROUPED,
+    NORMED,
+    OPENED,
+    PARTLY,
+    PLAIN,
+    ROTARY,
+    SUNK,
+    WINDOWED,
+)
 
 Light = tuple[bool, str]
 ROUNDED = 1e-5
@@ -119,6 +131,75 @@ def cap_light(trace: Trace, cap: float) -> Light:
     return most <= cap, (
         f"All scores are within ±{cap:g}: the largest size was {number(before.abs().max().item())} "
         f"and is {number(most)}."
+    )
+
+
+def norm_light(trace: Trace) -> Light:
+    """Whether each row of each head has one length: the norm goes over the columns of a head."""
+    rows = [trace[f"{NORMED}normed_{name}"].value for name in ("queries", "keys")]
+    plain = [trace[f"{PLAIN}{name}"].value for name in ("queries", "keys")]
+    root = rows[0].shape[-1] ** 0.5
+    lengths, before = (
+        torch.cat([each.norm(dim=-1).flatten() for each in both]) for both in (rows, plain)
+    )
+    # The epsilon under the root makes a row that is nearly 0 shorter.
+    short = torch.cat([each.square().mean(-1).flatten() for each in plain]) < 0.01
+    but = " that is not 0 or nearly 0" if short.any() else ""
+    far = (lengths - root).abs()[~short]
+    good = bool((lengths <= root * 1.001).all()) and (not far.numel() or bool(far.max() < 0.01))
+    return good, (
+        f"Every row of every head{but} is √d = {number(root)} long now; before, "
+        f"{number(before.min().item(), 2)} to {number(before.max().item(), 2)}. So no scaled score "
+        f"can be larger than √d."
+    )
+
+
+def part_light(trace: Trace) -> Light:
+    """Whether the columns that are not turned are those of before, and the others are not."""
+    turned = trace[f"{PARTLY}turned_queries"]
+    vectors, angles = (each.value for each in turned.inputs)
+    first = 2 * angles.shape[-1]
+    same = turned.value[..., first:].equal(vectors[..., first:])
+    rest = vectors.shape[-1] - first
+    columns = "1 column is" if rest == 1 else f"{rest} columns are"
+    return same, (
+        f"The last {columns} as before the turn, to the last digit: there a score counts what a "
+        "token is, wherever it stands."
+    )
+
+
+def sink_light(trace: Trace) -> Light:
+    """Whether each row and what the sink takes sum to 1, and the weights are those of a softmax
+    with the sink in its denominator.
+    """
+    weights, whole = (
+        trace[f"{BESIDE_SINK}{name}"].value for name in ("weights", "weights_and_sink")
+    )
+    scores = trace[f"{BESIDE_SINK}scores_and_sink"].value.double()
+    powers = (scores - scores.amax(-1, keepdim=True)).exp()
+    wanted = (powers / powers.sum(-1, keepdim=True))[..., :-1].float()
+    taken = whole[..., -1]
+    dropped = weights.shape[-1] == whole.shape[-1] - 1 and weights.equal(whole[..., :-1])
+    good = dropped and bool(((weights.sum(-1) + taken - 1).abs() < ROUNDED).all())
+    return good and weights.allclose(wanted, atol=ROUNDED), (
+        f"A row and what the sink takes sum to 1. It takes {number(taken.min().item(), 2)} to "
+        f"{number(taken.max().item(), 2)}, and has no value: that share of each row is left out."
+    )
+
+
+def gate_light(trace: Trace) -> Light:
+    """Whether each number is multiplied by a share that its own token makes, the same each time."""
+    context, gates, made = (
+        trace[f"{OPENED}{name}"].value for name in ("context_vectors", "gates", "gated_vectors")
+    )
+    vectors, matrix = trace["embeddings"].value.double(), trace[f"{OPENED}W_gate"].value.double()
+    again = (1 / (1 + (-(vectors @ matrix)).exp())).float()
+    return agreement(
+        f"Nothing is drawn by chance, as in dropout: a gate is σ(x · w), here from "
+        f"{number(gates.min().item(), 2)} to {number(gates.max().item(), 2)}, and computed again "
+        "it is the same",
+        [(made, context * again)],
+        (trace, f"{OPENED}gated_vectors"),
     )
 
 

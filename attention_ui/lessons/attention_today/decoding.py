@@ -47,6 +47,9 @@ def same_row(trace: Trace, whole: Trace, place: int) -> tuple[bool, str]:
         if name == "weights":
             row = row[:, : place + 1]
         pairs.append((trace[f"{DECODED}{name}"].value[:, 0], row))
+    if "today_gated_vectors" in whole:
+        row = whole["today_gated_vectors"].value[:, place]
+        pairs.append((trace[f"{DECODED}gated_vectors"].value[:, 0], row))
     told = "With the cache, the new token gets the same weights and context vector in every head"
     made = (trace, f"{DECODED}context_vectors"), (whole, "today_context_vectors")
     return agreement(told, pairs, *made)
@@ -86,4 +89,5 @@ def page_size(values: Values) -> AttentionSize:
         recipe.d_head,
         recipe.d_value,
         recipe.d_model,
+        gated=values.gated,
     )

@@ -51,7 +51,8 @@ def parameters(trace: Trace, prefix: str, d_model: int) -> int:
     """How many numbers training may change, with an output of width d_model."""
     key, value = (_own(trace, prefix, f"W_{role}") for role in ("key", "value"))
     n_heads, _, d_value = trace[f"{PLAIN}context_vectors"].value.shape
-    steps = (trace["head_W_query"], key, value)
+    steps = [trace["head_W_query"], key, value]
+    steps += [trace[f"{prefix}W_gate"]] if f"{prefix}W_gate" in trace else []
     return sum(step.value.numel() for step in steps) + n_heads * d_value * d_model
 
 

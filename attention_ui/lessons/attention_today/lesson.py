@@ -11,6 +11,7 @@ from attention_core.mechanism.attention import attention, scale_of
 from attention_core.mechanism.decoding import decode_step
 from attention_core.mechanism.multi_head import attend_heads
 from attention_core.mechanism.today import ROTARY_BASE, Today, attend_today
+from attention_core.models_of_today import MODELS_OF_TODAY, KindOfLayer, ModelOfToday
 from attention_core.operations import DistanceBias
 from attention_core.recipes import MAX_HEADS, HeadsRecipe
 from attention_core.text.embedding import embed
@@ -18,13 +19,14 @@ from attention_core.trace import Trace
 
 from ...controls import shared
 from ...controls.control import Control, Values
-from ...controls.fields import MAX_TOKENS, Choice, Decimal, Whole
+from ...controls.fields import MAX_TOKENS, Choice, Decimal, Flag, Whole
 from ...picture.equation_parts import Parts
 from ...picture.matrix import Matrix
 
 PLAIN = "head_"
 GROUPED, ROTARY, ALIBI = "grouped_", "rotary_", "alibi_"
 WINDOWED, SUNK, CAPPED = "windowed_", "sinks_", "cap_"
+NORMED, PARTLY, BESIDE_SINK, OPENED = "qk_", "part_", "sink_", "opened_"
 """What the names of the steps begin with in which one thing alone is done otherwise."""
 SLOPED = "slope_"
 """The same of a bias with a slope that is chosen, in every head."""
@@ -35,9 +37,25 @@ NAMES = {
     WINDOWED: "A window",
     SUNK: "A window with sinks",
     CAPPED: "Soft cap",
+    NORMED: "QK-norm",
+    BESIDE_SINK: "A sink’s logit",
+    OPENED: "A gate",
 }
 CAPS = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
-MODELS = {"gpt2": "GPT-2", "llama3": "Llama 3 8B", "mistral": "Mistral 7B v0.1"}
+KINDS: dict[str, tuple[ModelOfToday, KindOfLayer]] = {
+    f"{name}_{kind.slug}".rstrip("_"): (model, kind)
+    for name, model in MODELS_OF_TODAY.items()
+    for kind in model.kinds
+    if kind.attends
+}
+"""The kinds of layers that the switches can be set as in."""
+MODELS = {
+    name: f"{model.title}, {kind.name}" if kind.name else model.title
+    for name, (model, kind) in KINDS.items()
+}
+SHARES = {"all": 1.0, "half": 1 / 2, "third": 1 / 3, "quarter": 1 / 4}
+"""Which shares of a head's columns can be turned, by their names."""
+SINK_LOGITS = ("off", "-2", "0", "1", "2", "4")
 CONTEXTS = (256, 512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 131_072, 1_048_576)
 HIDDEN = 0.2
 """How strongly a bias is seen that is added to a hidden score."""
@@ -171,20 +189,43 @@ OWN_SIZES = (
     Control("m_context", Whole.among(*CONTEXTS), "Tokens of context", 8_192, shown="{:,}"),
     Control("m_window", Whole.among(*KEPT), "Tokens in its window, 0 for all", 4_096, shown="{:,}"),
 )
-SWITCHES = (KV_HEADS, POSITION_ENCODING, WINDOW, SINKS, SOFT_CAP)
+QK_NORM = Control("qk_norm", Flag(), "QK-norm", False)
+ROTARY_SHARE = Control(
+    "rotary_share",
+    Choice({"all": "all", "half": "1/2", "third": "1/3", "quarter": "1/4"}),
+    "Columns turned",
+    "all",
+)
+SINK_LOGIT = Control(
+    "sink_logit",
+    Choice({logit: logit.replace("-", "−") for logit in SINK_LOGITS}),
+    "Sink’s logit",
+    "off",
+)
+GATED = Control("gated", Flag(), "Gate", False)
+OWN_SINK = Control("own_sink", Decimal(-4, 4), "Its logit", 0.0, look={"step": 0.5}, of_page=True)
+COMPARED = Control("compared", Choice(MODELS), "One model", "llama3")
+COMPARED_WITH = Control("compared_with", Choice(MODELS), "Another", "qwen3_5_fourth")
+SWITCHES = (
+    *(KV_HEADS, POSITION_ENCODING, ROTARY_SHARE, WINDOW, SINKS, SOFT_CAP),
+    *(QK_NORM, SINK_LOGIT, GATED),
+)
 CONTROLS = (
-    *(*shared.MAKES_VECTORS, *shared.HEADS, *SWITCHES, shared.HEAD, NEAR, SLOPE, BOUND),
+    *(*shared.MAKES_VECTORS, *shared.HEADS, *SWITCHES, shared.HEAD, NEAR, SLOPE, BOUND, OWN_SINK),
+    *(COMPARED, COMPARED_WITH),
     *(MOVED_BY, DECODED, COST_MODEL, shared.M_BYTES, *OWN_SIZES),
 )
 
 
 def heads(values: Values) -> HeadsRecipe:
-    """The heads of this page: causal, and where rotary positions turn pairs of columns of an even
-    width, one more than they would share if need be.
+    """The heads of this page: causal, and where rotary positions turn pairs of columns, as wide as
+    that needs: an even width, and two pairs where only a part is turned.
     """
     recipe = replace(shared.heads_recipe_of(values), causal=True)
-    is_turned = values.position_encoding == "rotary" and recipe.d_head % 2
-    return replace(recipe, d_head=recipe.d_head + 1) if is_turned else recipe
+    if values.position_encoding != "rotary":
+        return recipe
+    least = recipe.d_head if values.rotary_share == "all" else LEAST_TURNED
+    return replace(recipe, d_head=max(least, recipe.d_head + recipe.d_head % 2))
 
 
 def plain(values: Values) -> Trace:
@@ -208,6 +249,10 @@ def today_of(values: Values) -> Today:
         window=values.window or None,
         sinks=values.sinks if values.window else 0,
         soft_cap=values.soft_cap or None,
+        rotary_share=SHARES[values.rotary_share],
+        qk_norm=values.qk_norm,
+        sink_logit=None if values.sink_logit == "off" else float(values.sink_logit),
+        gated=values.gated,
         scale=heads(values).scale,
     )
 
@@ -226,14 +271,30 @@ def alone(values: Values, *prefixes: str) -> Trace:
 
 
 def rotary(values: Values, place: int = 0) -> Trace:
-    """Plain heads and rotary positions alone, the first token at this place, with pairs of columns
-    that turn at different speeds: where heads are narrower or of odd width, these are made wider,
-    with matrices of their own.
+    """Plain heads, wide enough for two pairs, and rotary positions alone, the first token at this
+    place.
+    """
+    return add(_two_pairs(values), ROTARY, place, rotary_base=ROTARY_BASE)
+
+
+def partly(values: Values) -> Trace:
+    """The same with a part of the columns turned: as many as are chosen, or half."""
+    made = _two_pairs(values)
+    return add(made, PARTLY, rotary_base=ROTARY_BASE, rotary_share=shown_share(values))
+
+
+def _two_pairs(values: Values) -> Trace:
+    """Plain heads with pairs of columns that turn at different speeds: where heads are narrower or
+    of odd width, these are made wider, with matrices of their own.
     """
     recipe = heads(values)
     recipe = replace(recipe, d_head=max(LEAST_TURNED, recipe.d_head + recipe.d_head % 2))
-    trace = attend_heads(embed(shared.inputs_of(values)), recipe, joined=False)
-    return add(trace, ROTARY, place, rotary_base=ROTARY_BASE)
+    return attend_heads(embed(shared.inputs_of(values)), recipe, joined=False)
+
+
+def shown_share(values: Values) -> float:
+    """The share of the columns that the card turns: what is chosen, or half."""
+    return SHARES["half" if values.rotary_share == "all" else values.rotary_share]
 
 
 def add(trace: Trace, prefix: str, place: int = 0, **changes: Any) -> Trace:
@@ -284,32 +345,54 @@ SWITCHED: dict[str, Callable[[Values, Trace], dict[str, Any]]] = {
     SUNK: lambda values, _: {"window": values.near, "sinks": shown_sinks(values)},
     ALIBI: lambda *_: {"alibi": True},
     CAPPED: lambda values, trace: {"soft_cap": shown_cap(values, trace)},
+    NORMED: lambda *_: {"qk_norm": True},
+    BESIDE_SINK: lambda values, _: {"sink_logit": values.own_sink},
+    OPENED: lambda *_: {"gated": True},
 }
 """What a card has switched on, by what the names of its steps begin with."""
 
 
-def switches_of(model: str, values: Values) -> dict[str, Any]:
-    """The switches of a known model, for as many heads and tokens as there are here: Llama 3 8B and
-    Mistral 7B v0.1 have a quarter as many key/value heads as query heads, and Mistral's window is
-    half of its context (from v0.2 on it has none).
+def switches_of(name: str, values: Values) -> dict[str, Any]:
+    """The switches of a kind of layer of a known model, for as many heads and tokens as there are
+    here: as large a share of key/value heads, a window of half of the tokens, or of a quarter where
+    the model's own is less than half of its context, and a sink with the logit 1, since each model
+    learns its own.
     """
-    off = {"position_encoding": "none", "window": 0, "sinks": 0, "soft_cap": 0.0}
-    if model == "gpt2":
-        return off | {"kv_heads": values.n_heads}
-    fitting = sharing(values.n_heads)
-    quarter = max(count for count in fitting if count == 1 or 4 * count <= values.n_heads)
-    llama = off | {"position_encoding": "rotary", "kv_heads": quarter}
-    if model == "llama3":
-        return llama
-    return llama | {"window": max(1, len(shared.inputs_of(values).tokens) // 2)}
+    model, kind = KINDS[name]
+    wanted = values.n_heads * model.n_kv_heads / model.n_heads
+    window, n_tokens = 0, len(shared.inputs_of(values).tokens)
+    if kind.window:
+        window = max(1, n_tokens // (2 if 2 * kind.window >= model.context else 4))
+    share = next(name for name, share in SHARES.items() if abs(share - kind.rotary_share) < 0.01)
+    return {
+        "position_encoding": kind.positions,
+        "kv_heads": max(each for each in sharing(values.n_heads) if each <= max(1, wanted)),
+        "window": window,
+        "sinks": 0,
+        "soft_cap": kind.soft_cap or 0.0,
+        "rotary_share": share,
+        "qk_norm": kind.qk_norm,
+        "sink_logit": "1" if kind.sink else "off",
+        "gated": kind.gated,
+    }
 
 
 def model_that_is_on(values: Values) -> str | None:
-    """The known model whose switches these are; None for none."""
-    for model in MODELS:
-        if all(values[name] == value for name, value in switches_of(model, values).items()):
-            return model
+    """The known model whose switches these are: one of those compared, where several have them.
+    None for none; without positions a layer is GPT-2's, or that of a model that was chosen.
+    """
+    plain = (name for name in MODELS if KINDS[name][1].positions != "none" or name == "gpt2")
+    for name in (values.compared, values.compared_with, *plain):
+        if all(values[each] == value for each, value in switches_of(name, values).items()):
+            return name
     return None
+
+
+def differences(values: Values) -> list[tuple[Control, Any, Any]]:
+    """The switches in which the two models that are compared differ, and where each has them."""
+    one, other = (switches_of(name, values) for name in (values.compared, values.compared_with))
+    by_name = {control.name: control for control in SWITCHES}
+    return [(by_name[name], one[name], other[name]) for name in one if one[name] != other[name]]
 
 
 def weights(trace: Trace, head: int, prefix: str) -> Matrix:

@@ -2,7 +2,7 @@
 answer.
 """
 
-from attention_core.costs import KNOWN, kept_tokens
+from attention_core.costs import kept_tokens
 from attention_core.mechanism.today import PREFIX
 from attention_core.rounding import difference, largest
 from attention_core.trace import Trace
@@ -15,7 +15,7 @@ from .checks import moved_light
 from .costs import ASKED
 from .decoding import page_size
 from .facts import kept, parameters
-from .lesson import GROUPED, PLAIN, heads, model_that_is_on, shown_kv_heads
+from .lesson import GROUPED, KINDS, PLAIN, heads, model_that_is_on, shown_kv_heads
 
 TOO_SMALL = 0.02
 """A change of a score that moves no weight by more than 0.005, which two decimals do not show."""
@@ -29,22 +29,29 @@ def on_words(values: Values) -> str:
     if values.position_encoding == "alibi":
         on.append("ALiBi")
     elif values.position_encoding == "rotary":
-        on.append("rotary positions")
+        part = "" if values.rotary_share == "all" else f" on a {values.rotary_share} of the columns"
+        on.append(f"rotary positions{part}")
     if values.window:
         on.append(f"a window of {values.window}")
         if values.sinks:
             on.append("1 sink" if values.sinks == 1 else f"{values.sinks} sinks")
     if values.soft_cap:
         on.append(f"a soft cap of ±{values.soft_cap:g}")
+    if values.qk_norm:
+        on.append("QK-norm")
+    if values.sink_logit != "off":
+        on.append(f"a sink’s logit of {values.sink_logit.replace('-', '−')}")
+    if values.gated:
+        on.append("a gate")
     if not on:
         return (
             "As in 2017: `head_weights`. Nothing is on, so `today_weights` are the same. GPT-2 has "
             "learned positions, added to the embeddings: not shown here."
         )
-    model = KNOWN.get(model_that_is_on(values) or "")
+    model, _ = KINDS.get(model_that_is_on(values) or "", (None, None))
     real = ""
-    if model and model.size.n_kv_heads < model.size.n_heads:
-        real = f" {model.title} has {model.size.n_kv_heads} for {model.size.n_heads} query heads."
+    if model and model.n_kv_heads < model.n_heads:
+        real = f" {model.title} has {model.n_kv_heads} for {model.n_heads} query heads."
     return f"As in 2017: `head_weights`. **On now**, in `today_weights`: **{', '.join(on)}**.{real}"
 
 
@@ -62,8 +69,9 @@ def wider_words(values: Values) -> str:
     own, used = heads_recipe_of(values).d_head, heads(values).d_head
     if own == used:
         return ""
+    pairs = "in pairs" if values.rotary_share == "all" else "in pairs, and here not all of them"
     return (
-        f"Rotary positions turn columns in pairs, so each head’s queries and keys are {used} wide "
+        f"Rotary positions turn columns {pairs}, so each head’s queries and keys are {used} wide "
         f"here, not {own}."
     )
 

@@ -1,0 +1,59 @@
+"""Two known models beside each other: in which switches they differ, and what each keeps."""
+
+from typing import Any
+
+from ...controls.control import Control, Values
+from ...words import in_bytes
+from .lesson import KINDS, MODELS
+
+BYTES = 2
+"""What a number of a cache takes, in the precision that models are served in."""
+
+
+def choice_words(control: Control, value: Any, values: Values) -> str:
+    """How a choice of a switch is written."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return control.choices(values)[value]
+
+
+def compared_words(values: Values) -> str:
+    """What the card says above its entries."""
+    if values.compared == values.compared_with:
+        return "Choose two models. Each entry turns one switch above, and that switch alone."
+    one, other = (MODELS[name] for name in (values.compared, values.compared_with))
+    return (
+        f"What **{other}** has otherwise than **{one}**. "
+        "Each entry turns one switch above, and that switch alone."
+    )
+
+
+def facts_words(name: str, n_tokens: int) -> str:
+    """One kind of layer of a model: how many there are, its heads, and what the model keeps of a
+    text of so many tokens.
+    """
+    model, kind = KINDS[name]
+    which = f"{kind.n_layers} of its {model.n_layers} layers are so"
+    others = [each for each in model.kinds if each is not kind]
+    if not others:
+        which = f"all {model.n_layers} layers are alike"
+    told = [which, *(f"{each.n_layers} have {each.more}" for each in others if each.more)]
+    told += [kind.more] * bool(kind.more)
+    kept = in_bytes(model.cached(n_tokens) * BYTES)
+    heads = f"{model.n_heads} query and {model.n_kv_heads} key/value heads, {model.d_head} wide"
+    return (
+        f"**{model.title}** ({model.year}): {heads}; {'; '.join(told)}. Of {n_tokens:,} tokens it "
+        f"keeps **{kept}**."
+    )
+
+
+def common_context(values: Values) -> int:
+    """The longest text that both models can read."""
+    return min(KINDS[name][0].context for name in (values.compared, values.compared_with))
+
+
+def source_words(values: Values) -> str:
+    """Where the facts about both stand, and when they were read last."""
+    pair = (KINDS[values.compared][0], KINDS[values.compared_with][0])
+    told = "; ".join(dict.fromkeys(model.source for model in pair))
+    return f"From {told}. Read {max(model.checked for model in pair):%d %B %Y}."
