@@ -31,6 +31,7 @@ DOORS = {
     "attention_core.expression": "",
     "attention_core.head_name": "",
     "attention_core.kept": "",
+    "attention_core.models_of_today": "",
     "attention_core.recipes": "asked",
     "attention_core.files": "",
     "attention_core.shown": "",
