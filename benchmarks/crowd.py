@@ -23,6 +23,7 @@ NEAR, MARGIN, SCROLLS = 3, 1, 6
 above; a scroll after so many moves.
 """
 WORDS = ["cat", "dog", "bird", "fish", "horse", "teacher", "river", "garden", "window", "letter"]
+BROWSER = "Mozilla/5.0"
 LONG_TEXT = "Once upon a time there was a little {} who lived in a large old house near the {}. "
 TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 
@@ -126,7 +127,7 @@ async def _enter(url: str, at: int, is_a_class: bool) -> Visitor:
     of_ones_own = f"the {WORDS[at % 10]} sees the {WORDS[at // 10]} because it sleeps"
     sentence = texts[0] if is_a_class else of_ones_own
     link = urlencode({"predict": "off", "sentence": sentence})
-    return await Visitor(url, page, link).enter()
+    return await Visitor(url, page, link, BROWSER).enter()
 
 
 async def _move(visitor: Visitor) -> float:
@@ -186,7 +187,7 @@ async def _again(
 
 async def _train(url: str, at: int) -> None:
     link = urlencode({"predict": "off", "steps": 2_000, "t_seed": 28 + at})
-    visitor = await Visitor(url, "queries_keys_values", link).enter()
+    visitor = await Visitor(url, "queries_keys_values", link, BROWSER).enter()
     await visitor.press("start_or_stop_training")
     await visitor.leave()
 
@@ -194,7 +195,7 @@ async def _train(url: str, at: int) -> None:
 async def _read(url: str, at: int) -> None:
     text = "".join(LONG_TEXT.format(*(WORDS[(at + n) % 10] for n in (m, m + 3))) for m in range(3))
     link = urlencode({"predict": "off", "prompt": text})
-    await (await Visitor(url, "real_model", link).enter()).leave()
+    await (await Visitor(url, "real_model", link, BROWSER).enter()).leave()
 
 
 def _cpu(app: AppServer) -> float:

@@ -88,6 +88,8 @@ class Visitor:
     page: str
     link: str = LINK
     """The settings, as the address has them, which the server may change."""
+    agent: str = "visitor"
+    """What it says it is: to a browser, pictures come without what only a hand at them needs."""
     sliders: dict[str, Found] = field(default_factory=dict)
     """By their labels."""
     charts: dict[str, Carried] = field(default_factory=dict)
@@ -106,7 +108,9 @@ class Visitor:
 
     async def enter(self) -> "Visitor":
         address = self.url.replace("http", "ws", 1) + "/_stcore/stream"
-        self.socket = await connect(address, subprotocols=["streamlit"], max_size=None)
+        self.socket = await connect(
+            address, subprotocols=["streamlit"], max_size=None, user_agent_header=self.agent
+        )
         await self._run(BackMsg())
         return self
 

@@ -10,15 +10,13 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
-import torch
-
 from attention_core.trace import Step, Trace, is_shares
 
 from .equation_parts import NEW_LINE, UNNAMED, laid_out
 from .forbidden import forbidden, leak_limit, outline, with_masks
 from .margin import has_sums, is_one, is_one_row, row_sums
 from .matrix import Matrix, heads_of, names_along
-from .numbers import decimals_of, number_width, text_width, written
+from .numbers import text_width, written
 from .scale import is_signed, limits
 
 WIDE, NARROW = 896, 326
@@ -479,20 +477,11 @@ def stand(
     return x + taken + (0 if one.is_upright else one.room_of_sums) + GAP
 
 
-def decimals_in(width: float, *matrices: Matrix) -> int:
+def decimals_in(width: float, matrix: Matrix) -> int:
     """Decimals that all numbers have, two at most, and that fit; one if 0.4; −1 for no room."""
-    matrix, *_ = matrices
-    if matrix.covered or not matrix.drawn.is_floating_point():
+    if matrix.covered or not matrix.step.value.is_floating_point():
         return 0
-    values = torch.cat([each.drawn.float().flatten() for each in matrices])
-    finite = values[values.isfinite()]
-    most = decimals_of(values)
-    for decimals in range(most, min(1, most) - 1, -1):
-        ends = (finite.min(), finite.max()) if len(finite) else (0.0,)
-        longest = max(number_width(written(float(end), decimals)) for end in ends)
-        if longest <= width - 1:
-            return decimals
-    return -1
+    return next((n for n, longest in matrix.number_widths if longest <= width - 1), -1)
 
 
 def _add_bands(

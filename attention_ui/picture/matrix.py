@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -18,6 +19,8 @@ from attention_core.operations import (
 )
 from attention_core.text.tokenizers import visible
 from attention_core.trace import JOINED, Step, Trace, head_at
+
+from .numbers import decimals_of, number_width, written
 
 Marks = tuple[int, ...]
 """The head of each row, or of each column; () for none."""
@@ -96,13 +99,25 @@ class Matrix:
         axes = (*self.step.axes[len(self.lead) :], "", "")[:2]
         return axes[::-1] if self.transposed else axes
 
-    @property
+    @cached_property
     def sizes(self) -> tuple[int, int]:
         """How many rows and columns are drawn."""
         n_rows, n_columns = (*self.values.shape, 1, 1)[:2]
         n_rows = n_rows if self.rows is None else len(self.rows)
         n_columns = n_columns if self.columns is None else len(self.columns)
         return (n_columns, n_rows) if self.transposed else (n_rows, n_columns)
+
+    @cached_property
+    def number_widths(self) -> list[tuple[int, float]]:
+        """Decimals that its numbers may be written with, most first, each with the widest then."""
+        values = self.drawn.float()
+        finite = values[values.isfinite()]
+        ends = [float(finite.min()), float(finite.max())] if len(finite) else [0.0]
+        most = decimals_of(values)
+        return [
+            (n, max(number_width(written(end, n)) for end in ends))
+            for n in range(most, min(1, most) - 1, -1)
+        ]
 
 
 def of_unknown_shape(matrix: Matrix) -> Matrix:
