@@ -18,6 +18,8 @@ OTHER_NORMS = HELD["OTHER_NORMS"]
 """What a GGUF file calls the tensors that `transformers` calls so."""
 FAMILIES = {name: (kind, HELD[of] | t) for name, (kind, of, t) in HELD["FAMILIES"].items()}
 """The class that computes each, and its settings."""
+EACH_KIND = [*{kind: name for name, (kind, _) in FAMILIES.items()}.values()]
+"""One of each class: the last."""
 
 
 def tokenizer(n: int = N_VOCABULARY) -> dict:

@@ -15,7 +15,7 @@ from attention_core.real_model.layer_trace import layer_trace
 from attention_core.real_model.model import Model, open_model
 from attention_core.real_model.run import logits, run
 from gguf_files import written
-from model_folders import FAMILIES, config, in_gguf, make
+from model_folders import EACH_KIND, FAMILIES, config, in_gguf, make
 
 IDS = (3, 17, 5, 5, 41, 29, 52, 0, 8, 11, 5)
 
@@ -168,7 +168,7 @@ def test_the_trace_of_each_layer_is_what_the_run_has(tmp_path, name):
         held(trace, layer)
 
 
-@pytest.mark.parametrize("name", ["llama slowed", "gemma2", "gpt2", "bert", "qwen3 window"])
+@pytest.mark.parametrize("name", EACH_KIND)
 @pytest.mark.parametrize("parts", [1, 2])
 def test_a_layer_s_program_reads_its_file_and_gives_its_tensors(tmp_path, monkeypatch, name, parts):
     reference = make(tmp_path, name)

@@ -19,7 +19,7 @@ from attention_core.real_model.run import run
 from attention_core.real_model.score_parts import read_by_head, score_parts
 from attention_core.real_model.score_trace import score_trace
 from attention_core.real_model.written import Writer
-from model_folders import FAMILIES, make
+from model_folders import EACH_KIND, FAMILIES, make
 from recalculated import needs_office, wrong
 
 IDS = (3, 17, 5, 5, 41, 29, 52, 0)
@@ -57,8 +57,8 @@ def test_the_parts_add_up_to_the_scores_of_every_family(tmp_path, name):
 
 
 OF_A_MODEL = {
-    "attention": ("o_proj", "attn.c_proj", "attention.output.dense"),
-    "ffn": ("down_proj", "mlp.c_proj"),
+    "attention": ("o_proj", "attn.c_proj", "attention.output.dense", "attention.dense"),
+    "ffn": ("down_proj", "mlp.c_proj", "dense_4h_to_h"),
 }
 """What modules that write to the stream are called; the rest of BERT's: `output.dense`."""
 
@@ -123,7 +123,19 @@ def held_run(reference, head=None, width=0, at=None, known=None):
     return weights, seen
 
 
-ORACLES = ["llama biases", "gemma2 tight caps", "gemma3", "qwen3 biases", "gpt2", "bert", "mistral"]
+ORACLES = [
+    "olmo2 biases",
+    "granite biases",
+    "gpt_neox",
+    "phi3",
+    "llama biases",
+    "gemma2 tight caps",
+    "gemma3",
+    "qwen3 biases",
+    "gpt2",
+    "bert",
+    "mistral",
+]
 
 
 @pytest.mark.parametrize("name", ORACLES)
@@ -170,7 +182,7 @@ def test_what_is_off_or_put_there_adds_up_too(tmp_path, name):
     assert by_key["put in its place"] != 0, "all that was written before it is gone"
 
 
-TRACED = ["gpt2", "bert", "gemma2 tight caps", "gemma3", "llama slowed", "qwen2", "qwen3 biases"]
+TRACED = [*EACH_KIND, "gemma2 tight caps", "qwen3 biases", "phi3 longer", "olmo3 yarn"]
 
 
 @pytest.mark.parametrize("name", TRACED)
