@@ -71,7 +71,8 @@ def from_checkpoint(
             f"{settings.d_model} numbers"
         )
     trace = Trace(**given_labels(token=tokens, query=tokens, key=tokens))
-    making = PartsOfLayer(trace, Model(folder.path.name, folder, found, None, None), at)
+    model = Model(folder.path.name, folder, found, None, None).reading(numbers.shape[-2])
+    making = PartsOfLayer(trace, model, at)
     chosen = Options.of(making.options | options)
     axes = (*(("batch",) if numbers.ndim == 3 else ()), "token", "d_model")
     making.attend("output", give(trace, "hidden_states", numbers, axes), chosen)
@@ -105,7 +106,7 @@ def _settings(folder: Folder, layer: int, given: ConfigReader) -> dict[str, Any]
     kind = values.get("model_type")
     for name, value, without in (
         ("n_kv_heads", key_heads, ("gpt2", "bert")),
-        ("rotary_base", base, ("gpt2", "bert", "gemma3_text")),
+        ("rotary_base", base, ("gpt2", "bert", "gemma3_text", "olmo3")),
     ):
         if value is not None and kind in without:
             raise ValueError(f"a model of the kind {kind} has no {name} to choose: leave it out")
@@ -116,4 +117,5 @@ def _settings(folder: Folder, layer: int, given: ConfigReader) -> dict[str, Any]
     for name in ("rope_parameters", "rope_scaling") if base is not None else ():
         if isinstance(values.get(name), dict):
             values[name] = values[name] | {"rope_theta": base}
-    return values if base is None else values | {"rope_theta": base}
+    named = "rotary_emb_base" if kind == "gpt_neox" else "rope_theta"
+    return values if base is None else values | {named: base}

@@ -113,6 +113,32 @@ def turning(
     base = config.base("rope_theta", base)
     plain = rates(base, n_turned / 2)
     places = first or config.number(PLACES, longest)
+    try:
+        made = _slowed(config, how, base, plain, longest, places, d_head, share, outside)
+        is_finite = all(map(math.isfinite, (*made.rates, *made.long_rates, made.stretch)))
+    except ModelRefused:
+        raise
+    except (ArithmeticError, ValueError):  # a logarithm of 0 or less, a difference that is 0
+        is_finite = False
+    if not is_finite:
+        raise ModelRefused(f"{config.place} gives angles that are not finite, by its {how} way")
+    # What is dynamic slows down beyond `longest` tokens alone, which no text has here.
+    config.rest([*SLOWING, PLACES, *UNREAD.split()])
+    return made
+
+
+def _slowed(
+    config: ConfigReader,
+    how: str,
+    base: float,
+    plain: tuple[float, ...],
+    longest: int,
+    places: float,
+    d_head: int,
+    share: float | None,
+    outside: ConfigReader | None,
+) -> Turning:
+    """Rates slowed down in one of the ways."""
     made = Turning(base, plain)
     if how == "linear":
         factor = config.number("factor")
@@ -129,13 +155,11 @@ def turning(
     elif how == "longrope":
         made = _longrope(config, base, plain, config.number("factor", longest / places), places)
     elif how == "proportional":
-        factor, n_pairs = config.number("factor", 1.0), int(share * d_head // 2)
+        factor, n_pairs = config.number("factor", 1.0), int((share or 1.0) * d_head // 2)
         some = tuple(rate / factor for rate in plain[:n_pairs])
         made = Turning(base, some + (0.0,) * (len(plain) - n_pairs))
-    elif how == "dynamic" and n_turned == 2:
+    elif how == "dynamic" and len(plain) == 1:
         raise ModelRefused(f"rope_type in {config.place} is dynamic, but only one pair turns")
-    # What is dynamic slows down beyond `longest` tokens alone, which no text has here.
-    config.rest([*SLOWING, PLACES, *UNREAD.split()])
     return made
 
 

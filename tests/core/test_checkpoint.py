@@ -13,11 +13,12 @@ from attention_core import from_checkpoint, program
 from attention_core.operations import Stored
 from attention_core.real_model.checkpoint import described
 from checks import same, taken_apart_and_run_anew
-from model_folders import SLOWED, make
+from model_folders import EACH_KIND, SLOWED, make
 
 IDS = torch.tensor([[3, 17, 5, 5, 41, 29, 52, 0], [8, 11, 5, 3, 3, 0, 7, 7]])
 NAMES = ["llama biases", "llama slowed", "llama one key head", "mistral", "qwen2 window"]
 NAMES += ["qwen3 window", "gemma2 tight caps", "gemma3", "gpt2", "gpt2 bare", "bert", "bert masked"]
+NAMES += ["phi3", "gpt_neox", *sorted({*EACH_KIND} - {*NAMES})]
 
 
 def taken(folder, name):
@@ -47,6 +48,18 @@ def test_a_layer_s_attention_is_that_of_transformers(tmp_path, monkeypatch, name
     assert one.labels("key") == tuple("abcdefgh")
     monkeypatch.chdir(tmp_path)  # its program names the file alone
     taken_apart_and_run_anew(one, every=97)
+
+
+@pytest.mark.parametrize("name", EACH_KIND)
+def test_a_base_that_is_given_is_used_or_refused(tmp_path, name):
+    vectors, *_ = taken(tmp_path, name)
+    if name.split()[0] in ("gpt2", "bert", "gemma3", "olmo3"):
+        with pytest.raises(ValueError, match="has no rotary_base to choose"):
+            from_checkpoint(tmp_path, 1, vectors[0], rotary_base=77.0)
+        return
+    made = [from_checkpoint(tmp_path, 1, vectors[0], rotary_base=base) for base in (None, 77.0)]
+    plain, other = (each["output"].value for each in made)
+    assert torch.equal(plain, other) != ("turned_queries" in made[0])
 
 
 @pytest.fixture(scope="module")

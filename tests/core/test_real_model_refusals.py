@@ -42,6 +42,7 @@ def said(path):
 
 
 # --- settings ------------------------------------------------------------------------------------
+ONE_PLACE = {"rope_type": "longrope"} | dict.fromkeys(("short_factor", "long_factor"), [1.0] * 7)
 SETTINGS = [
     ({"model_type": "mixtral"}, 'model_type in config.json is "mixtral"'),
     ({"model_type": ...}, "does not say model_type"),
@@ -71,6 +72,18 @@ SETTINGS = [
     ({"rope_parameters": {"rope_type": ["yarn"], "factor": 2.0}}, "is ['yarn'], but must be one"),
     ({"rope_parameters": {"rope_type": "yarn", "rope_theta": 1e4}}, "does not say factor"),
     ({"rope_parameters": {"rope_type": "longrope", "short_factor": [1.0] * 6}}, "a list of 7 numb"),
+    *(
+        (
+            {"rope_parameters": each},
+            "rope_parameters of config.json gives angles that are not finite",
+        )
+        for each in (
+            {"rope_type": "yarn", "factor": 2.0, "rope_theta": 1.0},
+            {"rope_type": "yarn", "factor": np.e**10, "mscale": 1.0, "mscale_all_dim": -1.0},
+            ONE_PLACE | {"original_max_position_embeddings": 1},
+            ONE_PLACE | {"original_max_position_embeddings": 2, "short_factor": [1e-320] * 7},
+        )
+    ),
     ({"num_local_experts": 8}, "computes; it needs a mixture of experts"),
     ({"kv_lora_rank": 8}, "it needs latent keys and values (MLA)"),
     ({"rope_parameters": {"rope_type": "linear"}}, "does not say factor"),
