@@ -87,11 +87,14 @@ def weights(trace):
 @page.card(
     "why",
     "Why there?",
-    "The second D has found K. Their score is a sum over pairs: what each part wrote at D, times "
-    "what each wrote at K. Blue pairs bring it above the scores of the other letters.",
+    "At first, the second D has found K. Their score is a sum over pairs: what each part wrote at "
+    "the letter that looks, times what each wrote at the one it looks at. Blue pairs bring it "
+    "above the scores of the other letters. Click on a head to go there.",
+    controls=[lesson.WHY_HEAD.at(width=130), lesson.WHY_FROM.at(width=150)],
 )
-def why_there():
-    yield from in_small(lesson.whole(), lesson.why_there(), lesson.whole)
+def why_there(v):
+    names = lesson.WHY_HEAD.name, lesson.WHY_FROM.name
+    yield from in_small(lesson.whole(), lesson.why_there(v), lesson.whole, names)
 
 
 @page.card(
@@ -135,8 +138,8 @@ deeper = page.deeper("why it looks there in numbers, where this was found")
 
 
 @deeper.section("why_numbers", "", f"**Why there, in numbers.** {NUMBERS_WORDS}")
-def why_numbers():
-    yield from in_numbers(lesson.why_there(), lesson.score_trace())
+def why_numbers(v):
+    yield from in_numbers(lesson.why_there(v), lesson.score_trace(v))
 
 
 @deeper.section(

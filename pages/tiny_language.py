@@ -25,10 +25,9 @@ MOST = page.ask(
 )
 
 
-def looks(trace, head):
-    """The sentence, and where a head looks from its last word."""
-    last = len(trace.labels("query")) - 1
-    return sentence(trace, lesson.weights_of(trace, head), last)
+def looks(trace, head, query=-1):
+    """The sentence, and where a head looks from a word, the last unless another is named."""
+    return sentence(trace, lesson.weights_of(trace, head), query % trace.size("query"))
 
 
 @page.card(
@@ -72,20 +71,24 @@ def two_steps(v, trace):
     controls=[lesson.TINY_HEAD.at(width=330)],
 )
 def watch(v, trace):
-    yield ui.picture(looks(trace, lesson.head_of(v.tiny_head)))
+    yield ui.picture(looks(trace, lesson.head_of(v.tiny_head), lesson.query_of(v)))
     yield ui.caption(f"{words.does(v)} All its weights as a matrix are in *Go deeper*.")
 
 
 @page.card(
     "why",
     "Why there?",
-    "From the last word, the head you watch looks at one word most. Their score is a sum over "
-    "pairs: what each part wrote at the word that looks, times what each wrote at the one it looks "
-    "at. Blue pairs bring it above the scores of the other words.",
+    "The head you watch looks at one word most. Their score is a sum over pairs: what each part "
+    "wrote at the word that looks, times what each wrote at the one it looks at. Blue pairs bring "
+    "it above the scores of the other words. Click on a head to go there.",
+    controls=[lesson.TINY_FROM.at(width=230)],
 )
 def why_there(v, trace):
     yield from in_small(
-        trace, lesson.why_there(v), lambda off: lesson.told(lesson.words_of(v), off)
+        trace,
+        lesson.why_there(v),
+        lambda off: lesson.told(lesson.words_of(v), off),
+        (lesson.TINY_HEAD.name, lesson.TINY_FROM.name),
     )
 
 

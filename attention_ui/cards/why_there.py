@@ -7,7 +7,10 @@ value-composition).
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
 
+import streamlit as st
 import torch
 from torch import Tensor
 
@@ -19,12 +22,16 @@ from attention_core.rounding import to_within
 from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
 
+from ..charts.chart import Chart
 from ..charts.score_parts import chart as who_wrote
+from ..controls import parts, visit
+from ..controls.widget import sent
 from ..frame.take_away import take_along
 from ..picture.matrix import Matrix
 from ..words import capital, escaped, listed, number, percent, signed, true_minus
-from .elements import Element, Shown, caption, chart, equation, light, note, picture, say, text
+from .elements import Element, Shown, caption, equation, light, note, picture, say, text
 
+IS_HEAD = re.compile(r"\d+\.\d+")
 CLEAR = 0.5
 """A part that brings this share of a score's lead or more is said to be why."""
 LITTLE, OTHERS = 0.1, 3
@@ -251,6 +258,37 @@ def in_numbers(why: Why, trace: Trace) -> Iterator[Element]:
     yield Shown(take_along, ("score", trace))
 
 
+# --- a click on a head ----------------------------------------------------------------------------
+
+
+def choosing_head(
+    name: str, made: Chart, names: tuple[str, str], width: int | Literal["stretch"] = "stretch"
+) -> Shown:
+    """A picture in which a click on a head chooses it, and the token that it is looked at from,
+    where the chart says one: by controls of these `names`.
+    """
+    return Shown(_put, (name, made, names, width))
+
+
+def _put(name: str, made: Chart, names: tuple[str, str], width: int | Literal["stretch"]) -> None:
+    key = f"fills_{name}"
+    look: dict[str, Any] = {"width": "stretch", "height": "content", "alt": made.alt, "key": key}
+    chosen = {"on_select": partial(_choose_head, key, *names), "selection_mode": ["head"]}
+    with st.container(width=width, key=f"chart_of_{name}"):
+        st.vega_lite_chart(made.frame, made.spec, **look, **chosen)
+
+
+def _choose_head(key: str, of_head: str, of_token: str) -> None:
+    match sent(key, {}).get("selection", {}).get("head"):
+        case [{"id": str() as name, **more}, *_] if IS_HEAD.fullmatch(name):
+            token = more.get("token")
+            chosen = {of_head: name}
+            chosen |= {of_token: f"{token}"} if isinstance(token, int) else {}
+            if not chosen.keys() & visit.fixed():
+                visit.change(**chosen)
+    parts.run_what_reads()
+
+
 # --- in small -------------------------------------------------------------------------------------
 
 
@@ -261,13 +299,17 @@ def why_in_small(trace: Trace, layer: int, head: int, query: int) -> Why:
     return Why(small_score_parts(trace, layer, head, query, key), weights, trace.labels("key"))
 
 
-def in_small(trace: Trace, why: Why, without: Callable[[str], Trace]) -> Iterator[Element]:
-    """The whole table, and what is seen in it; and what a run says `without` a head, by its id."""
+def in_small(
+    trace: Trace, why: Why, without: Callable[[str], Trace], names: tuple[str, str]
+) -> Iterator[Element]:
+    """The whole table, and what is seen in it; and what a run says `without` a head, by its id. A
+    click on a head goes there, by the controls of these `names`.
+    """
     parts = why.parts
     if parts.is_alone:
         yield note("The first word sees no word but itself, so there is nothing to choose between.")
         return
-    yield chart("why", who_wrote(parts, why.words, len(parts.parts), leads=False), 820)
+    yield choosing_head("why", who_wrote(parts, why.words, len(parts.parts)), names, 820)
     own = trace[f"layer_{parts.layer}_scaled_scores"].value[(parts.head, *why.at)]
     yield light(*adds_up(why, float(own)))
     yield text(told(why))

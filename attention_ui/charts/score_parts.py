@@ -21,8 +21,8 @@ TOP = BASE + 22
 """Where bars at the key stand, and where the table begins, below their names."""
 
 
-def chart(parts: ScoreParts, words: tuple[str, str], few: int = FEW, leads: bool = True) -> Chart:
-    """By how much pairs bring the score above the mean, the largest; a click on a head `leads`."""
+def chart(parts: ScoreParts, words: tuple[str, str], few: int = FEW) -> Chart:
+    """By how much pairs bring the score above the mean, the largest; a click goes to a head."""
     above, places = parts.above, {"q": parts.query, "k": parts.key}
     sides = {"q": _groups(parts, parts.by_query(), few), "k": _groups(parts, parts.by_key(), few)}
     table = [
@@ -41,7 +41,7 @@ def chart(parts: ScoreParts, words: tuple[str, str], few: int = FEW, leads: bool
                 {
                     **{"kind": side, "row": at, "column": at, "name": name, "amount": amount},
                     **{"told": signed(amount), "size": abs(amount) / most, "shade": palette.FULL},
-                    "id": name.removeprefix("head ") if leads and name.startswith("head ") else "",
+                    "id": name.removeprefix("head ") if name.startswith("head ") else "",
                     "token": places[side],
                 }
             )

@@ -18,6 +18,11 @@ from ..streamlit_workarounds.turns import gives_turn_back, page_is_asked_for
 SLICE = 0.3
 """Seconds of work between two pictures of it: as long as a click on Stop may have to wait."""
 
+LONGEST_SLICE, WORK_TO_DRAWING = 1.5, 2
+"""Where a picture takes long, a slice is so many times as long as one, up to so many seconds: else
+most of the time would go into pictures.
+"""
+
 MOMENT = 0.1
 """Seconds of work before the first picture, of work that begins by itself."""
 
@@ -41,10 +46,15 @@ class Run:
     work: Callable[[], Steps] | None = None
     cost: str = ""
     verb: str = ""
+    ended: float | None = None
+    """When its last slice did."""
 
     def advance(self, seconds: float | None = None) -> None:
         """Do the work, or as much of it as these seconds allow."""
         began = time.monotonic()
+        if seconds is not None and self.ended is not None:
+            drawn = WORK_TO_DRAWING * (began - self.ended)
+            seconds = max(seconds, min(LONGEST_SLICE, drawn))
         try:
             for share, result in self.steps or ():
                 self.share, self.result = share, result
@@ -54,8 +64,18 @@ class Run:
         except Exception:
             self.steps = None  # they have ended: whoever asks again begins anew
             raise
+        self.ended = time.monotonic()
         if self.share >= 1:
             self.steps = None
+
+
+def within_callback(steps: Steps, most: float) -> None:
+    """Do work before the page is drawn, within so many seconds, while others get their turn."""
+    began = time.monotonic()
+    for _ in steps:
+        if time.monotonic() - began > most:
+            return
+        gives_turn_back()
 
 
 @dataclass

@@ -188,6 +188,29 @@ def test_on_a_phone_pictures_of_the_story_have_the_height_of_their_lines(page, a
     no_exception(page)
 
 
+@pytest.mark.parametrize(
+    ("small", "names"),
+    [("tiny_language", ("tiny_head", "tiny_from")), ("heads_learning", ("why_head", "why_from"))],
+)
+def test_in_small_a_click_on_a_head_goes_to_it_at_its_token(page, app_url, small, names):
+    open_page(page, app_url, f"{small}?predict=off")
+    card = page.locator(".st-key-card_why")
+    card.scroll_into_view_if_needed()
+    settled(page)
+    before, bars = page.url, card.locator(".vega-embed svg g.mark-rect path")
+    parts = bars.evaluate_all("all => all.map((one) => one.__data__.datum)")
+    at = next(i for i, one in enumerate(parts) if one["kind"] == "k" and one["id"])
+    bars.nth(at).click()
+    settled(page)
+    for name, chosen in zip(names, (parts[at]["id"], parts[at]["token"]), strict=True):
+        assert f"{name}={chosen}" in page.url
+    soon(page, lambda: f"Head {parts[at]['id']} " in card.inner_text())
+    page.go_back()
+    settled(page)
+    assert page.url == before
+    no_exception(page)
+
+
 def test_a_click_on_a_word_asks_why_there_and_one_on_a_head_goes_to_it(page, app_url):
     """And Back returns."""
     open_page(page, app_url, f"{PAGE}&model_head=1.2")

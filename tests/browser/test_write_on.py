@@ -10,7 +10,7 @@ from attention_core.real_model.drawing import Cuts, number_drawn, offered, ranke
 from attention_core.real_model.model import open_model
 from attention_core.real_model.run import logits, run
 from attention_ui.lessons.real_model.write_chart import CARRIED, STOPS
-from browser_tools import no_exception, open_page, settled
+from browser_tools import no_exception, open_page, settled, soon
 from model_folders import tokenizer
 from serving import start_server
 
@@ -105,16 +105,29 @@ def test_every_cut_is_what_the_core_cuts_and_follows_the_hand_without_the_server
     no_exception(page)
 
 
+WATCH_PLACE = """() => {
+  const main = document.querySelector('[data-testid=stMain]');
+  window.testPlaces = [main.scrollTop];
+  main.addEventListener('scroll', () => testPlaces.push(main.scrollTop));
+}"""
+
+
 def test_a_token_that_is_added_is_taken_out_by_back_and_ten_come_as_one_step(page, app_url):
     open_page(page, app_url, "real_model?predict=off&next_seed=3")
-    before = page.url
-    page.get_by_role("button", name="Add it").click()
+    before, add = page.url, page.get_by_role("button", name="Add it")
+    add.scroll_into_view_if_needed()
+    page.evaluate(WATCH_PLACE)
+    add.click()
     settled(page)
+    assert page.evaluate("Math.min(...testPlaces) === Math.max(...testPlaces)")
+    sliders = page.locator("[class*=st-key-moves_] input[type=range]")
+    soon(page, sliders.count, len(STOPS))
     assert "written_ids=" in page.url
     one = page.url
     page.get_by_role("button", name="Write ten more").click()
     page.wait_for_function("url => location.href !== url", arg=one)
     settled(page)
+    soon(page, sliders.count, len(STOPS))
     ids = page.url.rpartition("written_ids=")[2].partition("&")[0].split(".")
     assert len(ids) == 11
     boxes = page.locator(".st-key-drawn_written svg path[fill='#3A80C4']")

@@ -205,7 +205,7 @@ SMALL = {
 @pytest.mark.parametrize("page", SMALL)
 def test_in_small_the_whole_table_stands_there_and_a_run_without_a_head_beside_it(page):
     lesson_of, weights, vocabulary, size, helper, found = SMALL[page]
-    about = lesson_of.why_there(*[of()][: page == "tiny_language"])
+    about = lesson_of.why_there(of())
     at = stands(visit(page))
     (sent,) = (each for each in charts(at) if each.alt.startswith("Who wrote what"))
     drawn = pa.ipc.open_stream(sent.data.data).read_pandas()
@@ -234,7 +234,9 @@ def test_in_small_a_head_of_the_first_layer_and_the_first_word_have_no_head_befo
     assert "No head comes before this layer" in told
     assert "composition" not in told
     trace = tiny_language.told((START, "the"))
-    (element,) = why_there.in_small(trace, why_there.why_in_small(trace, 1, 0, 0), trace.get)
+    (element,) = why_there.in_small(
+        trace, why_there.why_in_small(trace, 1, 0, 0), trace.get, ("", "")
+    )
     assert "nothing to choose between" in element.given[0]
 
 

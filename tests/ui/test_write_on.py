@@ -1,11 +1,14 @@
 """The card *Write on*: what a link may say of it, what is put behind the text, and what is told."""
 
+import itertools
 import json
 import re
+from types import SimpleNamespace
 
 import pytest
 
 from attention_core.real_model.generation import Written
+from attention_ui.frame import long_run
 from attention_ui.lessons.real_model import lesson, running, without_chance, write_on
 from attention_ui.lessons.real_model.write_chart import MIN_PS, TOP_PS
 from chosen import of, read
@@ -98,6 +101,29 @@ def test_what_was_written_is_told_with_its_chance_and_what_else_was_likely():
     frame = write_on.so_far(values, running.kept(lesson.whole(values))).frame
     assert frame.chance.notna().tolist() == [False] * (len(frame) - 2) + [True, True]
     assert all(each.count("%") == write_on.MOST_OTHERS for each in frame.others.iloc[-2:])
+
+
+@pytest.mark.parametrize(("most", "n_done"), [(60.0, 20), (5.0, 6)])
+def test_work_within_a_callback_is_done_to_its_end_unless_it_takes_too_long(
+    monkeypatch, most, n_done
+):
+    done, clock = [], itertools.count()
+    monkeypatch.setattr(long_run, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    long_run.within_callback((done.append(at) or (at / 20, None) for at in range(20)), most)
+    assert len(done) == n_done
+
+
+def test_a_slice_of_work_is_longer_where_its_picture_takes_long(monkeypatch):
+    now = [0.0]
+    steps = iter(lambda: now.__setitem__(0, now[0] + 0.1) or (0.5, None), None)
+    monkeypatch.setattr(long_run, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    run, took = long_run.Run("", steps=steps), []
+    for drawing in (0.0, 0.1, 0.5, 9.0):
+        now[0] += drawing
+        began = now[0]
+        run.advance(0.3)
+        took.append(round(now[0] - began, 1))
+    assert took == pytest.approx([0.4, 0.4, 1.1, 1.6], abs=0.11)
 
 
 def written(*tokens):

@@ -2,9 +2,10 @@
 
 from functools import lru_cache
 
+from attention_core.head_name import head_id, head_name
 from attention_core.real_model.score_in_small import small_score_trace
 from attention_core.small_models.induction import EXAMPLE as LETTERS
-from attention_core.small_models.induction import EXAMPLE_IDS, best_head, shipped_run
+from attention_core.small_models.induction import EXAMPLE_IDS, SIZE, best_head, shipped_run
 from attention_core.small_models.induction_head import induction_head
 from attention_core.small_models.repeated import NAMES, next_of_earlier
 from attention_core.small_models.tracing import pass_through
@@ -12,7 +13,7 @@ from attention_core.trace import Trace
 
 from ...cards.why_there import Why, why_in_small
 from ...controls.control import Control, Values
-from ...controls.fields import Whole
+from ...controls.fields import Choice, Whole
 from ...controls.shared import EXAMPLE, MAX_SEED
 
 TARGETS = next_of_earlier(EXAMPLE_IDS)
@@ -26,7 +27,17 @@ NETWORK_SEED = Control(
     "network_seed", Whole(0, MAX_SEED), "Seed of the network", 1, widget="text_input"
 )
 OWN_STEP = Control("own_step", Whole.among(*STEPS), "Training step", STEPS[-1], of_page=True)
-CONTROLS = (EXAMPLE, RECORDED_STEP, NETWORK_SEED, OWN_STEP)
+HEADS = [(layer, head) for layer in range(SIZE.n_layers) for head in range(SIZE.n_heads)]
+WHY_HEAD = Control(
+    "why_head", Choice({head_id(*each): head_name(*each[::-1]) for each in HEADS}), "Head",
+    head_id(*best_head(shipped_run().records[-1])), widget="selectbox",
+)  # fmt: skip
+WHY_FROM = Control(
+    "why_from", Choice({f"{at}": f"{at}: {letter}" for at, letter in enumerate(LETTERS)}),
+    "Where it looks from", f"{int(TARGETS.any(-1).int().argmax())}", widget="selectbox",
+)  # fmt: skip
+"""At first the first letter that has been there before."""
+CONTROLS = (EXAMPLE, RECORDED_STEP, WHY_HEAD, WHY_FROM, NETWORK_SEED, OWN_STEP)
 
 
 def trace_of(_: Values) -> Trace:
@@ -58,16 +69,14 @@ def whole(off: str = "") -> Trace:
     return pass_through(shipped_run().weights, NAMES, LETTERS, head)
 
 
-@lru_cache(maxsize=1)
-def why_there() -> Why:
-    """Of the induction head, from the first letter that has been there before."""
-    query = int(TARGETS.any(-1).int().argmax())
-    return why_in_small(whole(), *best_head(shipped_run().records[-1]), query)
+def why_there(values: Values) -> Why:
+    """Of a head, at first the induction head: what made it look where it looks most."""
+    layer, head = map(int, values.why_head.split("."))
+    return why_in_small(whole(), layer, head, int(values.why_from))
 
 
-@lru_cache(maxsize=1)
-def score_trace() -> Trace:
+def score_trace(values: Values) -> Trace:
     """The same as a trace."""
-    parts = why_there().parts
+    parts = why_there(values).parts
     at = parts.layer, parts.head, parts.query, parts.key
     return small_score_trace(shipped_run().weights, NAMES, LETTERS, *at)

@@ -1,26 +1,21 @@
 """The picture of all heads on the page: pointing stays in the browser, a click chooses a head."""
 
-import re
-from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-import streamlit as st
 
 from attention_core.head_name import head_id
 from attention_core.text.tokenizers import visible
 
 from ...cards.elements import Row, Shown, row, set_to
+from ...cards.why_there import choosing_head
 from ...charts.chart import Chart
-from ...controls import parts, visit
 from ...controls.control import Values
-from ...controls.widget import sent
-from .lesson import MODEL_HEAD, asked_of, encoded_of, measure_of, query_of, scores_of
+from .lesson import LOOKS_FROM, MODEL_HEAD, asked_of, encoded_of, measure_of, query_of, scores_of
 from .raster import Heads, all_heads
 from .seen import Seen
 
 AS_BUTTON = {"type": "secondary"}
-IS_HEAD = re.compile(r"\d+\.\d+")
 
 
 def heads_picture(values: Values, reading: Seen, chosen: tuple[int, int]) -> Shown:
@@ -44,28 +39,7 @@ def heads_picture(values: Values, reading: Seen, chosen: tuple[int, int]) -> Sho
 
 def choosing(name: str, made: Chart, width: int | Literal["stretch"] = "stretch") -> Shown:
     """A picture in which a click on a head chooses it."""
-    return Shown(_put, (name, made, width))
-
-
-def _put(name: str, made: Chart, width: int | Literal["stretch"]) -> None:
-    key = f"fills_{name}"
-    look: dict[str, Any] = {"width": "stretch", "height": "content", "alt": made.alt, "key": key}
-    chosen: dict[str, Any] = {"on_select": partial(_choose_head, key), "selection_mode": ["head"]}
-    with st.container(width=width, key=f"chart_of_{name}"):
-        st.vega_lite_chart(made.frame, made.spec, **look, **chosen)
-
-
-def _choose_head(key: str) -> None:
-    """Take a head that was clicked on in a chart, and with it the token that it is looked at from
-    where the chart says one.
-    """
-    match sent(key, {}).get("selection", {}).get("head"):
-        case [{"id": str() as name, **more}, *_] if IS_HEAD.fullmatch(name):
-            token = more.get("token")
-            at = {"looks_from": f"{token}"} if isinstance(token, int) else {}
-            if not {MODEL_HEAD.name, *at} & visit.fixed():
-                visit.change(model_head=name, **at)
-    parts.run_what_reads()
+    return choosing_head(name, made, (MODEL_HEAD.name, LOOKS_FROM.name), width)
 
 
 def to_switch_off(values: Values, reading: Seen, chosen: tuple[int, int]) -> Row:

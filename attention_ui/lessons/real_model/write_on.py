@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from time import perf_counter
 from typing import Any
 
 import streamlit as st
@@ -23,7 +22,7 @@ from ...controls.control import Control, Values
 from ...controls.visit_state import this_visit
 from ...controls.widget import control, is_there, sent
 from ...frame.ends import Answer
-from ...frame.long_run import Steps, Work, run_so_far
+from ...frame.long_run import Steps, Work, run_so_far, within_callback
 from ...frame.models import most_read
 from ...streamlit_workarounds.room_of_control import put_empty_room
 from ...words import number, percent
@@ -35,8 +34,8 @@ from .seen import Seen
 from .write_chart import ALT, BETWEEN, CARRIED, STOPS, Sliders, chart, rows, told_by, written_text
 
 WRITE, TEN = "write_on", 10
-AT_ONCE = 2.0
-"""Seconds for which a text with another token is read before the page is drawn."""
+AT_ONCE = 60.0
+"""Seconds for which a text with another token is read, at most, before the page is drawn."""
 BY_NAME = {each.name: each for each in lesson.DRAWS}
 MOST_PLACES = 64
 """Of a longer text, what top-p keeps is counted behind so many tokens, the last."""
@@ -82,10 +81,15 @@ def write_on(v: Values) -> Iterator[Element]:
     """The card: what was written, the bars with their controls, and what goes on from there."""
     reading, model = seen(v), model_of(v)
     written = so_far(v, reading) if v.written_ids else None
-    order = order_of(reading)
-    names = [label(model, token) for token in order.ids[:CARRIED].tolist()]
+    u = number_of(v)
+
+    def bars() -> Any:  # while ten are written, they are drawn again and again
+        order = order_of(reading)
+        return rows(order, [label(model, one) for one in order.ids[:CARRIED].tolist()], u)
+
+    made = Chart(reading.once(("bars", u), bars), {}, ALT)
     # One element: a phone folds what is around a picture, and the bars need their sliders’ room.
-    yield ui.Shown(_picture, (Chart(rows(order, names, number_of(v)), {}, ALT), written))
+    yield ui.Shown(_picture, (made, written))
     if not room_of(v):
         yield ui.text(why_no_more(v))
     yield ui.row(
@@ -141,14 +145,11 @@ def _is_here() -> bool:
 
 
 def _change_to(written: tuple[int, ...]) -> None:
-    """Other tokens behind the text. They are read at once where that takes a moment: else all of
-    the page would be emptied until they are, and the visitor stand at its top.
+    """Other tokens behind the text. They are read at once: else all of the page would be emptied
+    until they are, and the visitor stand at its top.
     """
     if visit.change(written_ids=written):
-        start = perf_counter()
-        for _ in passes(whole(visit.values())):
-            if perf_counter() - start > AT_ONCE:
-                break
+        within_callback(passes(whole(visit.values())), AT_ONCE)
 
 
 def _keep() -> None:
@@ -198,8 +199,11 @@ def _slider(one: Control) -> None:
 
 def _picture(made: Chart, written: Chart | None) -> None:
     """The bars below their controls, and above these the text, once something is written."""
+    # Also an empty one: what comes in before them would build the rooms of the sliders anew.
+    above = st.container(key="above_the_bars", gap=None)
     if written is not None:
-        put_text("written", written)
+        with above:
+            put_text("written", written)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         for each in lesson.SLIDERS:
             _slider(each)

@@ -6,7 +6,7 @@ from attention_core.head_name import head_id
 from attention_core.real_model.score_in_small import small_score_trace
 from attention_core.small_models import shipped
 from attention_core.small_models.figures import Head, shipped_figures
-from attention_core.small_models.grammar import START, WORDS, next_words
+from attention_core.small_models.grammar import LONGEST, START, WORDS, next_words
 from attention_core.small_models.recording import shipped_recording
 from attention_core.small_models.tracing import Part, contributions, pass_through
 from attention_core.trace import Trace
@@ -20,16 +20,32 @@ from ...picture.matrix import Matrix
 from .heads import FIRST_WATCHED, NEXT_WORDS, TINY_HEADS
 
 STEPS = tuple(moment.step for moment in shipped_recording())
-PRONOUN = "pronoun to noun"
+PRONOUN, LAST = "pronoun to noun", "last"
+
+
+def _places(values: Values) -> dict[str, str]:
+    return {f"{at}": f"{at}: {word}" for at, word in enumerate(words_of(values))}
+
+
 BEGINNING = Control(
     "beginning",
     KnownWords(),
     "Your beginning",
     "the tired cat sees the dog because it",
     widget="text_input",
+    undoes=("tiny_from",),
 )
 TINY_HEAD = Control(
     "tiny_head", Choice(TINY_HEADS), "Head to watch", FIRST_WATCHED, widget="selectbox"
+)
+TINY_FROM = Control(
+    "tiny_from",
+    Choice({LAST: "the last word", **{f"{at}": f"{at}" for at in range(LONGEST)}}),
+    "Where it looks from",
+    LAST,
+    widget="selectbox",
+    options=lambda v: {LAST: "the last word", **_places(v)},
+    check=lambda at, v: None if at in {LAST, *_places(v)} else f"there is no word {at}",
 )
 TINY_OFF = Control(
     "tiny_off",
@@ -40,7 +56,7 @@ TINY_OFF = Control(
 )
 NEXT_WORD = Control("next_word", Choice(NEXT_WORDS), "Next word", "likeliest", widget="selectbox")
 TINY_STEP = Control("tiny_step", Whole.among(*STEPS), "Training step", STEPS[-1], of_page=True)
-CONTROLS = (EXAMPLE, BEGINNING, TINY_HEAD, TINY_OFF, NEXT_WORD, TINY_STEP)
+CONTROLS = (EXAMPLE, BEGINNING, TINY_HEAD, TINY_FROM, TINY_OFF, NEXT_WORD, TINY_STEP)
 READY = {
     "because it …": ("the tired cat sees the dog because it", PRONOUN),
     "but it …": ("the tired cat sees the dog but it", PRONOUN),
@@ -151,9 +167,14 @@ def two_steps(values: Values) -> tuple[Head, Head]:
 
 
 def why_there(values: Values) -> Why:
-    """Of the head that is watched, from the last word: what made it look where it looks most."""
-    trace = trace_of(values)
-    return why_in_small(trace, *head_of(values.tiny_head), len(trace.labels("query")) - 1)
+    """Of the head that is watched: what made it look where it looks most."""
+    return why_in_small(trace_of(values), *head_of(values.tiny_head), query_of(values))
+
+
+def query_of(values: Values) -> int:
+    """The place of the word that it looks from."""
+    last = len(words_of(values)) - 1
+    return last if values.tiny_from == LAST else int(values.tiny_from)
 
 
 def score_trace(values: Values) -> Trace:
