@@ -159,6 +159,9 @@ ARITHMETIC: tuple[dict[str, Any] | tuple[str, str], ...] = (
     ("drawn_at", "datum.is_drawn * datum.rank"),
     ("is_kept", f"{_IS_REST} ? datum.all_s_beyond > 0 : datum.n_m > 0"),
     {"joinaggregate": [{"op": "max", "field": "drawn_at", "as": "drawn"}]},
+)  # fmt: skip
+"""What the browser works out: calculations by name, and what Vega-Lite calls otherwise."""
+OF_ANY = (
     ("chance", f"({_IS_REST} ? datum.all_s_beyond : datum.s_m) / datum.all_s_m"),
     ("was", f"({_IS_REST} ? datum.all_size_beyond : datum.size) / datum.all_size"),
     ("row", f"min(datum.rank, {BARS})"),
@@ -169,11 +172,11 @@ ARITHMETIC: tuple[dict[str, Any] | tuple[str, str], ...] = (
         " 'min-p')",
     ),
 )  # fmt: skip
-"""What the browser works out: calculations by name, and what Vega-Lite calls otherwise."""
+"""The same for what is drawn of these rows: of bars alone, there are few."""
 SHARE = "(datum.is_kept ? datum.chance : datum.was)"
 SHARE = f"{SHARE} < 0.0005 ? 'under 0.1%' : format({SHARE}, '.1%')"
 # Where it stands: names, then logits, then chances.
-_PLACES = {
+_OF_BARS = {
     "y": f"{TOP} + datum.row * {ROW}",
     "y2": f"{TOP} + datum.row * {ROW} + {ROW - 5}",
     "ym": f"{TOP} + datum.row * {ROW} + {(ROW - 5) / 2}",
@@ -181,10 +184,11 @@ _PLACES = {
     "x_chance": "begins + datum.chance * across",
     "x_text": "begins + max(datum.was, datum.chance) * across + 6",
     "x_logit": "left + 8 + (wide ? 84 * (datum.logit - lowest) / max(highest - lowest, 1e-9) : 0)",
+}
+_OF_LINE = {
     "x_from": "datum.from * width",
     "x_to": "datum.to * width",
     "x_mid": "(datum.from + datum.to) / 2 * width",
-    "x_u": "datum.u * width",
 }
 _SOURCE = "data('source')"
 _PARAMS = {
@@ -225,10 +229,10 @@ def _spec(sliders: Sliders) -> dict:
     params += [{"name": name, "expr": expr} for name, expr in _PARAMS.items()]
     calculated = [
         each if isinstance(each, dict) else {"calculate": each[1], "as": each[0]}
-        for each in (*ARITHMETIC, *_PLACES.items())
+        for each in ARITHMETIC
     ]
     bars = f"({_IS_TOKEN} && datum.rank < {BARS} || {_IS_REST} && datum.all_n_beyond > 0)"
-    drawn_bar = f"{bars} && ({_IS_REST} ? datum.drawn >= {BARS} : datum.is_drawn)"
+    drawn_bar = f"{_IS_REST} ? datum.drawn >= {BARS} : datum.is_drawn"
     segments = "datum.kind !== 'number' && datum.s_m > 0"
     is_number = "datum.kind === 'number'"
     pale = {"expr": "datum.is_kept ? 1 : 0.45"}
@@ -254,49 +258,64 @@ def _spec(sliders: Sliders) -> dict:
         {"field": "chance", "type": "quantitative", "title": "after them", "format": ".2%"},
         {"field": "told", "type": "nominal", "title": " "},
     ]
-    layers = [
-        _mark(bars, "rect", {"fill": palette.BAR, "fillOpacity": 0.22, "cornerRadius": 2},
+    bar = [
+        _mark("", "rect", {"fill": palette.BAR, "fillOpacity": 0.22, "cornerRadius": 2},
               x="(begins)", x2="x_was", y="y", y2="y2", tooltip=tips) | {"name": "bars"},
-        _mark(bars, "rect", {"fill": palette.BAR, "cornerRadius": 2},
+        _mark("", "rect", {"fill": palette.BAR, "cornerRadius": 2},
               x="(begins)", x2="x_chance", y="y", y2="y2", tooltip=tips),
-        _mark(f"wide && {_IS_TOKEN} && datum.rank < {BARS}", "rect",
+        _mark(f"wide && {_IS_TOKEN}", "rect",
               {"fill": palette.GREY, "fillOpacity": 0.55, "cornerRadius": 2},
               x="left + 8", x2="x_logit", y="y", y2="y2", tooltip=tips),
         _mark(drawn_bar, "rect", {"fill": "transparent", "stroke": palette.CHOSEN,
               "strokeWidth": 2, "cornerRadius": 3}, x="begins - 2", x2="datum.x_text - 4",
               y="y", y2="y2"),
-        _words(bars, "called", 12, "(left)", "ym", align="right",
+        _words("", "called", 12, "(left)", "ym", align="right",
                limit={"expr": "left - 4"}, opacity=pale),
-        _words(f"{_IS_TOKEN} && datum.rank < {BARS}", "format(datum.logit, '.2f')", 11,
-               "datum.x_logit + 4", "ym", opacity=pale),
-        _words(bars, SHARE, 12, "datum.x_text + 2", "ym",
+        _words(_IS_TOKEN, "format(datum.logit, '.2f')", 11, "datum.x_logit + 4", "ym",
                opacity=pale),
-        _mark(is_number, "rect", {"fill": palette.MUTED, "fillOpacity": 0.15},
-              x="0", x2="width + 0", y=f"{LINE}", y2=f"{LINE + 20}"),
-        _mark(segments, "rect", {
+        _words("", SHARE, 12, "datum.x_text + 2", "ym", opacity=pale),
+    ]  # fmt: skip
+    segment = [
+        _mark("", "rect", {
                 "fill": {"expr": f"{_IS_REST} ? '{palette.GREY}' : '{palette.BAR}'"},
                 "fillOpacity": {"expr": "datum.is_drawn ? 1 : datum.rank % 2 ? 0.4 : 0.62"}},
               x="x_from", x2="x_to", y=f"{LINE}", y2=f"{LINE + 20}",
               tooltip=tips),
-        _words(f"{segments} && datum.x_to - datum.x_from > 7.5 * length(datum.name) + 6", "name",
+        _words("datum.x_to - datum.x_from > 7.5 * length(datum.name) + 6", "name",
                11, "datum.x_mid", f"{LINE + 10}", align="center",
                color={"expr": f"datum.is_drawn ? 'white' : '{palette.INK}'"}),
-        _mark(is_number, "rect", {"fill": palette.CHOSEN}, x="datum.x_u - 1.25",
+    ]  # fmt: skip
+    number = [
+        _mark("", "rect", {"fill": palette.CHOSEN}, x="datum.x_u - 1.25",
               x2="datum.x_u + 1.25", y=f"{LINE - 6}",
               y2=f"{LINE + 24}"),
-        _words(is_number, number_said, 12, "datum.x_u", f"{LINE - 14}",
+        _words("", number_said, 12, "datum.x_u", f"{LINE - 14}",
                align={"expr": "datum.u < 0.3 ? 'left' : datum.u > 0.7 ? 'right' : 'center'"},
                fontWeight="bold"),
-        _words(is_number, said, 12, "0", "wide ? 12 : 6", lineBreak="\n"),
+        _words("", said, 12, "0", "wide ? 12 : 6", lineBreak="\n"),
         *(
-            _words(is_number, f"'{what}'", 11, at, f"{LINE + 38}", align=align,
+            _words("", f"'{what}'", 11, at, f"{LINE + 38}", align=align,
                    color=palette.MUTED)
             for what, at, align in (("token", "(left)", "right"), ("logit", "left + 8", "left"),
                                     ("chance", "(begins)", "left"))
         ),
     ]  # fmt: skip
+    ground = _mark(is_number, "rect", {"fill": palette.MUTED, "fillOpacity": 0.15},
+                   x="0", x2="width + 0", y=f"{LINE}", y2=f"{LINE + 20}")  # fmt: skip
+    layers = [
+        ground,
+        _group(bars, (*OF_ANY, *_OF_BARS.items()), bar),
+        _group(segments, (*OF_ANY, *_OF_LINE.items()), segment),
+        _group(is_number, [("x_u", "datum.u * width")], number),
+    ]
     look = {"width": "container", "height": HEIGHT, "params": params, "transform": calculated}
     return AS_WIDE | look | {"layer": layers}
+
+
+def _group(where: str, calculated: Sequence[tuple[str, str]], layers: list[dict]) -> dict:
+    """Layers of the rows where that is so, of which more is worked out: once, for these alone."""
+    steps = [{"filter": where}, *({"calculate": made, "as": name} for name, made in calculated)]
+    return {"transform": steps, "layer": layers}
 
 
 def _mark(
@@ -304,7 +323,7 @@ def _mark(
 ) -> dict:
     """Marks of the rows where that is so, at these places in pixels: columns, or expressions."""
     encoding: dict[str, Any] = {}
-    steps = [{"filter": where}]
+    steps: list[dict[str, str]] = [{"filter": where}] if where else []
     for name, place in places.items():
         if not place.isidentifier():
             steps.append({"calculate": place, "as": f"at_{name}"})
