@@ -273,7 +273,8 @@ def choosing_head(
 def _put(name: str, made: Chart, names: tuple[str, str], width: int | Literal["stretch"]) -> None:
     key = f"fills_{name}"
     look: dict[str, Any] = {"width": "stretch", "height": "content", "alt": made.alt, "key": key}
-    chosen = {"on_select": partial(_choose_head, key, *names), "selection_mode": ["head"]}
+    chosen: dict[str, Any] = {"on_select": partial(_choose_head, key, *names)}
+    chosen["selection_mode"] = ["head"]
     with st.container(width=width, key=f"chart_of_{name}"):
         st.vega_lite_chart(made.frame, made.spec, **look, **chosen)
 
