@@ -112,7 +112,15 @@ def two_layers(v):
     yield ui.say(asked.answer() if is_taught_above else f"{asked.answer()} {asked.teaches}")
 
 
-@page.card(
+own = page.fold(
+    "train",
+    "**Train one yourself**: from another seed, on other letters",
+    ":material/model_training:",
+    in_place=True,
+)
+
+
+@own.section(
     "train",
     "Train one yourself",
     "Another seed starts from other random numbers, and learns from other letters. Which heads "

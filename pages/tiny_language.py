@@ -113,7 +113,15 @@ def brought(v):
     )
 
 
-@page.card(
+each_head = page.fold(
+    "each_head",
+    "**What each head does**: how much of its weight goes where, and what it is called after",
+    ":material/table_chart:",
+    in_place=True,
+)
+
+
+@each_head.section(
     "heads",
     "What each head does",
     "A row is a head, a column what it might look for. The number is the share of its weight that "

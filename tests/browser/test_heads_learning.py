@@ -2,7 +2,7 @@
 
 import re
 
-from browser_tools import in_contents, open_page, settled
+from browser_tools import in_contents, open_page, open_row, settled
 
 LESSON = "heads_learning?predict=off"
 RUN = ".st-key-run_of_heads"
@@ -22,6 +22,7 @@ def train_a_little(page, label):
 
 def test_a_run_ends_with_its_page_and_is_stopped_by_hand(page, app_url):
     open_page(page, app_url, LESSON)
+    open_row(page, "train")
     before = train_a_little(page, "Train")
     in_contents(page, "A tiny language").click()
     settled(page)
