@@ -86,7 +86,7 @@ def watch(v, trace):
 def why_there(v, trace):
     yield from in_small(
         trace,
-        lesson.why_there(v),
+        lesson.why_there(v, trace),
         lambda off: lesson.told(lesson.words_of(v), off),
         (lesson.TINY_HEAD.name, lesson.TINY_FROM.name),
     )

@@ -93,8 +93,9 @@ def _spec() -> dict:
         f"{column} + each / 2",
         "yn": f"{is_query} ? {line} + {ROW / 2} : {is_key} ? {BASE + 11} : "
         f"datum.kind === 'K' ? {TITLE / 2} : {BASE - 17}",
-        "short": "width >= 600 ? datum.name : replace(replace(replace(datum.name, "
-        "'feed-forward', 'ffn'), 'head ', ''), /^[0-9]+ others$/, 'rest')",
+        "short": "width >= 600 ? datum.name : replace(replace(replace("
+        "replace(datum.name, 'feed-forward', 'ffn'), 'head ', ''), /^[0-9]+ others$/, 'rest'), "
+        "/^(tok|pos)(en|ition)$/, '$1')",
     }
 
     def at(x: str, y: str, **more: object) -> dict:

@@ -28,6 +28,8 @@ def test_a_run_ends_with_its_page_and_is_stopped_by_hand(page, app_url):
     settled(page)
     page.wait_for_timeout(3000)
     in_contents(page, "Watch heads learn").click()
+    settled(page)
+    open_row(page, "train")
     page.locator(RUN, has_text="Stopped at").wait_for()
     settled(page)
     assert before <= share(page) < 90

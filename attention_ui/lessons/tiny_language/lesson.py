@@ -166,9 +166,10 @@ def two_steps(values: Values) -> tuple[Head, Head]:
     return kind, head_of(worth_watching(values.beginning, PRONOUN))
 
 
-def why_there(values: Values) -> Why:
+def why_there(values: Values, trace: Trace | None = None) -> Why:
     """Of the head that is watched: what made it look where it looks most."""
-    return why_in_small(trace_of(values), *head_of(values.tiny_head), query_of(values))
+    trace = trace_of(values) if trace is None else trace
+    return why_in_small(trace, *head_of(values.tiny_head), query_of(values))
 
 
 def query_of(values: Values) -> int:
