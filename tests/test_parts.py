@@ -147,6 +147,23 @@ def test_what_is_told_of_a_page_just_left_does_no_harm(page, app_url):
     asyncio.run(late())
 
 
+def test_what_was_moved_before_another_view_came_stands_where_the_address_says(app_url):
+    async def late() -> None:
+        visitor = await Watching(app_url, "simplified_attention").enter()
+        await visitor.tell("near", hand="moves_scores")
+        before = visitor.charts["chart_scores"]
+        visitor.link += "&factor=2"
+        await visitor.again()  # as by Back
+        assert visitor.charts["chart_scores"].id != before.id
+        await visitor.set(before, 1.5)
+        assert "factor=1.5" in visitor.link
+        now = visitor.charts["chart_scores"]
+        assert now.least + now.at * now.width == 1.5
+        await visitor.leave()
+
+    asyncio.run(late())
+
+
 PRESSED = ("causal_mask", "diagnosis", "heads_learning")
 """Every day: a control in a part, one in the page, and one with uneven places."""
 

@@ -247,6 +247,7 @@ def _drawn(
     theme, paper = st.context.theme.type, visit.values().paper
     look = (layout.alt, layout.sentence is not None, paper, *variant(marks, theme, slots))
     stops, count = _stops(name, carries, look, drawn_at) if carries else (None, 0)
+    view, moves_now = f"chart_{name}_{count}", carries.name if carries else None
     whole = st.container(key=f"picture_{name}", gap=None)
     first, undoes = first_of(layout), changed_in(layout, spot)
     changes = first if _spot_at(layout, first) else None
@@ -265,8 +266,8 @@ def _drawn(
                 width="stretch",
                 height="stretch",
                 theme=None,
-                key=f"chart_{name}_{count}",
-                on_select=partial(_told, name, f"chart_{name}_{count}", parts.now_in()),
+                key=view,
+                on_select=partial(_told, name, view, parts.now_in(), moves_now),
                 selection_mode=["cell", "step"] if stops else ["cell"],
                 alt=layout.alt,
             )
@@ -426,9 +427,9 @@ def moves(name: str, control: Control, width: int = 170, told: bool = True) -> N
     this_visit().own(Pictures).places[name] = place
 
 
-def _told(name: str, key: str, part: str) -> None:
-    """What the browser reports of a picture: a cell that was clicked on, or where a control in it
-    rests.
+def _told(name: str, key: str, part: str, moves: str | None) -> None:
+    """What the browser reports of a picture: a cell that was clicked on, or where the control rests
+    that it carried then. Another view of it may have come since, which has not moved.
     """
     # Not an argument: Streamlit keeps the callbacks of widgets that are gone.
     if name not in this_visit().pictures or not is_there(key):
@@ -436,15 +437,16 @@ def _told(name: str, key: str, part: str) -> None:
     layout_now, carries, choosing, _ = this_visit().pictures[name]
     selection = sent(key)["selection"]
     match selection.get("step"):
-        case [{"value": int() | float() as value}, *_] if carries is not None:
+        case [{"value": int() | float() as value}, *_] if carries and carries.name == moves:
             starts = this_visit().own(Pictures).starts
-            start, _, *rest = starts[name]
+            start, _, count, *rest = starts[name]
             value = stops_of(carries, visit.values(), start, "").value(value)
             value = _stop(carries, value)
             if value is not None and value != parts.worth(carries.source):
                 visit.change(**carries.setting(value))
-                starts[name] = (start, value, *rest)
-                parts.settle(part, carries.source)
+                if key == f"chart_{name}_{count}":
+                    starts[name] = (start, value, count, *rest)
+                    parts.settle(part, carries.source)
                 parts.run_what_reads(at=name)
                 return
     match selection.get("cell"):

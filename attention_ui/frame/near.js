@@ -14,11 +14,13 @@ export default function ({ data, setTriggerValue }) {
   const page = main.nearParts;
   const waiting = new Set(data.waiting), hands = new Set(data.hands);
   let later, resting;
+  const app = document.querySelector('[data-testid=stApp]');
+  const isHeard = () => app?.dataset.testConnectionState === 'CONNECTED';
 
   const phone = matchMedia('(max-width: 640px)');
   const tell = () => {
     const now = [...page.near, ...(phone.matches ? ['phone'] : [])].sort().join();
-    if (now === page.told) return;
+    if (now === page.told || !isHeard()) return;
     page.told = now;
     setTriggerValue('near', now);
   };
@@ -86,7 +88,7 @@ export default function ({ data, setTriggerValue }) {
   const hand = ({ target }) => {
     const place = target.closest?.('[class*="st-key-moves_"], [class*="st-key-picture_"]');
     const name = place && /st-key-((?:moves|picture)_\w+)/.exec(place.className)[1];
-    if (!name || hands.has(name)) return;
+    if (!name || hands.has(name) || !isHeard()) return;
     hands.add(name);
     setTriggerValue('hand', [...hands].sort().join());
   };
@@ -95,7 +97,7 @@ export default function ({ data, setTriggerValue }) {
   phone.addEventListener('change', tell);
 
   const ask = () => {
-    setTriggerValue('rest', Date.now());
+    if (isHeard()) setTriggerValue('rest', Date.now());
     resting = setTimeout(ask, AGAIN);
   };
   if (data.rest) resting = setTimeout(ask, data.rest);

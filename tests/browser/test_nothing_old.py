@@ -180,9 +180,13 @@ def test_a_page_outlives_a_server_that_is_started_again(new_page, tmp_path):
         open_page(page, server.url, LESSON)
         press(page, 2)
         settled(page)
+        page.locator(".st-key-moves_scores input").hover()
+        settled(page)
         server.stop()
+        page.wait_for_selector(".st-key-moves_scores input:disabled")  # else its move would be lost
         server = start_server(tmp_path / "second.txt", port=port)
         page.wait_for_selector("[data-test-connection-state=CONNECTED]", timeout=60_000)
+        page.wait_for_selector(".st-key-moves_scores input:enabled")
         settled(page, timeout=60)
         press(page)
         settled(page)

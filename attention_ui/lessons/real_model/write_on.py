@@ -228,9 +228,10 @@ def _moved(key: str, part: str) -> None:
     moved = {n: value for n, value in told.items() if value != parts.worth(("stop", n))}
     if moved and visit.change(**moved):
         hand = this_visit().own(Hand)
-        hand.last = tuple(visit.values().unread(name) for name in STOPS)
-        for name in moved:
-            parts.settle(part, ("stop", name))
+        if key == f"chart_write_{hand.count}":
+            hand.last = tuple(visit.values().unread(name) for name in STOPS)
+            for name in moved:
+                parts.settle(part, ("stop", name))
     parts.run_what_reads(at="write")
 
 
