@@ -114,7 +114,7 @@ def indexer(v):
     made = lesson.with_indexer(whole, v.top_k)
     yield ui.text(words.lost_words(made, v.head))
     if not is_covered(f"{SPARSE}weights"):
-        yield ui.light(*words.sums_light(made, v.masked_where))
+        yield ui.light(*words.sums_light(made, v.masked_where, v.head))
 
 
 @page.card(

@@ -57,8 +57,8 @@ def test_what_the_indexer_misses_is_weight_of_the_head():
         torch.testing.assert_close(lesson.lost(trace, head), torch.tensor(gone))
     left = full[0] * chosen
     torch.testing.assert_close(trace["sparse_weights"].value[0], left / left.sum(-1, keepdim=True))
-    assert words.sums_light(trace, "before")[0]
-    late, told = words.sums_light(trace, "after")
+    assert words.sums_light(trace, "before", 0)[0]
+    late, told = words.sums_light(trace, "after", values.head)
     assert not late
     assert told in rendered(visit("kept_small", example="named_features", masked_where="after"))
     everything = lesson.trace_of(values.but(top_k=len(chosen)))

@@ -92,10 +92,10 @@ def lost_words(trace: Trace, head: int) -> str:
     )
 
 
-def sums_light(trace: Trace, where: str) -> tuple[bool, str]:
-    """Whether rows sum to 1 with the mask where it is put."""
+def sums_light(trace: Trace, where: str, head: int) -> tuple[bool, str]:
+    """Whether the rows of a head sum to 1 with the mask where it is put."""
     name = f"{SPARSE}weights" if where == "before" else "zeroed_weights"
-    sums = trace[name].value.sum(dim=-1)
+    sums = trace[name].value[head].sum(dim=-1)
     least = sums.min().item()
     good = bool(((sums - 1).abs() < 1e-5).all())
     told = "Every row of weights sums to 1."
