@@ -23,7 +23,7 @@ PAGE, TEXT = "real_model", "the tired cat sees the dog because it"
     ({"written_ids": "5..6"}, "it must look like 8.120.7"),
     ({"written_ids": "9" * 400}, "it must look like 8.120.7"),
     ({"written_ids": ".".join("1" * 300)}, "it names 300 tokens, and 256 fit"),
-    ({"top_k": "7"}, "it must be a stop of its slider"),
+    ({"next_top_k": "7"}, "it must be a stop of its slider"),
 ])  # fmt: skip
 def test_a_link_that_cannot_be_used_is_said_in_words_and_the_page_stands(link, why):
     _, wrong = read(model="tiny", **link)
@@ -86,7 +86,7 @@ def test_who_is_given_a_locked_control_cannot_move_it():
     assert params["at_p"]["value"] == TOP_PS.index(0.5)
     assert params["at_m"]["value"] == MIN_PS.index(0)
     assert "expr" in params["at_temperature"]
-    assert {*chart.selection_mode} == {"next_temperature", "top_k"}
+    assert {*chart.selection_mode} == {"next_temperature", "next_top_k"}
 
 
 def after_reading(**link):

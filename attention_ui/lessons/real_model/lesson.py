@@ -199,7 +199,7 @@ NEXT_TEMPERATURE = Control(
     "next_temperature", Decimal.among(*TEMPERATURES), "temperature", 1.0, shown="{:.1f}"
 )
 TOP_K = Control(
-    "top_k", Whole(0, max(TOP_KS), TOP_KS), "top-k", 0,
+    "next_top_k", Whole(0, max(TOP_KS), TOP_KS), "top-k", 0,
     options=lambda _: {each: f"{each}" if each else "all" for each in TOP_KS},
 )  # fmt: skip
 TOP_P = Control("top_p", Decimal.among(*TOP_PS), "top-p", 0.9, shown="{:.2f}")

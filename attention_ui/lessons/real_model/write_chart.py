@@ -31,7 +31,7 @@ TOP_KS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 0)
 """The last is all."""
 TOP_PS = tuple(each / 20 for each in range(1, 21))
 MIN_PS = tuple(each / 50 for each in range(26))
-STOPS = {"next_temperature": TEMPERATURES, "top_k": TOP_KS, "top_p": TOP_PS, "min_p": MIN_PS}
+STOPS = {"next_temperature": TEMPERATURES, "next_top_k": TOP_KS, "top_p": TOP_PS, "min_p": MIN_PS}
 LINE, TOP, ROW = 62, 116, 21
 """Pixels down to the line from 0 to 1, and to the bars, and from one bar to the next."""
 HEIGHT = TOP + ROW * (BARS + 1)
