@@ -59,11 +59,14 @@ def today(v, trace):
         lesson.WINDOW.at(label="Window", width=110),
         *([lesson.SINKS.at(label="Sinks", width=100)] if v.window else []),
         lesson.SOFT_CAP.at(label="Soft cap", width=110),
-        *([lesson.ROTARY_SHARE.at()] if v.position_encoding == "rotary" else []),
-        lesson.SINK_LOGIT.at(widget="selectbox", width=110),
-        lesson.QK_NORM.at(),
-        lesson.GATED.at(),
         key="switches",
+    )
+    yield ui.row(  # of its own, so that nothing moves into it while widgets come
+        lesson.SINK_LOGIT.at(widget="selectbox", width=110),
+        lesson.QK_NORM.at(width=110),
+        lesson.GATED.at(width=80),
+        *([lesson.ROTARY_SHARE.at()] if v.position_encoding == "rotary" else []),
+        key="newer_switches",
     )
     then, now = (lesson.weights(trace, v.head, prefix) for prefix in (lesson.PLAIN, PREFIX))
     yield ui.picture(ui.equation(trace, then, lesson.BESIDE, now, tall=240))
