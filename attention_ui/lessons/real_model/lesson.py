@@ -198,7 +198,7 @@ WRITTEN_IDS = Control(
 NEXT_TEMPERATURE = Control(
     "next_temperature", Decimal.among(*TEMPERATURES), "temperature", 1.0, shown="{:.1f}"
 )
-TOP_K = Control(
+NEXT_TOP_K = Control(
     "next_top_k", Whole(0, max(TOP_KS), TOP_KS), "top-k", 0,
     options=lambda _: {each: f"{each}" if each else "all" for each in TOP_KS},
 )  # fmt: skip
@@ -208,7 +208,7 @@ NEXT_SEED = Control(
     "next_seed", Whole(0, MAX_SEED), "Seed of the draw", 1, widget="text_input",
     look={"help": f"Another seed, another number: a whole number from 0 to {MAX_SEED:,}."},
 )  # fmt: skip
-SLIDERS = (NEXT_TEMPERATURE, TOP_K, TOP_P, MIN_P)
+SLIDERS = (NEXT_TEMPERATURE, NEXT_TOP_K, TOP_P, MIN_P)
 DRAWS = (*SLIDERS, NEXT_SEED)
 """How the next token is drawn."""
 MEASURE = Control("measure", MEASURE_NAMES, "Mark the heads by", FIRST_MEASURE, widget="selectbox")
