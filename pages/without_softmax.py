@@ -68,8 +68,9 @@ def gates_and_table(v, control, rule):
 @page.card(
     "decay",
     "It never forgets, so it blurs",
-    "Old tokens drown new ones. **Decay** multiplies the whole memory by a gate before each write. "
-    "Each token makes its own from its vector x: α = σ(x · w + **b**), from 0 to 1.",
+    "Old tokens drown new ones. **Decay** multiplies the whole memory by a gate before each write, "
+    "which each token makes from its vector x: α = σ(x · w + **b**), from 0 to 1. Training finds "
+    "w; here it is drawn at random, for β further down too.",
     controls=[ui.in_picture(lesson.GATE_BIAS, width=220)],
 )
 def decay(v):

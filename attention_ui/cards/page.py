@@ -236,7 +236,7 @@ class Card:
             return every, None
         stays = [each for each in every if each is main or _belongs_to(each, main)]
         folded = [each for each in every if each not in stays]
-        is_short = not self.ask and len(folded) < 2 and not made.controls
+        is_short = not (self.ask or made.controls or folded[1:] or any(map(_is_picture, folded)))
         return (every, None) if is_short else (stays, folded)
 
     def _draw_folded(self, folded: Sequence[Any]) -> None:

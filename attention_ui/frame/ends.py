@@ -1,7 +1,7 @@
 """What a lesson ends with: what goes deeper, answers, printed numbers, what to take along."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import wraps
 from typing import ParamSpec
@@ -12,7 +12,7 @@ from attention_core.published import Mark
 from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
 
-from ..controls import visit
+from ..controls import parts, visit
 from ..controls.shared import has_random_numbers
 from ..controls.visit_state import this_visit
 from . import hand_out
@@ -70,6 +70,7 @@ def row(label: str, key: str, icon: str, *cards: str, is_asked: bool = False) ->
         yield bool(fold.open)
 
 
+CLOSING = "What you can now answer"
 RANDOM = (
     "This page’s numbers are drawn at random. How the answers come about is true of any numbers; "
     "which word gets the most here means nothing."
@@ -86,8 +87,16 @@ def put_answers(
     """
     if "answers" in visit.names_in("hide"):
         return
-    with st.container(key="closing", gap="xsmall"):
-        st.header("What you can now answer", anchor="answers")
+    is_folded = parts.read("screen") and not visit.values().paper
+    fold = f"**{CLOSING}**", "answers", ":material/question_mark:"
+    with (
+        st.container(key="closing", gap="xsmall"),
+        row(*fold) if is_folded else nullcontext(True) as is_open,
+    ):
+        if not is_open:
+            return
+        if not is_folded:
+            st.header(CLOSING, anchor="answers")
         if about_weights and has_random_numbers(visit.values()):
             st.caption(RANDOM)
         if visit.values().paper:

@@ -19,7 +19,7 @@ from .matrix import Matrix, heads_of, names_along
 from .numbers import text_width, written
 from .scale import is_signed, limits
 
-WIDE, NARROW = 896, 326
+WIDE, NARROW = 896, 316
 """Pixels within a card, in a window of 1280 and on a phone of 390."""
 TALL = 420
 """A wide picture is no taller, so that its card is a screen; its cells shrink instead."""
@@ -191,7 +191,7 @@ def matrices_of(*parts: Step | Matrix | str) -> list[Matrix]:
     return with_masks([part for part in laid_out(parts) if isinstance(part, Matrix)])
 
 
-def brief(layout: Layout, most: float = 400) -> Layout:
+def brief(layout: Layout, most: float = 340) -> Layout:
     """The same, no higher than this on a phone if what its last lines come from is left out."""
     narrow = layout.narrow
     first, *later = narrow.lines or [0.0]
