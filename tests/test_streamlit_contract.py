@@ -161,6 +161,7 @@ def test_a_run_asks_once_what_it_is_for_and_once_a_message_whether_it_ends():
     requests.request_rerun(RerunData(fragment_id="a part"))
     assert requests._state is ScriptRequestType.RERUN
     assert not turns._preempts(requests)
+    turns.run_in_turns()
     assert requests.on_scriptrunner_ready.__wrapped__, "the app has not noticed any of this"
 
 
