@@ -20,6 +20,7 @@ from attention_ui.cards import page as declared
 from attention_ui.cards.kept import Kept
 from attention_ui.frame import lights as frame_lights
 from attention_ui.lessons.divide_by_sqrt_d import published_variances
+from attention_ui.lessons.heads_learning.lesson import whole
 from attention_ui.lessons.real_model import running
 from attention_ui.lessons.tiny_language.lesson import told
 from conftest import ROOT
@@ -90,7 +91,7 @@ def lights(page, link, *patches):
                 stack.enter_context(patch.object(module, "light", noted))
         for each in patches:
             stack.enter_context(each)
-        for kept in (told, lights_with):
+        for kept in (told, whole, lights_with):
             kept.cache_clear()  # what is kept was computed before anything was broken
             stack.callback(kept.cache_clear)  # and what is broken is not to be kept
         at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)

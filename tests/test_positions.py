@@ -11,6 +11,7 @@ from attention_ui.picture.table import SEPARATOR, table
 from visiting import LESSONS, stands, visit_deeper
 
 LISTS = {"texts": "text", "shades": "shade", "strengths": "strength", "looks": "look"}
+OF_MARKS = {"wheres": "where", "tips": "tip"}
 
 CELLS = [
     ("queries_keys_values", "matrices", "W_query.5.1"),
@@ -46,7 +47,7 @@ def rows_of(layout):
     """The rows of a picture by their ids; a list for each query is told apart."""
     rows = {row["id"]: row for row in table(layout).to_pylist() if row["id"]}
     for row in rows.values():
-        for name, one in LISTS.items():
+        for name, one in (LISTS | OF_MARKS).items():
             row[name] = row[name].split(SEPARATOR) if row.get(name) else [row.get(one)]
     return rows
 

@@ -4,7 +4,7 @@ from .sideways import WIDER
 from .unseen_component import text_of
 
 SIDEBAR_WIDTH = 264
-_TOGGLES = "predict large drop_blanks causal causal_heads bias positions t_scaled"
+_TOGGLES = "predict large drop_blanks causal causal_heads bias positions t_scaled qk_norm gated"
 TOGGLES = f":is({', '.join(f'.st-key-control_{name}' for name in _TOGGLES.split())})"
 """The controls whose bar is no lower than the widget."""
 _LINES = ", ".join(

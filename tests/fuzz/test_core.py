@@ -18,7 +18,7 @@ from attention_ui.lessons.softmax_or_sum.lesson import MAGNIFY
 from builds import BUILDS
 from guesses import whole_values
 
-HIDDEN = ("masked_scores",)
+HIDDEN = ("masked_scores", "index_masked")
 """Steps that hold −∞ on purpose: it is drawn as a hidden cell."""
 
 

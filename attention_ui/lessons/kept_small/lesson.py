@@ -31,7 +31,7 @@ SEEDS = {"W_rotary_query": 21, "W_rotary_key": 22}
 MOVED = 10
 """By how many places the text is moved."""
 MOST_LATENT = 8
-TEXT_LENGTHS = (256, 1_024, 4_096, 16_384, 65_536, 262_144)
+TEXT_LENGTHS = (16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144)
 WINDOW = 2
 """How many keys a local layer sees."""
 MOST_LAYERS, D_DEEP = 6, 3
