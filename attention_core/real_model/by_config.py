@@ -46,6 +46,7 @@ del _GEMMA["hidden_act"]
 _OLMO = _KIN | {
     "vocab_size": 50304, "intermediate_size": 11008, "num_key_value_heads?": None,
     "max_position_embeddings": 2048, "rms_norm_eps": 1e-5, "attention_bias": False,
+    "eos_token_id?": 50279,
 }  # fmt: skip
 DEFAULTS: dict[str, dict[str, Any]] = {
     "llama": _KIN | {
@@ -78,7 +79,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "phi3": _KIN | {
         "vocab_size": 32064, "hidden_size": 3072, "intermediate_size": 8192,
         "num_key_value_heads?": None, "max_position_embeddings": 4096, PLACES: 4096,
-        "rms_norm_eps": 1e-5, "sliding_window?": None,
+        "rms_norm_eps": 1e-5, "sliding_window?": None, "eos_token_id?": 32000,
     },
     "smollm3": _KIN | {
         "vocab_size": 128256, "hidden_size": 2048, "intermediate_size": 11008,
@@ -86,12 +87,14 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "max_position_embeddings": 32768, "use_sliding_window": False, "sliding_window?": None,
         "no_rope_layers?": None, "no_rope_layer_interval": 4, "layer_types?": None,
         "attention_bias": False, "mlp_bias": False, "tie_word_embeddings": True,
+        "eos_token_id?": 128001,
     },
     "gpt_neox": {
         "vocab_size": 50432, "hidden_size": 6144, "num_hidden_layers": 44,
         "num_attention_heads": 64, "intermediate_size": 24576, "hidden_act": "gelu",
         "max_position_embeddings": 2048, "layer_norm_eps": 1e-5, "tie_word_embeddings": False,
         "use_parallel_residual": True, "rope_parameters?": None, "attention_bias": True,
+        "eos_token_id?": 2,
     },
     "gpt2": {
         "vocab_size": 50257, "n_positions": 1024, "n_embd": 768, "n_layer": 12, "n_head": 12,

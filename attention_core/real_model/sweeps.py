@@ -108,7 +108,9 @@ def _through(
         return behind(torch.cat((streams, new)), changes)
     own = run.before[layer, : tokens.stop]
     more = [behind(own, changes.and_head(layer, head)) for head in places]
-    return torch.cat((behind(streams, changes), torch.stack(more)))
+    if len(streams):  # none has begun before the first layer
+        streams = behind(streams, changes)
+    return torch.cat((streams, torch.stack(more)))
 
 
 @torch.no_grad()
