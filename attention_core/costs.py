@@ -67,7 +67,9 @@ class AttentionSize:
         return self.n_layers * self.n_heads * n_tokens * 2
 
     def products_of_step(self, place: int, has_cache: bool) -> int:
-        """How many numbers are multiplied for one token's output: alone, or without a cache all."""
+        """How many pairs of numbers are multiplied so that the token at `place`, from 0, gets its
+        output: with a cache for that token alone, without one for all tokens so far.
+        """
         d_output, joined = (
             self.d_output or self.d_model,
             self.n_heads * (self.d_value or self.d_head),

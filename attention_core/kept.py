@@ -32,7 +32,9 @@ class _Request:
 
 
 def kept_by_key(most: int) -> Callable[[Callable], Callable]:
-    """Results kept by a key alone, which must say all they depend on: the last `most` of them."""
+    """For a function that takes a key before its arguments: its results are kept by the key alone,
+    which must say all they depend on. The last `most` stay; nobody may change one.
+    """
 
     def of(make: Callable) -> Callable:
         @lru_cache(maxsize=most)

@@ -63,6 +63,8 @@ def to_within(gap: float) -> str:
 
 
 def agree(pairs: list[tuple[Tensor, Tensor]], *made: tuple[Trace, str]) -> bool:
-    """Whether pairs are the same but for rounding; `made`: steps whose rounding is looked at."""
+    """Whether the two tensors of each pair are the same, but for what float32 loses. `made` are the
+    steps, each a trace and a name, whose own rounding counts where numbers are too large for that.
+    """
     gap, allowed = difference(pairs), SHARE * max(largest(other) for _, other in pairs)
     return gap <= allowed or gap <= allowed + sum(rounding(trace)[name] for trace, name in made)

@@ -103,8 +103,8 @@ def two_models(v):
 @page.card(
     "sharing",
     "Heads share keys and values",
-    "From here on, each switch is on alone. A model that writes text keeps every key and value. "
-    "Where several query heads use the same ones, there is less to keep: **grouped-query "
+    "From here on, each card has one switch on alone. A model that writes text keeps every key and "
+    "value. Where several query heads use the same ones, there is less to keep: **grouped-query "
     "attention**, or with one for all **multi-query attention**.",
     controls=[N_HEADS.at(width=110), D_HEAD.at(width=110, label="d_head")],
 )
@@ -125,9 +125,9 @@ def sharing(v):
     "rotary",
     "Rotary positions",
     "A dot product does not know where words stand. So each query and key is turned (↻), two "
-    "columns at a time, by its place times **θ = base^(−2k/d)** radians: pair 0 fast, later ones "
-    f"ever more slowly. The base is {ROTARY_BASE:,.0f} (Llama 3: 500,000). Of their places, only "
-    "how far apart two tokens stand is left in a score.",
+    "columns at a time: pair k by its place times **θ = base^(−2k/d)** radians, pair 0 fast, later "
+    f"ones ever more slowly. The base is {ROTARY_BASE:,.0f} (Llama 3: 500,000). In a score, all "
+    "that is left of two places is how far apart they are.",
     controls=[lesson.MOVED_BY.at(width=150)],
 )
 def rotary(v):
@@ -170,7 +170,7 @@ def window(v):
     "Written token by token",
     "A new token brings one query, one key and one value. Earlier keys and values come from the "
     "**cache**: no token looks ahead, so they never change. A query is asked once and never again, "
-    "so there is no cache of queries. Here, all that is on at the top is on.",
+    "so there is no cache of queries. Here, every switch counts as it is set at the top.",
     controls=[lesson.DECODED.at(width=190)],
 )
 def token_by_token(v, trace):
@@ -206,9 +206,9 @@ deeper = page.deeper("norms, a part turned, a sink’s logit, gates, ALiBi, caps
 @deeper.card(
     "norms",
     "Queries and keys of one length: QK-norm",
-    "In training queries and keys can grow until softmax gives all to one key. **QK-norm** divides "
-    "each head’s query and key by the root of their mean square: a norm of these rows alone. The "
-    "stream has another, and keeps its lengths.",
+    "In training, queries and keys can grow until softmax gives all to one key. **QK-norm** "
+    "divides each head’s query and key by the root of its mean square, so all are of one length. "
+    "The vectors of the stream keep theirs.",
 )
 def norms(v):
     made = lesson.alone(v, lesson.NORMED)
@@ -222,8 +222,8 @@ def norms(v):
     "part",
     "Positions on a part of the columns, or none",
     "**Partial rotary** turns the first columns of a head and leaves the rest to what words mean. "
-    "Some layers turn none: every 4th of SmolLM3 is a layer **without positions** (NoPE), where "
-    "only the mask tells before from after.",
+    "Some layers turn none: every 4th layer of SmolLM3 is **without positions** (NoPE), and only "
+    "its mask tells before from after.",
 )
 def part(v):
     made = lesson.partly(v)
@@ -236,9 +236,9 @@ def part(v):
 @deeper.card(
     "learned_sink",
     "A sink that no key stands for",
-    "gpt-oss gives each head one more score, its **sink**, a number that is learned. Softmax "
-    "counts it, and then its column is dropped. So a head can give little to every key. With the "
-    "logit 0 this is the softmax “off by one”.",
+    "gpt-oss gives each head one more score, its **sink’s logit**, a number that is learned. "
+    "Softmax counts it, then its column is dropped, so a head can give little to every key. With "
+    "a logit of 0, softmax divides by 1 more: the softmax “off by one”.",
     controls=[ui.in_picture(lesson.OWN_SINK)],
 )
 def learned_sink(v):
@@ -256,8 +256,8 @@ def learned_sink(v):
     "gates",
     "A gate on what attention gives",
     "In Qwen3-Next and Qwen3.5 each token makes a **gate** for every number of its context vector: "
-    "a share from 0 to 1. Where nothing fits, it can close. Most layers of both have no attention "
-    "at all, but a memory: in every 4th there is this one.",
+    "a share from 0 to 1. Where nothing fits, it can close. Three of four layers there have a "
+    "memory in place of attention; every 4th has attention with this gate.",
 )
 def gates(v):
     made = lesson.alone(v, lesson.OPENED)
@@ -273,9 +273,9 @@ def gates(v):
 @deeper.card(
     "alibi",
     "A bias for distance: ALiBi",
-    "Simpler still: for each step between query and key, take a fixed amount off the score, after "
-    "÷ √d. It is the **slope**, and each head has its own. Nothing is learned, and texts may be "
-    "longer than in training.",
+    "Simpler than turning: for each step between query and key, take a fixed amount off the score, "
+    "after ÷ √d: the **slope**, of which each head has its own. Nothing is learned, and texts may "
+    "be longer than in training.",
     controls=[ui.in_picture(lesson.SLOPE)],
 )
 def alibi(v):
@@ -327,7 +327,7 @@ def whole(v, trace):
     yield ui.light(*decoding.same_row(lesson.decoded(v, trace), trace, v.decoded))
 
 
-@deeper.section("holds", "What holds of each switch")
+@deeper.section("holds", "What holds for each switch")
 def holds(v, trace):
     single = lesson.alone(v)
     if v.n_heads > 1:
@@ -338,7 +338,7 @@ def holds(v, trace):
     yield ui.light(*checks.sinks_light(single, lesson.shown_sinks(v)))
 
 
-@deeper.section("sources", "Where the facts about models stand")
+@deeper.section("sources", "Where the facts about models come from")
 def sources(v):
     yield ui.caption(models.source_words(v))
 

@@ -56,9 +56,9 @@ def help_with(v, puzzle):
 @page.card(
     "words",
     "What each word is",
-    "The vector of each token: what it is, what every word has (`always`), what the first one "
-    "alone has (`first`), its **place** and its **name**. Both are hands of a clock, told by their "
-    "x and y: equal hands are equal places, or equal words.",
+    "The vector of each token: what it is, what every word has (`always`), what only the first one "
+    "has (`first`), its **place** and its **name**. These two are hands of a clock, each given by "
+    "its x and y: equal hands mean equal places, or equal words.",
 )
 def vectors(trace):
     yield ui.picture(ui.equation(trace, Matrix(trace["embeddings"]), tall=300))

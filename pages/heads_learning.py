@@ -68,8 +68,8 @@ def induction_head(trace):
         "A causal mask hides what comes later, and softmax makes shares of the rest. A letter that "
         f"has not been there before leaves {number(lesson.on_first_key(trace), 2)} of its weight "
         f"on the first one; the others put {number(lesson.on_target(trace), 2)} of theirs on the "
-        "line. That is on these letters; the mean over many sequences is the **prefix-matching "
-        "score**."
+        "slanting line. That is for these letters; the mean over many sequences is the "
+        "**prefix-matching score**."
     ),
 )
 def weights(trace):
@@ -87,9 +87,9 @@ def weights(trace):
 @page.card(
     "why",
     "Why there?",
-    "At first, the second D has found K. Their score is a sum over pairs: what each part wrote at "
-    "the letter that looks, times what each wrote at the one it looks at. Blue pairs bring it "
-    "above the scores of the other letters. Click on a head to go there.",
+    "This opens on the second D, which has found K. Their score is a sum over pairs: what each "
+    "part wrote at the letter that looks, times what each wrote at the one it looks at. Blue pairs "
+    "bring it above the scores of the other letters. Click on a head to go there.",
     controls=[lesson.WHY_HEAD.at(width=130), lesson.WHY_FROM.at(width=150)],
 )
 def why_there(v):

@@ -154,10 +154,10 @@ def start():
     "chain",
     "The chain rule in formulas",
     "The chain rule: how the loss depends on a number is how it depends on what is made of that "
-    "number, times how that depends on the number; over all that is made of it, added. So it goes "
-    "from the loss ℓ back to W_query, a line for each step. dA is short for the gradient by A, ⊙ "
+    "number, times how that depends on the number, added up over all that is made of it. So it "
+    "goes from the loss ℓ back to W_query, line by line. dA is short for the gradient by A, ⊙ "
     "multiplies entry by entry, the bar is the mean Σ p g of a row, and the hat what is left when "
-    "that is taken away:",
+    "that is subtracted:",
 )
 def chain(trace):
     way_back = {*trace["grad_W_query"].earlier(), "grad_W_query"}

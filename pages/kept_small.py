@@ -20,7 +20,7 @@ def of_head(trace, name, head, **look):
     "kept",
     "What is kept for each token",
     "A model that writes keeps the keys and values of all tokens so far. As texts grow, this "
-    "**cache** is what fills the memory, so models of today keep less in five ways.",
+    "**cache** is what fills the memory. Each bar below the first is a way to keep less.",
     controls=[lesson.TEXT_LENGTH.at(width=220)],
 )
 def kept(v):
@@ -32,9 +32,9 @@ def kept(v):
 @page.card(
     "latent",
     "One latent, all heads",
-    "**Multi-head latent attention (MLA)** keeps one small vector for each token, the **latent** "
-    "C. From it every head makes keys and values of its own. Make it narrower, and see what "
-    "becomes of the keys and the weights.",
+    "**Multi-head latent attention (MLA)** keeps one small vector for each token, its **latent** "
+    "c, from which each head makes its own keys and values. Make it narrower, and compare the "
+    "head’s keys, then its weights, before and after.",
     controls=[HEAD.at(widget="selectbox", width=110), ui.in_picture(lesson.D_LATENT)],
 )
 def latent(v, trace):
@@ -55,9 +55,9 @@ def latent(v, trace):
 @page.card(
     "absorbed",
     "Keys that are never made",
-    "A score is q · (c W↑)ᵀ, which is (q W↑ᵀ) · c. So the matrix goes over to the query, once, and "
-    "queries are compared with the latents themselves: the **absorbed form**. Values wait "
-    "likewise: latents are mixed first, and opened once.",
+    "A key is its latent times a matrix, c W↑, so a score is q (c W↑)ᵀ = (q W↑ᵀ) cᵀ. The matrix "
+    "goes over to the query, once, and queries meet the latents themselves: the **absorbed form**. "
+    "Values can wait too: mix the latents first, and open the mixture once.",
 )
 def absorbed(v, trace):
     parts = (
@@ -74,8 +74,8 @@ def absorbed(v, trace):
 @page.card(
     "apart",
     "Positions, apart",
-    "Rotary positions would spoil this: they turn each key by its place. So they get a few "
-    "**columns of their own**, whose scores are added.",
+    "Rotary positions turn each key by its place, so no one matrix could go over to the query. "
+    "They get a few **columns of their own**, whose scores are added.",
     controls=[lesson.ROTARY_AT.at()],
 )
 def apart(v):
@@ -94,8 +94,8 @@ def apart(v):
 @page.card(
     "indexer",
     "An indexer chooses keys",
-    "Comparing with every key is what costs in long texts. A **lightning indexer** scores all keys "
-    "in a few columns, negative products counting as 0, and leaves the best **k** to attention.",
+    "In long texts, comparing with every key is what costs. A **lightning indexer** does so in a "
+    "few columns, where negative products count as 0, and leaves the best **k** keys to attention.",
     controls=[ui.in_picture(lesson.TOP_K), lesson.MASKED_WHERE.at()],
     ask=SUMS,
 )
@@ -120,8 +120,8 @@ def indexer(v):
 @page.card(
     "layers",
     "Local and global layers in turn",
-    f"A **local** layer sees {lesson.WINDOW} keys here, so it keeps no more, in any text. "
-    "Some **global** layers keep everything. How far back does a token reach after some layers?",
+    f"A **local** layer sees and keeps only the last {lesson.WINDOW} keys here, a **global** one "
+    "all of them. Add layers: from how far back does something reach the last token?",
     controls=[ui.in_picture(lesson.LAYERS), lesson.TURN.at()],
 )
 def layers(v):
@@ -145,8 +145,8 @@ deeper = page.deeper("layers that share, what changes in the matrices, and what 
 @deeper.card(
     "shared",
     "Layers that share keys and values",
-    "Neighbouring layers find much the same keys. So a later layer can do without W_key and "
-    "W_value, and compare **its own queries** with the keys of an earlier one.",
+    "Neighbouring layers often make much the same keys. So a later layer can do without W_key and "
+    "W_value, and compare **its own queries** with an earlier layer’s keys.",
 )
 def shared(v):
     made = lesson.sharing(v)
@@ -160,7 +160,7 @@ def shared(v):
     yield ui.note(words.shared_words(made))
 
 
-@deeper.card("changes", "What changes in the matrices", "For each way, beside each head its own.")
+@deeper.card("changes", "What changes in the matrices", "Compared with keys and values per head.")
 def changes():
     yield ui.say(words.changes_words())
 
@@ -169,9 +169,9 @@ def changes():
     "real",
     "What real layers add",
     "DeepSeek-V3 norms each latent, and makes its queries from a latent too. V3.2’s indexer norms "
-    "its keys, turns some of its columns by their places, and learns how much each of its heads "
-    "counts; it is trained apart, since nothing is learned through a choice. Here the matrices are "
-    "those of the page’s own heads, split into two that come nearest to them.",
+    "its keys, turns some of its columns by position, and learns how much each of its heads "
+    "counts; it is trained separately, since no gradient comes back through a choice. Here the "
+    "matrices of the page’s own heads are split into the two that come nearest to them.",
 )
 def real():
     yield ui.link_to("without_softmax", "Keep a memory of one size instead")

@@ -75,7 +75,7 @@ page.card(
     "story",
     "Why this token? A story in five steps",
     "Two tokens could come next, and the model has to choose. Follow what its heads did, from the "
-    "one that made most of the difference to those that it stands on.",
+    "one that made most of the difference back to those that it builds on.",
     work=story.going_on,
     when=predicts,
     pictures=("story_first", "story_rest"),
@@ -125,7 +125,7 @@ def head(v, trace):
     "Why there?",
     "A score is a sum over pairs: what each earlier part wrote at the token that looks, times what "
     "each wrote at the one it looks at. Blue pairs bring this score above the other keys’. A sum "
-    "is not a cause, so take the part away before you believe it. Click on a head to go there.",
+    "is not a cause, so take a part away before you believe it. Click on a head to go there.",
     controls=[lesson.LOOKS_AT.at(width=230)],
     work=why.taking_away,
 )
@@ -181,8 +181,8 @@ by_layer = page.fold(
 @by_layer.section(
     "layers",
     "Layer by layer",
-    "What would the model say if it stopped here? Put its last norm and its table of "
-    "tokens to the numbers that stand behind a layer, and they tell: the **logit lens**.",
+    "What would the model say if it stopped here? Apply its last norm and its table of "
+    "tokens to the numbers that a layer leaves, and they tell: the **logit lens**.",
     ask=FIRST_SAYS,
     when=predicts,
 )
@@ -234,7 +234,7 @@ def changed(v):
     "off",
     "Switch it off",
     "A part that brings much may not be needed, and one that brings nothing may be read by "
-    "others. Take it away, and see what the model says then: **ablation**.",
+    "others. Take one away, and see what the model says then: **ablation**.",
     controls=[lesson.MODEL_OFF.at(width=330)],
     work=changed,
     when=predicts,
@@ -258,8 +258,8 @@ back = page.fold(
 back.section(
     "way",
     "",
-    "From the bottom up: what wrote at a token that a later head found it there, up to the heads "
-    "that brought the answer. The thicker a line, the more it brought, green where it made a head "
+    "Read it from the bottom up: who wrote what a later head finds a token by, up to the heads "
+    "that brought the answer. The thicker a line, the more it brought; green where it made a head "
     "ask. Under a head stands what it does on your text, where a measure says so. Click on a head.",
     work=way_back.going_back,
 )(way_back.whole_way)
@@ -298,7 +298,7 @@ deeper.section(
     "gathers",
     "What the head gathers",
     "The weights blend its values into a context vector for each token. A last matrix turns that "
-    "into what the head adds to the stream: take a cell apart to walk there.",
+    "into what the head adds to the stream: take a cell apart to follow it there.",
 )
 def gathers(v, trace):
     yield ui.picture(ui.equation(trace, *drawn_of_head(v, trace).gathers()))
@@ -316,9 +316,9 @@ deeper.section(
 deeper.section(
     "patched",
     "Where does it stand?",
-    "Take the stream of another text, at one layer and one token, put it in the place of this "
-    "one’s, and see what the model says then: where this turns the answer, that place held what "
-    "decides (**activation patching**).",
+    "Take the stream of another text, at one layer and one token, put it in place of this one’s, "
+    "and see what the model says then: where this turns the answer, that place held what decides "
+    "(**activation patching**).",
     work=sweeping.patching,
     when=predicts,
 )(sweeping.patched)

@@ -126,7 +126,7 @@ each_head = page.fold(
     "What each head does",
     "A row is a head, a column what it might look for. The number is the share of its weight that "
     f"goes there, on average over {TEXTS} texts; an outline gives a head its name. One word can be "
-    "in several columns, the previous one and the opening mark, so rows may sum to more than 1.",
+    "in several columns, as both previous word and opening mark, so rows may sum to more than 1.",
 )
 def heads():
     yield ui.chart("scores", charts.scores(), None)
@@ -183,9 +183,9 @@ def queries_and_keys(v, trace):
 def named():
     yield ui.say(words.rule())
     yield ui.say(
-        "An average can hide a lot. Below, a bar is the higher, the more words give that share "
-        "of their weight, from 0 to 1. Two bars far apart: the head does it in some sentences "
-        "and not in others."
+        "An average can hide a lot. Below, the height of a bar says how many words give that share "
+        "of their weight, from 0 to 1. Two high bars far apart mean that the head does it in some "
+        "sentences and not in others."
     )
     yield ui.chart("spreads", charts.how_spread(), None)
     yield ui.say(words.how_good())

@@ -55,9 +55,9 @@ def tokens(v):
 @page.card(
     "learned",
     "Where tokens come from",
-    "Nobody writes a model’s list of tokens by hand: it is learned from a text. In the beginning "
-    "each letter is a token. Then the **pair** of neighbours that is most frequent becomes one, "
-    "again and again: **byte-pair encoding**. Move the slider, a **merge** at a time.",
+    "Nobody writes a model’s list of tokens by hand: it is learned from a text. In the beginning, "
+    "each letter is a token. Then the most frequent **pair** of neighbours becomes one token, "
+    "again and again: **byte-pair encoding**. Move the slider, one **merge** at a time.",
     controls=[
         ui.in_picture(merges.MERGES, width=200),
         merges.MERGE_TEXT.at(width=400),
@@ -200,9 +200,9 @@ deeper = page.deeper("merges in numbers, how large a table is, other tables, the
 @deeper.section(
     "merge",
     "One merge, number by number",
-    "Each count is a sum: how often a word came, for each place in it where the two stand next to "
-    "each other. Words stand in rows of ids, −1 where a word has ended. Click a number to see what "
-    "it is made of. The trace of all merges is yours, as a program and as a notebook.",
+    "Each count is a sum over words: how often a word came, once for each place in it where the "
+    "two stand side by side. A word is a row of ids, with −1 where it has ended. Click a number to "
+    "see what it is made of. The trace of all merges is yours, as a program and as a notebook.",
 )
 def merge(v):
     made, at = merges.round_of(v.merge_text, v.merges)
@@ -227,7 +227,7 @@ def merge_costs(v):
     "model_word",
     "Which merges made a word of a real model",
     "The same, learned from a large text. Each merge has a number: the first one joined the most "
-    "frequent pair of all. A blank belongs to the word behind it, so a word is learned twice, with "
+    "frequent pair of all. A blank belongs to the word after it, so a word is learned twice, with "
     "it and without.",
     when=has_a_real_model,
 )

@@ -13,7 +13,8 @@ ROW_SUMS = page.ask("row_sums", words.row_sums, ["read_from"])
     "brackets",
     "Move the brackets",
     "Leave softmax out, and attention is QKᵀV. (QKᵀ)V makes a table of all pairs, **Q(KᵀV)** a "
-    "**memory**, from which each query reads: **linear attention**. Here Q and K have length 1.",
+    "**memory**, from which each query reads: **linear attention**. Here, every query and every "
+    "key has length 1.",
 )
 def brackets(trace):
     table = Matrix(trace["scores"], title="QKᵀ"), "·", Matrix(trace["values"], title="V")
@@ -28,9 +29,9 @@ def brackets(trace):
 @page.card(
     "written",
     "Write, then read",
-    "**Token by token**, each writes an outer product: its value, into every row as strongly as "
-    "its key says. Then its query reads, a weighted sum of rows. No mask is needed: what comes "
-    "later is not there yet.",
+    "**Token by token**: each writes its value into every row of the memory, as strongly as its "
+    "key says (an outer product). Then its query reads a weighted sum of the rows. No mask is "
+    "needed: what comes later is not written yet.",
 )
 def written(trace):
     yield ui.row(ui.in_picture(lesson.WRITTEN, width=300), lesson.MEMORY_RULE.at())
@@ -42,8 +43,8 @@ def written(trace):
 @page.card(
     "who",
     "Who read from whom",
-    "Give each token a value of its own, a 1 in its own column, and what a query reads says whose "
-    "it is. So there is still a table, as there is of weights.",
+    "Give each token a value with a single 1, in a column of its own, and what a query reads tells "
+    "how much comes from whom. So here too there is a table, like that of weights.",
     ask=ROW_SUMS,
 )
 def who(v, trace):
@@ -68,9 +69,9 @@ def gates_and_table(v, control, rule):
 @page.card(
     "decay",
     "It never forgets, so it blurs",
-    "Old tokens drown new ones. **Decay** multiplies the whole memory by a gate before each write, "
-    "which each token makes from its vector x: α = σ(x · w + **b**), from 0 to 1. Training finds "
-    "w; here it is drawn at random, for β further down too.",
+    "Old tokens drown new ones. **Decay** multiplies the whole memory by a gate before each write. "
+    "Each token makes its own from its vector x: α = σ(x · w + **b**), from 0 to 1. Training finds "
+    "w; here it is drawn at random, as it is for β further down.",
     controls=[ui.in_picture(lesson.GATE_BIAS, width=220)],
 )
 def decay(v):

@@ -180,7 +180,7 @@ def _shares(trace: Trace, wanted: Tensor, least: float, what: str, prefix: str =
     wanted = wanted.tril()
     asks = wanted.any(dim=-1)
     if not asks.any():
-        return None, "nothing in this sentence asks for it"
+        return None, "no word asks for it"
     share = (trace[f"{prefix}weights"].value * wanted).sum(dim=-1)[asks].min().item()
     if share >= least:
         return True, f"at least {share:.0%} of the weight goes to {what}"
@@ -231,7 +231,7 @@ def mean(trace: Trace) -> Found:
     weights = trace["weights"].value
     n_tokens = len(weights)
     if n_tokens < 2:
-        return None, "one word alone has nothing to share"
+        return None, "there is only one word, with nothing to share"
     even = torch.ones_like(weights).tril() / torch.arange(1, n_tokens + 1)[:, None]
     off = (weights - even).abs().max().item()
     return off <= 0.02, f"a weight is up to {off:.2f} from an equal share; 0.02 is allowed"
@@ -241,7 +241,7 @@ def copies(trace: Trace) -> Found:
     """Each pronoun hands on the name of the animal that it looks at most."""
     rows = _keys(trace, NOUNS, PRONOUNS).tril().any(dim=-1).nonzero().flatten().tolist()
     if not rows:
-        return None, "nothing in this sentence asks for it"
+        return None, "no word asks for it"
     names = trace["embeddings"].value[:, [row for row, *_ in NAMES]]
     found = trace["weights"].value.argmax(dim=-1)
     are_nouns = all(_tokens(trace)[int(found[row])] in NOUNS for row in rows)

@@ -55,7 +55,9 @@ def stack(
 def gradient_norms(
     vectors: Tensor, n_blocks: int, shape: BlockOptions, **others: Any
 ) -> dict[bool, list[float]]:
-    """Norms of the stream's gradient by depth, as a share of the last: with a residual, without."""
+    """The norm of the stream's gradient before the first block and after each, as a share of the
+    last: True where parts add to the stream, False where they replace it. `others` as in `stack`.
+    """
     found = {}
     for residual in (True, False):
         trace, streams = stack(vectors, n_blocks, replace(shape, residual=residual), **others)

@@ -87,7 +87,7 @@ class TrainingRecord:
 
 @answers
 def next_tokens(tokens: Sequence[str]) -> Tensor:
-    """What each position predicts: numbers of distinct tokens, as they first appear."""
+    """What each position but the last predicts (query,): tokens numbered as they first appear."""
     numbers = {token: number for number, token in enumerate(dict.fromkeys(tokens))}
     return torch.tensor([numbers[token] for token in tokens[1:]], dtype=torch.long)
 

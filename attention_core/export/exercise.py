@@ -36,7 +36,7 @@ OTHER_WAYS = "import torch.nn.functional as F  # for your lines, if you like"
 
 @answers
 def exercise(trace: Trace, title: str = "Attention, written by you") -> dict:
-    """A notebook as `notebook` makes it, but for the lines of `exercise_steps`; any title."""
+    """A notebook as of `notebook`, without the lines of `exercise_steps`; the title is any text."""
     lesson, trace = trace, exercise_trace(trace)
     wanted = _asked(trace)
     steps = _needed(trace, wanted)

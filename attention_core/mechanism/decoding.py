@@ -59,7 +59,7 @@ def decode_step(whole: Trace, today: Today, place: int) -> Trace:
 
 
 def cached(whole: Trace, role: str) -> Step:
-    """Keys or values of all tokens as a cache keeps them (head, key, width): normed and turned."""
+    """Keys or values as a cache keeps them (head or kv_head, key, width): normed and turned."""
     name = PLURAL[role]
     names = (*(f"{PREFIX}{made}{name}" for made in ("turned_", "normed_", "")), f"head_{name}")
     return next(whole[each] for each in names if each in whole)

@@ -21,7 +21,10 @@ def heads_one_by_one(
     divisor: float = 1.0,
     mask: Tensor | None = None,
 ) -> Tensor:
-    """Context vectors (head, query, d_value) of single heads. Raises ValueError for a bad mask."""
+    """The context vectors (head, query, d_value) of single heads, computed one by one, of
+    embeddings (token, d_in) and matrices (head, d_in, width). `mask` is (query, key), True where a
+    query may look. Raises ValueError for one of another kind or shape.
+    """
     contexts = []
     for W_q, W_k, W_v in zip(W_query, W_key, W_value, strict=True):
         queries, keys, values = embeddings @ W_q, embeddings @ W_k, embeddings @ W_v

@@ -17,7 +17,9 @@ LARGEST = 100_000
 
 
 def own(name: str, numbers: Tensor | Sequence, n_axes: Sequence[int]) -> Tensor:
-    """A tensor of one's own, or nested lists. Raises ValueError, in words, where it is unfit."""
+    """A tensor of one's own, or nested lists, as a tensor. Raises ValueError, in words, where it
+    has not one of these numbers of axes, is empty or too large, or not finite in `PRECISIONS`.
+    """
     tensor = as_tensor(name, numbers)
     if tensor.dtype not in PRECISIONS:
         raise ValueError(

@@ -18,7 +18,9 @@ CHOICES = {
 @answers
 @dataclass(frozen=True)
 class SimplifiedOptions:
-    """Likeness (`dot`, `cosine`), divisor (`none`, `sqrt_d`), normalisation, and one stretch."""
+    """What may be varied: the likeness (`dot`, `cosine`), the divisor (`none`, `sqrt_d`), the
+    normalisation (`softmax`, `sum`), and one token's vector stretched by a factor.
+    """
 
     similarity: str = "dot"
     divide: str = "none"

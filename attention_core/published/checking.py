@@ -40,7 +40,9 @@ class Check:
 
 
 def check(result: Result, value: Tensor | list | float | bool | None) -> Check:
-    """Compare a value with a printed result: of its shape, and of a cut print what is printed."""
+    """Compare a value, or none, with a printed result. One of another shape does not match; of a
+    cut print only what is printed is compared.
+    """
     if value is None or not fits(value, result.shape):
         return Check(result.count, 0, None)
     live = value.tolist() if hasattr(value, "tolist") else value

@@ -24,7 +24,9 @@ def written(result: Result, entry: Any) -> str:
 
 
 def rows(result: Result, computed: Any) -> Iterator[Row]:
-    """A result's rows: place, printed entries, computed ones with their signs, or [] for none."""
+    """A result's rows as they are printed: place, printed entries, and those computed with their
+    signs, [] for none. What a cut print leaves out is left out of both.
+    """
     if result.shape:
         printed: Any = result.values
         yield from _rows(result, printed, computed, len(result.shape), ())

@@ -55,7 +55,9 @@ class Attribution:
 def attribution(
     run: Run, token: int, position: int = -1, against: int | None = None
 ) -> Attribution:
-    """What parts brought to `token`'s logit, above `against`'s. Raises ValueError for none."""
+    """What each part brought to the logit of `token` after the token at `position`; with `against`,
+    to its lead over that one's. Raises ValueError where the model has no such token, or says none.
+    """
     reading = _asked(run, token, position, against)
     bias = float(reading.noted[0][1]) if reading.noted else 0.0
     logit = float(reading.read(run.final[position])) + bias

@@ -92,7 +92,9 @@ class Offered:
     """(rank,), in float64: they sum to 1."""
 
     def drawn(self, number: float) -> int:
-        """The rank of the token where a number in [0, 1) lies among the chances put in a row."""
+        """The rank of the token in whose interval a number lies, the chances put behind each other
+        from 0 to 1: in float64, so the same on every processor. Raises ValueError outside [0, 1).
+        """
         if not 0 <= number < 1:
             raise ValueError(f"the number drawn is {number}, but must be at least 0 and below 1")
         ends = [*accumulate(self.chances.tolist())]

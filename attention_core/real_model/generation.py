@@ -21,7 +21,9 @@ MOST_OTHERS = 5
 def read_on(
     model: Model, rows: Sequence[Sequence[int]], cache: Cache
 ) -> Generator[None, None, tuple[Tensor, float]]:
-    """New tokens of each row behind the cache: stops after layers, then logits and seconds."""
+    """New tokens of each row behind the cache: stops after each layer, and gives at last the logits
+    of the next token (row, vocabulary), and the seconds that it took without the stops.
+    """
     first, seconds, start = len(cache), 0.0, perf_counter()
     model = model.reading(first + len(rows[0]))
     settings = model.settings
@@ -38,7 +40,9 @@ def read_on(
 
 
 def products(settings: Settings, n_new: int, n_tokens: int) -> int:
-    """How many pairs of numbers the last of `n_tokens` takes, `n_new` of them not in the cache."""
+    """How many pairs of numbers are multiplied for the logits of the last of `n_tokens`, of which
+    `n_new` are not in the cache.
+    """
     of_layer = sum(math.prod(each) for each in settings.shapes_of_layer().values() if len(each) > 1)
     pairs = 2 * settings.n_heads * settings.d_head * n_tokens
     return n_new * settings.n_layers * (of_layer + pairs) + settings.d_model * settings.n_vocabulary

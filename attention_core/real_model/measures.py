@@ -22,7 +22,9 @@ class Measure:
     """Of ids (token,): the keys that count (query, key), and the queries asked (query,)."""
 
     def of(self, weights: Tensor, ids: Sequence[int]) -> Tensor:
-        """A measure of weights (…, query, key), a mean over the queries asked: (…), or NaN."""
+        """The measure of weights (…, query, key) over tokens with these ids: (…), the mean over the
+        queries that are asked, NaN for none.
+        """
         return self.by_query(weights, ids).mean(-1).to(weights.dtype)
 
     def by_query(self, weights: Tensor, ids: Sequence[int]) -> Tensor:

@@ -316,7 +316,9 @@ def read_for_logits(model: Model, stream: Tensor) -> Tensor:
 
 @torch.no_grad()
 def logits(run: Run, positions: Sequence[int] | None = None) -> Tensor:
-    """Logits after some tokens (position, vocabulary), or all. Raises ValueError for none."""
+    """What a model would say next after each of some tokens (position, vocabulary), or after all.
+    Raises ValueError where the model says no next token.
+    """
     stream = run.final if positions is None else run.final[list(positions)]
     return logits_of(run.model, stream)
 

@@ -65,7 +65,9 @@ def small_score_trace(
     key: int,
     off: Head | None = None,
 ) -> Trace:
-    """A score of a small network as a trace, as `score_trace`. Raises ValueError as these do."""
+    """A score of a network with these weights as a trace: the steps of `pass_through`, then those
+    of `score_trace`. Raises ValueError as these do.
+    """
     names = labels_of(writers(layer, len(weights["W_query"][layer])))
     trace = pass_through(weights, vocabulary, words, off, query_part=names, key_part=names)
     sides = []

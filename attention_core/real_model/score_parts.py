@@ -85,7 +85,9 @@ def table_of(
     seen: Sequence[int],
     cap: float | None = None,
 ) -> ScoreParts:
-    """The table of what parts wrote as query and as keys. Raises ValueError where not finite."""
+    """The table of what parts wrote as the query (part, d_head), scaled, and as the keys (part,
+    token, d_head), of which those are `seen`. Raises ValueError where numbers are not finite.
+    """
     layer, _, _, key = at
     queries, keys = queries.double(), keys.double()
     own = keys[:, key]

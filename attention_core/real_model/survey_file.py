@@ -24,7 +24,9 @@ ROUNDED = 1e-5
 
 
 def folder() -> Path | None:
-    """`$XDG_CACHE_HOME/attention-explorer`, or in `~/.cache`; a relative path does not count."""
+    """`$XDG_CACHE_HOME/attention-explorer`, or in `~/.cache`; None where there is no home. Source:
+    XDG Base Directory Specification, by which a relative path does not count.
+    """
     named = Path(os.environ.get("XDG_CACHE_HOME", ""))
     try:
         above = named if named.is_absolute() else Path.home() / ".cache"

@@ -94,7 +94,9 @@ class Tokenizer:
         return token in self._tokens
 
     def encode(self, text: str) -> Encoded:
-        """A text's tokens, with those around. Raises ValueError, in words, where it cannot."""
+        """The tokens of a text, with those that the model puts around every text. Raises
+        ValueError, in words, for no text, one that is too long, or a word that cannot be cut.
+        """
         if not text:
             raise ValueError("there is no text: type at least one word")
         if len(text) > LONGEST_TEXT:

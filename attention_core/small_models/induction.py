@@ -72,7 +72,9 @@ def previous_token(weights: Tensor) -> Tensor:
 
 
 def prefix_matching(weights: Tensor, ids: Tensor) -> Tensor:
-    """The mean weight on tokens after earlier places of the query's own: (…, head)."""
+    """The mean weight on tokens that followed earlier places of the query's own: weights
+    (…, sequence, head, query, key) of ids (sequence, token) to (…, head).
+    """
     targets = next_of_earlier(ids)
     on_targets = (weights * targets.unsqueeze(-3)).sum((-4, -2, -1))
     return on_targets / targets.any(-1).sum()

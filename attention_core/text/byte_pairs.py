@@ -52,7 +52,9 @@ def _kind(character: str) -> str:
 
 
 def joins(parts: Sequence[Any], ranks: Mapping[Any, int]) -> Iterator[tuple[int, int, list]]:
-    """How merges make a word's tokens: number, place, the word after; the earliest first."""
+    """How merges make tokens of the parts of a word: the number of each merge, the place of the
+    first of the two it joins, and the word after it. The earliest merge is done first.
+    """
     parts = list(parts)
     while can := [(ranks[two], at) for at, two in enumerate(pairwise(parts)) if two in ranks]:
         rank, at = min(can)

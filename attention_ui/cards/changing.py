@@ -225,7 +225,7 @@ def put_whole(name: str, spot: Spot) -> None:
     read = partial(_read_all, spot)
     with fold:
         st.text_area(
-            "A row of the matrix a line, as a spreadsheet or torch gives them",
+            "One row of the matrix per line, as a spreadsheet or torch gives them",
             key=key,
             height=min(400, 60 + 24 * len(matrix.value)),
             on_change=_used,

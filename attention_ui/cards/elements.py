@@ -146,7 +146,9 @@ class Alive:
 
 
 def alive(draw: Callable[..., None]) -> Alive:
-    """The way out for what is alive, such as a dialog. Raises TypeError for its card's values."""
+    """The way out for what is alive, such as a dialog: it runs whenever its card is drawn, and asks
+    for `v` and `trace` itself. Raises TypeError where it takes its card's, maybe another visitor's.
+    """
     for name, cell in zip(draw.__code__.co_freevars, draw.__closure__ or (), strict=True):
         if isinstance(cell.cell_contents, Values | Trace):
             raise TypeError(
@@ -300,7 +302,9 @@ def moving(
     tall: float = arranged.TALL,
     **look: Any,
 ) -> Picture:
-    """A picture that carries a control: `at` gives a position's trace and parts, or its layout."""
+    """A picture that carries a control. `at` gives the trace and the parts at a position, of which
+    `arrange` makes a layout, else an equation as `tall` as this; or it gives the layout itself.
+    """
     arrange = arrange or (lambda made, parts: equation(made, *parts, tall=tall))
     return Picture(name, None, carries, at, arrange, **look)
 
@@ -321,7 +325,7 @@ def with_covers(each: Parts) -> list[Matrix | str]:
 
 
 def covered(one: Matrix) -> Matrix:
-    """A matrix as it may be seen: a frame of question marks while a question covers its step."""
+    """A matrix as it may be seen: question marks while it is covered, one cell for its shape."""
     how = parts.read("covers", one.step.name)
     if one.covered or not how:
         return one

@@ -117,8 +117,8 @@ def told(why: Why) -> str:
         part, amount = why.best
         return (
             f"{capital(why.name)} has no reason to look at {key} from {query}: this score is "
-            f"{number(-why.lead, 2)} below the mean of the other keys. Most of what speaks against "
-            f"it was written there by {said_of(part)}, {signed(amount)}."
+            f"{number(-why.lead, 2)} below the mean of the other keys. What speaks against it most "
+            f"was written there by {said_of(part)}, {signed(amount)}."
         )
     part, _ = why.best
     looks = f" There, {_where_it_looks(why, part, why.parts.key)}." if part.kind == "head" else ""

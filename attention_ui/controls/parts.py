@@ -230,7 +230,9 @@ def end_page() -> None:
 
 
 def part(name: str, draw: Callable[[], None], waits: bool = False) -> None:
-    """Draw a part, now and when what it read changes; one that `waits` until one is near."""
+    """Draw a part, now and whenever what it read changes. One that `waits` is left until somebody
+    is near; what it draws stands in a container whose key is its name.
+    """
 
     @st.fragment(key=_key(name))
     @wraps(draw)
@@ -270,7 +272,9 @@ def settle(name: str, one: Source) -> None:
 
 
 def run_what_reads(at: str = "") -> None:
-    """At the end of a callback: run what is stale and near; `at` is the picture in the hand."""
+    """At the end of a callback: run what is stale and near, and let the rest wait. `at` is the
+    picture in the hand; at others that are drawn anew, a hand has to come again.
+    """
     here = of_page()
     here.known.clear()
     stale = here.stale()
@@ -283,7 +287,9 @@ def run_what_reads(at: str = "") -> None:
 
 
 def run_parts(names: list[str], stale: list[str] | None = None) -> None:
-    """From a callback: run these parts and what is stale and near; all, where Back asked."""
+    """From a callback: run these parts and all that are stale and near, and tell the browser what
+    waits. Where Back or Forward asked for the run, all of the page runs anyway.
+    """
     if this_visit().by_address:
         return
     here = of_page()

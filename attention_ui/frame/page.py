@@ -51,7 +51,9 @@ WIDE_LINE = 880
 
 
 def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control] = ()) -> Values:
-    """The first call of a page: its controls' values. `sidebar` stand beside the sentence."""
+    """The first call of every page. Returns the values of its controls; `sidebar` are those that
+    stand beside the sentence. A page without a sentence has none of them there.
+    """
     warm_up()
     here = lesson(name)
     if visit.is_left(name):
@@ -231,7 +233,9 @@ def way_to(name: str, label: str, **at: str) -> None:
 
 
 def way_to_a_real_model(label: str, measure: str, text: str = "") -> None:
-    """A link to a real model's heads that do what a lesson teaches, where there is such one."""
+    """A link to the heads of a real model that score high by `measure`, on a `text` that shows it;
+    nothing where no model is there that reads any text.
+    """
     at = {"measure": measure}
     if text and real_model() == SMOL:
         at |= {"model": SMOL, "prompt": text}

@@ -134,7 +134,7 @@ def test_what_two_models_keep_is_said_of_a_text_that_both_can_read():
     told = [models.facts_words(name, n_tokens) for name in (now.compared, now.compared_with)]
     assert "all 32 layers are alike" in told[0]
     assert "keeps **1 GiB**" in told[0]
-    assert "8 of its 32 layers are so; 24 have a memory in place of attention" in told[1]
+    assert "8 of its 32 layers are of this kind; 24 have a memory in place of" in told[1]
     kept = 2 * (2 * 4 * 256 * 8 * 8_192 + 24 * 548_864)
     assert f"keeps **{in_bytes(kept)}**" in told[1]
     assert "23 of its" not in models.facts_words("gemma3_local", 9)
@@ -361,12 +361,12 @@ def test_what_is_on_is_said_and_what_a_card_has_where_nothing_is_set():
     on = "2 key/value heads, rotary positions, a window of 3, 1 sink, a soft cap of ±2"
     assert f"**{on}**" in on_words(today)
     llama = today.but(**lesson.switches_of("llama3", today))
-    assert on_words(llama).endswith("Llama 3 8B has 8 for 32 query heads.")
+    assert on_words(llama).endswith("Llama 3 8B has 8 key/value heads for 32 query heads.")
     wide = today.but(soft_cap=50.0)
     assert "A cap of ±50 is too wide to be seen" in wide_cap_words(wide, lesson.trace_of(wide))
     for seen in (today.but(soft_cap=0.5), today.but(soft_cap=0.0)):
         assert wide_cap_words(seen, lesson.trace_of(seen)) == ""
-    assert kept_words(today).startswith("Of 8 tokens a cache holds 3, 4 with 1 sink.")
+    assert kept_words(today).startswith("Of 8 tokens, a cache holds 3, or 4 with 1 sink.")
     assert "So L layers reach L × 2 tokens" in kept_words(today)
     trace = lesson.alone(today)
     told = table(trace, today.d_model, kept_of(today))

@@ -28,7 +28,9 @@ NUMBERS = '[<-1000000000000000]"−∞";[<0]-0.0000;0.0000'
 
 @answers
 def spreadsheet(trace: Trace, title: str) -> bytes:
-    """The trace as .xlsx: formulas of given cells, or values. Raises ValueError if `too_large`."""
+    """The trace as an .xlsx file: formulas on the given cells, but values where a sheet has no such
+    function. Raises ValueError, in words, for a trace that is `too_large`.
+    """
     if reason := too_large(trace):
         raise ValueError(reason)
     # The core does without it until somebody asks for a sheet. It puts results beside formulas;

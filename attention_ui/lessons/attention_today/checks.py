@@ -183,7 +183,7 @@ def sink_light(trace: Trace) -> Light:
     good = dropped and bool(((weights.sum(-1) + taken - 1).abs() < ROUNDED).all())
     return good and weights.allclose(wanted, atol=ROUNDED), (
         f"A row and what the sink takes sum to 1. It takes {number(taken.min().item(), 2)} to "
-        f"{number(taken.max().item(), 2)}, and has no value: that share of each row is left out."
+        f"{number(taken.max().item(), 2)} of each row and has no value, so that share adds nothing."
     )
 
 
@@ -195,7 +195,7 @@ def gate_light(trace: Trace) -> Light:
     vectors, matrix = trace["embeddings"].value.double(), trace[f"{OPENED}W_gate"].value.double()
     again = (1 / (1 + (-(vectors @ matrix)).exp())).float()
     return agreement(
-        f"Nothing is drawn by chance, as in dropout: a gate is σ(x · w), here from "
+        f"No chance is involved, unlike in dropout: a gate is σ(x · w) of its token’s x, here from "
         f"{number(gates.min().item(), 2)} to {number(gates.max().item(), 2)}, and computed again "
         "it is the same",
         [(made, context * again)],

@@ -68,8 +68,8 @@ def products_words(values: Values, place: int) -> str:
     if values.window:
         n_seen = kept_tokens(place + 1, values.window, values.sinks)
         window = (
-            f" What the window hides is drawn here all the same, without a weight. Left out, "
-            f"{size.cached(n_seen):,} numbers would be enough."
+            f" Keys that the window hides are drawn here all the same, with no weight. Without "
+            f"them, {size.cached(n_seen):,} numbers would be enough."
         )
     return (
         f"With the cache this step needs {step:,} multiplications instead of {anew:,}, and all up "

@@ -74,9 +74,9 @@ def sharing_words(shown: int, n_heads: int, chosen: int) -> str:
     above = "At the top, no head shares. " if chosen == n_heads else ""
     return (
         f"{above}Here {n_heads} query heads have {heads}. {whose} key and value matrices are "
-        f"the average of the {times} heads' matrices. So a trained model is converted to fewer "
-        "heads; then it is trained on, for some 5% of its steps (Ainslie et al. 2023). Its quality "
-        "falls little with a few groups, and more with one head of keys for all."
+        f"the average of the {times} heads’ matrices. This is how a trained model is converted to "
+        "fewer heads; then it is trained further, for about 5% of its steps (Ainslie et al. 2023). "
+        "Its quality falls little with a few groups, and more with one head of keys for all."
     )
 
 
@@ -119,7 +119,7 @@ def kept_words(values: Values) -> str:
         f"L × {window - 1} tokens back at most, and what is passed on so often thins out."
     )
     return (
-        f"Of {len(inputs_of(values).tokens)} tokens a cache holds {tokens[WINDOWED]}, "
+        f"Of {len(inputs_of(values).tokens)} tokens, a cache holds {tokens[WINDOWED]}, or "
         f"{tokens[SUNK]} with {sinks}. {through}"
     )
 

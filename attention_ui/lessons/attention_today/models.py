@@ -20,11 +20,11 @@ def choice_words(control: Control, value: Any, values: Values) -> str:
 def compared_words(values: Values) -> str:
     """What the card says above its entries."""
     if values.compared == values.compared_with:
-        return "Choose two models. Each entry turns one switch above, and that switch alone."
+        return "Choose two models. Each entry then flips one switch above, and only that one."
     one, other = (MODELS[name] for name in (values.compared, values.compared_with))
     return (
-        f"What **{other}** has otherwise than **{one}**. "
-        "Each entry turns one switch above, and that switch alone."
+        f"How **{other}** differs from **{one}**. "
+        "Each entry flips one switch above, and only that one."
     )
 
 
@@ -33,7 +33,7 @@ def facts_words(name: str, n_tokens: int) -> str:
     text of so many tokens.
     """
     model, kind = KINDS[name]
-    which = f"{kind.n_layers} of its {model.n_layers} layers are so"
+    which = f"{kind.n_layers} of its {model.n_layers} layers are of this kind"
     others = [each for each in model.kinds if each is not kind]
     if not others:
         which = f"all {model.n_layers} layers are alike"
@@ -42,7 +42,7 @@ def facts_words(name: str, n_tokens: int) -> str:
     kept = in_bytes(model.cached(n_tokens) * BYTES)
     heads = f"{model.n_heads} query and {model.n_kv_heads} key/value heads, {model.d_head} wide"
     return (
-        f"**{model.title}** ({model.year}): {heads}; {'; '.join(told)}. Of {n_tokens:,} tokens it "
+        f"**{model.title}** ({model.year}): {heads}; {'; '.join(told)}. For {n_tokens:,} tokens it "
         f"keeps **{kept}**."
     )
 

@@ -51,7 +51,8 @@ def on_words(values: Values) -> str:
     model, _ = KINDS.get(model_that_is_on(values) or "", (None, None))
     real = ""
     if model and model.n_kv_heads < model.n_heads:
-        real = f" {model.title} has {model.n_kv_heads} for {model.n_heads} query heads."
+        of = f"{model.n_kv_heads} key/value heads for {model.n_heads} query heads"
+        real = f" {model.title} has {of}."
     return f"As in 2017: `head_weights`. **On now**, in `today_weights`: **{', '.join(on)}**.{real}"
 
 

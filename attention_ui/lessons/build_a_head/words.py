@@ -6,7 +6,7 @@ from attention_core.trace import Trace
 from ...cards.questions import Shape
 from ...controls.control import Values
 from ...frame.ends import closes
-from ...words import capital, percent, word_at
+from ...words import percent, word_at
 from .lesson import found
 
 
@@ -51,7 +51,7 @@ def what_makes_it_look(trace: Trace) -> str:
     key = int(weights[query].argmax())
     tokens = trace.labels("token")
     return (
-        "`W_query` says what each word asks for, `W_key` what it is found by. A score is large "
+        "W_query says what each word asks for, W_key what it is found by. A score is large "
         "where the two agree, and softmax turns a lead into nearly all of the weight. Now "
         f"{word_at(tokens, query)} gives {percent(weights[query, key].item())} to "
         f"{word_at(tokens, key)}."
@@ -73,8 +73,8 @@ def does_it_hold(values: Values) -> str:
 @closes("Who sets these numbers in a real model?", "head")
 def who_sets_them() -> str:
     """Without a number: training does."""
-    return capital(
-        "nobody: training finds them, because they make the next word easier to guess. Heads that "
+    return (
+        "Nobody: training finds them, because they make the next word easier to guess. Heads that "
         "look at the token before, at the first token, or at what followed the last time are found "
-        "in nearly every language model. *Watch heads learn* shows one as it comes about."
+        "in nearly every language model. The lesson “Watch heads learn” shows how one comes about."
     )

@@ -30,8 +30,9 @@ SENTENCES = (
 """Other sentences than the lessons', of words with vectors."""
 
 SCHEDULE = (
-    f"A lesson that you still know waits {', '.join(map(str, DAYS[:-1]))} and then {DAYS[-1]} "
-    "days, longer each time, as cards do in Leitner’s boxes. Only this browser knows which wait."
+    f"While you still know a lesson, it comes back after {', '.join(map(str, DAYS[:-1]))} and "
+    f"then {DAYS[-1]} days, like a card in Leitner’s boxes. Only this browser knows which lessons "
+    "wait."
 )
 
 

@@ -31,11 +31,12 @@ def cost_words(n_tokens: int) -> str:
     """What the bars mean, with what an indexer saves."""
     plain, sparse = (BYTES * size for size in read_of(n_tokens))
     whole = BYTES * ways()[0].kept(n_tokens)
+    saves = "it saves reading" if sparse < plain else "it saves reading, but only in long texts"
     return (
         f"Layers and heads are those of {MODEL.title}, with {BYTES} bytes a number; the first way "
-        f"would take {in_bytes(whole)} for {n_tokens:,} tokens. An **indexer keeps more**, not "
-        f"less: it saves reading. For the next token {in_bytes(sparse)} of the cache are read "
-        f"instead of {in_bytes(plain)}."
+        f"would take {in_bytes(whole)} for {n_tokens:,} tokens. An **indexer keeps more** than the "
+        f"latent alone: {saves}. Here the next token reads {in_bytes(sparse)} of the cache instead "
+        f"of {in_bytes(plain)}."
     )
 
 
@@ -70,10 +71,10 @@ def places_words(way: str) -> str:
     return {
         "apart": f"{D_ROTARY} columns of each query, and of one key that all heads share, carry "
         "the position. The latent stays unturned.",
-        "latent": "A latent that is turned is mixed by W_up_key afterwards, so the angles of query "
-        "and key no longer meet: scores depend on where the text begins.",
-        "keys": "Each key is turned by its own place after W_up_key. So no one matrix for all "
-        "places can go over to the query: keys would have to be made anew for each token.",
+        "latent": "W_up_key mixes the columns of a latent after they were turned, so the angles of "
+        "query and key no longer cancel: scores depend on where the text begins.",
+        "keys": "Each key is turned by its own place, after W_up_key. So no one matrix for all "
+        "places can go over to the query: all keys would have to be made again for each new token.",
     }[way]
 
 
@@ -86,8 +87,8 @@ def lost_words(trace: Trace, head: int) -> str:
         return f"Head {head} loses none of its weight here: k is large enough for this text."
     others = trace["head_weights"].value[head, query].masked_fill(trace["chosen"].value[query], 0)
     return (
-        f"Head {head} misses {percent(gone.mean().item())} of its weight on average, "
-        f"{named(trace, 'query', query)} {percent(most)}: above all "
+        f"Head {head} loses {percent(gone.mean().item())} of its weight on average. "
+        f"{named(trace, 'query', query)} loses most, {percent(most)}: above all what it gave to "
         f"{named(trace, 'key', int(others.argmax()))}."
     )
 
@@ -102,8 +103,8 @@ def sums_light(trace: Trace, where: str, head: int) -> tuple[bool, str]:
     if good:
         return good, told
     return good, (
-        f"A row sums to {number(least, 2)} only: what was hidden after the softmax is missing, and "
-        "the context vector is shorter for it. Hide before the softmax."
+        f"One row sums to only {number(least, 2)}: what was hidden after the softmax is missing "
+        "from it, and from its context vector. Hide before the softmax."
     )
 
 
@@ -113,17 +114,17 @@ def reach_words(trace: Trace, n_layers: int, turn: str) -> str:
     comes, n_tokens = int((reach > 0).sum()), len(reach)
     far = [at for at in range(n_layers) if sees_all(turn, at)]
     told = (
-        f"After {n_layers} {'layer' if n_layers == 1 else 'layers'} something of {comes} of the "
-        f"{n_tokens} tokens has come to the last one"
+        f"After {n_layers} {'layer' if n_layers == 1 else 'layers'}, the last token has something "
+        f"of {comes} of the {n_tokens} tokens"
     )
     if not far:
         return (
-            f"{told}: each layer carries it {WINDOW - 1} place further, from layer to layer, and "
-            "none has looked further back itself."
+            f"{told}: each layer carries it {WINDOW - 1} place further, though none sees more than "
+            f"{WINDOW} keys itself."
         )
     return (
-        f"{told}, since layer {far[0]}, counted from 0, sees all. The local layers see "
-        f"{WINDOW} keys, and need keep no more; only global ones keep the whole text."
+        f"{told}, because layer {far[0]}, counted from 0, sees all. Local layers see and keep "
+        f"{WINDOW} keys; only global ones keep the whole text."
     )
 
 
@@ -132,9 +133,9 @@ def shared_words(trace: Trace) -> str:
     own, same = (trace[f"{each}1_weights"].value for each in (DEEP, SHARED))
     return (
         f"Two layers keep {4 * D_DEEP} numbers a token, or {2 * D_DEEP} where the second uses the "
-        f"keys and values of the first. Its queries are its own, so its weights are too: they "
-        f"differ from the first’s, and by up to {number(difference([(own, same)]), 2)} from what "
-        "its own keys would give. A model is trained so from the beginning."
+        "keys and values of the first. Its queries are still its own, so its weights are too: here "
+        f"they are up to {number(difference([(own, same)]), 2)} from what its own keys would give. "
+        "Such a model shares from the beginning of its training."
     )
 
 
@@ -142,22 +143,22 @@ def shared_words(trace: Trace) -> str:
 def sees_everything() -> str:
     """Against the belief that a hybrid attends to everything in every layer."""
     return (
-        f"No. In Gemma 3 five of six layers see {FACTS['window']:,} tokens only. What stands "
-        "further back comes to them only mixed, through a global layer below, or passed on from "
-        "layer to layer. So a single number far back can be found by the global layers alone."
+        f"No. In Gemma 3, five of six layers see only {FACTS['window']:,} tokens. What stands "
+        "further back reaches them already mixed, through a global layer below or passed on from "
+        "layer to layer. Only a global layer can look straight at one word far back."
     )
 
 
-@closes("Is MLA a smaller head?", "latent")
+@closes("Does MLA make the heads smaller?", "latent")
 def is_smaller(trace: Trace) -> str:
     """Against the belief that heads become narrower."""
     heads, _, d_head = trace[f"{LATENT}keys"].value.shape
     latent = trace["latents"].value.shape[-1]
     return (
         f"No. Here {heads} heads have keys {d_head} wide, each by a matrix of its own, as before. "
-        f"What is small is what all of them are made of: {latent} numbers a token. In DeepSeek-V3 "
+        f"What is small is what they are all made from: {latent} numbers a token. In DeepSeek-V3, "
         f"128 heads of 128 columns come from {FACTS['d_latent']} numbers, and "
-        f"{FACTS['d_rotary']} carry the position."
+        f"{FACTS['d_rotary']} more carry the position."
     )
 
 
@@ -167,7 +168,7 @@ def is_exact(trace: Trace, head: int) -> str:
     gone = lost(trace, head).max().item()
     return (
         "Not always. It compares in a few columns of its own, and what it leaves out is lost "
-        f"without a trace, since the weights that are left sum to 1. With k as it is, up to "
-        f"{percent(gone)} of a query’s weight goes elsewhere. A real one is trained to choose as "
-        "attention weighs."
+        f"without a trace, since the weights that are left sum to 1. With this k, a query loses up "
+        f"to {percent(gone)} of its weight. A real indexer is trained to choose the keys to which "
+        "attention gives most."
     )

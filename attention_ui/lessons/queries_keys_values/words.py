@@ -90,7 +90,7 @@ def looks_at(trace: Trace, values: Values) -> Pick:
         trace["query_weights"].value,
         asked=numbered_tokens(values)[values.token],
         teaches="A query asks, a key answers: their dot product is large where the token has what "
-        "is asked for. Likeness counts for nothing; what the matrices make of both does.",
+        "is asked for. Being alike does not count; what the matrices make of both does.",
     )
 
 
@@ -327,7 +327,7 @@ def predicted(trained: Trace) -> str:
 def before_training(first: TrainingRecord, n_choices: int) -> str:
     """What the loss is before anything was learned."""
     return (
-        f"Nothing is trained yet. The loss is {first.loss:.2f}; who guesses among {n_choices} "
+        f"Nothing is trained yet. The loss is {first.loss:.2f}; guessing among {n_choices} "
         f"tokens without knowing anything has ln {n_choices} = {math.log(n_choices):.2f}."
     )
 
@@ -360,7 +360,8 @@ def why_there(trained: Trace) -> str:
                 f"most of it to {word_at(tokens, key, 'key')}."
             )
     told.append(
-        "What a pronoun stands for is never asked here. Who reads many sentences has to find out."
+        "What a pronoun stands for is never asked here; who learns from many sentences has to find "
+        "it out."
     )
     return " ".join(told)
 

@@ -79,8 +79,8 @@ def told(v: Values, made: Circuit, found: Seen) -> str:
         f"Drawn are the {first} of {settings.n_layers * settings.n_heads} heads that brought most "
         f"to {of_what_is_asked(v, found)}: {percent(made.of_answer)} of what all heads that raise "
         f"it brought. Of why the {len(made.looks_at)} heads here look where they look, "
-        f"{percent(made.of_keys)} is drawn, on average; the rest came from many small parts. It "
-        "all is sums: what a part is needed for, only taking it away tells."
+        f"{percent(made.of_keys)} is drawn, on average; the rest came from many small parts. All "
+        "of it is sums: what a part is needed for, only taking it away tells."
     )
 
 

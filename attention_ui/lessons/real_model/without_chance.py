@@ -70,14 +70,12 @@ def without_chance(v: Values) -> Iterator[Element]:
     yield ui.say("**Greedy**: the likeliest token, each time.")
     yield ui.Shown(put_text, ("greedy", as_text(model, tuple(greedy))))
     chance, n = prod(each.chance for each in greedy), len(greedy)
-    ended = ", and the last one ends the text" * (greedy[-1].token in model.ends)
-    yield ui.text(
-        f"All {n} together have a chance of {_one_in(chance)}: that of each, multiplied{ended}."
-    )
+    ended = " The last one ends the text." * (greedy[-1].token in model.ends)
+    yield ui.text(f"All {n} have a chance of {_one_in(chance)}: each one’s, multiplied.{ended}")
     yield ui.text(why_it_repeats(seen(v), greedy))
     yield ui.say(
-        f"**A beam of {BEAMS}**: after each token those {BEAMS} beginnings stay that are likeliest "
-        "as a whole, so a token that is not the likeliest may lead to a likelier text."
+        f"**A beam of {BEAMS}**: after each token, the {BEAMS} beginnings stay that are likeliest "
+        "as a whole. So a token that is not the likeliest may still lead to a likelier text."
     )
     for one in beams:
         yield ui.text(f"{_one_in(exp(one.log_chance))}: {decode(one.ids).strip()}")
@@ -110,7 +108,7 @@ def why_it_repeats(reading: Seen, written: list[Written]) -> str:
     ids = (*own, *(each.token for each in written))
     found = repeated(ids, len(own))
     if found is None:
-        return f"In these {len(written)} tokens nothing of two tokens or more comes twice."
+        return f"In these {len(written)} tokens, no two tokens in a row come twice."
     before, here, n = found
 
     def chances() -> list[float | None]:
@@ -128,11 +126,11 @@ def why_it_repeats(reading: Seen, written: list[Written]) -> str:
         f"average the first time, and {percent(now)} the second"
     )
     if now - was < RISES:
-        return f"{told}: here it was hardly likelier for having been there before."
+        return f"{told}: here, having been there before hardly made it likelier."
     return (
-        f"{told}. What stands in a text already is found there by heads that look for what came "
-        "next before (induction), so each time makes the next one likelier, and the likeliest "
-        "token is always taken. A draw may fall on another, and leads out of it."
+        f"{told}. Heads that look for what came next the last time (induction) find it, so each "
+        "repeat makes the next one likelier, and the likeliest token is always taken. A draw may "
+        "fall on another one, and so get out of the circle."
     )
 
 
@@ -168,7 +166,7 @@ def what_a_cache_saves(v: Values) -> Iterator[Element]:
         yield ui.text(
             f"Your text of {n} tokens is read once either way. After that a cache has the keys "
             "and values of all tokens so far, so only the new one goes through the layers: "
-            f"{_amount(counts[0][-1], 'products')} for the last token, in place of "
+            f"{_amount(counts[0][-1], 'products')} for the last token, instead of "
             f"{_amount(counts[1][-1], 'products')}. The time shrinks less: a layer’s matrices "
             "have to be fetched for one token just as for many."
         )

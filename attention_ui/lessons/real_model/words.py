@@ -160,7 +160,7 @@ def strongest(values: Values, reading: Seen) -> str:
     asked = f"Asked of {n_asked} of your {len(ids)} tokens."
     told = f"Most: heads {listed(each)}; {where}. {reached} {asked}"
     if n_asked < FEW_ASKED < len(ids):
-        told += " Too few to call a head by it: a text that says things twice asks more."
+        told += " Too few to name a head by: a text that says things twice asks more."
     if values.heads_from:
         return f"{measure_of(values).words} {told} {of_the_fitting(values, reading)}"
     sinks = of_sinks(values, reading) if values.heads_order == "layers" else ""
@@ -332,7 +332,7 @@ def where_it_turns(values: Values, reading: Seen, changes: Tensor) -> str:
     pieces = encoded_of(values).pieces
     layers = (changes[:, token].abs() > 0.5 * strongest[token]).nonzero().flatten().tolist()
     if not layers:
-        return "No vector of the other text changes that: give a text that says something else."
+        return "No vector of the other text changes this: try a text that says something else."
     most = float(changes[:, token][changes[:, token].abs().argmax()])
     first, last = layers[0], layers[-1]
     where = f"layer {first}" if first == last else f"layers {first} to {last}"
@@ -463,8 +463,8 @@ def is_most_needed(values: Values) -> Answer | None:
     return Answer(
         "Is the head that brought most the one that is needed most?",
         f"Not always. What all heads brought to {of_what_is_asked(values, reading)} is "
-        f"{signed(heads)} of {number(made.logit, 2)}; but what a head writes early is read by "
-        "later ones, and without it these find something else. Only taking it away tells.",
+        f"{signed(heads)} of {number(made.logit, 2)}; but later heads read what an earlier one "
+        "writes, and without it they find something else. Only taking it away tells.",
         "off",
     )
 

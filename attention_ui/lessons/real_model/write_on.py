@@ -108,7 +108,7 @@ def write_on(v: Values) -> Iterator[Element]:
     if run is not None and isinstance(run.result, tuple):
         yield ui.Shown(put_text, ("writing", as_text(model, run.result)))
         if run.steps is None:
-            yield ui.button("Put these behind your text", "keep_written", _keep)
+            yield ui.button("Add these to your text", "keep_written", _keep)
 
 
 def writing(v: Values) -> Work | None:
@@ -285,10 +285,11 @@ def _others(model: Model, each: Any) -> str:
 
 WORDS = (
     "A model gives every token a chance, and somebody has to pick one. Divide its logits by a "
-    "**temperature**, cut the unlikely ones off, and let a random number from 0 to 1 fall on one "
-    "of those left. The cuts come in this order: **top-k** keeps so many of the likeliest, "
-    "**top-p** the fewest of them that reach this share together, **min-p** those that have this "
-    "share of the likeliest’s. What is cut goes pale, and the rest grow to fill the line."
+    "**temperature**, cut off the unlikely ones, and let a random number fall on the line from 0 "
+    "to 1, where the rest stand. The cuts come in this order: **top-k** keeps the k likeliest, "
+    "**top-p** the fewest of these that reach this share together, **min-p** those with at least "
+    "this share of the likeliest one’s chance. What is cut goes pale, the rest grow to fill the "
+    "line."
 )
 """The card's."""
 
@@ -307,10 +308,10 @@ def what_temperature_does(v: Values) -> Answer | None:
     here = [percent(float(offered(order, Cuts(each)).chances[0])) for each in (0.5, 1.0, 2.0)]
     return Answer(
         "What does a temperature do to chances of 0.6, 0.3 and 0.1?",
-        f"At 0.5 they become {half}: each is squared, and what comes out is shared anew, so the "
-        f"likeliest gains. At 2 they become {two}: of each the root is taken, and they draw "
-        f"nearer. Their order never changes. Here the likeliest token has {here[0]} at 0.5, "
-        f"{here[1]} at 1 and {here[2]} at 2.",
+        f"At 0.5 they become {half}: each is squared, then all are divided by their sum, so the "
+        f"likeliest gains. At 2 they become {two}: the square root is taken of each, so they move "
+        f"closer together. Their order never changes. Here the likeliest token has {here[0]} at "
+        f"0.5, {here[1]} at 1 and {here[2]} at 2.",
         "write",
     )
 
@@ -341,6 +342,6 @@ def how_many_top_p_keeps(v: Values) -> Answer | None:
         "Why can top-p 0.9 leave one token here and forty there?",
         f"It counts chance, not tokens. In your text {said(few)}, since the likeliest has "
         f"{percent(few[1])} there; {said(many)}: there the likeliest has {percent(many[1])}, and "
-        "it takes that many to come to 90%. Top-k would keep as many in both places.",
+        "it takes that many to reach 90%. Top-k would keep the same number in both places.",
         "write",
     )

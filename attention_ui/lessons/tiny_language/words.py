@@ -85,9 +85,9 @@ def the_two_steps(values: Values) -> str:
     begins = "“The cat sees the dog because it …” means the cat; with “but it”, the dog. "
     if after == ("but", "it"):
         return (
-            f"{begins}The first step looks for a “because” before “it”. Here is none, so it writes "
-            "nothing of the kind into the vector of “it”, and in the next layer the query of “it” "
-            "asks for the second animal."
+            f"{begins}The first step looks for a “because” before “it”. There is none here, so it "
+            "writes nothing of the kind into the vector of “it”, and in the next layer the query "
+            "of “it” asks for the second animal."
         )
     return (
         f"{begins}The first step writes into the vector of “it” that a “because” was there. So in "

@@ -19,8 +19,8 @@ EXAMPLE, NEW = "old older oldest cold colder long longer longest strong stronger
 BYTES = (
     "What is joined are **bytes**, since every text is made of the same 256. A letter of English "
     "is one byte, é is two, 好 three and 🙂 four. Type one of them above: until its bytes are one "
-    "token, each stands by itself, as two hexadecimal digits. So a tokenizer of this kind knows "
-    "every text, but a character that was rare where it learned takes several tokens. "
+    "token, each stands by itself, as two hexadecimal digits. So a tokenizer of this kind can cut "
+    "any text, but a character that was rare where it learned takes several tokens. "
     "Real vocabularies begin with all 256 bytes; here only those of your text are counted."
 )
 
@@ -73,8 +73,8 @@ def tie_words(text: str, n_merges: int) -> str:
         return "No pair is left in this text: every word is one token."
     now = "one pair is the most frequent" if n == 1 else f"{n} pairs are equally frequent"
     return (
-        f"After {n_merges} merges {now}. Of several, the one is joined whose first token, then "
-        "whose second, came into the vocabulary first, which begins with the letters in order. "
+        f"After {n_merges} merges, {now}. Of several, the one is joined whose first token is older "
+        "in the vocabulary, then the one whose second is; the letters come first, in order. "
         "Another rule would make other tokens, so the rule is part of a tokenizer."
     )
 

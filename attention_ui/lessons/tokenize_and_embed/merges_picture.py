@@ -136,7 +136,7 @@ def _next_words(equal: int) -> tuple[str, str]:
     if equal == 1:
         return "The first is joined next: no other is as frequent.", ""
     return (
-        f"{equal} pairs are equally frequent: of these, the one",
+        f"{equal} pairs are equally frequent: next is the one",
         "whose tokens came into the vocabulary first.",
     )
 

@@ -196,7 +196,7 @@ def why_blanks_count(values: Values) -> str:
     word, n = values.new_word.strip() or values.new_word, values.merges
     bare, within = (pieces_of(values.merge_text, each, n) for each in (word, f" {word}"))
     return (
-        "A blank goes with the word behind it, so “ tokens” and “tokens” are different bytes: they "
+        "A blank goes with the word after it, so “ tokens” and “tokens” are different bytes: they "
         f"have two ids, and two vectors. Here: {within}, and {bare} where a text begins."
     )
 

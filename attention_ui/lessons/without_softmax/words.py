@@ -33,8 +33,8 @@ def row_sums(trace: Trace) -> Pick:
         SUMS,
         len(SUMS) - 1,
         told,
-        teaches="Softmax makes shares of scores. Without it a query may read a value twice as "
-        "large as it was, or with the other sign.",
+        teaches="Softmax makes shares of scores. Without it, a query may read several values "
+        "whole, or one with the other sign.",
     )
 
 
@@ -52,7 +52,7 @@ def row_words(trace: Trace, token: int) -> str:
     if least < -1e-6:
         key_named = named(trace, "key", int(key))
         return f"{told}, and takes {number(-least.item(), 2)} times the value of {key_named} away."
-    return f"{told}. None of its numbers is negative here; nothing would forbid it."
+    return f"{told}. None of its numbers is negative here, but nothing rules that out."
 
 
 def faded_words(trace: Trace) -> str:
@@ -109,7 +109,7 @@ def cost_words(values: Values) -> str:
     return (
         f"One head, {LINEAR_WIDTH} wide: the memory’s {kept:,} numbers are what "
         f"{LINEAR_WIDTH // 2} tokens take as keys and values. The next token takes {products:,} "
-        f"products with all keys and values, {fewer:,} with the memory. But a memory holds only "
+        f"products with all keys and values, {fewer:,} with the memory. But a memory can keep only "
         f"{LINEAR_WIDTH} keys apart, so every fourth layer of Qwen3-Next is attention."
     )
 
@@ -119,8 +119,8 @@ def has_weights(trace: Trace, token: int) -> str:
     """With a row's sum."""
     row = trace["read_from"].value[token]
     return (
-        "Not in the sense of shares. There is a table of who reads from whom, and it makes the "
-        "vectors of the values, but its rows need not sum to 1 and it may take values away: the "
+        "Not in the sense of shares. There is a table of who reads from whom, and times the values "
+        "it gives what is read, but its rows need not sum to 1 and it may take values away: the "
         f"row of {named(trace, 'query', token)} sums to {number(row.sum().item(), 2)}. And no "
         "model computes this table: it is worked out here to look at."
     )
