@@ -381,5 +381,5 @@ def test_of_a_window_is_said_how_many_numbers_would_be_enough(window, sinks):
     n_seen = (trace["decoded_weights"].value[0, 0] > 0).sum().item()
     past = trace["decoded_keys"].value.shape[1] - 1
     kept = page_size(settings).cached(past) // past * n_seen
-    assert f"Left out, {kept:,} numbers would be enough." in products_words(settings, past)
+    assert f"Without them, {kept:,} numbers would be enough." in products_words(settings, past)
     assert "Left out" not in products_words(settings.but(window=0), past)

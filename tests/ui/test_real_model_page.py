@@ -443,7 +443,7 @@ def test_a_measure_that_next_to_no_token_is_asked_for_calls_no_head():
     for text, is_few in ((few, True), (many, False)):
         at = stands(visit(PAGE, prompt=text, measure="induction"))
         told = next(each.value for each in at.caption if "an induction head" in each.value)
-        assert ("Too few to call a head by it" in told) is is_few
+        assert ("Too few to name a head by" in told) is is_few
 
 
 # --- a long text ---------------------------------------------------------------------------------
