@@ -39,6 +39,10 @@ class NotThere(KeyError):
         return self.words
 
 
+class NoStep(NotThere):
+    """A step, or an axis, that a trace has not."""
+
+
 class Known(dict):
     """Things by their names; a name that is not there is told those that are. `kind`: a word."""
 
@@ -101,7 +105,8 @@ def answers(asked: Asked) -> Asked:
         except NotThere as error:
             if is_class:
                 raise
-            raise ValueError(f"{asked.__name__} begins with steps made before: {error}") from error
+            begins = f"{asked.__name__} begins with steps made before: "
+            raise ValueError(begins * isinstance(error, NoStep) + str(error)) from error
 
     if not is_class:
         return looked_at  # type: ignore[return-value]  # wraps keeps its signature

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .asked import NotThere, among, answers, shown
+from .asked import NoStep, among, answers, shown
 from .expression import Cell, Expression, OutOfRange
 from .operations.base import Meaning, Operation, kind_of
 from .operations.given import shared
@@ -439,7 +439,7 @@ class Trace(Shown, Mapping[str, Step]):
     def size(self, axis: str) -> int:
         """The length of an axis; raises KeyError for one that no step has."""
         if axis not in self._sizes:
-            raise NotThere(f"no step of this trace has an axis {axis!r}{among(axis, self._sizes)}")
+            raise NoStep(f"no step of this trace has an axis {axis!r}{among(axis, self._sizes)}")
         return self._sizes[axis][0]
 
     def has_axis(self, axis: str) -> bool:
@@ -448,7 +448,7 @@ class Trace(Shown, Mapping[str, Step]):
 
     def __getitem__(self, name: str) -> Step:
         if name not in self._steps:
-            raise NotThere(f"this trace has no step {shown(name)}{among(name, self._steps)}")
+            raise NoStep(f"this trace has no step {shown(name)}{among(name, self._steps)}")
         return self._steps[name]
 
     def __contains__(self, name: object) -> bool:

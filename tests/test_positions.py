@@ -55,9 +55,9 @@ def rows_of(layout):
 def is_same(told, drawn):
     """Whether both say the same: a share, in percent; a number, to both's decimals; a text."""
     if isinstance(drawn, float):
-        # Where no position differs by a percent, none is carried.
+        # Where no position differs by a percent, none is carried: so both round to the same.
         told = round(100 * told) if isinstance(told, float) else int(told)
-        return abs(told / 100 - drawn) < 0.006
+        return abs(told / 100 - drawn) < 0.005001
     try:
         numbers = [each.replace("−", "-").replace(",", "") for each in (told, drawn)]
         one, other = map(float, numbers)

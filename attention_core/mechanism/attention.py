@@ -48,7 +48,7 @@ def attention(
     added, and for a sink without a softmax along the keys.
 
     Source: Vaswani et al. 2017, Attention Is All You Need, section 3.2.1; OpenAI 2025, gpt-oss-120b
-    & gpt-oss-20b Model Card, section 2.3 (the sink), and Miller 2023, Attention Is Off By One.
+    & gpt-oss-20b Model Card, section 2 (the sink), and Miller 2023, Attention Is Off By One.
     """
     if isinstance(scale, str):
         check_scale(scale)

@@ -11,7 +11,9 @@ import torch
 from torch import Tensor
 
 from .. import operations as ops
+from ..asked import among, shown
 from ..files.tensor_file import quoted
+from ..operations.base import kind_of
 from ..recipes import PLURAL, ROLES
 from ..trace import Step, Trace
 from .attention import attention
@@ -54,8 +56,6 @@ class Heads:
                 raise ValueError(
                     f"{name} is {quoted(count)}, but must be a whole number of 1 or more"
                 )
-        if self.rotary_base is not None and not is_base(self.rotary_base):
-            raise ValueError(f"rotary_base is {quoted(self.rotary_base)}, but must be {BASES}")
         if self.n_heads % self.of_keys:
             raise ValueError(
                 f"{self.n_heads} query heads cannot be shared evenly among {self.of_keys} key heads"
@@ -207,7 +207,9 @@ def rotated(
     prefix: str = "",
     how: ops.Rotate = ops.Rotate(),  # noqa: B008
 ) -> Step:
-    """Add queries or keys (…, row, d) turned by place. Raises ValueError for an odd width."""
+    """Add queries or keys (…, row, d) turned by place. Raises ValueError for what cannot turn."""
+    if not is_base(base):
+        raise ValueError(f"rotary_base is {quoted(base)}, but must be {BASES}")
     n_rows, width = step.value.shape[-2], step.value.shape[-1] - how.rest
     if width % 2:
         raise ValueError(f"rotary positions turn pairs of columns, but a head is {width} wide")
@@ -225,15 +227,21 @@ def head_norm(
     trace: Trace, role: str, step: Step, epsilon: float, gain: Step | None = None, prefix: str = ""
 ) -> Step:
     """Add queries or keys (…, row, d) with a norm of their own, before they are turned: each row of
-    each head divided by the root of its mean square, times a `gain` (d,) where there is one.
+    each head divided by the root of its mean square, times a `gain` (d,) where there is one. That
+    of 16 bits is divided in float32, as Qwen3's own code has it, and rounded before the gain.
     Source: Dehghani et al. 2023, Scaling Vision Transformers to 22 Billion Parameters, section 2,
     and Zhang and Sennrich 2019, Root Mean Square Layer Normalization.
     """
     of, made = f"{prefix}{role}_norm", f"{prefix}normed_{PLURAL[role]}"
-    one = (*step.axes[:-1], "one")
+    one, kind = (*step.axes[:-1], "one"), PRECISIONS[step.value.dtype]
+    name, exact = made if gain is None else f"{of}_standardised", "_in_float32" if kind else ""
+    if kind:  # the squares of what float16 holds are more than it can hold
+        step = trace.step(f"{of}_in_float32", ops.Cast("float32"), step, axes=step.axes)
     square = trace.step(f"{of}_mean_square", ops.RowMeanSquare(), step, axes=one)
-    name, divide = made if gain is None else f"{of}_standardised", ops.DivideByRoot(epsilon)
-    divided = trace.step(name, divide, step, square, axes=step.axes)
+    divide = ops.DivideByRoot(epsilon)
+    divided = trace.step(f"{name}{exact}", divide, step, square, axes=step.axes)
+    if kind:
+        divided = trace.step(name, ops.Cast(kind), divided, axes=step.axes)
     if gain is None:
         return divided
     return trace.step(made, ops.ScaleShift(), divided, gain, axes=step.axes)
@@ -327,10 +335,20 @@ def _sink(
         return None
     each = tuple(logits) if isinstance(logits, Sequence) else (logits,) * n_heads
     if len(each) != n_heads:
-        raise ValueError(f"there are {len(each)} sink_logits, but {n_heads} heads: each has one")
-    head = ("head",) if "head" in front else ()
-    numbers = torch.tensor(each, dtype=dtype).reshape(*[n_heads] * len(head), 1, 1)
-    return give(trace, f"{prefix}sink_logits", numbers, (*head, "one_query", "sink"))
+        raise ValueError(
+            f"there are {len(each)} sink_logits, but {n_heads} head{'s' * (n_heads > 1)}: each has "
+            "one"
+        )
+    numbers = torch.tensor(each, dtype=dtype)
+    if not numbers.isfinite().all():
+        raise ValueError(
+            f"{max(each, key=abs):g} in sink_logits is more than {kind_of(numbers)} holds"
+        )
+    behind = front[front.index("head") + 1 :] if "head" in front else ()
+    head = ("head",) * ("head" in front)
+    axes = (*head, *(f"one_{axis}" for axis in behind), "one_query", "sink")
+    numbers = numbers.reshape(*[n_heads] * len(head), *[1] * len(behind), 1, 1)
+    return give(trace, f"{prefix}sink_logits", numbers, axes)
 
 
 def check_shapes(tensors: dict[str, Tensor], front: tuple[str, ...]) -> None:
@@ -371,6 +389,15 @@ def check_shapes(tensors: dict[str, Tensor], front: tuple[str, ...]) -> None:
             f"there are {shapes['past_keys'][-2]} past keys but {shapes['past_values'][-2]} past "
             "values: each key has one"
         )
+
+
+def check_matrices(given: Mapping[str, Step], there: Sequence[str]) -> None:
+    """Raises ValueError, in words, for a matrix that nothing would read, or that is no step."""
+    for name, matrix in given.items():
+        if name not in there:
+            raise ValueError(f"there is no use for a matrix {shown(name)}{among(name, there)}")
+        if not isinstance(matrix, Step):
+            raise ValueError(f"{name} is {shown(matrix)}, but must be a step of the trace")
 
 
 def check_rows(name: str, shape: Sequence[int], width: int) -> None:

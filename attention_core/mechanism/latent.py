@@ -12,7 +12,7 @@ from ..asked import answers, known
 from ..recipes import check_choice
 from ..trace import Step, Trace
 from .attention import attention
-from .builder import rotated, times
+from .builder import check_matrices, rotated, times
 from .today import ROTARY_BASE
 
 ABSORBED = "absorbed_"
@@ -23,6 +23,8 @@ POSITIONS = {
     "keys": "On the keys made of it",
 }
 """Where rotary positions may go; the last two are mistakes."""
+PAIR = ("W_rotary_query", "W_rotary_key")
+MATRICES = ("W_latent", "W_query", "W_up_key", "W_up_value", *PAIR)
 
 
 @answers
@@ -63,6 +65,7 @@ def attend_latent(
     for an odd width of what is turned, and for shapes that do not fit.
     """
     check_choice("positions", positions, POSITIONS)
+    check_matrices(matrices, MATRICES)
     query_vectors, matrices = query_vectors or vectors, known("matrix", matrices)
 
     def turned(role: str, step: Step, named: str) -> Step:
@@ -83,7 +86,7 @@ def attend_latent(
     if positions == "keys":
         queries, keys = turned("query", queries, prefix), turned("key", keys, prefix)
     table, width, rotary = (*queries.axes[:-1], "key"), queries.value.shape[-1], None
-    if positions == "apart" and "W_rotary_query" in matrices:
+    if positions == "apart" and any(name in matrices for name in PAIR):
         matrix = matrices["W_rotary_query"]
         lead = (*matrix.axes[:-2], "query")
         asked = times(trace, "rotary_queries", query_vectors, matrix, lead=lead)

@@ -51,7 +51,7 @@ class Options:
             if not is_number(number, float):
                 raise ValueError(f"{name} is {number!r}, but must be a finite number")
         logits = self.sink_logits
-        if isinstance(logits, Tensor):
+        if hasattr(logits, "tolist"):  # a tensor, or numpy's
             logits = logits.tolist()
             object.__setattr__(self, "sink_logits", logits)
         each = logits if isinstance(logits, list | tuple) else () if logits is None else (logits,)

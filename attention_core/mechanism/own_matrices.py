@@ -13,6 +13,9 @@ from .builder import Heads, attend_projected, check_rows, gated, head_norm, proj
 from .options import Options
 from .own_tensors import check_same_kind, give, given_labels, own, sizes
 
+NORM_EPSILON = 1e-6
+"""What is added under the root of a norm of queries and keys, if nothing else is said."""
+
 
 @answers
 def attend_vectors(
@@ -33,7 +36,7 @@ def attend_vectors(
     rotary_columns: int | None = None,
     query_gain: Tensor | Sequence | None = None,
     key_gain: Tensor | Sequence | None = None,
-    norm_epsilon: float = 1e-6,
+    norm_epsilon: float = NORM_EPSILON,
     W_gate: Tensor | Sequence | None = None,
     b_gate: Tensor | Sequence | None = None,
     past_keys: Tensor | Sequence | None = None,
@@ -68,8 +71,12 @@ def attend_vectors(
     heads = Heads(n_heads, n_kv_heads, rotary_base)
     if (query_gain is None) != (key_gain is None):
         raise ValueError("query_gain and key_gain belong together: give both or neither")
+    if rotary_columns is not None and rotary_base is None:
+        raise ValueError("rotary_columns are there without a rotary_base: nothing is turned")
     if norm_epsilon < 0:
         raise ValueError(f"norm_epsilon is {norm_epsilon!r}, but must be 0 or a small number")
+    if norm_epsilon != NORM_EPSILON and query_gain is None:
+        raise ValueError("norm_epsilon is there without query_gain and key_gain: nothing is normed")
     given = {"embeddings": embeddings, "W_query": W_query, "W_key": W_key, "W_value": W_value}
     optional = {"other_embeddings": others, "W_output": W_output}
     optional |= {"b_query": b_query, "b_key": b_key, "b_value": b_value, "b_output": b_output}

@@ -27,8 +27,8 @@ def own(name: str, numbers: Tensor | Sequence, n_axes: Sequence[int]) -> Tensor:
             f"float16 or bfloat16: choose one, such as `{name}.float()`"
         )
     if tensor.ndim not in n_axes:
-        wanted = " or ".join(map(str, n_axes))
-        raise ValueError(f"{name} is {sizes(tensor)}: it needs {wanted} axes, not {tensor.ndim}")
+        wanted = f"{' or '.join(map(str, n_axes))} {'axis' if n_axes == (1,) else 'axes'}"
+        raise ValueError(f"{name} is {sizes(tensor)}: it needs {wanted}, not {tensor.ndim}")
     if not tensor.isfinite().all():
         at = (~tensor.isfinite()).nonzero()[0].tolist()
         raise ValueError(f"{name} has {tensor[tuple(at)].item()} at {at}: all must be finite")

@@ -2,7 +2,7 @@
 which tokens something has come after each.
 
 Sources: Gemma Team 2025, Gemma 3, section 2 (local and global layers in turn); Brandon et al. 2024,
-Cross-Layer Attention, section 2.3 (keys and values of another layer); Abnar and Zuidema 2020,
+Cross-Layer Attention, section 2 (keys and values of another layer); Abnar and Zuidema 2020,
 Quantifying Attention Flow in Transformers, section 3 (rollout, here `reach`).
 """
 
@@ -14,15 +14,18 @@ import torch
 from .. import operations as ops
 from ..asked import answers, known
 from ..operations.base import kind_of
-from ..recipes import PLURAL, ROLES
+from ..recipes import PLURAL, ROLES, check_choice
 from ..trace import Step, Trace
-from .builder import attend_steps, head_norm, rotated, times
+from .builder import attend_steps, check_matrices, head_norm, rotated, times
 from .options import Options
 
+MATRICES = (*ROLES, "output", *(f"{role}_gain" for role in ROLES))
 
+
+@answers
 @dataclass(frozen=True)
 class Layer:
-    """What one layer does otherwise than others. Raises ValueError for a window below 1."""
+    """What one layer does otherwise than others. Raises ValueError for what cannot be."""
 
     window: int | None = None
     """How many keys a query sees, its own included; None for all before it."""
@@ -36,6 +39,8 @@ class Layer:
     def __post_init__(self) -> None:
         if self.window is not None and self.window < 1:
             raise ValueError(f"a window of {self.window} hides every key: choose 1 or more")
+        for role in self.norms:
+            check_choice("norms", role, ROLES)
 
 
 @answers
@@ -63,6 +68,7 @@ def attend_in_layers(
     if len(matrices) != len(layers):
         raise ValueError(f"there are {len(layers)} layers, but matrices for {len(matrices)}")
     for at, (layer, given) in enumerate(zip(layers, matrices, strict=True)):
+        check_matrices(given, MATRICES)
         own = known("matrix", given)
         named, made = f"{prefix}{at}_", {}
         for role in ROLES if layer.keys_of is None else ROLES[:1]:

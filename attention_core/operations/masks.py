@@ -164,8 +164,8 @@ class MaskedFill(Operation):
 
 
 class TopK(Operation):
-    """A mask: True at the `k` largest scores of each row that are not −∞; of equal ones, at those
-    that come first. (…, query, key) → (…, query, key)
+    """A mask: True at the `k` largest scores of each row that are not −∞, nan the largest of all;
+    of equal ones, at those that come first. (…, query, key) → (…, query, key)
 
     Raises ValueError for a k below 1.
 
@@ -186,16 +186,17 @@ class TopK(Operation):
 
     def value(self, scores: Tensor) -> Tensor:
         order = scores.argsort(dim=-1, descending=True, stable=True)
-        return (order.argsort(dim=-1) < self.k) & (scores > -math.inf)
+        return (order.argsort(dim=-1) < self.k) & ~scores.isneginf()
 
     def code(self, scores: str) -> str:
         order = f"{scores}.argsort(dim=-1, descending=True, stable=True)"
-        return f'({order}.argsort(dim=-1) < {self.k}) & ({scores} > float("-inf"))'
+        return f"({order}.argsort(dim=-1) < {self.k}) & ~{scores}.isneginf()"
 
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
         cells, own = row(scores, index), scores.cell(index).value
-        before = sum(cell.value > own for cell in cells)
-        before += sum(cell.value == own for cell in cells[: index[-1]])
+        ranks = [(math.isnan(n), 0 if math.isnan(n) else n) for n in (c.value for c in cells)]
+        mine = ranks[index[-1]]
+        before = sum(rank > mine for rank in ranks) + ranks[: index[-1]].count(mine)
         if own == -math.inf:
             return Hidden(cells, r"\text{false: hidden already}")
         told = rf"{before}\text{{ scores of the row come before it}}"

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from ..expression import Called, Difference, Expression, Number, Product, Sum, constant
-from .base import Backward, Operation, written
+from .base import Backward, Operation, kind_of, written
 
 
 class RotaryAngles(Operation):
@@ -15,7 +15,8 @@ class RotaryAngles(Operation):
     place · rate.
 
     Worked out in float64. Raises ValueError for a base that is not above 0, for fewer than one
-    token or pair, and for rates that are not one for each pair.
+    token or pair, for places that float64 cannot tell apart, and for rates that are not one for
+    each pair.
 
     Source: Su et al. 2021, RoFormer, section 3.2.2.
     """
@@ -31,6 +32,8 @@ class RotaryAngles(Operation):
             raise ValueError(f"a base of {self.base:g}: rotary positions need one above 0")
         if min(self.n_tokens, self.n_pairs) < 1:
             raise ValueError("rotary positions need at least one token and one pair of columns")
+        if abs(self.first) > 2**53 - self.n_tokens:
+            raise ValueError(f"a first place of {self.first}: choose one from −2^53 to 2^53")
         if self.rates and len(self.rates) != self.n_pairs:
             raise ValueError(f"there are {len(self.rates)} rates for {self.n_pairs} pairs")
 
@@ -160,8 +163,12 @@ class Rotate(Operation):
         return ("# Pairs are columns k and k + d/2, as in rotate_half, not neighbours.",)
 
     def backward(self, back: Backward) -> None:
-        _, angles = back.inputs
+        vectors, angles = back.inputs
         if back.wants(1):
             back.refuse("angles are set by the place of a token, and nothing is learned of them")
         back_again = back.step("turned_back", back.ops.ScaleBy(-1.0), angles, axes=angles.axes)
-        back.into(0, self, back.gradient, back_again)
+        if vectors.value.dtype == angles.value.dtype:
+            back.into(0, self, back.gradient, back_again)
+        else:  # in float32 too, and rounded once
+            exact = back.step("exact", self, back.gradient, back_again)
+            back.into(0, back.ops.Cast(kind_of(vectors.value)), exact)

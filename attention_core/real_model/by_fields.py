@@ -152,13 +152,17 @@ def _qwen3(config: ConfigReader, file: GgufFile) -> Described:
 
 
 def _granite(config: ConfigReader, file: GgufFile) -> Described:
-    """Its four numbers; for a score, one of 0 or none says that it is 1 / √d."""
+    """Its four numbers; for a score, one of 0 or none says that it is 1 / √d. Where it says that
+    nothing is `finetuned`, nothing is turned.
+    """
     is_scale = lambda n: is_number(n, float) and 0 <= n < 1e30  # noqa: E731
     scale = config.take("attention.scale", "a number of 0 or more", is_scale, 0)
     named = {"embedding_scale": "embedding_scale", "added_scale": "residual_scale"}
-    others = {ours: config.number(theirs, 1.0) for ours, theirs in named.items()}
+    others: dict[str, Any] = {ours: config.number(theirs, 1.0) for ours, theirs in named.items()}
     others |= {"score_scale": float(scale)} if scale else {}
     logits = 1 / config.number("logit_scale", 1.0)
+    if not config.flag("rope.scaling.finetuned", True):
+        others |= {"rates": (), "rotary_base": None}
     return _rotated(config, file, "Granite", "neighbours", logit_scale=logits, **others)
 
 
@@ -175,9 +179,12 @@ def _olmo2(config: ConfigReader, file: GgufFile) -> Described:
 
 
 def _gemma2(config: ConfigReader, file: GgufFile) -> Described:
-    caps = {"score_cap": "attn_logit_softcapping", "logit_cap": "final_logit_softcapping"}
-    given = {ours: config.number(theirs, None) for ours, theirs in caps.items()}
-    return _gemma(config, file, "Gemma 2", every=2, largest=46, **given)
+    """The oldest files say neither caps nor window: those of Gemma 2 stand for them."""
+    caps = {
+        "score_cap": config.number("attn_logit_softcapping", 50.0),
+        "logit_cap": config.number("final_logit_softcapping", 30.0),
+    }
+    return _gemma(config, file, "Gemma 2", every=2, largest=46, window=4096, **caps)
 
 
 def _gemma3(config: ConfigReader, file: GgufFile) -> Described:
@@ -192,11 +199,17 @@ def _gemma3(config: ConfigReader, file: GgufFile) -> Described:
 
 
 def _gemma(
-    config: ConfigReader, file: GgufFile, family: str, every: int, largest: int, **others: Any
+    config: ConfigReader,
+    file: GgufFile,
+    family: str,
+    every: int,
+    largest: int,
+    window: int | None = None,
+    **others: Any,
 ) -> Described:
     """What Gemma 2 and 3 share: gains have the 1, and no field says windows and divisors."""
     sizes = _sizes(config, file)
-    window = config.count("attention.sliding_window", None)
+    window = config.count("attention.sliding_window", window)
     every = config.count("attention.sliding_window_pattern", every)
     layers = range(sizes["n_layers"])
     is_largest = sizes["n_layers"] == largest

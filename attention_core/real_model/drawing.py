@@ -61,10 +61,15 @@ class Ranked:
         return int((self.above < top_k).sum()) if top_k else len(self.ids)
 
 
-def ranked(logits: Tensor) -> Ranked:
-    """Logits (vocabulary,) in their order. Raises ValueError where one is no finite number."""
+def check_finite(logits: Tensor) -> None:
+    """Raises ValueError, in words, where a logit is no finite number, or there is none."""
     if not len(logits) or not bool(logits.isfinite().all()):
         raise ValueError("a next token is chosen by finite logits, and these are not")
+
+
+def ranked(logits: Tensor) -> Ranked:
+    """Logits (vocabulary,) in their order. Raises ValueError where one is no finite number."""
+    check_finite(logits)
     found, ids = logits.double().sort(descending=True, stable=True)
     return Ranked(ids, found)
 

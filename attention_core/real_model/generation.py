@@ -8,7 +8,7 @@ from time import perf_counter
 import torch
 from torch import Tensor
 
-from .drawing import Cuts, number_drawn, offered
+from .drawing import Cuts, check_finite, number_drawn, offered
 from .model import Model
 from .run import Cache, check_ids, embedded, hidden_keys, logits_of, through_layer
 from .settings import Settings
@@ -36,6 +36,8 @@ def read_on(
         yield
         start = perf_counter()
     logits = logits_of(model, stream[:, -1])
+    for each in logits:
+        check_finite(each)
     return logits, seconds + perf_counter() - start
 
 

@@ -151,7 +151,7 @@ def _slowed(
     elif how == "yarn":
         unsaid = (longest / places,) if "factor" in config.named else ()
         made = _yarn(config, base, plain, config.number("factor", *unsaid), places,
-                     (outside or config).flag("truncate", True))  # fmt: skip
+                     (config if outside is None else outside).flag("truncate", True))  # fmt: skip
     elif how == "longrope":
         made = _longrope(config, base, plain, config.number("factor", longest / places), places)
     elif how == "proportional":

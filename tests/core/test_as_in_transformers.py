@@ -76,7 +76,8 @@ def ours(name, given, embeddings):
     """
     window = (WINDOW - 1 if name.endswith("window") else None, None)
     trace = attend_vectors(
-        embeddings, **given, n_heads=HEADS, n_kv_heads=KV_HEADS, causal=True, norm_epsilon=1e-3,
+        embeddings, **given, n_heads=HEADS, n_kv_heads=KV_HEADS, causal=True,
+        norm_epsilon=1e-3 if "query_gain" in given else 1e-6,
         rotary_base=None if name.endswith("without") else BASE, window=window,
         rotary_columns=PART if "W_gate" in given else None,
     )  # fmt: skip
@@ -127,6 +128,14 @@ def test_a_sink_of_0_is_the_softmax_off_by_one(front):
     plain = attend_tensors(queries, keys, values, causal=True, corner="bottom_right")
     far = attend_tensors(queries, keys, values, sink_logits=-99, causal=True, corner="bottom_right")
     same(far["weights"].value, plain["weights"].value)
+
+
+def test_heads_have_sinks_wherever_their_axis_stands():
+    three, sinks = [random(3, 2, 5, 7, seed=n) for n in range(3)], random(3)
+    first = attend_tensors(*three, lead=("head", "batch"), sink_logits=sinks)
+    turned = [each.transpose(0, 1) for each in three]
+    last = attend_tensors(*turned, lead=("batch", "head"), sink_logits=sinks.numpy())
+    same(first["weights"].value.transpose(0, 1), last["weights"].value)
 
 
 def test_what_does_not_fit_is_refused_in_words():

@@ -174,6 +174,13 @@ def test_the_products_are_those_that_torch_counts(tmp_path, name):
         assert 2 * products(model.settings, len(new), len(cache)) == counted.get_total_flops()
 
 
+def spoilt(model):
+    """The same, but that its weights are no numbers."""
+    read = model.source.matrix
+    model.source.matrix = lambda *named: read(*named) * math.nan
+    return model
+
+
 @pytest.mark.parametrize(("call", "words"), [
     (lambda _: Cuts(temperature=0.0), "the temperature is 0.0, but must be above 0"),
     (lambda _: Cuts(temperature=math.nan), "the temperature is nan"),
@@ -182,6 +189,8 @@ def test_the_products_are_those_that_torch_counts(tmp_path, name):
     (lambda _: Cuts(min_p=math.nan), "min_p is nan"),
     (lambda _: offered(torch.tensor([0.0, math.inf]), Cuts()), "finite"),
     (lambda _: offered(torch.tensor([0.0]), Cuts()).drawn(1.0), "drawn is 1.0"),
+    (lambda model: [*write(spoilt(model), (3,), 1)], "chosen by finite logits, and these are not"),
+    (lambda model: [*beam(spoilt(model), (3,), 1)], "chosen by finite logits, and these are not"),
     (lambda model: [*write(model, (3,), 0)], "0 tokens are to be written"),
     (lambda model: [*write(model, (3, -1), 1)], "there is no token -1"),
     (lambda model: [*write(model, (1,) * 20, 500)], "500 more after 20 tokens do not fit"),

@@ -2,6 +2,8 @@
 in `transformers`, there and back; and what the absorbed form and the mistakes come to.
 """
 
+import re
+
 import pytest
 import torch
 from transformers import DeepseekV3Config, DeepseekV32Config
@@ -11,6 +13,7 @@ from transformers.models.deepseek_v32 import modeling_deepseek_v32 as v32
 from attention_core import Trace, attend_latent, backward, choose_keys
 from attention_core import operations as ops
 from attention_core.mechanism.builder import head_norm, rotated, times
+from attention_core.mechanism.latent import MATRICES
 
 H, N, D_IN, D, D_V, LATENT, ROTARY, ASKED, K = 2, 7, 11, 3, 5, 13, 2, 17, 3
 SIZES = {
@@ -199,3 +202,41 @@ def test_nothing_comes_back_to_an_indexer():
         told = made.trace.step(name, ops.SumLast(), told, axes=told.axes[:-1])
     with pytest.raises(ValueError, match="'index_scores' only has a say in what 'loss' chooses"):
         backward(made.trace, "loss", ["index_scores"])
+
+
+def test_a_choice_is_told_where_scores_are_no_numbers():
+    """As torch's own topk has it, nan is the largest."""
+    trace, inf = Trace(), torch.inf
+    given = ops.Given.of(torch.tensor([[1, torch.nan, 3, -inf, inf], [-inf, 2, -inf, -inf, 1]]))
+    scores = trace.step("scores", given, axes=("query", "key"))
+    chosen = trace.step("chosen", ops.TopK(3), scores, axes=scores.axes)
+    assert chosen.value.int().tolist() == [[0, 1, 1, 0, 1], [0, 1, 0, 0, 1]]
+    for cell in ((row, key) for row in range(2) for key in range(5)):
+        told = chosen.arithmetic(cell).value
+        assert told == chosen.value[cell] or (told, scores.value[cell]) == (-inf, -inf), cell
+
+
+WRONG = [
+    ({"place": 10**30}, "a first place of 1000000000000000000000000000000: choose one from"),
+    ({"rotary_base": 1e300}, "rotary_base is 1e+300, but must be a number from 1e-6 to 1e12"),
+    ({"without": "W_rotary_query"}, "there is no matrix 'W_rotary_query': did you mean"),
+    ({"without": "W_rotary_key"}, "there is no matrix 'W_rotary_key': did you mean"),
+    ({"without": "W_latent"}, "there is no matrix 'W_latent'. There are"),
+    ({"W_rotary_keys": None}, "there is no use for a matrix 'W_rotary_keys': did you mean"),
+    ({"W_latent": torch.ones(5, 2)}, "W_latent is a tensor of 5 × 2, but must be a step"),
+]
+
+
+@pytest.mark.parametrize(("change", "words"), WRONG)
+def test_what_does_not_fit_a_latent_is_refused_in_words(change, words):
+    made, trace, change = small(), Trace(), dict(change)
+    without = change.pop("without", None)
+    vectors, *named = [
+        trace.step(name, ops.Given.of(made[name].value), axes=made[name].axes)
+        for name in ("vectors", *MATRICES)
+        if name != without
+    ]
+    given = {step.name: step for step in named}
+    given |= {name: change.pop(name) for name in [*change] if name.startswith("W_")}
+    with pytest.raises(ValueError, match=f"^{re.escape(words)}"):
+        attend_latent(trace, vectors, given, **change)

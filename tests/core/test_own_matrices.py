@@ -6,7 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from attention_core import attend_vectors, program
+from attention_core import attend_vectors, backward, program
+from attention_core import operations as ops
 from checks import random, rotated, same, taken_apart_and_run_anew
 
 N_TEXTS, N_TOKENS, N_OTHERS, N_HEADS, D_HEAD, D_OTHER = 2, 5, 7, 3, 4, 11
@@ -134,7 +135,7 @@ REFUSED = [
     ("W_output is 3 × 2, but the vectors before it", (X, W, W, W, torch.ones(3, 2)), {}),
     ("b_key has 1 numbers, but W_key has 4 columns", (X, W, W, W), {"b_key": [1.0]}),
     ("b_output is there without W_output: a bias", (X, W, W, W), {"b_output": [1.0]}),
-    ("b_key is 1 × 1: it needs 1 axes, not 2", (X, W, W, W), {"b_key": [[1.0]]}),
+    ("b_key is 1 × 1: it needs 1 axis, not 2", (X, W, W, W), {"b_key": [[1.0]]}),
     ("rotary positions turn pairs of col", (X, W[:, :3], W[:, :3], W), {"rotary_base": 9.0}),
     ("rotary_base is 0.0, but must be a number from 1e-6", (X, W, W, W), {"rotary_base": 0.0}),
     ("embeddings are 2 × 5 × 3 and other_embeddings 5 × 3: both need the same batch in front",
@@ -143,6 +144,12 @@ REFUSED = [
     ("past keys and past values belong together: give", (X, W, W, W), {"past_keys": W}),
     ("past_keys is 5 × 3, but must fit the new ones, 5 × 4, in all but their number", (X, W, W, W),
      {"past_keys": X, "past_values": X}),
+    ("norm_epsilon is there without query_gain and key_gain", (X, W, W, W), {"norm_epsilon": 1e-3}),
+    ("rotary_columns are there without a rotary_base", (X, W, W, W), {"rotary_columns": 2}),
+    ("100000 in sink_logits is more than float16 holds", (X.half(), *[W.half()] * 3),
+     {"sink_logits": 1e5}),
+    ("1e+39 in sink_logits is more than float32 holds", (X, W, W, W), {"sink_logits": 1e39}),
+    ("there are 2 sink_logits, but 1 head: each has", (X, W, W, W), {"sink_logits": [0, 1]}),
     ("there is no option 'heads': there are scale, mask,", (X, W, W, W), {"heads": 2}),
 ]  # fmt: skip
 
@@ -151,3 +158,25 @@ REFUSED = [
 def test_what_does_not_fit_is_refused_in_words(said, given, options):
     with pytest.raises(ValueError, match=f"^{re.escape(said)}"):
         attend_vectors(*given, **options)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("size", [1, 300])
+def test_heads_of_16_bits_are_normed_as_by_qwen3_itself(dtype, size):
+    """In float32, so that no square is larger than what float16 holds."""
+    qwen3 = pytest.importorskip("transformers.models.qwen3.modeling_qwen3")
+    vectors = (size * random(N_TOKENS, D_MODEL)).to(dtype)
+    matrices = [random(D_MODEL, D_MODEL, seed=at).to(dtype) for at in range(3)]
+    norm = qwen3.Qwen3RMSNorm(D_HEAD).to(dtype)
+    norm.weight.data = random(D_HEAD).to(dtype)
+    gains = dict.fromkeys(("query_gain", "key_gain"), norm.weight)
+    trace = attend_vectors(vectors, *matrices, n_heads=N_HEADS, **gains, rotary_base=9.0)
+    for each in ("queries", "keys"):
+        assert trace[f"normed_{each}"].value.equal(norm(trace[f"head_{each}"].value))
+    taken_apart_and_run_anew(trace)
+    loss = trace["concat"]
+    while loss.axes:
+        loss = trace.step(f"sum_{len(loss.axes)}", ops.SumLast(), loss, axes=loss.axes[:-1])
+    learned = ("embeddings", "W_query", "key_norm_gain")
+    found = backward(trace, loss.name, learned)
+    assert {found[f"grad_{each}"].value.dtype for each in learned} == {dtype}

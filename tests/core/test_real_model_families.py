@@ -244,3 +244,23 @@ def test_angles_of_a_gguf_file_are_slowed_as_llama_cpp_has_it(tmp_path, changes,
     file.write_bytes(written({n: each for n, each in fields.items() if each is not ...}, tensors))
     rates = open_model(file).settings.rates[0]
     assert rates == tuple(500.0 ** (-pair / 7) / factor for pair in range(7))
+
+
+@pytest.mark.parametrize(("name", "says", "means"), [
+    ("granite", {"rope.scaling.finetuned": False}, {"rates": (), "rotary_base": None}),
+    ("granite", {"rope.scaling.finetuned": True}, {"rotary_pairs": "neighbours"}),
+    ("gemma2 no biases", dict.fromkeys(("attn_logit_softcapping", "final_logit_softcapping",
+     "attention.sliding_window"), ...), {"score_cap": 50.0, "logit_cap": 30.0,
+     "windows": (4096, None, 4096)}),
+])  # fmt: skip
+def test_what_a_gguf_file_says_or_leaves_out_is_as_llama_cpp_has_it(tmp_path, name, says, means):
+    """Granite takes a word that others only print for a switch; Gemma 2 has numbers of its own."""
+    fields, tensors = in_gguf(name, make(tmp_path, name))
+    fields |= {f"{name.split()[0]}.{each}": value for each, value in says.items()}
+    file = tmp_path / "model.gguf"
+    file.write_bytes(written({n: each for n, each in fields.items() if each is not ...}, tensors))
+    model = open_model(file)
+    assert {each: getattr(model.settings, each) for each in means} == means
+    found = run(model, IDS)
+    trace = layer_trace(model, found.before[1], 1)
+    torch.testing.assert_close(trace["output"].value, found.before[2], atol=1e-4, rtol=1e-4)

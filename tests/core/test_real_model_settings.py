@@ -42,7 +42,11 @@ TURNING = [
     {"partial_rotary_factor": None},
 ]
 BOTH = {"full_attention": LINEAR, "sliding_attention": {"rope_theta": 5.0}}
+YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16}
+INSIDE = OLDER | {"rope_theta": 500.0, "rope_scaling": YARN | {"truncate": False}}
+"""Of what layers of one kind say, `transformers` looks for this word outside alone."""
 OTHERS = {
+    "olmo3": [INSIDE],
     "llama": [{"rope_parameters": LINEAR}],
     "qwen2": [{"use_sliding_window": True, "max_window_layers": 1, "sliding_window": 2}],
     "gemma3_text": [{"attn_logit_softcapping": 0.5}, {"layer_types": ...,
@@ -50,7 +54,7 @@ OTHERS = {
         {"rope_parameters": BOTH, "rope_theta": 7.0, "rope_local_base_freq": 9.0},
         {"rope_parameters": {"full_attention": {"rope_type": "default"}}, "rope_theta": 7.0},
         {"rope_parameters": BOTH, "rope_scaling": {"factor": 9.0}},
-        OLDER | {"rope_local_base_freq": 9.0}],
+        OLDER | {"rope_local_base_freq": 9.0}, INSIDE],
     "gpt2": [{"num_attention_heads": 7}, {"hidden_size": 35, "n_embd": 34}, {"n_ctx": 16}],
     "bert": [{"tie_word_embeddings": False}, {"classifier_dropout": None}],
 }  # fmt: skip

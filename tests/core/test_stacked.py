@@ -150,3 +150,10 @@ def test_what_is_no_earlier_layer_and_no_window_is_refused():
         attend_in_layers(made, vectors, [Layer(keys_of=0)], [dict.fromkeys(PARTS, W)])
     with refused("a window of 0 hides every key: choose 1 or more"):
         Layer(window=0)
+    with refused("window is 'all', but must be a whole number or None"):
+        Layer(window="all")
+    with refused("norms is 'queries', but must be 'query' or 'key' or 'value'"):
+        Layer(norms=("queries",))
+    with refused("there is no use for a matrix 'keys': did you mean 'key'? There are query, key, "
+                 "value, output, query_gain, key_gain, value_gain"):  # fmt: skip
+        attend_in_layers(made, vectors, [Layer()], [{"keys": W}])
