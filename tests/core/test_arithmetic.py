@@ -154,6 +154,11 @@ def test_every_input_step_is_among_the_leaves(apart):
         if isinstance(step.operation, ops.JoinRows):  # a row comes from one of them
             whose = [each.name for each in step.inputs for _ in range(each.value.shape[-2])]
             inputs = {whose[index[-2]]}
+        if isinstance(step.operation, ops.JoinColumns):  # and so does a column
+            first, second = step.inputs
+            inputs = {(first if index[-1] < first.value.shape[-1] else second).name}
+        if index and index[-1] >= step.value.shape[-1] - getattr(step.operation, "rest", 0):
+            inputs = {step.inputs[0].name}  # a column that nothing turns
         assert {leaf.step for leaf in leaves} == inputs, (step, index)
 
 
