@@ -29,6 +29,9 @@ def test_home_starts_with_ones_own_sentence_or_an_example(page, app_url):
     assert {"Ça", "va", "?", "你", "好", "🙂"} <= {*written}
     open_page(page, app_url)
     page.locator(".st-key-row_examples summary").click()
+    opening = page.locator(".st-key-row_examples details")
+    inside = opening.evaluate("details => { details.scrollTop = 99; return details.scrollTop; }")
+    assert inside == 0, "what opens scrolls inside itself, and slides away under the hand"
     page.get_by_role("link", name=EXAMPLES["life_is_short"].title).click()
     page.wait_for_url("**/tokenize_and_embed**")
     settled(page)
