@@ -89,7 +89,7 @@ def weights(trace):
     "Why there?",
     "This opens on the second D, which has found K. Their score is a sum over pairs: what each "
     "part wrote at the letter that looks, times what each wrote at the one it looks at. Blue pairs "
-    "bring it above the scores of the other letters. Click on a head to go there.",
+    "bring it above the scores of the other letters. Click on the bar of a head to go there.",
     controls=[lesson.WHY_HEAD.at(width=130), lesson.WHY_FROM.at(width=150)],
 )
 def why_there(v):

@@ -80,7 +80,7 @@ def watch(v, trace):
     "Why there?",
     "The head you watch looks at one word most. Their score is a sum over pairs: what each part "
     "wrote at the word that looks, times what each wrote at the one it looks at. Blue pairs bring "
-    "it above the scores of the other words. Click on a head to go there.",
+    "it above the scores of the other words. Click on the bar of a head to go there.",
     controls=[lesson.TINY_FROM.at(width=230)],
 )
 def why_there(v, trace):

@@ -162,9 +162,10 @@ def adds_up(why: Why, own: float) -> tuple[bool, str]:
     """Whether all pairs together are the model's own score."""
     off, n = abs(why.parts.score - own), len(why.parts.parts)
     before = "" if why.parts.cap is None else ", as it is before the model’s soft cap"
+    lead = f"{number(abs(why.lead), 2)} {'above' if why.lead > 0 else 'below'}"
     return off <= 1e-4 * max(1.0, abs(own)), (
         f"All {n} × {n} pairs add up to the model’s own score{before}: {number(own, 3)}, "
-        f"{to_within(off)}."
+        f"{to_within(off)}. That is {lead} the mean of the other keys, as drawn."
     )
 
 

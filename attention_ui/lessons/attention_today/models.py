@@ -4,7 +4,7 @@ from typing import Any
 
 from ...controls.control import Control, Values
 from ...words import in_bytes
-from .lesson import KINDS, MODELS
+from .lesson import KINDS, MODELS, differences
 
 BYTES = 2
 """What a number of a cache takes, in the precision that models are served in."""
@@ -22,10 +22,16 @@ def compared_words(values: Values) -> str:
     if values.compared == values.compared_with:
         return "Choose two models. Each entry then flips one switch above, and only that one."
     one, other = (MODELS[name] for name in (values.compared, values.compared_with))
-    return (
-        f"How **{other}** differs from **{one}**. "
-        "Each entry flips one switch above, and only that one."
-    )
+    words = [
+        f"How **{other}** differs from **{one}**.",
+        "Each entry flips one switch, and only that one.",
+    ]
+    names = [control.name for control, *_ in differences(values)]
+    if "rotary_share" in names and values.position_encoding != "rotary":
+        words.append("Columns turn only once positions are rotary.")
+    if "gated" in names:
+        words.append("A gate leaves the weights as they are.")
+    return " ".join(words)
 
 
 def facts_words(name: str, n_tokens: int) -> str:
