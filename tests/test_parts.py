@@ -164,6 +164,25 @@ def test_what_was_moved_before_another_view_came_stands_where_the_address_says(a
     asyncio.run(late())
 
 
+def test_what_is_pressed_is_drawn_also_where_it_waits_with_what_the_browser_tells(app_url):
+    """Messages that wait are taken up in one run, of which a callback may choose the parts."""
+
+    async def together() -> None:
+        visitor = await Watching(app_url, "causal_mask", "example=wild_cat").enter()
+        await visitor.tell("near", hand="moves_leak")
+        visitor.states = {}
+        await visitor.again()  # so that what follows waits
+        await visitor.set(visitor.sliders["key 1"])
+        await visitor.tell("near", hand="moves_leak")
+        await visitor.hear_all()
+        seen, visitor.states = dict(visitor.shown), None
+        await visitor.again()
+        assert not [at for at, drawn in visitor.shown.items() if seen.get(at) != drawn]
+        await visitor.leave()
+
+    asyncio.run(together())
+
+
 PRESSED = ("causal_mask", "diagnosis", "heads_learning")
 """Every day: a control in a part, one in the page, and one with uneven places."""
 
