@@ -1,11 +1,11 @@
 """The notebooks' numbers: everything that they print, computed again and set beside the print."""
 
+from attention_core.published import notebook
 from attention_core.published.stories import STORIES
-from attention_ui.cards.elements import alive, caption, light, picture, say, text
+from attention_ui.cards.elements import caption, frame, light, picture, say
 from attention_ui.cards.page import Page, is_covered
 from attention_ui.cards.stories import told
-from attention_ui.lessons.notebooks_numbers import check, lesson, words
-from attention_ui.lessons.notebooks_numbers.results import how_many, show_table
+from attention_ui.lessons.notebooks_numbers import check, lesson, results
 
 page = Page("notebooks_numbers", has_pins=False)
 LEFT_OVER = page.ask("left_over", lesson.question, ["left_over"])
@@ -26,14 +26,14 @@ def all_of_them():
 @page.card(
     "results",
     "Every result",
-    "Choose a row: what is printed, what is computed, and the lesson that shows it.",
-    controls=[lesson.NOTEBOOK.at(width=290), lesson.SEARCH.at(width=180)],
+    "What is printed, what is computed, and the lesson that shows it. The magnifying glass above "
+    "the table searches it; a double click shows a long cell whole.",
+    controls=[lesson.NOTEBOOK.at(width=290)],
 )
-def results(v):
-    yield say(how_many(v))
-    if v.search:
-        yield text(f"Searched for: {v.search}")
-    yield alive(show_table)
+def every_result(v):
+    table = results.table(v)
+    yield say(f"**All {len(table)} results** :gray[:small[{notebook(v.notebook).source}]]")
+    yield frame(table, hide_index=True, height=380, width="stretch")
 
 
 @page.card(
@@ -61,5 +61,5 @@ def stories():
         yield from told(story)
 
 
-page.answers(words.by_rounding, words.by_processor, words.never)
+page.answers(check.by_rounding, check.never)
 page.show()

@@ -20,7 +20,6 @@ ENDS: dict[type, Callable[..., Collection[str]]] = {
     ),
     fields.Edits: lambda _: (f"0.0:{fields.LARGEST_ENTRY}", f"0.0:-{fields.LARGEST_ENTRY}"),
     fields.KnownWords: lambda _: (".", "the cat " * ((grammar.LONGEST - 1) // 2)),
-    fields.Search: lambda field: ("0.7785", "x" * field.longest),
     fields.Sentence: lambda field: ("Hello", LONG[: field.most_bytes]),
 }
 """By the kind of a field, the texts of a link at its ends."""

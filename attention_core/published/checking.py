@@ -46,12 +46,12 @@ def check(result: Result, value: Tensor | list | float | bool | None) -> Check:
     if value is None or not fits(value, result.shape):
         return Check(result.count, 0, None)
     live = value.tolist() if hasattr(value, "tolist") else value
-    pairs = list(_pairs(result.values, live, len(result.shape)))
-    signs = [compared(result, *pair) for pair in pairs]
-    matching = len(pairs) - signs.count(OTHER)
+    both = list(pairs(result.values, live, len(result.shape)))
+    signs = [compared(result, *pair) for pair in both]
+    matching = len(both) - signs.count(OTHER)
     if result.kind not in NUMBER_KINDS:
-        return Check(len(pairs), matching, None)
-    return Check(len(pairs), matching, max(_off(*pair) for pair in pairs), signs.count(NEAR))
+        return Check(len(both), matching, None)
+    return Check(len(both), matching, max(_off(*pair) for pair in both), signs.count(NEAR))
 
 
 def compared(result: Result, printed: Any, entry: Any) -> str:
@@ -99,10 +99,10 @@ def fits(value: object, shape: tuple[int, ...]) -> bool:
     )
 
 
-def _pairs(printed: Any, live: Any, depth: int) -> Iterator[tuple]:
+def pairs(printed: Any, live: Any, depth: int) -> Iterator[tuple]:
     """Printed and live entries at the same place. A cut print ends, or has rows that end, early."""
     if depth == 0:
         yield printed, live
     else:
         for printed_part, live_part in zip(printed, live, strict=False):
-            yield from _pairs(printed_part, live_part, depth - 1)
+            yield from pairs(printed_part, live_part, depth - 1)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from operator import attrgetter, getitem
@@ -55,11 +55,6 @@ class Place:
     step: str
     index: tuple[int, ...] = ()
     """The leading places of the part: `(0,)` is row 0, `()` all of it."""
-
-    def first_cell(self, shape: Sequence[int]) -> tuple[int, ...]:
-        """The first cell of the part, in a step of this shape; every place is counted from 0."""
-        inside = (at % size for at, size in zip(self.index, shape, strict=False))
-        return (*inside, *[0] * (len(shape) - len(self.index)))
 
 
 TraceOf = Callable[[Place], "Trace"]

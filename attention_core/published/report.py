@@ -39,8 +39,6 @@ class Outcome:
     check: Check | None
     computed: Any = None
     """Numbers, booleans or texts nested like the result's shape; None for nothing of it."""
-    cell: tuple[int, ...] | None = None
-    """The first cell of it, in the step where it stands; None where it stands in none."""
 
     @property
     def matching(self) -> int:
@@ -83,12 +81,10 @@ def each_outcome(name: str) -> Iterator[Outcome]:
         if recipe is None:
             yield Outcome(result, None)
             continue
-        value, cell = recipe.read(trace_of), None
-        if recipe.places and recipe.place.step in (trace := trace_of(recipe.place)):
-            cell = recipe.place.first_cell(trace[recipe.place.step].value.shape)
+        value = recipe.read(trace_of)
         there = value if value is not None and fits(value, result.shape) else None
         computed = there.tolist() if hasattr(there, "tolist") else there
-        yield Outcome(result, check(result, value), computed, cell)
+        yield Outcome(result, check(result, value), computed)
 
 
 def totals(found: Iterable[Outcome]) -> dict[str, tuple[int, int]]:

@@ -1,14 +1,26 @@
 """Entries of a result as its notebook prints them, so that two can be compared digit by digit."""
 
-from collections.abc import Iterator
-from itertools import starmap
 from typing import Any
 
-from .checking import compared
-from .printed import NUMBER_KINDS, Result
+from .checking import compared, pairs
+from .printed import NUMBER_KINDS, Result, entries
 
-Row = tuple[tuple[int, ...], list[str], list[str]]
-"""The place of a row, its printed entries, and the computed ones."""
+
+def printed_entries(result: Result) -> list[str]:
+    """What the notebook prints, in reading order."""
+    return [written(result, each) for each in entries(result.values, len(result.shape))]
+
+
+def computed_entries(result: Result, computed: Any) -> list[str]:
+    """What is computed in place of each printed entry, with a sign where it differs; [] for none.
+    What a cut print leaves out is left out.
+    """
+    if computed is None:
+        return []
+    return [
+        compared(result, printed, entry) + written(result, entry)
+        for printed, entry in pairs(result.values, computed, len(result.shape))
+    ]
 
 
 def written(result: Result, entry: Any) -> str:
@@ -21,29 +33,3 @@ def written(result: Result, entry: Any) -> str:
         return f"{entry:.{result.significant - 1}e}"
     text = f"{entry:.{result.decimals}f}"
     return text.removeprefix("-") if float(text) == 0 else text
-
-
-def rows(result: Result, computed: Any) -> Iterator[Row]:
-    """A result's rows as they are printed: place, printed entries, and those computed with their
-    signs, [] for none. What a cut print leaves out is left out of both.
-    """
-    if result.shape:
-        printed: Any = result.values
-        yield from _rows(result, printed, computed, len(result.shape), ())
-    else:
-        yield from _rows(result, [result.values], None if computed is None else [computed], 1, ())
-
-
-def _rows(
-    result: Result, printed: list, live: list | None, depth: int, place: tuple[int, ...]
-) -> Iterator[Row]:
-    if depth > 1:
-        for at, part in enumerate(printed):
-            yield from _rows(result, part, live and live[at], depth - 1, (*place, at))
-        return
-
-    def signed(printed_entry: Any, entry: Any) -> str:
-        return compared(result, printed_entry, entry) + written(result, entry)
-
-    theirs = list(starmap(signed, zip(printed, live or [], strict=False)))
-    yield place, [written(result, entry) for entry in printed], theirs

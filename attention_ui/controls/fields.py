@@ -245,18 +245,6 @@ class KnownWords(AsItIs):
 
 
 @dataclass(frozen=True)
-class Search(AsItIs):
-    """A few words or digits to look for; none for everything."""
-
-    longest: int
-
-    def read(self, text: str) -> str:
-        if len(text) > self.longest:
-            raise ValueError(f"it has {len(text):,} characters, and {self.longest} fit: shorten it")
-        return " ".join(clean(text)[0].split())
-
-
-@dataclass(frozen=True)
 class Edits:
     """Cells typed by hand: `row.column:number`, with commas between them; `none` for none."""
 

@@ -26,8 +26,8 @@ OF_ITS_OWN = {
         ("Control+End", "Backspace", "Backspace", "Control+Enter"),
         "prompt=",
     ),
+    "notebooks_numbers": ("control_notebook", ("ArrowDown", "Enter"), "notebook="),
     "tiny_language": ("moves_training", ("Home",), "tiny_step=0"),
-    "notebooks_numbers": ("control_search", ("q", "Enter"), "search=q"),
 }
 
 SLIDERS = """() => [...document.querySelectorAll('[data-testid=stMain] [class*=st-key-moves_]')]

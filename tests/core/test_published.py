@@ -34,7 +34,7 @@ from attention_core.published.report import (
     slack_on_processors,
     totals,
 )
-from attention_core.published.writing import rows, written
+from attention_core.published.writing import computed_entries, printed_entries, written
 from sampling import few
 
 ROOT = Path(__file__).parents[2]
@@ -422,8 +422,9 @@ def test_a_number_that_is_another_differs_and_the_command_ends_with_1(monkeypatc
     monkeypatch.setitem(results, "context_0", wrong)
     (found,) = [each for each in outcomes("wild_cat") if each.result.id == "context_0"]
     assert (found.verdict, found.entries()) == ("differs", {"print": 2, "differs": 1})
-    ((_, own, computed),) = rows(wrong, found.computed)
-    assert (own[0], computed) == ("1.1186", ["≠1.1176", *own[1:]])
+    own = printed_entries(wrong)
+    assert own[0] == "1.1186"
+    assert computed_entries(wrong, found.computed) == ["≠1.1176", *own[1:]]
     assert main() == 1
     said = " ".join(capsys.readouterr().out.split())
     assert "DOES NOT MATCH: context_0, 2 of 3 entries, largest difference 0.00" in said
@@ -435,10 +436,10 @@ def test_entries_are_written_in_the_digits_of_the_print():
     assert written(printed(["a b"], (1,), "text"), "a b") == "'a b'"
     assert written(printed(True, kind="bool"), True) == "True"
     near = printed([44.1], (1,), decimals=1, rel_slack=0.1, abs_slack=0.2)
-    assert [computed for _, _, computed in rows(near, [44.3])] == [["≈44.3"]]
+    assert computed_entries(near, [44.3]) == ["≈44.3"]
     cut = printed([[1, 2, 3], [4, 5]], (3, 3), "ints", truncated=True)
-    assert [place for place, *_ in rows(cut, [[1, 2, 3], [4, 5, 6], [7, 8, 9]])] == [(0,), (1,)]
-    assert [*rows(cut, None)] == [((0,), ["1", "2", "3"], []), ((1,), ["4", "5"], [])]
+    assert computed_entries(cut, [[1, 2, 3], [4, 5, 6], [7, 8, 9]]) == printed_entries(cut)
+    assert (printed_entries(cut), computed_entries(cut, None)) == (list("12345"), [])
 
 
 def test_the_command_ends_with_1_where_a_trace_lacks_a_step(monkeypatch, capsys):

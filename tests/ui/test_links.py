@@ -122,7 +122,7 @@ def test_a_typed_number_comes_out_of_a_link_as_the_same_float32(number):
 
 
 # --- links that cannot be used --------------------------------------------------------------------
-TYPED = (fields.Sentence, Sum, Next, fields.Lines, fields.Search, Prompt)
+TYPED = (fields.Sentence, Sum, Next, fields.Lines, Prompt)
 """What may be nearly any text. All else refuses most of them."""
 
 

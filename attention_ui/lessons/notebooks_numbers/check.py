@@ -7,6 +7,7 @@ from functools import cache
 from attention_core.examples import EXAMPLES
 from attention_core.published import NOTEBOOKS, notebook, report
 
+from ...frame.ends import closes
 from ...words import listed
 
 AMONG = {
@@ -83,6 +84,24 @@ def what_the_slack_is() -> str:
         f"{fewest} numbers, another for {most}; it is at most 1.3 times the largest gap that was "
         "measured. Ids, shapes and texts have to be equal."
     )
+
+
+@closes("When is a computed number the printed one?", "judged")
+def by_rounding() -> str:
+    """The rule of the report, and what the processors that were measured needed beside it."""
+    return (
+        "When it would be printed with the same digits: it may differ by at most half a unit of "
+        "the last one, 0.00005 where there are four decimals, and by the slack between processors. "
+        "Everything that was never rounded, such as an id or a shape, has to be equal."
+    )
+
+
+@closes("Why can some printed numbers never be computed again?", "results")
+def never() -> str:
+    """With how many there are of each kind."""
+    each = never_computed()[1]
+    count, told = each[-1].split()[0], ", and ".join(each)
+    return f"No computation gives them: {told}. A seed would have been enough for those {count}."
 
 
 def _named(outcomes: Sequence[report.Outcome]) -> str:

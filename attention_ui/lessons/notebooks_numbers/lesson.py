@@ -12,7 +12,7 @@ from ...cards.common_questions import one_of
 from ...cards.elements import equation
 from ...cards.questions import Pick
 from ...controls.control import Control, Values
-from ...controls.fields import Choice, Search
+from ...controls.fields import Choice
 from ...controls.shared import EXAMPLE, example_of
 from ...picture.layout import Layout
 from ...picture.matrix import Matrix
@@ -25,15 +25,7 @@ NOTEBOOK = Control(
     lambda values: example_of(values).notebook or NOTEBOOKS[0],
     widget="selectbox",
 )
-SEARCH = Control(
-    "search",
-    Search(60),
-    "Words or digits",
-    "",
-    widget="text_input",
-    look={"placeholder": "softmax, or 0.7682"},
-)
-CONTROLS = (EXAMPLE, NOTEBOOK, SEARCH)
+CONTROLS = (EXAMPLE, NOTEBOOK)
 """No sentence among them: each result has its notebook's own settings."""
 
 JUDGED = {
