@@ -4,11 +4,13 @@ import logging
 import os
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 import hypothesis
 import pytest
 import torch
+from streamlit.components.v2 import manifest_scanner
 
 from attention_ui.controls import parts
 from attention_ui.picture.table import table
@@ -26,6 +28,10 @@ if not is_long():
 
 # AppTest runs pages outside a server, which Streamlit would say of every single run.
 logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").disabled = True
+
+# Each AppTest looks through all packages that are installed for components. No other one comes, and
+# two thirds of a page's visit went into it.
+manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
 
 # As fast for tensors of this size, and 10 to 100 times faster on a busy machine.
 # Pages are tested with the model that everybody has; what needs another says so.

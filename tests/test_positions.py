@@ -22,16 +22,19 @@ CELLS = [
 ]
 
 
-def carried(lesson, **link):
-    """Each picture with a control, by name: the control, values, what it carries, its layout."""
+def carried(lesson, has_lists=True, **link):
+    """Each picture with a control, by name: the control, values, what it carries, its layout.
+    What they carry is most of the work, and left out where only the layouts are looked at.
+    """
     found, lists_of, at_cell = {}, show._lists_of, show._lists_at_cell
 
     def noted(one, layout, control, now):
-        lists = lists_of(one, layout, control, now)
+        lists = lists_of(one, layout, control, now) if has_lists else {}
         return known(one, layout, control, visit.values()[control.name], lists)
 
     def noted_cell(one, layout, cell):
-        return known(one, layout, cell, cell.drawn, at_cell(one, layout, cell))
+        lists = at_cell(one, layout, cell) if has_lists else {}
+        return known(one, layout, cell, cell.drawn, lists)
 
     def known(one, layout, control, now, lists):
         at_all = show.stops_of(control, visit.values(), now, "").values
@@ -93,7 +96,7 @@ def _is_drawn_at_each(lesson, name, control, at_all, lists, at_rest, link):
         chosen = {control.name: value}
         if isinstance(control, OfCell):
             chosen = {control.edits: "{}.{}:{}".format(*control.place, value)}
-        *_, there = carried(lesson, **link, **chosen)[name]
+        *_, there = carried(lesson, False, **link, **chosen)[name]
         where = f"{name} at {control.name}={value}"
         assert there.alt == at_rest.alt, f"{where} is built anew: its text alternative differs"
         drawn = rows_of(there)
