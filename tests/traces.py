@@ -52,6 +52,13 @@ def every_kind(base=Operation):
         yield from every_kind(kind)
 
 
+OPERATIONS = {
+    kind.__name__: kind
+    for kind in every_kind()
+    if kind.__module__.startswith("attention_core.") and kind.value is not Operation.value
+}
+
+
 def example_trace(name, variant="as_published"):
     changes, options = VARIANTS[variant]
     example = EXAMPLES[name]

@@ -11,7 +11,7 @@ from attention_core import attend_tensors, attend_vectors, backward
 from attention_core import operations as ops
 from attention_core.lights.of_trace import lights as lights_of
 from attention_core.recipes import ROLES
-from checks import random, refused, same, taken_apart_and_run_anew
+from checks import random, same, taken_apart_and_run_anew
 
 N, D_MODEL, HEADS, KV_HEADS, D_HEAD, WINDOW = 7, 30, 6, 3, 14, 3
 PART, BASE = 6, 1_000.0
@@ -136,30 +136,3 @@ def test_heads_have_sinks_wherever_their_axis_stands():
     turned = [each.transpose(0, 1) for each in three]
     last = attend_tensors(*turned, lead=("batch", "head"), sink_logits=sinks.numpy())
     same(first["weights"].value.transpose(0, 1), last["weights"].value)
-
-
-def test_what_does_not_fit_is_refused_in_words():
-    def made(**given):
-        matrices = {f"W_{role}": random(5, 6, seed=at) for at, role in enumerate(ROLES)}
-        return attend_vectors(random(3, 5), **matrices | {"n_heads": 2} | given)
-
-    with refused("there are 3 sink_logits, but 2 heads: each has one"):
-        made(sink_logits=[0.0, 1.0, 2.0])
-    with refused("sink_logits is 'high', but must be a finite number, or one for each head"):
-        made(sink_logits="high")
-    for columns in (3, 4, 0):
-        with refused(
-            f"rotary_columns is {columns}, but must be an even number from 2 to 3, the width of "
-            "a head: columns are turned in pairs"
-        ):
-            made(rotary_base=7.0, rotary_columns=columns)
-    with refused("query_gain and key_gain belong together: give both or neither"):
-        made(query_gain=[1.0, 1.0, 1.0])
-    with refused("query_gain has 2 numbers, but a head is 3 wide"):
-        made(query_gain=[1.0, 1.0], key_gain=[1.0, 1.0])
-    with refused("W_gate has 4 columns, but what it opens and closes is 6 wide"):
-        made(W_gate=random(5, 4))
-    with refused("W_gate is 4 × 6, but the vectors before it are 5 wide: it needs 5 rows"):
-        made(W_gate=random(4, 6))
-    with refused("norm_epsilon is -1, but must be 0 or a small number"):
-        made(norm_epsilon=-1)

@@ -16,7 +16,6 @@ from attention_core.mechanism.multi_head import (
     add_big_projection,
     add_head_parts,
     attend_heads,
-    expand_word,
     switch_off,
 )
 from attention_core.mechanism.trainable import add_other_ways, attend_trainable, expand_token
@@ -309,17 +308,3 @@ def test_a_step_keeps_its_name_in_the_program_or_cannot_take_it(name, capsys):
     trace.step("places", ops.Sinusoid(2, 2), axes=("token", "d"))
     exec(program(trace), {"__name__": "__main__"})
     assert f"{name}\n(2,)\n{step.value}\n\n" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("n_heads", [1, 2])
-@pytest.mark.parametrize("d_head", [1, 3])
-def test_a_program_lays_every_tensor_out_as_the_trace_does(n_heads, d_head):
-    """Torch adds in another order where a tensor lies otherwise in memory: the last bit differs."""
-    recipe = HeadsRecipe(n_heads, d_head=d_head, d_model=6)
-    trace = attend_heads(embed(EXAMPLES["sorry_dave"].inputs), recipe)
-    expand_word(add_head_parts(add_big_projection(add_batched(trace))), 3)
-    names = {"__name__": "a program"}
-    exec(compile(program(trace, "heads"), "program", "exec"), names)
-    for name, step in trace.items():
-        assert names[name].stride() == step.value.stride(), name
-        assert same_bits(names[name], step.value), name

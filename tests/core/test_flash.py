@@ -11,7 +11,6 @@ from attention_core import operations as ops
 from attention_core.mechanism.attention import attention
 from attention_core.mechanism.flash import attend_in_tiles
 from attention_core.mechanism.tile_traffic import (
-    Traffic,
     largest_tile,
     measured_plain,
     measured_products,
@@ -42,39 +41,30 @@ def given(n_queries=N_QUERIES, n_keys=N_KEYS, d=D, d_value=D_V, factor=1.0):
     return trace, queries, *drawn[1:]
 
 
-def whole(queries, keys, values, offset=None):
+def whole(queries, keys, values, offset=None, scale=D**-0.5):
     """Context vectors by torch's own attention, in float64."""
     seen = None
     if offset is not None:
         seen = torch.arange(N_KEYS) <= torch.arange(N_QUERIES)[:, None] + offset
     given = (each.value.double() for each in (queries, keys, values))
-    return torch.nn.functional.scaled_dot_product_attention(*given, attn_mask=seen).float()
+    return torch.nn.functional.scaled_dot_product_attention(
+        *given, attn_mask=seen, scale=scale
+    ).float()
 
 
 @pytest.mark.parametrize(("tile_queries", "tile_keys"), SIZES)
-@pytest.mark.parametrize("offset", [None, 0, 4, -3])
-def test_tiles_give_what_the_whole_table_gives(tile_queries, tile_keys, offset):
+@pytest.mark.parametrize(
+    ("offset", "scale"), [(None, "sqrt_d"), (0, "none"), (4, "d"), (-3, "sqrt_d")]
+)
+def test_tiles_give_what_the_whole_table_gives(tile_queries, tile_keys, offset, scale):
     trace, *steps = given()
     mask = {} if offset is None else {"causal": True, "offset": offset}
-    made = attend_in_tiles(trace, *steps, tile_queries, tile_keys, **mask)
+    made = attend_in_tiles(trace, *steps, tile_queries, tile_keys, scale=scale, **mask)
     context = torch.cat([step.value for step in made])
-    torch.testing.assert_close(context, whole(*steps, offset), rtol=1e-5, atol=1e-6)
+    factor = {"none": 1.0, "sqrt_d": D**-0.5, "d": 1 / D}[scale]
+    torch.testing.assert_close(context, whole(*steps, offset, factor), rtol=1e-5, atol=1e-6)
     if offset == -3:
         assert (context[:3] == 0).all()
-
-
-@pytest.mark.parametrize("scale", ["none", "sqrt_d", "d"])
-def test_the_running_maximum_and_sum_end_as_those_of_the_whole_row(scale):
-    trace, *steps = given()
-    attend_in_tiles(trace, *steps, 3, 4, scale=scale)
-    queries, keys, _ = (step.value for step in steps)
-    scores = queries @ keys.mT / {"none": 1, "sqrt_d": D**0.5, "d": D}[scale]
-    largest, total = (
-        torch.cat([trace[f"running_{name}_{block}_2"].value for block in range(3)])[:, 0]
-        for name in ("largest", "sum")
-    )
-    torch.testing.assert_close(largest, scores.max(dim=-1).values)
-    torch.testing.assert_close(total.log() + largest, scores.logsumexp(dim=-1))
 
 
 def test_only_the_blocks_that_are_named_are_computed():
@@ -107,20 +97,6 @@ def test_tiles_cover_the_table_once_only_the_future_is_left_out(tile_queries, ti
 def test_sizes_below_1_are_refused(sizes, said):
     with pytest.raises(ValueError, match=said):
         tiles_of(*sizes)
-
-
-def test_traffic_whole():
-    # 4 queries and keys of width 2, values of width 3. Read: Q 8, K 8, V 12; scores and weights of
-    # 16, each written and read; written: 4 · 3.
-    assert plain_traffic(4, 4, 2, 3) == Traffic(vectors=28, table=64, context=12, held=16)
-    # Two blocks of queries, each reads K and V: 8 + 2 · (8 + 12). Held: 2 · 5 + 1 · 5 + 2 + 4.
-    assert tiled_traffic(4, 4, 2, 3, 2, 1) == Traffic(
-        vectors=48, table=0, context=12, held=21, summed=12
-    )
-    # Causal: the first block reads 2 of 4 keys, the second all: 8 + (2 + 4) · 5.
-    assert tiled_traffic(4, 4, 2, 3, 2, 1, causal=True).vectors == 38
-    assert plain_traffic(8192, 8192, 64, 64).moved == 4 * 8192**2 + 4 * 8192 * 64
-    assert tiled_traffic(8192, 8192, 64, 64, 128, 128).moved == 2 * 8192 * 64 * (64 + 1)
 
 
 @pytest.mark.parametrize("n_bytes", [1, 2, 4])

@@ -123,6 +123,7 @@ def one_tensor(rest=99, **given):
 
 
 ALIGNMENT = front(n_fields=1) + string("general.alignment")
+NASTY = "\x1b[2J" + "x" * 900
 BROKEN = {
     "empty": (b"", "cut off"),
     "another kind of file": (b"PK\3\4" + bytes(100), "does not begin with GGUF"),
@@ -137,7 +138,7 @@ BROKEN = {
     "a list of more numbers than bytes": (field("<IIQ", 9, 12, 2**61), "cut off"),
     "a list of lists": (field("<" + "IIQ" * 500, *(9, 9, 1) * 500), "a list of what is not read"),
     "a value of no kind": (field("<I", 13) + bytes(9), "kind 13 that there is not"),
-    "a field twice": (front(n_fields=2) + (string("a") + value(1)) * 2, "says a twice"),
+    "a field twice": (front(n_fields=2) + (string(NASTY) + value(1)) * 2, "twice"),
     "a tensor twice": (front(2) + tensor() * 2 + bytes(200), "the tensor w twice"),
     "a tensor of no axes": (one_tensor(shape=()), "0 axes"),
     "a tensor of many axes": (one_tensor(shape=(1,) * 9), "9 axes"),
@@ -158,7 +159,7 @@ def test_a_broken_file_is_refused_in_words(made, name):
     with pytest.raises(ModelRefused, match=words) as refused:
         GgufFile(made(content))
     assert str(refused.value).isprintable()
-    assert len(str(refused.value)) < 300
+    assert len(str(refused.value)) < 200
 
 
 def test_a_file_cut_off_anywhere_is_refused(made):
@@ -200,12 +201,3 @@ def test_metadata_that_would_take_gigabytes_takes_little_memory(made, content, w
     with pytest.raises(ModelRefused, match=words):
         GgufFile(path)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 32 * 2**10  # KiB
-
-
-def test_what_a_file_says_is_cut_short_and_moves_no_cursor(made):
-    nasty = "\x1b[2J" + "x" * 900
-    content = front(n_fields=2) + (string(nasty) + value(1)) * 2
-    with pytest.raises(ModelRefused) as refused:
-        GgufFile(made(content))
-    assert str(refused.value).isprintable()
-    assert len(str(refused.value)) < 200

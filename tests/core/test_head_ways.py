@@ -18,13 +18,6 @@ def test_a_stack_of_heads_takes_divisor_and_mask_from_the_trace(causal, scale):
     torch.testing.assert_close(stack_of_heads(trace), trace["head_context_vectors"].value)
 
 
-def test_joined_columns_are_named_by_head():
-    recipe = HeadsRecipe(2, d_head=3, d_value=1, d_model=5)
-    trace = attend_heads(embed(EXAMPLES["wild_cat"].inputs), recipe)
-    assert trace.labels("d_queries") == ("h0·d0", "h0·d1", "h0·d2", "h1·d0", "h1·d1", "h1·d2")
-    assert trace.labels("d_concat") == ("h0·d0", "h1·d0")
-
-
 @pytest.mark.parametrize("split", [SplitHeads(3), SplitWithoutTranspose(3)])
 def test_pieces_are_where_each_cell_comes_from(split):
     """Token and column are told apart by value here: 100 · token + column."""

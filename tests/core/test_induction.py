@@ -33,15 +33,6 @@ def looked_for(ids, query):
     return [place + 1 for place in range(query) if ids[place] == ids[query]]
 
 
-def test_what_an_induction_head_looks_for_is_what_came_after_its_own_token():
-    sequences = drawn(1)
-    marked = repeated.next_of_earlier(sequences)
-    for ids, targets in zip(sequences.tolist(), marked, strict=True):
-        for query in range(induction.LENGTH):
-            assert targets[query].nonzero().flatten().tolist() == looked_for(ids, query)
-    assert marked.sum(-1).max() > 1, "some tokens have been there more than once"
-
-
 def test_both_scores_are_those_of_a_loop_over_every_cell():
     sequences = drawn(2)
     weights = torch.rand(

@@ -69,7 +69,9 @@ def test_a_step_may_be_called_what_a_notebook_calls_things_inside(name):
     assert torch.equal(run(notebook(trace))[name], given.value)
 
 
-@pytest.mark.parametrize("name", ["heatmap", "compare", "checked", "plt", "F", *vars(checker)])
+@pytest.mark.parametrize(
+    "name", ["heatmap", "compare", "checked", "plt", "F", "class", "None", *vars(checker)]
+)
 def test_no_step_may_be_called_what_a_notebook_needs(name):
     with pytest.raises(ValueError, match="cannot name a step"):
         Trace().step(name, ops.Given((1.0, 2.0)), axes=("d",))

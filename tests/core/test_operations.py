@@ -1,16 +1,20 @@
-"""What numbers alone do not tell of operations: bits, draws, memory; simplified attention."""
+"""What numbers alone do not tell of operations: bits, draws, memory, signs, the list of them."""
 
+import ast
+import inspect
+import re
 from dataclasses import fields, is_dataclass
 
 import pytest
 import torch
 from torch.nn import functional as F
 
-from attention_core import SimplifiedOptions, Trace, attend, expand_query, program
+from attention_core import SimplifiedOptions, Trace, attend, expand_query, expression, program
 from attention_core import operations as ops
-from attention_core.operations import Columns, Draw, Given, Row, Rows, Stored, StoredInGguf
+from attention_core.operations import Draw, Given, Stored, StoredInGguf
+from attention_core.operations.__main__ import listed
 from checks import close, random
-from traces import workshop
+from traces import OPERATIONS, workshop
 
 DISTRIBUTIONS = {
     "normal": Draw("normal", (5, 3), seed=1),
@@ -109,59 +113,6 @@ def test_a_line_of_a_program_lays_its_numbers_as_the_trace_does():
         assert lies(names[step.name]) == lies(step.value), step
 
 
-@pytest.mark.parametrize("shape", [(5, 3), (1, 7), (7, 1), (2, 1, 7)])
-@pytest.mark.parametrize(
-    "operation", [Row(0), Row(1), Rows(0, 1), Rows(1, 5), Columns(1, 3)], ids=str
-)
-def test_what_is_picked_has_memory_of_its_own(shape, operation):
-    whole = random(*shape)
-    try:
-        picked = operation.value(whole)
-    except ValueError:
-        return  # no such row
-    made = eval(operation.code("whole"), {"whole": whole})
-    assert lies(made) == lies(picked)
-    assert made.untyped_storage().data_ptr() != whole.untyped_storage().data_ptr()
-
-
-ONE_WIDE = torch.ones(1, 1, 5)
-MOVES = [
-    (ops.Transpose(), torch.ones(1, 5)),
-    (ops.Permute(), ONE_WIDE),
-    (ops.RepeatHeads(1, one=True), torch.ones(2, 5)),
-    (ops.SplitHeads(1), torch.ones(3, 5)),
-    (ops.SplitHeads(5), torch.ones(1, 5)),
-    (ops.SplitWithoutTranspose(3), torch.ones(2, 3)),
-    (ops.JoinHeads(), ONE_WIDE),
-    (ops.RowsOfHeads(2), torch.ones(4, 3)),
-    (ops.SumHeads(), ONE_WIDE),
-    (ops.SwitchOff(0), ONE_WIDE),
-    (ops.ReLU(), ONE_WIDE),
-    (ops.LayerNorm(), ONE_WIDE),
-    (ops.MatMulUpright(), torch.ones(1, 1), torch.ones(1, 1)),
-    (ops.Linear(), torch.ones(1, 1), torch.ones(1, 1)),
-    (ops.BatchedMatMul(), torch.ones(1, 1, 1), torch.ones(1, 1, 1)),
-    (ops.MaskedFill(), torch.ones(3, 5), torch.ones(3, 5, dtype=torch.bool)),
-    (ops.Drop(0.0), torch.ones(3, 5), torch.ones(3, 5)),
-    (ops.Renormalise(), torch.ones(3, 1)),
-    (ops.MaskedSoftmax(), torch.ones(3, 1)),
-    (ops.ShiftRow(0, 0.0), torch.ones(1, 5)),
-    (ops.Cast("float32"), torch.ones(3, 5)),
-    (ops.ScaleBy(1.0), torch.ones(3, 5)),
-    (ops.Shift(0.0), torch.ones(3, 5)),
-    (ops.RowLargest(), torch.ones(3, 1)),
-    (ops.RowSum(), torch.ones(3, 1)),
-]
-
-
-@pytest.mark.parametrize(("operation", "operands"), [(m[0], m[1:]) for m in MOVES], ids=str)
-def test_an_operation_that_need_not_move_anything_still_gives_a_new_tensor(operation, operands):
-    result = operation.value(*operands)
-    memories = {operand.untyped_storage().data_ptr() for operand in operands}
-    assert result.untyped_storage().data_ptr() not in memories
-    assert all(operand._version == 0 for operand in operands)
-
-
 def test_no_step_of_the_workshop_shares_its_numbers_with_another_or_changes_them():
     trace = workshop()
     memories = {step.value.untyped_storage().data_ptr() for step in trace.values()}
@@ -182,3 +133,52 @@ def test_what_an_operation_declares_is_no_setting_of_it():
     kinds = [each for each in vars(ops).values() if isinstance(each, type)]
     settings = {kind: {each.name for each in fields(kind)} for kind in filter(is_dataclass, kinds)}
     assert not {kind.__name__: both for kind, n in settings.items() if (both := n & declared)}
+
+
+# --- what stands between the matrices of an equation ---
+ARROWS = ("ExpDifference", "Rescale")
+"""What does more with its operands than the sign between them says, such as e to the difference."""
+
+
+@pytest.mark.parametrize("kind", OPERATIONS.values(), ids=OPERATIONS)
+def test_every_operation_says_what_stands_before_each_operand_and_its_result(kind):
+    operation = object.__new__(kind)  # only its signs are asked for, whatever it is made with
+    n_operands = len(re.findall(r"\(.*?\)", operation.takes))
+    if not n_operands:  # nothing stands before what is given or drawn
+        return
+    *before, equals = operation.signs
+    assert len(before) == n_operands
+    assert before.count("") == 1, "one operand stands first"
+    assert equals
+    drawn = [sign for sign in before if sign is not None]
+    does_more = kind.__name__ in ARROWS
+    assert (equals == "=") == (len(drawn) > 1 and not does_more), "= behind operands, an arrow else"
+
+
+@pytest.mark.parametrize(("kind", "signs"), [
+    ("MatMul", ("", "·", "=")), ("Add", ("", "+", "=")), ("Subtract", ("", "−", "=")),
+    ("Multiply", ("", "⊙", "=")), ("Divide", ("", "÷", "=")), ("Lookup", ("→", "", "=")),
+    ("Softmax", ("", "→")), ("SumLast", ("", "Σ")),
+])  # fmt: skip
+def test_the_signs_are_those_of_a_formula(kind, signs):
+    assert OPERATIONS[kind]().signs == signs
+
+
+# --- the list of `python -m attention_core.operations` ---
+def test_every_operation_and_every_piece_of_arithmetic_has_its_line():
+    written = ast.parse(inspect.getsource(expression)).body
+    classes = {node.name for node in written if isinstance(node, ast.ClassDef)}
+    pieces = {name for name in classes if not name.startswith("_")} - {"Expression"}
+    lines = dict(re.findall(r"^  (\w+)\(.*?\):\s+(\S.*)", listed(), re.MULTILINE))
+    assert lines.keys() == {*ops.__all__} - {"Operation"} | pieces
+
+
+def test_every_file_of_operations_has_its_heading():
+    files = {kind.__module__ for kind in map(vars(ops).get, ops.__all__)} - {ops.base.__name__}
+    for module in {*files, expression.__name__}:
+        assert f"({module.replace('.', '/')}.py)" in listed()
+
+
+def test_what_learners_call_cosine_and_temperature_is_found():
+    for word, of in {"cosine": "L2Normalize", "temperature": "ScaleBy", "Dropout": "Drop"}.items():
+        assert re.search(rf"{of}\([^()]*\):[^:]*{word}", listed())

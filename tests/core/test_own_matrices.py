@@ -150,6 +150,19 @@ REFUSED = [
      {"sink_logits": 1e5}),
     ("1e+39 in sink_logits is more than float32 holds", (X, W, W, W), {"sink_logits": 1e39}),
     ("there are 2 sink_logits, but 1 head: each has", (X, W, W, W), {"sink_logits": [0, 1]}),
+    ("sink_logits is 'high', but must be a finite number, or one for each head", (X, W, W, W),
+     {"sink_logits": "high"}),
+    *((f"rotary_columns is {columns}, but must be an even number from 2 to 3, the width of a head",
+       (X, *[torch.ones(3, 6)] * 3), {"n_heads": 2, "rotary_base": 7.0, "rotary_columns": columns})
+      for columns in (3, 4, 0)),
+    ("query_gain and key_gain belong together", (X, W, W, W), {"query_gain": [1.0] * 4}),
+    ("query_gain has 2 numbers, but a head is 4 wide", (X, W, W, W),
+     {"query_gain": [1.0, 1.0], "key_gain": [1.0, 1.0]}),
+    ("W_gate has 3 columns, but what it opens and closes is 4 wide", (X, W, W, W),
+     {"W_gate": W[:, :3]}),
+    ("W_gate is 4 × 4, but the vectors before it are 3", (X, W, W, W),
+     {"W_gate": torch.ones(4, 4)}),
+    ("norm_epsilon is -1, but must be 0 or a small", (X, W, W, W), {"norm_epsilon": -1}),
     ("there is no option 'heads': there are scale, mask,", (X, W, W, W), {"heads": 2}),
 ]  # fmt: skip
 

@@ -1,6 +1,5 @@
 """Every family that is computed here gives what `transformers` gives."""
 
-import json
 import re
 
 import pytest
@@ -105,32 +104,6 @@ def test_tensors_as_people_have_them_are_used_as_transformers_uses_them(tmp_path
     torch.testing.assert_close(found.before, streams, atol=1e-4, rtol=1e-4)
     if model.settings.predicts:
         torch.testing.assert_close(logits(found), wanted.logits[0], atol=1e-4, rtol=1e-4)
-
-
-OLDER = [
-    "llama slowed", "llama linear", "mistral", "qwen2 window", "qwen3 window", "gemma2",
-    "gemma3 pattern",
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("name", OLDER)
-def test_a_config_as_older_versions_wrote_it_means_the_same(tmp_path, name):
-    """Without `layer_types`, and with rotary positions in the older words."""
-    make(tmp_path, name)
-    wanted = open_model(tmp_path).settings
-    path = tmp_path / "config.json"
-    values = json.loads(path.read_text())
-    values.pop("layer_types", None)
-    rotary = values.pop("rope_parameters")
-    if "full_attention" in rotary:
-        values["rope_theta"] = rotary["full_attention"]["rope_theta"]
-        values["rope_local_base_freq"] = rotary["sliding_attention"]["rope_theta"]
-    else:
-        values["rope_theta"] = rotary.pop("rope_theta")
-        if rotary["rope_type"] != "default":
-            values["rope_scaling"] = {"type": rotary.pop("rope_type")} | rotary
-    path.write_text(json.dumps(values))
-    assert open_model(tmp_path).settings == wanted
 
 
 def held(trace, seed):

@@ -2,15 +2,11 @@
 
 import pytest
 import torch
-from torch.nn.functional import layer_norm
 
-from attention_core.operations.layers import EPSILON
 from attention_core.real_model.score_in_small import carried, small_score_parts, small_score_trace
-from attention_core.small_models import network as networks
 from attention_core.small_models import shipped
 from attention_core.small_models.grammar import START, WORDS
 from attention_core.small_models.induction import EXAMPLE, SIZE, shipped_run
-from attention_core.small_models.network import Network
 from attention_core.small_models.repeated import NAMES
 from attention_core.small_models.tracing import pass_through
 
@@ -27,32 +23,6 @@ def ours(name):
     return weights(), vocabulary, words, pass_through(weights(), vocabulary, words)
 
 
-def made_of(name, changed=()):
-    weights, _, _, size = OURS[name]
-    made = Network(size, seed=0).requires_grad_(False)
-    made.load_state_dict(weights() | dict(changed))
-    return made
-
-
-def held_run(monkeypatch, name, changed=(), sizes=None, less=None):
-    """All heads' weights (layer, head, query, key), what norms were given; `sizes` divide there."""
-    _, vocabulary, words, _ = OURS[name]
-    given = []
-
-    def norm(stream, shape):
-        given.append(stream)
-        at = len(given) - 1
-        if sizes is None:
-            return layer_norm(stream, shape)
-        stream = stream - less if at == 1 else stream
-        deviation = (sizes[at].var(-1, correction=0, keepdim=True) + EPSILON).sqrt()
-        return (stream - stream.mean(-1, keepdim=True)) / deviation
-
-    monkeypatch.setattr(networks, "layer_norm", norm)
-    ids = torch.tensor([[vocabulary.index(word) for word in words]])
-    return made_of(name, changed)(ids)[1][:, 0], given
-
-
 @each_of_ours
 def test_the_parts_add_up_to_the_score_of_every_head_query_and_key(name):
     *_, words, trace = ours(name)
@@ -67,36 +37,6 @@ def test_the_parts_add_up_to_the_score_of_every_head_query_and_key(name):
                     lead = scores[head, query, key] - others.mean() if query else torch.zeros(())
                     assert float(made.above.sum()) == pytest.approx(float(lead), abs=2e-4)
     assert [part.name for part in made.parts[:3]] == ["token", "position", "head 0.0"]
-
-
-@each_of_ours
-@pytest.mark.parametrize("part", ["token", "head 0.1", "head 0.3"])
-def test_a_part_that_writes_nothing_changes_what_its_row_and_column_say(name, part, monkeypatch):
-    """In plain torch, with what each norm divides by held."""
-    weights, vocabulary, words, trace = ours(name)
-    whole, streams = held_run(monkeypatch, name)
-    if part == "token":
-        wrote = weights["W_token"][[vocabulary.index(word) for word in words]]
-    else:
-        output = weights["W_output"].clone()
-        output[0, int(part[-1])] = 0
-        wrote = (streams[1] - held_run(monkeypatch, name, [("W_output", output)])[1][1])[0]
-    query, head = len(words) - 1, 1
-    for at in (query, 3):
-        less = torch.zeros_like(streams[1])
-        less[0, at] = wrote[at]
-        without, _ = held_run(monkeypatch, name, sizes=streams, less=less)
-        left = []
-        for key in range(query + 1):
-            made = small_score_parts(trace, 1, head, query, key)
-            place, table = [each.name for each in made.parts].index(part), made.table.clone()
-            table[place] *= at != query
-            table[:, place] *= at != key
-            left.append(float(table.sum()))
-        wanted = without[1, head, query].double().log()
-        assert (wanted - whole[1, head, query].log()).abs().max() > 0.03
-        made = torch.tensor(left, dtype=torch.float64).log_softmax(0)
-        torch.testing.assert_close(made, wanted, atol=1e-3, rtol=0)
 
 
 @each_of_ours

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from attention_core import EXAMPLES, SimplifiedOptions, Trace, attend, embed
+from attention_core import EXAMPLES, SimplifiedOptions, attend, embed
 from attention_core.largest_effect import parting_row
 from attention_core.mechanism.softmax import (
     Spread,
@@ -16,7 +16,7 @@ from attention_core.mechanism.softmax import (
     spreads,
     store_row,
 )
-from attention_core.operations import Cast, Given
+from attention_core.operations import Cast
 
 NAN = math.nan
 ROW = (1.3, -0.7, 2.9, 0.0, -3.1, 0.4, 2.2)
@@ -125,16 +125,6 @@ def test_with_the_largest_subtracted_no_number_is_lost_in_half_precision(precisi
 def next_up(number):
     bits = number.view({2: torch.int16, 4: torch.int32}[number.element_size()])
     return (bits + (1 if number > 0 else -1)).view(number.dtype)
-
-
-def test_the_places_of_an_axis_are_named_before_its_steps():
-    trace = Trace(key=("a", "b"))
-    trace.label("score", ["c", "d"])
-    trace.step("rows", Given(((1.0, 2.0),)), axes=("row", "score"))
-    assert trace.labels("score") == ("c", "d")
-    for axis in ("key", "score", "row"):
-        with pytest.raises(ValueError, match=axis):
-            trace.label(axis, ["e", "f"])
 
 
 def test_the_first_example_opens_on_a_row_whose_gradient_fades():

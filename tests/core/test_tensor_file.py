@@ -10,7 +10,6 @@ import torch
 
 from attention_core.files import tensor_file
 from attention_core.operations import Stored
-from attention_core.small_models import shipped
 
 
 @pytest.fixture
@@ -136,11 +135,3 @@ def test_a_quotation_is_short_and_moves_no_cursor():
     for value in ("x" * 10**6, ["y" * 100] * 9, "\x1b[31m" * 99, {"a": {"b": "c" * 99}}):
         assert len(tensor_file.quoted(value)) <= tensor_file.QUOTED
         assert tensor_file.quoted(value).isprintable()
-
-
-def test_the_shipped_weights_cut_off_anywhere_are_refused(file):
-    content = shipped.WEIGHTS.read_bytes()
-    for length in range(0, len(content), 997):
-        file.write_bytes(content[:length])
-        with pytest.raises(ValueError, match=file.name):
-            tensor_file.read(file)

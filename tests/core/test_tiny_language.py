@@ -1,6 +1,5 @@
 """The shipped network: what it reaches, what its heads do, and that a trace shows what it does."""
 
-import re
 from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import pairwise
@@ -83,21 +82,6 @@ def test_the_shipped_weights_give_the_shipped_figures(held_out):
     for kind, tables in found.spread.items():
         close = torch.allclose(torch.tensor(tables), torch.tensor(said.spread[kind]), atol=0.02)
         assert close, kind
-
-
-def test_the_verb_after_it_is_one_of_the_noun_s_own(held_out):
-    ids = held_out.ids[:, :-1]
-    logits, _ = shipped.network()(ids)
-    said = logits.argmax(-1)
-    it = ids == WORDS.index("it")
-    right = [
-        WORDS[verb] in next_words([WORDS[place] for place in text[: at + 1]])
-        for text, verbs, places in zip(ids.tolist(), said.tolist(), it, strict=True)
-        for at, verb in enumerate(verbs)
-        if places[at]
-    ]
-    assert len(right) > 300
-    assert sum(right) / len(right) > 0.99
 
 
 # --- heads ----------------------------------------------------------------------------------------
@@ -211,17 +195,6 @@ def test_every_step_of_the_trace_is_that_of_torchs_modules(sentence):
         assert torch.allclose(
             ours, value, rtol=1e-5, atol=1e-5 * value[value.isfinite()].abs().max()
         )
-
-
-def test_every_number_comes_from_the_shipped_weights():
-    trace = traced(SENTENCES[0])
-    first = {name for name, step in trace.items() if not step.inputs}
-    shipped_ones = {name for name in first if "W_" in name}
-    assert first - shipped_ones == {"word_ids", "place_ids", "mask"}
-    for name in shipped_ones:
-        layer, role = re.fullmatch(r"(?:layer_(\d+)_)?(W_\w+)", name).groups()
-        whole = shipped.weights()[role]
-        assert trace[name].value.equal(whole if layer is None else whole[int(layer)])
 
 
 @pytest.mark.parametrize("off", [None, HEADS[1], HEADS[-2]])

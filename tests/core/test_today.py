@@ -7,19 +7,10 @@ from dataclasses import replace
 import pytest
 import torch
 
-from attention_core import (
-    Trace,
-    attend_heads,
-    attend_tensors,
-    attend_today,
-    decode_step,
-    embed,
-    program,
-)
+from attention_core import attend_heads, attend_tensors, attend_today, decode_step, embed
 from attention_core.costs import KNOWN, AttentionSize, kept_tokens
 from attention_core.mechanism.today import Today
-from attention_core.mistakes.lines import around
-from attention_core.operations import Given, RotaryAngles, Rotate, WindowMask
+from attention_core.operations import WindowMask
 from attention_core.operations.distances import alibi_slopes
 from attention_core.recipes import HeadsRecipe
 from attention_core.text.inputs import Inputs
@@ -214,22 +205,6 @@ def test_odd_heads_are_not_turned_and_what_cannot_be_is_refused():
         Today(0)
 
 
-def test_mistakes_of_today_have_names():
-    trace = whole(SWITCHED["all"])
-    steps = list(trace.values())
-    names = {name: step.value for name, step in trace.items()}
-    wanted = {
-        "today_shared_keys": "repeat in place of repeat_interleave",
-        "today_turned_keys": "neighbours are pairs, in place of halves",
-        "today_mask": "the opposite convention",
-    }
-    for name, mistake in wanted.items():
-        found = {each.name: each for each in around(trace[name], steps)}
-        made = eval(found[mistake].line, {"torch": torch, **names})
-        assert made.shape == trace[name].value.shape
-        assert not made.equal(trace[name].value), name
-
-
 # --- costs ----------------------------------------------------------------------------------------
 def test_costs_of_known_models_are_those_counted_by_hand():
     gpt2, llama, mistral = (KNOWN[name] for name in ("gpt2", "llama3", "mistral"))
@@ -278,15 +253,3 @@ def test_products_are_counted_one_by_one():
         AttentionSize(1, 5, 6, 4, 4)
     with pytest.raises(ValueError, match="n_layers is 0, but must be 1 or more"):
         AttentionSize(0, 5, 6, 6, 4)
-
-
-def test_the_program_says_which_columns_are_a_pair():
-    """As `rotate_half` has it: columns k and k + d/2."""
-    trace = Trace(token=["a", "b"])
-    rows = trace.step("rows", Given(((1.0, 2.0, 3.0, 4.0),) * 2), axes=("token", "d"))
-    angles = trace.step("turns", RotaryAngles(2, 2), axes=("token", "pair"))
-    rotated = trace.step("turned", Rotate(), rows, angles, axes=("token", "d"))
-    half = torch.cat((-rows.value[:, 2:], rows.value[:, :2]), -1)
-    both = torch.cat((angles.value, angles.value), -1)
-    assert torch.allclose(rotated.value, rows.value * both.cos() + half * both.sin())
-    assert "columns k and k + d/2, as in rotate_half" in program(trace)

@@ -1,8 +1,5 @@
 """Vocabularies: ids (those of the notebooks are in test_published), unknown tokens, unused rows."""
 
-import pickle
-from dataclasses import FrozenInstanceError
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,10 +19,6 @@ def test_distinct_sorts_by_code_point_and_puts_reserved_rows_last():
     vocabulary = Vocabulary.distinct(["b", "é", "Z", " ", "b"])
     assert vocabulary.rows() == (" ", "Z", "b", "é", "<unk>", "<pad>")
     assert vocabulary.reserved == (("<unk>", 4), ("<pad>", 5))
-
-
-def test_distinct_of_no_tokens_has_only_the_reserved_rows():
-    assert Vocabulary.distinct([]).rows() == ("<unk>", "<pad>")
 
 
 @property_test
@@ -85,16 +78,3 @@ def test_with_duplicates_leaves_the_rows_of_earlier_duplicates_unused():
 
 
 # Both kinds
-
-
-@pytest.mark.parametrize(
-    "vocabulary", [Vocabulary.distinct(LIFE), Vocabulary.with_duplicates(LIFE)]
-)
-def test_a_vocabulary_is_a_plain_value(vocabulary):
-    ids = vocabulary.ids(LIFE)
-    again = pickle.loads(pickle.dumps(vocabulary))
-    assert again == vocabulary
-    assert hash(again) == hash(vocabulary)
-    assert again.ids(LIFE) == ids
-    with pytest.raises(FrozenInstanceError):
-        vocabulary.n_rows = 3

@@ -112,23 +112,6 @@ def test_the_table_of_who_reads_from_whom_makes_the_context_vectors(rule, heads)
         torch.testing.assert_close(table, (scores * fades).tril())
 
 
-def test_the_last_value_of_a_key_is_what_the_delta_rule_keeps():
-    def read(delta):
-        trace = Trace()
-        made = [
-            trace.step(name, ops.Given(rows), axes=axes)
-            for name, rows, axes in (
-                ("queries", ((1.0, 0.0), (0.6, 0.8)), ("query", "d_query")),
-                ("keys", ((0.6, 0.8), (0.6, 0.8)), ("key", "d_query")),
-                ("values", ((3.0, -1.0, 0.5), (2.0, 5.0, -7.0)), ("key", "d_value")),
-            )
-        ]
-        return attend_with_memory(trace, *made, delta=delta).value[-1].tolist()
-
-    assert read(False) == pytest.approx([5.0, 4.0, -6.5])
-    assert read(True) == pytest.approx([2.0, 5.0, -7.0])
-
-
 def test_one_token_and_what_does_not_fit():
     trace, used = remembered(n=1, heads=False, **RULES["gated_delta"])
     assert trace["read_vectors"].value.shape == (1, D_V)
