@@ -67,6 +67,18 @@ def test_tiles_give_what_the_whole_table_gives(tile_queries, tile_keys, offset, 
         assert (context[:3] == 0).all()
 
 
+def test_the_running_maximum_and_sum_end_as_those_of_the_whole_row():
+    trace, *steps = given()
+    attend_in_tiles(trace, *steps, 3, 4, scale="none")
+    scores = steps[0].value @ steps[1].value.mT
+    largest, total = (
+        torch.cat([trace[f"running_{name}_{block}_2"].value for block in range(3)])[:, 0]
+        for name in ("largest", "sum")
+    )
+    torch.testing.assert_close(largest, scores.max(dim=-1).values)
+    torch.testing.assert_close(total.log() + largest, scores.logsumexp(dim=-1))
+
+
 def test_only_the_blocks_that_are_named_are_computed():
     trace, *steps = given()
     (step,) = attend_in_tiles(trace, *steps, 3, 4, blocks=[2])
