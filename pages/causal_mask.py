@@ -87,8 +87,8 @@ def context(trace):
 @page.card(
     "ways",
     "Four ways to hide",
-    "Some notebooks fill in 0 instead of −∞, before the softmax or after it. Rows may still sum to "
-    "1 then, so checking the sums alone does not find the mistake.",
+    "The first, −∞, is right. Some notebooks fill in 0 instead, before the softmax or after it: "
+    "rows may still sum to 1, so checking the sums alone does not find the mistake. Compare them.",
     controls=[lesson.MASKING],
     ask=LEAKS,
 )

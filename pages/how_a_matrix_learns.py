@@ -16,7 +16,10 @@ ROW_SUM = page.ask("row_sum", words.row_sum, [ASKED])
 @page.card(
     "slope",
     "One number and the loss",
-    lambda v: f"{words.loss_words(v)} Click another entry to move it.",
+    lambda v: (
+        f"{words.loss_words(v)} The entry framed in `{v.entry_matrix}` is the one you move; click "
+        "another to move that."
+    ),
     controls=[ui.in_picture(lesson.ENTRY_CHANGE, width=250)],
 )
 def slope(v, trace):
@@ -125,7 +128,8 @@ def ways_back(v):
     "update",
     "One update",
     "Every entry takes a step against its gradient, as long as the **learning rate** says. Blue is "
-    "the loss after it, from a real pass; the other line is what the slope promises.",
+    "the loss after it, from a real pass; orange is what the slope promises: a straight line, bent "
+    "here since each rate below is ten times the one before.",
     controls=[ui.in_picture(lesson.UPDATE_RATE, width=230, told=False)],
 )
 def one_update(v):

@@ -60,7 +60,7 @@ def wrong(v, trace):
     yield picture(lesson.made(trace, v, is_wrong=True))
 
 
-@page.card("right", "How the right ones do", "The same step of the layer without the mistake.")
+@page.card("right", "How the right numbers come about", "The same step without the mistake.")
 def right(v, trace):
     yield picture(lesson.made(trace, v, is_wrong=False))
 

@@ -155,8 +155,11 @@ def positions(v, trace):
     summed = placed["stream" if "stream" in placed else "embeddings"]
     # Left out, what they would be added to are the embeddings that the question is about.
     tells = not v.positions and is_covered("embeddings")
-    drawn = [Matrix(placed["token_embeddings"], covered=tells)]
-    yield ui.picture(ui.equation(placed, *equation_of(summed, drawn=drawn), tall=TALL))
+    # Where the page's own `embeddings` have no positions in them, nor has what is called so here.
+    titles = (None, None) if "token_embeddings" in trace else ("embeddings", "with positions")
+    before, added = summed.inputs
+    start, end = Matrix(before, covered=tells, title=titles[0]), Matrix(summed, title=titles[1])
+    yield ui.picture(ui.equation(placed, start, "+", Matrix(added), "=", end, tall=TALL))
 
 
 @page.card(

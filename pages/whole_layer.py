@@ -86,7 +86,7 @@ def opened(v, trace):
     "Dropout",
     "In training, **dropout** sets random weights to 0 and scales up the rest, so that no token "
     "can rely on a single other one. The layer above is drawn without.",
-    controls=[shared.DROP_SEED.at(width=130), ui.in_picture(shared.DROPOUT)],
+    controls=[shared.DROP_SEED.at(width=130), ui.in_picture(shared.DROPOUT, width=210)],
 )
 def dropout(v, trace):
     def left(rate):

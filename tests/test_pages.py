@@ -12,7 +12,7 @@ from attention_core.examples import EXAMPLES
 from attention_ui.cards.question import IS_WORDS
 from attention_ui.controls.control import fitted
 from attention_ui.controls.shared import SIZES, heads_recipe_of, inputs_of
-from attention_ui.frame.contents import AT_A_GLANCE, FIRST_CHECKED, LESSONS
+from attention_ui.frame.contents import FIRST_CHECKED, LESSONS
 from attention_ui.lessons.multi_head_attention.words import widths_words
 from chosen import FIELDS, chosen, read
 from conftest import ROOT
@@ -471,12 +471,11 @@ def test_a_sentence_of_ones_own_keeps_what_a_teacher_has_fixed():
     at = visit("app.py", lock="seed,example", hide="d_in", seed="7", d_in="5")
     before = fixed_values(chosen(at))
     at.text_input(key="own_sentence").set_value("A cat sat")
-    next(each for each in at.button if each.label == "Open").click().run()
+    next(each for each in at.button if each.label == "Look").click().run()
     stands(at)
     after = chosen(at)
     assert after.sentence == "A cat sat"
     assert fixed_values(after) == before
-    assert at.title[0].value == AT_A_GLANCE.title
 
 
 @pytest.mark.parametrize(
@@ -534,7 +533,7 @@ def test_a_text_of_ones_own_is_not_said_to_be_the_examples():
         assert not says(at)
     at = visit("app.py")
     at.text_input(key="own_sentence").set_value("A cat sat")
-    next(each for each in at.button if each.label == "Open").click().run()
+    next(each for each in at.button if each.label == "Look").click().run()
     assert says(at)
-    links = [each.proto.query_string for each in at.get("page_link")]
+    links = [each.proto.query_string for each in at.sidebar.get("page_link")]
     assert all("changed_token" not in link and "sentence=A+cat+sat" in link for link in links)

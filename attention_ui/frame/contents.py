@@ -46,7 +46,7 @@ LESSONS = tuple(sorted(LESSONS, key=lambda each: GROUPS.index(each.group)))
 WAY = tuple((each.way, each) for each in LESSONS if each.way)
 """The way of a text through the lessons: what becomes of it, and in which."""
 AT_A_GLANCE, FIRST_CHECKED = LESSONS[:2]
-"""Where one's own sentence opens, and a published example: where its numbers are printed."""
+"""The map of all lessons, and where a published example opens: where its numbers are printed."""
 
 SECTIONS = {
     "contents": "Contents, previous and next",

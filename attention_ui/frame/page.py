@@ -1,7 +1,7 @@
 """What stands around a page: head, sidebar, notices, and the way to the next lesson."""
 
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from itertools import groupby
 from typing import Any
 
@@ -214,11 +214,25 @@ def _contents(name: str, values: Values) -> None:
         st.caption(" → ".join(["a text", *(becomes for becomes, _ in WAY)]))
         for group, pages in groupby(LESSONS, lambda page: page.group):
             is_first = group == AT_A_GLANCE.group
-            fold = nullcontext() if is_first else st.expander(group, expanded=group == opened)
+            fold = nullcontext() if is_first else _group(group, group == opened)
             with fold, st.container(gap="xxsmall"):
                 for page in pages:
                     called = page.title
                     link(page, query, f"{called} ✓" if page.name in values.done else called)
+
+
+class OpenedGroups(set[str]):
+    """The groups of the contents that the visitor has opened: they stay open on other pages."""
+
+
+def _group(group: str, is_here: bool) -> AbstractContextManager[Any]:
+    """A group of the contents, open where the page `is_here` or the visitor has opened it."""
+    kept = this_visit().own(OpenedGroups)
+    is_open = is_here or group in kept
+    fold = st.expander(group, expanded=is_open, key=f"group_{group}", on_change="rerun")
+    if fold.open != is_open:
+        (kept.add if fold.open else kept.discard)(group)
+    return fold
 
 
 def link(page: Lesson, query: dict[str, str], label: str | None = None, **look: Any) -> None:

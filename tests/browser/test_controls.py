@@ -1,7 +1,7 @@
 """Links, and a sentence of one's own, in a real browser."""
 
 from attention_core.examples import EXAMPLES
-from browser_tools import numbers, open_page, settled
+from browser_tools import click, numbers, open_page, settled
 
 
 def test_a_link_gives_the_same_numbers_on_a_fresh_server(page, new_page, app_url, fresh_server):
@@ -22,11 +22,19 @@ def test_a_link_gives_the_same_numbers_on_a_fresh_server(page, new_page, app_url
 def test_home_starts_with_ones_own_sentence_or_an_example(page, app_url):
     open_page(page, app_url)
     page.get_by_placeholder("The small dog sees the cat").fill("Ça va? 你好 🙂")
-    page.get_by_test_id("stBaseButton-primaryFormSubmit").click()
+    for step in (page.locator(".st-key-look button"), page.get_by_role("link", name="You know")):
+        click(step)
+        settled(page)
+        written = page.locator(".st-key-drawn_layer svg text").all_text_contents()
+        assert {"Ça", "va", "?", "你", "好", "🙂"} <= {*written}, "here, and where one goes on"
+    open_page(page, app_url)
+    page.get_by_placeholder("The small dog sees the cat").fill("It purrs")
+    page.get_by_role("link", name="You know").click()
     page.wait_for_url("**/whole_layer**")
     settled(page)
-    written = page.locator(".st-key-drawn_layer svg text").all_text_contents()
-    assert {"Ça", "va", "?", "你", "好", "🙂"} <= {*written}
+    assert page.locator("[data-testid=stSidebar] textarea").input_value() == "It purrs", (
+        "without the button"
+    )
     open_page(page, app_url)
     page.locator(".st-key-row_examples summary").click()
     opening = page.locator(".st-key-row_examples details")

@@ -311,7 +311,7 @@ def test_the_page_says_what_is_drawn_instead_above_its_pictures():
 def test_a_sentence_typed_on_the_home_page_keeps_the_words_that_have_vectors(sentence, keeps):
     at = first_visit("app.py")
     at.text_input(key="own_sentence").set_value(sentence)
-    next(each for each in at.button if each.label == "Open").click().run()
+    next(each for each in at.button if each.label == "Look").click().run()
     values = chosen(stands(at))
     assert values.sentence == sentence
     assert inputs_of(values).has_given_vectors() == keeps

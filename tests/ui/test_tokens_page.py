@@ -13,7 +13,18 @@ from attention_ui.lessons.tokenize_and_embed.lesson import trace_of
 from attention_ui.lessons.tokenize_and_embed.merges import MERGE_TEXT
 from attention_ui.lessons.tokenize_and_embed.merges_picture import HIGH
 from attention_ui.picture.layout import NARROW, WIDE
-from visiting import _opened, box, charts, rendered, stands, texts, values_of, visit, words
+from visiting import (
+    _opened,
+    box,
+    charts,
+    pictures,
+    rendered,
+    stands,
+    texts,
+    values_of,
+    visit,
+    words,
+)
 
 pytestmark = pytest.mark.slow("5 s: whole pages")
 
@@ -65,6 +76,17 @@ def test_positions_are_shown_before_they_are_switched_on_and_then_count():
     at.toggle(key="control_positions").set_value(True).run()
     assert "In `token_embeddings`, rows 1, 3, 5, 7, 9 are equal" in words(at)
     assert "every row of `embeddings` is different" in words(at)
+
+
+@pytest.mark.parametrize("positions", ["off", "on"])
+def test_one_name_stands_above_one_matrix(positions):
+    """What positions would add up to is not what the page calls `embeddings` without them."""
+    drawn = {}
+    for each in pictures("tokenize_and_embed", positions=positions):
+        for matrix in each.matrices:
+            values = drawn.setdefault(matrix.name, matrix.values)
+            assert values.equal(matrix.values), matrix.name
+    assert {"embeddings", "position_embeddings"} < {*drawn}
 
 
 @pytest.mark.parametrize("learned", ["sentence", "example"])

@@ -42,7 +42,7 @@ HIDDEN = Control(
 TURNED = Control(
     "turned", fields.Places(32), "Cells of the mask flipped by hand", (), changes="mask"
 )
-MASKING = Control("masking", fields.Choice(WAYS), "Hide by", "zero_filled")
+MASKING = Control("masking", fields.Choice(WAYS), "Hide by", "minus_infinity")
 CHANGED_TOKEN = Control(
     "changed_token",
     fields.Whole(0, fields.MAX_TOKENS - 1),

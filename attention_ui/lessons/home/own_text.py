@@ -1,15 +1,20 @@
 """A place on the home page to start with one's own sentence."""
 
+from dataclasses import dataclass
+
 import streamlit as st
 
 from attention_core.text.inputs import DRAWN
 
-from ...controls import visit
+from ...controls import parts, visit
 from ...controls.control import understood
 from ...controls.fields import MAX_TOKENS
 from ...controls.shared import MAKES_VECTORS, SENTENCE, example_of, inputs_of, known_words
-from ...frame.contents import AT_A_GLANCE
+from ...controls.visit_state import this_visit
+from ...controls.widget import sent
 from ...words import escaped
+
+FIELD = "own_sentence"
 
 OWN_TEXT = {"tokenizer": "text", "vocabulary": "distinct"}
 """What a text of the person's own brings along, as a link says it."""
@@ -35,29 +40,39 @@ def take_text(text: str) -> str | None:
     return visit.try_to_choose(texts | own)
 
 
+@dataclass
+class OwnText:
+    """What is wrong with the sentence that was typed last; "" for nothing."""
+
+    problem: str = ""
+
+
 def own_text() -> None:
-    """A sentence and a button: the sentence is taken up, and the whole layer opens with it."""
+    """A sentence: the page's picture shows it at once, and it comes along to every lesson, whether
+    one presses the button or goes on from here.
+    """
     known = known_words(example_of(visit.values()))
-    with (
-        st.form("own_text", border=False),
-        st.container(horizontal=True, vertical_alignment="bottom", wrap=False),
-    ):
-        text = st.text_input(
+    with st.container(horizontal=True, vertical_alignment="bottom", wrap=False):
+        st.text_input(
             f"Your own sentence (at most {MAX_TOKENS} tokens)",
             placeholder="The small dog sees the cat",
-            key="own_sentence",
+            key=FIELD,
+            on_change=_take,
             help=f"Words with vectors made to be read: {known}. Any other word gets one drawn at "
             f"random, and is marked with {escaped(DRAWN)}."
             if known
             else None,
         )
-        sent = st.form_submit_button("Open", type="primary")
-    if not sent:
-        return
-    problem = take_text(text)
-    if problem:
+        st.button("Look", type="primary", key="look")
+    if problem := this_visit().own(OwnText).problem:
         with st.container(key="problem_of_own_text"):
             st.markdown(":red[:material/error:] :red[Not applied:]")
             st.text(problem)
-    else:
-        st.switch_page(AT_A_GLANCE.page, query_params=visit.link_query("own_text"))
+    elif sent(FIELD) == visit.values().sentence:
+        st.caption("The picture shows your sentence, and so does every lesson.")
+
+
+def _take() -> None:
+    text = sent(FIELD)
+    this_visit().own(OwnText).problem = (take_text(text) or "") if text else ""
+    parts.run_what_reads()

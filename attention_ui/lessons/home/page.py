@@ -104,7 +104,7 @@ def _way() -> None:
 
 def _begin() -> None:
     """Where to begin: the first lesson, the whole layer, one's own sentence."""
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="large", key="begin"):
+    with st.container(horizontal=True, vertical_alignment="top", gap="large", key="begin"):
         with st.container(width="content", gap="xxsmall"):
             st.page_link(
                 FIRST_CHECKED.page,
@@ -123,7 +123,7 @@ def _begin() -> None:
                 f"**Learned, not set by hand?** Open *{LEARNED.title}*",
             )
         if takes_own_text():
-            with st.container(width=440):
+            with st.container(width=440, gap="xsmall"):
                 own_text()
         else:
             st.markdown("The link that you opened keeps its own sentence.")

@@ -25,8 +25,8 @@ TINY = 1e-6
 def loss_words(values: Values) -> str:
     """What the loss is, in words."""
     return {
-        "weight": "Your wish: the framed weight grows, so that its query looks more at its key. "
-        "The **loss** is minus that weight, at best −1: it falls as the weight grows.",
+        "weight": "Your wish: the weight framed in `weights` grows, so that its query looks more "
+        "at its key. The **loss** is minus that weight, at best −1: it falls as the weight grows.",
         "context": "Your wish: the query’s context vector becomes like the value that the key has "
         "now. The **loss** is the squared distance between the two.",
         "next_token": "Your wish: each position predicts the token after it. The **loss** is the "
