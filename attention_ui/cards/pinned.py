@@ -12,7 +12,6 @@ from attention_core.trace import Trace
 from ..controls import visit
 from ..controls.control import Control, Values, understood
 from ..controls.fields import Choice
-from ..controls.widget import note_sent
 from ..picture.equation_parts import equation_of
 from ..picture.layout import equation
 from ..picture.matrix import Matrix
@@ -117,7 +116,6 @@ def _every_step(before: Trace, now: Trace, changes: list[Change], first: Change 
         return
     start = names.index(first.name) if first and first.name in names else 0
     name = st.selectbox("Step", names, index=start, key=f"difference_of_{len(names)}", width=300)
-    note_sent(f"difference_of_{len(names)}")
     trace = difference(before[name], now[name], now)
     lying = trace["now"].value.ndim == 1
     drawn = [Matrix(step, transposed=lying) for step in trace.values()]

@@ -8,7 +8,7 @@ import streamlit as st
 from attention_core.text.tokenizers import visible
 
 from ..charts.chart import Chart
-from ..controls.widget import note_sent, sent
+from ..controls.widget import sent
 from ..words import listed
 from .guess_bars import guess_bars, width_of
 from .questions import Question, Verdict
@@ -98,7 +98,6 @@ class Row(Question):
                             key=each,
                             label_visibility="collapsed",
                         )
-                    note_sent(each)
                 st.caption("Only the ratios count: each bar is its slider's share of the total.")
             guess = self.guess(key) or [0.0] * len(self.names)
             chart = guess_bars(self.names, {GUESS: guess})

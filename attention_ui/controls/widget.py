@@ -24,19 +24,6 @@ def sent(key: str, otherwise: Any = None) -> Any:
     return st.session_state.get(key, otherwise)
 
 
-@parts.source("sent")
-def _sent(key: str) -> Any:
-    return sent(key)
-
-
-def note_sent(key: str) -> None:
-    """Once a widget is drawn that no callback hears of: its part is drawn by what it says. A
-    callback may choose the parts of the run in which it was pressed, and leaves out what is not
-    stale.
-    """
-    parts.read("sent", key)
-
-
 def put_in(key: str, value: Any) -> None:
     """Before a widget is drawn, or in a callback: set it."""
     st.session_state[key] = value

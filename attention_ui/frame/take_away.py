@@ -18,7 +18,6 @@ from attention_core.text.tokenizers import visible
 from attention_core.trace import Step, Trace
 
 from ..controls import visit
-from ..controls.widget import note_sent
 from .file_names import file_name
 
 TABLE_ROWS = 256
@@ -114,7 +113,6 @@ def take_away(page: str, trace: Trace) -> None:
     if fold.open:
         with fold:
             step = trace[st.selectbox("Tensor", list(trace), key="table_of")]
-            note_sent("table_of")
             st.caption(f"`{step.name}` has the shape {step.shape}.")
             _table(page, trace, step)
 

@@ -5,10 +5,14 @@ was not pressed: in another part than the message's, or if it is late.
 
 Back and Forward say only where the address is. What is said before their answer may be taken up in
 one run with them: it neither takes their place nor is added to what they have left.
+
+Messages that wait are taken up in one run too, and a callback of one may choose its parts. What was
+pressed on a widget that no callback hears of is drawn all the same: its part runs with those.
 """
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import wraps
 from typing import Any
 
@@ -71,7 +75,29 @@ def take_nothing_back(is_late: Callable[[], bool], begins: Callable[[bool, str],
                 state[SAID] = {name: before[name] for name in before.keys() & there} | told
                 fresh = WidgetStates(widgets=filter(counts, told.values()))
                 begins(ADDRESS in parts, get_script_run_ctx().page_script_hash)
-            return take(state, fresh, **named)
+            done = take(state, fresh, **named)
+            with suppress(*NOT_AS_EXPECTED):
+                _draw_what_no_callback_hears_of(state, fresh, get_script_run_ctx().script_requests)
+            return done
 
         ScriptRequests.request_rerun = say_where_it_comes_from
         SessionState.on_script_will_rerun = take_what_is_new
+
+
+def _draw_what_no_callback_hears_of(state: Any, fresh: WidgetStates, requests: Any) -> None:
+    """Add its part to those that a callback has chosen; where it is in none, the page runs."""
+    known = state._new_widget_state.widget_metadata
+    pressed = [known[each.id] for each in fresh.widgets if each.id in known]
+    unheard = {
+        each.fragment_id
+        for each in pressed
+        if not (each.callback or each.callbacks) and state._widget_changed(each.id)
+    }
+    with requests._lock:
+        asked = requests._rerun_data
+        if unheard and asked.is_fragment_scoped_rerun:
+            parts = [*dict.fromkeys((*asked.fragment_id_queue, *unheard))]
+            parts = [] if None in unheard else parts
+            requests._rerun_data = replace(
+                asked, fragment_id_queue=parts, is_fragment_scoped_rerun=bool(parts)
+            )

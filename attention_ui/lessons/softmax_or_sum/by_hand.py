@@ -10,7 +10,7 @@ from ...cards.elements import set_values
 from ...controls import visit
 from ...controls.control import Values
 from ...controls.shared import inputs_of
-from ...controls.widget import note_sent, put_in, sent
+from ...controls.widget import put_in, sent
 from .lesson import MAX_SCORE, MAX_SCORES
 
 NUDGE = 10.0
@@ -29,7 +29,6 @@ def nudge(v: Values) -> None:
         format_func="number {}".format,
         width=130,
     )
-    note_sent(f"nudged_of_{len(scores)}")
     score = scores[at]
     is_out = score == -math.inf
     reach = NUDGE if is_out else max(NUDGE, abs(score))
