@@ -330,5 +330,6 @@ page.answers(
     words.is_most_needed,
     write_on.what_temperature_does,
     write_on.how_many_top_p_keeps,
+    without_chance.why_did_it_repeat_itself,
 )
 page.show()

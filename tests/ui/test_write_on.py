@@ -7,9 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from attention_core.real_model.generation import Written
 from attention_ui.frame import long_run
-from attention_ui.lessons.real_model import lesson, running, without_chance, write_on
+from attention_ui.lessons.real_model import lesson, running, write_on
 from attention_ui.lessons.real_model.write_chart import MIN_PS, TOP_PS
 from chosen import of, read
 from visiting import stands, texts, visit, visit_deeper, words
@@ -126,23 +125,12 @@ def test_a_slice_of_work_is_longer_where_its_picture_takes_long(monkeypatch):
     assert took == pytest.approx([0.4, 0.4, 1.1, 1.6], abs=0.11)
 
 
-def written(*tokens):
-    return [Written(token, 0.5, (), 1, 0.0) for token in tokens]
-
-
-@pytest.mark.parametrize(("ids", "first", "found"), [
-    ((1, 2, 3, 1, 2, 3), 3, (0, 3, 3)), ((1, 2, 3, 4), 2, None), ((1, 2, 1, 2, 7), 4, None),
-    ((1, 1, 1, 1), 1, (0, 1, 3)),
-])  # fmt: skip
-def test_the_longest_repetition_that_was_written_is_found(ids, first, found):
-    assert without_chance.repeated(ids, first) == found
-
-
 def test_what_goes_deeper_writes_without_chance_and_counts_what_a_cache_saves():
     at = stands(visit_deeper(PAGE, prompt=TEXT))
     said = texts(at)
     assert "have a chance of 1 in " in said
-    assert re.search("comes twice|no two tokens in a row", said)
+    assert "The 6 last tokens, “cat sees the dog because it”, 4 times" in said
+    assert "saying them again does not make them likelier" in said
     assert "Both ways wrote the same tokens" in words(at)
     assert re.search(r"[\d.]+ thousand products for the last token, instead of", said)
 

@@ -5,26 +5,28 @@ finds, why such texts repeat themselves, and what a cache saves.
 from collections.abc import Iterator, Sequence
 from math import exp, prod
 
-from attention_core.real_model.generation import Beam, Written, beam, write
-from attention_core.real_model.run import logits
+from attention_core.real_model.generation import Beam, Written, beam, said_again, write
 
 from ...cards import elements as ui
 from ...cards.elements import Element
 from ...charts.amounts import amounts
 from ...controls.control import Values
+from ...frame.ends import Answer
 from ...frame.long_run import Steps, Work, run_so_far
 from ...frame.models import TINY
 from ...picture import palette
 from ...words import percent
-from .lesson import encoded_of, model_of, seen, whole
+from .lesson import encoded_of, model_of, predicts, whole
 from .running import in_turns
-from .seen import Seen
 from .write_on import TEN, as_text, put_text, room_of, why_no_more
 
 CERTAIN, BOTH_WAYS = "without_chance", "cache_of_model"
 LONG, BEAMS = 20, 3
 """So many tokens are written without chance, by so many beginnings at a time."""
 
+REPEATED, TOLD = 6, ("first time", "second time", "third time", "fourth time")
+"""So many of the text's last tokens are said again, so often in all."""
+TIMES = len(TOLD)
 RISES = 0.05
 """By less, nothing is said to have become likelier."""
 
@@ -51,6 +53,8 @@ def writing_without_chance(v: Values) -> Work | None:
     """A text of the likeliest tokens, and those of a beam."""
     (model, ids, _), n = whole(v), min(LONG, room_of(v))
     each = [lambda: write(model, ids, n), lambda: beam(model, ids, n, BEAMS)]
+    if (repeated := _most_repeated(v)) > 1:
+        each.append(lambda: said_again(model, ids, repeated, TIMES))
     return _work(v, CERTAIN, n, each, f"{n} tokens twice, with {BEAMS} beginnings the second time",
                  "Write without chance")  # fmt: skip
 
@@ -72,7 +76,6 @@ def without_chance(v: Values) -> Iterator[Element]:
     chance, n = prod(each.chance for each in greedy), len(greedy)
     ended = " The last one ends the text." * (greedy[-1].token in model.ends)
     yield ui.text(f"All {n} have a chance of {_one_in(chance)}: each one’s, multiplied.{ended}")
-    yield ui.text(why_it_repeats(seen(v), greedy))
     yield ui.say(
         f"**A beam of {BEAMS}**: after each token, the {BEAMS} beginnings stay that are likeliest "
         "as a whole. So a token that is not the likeliest may still lead to a likelier text."
@@ -85,52 +88,61 @@ def without_chance(v: Values) -> Iterator[Element]:
         if beams[0].ids == tuple(each.token for each in greedy)
         else f"The first is {best / chance:.3g} times as likely as the greedy text."
     )
+    if len(run.result) > 2:
+        yield from why_it_repeats(v, run.result[2][-1])
 
 
-def repeated(ids: Sequence[int], first: int) -> tuple[int, int, int] | None:
-    """The longest run of two tokens or more that came before and ends behind `first`: where it
-    stood, where it stands again, and how long it is.
-    """
-    best = (0, 0, 1)
-    for here in range(len(ids)):
-        for before in range(here):
-            n = 0
-            while here + n < len(ids) and ids[before + n] == ids[here + n]:
-                n += 1
-            if n > best[2] and here + n > first:
-                best = (before, here, n)
-    return best if best[2] > 1 else None
+def _most_repeated(v: Values) -> int:
+    """How many of the text's last tokens there is room to say again."""
+    return min(REPEATED, room_of(v) // (TIMES - 1), len(encoded_of(v).ids) - 1)
 
 
-def why_it_repeats(reading: Seen, written: list[Written]) -> str:
-    """How likely what is repeated was when it came first, and when it came again."""
-    model, own = reading.run.model, reading.run.ids
-    ids = (*own, *(each.token for each in written))
-    found = repeated(ids, len(own))
-    if found is None:
-        return f"In these {len(written)} tokens, no two tokens in a row come twice."
-    before, here, n = found
-
-    def chances() -> list[float | None]:
-        rows = logits(reading.run).softmax(-1)[:-1]
-        return [None, *(float(row[token]) for row, token in zip(rows, own[1:], strict=True))]
-
-    each = [*reading.once("of its own", chances), *(one.chance for one in written)]
-    first, again = (
-        [one for one in each[at + 1 : at + n] if one is not None] for at in (before, here)
+def why_it_repeats(v: Values, chances: Sequence[float]) -> Iterator[Element]:
+    """How likely the last words of the visitor's text are, each time that they come again."""
+    model, n = model_of(v), _most_repeated(v)
+    text = model.tokenizer.decode(encoded_of(v).ids[-n:]).strip()
+    yield ui.say("**Why it goes round**: say the same words again, and ask how likely they are.")
+    yield ui.text(
+        f"The {n} last tokens, “{text}”, {TIMES} times, and how likely each but the first of them "
+        "is, on average:"
     )
-    text = model.tokenizer.decode(ids[here : here + n]).strip()
-    was, now = (sum(row) / len(row) for row in (first, again))
-    told = (
-        f"“{text}” comes twice. After its first token, the model gave the others {percent(was)} on "
-        f"average the first time, and {percent(now)} the second"
-    )
-    if now - was < RISES:
-        return f"{told}: here, having been there before hardly made it likelier."
+    said = [percent(each) for each in chances]
+    bars = [{"chance": each} for each in chances]
+    drawn = amounts(TOLD, bars, said, {"chance": palette.BAR}, "Chance of a token", percent)
+    yield ui.chart("again", drawn, 420)
+    yield ui.text(_what_repeating_does(chances))
+
+
+def _what_repeating_does(chances: Sequence[float]) -> str:
+    if chances[-1] - chances[0] < RISES:
+        return (
+            "For this model, saying them again does not make them likelier: it does not copy what "
+            "came before. Its likeliest text goes round only where the same words lead to the same."
+        )
     return (
-        f"{told}. Heads that look for what came next the last time (induction) find it, so each "
-        "repeat makes the next one likelier, and the likeliest token is always taken. A draw may "
-        "fall on another one, and so get out of the circle."
+        "What has been said becomes likelier: heads that find where a token stood before and pass "
+        "on what came next there (**induction**) ask for it again, and the likeliest token is "
+        "always taken. A draw may fall on another one, and so leave the circle."
+    )
+
+
+def why_did_it_repeat_itself(v: Values) -> Answer | None:
+    """Why does a text of the likeliest tokens repeat itself?"""
+    if not predicts(v):
+        return None
+    run = run_so_far(CERTAIN)
+    found = run.result[-1] if run and run.about == whole(v) and isinstance(run.result, list) else []
+    measured = (
+        f"With your text’s last words a token has {percent(found[-1][0])} the first time and "
+        f"{percent(found[-1][-1])} the {TOLD[-1]}. {_what_repeating_does(found[-1])}"
+        if found
+        else "Heads that find where a token stood before ask for what came next there. Write "
+        "without chance, and see how likely your own words become as they come again."
+    ).replace("*", "")
+    return Answer(
+        "Why does a text of the likeliest tokens repeat itself?",
+        f"It takes the same way wherever it stands before the same choice. {measured}",
+        "certain",
     )
 
 
