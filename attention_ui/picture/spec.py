@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import altair as alt
 
@@ -52,7 +51,7 @@ GROWS, GROWS_NARROW = 1.5, 1.15
 """How far a picture grows on a wide window: to a calm limit."""
 USUAL_SLOTS = 2
 """Rectangles that the cells of nearly every picture are made of, at most: fewer are compared."""
-LETTERS = "(letters * min(1.25, max(0.9, grown / letters)))"
+LETTERS = "letters * min(1.25, max(0.9, grown / letters))"
 """How far letters grow with their picture, and with the letters that the browser is set to."""
 LETTERS_ON_PAPER = 14.4
 """Pixels of the smallest words on a hand-out: 8 points on its sheet."""
@@ -166,35 +165,46 @@ ROOM_FOR = "narrow && size ? 1.3 * min(width / size.xn, height / size.yn) : 9"
 ROOM_FOR = f"max(1, min(screen().letters || 1, {ROOM_FOR}))"
 # There numbers stay in their rows as they are in usual letters, rather than go.
 HIGH = "12 * (narrow && letters > 1 ? min(letters, grown) : letters)"
-CAN_BE_READ = f"datum.ph >= {HIGH} && (datum.pw >= 19 * letters || datum.look == 'bar')"
+CAN_BE_READ = "datum.ph >= high && (datum.pw >= 19 * letters || datum.look == 'bar')"
 # The arithmetic is that of the position where the hand rests; while it moves, the number alone.
-MOVES = "(size.strength >= 0 && size.strength != step_at)"
-NUMBER = "(isValid(datum.exact) ? format(datum.exact, '.4f') : datum.tip)"
-TIP = f"({MOVES} && isValid(datum.texts) ? {TEXT} : {NUMBER})"
-TITLE = "(isValid(datum.along) ? datum.where + ' · ' + datum.along : datum.where)"
+MOVES = "size && size.strength >= 0 && size.strength != step_at"
 SO = "'“' + datum.asks + '” takes in ' + datum.share + ' of “' + datum.gives + '”'"
-SO = f"(isValid(datum.gives) ? {SO} : datum.so)"
+TOLD_AT_REST = {
+    "title": "isValid(datum.along) ? datum.where + ' · ' + datum.along : datum.where",
+    "number": "isValid(datum.exact) ? format(datum.exact, '.4f') : datum.tip",
+    "why": f"isValid(datum.gives) ? {SO} : datum.so",
+    "changes": "isValid(datum.title) && isValid(datum.number)"
+    " && (isValid(datum.texts) || isValid(datum.shades))",
+    "rest": "isValid(datum.title) ? isValid(datum.number) ? isValid(datum.why)"
+    " ? {'title': datum.title, '=': datum.number, 'so': datum.why}"
+    " : {'title': datum.title, '=': datum.number}"
+    " : {'title': datum.title} : {'title': datum.tip}",
+}
+"""Worked out when the rows come, not at each position of a control, of which a cell's marks are
+encoded anew."""
 TOOLTIP = (
-    f"isValid(datum.where) ? isValid({NUMBER})"
-    f" ? isValid({SO}) && !{MOVES}"
-    f" ? {{'title': {TITLE}, '=': {TIP}, 'so': {SO}}}"
-    f" : {{'title': {TITLE}, '=': {TIP}}}"
-    f" : {{'title': {TITLE}}} : {{'title': datum.tip}}"
+    "moves && datum.changes"
+    f" ? {{'title': datum.title, '=': isValid(datum.texts) ? {TEXT} : datum.number}} : datum.rest"
 )
 SIZES = {
-    "title": 13, "shape": 11, "row": 12, "column": 12, "slanted": 12, "sign": 24, "sum": 11,
-    "loud": 11, "legend": 11, "token": 14, "share": 11, "number": 11, "bar": 11,
+    "title": 13, "row": 12, "column": 12, "slanted": 12, "sign": 24, "token": 14,
     "small sum": 9, "small loud": 9, "small row": 10, "tiny": 9,
 }  # fmt: skip
+LOOKS = {
+    "sizes": SIZES,
+    "inks": {"title": INK, "token": INK, "loud": CHOSEN, "small loud": CHOSEN},
+    "sides": dict.fromkeys(
+        ("title", "shape", "slanted", "sum", "loud", "legend", "small sum", "small loud"), "left"
+    )
+    | dict.fromkeys(("row", "small row", "tiny"), "right"),
+}
+"""What each kind of words has of its own. A view looks it up: a comparison for each kind would be
+most of what a move costs."""
 
 
-def _by_look(values: dict[str, Any], otherwise: object) -> str:
+def _by_look(name: str, otherwise: object) -> str:
     """An expression that gives each kind of words its own value."""
-    expr = repr(otherwise) if isinstance(otherwise, str) else str(otherwise)
-    for look, value in values.items():
-        text = repr(value) if isinstance(value, str) else str(value)
-        expr = f"datum.look == '{look}' ? {text} : {expr}"
-    return expr
+    return f"({name}[datum.look] || {otherwise!r})"
 
 
 def drawn(
@@ -245,7 +255,7 @@ def _compiled(
             layer.get("encoding", {}).pop("key", None)
         made["usermeta"] = {"embedOptions": {"renderer": "canvas"}}
     if stops is None:
-        made["params"].append({"name": "step_at", "value": 0})
+        made["params"] += [{"name": "step_at", "value": 0}, {"name": "moves", "value": False}]
         return made
     at = f"((isValid(step.value) ? step.value[0] : {stops.start}) - {stops.least}) / {stops.step}"
     made["params"] += [
@@ -266,6 +276,7 @@ def _compiled(
             "views": ["cells"],
         },
         {"name": "step_at", "expr": f"abs({at} - round({at})) > 0.001 ? -1 : round({at})"},
+        {"name": "moves", "expr": MOVES},
     ]
     return made
 
@@ -334,7 +345,7 @@ def _parameters(slots: int) -> list[alt.Parameter]:
     """Worked out once: what is arranged how large, and what is known of what is pointed at."""
     # What the page's script says (`deep_pages`): the browser's own letters, and the page's now.
     once = {"narrow": f"width < {TURN} * (screen().rem || 1)", "size": SIZE, "letters": ROOM_FOR}
-    once |= {"grown": SCALE, "blocks": BLOCKS}
+    once |= {"grown": SCALE, "blocks": BLOCKS, "lettering": LETTERS, "high": HIGH}
     for name in _pointed(slots):
         once[f"p_{name}"] = f"isValid(p.m) && p.m.length ? p.{name}[0] : {NOTHING}"
     for slot in range(slots):
@@ -344,7 +355,8 @@ def _parameters(slots: int) -> list[alt.Parameter]:
         once |= {f"p_{name}{slot}": f"{made} >= 0 ? {each} : {NOTHING}"
                  for name, each in there.items()}  # fmt: skip
     once["focus"] = "p_q >= 0 ? p_q : p_k < 0 && p_t >= 0 ? p_t : -1"
-    return [alt.param(name=name, expr=expr) for name, expr in once.items()]
+    looks = [alt.param(name=name, value=value) for name, value in LOOKS.items()]
+    return [*looks, *(alt.param(name=name, expr=expr) for name, expr in once.items())]
 
 
 X, Y = (alt.X("px:Q", scale=None, axis=None), alt.Y("py:Q", scale=None, axis=None))
@@ -405,6 +417,7 @@ def _cells(base: alt.Chart, slots: int) -> alt.Chart:
     outlined = alt.when("datum.open > 0").then(alt.value(CHOSEN))
     return (
         base.transform_filter(IS_CELL)
+        .transform_calculate(**TOLD_AT_REST)
         .mark_rect(cornerRadius=2, cursor="pointer", aria=False, tooltip=alt.expr(TOOLTIP))
         .encode(
             X, Y, X2, Y2, KEY,
@@ -470,15 +483,19 @@ def _numbers(cells: alt.Chart, name: str) -> alt.Chart:
     return (
         cells.transform_filter(CAN_BE_READ)
         .transform_filter("isValid(datum.text) || isValid(datum.texts)")
+        .transform_calculate(
+            along_bar="datum.look == 'bar' ? datum.pw * datum.one : 0",
+            nx="datum.px + datum.pw * (datum.look == 'bar' ? datum.zero : 0.5)",
+            ny="datum.py + datum.ph / 2",
+            side="datum.look == 'bar' ? 'left' : 'center'",
+        )
         .mark_text(
-            aria=False, tooltip=None, dx=alt.expr("datum.look == 'bar' ? 4 : 0"),
-            align=alt.expr("datum.look == 'bar' ? 'left' : 'center'"),
-            fontSize=alt.expr(f"11 * {LETTERS}"),
+            aria=False, tooltip=None, dx=alt.expr("datum.side == 'left' ? 4 : 0"),
+            align=alt.expr("datum.side"), fontSize=alt.expr("11 * lettering"),
         )
         .encode(
-            x=_expr("datum.look == 'bar' ? datum.px + datum.pw *"
-                    f" (datum.zero + datum.one * max(0, {SHADE})) : datum.px + datum.pw / 2"),
-            y=_expr("datum.py + datum.ph / 2"),
+            x=_expr(f"datum.along_bar ? datum.nx + datum.along_bar * max(0, {SHADE}) : datum.nx"),
+            y=_expr("datum.ny"),
             text=_expr(TEXT), key=KEY, fill=alt.value(INK), opacity=_expr(STRENGTH),
         )
         .properties(name=name)
@@ -486,16 +503,13 @@ def _numbers(cells: alt.Chart, name: str) -> alt.Chart:
 
 
 def _words(base: alt.Chart, asked: bool = False) -> alt.Chart:
-    ink = _by_look({"title": INK, "token": INK, "loud": CHOSEN, "small loud": CHOSEN}, MUTED)
-    left = ("title", "shape", "slanted", "sum", "loud", "legend", "small sum", "small loud")
-    aligned = dict.fromkeys(left, "left") | dict.fromkeys(("row", "small row", "tiny"), "right")
     return (
         base.transform_filter(_of(WORD, asked))
         .mark_text(
             aria=False, tooltip=None, baseline="middle",
-            align=alt.expr(_by_look(aligned, "center")),
+            align=alt.expr(_by_look("sides", "center")),
             angle=alt.expr("datum.look == 'slanted' ? 315 : 0"),
-            fontSize=alt.expr(f"({_by_look(SIZES, 11)}) * {LETTERS}"),
+            fontSize=alt.expr(f"{_by_look('sizes', 11)} * lettering"),
             fontWeight=alt.expr("datum.look == 'title' || datum.look == 'loud' ? 600 : 400"),
             # A word that is longer than a line would make the picture as wide as itself.
             limit=alt.expr(
@@ -503,7 +517,7 @@ def _words(base: alt.Chart, asked: bool = False) -> alt.Chart:
                 f"datum.look == 'token' ? (narrow ? {NARROW} : {WIDE}) - {PADDING} : 0)"
             ),
         )
-        .encode(X, Y, KEY, text=_expr(_chosen("text", asked)), fill=_expr(ink))
+        .encode(X, Y, KEY, text=_expr(_chosen("text", asked)), fill=_expr(_by_look("inks", MUTED)))
         .properties(name="shares" if asked else "words")
     )  # fmt: skip
 
