@@ -87,7 +87,9 @@ def two_models(v):
     found, pair = lesson.differences(v), (v.compared, v.compared_with)
     entries = []
     for control, one, other in found:
-        texts = [models.choice_words(control, each, v) for each in (one, other)]
+        texts = [
+            models.choice_words(control, *each, v) for each in zip((one, other), pair, strict=True)
+        ]
         now = v[control.name] == other
         label = f"{control.label.split(':')[0]}: {texts[0]} → {texts[1]}{' ✓' if now else ''}"
         target = {control.name: one if now else other}
@@ -96,8 +98,9 @@ def two_models(v):
         yield ui.row(*entries, key="differences")
     else:
         yield ui.note("All switches are the same in both.")
+    n_tokens = None if is_covered("cache") else models.common_context(v)  # that would tell it
     for name in dict.fromkeys(pair):
-        yield ui.caption(models.facts_words(name, models.common_context(v)))
+        yield ui.caption(models.facts_words(name, n_tokens))
 
 
 @page.card(
@@ -208,12 +211,11 @@ deeper = page.deeper("norms, a part turned, a sink’s logit, gates, ALiBi, caps
     "Queries and keys of one length: QK-norm",
     "In training, queries and keys can grow until softmax gives all to one key. **QK-norm** "
     "divides each head’s query and key by the root of its mean square, so all are of one length. "
-    "The vectors of the stream keep theirs.",
+    "It is no layer norm of the stream, whose vectors keep their lengths.",
 )
 def norms(v):
     made = lesson.alone(v, lesson.NORMED)
-    queries = Matrix(made[f"{lesson.NORMED}normed_queries"], lead=(v.head,))
-    each = lesson.then_and_now(made, v.head, lesson.NORMED, queries)
+    each = lesson.then_and_now(made, v.head, lesson.NORMED, "normed_queries")
     yield ui.picture(ui.equation(made, *each, tall=235))
     yield ui.light(*checks.norm_light(made))
 
@@ -227,8 +229,7 @@ def norms(v):
 )
 def part(v):
     made = lesson.partly(v)
-    turned = Matrix(made[f"{lesson.PARTLY}turned_queries"], lead=(v.head,))
-    each = lesson.then_and_now(made, v.head, lesson.PARTLY, turned)
+    each = lesson.then_and_now(made, v.head, lesson.PARTLY, "turned_queries")
     yield ui.picture(ui.equation(made, *each, tall=235))
     yield ui.light(*checks.part_light(made))
 
@@ -245,8 +246,7 @@ def learned_sink(v):
     def beside(logit):
         """The weights of one head, and those beside a sink with this logit."""
         made = lesson.alone(v.but(own_sink=logit), lesson.BESIDE_SINK)
-        whole = Matrix(made[f"{lesson.BESIDE_SINK}weights_and_sink"], lead=(v.head,))
-        return made, lesson.then_and_now(made, v.head, lesson.BESIDE_SINK, whole)
+        return made, lesson.then_and_now(made, v.head, lesson.BESIDE_SINK, "weights_and_sink")
 
     yield ui.moving(lesson.OWN_SINK, beside, tall=235)
     yield ui.light(*checks.sink_light(lesson.alone(v, lesson.BESIDE_SINK)))
@@ -256,7 +256,8 @@ def learned_sink(v):
     "gates",
     "A gate on what attention gives",
     "In Qwen3-Next and Qwen3.5 each token makes a **gate** for every number of its context vector: "
-    "a share from 0 to 1. Where nothing fits, it can close. Three of four layers there have a "
+    "a share from 0 to 1, which is learned, not drawn as in dropout. Where nothing fits, it can "
+    "close. Three of four layers there have a "
     "memory in place of attention; every 4th has attention with this gate.",
 )
 def gates(v):
@@ -301,8 +302,7 @@ def cap(v):
     def capped(bound):
         """The weights of one head, and those with capped scores."""
         made = lesson.alone(v.but(bound=bound), lesson.CAPPED)
-        scores = Matrix(made[f"{lesson.CAPPED}capped_scores"], lead=(v.head,))
-        return made, lesson.then_and_now(made, v.head, lesson.CAPPED, scores)
+        return made, lesson.then_and_now(made, v.head, lesson.CAPPED, "capped_scores")
 
     yield ui.moving(lesson.BOUND, capped, tall=280)
     made = lesson.alone(v, lesson.CAPPED)
@@ -359,5 +359,7 @@ page.answers(
     lambda v: words.what_sharing_saves(v, lesson.alone(v, lesson.GROUPED)),
     lambda v: words.why_distance(v, lesson.rotary(v)),
     words.why_cache,
+    words.why_norm,
+    words.is_dropout,
 )
 page.show()

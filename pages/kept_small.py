@@ -95,7 +95,8 @@ def apart(v):
     "indexer",
     "An indexer chooses keys",
     "In long texts, comparing with every key is what costs. A **lightning indexer** does so in a "
-    "few columns, where negative products count as 0, and leaves the best **k** keys to attention.",
+    "few columns, where negative products count as 0, and leaves the **k** keys that look best to "
+    "it, not always those with most weight. Here its columns come from untrained heads.",
     controls=[ui.in_picture(lesson.TOP_K), lesson.MASKED_WHERE.at()],
     ask=SUMS,
 )

@@ -44,7 +44,7 @@ def written(trace):
     "who",
     "Who read from whom",
     "Give each token a value with a single 1, in a column of its own, and what a query reads tells "
-    "how much comes from whom. So here too there is a table, like that of weights.",
+    "how much comes from whom. So here too there is a table, though no model computes it.",
     ask=ROW_SUMS,
 )
 def who(v, trace):
@@ -96,7 +96,8 @@ def delta(v):
     "both",
     "Both gates: Gated DeltaNet",
     "**Gated DeltaNet** has decay and the delta rule, and a gate β for how much of what is missing "
-    "is written. Most layers of Qwen3-Next and Qwen3.5 remember like this.",
+    "is written. Three of four layers of Qwen3-Next and Qwen3.5 remember like this, and have no "
+    "attention at all.",
     controls=[ui.in_picture(lesson.STRENGTH_BIAS, width=220)],
 )
 def both(v):

@@ -24,13 +24,20 @@ def decode_step(whole: Trace, today: Today, place: int) -> Trace:
     `past_keys` (kv_head, past, d_head) and `past_values`, as earlier steps left them in the cache,
     so turned already; `decoded_keys` and `decoded_values`, both joined; the steps of `attend_steps`
     with `decoded_` before their names, and of gates. The first token has nothing before it, and no
-    such rows: its own stand for all. Raises ValueError where there is no such token.
+    such rows: its own stand for all. Raises ValueError where there is no such token, and for
+    heads with dropout.
 
     Source: Shazeer 2019, Fast Transformer Decoding, section 2.4 (incremental inference).
     """
     n_tokens = whole.size("token")
     if not 0 <= place < n_tokens:
         raise ValueError(f"there is no token {place}: the last of {n_tokens} is {n_tokens - 1}")
+    options = today.options_in(whole)
+    if options.dropout:
+        raise ValueError(
+            f"a dropout of {options.dropout:g} is for training: what writes drops nothing. Set it "
+            "to 0"
+        )
     tokens = whole.labels("token")
     labels = {"query": [tokens[place]], "key": tokens[: place + 1]}
     if place:
@@ -50,7 +57,7 @@ def decode_step(whole: Trace, today: Today, place: int) -> Trace:
         name, kept = PLURAL[role], cached(whole, role).value[:, :place]
         made[role] = append_to_past(trace, name, kept, made[role], f"{DECODED}{name}")
     named: dict[str, Any] = {"prefix": DECODED, "mask_prefix": DECODED}
-    context = attend_steps(trace, *made.values(), options=today.options, n_past=place, **named)
+    context = attend_steps(trace, *made.values(), options=options, n_past=place, **named)
     if today.gated:
         matrix = whole[f"{PREFIX}W_gate"]
         own = give(trace, matrix.name, matrix.value, matrix.axes, matrix.symbol)

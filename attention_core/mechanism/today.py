@@ -1,10 +1,10 @@
 """Attention as models of today have it, beside the attention of 2017, on the same vectors."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..asked import answers
-from ..operations import Draw, JoinHeads, MeanHeads, Rotate
+from ..operations import Draw, JoinHeads, MeanHeads, Rotate, Softmax
 from ..recipes import PLURAL
 from ..trace import Step, Trace
 from .attention import scale_of
@@ -69,6 +69,24 @@ class Today:
             sink_logits=self.sink_logit,
         )
 
+    def options_in(self, trace: Trace) -> Options:
+        """The same with the temperature and the dropout of the plain heads of a trace. Raises
+        ValueError where its weights are not made by a softmax over keys.
+        """
+        made = trace["head_weights"].operation
+        if not isinstance(made, Softmax) or made.dim != -1:
+            raise ValueError(
+                "the attention of today has a softmax over keys: so must the heads beside it"
+            )
+        options, tempered = self.options, trace.get("head_tempered_scores")
+        if tempered:
+            options = replace(options, temperature=1 / tempered.operation.factor)
+        if dropped := trace.get("head_dropped_weights"):
+            seed = trace["head_kept"].operation.seed
+            chosen = {"dropout": dropped.operation.probability, "dropout_seed": seed}
+            options = replace(options, **chosen)
+        return options
+
     def times(self, n_heads: int) -> int:
         """How many query heads share one head of keys. Raises ValueError where they cannot."""
         if n_heads % self.n_kv_heads:
@@ -100,7 +118,8 @@ def attend_today(
     the plain scores where queries and keys are plain; `W_gate` (head, d_in, d_value), drawn behind
     all that was drawn before, `gate_scores`, `gates` and `gated_vectors` (head, query, d_value)
     with gates; and, if `joined`, `concat` (query, d_concat) and `output` (query, d_model). The
-    first token stands at `place`. Raises ValueError for heads that cannot be shared evenly.
+    first token stands at `place`. Temperature and dropout are those of the plain heads. Raises
+    ValueError for heads that cannot be shared evenly, and for those without a softmax over keys.
 
     Source of the means: Ainslie et al. 2023, GQA, section 2.1.
     """
@@ -114,7 +133,8 @@ def attend_today(
         scored = trace.get("head_scaled_scores") or trace["head_scores"]
     norm_and_turn(trace, made, today, prefix, place)
     named: dict[str, Any] = {"prefix": prefix, "mask_prefix": prefix}
-    context = attend_steps(trace, *made.values(), options=today.options, scored=scored, **named)
+    context = attend_steps(trace, *made.values(), options=today.options_in(trace), scored=scored,
+                           **named)  # fmt: skip
     if today.gated:
         context = gated(trace, trace["embeddings"], context, _gate(trace, prefix), prefix=prefix)
     if not joined:

@@ -112,6 +112,22 @@ def whole(today, recipe=RECIPE):
     return attend_today(attend_heads(embed(INPUTS), recipe), today)
 
 
+@pytest.mark.parametrize("changes", [{"temperature": 3.0}, {"dropout": 0.3, "dropout_seed": 5}])
+def test_todays_attention_takes_the_temperature_and_the_dropout_of_the_heads_beside_it(changes):
+    today = Today(RECIPE.n_heads, scale=RECIPE.scale)
+    made, plain = whole(today, replace(RECIPE, **changes)), whole(today)
+    same(made["today_context_vectors"].value, made["head_context_vectors"].value)
+    assert not made["today_context_vectors"].value.equal(plain["today_context_vectors"].value)
+    if "dropout" in changes:
+        with pytest.raises(ValueError, match=r"a dropout of 0\.3 is for training"):
+            decode_step(made, today, 3)
+    else:
+        new = decode_step(made, today, 3)["decoded_context_vectors"].value[:, 0]
+        same(new, made["head_context_vectors"].value[:, 3])
+    with pytest.raises(ValueError, match="has a softmax over keys"):
+        whole(today, replace(RECIPE, normalise="sum"))
+
+
 def by_hand(trace, today):
     """Every head by itself, with loops over what is hidden and added."""
     vectors, n_heads = trace["embeddings"].value, 6

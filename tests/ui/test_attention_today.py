@@ -121,7 +121,13 @@ def test_each_difference_of_two_models_turns_one_switch_and_all_of_them_make_the
     assert bool(found) == (pair != ("llama3", "smollm3_most")), "these two have the same switches"
     for control, one, other in found:
         assert now[control.name] == one != other
-        assert models.choice_words(control, one, now) != models.choice_words(control, other, now)
+        told = [models.choice_words(control, *each, now)
+                for each in zip((one, other), pair, strict=True)]  # fmt: skip
+        assert told[0] != told[1]
+        real = [lesson.KINDS[name][1].window for name in pair]
+        for said, window in zip(told, real, strict=True):
+            is_said = control is lesson.WINDOW and window
+            assert said.endswith(f", for {window:,}") if is_said else "for" not in said
         before, now = now, now.but(**{control.name: other})
         assert before.changed(now) == {control.name}
     assert {n: now[n] for n in lesson.switches_of(pair[1], now)} == lesson.switches_of(pair[1], now)
@@ -138,6 +144,7 @@ def test_what_two_models_keep_is_said_of_a_text_that_both_can_read():
     kept = 2 * (2 * 4 * 256 * 8 * 8_192 + 24 * 548_864)
     assert f"keeps **{in_bytes(kept)}**" in told[1]
     assert "23 of its" not in models.facts_words("gemma3_local", 9)
+    assert "keeps" not in models.facts_words("llama3", None)
     assert "Qwen/Qwen3.5-9B config.json" in models.source_words(now)
 
 

@@ -407,6 +407,10 @@ def slope_bias(trace: Trace, head: int) -> Matrix:
     return Matrix(bias, lead=(head,), strengths=strengths)
 
 
-def then_and_now(trace: Trace, head: int, prefix: str, made: Matrix) -> Parts:
-    """The weights of one head, plain; what a switch makes; and the weights that come of it."""
+def then_and_now(trace: Trace, head: int, prefix: str, made: Matrix | str) -> Parts:
+    """The weights of one head, plain; what a switch makes, or the head's own step of this name; and
+    the weights that come of it.
+    """
+    if isinstance(made, str):
+        made = Matrix(trace[f"{prefix}{made}"], lead=(head,))
     return weights(trace, head, PLAIN), BESIDE, made, NEXT, weights(trace, head, prefix)

@@ -4,39 +4,40 @@ from typing import Any
 
 from ...controls.control import Control, Values
 from ...words import in_bytes
-from .lesson import KINDS, MODELS, differences
+from .lesson import KINDS, MODELS, WINDOW, differences
 
 BYTES = 2
 """What a number of a cache takes, in the precision that models are served in."""
 
 
-def choice_words(control: Control, value: Any, values: Values) -> str:
-    """How a choice of a switch is written."""
+def choice_words(control: Control, value: Any, name: str, values: Values) -> str:
+    """How a model's choice of a switch is written, with what it is scaled down from."""
     if isinstance(value, bool):
         return "on" if value else "off"
-    return control.choices(values)[value]
+    told, window = control.choices(values)[value], KINDS[name][1].window
+    return f"{told}, for {window:,}" if control is WINDOW and window else told
 
 
 def compared_words(values: Values) -> str:
     """What the card says above its entries."""
     if values.compared == values.compared_with:
-        return "Choose two models. Each entry then flips one switch above, and only that one."
+        return "Choose two models. Each entry then turns one switch above, and only that one."
     one, other = (MODELS[name] for name in (values.compared, values.compared_with))
     words = [
-        f"How **{other}** differs from **{one}**.",
-        "Each entry flips one switch, and only that one.",
+        f"How **{other}** differs from **{one}**, scaled down to your heads and tokens.",
+        "Each entry turns one switch, from how it is set now, and leaves the others.",
     ]
     names = [control.name for control, *_ in differences(values)]
     if "rotary_share" in names and values.position_encoding != "rotary":
         words.append("Columns turn only once positions are rotary.")
     if "gated" in names:
-        words.append("A gate leaves the weights as they are.")
+        words.append("A gate multiplies what a head gives, not its weights.")
     return " ".join(words)
 
 
-def facts_words(name: str, n_tokens: int) -> str:
+def facts_words(name: str, n_tokens: int | None) -> str:
     """One kind of layer of a model: how many there are, its heads, and what the model keeps of a
-    text of so many tokens.
+    text of so many tokens, where that may be said.
     """
     model, kind = KINDS[name]
     which = f"{kind.n_layers} of its {model.n_layers} layers are of this kind"
@@ -45,11 +46,12 @@ def facts_words(name: str, n_tokens: int) -> str:
         which = f"all {model.n_layers} layers are alike"
     told = [which, *(f"{each.n_layers} have {each.more}" for each in others if each.more)]
     told += [kind.more] * bool(kind.more)
-    kept = in_bytes(model.cached(n_tokens) * BYTES)
     heads = f"{model.n_heads} query and {model.n_kv_heads} key/value heads, {model.d_head} wide"
+    words = f"**{model.title}** ({model.year}): {heads}; {'; '.join(told)}."
+    if n_tokens is None:
+        return words
     return (
-        f"**{model.title}** ({model.year}): {heads}; {'; '.join(told)}. For {n_tokens:,} tokens it "
-        f"keeps **{kept}**."
+        f"{words} For {n_tokens:,} tokens it keeps **{in_bytes(model.cached(n_tokens) * BYTES)}**."
     )
 
 

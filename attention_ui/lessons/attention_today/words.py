@@ -15,7 +15,7 @@ from .checks import moved_light
 from .costs import ASKED
 from .decoding import page_size
 from .facts import kept, parameters
-from .lesson import GROUPED, KINDS, PLAIN, heads, model_that_is_on, shown_kv_heads
+from .lesson import GROUPED, KINDS, OPENED, PLAIN, alone, heads, model_that_is_on, shown_kv_heads
 
 TOO_SMALL = 0.02
 """A change of a score that moves no weight by more than 0.005, which two decimals do not show."""
@@ -126,6 +126,29 @@ def why_distance(values: Values, trace: Trace) -> str:
     good, _ = moved_light(trace, values.moved_by)
     kept = "every score stays" if good else "scores do not stay"
     return f"{words} Moved by {values.moved_by:,} places, {kept} what it was but for rounding."
+
+
+@closes("Is QK-norm a layer norm of the token’s vectors?", "norms")
+def why_norm(values: Values) -> str:
+    """Against the belief that the stream is normed."""
+    return (
+        "No. It norms each head’s queries and keys by themselves, after W_query and W_key. Values "
+        "and the vectors of the stream keep their lengths. So a scaled score cannot grow beyond "
+        f"√d, here {number(heads(values).d_head ** 0.5, 2)}, or as far as learned factors let it."
+    )
+
+
+@closes("Is a gate on the output a kind of dropout?", "gates")
+def is_dropout(values: Values) -> str:
+    """Against the belief that a gate is drawn, with the gates of this page."""
+    made = alone(values, OPENED)
+    gates = made[f"{OPENED}gates"].value
+    return (
+        "No. Dropout hits at random, in training only. A gate is made from the token’s own vector, "
+        "the same each time, also when the model writes: a share for each number of the context "
+        f"vector, here from {number(gates.min().item(), 2)} to {number(gates.max().item(), 2)}. "
+        "The weights stay as they are."
+    )
 
 
 @closes("Why does a model that writes need a cache, and what does it cost?", "decoding")

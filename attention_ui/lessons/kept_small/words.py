@@ -62,7 +62,8 @@ def latent_words(trace: Trace) -> str:
     )
     return (
         f"A token keeps {latent} numbers instead of {heads * (d_head + d_value)}. Each of {heads} "
-        f"heads still has keys {d_head} wide and values {d_value} wide, {near}."
+        f"heads still has keys {d_head} wide and values {d_value} wide, {near}. Here its "
+        "matrices are split from the heads’ own, untrained."
     )
 
 
