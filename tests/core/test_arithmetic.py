@@ -392,11 +392,8 @@ def test_a_long_sum_keeps_its_beginning_and_its_end():
     longer = Sum((*numbers, Number(-13.0)))
     beginning = " + ".join(str(k) for k in range(1, SHOWN_TERMS - 1))
     assert longer.latex() == rf"{beginning} + \dots - 13"
-    assert len(longer.terms) == SHOWN_TERMS + 1
     assert longer.value == sum(range(1, SHOWN_TERMS + 1)) - 13
-
-
-def test_of_a_long_sum_that_begins_and_ends_with_0_the_largest_term_is_written():
+    # Where it begins and ends with 0, the largest term is written.
     zeros = (Number(0.0),) * 5
     assert Sum((*zeros, Number(-2.0), Number(1.0), *zeros)).latex() == r"0 + \dots - 2 + \dots"
     assert Sum((*zeros, *zeros)).latex() == r"0 + 0 + 0 + \dots + 0"

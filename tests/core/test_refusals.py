@@ -69,27 +69,26 @@ REFUSED = [
     (of_matrix(ops.Edit(((0, 5, 1.0),))), f"there is no cell [0, 5] {EDIT} 5 columns"),
     (of_matrix(ops.Row(3)), ROW_3),
     (of_matrix(ops.ScaleRow(3, 2.0)), ROW_3),
-    (of_matrix(ops.ScaleRow(-1, 2.0)), ROW_BELOW),
-    (of_matrix(ops.ShiftRow(3, 2.0)), ROW_3),
     (of_matrix(ops.ShiftRow(-1, 2.0)), ROW_BELOW),
     *(
-        (lambda head=head: switch_off(attend_heads(journey()), head), message)
-        for head in (-1, 2, 99)
-        for message in [f"there is no head {head}: the last of 2 is head 1"]
+        (
+            lambda head=head: switch_off(attend_heads(journey()), head),
+            f"there is no head {head}: the last of 2 is head 1",
+        )
+        for head in (-1, 2)
     ),
     *(
         (lambda of=of: of(6), "there is no row 6: the last of 6 is row 5")
         for of in EXPANDED.values()
     ),
     # heads that cannot share
-    *((of_matrix(ops.SplitHeads(n)), f"5 columns {UNEVEN} {n} heads") for n in (2, 0, -5)),
+    *((of_matrix(ops.SplitHeads(n)), f"5 columns {UNEVEN} {n} heads") for n in (2, 0)),
     (of_matrix(ops.SplitWithoutTranspose(2)), f"5 columns {UNEVEN} 2 heads"),
     (of_matrix(ops.RowsOfHeads(2)), f"3 rows {UNEVEN} 2 heads"),
     *(
         (lambda n=n: even_width(4, n), f"d_model = 4 {UNEVEN} {n} heads. It can among 1, 2 or 4")
-        for n in (0, -2, 3)
+        for n in (0, 3)
     ),
-    (lambda: even_width(6, 4), f"d_model = 6 {UNEVEN} 4 heads. It can among 1, 2, 3 or 6"),
     (lambda: even_width(11, 2), f"d_model = 11 {UNEVEN} 2 heads. It can among 1"),
     (lambda: even_width(0, 2), "d_model is 0, but must be 1 or more"),
     # typed numbers
@@ -103,10 +102,8 @@ REFUSED = [
     (made(MASK, n_queries=0), NO_ONE),
     (made(MASK, n_keys=-1), NO_ONE),
     (made(MASK, window=0), "a window of 0 hides every key: choose 1 or more"),
-    (made(MASK, window=-2), "a window of -2 hides every key: choose 1 or more"),
     (made(MASK, hidden_key=5), "there is no key 5: the last of 5 is key 4"),
     (made(MASK, hidden_key=-1), "there is no key -1: the last of 5 is key 4"),
-    (made(MASK, flipped=((3, 0),)), "there is no query 3: the last of 3 is query 2"),
     (made(MASK, flipped=((0, 0), (-1, 0))), "there is no query -1: the last of 3 is query 2"),
     (made(MASK, flipped=((0, 5),)), "there is no key 5: the last of 5 is key 4"),
     # dropout
@@ -125,15 +122,12 @@ REFUSED = [
         for least in (0, -1)
     ),
     *(
-        case
+        (made(recipe, **{name: value}), f"{name} is {value!r}, but {words}")
         for recipe in (Projections, HeadsRecipe)
-        for case in (
-            (
-                made(recipe, start="normal"),
-                "start is 'normal', but must be 'rand' or 'linear' or 'given'",
-            ),
-            (made(recipe, start="given"), "start is 'given', but no matrices are given"),
-            (made(recipe, scale="sqrt"), "scale is 'sqrt', but must be 'sqrt_d' or 'none' or 'd'"),
+        for name, value, words in (
+            ("start", "normal", "must be 'rand' or 'linear' or 'given'"),
+            ("start", "given", "no matrices are given"),
+            ("scale", "sqrt", "must be 'sqrt_d' or 'none' or 'd'"),
         )
     ),
     (made(Projections, skipped_draws=-1), "skipped_draws is -1, but must be 0 or more"),
@@ -149,10 +143,8 @@ REFUSED = [
         )
     ),
     # training
-    (made(TrainingSettings, steps=0), "0 steps: choose 1 to 5,000"),
-    (made(TrainingSettings, steps=5_001), "5001 steps: choose 1 to 5,000"),
-    (made(TrainingSettings, width=0), "a width of 0: choose 1 to 64"),
-    (made(TrainingSettings, width=65), "a width of 65: choose 1 to 64"),
+    *((made(TrainingSettings, steps=n), f"{n} steps: choose 1 to 5,000") for n in (0, 5_001)),
+    *((made(TrainingSettings, width=n), f"a width of {n}: choose 1 to 64") for n in (0, 65)),
     *(
         (made(TrainingSettings, learning_rate=r), f"a learning rate of {r}: choose 0 or more")
         for r in (-0.1, math.nan, math.inf)

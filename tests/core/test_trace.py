@@ -1,5 +1,7 @@
 """The trace: what it refuses and what it says, and that nothing recorded in it ever changes."""
 
+import re
+
 import pytest
 import torch
 
@@ -20,19 +22,27 @@ def vector(length):
     return Given((0.5,) * length)
 
 
-def test_an_axis_of_two_lengths_is_refused_and_both_steps_are_named():
+BEGUN = matrix(5, 3), ("query", "d_query")
+REFUSED = [
+    ("axis 'query' is 7 long in 'next' but 5 long in 'queries'", "next", (7, 2), ("query", "key")),
+    ("axis 'd_query' is 2 long in 'next' but 3 long in 'queries'", "next", (7, 2),
+     ("key", "d_query")),
+    *(("'next' has the axis 'token' twice: name each axis by", "next", (rows, 3),
+       ("token", "token")) for rows in (2, 3)),
+    *((f"{name!r} cannot name a step: it must be a Python identifier", name, (2, 3), ("i", "j"))
+      for name in ("", "2nd", "two words", "a-b", "a.b", "scores[0]", "x; y", "é ")),
+    *((f"'next' has 2 axes, of lengths (2, 3), but {len(axes)} names: {axes}", "next", (2, 3), axes)
+      for axes in ((), ("i",), ("head", "i", "j"))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("words", "name", "size", "axes"), REFUSED)
+def test_a_step_that_does_not_fit_is_refused_and_leaves_nothing(words, name, size, axes):
     trace = Trace()
-    trace.step("queries", matrix(5, 3), axes=("query", "d_query"))
-    with refused("axis 'query' is 7 long in 'weights' but 5 long in 'queries'"):
-        trace.step("weights", matrix(7, 2), axes=("query", "key"))
-    with refused("axis 'd_query' is 2 long in 'values' but 3 long in 'queries'"):
-        trace.step("values", matrix(7, 2), axes=("key", "d_query"))
-
-
-@pytest.mark.parametrize("rows", [2, 3])
-def test_an_axis_that_stands_twice_in_a_step_is_refused(rows):
-    with pytest.raises(ValueError, match="'table' has the axis 'token' twice: name each axis by"):
-        Trace().step("table", matrix(rows, 3), axes=("token", "token"))
+    trace.step("queries", BEGUN[0], axes=BEGUN[1])
+    with pytest.raises(ValueError, match=f"^{re.escape(words)}"):
+        trace.step(name, matrix(*size), axes=axes)
+    assert list(trace) == ["queries"]
 
 
 @pytest.mark.parametrize("n_labels", [0, 4, 6])
@@ -50,14 +60,6 @@ def test_a_name_that_is_taken_is_refused_and_the_first_step_stays():
     assert trace["scores"] is first
 
 
-@pytest.mark.parametrize("name", ["", "2nd", "two words", "a-b", "a.b", "scores[0]", "x; y", "é "])
-def test_a_name_that_is_no_identifier_is_refused(name):
-    trace = Trace()
-    with refused(f"{name!r} cannot name a step: it must be a Python identifier"):
-        trace.step(name, vector(2), axes=("key",))
-    assert list(trace) == []
-
-
 def test_an_input_from_another_trace_is_refused_even_if_the_names_agree():
     here, there = Trace(), Trace()
     ours = here.step("keys", matrix(2, 3), axes=("key", "d_query"))
@@ -68,13 +70,6 @@ def test_an_input_from_another_trace_is_refused_even_if_the_names_agree():
     with refused("'total' is made from 'values', not a step of this trace"):
         here.step("total", Add(), ours, only_theirs, axes=("key", "d_query"))
     assert list(here) == ["keys"]
-
-
-@pytest.mark.parametrize("axes", [(), ("query",), ("head", "query", "key")])
-def test_another_number_of_axes_than_the_result_has_is_refused(axes):
-    message = f"'scores' has 2 axes, of lengths (2, 3), but {len(axes)} names: {axes}"
-    with refused(message):
-        Trace().step("scores", matrix(2, 3), axes=axes)
 
 
 def test_a_refused_step_leaves_no_axis_behind():

@@ -1,10 +1,6 @@
 """Training against a module of torch's own, trained by torch's own gradient descent."""
 
-import json
 import math
-import os
-import subprocess
-import sys
 from itertools import islice
 
 import pytest
@@ -14,7 +10,6 @@ from torch.nn import functional as F
 
 from attention_core import EXAMPLES, embed
 from attention_core.experiments import training
-from sampling import is_long, marked
 
 every_example = pytest.mark.parametrize("example", EXAMPLES)
 
@@ -119,51 +114,18 @@ def test_what_changed_most_is_what_a_search_through_every_number_finds(example):
     assert all(map(torch.equal, now, kept))
 
 
-SOME = ("wild_cat", "journey_123")
-LOSSES = """
-import json, sys, torch
-from attention_core import EXAMPLES, embed
-from attention_core.experiments.training import TrainingSettings, next_tokens, train
-
-torch.set_num_threads(1)
-runs = [
-    train(
-        embed(each.inputs)["embeddings"].value,
-        next_tokens(each.inputs.tokens),
-        TrainingSettings(learning_rate=each.learning_rate),
-    )
-    for each in map(EXAMPLES.get, sys.argv[1:])
-]
-print(json.dumps([[record.loss for record in run] for run in runs]))
-"""
-
-
-def losses_with(capability, examples):
-    """The losses of default runs, as a processor without wider instructions has them."""
-    chosen = {} if capability is None else {"ATEN_CPU_CAPABILITY": capability}
-    rest = {name: value for name, value in os.environ.items() if name != "ATEN_CPU_CAPABILITY"}
-    command = [sys.executable, "-c", LOSSES, *examples]
-    ran = subprocess.run(command, env=rest | chosen, capture_output=True, text=True, check=True)
-    return dict(zip(examples, json.loads(ran.stdout), strict=True))
-
-
-@pytest.fixture(scope="module")
-def on_processors():
-    examples = EXAMPLES if is_long() else SOME
-    return [losses_with(None, examples), losses_with("default", examples)]
-
-
 @pytest.mark.slow("3 s: trains")
-@pytest.mark.parametrize("example", marked(EXAMPLES, SOME))
-def test_the_default_run_falls_far_and_alike_on_any_processor_and_float64(example, on_processors):
+@every_example
+def test_the_default_run_falls_far_and_as_in_float64_so_on_any_processor(example):
     vectors, targets, settings = learned(example)
-    exact = list(training.train(vectors.double(), targets, settings))
+    exact, found = (
+        list(training.train(each, targets, settings)) for each in (vectors.double(), vectors)
+    )
     losses = [record.loss for record in exact]
     assert exact[-1].step == settings.steps
     assert losses[-1] < losses[0] / 100
     assert not exact[-1].rose
-    for run in on_processors:
-        assert run[example] == pytest.approx(losses, rel=1e-3)
+    assert [record.loss for record in found] == pytest.approx(losses, rel=1e-3)
 
 
 def outcome(example, **settings):

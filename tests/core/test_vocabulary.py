@@ -58,8 +58,6 @@ def test_a_token_that_reads_unk_is_not_the_reserved_row():
     assert vocabulary.rows() == ('"<unk>"', "a", "<unk>", "<pad>")
     assert (vocabulary.token(0), vocabulary.token(2)) == ("<unk>", "<unk>")
 
-
-def test_a_token_that_reads_unk_is_plain_where_no_row_is_reserved():
     vocabulary = Vocabulary.distinct(["<unk>", "a"], reserved=())
     assert vocabulary.rows() == ("<unk>", "a")
     with pytest.raises(ValueError, match='"dog" is not in the vocabulary'):
