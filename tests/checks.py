@@ -6,6 +6,7 @@ import re
 import pytest
 import torch
 
+from attention_core import operations as ops
 from attention_core import program
 
 
@@ -33,6 +34,17 @@ def rotated(vectors, base):
     angles = torch.outer(torch.arange(vectors.shape[-2]).double(), rates)
     made = torch.complex(left, right) * torch.polar(torch.ones_like(angles), angles)
     return torch.cat([made.real, made.imag], dim=-1).float()
+
+
+def told(trace, step, probe=None):
+    """A `loss` of all of a step: its numbers, each times one of a `probe` if given, are added."""
+    loss = step
+    if probe is not None:
+        by = trace.step("probe", probe, axes=step.axes)
+        loss = trace.step("told", ops.Multiply(), step, by, axes=step.axes)
+    for at in reversed(range(len(step.axes))):
+        name = f"told_{at}" if at else "loss"
+        loss = trace.step(name, ops.SumLast(), loss, axes=loss.axes[:-1])
 
 
 def by_autograd(trace, loss, of):

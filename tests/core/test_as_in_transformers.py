@@ -11,7 +11,7 @@ from attention_core import attend_tensors, attend_vectors, backward
 from attention_core import operations as ops
 from attention_core.lights.of_trace import lights as lights_of
 from attention_core.recipes import ROLES
-from checks import random, same, taken_apart_and_run_anew
+from checks import random, same, taken_apart_and_run_anew, told
 
 N, D_MODEL, HEADS, KV_HEADS, D_HEAD, WINDOW = 7, 30, 6, 3, 14, 3
 PART, BASE = 6, 1_000.0
@@ -71,9 +71,7 @@ def given_of(name, attention, plus, of):
 
 
 def ours(name, given, embeddings):
-    """The same by `attend_vectors`, down to a `loss`: all of the output, each number times one of
-    its own.
-    """
+    """The same by `attend_vectors`, down to a `loss`."""
     window = (WINDOW - 1 if name.endswith("window") else None, None)
     trace = attend_vectors(
         embeddings, **given, n_heads=HEADS, n_kv_heads=KV_HEADS, causal=True,
@@ -81,11 +79,7 @@ def ours(name, given, embeddings):
         rotary_base=None if name.endswith("without") else BASE, window=window,
         rotary_columns=PART if "W_gate" in given else None,
     )  # fmt: skip
-    output, draw = trace["output"], ops.Given.of(PROBE)
-    by = trace.step("probe", draw, axes=output.axes)
-    told = trace.step("told", ops.Multiply(), output, by, axes=output.axes)
-    each = trace.step("told_each", ops.SumLast(), told, axes=("query",))
-    trace.step("loss", ops.SumLast(), each, axes=())
+    told(trace, trace["output"], ops.Given.of(PROBE))
     return trace
 
 

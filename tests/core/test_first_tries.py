@@ -191,17 +191,11 @@ def answered(call):
         found = call()
         if inspect.isgenerator(found):
             next(found, None)
-    except OURS as error:
-        frame = traceback.extract_tb(error.__traceback__)[-1]
-        if (
-            ROOT not in Path(frame.filename).parents
-            or "raise"
-            not in Path(frame.filename).read_text(encoding="utf-8").splitlines()[frame.lineno - 1]
-        ):
-            return f"{type(error).__name__} of {frame.filename}:{frame.lineno}: {error}"
     except Exception as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]
-        return f"{type(error).__name__} of {frame.filename}:{frame.lineno}: {error}"
+        ours = isinstance(error, OURS) and ROOT in Path(frame.filename).parents
+        if not (ours and "raise" in frame.line):
+            return f"{type(error).__name__} of {frame.filename}:{frame.lineno}: {error}"
     return ""
 
 

@@ -14,6 +14,7 @@ from attention_core import Trace, attend_latent, backward, choose_keys
 from attention_core import operations as ops
 from attention_core.mechanism.builder import head_norm, rotated, times
 from attention_core.mechanism.latent import MATRICES
+from checks import told
 
 H, N, D_IN, D, D_V, LATENT, ROTARY, ASKED, K = 2, 7, 11, 3, 5, 13, 2, 17, 3
 SIZES = {
@@ -133,10 +134,7 @@ def test_a_latent_layer_is_deepseeks_there_and_back(config, module, name):
     pairs = [(ours.value, output[0]), (made.trace["head_weights"].value, weights[0])]
     probe = torch.randn(N, D_IN, generator=torch.Generator().manual_seed(5))
     (output[0] * probe).sum().backward()
-    step = made.given("probe", probe, ours.axes)
-    told = made.trace.step("told", ops.Multiply(), ours, step, axes=ours.axes)
-    row = made.trace.step("told_0", ops.SumLast(), told, axes=("query",))
-    made.trace.step("loss", ops.SumLast(), row, axes=())
+    told(made.trace, ours, ops.Given.of(probe))
     grads = {each.removesuffix(".weight"): weight.grad
              for each, weight in layer.named_parameters() if weight.grad is not None}  # fmt: skip
     asked = ["vectors", *(name for name, whose in made.whose.items()
@@ -197,9 +195,7 @@ def test_only_positions_apart_stay_and_are_absorbed(positions, stays, is_absorbe
 def test_nothing_comes_back_to_an_indexer():
     layer, _ = layer_of(DeepseekV32Config, v32, "DeepseekV32")
     made = Given(layer, torch.randn(N, D_IN))
-    told = made.latent()
-    for name in ("told", "loss"):
-        told = made.trace.step(name, ops.SumLast(), told, axes=told.axes[:-1])
+    told(made.trace, made.latent())
     with pytest.raises(ValueError, match="'index_scores' only has a say in what 'loss' chooses"):
         backward(made.trace, "loss", ["index_scores"])
 
@@ -212,8 +208,8 @@ def test_a_choice_is_told_where_scores_are_no_numbers():
     chosen = trace.step("chosen", ops.TopK(3), scores, axes=scores.axes)
     assert chosen.value.int().tolist() == [[0, 1, 1, 0, 1], [0, 1, 0, 0, 1]]
     for cell in ((row, key) for row in range(2) for key in range(5)):
-        told = chosen.arithmetic(cell).value
-        assert told == chosen.value[cell] or (told, scores.value[cell]) == (-inf, -inf), cell
+        says = chosen.arithmetic(cell).value
+        assert says == chosen.value[cell] or (says, scores.value[cell]) == (-inf, -inf), cell
 
 
 WRONG = [

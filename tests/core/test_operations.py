@@ -78,11 +78,7 @@ def test_a_stretched_vector_is_longer_as_query_as_key_and_as_value(options):
 
 
 @pytest.mark.parametrize("options", [
-    {},
-    {"divide": "sqrt_d"},
-    {"similarity": "cosine"},
-    {"normalise": "sum"},
-    {"stretched": 3, "factor": -2.0},
+    {"divide": "sqrt_d"}, {"normalise": "sum"}, {"stretched": 3, "factor": -2.0},
     {"similarity": "cosine", "divide": "sqrt_d", "stretched": 3, "factor": 0.5},
 ], ids=str)  # fmt: skip
 @pytest.mark.parametrize("query", [0, 3, 6])

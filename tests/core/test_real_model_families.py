@@ -160,13 +160,6 @@ def test_a_layer_s_program_reads_its_file_and_gives_its_tensors(tmp_path, monkey
         torch.testing.assert_close(names[step.name], step.value, atol=1e-6, rtol=1e-6)
 
 
-def test_a_trace_of_attention_alone_ends_with_it(tmp_path):
-    make(tmp_path, "llama")
-    model = open_model(tmp_path)
-    trace = layer_trace(model, run(model, IDS).before[1], 1, parts="attention")
-    assert list(trace)[-1] == "head_outputs"
-
-
 @pytest.mark.parametrize(("stream", "layer", "words"), [
     (torch.zeros(5, 30), 3, "no layer 3: the model has 3"),
     (torch.zeros(5, 29), 0, "5 × 29, but must be tokens × 30"),

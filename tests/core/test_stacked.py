@@ -13,7 +13,7 @@ from transformers.models.gemma3n.modeling_gemma3n import Gemma3nTextAttention
 from attention_core import Trace, attend_in_layers, backward
 from attention_core import operations as ops
 from attention_core.mechanism.stacked import Layer
-from checks import refused
+from checks import refused, told
 
 N, D_IN, H, D, WINDOW = 11, 9, 3, 2, 3  # their configs want a width that heads share
 IN_TURN = ("sliding_attention", "sliding_attention", "full_attention")
@@ -108,13 +108,7 @@ def test_layers_are_gemmas_there_and_back(shares):
     vectors = trace["vectors"].value.clone().requires_grad_()
     stream = theirs(kinds, stack, vectors)
     torch.testing.assert_close(made.value, stream, rtol=2e-5, atol=2e-5)
-    probe = ops.Draw("normal", (N, D_IN), seed=3)
-    axes = made.axes
-    told = trace.step(
-        "told", ops.Multiply(), made, trace.step("probe", probe, axes=axes), axes=axes
-    )
-    row = trace.step("row", ops.SumLast(), told, axes=axes[:1])
-    trace.step("loss", ops.SumLast(), row, axes=())
+    told(trace, made, ops.Draw("normal", (N, D_IN), seed=3))
     (stream * trace["probe"].value).sum().backward()
     learned = backward(trace, "loss", ["vectors", *whose])
     torch.testing.assert_close(learned["grad_vectors"].value, vectors.grad, rtol=2e-5, atol=5e-5)

@@ -7,7 +7,7 @@ from transformers.models.qwen3_next import modeling_qwen3_next
 
 from attention_core import Trace, attend_with_memory, backward, exercise_steps
 from attention_core import operations as ops
-from checks import by_autograd
+from checks import by_autograd, told
 
 H, N, D, D_V = 2, 11, 3, 5
 SHAPES = {
@@ -29,18 +29,15 @@ def remembered(decays=False, strengths=False, delta=False, n=N, heads=True):
     """A trace with a memory of seeded numbers, down to a `loss`; and what it was given."""
     trace, front = Trace(), {"head": H} if heads else {}
     used = [*SHAPES][:3] + ["decays"] * decays + ["strengths"] * strengths
-    for seed, name in enumerate([*used, "probe"]):
-        row, column, width = SHAPES.get(name, ("query", "d_value", D_V))
+    for seed, name in enumerate(used):
+        row, column, width = SHAPES[name]
         draw = ops.Draw("normal", (*front.values(), n, width), seed=seed)
         axes = (*front, row, column)
         drawn = trace.step(f"drawn_{name}", draw, axes=axes)
         trace.step(name, MADE_BY.get(name, ops.Copied()), drawn, axes=axes)
     gates = {name: trace[name] for name in used[3:]}
     context = attend_with_memory(trace, *(trace[each] for each in used[:3]), delta=delta, **gates)
-    loss = trace.step("told", ops.Multiply(), context, trace["probe"], axes=context.axes)
-    for at in range(len(context.axes)):
-        name = "loss" if at == len(context.axes) - 1 else f"told_{at}"
-        loss = trace.step(name, ops.SumLast(), loss, axes=loss.axes[:-1])
+    told(trace, context, ops.Draw("normal", tuple(context.value.shape), seed=len(used)))
     return trace, used
 
 
