@@ -24,14 +24,14 @@ def vector(length):
 
 BEGUN = matrix(5, 3), ("query", "d_query")
 REFUSED = [
-    ("axis 'query' is 7 long in 'next' but 5 long in 'queries'", "next", (7, 2), ("query", "key")),
-    ("axis 'd_query' is 2 long in 'next' but 3 long in 'queries'", "next", (7, 2),
+    ("axis 'query' is 7 long in 'keys' but 5 long in 'queries'", "keys", (7, 2), ("query", "key")),
+    ("axis 'd_query' is 2 long in 'keys' but 3 long in 'queries'", "keys", (7, 2),
      ("key", "d_query")),
-    *(("'next' has the axis 'token' twice: name each axis by", "next", (rows, 3),
+    *(("'keys' has the axis 'token' twice: name each axis by", "keys", (rows, 3),
        ("token", "token")) for rows in (2, 3)),
     *((f"{name!r} cannot name a step: it must be a Python identifier", name, (2, 3), ("i", "j"))
       for name in ("", "2nd", "two words", "a-b", "a.b", "scores[0]", "x; y", "é ")),
-    *((f"'next' has 2 axes, of lengths (2, 3), but {len(axes)} names: {axes}", "next", (2, 3), axes)
+    *((f"'keys' has 2 axes, of lengths (2, 3), but {len(axes)} names: {axes}", "keys", (2, 3), axes)
       for axes in ((), ("i",), ("head", "i", "j"))),
 ]  # fmt: skip
 
