@@ -66,24 +66,14 @@ def test_wrong_code_is_refused_and_named_or_left_to_its_evidence(base, code, lig
 
 def test_every_mistake_is_told_of_some_code():
     told = {mistake for *_, mistake in wrong_pieces()} - {"-"}
-    elsewhere = {"one_short", "few_digits", "weights_redrawn", "not_called"}
-    assert told | elsewhere == LIKELY.keys()
+    assert told | {"few_digits", "not_called"} == LIKELY.keys()
     assert MISTAKES_OF_CODE.keys() <= LIKELY.keys()
 
 
 def test_the_lights_of_code_are_those_that_are_listed():
-    subject, *_ = subject_of(made(PIECES["matrices"][1]), False, None, None)
+    subject, _ = subject_of(made(PIECES["matrices"][1]), False, None, None)
     names = ["runs", *(light.name for light in lights_of_code(subject))]
     assert names == [name for name in TITLES if name not in OF_TRACES]
-
-
-def test_of_two_mistakes_both_are_named():
-    code = PIECES["capitals"][1].replace("math.sqrt(d_k)", "1").replace("attn, V", "attn, K")
-    assert set(looked_at(made(code)).likely) == {"no_scaling", "keys_as_values"}
-    code = PIECES["matrices_causal"][1].replace('float("-inf")', "0").replace(" / k.", " * k.")
-    report = looked_at(made(code), causal=True)
-    assert set(report.likely) == {"zero_in_place_of_infinity", "multiplied_by_root"}
-    assert "Fix this one first" in report.text()
 
 
 def attention(x, W_q, W_k, W_v):
@@ -108,13 +98,9 @@ def rounded(kind):
     return lambda x, *matrices: attention(x.to(kind), *(e.to(kind) for e in matrices)).float()
 
 
-def test_few_digits_redrawn_matrices_and_short_loops_are_named():
+def test_few_digits_are_named():
     for kind in (torch.bfloat16, torch.float16):
         assert looked_at(rounded(kind)).likely == ("few_digits",)
-    redrawn = looked_at(lambda x, *W: attention(x, *map(torch.rand_like, W)))
-    assert redrawn.likely == ("weights_redrawn",)
-    short = looked_at(lambda x, *W: torch.cat([attention(x, *W)[:-1], 0 * (x @ W[2])[:1]]))
-    assert short.likely == ("one_short",)
 
 
 def test_what_cannot_be_called_is_told_how_to_be_wrapped():
@@ -159,7 +145,7 @@ def test_a_module_is_left_as_it_was_and_said_what_it_does_not_show():
     assert "batch_first=True?" in looked_at(nn.MultiheadAttention(6, 2)).text()
     few = looked_at(nn.Linear(3, 3).bfloat16()).text()
     assert "bfloat16 has too few digits" in few
-    assert "None of the mistakes" not in few
+    assert "print each tensor" not in few
     assert "add d_in" in looked_at(nn.LayerNorm(3)).text()
     assert "it stopped with RuntimeError" in looked_at(nn.Embedding(5, 3)).text()
     assert "it stops at 7" in looked_at(made(PIECES["book_causal"][1]), True).text()
@@ -208,7 +194,7 @@ def of_one_buffer(x, W_q, W_k, W_v):
     (raising(ValueError("\x1b[31mred\u202e")), "runs", r"ValueError: \x1b[31mred\u202e"),
     (raising(ValueError("long" * 999)), "runs", "longlong…"),
     (raising(ValueError("\n" * 10**8)), "runs", "ValueError"),
-    (zeroing, "repeatable", "changed in place"),
+    (zeroing, "repeatable", "It writes into the tensors"),
     (of_one_buffer, "repeatable", "differs by up to"),
     (ends(lambda c: c + 1j), "runs", "complex64"),
     (ends(lambda c: c.to("meta")), "runs", "no numbers"),
@@ -322,7 +308,7 @@ def interrupted(q, k, v):
 """
 COMMANDS = [  # what is asked for, the status, what is said, and in how many lines
     ("right --causal", 0, "All 14 lights that can be looked at are green", 19),
-    ("wrong", 1, "Likely: The scores are not divided by root d", 21),
+    ("wrong", 1, "q.k is divided by 1 at width 5 (root 5 = 2.236)", 20),
     ("layer", 0, "divided by 2 at width 4", 19),
     ("forks", 0, "All 13 lights", 19),
     ("loops --seconds 8", 2, "Stopped after 8 seconds without a verdict", 0),

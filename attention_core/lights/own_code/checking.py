@@ -10,9 +10,8 @@ from torch import nn
 from ..light import Light
 from ..measures import MEASURES, light_of
 from .calling import Call, Stopped, printable
-from .naming import MISTAKES_OF_CODE, computed, largest_of_same, named
+from .naming import named
 from .opened import opened_in
-from .reading import NEAR, may_look
 from .report import Report, Say, to_the_screen
 from .sentences import Sizes, all_sizes, drawn_at_random
 from .subjects import Closed, Code, Open
@@ -73,10 +72,8 @@ def _report(
 ) -> Report:
     lights: list[Light] = []
     try:
-        subject, said, likely = subject_of(attention, causal, n_heads, d_in)
-        lights.append(say(Light("runs", not likely, said)))
-        if likely:
-            return say.end(Report(tuple(lights), likely))
+        subject, said = subject_of(attention, causal, n_heads, d_in)
+        lights.append(say(Light("runs", True, said)))
         for light in lights_of_code(subject):
             lights.append(say(light))
         ways = subject.ways.said() if isinstance(subject, Open) else ()
@@ -89,14 +86,14 @@ def _report(
 
 def subject_of(
     attention: Callable, causal: bool, n_heads: int | None, d_in: int | None
-) -> tuple[Code, str, tuple[str, ...]]:
-    """What is measured, how, and a mistake shown by that. Raises Stopped where it does not run."""
+) -> tuple[Code, str]:
+    """What is measured, and how. Raises Stopped where it does not run."""
     call = Call(attention, causal, n_heads or 1)
     if not call.is_closed:
         return _of_function(attention, causal, n_heads)
     closed = Closed(call, d_in)
     if not closed.call.meets:
-        return closed, "No token's output depends on another token.", ("tokens_never_meet",)
+        raise Stopped("no token's output depends on another token")
     subject = opened(attention, causal, n_heads) or closed
     if subject is closed:
         closed.begin()
@@ -105,7 +102,7 @@ def subject_of(
     said = f"{subject.n_tokens} × {subject.d_in} in, {subject.n_tokens} × {n_out} out"
     if subject.call.way.layout == "tokens first":
         said += "; with a batch axis in front no token looks at another: batch_first=True?"
-    return subject, said, ()
+    return subject, said
 
 
 def _first_open(module: Callable, causal: bool, n_heads: int | None) -> tuple[Open | None, str]:
@@ -136,7 +133,7 @@ def opened(module: Callable, causal: bool, n_heads: int | None) -> Open | None:
     return first
 
 
-def _of_function(function: Callable, causal: bool, n_heads: int | None) -> tuple[Open, str, tuple]:
+def _of_function(function: Callable, causal: bool, n_heads: int | None) -> tuple[Open, str]:
     first = None
     tried: tuple[int, ...] = HEADS_TRIED
     if Call(function).takes_heads:  # with one, mistakes in how heads are split do not show
@@ -154,29 +151,10 @@ def _of_function(function: Callable, causal: bool, n_heads: int | None) -> tuple
                 sizes = sizes._replace(d_head=width)  # made for one width: it is asked with that
                 subject = Open(subject.call, sizes)
                 subject.begin()
-            return subject, _shapes(sizes), ()
+            return subject, _shapes(sizes)
         if not (last.__cause__ and last.is_of_shapes):
             break
-    if mistake := _of_square(function, causal, n_heads or 1):
-        return subject, str(first), (mistake,)
     raise first
-
-
-def _of_square(function: Callable, causal: bool, n_heads: int | None) -> str:
-    size = 7 * n_heads
-    subject = Open(Call(function, causal, n_heads), Sizes(n_heads, 7, 7, size))
-    subject.n_tokens, subject.seen = size, may_look(size, causal)
-    try:
-        vectors, *drawn = given = drawn_at_random(subject.sizes, size)
-        subject.call.settle(vectors[None], *drawn)
-        output = subject.call(vectors[None], *drawn)[0][0]
-    except Stopped:
-        return ""
-    for name in ("matrices_turned", "matrices_on_tokens"):
-        for way in MISTAKES_OF_CODE[name]:
-            if largest_of_same(output, computed(subject, given, way)) <= NEAR:
-                return name
-    return ""
 
 
 def _shapes(sizes: Sizes) -> str:
@@ -204,7 +182,6 @@ def lights_of_code(subject: Code) -> Iterator[Light]:
                 light = Light(name, False, OVERWRITES)
         except Stopped as stopped:
             light = Light(name, False, str(stopped))
-            subject.stops[name] = (stopped.name,) if stopped.name else ()
         yield light
 
 

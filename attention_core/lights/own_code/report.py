@@ -49,13 +49,12 @@ class Report(NamedTuple):
                 told.append(f"Not looked at: {n_unseen}, for the reason beside each.")
             return [*told, *ways]
         told = [f"The first light that is red: “{wrong.title}”."]
-        for name, start in zip(self.likely, ("Likely: ", *["And: "] * 9), strict=False):
-            told += [f"{start}{LIKELY[name].words}", f"  {LIKELY[name].advice}"]
+        for name in self.likely:
+            told += [f"Likely: {LIKELY[name].words}", f"  {LIKELY[name].advice}"]
         if not self.likely and len(self.lights) > 1:
             told.append(
-                "None of the mistakes that are known here gives just these numbers. Print each "
-                "tensor of your code with its shape and the sums of its rows, up to the first that "
-                "surprises you."
+                "Where its evidence does not tell you why, print each tensor of your code with its "
+                "shape and the sums of its rows, up to the first that surprises you."
             )
         if sum(light.holds is False for light in self.lights) > 1:
             told.append("Fix this one first: the other red lights may come from it.")

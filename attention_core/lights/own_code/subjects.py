@@ -56,8 +56,6 @@ class Code(Subject):
         self.inside: Open | None = None
         """An attention in it that shows what it does not."""
         self.inside_name = ""
-        self.stops: dict[str, tuple[str, ...]] = {}
-        """The mistakes that are known by how the code stopped, by the light that it stopped in."""
         self.unread = ""
         """Why its weights cannot be read; "" where they can."""
 
@@ -223,10 +221,9 @@ class Open(Code):
             made.append(heads[..., :count].transpose(0, 1))
         return torch.cat(made, dim=-1)
 
-    def of_random(self, times: float = 1.0) -> tuple[list[Tensor], Tensor]:
+    def of_random(self) -> tuple[list[Tensor], Tensor]:
         """Vectors and matrices of which none was chosen, and what comes out."""
         vectors, *drawn = drawn_at_random(self.sizes, self.n_tokens)
-        drawn = [times * each for each in drawn]
         chosen = self.given
         self._put(tuple(drawn))
         try:
