@@ -3,6 +3,7 @@
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
 from attention_ui.cards.why_there import NUMBERS_WORDS, adds_up
+from attention_ui.charts.score_parts import FEW
 from attention_ui.charts.score_parts import chart as who_wrote
 from attention_ui.controls import visit
 from attention_ui.frame.long_run import Work, run_so_far
@@ -56,8 +57,8 @@ def next_token(v):
             yield ui.chart("next_tokens", charts.next_tokens(found, None), 480)
         else:
             yield ui.note(words.says_nothing(model))
-        yield ui.caption(words.of_its_sizes(model))
-    yield ui.link_to_the_lessons(v.prompt)
+    sizes = [] if found is None else [ui.caption(words.of_its_sizes(model))]
+    yield ui.row(*sizes, ui.link_to_the_lessons(v.prompt), gap="small")
     yield ui.alive(get_on)
 
 
@@ -74,8 +75,7 @@ page.card(
 @page.card(
     "story",
     "Why this token? A story in five steps",
-    "Two tokens could come next, and the model has to choose. Follow what its heads did, from the "
-    "one that made most of the difference back to those that it builds on.",
+    "Two tokens could come next. Which heads made the difference, and on whom do they build?",
     work=story.going_on,
     when=predicts,
     pictures=("story_first", "story_rest"),
@@ -108,8 +108,8 @@ def heads(v):
     "One head",
     lambda v: words.of_the_head(v, seen(v), chosen_of(v)),
     controls=lambda v: [
-        lesson.LOOKS_FROM.at(width=170),
-        lesson.MODEL_HEAD.at(width=150),
+        lesson.LOOKS_FROM.at(width=145),
+        lesson.MODEL_HEAD.at(width=185),
         *([lesson.DRAWN_TOKENS.at(width=230)] if lesson.is_long(v) else []),
     ],
 )
@@ -124,8 +124,8 @@ def head(v, trace):
     "why",
     "Why there?",
     "A score is a sum over pairs: what each earlier part wrote at the token that looks, times what "
-    "each wrote at the one it looks at. Blue pairs bring this score above the other keys’. A sum "
-    "is not a cause, so take a part away before you believe it. Click on a head to go there.",
+    "each wrote at the one it looks at. Blue raises this score above the other keys’. A sum is not "
+    "a cause: take a part away before you believe it. Click on a head to go there.",
     controls=[lesson.LOOKS_AT.at(width=230)],
     work=why.taking_away,
 )
@@ -136,14 +136,14 @@ def why_there(v, trace):
         return
     yield choosing("why", who_wrote(asked.parts, asked.words), 820)
     own = trace["head_scaled_scores"].value[(asked.parts.head, *asked.at)]
-    yield ui.light(*adds_up(asked, float(own)))
+    yield ui.light(*adds_up(asked, float(own), FEW))
     yield ui.text(why.told(asked))
     if names := why.without(asked):
         yield ui.progress(why.AWAY)
         runs = run_so_far(why.AWAY)
         if runs and runs.share >= 1:
-            yield ui.text(why.taken_away(v, asked, runs.result))
             label = f"Switch off {why.called(names[0])}, below"
+            yield ui.text(why.taken_away(v, asked, runs.result))
             yield ui.set_to(label, "off_why", AS_BUTTON, model_off=names[0])
 
 
@@ -194,7 +194,7 @@ def layers(v):
 
 who = page.fold(
     "who",
-    "**Who brought the answer**: each head’s part of the next token’s logit",
+    "**Who brought the answer**: each head’s part, and the whole way back to the words",
     ":material/bar_chart:",
     when=predicts,
     in_place=True,
@@ -223,6 +223,17 @@ def brought(v):
     yield ui.text(words.of_its_tokens(v, reading, chosen))
 
 
+who.section(
+    "way",
+    "The whole way back",
+    "Read it from the bottom up: who wrote what a later head finds a token by, up to the heads "
+    "that brought the answer. The thicker a line, the more it brought; green where it made a head "
+    "ask. Under a head stands what it does on your text, where a measure says so. Click on a head.",
+    work=way_back.going_back,
+    when=predicts,
+)(way_back.whole_way)
+
+
 def changed(v):
     """What is left of the model, where something is switched off."""
     about = lesson.changed(v)
@@ -249,31 +260,11 @@ def off(v):
             yield ui.text(words.of_what_is_off(v, reading, without))
 
 
-back = page.fold(
-    "way",
-    "**The whole way back**: from the answer to the words",
-    ":material/account_tree:",
-    when=predicts,
-)
-back.section(
-    "way",
-    "",
-    "Read it from the bottom up: who wrote what a later head finds a token by, up to the heads "
-    "that brought the answer. The thicker a line, the more it brought; green where it made a head "
-    "ask. Under a head stands what it does on your text, where a measure says so. Click on a head.",
-    work=way_back.going_back,
-)(way_back.whole_way)
-
-over_many = page.fold(
-    "survey", "**Over many sentences**: what each head does elsewhere", ":material/scatter_plot:"
-)
-over_many.section("survey", "", surveyed.about_the_survey, work=surveyed.surveying)(
-    surveyed.surveyed
-)
-
 deeper = page.deeper(
-    "writing without chance, what a cache saves, what the head gathers, why there in numbers, "
-    "every head off in turn, another text put in"
+    "heads over many sentences, without chance, a cache, why there in numbers, every head off"
+)
+deeper.section("survey", "Over many sentences", surveyed.about_the_survey, work=surveyed.surveying)(
+    surveyed.surveyed
 )
 deeper.section(
     "certain",

@@ -78,9 +78,9 @@ def watch(v, trace):
 @page.card(
     "why",
     "Why there?",
-    "The head you watch looks at one word most. Their score is a sum over pairs: what each part "
-    "wrote at the word that looks, times what each wrote at the one it looks at. Blue pairs bring "
-    "it above the scores of the other words. Click on the bar of a head to go there.",
+    "A score is a sum over pairs: what each part wrote at the word that looks, times what each "
+    "wrote at the one it looks at. Blue raises it above the other words’ scores. A sum is not a "
+    "cause, so a head is taken away below. Click on a head to go there.",
     controls=[lesson.TINY_FROM.at(width=230)],
 )
 def why_there(v, trace):

@@ -378,13 +378,7 @@ class Fold:
         names = [name for each in self.cards for name in (each.name, *each.pictures)]
         if (alone and alone not in names) or (self._when and not self._page.given(self._when)):
             return
-        is_asked = (  # at the page's end a question waits until somebody goes deeper
-            self.place is not None
-            and asks_first()
-            and not _is_on_phone()
-            and any(one.ask for one in self.cards)
-        )
-        with row(*self._row, *names, is_asked=is_asked) as is_open:
+        with row(*self._row, *names) as is_open:
             if is_open:
                 for each in self.cards:
                     parts.part(f"card_{each.name}", each.draw, waits=True)

@@ -117,19 +117,21 @@ def told(why: Why) -> str:
         part, amount = why.best
         return (
             f"{capital(why.name)} has no reason to look at {key} from {query}: this score is "
-            f"{number(-why.lead, 2)} below the mean of the other keys. What speaks against it most "
-            f"was written there by {said_of(part)}, {signed(amount)}."
+            f"{number(-why.lead, 2)} below the mean of the other keys’ scores. What speaks against "
+            f"it most was written there by {said_of(part)}, {signed(amount)}."
         )
     part, _ = why.best
     looks = f" There, {_where_it_looks(why, part, why.parts.key)}." if part.kind == "head" else ""
+    asks = int((by_query := why.parts.by_query()).argmax())
     return (
-        f"{capital(why.name)} finds {key} {_reason(why)} this score is above the mean of the other "
-        f"keys.{looks} What asks for it at {query}: {spoken(why, why.parts.by_query())}."
+        f"{capital(why.name)} finds {key} {_reason(why)} this score is above the others."
+        f"{looks} At {query}, {said_of(why.parts.parts[asks])} asks for it most "
+        f"({signed(float(by_query[asks]))})."
     )
 
 
 def _reason(why: Why) -> str:
-    """Which part is why, by what it wrote at the key, or that none alone is."""
+    """Which part is why, by what it wrote at the key, or which few together are."""
     (part, amount), lead = why.best, number(why.lead, 2)
     if amount >= CLEAR * why.lead:
         more = f", more than the whole {lead}" if amount > why.lead else f" of the {lead}"
@@ -137,8 +139,8 @@ def _reason(why: Why) -> str:
     amounts = why.parts.by_key()
     total = number(float(amounts.topk(min(3, len(amounts))).values.sum()), 2)
     return (
-        f"for no single reason: most of it was written there by {spoken(why, amounts)}, together "
-        f"{total} of the {lead} by which"
+        f"because of what several parts wrote there: {spoken(why, amounts)}, together {total} of "
+        f"the {lead} by which"
     )
 
 
@@ -158,14 +160,17 @@ def _where_it_looks(why: Why, part: Writer, token: int) -> str:
     return f"{part.name} itself looks at {looked}"
 
 
-def adds_up(why: Why, own: float) -> tuple[bool, str]:
-    """Whether all pairs together are the model's own score."""
+def adds_up(why: Why, own: float, few: int | None = None) -> tuple[bool, str]:
+    """Whether all pairs together are the model's own score, where so `few` are drawn alone."""
     off, n = abs(why.parts.score - own), len(why.parts.parts)
     before = "" if why.parts.cap is None else ", as it is before the model’s soft cap"
     lead = f"{number(abs(why.lead), 2)} {'above' if why.lead > 0 else 'below'}"
-    return off <= 1e-4 * max(1.0, abs(own)), (
-        f"All {n} × {n} pairs add up to the model’s own score{before}: {number(own, 3)}, "
-        f"{to_within(off)}. That is {lead} the mean of the other keys, as drawn."
+    rest = " (small parts as one)" if few and few < n else ""
+    right = off <= 1e-4 * max(1.0, abs(own))
+    how = "" if right else f", {to_within(off)}"
+    return right, (
+        f"All {n} × {n} pairs{rest} add up to the model’s own score, {number(own, 3)}{before}{how}"
+        f": {lead} the mean of the other keys’ scores."
     )
 
 
@@ -254,7 +259,7 @@ def in_numbers(why: Why, trace: Trace) -> Iterator[Element]:
     yield caption(
         f"Rows are parts, {len(queries)} of {len(why.parts.parts)} on each side; of "
         f"{len(wide)} components {len(columns)} are drawn. These are whole scores, before the mean "
-        "of the other keys is taken away. Click on a cell, and go on down to what was learned."
+        "of the other keys’ is taken away. Click on a cell, and go on down to what was learned."
     )
     yield Shown(take_along, ("score", trace))
 
@@ -351,7 +356,7 @@ def compositions(why: Why, handed_on: Tensor) -> str:
     return (
         f"Earlier heads can shape this one in three ways. What they wrote at {key} makes its "
         f"key: {number(by_key, 2)} of the {number(why.lead, 2)} (**key-composition**). What they "
-        f"wrote at {query} makes its query: {number(by_query, 2)} (**query-composition**). And of "
-        f"what this head hands on from {key}, its value, {true_minus(f'{share:.0%}')} is theirs "
-        "(**value-composition**)."
+        f"wrote at {query} makes its query: {number(by_query, 2)} (**query-composition**); a pair "
+        f"of theirs counts in both. And of what this head hands on from {key}, its value, "
+        f"{true_minus(f'{share:.0%}')} is theirs (**value-composition**)."
     )

@@ -22,7 +22,9 @@ TOP = BASE + 22
 
 
 def chart(parts: ScoreParts, words: tuple[str, str], few: int = FEW) -> Chart:
-    """By how much pairs bring the score above the mean, the largest; a click goes to a head."""
+    """By how much pairs bring the score above the mean, the largest; a click on a bar, its name or
+    a cell goes to a head: of a cell, to that which wrote at the key, else to that at the query.
+    """
     above, places = parts.above, {"q": parts.query, "k": parts.key}
     sides = {"q": _groups(parts, parts.by_query(), few), "k": _groups(parts, parts.by_key(), few)}
     table = [
@@ -41,8 +43,7 @@ def chart(parts: ScoreParts, words: tuple[str, str], few: int = FEW) -> Chart:
                 {
                     **{"kind": side, "row": at, "column": at, "name": name, "amount": amount},
                     **{"told": signed(amount), "size": abs(amount) / most, "shade": palette.FULL},
-                    "id": name.removeprefix("head ") if name.startswith("head ") else "",
-                    "token": places[side],
+                    **_goes({side: name}, places),
                 }
             )
     most = max(abs(amount) for row in table for amount in row) or 1.0
@@ -54,9 +55,8 @@ def chart(parts: ScoreParts, words: tuple[str, str], few: int = FEW) -> Chart:
                 {
                     **{"kind": "cell", "row": row, "column": column, "amount": amount, "size": 1.0},
                     **{"name": f"{of_query} × {of_key}", "told": true_minus(f"{amount:+.2f}")},
-                    "id": "",
                     "shade": palette.FAINT + (palette.FULL - palette.FAINT) * strength,
-                    "token": -1,
+                    **_goes({"k": of_key, "q": of_query}, places),
                 }
             )
     for kind, word, at in zip("QK", words, places.values(), strict=True):
@@ -66,6 +66,14 @@ def chart(parts: ScoreParts, words: tuple[str, str], few: int = FEW) -> Chart:
     spec["params"].insert(0, {"name": "n_columns", "value": len(sides["k"])})
     spec["height"] = TOP + ROW * len(sides["q"])
     return Chart(pd.DataFrame(drawn), spec, "Who wrote what makes the query and the key fit.")
+
+
+def _goes(names: dict[str, str], places: dict[str, int]) -> dict[str, object]:
+    """Where a click goes: to the first of these parts that is a head, at the token it wrote at."""
+    for side, name in names.items():
+        if name.startswith("head "):
+            return {"id": name.removeprefix("head "), "token": places[side], "goes": name}
+    return {"id": "", "token": -1, "goes": "no head"}
 
 
 def _groups(parts: ScoreParts, amounts: Tensor, few: int) -> list[tuple[str, list[int]]]:
@@ -112,7 +120,9 @@ def _spec() -> dict:
     told = [
         {"field": "name", "type": "nominal", "title": "written by"},
         {"field": "amount", "type": "quantitative", "title": "brings", "format": "+.3f"},
+        {"field": "goes", "type": "nominal", "title": "a click goes to"},
     ]
+    pointer = {"cursor": {"expr": "datum.id ? 'pointer' : 'default'"}}
     align = f"{is_query} || datum.kind === 'Q' ? 'right' : {is_key} ? 'center' : 'left'"
     titles = "datum.kind === 'Q' || datum.kind === 'K'"
     return AS_WIDE | {
@@ -132,8 +142,7 @@ def _spec() -> dict:
                         "select": {"type": "point", "on": "click", "fields": ["id", "token"]},
                     }
                 ],
-                "mark": mark("rect", cornerRadius=3, fill={"expr": hue},
-                             cursor={"expr": "datum.id ? 'pointer' : 'default'"}),
+                "mark": mark("rect", cornerRadius=3, fill={"expr": hue}, **pointer),
                 "encoding": at(
                     "x1", "y1", x2={"field": "x2"}, y2={"field": "y2"}, tooltip=told,
                     fillOpacity={"field": "shade", "type": "quantitative", "scale": None},
@@ -149,8 +158,8 @@ def _spec() -> dict:
                 "mark": text(12, align={"expr": align}, lineBreak="\n",
                              limit={"expr": f"{is_query} ? left - 8 : {is_key} ? each - 2 : "
                                     f"datum.kind === 'Q' ? left - 8 : width - left"},
-                             fontWeight={"expr": f"{titles} ? 'bold' : 'normal'"}),
-                "encoding": at("xn", "yn", text={"field": "short"}),
+                             fontWeight={"expr": f"{titles} ? 'bold' : 'normal'"}, **pointer),
+                "encoding": at("xn", "yn", text={"field": "short"}, tooltip=told),
             },
         ],
     }  # fmt: skip

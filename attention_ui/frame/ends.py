@@ -52,18 +52,17 @@ def closes(
 
 
 @contextmanager
-def row(label: str, key: str, icon: str, *cards: str, is_asked: bool = False) -> Iterator[bool]:
+def row(label: str, key: str, icon: str, *cards: str) -> Iterator[bool]:
     """A row that opens; what is in it costs nothing before. It is open where the link's cell
-    belongs to one of the `cards` in it, or where a question in it `is_asked`. Gives whether it is
-    open. Beside a card that stands alone there is no other row than the one that the card is in, or
-    that is in the card.
+    belongs to one of the `cards` in it. Gives whether it is open. Beside a card that stands alone
+    there is no other row than the one that the card is in, or that is in the card.
     """
     values = visit.values()
     if values.card and values.card not in cards and not this_visit().in_card:
         yield False
         return
     is_linked = bool(values.cell) and values.section in cards
-    is_open = is_asked or is_linked or values.card in cards
+    is_open = is_linked or values.card in cards
     look = {"expanded": is_open, "icon": icon, "on_change": "rerun"}
     fold = st.expander(label, key=f"row_{key}", **look)
     with fold:

@@ -266,7 +266,7 @@ def way_to_the_lessons(text: str) -> None:
     kept = {name: each for name, each in visit.link_query("text").items()
             if name not in SENTENCE.undoes}  # fmt: skip
     example = {} if EXAMPLE.name in visit.fixed() else {EXAMPLE.name: FIRST}
-    label = f"See this text, number by number, in *{AT_A_GLANCE.title}*"
+    label = f"See it, number by number, in *{AT_A_GLANCE.title}*"
     link(AT_A_GLANCE, {**kept, **example, SENTENCE.name: text}, label)
 
 

@@ -257,6 +257,20 @@ def test_on_a_phone_a_card_is_its_words_one_picture_and_the_rest_a_touch(new_pag
     soon(page, page.locator("[class*=st-key-row_more_], [class*=st-key-all_of_]").count, 0, 30)
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("path", ["real_model", "tiny_language", "heads_learning"])
+def test_a_page_with_all_its_cards_drawn_stays_within_its_height(new_page, app_url, path, width):
+    page = new_page(viewport={"width": width, "height": 900})
+    open_page(page, app_url, path, first_visit=True)
+    for each in page.locator("[class*=st-key-card_]").all():
+        each.scroll_into_view_if_needed()
+        page.wait_for_timeout(500)  # what is near is told once scrolling rests
+        settled(page)
+    main = page.locator("[data-testid=stMainBlockContainer]")
+    assert main.evaluate("one => one.scrollHeight") <= (TALLEST if width == 390 else 3_500)
+    assert not pushed_sideways(page)
+
+
 def test_on_a_phone_a_link_to_what_a_picture_leaves_out_brings_it(new_page, app_url):
     page = new_page(viewport=PHONE)
     lesson = "queries_keys_values?predict=off"

@@ -246,7 +246,7 @@ NODES = """
 
 def test_on_the_way_back_a_click_on_a_head_goes_there(page, app_url):
     open_page(page, app_url, PAGE)
-    open_row(page, "way")
+    open_row(page, "who")
     page.locator(".st-key-chart_of_way .vega-embed svg").scroll_into_view_if_needed()
     settled(page)
     nodes = page.evaluate(NODES)

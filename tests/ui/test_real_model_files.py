@@ -227,7 +227,7 @@ def test_a_gguf_file_that_is_broken_is_said_and_the_others_are_there(name, own, 
 @pytest.mark.parametrize("name", ODD)
 def test_an_odd_model_has_a_page_too(name, own):
     ODD[name](own)
-    rows = dict.fromkeys(("row_deeper", "row_survey"), True)
+    rows = {"row_deeper": True}
     link = {"predict": "off", "measure": "spread", "heads_order": "strongest", "model_off": "0.0"}
     at = stands(_opened(PAGE, link | {"section": "numbers", "cell": "W_query.0.0"}, **rows))
     waiting = [each.key for each in at.button if each.key.startswith("start_or_stop")]
@@ -308,7 +308,7 @@ def test_nothing_of_the_text_before_is_there_while_another_is_read(own, monkeypa
     random(n_layer=3)(own)
     monkeypatch.setattr(long_run, "MOMENT", 0)
     monkeypatch.setattr(page, "go_on_with_page", lambda _: None)
-    rows = dict.fromkeys(("row_deeper", "row_survey"), True)
+    rows = {"row_deeper": True}
     at = stands(_opened(PAGE, {"predict": "on", "prompt": "t7 t8"}, **rows))
     assert [each.value for each in at.header] == ["What it says next"]
     assert not [each for each in at.expander if each.label.startswith("**")]

@@ -692,10 +692,9 @@ ORDER = ("What it says next", "A story in five steps", "All its heads", "One hea
 ROWS = ("Down to its numbers", "Layer by layer", "Who brought the answer")
 
 
-def test_rows_stand_among_the_cards_and_one_is_open_where_its_question_is_asked():
+def test_rows_stand_among_the_cards_and_cost_nothing_before_they_are_opened():
     told = rendered(stands(_opened(PAGE, {"predict": "off"})))
-    order = [*ORDER, *(f"**{row}**" for row in ROWS), "Switch it off", "**The whole way back**"]
+    order = [*ORDER, *(f"**{row}**" for row in ROWS), "Switch it off"]
     places = [told.index(each) for each in order]
     assert places == sorted(places)
-    assert "logit lens" not in told, "what nobody has opened costs nothing"
-    assert "logit lens" in rendered(stands(_opened(PAGE, {"predict": "on"})))
+    assert "logit lens" not in told

@@ -46,7 +46,7 @@ def cache(tmp_path, monkeypatch):
 
 
 def visit(**link):
-    return _opened(PAGE, {"predict": "off", **link}, row_survey=True)
+    return _opened(PAGE, {"predict": "off", **link}, row_deeper=True)
 
 
 def plane_of(at):

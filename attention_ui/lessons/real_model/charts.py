@@ -20,7 +20,7 @@ from .seen import Seen
 
 CLOSE = 6
 """Pixels from the names of rows and columns to their cells."""
-MOST, STEP = 7, 16
+MOST, STEP = 5, 16
 """So many of the likeliest tokens are drawn, and how high each is."""
 ROW, COLUMN, MOST_ROWS, PART = 18, 46, 11, 18
 """Pixels of a layer in a table, and of a token at least, so that its words can be read; of more

@@ -135,7 +135,7 @@ def _keys(values: Values) -> dict[str, str]:
 def _heads(values: Values) -> dict[str, str]:
     settings = model_of(values).settings
     each = [(n, h) for n in range(settings.n_layers) for h in range(settings.n_heads)]
-    answer = {ANSWER: "which brought the answer"} if settings.predicts else {}
+    answer = {ANSWER: "brought the answer"} if settings.predicts else {}
     return {
         **answer,
         STRONGEST: "the strongest by measure",

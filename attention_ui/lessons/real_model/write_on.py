@@ -101,9 +101,9 @@ def write_on(v: Values) -> Iterator[Element]:
             if v.written_ids
             else []
         ),
+        ui.progress(WRITE),
         gap="small",
     )  # fmt: skip
-    yield ui.progress(WRITE)
     run = run_so_far(WRITE)
     if run is not None and isinstance(run.result, tuple):
         yield ui.Shown(put_text, ("writing", as_text(model, run.result)))
@@ -284,12 +284,10 @@ def _others(model: Model, each: Any) -> str:
 
 
 WORDS = (
-    "A model gives every token a chance, and somebody has to pick one. Divide its logits by a "
-    "**temperature**, cut off the unlikely ones, and let a random number fall on the line from 0 "
-    "to 1, where the rest stand. The cuts come in this order: **top-k** keeps the k likeliest, "
-    "**top-p** the fewest of these that reach this share together, **min-p** those with at least "
-    "this share of the likeliest one’s chance. What is cut goes pale, the rest grow to fill the "
-    "line."
+    "Every token has a chance, and somebody has to pick one. Divide the logits by a "
+    "**temperature**; then **top-k** keeps the k likeliest, **top-p** the fewest that reach this "
+    "share together, **min-p** those with this share of the likeliest one’s chance. What is kept "
+    "fills a line, and a random number falls on it."
 )
 """The card's."""
 

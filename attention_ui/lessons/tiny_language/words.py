@@ -182,9 +182,10 @@ def rule() -> str:
     return (
         f"A head gets the name of a column if it puts at least {BAR:.0%} of its weight there, and "
         f"at least {FAR:.0%} of its weight more than before training. No name is given by hand: "
-        f"{none} of {len(figures.heads)} heads have none. To make its heads easy to read, training "
-        "counted weight that is spread over many words as a small part of the loss. Without that, "
-        f"in {len(UNSHARPENED)} trainings, {named} of the {len(figures.heads)} heads got a name, "
+        f"{none} of the {len(figures.heads)} heads have no name but their number. To make its "
+        "heads easy to read, training counted weight that is spread over many words as a small "
+        f"part of the loss. Without that, in {len(UNSHARPENED)} trainings, {named} of the "
+        f"{len(figures.heads)} heads got a name, "
         f"and the loss was no higher ({losses}; here {figures.loss:.4f}). The names only fit less "
         f"well: the least clear head put {least} of its weight where its name says, here "
         f"{figures.least:.2f}."
