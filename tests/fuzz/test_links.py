@@ -9,7 +9,6 @@ from attention_ui.controls.control import MAX_LINK, understood, written
 from attention_ui.controls.visit import refused
 from chosen import EVERY, FIELDS, read
 from guesses import assert_usable, links, texts
-from hostile import TEXTS, TOO_LONG, VALUES
 from visiting import A_PAGE, stands, visit
 from visiting import texts as shown
 
@@ -79,11 +78,3 @@ def test_any_text_is_read_or_refused_in_words(text):
             assert len(words) > 10, name
         else:
             assert field.read(field.write(value)) == value, name
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", FIELDS)
-def test_every_parameter_with_every_hostile_value_beside_another_example(name):
-    for example in ("journey_123", "sorry_dave", "life_is_short"):
-        for value in (*VALUES, *TEXTS.values(), TOO_LONG):
-            usable({"example": example, name: value})
