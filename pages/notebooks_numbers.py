@@ -33,7 +33,8 @@ def all_of_them():
 def every_result(v):
     table = results.table(v)
     yield say(f"**All {len(table)} results** :gray[:small[{notebook(v.notebook).source}]]")
-    yield frame(table, hide_index=True, height=380, width="stretch")
+    narrow = dict.fromkeys(("result", "printed", "computed"), {"width": 190})
+    yield frame(table, hide_index=True, height=380, width="stretch", column_config=narrow)
 
 
 @page.card(
