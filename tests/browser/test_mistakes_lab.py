@@ -1,4 +1,4 @@
-"""The mistakes lab, the game, and the notebooks' numbers in a real browser."""
+"""The mistakes lab in a real browser."""
 
 from attention_ui.picture.palette import CHOSEN
 from browser_tools import click, moves_in_one_frame, numbers, open_page, outlined, settled, soon
