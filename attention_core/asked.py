@@ -182,7 +182,7 @@ def fitted(value: Any, kind: Any) -> Any:
         return value if callable(value) else MISSING
     if origin is None:
         if kind.__name__ == "Tensor" and hasattr(value, "__array__"):
-            return value if isinstance(value, kind) else import_module("torch").as_tensor(value)
+            return value if isinstance(value, kind) else _tensor_of(value)
         is_text = isinstance(value, str) and kind is not str
         return value if isinstance(value, kind) and not is_text else MISSING
     value = value.tolist() if hasattr(value, "tolist") else value
@@ -202,6 +202,14 @@ def fitted(value: Any, kind: Any) -> Any:
             return MISSING
         return type(value)(each) if type(value) in (tuple, list) else value
     return value
+
+
+def _tensor_of(array: Any) -> Any:
+    """A copy: one that may not be written to, as a table's, is a warning of PyTorch's."""
+    try:
+        return import_module("torch").tensor(array.__array__())
+    except (RuntimeError, TypeError, ValueError):
+        return MISSING
 
 
 def _number(value: Any, kind: type) -> Any:

@@ -49,7 +49,7 @@ def attend_in_tiles(
     check_scale(scale)
     tiles = tiles_of(len(queries.value), len(keys.value), tile_queries, tile_keys, causal, offset)
     of_block = {row: list(each) for row, each in groupby(tiles, lambda tile: tile.query_block)}
-    for block in blocks or ():
+    for block in () if blocks is None else blocks:
         if block not in of_block:
             raise ValueError(f"there is no block {block} of queries: the last is {max(of_block)}")
     _label_blocks(trace, tiles)

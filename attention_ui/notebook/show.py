@@ -317,7 +317,7 @@ def _joined(steps: Sequence) -> list[Tensor]:
 def _tensor(given: Any) -> Tensor:
     """A tensor of numbers, dense and on the CPU. Raises ValueError for what is none."""
     try:
-        tensor = given if isinstance(given, Tensor) else torch.as_tensor(np.asarray(given))
+        tensor = given if isinstance(given, Tensor) else torch.tensor(np.asarray(given))
     except (RuntimeError, TypeError, ValueError) as error:
         raise ValueError(
             "these are no weights: show takes a trace, a step, a tensor, or what a model returns"

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
@@ -172,6 +173,8 @@ FIRST_TRIES = {
     "four axes": torch.ones(2, 1, 3, 4),
     "whole numbers": torch.arange(6).reshape(2, 3),
     "an array": np.ones((3, 4)),
+    "an array of words": np.array([["a", 1]], dtype=object),
+    "a table": pd.DataFrame(np.ones((4, 4))),
     "nothing": [],
     "a list": [1, 2],
     "texts": ["the", "cat"],

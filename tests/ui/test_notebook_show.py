@@ -5,6 +5,7 @@ import re
 from copy import deepcopy
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
@@ -271,7 +272,7 @@ def test_weights_of_16_bits_raise_no_alarm(kind):
 
 
 @pytest.mark.parametrize(
-    "given", [weights(5, 5).to_sparse(), weights(5, 5).to_sparse_csr(), weights(5, 5).numpy(),
+    "given", [weights(5, 5).to_sparse(), weights(5, 5).to_sparse_csr(), pd.DataFrame(weights(5, 5)),
               weights(5, 5).tolist(), [*weights(5, 5).numpy()], torch.nn.Parameter(weights(5, 5))]
 )  # fmt: skip
 def test_weights_of_any_make_are_the_same_numbers(given):
