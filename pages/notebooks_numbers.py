@@ -33,7 +33,7 @@ def all_of_them():
 def every_result(v):
     table = results.table(v)
     yield say(f"**All {len(table)} results** :gray[:small[{notebook(v.notebook).source}]]")
-    narrow = dict.fromkeys(("result", "printed", "computed"), {"width": 190})
+    narrow = {name: {"width": 190} for name in ("result", "printed", "computed")}
     yield frame(table, hide_index=True, height=380, width="stretch", column_config=narrow)
 
 
