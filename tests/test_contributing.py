@@ -6,16 +6,11 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from importlib import import_module
-from itertools import product
 from xml.etree import ElementTree
 
 import pytest
-import torch
 
 from attention_core.examples import EXAMPLES
-from attention_core.operations import Given
-from attention_core.trace import Trace
 from conftest import ROOT
 
 WORDS = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -124,17 +119,3 @@ def test_the_quick_tests_of_one_lesson_are_called_as_it_says(contributed):
     (command,) = re.findall(r"^    \S+python -m pytest (.*)$", WORDS, re.MULTILINE)
     assert LESSON in command
     assert len(cases_of(contributed, *shlex.split(command))) > 10
-
-
-def test_the_operation_is_whole_where_it_is_put():
-    names = dict(vars(import_module(OPERATION.removesuffix(".py").replace("/", "."))))
-    exec(BLOCKS[OPERATION], names)
-    made = names[KIND]
-    trace = Trace()
-    given = trace.step("scores", Given(((1.0, 2.0, -3.0), (5.0, 7.0, 0.0))), axes=("query", "key"))
-    step = trace.step("made", made(), given, axes=("query", "key"))
-    assert torch.equal(eval(made().code("scores"), {"scores": given.value}), step.value)
-    for index in product(range(2), range(3)):
-        assert step.arithmetic(index).value == step.value[index]
-    assert given.symbol in step.formula
-    assert step.words.endswith(".")

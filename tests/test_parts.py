@@ -3,6 +3,7 @@
 import asyncio
 import json
 import random
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 import pytest
@@ -55,9 +56,13 @@ class Watching(Visitor):
             return await super()._run(message)
 
     async def hear_all(self) -> None:
+        longest = 3.0
         with suppress(TimeoutError):
             while True:
-                answer = ForwardMsg.FromString(await asyncio.wait_for(self.socket.recv(), 3))
+                told = await asyncio.wait_for(self.socket.recv(), longest)
+                answer = ForwardMsg.FromString(told)
+                # What waits is taken up by the next run, which says at once that it begins.
+                longest = 1.2 if answer.WhichOneof("type") == "script_finished" else 3.0
                 if answer.WhichOneof("type") == "new_session":
                     self.runs.append([*answer.metadata.run.fragment_ids])
                 if answer.WhichOneof("type") == "page_info_changed":
@@ -89,10 +94,21 @@ class Watching(Visitor):
         self.shown[tuple(answer.metadata.delta_path)] = element.SerializeToString()
 
 
+def on_page(url: str, page: str, acts: Callable[[Watching], Awaitable], link: str = LINK) -> None:
+    """What a visitor does on a page that it has opened, who meets no error there."""
+
+    async def visits() -> None:
+        visitor = await Watching(url, page, link).enter()
+        await acts(visitor)
+        assert not visitor.errors
+        await visitor.leave()
+
+    asyncio.run(visits())
+
+
 @pytest.mark.parametrize("page", LESSONS)
 def test_what_runs_alone_shows_what_all_would(page, app_url):
-    async def moves() -> None:
-        visitor = await Watching(app_url, page).enter()
+    async def moves(visitor):
         alone = []
 
         async def same(what: str) -> None:
@@ -115,20 +131,17 @@ def test_what_runs_alone_shows_what_all_would(page, app_url):
                 value = carried.most if is_last else carried.least + carried.width
                 await visitor.set(carried, value)
                 await same(name)
-        assert not visitor.errors
         if page in MOVED_ALONE:
             assert {*alone} >= MOVED_ALONE[page], alone
-        await visitor.leave()
 
-    asyncio.run(moves())
+    on_page(app_url, page, moves)
 
 
 @pytest.mark.parametrize("page", LESSONS)
 def test_what_is_told_of_a_page_just_left_does_no_harm(page, app_url):
     """A browser may say late how things stood there: Streamlit still calls what heard of it."""
 
-    async def late() -> None:
-        visitor = await Watching(app_url, "").enter()
+    async def late(visitor):
         home, visitor.page, visitor.script = visitor.script, page, ""
         await visitor.again()
         message, events = BackMsg(), ("hand", "near", "rest")
@@ -147,15 +160,12 @@ def test_what_is_told_of_a_page_just_left_does_no_harm(page, app_url):
         await visitor.again()
         message.rerun_script.fragment_id = "of the page that was left"
         await visitor._run(message)
-        assert not visitor.errors
-        await visitor.leave()
 
-    asyncio.run(late())
+    on_page(app_url, "", late)
 
 
 def test_what_was_moved_before_another_view_came_stands_where_the_address_says(app_url):
-    async def late() -> None:
-        visitor = await Watching(app_url, "simplified_attention").enter()
+    async def late(visitor):
         await visitor.tell("near", hand="moves_scores")
         before = visitor.charts["chart_scores"]
         visitor.link += "&factor=2"
@@ -165,9 +175,8 @@ def test_what_was_moved_before_another_view_came_stands_where_the_address_says(a
         assert "factor=1.5" in visitor.link
         now = visitor.charts["chart_scores"]
         assert now.least + now.at * now.width == 1.5
-        await visitor.leave()
 
-    asyncio.run(late())
+    on_page(app_url, "simplified_attention", late)
 
 
 UNHEARD = {
@@ -185,8 +194,7 @@ def test_what_is_pressed_is_drawn_also_where_it_waits_with_what_the_browser_tell
     """Messages that wait are taken up in one run, of which a callback may choose the parts."""
     wanted, said = UNHEARD[page]
 
-    async def together() -> None:
-        visitor = await Watching(app_url, page, "row_from=hand").enter()
+    async def together(visitor):
         if wanted.startswith("share_"):
             await visitor.press("share")
         await visitor.tell("near", hand="moves_leak")
@@ -200,9 +208,8 @@ def test_what_is_pressed_is_drawn_also_where_it_waits_with_what_the_browser_tell
         await visitor.tell("near", hand="moves_scores")
         await visitor.hear_all()
         assert part in (visitor.runs[-1] or ["", part])
-        await visitor.leave()
 
-    asyncio.run(together())
+    on_page(app_url, page, together, "row_from=hand")
 
 
 PRESSED = ("causal_mask", "diagnosis", "heads_learning")

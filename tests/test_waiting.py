@@ -6,7 +6,7 @@ import json
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from test_parts import Watching
+from test_parts import Watching, on_page
 from visiting import LESSONS
 
 
@@ -17,8 +17,7 @@ def waiting(visitor):
 @pytest.mark.slow("10 s a page: every slider, with nothing near")
 @pytest.mark.parametrize("page", LESSONS)
 def test_what_waits_is_drawn_at_rest_as_the_page_draws_it(page, app_url):
-    async def moves():
-        visitor = await Watching(app_url, page, "predict=off&example=wild_cat").enter()
+    async def moves(visitor):
         if "near" not in visitor.others:
             return  # a page that is not declared runs whole
         await visitor.tell("near", near="nothing")
@@ -38,15 +37,12 @@ def test_what_waits_is_drawn_at_rest_as_the_page_draws_it(page, app_url):
             changed = [at for at, one in visitor.shown.items() if part.get(at) != one]
             assert not changed, (label, changed)
         assert has_waited or not visitor.sliders
-        assert not visitor.errors
-        await visitor.leave()
 
-    asyncio.run(moves())
+    on_page(app_url, page, moves, "predict=off&example=wild_cat")
 
 
 def test_what_comes_near_runs_and_what_is_far_waits(app_url):
-    async def moves():
-        visitor = await Watching(app_url, "cross_attention").enter()
+    async def moves(visitor):
         await visitor.tell("near", near="card_looking,card_roles")
         await visitor.slide("Width of the vectors, d_in")
         left = waiting(visitor)
@@ -56,15 +52,12 @@ def test_what_comes_near_runs_and_what_is_far_waits(app_url):
         assert {*left} - {*waiting(visitor)} == {"card_scores"}
         await visitor._run(BackMsg())
         assert not waiting(visitor), "the page drawn whole has drawn what waited"
-        assert not visitor.errors
-        await visitor.leave()
 
-    asyncio.run(moves())
+    on_page(app_url, "cross_attention", moves)
 
 
 def test_what_a_hand_asks_for_is_made_anew_only_when_it_comes_back(app_url):
-    async def moves():
-        visitor = await Watching(app_url, "simplified_attention").enter()
+    async def moves(visitor):
         near = json.loads(visitor.others["near"][2])["parts"]
         await visitor.tell("near", near=",".join(near))
         await visitor.tell("near", hand="moves_scores,picture_weights")
@@ -81,10 +74,8 @@ def test_what_a_hand_asks_for_is_made_anew_only_when_it_comes_back(app_url):
         after_a_move = told("rest")
         await visitor.tell("near", rest=1)
         assert told("rest") < after_a_move, "who has just moved something is left alone for longer"
-        assert not visitor.errors
-        await visitor.leave()
 
-    asyncio.run(moves())
+    on_page(app_url, "simplified_attention", moves)
 
 
 @pytest.mark.parametrize("presses", [False, True])

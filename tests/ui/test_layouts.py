@@ -18,16 +18,16 @@ from attention_core.operations.base import Meaning
 from attention_core.text.inputs import Inputs
 from attention_core.text.tokenizers import visible
 from attention_ui.cards.arithmetic import cell_equation, is_long, of_the_rest, operand_groups
-from attention_ui.cards.show import MOST_BYTES, first_cell
+from attention_ui.cards.show import first_cell
 from attention_ui.controls.control import understood
-from attention_ui.controls.shared import inputs_of, telling_query
+from attention_ui.controls.shared import telling_query
 from attention_ui.lessons.transformer_block import lesson as block
 from attention_ui.lessons.transformer_block.stream import written_out
 from attention_ui.lessons.whole_layer import lesson as layer
 from attention_ui.picture import table as cells
 from attention_ui.picture.below import products
 from attention_ui.picture.curve import ACROSS, with_curve
-from attention_ui.picture.layer import layer_matrices, whole_layer
+from attention_ui.picture.layer import whole_layer
 from attention_ui.picture.layout import (
     BROKEN_BARS,
     LEAST_LINE,
@@ -443,10 +443,11 @@ def test_beside_many_tokens_no_matrix_of_a_layer_is_a_speck():
 
 @pytest.mark.parametrize("link", [CHINESE, {"example": "named_features"}], ids=["short", "long"])
 def test_each_row_of_a_layer_has_its_name_and_each_head_its_own_place(link):
+    """Embeddings, concat, output, and the queries of each head."""
     _, trace, layout = layer_at(link)
     words = layout.wide.words
-    names = [word for word in words if word.look.endswith("row")]
-    assert len(names) == (3 + 3) * len(trace.labels("token"))
+    names = [word.text for word in words if word.look.endswith("row")]
+    assert sorted(names) == sorted([*trace.labels("query")] * (3 + trace.size("head")))
     heads = [word for word in words if word.text.startswith("head ")]
     assert len(heads) == 3
     for head, title in itertools.product(heads, [w for w in words if w.look == "title"]):
@@ -493,20 +494,6 @@ def test_the_sentence_shows_the_weights_of_the_head_that_is_pointed_at():
     assert "p_of_head" in FOCUS
 
 
-@pytest.mark.parametrize("scale", ["none", "sqrt_d"])
-def test_a_layer_has_the_same_cells_at_every_temperature(scale):
-    values, _, layout = layer_at({"example": "named_features", "scale": scale})
-    embedded = embed(inputs_of(values))
-    others = [
-        matrices_of(*layer_matrices(layer.at_temperature(embedded, values, temperature)))
-        for temperature in (0.1, 1.0, 4.0)
-    ]
-    lists = positions(layout, others)
-    assert any(name.startswith("arc.") for name in lists)
-    size = sum(len(text) for told in lists.values() for text in told.values())
-    assert 40 / 3 * size < MOST_BYTES
-
-
 # --- rows below each other ------------------------------------------------------------------------
 @pytest.mark.parametrize("link", [{}, {"norm": "after", "block": "decoder", "d_in": "64"}], ids=str)
 def test_a_sum_is_written_entry_under_entry(link):
@@ -527,19 +514,6 @@ def test_a_sum_is_written_entry_under_entry(link):
 
 
 # --- positions of a control -----------------------------------------------------------------------
-def test_rows_that_are_picked_of_a_step_are_faint_where_the_server_draws_them_faint():
-    trace = embed(Inputs("a b c"))
-    there = [Matrix(trace["embeddings"], rows=(2, 0), faint=frozenset(each)) for each in ((), (2,))]
-    lists = positions(equation(trace, there[0]), [[each] for each in there])
-    rows = cells.table(equation(trace, there[1])).to_pydict()
-    told = {name: each["strengths"].split("|")[1] for name, each in lists.items()}
-    strong = dict(zip(rows["id"], rows["strength"], strict=True))
-    assert told
-    assert {name: float(each) / 100 for name, each in told.items()} == pytest.approx(
-        {name: strong[name] for name in told}
-    )
-
-
 def test_of_rows_and_columns_that_are_picked_each_cell_is_its_own():
     trace = of_tokens(7, 3)
     weights, values = trace["context_vectors"].inputs
@@ -627,16 +601,12 @@ def test_a_value_between_two_positions_is_none_of_them_and_uneven_ones_have_plac
 
 
 # --- the specification ----------------------------------------------------------------------------
-def test_the_specification_is_the_same_for_all_pictures():
+def test_one_specification_is_for_all_pictures_and_a_canvas_has_an_ink_that_it_knows():
+    """A canvas does not know the page's `currentColor`, and would take it for black."""
     assert drawn(100) is drawn(1_400)
     assert drawn(1_600)["usermeta"]["embedOptions"]["renderer"] == "canvas"
     assert "usermeta" not in drawn(100)
-    assert "currentColor" in json.dumps(drawn(100))
-    assert "currentColor" not in json.dumps(drawn(1_600)), "on a canvas it would be black"
-
-
-def test_a_canvas_is_written_on_in_an_ink_that_it_knows():
-    """A canvas does not know the page's `currentColor`, and would take it for black."""
+    assert INK == "currentColor"
     assert INK in json.dumps(drawn(1_400))
     for theme in ("light", "dark", None):
         assert INK not in json.dumps(drawn(1_600, theme=theme))
@@ -737,17 +707,6 @@ def test_of_two_bars_beyond_1_the_larger_is_longer_and_numbers_stay_in_their_roo
     assert text_width("−2000.00") <= cells.BEHIND
 
 
-def test_bars_move_with_their_numbers_in_the_picture():
-    rows = [(2.0, 1.0, poor) for poor in (-4.0, -2.9, 0.5)]
-    trace, now = both_ways(rows[1])
-    lists = positions(equation(trace, *now), [matrices_of(*both_ways(r)[1]) for r in rows])
-    assert lists["2.0.0"]["texts"] == "−2.00|20.00|0.57"
-    assert lists["2.0.0"]["shades"] == lists[f"bar.2.{cells.ON_WIDE}.0"]["shades"] == "-84|92|44"
-    trace, now = both_ways(rows[0])
-    lists = positions(equation(trace, *now), [matrices_of(*both_ways(r)[1]) for r in rows])
-    assert lists["0.2.0"]["texts"] == "−4|−2.9|0.5", "whole where it is, and only there"
-
-
 def test_what_is_no_number_has_no_bar():
     trace, parts = both_ways((1.0, -1.0))
     rows = cells.table(equation(trace, *parts)).to_pydict()
@@ -805,6 +764,11 @@ def test_the_cell_that_is_offered_first_is_the_largest_in_the_row_whose_arcs_are
     picked = Matrix(trace["context_vectors"], rows=(1, 2), columns=(2, 0))
     place = first_cell(equation(trace, picked), picked)
     assert trace["context_vectors"].value[place].abs() == picked.drawn.abs().max()
+    weights = trace["weights"]
+    asked = Matrix(weights, asked=2)
+    assert first_cell(equation(trace, asked), asked) == (2, int(weights.value[2].argmax()))
+    asked = Matrix(weights, rows=(1, 2, 3), asked=2)
+    assert first_cell(equation(trace, asked), asked)[0] == 3
     shown = with_sentence(equation(trace, *parts), 3)
     assert first_cell(shown, contexts) == (3, int(row.abs().argmax()))
     _, layer_trace, whole = layer_at({"example": "named_features"})
@@ -834,12 +798,8 @@ def test_a_number_has_room_in_its_cell_in_a_window_and_on_a_phone():
             assert text is None or not box.is_readable or number_width(text) <= box.width - 1
 
 
-def test_the_first_layer_names_every_row_and_titles_stand_clear_of_what_is_above():
-    _, trace, layout = layer_at({"example": "named_features"})
-    labels = [word for word in layout.wide.words if word.look.endswith("row")]
-    tokens = trace.labels("query")
-    n_labelled = 3 + trace.size("head")  # embeddings, concat, output, the queries of each head
-    assert sorted(word.text for word in labels) == sorted([*tokens] * n_labelled)
+def test_a_title_of_a_layer_stands_clear_of_what_is_above():
+    _, _, layout = layer_at({"example": "named_features"})
     names = [each.step.name for each in layout.matrices]
     concat, following = (layout.wide.boxes[names.index(name)] for name in ("concat", "W_output"))
     (title,) = (word for word in layout.wide.words if word.text == "W_output")
@@ -869,15 +829,6 @@ def test_of_a_long_sum_the_largest_terms_are_written_out_and_the_rest_is_said(d,
         rest = sum(products[at] for at in in_order[9:])
         told = of_the_rest(made)
         assert f"the other {d - 9} add up to {rest:.4f}".replace("-", "−") in told
-
-
-def test_the_cell_that_is_opened_first_is_in_the_row_that_is_asked():
-    trace = attend(embed(Inputs("a b c d")))
-    weights = trace["weights"]
-    made = equation(trace, Matrix(weights, asked=2))
-    assert first_cell(made, made.matrices[0]) == (2, int(weights.value[2].argmax()))
-    made = equation(trace, Matrix(weights, rows=(1, 2, 3), asked=2))
-    assert first_cell(made, made.matrices[0])[0] == 3
 
 
 def test_titles_of_a_line_stand_at_one_height_but_that_of_a_much_lower_matrix():
