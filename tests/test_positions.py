@@ -100,7 +100,7 @@ def _is_drawn_at_each(lesson, name, control, at_all, lists, at_rest, link):
         where = f"{name} at {control.name}={value}"
         assert there.alt == at_rest.alt, f"{where} is built anew: its text alternative differs"
         drawn = rows_of(there)
-        whole = {each for each in drawn if each[0].isdigit() or each.startswith("paths")}
+        whole = {each for each in drawn if each[0].isdigit() or each.startswith(("paths", "bar."))}
         for row in whole | lists.keys() & drawn.keys():
             for column in LISTS if row in whole else lists[row]:
                 told = lists.get(row, {}).get(column)

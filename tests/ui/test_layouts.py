@@ -707,6 +707,13 @@ def test_of_two_bars_beyond_1_the_larger_is_longer_and_numbers_stay_in_their_roo
     assert text_width("−2000.00") <= cells.BEHIND
 
 
+def test_a_number_is_written_whole_at_the_positions_where_it_is():
+    rows = [(2.0, 1.0, poor) for poor in (-4.0, -2.9, 0.5)]
+    there = [both_ways(row) for row in rows]
+    lists = positions(equation(there[0][0], *there[0][1]), [matrices_of(*p) for _, p in there])
+    assert lists["0.2.0"]["texts"] == "−4|−2.9|0.5"
+
+
 def test_what_is_no_number_has_no_bar():
     trace, parts = both_ways((1.0, -1.0))
     rows = cells.table(equation(trace, *parts)).to_pydict()
