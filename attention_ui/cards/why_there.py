@@ -125,7 +125,7 @@ def told(why: Why) -> str:
     asks = int((by_query := why.parts.by_query()).argmax())
     return (
         f"{capital(why.name)} finds {key} {_reason(why)} this score is above the others."
-        f"{looks} At {query}, {said_of(why.parts.parts[asks])} asks for it most "
+        f"{looks} At {query}, {said_of(why.parts.parts[asks])} asks most "
         f"({signed(float(by_query[asks]))})."
     )
 
@@ -139,7 +139,7 @@ def _reason(why: Why) -> str:
     amounts = why.parts.by_key()
     total = number(float(amounts.topk(min(3, len(amounts))).values.sum()), 2)
     return (
-        f"because of what several parts wrote there: {spoken(why, amounts)}, together {total} of "
+        f"by what several parts wrote there: {spoken(why, amounts)}, together {total} of "
         f"the {lead} by which"
     )
 
@@ -157,7 +157,7 @@ def _where_it_looks(why: Why, part: Writer, token: int) -> str:
     at = int(row.argmax())
     before = "the one before, " if at == token - 1 else ""
     looked = f"“{said_piece(why.pieces[at])}” (token {at}, {before}{percent(float(row[at]))})"
-    return f"{part.name} itself looks at {looked}"
+    return f"{part.name} looks at {looked}"
 
 
 def adds_up(why: Why, own: float, few: int | None = None) -> tuple[bool, str]:

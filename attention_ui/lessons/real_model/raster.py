@@ -24,7 +24,7 @@ from ...charts.chart import AS_WIDE, Chart, without_data
 from ...picture import palette
 from ...picture.spec import GROUND, VEIL
 
-WIDE, NARROW, TALL, LARGEST, GAP = 880, 320, 216, 100, 3
+WIDE, NARROW, TALL, LARGEST, GAP = 880, 320, 180, 100, 3
 """Pixels: of the picture in a wide window and on a phone, of all heads below each other, of one
 head at most, and between two.
 """

@@ -24,7 +24,7 @@ from ...picture.spec import TURN
 from ...streamlit_workarounds.room_of_control import in_room
 from .charts import AS_WIDE
 
-CARRIED, BARS = 240, 7
+CARRIED, BARS = 240, 6
 """So many of the likeliest tokens the browser has, and of so many it draws bars."""
 TEMPERATURES = tuple(each / 10 for each in range(1, 21))
 TOP_KS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 0)
