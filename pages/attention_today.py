@@ -106,9 +106,9 @@ def two_models(v):
 @page.card(
     "sharing",
     "Heads share keys and values",
-    "From here on, each card has one switch on alone. A model that writes text keeps every key and "
-    "value. Where several query heads use the same ones, there is less to keep: **grouped-query "
-    "attention**, or with one for all **multi-query attention**.",
+    "From here on, each card has one switch on alone. Where several query heads use the same keys "
+    "and values, a model that writes keeps fewer: **grouped-query attention**, or with one for all "
+    "**multi-query attention**.",
     controls=[N_HEADS.at(width=110), D_HEAD.at(width=110, label="d_head")],
 )
 def sharing(v):
@@ -359,7 +359,6 @@ page.answers(
     lambda v: words.what_sharing_saves(v, lesson.alone(v, lesson.GROUPED)),
     lambda v: words.why_distance(v, lesson.rotary(v)),
     words.why_cache,
-    words.why_norm,
-    words.is_dropout,
+    words.what_norms_and_gates_do,
 )
 page.show()

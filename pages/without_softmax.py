@@ -30,8 +30,8 @@ def brackets(trace):
     "written",
     "Write, then read",
     "**Token by token**: each writes its value into every row of the memory, as strongly as its "
-    "key says (an outer product). Then its query reads a weighted sum of the rows. No mask is "
-    "needed: what comes later is not written yet.",
+    "key says (an outer product). Its query then reads a weighted sum of the rows. No mask: what "
+    "comes later is not written yet.",
 )
 def written(trace):
     yield ui.row(ui.in_picture(lesson.WRITTEN, width=300), lesson.MEMORY_RULE.at())
@@ -96,8 +96,7 @@ def delta(v):
     "both",
     "Both gates: Gated DeltaNet",
     "**Gated DeltaNet** has decay and the delta rule, and a gate β for how much of what is missing "
-    "is written. Three of four layers of Qwen3-Next and Qwen3.5 remember like this, and have no "
-    "attention at all.",
+    "is written. Three of four layers of Qwen3-Next and Qwen3.5 do this instead of attention.",
     controls=[ui.in_picture(lesson.STRENGTH_BIAS, width=220)],
 )
 def both(v):

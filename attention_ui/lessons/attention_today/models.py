@@ -24,14 +24,14 @@ def compared_words(values: Values) -> str:
         return "Choose two models. Each entry then turns one switch above, and only that one."
     one, other = (MODELS[name] for name in (values.compared, values.compared_with))
     words = [
-        f"How **{other}** differs from **{one}**, scaled down to your heads and tokens.",
-        "Each entry turns one switch, from how it is set now, and leaves the others.",
+        f"How **{other}** differs from **{one}**, scaled down.",
+        "Each entry turns one switch from how it is set now.",
     ]
     names = [control.name for control, *_ in differences(values)]
     if "rotary_share" in names and values.position_encoding != "rotary":
         words.append("Columns turn only once positions are rotary.")
     if "gated" in names:
-        words.append("A gate multiplies what a head gives, not its weights.")
+        words.append("A gate leaves weights as they are.")
     return " ".join(words)
 
 

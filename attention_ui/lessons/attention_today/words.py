@@ -128,26 +128,16 @@ def why_distance(values: Values, trace: Trace) -> str:
     return f"{words} Moved by {values.moved_by:,} places, {kept} what it was but for rounding."
 
 
-@closes("Is QK-norm a layer norm of the token’s vectors?", "norms")
-def why_norm(values: Values) -> str:
-    """Against the belief that the stream is normed."""
+@closes("Is QK-norm a layer norm of the stream, and a gate a dropout?", "norms")
+def what_norms_and_gates_do(values: Values) -> str:
+    """Against two beliefs, with the gates of this page."""
+    gates = alone(values, OPENED)[f"{OPENED}gates"].value
+    least, most = (number(each.item(), 2) for each in (gates.min(), gates.max()))
     return (
-        "No. It norms each head’s queries and keys by themselves, after W_query and W_key. Values "
-        "and the vectors of the stream keep their lengths. So a scaled score cannot grow beyond "
-        f"√d, here {number(heads(values).d_head ** 0.5, 2)}, or as far as learned factors let it."
-    )
-
-
-@closes("Is a gate on the output a kind of dropout?", "gates")
-def is_dropout(values: Values) -> str:
-    """Against the belief that a gate is drawn, with the gates of this page."""
-    made = alone(values, OPENED)
-    gates = made[f"{OPENED}gates"].value
-    return (
-        "No. Dropout hits at random, in training only. A gate is made from the token’s own vector, "
-        "the same each time, also when the model writes: a share for each number of the context "
-        f"vector, here from {number(gates.min().item(), 2)} to {number(gates.max().item(), 2)}. "
-        "The weights stay as they are."
+        "Neither. QK-norm norms each head’s queries and keys by themselves; values and the vectors "
+        "of the stream keep their lengths. Dropout hits at random, in training only. A gate is "
+        "made from the token’s own vector, the same each time: a share for each number of the "
+        f"context vector, here from {least} to {most}. The weights stay as they are."
     )
 
 

@@ -56,14 +56,13 @@ def latent_words(trace: Trace) -> str:
     ]
     gap = difference(pairs)
     near = (
-        "as the heads’ own matrices make them"
+        "as the heads’ own matrices make them, untrained"
         if gap < 1e-5
-        else f"off by up to {number(gap, 2)} from their own"
+        else f"split from their own, untrained matrices, and off by up to {number(gap, 2)}"
     )
     return (
         f"A token keeps {latent} numbers instead of {heads * (d_head + d_value)}. Each of {heads} "
-        f"heads still has keys {d_head} wide and values {d_value} wide, {near}. Here its "
-        "matrices are split from the heads’ own, untrained."
+        f"heads still has keys {d_head} wide and values {d_value} wide, {near}."
     )
 
 
