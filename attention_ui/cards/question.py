@@ -76,8 +76,7 @@ def put_question(
             key=f"question_{name}", horizontal=True, vertical_alignment="center", gap="small"
         ):
             if given is None:
-                _ask(key, asked, now, ":material/psychology_alt: **Predict first.** ")
-                _offer_all(name)
+                _ask(key, asked, now, ":material/psychology_alt: **Predict first.** ", name)
             else:
                 _answered(key, asked, now, given)
     covered = hides if is_asked(asked, key, hides) else frozenset()
@@ -124,7 +123,7 @@ def fingerprint_of(steps: Sequence[Step], only_shapes: bool) -> int:
     return hash(tuple(step.value.numpy().tobytes() for step in steps))
 
 
-def _ask(key: str, asked: Any, now: int, before: str = "") -> None:
+def _ask(key: str, asked: Any, now: int, before: str = "", name: str = "") -> None:
     st.markdown(before + asked.words, width="content")
     if asked.asked:
         st.text(asked.asked, width="content")
@@ -157,7 +156,10 @@ def _ask(key: str, asked: Any, now: int, before: str = "") -> None:
         reveal = {"type": "primary", "on_click": _revealed, "args": (key, widget, asked, now)}
         st.button("Reveal", key=f"reveal_{key}", **reveal)
     shown = {"type": "tertiary", "on_click": _skipped, "args": (key, now)}
-    st.button("Show me", key=f"skip_{key}", **shown)
+    with st.container(horizontal=True, width="content", gap="small"):  # in one line, or below
+        st.button("Show me", key=f"skip_{key}", **shown)
+        if name:
+            _offer_all(name)
     guesses = this_visit().own(Guesses)
     if guesses.missing == key:
         guesses.missing = ""

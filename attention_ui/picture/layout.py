@@ -12,6 +12,7 @@ from typing import Any
 
 from attention_core.trace import Step, Trace, is_shares
 
+from .changed import changed_cells
 from .equation_parts import NEW_LINE, UNNAMED, laid_out
 from .forbidden import forbidden, leak_limit, outline, with_masks
 from .margin import has_sums, is_one, is_one_row, row_sums
@@ -36,6 +37,8 @@ NEAR_TITLES = 34
 """Titles of one line stand at one height if they would be nearer to it than this."""
 BROKEN_BARS = "gap in a bar: longer than 1, drawn shorter"
 """What is said below bars that go both ways, where there is room for it."""
+CHANGED = "changed by hand"
+"""What a line below a number means, said where there is room for it."""
 LEAST_LINE, LEAST_COMPACT = 12, 9
 """Pixels from one row's label to the next: where rows are lower, some have none."""
 SOLVED = 240
@@ -548,7 +551,13 @@ def add_legend(made: Layout, arrangement: Arrangement, room: float) -> None:
         arrangement.words.append(Word(after, x + length + 5, y, "legend"))
         x += whole + 22 - text_width(before) * 0.92
         arrangement.width = max(arrangement.width, x - 22)
-    if any(each.both_ways and not each.covered for each in made.matrices):
+    shown = [each for each in made.matrices if not each.covered]
+    end = x + 18 + text_width(CHANGED) * 0.92
+    if end <= room and any(changed_cells(each.step) is not None for each in shown):
+        arrangement.marks.append(Mark(x, y + 1, 13, 3, "loud"))
+        arrangement.words.append(Word(CHANGED, x + 18, y, "legend"))
+        arrangement.width, x = max(arrangement.width, end), end + 22
+    if any(each.both_ways for each in shown):
         end = x + text_width(BROKEN_BARS) * 0.92
         if end <= room:
             arrangement.words.append(Word(BROKEN_BARS, x, y, "legend"))

@@ -15,6 +15,7 @@ from browser_tools import (
     soon,
     written,
 )
+from sampling import few
 
 PAGE = "simplified_attention?example=named_features&predict=off"
 CELLS = "svg g.cells_marks path"
@@ -235,6 +236,9 @@ def test_many_tokens_are_drawn_on_a_canvas(page, app_url):
 PHONE = {"width": 390, "height": 844}
 TALLEST = 4_500
 """Pixels: of a lesson on a phone, some five of its screens."""
+ON_A_PHONE = """how_a_matrix_learns tokenize_and_embed simplified_attention softmax_or_sum
+divide_by_sqrt_d queries_keys_values build_a_head causal_mask multi_head_attention cross_attention
+whole_layer transformer_block flash_attention mistakes_lab notebooks_numbers diagnosis"""
 
 
 @pytest.mark.parametrize("path", ["queries_keys_values", "multi_head_attention", "causal_mask"])
@@ -242,8 +246,6 @@ def test_on_a_phone_a_card_is_its_words_one_picture_and_the_rest_a_touch(new_pag
     """What is folded is not there until it is touched; a window has all, and no such row."""
     page = new_page(viewport=PHONE)
     open_page(page, app_url, f"{path}?example=named_features")
-    height = page.locator("[data-testid=stMainBlockContainer]").evaluate("one => one.scrollHeight")
-    assert height < TALLEST
     cards = page.locator("[class*=st-key-card_]:has([class*=st-key-row_more_])")
     assert cards.count() > 2
     assert cards.locator("[class*=st-key-drawn_]").count() == cards.count()
@@ -269,6 +271,17 @@ def test_a_page_with_all_its_cards_drawn_stays_within_its_height(new_page, app_u
     main = page.locator("[data-testid=stMainBlockContainer]")
     assert main.evaluate("one => one.scrollHeight") <= (TALLEST if width == 390 else 3_500)
     assert not pushed_sideways(page)
+
+
+@pytest.mark.parametrize("path", few(ON_A_PHONE.split(), 1))
+def test_on_a_phone_a_lesson_is_five_screens_at_most(new_page, app_url, path):
+    page = new_page(viewport=PHONE)
+    open_page(page, app_url, path, first_visit=True)
+    for each in page.locator("[class*=st-key-card_]").all():
+        each.scroll_into_view_if_needed()
+        settled(page)
+    height = page.locator("[data-testid=stMainBlockContainer]").evaluate("one => one.scrollHeight")
+    assert height <= TALLEST
 
 
 def test_on_a_phone_a_link_to_what_a_picture_leaves_out_brings_it(new_page, app_url):

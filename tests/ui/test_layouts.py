@@ -849,3 +849,11 @@ def test_titles_of_a_line_stand_at_one_height_but_that_of_a_much_lower_matrix():
     words = equation(trace, *(Matrix(each) for each in trace.values())).wide.words
     one, other, low = (next(w.y for w in words if w.text == name) for name in trace)
     assert one == other < low
+
+
+def test_the_line_below_a_number_that_was_changed_by_hand_is_told_in_the_legend():
+    for edits, is_told in (((), False), (((0, 1, 2.0),), True)):
+        trace = embed(Inputs("the cat", seed=1, d_in=4, edits=edits))
+        made = equation(trace, trace["embedding_table"], "→", trace["embeddings"])
+        told = [word.text for word in made.wide.words if word.look == "legend"]
+        assert ("changed by hand" in told) == is_told
