@@ -226,8 +226,9 @@ def placed(
     pairs = [pair for line in lines for pair in line]
     matrices = [matrix for _, matrix in pairs]
     ends, leaks = limits(matrices, [sign for sign, _ in pairs]), leak_limit(matrices)
-    wide = _in_rows(trace, lines, room, tall)
-    narrow = _on_a_phone(trace, pairs)
+    footprints = [[Footprint(trace, *pair) for pair in line] for line in lines]
+    wide = _in_rows(footprints, room, tall)
+    narrow = _on_a_phone(trace, [one for line in footprints for one in line])
     signs = tuple(sign for sign, _ in pairs)
     made = Layout(trace, tuple(matrices), signs, ends, leaks, wide, narrow)
     for arrangement, width in ((wide, room), (narrow, NARROW)):
@@ -235,28 +236,20 @@ def placed(
     return made
 
 
-def _in_rows(
-    trace: Trace, lines: Sequence[Sequence[tuple[str, Matrix]]], room: float, tall: float
-) -> Arrangement:
+def _in_rows(lines: Sequence[Sequence["Footprint"]], room: float, tall: float) -> Arrangement:
     """Line below line, with rows of one height."""
     if len(lines) == 1:
-        return in_a_row(trace, lines[0], room, tall)
-    most = [max(matrix.sizes[0] for _, matrix in line) for line in lines]
-    needed = [in_a_row(trace, line, room, math.inf) for line in lines]
-    # What stands above and below the cells does not depend on how high these are.
-    around = [
-        each.height - n_rows * each.boxes[0].height
-        for each, n_rows in zip(needed, most, strict=True)
-    ]
-    row = (tall - sum(around)) / sum(most)
+        return _in_a_row(_Line(lines[0], room, tall))
+    each = [_Line(line, room) for line in lines]
+    row = (tall - sum(line.around for line in each)) / sum(line.n_rows for line in each)
     made = Arrangement()
-    for line, n_rows, rest in zip(lines, most, around, strict=True):
-        each = in_a_row(trace, line, room, rest + n_rows * row)
-        move(each, 0.0, made.height)
+    for line in each:
+        one = _in_a_row(_Line(line.each, room, line.around + line.n_rows * row))
+        move(one, 0.0, made.height)
         made.lines.append(made.height)
-        take(made, each)
-        made.height += each.height - BELOW + 12
-        made.width = max(made.width, each.width)
+        take(made, one)
+        made.height += one.height - BELOW + 12
+        made.width = max(made.width, one.width)
     made.height += BELOW - 12
     return made
 
@@ -271,56 +264,85 @@ def in_a_row(
     trace: Trace, pairs: Sequence[tuple[str, Matrix]], room: float, tall: float
 ) -> Arrangement:
     """All matrices from left to right, centred on one line."""
-    each = [Footprint(trace, sign, matrix) for sign, matrix in pairs]
-    # On a phone the sign before a line stands above the labels of its rows.
-    each[0].in_corner = room == NARROW and each[0].of_sign <= each[0].label
-    n_columns = sum(one.n_columns for one in each if not one.is_bars)
-    beside = sum(one.beside for one in each) + GAP * (len(each) - 1)
-    cell = between((room - beside) / max(n_columns, 1), *CELL)
-    most_rows = max(one.n_rows for one in each)
-    above = max(one.above(cell) for one in each)
-    row = between((tall - above - BELOW) / most_rows, ROW[0], min(ROW[1], max(cell * 0.8, 6)))
-    # A lower picture is still one whose numbers are read, also where it shrinks a little.
-    row = max(row, min(READABLE[1] + 1.5, (TALL - above - BELOW) / most_rows))
-    # A title wider than its matrix takes its room from the cells of all.
-    for _ in range(3):
-        needed = beside + sum(one.width(cell) for one in each)
-        if needed <= room or cell <= CELL[0]:
-            break
-        cell = max(CELL[0], cell - (needed - room) / max(n_columns, 1))
-    below = BELOW + (10 if any(one.is_upright and one.sums for one in each) else 0)
-    made = Arrangement(height=above + most_rows * row + below)
+    return _in_a_row(_Line([Footprint(trace, *pair) for pair in pairs], room, tall))
+
+
+class _Line:
+    """How large the cells of a line of matrices are in so much room: nothing is put there yet."""
+
+    def __init__(self, each: Sequence["Footprint"], room: float, tall: float = math.inf) -> None:
+        self.each = each
+        for at, one in enumerate(each):
+            # On a phone the sign before a line stands above the labels of its rows.
+            one.in_corner = at == 0 and room == NARROW and one.of_sign <= one.label
+        n_columns = max(1, sum(one.n_columns for one in each if not one.is_bars))
+        beside = sum(one.beside for one in each) + GAP * (len(each) - 1)
+        cell = between((room - beside) / n_columns, *CELL)
+        self.n_rows = max(one.n_rows for one in each)
+        self.above = above = max(one.above(cell) for one in each)
+        row = between((tall - above - BELOW) / self.n_rows, ROW[0], min(ROW[1], max(cell * 0.8, 6)))
+        # A lower picture is still one whose numbers are read, also where it shrinks a little.
+        row = max(row, min(READABLE[1] + 1.5, (TALL - above - BELOW) / self.n_rows))
+        # A title wider than its matrix takes its room from the cells of all.
+        for _ in range(3):
+            needed = beside + sum(one.width(cell) for one in each)
+            if needed <= room or cell <= CELL[0]:
+                break
+            cell = max(CELL[0], cell - (needed - room) / n_columns)
+        self.cell, self.row = cell, row
+        self.around = above + BELOW + 10 * any(one.is_upright and one.sums for one in each)
+        """What stands above and below the cells, however high these are."""
+
+    @property
+    def width(self) -> float:
+        """From the first sign to the end of the last matrix."""
+        x, ends = 0.0, [0.0]
+        for one in self.each:
+            left, following = one.spans(x, self.cell)
+            ends.append(left + one.n_columns * (one.bar or self.cell))
+            x = following
+        last = self.each[-1]
+        return max(max(ends) + (0 if last.is_upright else last.room_of_sums), x - GAP)
+
+
+def _in_a_row(line: _Line) -> Arrangement:
+    made = Arrangement(line.width, line.around + line.n_rows * line.row)
     x = 0.0
-    for one in each:
-        x = stand(made, one, x, above, cell, row, most_rows, 0.0)
-    made.width = max(box_end(box, one.n_columns) for box, one in zip(made.boxes, each, strict=True))
-    made.width = max(made.width + (0 if each[-1].is_upright else each[-1].room_of_sums), x - GAP)
+    for one in line.each:
+        x = stand(made, one, x, line.above, line.cell, line.row, line.n_rows, 0.0)
     return made
 
 
-def _on_a_phone(trace: Trace, pairs: Sequence[tuple[str, Matrix]]) -> Arrangement:
+def _on_a_phone(trace: Trace, each: Sequence["Footprint"]) -> Arrangement:
     """In lines, in each as many matrices as leave each other the decimals that they have alone."""
-    lines: list[list[tuple[str, Matrix]]] = []
+    lines: list[list[Footprint]] = []
     decimals: list[int] = []
-    for sign, matrix in pairs:
-        first = (sign, replace(matrix, row_labels=True))
-        alone = in_a_row(trace, [first], NARROW, math.inf).boxes[0]
-        if lines and _has_room(trace, [*lines[-1], (sign, matrix)], [*decimals, alone.decimals]):
-            lines[-1].append((sign, matrix))
-            decimals.append(alone.decimals)
+    for one in each:
+        matrix = one.matrix
+        first = (
+            one
+            if matrix.row_labels
+            else Footprint(trace, one.sign, replace(matrix, row_labels=True))
+        )
+        alone = _Line([first], NARROW)
+        own = first.decimals(alone.cell, alone.row)
+        if lines and _has_room(_Line([*lines[-1], one], NARROW), [*decimals, own]):
+            lines[-1].append(one)
+            decimals.append(own)
         else:
             lines.append([first])
-            decimals = [alone.decimals]
-    made = _in_rows(trace, lines, NARROW, TALL)
+            decimals = [own]
+    made = _in_rows(lines, NARROW, TALL)
     made.width = NARROW
     return made
 
 
-def _has_room(trace: Trace, pairs: Sequence[tuple[str, Matrix]], decimals: Sequence[int]) -> bool:
+def _has_room(line: _Line, decimals: Sequence[int]) -> bool:
     """Whether matrices fit one line of a phone with so many decimals."""
-    made = in_a_row(trace, pairs, NARROW, math.inf)
-    each = zip(made.boxes, decimals, strict=True)
-    return made.width <= NARROW and all(box.decimals >= least for box, least in each)
+    return line.width <= NARROW and all(
+        one.decimals(line.cell, line.row) >= least
+        for one, least in zip(line.each, decimals, strict=True)
+    )
 
 
 def move(made: Arrangement, right: float, down: float) -> None:
@@ -351,6 +373,7 @@ class Footprint:
             self.rows = []
         if not matrix.column_labels or matrix.axes[1] in UNNAMED:
             self.columns = []
+        self.longest = max(map(text_width, self.columns), default=0)
         self.is_bars = matrix.as_bars and not matrix.covered
         self.bar = (2 * (BAR + BEYOND) + BEHIND if matrix.both_ways else BAR) if self.is_bars else 0
         self.sums = has_sums(matrix)
@@ -379,8 +402,21 @@ class Footprint:
         free = self.bar + (0 if self.is_upright else self.room_of_sums)
         return max(own, text_width(self.matrix.name) * (1.04 if self.compact else 1.12) - free)
 
+    def spans(self, x: float, cell: float) -> tuple[float, float]:
+        """From where its cells begin to where the next matrix does, if it begins at x itself."""
+        left = x + self.label + (0.0 if self.in_corner else self.of_sign)
+        own = self.n_columns * (self.bar or cell)
+        taken = self.bar if self.is_bars else max(self.width(cell), own)
+        return left, left + taken + (0 if self.is_upright else self.room_of_sums) + GAP
+
+    def decimals(self, cell: float, row: float) -> int:
+        """Of its numbers in cells so large; −1 where they cannot be read."""
+        if self.is_bars or cell < READABLE[0] or row < READABLE[1]:
+            return -1
+        return decimals_in(cell, self.matrix)
+
     def is_slanted(self, cell: float) -> bool:
-        return max(map(text_width, self.columns), default=0) + 4 > cell * self.every(cell)
+        return self.longest + 4 > cell * self.every(cell)
 
     def every(self, cell: float) -> int:
         """Every how many columns have a label."""
@@ -389,8 +425,13 @@ class Footprint:
 
     def above(self, cell: float) -> float:
         """The room of its title and of the labels of its columns."""
-        longest = min(LABEL, max(map(text_width, self.columns), default=0))
-        labels = longest * SLANT + 14 if self.is_slanted(cell) else 18 if self.columns else 4
+        labels = (
+            min(LABEL, self.longest) * SLANT + 14
+            if self.is_slanted(cell)
+            else 18
+            if self.columns
+            else 4
+        )
         title = (TITLE - 2 if self.compact else TITLE + SHAPE) if self.title else 0
         return title + labels + (BAND if self.heads[1] else 0)
 
@@ -412,11 +453,6 @@ def between(value: float, least: float, most: float) -> float:
     return max(least, min(value, most))
 
 
-def box_end(box: Box, n_columns: int) -> float:
-    """Where the last column of a box ends."""
-    return box.x + n_columns * box.width
-
-
 def stand(
     made: Arrangement,
     one: Footprint,
@@ -436,11 +472,8 @@ def stand(
     elif one.sign:
         middle = above + most_rows * row / 2
         words.append(Word(one.sign, x + one.of_sign / 2 - GAP / 4, middle, "sign"))
-        x += one.of_sign
-    x += one.label
-    shows = not one.is_bars and width >= READABLE[0] and row >= READABLE[1]
-    decimals = decimals_in(width, matrix) if shows else -1
-    made.boxes.append(Box(x, y, width, row, decimals))
+    x, following = one.spans(x, cell)
+    made.boxes.append(Box(x, y, width, row, one.decimals(cell, row)))
     if one.is_bars and matrix.both_ways:
         made.marks += [
             Mark(x + BEYOND + at - BREAK / 2, y, BREAK, one.n_rows * row, "ground", is_under=True)
@@ -476,8 +509,7 @@ def stand(
         region = region.T if matrix.transposed else region
         drawn = outline(region, width, row) or NO_PATH
         made.paths.append(Path(x - 1, y - 1, drawn, "forbidden"))
-    taken = width if one.is_bars else max(one.width(cell), one.n_columns * width)
-    return x + taken + (0 if one.is_upright else one.room_of_sums) + GAP
+    return following
 
 
 def decimals_in(width: float, matrix: Matrix) -> int:

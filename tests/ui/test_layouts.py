@@ -38,7 +38,6 @@ from attention_ui.picture.layout import (
     Mark,
     Path,
     Word,
-    box_end,
     brief,
     equation,
     matrices_of,
@@ -196,7 +195,6 @@ def test_a_number_that_could_not_be_read_is_not_written():
     unreadable, readable = (equation(each, each["weights"]) for each in (small, large))
     assert {box.decimals for box in unreadable.wide.boxes} == {-1}
     assert -1 not in {box.decimals for box in readable.wide.boxes}
-    assert unreadable.wide.boxes[0].width * 64 + box_end(unreadable.wide.boxes[1], 64) > 0
     shown = cells.table(unreadable)
     of_cells = [
         text
@@ -658,7 +656,7 @@ def test_a_sign_that_is_a_word_has_room():
     scores = Matrix(trace["scores"])
     layout = equation(trace, scores, "max", scores, "=", scores)
     first, second, third = layout.wide.boxes
-    assert second.x - box_end(first, 3) > third.x - box_end(second, 3) + 10
+    assert second.x - first.x - 3 * first.width > third.x - second.x - 3 * second.width + 10
 
 
 # --- bars that go both ways -----------------------------------------------------------------------
