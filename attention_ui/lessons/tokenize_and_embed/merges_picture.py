@@ -8,6 +8,7 @@ a slider shows and hides them, so that it answers within a frame.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate, pairwise
 
 from attention_core.text.byte_pairs import Learned, Merge, pre_tokens, written
@@ -117,6 +118,7 @@ def _sum(stands: Stands, pair: tuple[bytes, bytes], often: int) -> str:
     return f"{' + '.join(terms)} = {often}"
 
 
+@lru_cache(maxsize=1_024)
 def _what(learned: Learned, token: bytes) -> tuple[str, str]:
     """What a token is, and which merge made it."""
     name = f"“{_shown(written(token))}”"
@@ -233,6 +235,7 @@ def _token(learned: Learned, token: int) -> str:
     return written(learned.tokens[token])
 
 
+@lru_cache(maxsize=64)
 def _cuts(learned: Learned, text: str, most: int) -> list[Spans]:
     """Where the tokens of a text begin and end, in bytes, after each number of merges, and one."""
     cuts = []
