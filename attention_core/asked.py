@@ -205,7 +205,7 @@ def fitted(value: Any, kind: Any) -> Any:
 
 
 def _tensor_of(array: Any) -> Any:
-    """A copy: one that may not be written to, as a table's, is a warning of PyTorch's."""
+    """A copy, since PyTorch warns of memory that may not be written to; MISSING for words."""
     try:
         return import_module("torch").tensor(array.__array__())
     except (RuntimeError, TypeError, ValueError):

@@ -106,9 +106,9 @@ def two_models(v):
 @page.card(
     "sharing",
     "Heads share keys and values",
-    "From here on, each card has one switch on alone. Where several query heads use the same keys "
-    "and values, a model that writes keeps fewer: **grouped-query attention**, or with one for all "
-    "**multi-query attention**.",
+    "From here on, each card has only its own switch on. Where several query heads use the same "
+    "keys and values, a model that writes keeps fewer: **grouped-query attention**, or with one "
+    "for all **multi-query attention**.",
     controls=[N_HEADS.at(width=110), D_HEAD.at(width=110, label="d_head")],
 )
 def sharing(v):
@@ -256,9 +256,9 @@ def learned_sink(v):
     "gates",
     "A gate on what attention gives",
     "In Qwen3-Next and Qwen3.5 each token makes a **gate** for every number of its context vector: "
-    "a share from 0 to 1, which is learned, not drawn as in dropout. Where nothing fits, it can "
-    "close. Three of four layers there have a "
-    "memory in place of attention; every 4th has attention with this gate.",
+    "a share from 0 to 1, not drawn at random as in dropout. Where nothing fits, it can close. "
+    "Three of four layers there have a memory in place of attention; every 4th has attention with "
+    "this gate.",
 )
 def gates(v):
     made = lesson.alone(v, lesson.OPENED)

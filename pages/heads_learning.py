@@ -87,10 +87,10 @@ def weights(trace):
 @page.card(
     "why",
     "Why there?",
-    "The second D has found K. Their score is a sum over pairs: what each part wrote at the "
-    "letter that looks, times what each wrote at the one it looks at. Blue raises it above the "
-    "other letters’. A sum is not a cause, so a head is taken away below. Click on a head to go "
-    "there.",
+    "This opens on the second D, which found K. A score is a sum over pairs: what each part wrote "
+    "at the letter that looks, times what each wrote at the one it looks at. Blue raises it above "
+    "the other letters’ scores. A sum is not a cause, so a head is taken away below. Click on a "
+    "head to go there.",
     controls=[lesson.WHY_HEAD.at(width=130), lesson.WHY_FROM.at(width=150)],
 )
 def why_there(v):

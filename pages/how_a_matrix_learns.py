@@ -17,8 +17,8 @@ ROW_SUM = page.ask("row_sum", words.row_sum, [ASKED])
     "slope",
     "One number and the loss",
     lambda v: (
-        f"{words.loss_words(v)} The entry framed in `{v.entry_matrix}` is the one you move; click "
-        "another to move that."
+        f"{words.loss_words(v)} You move the entry framed in `{v.entry_matrix}`; click another to "
+        "move that one."
     ),
     controls=[ui.in_picture(lesson.ENTRY_CHANGE, width=250)],
 )
@@ -129,7 +129,7 @@ def ways_back(v):
     "One update",
     "Every entry takes a step against its gradient, as long as the **learning rate** says. Blue is "
     "the loss after it, from a real pass; orange is what the slope promises: a straight line, bent "
-    "here since each rate below is ten times the one before.",
+    "here because each rate on the axis is ten times the one before.",
     controls=[ui.in_picture(lesson.UPDATE_RATE, width=230, told=False)],
 )
 def one_update(v):

@@ -94,8 +94,8 @@ def apart(v):
     "indexer",
     "An indexer chooses keys",
     "In long texts, comparing with every key is what costs. A **lightning indexer** does so in a "
-    "few columns, here split from untrained heads, and leaves attention the **k** keys that look "
-    "best to it: not always those with most weight.",
+    "few columns, where negative products count as 0, and leaves attention the **k** keys that "
+    "look best. This one is untrained: they need not have most weight.",
     controls=[ui.in_picture(lesson.TOP_K), lesson.MASKED_WHERE.at()],
     ask=SUMS,
 )
@@ -169,9 +169,8 @@ def changes():
     "real",
     "What real layers add",
     "DeepSeek-V3 norms each latent, and makes its queries from a latent too. V3.2’s indexer norms "
-    "its keys, turns some of its columns by position, counts negative products as 0, and learns "
-    "how much each of its heads counts; it is trained separately, since no gradient comes back "
-    "through a choice. Here the "
+    "its keys, turns some of its columns by position, and learns how much each of its heads "
+    "counts; it is trained separately, since no gradient comes back through a choice. Here the "
     "matrices of the page’s own heads are split into the two that come nearest to them.",
 )
 def real():

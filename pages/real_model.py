@@ -75,7 +75,7 @@ page.card(
 @page.card(
     "story",
     "Why this token? A story in five steps",
-    "Two tokens could come next. Which heads made the difference, and on whom do they build?",
+    "Two tokens could come next. Which heads made the difference, and which others do they use?",
     work=story.going_on,
     when=predicts,
     pictures=("story_first", "story_rest"),
@@ -261,7 +261,8 @@ def off(v):
 
 
 deeper = page.deeper(
-    "heads over many sentences, without chance, a cache, why there in numbers, every head off"
+    "heads over many sentences, writing without chance, what a cache saves, why there in numbers, "
+    "every head off in turn, another text put in"
 )
 deeper.section("survey", "Over many sentences", surveyed.about_the_survey, work=surveyed.surveying)(
     surveyed.surveyed

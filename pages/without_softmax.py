@@ -30,8 +30,8 @@ def brackets(trace):
     "written",
     "Write, then read",
     "**Token by token**: each writes its value into every row of the memory, as strongly as its "
-    "key says (an outer product). Its query then reads a weighted sum of the rows. No mask: what "
-    "comes later is not written yet.",
+    "key says (an outer product). Its query then reads a weighted sum of the rows. It "
+    "needs no mask: what comes later is not written yet.",
 )
 def written(trace):
     yield ui.row(ui.in_picture(lesson.WRITTEN, width=300), lesson.MEMORY_RULE.at())
@@ -44,7 +44,7 @@ def written(trace):
     "who",
     "Who read from whom",
     "Give each token a value with a single 1, in a column of its own, and what a query reads tells "
-    "how much comes from whom. So here too there is a table, though no model computes it.",
+    "how much comes from whom: a table like that of weights, though no model computes it.",
     ask=ROW_SUMS,
 )
 def who(v, trace):
@@ -96,7 +96,7 @@ def delta(v):
     "both",
     "Both gates: Gated DeltaNet",
     "**Gated DeltaNet** has decay and the delta rule, and a gate β for how much of what is missing "
-    "is written. Three of four layers of Qwen3-Next and Qwen3.5 do this instead of attention.",
+    "is written. Three of four layers of Qwen3-Next and Qwen3.5 have this instead of attention.",
     controls=[ui.in_picture(lesson.STRENGTH_BIAS, width=220)],
 )
 def both(v):

@@ -124,8 +124,8 @@ def told(why: Why) -> str:
     looks = f" There, {_where_it_looks(why, part, why.parts.key)}." if part.kind == "head" else ""
     asks = int((by_query := why.parts.by_query()).argmax())
     return (
-        f"{capital(why.name)} finds {key} {_reason(why)} this score is above the others."
-        f"{looks} At {query}, {said_of(why.parts.parts[asks])} asks most "
+        f"{capital(why.name)} finds {key} {_reason(why)} this score is above the others’ mean."
+        f"{looks} At {query}, {said_of(why.parts.parts[asks])} asks for it most "
         f"({signed(float(by_query[asks]))})."
     )
 

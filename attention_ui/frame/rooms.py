@@ -56,17 +56,12 @@ def fixed_now(here: Collection[Control]) -> dict[str, str]:
     return now
 
 
-def example_query(page: str, name: str, **at: str) -> tuple[dict[str, str], str]:
-    """Parameters for a link to a lesson with an example, `at` other values; or why not, ""."""
+def example_query(page: str, name: str) -> tuple[dict[str, str], str]:
+    """Parameters for a link to a lesson with an example, and why there is none: "" if there is."""
     controls, fixed = controls_of(page), visit.fixed()
     if name != visit.chosen()["example"] and "example" in fixed:
         return {}, "The link that you opened keeps to its own example."
     opened = visit.with_example(name, controls)
-    values, _ = understood(opened, controls)
-    for each in controls:
-        if each.name in at.keys() & fixed and at[each.name] != each.field.write(values[each.name]):
-            return {}, f"The link that you opened fixes “{each.label or each.name}”."
-    opened |= at
     if understood(opened, controls)[1] or len(urlencode(opened)) > MAX_LINK:
         return {}, "This example does not fit what the link that you opened keeps."
     of_page = {each.name for each in controls if each.of_page}

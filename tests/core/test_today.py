@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from attention_core import attend_heads, attend_tensors, attend_today, decode_step, embed
+from attention_core import attend_heads, attend_tensors, attend_today, decode_step, embed, program
 from attention_core.costs import KNOWN, AttentionSize, kept_tokens
 from attention_core.mechanism.today import Today
 from attention_core.operations import WindowMask
@@ -202,6 +202,7 @@ def test_every_step_can_be_taken_apart_and_runs_anew(name):
     trace = whole(SWITCHED[name])
     for each in (trace, decode_step(trace, SWITCHED[name], 4)):
         taken_apart_and_run_anew(each, every=5)
+    assert "Pairs are columns k and k + d/2, as in rotate_half, not neighbours" in program(trace)
 
 
 def test_odd_heads_are_not_turned_and_what_cannot_be_is_refused():

@@ -78,6 +78,9 @@ def test_a_refused_step_leaves_no_axis_behind():
         trace.step("scores", matrix(5, 3), axes=("query", "key"))
     trace.step("scores", matrix(7, 2), axes=("query", "key"))
     assert trace.size("query") == 7
+    for axis in ("key", "query"):
+        with pytest.raises(ValueError, match=f"axis '{axis}' is there already"):
+            trace.label(axis, ["c", "d"])
 
 
 def test_a_step_says_its_shape_its_formula_and_its_code():

@@ -110,7 +110,7 @@ def test_what_changed_most_is_what_a_search_through_every_number_finds(example):
 
 @pytest.mark.slow("3 s: trains")
 @every_example
-def test_the_default_run_falls_far_and_as_in_float64_so_on_any_processor(example):
+def test_the_default_run_falls_far_and_as_in_float64(example):
     vectors, targets, settings = learned(example)
     exact, found = (
         list(training.train(each, targets, settings)) for each in (vectors.double(), vectors)

@@ -127,7 +127,7 @@ def test_each_difference_of_two_models_turns_one_switch_and_all_of_them_make_the
         real = [lesson.KINDS[name][1].window for name in pair]
         for said, window in zip(told, real, strict=True):
             is_said = control is lesson.WINDOW and window
-            assert said.endswith(f", for {window:,}") if is_said else "for" not in said
+            assert said.endswith(f" (really {window:,})") if is_said else "really" not in said
         before, now = now, now.but(**{control.name: other})
         assert before.changed(now) == {control.name}
     assert {n: now[n] for n in lesson.switches_of(pair[1], now)} == lesson.switches_of(pair[1], now)

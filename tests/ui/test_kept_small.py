@@ -31,7 +31,7 @@ def test_a_latent_as_wide_as_the_rank_gives_the_heads_own_keys(name):
         ]
         gaps.append(max((a - b).abs().max().item() for a, b in zip(*of_both, strict=True)))
     assert gaps[-1] < 2e-5 * max(1, made["head_keys"].value.abs().max()) < gaps[0]
-    assert "as the heads’ own matrices" in words.latent_words(made)
+    assert "as the heads’ own, untrained matrices" in words.latent_words(made)
     out = {light.title for light in lights_of(made, "latent_context_vectors") if not light.holds}
     assert out <= {"Equal tokens have equal ids, and no id is skipped"}, "as one notebook has it"
 

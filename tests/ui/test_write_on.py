@@ -11,7 +11,7 @@ from attention_ui.frame import long_run
 from attention_ui.lessons.real_model import lesson, running, write_on
 from attention_ui.lessons.real_model.write_chart import MIN_PS, TOP_PS
 from chosen import of, read
-from visiting import stands, texts, visit, visit_deeper, words
+from visiting import _opened, stands, texts, visit, visit_deeper, words
 
 PAGE, TEXT = "real_model", "the tired cat sees the dog because it"
 
@@ -129,10 +129,17 @@ def test_what_goes_deeper_writes_without_chance_and_counts_what_a_cache_saves():
     at = stands(visit_deeper(PAGE, prompt=TEXT))
     said = texts(at)
     assert "have a chance of 1 in " in said
-    assert "The 6 last tokens, “cat sees the dog because it”, 4 times" in said
-    assert "saying them again does not make them likelier" in said
+    assert "The last 6 tokens, “cat sees the dog because it”, said 4 times" in said
+    assert "saying them again hardly makes them likelier" in said
     assert "Both ways wrote the same tokens" in words(at)
     assert re.search(r"[\d.]+ thousand products for the last token, instead of", said)
+
+
+@pytest.mark.parametrize("text", ["cat", TEXT])
+def test_why_a_text_repeats_itself_is_answered_also_where_too_little_can_be_said_again(text):
+    said = texts(stands(_opened(PAGE, {"prompt": text}, row_deeper=True, row_answers=True)))
+    assert "stumbled" not in said
+    assert ("has a chance of" in said) == (text == TEXT)
 
 
 def test_the_closing_answers_quote_the_core():

@@ -1,6 +1,6 @@
 """Which mistake own code makes: attention with each is computed, and has just its numbers.
 
-Named is only what the evidence of the lights does not say as well.
+Only what the evidence of the lights does not say as well is named.
 """
 
 from collections.abc import Callable

@@ -15,17 +15,17 @@ def choice_words(control: Control, value: Any, name: str, values: Values) -> str
     if isinstance(value, bool):
         return "on" if value else "off"
     told, window = control.choices(values)[value], KINDS[name][1].window
-    return f"{told}, for {window:,}" if control is WINDOW and window else told
+    return f"{told} (really {window:,})" if control is WINDOW and window else told
 
 
 def compared_words(values: Values) -> str:
     """What the card says above its entries."""
     if values.compared == values.compared_with:
-        return "Choose two models. Each entry then turns one switch above, and only that one."
+        return "Choose two models. Each entry then changes one switch above, and only that one."
     one, other = (MODELS[name] for name in (values.compared, values.compared_with))
     words = [
         f"How **{other}** differs from **{one}**, scaled down.",
-        "Each entry turns one switch from how it is set now.",
+        "Each entry changes one switch and leaves the rest.",
     ]
     names = [control.name for control, *_ in differences(values)]
     if "rotary_share" in names and values.position_encoding != "rotary":

@@ -135,7 +135,7 @@ def what_norms_and_gates_do(values: Values) -> str:
     least, most = (number(each.item(), 2) for each in (gates.min(), gates.max()))
     return (
         "Neither. QK-norm norms each head’s queries and keys by themselves; values and the vectors "
-        "of the stream keep their lengths. Dropout hits at random, in training only. A gate is "
+        "of the stream keep their lengths. Dropout strikes at random, in training only. A gate is "
         "made from the token’s own vector, the same each time: a share for each number of the "
         f"context vector, here from {least} to {most}. The weights stay as they are."
     )

@@ -56,9 +56,9 @@ def latent_words(trace: Trace) -> str:
     ]
     gap = difference(pairs)
     near = (
-        "as the heads’ own matrices make them, untrained"
+        "as the heads’ own, untrained matrices make them"
         if gap < 1e-5
-        else f"split from their own, untrained matrices, and off by up to {number(gap, 2)}"
+        else f"off by up to {number(gap, 2)} from what their own, untrained matrices make"
     )
     return (
         f"A token keeps {latent} numbers instead of {heads * (d_head + d_value)}. Each of {heads} "

@@ -18,8 +18,8 @@ def way_to_a_model() -> None:
         return
     if not is_alone():
         note(
-            "A small network of ours. On your own computer this page opens SmolLM2 by a button, or "
-            "any GGUF file or Hugging Face folder."
+            "This is our own small network. On your computer, this page opens SmolLM2 by a button, "
+            "or any GGUF file or Hugging Face folder."
         )
         return
     _get()

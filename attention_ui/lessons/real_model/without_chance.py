@@ -25,7 +25,7 @@ LONG, BEAMS = 20, 3
 """So many tokens are written without chance, by so many beginnings at a time."""
 
 REPEATED, TOLD = 6, ("first time", "second time", "third time", "fourth time")
-"""So many of the text's last tokens are said again, so often in all."""
+"""So many of the text's last tokens are said again, and how each time is called."""
 TIMES = len(TOLD)
 RISES = 0.05
 """By less, nothing is said to have become likelier."""
@@ -103,8 +103,8 @@ def why_it_repeats(v: Values, chances: Sequence[float]) -> Iterator[Element]:
     text = model.tokenizer.decode(encoded_of(v).ids[-n:]).strip()
     yield ui.say("**Why it goes round**: say the same words again, and ask how likely they are.")
     yield ui.text(
-        f"The {n} last tokens, “{text}”, {TIMES} times, and how likely each but the first of them "
-        "is, on average:"
+        f"The last {n} tokens, “{text}”, said {TIMES} times: how likely they are on average, but "
+        "for the first of them."
     )
     said = [percent(each) for each in chances]
     bars = [{"chance": each} for each in chances]
@@ -116,13 +116,13 @@ def why_it_repeats(v: Values, chances: Sequence[float]) -> Iterator[Element]:
 def _what_repeating_does(chances: Sequence[float]) -> str:
     if chances[-1] - chances[0] < RISES:
         return (
-            "For this model, saying them again does not make them likelier: it does not copy what "
-            "came before. Its likeliest text goes round only where the same words lead to the same."
+            "Here, saying them again hardly makes them likelier. So a text goes round here only "
+            "where the same words lead to the same next ones."
         )
     return (
-        "What has been said becomes likelier: heads that find where a token stood before and pass "
-        "on what came next there (**induction**) ask for it again, and the likeliest token is "
-        "always taken. A draw may fall on another one, and so leave the circle."
+        "What has been said becomes likelier: heads that find where a token stood before copy what "
+        "came next there (induction), and the likeliest token is always taken. A draw may fall on "
+        "another one, and so leave the circle."
     )
 
 
@@ -131,17 +131,17 @@ def why_did_it_repeat_itself(v: Values) -> Answer | None:
     if not predicts(v):
         return None
     run = run_so_far(CERTAIN)
-    found = run.result[-1] if run and run.about == whole(v) and isinstance(run.result, list) else []
+    found = run.result[2:] if run and run.about == whole(v) and isinstance(run.result, list) else []
     measured = (
-        f"With your text’s last words a token has {percent(found[-1][0])} the first time and "
-        f"{percent(found[-1][-1])} the {TOLD[-1]}. {_what_repeating_does(found[-1])}"
+        f"A token of your text’s last words has a chance of {percent(found[0][-1][0])} the first "
+        f"time and {percent(found[0][-1][-1])} the {TOLD[-1]}. {_what_repeating_does(found[0][-1])}"
         if found
-        else "Heads that find where a token stood before ask for what came next there. Write "
+        else "Heads that find where a token stood before copy what came next there. Write "
         "without chance, and see how likely your own words become as they come again."
-    ).replace("*", "")
+    )
     return Answer(
         "Why does a text of the likeliest tokens repeat itself?",
-        f"It takes the same way wherever it stands before the same choice. {measured}",
+        f"Nothing is drawn, so the same words lead to the same next ones. {measured}",
         "certain",
     )
 

@@ -52,14 +52,14 @@ def about_the_model(model: Model) -> str:
     """What the model does, and how many heads it has."""
     s = model.settings
     says = (
-        "Type a text, and see which tokens (words, or pieces of them) come next most likely; ␣ is "
-        "a blank. "
+        "Type a text, and see which tokens (words, or pieces of them) are likeliest to come next; "
+        "␣ is a blank. "
         if s.predicts
         else "Type a text, cut into tokens (words, or pieces of them). "
     )
     return (
-        f"{says}Each of its {s.n_layers * s.n_heads} heads ({s.n_layers} layers of {s.n_heads} "
-        "heads) looks at your text in its own way."
+        f"{says}Each of the model’s {s.n_layers * s.n_heads} heads ({s.n_layers} layers of "
+        f"{s.n_heads}) looks at your text in its own way."
     )
 
 
@@ -186,8 +186,8 @@ def of_sinks(values: Values, reading: Seen) -> str:
     return (
         f" The stripe at the left of some boxes is the first token: {n_sinks} of "
         f"{scores.numel()} heads give it {percent(MARKED_FROM)} or more. Where nothing fits, heads "
-        "rest there, an attention sink: softmax gives all weight away, and here no word at random "
-        "is mixed in."
+        "rest there (an attention sink): softmax must give all its weight away, and this way no "
+        "word is mixed in at random."
     )
 
 

@@ -286,8 +286,8 @@ def _others(model: Model, each: Any) -> str:
 WORDS = (
     "Every token has a chance, and somebody has to pick one. Divide the logits by a "
     "**temperature**; then **top-k** keeps the k likeliest, **top-p** the fewest that reach this "
-    "share together, **min-p** those with this share of the likeliest one’s chance. What is kept "
-    "fills a line, and a random number falls on it."
+    "share together, **min-p** those with at least this share of the likeliest one’s chance. What "
+    "is kept fills a line, and a random number falls on it."
 )
 """The card's."""
 
