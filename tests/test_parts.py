@@ -13,7 +13,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from sampling import marked
 from visiting import LESSONS
-from visitor import LINK, Visitor
+from visitor import LINK, Visitor, _about
 
 LEADS_ELSEWHERE = "page_link"
 """Says what was chosen when the page was drawn: of another page's link, what is held counts."""
@@ -177,6 +177,71 @@ def test_what_was_moved_before_another_view_came_stands_where_the_address_says(a
         assert now.least + now.at * now.width == 1.5
 
     on_page(app_url, "simplified_attention", late)
+
+
+@pytest.mark.parametrize(
+    ("page", "card", "moved", "least"),
+    [
+        ("simplified_attention", "scores", {"step": 1.5}, 0.5),
+        ("real_model", "write", {"next_temperature": 3, "next_top_k": 2}, 1),
+    ],
+)
+def test_of_an_older_view_counts_what_was_moved_in_it(app_url, page, card, moved, least):
+    async def late(visitor):
+        async def reports(view, **selection):
+            message, state = _about(view, part)
+            told = {name: [{"value": value}] for name, value in selection.items()}
+            cell = [{"m": -1, "l": 0, "i": 0, "j": 0}]  # a click that meets none
+            state.string_value = json.dumps({"selection": {**told, "cell": cell}})
+            await visitor._run(message)
+
+        view, part = visitor.widgets[f"chart_{card}_1"]
+        before = visitor.link
+        await reports(view, **moved)
+        assert visitor.link.count("&") == before.count("&") + len(moved)
+        visitor.link = before
+        await visitor.again()  # as by Back
+        await reports(view, **moved, again=1)
+        assert visitor.link == before, "only the cell was clicked on"
+        await reports(view, **moved | {next(iter(moved)): least})
+        assert visitor.link.count("&") == before.count("&") + 1, "the first one was moved"
+
+    on_page(app_url, page, late)
+
+
+def test_a_picture_without_its_positions_is_drawn_where_its_control_comes_to_rest(app_url):
+    """They come with a hand, of which the server may hear too late, or which it has forgotten."""
+
+    async def quick(visitor):
+        await visitor.tell("near", hand="moves_none")
+        visitor.link += "&seed=4711"
+        await visitor.again()
+        for name, other in [(name, each.least) for name, each in visitor.charts.items()]:
+            before = dict(visitor.shown)
+            await visitor.set(chart := visitor.charts[name], other)
+            assert visitor.charts[name].id == chart.id, "it stands where the hand has let go of it"
+            assert visitor.shown[chart.place] != before[chart.place], name
+
+    for page in "simplified_attention", "cross_attention":
+        on_page(app_url, page, quick)
+
+
+def test_of_messages_that_wait_together_none_is_lost(app_url):
+    """A view has gone when the later one is sent; the watcher tells of two things."""
+
+    async def both(visitor):
+        await visitor.tell("near", hand="moves_scores")
+        chart, visitor.states = visitor.charts["chart_scores"], {}
+        await visitor.again()  # so that what follows waits
+        await visitor.set(chart, 1.5)
+        del visitor.states[chart.id]
+        await visitor.tell("near", hand="moves_weights,moves_scores")
+        await visitor.tell("near", near="card_scores")
+        await visitor.hear_all()
+        assert "factor=1.5" in visitor.link
+        assert "moves_weights" in json.loads(visitor.others["near"][2])["hands"]
+
+    on_page(app_url, "simplified_attention", both)
 
 
 UNHEARD = {

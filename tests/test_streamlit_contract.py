@@ -19,6 +19,7 @@ from streamlit.runtime import scriptrunner
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.scriptrunner import ScriptRunner
+from streamlit.runtime.scriptrunner_utils import script_requests
 from streamlit.runtime.scriptrunner_utils.script_requests import (
     RerunData,
     ScriptRequests,
@@ -192,7 +193,11 @@ def test_no_other_run_begins_within_a_callback(monkeypatch):
 def test_what_a_message_repeats_counts_where_it_comes_from(monkeypatch):
     """A select box that the server has set since, and a message that says again where it stood."""
     taken, late, begins = [], Mock(return_value=False), Mock()
-    for owner, name in (SessionState, "on_script_will_rerun"), (ScriptRequests, "request_rerun"):
+    for owner, name in (
+        (SessionState, "on_script_will_rerun"),
+        (ScriptRequests, "request_rerun"),
+        (script_requests, "_coalesce_widget_states"),
+    ):
         monkeypatch.setattr(owner, name, inspect.unwrap(getattr(owner, name)))
 
     def take(_, fresh):
@@ -229,6 +234,7 @@ def test_what_a_message_repeats_counts_where_it_comes_from(monkeypatch):
     moved = ("card", {"head": "c", "other": "b"})
     assert comes("near", moved, head="c", other="b") == ["head", "other", "button"], "both wait"
     begins.assert_called_with(False, ANY)
+    assert comes("near", moved, other="b") == ["other", "button", "head"], "its view has gone"
     assert comes(None, has_begun=False) == [], "Back says nothing of widgets"
     begins.assert_called_with(True, ANY)
     assert comes("near", head="c", other="b") == ["button"], "not heard of Back yet"

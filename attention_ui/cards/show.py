@@ -59,6 +59,8 @@ class Pictures:
     """The cell that is open, and how often that has changed."""
     starts: dict[str, tuple] = field(default_factory=dict)
     """Of the control in it: see `_stops`."""
+    stood: dict[str, Any] = field(default_factory=dict)
+    """By the keys of views, also of older ones: where their controls stand, as is known here."""
     whole: set[str] = field(default_factory=set)
     """Those that a phone shows whole."""
 
@@ -234,7 +236,8 @@ def _drawn(
     # Also of a link that names another picture: where that has not the cell, this one may open it.
     has = is_meant and _has(layout, visit.values().unread("cell") or ())
     this_visit().cells.append((name, has, bool(trail)))
-    this_visit().pictures[name] = (moved or (lambda: layout), carries, choosing, layout)
+    drawn_from = (moved or (lambda: layout), carries, bool(lists), choosing, layout)
+    this_visit().pictures[name] = drawn_from
     opened = _opened(layout, trail)
     now = stops_of(carries, visit.values(), drawn_at, "").position(drawn_at) if carries else 0
     chosen = (opened, lists, now, _clicks(name, trail))
@@ -380,12 +383,14 @@ def _stops(name: str, control: Control, look: tuple, drawn_at: Any) -> tuple[Sto
     to be where something else changed the value. For another `look`, as where matrices have other
     names, the browser does so by itself: then the control has to start where it stands.
     """
-    starts, value = this_visit().own(Pictures).starts, drawn_at
+    mine, value = this_visit().own(Pictures), drawn_at
     offered = (control.name, look, *control.choices(visit.values()))
-    start, last, count, before = starts.get(name, (value, value, 0, offered))
-    if not parts.stood(f"start_{name}") or last != value or before != offered:
+    start, count, before = mine.starts.get(name, (value, 0, offered))
+    is_moved = mine.stood.get(f"chart_{name}_{count}", value) != value
+    if not parts.stood(f"start_{name}") or is_moved or before != offered:
         start, count = value, count + 1
-    starts[name] = (start, value, count, offered)
+    mine.starts[name] = (start, count, offered)
+    mine.stood[f"chart_{name}_{count}"] = value
     room = f"cell_{name}" if isinstance(control, OfCell) else name
     return stops_of(control, visit.values(), start, in_room(f"moves_{room}")), count
 
@@ -429,24 +434,26 @@ def moves(name: str, control: Control, width: int = 170, told: bool = True) -> N
 
 def _told(name: str, key: str, part: str, moves: str | None) -> None:
     """What the browser reports of a picture: a cell that was clicked on, or where the control rests
-    that it carried then. Another view of it may have come since, which has not moved.
+    that it carried then. Another view of it may have come since, which has not moved. Whatever is
+    reported, all of it is said: what stands as it stood in that view was not touched.
     """
     # Not an argument: Streamlit keeps the callbacks of widgets that are gone.
     if name not in this_visit().pictures or not is_there(key):
         return  # a picture of a page that is left
-    layout_now, carries, choosing, _ = this_visit().pictures[name]
+    layout_now, carries, has_lists, choosing, _ = this_visit().pictures[name]
     selection = sent(key)["selection"]
     match selection.get("step"):
         case [{"value": int() | float() as value}, *_] if carries and carries.name == moves:
-            starts = this_visit().own(Pictures).starts
-            start, _, count, *rest = starts[name]
-            value = stops_of(carries, visit.values(), start, "").value(value)
-            value = _stop(carries, value)
-            if value is not None and value != parts.worth(carries.source):
-                visit.change(**carries.setting(value))
+            mine = this_visit().own(Pictures)
+            start, count, _ = mine.starts[name]
+            value = _stop(carries, stops_of(carries, visit.values(), start, "").value(value))
+            if value is not None and value != mine.stood.get(key):
+                mine.stood[key] = value
+                is_done = visit.change(**carries.setting(value))
                 if key == f"chart_{name}_{count}":
-                    starts[name] = (start, value, count, *rest)
-                    parts.settle(part, carries.source)
+                    # None: a number that stands again as it was before any change.
+                    is_taken = is_done and parts.worth(carries.source) in (value, None)
+                    parts.settle(part, carries.source, is_taken and has_lists)
                 parts.run_what_reads(at=name)
                 return
     match selection.get("cell"):

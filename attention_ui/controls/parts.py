@@ -264,11 +264,13 @@ def now_in() -> str:
     return of_page().open[-1]
 
 
-def settle(name: str, one: Source) -> None:
-    """From a callback: a part shows what a source is worth now, since the browser does."""
+def settle(name: str, one: Source, is_shown: bool = True) -> None:
+    """From a callback: a part shows what a source is worth now, since the browser does; or, where
+    that has moved to what it cannot show, the part has to be drawn.
+    """
     here = of_page().drawn.get(name)
     if here and here.reads is not None and one in here.reads:
-        here.reads[one] = worth(one)
+        here.reads = here.reads | {one: worth(one)} if is_shown else None
 
 
 def run_what_reads(at: str = "") -> None:

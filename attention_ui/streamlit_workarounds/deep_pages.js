@@ -40,10 +40,11 @@ history.pushState = function (state, title, url) {
   if (isSame) press();
 };
 // What was touched goes to the server by itself, with the part that it stands in: with what others
-// have to say by then, Streamlit would send it as the first one's, and say so on the console.
+// have to say by then, Streamlit would send it as the first one's, and say so on the console. And at
+// once: what a view says as it goes would be forgotten when the page has changed.
 const later = window.setTimeout;
 window.setTimeout = function (todo, delay, ...given) {
-  if (delay === 0 && /sendUpdateWidgetsMessage/.test(todo)) return queueMicrotask(todo);
+  if (delay === 0 && /sendUpdateWidgetsMessage/.test(todo)) return todo();
   return later(todo, delay, ...given);
 };
 for (const hand of ['pointerdown', 'keydown', 'click', 'input'])

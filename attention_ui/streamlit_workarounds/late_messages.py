@@ -7,9 +7,12 @@ Back and Forward say only where the address is. What is said before their answer
 one run with them: it neither takes their place nor is added to what they have left.
 
 Messages that wait are taken up in one run too, and a callback of one may choose its parts. What was
-pressed on a widget that no callback hears of is drawn all the same: its part runs with those.
+pressed on a widget that no callback hears of is drawn all the same: its part runs with those. Of
+the earlier one, Streamlit drops what the later one does not say, as of a widget that has gone, and
+what a component has told, where it tells something again: both are kept.
 """
 
+import json
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -82,6 +85,24 @@ def take_nothing_back(is_late: Callable[[], bool], begins: Callable[[bool, str],
 
         ScriptRequests.request_rerun = say_where_it_comes_from
         SessionState.on_script_will_rerun = take_what_is_new
+
+        from streamlit.runtime.scriptrunner_utils import script_requests
+
+        join = script_requests._coalesce_widget_states
+
+        @wraps(join)
+        def keep_what_waits(old: WidgetStates | None, new: WidgetStates | None) -> Any:
+            for each in old.widgets if old and new else ():
+                again = next((one for one in new.widgets if one.id == each.id), None)
+                if again is None:
+                    new.widgets.append(each)
+                elif each.json_trigger_value and again.json_trigger_value:
+                    with suppress(TypeError, ValueError):  # none of a browser's
+                        told = [json.loads(one.json_trigger_value) for one in (each, again)]
+                        again.json_trigger_value = json.dumps(told[0] + told[1])
+            return join(old, new)
+
+        script_requests._coalesce_widget_states = keep_what_waits
 
 
 def _draw_what_no_callback_hears_of(state: Any, fresh: WidgetStates, requests: Any) -> None:

@@ -61,6 +61,28 @@ def test_a_link_waits_for_the_control_in_a_picture_that_was_moved_just_before(pa
     assert control.input_value() == "1.25"
 
 
+def test_what_is_moved_until_its_view_goes_is_where_the_address_says(page, app_url):
+    open_page(page, app_url, "simplified_attention?predict=off")
+    control = page.locator(".st-key-moves_scores input")
+    control.hover()
+    settled(page)
+    control.press("ArrowRight")
+    settled(page)
+    page.evaluate("""() => {
+      const find = () => document.querySelector('.st-key-moves_scores input'), one = find();
+      history.back();
+      let at = 0;
+      const again = setInterval(() => {
+        if (find() !== one) return clearInterval(again);
+        one.value = window.last = (at++ % 32) / 4 - 4;
+        one.dispatchEvent(new Event('input', { bubbles: true }));
+      }, 60);
+    }""")
+    settled(page)
+    assert float(control.input_value()) == page.evaluate("last")
+    assert f"factor={page.evaluate('last'):g}" in page.url
+
+
 def test_controls_of_two_cards_that_rest_at_once_are_reported_apart(page, app_url):
     told = []
     page.on("console", lambda message: told.append(message.text))

@@ -1,7 +1,7 @@
 """Write on: the next token is drawn, put behind the text, or ten of them are, a token at a time."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -179,8 +179,9 @@ class Hand:
     """Where the controls in the picture stand: see `cards.show._stops`."""
 
     start: tuple = ()
-    last: tuple = ()
     count: int = 0
+    stood: dict[str, dict[str, float]] = field(default_factory=dict)
+    """By the keys of views, also of older ones: where each control stands, as is known here."""
 
 
 def _fixed() -> frozenset[str]:
@@ -208,11 +209,11 @@ def _picture(made: Chart, written: Chart | None) -> None:
         for each in lesson.SLIDERS:
             _slider(each)
         control(lesson.NEXT_SEED, width=130)
-    now = tuple(parts.read("stop", name) for name in STOPS)
+    now = {name: parts.read("stop", name) for name in STOPS}
     hand = this_visit().own(Hand)
-    if not parts.stood("sliders_of_write") or hand.last != now:
-        hand.start, hand.count = now, hand.count + 1
-    hand.last = now
+    if not parts.stood("sliders_of_write") or hand.stood.get(f"chart_write_{hand.count}") != now:
+        hand.start, hand.count = tuple(now.values()), hand.count + 1
+    hand.stood[f"chart_write_{hand.count}"] = now
     sliders = Sliders(hand.start, tuple(BY_NAME[name].label for name in STOPS), _fixed())
     key, moving = f"chart_write_{hand.count}", [name for name in STOPS if name not in sliders.fixed]
     selects = {"on_select": partial(_moved, key, parts.now_in())}
@@ -223,15 +224,18 @@ def _picture(made: Chart, written: Chart | None) -> None:
 
 
 def _moved(key: str, part: str) -> None:
-    """A control in the picture rests: the browser shows it already."""
+    """A control in the picture rests: the browser shows it already. All are told, also of an older
+    view; the others stand as they stood in it.
+    """
     told = told_by(sent(key, {}).get("selection", {})) if is_there(key) and _is_here() else {}
-    moved = {n: value for n, value in told.items() if value != parts.worth(("stop", n))}
-    if moved and visit.change(**moved):
-        hand = this_visit().own(Hand)
-        if key == f"chart_write_{hand.count}":
-            hand.last = tuple(visit.values().unread(name) for name in STOPS)
-            for name in moved:
-                parts.settle(part, ("stop", name))
+    hand = this_visit().own(Hand)
+    before = hand.stood.get(key, {})
+    moved = {name: value for name, value in told.items() if value != before.get(name)}
+    hand.stood[key] = before | moved
+    is_done = bool(moved) and visit.change(**moved)
+    if key == f"chart_write_{hand.count}":
+        for name in moved:
+            parts.settle(part, ("stop", name), is_done)
     parts.run_what_reads(at="write")
 
 
