@@ -21,7 +21,7 @@ def brackets(trace):
     queries = Matrix(trace["unit_queries"], title="Q")
     memory = "·", Matrix(trace["whole_memory"], title="KᵀV")
     made = (*table, "=", Matrix(trace["by_scores"], title="QKᵀV"), "=", queries, *memory)
-    yield ui.picture(ui.equation(trace, *made, tall=230))
+    yield ui.picture(ui.equation(trace, *made, tall=210))
     good, told = lesson.brackets_agree(trace)
     yield ui.light(good, f"{told} {words.sizes_words(trace)}")
 
@@ -36,7 +36,7 @@ def brackets(trace):
 def written(trace):
     yield ui.row(ui.in_picture(lesson.WRITTEN, width=300), lesson.MEMORY_RULE.at())
     yield ui.moving(
-        lesson.WRITTEN, lambda token: (trace, lesson.written_now(trace, int(token))), tall=310
+        lesson.WRITTEN, lambda token: (trace, lesson.written_now(trace, int(token))), tall=285
     )
 
 
@@ -49,7 +49,7 @@ def written(trace):
 )
 def who(v, trace):
     made = Matrix(trace["read_from"]), "·", Matrix(trace["values"])
-    yield ui.picture(ui.equation(trace, *made, "=", Matrix(trace["read_vectors"]), tall=225))
+    yield ui.picture(ui.equation(trace, *made, "=", Matrix(trace["read_vectors"]), tall=205))
     if not is_covered("read_from"):
         yield ui.text(words.row_words(trace, v.written))
 
@@ -63,7 +63,7 @@ def gates_and_table(v, control, rule):
         beta = ["|", Matrix(made["strengths"], title="β")] if rule == "both" else []
         return made, (Matrix(made["decays"], title="α"), *beta, "→", Matrix(made["read_from"]))
 
-    return ui.moving(control, at, tall=220)
+    return ui.moving(control, at, tall=200)
 
 
 @page.card(
@@ -88,7 +88,7 @@ def decay(v):
 )
 def delta(v):
     trace = lesson.two_tokens(v.written_by)
-    yield ui.picture(ui.equation(trace, *lesson.written_now(trace, 1), tall=250), is_aside=True)
+    yield ui.picture(ui.equation(trace, *lesson.written_now(trace, 1), tall=225), is_aside=True)
     yield ui.light(*words.two_words(trace, v.written_by))
 
 

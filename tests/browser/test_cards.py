@@ -1,5 +1,7 @@
 """Cards in a browser: pointer, click, keyboard, a control in the picture, Back, a phone."""
 
+from itertools import product
+
 import pytest
 
 from attention_ui.picture.palette import CHOSEN, FED
@@ -13,7 +15,6 @@ from browser_tools import (
     pushed_sideways,
     settled,
     soon,
-    written,
 )
 from sampling import few
 
@@ -236,9 +237,11 @@ def test_many_tokens_are_drawn_on_a_canvas(page, app_url):
 PHONE = {"width": 390, "height": 844}
 TALLEST = 4_500
 """Pixels: of a lesson on a phone, some five of its screens."""
-ON_A_PHONE = """how_a_matrix_learns tokenize_and_embed simplified_attention softmax_or_sum
+OTHERS = """how_a_matrix_learns tokenize_and_embed simplified_attention softmax_or_sum
 divide_by_sqrt_d queries_keys_values build_a_head causal_mask multi_head_attention cross_attention
 whole_layer transformer_block flash_attention mistakes_lab notebooks_numbers diagnosis"""
+TALL = "real_model tiny_language heads_learning attention_today kept_small without_softmax"
+"""In a window too, of four screens at most."""
 
 
 @pytest.mark.parametrize("path", ["queries_keys_values", "multi_head_attention", "causal_mask"])
@@ -259,8 +262,10 @@ def test_on_a_phone_a_card_is_its_words_one_picture_and_the_rest_a_touch(new_pag
     soon(page, page.locator("[class*=st-key-row_more_], [class*=st-key-all_of_]").count, 0, 30)
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("path", ["real_model", "tiny_language", "heads_learning"])
+@pytest.mark.parametrize(
+    ("path", "width"),
+    [*product(TALL.split(), [1280, 390]), *few([*product(OTHERS.split(), [390])], 1)],
+)
 def test_a_page_with_all_its_cards_drawn_stays_within_its_height(new_page, app_url, path, width):
     page = new_page(viewport={"width": width, "height": 900})
     open_page(page, app_url, path, first_visit=True)
@@ -271,37 +276,3 @@ def test_a_page_with_all_its_cards_drawn_stays_within_its_height(new_page, app_u
     main = page.locator("[data-testid=stMainBlockContainer]")
     assert main.evaluate("one => one.scrollHeight") <= (TALLEST if width == 390 else 3_500)
     assert not pushed_sideways(page)
-
-
-@pytest.mark.parametrize("path", few(ON_A_PHONE.split(), 1))
-def test_on_a_phone_a_lesson_is_five_screens_at_most(new_page, app_url, path):
-    page = new_page(viewport=PHONE)
-    open_page(page, app_url, path, first_visit=True)
-    for each in page.locator("[class*=st-key-card_]").all():
-        each.scroll_into_view_if_needed()
-        settled(page)
-    height = page.locator("[data-testid=stMainBlockContainer]").evaluate("one => one.scrollHeight")
-    assert height <= TALLEST
-
-
-def test_on_a_phone_a_link_to_what_a_picture_leaves_out_brings_it(new_page, app_url):
-    page = new_page(viewport=PHONE)
-    lesson = "queries_keys_values?predict=off"
-    open_page(page, app_url, lesson)
-    assert "scores" not in written(page, "weights")
-    click(page.locator(".st-key-all_of_weights button"))
-    assert {"scores", "scaled_scores", "weights"} < {*written(page, "weights")}
-    open_page(page, app_url, f"{lesson}&section=weights&cell=scores.0.1")
-    assert "scores" in written(page, "weights")
-    assert page.locator(".st-key-cell_weights").is_visible()
-
-
-def test_on_a_phone_each_head_has_its_arcs(new_page, app_url):
-    arcs = """() => [...document.querySelectorAll('.st-key-drawn_weights svg g.paths_marks path')]
-      .filter((one) => one.__data__.datum.look === 'curve' && +one.getAttribute('opacity') > 0)
-      .map((one) => one.getAttribute('stroke'))"""
-    page = new_page(viewport=PHONE)
-    open_page(page, app_url, "multi_head_attention?example=named_features")
-    colours = page.evaluate(arcs)
-    assert len({*colours}) > 1, "of several heads"
-    assert len(colours) < 10, "only to what gets much"
