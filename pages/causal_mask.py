@@ -94,7 +94,8 @@ def context(trace):
 )
 def ways(v, trace):
     way = lesson.prefix_of(v.masking)
-    yield ui.picture(ui.equation(trace, *leaks.parts_of(trace, way), tall=272))
+    right = equation_of(trace["weights"], drawn=asked_of(trace, "weights"))
+    yield ui.picture(ui.equation(trace, *(leaks.parts_of(trace, way) if way else right), tall=272))
     if not is_covered(f"{way}weights"):
         yield ui.light(*leaks.sums_verdict(trace, v.masking))
         yield ui.light(*leaks.share_verdict(trace, v.masking))

@@ -21,7 +21,7 @@ def brackets(trace):
     queries = Matrix(trace["unit_queries"], title="Q")
     memory = "·", Matrix(trace["whole_memory"], title="KᵀV")
     made = (*table, "=", Matrix(trace["by_scores"], title="QKᵀV"), "=", queries, *memory)
-    yield ui.picture(ui.equation(trace, *made, tall=210))
+    yield ui.picture(ui.equation(trace, *made, tall=200))
     good, told = lesson.brackets_agree(trace)
     yield ui.light(good, f"{told} {words.sizes_words(trace)}")
 
@@ -49,7 +49,7 @@ def written(trace):
 )
 def who(v, trace):
     made = Matrix(trace["read_from"]), "·", Matrix(trace["values"])
-    yield ui.picture(ui.equation(trace, *made, "=", Matrix(trace["read_vectors"]), tall=205))
+    yield ui.picture(ui.equation(trace, *made, "=", Matrix(trace["read_vectors"]), tall=195))
     if not is_covered("read_from"):
         yield ui.text(words.row_words(trace, v.written))
 
@@ -71,7 +71,7 @@ def gates_and_table(v, control, rule):
     "It never forgets, so it blurs",
     "Old tokens drown new ones. **Decay** multiplies the whole memory by a gate before each write. "
     "Each token makes its own from its vector x: α = σ(x · w + **b**), from 0 to 1. Training finds "
-    "w; here it is drawn at random, as it is for β further down.",
+    "w; here it is random, as for β below.",
     controls=[ui.in_picture(lesson.GATE_BIAS, width=220)],
 )
 def decay(v):

@@ -73,7 +73,7 @@ PAGES_TESTS = [
     "every_page", "pages", "first_visit", "take_away", "rooms", "lights_go_out", "links_speak",
     "covers",
 ]  # fmt: skip
-OPERATIONS_TESTS = ["oracle_each", "signs", "listed_operations", "arithmetic"]
+OPERATIONS_TESTS = ["oracle_each", "operations", "arithmetic"]
 FILES = [f"tests/test_{each}.py" for each in PAGES_TESTS]
 FILES += [f"tests/core/test_{each}.py" for each in OPERATIONS_TESTS]
 OTHERS = [example for example in EXAMPLES if example not in ("wild_cat", "journey_123")]

@@ -58,7 +58,7 @@ def _arranged(
         one = Footprint(trace, "", matrix, compact=True, titled=False)
         one.rows, one.label = [], 0
         if matrix.axes[1] in (*labelled, "one"):
-            one.columns = []
+            one.columns, one.longest = [], 0
         labelled.add(matrix.axes[1])
         each.append(one)
     names = max(text_width(matrix.name) for matrix in matrices) * NAME

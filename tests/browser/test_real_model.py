@@ -20,7 +20,7 @@ def middle_of(page, at):
              '.st-key-card_heads .vega-embed svg g.mark-rect path')]
            .filter((each) => each.__data__.datum.kind === 'head')
            .map((each) => each.getBoundingClientRect())
-           .filter((box) => box.width > 60 && box.height > 60)
+           .filter((box) => box.width > 30 && box.height > 30)
            .map((box) => [box.x + box.width / 2, box.y + box.height / 2])"""
     )
     assert len(boxes) == 8, "a box for each head"

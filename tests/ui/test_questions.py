@@ -64,7 +64,7 @@ def test_a_question_about_one_row_covers_that_row_alone():
         opened("causal_mask", example=FIRST)
     asked = {"weights", "unmasked_weights", "context_vectors"}
     covered = [e.rows for a in found for e in a.matrices if e.covered and e.step.name in asked]
-    assert covered == [(3,)] * 3, "the weights in two cards, and what they make"
+    assert covered == [(3,)] * 4, "the weights in three cards, and what they make"
 
 
 def test_all_of_a_page_is_shown_by_one_press_beside_its_first_question():

@@ -66,7 +66,7 @@ def test_the_row_costs_nothing_before_it_is_opened(monkeypatch):
     monkeypatch.setattr(surveyed, "survey", no)
     monkeypatch.setattr(surveyed, "kept", no)
     at = stands(_opened(PAGE, {"predict": "off"}))
-    assert [each.label for each in at.expander if "Over many sentences" in each.label]
+    assert [each.label for each in at.expander if "heads over many sentences" in each.label]
 
 
 def test_heads_stand_where_the_survey_has_them(found, cache):

@@ -128,7 +128,7 @@ def why_distance(values: Values, trace: Trace) -> str:
     return f"{words} Moved by {values.moved_by:,} places, {kept} what it was but for rounding."
 
 
-@closes("Is QK-norm a layer norm of the stream, and a gate a dropout?", "norms")
+@closes("Is QK-norm a layer norm of the stream, and a gate a dropout?", "today")
 def what_norms_and_gates_do(values: Values) -> str:
     """Against two beliefs, with the gates of this page."""
     gates = alone(values, OPENED)[f"{OPENED}gates"].value
