@@ -95,7 +95,7 @@ def two_models(v):
         target = {control.name: one if now else other}
         entries.append(ui.set_to(label, f"to_{control.name}", **target))
     if entries:
-        yield ui.row(*entries, key="differences")
+        yield ui.row(*entries, key="differences", is_main=True)
     else:
         yield ui.note("All switches are the same in both.")
     n_tokens = None if is_covered("cache") else models.common_context(v)  # that would tell it

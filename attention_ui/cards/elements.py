@@ -198,6 +198,7 @@ class Row:
 
     elements: Sequence[Element | Placed]
     look: Mapping[str, Any]
+    is_main: bool = False
 
     def draw(self) -> None:
         with st.container(**{"horizontal": True, "vertical_alignment": "bottom", **self.look}):
@@ -205,9 +206,11 @@ class Row:
                 put(each)
 
 
-def row(*elements: Element | Placed, **look: Any) -> Row:
-    """Elements beside each other; `look` as of a container."""
-    return Row(elements, {"gap": "medium", **look})
+def row(*elements: Element | Placed, is_main: bool = False, **look: Any) -> Row:
+    """Elements beside each other; `look` as of a container. What `is_main` stays on a phone, where
+    a card without a picture folds the rest.
+    """
+    return Row(elements, {"gap": "medium", **look}, is_main)
 
 
 def button(label: str, key: str, change: Callable[[], Any], **look: Any) -> Shown:

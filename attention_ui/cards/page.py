@@ -228,10 +228,10 @@ class Card:
 
     def _folds(self, made: "Made") -> tuple[list[Any], list[Any] | None]:
         """What a card shows, and what it folds on a phone with its question: all but its first
-        picture, with the control in it, and its work. None where it folds nothing.
+        picture or main row, with the control in it, and its work. None where it folds nothing.
         """
         every = [*made.controls, *made.elements]
-        main = next(filter(_is_picture, every), None)
+        main = next(filter(_is_picture, every), None) or next(filter(_is_main, every), None)
         if self not in self.page.cards or self.opens or main is None or not _is_on_phone():
             return every, None
         stays = [each for each in every if each is main or _belongs_to(each, main)]
@@ -326,6 +326,10 @@ def _size(made: Made) -> int:
 
 def _is_on_phone() -> bool:
     return bool(parts.read("screen")) and not (visit.values().card or visit.values().paper)
+
+
+def _is_main(each: Any) -> bool:
+    return isinstance(each, Row) and each.is_main
 
 
 def _is_picture(each: Any) -> bool:
