@@ -30,8 +30,8 @@ def brackets(trace):
     "written",
     "Write, then read",
     "**Token by token**: each writes its value into every row of the memory, as strongly as its "
-    "key says (an outer product). Its query then reads a weighted sum of the rows. It "
-    "needs no mask: what comes later is not written yet.",
+    "key says (an outer product). Its query reads a weighted sum of the rows. Later "
+    "tokens are not in it yet: no mask needed.",
 )
 def written(trace):
     yield ui.row(ui.in_picture(lesson.WRITTEN, width=300), lesson.MEMORY_RULE.at())
@@ -69,9 +69,8 @@ def gates_and_table(v, control, rule):
 @page.card(
     "decay",
     "It never forgets, so it blurs",
-    "Old tokens drown new ones. **Decay** multiplies the whole memory by a gate before each write. "
-    "Each token makes its own from its vector x: α = σ(x · w + **b**), from 0 to 1. Training finds "
-    "w; here it is random, as for β below.",
+    "**Decay** multiplies the whole memory by a gate before each write. Each token makes its own of "
+    "its vector x: α = σ(x · w + **b**), from 0 to 1; here w is random, as for β below.",
     controls=[ui.in_picture(lesson.GATE_BIAS, width=220)],
 )
 def decay(v):
@@ -95,7 +94,7 @@ def delta(v):
 @page.card(
     "both",
     "Both gates: Gated DeltaNet",
-    "**Gated DeltaNet** has decay and the delta rule, and a gate β for how much of what is missing "
+    "**Gated DeltaNet** does both, with a gate β for how much of what is missing "
     "is written. Three of four layers of Qwen3-Next and Qwen3.5 have this instead of attention.",
     controls=[ui.in_picture(lesson.STRENGTH_BIAS, width=220)],
 )
