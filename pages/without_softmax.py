@@ -69,8 +69,8 @@ def gates_and_table(v, control, rule):
 @page.card(
     "decay",
     "It never forgets, so it blurs",
-    "**Decay** multiplies the whole memory by a gate before each write. Each token makes its own of "
-    "its vector x: α = σ(x · w + **b**), from 0 to 1; here w is random, as for β below.",
+    "**Decay** multiplies the whole memory by a gate before each write. Each token makes its own "
+    "of its vector x: α = σ(x · w + **b**), from 0 to 1; here w is random, as for β below.",
     controls=[ui.in_picture(lesson.GATE_BIAS, width=220)],
 )
 def decay(v):

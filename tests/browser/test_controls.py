@@ -28,14 +28,6 @@ def test_home_starts_with_ones_own_sentence_or_an_example(page, app_url):
         written = page.locator(".st-key-drawn_layer svg text").all_text_contents()
         assert {"Ça", "va", "?", "你", "好", "🙂"} <= {*written}, "here, and where one goes on"
     open_page(page, app_url)
-    page.get_by_placeholder("The small dog sees the cat").fill("It purrs")
-    page.get_by_role("link", name="You know").click()
-    page.wait_for_url("**/whole_layer**")
-    settled(page)
-    assert page.locator("[data-testid=stSidebar] textarea").input_value() == "It purrs", (
-        "without the button"
-    )
-    open_page(page, app_url)
     page.locator(".st-key-row_examples summary").click()
     opening = page.locator(".st-key-row_examples details")
     inside = opening.evaluate("details => { details.scrollTop = 99; return details.scrollTop; }")

@@ -48,22 +48,22 @@ class OwnText:
 
 
 def own_text() -> None:
-    """A sentence: the page's picture shows it at once, and it comes along to every lesson, whether
-    one presses the button or goes on from here.
-    """
+    """A sentence and a button: the page's picture shows it, and it comes along to every lesson."""
     known = known_words(example_of(visit.values()))
-    with st.container(horizontal=True, vertical_alignment="bottom", wrap=False):
+    with (
+        st.form("own_text", border=False),  # the press and what was typed arrive together
+        st.container(horizontal=True, vertical_alignment="bottom", wrap=False),
+    ):
         st.text_input(
             f"Your own sentence (at most {MAX_TOKENS} tokens)",
             placeholder="The small dog sees the cat",
             key=FIELD,
-            on_change=_take,
             help=f"Words with vectors made to be read: {known}. Any other word gets one drawn at "
             f"random, and is marked with {escaped(DRAWN)}."
             if known
             else None,
         )
-        st.button("Look", type="primary", key="look")
+        st.form_submit_button("Look", type="primary", key="look", on_click=_take)
     if problem := this_visit().own(OwnText).problem:
         with st.container(key="problem_of_own_text"):
             st.markdown(":red[:material/error:] :red[Not applied:]")
