@@ -404,7 +404,10 @@ def link_query(where: str) -> Texts:
     controls = this_visit().controls
     of_page = {each.name for each in controls if each.of_page}
     carried = {name: text for name, text in chosen().items() if name not in of_page}
-    this_visit().linked[where] = carried
+    linked = this_visit().linked
+    if linked.get(where, carried) != carried:  # a click may be on its way to the one before
+        linked[f"{where}, before"] = linked[where]
+    linked[where] = carried
     return carried
 
 

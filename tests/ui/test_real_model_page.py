@@ -51,7 +51,7 @@ def test_a_link_names_a_model_and_never_a_path():
     for name in ("own", "smollm", str(FOLDER), "../../etc/passwd", "tiny/../tiny"):
         at = stands(visit(PAGE, model=name))
         assert "model" in texts(at)
-        assert "2 layers of 4 heads" in " ".join(each.value for each in at.markdown)
+        assert "8 heads (2 layers of 4)" in " ".join(each.value for each in at.markdown)
 
 
 def test_only_where_the_server_is_alone_is_there_a_button_that_installs(monkeypatch):
