@@ -212,6 +212,17 @@ def test_no_code_passes_by_what_it_does_to_the_check(function, light, said):
         assert report.text().replace("\n", "").isprintable()
 
 
+def test_texts_that_mix_only_beside_each_other_are_seen():
+    class Beside(nn.MultiheadAttention):
+        def forward(self, x):
+            made = super().forward(x, x, x, need_weights=False)[0]
+            return made if len(x) == 1 else made.flip(0)
+
+    report = looked_at(Beside(12, 3, batch_first=True))
+    found = {light.name: light.holds for light in report.lights}
+    assert found["texts_apart"] is False, report.text()
+
+
 def test_counts_that_cannot_be_are_refused_in_words():
     for counts in ({"n_heads": 0}, {"n_heads": 10**6}, {"n_heads": "3"}, {"d_in": -1}):
         with pytest.raises(ValueError, match="write a number from 1 to"):
