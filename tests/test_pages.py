@@ -517,23 +517,3 @@ def test_back_to_the_example_keeps_what_a_teacher_has_fixed():
 def test_the_way_back_is_offered_only_where_a_change_acts(page, offers):
     at = stands(visit(page, n_heads="8"))
     assert len([each for each in at.button if each.label == "Back to the example"]) == offers
-
-
-def test_a_text_of_ones_own_is_not_said_to_be_the_examples():
-    def says(at):
-        stands(at)
-        return any("The text is your own" in words.value for words in at.caption)
-
-    for page in ("app.py", "pages/simplified_attention.py"):
-        at = visit(page, seed="7")
-        assert not says(at)
-        at.text_area(key="control_sentence").set_value("A cat sat").run()
-        assert says(at)
-        at.text_area(key="control_sentence").set_value(EXAMPLES["wild_cat"].inputs.sentence).run()
-        assert not says(at)
-    at = visit("app.py")
-    at.text_input(key="own_sentence").set_value("A cat sat")
-    next(each for each in at.button if each.label == "Look").click().run()
-    assert says(at)
-    links = [each.proto.query_string for each in at.sidebar.get("page_link")]
-    assert all("changed_token" not in link and "sentence=A+cat+sat" in link for link in links)

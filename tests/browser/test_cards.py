@@ -130,15 +130,6 @@ def test_a_click_takes_a_cell_apart_and_the_way_upstream_is_a_step_of_history(pa
     assert apart.is_visible(), "the same cell opens again"
 
 
-def test_a_link_s_cell_is_open_and_a_cell_in_another_card_closes_it(page, app_url):
-    open_page(page, app_url, f"{PAGE}&section=weights&cell=weights.7.2")
-    assert page.locator(".st-key-cell_weights").is_visible()
-    assert page.locator(".st-key-cell_scores").count() == 0
-    click(cells(page, "scores").nth(score(2, 5)))
-    assert page.locator(".st-key-cell_scores").is_visible()
-    assert page.locator(".st-key-cell_weights").count() == 0
-
-
 def test_the_keyboard_opens_a_cell_and_walks_from_cell_to_cell(page, app_url):
     open_page(page, app_url, PAGE)
     way_in = page.locator(".st-key-keys_scores button").first

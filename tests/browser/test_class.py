@@ -2,9 +2,7 @@
 
 from pathlib import Path
 
-import pytest
-
-from browser_tools import click, open_page, settled, soon
+from browser_tools import open_page, settled, soon
 
 TASKS = "The+causal+mask%3A+why+1%3F%0AWhat+does+it+take+in%3F"
 
@@ -52,27 +50,6 @@ def test_the_arrow_keys_go_from_card_to_card_in_the_projector_view_alone(page, a
         settled(page)
         assert abs(page.evaluate(tops)[at]) < 60
         assert nearest() == at
-
-
-@pytest.mark.long
-def test_a_lesson_that_is_done_is_ticked_and_no_link_for_others_says_so(page, app_url):
-    open_page(page, app_url, "divide_by_sqrt_d?predict=off")
-    contents = page.locator(".st-key-contents")
-    assert "✓" not in contents.inner_text()
-    click(page.get_by_role("button", name="Mark as done"))
-    assert "Why divide by √d ✓" in contents.inner_text()
-    assert "done=divide_by_sqrt_d" in page.url
-    page.get_by_role("button", name="Share").click()
-    links = page.get_by_role("dialog").locator("code").all_inner_texts()
-    assert not any("done=" in link for link in links)
-    page.get_by_role("dialog").get_by_role("button", name="Close").click()
-    page.get_by_role("dialog").wait_for(state="detached")
-    click(contents.get_by_role("link", name="The causal mask"))
-    assert contents.inner_text().count("✓") == 1
-    page.go_back()
-    settled(page)
-    click(page.get_by_role("button", name="Done (undo)"))
-    assert "✓" not in contents.inner_text()
 
 
 def test_a_term_opens_from_the_paragraph_where_it_first_stands(page, app_url):

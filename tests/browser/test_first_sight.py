@@ -5,7 +5,7 @@ import pytest
 from attention_ui.controls.shared import FIRST
 from attention_ui.frame import contents
 from attention_ui.streamlit_workarounds.style import SIDEBAR_WIDTH
-from browser_tools import numbers, open_page, settled
+from browser_tools import numbers, open_page
 from sampling import few
 from visiting import LESSONS
 
@@ -79,25 +79,6 @@ def test_what_matters_is_seen_at_a_first_visit_without_scrolling(page, app_url, 
         box = sidebar.locator(f"[class*='st-key-{name}']").first.bounding_box()
         assert 0 <= box["y"] < box["y"] + box["height"] <= 900, name
         assert box["x"] + box["width"] <= SIDEBAR_WIDTH, name
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("cell", "is_open"), [("", False), ("&section=one_head&cell=split_queries.0.1.0", True)]
-)
-def test_what_goes_deeper_is_folded_unless_the_link_s_cell_is_there(page, app_url, cell, is_open):
-    page.goto(f"{app_url}/multi_head_attention?predict=off&example={FIRST}{cell}")
-    settled(page)
-    fold = page.locator(".st-key-row_deeper details").first
-    assert fold.evaluate("fold => fold.open") == is_open
-    assert page.locator(".st-key-cell_one_head").count() == is_open
-    if not is_open:
-        fold.locator("summary").first.click()
-        settled(page)
-    assert fold.locator(".st-key-drawn_one_head svg.marks").is_visible()
-    page.locator(".st-key-control_predict label").first.click()  # the whole page runs
-    settled(page)
-    assert fold.evaluate("fold => fold.open"), "what was unfolded stays so"
 
 
 @pytest.mark.parametrize("example", few([FIRST, "wild_cat"], 1))

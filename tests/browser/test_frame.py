@@ -1,6 +1,5 @@
 """The frame in a real browser: one width of the sidebar, and with it one layout."""
 
-import re
 from itertools import product
 
 import pytest
@@ -10,23 +9,10 @@ from attention_ui.streamlit_workarounds.style import SIDEBAR_WIDTH
 from browser_tools import open_page, settled, soon
 from sampling import few
 
-ROW_ROOM = 896
-"""What a line of charts takes at most: 1280, less the sidebar, the margins and a scrollbar."""
-SCROLLBAR = 17
-"""Pixels: as wide as a browser's scrollbar gets. A headless browser's takes no room."""
 PLACES = """(what) => [...document.querySelectorAll(what)].map((each) => {
   const { x, y, width } = each.getBoundingClientRect();
   return [x, y, width].map(Math.round);
 })"""
-WATCH_WIDTHS = """(() => {  // of the sidebar: each that a frame has, once in a row
-  const seen = window.sidebarWidths = [];
-  const look = () => {
-    const width = document.querySelector('[data-testid=stSidebar]')?.getBoundingClientRect().width;
-    if (width !== undefined && seen.at(-1) !== width) seen.push(width);
-    requestAnimationFrame(look);
-  };
-  look();
-})()"""
 CHARTS = "[data-testid=stMain] [data-testid=stVegaLiteChart]"
 SIDEBAR = "[data-testid=stSidebar]"
 
@@ -43,37 +29,6 @@ def room(page):
           return column.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
         }"""
     )
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("path", ["", "divide_by_sqrt_d?predict=off&cell=none&variance_view=width"])
-def test_every_load_has_one_width_of_the_sidebar_and_one_layout(new_page, app_url, path):
-    """Also where the browser remembers a width that the sidebar had on another visit."""
-    seen = []
-    for load in range(4):
-        page = new_page()
-        if load > 1:
-            remembered = 200 if load == 2 else 480
-            page.add_init_script(f"localStorage.setItem('sidebarWidth', '{remembered}')")
-        page.add_init_script(WATCH_WIDTHS)
-        open_page(page, app_url, path)
-        widths = page.evaluate("sidebarWidths")
-        assert len(widths) <= 2, f"the sidebar glides: {widths}"
-        seen.append((places(page, SIDEBAR), room(page), places(page, CHARTS)))
-        page.context.close()
-    assert seen[0][0] == [[0, 0, SIDEBAR_WIDTH]]
-    assert all(each == seen[0] for each in seen), seen
-
-
-@pytest.mark.long
-def test_the_line_that_equations_are_made_for_is_there_at_1280_pixels(page, app_url):
-    open_page(page, app_url, "divide_by_sqrt_d?predict=off&cell=none&variance_view=width")
-    assert room(page) - SCROLLBAR >= ROW_ROOM
-    pair = places(page, ".st-key-card_many_trials [data-testid=stVegaLiteChart]")
-    (left, top, width), (other, same_top, same) = pair
-    assert other >= left + width
-    assert (same_top, same) == (top, width)
-    assert other + same - left <= ROW_ROOM
 
 
 def test_the_sidebar_has_no_edge_to_pull_and_still_folds_away(page, app_url):
@@ -101,80 +56,6 @@ def test_on_a_phone_the_sidebar_lies_over_the_page(new_page, app_url):
     soon(page, lambda: places(page, SIDEBAR), [[0, 0, SIDEBAR_WIDTH]])
     settled(page)
     assert places(page, CHARTS) == before
-
-
-COVERED = """() => {
-  const seen = (each) => each.checkVisibility({ opacityProperty: true, visibilityProperty: true });
-  const tools = [...document.querySelectorAll('[data-testid=stElementToolbar]')].filter(seen);
-  const boxes = [];
-  const words = document.createTreeWalker(
-    document.querySelector('[data-testid=stMain]'), NodeFilter.SHOW_TEXT);
-  for (let word = words.nextNode(); word; word = words.nextNode()) {
-    const holder = word.parentElement;
-    if (!word.data.trim() || !seen(holder) || holder.closest('[data-testid=stElementToolbar]'))
-      continue;
-    const range = document.createRange();
-    range.selectNode(word);
-    boxes.push(...[...range.getClientRects()].map((box) => [word.data, box]));
-  }
-  for (const control of document.querySelectorAll('[data-testid=stMain] [role=slider]'))
-    boxes.push(['a slider', control.getBoundingClientRect()]);
-  return tools.map((tool) => {
-    const { left, right, top, bottom } = tool.getBoundingClientRect();
-    return boxes.filter(([, box]) => box.width && box.left < right && box.right > left
-      && box.top < bottom && box.bottom > top).map(([what]) => what);
-  });
-}"""
-"""What lies under each of Streamlit's tools that can be seen: words, numbers, sliders."""
-LOOKS = [
-    ("queries_keys_values", ""),
-    *(
-        ("divide_by_sqrt_d", look)
-        for look in ("", "variance_view=width", "variance_view=attention")
-    ),
-]
-"""Many equations, and charts that fill their place: the only ones with tools."""
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("lesson", "look"), LOOKS)
-def test_no_tools_cover_words_or_controls_when_a_chart_is_pointed_at(page, app_url, lesson, look):
-    open_page(page, app_url, f"{lesson}?predict=off&cell=none&{look}")
-    charts = page.locator("[data-testid=stMain] [data-testid=stVegaLiteChart]")
-    n_wide = 0
-    for chart in charts.all():
-        is_wide = chart.evaluate(
-            "one => one.classList.contains('fit-x') && !one.closest('[class*=st-key-drawn_]')"
-        )
-        n_wide += is_wide
-        chart.hover(position={"x": 20, "y": 20})
-        page.wait_for_function(
-            "wanted => (COVERED)().length === wanted".replace("COVERED", COVERED), arg=int(is_wide)
-        )
-        assert not any(page.evaluate(COVERED)), chart.get_attribute("aria-label")
-    assert n_wide >= 2 or lesson != "divide_by_sqrt_d"
-
-
-def press_in_toolbar(page, chart, name):
-    """Go to the chart, then to its button, then press: as a hand does."""
-    chart.hover()
-    settled(page)  # going there scrolls, and what is scrolled to may still grow
-    box = page.get_by_role("button", name=re.compile(name, re.I)).first.bounding_box()
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    page.wait_for_timeout(200)
-    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, delay=50)
-    settled(page)
-
-
-@pytest.mark.long
-def test_a_chart_that_fills_its_place_fills_the_screen(page, app_url):
-    open_page(page, app_url, "divide_by_sqrt_d?predict=off&cell=none")
-    chart = page.locator("[class*=st-key-fills_] .stVegaLiteChart").first
-    narrow = chart.bounding_box()["width"]
-    press_in_toolbar(page, chart, "^Fullscreen")
-    assert chart.bounding_box()["width"] > narrow + 100
-    press_in_toolbar(page, chart, "^(Close|Exit) full")
-    assert chart.bounding_box()["width"] == narrow
 
 
 REACHED = """all => Object.fromEntries(all.filter((one) => one.checkVisibility()).map((one) => {

@@ -1,7 +1,5 @@
 """Guessing in a real browser: a row by its sliders, by keyboard, on a phone too."""
 
-import pytest
-
 from browser_tools import caught_up, click, numbers, open_page, settled
 
 LESSON = "causal_mask"
@@ -47,26 +45,6 @@ def test_a_row_is_set_by_keyboard_and_the_truth_is_drawn_over_it(page, app_url):
     assert "22% of your weight would have to move to other keys; with all bars equal" in words
     caught_up(page)
     assert question(page, "leaks").locator(offer).count() == offer.count() == 1
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_row_fits_a_phone(new_page, app_url, scheme):
-    page = new_page(viewport={"width": 390, "height": 844}, color_scheme=scheme)
-    open_page(page, app_url, "causal_mask")
-    for press in ("Reveal", "Guess again"):
-        inside = question(page, "row").bounding_box()
-        for part in (
-            "[data-testid=stVegaLiteChart] svg:visible",
-            "[data-testid=stSlider]",
-            "button:visible",
-        ):
-            for each in question(page, "row").locator(part).all():
-                box = each.bounding_box()
-                assert box["x"] >= 0
-                assert box["x"] + box["width"] <= inside["x"] + inside["width"] + 1, part
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390
-        click(question(page, "row").get_by_role("button", name=press))
 
 
 def test_a_control_in_a_picture_stays_where_it_was_put_when_an_answer_uncovers_it(page, app_url):

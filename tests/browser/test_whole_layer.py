@@ -1,7 +1,5 @@
 """The whole layer in a real browser: one window, the head that is pointed at, the temperature."""
 
-import pytest
-
 from browser_tools import open_page, settled, soon
 
 LINK = "whole_layer?example=named_features&predict=off"
@@ -41,20 +39,6 @@ def test_the_sentence_follows_the_head_and_the_temperature_without_the_server(pa
     settled(page)
     assert "section=layer&cell=head_weights.2.7.2" in page.url
     assert page.locator(".st-key-cell_layer").is_visible()
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("link", ["", "?example=wild_cat&n_heads=3&d_model=6"])
-@pytest.mark.parametrize(("width", "height"), [(1280, 900), (1920, 1080)])
-def test_the_whole_layer_fits_in_one_window(new_page, app_url, width, height, link):
-    page = new_page(viewport={"width": width, "height": height})
-    open_page(page, app_url, f"whole_layer{link}")
-    card = page.locator(".st-key-card_layer").bounding_box()
-    assert card["x"] + card["width"] <= width
-    assert card["y"] + card["height"] <= height
-    if width == 1280:
-        heights = [n.bounding_box()["height"] for n in page.locator("[class*=st-key-card_]").all()]
-        assert max(heights) <= 600
 
 
 def test_a_picture_that_grows_beyond_what_it_can_carry_hands_its_control_back(page, app_url):

@@ -13,21 +13,13 @@ from attention_ui.lessons.attention_today.decoding import page_size, products_wo
 from attention_ui.lessons.attention_today.facts import (
     far_words,
     kept,
-    kept_of,
-    kept_words,
     parameters,
     same_words,
     shapes_words,
-    table,
 )
-from attention_ui.lessons.attention_today.words import (
-    on_words,
-    own_heads_words,
-    wide_cap_words,
-    wider_words,
-)
+from attention_ui.lessons.attention_today.words import own_heads_words, wider_words
 from attention_ui.words import in_bytes
-from visiting import rendered, visit, words
+from visiting import rendered, visit
 
 PAGE, OUTPUT = "pages/attention_today.py", "today_context_vectors"
 
@@ -329,13 +321,6 @@ def test_the_page_follows_its_switches():
     assert not at.exception
 
 
-def test_odd_heads_and_a_single_one_are_told_in_words():
-    at = visit(PAGE, n_heads="1", d_model="3", position_encoding="rotary")
-    assert "There is only one head here, so nothing can be shared." in rendered(at)
-    assert "queries and keys are 4 wide here, not 3" in words(at)
-    assert not at.exception
-
-
 def test_what_sharing_changes_is_said_and_when_it_changes_nothing():
     values = values_of("sorry_dave", n_heads="4", kv_heads="2")
     trace = lesson.alone(values)
@@ -349,36 +334,6 @@ def test_what_sharing_changes_is_said_and_when_it_changes_nothing():
     lesson.add(unshared, "again_", n_kv_heads=4)
     same = {"grouped_context_vectors": unshared["again_context_vectors"]}
     assert "nothing changes" in same_words({**unshared, **same}, 4)
-
-
-@pytest.mark.parametrize("slope", ["0.5", "0"])
-def test_the_farthest_token_is_said_to_fade_only_where_it_does(slope):
-    values = values_of("sorry_dave", slope=slope)
-    said = far_words(lesson.alone(values), 0)
-    assert ("fades" in said) == (slope != "0")
-    assert "The slider overrides head 0’s own slope, 0.25" in said
-
-
-def test_what_is_on_is_said_and_what_a_card_has_where_nothing_is_set():
-    plain = values_of("sorry_dave", kv_heads="4", position_encoding="none")
-    assert "Nothing is on" in on_words(plain)
-    assert "GPT-2 has learned positions" in on_words(plain)
-    on = {"kv_heads": "2", "position_encoding": "rotary", "window": "3", "sinks": "1"}
-    today = values_of("sorry_dave", **on, soft_cap="2")
-    on = "2 key/value heads, rotary positions, a window of 3, 1 sink, a soft cap of ±2"
-    assert f"**{on}**" in on_words(today)
-    llama = today.but(**lesson.switches_of("llama3", today))
-    assert on_words(llama).endswith("Llama 3 8B has 8 key/value heads for 32 query heads.")
-    wide = today.but(soft_cap=50.0)
-    assert "A cap of ±50 is too wide to be seen" in wide_cap_words(wide, lesson.trace_of(wide))
-    for seen in (today.but(soft_cap=0.5), today.but(soft_cap=0.0)):
-        assert wide_cap_words(seen, lesson.trace_of(seen)) == ""
-    assert kept_words(today).startswith("Of 8 tokens, a cache holds 3, or 4 with 1 sink.")
-    assert "So L layers reach L × 2 tokens" in kept_words(today)
-    trace = lesson.alone(today)
-    told = table(trace, today.d_model, kept_of(today))
-    assert next(row for row in told.splitlines() if "A window |" in row).endswith("| 8 → 3 |")
-    assert "<" not in told
 
 
 @pytest.mark.parametrize(("window", "sinks"), [(3, 0), (3, 2), (5, 1)])

@@ -2,7 +2,6 @@
 
 import math
 import re
-from dataclasses import replace
 from functools import cache
 from types import SimpleNamespace
 from unittest.mock import patch
@@ -373,9 +372,3 @@ def test_a_lesson_comes_after_one_further_up_and_says_so(lesson):
     assert bool(takes(lesson)) == bool(lesson.minutes or lesson.after)
     if lesson.after:
         assert f"*{contents.lesson(lesson.after).title}*" in takes(lesson)
-
-
-@pytest.mark.parametrize("minutes", [4, 13, -5])
-def test_a_lesson_that_is_no_sitting_is_refused(minutes):
-    with pytest.raises(ValueError, match=f"home takes {minutes} minutes, but a lesson takes 5 to"):
-        replace(contents.HOME, minutes=minutes)

@@ -108,10 +108,6 @@ def test_what_does_not_fit_now_is_kept_and_counts_again():
     assert written({"a": "3", "b": "5"}, ABC) == {"b": "5"}
 
 
-def test_a_link_holds_only_what_differs():
-    assert written({"a": "3", "b": "0", "c": "y", "other": "1"}, ABC) == {"c": "y", "other": "1"}
-
-
 def test_another_example_leaves_what_stays_and_what_is_fixed():
     stays = Control("s", Flag(), "S", False, stays=True)
     texts = {"example": "one", "a": "4", "b": "1", "s": "on"}
@@ -178,13 +174,6 @@ def test_the_heads_are_those_that_are_chosen(example, link):
     assert recipe == replace(own, **seed)
 
 
-def test_a_head_beyond_the_last_is_refused_in_words():
-    values, wrong = understood({"example": "wild_cat", "head": "7"}, LESSONS["mistakes_lab"])
-    assert [*wrong] == ["head"]
-    assert "here it can be" in str(wrong["head"])
-    assert values.head < values.n_heads
-
-
 # --- on the page ----------------------------------------------------------------------------------
 def test_a_name_that_no_page_knows_is_said_and_left_out():
     at = opened(example="wild_cat", foo="1")
@@ -198,13 +187,6 @@ def test_a_shorter_sentence_keeps_the_query_that_it_has_no_room_for():
     assert at.session_state["visit"].values.query <= 2
     at.text_area(key="control_sentence").set_value(EXAMPLES["wild_cat"].inputs.sentence).run()
     assert at.session_state["visit"].values.query == 8
-
-
-def test_typed_numbers_go_with_the_table_that_they_belong_to():
-    at = opened(example="wild_cat", edits="2.0:0.5")
-    widget(at, "slider", "d_in").set_value(5).run()
-    assert "edits" not in address(at)
-    assert any("removed" in each for each in notices(at))
 
 
 def test_a_slip_in_what_a_link_hides_or_locks_is_said():

@@ -10,14 +10,12 @@ from attention_core.examples import EXAMPLES
 from attention_core.text.embedding import embed
 from attention_core.text.inputs import Inputs
 from attention_ui.controls.control import understood
-from attention_ui.controls.shared import inputs_of, projections_of, source_inputs_of
+from attention_ui.controls.shared import inputs_of, source_inputs_of
 from attention_ui.lessons.cross_attention.agreement import torch_across, torch_agrees
 from attention_ui.lessons.cross_attention.lesson import CONTROLS, itself, look_across, trace_of
 from attention_ui.lessons.cross_attention.words import (
     made_words,
-    shapes_table,
     swapped_words,
-    torch_says,
     unmasked_share,
     verdicts,
 )
@@ -132,15 +130,6 @@ def test_the_page_follows_its_source_and_its_padding():
     assert not at.exception
 
 
-def test_what_changes_beside_self_attention_is_in_a_table():
-    values = values_of("journey_123", source="one small step")
-    trace = trace_of(values)
-    table = shapes_table(trace, itself(values))
-    assert "| `weights` | query 6 × key 6 | query 6 × key 3 | other numbers |" in table
-    assert "cannot be multiplied (3x3 and 6x2)" in torch_says(trace)
-    assert projections_of(values).d_query == trace["queries"].value.shape[-1]
-
-
 @pytest.mark.parametrize(
     ("scale", "said", "divisor"),
     [("none", ": softmax", 1), ("sqrt_d", "√3 = 1.73", 3**0.5), ("d", "divided by 3,", 3)],
@@ -151,11 +140,3 @@ def test_what_the_scores_are_said_to_be_divided_by_gives_the_weights(scale, said
     assert "`W_value`: 5 wide" in made_words(trace)
     wanted = (trace["scores"].value / divisor).softmax(dim=-1)
     torch.testing.assert_close(trace["weights"].value, wanted)
-
-
-def test_a_source_without_vectors_is_told_above_the_first_picture():
-    told = "so the source gets random ones"
-    page = rendered(visit(PAGE, example="tiny_language", source="the wolf purrs"))
-    assert page.count(told) == 1
-    assert page.index(told) < page.index("Who asks, who answers")
-    assert told not in rendered(visit(PAGE, example="tiny_language"))

@@ -43,9 +43,6 @@ from attention_ui.lessons.flash_attention.words import (
 )
 from attention_ui.words import in_bytes
 from chosen import of
-from visiting import rendered, visit, visit_deeper, words
-
-PAGE = "pages/flash_attention.py"
 
 
 def values_of(name, **changes):
@@ -216,34 +213,6 @@ def test_what_is_saved_at_a_size(changes, said):
     assert tiled == tiled_traffic(n, n, d, d, side, side, values.causal_heads)
     assert said in saved_words(values, side, whole, tiled)
     assert f"{n:,} tokens" in what_it_saves(values).answer
-
-
-@pytest.mark.parametrize(
-    ("size", "said"),
-    [(900, "900 bytes"), (2_048, "2 KiB"), (1_010 * 2**20, "1,010 MiB"), (3 * 2**40, "3 TiB")],
-)
-def test_bytes_have_a_unit(size, said):
-    assert in_bytes(size) == said
-
-
-@pytest.mark.slow("1 s: whole pages")
-def test_the_page_follows_its_controls_and_what_does_not_fit_waits():
-    at = visit(PAGE, example="journey_123", tile="3", causal_heads="on")
-    told = words(at)
-    assert "Of 4 tiles 1 lies wholly in the future and is skipped: nothing" in told
-    assert "only those of skipped tiles are saved" in told
-    at.toggle(key="control_causal_heads").set_value(False).run()
-    told = words(at)
-    assert "not one is saved" in told
-    assert "With the causal switch on, 1 of the 4 tiles would be skipped" in told
-    assert not at.exception
-    long = visit(PAGE, sentence="a " * 64, tokenizer="blanks", drop_blanks="on", tile_keys="2")
-    assert not long.exception
-    assert "tile_keys is '2', but here it can be 8 to 64" in long.session_state["visit"].notices[0]
-    assert long.session_state["visit"].values.tile_keys == 8
-    one = visit_deeper(PAGE, sentence="cat", tokenizer="text", causal_heads="on")
-    assert "One tile holds the whole table" in rendered(one)
-    assert not one.exception
 
 
 @pytest.mark.parametrize(("tokens", "width"), [(8_192, 64), (97, 64), (1_009, 128)])

@@ -59,16 +59,3 @@ def test_a_link_too_long_for_a_phone_has_no_code(length, has_code):
     tasks = "\n".join(["x" * (length // 2)] * 2)
     at = stands(visit("simplified_attention", paper="on", tasks=tasks))
     assert bool(at.get("image")) is has_code
-
-
-def test_words_that_ask_for_a_pointer_stay_off_the_paper():
-    """Sentences that only a screen can do; the rest of a card's words stays."""
-    on_paper, on_screen = (
-        " ".join(each.value for each in stands(visit("mistakes_lab", **how)).markdown)
-        for how in ({"paper": "on"}, {})
-    )
-    assert "Switch it off" in on_screen
-    assert "click it to take it apart" in on_screen
-    assert "Switch it off" not in on_paper
-    assert "click it" not in on_paper
-    assert "wrong less right is all that the mistake changes." in on_paper

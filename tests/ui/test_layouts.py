@@ -29,15 +29,11 @@ from attention_ui.picture.below import products
 from attention_ui.picture.curve import ACROSS, with_curve
 from attention_ui.picture.layer import whole_layer
 from attention_ui.picture.layout import (
-    BROKEN_BARS,
     LEAST_LINE,
     NARROW,
     READABLE,
     TALL,
     WIDE,
-    Mark,
-    Path,
-    Word,
     brief,
     equation,
     matrices_of,
@@ -48,10 +44,10 @@ from attention_ui.picture.numbers import number_width, text_width
 from attention_ui.picture.palette import INK
 from attention_ui.picture.positions import positions
 from attention_ui.picture.sentence import sentence, with_sentence
-from attention_ui.picture.spec import FOCUS, GROUNDS, MANY, Stops, drawn
+from attention_ui.picture.spec import FOCUS, GROUNDS, Stops, drawn
 from attention_ui.picture.stacked import stacked
 from conftest import ROOT
-from traces import LESSONS, lesson_trace, workshop
+from traces import lesson_trace, workshop
 
 WORKSHOP = workshop()
 MADE = [name for name, step in WORKSHOP.items() if step.inputs and step.value.ndim < 4]
@@ -343,15 +339,6 @@ def test_what_lights_up_is_what_the_arithmetic_names(name):
     check_lights(drawn_alone(WORKSHOP, step), step)
 
 
-@pytest.mark.parametrize("name", LESSONS)
-def test_the_same_in_the_equations_of_lessons(name):
-    trace = lesson_trace(name)
-    for step in trace.values():
-        small = step.inputs and step.value.ndim < 4 and step.value.numel() <= 300
-        if small and all(given.value.numel() <= 600 for given in step.inputs):
-            check_lights(drawn_alone(trace, step), step)
-
-
 @pytest.mark.parametrize("of", ["every operation", "heads that name their columns"])
 def test_a_cell_says_its_own_place_by_the_names_on_its_axes(of):
     trace = WORKSHOP if of == "every operation" else layer_at({"example": next(iter(EXAMPLES))})[1]
@@ -451,20 +438,6 @@ def test_each_row_of_a_layer_has_its_name_and_each_head_its_own_place(link):
     for head, title in itertools.product(heads, [w for w in words if w.look == "title"]):
         is_left = head.x + text_width(head.text) <= title.x or title.x < head.x
         assert is_left or abs(head.y - title.y) > 12
-
-
-def test_the_matrices_of_a_head_stand_on_one_line():
-    _, _, layout = layer_at({"example": "named_features"})
-    tops = {}
-    for matrix, box in zip(layout.matrices, layout.wide.boxes, strict=True):
-        if matrix.lead:
-            tops.setdefault(matrix.lead, set()).add((box.y, box.height))
-    assert [len(each) for each in tops.values()] == [1, 1, 1]
-    lefts = [
-        [b.x for m, b in zip(layout.matrices, layout.wide.boxes, strict=True) if m.lead == lead]
-        for lead in tops
-    ]
-    assert lefts[0] == lefts[1] == lefts[2] == sorted(lefts[0])
 
 
 SMALL = {"example": "journey_123"}
@@ -626,39 +599,6 @@ def test_nothing_below_the_veil_depends_on_the_pointer_and_the_veil_is_the_page(
         assert ground in json.dumps(drawn(1_600, theme=each))
 
 
-def test_what_is_drawn_at_a_time_decides_between_svg_and_canvas():
-    rows = cells.table(layer_at({"example": "named_features"})[2])
-    assert rows.num_rows > MANY > cells.n_marks(rows)
-
-
-def test_words_marks_and_paths_around_the_matrices_change_with_a_layout():
-    trace = of_tokens(3, 2)
-
-    def there(at):
-        layout = equation(trace, Matrix(trace["scores"], strengths=torch.eye(3) * at))
-        for arrangement in (layout.wide, layout.narrow):
-            arrangement.words.append(Word(f"step {at}", 0, 9, "title"))
-            arrangement.marks.append(Mark(0, 0, 9, 9, "muted", at / 2))
-            arrangement.paths.append(Path(0, 0, "M0,0h9", "loud", float(at)))
-        return layout
-
-    lists = positions(there(1), [there(0), there(1)])
-    told = [each for name, each in lists.items() if not name[0].isdigit()]
-    assert {"texts": "step 0|step 1"} in told
-    assert {"strengths": "0|50"} in told
-    assert {"strengths": "0|100"} in told
-    assert lists["0.1.1"] == {"strengths": "0|100"}
-    assert "0.1.0" not in lists
-
-
-def test_a_sign_that_is_a_word_has_room():
-    trace = of_tokens(3, 2)
-    scores = Matrix(trace["scores"])
-    layout = equation(trace, scores, "max", scores, "=", scores)
-    first, second, third = layout.wide.boxes
-    assert second.x - first.x - 3 * first.width > third.x - second.x - 3 * second.width + 10
-
-
 # --- bars that go both ways -----------------------------------------------------------------------
 def both_ways(scores):
     trace = normalise_row(given_row(scores))
@@ -703,13 +643,6 @@ def test_of_two_bars_beyond_1_the_larger_is_longer_and_numbers_stay_in_their_roo
     box, following = layout.wide.boxes[2:]
     assert box.x + box.width <= following.x
     assert text_width("−2000.00") <= cells.BEHIND
-
-
-def test_a_number_is_written_whole_at_the_positions_where_it_is():
-    rows = [(2.0, 1.0, poor) for poor in (-4.0, -2.9, 0.5)]
-    there = [both_ways(row) for row in rows]
-    lists = positions(equation(there[0][0], *there[0][1]), [matrices_of(*p) for _, p in there])
-    assert lists["0.2.0"]["texts"] == "−4|−2.9|0.5"
 
 
 def test_what_is_no_number_has_no_bar():
@@ -783,14 +716,6 @@ def test_the_cell_that_is_offered_first_is_the_largest_in_the_row_whose_arcs_are
     assert (query, key) == (whole.sentence.first, int(weights[query].argmax()))
 
 
-def test_a_picture_with_bars_that_may_be_cut_says_what_that_means():
-    trace, parts = both_ways((2.0, 1.0, -2.9))
-    told = [word.text for word in equation(trace, *parts).wide.words if word.look == "legend"]
-    assert BROKEN_BARS in told
-    plain = equation(trace, trace["softmax_weights"]).wide.words
-    assert not any("gap" in word.text for word in plain)
-
-
 def test_a_number_has_room_in_its_cell_in_a_window_and_on_a_phone():
     """As many decimals as the narrower of the two has room for; none where one has no room."""
     trace = Trace(query=["a", "b"], key=["c", "d"])
@@ -801,14 +726,6 @@ def test_a_number_has_room_in_its_cell_in_a_window_and_on_a_phone():
         text = cells.table(layout).to_pydict().get("text", [None])[0]
         for box in boxes:
             assert text is None or not box.is_readable or number_width(text) <= box.width - 1
-
-
-def test_a_title_of_a_layer_stands_clear_of_what_is_above():
-    _, _, layout = layer_at({"example": "named_features"})
-    names = [each.step.name for each in layout.matrices]
-    concat, following = (layout.wide.boxes[names.index(name)] for name in ("concat", "W_output"))
-    (title,) = (word for word in layout.wide.words if word.text == "W_output")
-    assert following.y > title.y > concat.y + concat.height + 15
 
 
 # --- a cell taken apart ---------------------------------------------------------------------------

@@ -8,7 +8,6 @@ import torch
 from hypothesis import strategies as st
 
 from attention_core import EXAMPLES, Trace, embed
-from attention_core.lights.light import Light
 from attention_core.mechanism import multi_head
 from attention_core.mechanism.masking import attend_masked, change_token
 from attention_core.mechanism.softmax import normalise_row
@@ -23,8 +22,6 @@ from attention_ui.lessons.causal_mask.lesson import prefix_of
 from attention_ui.lessons.multi_head_attention import checks as head_checks
 from attention_ui.lessons.queries_keys_values import lesson as trainable
 from attention_ui.lessons.queries_keys_values import words as of_matrices
-from attention_ui.lessons.whole_layer import lesson as whole_layer
-from attention_ui.lessons.whole_layer import words as of_layer
 from chosen import of
 
 TYPED = st.one_of(st.floats(-1000, 1000, width=32), st.sampled_from([-1000.0, 1000.0, 0.001]))
@@ -44,10 +41,6 @@ def moved(inputs, way):
     divide = EXAMPLES["journey_123"].divide
     masked = attend_masked(embed(inputs), MaskRecipe(causal=True), divide)
     return change_token(masked, 5, 1.0, prefix_of(way))
-
-
-def layer_trace(**link):
-    return whole_layer.trace_of(of(whole_layer.CONTROLS, **link))
 
 
 def heads_of(inputs):
@@ -174,30 +167,6 @@ def test_a_wrong_step_turns_its_light_off(step, at, size):
     assert not found[at][0]
 
 
-def test_dropout_is_told_apart_from_the_weights_it_is_done_to():
-    values = of(whole_layer.CONTROLS, example="wild_cat")
-    trace = whole_layer.with_dropout(whole_layer.trace_of(values), values, 0.5)
-    good, words = of_layer.sums_verdict(trace)
-    assert good
-    assert "Every row of `weights` sums to 1" in words
-    left = trace["head_dropped_weights"].value.sum(-1)
-    said = of_layer.left_by_dropout(trace)
-    assert (
-        f"rows of `dropped` would mix the values. Those of all heads sum to anything from "
-        f"{left.min():.2f} to" in said
-    )
-
-
-def test_what_no_lesson_has_taught_yet_is_not_red():
-    red = Light("variance", False, "Scores of variance 3, not near 1.")
-    early = as_taught(red, "simplified_attention")
-    assert early.holds is None
-    assert red.evidence in early.evidence
-    assert as_taught(red, "divide_by_sqrt_d") == as_taught(red, "causal_mask") == red
-    other = Light("rows_sum_to_1", False, "Rows sum to 2.")
-    assert as_taught(other, "simplified_attention") == other
-
-
 def test_where_tokens_are_compared_as_they_are_nobody_asks_for_divided_scores():
     """Red is for the lessons whose queries and keys are made to be divided by √d."""
     trace = causal_mask.trace_of(of(causal_mask.CONTROLS, example="wild_cat"))
@@ -214,12 +183,3 @@ def test_where_tokens_are_compared_as_they_are_nobody_asks_for_divided_scores():
 def light_of(trace, output, name, page):
     (found,) = [each for each in lights_of(trace, output) if each.name == name]
     return as_taught(found, page)
-
-
-def test_a_low_temperature_does_not_decide_between_equal_scores():
-    trace = layer_trace(example="named_features", temperature="0.1")
-    words = of_layer.rows_of_equal_scores(trace, 0.1)
-    assert "each of its 9 keys gets 0.11 at any temperature" in words
-    assert of_layer.rows_of_equal_scores(trace, 1.0) == ""
-    trace = layer_trace(example="wild_cat", temperature="0.1")
-    assert of_layer.rows_of_equal_scores(trace, 0.1) == ""

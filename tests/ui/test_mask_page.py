@@ -50,13 +50,6 @@ def test_a_leak_too_small_to_be_seen_is_not_called_safe():
     assert set(table.loc["−∞ before softmax"]) == {"0"}
 
 
-def test_one_choice_of_the_way_is_for_its_weights_and_its_leak():
-    at = visit(PAGE, masking="zero_filled")
-    assert "It leaks" in rendered(at)
-    at.button_group(key="control_masking").set_value("minus_infinity").run()
-    assert "No leak" in rendered(at)
-
-
 def test_a_window_beyond_the_text_is_all_of_it_and_counts_again():
     at = visit(PAGE, window="9", hidden="7", tokenizer="blanks", sentence="a " * 12)
     assert "the 8 tokens before it; but “a” (key 7) is hidden from every query" in rendered(at)

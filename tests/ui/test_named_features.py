@@ -5,7 +5,6 @@ import re
 from urllib.parse import parse_qsl
 
 import pytest
-import torch
 
 from attention_core import (
     EXAMPLES,
@@ -33,7 +32,6 @@ from attention_ui.controls.shared import (
     telling_query,
 )
 from attention_ui.frame import started
-from attention_ui.frame.contents import lesson
 from attention_ui.frame.ends import RANDOM
 from attention_ui.frame.take_away import as_frame
 from attention_ui.lessons.home.hero import most_looked_at
@@ -43,7 +41,7 @@ from attention_ui.lessons.queries_keys_values.lesson import CONTROLS as OF_MATRI
 from attention_ui.lessons.queries_keys_values.words import origin_words
 from attention_ui.lessons.simplified_attention import lesson as plain
 from attention_ui.lessons.simplified_attention.lesson import CONTROLS, trace_of
-from attention_ui.lessons.simplified_attention.words import moved_words, on_order, twice_words
+from attention_ui.lessons.simplified_attention.words import twice_words
 from attention_ui.lessons.whole_layer import lesson as layer_page
 from attention_ui.lessons.whole_layer.words import one_head_says
 from attention_ui.picture.matrix import Matrix, names_along
@@ -78,25 +76,6 @@ def test_the_first_picture_says_where_a_word_looks_and_where_it_would_by_likenes
         f"“Simplified attention”: {percent(weights['alike'][cat])} and "
         f"{percent(weights['alike'][mouse])}."
     )
-
-
-def test_what_was_set_by_hand_is_said_to_be_and_the_verb_plays_no_part():
-    """A reader would think else that “it” looks at the cat because it purrs."""
-    sentence = EXAMPLES[FIRST].inputs.sentence
-    row, other = (
-        attend_trainable(embed(inputs_of(each)), projections_of(each))["weights"].value[7]
-        for each in (PLAIN, of(example=FIRST, sentence=sentence.replace("purrs", "barks")))
-    )
-    assert torch.equal(row, other)
-    said = "the same"
-    (trace, _) = traces(FIRST)
-    for link, is_said in (({}, True), ({"sentence": OWN}, False), ({"q_edits": "0.0:1"}, False)):
-        values, _ = understood({"example": FIRST, **link}, OF_MATRICES)
-        assert (said in origin_words(values, trace)) is is_said
-    home = rendered(visit("app.py", example=FIRST))
-    assert "set by hand" in home
-    assert "because it barks” gives the same" in home
-    assert "set by hand, so that" not in rendered(visit("app.py", example=FIRST, sentence=OWN))
 
 
 def test_a_word_that_looks_at_itself_and_a_sentence_of_one_word_are_said_too():
@@ -280,12 +259,6 @@ def test_a_page_speaks_of_its_own_matrices_alone():
     assert "heads" not in said
 
 
-@pytest.mark.parametrize("link", [{}, {"q_seed": "3"}, {"w_seed": "3"}, {"h_seed": "3"}], ids=str)
-def test_a_seed_that_was_asked_for_needs_no_explanation(link):
-    assert random_fallback_notice(of(example=FIRST, **link)) is None
-    assert random_fallback_notice(of(example=FIRST, start="rand", **link)) is None
-
-
 def test_the_page_says_what_is_drawn_instead_above_its_pictures():
     at = first_visit("tokenize_and_embed")
     at.text_area(key="control_sentence").set_value("the zebra").run()
@@ -338,14 +311,6 @@ def test_matrices_can_be_set_by_hand_only_where_the_example_has_some():
         assert bool(wrong) != has_own
 
 
-@pytest.mark.parametrize("link", [{"vocabulary": "random"}, {"d_in": "5"}], ids=str)
-def test_matrices_whose_vectors_are_drawn_are_not_called_set_by_hand(link):
-    drawn, _ = understood({"example": FIRST, **link}, EVERY)
-    assert drawn.start == projections_of(drawn).start == "rand"
-    assert "given" not in START.choices(drawn)
-    assert of(example=FIRST).start == "given"
-
-
 def test_the_terms_of_a_product_are_told_by_their_component():
     trace = next(traces(FIRST))
     for cell, names in (
@@ -362,18 +327,6 @@ def test_the_terms_of_a_product_are_told_by_their_component():
     assert set(components(plain, row).values()) == {""}
 
 
-@pytest.mark.slow("5 s: two pages")
-def test_the_table_of_terms_and_the_ways_upstream_name_components():
-    at = visit("queries_keys_values", example=FIRST, cell="queries.7.0")
-    ways = [option for each in at.get("button_group") for option in each.options]
-    assert "[7, 0] animal 1.2000" in ways
-    assert "[5, 0] refers 2" in ways
-    for card in ("matrices", "one_token", "scores"):
-        at.session_state[f"terms_{card}_queries"] = True
-    (table,) = [each.value for each in stands(at.run()).dataframe if "from" in each.value]
-    assert table["component"].tolist() == list(NAMES)
-
-
 def test_heads_are_offered_by_number_and_by_name_where_they_have_one():
     assert HEAD.choices(PLAIN) == {0: "0: who", 1: "1: whom", 2: "2: how"}
     for other in (of(example=FIRST, n_heads="2"), of()):
@@ -385,48 +338,6 @@ def traced(**link):
     values, wrong = understood(link, CONTROLS)
     assert not wrong
     return trace_of(values), values
-
-
-@pytest.mark.parametrize(
-    ("positions", "said"),
-    [("off", "both get the same context vector"), ("on", "the two contexts differ by up to")],
-)
-def test_a_word_that_stands_twice_is_spoken_of(positions, said):
-    words = twice_words(*traced(example=FIRST, positions=positions))
-    assert words.startswith("“the” (token 0) comes again as token 4.")
-    assert said in words
-
-
-@pytest.mark.parametrize("positions", ["off", "on"])
-def test_vectors_of_a_second_layer_know_the_words_before_them(positions):
-    trace, values = traced(example="tiny_language", positions=positions)
-    assert "The network's first layer" in twice_words(trace, values)
-    assert on_order(trace, values).answer.startswith("Yes, in this example")
-
-
-@pytest.mark.parametrize(("link", "why"), [
-    ({"stretch": "1"}, ": its score with the stretched vector is 0, and stays 0."),
-    ({"stretch": "2", "similarity": "cosine"}, ": with the cosine, length does not count."),
-])  # fmt: skip
-def test_weights_that_a_stretch_does_not_move_have_their_reason(link, why):
-    plain, stretched = (traced(query="7", factor=by, **link) for by in ("1", "2"))
-    assert moved_words(plain[0], *stretched).endswith(f"none of its weight has moved{why}")
-
-
-def test_a_longer_vector_takes_its_scores_farther_from_0_on_both_sides():
-    """As the lesson says it before its first picture."""
-    plain, stretched = (
-        traced(example="journey_123", d_in="6", seed="1", stretch="2", factor=by)[0]["scores"].value
-        for by in ("1", "2")
-    )
-    others = [0, 1, 3, 4, 5]
-    before, after = plain[2, others], stretched[2, others]
-    assert (before > 0).any()
-    assert (before < 0).any()
-    assert (after[before > 0] > before[before > 0]).all()
-    assert (after[before < 0] < before[before < 0]).all()
-    idea = lesson("simplified_attention").idea
-    assert "above 0, opposed ones below, and long ones farther from 0" in idea
 
 
 def test_a_head_without_a_question_for_a_word_is_named_and_no_other():
@@ -462,14 +373,6 @@ def test_two_lessons_whose_heads_differ_in_width_say_why_their_weights_do():
     )
     others = ({"scale": "none"}, {"sentence": "my dog"}, {"example": "wild_cat"})
     assert [said(**link) for link in others] == [""] * 3
-
-
-def test_dropout_opens_where_it_is_seen_and_leaves_the_layer_as_it_is():
-    values = of(layer_page.CONTROLS, example=FIRST)
-    trace = layer_page.trace_of(values)
-    assert "head_dropped_weights" not in trace
-    left = layer_page.with_dropout(trace, values, values.dropout)["head_dropped_weights"].value
-    assert (left[0] == 0).sum() > 5
 
 
 def test_a_word_of_the_visitor_that_stands_twice_is_not_quoted():

@@ -10,7 +10,6 @@ from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.origins import origins
 from attention_ui.picture.table import CELL, COLOURS, table
-from visiting import stands, visit
 
 SPLITS = ("split_queries", "mixed_queries")
 
@@ -49,13 +48,3 @@ def test_only_what_belongs_elsewhere_is_framed_and_each_tells_where_it_came_from
             assert cell["so"] == f"its number came from head {from_head}, query {token} “{told}”"
         framed = sum(cell["open"] for cell in cells)
         assert framed == 0 if name == "split_queries" else framed > 0.8 * len(cells)
-
-
-@pytest.mark.slow("1 s: whole pages")
-@pytest.mark.parametrize(
-    ("cut_by", "said"), [("split", "22 of 22 rows"), ("reshape", "2 of 22 rows")]
-)
-def test_the_split_is_played_from_right_to_wrong(cut_by, said):
-    at = visit("multi_head_attention", cut_by=cut_by)
-    stands(at)
-    assert any(said in each.value for each in at.markdown), said

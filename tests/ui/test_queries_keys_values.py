@@ -11,7 +11,6 @@ import torch
 import chosen
 from attention_core import EXAMPLES, embed
 from attention_core.experiments.training import MostChanged, TrainingSettings, recorded_steps, train
-from attention_core.mechanism.trainable import attend_trainable
 from attention_core.operations import Given
 from attention_core.recipes import ROLES
 from attention_core.trace import Trace
@@ -30,7 +29,6 @@ from attention_ui.frame.long_run import Run
 from attention_ui.lessons.queries_keys_values import lesson
 from attention_ui.lessons.queries_keys_values.training import Watched
 from attention_ui.lessons.queries_keys_values.words import (
-    SATURATED,
     change_words,
     loss_words,
     mirrored,
@@ -42,7 +40,7 @@ from attention_ui.lessons.queries_keys_values.words import (
 )
 from attention_ui.picture.positions import positions
 from attention_ui.picture.table import table
-from visiting import rendered, stands, visit, words
+from visiting import rendered, stands, visit
 
 PAGE = "queries_keys_values"
 LINKS = [
@@ -141,14 +139,6 @@ def test_what_is_said_of_a_matrix_for_keys_has_the_numbers_of_the_traces():
     half = lesson.with_own_keys(embedded, values, 0.5)
     assert "has a direction" in own_keys_words(own, shared, plain, half)
     assert "has a direction" not in own_keys_words(own, shared, plain, shared), "slider at 0"
-
-
-def test_of_one_token_no_direction_is_claimed():
-    values = values_of(sentence="a", tokenizer="blanks")
-    shared = lesson.with_own_keys(embed(inputs_of(values)), values, 0.0)
-    assert "direction" not in own_keys_words(
-        lesson.trace_of(values), shared, lesson.of_embeddings(values), lesson.trace_of(values)
-    )
 
 
 # --- the training ---------------------------------------------------------------------------------
@@ -286,20 +276,6 @@ def test_a_training_that_hangs_on_the_last_digit_is_said_to(rate, hangs):
     assert "The loss fell from" in rendered(stands(at)), "a training is kept"
 
 
-@pytest.mark.slow("4 s: three pages")
-def test_what_goes_deeper_says_what_comes_of_each_start_and_of_zeros():
-    def deeper(**link):
-        at = visit(PAGE, **link)
-        at.session_state["row_deeper"] = True
-        return words(stands(at.run()))
-
-    assert "7 of 8 with `torch.rand` and 0 of 8 with `nn" in deeper(example=SATURATED)
-    said = deeper(zeroed="query")
-    assert "no row of any start" in said
-    assert EXAMPLES[SATURATED].title in said
-    assert "fits all keys equally well" in said
-
-
 @pytest.mark.slow("2 s: a page")
 def test_numbers_typed_into_a_matrix_go_with_it_and_with_nothing_else():
     at = visit(PAGE, q_edits="0.0:9", k_edits="1.1:8", v_edits="0.1:7")
@@ -310,12 +286,6 @@ def test_numbers_typed_into_a_matrix_go_with_it_and_with_nothing_else():
         "linear"
     ).run()
     assert not [name for name in OF_MATRICES if name in stands(at).session_state["visit"].chosen]
-
-
-def test_with_no_mixture_the_trace_is_that_of_the_core():
-    values = values_of()
-    made = attend_trainable(embed(inputs_of(values)), projections_of(values))
-    assert {*made} <= {*lesson.trace_of(values)}
 
 
 def test_what_runs_anew_takes_nothing_of_a_card_that_is_kept():

@@ -7,13 +7,11 @@ from unittest.mock import patch
 import pytest
 import torch
 
-from attention_core import EXAMPLES, embed
-from attention_core.mechanism.masking import attend_masked
+from attention_core import EXAMPLES
 from attention_ui.cards import question as asking
 from attention_ui.cards.common_questions import row_to_share, whole_row
-from attention_ui.cards.guess_bars import guess_bars
 from attention_ui.cards.page import Ask
-from attention_ui.cards.questions import Pick, Shape, Sign, Verdict
+from attention_ui.cards.questions import Shape, Sign, Verdict
 from attention_ui.cards.row_question import MOST, Row, as_shares, distance
 from attention_ui.cards.tally import Tally
 from attention_ui.controls.shared import FIRST
@@ -80,26 +78,6 @@ def test_all_of_a_page_is_shown_by_one_press_beside_its_first_question():
     assert not offers(opened("causal_mask", example=FIRST, lock="predict"))
 
 
-def test_a_row_is_guessed_with_sliders_and_its_distance_is_said():
-    at = opened("causal_mask")
-    example = EXAMPLES["wild_cat"]
-    weights = attend_masked(embed(example.inputs), scale=example.divide)["weights"].value
-    query, keys = 4, range(5)
-    assert "Query 4: attacks" in words(at)
-    sliders = [each for each in at.slider if (each.key or "").startswith("guess_causal_mask.row_")]
-    assert [each.label for each in sliders] == [f"key {key}" for key in keys]
-    for slider, value in zip(sliders, (0.0, 0.0, 0.2, 0.0, 0.8), strict=True):
-        slider.set_value(value)
-    at = press(at, "reveal", "causal_mask.row")
-    truth = weights[query, :5]
-    off = (truth - torch.tensor([0, 0, 0.2, 0, 0.8])).abs().sum().item() / 2
-    assert 0.05 < off < 0.2
-    assert f"{off:.0%} of your weight would have to move" in words(at)
-    assert f"total variation distance: {off:.4f}" in words(at)
-    assert f"In 1 row, {off:.0%}" in tallies(at)
-    assert "Weights" in [each.value for each in at.header]
-
-
 def test_a_row_of_nothing_is_asked_for_again():
     at = opened("causal_mask")
     for slider in at.slider:
@@ -108,29 +86,6 @@ def test_a_row_of_nothing_is_asked_for_again():
     at = press(at, "reveal", "causal_mask.row")
     assert "Give at least one key some weight first." in words(at)
     assert "causal_mask.row" in open_questions(at)
-
-
-def test_a_shape_is_judged_side_by_side():
-    at = opened("multi_head_attention")
-    question = "multi_head_attention.shape"
-    at = press(at, "reveal", question)
-    assert "Type a number for each side first." in words(at)
-    for place, size in enumerate((11, 2, 2)):
-        at.number_input(key=f"guess_{question}_{place}").set_value(size)
-    at = press(at, "reveal", question)
-    assert "It is head 2 × query 11 × d_head 2: the numbers are right, their order is not" in words(
-        at
-    )
-    assert "0 of 1 guess right this session." in tallies(at)
-
-
-def test_the_sign_is_that_of_the_numbers_on_the_screen():
-    at = press(opened("divide_by_sqrt_d"), "skip", "divide_by_sqrt_d.growth")
-    at.button_group(key="guess_divide_by_sqrt_d.largest").set_value(1)
-    at = press(at, "reveal", "divide_by_sqrt_d.largest")
-    assert "Right: the largest weight goes down, from" in words(at)
-    assert "1 of 1 guess right this session." in tallies(at)
-    assert "Many trials" in [each.value for each in at.header]
 
 
 def guess_key(at, token):
@@ -244,10 +199,6 @@ def test_a_long_row_has_few_sliders_and_its_last_keys_share_one():
     assert "others" not in row_of(*[1 / MOST] * MOST).names
 
 
-def test_every_key_of_the_first_example_has_a_slider_of_its_own():
-    assert len(EXAMPLES[FIRST].inputs.tokens) <= MOST
-
-
 def test_only_visible_keys_are_asked_for():
     weights = torch.tensor([0.25, 0.0, 0.75])
     row = whole_row("", ("a", "b", "c"), weights, torch.tensor([True, False, True]))
@@ -285,17 +236,6 @@ def test_a_shape_is_told_where_it_is_wrong(guess, right, words):
     assert words in verdict.words
 
 
-def test_none_of_many_is_an_answer():
-    pick = Pick(
-        words="",
-        choices="abc",
-        judge=lambda guess: Verdict(guess == [], ""),
-        truth=lambda: "None of them.",
-        many=True,
-    )
-    assert pick.judged([]).right
-
-
 def test_the_tally_keeps_rows_apart_and_counts_a_question_once():
     tally = Tally()
     assert tally.words() == ""
@@ -311,23 +251,6 @@ def test_the_tally_keeps_rows_apart_and_counts_a_question_once():
     assert tally.words().endswith(
         "In 2 rows, on average 20% of the guessed weight was on the wrong keys."
     )
-
-
-def test_the_truth_is_drawn_over_the_guess_in_one_chart():
-    chart = guess_bars(["a", "b"], {"your guess": [0.25, 0.75], "the weights": [0.5, 0.5]})
-    rows = chart.frame.to_pylist()
-    assert [(each["row"], each["value"]) for each in rows] == [
-        ("your guess", 0.25),
-        ("your guess", 0.75),
-        ("the weights", 0.5),
-        ("the weights", 0.5),
-    ]
-    bars = [layer for layer in chart.spec["layer"] if layer["mark"]["type"] == "bar"]
-    assert [layer["transform"][0]["filter"] for layer in bars] == ["datum.at == 0", "datum.at == 1"]
-    assert chart.spec["params"] == [{"name": "bar_names", "value": ["a", "b"]}]
-    assert "your guess: 0.25, 0.75; the weights: 0.50, 0.50" in chart.alt
-    top = chart.spec["layer"][0]["encoding"]["y"]["scale"]["domain"][1]
-    assert all(1 < each["line"] < top for each in rows), "numbers stand above the bars"
 
 
 @pytest.mark.parametrize("lesson", ["mistakes_lab", "simplified_attention"])

@@ -24,17 +24,17 @@ from attention_core.real_model.run import logits, run
 from attention_core.real_model.tiny import TINY as FOLDER
 from attention_core.small_models.grammar import WORDS
 from attention_ui.frame import long_run, models
-from attention_ui.lessons.real_model import charts, heads, lesson, raster, running, sweeping, words
+from attention_ui.lessons.real_model import charts, heads, lesson, raster, running, words
 from attention_ui.lessons.real_model.own_fields import Parts, changes_of
 from attention_ui.lessons.real_model.seen import Seen
-from attention_ui.lessons.real_model.story import WAYS, way_of, what_it_does, which_way
+from attention_ui.lessons.real_model.story import WAYS, way_of, which_way
 from attention_ui.lessons.tiny_language import lesson as tiny_language
 from attention_ui.picture import palette
 from attention_ui.words import percent
 from chosen import of, read
 from conftest import ROOT
 from model_folders import make, tokenizer
-from visiting import _opened, rendered, stands, texts, visit, visit_deeper
+from visiting import _opened, stands, texts, visit, visit_deeper
 
 NEAR = {"atol": 1e-4, "rtol": 1e-4}
 PAGE, TEXT = "real_model", "the tired cat sees the dog because it"
@@ -194,25 +194,6 @@ def test_a_head_is_switched_off_by_a_button_and_on_again():
     assert "without head 1.1, head 0.2." in texts(at)
     assert not [each.label for each in at.button if each.label.startswith("Without ")]
     assert "Orange: what is left" not in texts(press(at, "All on"))
-
-
-def test_a_control_token_that_is_typed_is_said_to_be_none():
-    tokenizer = SimpleNamespace(control_words=lambda text: ("<b>",) if "<b>" in text else ())
-    model = SimpleNamespace(tokenizer=tokenizer)
-    said = words.typed_controls(SimpleNamespace(prompt="<b>user"), model)
-    assert said.startswith("“<b>” is read letter by letter")
-    assert words.typed_controls(SimpleNamespace(prompt="user"), model) == ""
-
-
-def test_it_is_said_of_how_many_tokens_a_measure_is_a_mean():
-    at = stands(visit(PAGE, prompt="the cat sees the dog", measure="same"))
-    assert "Asked of 1 of your 6 tokens." in " ".join(each.value for each in at.caption)
-
-
-def test_a_token_that_is_compared_must_be_one():
-    at = stands(visit(PAGE, against_token="barks"))
-    assert "the logit of “purrs”, minus that of “barks”" in texts(at)
-    assert "is not one token" in texts(stands(visit(PAGE, asked_token="two words")))
 
 
 # --- files that are odd --------------------------------------------------------------------------
@@ -438,14 +419,6 @@ def test_the_stripe_of_the_first_token_is_explained_where_many_heads_have_it(see
     assert words.of_sinks(SimpleNamespace(measure="first"), Seen(seen)) == ""
 
 
-def test_a_measure_that_next_to_no_token_is_asked_for_calls_no_head():
-    few, many = "the cat sees the dog", TEXT + " . " + TEXT
-    for text, is_few in ((few, True), (many, False)):
-        at = stands(visit(PAGE, prompt=text, measure="induction"))
-        told = next(each.value for each in at.caption if "an induction head" in each.value)
-        assert ("Too few to name a head by" in told) is is_few
-
-
 # --- a long text ---------------------------------------------------------------------------------
 @pytest.fixture
 def long_model(tmp_path, monkeypatch):
@@ -527,11 +500,6 @@ def _numbers_of_the_logit(told):
     said = told.partition("Its logit was ")[2].replace("−", "-")
     yield said.partition(" above")[0]
     yield said.partition("and is ")[2].partition(" above")[0]
-
-
-def test_texts_of_other_lengths_cannot_change_places():
-    at = stands(visit_deeper(PAGE, other_prompt="the cat"))
-    assert "texts of as many tokens" in " ".join(each.value for each in at.markdown)
 
 
 @pytest.mark.parametrize("rival", ["barks", "meows"])
@@ -616,13 +584,6 @@ def test_a_head_that_rests_says_why_and_tokens_are_called_by_their_words(seen):
             assert bool(rests) == (int(row.argmax()) == 0)
 
 
-@pytest.mark.parametrize(("seconds", "said"), [(0.0, ""), (0.1, ""), (4.5, ": about 5 seconds")])
-def test_how_long_the_runs_take_is_said_before_they_begin(seen, seconds, said):
-    looked = Seen(seen)
-    looked.seconds = seconds
-    assert sweeping.how_long(looked) == said
-
-
 def test_the_story_asks_how_its_head_did_it_before_it_says_so():
     right = []
     for guess in range(len(WAYS)):
@@ -676,25 +637,3 @@ def test_the_numbers_of_a_head_are_of_its_own_layer(head, seen):
     torch.testing.assert_close(drawn["head_weights"], seen.weights[layer, number])
     product = drawn["head_queries"] @ drawn["head_keys"].T
     torch.testing.assert_close(drawn["head_scores"], product, atol=1e-4, rtol=1e-4)
-
-
-@pytest.mark.parametrize(("raised", "lowered", "does"), [
-    (0.37, -2.49, "lowers “no” more than it raises “yes”"),
-    (2.0, -0.5, "raises “yes” more than it lowers “no”"),
-    (2.0, 0.5, "raises both, “yes” more"),
-    (-0.5, -2.0, "lowers both, “no” more"),
-])  # fmt: skip
-def test_what_a_head_does_to_two_tokens_is_said_as_it_is(raised, lowered, does):
-    assert what_it_does(raised, lowered, "yes", "no") == f"it {does}"
-
-
-ORDER = ("What it says next", "A story in five steps", "All its heads", "One head", "Why there?")
-ROWS = ("Down to its numbers", "Layer by layer", "Who brought the answer")
-
-
-def test_rows_stand_among_the_cards_and_cost_nothing_before_they_are_opened():
-    told = rendered(stands(_opened(PAGE, {"predict": "off"})))
-    order = [*ORDER, *(f"**{row}**" for row in ROWS), "Switch it off"]
-    places = [told.index(each) for each in order]
-    assert places == sorted(places)
-    assert "logit lens" not in told

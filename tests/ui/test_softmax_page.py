@@ -3,12 +3,9 @@
 import math
 
 import pytest
-import torch
 
-from attention_core.examples import EXAMPLES
 from attention_core.mechanism.softmax import given_row, normalise_row
-from attention_ui.controls.shared import FIRST
-from attention_ui.lessons.softmax_or_sum.words import sum_stays, what_a_tie_does
+from attention_ui.lessons.softmax_or_sum.words import sum_stays
 from attention_ui.words import percent
 from visiting import charts, stands, values_of, visit, visit_deeper, words
 
@@ -97,11 +94,6 @@ def test_commas_that_may_be_decimals_are_said_to_be_between_scores():
     assert "A comma stands" not in words(at)
 
 
-def test_a_sum_next_to_0_is_not_written_as_0():
-    said = words(opened(row_from="hand", typed="3,1,-1,-2.99999"))
-    assert "The sum is 1e-05" in said
-
-
 @pytest.mark.parametrize("poor", [-6.0, -4.0, -3.0, -1.5, 0.0, 2.0])
 def test_the_first_picture_says_what_each_way_gives_the_good_match_and_the_poor_one(poor):
     said = words(opened(poor=str(poor)))
@@ -128,18 +120,3 @@ def test_multiplying_leaves_the_shares_of_the_sum_alone_and_adding_does_not():
     assert good
     assert "have not moved" in words_
     assert not sum_stays(before, normalise_row(given_row((2.0, 1.0, -0.5)), shift=1))[0]
-
-
-def test_a_tie_is_said_and_only_a_tie():
-    assert what_a_tie_does(torch.tensor([2.0, 1.0])) == ""
-    assert "the 2 largest scores are equal" in what_a_tie_does(torch.tensor([2.0, 1.0, 2.0]))
-
-
-def test_the_lesson_opens_on_a_row_without_a_tie_and_says_what_a_factor_leaves():
-    at = visit_deeper("softmax_or_sum", example=FIRST, magnify="8")
-    assert values_of(at).row_query == EXAMPLES[FIRST].inputs.tokens.index("cat")
-    assert "**A tie.**" not in words(at)
-    assert "The shares by the sum have not moved" in words(at)
-    assert "**A tie.**" in words(
-        visit_deeper("softmax_or_sum", example=FIRST, row_query="7", magnify="8")
-    )

@@ -85,15 +85,6 @@ def test_heads_stand_where_the_survey_has_them(found, cache):
     assert not [*cache.iterdir()], "what takes half a second is not kept"
 
 
-def test_another_measure_moves_the_points(found):
-    at = stands(visit(model="tiny"))
-    (box,) = (each for each in at.selectbox if each.key == "control_survey_up")
-    at = stands(box.set_value("spread").run())
-    points, _ = plane_of(at)
-    spreads = {row.id: row.up for row in points.itertuples()}
-    assert spreads["0.3"] == pytest.approx(found.mean("spread", 0, 3))
-
-
 def test_the_pairs_are_the_strongest_of_the_chosen_head(model, found):
     table = pairs_of(stands(visit(model="tiny", model_head="0.1")))
     pairs = found.pairs(0, 1)
@@ -144,15 +135,6 @@ def test_what_does_not_hold_has_no_name(found, seen):
     assert "at most just under 50% of its weight" in almost
     unknown = surveyed.name_of(with_means(found, first=0.1, same=float("nan")), seen, (0, 1))
     assert "at most 10%" in unknown
-
-
-def test_the_page_names_the_heads_of_the_tiny_language_by_what_they_do(found):
-    told = texts(stands(visit(model="tiny", model_head="0.2")))
-    assert (
-        f"{percent(found.mean('near', 0, 2))} of the weight of head 0.2 goes to the token itself"
-        in told
-    )
-    assert "a local head" in told
 
 
 @pytest.fixture

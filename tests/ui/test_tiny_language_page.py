@@ -16,7 +16,7 @@ from attention_ui.picture import palette
 from attention_ui.words import listed
 from chosen import chosen, of, read
 from sampling import few
-from visiting import _opened, charts, stands, texts, visit, words
+from visiting import charts, stands, texts, visit, words
 
 PAGE = "tiny_language"
 BUT, AGAIN = (
@@ -147,15 +147,6 @@ def test_what_a_bar_hides_is_said_and_a_head_that_is_needed_is_marked_not_red():
             break
 
 
-def test_rows_of_the_scores_may_sum_to_more_than_1_and_it_is_said():
-    figures = shipped_figures()
-    sums = [sum(figures.scores_of(head).values()) for head in figures.heads]
-    assert (
-        "rows may sum to more than 1"
-        in words(_opened(PAGE, {"predict": "off"}, row_each_head=True))
-    ) == (max(sums) > 1)
-
-
 @pytest.mark.parametrize("label", lesson.READY)
 def test_a_beginning_to_try_brings_the_head_that_is_worth_watching(label):
     beginning, kind = lesson.READY[label]
@@ -185,12 +176,6 @@ def test_a_beginning_may_be_as_long_as_the_network_reads_and_no_longer():
     values, wrong = read(beginning=f"{most} cat")
     assert values.beginning != f"{most} cat"
     assert f"has {LONGEST} words, and {LONGEST - 1} fit" in str(wrong["beginning"])
-
-
-def test_what_the_grammar_never_says_is_said_to_have_no_right_answer():
-    at = stands(visit(PAGE, beginning="cat cat cat"))
-    assert "The grammar never says these words in this order" in words(at)
-    assert {*chances(at)} == {"the network"}
 
 
 def test_a_ready_beginning_is_taken_up():

@@ -1,14 +1,13 @@
 """The recorded training of the tiny language: every number is in its chart, and is said."""
 
 import re
-from dataclasses import replace
 
 import pytest
 import torch
 
 from attention_core.small_models.figures import shipped_figures
 from attention_core.small_models.recording import ASKED_FOR, SENTENCE, shipped_recording
-from attention_ui.lessons.tiny_language.training import run_of, what_came_first, which_run
+from attention_ui.lessons.tiny_language.training import run_of, what_came_first
 from attention_ui.picture import table as cells
 from attention_ui.picture.layout import NARROW, WIDE
 from attention_ui.picture.learning import learning
@@ -127,15 +126,3 @@ def test_what_came_first_is_said_with_the_numbers_of_its_records():
         wanted += [(k, str(moment.step), f"{moment.loss:.2f}") for k in ASKED_FOR if k in came]
     assert told == wanted
     assert len(told) > 3
-
-
-def test_the_page_says_which_run_it_shows():
-    figures = shipped_figures()
-    assert LAST.loss != figures.loss, "another training"
-    said = which_run(MOMENTS)
-    assert f"a loss of {LAST.loss:.4f}, the network above with {figures.loss:.4f}" in said
-    itself = torch.tensor([figures.scores[kind] for kind in ASKED_FOR])
-    other = which_run([*MOMENTS[:-1], replace(LAST, scores=itself.flip(-1))])
-    assert other.endswith("some of them not those above.")
-    same = [named(len(MOMENTS) - 1)[head] == {*figures.names(head)} for head in HEADS]
-    assert said.endswith("the names that it has above.") == all(same)

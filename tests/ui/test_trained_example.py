@@ -5,7 +5,6 @@ import pytest
 from attention_core.small_models.grammar import LONGEST
 from attention_ui.controls.shared import TOKENIZER, VOCABULARY, random_fallback_notice
 from chosen import of, read
-from visiting import stands, texts, visit, words
 
 NAME = "tiny_language"
 OWN = of(example=NAME)
@@ -46,15 +45,3 @@ def test_what_no_longer_is_trained_is_said():
     assert random_fallback_notice(OWN) is None
     assert "the trained vectors are 48 wide" in random_fallback_notice(of(example=NAME, d_in="8"))
     assert "What was trained does not fit" in random_fallback_notice(of(example=NAME, d_query="5"))
-
-
-@pytest.mark.slow("1 s: whole pages")
-def test_the_first_lesson_shows_the_first_layer_and_says_whose_vectors_they_are():
-    at = stands(visit("tokenize_and_embed", example=NAME))
-    told = words(at)
-    assert "trained network’s second layer reads" in told
-    assert "set by hand" not in told
-    assert "<start>" in texts(at)
-    stands(visit("queries_keys_values", example=NAME, cell="layer_0_W_query.3.1.2"))
-    other = stands(visit("tokenize_and_embed", example="wild_cat"))
-    assert "second layer" not in words(other)

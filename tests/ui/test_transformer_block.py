@@ -6,8 +6,6 @@ from torch.nn.functional import layer_norm
 
 import chosen
 from attention_core.examples import EXAMPLES
-from attention_core.export.exercise import exercise_steps
-from attention_core.mistakes.lines import around
 from attention_core.text.embedding import embed
 from attention_ui.controls.shared import inputs_of
 from attention_ui.lessons.transformer_block import depth, lesson, norms, published_layer
@@ -26,9 +24,6 @@ from attention_ui.lessons.transformer_block.words import (
 )
 from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.scale import limits
-from visiting import charts, rendered, stands, visit
-
-PAGE = "pages/transformer_block.py"
 
 
 def values_of(name, **changes):
@@ -178,26 +173,6 @@ def test_the_published_layer_looks_ahead_and_the_repaired_one_does_not():
     assert now < 1e-6
 
 
-def test_the_exercise_names_what_goes_wrong_in_a_block():
-    trace = lesson.trace_of(values_of("named_features", activation="gelu"))
-    wanted = {
-        "attention_norm_variance": {"divided by d − 1", "one variance of the whole matrix"},
-        "attention_norm_standardised": {"ε is forgotten", "divided by the variance"},
-        "after_attention": {"embeddings is missing", "attention_output is missing"},
-    }
-    values = {name: step.value for name, step in trace.items()} | {"torch": torch}
-    steps = list(trace.values())
-    assert wanted.keys() <= {*exercise_steps(trace)}
-    for name, names in wanted.items():
-        made = {each.name: each.line for each in around(trace[name], steps)}
-        assert names <= made.keys()
-        for each in names:
-            wrong = eval(made[each], values)
-            right = trace[name].value
-            apart = (wrong - right).abs().max().item()
-            assert apart > 1e-6 or wrong.shape != right.shape, (name, each)
-
-
 def test_dropout_drops_in_the_page_s_block_and_not_in_the_checks():
     values = values_of("named_features", layer_dropout=0.5)
     trace = lesson.trace_of(values)
@@ -223,30 +198,6 @@ def test_what_is_standardised_has_colours_of_its_own():
     assert own == pytest.approx(matrices[-1].drawn.abs().max())
 
 
-@pytest.mark.slow("1 s: whole pages")
-def test_the_page_follows_its_switches():
-    link = {"norm": "after", "block": "decoder", "activation": "gelu", "card": ""}
-    at = visit(PAGE, example="named_features", **link)
-    words = rendered(at)
-    assert "The layer norms stand in the way of the stream" in words
-    assert "GELU is ReLU with its corner rounded" in words
-    assert "weight on later tokens, in all heads: exactly 0." in words
-    assert ":orange[" not in words
-    assert any(each.alt.startswith("The stream of “it”") for each in charts(at))
-    at = stands(visit(PAGE, example="wild_cat", d_in="7", n_heads="4", d_model="8", d_head="2"))
-    assert "4 heads cannot share 7, so the block has 1." in rendered(at)
-
-
-def test_what_goes_deeper_is_there_once_it_is_opened():
-    at = visit(PAGE, example="named_features", block="decoder", section="gain", cell="output.0.0")
-    words = rendered(stands(at))
-    assert "`nn.TransformerDecoderLayer` with `norm_first=True`" in words
-    assert "`nn.TransformerDecoderLayer` with `norm_first=False`" in words
-    assert "In the repaired layer, rows of earlier tokens move by exactly 0." in words
-    assert "| Size of what is in the output | Norms before | Norms after |" in words
-    assert ":orange[" not in words
-
-
 @pytest.mark.parametrize("sentence", ["cat", "the dog chases " * 21 + "cat"])
 @pytest.mark.parametrize("norm", ["before", "after"])
 def test_a_stack_is_drawn_and_told_of_one_token_and_of_many(norm, sentence):
@@ -257,10 +208,3 @@ def test_a_stack_is_drawn_and_told_of_one_token_and_of_many(norm, sentence):
     made = depth.by_block(found)
     assert made.frame["shown"].between(depth.LEAST, 10).all()
     assert "of the gradient reaches the first block" in depth.left_words(found)
-
-
-def test_a_share_is_said_as_people_say_it():
-    told = depth.left_words({True: [1.52, 1.0], False: [1 / 38_100, 1.0]})
-    assert "1.5 times as much" in told
-    assert "1 part in 38,000" in told
-    assert "nothing" in depth.left_words({True: [0.12, 1.0], False: [0.0, 1.0]})

@@ -12,7 +12,7 @@ from attention_core.real_model.run import logits, run
 from attention_core.real_model.score_parts import ScoreParts
 from attention_core.real_model.written import Writer
 from attention_core.small_models import shipped
-from attention_core.small_models.grammar import START, WORDS
+from attention_core.small_models.grammar import WORDS
 from attention_core.small_models.induction import SIZE, shipped_run
 from attention_core.small_models.network import Network
 from attention_core.small_models.repeated import NAMES
@@ -228,17 +228,6 @@ def test_in_small_the_whole_table_stands_there_and_a_run_without_a_head_beside_i
         assert re.search(
             rf"{called}: {re.escape(amount)}[^:]*\*\*{called}-composition", rendered(at)
         )
-
-
-def test_in_small_a_head_of_the_first_layer_and_the_first_word_have_no_head_before_them():
-    told = rendered(visit("tiny_language", tiny_head="0.1"))
-    assert "No head comes before this layer" in told
-    assert "composition" not in told
-    trace = tiny_language.told((START, "the"))
-    (element,) = why_there.in_small(
-        trace, why_there.why_in_small(trace, 1, 0, 0), trace.get, ("", "")
-    )
-    assert "nothing to choose between" in element.given[0]
 
 
 @pytest.mark.parametrize("page", SMALL)

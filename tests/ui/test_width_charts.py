@@ -7,12 +7,12 @@ import pytest
 import torch
 
 from attention_core import Trials
-from attention_core.experiments.saturation import Effect, softmax_effect
+from attention_core.experiments.saturation import softmax_effect
 from attention_ui.lessons.divide_by_sqrt_d.against_d import Point, against_d
 from attention_ui.lessons.divide_by_sqrt_d.histogram import histogram
 from attention_ui.lessons.divide_by_sqrt_d.lesson import by_divisor
 from attention_ui.lessons.divide_by_sqrt_d.published_variances import band, printed_variances
-from attention_ui.lessons.divide_by_sqrt_d.words import growth, last, said, told_at, verdict
+from attention_ui.lessons.divide_by_sqrt_d.words import growth, last, said, told_at
 
 
 def check(chart):
@@ -80,27 +80,6 @@ def test_a_guess_of_four_times_is_right_and_every_verdict_has_the_measured_numbe
         assert f"from {narrow:.2f} to {wide:.2f}" in verdict.words
 
 
-def effects(*rows):
-    names = ("nothing", "sqrt_d", "d")
-    quartiles = (0.1, 0.2, 0.3)
-    told = ((entropy, (top, 0.0), saturated, quartiles) for entropy, top, saturated in rows)
-    return {name: Effect(*row) for name, row in zip(names, told, strict=True)}
-
-
-def test_the_verdict_says_of_the_curves_only_what_they_show():
-    usual = verdict(effects((0.02, 0.98, 0.88), (0.83, 0.36, 0), (1.0, 0.13, 0)))
-    assert "over 0.99 in 88% of the trials: little is left to learn from" in usual
-    assert "every key gets nearly the same, whatever it says" in usual
-    assert "but" not in usual
-    assert usual.endswith("much as at any other width.")
-    small = verdict(effects((0.93, 0.2, 0), (1.0, 0.13, 0), (1.0, 0.125, 0)))
-    assert "little is left" not in small
-    assert "all keys alike" in small
-    large = verdict(effects((0.0, 1.0, 1), (0.05, 0.96, 0.9), (0.9, 0.2, 0)))
-    assert "all or nothing at every width" in large
-    assert "whatever it says" not in large
-
-
 def test_the_picture_of_the_three_divisors_has_what_was_measured_at_every_width():
     drawn = {d: by_divisor(d, softmax_effect(Trials(d, 96))) for d in (1, 64, 4_096)}
     for d, layout in drawn.items():
@@ -123,8 +102,3 @@ def test_what_is_told_of_the_three_is_what_was_measured():
     assert f"By 256, the gradient is {said(ratio, 2)} times smaller than by √256" in middle
     assert f"{found['nothing'].saturated:.0%} of the draws give one key over 99%" in middle
     assert "Make the vectors wider" in told_at(1, softmax_effect(Trials(1, 96)))
-
-
-def test_numbers_in_sentences_have_few_digits():
-    assert [said(x) for x in (65_536.0, 1_007.2, 0.0625, 4.0)] == ["65,536", "1,007", "0.0625", "4"]
-    assert [said(x, 2) for x in (5_857.1, 12.34, 0.09152)] == ["5,857", "12", "0.092"]

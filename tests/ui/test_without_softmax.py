@@ -34,16 +34,6 @@ def test_every_way_to_the_vectors_gives_the_same(name, rule):
     }[rule]
 
 
-def test_where_the_memory_begins_is_no_parameter():
-    def told(rule):
-        trace = lesson.trace_of(values_of(memory_rule=rule))
-        return [each.evidence for each in lights_of(trace, "read_vectors")]
-
-    assert [each for each in told("delta") if "parameters" in each] == [
-        each for each in told("plain") if "parameters" in each
-    ]
-
-
 def test_checks_go_out_where_the_numbers_are_others():
     trace = lesson.trace_of(values_of(memory_rule="both"))
     late = lesson.decayed_late(trace, *range(len(trace["values"].value)))
