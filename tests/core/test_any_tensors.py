@@ -60,13 +60,6 @@ def test_a_mask_of_every_shape_hides_or_is_added_as_torch_does_it(shape):
     same(context(*given, mask=added), want)
 
 
-def test_causal_from_the_bottom_right_is_the_last_rows_of_the_whole():
-    whole = tensors(N_TEXTS, N_HEADS, n_queries=N_KEYS)
-    last = (whole[0][..., -N_QUERIES:, :].contiguous(), *whole[1:])
-    made = context(*last, causal=True, corner="bottom_right")
-    same(made, scaled_dot_product_attention(*whole, is_causal=True)[..., -N_QUERIES:, :])
-
-
 @pytest.mark.parametrize("corner", ["top_left", "bottom_right"])
 @pytest.mark.parametrize("window", [(2, 1), (0, None), (None, 0), (3, 0)], ids=str)
 def test_a_window_is_its_rule_and_joins_with_lengths_and_a_mask(corner, window):

@@ -302,26 +302,6 @@ def names(at, nested):
     return tuple(f"a{at}_{axis}" for axis in range(torch.tensor(nested).ndim))
 
 
-CUBE = (((1.0, 2.0), (3.0, 5.0)), ((8.0, 13.0), (21.0, 34.0)))
-
-
-@pytest.mark.parametrize(("operation", "operands"), [
-    (ops.Add(), ((1.0, 2.0), ((3.0, 4.0), (5.0, 6.0)))),
-    (ops.Subtract(), ((1.0, 2.0), ((3.0, 4.0), (5.0, 6.0)))),
-    (ops.Multiply(), (((3.0, 4.0), (5.0, 6.0)), (1.0, 2.0))),
-    (ops.MaskedFill(-1.0), (CUBE, (((True,), (False,)), ((False,), (True,))))),
-    (ops.MaskedFill(-1.0), (CUBE, (True, False))),
-    (ops.RunningSum(), (CUBE,)),
-    (ops.LayerNorm(whole=True), (CUBE,)),
-    (ops.Sinusoid(64, 64), ()),
-], ids=str)  # fmt: skip
-def test_arithmetic_gives_every_cell_whichever_operand_is_the_smaller(operation, operands):
-    step = whole(operation, *operands)
-    for index in itertools.product(*map(range, step.value.shape)):
-        value = float(step.value[index])
-        assert step.arithmetic(index).value == pytest.approx(value, rel=1e-6), index
-
-
 @pytest.mark.parametrize(("operation", "operands", "dtype", "left"), [
     (ops.Exp(), ((-22.0,),), torch.float16, 0.0),
     (ops.Exp(), ((12.0,),), torch.float16, INF),

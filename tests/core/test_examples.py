@@ -137,16 +137,6 @@ def test_only_a_word_without_a_vector_is_drawn_and_it_is_marked(changes, drawn):
     assert len({*once.values()}) == len(once)
 
 
-def test_typed_numbers_are_in_the_table_and_in_every_row_that_looks_it_up():
-    edited = embed(replace(WILD_CAT, edits=((0, 1, 9.5), (6, 2, -8.25))))
-    table = embed(WILD_CAT)["embedding_table"].value
-    assert torch.equal(edited["drawn_table"].value, table)
-    changed = (edited["embedding_table"].value != table).nonzero().tolist()
-    assert changed == [[0, 1], [6, 2]]
-    assert edited["embeddings"].value[1::2, 1].tolist() == [9.5] * 5  # the five blanks
-    assert edited["embeddings"].value[8, 2] == -8.25  # wild
-
-
 def test_a_small_table_is_looked_up_by_a_product_too_and_a_large_one_is_not():
     words = " ".join(f"w{place}" for place in range(MAX_DRAWN_ROWS + 1))
     large = embed(Inputs(words, reserved=0, d_in=2), with_product=True)

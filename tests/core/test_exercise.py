@@ -28,7 +28,7 @@ from attention_core.mechanism.trainable import attend_trainable, project
 from attention_core.mistakes.base import is_mistake
 from attention_core.mistakes.lines import mistakes
 from attention_core.published.building import BUILDERS
-from attention_core.recipes import HeadsRecipe, MaskRecipe, Projections
+from attention_core.recipes import HeadsRecipe, Projections
 from attention_core.rounding import largest
 from fresh import solved
 from traces import LESSONS, example_trace, lesson_trace, workshop
@@ -329,27 +329,6 @@ def test_how_an_earlier_step_was_changed_is_told(line, words):
     said = Learner(causal()).write("scores", "scores = embeddings @ embeddings.mT", line)
     assert said.splitlines()[1].startswith("Your line has changed embeddings itself: ")
     assert words in said
-
-
-def test_the_imports_stand_together_and_each_formula_says_something():
-    cells = exercise(few_trials(0))["cells"]
-    assert cells[1]["source"].split("\n")[1:3] == [
-        "import torch",
-        "import torch.nn.functional as F  # for your lines, if you like",
-    ]
-    for name, make in TRACES.items():
-        for cell in exercise(make())["cells"]:
-            for formula in re.findall(r"\$\$(.*)\$\$", cell["source"]):
-                left, is_equal, right = formula.partition(" = ")
-                assert left != right or not is_equal, (name, formula)
-
-
-def test_a_row_that_sees_nothing_has_weights_of_0():
-    trace = attend_masked(
-        embed(EXAMPLES["journey_123"].inputs), MaskRecipe(flipped=((0, 0),)), ways=("",)
-    )
-    said = Learner(trace).write("weights", "weights = masked_scores.softmax(-1)")
-    assert "0/0 in a row that sees nothing" in said
 
 
 def test_a_mistake_among_numbers_of_any_size_is_refused():

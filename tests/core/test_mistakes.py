@@ -17,9 +17,8 @@ from attention_core.lights.measures import hidden_is_zero
 from attention_core.lights.of_trace import lights
 from attention_core.lights.of_trace.again import last_of_tokens
 from attention_core.lights.own_code.likely import LIKELY
-from attention_core.mechanism.multi_head import add_big_projection, attend_heads
+from attention_core.mechanism.multi_head import attend_heads
 from attention_core.mistakes.layer import layer, right_inputs, with_backward
-from attention_core.mistakes.lines import around
 from attention_core.mistakes.named import NAMED
 from attention_core.mistakes.rounds import (
     LEVELS,
@@ -268,45 +267,6 @@ OF_EVIDENCE = {
 """What the lights of own code say as well as a name would."""
 OF_TEXT = {"dictionary_with_gaps", "random_tokenizer"}
 """Mistakes that are made before there are vectors."""
-DRAWN = {"weights_redrawn", "dictionary_with_gaps", "random_tokenizer", "matrices_on_tokens"}
-"""Mistakes in how numbers are drawn: plain torch cannot follow, and no exercise asks for them."""
-
-
-def named_by_the_checks(right, wrong, mistake):
-    """What an exercise's checks would name that gives just what this mistake does."""
-    names = {each: step.value for each, step in right.items()}
-    steps = list(right.values())
-    for step in steps:
-        theirs = wrong.get(mistake.wrong_step if step.name == mistake.step else step.name)
-        theirs = wrong.get(step.name) if theirs is None else theirs
-        if theirs is None or theirs.value.shape != step.value.shape:
-            continue
-        if torch.allclose(theirs.value.float(), step.value.float(), equal_nan=True):
-            continue
-        earlier = (each for each in steps if each.value.shape == step.value.shape)
-        yield from (each.name for each in earlier if theirs.value.equal(each.value))
-        for each in around(step, steps):
-            try:
-                made = eval(each.line, {"torch": torch}, dict(names))
-            except (RuntimeError, IndexError, TypeError, NameError):
-                continue
-            if made.shape == step.value.shape and torch.allclose(
-                made.float(), theirs.value.float(), equal_nan=True, atol=1e-6
-            ):
-                yield each.name
-
-
-@pytest.mark.parametrize("name", [name for name in MISTAKES if name not in DRAWN])
-def test_the_checks_of_an_exercise_name_what_can_be_switched_on(name):
-    mistake = MISTAKES[name]
-    inputs, recipe = SUBJECTS["wild_cat"]
-    right, wrong = mistake.pair(inputs, recipe)
-    if name == "heads_without_transpose":  # seen where the product of all heads is split
-        right, wrong = add_big_projection(right), mistake.layer(inputs, recipe)
-        trace = {"split_queries": wrong["head_queries"]}
-        assert list(named_by_the_checks(right, trace, mistake))
-        return
-    assert list(named_by_the_checks(right, wrong, mistake))
 
 
 def backward_without_seeing(names, said):

@@ -6,16 +6,8 @@ from random import Random
 import pytest
 import torch
 
-from attention_core import (
-    EXAMPLES,
-    SimplifiedOptions,
-    attend,
-    attend_heads,
-    attend_masked,
-    attend_trainable,
-    embed,
-)
-from attention_core.recipes import ROLES, HeadsRecipe
+from attention_core import EXAMPLES, attend_heads, attend_trainable, embed
+from attention_core.recipes import ROLES
 from attention_core.text.inputs import everyday_words
 from attention_core.text.tokenizers import visible
 
@@ -32,29 +24,8 @@ def row(weights, word):
     return shares
 
 
-def simplified():
-    return attend(embed(EXAMPLE.inputs), SimplifiedOptions(divide=EXAMPLE.divide))["weights"].value
-
-
-def masked():
-    return attend_masked(embed(EXAMPLE.inputs), scale=EXAMPLE.divide)["weights"].value
-
-
 def heads(**changes):
     return attend_heads(embed(EXAMPLE.inputs), replace(EXAMPLE.heads, **changes))
-
-
-@pytest.mark.parametrize("weights", [simplified, masked], ids=["simplified", "masked"])
-def test_alike_words_attract_so_it_looks_at_both_animals_and_cannot_tell_which(weights):
-    it = row(weights(), "it")
-    assert it["cat"] == pytest.approx(it["mouse"], abs=1e-6)
-    assert it["cat"] + it["mouse"] > 0.65
-    assert max(share for word, share in it.items() if word not in ("cat", "mouse")) < 0.2
-
-
-def test_a_head_that_a_word_asks_nothing_shares_evenly():
-    shares = heads()["head_weights"].value[WHOM, WORDS.index("it")].tolist()
-    assert shares == pytest.approx([1 / len(WORDS)] * len(WORDS))
 
 
 def projected():
@@ -85,27 +56,6 @@ def test_each_query_asks_for_what_the_story_says(weights, word, answers, least):
     asked = [shares.pop(name) for name in answers]
     assert least < sum(asked) < 0.95
     assert min(asked) > 2 * max(shares.values())
-
-
-def test_it_comes_out_as_an_animal_that_hunts_and_is_hungry():
-    trace = heads()
-    it = trace["output"].value[WORDS.index("it")]
-    found = dict(zip(trace.labels("d_model"), it.tolist(), strict=True))
-    assert min(found[name] for name in ("animal", "hunter", "mood")) > 0.9
-    assert max(found[name] for name in ("small", "action", "refers")) < 0.5
-    context = attend_trainable(embed(EXAMPLE.inputs), EXAMPLE.projections)["context_vectors"]
-    animal, hunter, mood, action = context.value[WORDS.index("it")].tolist()
-    assert min(animal, hunter) > 1 > 5 * max(mood, action)
-
-
-def test_numbers_can_be_read():
-    """One decimal each, and most of them 0."""
-    vectors = [vector for _, vector in EXAMPLE.inputs.vectors]
-    tables = (vectors, [*EVERYDAY.values()], *EXAMPLE.projections.given, EXAMPLE.heads.given.output)
-    for table in (*tables, *(each for head in EXAMPLE.heads.given.by_head for each in head)):
-        numbers = [number for row in table for number in row]
-        assert all(number == round(number, 1) for number in numbers)
-        assert numbers.count(0) > len(numbers) / 2
 
 
 EVERYDAY = everyday_words()
@@ -190,19 +140,6 @@ def test_a_matrix_of_another_size_or_with_a_seed_is_drawn_and_has_no_names(chang
     assert (trace.labels(trace["values"].axes[1]) == names[1]) == ("value" not in drawn)
 
 
-@pytest.mark.parametrize(
-    "changes", [{"n_heads": 2}, {"d_head": 1}, {"d_value": 3}, {"d_model": 4}, {"seed": 0}], ids=str
-)
-def test_heads_of_other_sizes_or_with_a_seed_are_drawn_as_any_are(changes):
-    trace = heads(**changes)
-    recipe = replace(EXAMPLE.heads, **{"start": "linear", "seed": 0, **changes, "given": None})
-    plain = attend_heads(embed(EXAMPLE.inputs), recipe)
-    assert [*trace] == [*plain]
-    for name, step in plain.items():
-        assert torch.equal(trace[name].value, step.value), name
-    assert trace.labels("head") == tuple(map(str, range(recipe.n_heads)))
-
-
 def test_every_component_has_a_name_where_the_example_is_as_it_is():
     trace = attend_heads(embed(EXAMPLE.inputs), EXAMPLE.heads)
     traces = (trace, attend_trainable(embed(EXAMPLE.inputs), EXAMPLE.projections))
@@ -218,17 +155,3 @@ def test_every_component_has_a_name_where_the_example_is_as_it_is():
                 assert not any(name.lstrip("d").isdigit() for name in names), axis
     assert trace.labels("d_concat")[2] == "h1·animal"
     assert trace.labels("d_head", 1) == ("animal", "small")
-
-
-def test_components_are_counted_from_0_as_the_arithmetic_counts_them():
-    trace = attend_heads(embed(EXAMPLES["wild_cat"].inputs), HeadsRecipe(n_heads=3, d_model=6))
-    for axis in ("d_in", "d_head", "d_model"):
-        assert trace.labels(axis) == tuple(f"d{place}" for place in range(trace.size(axis)))
-    assert trace.labels("head") == ("0", "1", "2")
-    for place, name in enumerate(trace.labels("d_concat")):
-        head, column = divmod(place, trace.size("d_head"))
-        assert name == f"h{head}·d{column}"
-        assert (
-            trace["concat"].value[4, place]
-            == (trace["head_context_vectors"].value[head, 4, column])
-        )

@@ -30,7 +30,6 @@ from attention_core.published.report import (
     each_outcome,
     main,
     numbers_by_verdict,
-    report,
     slack_on_processors,
     totals,
 )
@@ -132,20 +131,6 @@ def test_numbers_that_are_a_thousandth_off_are_refused(name, id):
                 assert right[at].abs() < 0.001 * right.abs().max()
                 assert off in (1.001, 0.999)
         assert passed <= 6
-
-
-def test_what_matches_only_by_slack_is_counted(monkeypatch):
-    found = {name: outcomes(name) for name in NOTEBOOKS}
-    counted = sum(o.check.by_slack for each in found.values() for o in each if o.check)
-    assert f"On this processor {counted:,} of the numbers match only by the slack" in report(found)
-    for name, id in SLACK:
-        without = replace(notebook(name).results[id], rel_slack=0.0)
-        monkeypatch.setitem(notebook(name).results, id, without)
-    assert counted == sum(
-        o.matching - less.matching
-        for name, each in found.items()
-        for o, less in zip(each, outcomes(name), strict=True)
-    )
 
 
 def test_the_readme_of_the_core_says_how_many_match_only_by_slack():
@@ -446,15 +431,6 @@ def test_the_command_ends_with_1_where_a_trace_lacks_a_step(monkeypatch, capsys)
     monkeypatch.setitem(BUILDERS, "simplified", BUILDERS["tokenize"])
     assert main() == 1
     assert "DOES NOT MATCH: scores_shape, 0 of 2 entries" in capsys.readouterr().out
-
-
-def test_what_should_not_match_does_not_fail_the_command(monkeypatch, capsys):
-    results = notebook("wild_cat").results
-    drawn = replace(results["context_0"], values=[9.0, 9.0, 9.0], reproduces=False, note="a sketch")
-    monkeypatch.setitem(results, "context_0", drawn)
-    assert main() == 0
-    said = capsys.readouterr().out
-    assert "cannot be computed: 1 result with 3 entries: context_0: a sketch" in said
 
 
 def test_a_result_without_a_recipe_is_not_yet_computed(monkeypatch, capsys):

@@ -8,7 +8,7 @@ import torch
 
 pytest.importorskip("tokenizers", reason="real models need requirements-model.txt")
 
-from attention_core.real_model import sweeps, tiny
+from attention_core.real_model import sweeps
 from attention_core.real_model.attribution import attribution, head_by_key
 from attention_core.real_model.changes import Changes
 from attention_core.real_model.layer_trace import layer_trace
@@ -16,7 +16,6 @@ from attention_core.real_model.lens import lens, likeliest
 from attention_core.real_model.measures import MEASURES, near
 from attention_core.real_model.model import open_model
 from attention_core.real_model.run import logits, run
-from attention_core.small_models.figures import shipped_figures
 from model_folders import FAMILIES, make
 
 IDS = (3, 17, 5, 5, 41, 29, 52, 0)
@@ -73,16 +72,6 @@ def test_the_spread_is_1_where_all_alike_are_seen_and_0_at_one():
     assert MEASURES["spread"].of(both_ways, range(3)) == pytest.approx(1)
     half = torch.tensor([[1.0, 0, 0], [1, 0, 0], [0.5, 0.5, 0]])
     assert MEASURES["spread"].of(half, range(3)) == pytest.approx(math.log(2) / math.log(3) / 2)
-
-
-def test_in_the_tiny_language_the_heads_that_its_page_names_are_found():
-    """A name that comes again: the head that looks at what followed it the last time."""
-    model = open_model(tiny.TINY)
-    said = "anna brook sees ben lake . anna brook sees ben"
-    found = run(model, model.tokenizer.encode(said).ids)
-    measured = MEASURES["induction"].of(found.weights, found.ids)
-    best = divmod(int(measured.nan_to_num().argmax()), model.settings.n_heads)
-    assert best == shipped_figures().best("name again")
 
 
 # --- the logit lens ------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ import pytest
 import torch
 
 from attention_core import EXAMPLES, SimplifiedOptions, attend, embed
-from attention_core.largest_effect import parting_row
 from attention_core.mechanism.softmax import (
     Spread,
     compare_row,
@@ -125,18 +124,3 @@ def test_with_the_largest_subtracted_no_number_is_lost_in_half_precision(precisi
 def next_up(number):
     bits = number.view({2: torch.int16, 4: torch.int32}[number.element_size()])
     return (bits + (1 if number > 0 else -1)).view(number.dtype)
-
-
-def test_the_first_example_opens_on_a_row_whose_gradient_fades():
-    """A row with two equal largest scores has a gradient that grows with the factor."""
-    example = next(iter(EXAMPLES.values()))
-    scores = attend(embed(example.inputs))["scores"].value
-
-    def gradients(query):
-        row = compare_row(embed(example.inputs), query, SimplifiedOptions())["score_row"].value
-        return [spread.gradient for spread in spreads(row, (1.0, 2.0, 4.0, 8.0))]
-
-    tied, opened = gradients(example.query), gradients(parting_row(scores))
-    assert tied == sorted(tied)
-    assert opened == sorted(opened, reverse=True)
-    assert opened[-1] < 0.01 < tied[-1]

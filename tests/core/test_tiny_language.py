@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from attention_core.small_models import recording, shipped
 from attention_core.small_models.figures import TEXTS, shipped_figures
-from attention_core.small_models.grammar import ANIMALS, START, WORDS, nearest, next_words, split
+from attention_core.small_models.grammar import START, WORDS, nearest, next_words, split
 from attention_core.small_models.heads import BAR, FAR, KINDS, named
 from attention_core.small_models.measuring import measure, shares, verbs_after_it
 from attention_core.small_models.tiny_language import (
@@ -103,30 +103,6 @@ def test_names_are_given_by_rule():
     assert named({**low, "itself": 0.7, "same word": 0.9}, low) == ("same word", "itself")
     assert named({**low, "itself": 0.7}, {**low, "itself": 0.6}) == ()
     assert named({**low, "itself": BAR - 0.01}, {**low, "itself": 0.0}) == ()
-
-
-def test_shares_are_of_the_weights_where_a_kind_looks():
-    ids = as_ids(words("anna brook says “ the cat purrs in the house ” . anna"))[None]
-    found = shares(shipped.network(), ids)
-    _, weights = shipped.network()(ids)
-    of = weights[:, 0]  # (layer, head, query, key)
-    assert found["whose name"].equal(of[..., 2, 1:2])
-    assert found["pronoun to noun"].shape[-1] == 0
-    assert found["name again"].equal(of[..., 13, 2:3])
-    assert found["opening mark"].equal(of[..., [7, 10], 4])
-    assert found["previous word"].equal(of[..., range(1, 14), range(13)])
-    assert found["sentence start"][..., -1].equal(of[..., 13, 12])
-    assert found["sentence start"].shape[-1] == 13
-    assert found["same word"].equal(torch.stack([of[..., 9, 5], of[..., 13, 1]], -1))
-    assert found["text start"].equal(of[..., 1:, 0])
-    assert found["itself"].equal(of[..., range(1, 14), range(1, 14)])
-    sentence = words("the cat sees the old dog but it")
-    _, weights = shipped.network()(as_ids(sentence)[None])
-    pronoun = shares(shipped.network(), as_ids(sentence)[None])["pronoun to noun"]
-    assert pronoun.equal(weights[:, 0, :, 8, 6:7])
-    joining = shares(shipped.network(), as_ids(sentence)[None])
-    assert joining["but"].equal(weights[:, 0, :, 8, 7:8])
-    assert joining["because"].shape[-1] == 0
 
 
 # --- the trace ------------------------------------------------------------------------------------
@@ -235,14 +211,6 @@ def told_right(sentence, off):
 def test_a_sentence_goes_wrong_without_the_head_that_it_needs(kind, sentence):
     assert told_right(sentence, None) > 0.95
     assert told_right(sentence, shipped_figures().best(kind)) < 0.3
-
-
-def test_without_the_head_that_finds_because_the_verb_is_the_other_animal_s():
-    because, but = (f"the tired cat sees the dog {joint} it" for joint in ("because", "but"))
-    off = shipped_figures().best("because")
-    said = traced(because, off)["probabilities"].value[-1].topk(2).indices.tolist()
-    assert {WORDS[place] for place in said} == {*ANIMALS["dog"]}
-    assert told_right(but, off) > 0.9
 
 
 @pytest.mark.parametrize(("typed", "read"), [
@@ -369,18 +337,6 @@ def test_a_run_is_recorded_by_the_way_and_read_as_it_was(held_out, tmp_path, mon
         assert (before.step, pytest.approx(before.loss)) == (after.step, after.loss)
         assert torch.equal(before.scores, after.scores)
         assert torch.allclose(before.weights, after.weights, atol=5e-4)
-
-
-@pytest.mark.parametrize("steps", [1, 3, 40, 1_500])
-def test_recorded_steps_begin_and_end_the_run(steps):
-    found = recording.recorded_steps(steps)
-    assert (found[0], found[-1]) == (0, steps)
-    assert found == sorted({*found})
-
-
-def test_animals_have_verbs_of_their_own():
-    verbs = [verb for own in ANIMALS.values() for verb in own]
-    assert len(verbs) == len({*verbs}) == 2 * len(ANIMALS)
 
 
 @pytest.mark.long  # 10 s: tells texts and measures

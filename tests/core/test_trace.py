@@ -45,13 +45,6 @@ def test_a_step_that_does_not_fit_is_refused_and_leaves_nothing(words, name, siz
     assert list(trace) == ["queries"]
 
 
-@pytest.mark.parametrize("n_labels", [0, 4, 6])
-def test_labels_of_another_length_than_their_axis_are_refused(n_labels):
-    trace = Trace(query=["cat"] * n_labels)
-    with refused(f"axis 'query' is 5 long in 'scores' but has {n_labels} labels"):
-        trace.step("scores", matrix(5, 2), axes=("query", "key"))
-
-
 def test_a_name_that_is_taken_is_refused_and_the_first_step_stays():
     trace = Trace()
     first = trace.step("scores", matrix(2, 3), axes=("query", "key"))

@@ -7,7 +7,6 @@ import torch
 
 from attention_core.examples import EXAMPLES
 from attention_core.mechanism.multi_head import attend_heads
-from attention_core.mechanism.trainable import attend_trainable
 from attention_core.small_models import given, shipped
 from attention_core.small_models.figures import shipped_figures
 from attention_core.small_models.grammar import START, WORDS
@@ -40,13 +39,6 @@ def test_the_lessons_show_what_the_network_does(sentence):
         ("output", "layer_1_output"),
     ):
         assert torch.allclose(trace[name].value, network[there].value, atol=1e-5), name
-
-
-def test_the_head_of_the_projections_finds_the_noun_also_without_a_mask():
-    trace = attend_trainable(embed(TRAINED.inputs), TRAINED.projections)
-    tokens = trace.labels("token")
-    assert tokens[TRAINED.token] == "it"
-    assert trace["weights"].value[TRAINED.token, tokens.index("cat")] > 0.9
 
 
 def test_heads_have_their_measured_names_and_the_weights_that_are_shipped():

@@ -67,19 +67,6 @@ def test_a_head_switched_off_takes_its_own_part_and_no_more(head):
     assert (trace["concat_left"].value[:, 2 * head : 2 * head + 2] == 0).all()
 
 
-@pytest.mark.parametrize("dim", [-1, -2, -3])
-def test_a_softmax_along_the_wrong_axis_is_along_that_axis_behind_a_mask_too(dim):
-    example = EXAMPLES["wild_cat"]
-    for causal in (False, True):
-        recipe = replace(ODD_HEADS, causal=causal)
-        trace = attend_heads(embed(example.inputs), recipe, softmax_dim=dim)
-        weights = trace["head_weights"].value
-        seen = trace["mask"].value if causal else torch.ones(11, 11, dtype=torch.bool)
-        some = seen.expand(weights.shape).any(dim=dim).float()
-        assert near(weights.sum(dim=dim), some)
-        assert (weights[:, ~seen] == 0).all()
-
-
 def test_heads_are_drawn_one_after_the_other_behind_what_is_skipped():
     recipe = replace(ODD_HEADS, start="rand", by_head=True, skipped=((2, 3), (5,)))
     torch.manual_seed(11)
