@@ -393,7 +393,8 @@ class Trace(Shown, Mapping[str, Step]):
 
     def emptied(self) -> "Trace":
         """A trace without steps whose axes have the same labels."""
-        empty = Trace(**self._labels)
+        empty = Trace()
+        empty._labels = dict(self._labels)
         empty._gradients = dict(self._gradients)
         empty._labels_by_head = dict(self._labels_by_head)
         return empty
