@@ -35,7 +35,6 @@ _FROM = {
     "mechanism.block": "add_block decode_block encode_block",
     "mechanism.block_weights": "from_torch_layer",
     "mechanism.residual": "contributions",
-    "mechanism.repaired_decoder": "decode_beside",
     "mechanism.token_axis": "attend_on_tokens decode",
     "real_model.model": "Model open_model",
     "real_model.checkpoint": "from_checkpoint",

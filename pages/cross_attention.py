@@ -97,7 +97,7 @@ def padding(v, trace):
     yield ui.note(words.padding_words(filled))
 
 
-deeper = page.deeper("what changes, values, the roles swapped, PyTorch’s own layer")
+deeper = page.deeper("what changes, values, PyTorch’s own layer")
 
 
 @deeper.card(
@@ -120,23 +120,6 @@ def changes(v, trace):
 )
 def values(trace):
     yield ui.picture(ui.equation(trace, trace["values"], tall=300))
-
-
-@deeper.section(
-    "swapped",
-    "The roles swapped",
-    "One published notebook makes queries and keys of the source, and values of the sentence that "
-    "is being written. Count rows and columns before you read on: does it run?",
-)
-def swapped(trace):
-    yield ui.code(
-        "queries = other_embeddings @ W_query  # should be embeddings\n"
-        "keys = other_embeddings @ W_key\n"
-        "values = embeddings @ W_value  # should be other_embeddings"
-    )
-    yield ui.say(words.swapped_words(trace))
-    if problem := words.torch_says(trace):
-        yield ui.code(problem, None)
 
 
 @deeper.section(

@@ -1,13 +1,11 @@
 """Why divide by √d: how the spread of a dot product grows with the width, and what that does."""
 
-from attention_core.examples import EXAMPLES
 from attention_core.experiments.saturation import N_KEYS, trials_at
 from attention_ui.cards import elements as ui
 from attention_ui.cards.common_questions import largest_when_divided
 from attention_ui.cards.page import Page, is_covered, waits_for
 from attention_ui.controls.shared import MAX_SEED
 from attention_ui.lessons.divide_by_sqrt_d import lesson, looks, words
-from attention_ui.lessons.divide_by_sqrt_d.published_variances import published_variances
 
 BOTH = ("dot_products", "scaled_dot_products")
 
@@ -104,7 +102,7 @@ def three_divisors(v):
     )
 
 
-deeper = page.deeper("the two formulas, and what the notebook prints of this experiment")
+deeper = page.deeper("the two formulas")
 
 
 @deeper.section("formula", "As a formula")
@@ -118,15 +116,6 @@ def in_one_line():
         "q is a query and k a key, each of d entries; s is the standard deviation of these "
         "entries, whose mean is 0."
     )
-
-
-@deeper.section(
-    "notebook",
-    "Checked against the notebook",
-    when=lambda v: EXAMPLES[v.example].notebook and not is_covered("variances"),
-)
-def printed():
-    yield from published_variances()
 
 
 page.answers(

@@ -1,10 +1,8 @@
 """Lesson 5: attention with trainable matrices, and training them."""
 
-from dataclasses import replace
-
 from attention_core.experiments.training import parting
 from attention_core.mechanism.trainable import add_other_ways, attend_trainable
-from attention_core.recipes import PLURAL, ROLES
+from attention_core.recipes import ROLES
 from attention_core.text.embedding import embed
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered, waits_for
@@ -181,9 +179,7 @@ def train(v):
             yield ui.link_to("tiny_language", "A network that found out what “it” stands for")
 
 
-deeper = page.deeper(
-    "other seeds, all tokens at once, zeros, other ways to write it, starts, ways to go wrong"
-)
+deeper = page.deeper("other seeds, other ways to write it, what training changed, ways to go wrong")
 
 
 @deeper.section(
@@ -194,39 +190,6 @@ deeper = page.deeper(
 )
 def own_matrices():
     yield ui.row(*(each.at(width=190) for each in lesson.SEEDS))
-
-
-@deeper.section(
-    "all_tokens",
-    "All tokens at once",
-    "What one token does above, all tokens do at once: one product per matrix.",
-    controls=[lesson.ROLE],
-    pictures=["projections"],
-)
-def all_tokens(v, trace):
-    yield ui.picture(ui.equation(trace, trace[PLURAL[v.role]], tall=260), "projections")
-
-
-@deeper.section(
-    "one_context",
-    "One token’s context vector",
-    "Its weights mix the values of all tokens into one vector.",
-)
-def one_context(trace):
-    weights, context = (
-        Matrix(trace[name], transposed=True) for name in ("query_weights", "query_context")
-    )
-    context = replace(context, covered=is_covered("context_vectors"))
-    parts = weights, "·", Matrix(trace["values"]), "=", context
-    yield ui.picture(ui.equation(trace, *parts, tall=260))
-
-
-@deeper.section("zeroed", "What if a matrix were all 0?", controls=[lesson.ZEROED])
-def zeroed(v):
-    zeros = lesson.with_zeros(v)
-    parts = Matrix(zeros["weights"]), "→", Matrix(zeros["context_vectors"])
-    yield ui.picture(ui.equation(zeros, *parts, tall=260))
-    yield ui.note(words.zero_words(zeros, v.zeroed))
 
 
 @deeper.section(
@@ -248,24 +211,6 @@ def otherwise(trace):
         "each query with every key, turn each row of scores into shares (softmax), and blend "
         "the values by these shares."
     )
-
-
-@deeper.section(
-    "starts",
-    "What the start does",
-    "The same sentence with each start. Bars show the largest weight w of each row. The slope of "
-    "softmax there is w(1 − w), which is almost 0 where w is near 1. Without a slope, nothing can "
-    "be learned.",
-)
-def starts(v):
-    if is_covered("weights"):
-        yield waits_for("weights")
-        return
-    starts = words.compared_starts(v)
-    yield ui.chart("starts", words.bars_of_starts(starts), width=640, height=250)
-    yield ui.frame(words.spread(starts))
-    weights = {name: each["weights"].value for name, each in starts.items()}
-    yield ui.say(words.starts_verdict(weights))
 
 
 @deeper.section("trained_matrix", "What training changed", pictures=["trained"])
@@ -303,17 +248,6 @@ def wrong_axis(v):
     wrong = lesson.wrong_axis(v)
     yield ui.picture(ui.equation(wrong, wrong["weights"], tall=260))
     yield ui.light(False, words.columns_words(wrong["weights"].value))
-
-
-@deeper.section(
-    "token_axis",
-    "A matrix on the token axis",
-    lambda v: words.token_axis_words(lesson.on_token_axis(v)),
-)
-def token_axis(v):
-    turned = lesson.on_token_axis(v)
-    yield ui.picture(ui.equation(turned, turned["queries"], tall=260))
-    yield ui.note(words.token_axis_parameters(turned))
 
 
 @deeper.section(

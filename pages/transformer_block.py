@@ -4,15 +4,7 @@ from attention_core.text.embedding import embed
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
 from attention_ui.controls import shared
-from attention_ui.lessons.transformer_block import (
-    depth,
-    lesson,
-    norms,
-    orders,
-    published_layer,
-    stream,
-    words,
-)
+from attention_ui.lessons.transformer_block import depth, lesson, norms, orders, stream, words
 from attention_ui.lessons.transformer_block.activation_curve import activation_curve
 from attention_ui.lessons.transformer_block.agreement import torch_agrees
 from attention_ui.picture.matrix import Matrix
@@ -143,8 +135,7 @@ def decoder(v, trace):
 
 
 deeper = page.deeper(
-    "many blocks in training, norms before or after, gain and bias, PyTorch’s own layer, a "
-    "published layer repaired"
+    "many blocks in training, norms before or after, gain and bias, PyTorch’s own layer"
 )
 
 
@@ -204,44 +195,6 @@ def gain(v, trace):
 def own_layer(v):
     for order, each in zip(orders.ORDERS, orders.both_orders(v), strict=True):
         yield ui.light(*torch_agrees(each, order, v.activation))
-
-
-@deeper.section(
-    "repaired",
-    "A published decoder layer, repaired",
-    "A published notebook builds a decoder layer that runs and has the right shapes, but "
-    "not the right numbers. Here is the same layer repaired beside it, on the notebook’s "
-    "own sentence, “Sorry Dave …”.",
-    pictures=["mixing", "unmixed", "both_weights", "both_norms"],
-)
-def repaired():
-    yield ui.caption(published_layer.source())
-    notebook = published_layer.beside()
-    yield ui.say(
-        "**1. A query of one word.** The notebook multiplies the embeddings from the left by a "
-        "token × token matrix, `self_U_query`: the first word’s query is a mixture of all "
-        "words before any attention. Repaired, below, it is made of the first word’s vector "
-        "alone, in several steps (↠)."
-    )
-    yield ui.picture(published_layer.mixing(notebook), "mixing")
-    yield ui.picture(published_layer.unmixed(notebook), "unmixed")
-    yield ui.say(
-        "**2. No look ahead.** The notebook’s weights have no mask and no √d, the repaired "
-        "ones have both. The table is a test: add 1 to each entry of the last token’s vector, "
-        "and no row of an earlier token may move."
-    )
-    yield ui.picture(published_layer.both_weights(notebook), "both_weights")
-    yield ui.say(published_layer.moves_table(notebook))
-    yield ui.light(*published_layer.nothing_leaks(notebook))
-    yield ui.say("**3. A norm of each row.** What leaves the first norm in both layers:")
-    yield ui.picture(published_layer.both_norms(notebook), "both_norms")
-    yield ui.note(published_layer.norm_words(notebook))
-    yield ui.say(
-        "Repaired as well: in the cross-attention the stream asks and the source answers; in "
-        "the notebook the source asks too. ReLU stands between the two linear layers; the "
-        "notebook has it last, so that nothing negative leaves the layer. And the feed-forward "
-        "has a residual and a norm of its own."
-    )
 
 
 page.answers(lambda v, trace: words.what_it_adds(trace, v.token), words.why_norm, words.why_before)

@@ -6,11 +6,13 @@ import sys
 from collections import OrderedDict
 from contextlib import ExitStack
 from functools import cache
+from types import SimpleNamespace
 from unittest.mock import patch
 
 import pytest
 import torch
 
+from attention_core import Trials
 from attention_core import operations as ops
 from attention_core.mistakes.rounds import lights_with
 from attention_core.real_model.run import Cache
@@ -19,7 +21,7 @@ from attention_ui.cards import elements
 from attention_ui.cards import page as declared
 from attention_ui.cards.kept import Kept
 from attention_ui.frame import lights as frame_lights
-from attention_ui.lessons.divide_by_sqrt_d import published_variances
+from attention_ui.lessons.divide_by_sqrt_d import looks
 from attention_ui.lessons.heads_learning.lesson import whole
 from attention_ui.lessons.real_model import running
 from attention_ui.lessons.tiny_language.lesson import told
@@ -32,7 +34,7 @@ for path in FILES:
     if ROOT / "attention_ui" in path.parents:  # else they would keep what is patched in their place
         importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
 LINKS = (
-    {"example": "journey_123"},
+    {"example": "journey_123", "variance_view": "width"},
     {"example": "wild_cat", "precision": "float16", "push": "100", "masking": "zeroed",
      "block": "decoder"},
     {"sentence": "a b c", "tokenizer": "blanks", "row_from": "hand", "typed": "1,-2",
@@ -123,10 +125,11 @@ def wrong(name, by):
     return patch.object(getattr(ops, name), "value", value)
 
 
-def printed_otherwise():
-    right = published_variances.printed_variances()
-    far = {when: {d: 3 * value for d, value in each.items()} for when, each in right.items()}
-    return patch.object(published_variances, "printed_variances", lambda: far)
+def too_wide():
+    """Every variance comes out at twice what theory says."""
+    right = looks.variance_theory
+    narrow = SimpleNamespace(variance=0.5, standard_error=right(Trials(d=1)).standard_error)
+    return patch.object(looks, "variance_theory", lambda _: narrow)
 
 
 def read_twice():
@@ -159,7 +162,7 @@ def test_every_light_can_go_out(page):
     stays = set().union(*plain)
     assert stays, f"{page} checks nothing that it shows: put a `light(…)` on it"
     out = {site for now in plain for site in stays if not now.get(site)}
-    tries = [(LINKS[0], printed_otherwise())] if "sqrt" in page else []
+    tries = [(LINKS[0], too_wide())] if "sqrt" in page else []
     if "real_model" in page:  # it runs without operations, but for the head that is looked at
         tries = [(LINKS[0], broken()) for broken in (read_twice, kept_otherwise)]
     if "sqrt" not in page:

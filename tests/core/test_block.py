@@ -248,26 +248,3 @@ def test_layers_that_are_computed_in_another_way_are_refused_in_words():
         from_torch_layer(layer)
     with pytest.raises(ValueError, match="memory is 1 × 2 × 3: it needs 2 axes"):
         decode_block(torch.ones(3, 4), torch.ones(1, 2, 3))
-
-
-# --- the decoder layer of `sorry_dave`, repaired --------------------------------------------------
-@torch.no_grad()
-def test_the_repaired_decoder_is_torch_s_own_layer():
-    """torch's heads share the width of the vectors, so this is held with one head of full width."""
-    trace = decode_beside(embed(EXAMPLES["sorry_dave_first_run"].inputs), n_heads=1)
-    layer = nn.TransformerDecoderLayer(32, 1, 64, dropout=0.0, batch_first=True)
-    for parameter in layer.parameters():
-        parameter.zero_()
-    for own, module in (("", layer.self_attn), ("cross_", layer.multihead_attn)):
-        of = [trace[f"repaired_{own}W_{role}"].value.T for role in ("query", "key", "value")]
-        module.in_proj_weight.copy_(torch.cat(of))
-        module.out_proj.weight.copy_(trace[f"{own or 'self_'}W_output"].value.T)
-    for at, linear in enumerate((layer.linear1, layer.linear2), start=1):
-        linear.weight.copy_(trace[f"linear_{at}_matrix"].value)
-        linear.bias.copy_(trace[f"linear_{at}_bias"].value)
-    for norm in (layer.norm1, layer.norm2, layer.norm3):
-        norm.weight.fill_(1)
-    vectors = trace["embeddings"].value
-    future = torch.ones(8, 8, dtype=torch.bool).triu(1)
-    want = layer(vectors, vectors, tgt_mask=future)
-    assert largest_gap(trace["repaired_output"].value, want) < 1e-5

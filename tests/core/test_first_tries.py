@@ -154,7 +154,7 @@ RIGHT = {
     "check_file": dict,
 }  # fmt: skip
 BEGIN = ("attend", "attend_trainable", "attend_masked", "attend_heads", "attend_on_tokens",
-         "decode", "decode_beside")  # fmt: skip
+         "decode")  # fmt: skip
 WRITE = ("program", "tensors", "notebook", "exercise", "exercise_steps")
 RIGHT |= dict.fromkeys(BEGIN, of("embed")) | dict.fromkeys(WRITE, of("attend"))
 FUNCTIONS = [name for name in core.__all__ if inspect.isfunction(getattr(core, name))]

@@ -13,12 +13,7 @@ from attention_ui.controls.control import understood
 from attention_ui.controls.shared import inputs_of, source_inputs_of
 from attention_ui.lessons.cross_attention.agreement import torch_across, torch_agrees
 from attention_ui.lessons.cross_attention.lesson import CONTROLS, itself, look_across, trace_of
-from attention_ui.lessons.cross_attention.words import (
-    made_words,
-    swapped_words,
-    unmasked_share,
-    verdicts,
-)
+from attention_ui.lessons.cross_attention.words import made_words, unmasked_share, verdicts
 from visiting import rendered, texts, visit
 
 PAGE = "pages/cross_attention.py"
@@ -104,16 +99,6 @@ def test_keys_of_another_sentence_are_refused_where_a_layer_below_has_its_own():
     assert embed(Inputs("a b"), keys=("c", "d", "e")).labels("key") == ("c", "d", "e")
     with pytest.raises(ValueError, match="a layer with keys of its own"):
         embed(EXAMPLES["tiny_language"].inputs, keys=("c",))
-
-
-@pytest.mark.parametrize(
-    ("source", "said", "runs"), [("one step", "2 × 2", False), ("a b c d e f", "6 × 6", True)]
-)
-def test_swapped_roles_stop_torch_or_run_and_mean_nothing(source, said, runs):
-    words = swapped_words(trace_of(values_of("journey_123", source=source)))
-    assert f"weights are {said}" in words
-    assert ("nothing stops" in words) == runs
-    assert ("torch stops with an error" in words) != runs
 
 
 def test_the_page_follows_its_source_and_its_padding():

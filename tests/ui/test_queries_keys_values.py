@@ -12,7 +12,6 @@ import chosen
 from attention_core import EXAMPLES, embed
 from attention_core.experiments.training import MostChanged, TrainingSettings, recorded_steps, train
 from attention_core.operations import Given
-from attention_core.recipes import ROLES
 from attention_core.trace import Trace
 from attention_ui.cards.elements import alive
 from attention_ui.cards.show import MOST_BYTES
@@ -36,7 +35,6 @@ from attention_ui.lessons.queries_keys_values.words import (
     own_keys_words,
     predicted,
     why_there,
-    zero_words,
 )
 from attention_ui.picture.positions import positions
 from attention_ui.picture.table import table
@@ -64,37 +62,6 @@ def test_the_matrices_are_those_that_are_chosen(link):
     assert made.edits == (values.q_edits, values.k_edits, values.v_edits)
     assert (made.seed == 4) == ("w_seed" in link)
     assert projections_of(values, "linear") == projections_of(values.but(start="linear"))
-
-
-# --- a matrix of zeros ----------------------------------------------------------------------------
-@pytest.mark.parametrize("role", ROLES)
-@pytest.mark.parametrize("link", LINKS, ids=str)
-def test_only_one_matrix_is_zero_and_what_is_said_of_the_others_is_so(link, role):
-    values = values_of(**link, zeroed=role)
-    trace = lesson.with_zeros(values)
-    X = trace["embeddings"].value.double()
-    made = {}
-    for each in ROLES:
-        matrix = trace[f"W_{each}"].value.double()
-        made[each] = X @ (torch.zeros_like(matrix) if each == role else matrix)
-        made[each] += trace[f"b_{each}"].value.double() if values.bias else 0
-    scores = made["query"] @ made["key"].T
-    scores /= {"none": 1.0, "d": values.d_query}.get(values.scale, values.d_query**0.5)
-    weights = scores.exp() / scores.exp().sum(dim=1, keepdim=True)
-    context = weights @ made["value"]
-    assert trace["weights"].value == pytest.approx(weights.float().numpy(), abs=1e-4)
-    assert trace["context_vectors"].value == pytest.approx(context.float().numpy(), abs=1e-3)
-    assert not trace[f"W_{role}"].value.any()
-    said = zero_words(trace, role)
-    assert said.startswith(f"Every {role} is {'its bias alone' if values.bias else '0'}")
-    if role == "value":
-        assert "do not notice" in said
-        assert ("is 0. The" in said) == (not context.any())
-    elif found := re.search(r"every weight is ([\d.]+), and every context vector", said):
-        assert weights == pytest.approx(torch.full_like(weights, 1 / len(weights)).numpy())
-        assert float(found[1]) == pytest.approx(1 / len(weights), abs=0.0051)
-    else:
-        assert bool((weights - weights[0]).abs().max() < 1e-5), "all queries are the same"
 
 
 # --- why keys have a matrix of their own ----------------------------------------------------------

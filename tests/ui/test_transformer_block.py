@@ -8,7 +8,7 @@ import chosen
 from attention_core.examples import EXAMPLES
 from attention_core.text.embedding import embed
 from attention_ui.controls.shared import inputs_of
-from attention_ui.lessons.transformer_block import depth, lesson, norms, published_layer
+from attention_ui.lessons.transformer_block import depth, lesson, norms
 from attention_ui.lessons.transformer_block.activation_curve import activation_curve
 from attention_ui.lessons.transformer_block.agreement import torch_agrees, torch_s_output
 from attention_ui.lessons.transformer_block.orders import both_orders, stream_is_untouched
@@ -160,17 +160,6 @@ def test_a_wide_stream_has_no_numbers_and_stays_on_one_screen():
     assert set(chart.frame[chart.frame.kind == "cell"].text) == {""}
     assert chart.spec["height"] < 450
     assert len(chart.frame) < 5_000
-
-
-def test_the_published_layer_looks_ahead_and_the_repaired_one_does_not():
-    trace = published_layer.beside()
-    moved = published_layer.leaks(trace)
-    assert moved["self_normed"] > 1
-    assert moved["repaired_attention_normed"] == 0
-    assert published_layer.nothing_leaks(trace)[0]
-    was, now = published_layer.row_means(trace)
-    assert was > 0.1
-    assert now < 1e-6
 
 
 def test_dropout_drops_in_the_page_s_block_and_not_in_the_checks():

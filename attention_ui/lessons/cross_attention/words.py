@@ -1,7 +1,5 @@
 """What the lesson on cross-attention says of its numbers, and what its question asks."""
 
-from torch import Tensor
-
 from attention_core.mechanism.attention import scale_of
 from attention_core.rounding import to_within
 from attention_core.trace import Trace
@@ -90,44 +88,6 @@ def shapes_table(across: Trace, alone: Trace) -> str:
         "| Step | Your sentence looks at itself | It looks at the source | Numbers |\n"
         "|---|---|---|---|\n" + "\n".join(rows)
     )
-
-
-def swapped(trace: Trace) -> tuple[Tensor, Tensor]:
-    """Weights with both roles of the source (key, key), and values of the asking sentence."""
-    source, own = trace["other_embeddings"].value, trace["embeddings"].value
-    queries, keys = source @ trace["W_query"].value, source @ trace["W_key"].value
-    return (queries @ keys.mT).softmax(dim=-1), own @ trace["W_value"].value
-
-
-def swapped_words(trace: Trace) -> str:
-    """What comes of the roles swapped, as torch says it: an error, or vectors of nobody's."""
-    weights, values = swapped(trace)
-    n_own, n_source = len(values), len(weights)
-    shapes = (
-        f"Then the weights are {n_source} × {n_source}: the source looks at itself. The values are "
-        f"{n_own} × {values.shape[-1]}, a row for each token of your sentence. "
-    )
-    if torch_says(trace):
-        return (
-            f"{shapes}Weights and values do not fit: each row of weights shares itself out among "
-            f"{n_source} tokens, but there are {n_own} values. torch stops with an error, which "
-            "is lucky: with two sentences of the same length it would run, and be wrong."
-        )
-    return (
-        f"{shapes}Both sentences have {n_own} tokens, so nothing stops: {n_own} context "
-        "vectors come out. But a weight for one word of the source is put on the word of your "
-        "sentence that happens to stand at the same place."
-    )
-
-
-def torch_says(trace: Trace) -> str:
-    """The message with which torch stops where the roles are swapped; "" where it does not."""
-    weights, values = swapped(trace)
-    try:
-        weights @ values
-    except RuntimeError as error:
-        return str(error)
-    return ""
 
 
 @closes("Which sentence asks, and which one answers?", "looking")

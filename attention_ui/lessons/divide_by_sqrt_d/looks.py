@@ -20,7 +20,7 @@ from attention_core.experiments.variance import (
     variance_theory,
 )
 
-from ...cards.elements import Element, caption, chart, progress, row, say
+from ...cards.elements import Element, caption, chart, light, progress, row, say
 from ...controls.control import Values
 from ...frame.long_run import Work, run_so_far
 from ...picture import palette
@@ -32,6 +32,8 @@ from .words import cost, entries_words, said, theory_words, verdict
 BEFORE, AFTER = palette.MUTED, palette.BAR
 QUICK = 2**24
 """Random numbers that are drawn without asking: 60 ms of work."""
+MOST = 0.8
+"""Of the points, so many at least lie within two standard errors, but for bad luck."""
 HALF, THIRD = 432, 270
 """Widths of charts, two or three of which stand side by side."""
 DIVIDED = {"nothing": "by nothing", "sqrt_d": "by √d", "d": "by d"}
@@ -129,9 +131,13 @@ def _variances(v: Values, measured: Sequence[Measured]) -> Iterator[Element]:
     )
     drawn = sums + products
     within = sum(abs(point.value - point.expected) <= point.error for point in drawn)
-    yield say(
+    yield light(
+        within >= MOST * len(drawn),
         "Lines are theory, points are measured, bands are how far chance takes most of them: here "
-        f"{within} of {len(drawn)} lie within their band. You may have read that the variance "
+        f"{within} of {len(drawn)} lie within their band.",
+    )
+    yield say(
+        "You may have read that the variance "
         "grows because numbers are multiplied. It grows because they are added: one product has a "
         f"variance of {said(one.variance)} at any width, the sum of d products has d times as "
         f"much, and dividing the sum by √d brings it back to {said(one.variance)}."

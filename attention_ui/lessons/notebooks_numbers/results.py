@@ -32,11 +32,10 @@ PAGES = {
     "simplified": "simplified_attention",
     "softmax_or_sum": "softmax_or_sum",
     **dict.fromkeys(("qkv", "qkv_linear", "qkv_again", "qkv_wrong_axis"), "queries_keys_values"),
-    "token_axis": "queries_keys_values",
     "causal": "causal_mask",
     **dict.fromkeys(("multi_head", "multi_head_wrong_axis"), "multi_head_attention"),
 }
-"""Where a trace of `published.building` is drawn; that of the decoder is drawn nowhere."""
+"""Where a trace of `published.building` is drawn; those on the token axis are drawn nowhere."""
 
 
 def table(values: Values) -> pd.DataFrame:

@@ -1,13 +1,9 @@
 """Queries, keys and values: the controls, and traces as functions of their values."""
 
-from dataclasses import replace
-
 from attention_core.experiments import training
 from attention_core.experiments.trained import attend_trained
 from attention_core.mechanism.simplified import SimplifiedOptions, attend
-from attention_core.mechanism.token_axis import attend_on_tokens, attend_on_tokens_by_heads
 from attention_core.mechanism.trainable import add_other_ways, attend_trainable, expand_token
-from attention_core.recipes import ROLES
 from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 
@@ -33,10 +29,6 @@ OWN_KEYS = Control(
     of_page=True,
     look={"step": 0.05},
 )
-ROLE = Control(
-    "role", Choice({role: f"W_{role}" for role in ROLES}), "Matrix", "query", of_page=True
-)
-ZEROED = Control("zeroed", Choice({role: f"W_{role}" for role in ROLES}), "Set to 0", "value")
 STEPS = Control("steps", Whole.among(*STEPS_OFFERED), "Training steps", 2_000)
 RATE = Control(
     "rate",
@@ -75,10 +67,7 @@ TRAINED_MATRIX = Control(
 )
 OF_TRAINING = (STEPS, RATE, T_WIDTH, T_SEED, T_SCALED)
 MAKES_WEIGHTS = (*shared.MAKES_VECTORS, *shared.PROJECTED)
-CONTROLS = (
-    *(*MAKES_WEIGHTS, shared.TOKEN, OWN_KEYS, ROLE, ZEROED),
-    *(*OF_TRAINING, TRAINED, TRAINED_MATRIX),
-)
+CONTROLS = (*(*MAKES_WEIGHTS, shared.TOKEN, OWN_KEYS), *(*OF_TRAINING, TRAINED, TRAINED_MATRIX))
 
 
 def trace_of(values: Values) -> Trace:
@@ -99,27 +88,11 @@ def with_own_keys(embedded: Trace, values: Values, own: float) -> Trace:
     return attend_trainable(embedded.branch(), shared.projections_of(values), own_keys=own)
 
 
-def with_zeros(values: Values) -> Trace:
-    """The lesson's trace with one of its matrices set to 0."""
-    recipe, at = shared.projections_of(values), ROLES.index(values.zeroed)
-    width = recipe.width(values.zeroed)
-    zeros = tuple((row, column, 0.0) for row in range(values.d_in) for column in range(width))
-    edits = (*recipe.edits[:at], zeros, *recipe.edits[at + 1 :])
-    return attend_trainable(embed(shared.inputs_of(values)), replace(recipe, edits=edits))
-
-
 def wrong_axis(values: Values) -> Trace:
     """The mistake of a softmax down the columns."""
     return attend_trainable(
         embed(shared.inputs_of(values)), shared.projections_of(values), softmax_dim=-2
     )
-
-
-def on_token_axis(values: Values) -> Trace:
-    """The mistake of a matrix on the token axis."""
-    trace = attend_on_tokens(embed(shared.inputs_of(values)))
-    attend_on_tokens_by_heads(trace, n_heads=3)
-    return trace
 
 
 def drawn_again(values: Values) -> Trace | None:

@@ -2,42 +2,23 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
-import pandas as pd
 from torch import Tensor
 
-from attention_core.examples import EXAMPLES
 from attention_core.experiments.training import MostChanged, TrainingRecord
-from attention_core.mechanism.trainable import attend_trainable
-from attention_core.recipes import PLURAL, ROLES
-from attention_core.text.embedding import embed
+from attention_core.recipes import ROLES
 from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
 
 from ...cards.common_questions import which_key
 from ...cards.questions import Pick, Shape
-from ...charts.bars import bars
-from ...charts.chart import Chart
 from ...controls.control import Values
-from ...controls.shared import (
-    START,
-    example_of,
-    inputs_of,
-    is_set_by_hand,
-    numbered_tokens,
-    projections_of,
-)
+from ...controls.shared import example_of, is_set_by_hand, numbered_tokens, projections_of
 from ...frame.ends import closes, named
 from ...frame.lights import agreement
 from ...words import capital, listed, number, percent, repeated, word_at
 
 ALIKE = 1e-6
-NEAR = 1e-5
-SURE = 0.99
-"""A row that gives one key more than this looks at nothing else."""
-SATURATED = "life_is_short"
-"""An example of which one start gives nearly every row such a weight."""
 DIVIDING = {"sqrt_d": " dividing by √d,", "d": " dividing by d,", "none": ""}
 
 
@@ -106,64 +87,6 @@ def shape_of_context(trace: Trace) -> Shape:
     )
 
 
-def sure_rows(weights: Tensor) -> int:
-    """How many rows give nearly all to one key."""
-    return int((weights.max(dim=-1).values > SURE).sum())
-
-
-def sure_words(weights: Tensor) -> str:
-    """How many rows those are, of how many."""
-    return f"{sure_rows(weights)} of {len(weights)} rows give one key more than {SURE}"
-
-
-def compared_starts(values: Values) -> dict[str, Trace]:
-    """The lesson's trace with each start, by its title."""
-    return {
-        title: attend_trainable(embed(inputs_of(values)), projections_of(values, start))
-        for start, title in START.choices(values).items()
-    }
-
-
-def bars_of_starts(starts: dict[str, Trace]) -> Chart:
-    """The largest weight of each row, by start."""
-    largest = {
-        title: trace["weights"].value.max(dim=-1).values.tolist() for title, trace in starts.items()
-    }
-    (first, *_) = starts.values()
-    return bars(first.labels("query"), largest, "The largest weight of each query, by start.")
-
-
-def spread(starts: dict[str, Trace]) -> pd.DataFrame:
-    """How far the scores of each spread, and what is left of the softmax's slope."""
-    rows = [_spread(trace) for trace in starts.values()]
-    return pd.DataFrame(rows, index=pd.Index(list(starts), name="start"))
-
-
-def _spread(trace: Trace) -> dict[str, Any]:
-    scores, weights = trace["scores"].value, trace["weights"].value
-    top = weights.max(dim=-1).values
-    return {
-        "smallest score": round(scores.min().item(), 2),
-        "largest score": round(scores.max().item(), 2),
-        "rows above 0.99": sure_rows(weights),
-        "mean slope w(1 − w) of the top weight": round((top * (1 - top)).mean().item(), 6),
-    }
-
-
-def starts_verdict(weights: dict[str, Tensor]) -> str:
-    """What the weights (query, key) of each start say about how it can learn."""
-    sure = {start: sure_rows(each) for start, each in weights.items()}
-    if not any(sure.values()):
-        return (
-            f"Here no row of any start gives one key more than {SURE}, so all can still learn. "
-            f"In the example “{EXAMPLES[SATURATED].title}”, one start hardly can."
-        )
-    told = " and ".join(
-        f"{count} of {len(weights[start])} with `{start}`" for start, count in sure.items()
-    )
-    return f"Rows that give one key more than {SURE}: {told}. Such rows learn hardly anything."
-
-
 def ways_agree(trace: Trace) -> list[tuple[bool, str]]:
     """The lights for the other ways of writing a projection, with the largest differences."""
 
@@ -180,58 +103,12 @@ def ways_agree(trace: Trace) -> list[tuple[bool, str]]:
     ]
 
 
-def zero_words(trace: Trace, role: str) -> str:
-    """What a matrix of zeros has made of queries, keys or values, and of what comes after."""
-    left = "its bias alone" if f"b_{role}" in trace else "0"
-    words = f"Every {role} is {left}"
-    weights, context = trace["weights"].value, trace["context_vectors"].value
-    if role == "value":
-        same = "that bias" if left != "0" else "0"
-        return (
-            f"{words}, so every context vector is {same}. The weights do not notice: they come "
-            "from queries and keys."
-        )
-    even = 1 / weights.shape[-1]
-    if alike(weights, even):
-        return (
-            f"{words}, so a query fits all keys equally well: every weight is {even:.2f}, and "
-            "every context vector is the plain mean of all values."
-        )
-    return f"{words}, so all {PLURAL[role]} are the same, and all rows of weights too" + (
-        ", and all context vectors." if alike(context, context[0]) else "."
-    )
-
-
-def alike(value: Tensor, other: Tensor | float) -> bool:
-    """Whether all numbers are these, but for rounding."""
-    return bool(((value - other).abs() < NEAR).all())
-
-
 def columns_words(weights: Tensor) -> str:
     """What rows and columns sum to where the softmax runs down the columns."""
     sums = weights.sum(dim=-1)
     return (
         f"The sums of the rows go from {sums.min():.4f} to {sums.max():.4f}; the whole matrix sums "
         f"to {sums.sum():.4f}, 1 per column."
-    )
-
-
-def token_axis_words(trace: Trace) -> str:
-    """What is wrong with a matrix on the token axis."""
-    n_tokens = len(trace["embeddings"].value)
-    return (
-        f"Multiply from the left, `U_query @ embeddings` with a matrix of {n_tokens} × "
-        f"{n_tokens}: the shape is right, but each query already mixes all tokens before attention "
-        "begins. A causal mask then hides nothing, and a sentence of another length does not fit."
-    )
-
-
-def token_axis_parameters(trace: Trace) -> str:
-    """How many numbers such matrices have."""
-    n_tokens, d_in = trace["embeddings"].value.shape
-    return (
-        f"Three such matrices have {3 * n_tokens**2:,} parameters for {n_tokens} tokens; three on "
-        f"the feature axis have {3 * d_in**2:,} at the same width, for any length."
     )
 
 
