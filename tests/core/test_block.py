@@ -7,16 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from attention_core import (
-    EXAMPLES,
-    add_block,
-    contributions,
-    decode_beside,
-    decode_block,
-    embed,
-    encode_block,
-    from_torch_layer,
-)
+from attention_core import add_block, contributions, decode_block, encode_block, from_torch_layer
 from attention_core.mechanism.block import BlockOptions
 from attention_core.mechanism.block_weights import axes_of_weights
 from attention_core.mechanism.options import Options
@@ -134,7 +125,6 @@ TRACES = {
     "decoder": lambda: small(dropout=0.25),
     "encoder": lambda: small("encoder", "before", activation="gelu_tanh"),
     "batch": lambda: encode_block(VECTORS, n_heads=N_HEADS, d_hidden=2, lengths=PADDED),
-    "beside": lambda: decode_beside(embed(EXAMPLES["journey_123"].inputs)),
 }
 
 
