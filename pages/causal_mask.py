@@ -6,7 +6,6 @@ from attention_ui.cards.page import Page, is_covered, waits_for
 from attention_ui.cards.question import first_shown
 from attention_ui.controls import shared
 from attention_ui.lessons.causal_mask import leaks, lesson, words
-from attention_ui.lessons.causal_mask.dropout import DRAWS, many_draws
 from attention_ui.picture.equation_parts import equation_of
 from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.sentence import with_sentence
@@ -131,46 +130,7 @@ def leak(v, trace):
     yield ui.note(told) if good is None else ui.light(good, told)
 
 
-deeper = page.deeper(
-    "dropout, which hides weights at random; what each way leaves on hidden keys; as a formula"
-)
-
-
-@deeper.section(
-    "dropout",
-    "Dropout on the weights",
-    "In training, random weights are dropped, so that no query relies on one key. The remaining "
-    "weights are scaled up.",
-)
-def dropout(v, trace):
-    if is_covered("weights"):
-        yield waits_for("weights")
-        return
-    yield ui.row(
-        ui.in_picture(shared.DROPOUT, width=200),
-        shared.DROP_SEED.at(width=180),
-        shared.QUERY.at(width=150),
-    )
-
-    def dropped_by(chance):
-        """The weights, the numbers that are drawn, and what they leave."""
-        made = lesson.dropped(v.but(dropout=chance), trace.branch())
-        return made, equation_of(made["dropped_weights"])
-
-    yield ui.moving(shared.DROPOUT, dropped_by, tall=270)
-    drawn, told = many_draws(lesson.dropped(v, trace.branch()), v)
-    yield ui.say(f"**Row {v.query}**: its weights as they are, and the mean of {DRAWS:,} draws.")
-    yield ui.chart("draws", drawn, width=520, height=250)
-    yield ui.say(told)
-
-
-@deeper.section("hidden_share", "Weight on hidden keys")
-def hidden_share(v, trace):
-    if is_covered("zero_filled_weights"):
-        yield waits_for("zero_filled_weights")
-        return
-    yield ui.say("How much of its weight each query gives to hidden keys, way by way:")
-    yield ui.frame(leaks.share_table(trace, [*shared.numbered_tokens(v).values()]))
+deeper = page.deeper("from masked scores to weights, as a formula")
 
 
 @deeper.section("softmax", "From masked scores to weights")

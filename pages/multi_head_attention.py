@@ -1,14 +1,10 @@
 """Lesson 7: several attentions side by side, joined, and mixed by one more matrix."""
 
-import inspect
-
-from attention_core.mechanism.head_ways import heads_one_by_one
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered, waits_for
 from attention_ui.controls import shared
 from attention_ui.frame.lights import sums_verdict
 from attention_ui.lessons.multi_head_attention import checks, lesson, words
-from attention_ui.lessons.multi_head_attention.parts import parts as shares_chart
 from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.sentence import with_sentence
 
@@ -160,7 +156,7 @@ def off(v, trace):
         yield ui.light(*checks.lost_agrees(trace, lost, v.head_off))
 
 
-deeper = page.deeper("what heads cost, their scores, three ways to make them, heads that compete")
+deeper = page.deeper("what heads cost, their scores, one by one, heads that compete")
 
 
 @deeper.card(
@@ -197,24 +193,6 @@ def one_head(v, trace):
 
 
 @deeper.card(
-    "ways",
-    "Three ways to the same heads",
-    "A loop over heads; a batched product, for which the vectors are repeated, multiplied by `bmm` "
-    "and permuted back; and the one big projection that is split. Compare the shapes, then the "
-    "numbers of the last head.",
-)
-def ways(v, trace):
-    if not is_covered(*SPLIT):
-        yield ui.say(checks.ways_table(trace))
-        names = ("head_queries", "permuted_queries", "split_queries")
-        one, two, three = (Matrix(trace[name], lead=(n_heads(v) - 1,)) for name in names)
-        yield ui.picture(ui.equation(trace, one, "=", two, "=", three, tall=300))
-    for good, told in checks.ways_agree(trace):
-        yield ui.light(good, told)
-    yield ui.code(inspect.getsource(heads_one_by_one))
-
-
-@deeper.card(
     "compete",
     "Heads compete instead of keys",
     "Here softmax runs over the wrong axis: for each pair of query and key, the heads share a "
@@ -227,14 +205,8 @@ def compete(v):
 
 
 @deeper.section("checks", "In numbers, and as a formula")
-def in_numbers(v, trace):
-    if not is_covered(*SPLIT):
-        held = words.held_by(trace, v.head_cut, lesson.cut_from(v))
-        yield ui.frame(held, hide_index=True)
+def in_numbers(trace):
     if not is_covered("head_outputs"):
-        row, column = v.query, 0
-        shares = trace["head_outputs"].value[:, row, column].tolist()
-        yield ui.chart("shares", shares_chart(shares, f"output[{row}, {column}]"))
         yield ui.light(*checks.sum_agrees(trace))
     yield ui.light(*sums_verdict(trace, "output"))
     yield ui.light(*checks.torch_agrees(trace))

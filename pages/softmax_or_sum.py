@@ -8,7 +8,6 @@ from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
 from attention_ui.lessons.softmax_or_sum import lesson, words
 from attention_ui.lessons.softmax_or_sum.by_hand import nudge, take_over
-from attention_ui.lessons.softmax_or_sum.curves import over_factors
 from attention_ui.lessons.softmax_or_sum.ledger import ledger
 from attention_ui.picture.equation_parts import NEW_LINE, equation_of
 from attention_ui.picture.layout import equation as uncovered
@@ -252,11 +251,6 @@ def gradient(v, trace):
         yield ui.picture(ui.equation(now, now["jacobian"]))
         if tie := words.what_a_tie_does(scores):
             yield ui.say(tie)
-        yield ui.chart("curves", over_factors(scores, v.magnify), 640, 260)
-        yield ui.caption(
-            "The **entropy** says how evenly the weights are spread; it is drawn as a fraction of "
-            "its maximum."
-        )
 
 
 @deeper.section(

@@ -3,19 +3,8 @@
 import pytest
 import torch
 
-from attention_core import EXAMPLES, embed
-from attention_core.mechanism.head_ways import pieces, stack_of_heads
-from attention_core.mechanism.multi_head import attend_heads
+from attention_core.mechanism.head_ways import pieces
 from attention_core.operations import SplitHeads, SplitWithoutTranspose
-from attention_core.recipes import HeadsRecipe
-
-
-@pytest.mark.parametrize("causal", [False, True])
-@pytest.mark.parametrize("scale", ["none", "sqrt_d", "d"])
-def test_a_stack_of_heads_takes_divisor_and_mask_from_the_trace(causal, scale):
-    recipe = HeadsRecipe(3, d_head=2, d_value=5, d_model=7, causal=causal, scale=scale)
-    trace = attend_heads(embed(EXAMPLES["wild_cat"].inputs), recipe)
-    torch.testing.assert_close(stack_of_heads(trace), trace["head_context_vectors"].value)
 
 
 @pytest.mark.parametrize("split", [SplitHeads(3), SplitWithoutTranspose(3)])

@@ -1,6 +1,5 @@
 """What leaks through the ways to hide, measured on the traces of the lesson."""
 
-import pandas as pd
 import torch
 
 from attention_core.operations import Renormalise
@@ -118,15 +117,6 @@ def leaky_ways(values: Values) -> tuple[list[str], str]:
         names = listed([WAYS[way] for way in faint])
         found += f" (with these scores {names} by {number(most)} at most, too little to be seen)"
     return seen + faint, found
-
-
-def share_table(trace: Trace, names: list[str]) -> pd.DataFrame:
-    """The weight on hidden keys, way by way, for each query by its name."""
-    table = {
-        label: [number(share) if share else "0" for share in hidden_share(trace, way).tolist()]
-        for way, label in WAYS.items()
-    }
-    return pd.DataFrame(table, index=pd.Index(names, name="query")).T.rename_axis(index="way")
 
 
 def sums_verdict(trace: Trace, way: str) -> tuple[bool, str]:

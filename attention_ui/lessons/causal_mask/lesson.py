@@ -1,6 +1,6 @@
 """The causal mask: the controls, and traces as functions of their values."""
 
-from attention_core.mechanism.masking import attend_masked, change_token, drop_weights
+from attention_core.mechanism.masking import attend_masked, change_token
 from attention_core.recipes import MaskRecipe
 from attention_core.text.embedding import embed
 from attention_core.trace import Trace
@@ -56,7 +56,6 @@ CHANGE_BY = Control(
 MAKES_MASK = (CAUSAL, WINDOW, HIDDEN, TURNED)
 CONTROLS = (
     *(*shared.MAKES_VECTORS, shared.DIVIDE, *MAKES_MASK, MASKING, CHANGED_TOKEN, CHANGE_BY),
-    *(shared.DROPOUT, shared.DROP_SEED, shared.QUERY),
 )
 
 
@@ -89,11 +88,3 @@ def changed(values: Values, way: str = "", masked: Trace | None = None) -> Trace
             embed(shared.inputs_of(values)), mask_of(values), values.divide, ways=(prefix,)
         )
     return change_token(masked, values.changed_token, values.change_by, prefix)
-
-
-def dropped(values: Values, masked: Trace | None = None) -> Trace:
-    """The masked weights, and what one draw of dropout leaves of them."""
-    if masked is None:
-        recipe = mask_of(values)
-        masked = attend_masked(embed(shared.inputs_of(values)), recipe, values.divide, ways=("",))
-    return drop_weights(masked, values.dropout, values.drop_seed)

@@ -1,57 +1,13 @@
 """What the lesson on several heads checks: three ways, a sum, PyTorch's own layer."""
 
 from attention_core.mechanism.attention import scale_of
-from attention_core.mechanism.head_ways import pieces, stack_of_heads
+from attention_core.mechanism.head_ways import pieces
 from attention_core.mechanism.multi_head import torch_output, torch_width
-from attention_core.recipes import PLURAL
 from attention_core.rounding import agree, difference, to_within
 from attention_core.trace import Trace
 
 from ...frame.lights import agreement
 from ...words import capital, word_at
-
-
-def ways_table(trace: Trace) -> str:
-    """The stages of three ways to the queries of all heads, each with its shape."""
-    n_heads = trace.size("head")
-    one = trace["head_queries"]
-    alone = [f"{axis} {trace.size(axis)}" for axis in one.axes[1:]]
-    rows = [
-        ("Head by head", f"queries = embeddings @ head_W_query[h]  # h = 0 … {n_heads - 1}", alone),
-        ("", "torch.stack([...])", [one.shape]),
-    ]
-    for way, names in (
-        ("Batched product", ("repeated_embeddings", "batched_queries", "permuted_queries")),
-        ("One big projection", ("joined_queries", "split_queries")),
-    ):
-        for place, name in enumerate(names):
-            rows.append(("" if place else way, trace[name].code, [trace[name].shape]))
-    return "| Way | Shape | Code |\n|---|---|---|\n" + "\n".join(
-        f"| {way} | {' × '.join(shape)} | `{code}` |" for way, code, shape in rows
-    )
-
-
-def ways_agree(trace: Trace) -> list[tuple[bool, str]]:
-    """The lights for the ways, with the largest differences."""
-    roles = PLURAL.values()
-    ways = (
-        (
-            "The loop over single heads gives the same context vectors",
-            [(stack_of_heads(trace), trace["head_context_vectors"].value)],
-            "head_context_vectors",
-        ),
-        (
-            "The batched product gives the same queries, keys and values",
-            [(trace[f"permuted_{r}"].value, trace[f"head_{r}"].value) for r in roles],
-            *(f"head_{r}" for r in roles),
-        ),
-        (
-            "The big projection, split, gives the same queries",
-            [(trace["split_queries"].value, trace["head_queries"].value)],
-            "head_queries",
-        ),
-    )
-    return [agreement(words, pairs, *((trace, n) for n in names)) for words, pairs, *names in ways]
 
 
 def sum_agrees(trace: Trace) -> tuple[bool, str]:

@@ -2,13 +2,10 @@
 
 from dataclasses import replace
 
-import pandas as pd
 import torch
 from torch import Tensor
 
-from attention_core.mechanism.head_ways import Piece, pieces
 from attention_core.recipes import HeadsRecipe
-from attention_core.text.tokenizers import visible
 from attention_core.trace import Step, Trace
 
 from ...cards.questions import Pick, Shape, Verdict
@@ -219,28 +216,6 @@ def one_sum(trace: Trace, asked: int) -> str:
         f"`output[{query}, {column}]` = **{total} = {told}**. With the identity as `W_output`, it "
         f"would {alone}."
     )
-
-
-def held_by(trace: Trace, head: int, made: str) -> pd.DataFrame:
-    """What each row of a head holds after a split, and whether that is right."""
-    shape = trace["joined_queries"].value.shape
-    rows, meant = (pieces(trace[each].operation, *shape) for each in (made, "split_queries"))
-    columns, tokens = trace.labels("d_queries"), trace.labels("token")
-    return pd.DataFrame(
-        {
-            "row of this head": [f"{i}: {visible(token)}" for i, token in enumerate(tokens)],
-            "holds": [
-                "; ".join(_told(piece, tokens, columns) for piece in row) for row in rows[head]
-            ],
-            "right": [row == good for row, good in zip(rows[head], meant[head], strict=True)],
-        }
-    )
-
-
-def _told(piece: Piece, tokens: tuple[str, ...], columns: tuple[str, ...]) -> str:
-    """A piece in words, such as `query 0 (The), h0·d0 to h0·d1`."""
-    ends = dict.fromkeys((columns[piece.first], columns[piece.last]))
-    return f"query {piece.token} ({visible(tokens[piece.token])}), {' to '.join(ends)}"
 
 
 @closes("Why several heads?", "weights", "head_weights")
