@@ -82,6 +82,7 @@ def row_of_softmax(v):
     row = layer.row(v.temperature)
     yield ui.say(words.softmax_steps(row))
     yield ui.note(words.share_words(row, v))
+    yield ui.link_to("divide_by_sqrt_d", "Why wide vectors make such rows, and what √d does")
 
 
 @page.card(
@@ -95,18 +96,6 @@ def three_ways(v):
     made = lesson.layer_of(v).three_ways
     yield ui.picture(pictures.three_ways(made), is_aside=True)
     yield ui.note(words.three_ways_words(made, v))
-
-
-@page.card(
-    "reach",
-    "Why √d, once more",
-    "A row that is all or nothing has no gradient left, and wide vectors make such rows. Here one "
-    "random query meets random keys, and W_query is to learn from it. Widen the vectors.",
-    controls=[ui.in_picture(lesson.REACH_WIDTH, width=230, told=False)],
-)
-def reach(v):
-    yield ui.moving(lesson.REACH_WIDTH, pictures.reach, is_aside=True)
-    yield ui.note(words.reach_words(v.reach_width))
 
 
 @page.card(

@@ -3,26 +3,21 @@ what moving one entry, or all, does to the loss. Source of the losses: Goodfello
 Learning, sections 6.2.2.3 (cross-entropy) and 4.3 (gradient descent).
 """
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 
 from .. import operations as ops
 from ..gradients import PREFIX, backward
 from ..recipes import check_choice
 from ..trace import Trace
-from .saturation import divisors_of
 from .trained import attend_given, logits_of
 from .training import Matrices, next_tokens
 
 LOSSES = {"weight": "One weight", "context": "One context vector", "next_token": "The next token"}
 """What a layer can be asked to learn."""
 MATRICES = Matrices._fields
-N_DRAWS = 201
-"""Queries that a reach is measured with."""
 
 
 @dataclass(frozen=True)
@@ -128,48 +123,3 @@ def updated(matrices: Matrices, gradients: Mapping[str, Tensor], rate: float) ->
 def squared_norm(gradients: Mapping[str, Tensor]) -> float:
     """The sum of the squares of all entries: by so much per rate the loss falls at first."""
     return sum(each.double().square().sum().item() for each in gradients.values())
-
-
-@dataclass(frozen=True)
-class DivisorEffect:
-    """What a divisor of the scores leaves of a row of weights, and of what W_query learns by it."""
-
-    weights: tuple[float, ...]
-    """Of the middle draw, largest first."""
-    gradient: float
-    """The norm of the gradient of W_query: the median of all draws."""
-    n_flat: float
-    """The share of draws in which it is less than a hundredth of that at √d."""
-
-
-def reach_at(
-    d: int, n_keys: int = 6, n_draws: int = N_DRAWS, seed: int = 0
-) -> dict[str, DivisorEffect]:
-    """How much W_query learns from one query with random keys, all entries of mean 0 and variance
-    1, at a width `d`, by what scores are divided by: the gradient of minus one weight.
-
-    With x the query's vector, p its weights, K its keys and c the divisor, the row of scores gets
-    g = p_j (p − e_j) / c, its query g K, and W_query x ⊗ (g K).
-    """
-    generator = torch.Generator().manual_seed(seed)
-    vectors = torch.randn(n_draws, 8, generator=generator, dtype=torch.float64)
-    matrix = torch.randn(n_draws, 8, d, generator=generator, dtype=torch.float64) / math.sqrt(8)
-    keys = torch.randn(n_draws, n_keys, d, generator=generator, dtype=torch.float64)
-    queries = torch.einsum("ni,nid->nd", vectors, matrix)
-    scores = torch.einsum("nd,nkd->nk", queries, keys)
-    norms, weights = {}, {}
-    for name, divisor in divisors_of(d).items():
-        p = (scores / divisor).softmax(dim=-1)
-        g = p * p[:, :1]
-        g[:, 0] -= p[:, 0]
-        of_query = torch.einsum("nk,nkd->nd", g / divisor, keys)
-        norms[name] = of_query.norm(dim=-1) * vectors.norm(dim=-1)
-        middle = int(p.amax(dim=-1).argsort()[n_draws // 2])
-        weights[name] = tuple(p[middle].sort(descending=True).values.tolist())
-    usual = norms["sqrt_d"].median().item()
-    return {
-        name: DivisorEffect(
-            weights[name], each.median().item(), (each < usual / 100).double().mean().item()
-        )
-        for name, each in norms.items()
-    }

@@ -12,7 +12,6 @@ from attention_core.experiments.learning import (
     gradients_of,
     learned_by,
     moved,
-    reach_at,
     squared_norm,
     updated,
     with_gradients,
@@ -82,19 +81,3 @@ def test_a_sentence_of_one_token_has_no_next_one():
         attend_to_learn(embedded, matrices, Goal("next_token"))
     alone = with_gradients(attend_to_learn(embedded, matrices, Goal("weight")))
     assert not alone["grad_W_query"].value.any(), "a weight that is always 1 teaches nothing"
-
-
-def test_the_reach_of_a_width_is_that_of_autograd():
-    """The same draws, with torch's own backward pass."""
-    d, n_keys, n_draws = 11, 6, 201
-    generator = torch.Generator().manual_seed(0)
-    shapes = ((n_draws, 8), (n_draws, 8, d), (n_draws, n_keys, d))
-    x, matrix, keys = (torch.randn(s, generator=generator, dtype=torch.float64) for s in shapes)
-    matrix = matrix / math.sqrt(8)
-    found = reach_at(d)
-    for name, divisor in (("nothing", 1.0), ("sqrt_d", math.sqrt(d)), ("d", d)):
-        learned = matrix.clone().requires_grad_()
-        scores = ((x[:, None] @ learned) @ keys.mT)[:, 0] / divisor
-        (-scores.softmax(dim=-1)[:, 0]).sum().backward()
-        norms = learned.grad.flatten(1).norm(dim=-1)
-        assert found[name].gradient == pytest.approx(norms.median().item(), rel=1e-9)

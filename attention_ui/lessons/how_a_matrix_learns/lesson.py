@@ -18,7 +18,6 @@ from ...controls.fields import MAX_TOKENS, CellPlace, Choice, Decimal, Whole
 from .layer import Layer, layer
 
 RATES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
-REACH_WIDTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512)
 CHANGE = 3
 """An entry can be moved by so much, up and down."""
 WAYS = {
@@ -117,12 +116,11 @@ ENTRY_COLUMN = Control(
 ENTRY_CHANGE = Control(
     "entry_change", Decimal(-CHANGE, CHANGE), "Add to this entry", 0.0, look={"step": 0.2}
 )
-REACH_WIDTH = Control("reach_width", Whole.among(*REACH_WIDTHS), "Width d", 64)
 GRADIENT_WAY = Control("gradient_way", Choice(WAYS), "Look at", "mask")
 UPDATE_RATE = Control("update_rate", Decimal.among(*RATES), "Learning rate", 1)
 CONTROLS = (
     *(*shared.MAKES_VECTORS, LOSS, LEARNING_QUERY, WANTED_KEY, LEARNING_WIDTH, LEARNING_SEED),
-    *(ENTRY_MATRIX, ENTRY_ROW, ENTRY_COLUMN, ENTRY_CHANGE, shared.TEMPERATURE, REACH_WIDTH),
+    *(ENTRY_MATRIX, ENTRY_ROW, ENTRY_COLUMN, ENTRY_CHANGE, shared.TEMPERATURE),
     *(GRADIENT_WAY, UPDATE_RATE),
 )
 

@@ -3,9 +3,6 @@
 import math
 from functools import partial
 
-from attention_core.experiments.learning import reach_at
-from attention_core.operations import Given
-from attention_core.operations.base import Meaning
 from attention_core.recipes import PLURAL
 from attention_core.trace import Step, Trace
 
@@ -21,9 +18,6 @@ from .slope import with_frame, with_slope
 
 TALL, ROOM = 240, 530
 N_POINTS = 31
-DIVISORS = {"nothing": "nothing", "sqrt_d": "√d", "d": "d"}
-
-
 CHANGES = tuple(
     round(-lesson.CHANGE + 2 * lesson.CHANGE * at / (N_POINTS - 1), 9) for at in range(N_POINTS)
 )
@@ -93,32 +87,6 @@ def three_ways(trace: Trace) -> Layout:
 def short(value: float) -> str:
     """A number of any size in few letters."""
     return number(value, 4) if abs(value) < 10_000 else true_minus(f"{value:.3g}")
-
-
-def reach(d: int) -> Layout:
-    """By what scores are divided: the middle draw's weights, and the gradient of W_query."""
-    reach = reach_at(int(d))
-    most = max(each.gradient for each in reach.values())
-    n_keys = len(reach["d"].weights)
-    trace = Trace(
-        divisor=[DIVISORS[name] for name in reach], rank=[f"#{at + 1}" for at in range(n_keys)]
-    )
-    weights = Given(tuple(each.weights for each in reach.values()))
-    sizes = Given(tuple(each.gradient / most for each in reach.values()))
-    shown = (
-        Matrix(
-            trace.step("weights", weights, axes=("divisor", "rank"), meaning=Meaning.SHARES),
-            title="weights of the middle draw, largest first",
-        ),
-        "",
-        Matrix(
-            trace.step("gradient", sizes, axes=("divisor",)),
-            title="gradient of W_query, the largest = 1",
-            as_bars=True,
-            row_labels=False,
-        ),
-    )
-    return equation(trace, *shown)
 
 
 def way(trace: Trace, which: str) -> Layout:

@@ -2,7 +2,7 @@
 
 import torch
 
-from attention_core.experiments.learning import N_DRAWS, gradients_of, reach_at, squared_norm
+from attention_core.experiments.learning import gradients_of, squared_norm
 from attention_core.recipes import PLURAL
 from attention_core.rounding import to_within
 from attention_core.trace import Trace
@@ -156,25 +156,6 @@ def share_words(trace: Trace, values: Values) -> str:
     return (
         f"{words}{n_up} of these scores should rise, {n_down} should fall{rest}. Together the "
         f"gradients come to 0: what one key gains, others lose.{before}"
-    )
-
-
-def reach_words(d: int) -> str:
-    """What is left of the gradient of W_query at a width."""
-    reach = reach_at(d)
-    plain, root = reach["nothing"], reach["sqrt_d"]
-    if d == 1:
-        return "At d = 1 all three divide by 1. Make the vectors wider, and watch them part."
-    words = (
-        f"At d = {d}, in a typical draw (the middle one of {N_DRAWS}), the largest weight is "
-        f"{plain.weights[0]:.0%} undivided and {root.weights[0]:.0%} divided by √d. "
-    )
-    if plain.n_flat < 0.05:
-        return f"{words}Vectors this narrow learn either way."
-    return (
-        f"{words}Undivided, {percent(plain.n_flat)} of the draws have a gradient below a hundredth "
-        "of the typical one with √d: W_query hardly learns there. Divided by d, every gradient is "
-        "divided by d as well, and is small for that reason."
     )
 
 
