@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attention_core import program
 from attention_core.text.byte_level import bytes_of_characters
 from attention_core.text.byte_pairs import learn_merges, pre_tokens
+from checks import run_anew
 
 pytest.importorskip("tokenizers")
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
@@ -67,10 +67,7 @@ def test_the_trace_counts_and_joins_as_was_learned(text):
 def test_families_of_words_share_their_tokens_and_the_program_makes_them_again():
     learned = learn_merges(FAMILIES, 15)
     assert learned.cut(" coldest strongest") == [b" cold", b"est", b" strong", b"est"]
-    names = {"__name__": "a program"}
-    exec(program(learned.trace), names)
-    for name, step in learned.trace.items():
-        assert names[name].equal(step.value), name
+    run_anew(learned.trace)
 
 
 def test_no_text_is_refused_and_a_text_that_is_learned_whole_has_no_pair_left():

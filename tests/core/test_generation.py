@@ -67,16 +67,6 @@ def test_kept_tokens_and_their_chances_are_those_of_transformers_and_of_a_loop(r
     assert found.drawn(number) == place or abs(number - reached) < 1e-12
 
 
-def test_a_temperature_on_060_030_010_by_hand():
-    of = torch.tensor([0.6, 0.3, 0.1], dtype=torch.float64).log()
-    squares = [0.36, 0.09, 0.01]  # divided by 0.5, each logit is doubled, each chance squared
-    at_half = offered(of, Cuts(0.5)).chances.tolist()
-    assert at_half == pytest.approx([each / sum(squares) for each in squares])
-    at_two = offered(of, Cuts(2.0)).chances.tolist()
-    assert at_two == pytest.approx([each**0.5 / sum(x**0.5 for x in (0.6, 0.3, 0.1))
-                                    for each in (0.6, 0.3, 0.1)])  # fmt: skip
-
-
 def test_a_seed_s_numbers_are_python_s_and_an_interval_is_closed_below():
     assert [number_drawn(7, p) for p in range(2)] == [0.32383276483316237, 0.15084917392450192]
     halves = Offered(torch.tensor([4, 2]), torch.tensor([0.5, 0.5]).double())

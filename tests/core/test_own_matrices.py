@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from attention_core import attend_vectors, backward, program
-from checks import random, rotated, same, taken_apart_and_run_anew, told
+from attention_core import attend_vectors, backward
+from checks import random, rotated, run_anew, same, taken_apart_and_run_anew, told
 
 N_TEXTS, N_TOKENS, N_OTHERS, N_HEADS, D_HEAD, D_OTHER = 2, 5, 7, 3, 4, 11
 D_MODEL = N_HEADS * D_HEAD
@@ -116,9 +116,7 @@ def test_in_16_bits_vectors_are_turned_in_float32_and_rounded_once(dtype):
     ours = trace["head_context_vectors"].value
     assert ours.dtype == dtype
     assert torch.allclose(ours, context, rtol=8 * eps, atol=8 * eps)
-    names = {"__name__": "program"}
-    exec(program(trace), names)
-    assert all(names[name].equal(step.value) for name, step in trace.items())
+    run_anew(trace)
 
 
 REFUSED = [

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from torch import nn
 
 from attention_core.examples import EXAMPLES
 from attention_core.mistakes.named import NAMED
@@ -95,25 +94,6 @@ def test_softmax_as_its_formula_says_ends_where_the_story_says():
     ):
         assert not is_lost(naive_softmax(scores * 0.9999))
         assert is_lost(naive_softmax(scores * 1.0001))
-
-
-def test_data_in_a_module_are_not_saved_and_are_left_as_they_were():
-    """What the story `inputs_in_module` says of its notebook's class."""
-
-    class Attention(nn.Module):
-        def __init__(self, inputs):
-            super().__init__()
-            self.inputs, self.W_query = inputs, nn.Parameter(torch.ones(3, 2))
-
-        def forward(self):
-            return self.inputs @ self.W_query
-
-    module = Attention(torch.ones(6, 3))
-    assert [*module.state_dict()] == ["W_query"]
-    with pytest.raises(TypeError):
-        module(module.inputs)
-    with pytest.raises(RuntimeError):
-        module.double()()
 
 
 @pytest.mark.parametrize("story", STORIES.values(), ids=list(STORIES))

@@ -14,6 +14,7 @@ from attention_core.real_model.model import open_model
 from attention_core.real_model.refused import ModelRefused
 from attention_core.real_model.run import logits, run
 from attention_core.small_models.shipped import network
+from checks import run_anew
 
 pytest.importorskip("tokenizers", reason="real models need requirements-model.txt")
 
@@ -143,13 +144,10 @@ def test_the_program_of_a_layer_of_smollm2_reads_its_file(smollm2, tmp_path, mon
     pytest.importorskip("gguf", reason="the program reads the file by it")
     made = run(smollm2, smollm2.tokenizer.encode("The capital").ids)
     trace = layer_trace(smollm2, made.before[3], 3)
-    names = {"__name__": "a program"}
     source = program(trace)
     assert str(smollm2.source.path.parent) not in source
     monkeypatch.chdir(tmp_path)  # it is found wherever the program runs
-    exec(source, names)
-    for step in trace.values():
-        torch.testing.assert_close(names[step.name], step.value, atol=1e-6, rtol=1e-6)
+    run_anew(trace, rounding=1e-6)
 
 
 def test_a_model_whose_file_has_changed_is_read_no_more(tmp_path):

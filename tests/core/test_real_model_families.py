@@ -13,6 +13,7 @@ from attention_core.real_model.by_config import Described
 from attention_core.real_model.layer_trace import layer_trace
 from attention_core.real_model.model import Model, open_model
 from attention_core.real_model.run import logits, run
+from checks import run_anew
 from gguf_files import written
 from model_folders import EACH_KIND, FAMILIES, config, in_gguf, make
 
@@ -150,14 +151,12 @@ def test_a_layer_s_program_reads_its_file_and_gives_its_tensors(tmp_path, monkey
         reference.save_pretrained(tmp_path, max_shard_size="8kB")
     model = open_model(tmp_path)
     trace = layer_trace(model, run(model, IDS).before[1], 1)
-    source, names = program(trace), {"__name__": "a program"}
+    source = program(trace)
     assert str(tmp_path.parent) not in source, "where the server keeps it is nobody's business"
     constants = [line for line in source.splitlines() if line.startswith("MODEL")]
     assert (len(constants) > 1) == (parts > 1)
     monkeypatch.chdir(tmp_path)
-    exec(source, names)
-    for step in trace.values():
-        torch.testing.assert_close(names[step.name], step.value, atol=1e-6, rtol=1e-6)
+    run_anew(trace, rounding=1e-6)
 
 
 @pytest.mark.parametrize(("stream", "layer", "words"), [

@@ -17,7 +17,6 @@ from attention_core.real_model.measures import MEASURES
 from attention_core.real_model.model import open_model
 from attention_core.real_model.run import run
 from attention_core.real_model.survey import english, of_tiny_language, survey
-from attention_core.real_model.tokenizer import Encoded
 from model_folders import make
 
 FEW = (
@@ -56,17 +55,6 @@ def test_the_sentences_are_short_and_none_is_there_twice():
     assert len(set(english())) == len(english()) == 200
     assert all(8 <= len(each.split()) <= 24 for each in english())
     assert len(set(of_tiny_language())) == surveys.N_TINY
-
-
-def test_the_first_ten_sentences_are_of_ten_kinds():
-    names, items, _, question, quoted, numbers, spoken, code, _, _ = english()[:10]
-    assert names.count("Mary") == 2
-    assert items.count(",") > 3
-    assert question.endswith("?")
-    assert quoted.count('"') > 1
-    assert any(each.isdigit() for each in numbers)
-    assert spoken.count(":") > 1
-    assert "print(" in code
 
 
 def test_the_tiny_language_reads_its_own_sentences(model):
@@ -154,16 +142,6 @@ def test_a_model_that_can_read_nothing_has_nothing_to_tell(model):
     assert found.means.isnan().all()
     too_long = " ".join(["the cat sees"] * 20)
     assert whole(model, [too_long]).n_read == 0
-
-
-def test_a_sentence_with_an_unknown_word_is_left_out():
-    """Else all words that a model does not know would be one token that comes again and again."""
-    encoded = {"known": Encoded((1, 2), ("a", "b")), "strange": Encoded((1, 0), ("a", "?"), ("é",))}
-    model = SimpleNamespace(
-        tokenizer=SimpleNamespace(encode=encoded.get), settings=SimpleNamespace(longest=None)
-    )
-    assert surveys.token_ids(model, "known") == (1, 2)
-    assert surveys.token_ids(model, "strange") == ()
 
 
 # --- the file ------------------------------------------------------------------------------------

@@ -100,19 +100,13 @@ def test_blanks_kept_tokens_joined_are_the_text(text):
     assert all(len(token) == 1 for token in tokens if token.isspace())
 
 
-@pytest.mark.parametrize(
-    ("rule", "text", "tokens"),
-    [
-        ("blanks_kept", "The  dog,\n\tyes.", "The| | |dog,|\n|\t|yes."),
-        ("lower_words", "Life is short, EAT!", "life|is|short|eat"),
-        (
-            "lower_words",
-            *("I CAN'T — a Well-Known 'truth': 3.14 🙂", "i|can't|a|well-known|truth|3.14"),
-        ),
-        ("lower_words", "ÉCOLE ΟΔΟΣ ЁЖ Straße", "école|οδος|ёж|straße"),  # lower: ß stays
-        ("lower_words", "我爱，हिन्दी।", "我|爱|हिन्दी"),
-    ],
-)
+@pytest.mark.parametrize(("rule", "text", "tokens"), [
+    ("blanks_kept", "The  dog,\n\tyes.", "The| | |dog,|\n|\t|yes."),
+    ("lower_words", "Life is short, EAT!", "life|is|short|eat"),
+    ("lower_words", "I CAN'T — a Well-Known 'truth': 3.14 🙂", "i|can't|a|well-known|truth|3.14"),
+    ("lower_words", "ÉCOLE ΟΔΟΣ ЁЖ Straße", "école|οδος|ёж|straße"),  # lower: ß stays
+    ("lower_words", "我爱，हिन्दी।", "我|爱|हिन्दी"),
+])  # fmt: skip
 def test_the_other_rules_cut_as_they_say(rule, text, tokens):
     assert TOKENIZERS[rule].split(text) == tokens.split("|")
 
@@ -126,35 +120,16 @@ PLAIN += ("葛\U000e0100", "\u06dd١", "<b>*x*", "‹U+200B›", "␣")
 """Joined characters and markup stand as they are, and nothing is shortened."""
 
 
-@pytest.mark.parametrize(
-    ("token", "written"),
-    [
-        *((token, token) for token in PLAIN),
-        (" ", "␣"),
-        ("\n", "↵"),
-        ("\t", "⇥"),
-        ("a b", "a␣b"),
-        ("\r", "‹U+000D›"),
-        ("\u00a0", "‹U+00A0›"),
-        ("\u3000", "‹U+3000›"),
-        ("\u200b", "‹U+200B›"),
-        ("co\u00adop", "co‹U+00AD›op"),
-        ("x\u202ey", "x‹U+202E›y"),
-        ("a\u200cb", "a‹U+200C›b"),  # a non-joiner that no eye could find
-        ("\u200d", "‹U+200D›"),
-        ("\ud800", "‹U+D800›"),
-        ("\u0378", "‹U+0378›"),  # unassigned
-        ("\ue000", "‹U+E000›"),  # private use
-        ("\uffff", "‹U+FFFF›"),
-        ("\U000e0061", "‹U+E0061›"),
-        ("\u3164", "‹U+3164›"),
-        ("\u0301", "◌\u0301"),
-        ("\u0301\u0302", "◌\u0301\u0302"),
-        (" \u0301", "␣◌\u0301"),
-        ("e\u0301", "e\u0301"),
-        ("", "‹empty›"),
-    ],
-)
+@pytest.mark.parametrize(("token", "written"), [
+    *((token, token) for token in PLAIN), (" ", "␣"), ("\n", "↵"), ("\t", "⇥"), ("a b", "a␣b"),
+    ("\r", "‹U+000D›"), ("\u00a0", "‹U+00A0›"), ("\u3000", "‹U+3000›"), ("\u200b", "‹U+200B›"),
+    ("co\u00adop", "co‹U+00AD›op"), ("x\u202ey", "x‹U+202E›y"), ("\u200d", "‹U+200D›"),
+    ("a\u200cb", "a‹U+200C›b"),  # a non-joiner that no eye could find
+    ("\u0378", "‹U+0378›"), ("\ue000", "‹U+E000›"),  # unassigned, and of private use
+    ("\ud800", "‹U+D800›"), ("\uffff", "‹U+FFFF›"), ("\U000e0061", "‹U+E0061›"),
+    ("\u3164", "‹U+3164›"), ("\u0301", "◌\u0301"), ("\u0301\u0302", "◌\u0301\u0302"),
+    (" \u0301", "␣◌\u0301"), ("e\u0301", "e\u0301"), ("", "‹empty›"),
+])  # fmt: skip
 def test_visible_writes_what_cannot_be_seen(token, written):
     assert visible(token) == written
 

@@ -3,11 +3,10 @@
 import math
 
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core import embed, program
+from attention_core import embed
 from attention_core import operations as ops
 from attention_core.compare import changes
 from attention_core.experiments.training import TrainingSettings, next_tokens, train
@@ -15,6 +14,7 @@ from attention_core.mechanism.softmax import given_row, normalise_row, store_row
 from attention_ui.controls.shared import inputs_of
 from attention_ui.lessons.softmax_or_sum.lesson import MAGNIFY
 from builds import BUILDS
+from checks import run_anew
 from guesses import whole_values
 
 HIDDEN = ("masked_scores", "index_masked")
@@ -37,13 +37,6 @@ def agrees(step, index):
     assert arithmetic.latex()
 
 
-def runs_to_the_same(trace):
-    names = {"__name__": "a program"}
-    exec(compile(program(trace, "any title"), "program", "exec"), names)
-    for name, step in trace.items():
-        torch.testing.assert_close(names[name], step.value, rtol=0, atol=0, equal_nan=True)
-
-
 @pytest.mark.slow("7 s: guesses its cases")
 @pytest.mark.parametrize("build", BUILDS.values(), ids=BUILDS)
 @given(values=whole_values(), data=st.data())
@@ -58,7 +51,7 @@ def test_any_settings_make_a_trace_that_can_be_taken_apart(build, values, data):
         agrees(step, index)
         assert step.formula
         assert step.words
-    runs_to_the_same(trace)
+    run_anew(trace)
     assert changes(trace, build(values)) is not None
 
 
@@ -79,7 +72,7 @@ def test_any_row_of_scores_has_a_softmax_or_is_all_hidden(scores, shift, magnify
     if seen:
         assert abs(stored["softmax_weights"].value.double().sum().item() - 1) < 0.1
     for made in (trace, stored):
-        runs_to_the_same(made)
+        run_anew(made)
         for step in made.values():
             for index in {(0,) * step.value.ndim, tuple(n - 1 for n in step.value.shape)}:
                 step.arithmetic(index).latex()
