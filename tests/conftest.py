@@ -94,26 +94,24 @@ def whole_runs(monkeypatch):
     monkeypatch.setattr(parts, "run_what_reads", lambda **_: None)
 
 
+NO_HAND = """covers first_visit glossary real_model_files lights_go_out take_away closing questions
+hand_out tasks notebooks_numbers named_features"""
+"""Of what a picture says at rest: what it carries for a hand, others look at on every page."""
+
+
+@pytest.fixture(autouse=True)
+def no_hand_is_near(monkeypatch, request):
+    """AppTest is no browser, and so is sent all positions: 40 % of a page's first visit."""
+    if request.path.stem.removeprefix("test_") in NO_HAND.split():
+        monkeypatch.setitem(parts._WORTH, "hand", lambda _: False)
+
+
 # --- servers -----------------------------------------------------------------------------------
 @pytest.fixture(scope="session")
 def app_url(tmp_path_factory):
     server = start_server(tmp_path_factory.mktemp("server") / "output.txt")
     yield server.url
     server.stop()
-
-
-@pytest.fixture
-def fresh_server(tmp_path):
-    """`url = fresh_server()`: a server just started, that nobody has visited yet."""
-    servers = []
-
-    def start():
-        servers.append(start_server(tmp_path / f"server-{len(servers)}.txt"))
-        return servers[-1].url
-
-    yield start
-    for server in servers:
-        server.stop()
 
 
 # --- browser -----------------------------------------------------------------------------------

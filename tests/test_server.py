@@ -108,18 +108,11 @@ def test_pip_reads_the_requirements():
     assert told.returncode == 0, told.stderr
 
 
-@pytest.fixture(scope="module")
-def url(tmp_path_factory):
-    server = start_server(tmp_path_factory.mktemp("server") / "output.txt")
-    yield server.url
-    server.stop()
-
-
-def test_a_message_above_the_limit_is_refused(url):
+def test_a_message_above_the_limit_is_refused(app_url):
     limit = CONFIG["server"]["maxMessageSize"] * 1024 * 1024
 
     async def close_code():
-        async with stream(url) as socket:
+        async with stream(app_url) as socket:
             await socket.send(b"x" * (limit + 1))
             with pytest.raises(ConnectionClosed) as closed:
                 await asyncio.wait_for(socket.recv(), 10)
@@ -129,17 +122,17 @@ def test_a_message_above_the_limit_is_refused(url):
     assert asyncio.run(close_code()) == 1009  # "message too big", RFC 6455
 
 
-def test_no_file_can_be_uploaded(url):
+def test_no_file_can_be_uploaded(app_url):
     async def put_a_byte():
-        async with stream(url) as socket:
+        async with stream(app_url) as socket:
             answer = await new_session(socket)
             return await asyncio.to_thread(put, answer.initialize.session_id)
 
     def put(session):
-        with urllib.request.urlopen(f"{url}/_stcore/health") as answer:
+        with urllib.request.urlopen(f"{app_url}/_stcore/health") as answer:
             cookie = answer.headers["Set-Cookie"].partition(";")[0]
         request = urllib.request.Request(
-            f"{url}/_stcore/upload_file/{session}/1",
+            f"{app_url}/_stcore/upload_file/{session}/1",
             data=b"x",
             method="PUT",
             headers={"Cookie": cookie, "X-Xsrftoken": cookie.partition("=")[2]},

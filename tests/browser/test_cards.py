@@ -218,13 +218,6 @@ def test_on_a_phone_nothing_scrolls_sideways(page, app_url, path):
     assert max(tops) > 500  # the equation stands as a column
 
 
-def test_many_tokens_are_drawn_on_a_canvas(page, app_url):
-    words = "%20".join(f"w{place}" for place in range(64))
-    link = f"example=wild_cat&sentence={words}&tokenizer=blanks&vocabulary=distinct&predict=off"
-    open_page(page, app_url, f"simplified_attention?{link}")
-    assert page.locator(".st-key-drawn_weights canvas").count() == 1
-
-
 PHONE = {"width": 390, "height": 844}
 TALLEST = 4_500
 """Pixels: of a lesson on a phone, some five of its screens."""

@@ -50,11 +50,3 @@ def test_the_arrow_keys_go_from_card_to_card_in_the_projector_view_alone(page, a
         settled(page)
         assert abs(page.evaluate(tops)[at]) < 60
         assert nearest() == at
-
-
-def test_a_term_opens_from_the_paragraph_where_it_first_stands(page, app_url):
-    open_page(page, app_url, "simplified_attention?predict=off")
-    page.locator(".st-key-words_scores [data-testid=stTooltipIcon]").hover()
-    told = page.get_by_role("tooltip").filter(has_text="What a token asks for")
-    told.wait_for()
-    assert "dot product: " in told.inner_text()

@@ -1,22 +1,7 @@
 """Links, and a sentence of one's own, in a real browser."""
 
 from attention_core.examples import EXAMPLES
-from browser_tools import click, numbers, open_page, settled
-
-
-def test_a_link_gives_the_same_numbers_on_a_fresh_server(page, new_page, app_url, fresh_server):
-    changed = "sentence=A+cat+sat+on+a+mat&tokenizer=text&seed=5&d_in=4&cell=scores.1.3&predict=off"
-    open_page(page, app_url, f"simplified_attention?{changed}")
-    link = page.url
-    other = new_page()
-    cold = fresh_server()
-    open_page(other, cold, link.removeprefix(app_url))
-    for card in ("scores", "weights", "context"):
-        assert numbers(other, card) == numbers(page, card) != []
-    assert "scores[1, 3]" in other.locator(".st-key-cell_scores").inner_text()
-    contents = other.inner_text("[data-testid=stSidebar]")
-    assert "Simplified attention" in contents
-    assert "simplified_attention" not in contents
+from browser_tools import click, open_page, settled
 
 
 def test_home_starts_with_ones_own_sentence_or_an_example(page, app_url):

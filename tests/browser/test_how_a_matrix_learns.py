@@ -1,6 +1,6 @@
 """*How a matrix learns* in a browser: what moves under the hand, an entry chosen by a click."""
 
-from browser_tools import moves_in_one_frame, open_page, open_row, settled, soon, written
+from browser_tools import open_page, settled, soon, written
 
 LESSON = "how_a_matrix_learns?example=named_features&predict=off"
 MIDDLE = """
@@ -21,13 +21,3 @@ def test_an_entry_that_is_clicked_is_the_one_that_moves(page, app_url):
     soon(page, lambda: "entry_row=3" in page.url and "entry_column=2" in page.url)
     assert any(each.startswith("W_query[3, 2] = ") for each in written(page, "slope"))
     assert "cell=" not in page.url, "it is chosen, and not taken apart"
-
-
-def test_too_large_a_rate_raises_the_loss_and_the_page_says_so(page, app_url):
-    open_page(page, app_url, f"{LESSON}&loss=next_token")
-    moves_in_one_frame(page, "update", 15)
-    settled(page)
-    assert page.get_by_text("rose by").count()
-    assert any(each.startswith("rate 1,000: loss ") for each in written(page, "update"))
-    open_row(page, "checks")
-    assert page.get_by_text("Each gradient is how the loss moves").count()

@@ -91,23 +91,6 @@ def test_pointing_at_a_head_draws_its_arcs_without_the_server(page, app_url, wid
     assert page.evaluate("testRuns.asked") == asked
 
 
-@pytest.mark.slow("8 s: three texts")
-def test_another_text_is_read_and_one_that_cannot_be_stays(page, app_url):
-    open_page(page, app_url, PAGE)
-    typed = page.get_by_role("textbox", name="Your text")
-    typed.fill("the tired cat sees the dog but it")
-    typed.press("Control+Enter")
-    settled(page)
-    soon(page, lambda: page.locator(".st-key-card_off").count() == 1)
-    assert "dog+but+it" in page.url
-    typed.fill("the zebra")
-    typed.press("Control+Enter")
-    page.locator(".st-key-problem_of_prompt").get_by_text("none of the 61 words").wait_for()
-    assert typed.input_value() == "the zebra"
-    assert page.locator(".st-key-card_why").count() == 1, "what was there stays"
-    no_exception(page)
-
-
 OVERLAPS = """
 (card) => {
   const words = [...document.querySelectorAll(`.st-key-card_${card} .vega-embed svg text`)]

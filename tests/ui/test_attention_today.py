@@ -10,13 +10,7 @@ from attention_ui.controls.control import fitted
 from attention_ui.frame.lights import lights_of as shown_lights
 from attention_ui.lessons.attention_today import checks, costs, lesson, models
 from attention_ui.lessons.attention_today.decoding import page_size, products_words, same_row
-from attention_ui.lessons.attention_today.facts import (
-    far_words,
-    kept,
-    parameters,
-    same_words,
-    shapes_words,
-)
+from attention_ui.lessons.attention_today.facts import far_words, kept, parameters, shapes_words
 from attention_ui.lessons.attention_today.words import own_heads_words, wider_words
 from attention_ui.words import in_bytes
 from visiting import rendered, visit
@@ -319,21 +313,6 @@ def test_the_page_follows_its_switches():
     at.select_slider(key="control_moved_by").set_value(1_000).run()
     assert "The whole text shifted by 1,000 places" in rendered(at)
     assert not at.exception
-
-
-def test_what_sharing_changes_is_said_and_when_it_changes_nothing():
-    values = values_of("sorry_dave", n_heads="4", kv_heads="2")
-    trace = lesson.alone(values)
-    off = trace["grouped_context_vectors"].value - trace["head_context_vectors"].value
-    said = same_words(trace, 2)
-    assert f"by up to {off.abs().max():.2f};" in said
-    assert "is the average of its heads’ matrices" in said
-    assert "only if the heads that share had equal" in said
-    assert "only if all heads had equal" in same_words(trace, 1)
-    unshared = trace.branch()
-    lesson.add(unshared, "again_", n_kv_heads=4)
-    same = {"grouped_context_vectors": unshared["again_context_vectors"]}
-    assert "nothing changes" in same_words({**unshared, **same}, 4)
 
 
 @pytest.mark.parametrize(("window", "sinks"), [(3, 0), (3, 2), (5, 1)])

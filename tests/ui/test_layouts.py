@@ -125,16 +125,6 @@ def test_on_a_phone_an_equation_is_read_line_by_line_with_its_signs_between(name
         assert above[1] < sign.y < below[3]
 
 
-def test_on_a_phone_matrices_stand_beside_each_other_where_they_keep_their_decimals():
-    for d_in, n_lines in ((2, 1), (6, 2)):
-        trace = of_tokens(9, d_in)
-        parts = Matrix(trace["embeddings"]), "→", Matrix(trace["context_vectors"])
-        narrow = equation(trace, *parts).narrow
-        alone = equation(trace, parts[0]).narrow.boxes[0]
-        assert len({box.y for box in narrow.boxes}) == n_lines
-        assert narrow.boxes[0].decimals == alone.decimals
-
-
 @pytest.mark.parametrize("sign", ["", "·"])
 def test_what_a_phone_leaves_out_is_drawn_in_a_window_as_before(sign):
     """Of what is computed the end stays, of what stands beside each other the beginning."""

@@ -17,8 +17,3 @@ def test_a_mistake_has_its_stories_and_a_way_to_the_notebook_s_sentence():
     assert (values.example, values.mistake) == ("sorry_dave_first_run", "no_scaling")
     assert at.query_params["example"] == "sorry_dave_first_run"
     assert not [each for each in at.button if each.key == "seen_missing_scale"]
-
-
-def test_a_mistake_that_no_notebook_has_says_so():
-    at = stands(visit("mistakes_lab", example="wild_cat", mistake="mask_transposed"))
-    assert "None of the five notebooks has this one." in rendered(at)

@@ -85,15 +85,6 @@ def test_a_constant_between_two_stops_of_its_slider_can_be_typed():
     assert values_of(at).shift == pytest.approx(0.525)
 
 
-def test_commas_that_may_be_decimals_are_said_to_be_between_scores():
-    at = opened(row_from="hand")
-    at.text_input(key="control_typed").set_value("1,5 -2,5").run()
-    assert values_of(at).typed == (1, 5, -2, 5)
-    assert "so these are 4 of them: 1, 5, −2 and 5." in words(at)
-    at.text_input(key="control_typed").set_value("1,5,2").run()
-    assert "A comma stands" not in words(at)
-
-
 @pytest.mark.parametrize("poor", [-6.0, -4.0, -3.0, -1.5, 0.0, 2.0])
 def test_the_first_picture_says_what_each_way_gives_the_good_match_and_the_poor_one(poor):
     said = words(opened(poor=str(poor)))

@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import re
 from types import SimpleNamespace
 
 import pytest
@@ -11,7 +10,7 @@ from attention_ui.frame import long_run
 from attention_ui.lessons.real_model import lesson, running, write_on
 from attention_ui.lessons.real_model.write_chart import MIN_PS, TOP_PS
 from chosen import of, read
-from visiting import _opened, stands, texts, visit, visit_deeper, words
+from visiting import _opened, stands, texts, visit
 
 PAGE, TEXT = "real_model", "the tired cat sees the dog because it"
 
@@ -125,25 +124,8 @@ def test_a_slice_of_work_is_longer_where_its_picture_takes_long(monkeypatch):
     assert took == pytest.approx([0.4, 0.4, 1.1, 1.6], abs=0.11)
 
 
-def test_what_goes_deeper_writes_without_chance_and_counts_what_a_cache_saves():
-    at = stands(visit_deeper(PAGE, prompt=TEXT))
-    said = texts(at)
-    assert "have a chance of 1 in " in said
-    assert "The last 6 tokens, “cat sees the dog because it”, said 4 times" in said
-    assert "saying them again hardly makes them likelier" in said
-    assert "Both ways wrote the same tokens" in words(at)
-    assert re.search(r"[\d.]+ thousand products for the last token, instead of", said)
-
-
 @pytest.mark.parametrize("text", ["cat", TEXT])
 def test_why_a_text_repeats_itself_is_answered_also_where_too_little_can_be_said_again(text):
     said = texts(stands(_opened(PAGE, {"prompt": text}, row_deeper=True, row_answers=True)))
     assert "stumbled" not in said
     assert ("has a chance of" in said) == (text == TEXT)
-
-
-def test_the_closing_answers_quote_the_core():
-    told = write_on.what_temperature_does(values := after_reading()).answer
-    assert "0.78 / 0.20 / 0.02" in told
-    assert "0.47 / 0.33 / 0.19" in told
-    assert re.search("it keeps [0-9]+ token", write_on.how_many_top_p_keeps(values).answer)
