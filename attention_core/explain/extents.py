@@ -12,8 +12,8 @@ from ..expression import Expression
 from ..kept import kept_by_key
 from ..trace import Step, listed
 
-FEW = 64
-"""More cells are told by one line along each axis, if the far corner agrees."""
+FEW, PROBES, PRIMES = 64, 12, (31, 17, 13, 7)
+"""More cells are told by one line along each axis, if the far corner and some between agree."""
 NONE = -1
 
 
@@ -46,8 +46,9 @@ def _extents(step: Step) -> tuple[Tensor, ...]:
 
 def _from_lines(step: Step, shape: tuple[int, ...]) -> tuple[Tensor, ...] | None:
     """The blocks, where a move along an axis moves them alike everywhere; else None."""
-    corner = tuple(size - 1 for size in shape)
-    near, far = (0,) * len(shape), [corner, tuple(at // 2 for at in corner)]
+    near, far = (0,) * len(shape), [tuple(size - 1 for size in shape)]
+    for at in range(1, PROBES):  # spread like this they also find what wraps around, as a reshape
+        far.append(tuple(at * prime % size for prime, size in zip(PRIMES, shape, strict=False)))
     start = _blocks(step, [near])
     found = [block[0].expand(*shape, *block.shape[1:]).clone() for block in start]
     for axis, size in enumerate(shape):
