@@ -3,7 +3,7 @@
 import pytest
 
 from attention_ui.controls.shared import FIRST
-from browser_tools import moves_in_one_frame, open_page, picture_of, settled, soon
+from browser_tools import moves_in_one_frame, open_page, picture_of, pushed_sideways, settled, soon
 from visiting import LESSONS
 
 MARKS = "[data-testid=stVegaLiteChart] svg g[class*=mark-] > path"
@@ -16,8 +16,13 @@ IN_SIGHT = """(marks, wanted) => marks.map((one) => one.getBoundingClientRect())
   .filter((_, at, all) => at % Math.ceil(all.length / wanted) === 0)"""
 TOLD = "document.querySelector('#vg-tooltip-element.visible')?.innerText ?? ''"
 
-# Where no sentence is: a control of the page in place of the seed, keys, and what the link says.
+CARDS_ARE_SCREENS = ("simplified_attention", "transformer_block")
+"""With the first example."""
+
+# Where no sentence is, or its vectors are given: a control of the page in place of the seed, keys,
+# and what the link says.
 OF_ITS_OWN = {
+    **dict.fromkeys(CARDS_ARE_SCREENS, ("control_d_in", ("ArrowLeft",), "d_in=5")),
     "build_a_head": ("control_head_sentence", ("Control+A", *"cat", "Enter"), "head_sentence=cat"),
     "divide_by_sqrt_d": ("control_trials", ("ArrowRight",), "trials="),
     "heads_learning": ("moves_run", ("Home",), "recorded_step=0"),
@@ -40,8 +45,6 @@ SLIDERS = """() => [...document.querySelectorAll('[data-testid=stMain] [class*=s
   .map(([room, place, card]) => [
     document.querySelector(`.st-key-drawn_${room}`) ? room : card, place, room])"""
 """Each control in a picture: its picture or card, a place beside it, and its room."""
-CARDS_ARE_SCREENS = ("simplified_attention", "transformer_block")
-"""With the first example."""
 
 
 def points_at_a_number(page, marks):
@@ -55,26 +58,25 @@ def points_at_a_number(page, marks):
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_a_control_in_a_picture_moves_it_in_one_frame_and_stands_in_the_link(page, app_url, lesson):
+def test_a_page_is_used_by_pointer_by_its_pictures_by_keyboard_and_on_a_phone(
+    page, app_url, lesson
+):
+    """A picture tells its numbers at once; a control in one moves it in one frame and stands in the
+    link; a control is used by keyboard; and all fits in a window that becomes narrow.
+    """
     example = FIRST if lesson in CARDS_ARE_SCREENS else "wild_cat"
     open_page(page, app_url, f"{lesson}?predict=off&cell=none&example={example}")
     cards = [each.bounding_box()["height"] for each in page.locator("[class*=st-key-card_]").all()]
     assert max(cards) <= 600 or lesson not in CARDS_ARE_SCREENS
+    marks = page.locator(f"{TELLS.get(lesson, '[data-testid=stMain]')} {MARKS}")
+    marks.first.scroll_into_view_if_needed()
+    soon(page, lambda: points_at_a_number(page, marks))
     for card, place, room in page.evaluate(SLIDERS):
         before, view = page.url, page.locator(picture_of(card)).element_handle()
         moves_in_one_frame(page, card, place, room)
         settled(page)
         assert page.url != before, room
         assert view.evaluate("one => one.isConnected"), f"{card} was built anew"
-
-
-@pytest.mark.parametrize("lesson", LESSONS)
-def test_a_picture_tells_its_numbers_a_control_is_used_and_all_fits_a_phone(page, app_url, lesson):
-    """By pointer, at once; by keyboard; and in a window that becomes narrow."""
-    open_page(page, app_url, f"{lesson}?predict=off")
-    marks = page.locator(f"{TELLS.get(lesson, '[data-testid=stMain]')} {MARKS}")
-    marks.first.scroll_into_view_if_needed()
-    soon(page, lambda: points_at_a_number(page, marks))
     if lesson in OF_ITS_OWN:
         place, keys, said = OF_ITS_OWN[lesson]
         page.locator(f"[class*='st-key-{place}'] :is(input, textarea)").first.focus()
@@ -88,7 +90,6 @@ def test_a_picture_tells_its_numbers_a_control_is_used_and_all_fits_a_phone(page
     settled(page)
     page.set_viewport_size({"width": 390, "height": 844})
     settled(page)
-    wide, window = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
-    assert wide <= window + 1
+    assert not pushed_sideways(page)
     assert page.locator("h1").first.bounding_box()["x"] >= 0
     assert page.locator("[data-testid=stVegaLiteChart]").count() > 0
