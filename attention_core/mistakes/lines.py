@@ -147,19 +147,9 @@ def _of_softmax_back(step: Step) -> Iterator[Mistake]:
         g = step.inputs[0].name
         words = f"the mean counts each gradient by its weight: take {step.inputs[1].name} away."
         yield Mistake("the plain mean of the row", words, f"{g} - {g}.mean(dim=-1, keepdim=True)")
-    is_product = type(step.operation) is ops.Multiply and step.meaning is Meaning.GRADIENT
-    at = [isinstance(each, ops.Softmax) for each in of]
-    if not (is_product and any(at)):
-        return
-    weights, other = step.inputs[at.index(True)], step.inputs[at.index(False)]
-    p, masked = weights.name, weights.inputs[0]
-    if isinstance(other.operation, ops.Subtract):
-        g = other.inputs[0].name
+    is_back = type(step.operation) is ops.Multiply and step.meaning is Meaning.GRADIENT
+    if is_back and isinstance(of[0], ops.Softmax) and isinstance(of[1], ops.Subtract):
+        p, g = step.inputs[0].name, step.inputs[1].inputs[0].name
         words = "raising a score lowers the other weights of its row: first take the row's mean, "
         words += "Σ p g, away."
         yield Mistake("each entry by itself, p (1 − p) g", words, f"{p} * (1 - {p}) * {g}")
-        yield Mistake("Σ p g is not taken away", words, f"{p} * {g}")
-    elif isinstance(masked.operation, ops.MaskedFill):
-        words = f"the weights are those after the mask: take {p}."
-        line = f"{masked.inputs[0].name}.softmax(dim=-1) * {other.name}"
-        yield Mistake("softmax again, and the mask forgotten", words, line)

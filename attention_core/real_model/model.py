@@ -137,11 +137,6 @@ class Model:
             self._longer.settings = replace(self.settings, rates=rates, longer=None)
         return self._longer
 
-    def check_unchanged(self) -> None:
-        """Raises ModelRefused, in words, where a file has changed since the model was opened."""
-        with reading(self.as_opened):
-            pass
-
     def layer(self, layer: int) -> Mapping[str, Tensor]:
         """All tensors of a layer by our names, nobody's to change. The last few are kept."""
         with self._lock:

@@ -161,7 +161,6 @@ def test_a_model_whose_file_has_changed_is_read_no_more(tmp_path):
         lambda: model.matrix("token_table", [0]),
         lambda: trace["qkv_matrix"].arithmetic((0, 0)),
         lambda: layer_trace(model, stream, 0),
-        model.check_unchanged,
     ):
         with pytest.raises(ModelRefused, match=r"^model\.safetensors has changed since it was"):
             read()
