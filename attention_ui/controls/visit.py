@@ -55,6 +55,7 @@ def arrive(page: str, controls: Sequence[Control], known: Collection[str] = ()) 
         del state.chosen[name]
     if "example" in wrong:
         state.chosen["example"] = FIRST
+    state.unfit = {*wrong} - {"example"}
     along = fitted(state.chosen, controls)
     state.notices += [f"The link’s {along[each][1]}" for each in along.keys() & state.unread]
     state.asked |= {name: text for name, (text, _) in along.items()}
@@ -128,7 +129,7 @@ def _quoted(text: str, most: int = MOST_QUOTED) -> str:
 def save() -> None:
     """Write what was chosen into the address; not on a first visit, for the Back button."""
     state = this_visit()
-    query, page = dict(state.chosen), state.page
+    query, page = chosen(), state.page
     # What the browser says may be of a moment ago: what was written last is on its way there.
     on_page, on_its_way = state.written or (page, query)
     is_late = on_page == page and on_its_way != query
@@ -167,8 +168,9 @@ def values() -> Values:
 
 
 def chosen() -> Texts:
-    """What was chosen, as a link says it."""
-    return this_visit().chosen
+    """What was chosen and fits here, as a link says it: of the rest, a link would be told."""
+    state = this_visit()
+    return {name: text for name, text in state.chosen.items() if name not in state.unfit}
 
 
 def shared() -> Texts:
@@ -303,7 +305,8 @@ def _as_text(control: Control, raw: object) -> str | None:
 def _understand_anew() -> None:
     """After what was chosen has changed: the values that it stands for now."""
     state = this_visit()
-    state.values = understood(state.chosen, state.controls)[0].read_by(_note)
+    values, wrong = understood(state.chosen, state.controls)
+    state.values, state.unfit = values.read_by(_note), {*wrong}
 
 
 def _try(texts: Texts) -> str | None:

@@ -29,6 +29,8 @@ class VisitState:
     # What was chosen.
     chosen: Texts = field(default_factory=dict)
     """All that differs from the example, also for other pages; empty before the first page."""
+    unfit: set[str] = field(default_factory=set)
+    """The names in it that do not fit on this page now: they stay, and no address says them."""
     asked: Texts = field(default_factory=dict)
     """What was asked for where other values left no room: it comes back when it fits."""
     fixed: Texts = field(default_factory=dict)
