@@ -181,7 +181,8 @@ KEYS = {  # of each kind of control, what moves it
 }
 SHOWN = f"""(kinds) => ({{
   words: [...document.querySelectorAll('[data-testid=stMain] :is(p, label, h1, h2, code, .katex)')]
-    .filter((one) => one.checkVisibility()).map((one) => one.innerText),
+    .filter((one) => one.checkVisibility()).map((one) => one.innerText)
+    .filter((text) => !/ went from .+ to /.test(text)),  // said of the last move
   pictures: [...document.querySelectorAll('[data-testid=stMain] svg.marks')].map((one) =>
     [...one.querySelectorAll('text')].map((one) => one.textContent).sort().join(' ')),
   controls: ({CONTROLS})(kinds).map((one) => [one.value, one.checked,
