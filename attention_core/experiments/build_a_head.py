@@ -10,6 +10,7 @@ So a head can find the same word (equal hands), and turn a hand back by an hour.
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from math import floor
 
 import torch
 from torch import Tensor
@@ -183,8 +184,9 @@ def _shares(trace: Trace, wanted: Tensor, least: float, what: str, prefix: str =
         return None, "no word asks for it"
     share = (trace[f"{prefix}weights"].value * wanted).sum(dim=-1)[asks].min().item()
     if share >= least:
-        return True, f"at least {share:.0%} of the weight goes to {what}"
-    return False, f"as little as {share:.0%} of the weight goes to {what}; it takes {least:.0%}"
+        return True, f"at least {floor(100 * share)}% of the weight goes to {what}"
+    told = f"as little as {floor(100 * share)}% of the weight goes to {what}"
+    return False, f"{told}; it takes {least:.0%}"
 
 
 def _keys(trace: Trace, kind: tuple[str, ...], asked_by: tuple[str, ...] = WORDS) -> Tensor:

@@ -207,7 +207,7 @@ class Edit(Operation):
 
     takes = "(row, column)"
     in_latex = r"{0}\ \text{{with your numbers}}"
-    in_words = "Typed by you, or copied where you typed nothing."
+    in_words = "The numbers that you typed. All others are as they were."
 
     edits: tuple[tuple[int, int, float], ...]
 

@@ -9,6 +9,7 @@ import streamlit as st
 
 from attention_core.explain.remarks import remarks, zero_terms
 from attention_core.expression import Cell, Expression
+from attention_core.operations import Edit
 from attention_core.rounding import to_within
 from attention_core.trace import Step, Trace, head_at
 
@@ -59,7 +60,8 @@ def inspect_cell(
                     st.markdown(of_the_rest(arithmetic))
                 for remark in remarks(step, index):
                     st.markdown(remark)
-                code = f"  `{step.code}`" if len(step.code) < 140 else ""
+                is_told = len(step.code) < 140 and not isinstance(step.operation, Edit)
+                code = f"  `{step.code}`" if is_told else ""
                 st.caption(f"{step.words}{code}  {agreement(step, index, arithmetic)}")
         _upstream(name, trace, trail, arithmetic)
         _terms(name, trace, step, arithmetic)

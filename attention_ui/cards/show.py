@@ -5,6 +5,7 @@ runs this card alone.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import takewhile
 from typing import Any
 
 import pyarrow as pa
@@ -32,7 +33,7 @@ from ..picture.table import MANY, Lists, Open, n_marks, n_slots, numbers_of, pac
 from ..streamlit_workarounds.room_of_control import in_room, put_empty_room
 from ..words import listed
 from .arithmetic import operand_groups
-from .changing import OfCell, Spot, changed_in, first_of, put_undo, spot_of
+from .changing import OfCell, Spot, changeable, changed_in, first_of, put_undo, spot_of
 from .inspect_cell import inspect_cell, open_cell
 from .kept import kept
 
@@ -117,10 +118,13 @@ def put_picture(one: Any) -> None:
 
 
 def _as_seen(name: str, layout: Layout) -> Layout:
-    """A picture, on a phone without what its last lines come from, until somebody asks for that, or
-    has a cell of it open.
+    """A picture, on a phone without what its last lines come from, but for what may be changed and
+    is in no picture above it, until somebody asks for that, or has a cell of it open.
     """
-    shown = brief(layout)
+    all_drawn = this_visit().pictures
+    above = [all_drawn[each][-1] for each in takewhile(lambda each: each != name, all_drawn)]
+    there = {matrix.step.name for other in above for matrix in other.matrices}
+    shown = brief(layout, stays=changeable().keys() - there)
     if shown is layout or not parts.read("screen") or parts.read("whole", name):
         return layout
     trail, _ = parts.read("open", name)

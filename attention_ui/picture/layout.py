@@ -5,7 +5,7 @@ that fits, and lets it grow where there is room. Knows no chart, so that it is t
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
@@ -194,19 +194,33 @@ def matrices_of(*parts: Step | Matrix | str) -> list[Matrix]:
     return with_masks([part for part in laid_out(parts) if isinstance(part, Matrix)])
 
 
-def brief(layout: Layout, most: float = 340) -> Layout:
-    """The same, no higher than this on a phone if what its last lines come from is left out."""
+def brief(layout: Layout, most: float = 340, stays: Collection[str] = ()) -> Layout:
+    """The same, no higher than this on a phone if what its last lines come from is left out, with
+    the sign before them; but for the lines of the steps that stay.
+    """
     narrow = layout.narrow
     first, *later = narrow.lines or [0.0]
     if narrow.height <= most or not later:
         return layout
+    drawn = [*zip(layout.matrices, narrow.boxes, strict=True)]
+    held = [box.y for each, box in drawn if each.step.name in stays]
     if any(layout.signs):
         fits = [line for line in later if narrow.height - (line - first) <= most]
-        cut = first, min(fits, default=later[-1])
+        end = min([min(fits, default=later[-1]), *held])
+        cut = first, max(line for line in narrow.lines if line <= end)
     else:
+        start = max([line for line in later if line + BELOW <= most] or [later[0], *held])
         end = narrow.height - BELOW
-        cut = max((line for line in later if line + BELOW <= most), default=later[0]), end
+        cut = min((line for line in later if line >= start), default=end), end
+    if cut[0] == cut[1]:
+        return layout
     less = replace(narrow, cut=cut, height=narrow.height - (cut[1] - cut[0]))
+    at = next((at for at, box in enumerate(narrow.boxes) if not less.leaves_out(box.y)), 0)
+    if at and layout.signs[at]:  # nothing is left that it would follow
+        signs = [at for at, word in enumerate(narrow.words) if word.look == "sign"]
+        words, lost = [*narrow.words], signs[sum(map(bool, layout.signs[:at]))]
+        words[lost] = replace(words[lost], y=cut[0])
+        less = replace(less, words=words)
     return replace(layout, narrow=less)
 
 

@@ -27,6 +27,10 @@ def solved(puzzle: Puzzle, edits) -> bool:
 def test_the_answer_of_a_puzzle_passes_and_doing_nothing_and_all_other_answers_do_not(name):
     puzzle = BY_NAME[name]
     assert solved(puzzle, puzzle.answer)
+    firm = {
+        of: tuple((*at, 3 * number) for *at, number in each) for of, each in puzzle.answer.items()
+    }
+    assert "100%" not in holds(puzzle, puzzle.sentence, firm)[1], "softmax leaves all a share"
     assert not solved(puzzle, {})
     for other in PUZZLES:
         if other is not puzzle:

@@ -141,6 +141,16 @@ def test_what_a_phone_leaves_out_is_drawn_in_a_window_as_before(sign):
     on_phone = [row for row in rows if row["when"] != cells.ON_WIDE]
     titles = {r["text"] for r in on_phone if r["kind"] == cells.WORD and r["look"] == "title"}
     assert titles == {one.name for one, is_there in zip(each, stays, strict=True) if is_there}
+    for at, one in enumerate(each):  # what stays, as what may be changed does
+        longer = brief(layout, stays={one.name}).narrow
+        left = [
+            word.text
+            for word in longer.words
+            if word.look == "sign" and not longer.leaves_out(word.y)
+        ]
+        shown = [not longer.leaves_out(box.y) for box in longer.boxes]
+        assert len(left) == (2 - at if sign else 0), "no sign with nothing before it"
+        assert shown == ([other >= at for other in range(3)] if sign else [True, at > 0, at > 1])
     drawn = [row for row in on_phone if row["kind"] in (cells.CELL, cells.WORD)]
     assert all(0 <= row["yn"] <= less.narrow.height for row in drawn)
     for was, now in zip(whole, rows, strict=True):

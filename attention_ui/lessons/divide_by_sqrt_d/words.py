@@ -46,9 +46,9 @@ def told_at(d: int, effects: Mapping[str, Effect]) -> str:
     top, even = plain.largest_weight, 1 / len(plain.sorted_weights)
     root = f"√{d:,} = {said(math.sqrt(d), 3)}"
     words = (
-        f"At d = {d:,} the top key takes {top:.0%} of the weight divided by nothing, "
-        f"{by_root.largest_weight:.0%} by {root}, {by_d.largest_weight:.0%} by {d:,} (an even "
-        f"share is {even:.1%}). By {d:,}, the gradient is "
+        f"At d = {d:,} the top key takes {percent(top)} of the weight divided by nothing, "
+        f"{percent(by_root.largest_weight)} by {root}, {percent(by_d.largest_weight)} by {d:,} "
+        f"(an even share is {even:.1%}). By {d:,}, the gradient is "
         f"{said(by_root.gradient_norm / by_d.gradient_norm, 2)} times smaller than by √{d:,}. "
     )
     if plain.saturated < 0.05:

@@ -15,11 +15,12 @@ from ...frame.contents import lesson
 from ...picture.layout import equation
 from ...picture.matrix import Matrix
 from ...picture.sentence import with_sentence
+from ...words import percent
 
 TALL = 250
 POINT = (
-    "Point at a word to see where it looks: its row of `weights` says how much of each vector "
-    "beside it goes into its context vector."
+    "Point at a word to see where it looks: the shares below the words, its row of `weights`, say "
+    "how much of each word’s vector goes into its context vector."
 )
 BY_HAND = (
     " Vectors and matrices were set by hand, so that “it” asks for an animal that hunts: the verb "
@@ -49,11 +50,11 @@ def most_looked_at(trace: Trace, query: int, alike: Trace) -> str:
     shares, places = trace["weights"].value[query].topk(min(2, len(names)))
     whom = ["itself" if at == query else f"“{names[at]}”" for at in places]
     most, *less = zip(shares.tolist(), whom, strict=True)
-    told = f"“{names[query]}” gives {most[0]:.0%} of its attention to {most[1]}"
-    told += "".join(f", and {share:.0%} to {name}" for share, name in less) + "."
+    told = f"“{names[query]}” gives {percent(most[0])} of its attention to {most[1]}"
+    told += "".join(f", and {percent(share)} to {name}" for share, name in less) + "."
     if trace is alike:
         return told
-    by_likeness = [f"{share:.0%}" for share in alike["weights"].value[query][places].tolist()]
+    by_likeness = [*map(percent, alike["weights"].value[query][places].tolist())]
     plain = lesson("simplified_attention").title
     return f"{told} By likeness alone, as in “{plain}”: {' and '.join(by_likeness)}."
 
