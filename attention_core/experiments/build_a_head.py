@@ -184,7 +184,8 @@ def _shares(trace: Trace, wanted: Tensor, least: float, what: str, prefix: str =
         return None, "no word asks for it"
     share = (trace[f"{prefix}weights"].value * wanted).sum(dim=-1)[asks].min().item()
     if share >= least:
-        return True, f"at least {floor(100 * share)}% of the weight goes to {what}"
+        told = "nearly all" if share >= 0.995 else f"at least {floor(100 * share)}%"
+        return True, f"{told} of the weight goes to {what}"
     told = f"as little as {floor(100 * share)}% of the weight goes to {what}"
     return False, f"{told}; it takes {least:.0%}"
 
