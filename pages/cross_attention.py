@@ -18,7 +18,8 @@ SHAPE = page.ask("shape", words.shape, ["context_vectors"])
     "looking",
     "Which word does each word look at?",
     "Your sentence asks; another one below it, the **source**, answers. Point at a word to see "
-    "where it looks. Lower the **temperature**: its best match takes more.",
+    "where it looks. Lower the **temperature**: its best match takes more. Raise it: the "
+    "weights become more even.",
     controls=[shared.SOURCE.at(width=280), ui.in_picture(shared.TEMPERATURE, width=150)],
 )
 def looking(v):

@@ -134,9 +134,9 @@ def divide(trace):
     lambda trace: (
         "−∞ minus −∞ is `nan` (not a number), and so is everything computed from it."
         if is_hopeless(trace)
-        else "First subtract the row’s largest score, so that the largest becomes 0. Then take e "
-        "to the power of each: at most 1, never negative, and larger for larger scores. Now it is "
-        "safe to divide by the sum: it is never below 1."
+        else "First subtract the row’s largest score: no share changes, and the largest becomes 0. "
+        "Then take e to the power of each: at most 1, never negative, and larger for larger "
+        "scores. Now it is safe to divide by the sum: it is never below 1."
     ),
     ask=SOFTMAX_ROW,
 )

@@ -42,7 +42,7 @@ def ways_to_lessons():
     "From tokens to output",
     "Each **head** compares all tokens in its own way; `W_output` mixes what they find. Point at a "
     "cell: the orange ones go into it, and it goes into the green ones. A lower **temperature** "
-    "gives the best match more weight.",
+    "gives the best match more weight, a higher one makes the weights more even.",
     controls=[
         shared.SCALE.at(label="Divide scores by"),
         shared.CAUSAL_HEADS.at(label="Causal"),

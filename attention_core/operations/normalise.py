@@ -52,8 +52,9 @@ class Softmax(Operation):
         if self.dim != -1:
             return "A share along the wrong axis: e to the score, divided by the sum down it."
         return (
-            "A share of its row: e to the score (minus the row's largest), "
-            "divided by the sum of those of the whole row."
+            "A share of its row: e to the score, divided by the sum of those of the whole row. "
+            "Subtracting the row's largest score first leaves all shares as they are, and no power "
+            "grows too large."
         )
 
     def backward(self, back: Backward) -> None:

@@ -288,7 +288,7 @@ def _drawn(
             put_undo(name, undoes)
         if is_cut:
             more = {"on_click": _show_whole, "args": (name,)}
-            st.button("Show all of it", key=f"all_of_{name}", type="tertiary", **more)
+            st.button("Show all", key=f"all_of_{name}", type="tertiary", **more)
         if not trail:
             _way_in(name, layout, changes)
         if st.button("Save picture", key=f"save_{name}", type="tertiary"):

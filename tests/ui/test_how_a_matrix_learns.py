@@ -41,9 +41,13 @@ def test_the_tangent_touches_the_curve(example, loss):
 def test_every_position_of_a_control_has_the_same_cells(loss):
     values = values_of(loss=loss)
     slope, update = pictures.Slope(values), pictures.Update(values)
-    for build, positions in ((slope.at, (-3.0, 0.0, 3.0)), (update.at, lesson.RATES)):
+    each = (slope.at, (-3.0, 0.0, 3.0), "the"), (update.at, lesson.RATES, "rate")
+    for build, positions, moved in each:
         shapes = {tuple(tuple(e.drawn.shape) for e in build(one).matrices) for one in positions}
         assert len(shapes) == 1
+        for arrangement in (build(positions[0]).wide, build(positions[0]).narrow):
+            names = {(word.look, word.text.split()[0]) for word in arrangement.words}
+            assert {("row", "loss"), ("column", moved)} <= names, "both axes have a name"
 
 
 @pytest.mark.parametrize(("example", "which"), WAYS)

@@ -49,6 +49,7 @@ class Slope:
             f"gradient {number(slope, 4)}: the slope here",
         )
         ticks = [(end, number(end, 1)) for end in (ends[0], self.start, ends[1])]
+        ticks.append(((self.start + ends[1]) / 2, "the entry"))
         with_frame(layout, 0, self.cell)
         if (goal := self.layer.goal).loss == "weight":
             with_frame(layout, 1, (goal.query, goal.key))

@@ -25,8 +25,8 @@ def with_slope(
 ) -> Layout:
     """The same layout with a curve at its left, and on a phone above it: its points, from left to
     right, what is `told` above it in two lines, the point that is looked at, and a `line` of what
-    is expected, which ends where the picture does. `ticks` are the places below that have a word;
-    what is higher than `most` is cut off.
+    is expected, which ends where the picture does. `ticks` are the places below that have a word,
+    one of them what is moved; what is higher than `most` is cut off.
     """
     wide, narrow = layout.wide, layout.narrow
     bottom = wide.height - BELOW
@@ -83,6 +83,7 @@ def _add(
         made.words.append(Word(text, 0.0, 8.0 + 18 * at_line, "title", changes=True))
     for value, down in ((high - edge, edge), (low + edge, high - low - edge)):
         made.words.append(Word(number(value, 3), LEFT - 8, TOP + down / (high - low) * tall, "row"))
+    made.words.append(Word("loss", LEFT - 8, TOP + tall / 2, "row"))
     for tick, text in ticks:
         made.words.append(Word(text, LEFT + place(tick, low)[0], TOP + tall + 14, "column"))
 
