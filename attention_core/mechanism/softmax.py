@@ -111,11 +111,6 @@ class Spread:
         return Spread(exact.max().item(), max(entropy, 0.0), jacobian.norm().item())
 
 
-def spreads(scores: Tensor, factors: Sequence[float]) -> list[Spread]:
-    """The spread of the softmax of a row of scores (key,), magnified by each factor."""
-    return [Spread.of((factor * scores.double()).softmax(dim=-1)) for factor in factors]
-
-
 @lru_cache
 def exp_limits(precision: str) -> tuple[float, float]:
     """The largest numbers whose exponentials a precision can hold, and loses: by halving."""

@@ -12,7 +12,6 @@ from attention_core.mechanism.softmax import (
     exp_limits,
     given_row,
     normalise_row,
-    spreads,
     store_row,
 )
 from attention_core.operations import Cast
@@ -74,7 +73,9 @@ def test_the_row_of_an_example_is_the_row_of_its_scores():
 
 
 def test_the_spread_goes_from_all_alike_to_one_alone():
-    alike, plain, alone = spreads(torch.tensor(ROW), [0.0, 1.0, 1000.0])
+    scores = torch.tensor(ROW, dtype=torch.float64)
+    each = [(factor * scores).softmax(dim=-1) for factor in (0, 1, 1000)]
+    alike, plain, alone = map(Spread.of, each)
     assert alike.largest == pytest.approx(1 / 7)
     assert alike.entropy == pytest.approx(math.log2(7))
     assert alike.gradient == pytest.approx(math.sqrt(6) / 7)

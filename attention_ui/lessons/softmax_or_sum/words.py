@@ -203,9 +203,9 @@ def spread_words(weights: Tensor) -> str:
     spread = Spread.of(weights)
     alike = len(weights)
     return (
-        f"Largest weight **{spread.largest:.4f}** (at least {1 / alike:.4f}), entropy "
-        f"**{spread.entropy:.4f}** bits (at most {math.log2(alike):.4f}), length of the gradient "
-        f"**{spread.gradient:.3g}**."
+        f"Largest weight **{spread.largest:.4f}** (at least {1 / alike:.4f}); **entropy**, how "
+        f"even they are, **{spread.entropy:.4f}** bits (at most {math.log2(alike):.4f}, all alike); "
+        f"length of the gradient **{spread.gradient:.3g}**."
     )
 
 
