@@ -204,7 +204,7 @@ def spread_words(weights: Tensor) -> str:
     alike = len(weights)
     return (
         f"Largest weight **{spread.largest:.4f}** (at least {1 / alike:.4f}); **entropy**, how "
-        f"even they are, **{spread.entropy:.4f}** bits (at most {math.log2(alike):.4f}, all alike); "
+        f"even they are, **{spread.entropy:.4f}** bits (at most {math.log2(alike):.4f}); "
         f"length of the gradient **{spread.gradient:.3g}**."
     )
 
