@@ -10,7 +10,7 @@ ASKED = "grad_scaled_scores"
 """What the question is about."""
 
 page = Page("how_a_matrix_learns", "context_vectors")
-ROW_SUM = page.ask("row_sum", words.row_sum, [ASKED])
+ROW_SUM = page.ask("row_sum", words.row_sum, [ASKED], [ASKED, "grad_masked_scores", "grad_scores"])
 
 
 @page.card(
@@ -48,7 +48,7 @@ def slope(v, trace):
     ask=ROW_SUM,
 )
 def gradients(v, trace):
-    yield ui.picture(flow(trace, frozenset({ASKED} if is_covered(ASKED) else ())))
+    yield ui.picture(flow(trace, ui.covered))
     yield ui.say(words.in_numbers(v))
     yield ui.picture(
         ui.equation(trace, trace[f"grad_{v.entry_matrix}"], tall=250), "gradient_numbers"

@@ -22,7 +22,7 @@ from attention_ui.lessons.real_model import (
 )
 from attention_ui.lessons.real_model.first_run import first_run, is_there
 from attention_ui.lessons.real_model.getting import get_on, way_to_a_model
-from attention_ui.lessons.real_model.heads import AS_BUTTON, choosing, heads_picture, to_switch_off
+from attention_ui.lessons.real_model.heads import choosing, heads_picture, off_below, to_switch_off
 from attention_ui.lessons.real_model.lesson import chosen_of, drawn_of_head, predicts, seen
 from attention_ui.lessons.real_model.running import at_hand, passes
 from attention_ui.picture.sentence import sentence
@@ -144,7 +144,7 @@ def why_there(v, trace):
         if runs and runs.share >= 1:
             label = f"Switch off {why.called(names[0])}, below"
             yield ui.text(why.taken_away(v, asked, runs.result))
-            yield ui.set_to(label, "off_why", AS_BUTTON, model_off=names[0])
+            yield off_below(v, label, "off_why", names[0])
 
 
 down = page.fold(

@@ -137,6 +137,8 @@ def numbers_on(at, layouts):
         for matrix in layout.matrices:
             if not matrix.covered:
                 yield matrix.name, of_tensor(matrix.drawn)
+                for given in () if matrix.untold else matrix.step.inputs:  # its arithmetic has them
+                    yield f"what {matrix.name} is made of", of_tensor(given.value)
         if layout.sentence is not None:
             yield "the sentence", of_tensor(layout.sentence.weights)
     for picture in small_charts(at):

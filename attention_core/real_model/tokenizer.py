@@ -107,7 +107,11 @@ class Tokenizer:
         found = self._cutter.ask("encode", self._prefix + text)
         if "strange" in found:
             word = quoted(found["strange"])
-            raise ValueError(f"“{word}” is none of the {self.size} words of this model")
+            known = range(self.size)[::-6][:9]
+            some = ", ".join(f"“{quoted(self.piece(each))}”" for each in known)
+            raise ValueError(
+                f"“{word}” is none of the {self.size} words of this model, such as {some}"
+            )
         if "error" in found:
             raise ValueError("the model's tokenizer cannot cut this text")
         # An offset is where a token stands in the text; control tokens around it stand nowhere.

@@ -328,8 +328,11 @@ def with_covers(each: Parts) -> list[Matrix | str]:
 
 
 def covered(one: Matrix) -> Matrix:
-    """A matrix as it may be seen: question marks while it is covered, one cell for its shape."""
+    """A matrix as it may be seen: question marks while it is covered, one cell for its shape; and
+    as it may be told, which would print what it is made of.
+    """
     how = parts.read("covers", one.step.name)
     if one.covered or not how:
-        return one
+        untold = any(parts.read("covers", each.name) for each in one.step.inputs)
+        return replace(one, untold=True) if untold else one
     return of_unknown_shape(one) if how == "shape" else replace(one, covered=True)

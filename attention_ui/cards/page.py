@@ -365,7 +365,7 @@ class Fold:
         self, page: "Page", key: str, label: str, icon: str, when: OfBoth | None, place: int | None
     ) -> None:
         self._page, self.key, self._row, self._when = page, key, (label, key, icon), when
-        self.place = place
+        self.place, self.label = place, label.partition(":")[0]
         self.cards: list[Card] = []
 
     def card(self, name: str, title: str, words: str | OfBoth = "", **more: Any):
@@ -497,6 +497,15 @@ class Page:
         """All that it has, those behind rows last."""
         return [*self.cards, *(each for fold in self.folds for each in fold.cards)]
 
+    def place(self, card: Card) -> str:
+        """In our Markdown, a card with the way to it; one behind a row has none while that is
+        closed, and is named with it.
+        """
+        for fold in self.folds:
+            if card in fold.cards:
+                return f"“{card.title}”, under {fold.label},"
+        return f"[“{card.title}”](#{card.name})"
+
     @property
     def gate(self) -> Card | None:
         """The card that all that follows waits for."""
@@ -586,8 +595,9 @@ class Page:
                     f"{', '.join(titles)}"
                 )
         shown = {step for each in found for step in each.shows}
-        covered = frozenset(step for step in shown if parts.read("covers", step))
-        ends.put_answers(found, titles, covered, self.about_weights)
+        covered = {step: place_of(step) for step in shown if parts.read("covers", step)}
+        places = {each.name: self.place(each) for each in self.every_card()}
+        ends.put_answers(found, titles, covered, self.about_weights, places)
 
     def _make_answers(self) -> list[Answer]:
         return [*filter(None, map(self.given, self.closing))]
@@ -627,20 +637,19 @@ def is_covered(*steps: str) -> bool:
     return any(covered)
 
 
-def title_of(step: str) -> str:
-    """The title of the card whose question covers a step."""
+def place_of(step: str) -> str:
+    """The place of the card whose question covers a step."""
     page: Page = this_visit().declared
     with parts.unnoted():
         asking = [each for each in page.every_card() if each.ask and step in each.ask.covered()]
-    return asking[0].title
+    return page.place(asking[0])
 
 
 def waits_for(step: str, what: str = "This") -> Element:
     """In a card, in the place of what would answer the question that covers a step."""
-    title = title_of(step)
     if visit.values().paper:
         return note(f"{what} is on the page itself: the link is at the end.")
-    return note(f"{what} waits for your guess at *{title}*: it would give the answer away.")
+    return note(f"{what} waits for your guess at {place_of(step)}: it would give the answer away.")
 
 
 def _size_of_marks(marks: Sequence[Mark]) -> int:

@@ -322,7 +322,6 @@ def _rooms(layout: Layout) -> None:
 def _trail(name: str, layout: Layout) -> tuple[CellPlace, ...]:
     """The way to the open cell, where it is open in this card and none of it is covered."""
     trail, section = open_in(name)
-    covered = {each.step.name for each in layout.matrices if each.covered}
     drawn_here = {each.step.name for each in layout.matrices}
     if not _has(layout, trail):
         return ()
@@ -330,8 +329,8 @@ def _trail(name: str, layout: Layout) -> tuple[CellPlace, ...]:
     if not section and (trail[0][0] not in drawn_here or this_visit().is_open_elsewhere(name)):
         return ()
     for step, _ in trail:
-        told = {step, *(given.name for given in layout.trace[step].inputs)}
-        if told & covered:
+        told = [step, *(given.name for given in layout.trace[step].inputs)]
+        if any(parts.read("covers", each) for each in told):
             return ()
     return trail
 
@@ -507,11 +506,8 @@ def _way_in(name: str, layout: Layout, changes: CellPlace | None) -> None:
             on_click=open_cell,
             args=(name, (changes,)),
         )
-    shown = [each for each in layout.matrices if not each.covered and each.step.inputs]
-    covered = {each.step.name for each in layout.matrices if each.covered}
-    for matrix in reversed(shown):
-        if covered & {given.name for given in matrix.step.inputs}:
-            continue
+    may_be = [each for each in layout.matrices if not (each.covered or each.untold)]
+    for matrix in reversed([each for each in may_be if each.step.inputs]):
         first = first_cell(layout, matrix)
         st.button(
             "Take a cell apart",

@@ -77,12 +77,16 @@ RANDOM = (
 
 
 def put_answers(
-    each: Sequence[Answer], titles: Mapping[str, str], covered: frozenset[str], about_weights: bool
+    each: Sequence[Answer],
+    titles: Mapping[str, str],
+    covered: Mapping[str, str],
+    about_weights: bool,
+    places: Mapping[str, str],
 ) -> None:
     """Questions that the reader can now answer, each folded over its answer and the way to the
-    picture that shows why; `titles` are those of the cards. One that would tell what a question
-    covers waits for it. Those `about_weights` name words that get much of them, whatever the
-    numbers are.
+    picture that shows why; `titles` and `places` are those of the cards. One that would tell what a
+    question covers waits for it: `covered` has the place where each step is asked about. Those
+    `about_weights` name words that get much of them, whatever the numbers are.
     """
     if "answers" in visit.names_in("hide"):
         return
@@ -104,11 +108,11 @@ def put_answers(
             return
         for at, one in enumerate(each):
             with st.expander(one.question, key=f"answer_{at}"):
-                if covered & {*one.shows}:
-                    st.markdown("Answer the question further up first: this would give it away.")
+                if asked := [covered[step] for step in one.shows if step in covered]:
+                    st.markdown(f"This waits for your guess at {asked[0]}: it would give it away.")
                 else:
                     st.text(one.answer, width=LINE)  # plain: it may quote the person
-                    st.markdown(f"The card [“{titles[one.card]}”](#{one.card}) shows it.")
+                    st.markdown(f"The card {places[one.card]} shows it.")
 
 
 def all_marks(traces: Mapping[str, Trace]) -> list[Mark]:

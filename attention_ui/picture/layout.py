@@ -226,7 +226,7 @@ def brief(layout: Layout, most: float = 340, stays: Collection[str] = ()) -> Lay
 
 def uncovered(layout: Layout) -> Layout:
     """The matrices of an equation in one line, with all their numbers."""
-    each = [replace(matrix, covered=False) for matrix in layout.matrices]
+    each = [replace(matrix, covered=False, untold=False) for matrix in layout.matrices]
     return placed(layout.trace, [[*zip(layout.signs, each, strict=True)]], tall=SOLVED)
 
 

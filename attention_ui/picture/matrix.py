@@ -59,6 +59,8 @@ class Matrix:
     """Beside others of the same axes: who points at a cell of one points at that of the others."""
     covered: bool = False
     """Drawn as a frame of question marks: its numbers would answer a question."""
+    untold: bool = False
+    """How its cells come about is not told: it would print numbers that a question covers."""
     tells_origins: bool = False
     """Each cell says which token and head its number came from (see origins.py)."""
     allowed: Tensor | None = field(default=None, compare=False)

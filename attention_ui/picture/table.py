@@ -281,7 +281,7 @@ def _add_cells(
         columns["tip"] = "Answer the question above first."
     else:
         columns |= _where(trace, matrix, own)
-        columns |= _told(layout.matrices, matrix, own, is_pointed and told)
+        columns |= _told(matrix, own, is_pointed and told)
         if is_grid(matrix) and is_pointed:
             columns |= _meaning(trace, matrix)
         if is_pointed:
@@ -635,14 +635,10 @@ def place_called(trace: Trace, axis: str, place: int, head: int | None = None) -
     return f"{axis} {place}" if name is None else f"{axis} {place} “{visible(name)}”"
 
 
-def _told(
-    matrices: Sequence[Matrix], matrix: Matrix, own: np.ndarray, is_pointed: bool
-) -> dict[str, Any]:
+def _told(matrix: Matrix, own: np.ndarray, is_pointed: bool) -> dict[str, Any]:
     """Each cell's arithmetic in a line; its number alone where long, covered, or not aimed at."""
     step = matrix.step
-    covered = {each.step.name for each in matrices if each.covered}
-    is_alone = not is_pointed or not step.inputs or not len(own)
-    if is_alone or covered & {given.name for given in step.inputs}:
+    if matrix.untold or not is_pointed or not step.inputs or not len(own):
         return _numbers_alone(matrix.drawn)
     cells = [tuple(index) for index in own.tolist()]
     if len(cells) * sum(1 for _ in step.arithmetic(cells[0]).cells()) > MOST_TOLD:

@@ -102,7 +102,12 @@ def test_the_exchange_is_seen_where_the_page_opens():
     assert row.max() > 3 / len(row)
     assert int(row.argmax()) != values.token
     told = exchange_words(trace, head, values.token)
-    assert f"takes {row.max():.0%} from token {int(row.argmax())}. Shared evenly" in told
+
+    def place(at):
+        return f"“{trace.labels('query')[at]}” (token {at})"
+
+    assert f"takes {row.max():.0%} from {place(int(row.argmax()))}. Shared evenly" in told
+    assert f", {place(values.token)} takes" in told
 
 
 @pytest.mark.parametrize("activation", ["relu", "gelu"])

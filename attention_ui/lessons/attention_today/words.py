@@ -21,6 +21,12 @@ TOO_SMALL = 0.02
 """A change of a score that moves no weight by more than 0.005, which two decimals do not show."""
 
 
+BOTH = (
+    "The weights of one head, twice: as in 2017 (`head_weights`), and as the switches make them "
+    "(`today_weights`). Each switch has a card below that explains it."
+)
+
+
 def on_words(values: Values) -> str:
     """Which of the two pictures is which, and in what today's differs from 2017."""
     on = []
@@ -45,15 +51,15 @@ def on_words(values: Values) -> str:
         on.append("a gate")
     if not on:
         return (
-            "As in 2017: `head_weights`. Nothing is on, so `today_weights` are the same. GPT-2 has "
-            "learned positions, added to the embeddings: not shown here."
+            f"{BOTH} Nothing is on, so they are the same. GPT-2 has learned positions, added to "
+            "the embeddings: not shown here."
         )
     model, _ = KINDS.get(model_that_is_on(values) or "", (None, None))
     real = ""
     if model and model.n_kv_heads < model.n_heads:
         of = f"{model.n_kv_heads} key/value heads for {model.n_heads} query heads"
         real = f" {model.title} has {of}."
-    return f"As in 2017: `head_weights`. **On now**, in `today_weights`: **{', '.join(on)}**.{real}"
+    return f"{BOTH} **On now**: **{', '.join(on)}**.{real}"
 
 
 def wide_cap_words(values: Values, trace: Trace) -> str:

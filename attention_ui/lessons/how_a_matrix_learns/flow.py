@@ -1,6 +1,6 @@
 """A layer above its gradients: numbers flow right; below, what the loss asks, from the right."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from attention_core.gradients import PREFIX
 from attention_core.trace import Trace
@@ -36,11 +36,11 @@ NAMES = (
 SHORT = {"scaled_scores": "scaled", "context_vectors": "context"}
 
 
-def flow(trace: Trace, covered: frozenset[str] = frozenset()) -> Layout:
-    """The layout of all steps that have a gradient, each above it."""
+def flow(trace: Trace, seen: Callable[[Matrix], Matrix] = lambda each: each) -> Layout:
+    """The layout of all steps that have a gradient, each above it, as they may be `seen`."""
     names = [name for name in NAMES if f"{PREFIX}{name}" in trace]
-    above = with_masks([_matrix(trace, name, covered) for name in names])
-    below = with_masks([_matrix(trace, f"{PREFIX}{name}", covered) for name in names])
+    above = with_masks([seen(_matrix(trace, name)) for name in names])
+    below = with_masks([seen(_matrix(trace, f"{PREFIX}{name}")) for name in names])
     matrices = (*above, *below)
     signs = ("",) * len(matrices)
     ends = limits(matrices, signs)
@@ -61,7 +61,7 @@ def flow(trace: Trace, covered: frozenset[str] = frozenset()) -> Layout:
     return made
 
 
-def _matrix(trace: Trace, name: str, covered: frozenset[str]) -> Matrix:
+def _matrix(trace: Trace, name: str) -> Matrix:
     step = trace[name]
     n_rows, n_columns = step.value.shape
     return Matrix(
@@ -70,7 +70,6 @@ def _matrix(trace: Trace, name: str, covered: frozenset[str]) -> Matrix:
         transposed=n_rows > max(MOST_ROWS, n_columns),
         row_labels=step.axes[0] == "query" and name.endswith("queries"),
         column_labels=False,
-        covered=name in covered,
     )
 
 

@@ -85,8 +85,8 @@ def chain_words(trace: Trace, values: Values) -> str:
 def row_sum(trace: Trace) -> Pick:
     """What a row of the scores' gradient sums to."""
     return one_of(
-        "Softmax turns a row of scores into shares of 1. To what does the gradient of such a row "
-        "of **scores** sum?",
+        "Softmax turns a row of **scaled** scores into shares of 1. To what does the gradient of "
+        "such a row sum?",
         ("To 1, as the weights do", "To 0", "To the loss", "It depends on the numbers"),
         1,
         row_sum_words(trace),
@@ -243,11 +243,13 @@ def why_up(trace: Trace, values: Values) -> str:
     )
 
 
-@closes("Why does the gradient of a row of scores sum to 0?", "softmax", "grad_masked_scores")
+@closes(
+    "What does the gradient of a row of scores sum to, and why?", "softmax", "grad_masked_scores"
+)
 def why_it_sums_to_0(trace: Trace) -> str:
     """With the largest sum that was found."""
     return (
-        "Because softmax does not notice a number that is added to all scores of a row. What "
+        "To 0, because softmax does not notice a number that is added to all scores of a row. What "
         "raises one weight takes the same from the others, and so do the gradients: p (g − Σ p "
         f"g) sums to Σ p g − Σ p g. {row_sum_words(trace)}"
     )

@@ -7,7 +7,7 @@ import numpy as np
 from attention_core.head_name import head_id
 from attention_core.text.tokenizers import visible
 
-from ...cards.elements import Row, Shown, row, set_to
+from ...cards.elements import Row, Shown, row, say, set_to
 from ...cards.why_there import choosing_head
 from ...charts.chart import Chart
 from ...controls.control import Values
@@ -64,6 +64,13 @@ def to_switch_off(values: Values, reading: Seen, chosen: tuple[int, int]) -> Row
     ]
     all_on = [set_to("All on", "switch_on", AS_BUTTON, model_off="")] if off else []
     return row(*buttons, *all_on, gap="small")
+
+
+def off_below(values: Values, label: str, key: str, off: str) -> Row:
+    """A button that switches off a part in the card further down, and then the way there."""
+    button = set_to(label, key, AS_BUTTON, model_off=off)
+    is_off = values.model_off == off
+    return row(button, *([say("It is off: [what the model says then](#off).")] if is_off else []))
 
 
 def strongest(values: Values, reading: Seen, most: int = 5) -> list[tuple[str, float]]:

@@ -17,7 +17,7 @@ from attention_core.real_model.score_parts import score_parts
 from attention_core.real_model.sweeps import chance_of, logit_of
 from attention_core.trace import Trace
 
-from ...cards.elements import Element, picture, progress, say, set_to, text
+from ...cards.elements import Element, picture, progress, say, text
 from ...cards.page import is_covered
 from ...cards.questions import Pick, Verdict
 from ...cards.why_there import Why, said_piece, spoken
@@ -27,7 +27,7 @@ from ...frame.models import TINY, said
 from ...picture.matrix import Matrix
 from ...picture.sentence import sentence
 from ...words import capital, listed, number, percent, signed
-from .heads import AS_BUTTON
+from .heads import off_below
 from .lesson import asked_of, encoded_of, predicts, rival_of, seen, whole
 from .seen import Seen
 from .sweeping import how_long, without_each
@@ -35,6 +35,10 @@ from .sweeping import how_long, without_each
 REST = "story_of_model"
 INDIRECT = 0.25
 """A head that brought less than this part of what its absence takes works through others."""
+
+
+NEAR = 0.1
+"""Of two tokens whose chances are no further apart, neither is the answer."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +98,20 @@ def step_1(v: Values) -> Iterator[Element]:
         f"1. After your text the model says “{yes}” with "
         f"{percent(float(reading.chances[story.asked]))}, and “{no}” with "
         f"{percent(float(reading.chances[story.against]))}. The difference of their logits is "
-        f"{number(story.made.logit, 2)}."
+        f"{number(story.made.logit, 2)}.{_of_the_second(story)}"
+    )
+
+
+def _of_the_second(story: Story) -> str:
+    """Why the token beside it is another than the second likeliest, where it is."""
+    chances = story.reading.chances
+    second = next(each for each in chances.topk(2).indices.tolist() if each != story.asked)
+    if chances[second] <= chances[story.against]:
+        return ""
+    name, other = said(story.reading.run.model, second), story.names[1]
+    return (
+        f" “{name}” is likelier than “{other}”, with {percent(float(chances[second]))}, but the "
+        f"story asks what decides against “{other}”."
     )
 
 
@@ -322,15 +339,20 @@ def steps_4_and_5(v: Values) -> Iterator[Element]:
         )
         left = streams[[best.layer], [best.head]]
         (says,) = likeliest(run.model, left, 1).ids[0].tolist()
+        kept, came = (float(chance_of(run, left, each)) for each in (story.asked, says))
+        had, was = (float(story.reading.chances[each]) for each in (story.asked, says))
+        first = f"Now “{said(run.model, says)}” comes first, with {percent(came)}"
+        if says == story.asked:
+            so = f"“{yes}” is still what comes first: this head alone does not carry the answer."
+        elif min(had - was, came - kept) > NEAR:
+            so = f"{first}: the answer hung on this head."
+        else:
+            so = f"{first}, but before, “{yes}” had {percent(had)} and it {percent(was)}: "
+            so += "too little has changed to say that the answer hung on this head."
         yield text(
             f"5. And without {best.name} itself? The difference is "
             f"{number(float(gaps[best.layer, best.head]), 2)} in place of {number(gap, 2)}, and "
-            f"“{yes}” has {percent(float(chance_of(run, left, story.asked)))}. "
-            + (
-                f"“{yes}” is still what comes first: this head alone does not carry the answer."
-                if says == story.asked
-                else f"Now “{said(run.model, says)}” comes first: the answer hung on this head."
-            )
+            f"“{yes}” has {percent(kept)}. {so}"
         )
         off = head_id(best.layer, best.head)
-        yield set_to(f"Switch off {best.name}, above", "story_off", AS_BUTTON, model_off=off)
+        yield off_below(v, f"Switch off {best.name}, below", "story_off", off)

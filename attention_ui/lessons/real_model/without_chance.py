@@ -142,7 +142,7 @@ def why_did_it_repeat_itself(v: Values) -> Answer | None:
     return Answer(
         "Why does a text of the likeliest tokens repeat itself?",
         f"Nothing is drawn, so the same words lead to the same next ones. {measured}",
-        "write",
+        "certain",
     )
 
 

@@ -57,6 +57,8 @@ def about_the_model(model: Model) -> str:
         if s.predicts
         else "Type a text, cut into tokens (words, or pieces of them). "
     )
+    if s.n_vocabulary < 256:  # there is no token for each byte, so none for other words
+        says += f"Only its {s.n_vocabulary} words and marks work. "
     return (
         f"{says}Each of the model’s {s.n_layers * s.n_heads} heads ({s.n_layers} layers of "
         f"{s.n_heads}) looks at your text in its own way."

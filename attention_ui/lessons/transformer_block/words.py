@@ -5,7 +5,7 @@ from attention_core.trace import Trace
 
 from ...controls.control import Values
 from ...frame.ends import closes, named
-from ...words import listed, number, percent
+from ...words import capital, listed, number, percent, word_at
 from .lesson import heads_that_share, hidden_width
 from .orders import both_orders, size
 from .stream import CALLED, parts_of, walk
@@ -51,16 +51,22 @@ def heads_words(values: Values) -> str:
     )
 
 
+def _with_its_place(trace: Trace, place: int) -> str:
+    told = word_at(trace.labels("query"), place)
+    return told if f"token {place}" in told else f"{told} (token {place})"
+
+
 def exchange_words(trace: Trace, head: int, query: int) -> str:
     """What the token takes from the one it looks at most, beside even shares, by places."""
     weights = trace["head_weights"].value[head, query]
     seen = int((weights > 0).sum())
     key = int(weights.argmax())
-    whom = "itself" if key == query else f"token {key}"
+    who, whom = (_with_its_place(trace, at) for at in (query, key))
     if seen < 2:
-        return f"Token {query} sees only itself: there is nothing to exchange."
+        return f"{capital(who)} sees only itself: there is nothing to exchange."
+    whom = "itself" if key == query else whom
     return (
-        f"In head {head}, token {query} takes {percent(weights[key].item())} from {whom}. Shared "
+        f"In head {head}, {who} takes {percent(weights[key].item())} from {whom}. Shared "
         f"evenly, each of {seen} tokens would give {100 / seen:.3g}%."
     )
 
