@@ -7,6 +7,7 @@ import pytest
 from attention_ui.cards import show
 from attention_ui.cards.changing import OfCell
 from attention_ui.controls import visit
+from attention_ui.picture.positions import FOLLOWS
 from attention_ui.picture.table import SEPARATOR, table
 from visiting import LESSONS, stands, visit_deeper
 
@@ -74,7 +75,7 @@ def is_same(told, drawn):
 @pytest.mark.slow("50 s: every page, at three positions of each of its pictures")
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_each_position_that_a_picture_carries_is_the_picture_drawn_there(lesson):
-    """Cells and outlines with all that they show; of all else what is carried."""
+    """Cells, outlines and words with all that they show; of all else what is carried."""
     for name, known in carried(lesson).items():
         _is_drawn_at_each(lesson, name, *known, {})
 
@@ -100,7 +101,11 @@ def _is_drawn_at_each(lesson, name, control, at_all, lists, at_rest, link):
         where = f"{name} at {control.name}={value}"
         assert there.alt == at_rest.alt, f"{where} is built anew: its text alternative differs"
         drawn = rows_of(there)
-        whole = {each for each in drawn if each[0].isdigit() or each.startswith(("paths", "bar."))}
+        # Words that change with no list follow at rest: where the picture says that some do, and
+        # where a number is changed, which is marked then.
+        follow = FOLLOWS in lists or isinstance(control, OfCell)
+        looked_at = ("paths", "bar.", *([] if follow else ["words."]))
+        whole = {each for each in drawn if each[0].isdigit() or each.startswith(looked_at)}
         for row in whole | lists.keys() & drawn.keys():
             for column in LISTS if row in whole else lists[row]:
                 told = lists.get(row, {}).get(column)

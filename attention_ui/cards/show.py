@@ -26,7 +26,7 @@ from ..frame import hand_out
 from ..frame.save_picture import save_dialog
 from ..picture.layout import Layout, brief, uncovered
 from ..picture.matrix import Matrix, is_unknown
-from ..picture.positions import positions
+from ..picture.positions import FOLLOWS, positions
 from ..picture.sentence import WORD
 from ..picture.spec import GROUNDS, Stops, drawn, variant
 from ..picture.table import MANY, Lists, Open, n_marks, n_slots, numbers_of, packed, table
@@ -240,7 +240,8 @@ def _drawn(
     # Also of a link that names another picture: where that has not the cell, this one may open it.
     has = is_meant and _has(layout, visit.values().unread("cell") or ())
     this_visit().cells.append((name, has, bool(trail)))
-    drawn_from = (moved or (lambda: layout), carries, bool(lists), choosing, layout)
+    tells_all = bool(lists) and FOLLOWS not in (lists or {})
+    drawn_from = (moved or (lambda: layout), carries, tells_all, choosing, layout)
     this_visit().pictures[name] = drawn_from
     opened = _opened(layout, trail)
     now = stops_of(carries, visit.values(), drawn_at, "").position(drawn_at) if carries else 0
@@ -443,7 +444,7 @@ def _told(name: str, key: str, part: str, moves: str | None) -> None:
     # Not an argument: Streamlit keeps the callbacks of widgets that are gone.
     if name not in this_visit().pictures or not is_there(key):
         return  # a picture of a page that is left
-    layout_now, carries, has_lists, choosing, _ = this_visit().pictures[name]
+    layout_now, carries, tells_all, choosing, _ = this_visit().pictures[name]
     selection = sent(key)["selection"]
     match selection.get("step"):
         case [{"value": int() | float() as value}, *_] if carries and carries.name == moves:
@@ -456,7 +457,7 @@ def _told(name: str, key: str, part: str, moves: str | None) -> None:
                 if key == f"chart_{name}_{count}":
                     # None: a number that stands again as it was before any change.
                     is_taken = is_done and parts.worth(carries.source) in (value, None)
-                    parts.settle(part, carries.source, is_taken and has_lists)
+                    parts.settle(part, carries.source, is_taken and tells_all)
                 parts.run_what_reads(at=name)
                 return
     match selection.get("cell"):

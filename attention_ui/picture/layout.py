@@ -577,7 +577,7 @@ def _add_sums(made: Arrangement, one: Footprint, x: float, y: float, row: float)
 
 def add_legend(made: Layout, arrangement: Arrangement, room: float) -> None:
     """What the colours mean: one thin line at the bottom, from the matrices."""
-    told = _legend(made)
+    told = legend(made.matrices, made.limits, made.leaks)
     x, y, length = 0.0, arrangement.height - 8, 54.0
     for kind, before, after in told:
         whole = text_width(before) * 0.92 + length + text_width(after) * 0.92 + 12
@@ -610,9 +610,11 @@ def add_legend(made: Layout, arrangement: Arrangement, room: float) -> None:
             arrangement.width = max(arrangement.width, end)
 
 
-def _legend(made: Layout) -> list[tuple[str, str, str]]:
+def legend(
+    matrices: Sequence[Matrix], limits: Sequence[float], leaks: float
+) -> list[tuple[str, str, str]]:
     """Each scale in use: its kind, what stands before its bar, and what stands after it."""
-    pairs = zip(made.matrices, made.limits, strict=True)
+    pairs = zip(matrices, limits, strict=True)
     drawn = [
         (matrix, most)
         for matrix, most in pairs
@@ -628,6 +630,6 @@ def _legend(made: Layout) -> list[tuple[str, str, str]]:
         found.append(("signed", "below 0", "above 0, scale per matrix"))
     if any(is_shares(matrix.step) for matrix, _ in drawn):
         found.append(("shares", "0", "1, small shares made easier to see"))
-    if made.leaks:
-        found.append(("leaks", "0", f"{made.leaks:.3g} where it must be 0"))
+    if leaks:
+        found.append(("leaks", "0", f"{leaks:.3g} where it must be 0"))
     return found

@@ -10,8 +10,8 @@ import torch
 from attention_core.trace import is_shares
 
 from .forbidden import leak_limit
-from .layout import Layout, Mark, Path
-from .margin import has_sums, is_one_row, row_sums
+from .layout import Layout, Mark, Path, legend
+from .margin import has_sums, is_one, is_one_row, row_sums
 from .matrix import Matrix
 from .numbers import written, written_each
 from .scale import limit, limits
@@ -33,6 +33,9 @@ from .table import (
     shades_of,
     strengths_of,
 )
+
+FOLLOWS = "follows at rest"
+"""Among what a control changes: that not all of it is told, so what shows it is drawn at rest."""
 
 
 def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -> Lists:
@@ -88,12 +91,19 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
                     lists |= {f"bar.{at}.{when}.{row}": bar for when in (ON_WIDE, ON_NARROW)}
     if layouts:
         _around_lists(lists, layouts)
+    else:
+        _legend_lists(lists, layout, [*map(legend, others, scales, map(leak_limit, others))])
     sums = [] if layouts else [*zip(*map(_sums, others), strict=True)]
     for when, arrangement in ((ON_WIDE, layout.wide), (ON_NARROW, layout.narrow)):
         places = [at for at, word in enumerate(arrangement.words) if word.changes]
-        if len(places) != len(sums):
-            continue  # some are too low to be read: whose the others are is told at rest
-        for at, texts in zip(places, sums, strict=True):
+        if len(places) != len(sums):  # some are too low to be read: whose the others are is told
+            if any(len(set(each)) > 1 for each in sums):
+                lists[FOLLOWS] = {}
+            continue
+        for at, each in zip(places, sums, strict=True):
+            texts, are_one = zip(*each, strict=True)
+            if len(set(are_one)) > 1:
+                lists[FOLLOWS] = {}  # loud at some of them
             if len(set(texts)) > 1:
                 lists[f"words.{when}.{at}"] = {"texts": SEPARATOR.join(texts)}
     if layout.sentence is not None:
@@ -121,14 +131,29 @@ def _around_lists(lists: Lists, layouts: Sequence[Layout]) -> None:
         for of, column, say in kinds:
             each_there = [getattr(each, of) for each in arranged]
             if len({*map(len, each_there)}) > 1:
-                continue  # a legend that says more at one position: it follows at rest
+                lists[FOLLOWS] = {}  # a legend that says more at one position
+                continue
             for at, each in enumerate(zip(*each_there, strict=True)):
                 if of == "words" and not each[0].changes and len({one.y for one in each}) > 1:
-                    continue  # of another row: as many are off, but not the same ones
+                    lists[FOLLOWS] = {}  # of another row: as many are off, but not the same ones
+                    continue
                 told = [say(one) for one in each]
                 if len(set(told)) > 1:
                     row = f"{of}.{when}.{at}"
                     lists[row] = {**lists.get(row, {}), column: SEPARATOR.join(told)}
+
+
+def _legend_lists(lists: Lists, layout: Layout, each: Sequence[Sequence[tuple]]) -> None:
+    """What becomes of the ends of the scales."""
+    if len({tuple(kind for kind, *_ in one) for one in each}) > 1:
+        lists[FOLLOWS] = {}
+        return
+    told = [[text for _, *ends in one for text in ends] for one in each]
+    for when, arrangement in ((ON_WIDE, layout.wide), (ON_NARROW, layout.narrow)):
+        places = [at for at, word in enumerate(arrangement.words) if word.look == "legend"]
+        for at, texts in zip(places, zip(*told, strict=True), strict=False):
+            if len(set(texts)) > 1:
+                lists[f"words.{when}.{at}"] = {"texts": SEPARATOR.join(texts)}
 
 
 def _has_a_mask(matrix: Matrix) -> bool:
@@ -156,12 +181,15 @@ def _masked_lists(lists: Lists, ids: Sequence[str], looks: Sequence[dict[str, An
         }
 
 
-def _sums(matrices: Sequence[Matrix]) -> list[str]:
+def _sums(matrices: Sequence[Matrix]) -> list[tuple[str, bool]]:
+    """What rows sum to, in words, and whether that is 1."""
     found = []
     for matrix in matrices:
         if has_sums(matrix):
             before = "sum " if is_one_row(matrix) else ""
-            found += [f"{before}{written(total)}" for total in row_sums(matrix).tolist()]
+            kind = matrix.step.value.dtype
+            each = row_sums(matrix).tolist()
+            found += [(f"{before}{written(total)}", is_one(total, kind)) for total in each]
     return found
 
 
