@@ -270,8 +270,9 @@ deeper.section("survey", "Over many sentences", surveyed.about_the_survey, work=
 deeper.section(
     "certain",
     "Without chance",
-    "Why draw at all? Take the likeliest token each time, or look for the likeliest text: either "
-    "way you get the same text every time, and it tends to go round in circles.",
+    "Why draw at all? Take the likeliest token each time, or look for the likeliest text, with a "
+    "**beam** of a few beginnings: either way you get the same text every time, and it tends to go "
+    "round in circles.",
     work=without_chance.writing_without_chance,
     when=predicts,
     pictures=("greedy",),
