@@ -608,7 +608,8 @@ def _drawn_sources(
             continue
         ends = [before[(*corners[:, :, side].T, 0)][:, :, side] for side in (0, 1)]
         reached = np.stack(ends, axis=-1)
-        reached[is_none] = NONE
+        # A rectangle of which one corner reads nothing there is none that can be outlined.
+        reached[is_none | (reached == NONE).any(axis=(1, 2))] = NONE
         yield from _drawn_sources(matrices, source, [reached])
 
 

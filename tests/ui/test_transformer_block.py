@@ -24,6 +24,7 @@ from attention_ui.lessons.transformer_block.words import (
 )
 from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.scale import limits
+from visiting import stands, visit
 
 
 def values_of(name, **changes):
@@ -202,3 +203,9 @@ def test_a_stack_is_drawn_and_told_of_one_token_and_of_many(norm, sentence):
     made = depth.by_block(found)
     assert made.frame["shown"].between(depth.LEAST, 10).all()
     assert "of the gradient reaches the first block" in depth.left_words(found)
+
+
+def test_where_dropout_leaves_a_corner_of_a_row_nothing_is_outlined():
+    sentence = "the fish sees the fish because it sleeps"
+    sizes = {"n_heads": "7", "d_in": "11", "d_model": "7", "layer_dropout": "0.5"}
+    stands(visit("transformer_block", example="named_features", sentence=sentence, **sizes))
