@@ -638,11 +638,11 @@ def is_covered(*steps: str) -> bool:
 
 
 def place_of(step: str) -> str:
-    """The place of the card whose question covers a step."""
+    """The place of the card whose question covers a step; "" where it is no card's."""
     page: Page = this_visit().declared
     with parts.unnoted():
         asking = [each for each in page.every_card() if each.ask and step in each.ask.covered()]
-    return page.place(asking[0])
+    return page.place(asking[0]) if asking else ""
 
 
 def waits_for(step: str, what: str = "This") -> Element:

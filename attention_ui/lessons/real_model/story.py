@@ -109,10 +109,7 @@ def _of_the_second(story: Story) -> str:
     if chances[second] <= chances[story.against]:
         return ""
     name, other = said(story.reading.run.model, second), story.names[1]
-    return (
-        f" “{name}” is likelier than “{other}”, with {percent(float(chances[second]))}, but the "
-        f"story asks what decides against “{other}”."
-    )
+    return f" (“{name}” has {percent(float(chances[second]))}; the story asks about “{other}”.)"
 
 
 def is_told(v: Values) -> bool:

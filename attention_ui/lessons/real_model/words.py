@@ -51,14 +51,12 @@ FEW_ASKED = 4
 def about_the_model(model: Model) -> str:
     """What the model does, and how many heads it has."""
     s = model.settings
-    says = (
-        "Type a text, and see which tokens (words, or pieces of them) are likeliest to come next; "
-        "␣ is a blank. "
-        if s.predicts
-        else "Type a text, cut into tokens (words, or pieces of them). "
-    )
+    says = "Type a text, and see which tokens (words, or pieces of them) "
     if s.n_vocabulary < 256:  # there is no token for each byte, so none for other words
-        says += f"Only its {s.n_vocabulary} words and marks work. "
+        says = f"Type a text of its {s.n_vocabulary} words and marks, and see which "
+    says += "are likeliest to come next; ␣ is a blank. "
+    if not s.predicts:
+        says = "Type a text, cut into tokens (words, or pieces of them). "
     return (
         f"{says}Each of the model’s {s.n_layers * s.n_heads} heads ({s.n_layers} layers of "
         f"{s.n_heads}) looks at your text in its own way."
