@@ -98,18 +98,8 @@ def step_1(v: Values) -> Iterator[Element]:
         f"1. After your text the model says “{yes}” with "
         f"{percent(float(reading.chances[story.asked]))}, and “{no}” with "
         f"{percent(float(reading.chances[story.against]))}. The difference of their logits is "
-        f"{number(story.made.logit, 2)}.{_of_the_second(story)}"
+        f"{number(story.made.logit, 2)}."
     )
-
-
-def _of_the_second(story: Story) -> str:
-    """Why the token beside it is another than the second likeliest, where it is."""
-    chances = story.reading.chances
-    second = next(each for each in chances.topk(2).indices.tolist() if each != story.asked)
-    if chances[second] <= chances[story.against]:
-        return ""
-    name, other = said(story.reading.run.model, second), story.names[1]
-    return f" (“{name}” has {percent(float(chances[second]))}; the story asks about “{other}”.)"
 
 
 def is_told(v: Values) -> bool:
