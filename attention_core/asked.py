@@ -89,7 +89,8 @@ def answers(asked: Asked) -> Asked:
     hints = cache(lambda: get_type_hints(asked if is_class else function))
     each = signature.parameters.values()
     in_order = [one.name for one in each if one.kind is one.POSITIONAL_OR_KEYWORD]
-    needed = {one.name for one in each if one.default is one.empty}
+    open_ended = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    needed = {one.name for one in each if one.default is one.empty and one.kind not in open_ended}
     plain = cache(lambda: {name: (_plain(hint), id(hint)) for name, hint in hints().items()})
 
     def fits(given: tuple, named: dict[str, Any]) -> bool:

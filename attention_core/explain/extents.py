@@ -48,7 +48,7 @@ def _from_lines(step: Step, shape: tuple[int, ...]) -> tuple[Tensor, ...] | None
     """The blocks, where a move along an axis moves them alike everywhere; else None."""
     near, far = (0,) * len(shape), [tuple(size - 1 for size in shape)]
     for at in range(1, PROBES):  # spread like this they also find what wraps around, as a reshape
-        far.append(tuple(at * prime % size for prime, size in zip(PRIMES, shape, strict=False)))
+        far.append(tuple(at * prime % size for prime, size in zip(itertools.cycle(PRIMES), shape)))
     start = _blocks(step, [near])
     found = [block[0].expand(*shape, *block.shape[1:]).clone() for block in start]
     for axis, size in enumerate(shape):

@@ -503,7 +503,7 @@ class Page:
         """
         for fold in self.folds:
             if card in fold.cards:
-                return f"“{card.title}”, under {fold.label},"
+                return f"“{card.title}” (under {fold.label})"
         return f"[“{card.title}”](#{card.name})"
 
     @property

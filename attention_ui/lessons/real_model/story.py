@@ -334,7 +334,7 @@ def steps_4_and_5(v: Values) -> Iterator[Element]:
         elif min(had - was, came - kept) > NEAR:
             so = f"{first}: the answer hung on this head."
         else:
-            so = f"{first}, but before, “{yes}” had {percent(had)} and it {percent(was)}: "
+            so = f"{first}, but before, “{yes}” had {percent(had)} and this one {percent(was)}: "
             so += "too little has changed to say that the answer hung on this head."
         yield text(
             f"5. And without {best.name} itself? The difference is "
