@@ -560,7 +560,7 @@ def test_the_story_is_of_what_is_measured():
 def test_of_a_near_tie_no_answer_hangs_on_a_head():
     at = stands(_opened(PAGE, {"predict": "off", "prompt": "the small dog follows the cow but it"}))
     told = texts(at)
-    assert "with 53%, but before, “moos” had 51% and it 49%: too little has changed" in told
+    assert "with 53%, but before, “moos” had 51% and this one 49%: too little has changed" in told
     assert ": the answer hung" not in told
     (off,) = (each for each in at.button if each.label == "Switch off head 1.2, below")
     assert any("(#off)" in each.value for each in off.click().run().markdown)
