@@ -1,5 +1,6 @@
 """Every operation that there is, with any operands: refused in words, or every cell agrees."""
 
+import inspect
 import itertools
 import math
 import re
@@ -11,86 +12,36 @@ from hypothesis import strategies as st
 
 from attention_core import Trace
 from attention_core import operations as ops
-from attention_core.small_models.recording import RECORDING
-from gguf_files import FEW_BITS
-from traces import OPERATIONS
+from traces import OPERATIONS, workshop
 
 places = st.integers(0, 3)
 counts = st.integers(1, 4)
 numbers = st.integers(-16, 16).map(lambda eighths: eighths / 8)
-several = st.lists(st.tuples(places, places, numbers), min_size=1, max_size=3).map(tuple)
-several_rows = st.lists(places, max_size=3).map(tuple)
-SETTINGS = {
-    "AddAtIds": st.tuples(counts),
-    "Entry": st.tuples(st.lists(places, max_size=3).map(tuple)),
-    "GELUSlope": st.tuples(st.booleans()),
-    "PutBack": st.tuples(places, st.integers(1, 6), st.sampled_from([-1, -2, -3]), st.booleans()),
-    "PutEntry": st.sampled_from([((), ()), ((1,), (3,)), ((0, 1), (2, 3))]),
-    "Repeat": st.tuples(counts, st.sampled_from([0, -1, -2]), st.booleans()),
-    "RowSum": st.tuples(st.sampled_from([-1, -2])),
-    "SoftCapSlope": st.sampled_from([(0.5,), (30.0,)]),
-    "SumGroups": st.tuples(counts),
-    "Total": st.tuples(st.integers(2, 4)),
-    "Cast": st.tuples(st.sampled_from(["float32", "float16", "bfloat16"])),
-    "Columns": st.tuples(places, st.integers(1, 4)).filter(lambda ends: ends[0] < ends[1]),
-    "DistanceBias": st.tuples(
-        numbers | st.lists(numbers, min_size=1, max_size=3).map(tuple),
-        counts,
-        counts,
-        places,
-        st.none() | st.sampled_from(["float16", "bfloat16"]),
-    ),
-    "Draw": st.tuples(
-        st.sampled_from(["normal", "uniform", "linear"]),
-        st.lists(counts, min_size=1, max_size=3).map(tuple),
-        places,
-    ),
-    "Drop": st.tuples(st.sampled_from([0.0, 0.25, 0.5])),
-    "Edit": st.tuples(several),
-    "Encode": st.just((("a", "b", "a"), (1, 0, 1), (("a", 1), ("b", 0)))),
-    "GELU": st.tuples(st.booleans()),
-    "Given": st.tuples(st.lists(st.tuples(numbers, numbers), min_size=1, max_size=3).map(tuple)),
-    "MaskedFill": st.tuples(st.sampled_from([-math.inf, 0.0, -2.0])),
-    "JoinPair": st.tuples(places),
-    "PairCounts": st.tuples(counts),
-    "JoinHeads": st.tuples(st.booleans()),
-    "JoinRows": st.tuples(st.integers(1, 4)),
-    "LayerNorm": st.tuples(st.booleans()),
-    "WindowMask": st.tuples(
-        counts, counts, st.none() | places, st.none() | places, places, places
-    ).filter(lambda made: made[2] is not None or not made[-1]),
-    "LengthMask": st.tuples(st.lists(places, min_size=1, max_size=3).map(tuple), st.just(3)),
-    "ScaleBy": st.tuples(numbers),
-    "MatMul": st.tuples(st.booleans()),
-    "BatchedMatMul": st.tuples(st.booleans()),
-    "AttentionMask": st.tuples(counts, counts, st.booleans()),
-    "MeanHeads": st.tuples(counts),
-    "Multiply": st.tuples(st.booleans()),
-    "OneHot": st.tuples(counts),
-    "RepeatHeads": st.tuples(counts, st.booleans()),
-    "RotaryAngles": st.tuples(counts, counts, st.sampled_from([10000.0, 7.0]), places),
-    "Row": st.tuples(places),
-    "Rows": st.tuples(places, st.integers(1, 4)).filter(lambda ends: ends[0] < ends[1]),
-    "RowsOfHeads": st.tuples(counts),
-    "Scale": st.tuples(counts, st.booleans()),
-    "ScaleRow": st.tuples(places, numbers),
-    "Shift": st.tuples(numbers),
-    "ShiftRow": st.tuples(places, numbers),
-    "Sinusoid": st.tuples(st.integers(1, 64), st.integers(1, 64)),
-    "Softmax": st.tuples(st.sampled_from([-1, -2, -3])),
-    "MaskedSoftmax": st.tuples(st.sampled_from([-1, -2, -3])),
-    "SoftCap": st.sampled_from([(0.5,), (30.0,)]),
-    "SplitHeads": st.tuples(counts, st.booleans()),
-    "SplitWithoutTranspose": st.tuples(counts),
-    "DivideByRoot": st.sampled_from([(1e-5,), (0.5,), (0.0,)]),
-    "Rotate": st.tuples(st.booleans()),
-    "Standardise": st.sampled_from([(1e-5,), (0.5,), (0.0,)]),
-    "Stored": st.tuples(st.just(str(RECORDING)), st.just("loss"), several_rows),
-    "StoredInGguf": st.tuples(st.just(str(FEW_BITS)), st.just("four_bits"), several_rows),
-    "SwitchOff": st.tuples(places),
-    "TopK": st.tuples(counts),
+MADE: dict = {}
+for step in workshop().values():
+    MADE.setdefault(type(step.operation), []).append(step.operation)
+CHOICES = {
+    "cap": [0.5, 30.0],
+    "precision": ["float32", "float16", "bfloat16"],
+    "distribution": ["normal", "uniform", "linear"],
 }
-"""What an operation is made with, where it needs or takes anything."""
+
+
+def alike(value, name=""):
+    """Settings of the kind of one that the workshop has; what names a file or a text stays."""
+    if name in CHOICES:
+        return st.sampled_from(CHOICES[name])
+    if isinstance(value, bool):
+        return st.booleans()
+    if isinstance(value, int):
+        return counts if value > 0 else places if value == 0 else st.sampled_from([-1, -2, -3])
+    if isinstance(value, float):
+        return numbers | st.just(value)
+    if isinstance(value, tuple):
+        return st.tuples(*map(alike, value))
+    return st.just(value)
+
+
 KINDS = {
     "AddAtIds": "fi",
     "CrossEntropy": "fi",
@@ -108,7 +59,7 @@ HUGE = (3e38, 1e20, -1e20, 1.0, 0.0, -1e-30)
 
 def test_every_operation_is_in_the_package_and_settings_are_of_operations():
     assert {*OPERATIONS} == {*ops.__all__} - {"Operation"}
-    assert SETTINGS.keys() | KINDS.keys() <= OPERATIONS.keys()
+    assert KINDS.keys() <= OPERATIONS.keys()
 
 
 def shapes_that_fit(takes, data):
@@ -166,12 +117,30 @@ def gives(step, index):
     assert has == value or abs(has - value) <= rounding * size + 1e-37, (step, index, has, value)
 
 
+def answered(call):
+    """What it gives, or None where it is refused in words."""
+    try:
+        return call()
+    except ValueError as error:
+        refusal = str(error)
+    assert re.search(r"[a-z] [a-z]", refusal), refusal
+    assert "unpack" not in refusal, refusal
+    return None
+
+
 @pytest.mark.slow("7 s: guesses its cases")
 @pytest.mark.parametrize("kind", OPERATIONS.values(), ids=OPERATIONS)
 @given(data=st.data())
 def test_any_operands_are_refused_in_words_or_every_cell_can_be_taken_apart(kind, data):
-    settings = data.draw(SETTINGS.get(kind.__name__, st.just(())), label="settings")
-    operation = kind(*settings)
+    plain = data.draw(st.sampled_from(MADE[kind]), label="of the workshop")
+    settings = {
+        name: data.draw(alike(getattr(plain, name), name), label=name)
+        for name in inspect.signature(kind).parameters
+        if not (name == "transpose" and kind.adds_third)  # nobody turns those
+    }
+    operation = answered(lambda: kind(**settings))
+    if operation is None:
+        return
     n_operands = operation.takes.count("(")
     shapes = list(shapes_that_fit(operation.takes, data))
     if data.draw(st.booleans(), label="of any shape"):
@@ -184,14 +153,8 @@ def test_any_operands_are_refused_in_words_or_every_cell_can_be_taken_apart(kind
         drawn(f"operand_{at}", trace, shape, of, data)
         for at, (shape, of) in enumerate(zip(shapes, kinds, strict=True))
     ]
-    refusal = None
-    try:
-        value = operation.value(*[each.value for each in operands])
-    except ValueError as error:
-        refusal = str(error)
-    if refusal is not None:
-        assert re.search(r"[a-z] [a-z]", refusal), refusal
-        assert "unpack" not in refusal, refusal
+    value = answered(lambda: operation.value(*[each.value for each in operands]))
+    if value is None:
         return
     memories = {each.value.untyped_storage().data_ptr() for each in operands}
     assert value.untyped_storage().data_ptr() not in memories, "its numbers are an operand's"
