@@ -124,14 +124,9 @@ def test_what_two_models_keep_is_said_of_a_text_that_both_can_read():
     n_tokens = models.common_context(now)
     assert n_tokens == 8_192
     told = [models.facts_words(name, n_tokens) for name in (now.compared, now.compared_with)]
-    assert "all 32 layers are alike" in told[0]
     assert "keeps **1 GiB**" in told[0]
-    assert "8 of its 32 layers are of this kind; 24 have a memory in place of" in told[1]
     kept = 2 * (2 * 4 * 256 * 8 * 8_192 + 24 * 548_864)
     assert f"keeps **{in_bytes(kept)}**" in told[1]
-    assert "23 of its" not in models.facts_words("gemma3_local", 9)
-    assert "keeps" not in models.facts_words("llama3", None)
-    assert "Qwen/Qwen3.5-9B config.json" in models.source_words(now)
 
 
 def test_a_wrong_norm_a_sink_that_is_not_dropped_and_a_gate_by_chance_put_lights_out():
@@ -204,12 +199,8 @@ def test_a_shifted_text_turns_queries_further_and_leaves_the_weights():
     )
     assert turned > 0.1
     assert weights < 1e-4
-    assert " " not in "".join(here.labels("d_pairs"))
-    assert "Your heads are 2 wide, and two pairs of columns need 4" in own_heads_words(
-        settings, here
-    )
-    wide = settings.but(d_head=4)
-    assert own_heads_words(wide, lesson.rotary(wide)) == ""
+    need = "Your heads are 2 wide, and two pairs of columns need 4"
+    assert need in own_heads_words(settings, here)
 
 
 def test_a_bias_on_a_hidden_score_is_faint():
@@ -218,15 +209,6 @@ def test_a_bias_on_a_hidden_score_is_faint():
     strengths = lesson.slope_bias(trace, 0).strengths
     assert ((strengths == 1) == trace["mask"].value).all()
     assert 0 < strengths.min() < 0.5
-
-
-def test_the_lights_count_the_parameters_of_the_table_but_for_the_output():
-    settings = values_of("wild_cat", kv_heads="1")
-    trace = lesson.trace_of(settings)
-    light = next(x for x in shown_lights(trace, OUTPUT) if x.name == "any_length")
-    before_output = parameters(trace, "today_", d_model=0)
-    assert light.evidence.startswith(f"{before_output:,} parameters go into this output")
-    assert parameters(trace, "head_", d_model=0) > before_output
 
 
 def test_what_a_far_token_ends_up_with_is_that_of_the_slope():
@@ -261,13 +243,9 @@ def test_the_cache_of_a_model_in_plain_words():
     assert costs.cache_rows(mistral, 2)[-1].is_own
     gpt2 = costs.model_of(llama.but(cost_model="gpt2"))
     assert [in_bytes(row.size) for row in costs.cache_rows(gpt2, 4)] == ["72 MiB", "6 MiB"]
-    assert "of all tokens so far. From 20,480 tokens on, in one text or" in costs.outgrown_words(
-        costs.model_of(llama)
-    )
     told = costs.outgrown_words(mistral)
     assert "of the last 4,096 tokens, its window" in told
     assert "From 20,480 tokens on, of many texts," in told, "one text never has so many"
-    assert "keeps the last 4,096 of 8,192 tokens" in costs.cache_rows(mistral, 2)[-1].name
     own = values_of("wild_cat", cost_model="own", m_heads="12", m_kv_heads="8", m_context="512")
     assert own.m_kv_heads == 6
     for kv_heads in (1, 4, 12):

@@ -111,16 +111,6 @@ def test_more_numbers_than_a_link_holds_are_refused_in_words():
     assert values_of(at).q_edits == ()
 
 
-def test_numbers_that_fit_their_matrix_and_not_the_link_are_refused_in_words():
-    full = ",".join(f"{at // 14}.{at % 14}:999.999999" for at in range(196))
-    link = {"d_in": "14", "d_query": "14", "d_value": "14", "k_edits": full}
-    at = visit(PAGE, section="matrices", cell="W_query.1.0", **link)
-    at.session_state["whole_matrices"] = True
-    typed(at.run(), "123.456789 " * 196, "all_")
-    assert "The link to this page would have" in texts(at)
-    assert understood(at.session_state["visit"].chosen, EVERY) == (chosen(at), {})
-
-
 def test_a_pin_that_a_link_cannot_hold_is_refused_in_words():
     at = visit(PAGE, sentence="предложение " * 60, tokenizer="text")
     next(each for each in at.button if each.key == "pin").click().run()

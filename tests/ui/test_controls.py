@@ -181,15 +181,6 @@ def test_a_name_that_no_page_knows_is_said_and_left_out():
     assert address(at) == {"example": "wild_cat"}
 
 
-def test_a_shorter_sentence_keeps_the_query_that_it_has_no_room_for():
-    at = opened(example="wild_cat", query="8")
-    widget(at, "text_area", "sentence").set_value("a b").run()
-    assert at.session_state["visit"].values.query <= 2
-    assert "query" not in address(at), "who opens the link is told that it has no room"
-    at.text_area(key="control_sentence").set_value(EXAMPLES["wild_cat"].inputs.sentence).run()
-    assert at.session_state["visit"].values.query == 8
-
-
 def test_a_slip_in_what_a_link_hides_or_locks_is_said():
     at = opened(example="wild_cat", hide="seed,glossary,sede", lock="no_such")
     assert address(at) == {"example": "wild_cat", "hide": "seed,glossary"}

@@ -37,19 +37,6 @@ def test_the_tangent_touches_the_curve(example, loss):
         assert slope.item() == pytest.approx((near[1] - near[0]) / 0.04, rel=0.05, abs=2e-4)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-def test_every_position_of_a_control_has_the_same_cells(loss):
-    values = values_of(loss=loss)
-    slope, update = pictures.Slope(values), pictures.Update(values)
-    each = (slope.at, (-3.0, 0.0, 3.0), "the"), (update.at, lesson.RATES, "rate")
-    for build, positions, moved in each:
-        shapes = {tuple(tuple(e.drawn.shape) for e in build(one).matrices) for one in positions}
-        assert len(shapes) == 1
-        for arrangement in (build(positions[0]).wide, build(positions[0]).narrow):
-            names = {(word.look, word.text.split()[0]) for word in arrangement.words}
-            assert {("row", "loss"), ("column", moved)} <= names, "both axes have a name"
-
-
 @pytest.mark.parametrize(("example", "which"), WAYS)
 def test_each_way_holds_what_it_says(example, which):
     values = values_of(example=example, gradient_way=which)
@@ -170,17 +157,3 @@ def test_the_three_gradients_of_a_vector_are_its_own_and_add_up(example):
     told = words.three_ways_words(trace, values).replace("−", "-").replace("- ", "+ -")
     terms, total = told.partition(": ")[2].split(". ")[0].split(" = ")
     assert sum(map(float, terms.split(" + "))) == pytest.approx(float(total), abs=2e-4)
-
-
-def test_the_steps_to_the_gradient_of_a_score_come_to_it():
-    trace = lesson.layer_of(values_of()).row(1.0)
-    told = words.softmax_steps(trace)
-    own, shrunk, left = (
-        float(part.split()[-1].rstrip(".:").replace("−", "-"))
-        for part in (told.split(" **2.**")[0], told.split(" **3.**")[0], told.split(": that")[0])
-    )
-    assert own + shrunk == pytest.approx(left, abs=2e-4)
-    largest = trace["grad_query_scores"].value.abs().max().item()
-    assert abs(left) == pytest.approx(largest, abs=1e-4)
-    drawn = [each.step.name for each in pictures.softmax_row(trace) if not isinstance(each, str)]
-    assert drawn[-1] == "grad_query_scores"

@@ -96,27 +96,6 @@ def _row(trace):
     return alone
 
 
-@hypothesis.settings(max_examples=10, deadline=None)
-@hypothesis.given(
-    st.dictionaries(st.tuples(st.integers(0, 63), st.integers(0, 63)), TYPED, max_size=200)
-)
-def test_right_numbers_of_the_widest_tables_are_green(edits):
-    inputs = replace(
-        EXAMPLES["wild_cat"].inputs,
-        sentence=" ".join(f"word{n}" for n in range(64)),
-        drop_blanks=True,
-        d_in=64,
-        edits=tuple((*at, value) for at, value in sorted(edits.items())),
-    )
-    assert len(inputs.tokens) == 64
-    for good, words in lights(inputs):
-        assert good, words
-    for way in EXACT:
-        trace = change_token(attend_masked(embed(inputs)), 63, 1.0, prefix_of(way))
-        good, words = leaks.leak_verdict(way, trace, 63)
-        assert good or "without a leak" in words, words
-
-
 def test_renormalised_does_not_leak_where_a_thousand_is_typed():
     typed_ones = {(0, 0): 1000.0} | {(row, 0): 0.0 for row in range(1, 6)}
     trace = moved(typed(typed_ones), "renormalised")

@@ -43,7 +43,6 @@ from attention_ui.lessons.simplified_attention import lesson as plain
 from attention_ui.lessons.simplified_attention.lesson import CONTROLS, trace_of
 from attention_ui.lessons.simplified_attention.words import twice_words
 from attention_ui.lessons.whole_layer import lesson as layer_page
-from attention_ui.lessons.whole_layer.words import one_head_says
 from attention_ui.picture.matrix import Matrix, names_along
 from chosen import EVERY, chosen, of
 from sampling import few
@@ -270,17 +269,6 @@ def test_the_page_says_what_is_drawn_instead_above_its_pictures():
     assert notice in [each.value for each in again.main.text]
 
 
-@pytest.mark.slow("1 s: whole pages")
-@pytest.mark.parametrize("sentence", [OWN, "?!"])
-def test_a_sentence_typed_on_the_home_page_keeps_the_words_that_have_vectors(sentence):
-    at = first_visit("app.py")
-    at.text_input(key="own_sentence").set_value(sentence)
-    next(each for each in at.button if each.label == "Look").click().run()
-    values = chosen(stands(at))
-    assert values.sentence == sentence
-    assert inputs_of(values).has_given_vectors()
-
-
 @pytest.mark.slow("5 s: three pages")
 def test_a_sentence_goes_to_a_real_model_where_one_is_and_its_text_comes_back(monkeypatch):
     def links(page, **link):
@@ -359,20 +347,6 @@ def test_a_sentence_of_ones_own_is_first_seen_by_a_word_whose_query_is_not_zero(
 
     assert first() == "it"
     assert first(sentence="The small dog sees the cat") == "sees", "“cat” asks nothing in head 0"
-
-
-def test_two_lessons_whose_heads_differ_in_width_say_why_their_weights_do():
-    def said(**link):
-        values = of(layer_page.CONTROLS, **{"example": FIRST, **link})
-        return one_head_says(layer_page.trace_of(values), values)
-
-    assert said().startswith("In head 0, “it” gives 0.68 of its weight to “cat”; in *Queries, keys")
-    assert said().endswith(
-        "it is 0.69. There, one head asks with 3 numbers and divides by √3; here, each of 3 heads "
-        "asks with 2, and divides by √2."
-    )
-    others = ({"scale": "none"}, {"sentence": "my dog"}, {"example": "wild_cat"})
-    assert [said(**link) for link in others] == [""] * 3
 
 
 def test_a_word_of_the_visitor_that_stands_twice_is_not_quoted():

@@ -40,6 +40,19 @@ NEAR = {"atol": 1e-4, "rtol": 1e-4}
 PAGE, TEXT = "real_model", "the tired cat sees the dog because it"
 
 
+def page(**link):
+    return stands(visit(PAGE, **link))
+
+
+def first_seen(**link):
+    """The page as it opens, with its own first example."""
+    return stands(_opened(PAGE, {"predict": "off", **link}))
+
+
+def prompt_of(at):
+    return next(each for each in at.text_area if each.key.startswith("control_prompt"))
+
+
 @pytest.fixture(scope="module")
 def seen():
     model = open_model(FOLDER)
@@ -49,14 +62,14 @@ def seen():
 # --- which models --------------------------------------------------------------------------------
 def test_a_link_names_a_model_and_never_a_path():
     for name in ("own", "smollm", str(FOLDER), "../../etc/passwd", "tiny/../tiny"):
-        at = stands(visit(PAGE, model=name))
+        at = page(model=name)
         assert "model" in texts(at)
         assert "8 heads (2 layers of 4)" in " ".join(each.value for each in at.markdown)
 
 
 def test_only_where_the_server_is_alone_is_there_a_button_that_installs(monkeypatch):
     def buttons():
-        return [each.label for each in stands(visit(PAGE)).button]
+        return [each.label for each in page().button]
 
     assert "Get SmolLM2" not in buttons()
     ask = st.get_option
@@ -96,9 +109,8 @@ def in_place_of_pip(tmp_path, monkeypatch, script):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="stands in for pip with a shell script")
 def test_what_pip_says_is_said_however_much_it_is(tmp_path, monkeypatch):
-    in_place_of_pip(
-        tmp_path, monkeypatch, "yes a long line of pip | head -n 9999; echo no room; exit 3"
-    )
+    much = "yes a long line of pip | head -n 9999; echo no room; exit 3"
+    in_place_of_pip(tmp_path, monkeypatch, much)
     assert [*models.install()][-1] == (1.0, "no room")
     in_place_of_pip(tmp_path, monkeypatch, 'echo "$@" >> "$0.asked"')
     assert [*models.install()][-1] == (1.0, "")
@@ -136,49 +148,40 @@ def test_what_is_stopped_does_not_go_on_alone(tmp_path, monkeypatch):
     ("", "at least one word"),
 ])  # fmt: skip
 def test_a_text_that_the_model_cannot_read_stays_and_is_said_why(typed, said):
-    at = visit(PAGE)
-    (box,) = (each for each in at.text_area if each.key == "control_prompt")
-    at = stands(box.set_value(typed).run())
+    at = stands(prompt_of(page()).set_value(typed).run())
     assert said in texts(at)
-    assert at.text_area(key="control_prompt").value == typed
+    assert prompt_of(at).value == typed
 
 
 def test_an_enter_at_the_end_of_a_text_changes_nothing():
-    at = visit(PAGE)
-    (box,) = (each for each in at.text_area if each.key == "control_prompt")
-    at = stands(box.set_value("the dog sees\n").run())
-    assert at.query_params["prompt"] == "the dog sees"
-    assert at.text_area(key="control_prompt").value == "the dog sees"
+    at = stands(prompt_of(page()).set_value("the dog sees\n").run())
+    assert at.query_params["prompt"] == prompt_of(at).value == "the dog sees"
 
 
 def test_what_is_switched_off_is_read_and_what_is_not_there_is_said():
-    assert (
-        Parts().read("1.2,1.2, attention 0 , feed-forward 1") == "1.2, attention 0, feed-forward 1"
-    )
-    changes = changes_of("1.2, attention 0, feed-forward 1, f3, a2, token 4, t7")
+    once = "1.2, attention 0, feed-forward 1"
+    assert Parts().read("1.2,1.2, attention 0 , feed-forward 1") == once
+    changes = changes_of(f"{once}, f3, a2, token 4, t7")
     assert (changes.heads, changes.attention, changes.ffn) == ({(1, 2)}, {0, 2}, {1, 3})
     assert changes.hidden_tokens == {4, 7}
     for text in ("1", "1.2.3", "1.2;1.3", "mlp 3", "<b>", "1.2 " * 60):
         with pytest.raises(ValueError, match=r"look like|fit"):
             Parts().read(text)
-    at = stands(visit(PAGE, model_off="9.0"))
-    assert "there is no layer 9: the model has 2" in texts(at)
-    at = stands(visit(PAGE, model_off="feed-forward 1"))
-    assert "there is no feed-forward: this model has attention alone" in texts(at)
-    assert "less than 1% without head 0.0" in texts(stands(visit(PAGE, model_off="0.0")))
+    for off, said in {
+        "9.0": "there is no layer 9: the model has 2",
+        "feed-forward 1": "there is no feed-forward: this model has attention alone",
+        "token 9": "there is no token 9: the sentence has 9",
+        "0.0": "less than 1% without head 0.0",
+    }.items():
+        assert said in texts(page(model_off=off))
 
 
 def test_a_token_is_hidden_from_all_others(seen):
     hidden = run(seen.model, seen.ids, changed=Changes(hidden_tokens=frozenset({7})))
     left = float(logits(hidden)[-1].softmax(-1)[seen.model.tokenizer.next_id("purrs")])
-    told = texts(stands(visit(PAGE, model_off="token 7")))
-    assert (
-        f"“purrs” had {percent(float(Seen(seen).chances.max()))}, and has {percent(left)}" in told
-    )
+    told, before = texts(page(model_off="token 7")), percent(float(Seen(seen).chances.max()))
+    assert f"“purrs” had {before}, and has {percent(left)}" in told
     assert "without token 7." in told
-    assert "there is no token 9: the sentence has 9" in texts(
-        stands(visit(PAGE, model_off="token 9"))
-    )
 
 
 def test_a_head_is_switched_off_by_a_button_and_on_again():
@@ -186,7 +189,7 @@ def test_a_head_is_switched_off_by_a_button_and_on_again():
         (button,) = (each for each in at.button if each.label == words)
         return stands(button.click().run())
 
-    at = stands(visit(PAGE, model_head="0.2", against_token="barks"))
+    at = page(model_head="0.2", against_token="barks")
     at = press(at, "Without head 1.1, which brought most")
     assert "and has" in texts(at)
     assert "without head 1.1." in texts(at)
@@ -264,28 +267,28 @@ def test_what_is_read_otherwise_than_it_was_typed_is_said(tmp_path, monkeypatch)
 
 
 # --- what is shown -------------------------------------------------------------------------------
+def image_of(url):
+    """How strong each pixel is."""
+    made_of = io.BytesIO(base64.b64decode(url.partition(",")[2]))
+    return np.array(Image.open(made_of).convert("RGBA"))[..., 3]
+
+
 def test_the_picture_of_all_heads_is_their_weights(seen):
     weights = seen.weights.numpy()
     scores = np.zeros((2, 4))
     tokens = [str(each) for each in seen.ids]
     made = raster.all_heads(raster.Heads(weights, scores, tokens, 5, (1, 2), "Heads that look"))
     (url,) = made.frame["url"].dropna()
-    made_of = io.BytesIO(base64.b64decode(url.partition(",")[2]))
-    image = np.array(Image.open(made_of).convert("RGBA"))
-    n = len(tokens)
-    cell = round(2 * (raster.TALL // 4) / n)  # two pixels of the image for one of the page
-    down, across = image.shape[0] / 4, image.shape[1] / 2
+    image = image_of(url)
+    cell = round(2 * (raster.TALL // 4) / len(tokens))  # two pixels of it for one of the page
+    down, across = (side // n for side, n in zip(image.shape, (4, 2), strict=True))
+    assert image.shape == (4 * down, 2 * across), "no part of a head is cut off"
     places = ((0, 0, 8, 0), (1, 3, 8, 6), (0, 2, 4, 4), (1, 1, 8, 3), (0, 1, 1, 2))
     for layer, head, query, key in places:
-        top, left = (
-            int(head * down + (query + 0.5) * cell),
-            int(layer * across + (key + 0.5) * cell),
-        )
+        top, left = head * down + (query + 0.5) * cell, layer * across + (key + 0.5) * cell
         span = palette.FULL - palette.FAINT
         wanted = palette.FAINT + span * float(weights[layer, head, query, key]) ** 0.5
-        assert image[top, left, 3] == pytest.approx(255 * wanted, abs=2)
-    left = image.shape[1] - 2 * across
-    assert left == 0, "no part of a head is cut off"
+        assert image[int(top), int(left)] == pytest.approx(255 * wanted, abs=2)
     strip = made.frame[made.frame["kind"] == "token"].sort_values("c")
     looks = np.array([[*map(int, each.split("|"))] for each in strip["looks"]]) / 1000
     squares = made.frame[made.frame["kind"] == "head"]
@@ -338,12 +341,12 @@ def test_it_is_said_how_many_heads_do_so_much(seen):
     n_fitting = int((scores >= share / 100).sum())
     assert 0 < n_fitting < 8
     for order, others in (("layers", "faded"), ("strongest", "left out")):
-        at = stands(visit(PAGE, measure="first", heads_from=str(share), heads_order=order))
+        at = page(measure="first", heads_from=str(share), heads_order=order)
         told = " ".join(each.value for each in at.caption)
         verb = "reaches" if n_fitting == 1 else "reach"
         assert f"{n_fitting} of 8 heads {verb} {share}%; the others are {others}." in told
         assert at.query_params["heads_from"] == str(share)
-    at = stands(visit(PAGE, measure="first", heads_from="35"))
+    at = page(measure="first", heads_from="35")
     assert "it must be a stop of its slider" in texts(at)
 
 
@@ -357,8 +360,7 @@ def test_all_heads_of_a_model_of_270_leave_room_for_words_in_a_window_of_900_pix
 def test_of_a_long_text_the_strongest_of_few_weights_is_seen():
     weights = np.zeros((1, 1, 256, 256), np.float32)
     weights[0, 0, 200, 3] = 1.0
-    made = base64.b64decode(raster._raster(weights, 30).partition(",")[2])
-    image = np.array(Image.open(io.BytesIO(made)).convert("RGBA"))[..., 3]
+    image = image_of(raster._raster(weights, 30))
     assert image.shape[0] < 120
     assert image.max() == image[50, 0] == int(255 * palette.FULL)
 
@@ -368,26 +370,18 @@ OF_THE_TEXT = {"asked_token": "purrs", "against_token": "barks", "model_off": "1
 OF_THE_HEAD = {"section": "numbers", "cell": "head_weights.1.3.0"}
 
 
-def parameters(at):
-    return {*at.query_params}
-
-
-def test_a_new_text_is_asked_anew():
-    at = stands(visit(PAGE, model_head="1.1", **OF_THE_TEXT, **OF_THE_HEAD))
-    assert (OF_THE_TEXT | OF_THE_HEAD).keys() <= parameters(at)
-    prompt = next(each for each in at.text_area if each.key.startswith("control_prompt"))
-    at = stands(prompt.set_value("the dog sees the cat").run())
-    assert "prompt" in parameters(at)
-    assert not (OF_THE_TEXT | OF_THE_HEAD).keys() & parameters(at)
-    assert "model_head" in parameters(at)
-
-
-def test_the_open_cell_of_a_head_goes_with_it():
-    at = stands(visit(PAGE, model_head="1.1", **OF_THE_TEXT, **OF_THE_HEAD))
-    chosen = next(each for each in at.selectbox if each.key.startswith("control_model_head"))
-    at = stands(chosen.set_value("0.1").run())
-    assert not OF_THE_HEAD.keys() & parameters(at)
-    assert OF_THE_TEXT.keys() <= parameters(at)
+@pytest.mark.parametrize(("kind", "name", "to", "stays"), [
+    ("text_area", "prompt", "the dog sees the cat", ()),
+    ("selectbox", "model_head", "0.1", OF_THE_TEXT),
+])  # fmt: skip
+def test_what_belongs_to_a_text_or_to_a_head_goes_with_it(kind, name, to, stays):
+    asked = OF_THE_TEXT | OF_THE_HEAD
+    at = page(model_head="1.1", **asked)
+    assert asked.keys() <= {*at.query_params}
+    box = next(each for each in getattr(at, kind) if each.key.startswith(f"control_{name}"))
+    there = {*stands(box.set_value(to).run()).query_params}
+    assert asked.keys() & there == {*stays}
+    assert {"model_head", name} <= there
 
 
 def test_the_components_that_make_most_of_the_scores_are_drawn(monkeypatch):
@@ -405,18 +399,6 @@ def test_the_components_that_make_most_of_the_scores_are_drawn(monkeypatch):
     assert (first.columns, second.columns) == (tuple(most), tuple(most))
     assert np.allclose(second.drawn, keys[:, most])
     assert f"Of {len(made)} components the 3" in words.of_its_components(values, shown)
-
-
-def test_the_stripe_of_the_first_token_is_explained_where_many_heads_have_it(seen):
-    n_sinks = sum(
-        float(seen.weights[layer, head, 1:, 0].mean()) >= raster.MARKED_FROM
-        for layer in range(2)
-        for head in range(4)
-    )
-    told = words.of_sinks(SimpleNamespace(measure="previous"), Seen(seen))
-    assert n_sinks
-    assert f"{n_sinks} of 8 heads give it {percent(raster.MARKED_FROM)} or more" in told
-    assert words.of_sinks(SimpleNamespace(measure="first"), Seen(seen)) == ""
 
 
 # --- a long text ---------------------------------------------------------------------------------
@@ -458,7 +440,7 @@ def test_of_a_long_text_64_tokens_are_drawn_and_all_are_counted(link, drawn, loo
     torch.testing.assert_close(queries.drawn @ keys.drawn.T, scores.drawn, **NEAR)
     assert shown.gathers()[-1].drawn.shape[0] == 64
     torch.testing.assert_close(shown.gathers()[-1].drawn, made.context_vectors[1, 1, here], **NEAR)
-    at = stands(visit(PAGE, model="own", prompt=LONG, model_head="1.1", **link))
+    at = page(model="own", prompt=LONG, model_head="1.1", **link)
     outside = 1 - float(made.weights[1, 1, looks, here].sum())
     told = texts(at) + " ".join(each.value for each in at.markdown)
     assert f"tokens {drawn.start} to {drawn.stop - 1} of 109" in told
@@ -468,7 +450,7 @@ def test_of_a_long_text_64_tokens_are_drawn_and_all_are_counted(link, drawn, loo
 @pytest.mark.usefixtures("long_model")
 def test_a_host_of_many_takes_no_long_text(monkeypatch):
     monkeypatch.setattr(models, "is_alone", lambda: False)
-    assert "109 tokens; at most 64 fit" in texts(stands(visit(PAGE, model="own", prompt=LONG)))
+    assert "109 tokens; at most 64 fit" in texts(page(model="own", prompt=LONG))
 
 
 @pytest.mark.parametrize(("link", "query"), [({}, 8), ({"looks_from": "3"}, 3)])
@@ -477,7 +459,7 @@ def test_the_picture_of_all_heads_is_given_what_is_chosen(link, query, seen, mon
     monkeypatch.setattr(
         heads, "all_heads", lambda each, once: given.append(each) or raster.all_heads(each, once)
     )
-    stands(visit(PAGE, model_head="1.2", measure="first", **link))
+    page(model_head="1.2", measure="first", **link)
     shown = given[-1]
     assert (shown.query, shown.chosen) == (query, (1, 2))
     np.testing.assert_array_equal(shown.weights, seen.weights.numpy())
@@ -490,7 +472,7 @@ def test_the_sweeps_say_what_switching_off_says():
     at = stands(visit_deeper(PAGE, against_token="barks"))
     told = texts(at)
     assert "Missed most: head 0.0 (" in told
-    one = texts(stands(visit(PAGE, against_token="barks", model_off="0.0")))
+    one = texts(page(against_token="barks", model_off="0.0"))
     before, after = (float(each) for each in _numbers_of_the_logit(one))
     missed = float(told.partition("Missed most: head 0.0 (")[2].partition(")")[0].replace("−", "-"))
     assert missed == pytest.approx(after - before, abs=0.011)
@@ -532,17 +514,17 @@ def test_the_two_questions_name_the_heads_that_answer_each(rival, seen):
 
 
 def test_the_story_is_of_what_is_measured():
-    at = stands(_opened(PAGE, {"predict": "off", "against_token": "barks"}))
+    at = first_seen(against_token="barks")
     told = texts(at)
     assert "2. Of 8 heads, head 1.1 brought most: +5.30" in told, (
         "as the tiny language's own page has it"
     )
     assert "To “purrs” alone, too, no head brought more." in told
-    other = texts(stands(_opened(PAGE, {"predict": "off", "against_token": "meows"})))
+    other = texts(first_seen(against_token="meows"))
     assert "2. Of 8 heads, head 1.0 brought most" in other
     assert "To “purrs” alone head 1.1 brought more" in other
     assert "without head 0.0 (" in told
-    off = texts(stands(visit(PAGE, against_token="barks", model_off="1.1")))
+    off = texts(page(against_token="barks", model_off="1.1"))
     *_, after = _numbers_of_the_logit(off)
     assert f"The difference is {after} in place of 6.48" in told
     for alone in ("story", "story_first", "story_rest"):  # as links of before name its parts
@@ -558,7 +540,7 @@ def test_the_story_is_of_what_is_measured():
 
 
 def test_of_a_near_tie_no_answer_hangs_on_a_head():
-    at = stands(_opened(PAGE, {"predict": "off", "prompt": "the small dog follows the cow but it"}))
+    at = first_seen(prompt="the small dog follows the cow but it")
     told = texts(at)
     assert "with 53%, but before, “moos” had 51% and this one 49%: too little has changed" in told
     assert ": the answer hung" not in told

@@ -81,16 +81,6 @@ def test_what_is_multiplied_does_not_and_the_legend_says_so():
     assert words == ["below 0", "above 0, scale per matrix"]
 
 
-def test_heads_that_are_added_share_the_scale_of_their_sum(heads):
-    first, *others = of_heads(heads["head_outputs"])
-    added = [part for each in others for part in ("+", each)]
-    parts = (first, *added, "=", Matrix(heads["output_from_heads"]))
-    most, _, _ = drawn(heads, *parts)
-    end = largest(heads["head_outputs"].value, heads["output_from_heads"].value)
-    assert len(most) == 4
-    assert all(each == pytest.approx(end, rel=1e-3) for each in most.values())
-
-
 def test_what_is_copied_or_compared_shares_a_scale(heads):
     split = of_heads(heads["split_queries"])
     one, other = (Matrix(heads[f"head_{name}"], lead=(2,)) for name in ("queries", "keys"))

@@ -123,18 +123,8 @@ def test_a_name_is_given_to_what_holds_and_says_on_how_much(found, seen):
     assert f"Over {n_sentences} sentences, 50% of the weight" in both
     assert f"(the mean of {n_asked:,} tokens that came again): an induction head" in both
     assert "local" in surveyed.name_of(with_means(found, near=0.8), seen, (0, 0))
-
-
-def test_what_does_not_hold_has_no_name(found, seen):
-    told = surveyed.name_of(with_means(found, first=0.31, same=0.2, spread=0.9), seen, (0, 1))
-    assert told.startswith(
-        "No name for head 0.1: over 60 sentences, at most 31% of its weight goes to one kind of "
-        "token (the first token), and a name needs 50%."
-    )
-    almost = surveyed.name_of(with_means(found, first=0.498), seen, (0, 1))
-    assert "at most just under 50% of its weight" in almost
-    unknown = surveyed.name_of(with_means(found, first=0.1, same=float("nan")), seen, (0, 1))
-    assert "at most 10%" in unknown
+    nothing = surveyed.name_of(with_means(found, first=0.498, spread=0.9), seen, (0, 1))
+    assert nothing.startswith("No name for head 0.1: over 60 sentences, at most just under 50% of")
 
 
 @pytest.fixture

@@ -5,18 +5,16 @@ from functools import partial
 import pyarrow as pa
 import pytest
 
-from attention_core.head_name import head_id, head_name
-from attention_core.small_models.figures import UNSHARPENED, shipped_figures
+from attention_core.head_name import head_id
+from attention_core.small_models.figures import shipped_figures
 from attention_core.small_models.grammar import LONGEST, WORDS
-from attention_core.small_models.heads import BAR
 from attention_ui.lessons.tiny_language import lesson
 from attention_ui.lessons.tiny_language.heads import FIRST_WATCHED, TINY_HEADS, head_called
-from attention_ui.lessons.tiny_language.words import finds_it, of_the_pronoun, rule, step_words
+from attention_ui.lessons.tiny_language.words import of_the_pronoun, step_words
 from attention_ui.picture import palette
-from attention_ui.words import listed
 from chosen import chosen, of, read
 from sampling import few
-from visiting import charts, stands, texts, visit, words
+from visiting import charts, stands, visit, words
 
 PAGE = "tiny_language"
 BUT, AGAIN = (
@@ -159,16 +157,6 @@ def test_a_name_is_what_was_measured():
     assert any("(no name fits)" in called for called in TINY_HEADS.values())
 
 
-def test_the_nearest_words_are_named():
-    at = visit(PAGE)
-    at.text_input(key="control_beginning").set_value("the hors sees").run()
-    assert "“hors” is none of the 60 words here" in texts(at)
-    assert "Spelled nearly like it: “horse”" in texts(at)
-    at.text_input(key="control_beginning").set_value("the zebra sees").run()
-    assert "Its animals: “cat”, “dog”, “cow”, “bird”, “frog” and “horse”" in texts(at)
-    assert "After “… sees the dog because it”" in words(at), "what the chart is of"
-
-
 def test_a_beginning_may_be_as_long_as_the_network_reads_and_no_longer():
     most = " ".join(["cat"] * (LONGEST - 1))
     assert of(beginning=most).beginning == most
@@ -184,28 +172,3 @@ def test_a_ready_beginning_is_taken_up():
     assert chosen(at).beginning == AGAIN
     assert at.query_params["beginning"] == AGAIN
     assert chances(stands(at))["the network"]["brook"] > 0.9
-
-
-def test_the_page_says_what_training_without_the_cost_gave():
-    """It refuted that no head can be read then: each of these had heads with a name."""
-    said, figures = rule(), shipped_figures()
-    for run in UNSHARPENED:
-        assert f"{run.loss:.4f}" in said
-        assert f"{run.least:.2f}" in said
-        assert run.loss <= figures.loss
-        assert BAR <= run.least < figures.least
-        assert 0 < run.named < len(figures.heads)
-    assert "none can be read" not in said
-
-
-def test_who_finds_the_noun_counts_heads_that_share_it_and_one_without_a_name():
-    said, figures = finds_it().answer, shipped_figures()
-    sharing = [head_name(h[1], h[0]) for h in figures.heads if lesson.PRONOUN in figures.names(h)]
-    assert f"{len(sharing)} heads share that second step, {listed(sharing)}, with" in said
-    first, second = lesson.two_steps(values_of())
-    assert f"In {head_called(first)}" in said
-    assert head_name(second[1], second[0]) in sharing, (
-        "the head whose picture stands above is among them"
-    )
-    assert "switch off head 0.3" in said
-    assert f"to {figures.after_it_without['because'][0][3]:.0%}" in said

@@ -21,6 +21,7 @@ def run():
 
 def test_the_curves_are_the_losses_and_the_scores_of_all_heads(run):
     assert [*run.steps] == [record.step for record in RECORDS]
+    assert run.appeared == RECORDS[induction.appearance(RECORDS)].step
     loss, *scores = run.panels
     for curve, name in zip(loss.curves, ("loss_repeated", "loss_first"), strict=True):
         assert [*curve.values] == pytest.approx([getattr(r, name) for r in RECORDS])
@@ -53,15 +54,6 @@ def test_outlined_is_where_each_layer_is_expected_to_look():
     assert watching.TARGETS[1].equal(next_of_earlier(induction.EXAMPLE_IDS))
 
 
-def test_the_picture_says_what_every_moment_is_and_marks_the_one(run):
-    layouts = [learning(run, at) for at in range(len(RECORDS))]
-    texts = zip(*([word.text for word in each.wide.words] for each in layouts), strict=True)
-    assert tuple(run.panels[0].title) in texts
-    assert run.appeared == RECORDS[induction.appearance(RECORDS)].step
-    dashed = [path for path in layouts[0].wide.paths if "m0,3" in path.drawn]
-    assert len(dashed) == len(run.panels)
-
-
 def test_the_moment_is_said_with_the_numbers_of_its_records():
     said, below = watching.moment_words(RECORDS)
     now, last = RECORDS[induction.appearance(RECORDS)], RECORDS[-1]
@@ -77,17 +69,6 @@ def test_the_moment_is_said_with_the_numbers_of_its_records():
     assert early > there > end
     assert there == pytest.approx(now.loss_repeated, abs=0.006)
     assert end == pytest.approx(last.loss_repeated, abs=0.0006)
-
-
-def test_where_the_previous_token_head_looks_back_is_said_with_its_weights():
-    last = RECORDS[-1]
-    said = watching.looks_back_words(last)
-    head = int(last.previous_token[0].argmax())
-    back = [last.weights[0, head, at, at - 1].item() for at in range(1, len(induction.EXAMPLE))]
-    assert f"it is {sum(back[:11]) / 11:.2f} at the first 12 places" in said
-    assert f"and {sum(back[11:]) / 4:.2f} further on: in training" in said
-    assert sum(back[:11]) / 11 > 10 * sum(back[11:]) / 4, "else there is nothing to explain"
-    assert f"In the layer below, head 0.{head} has turned" in watching.moment_words(RECORDS)[1]
 
 
 def test_what_is_said_of_the_induction_head_is_a_mean_over_its_cells():

@@ -24,7 +24,7 @@ from attention_ui.lessons.tiny_language import lesson as tiny_language
 from attention_ui.picture.sentence import WORD
 from attention_ui.words import number, percent
 from chosen import of, read
-from visiting import _opened, charts, rendered, stands, texts, visit, visit_deeper, words
+from visiting import charts, rendered, stands, texts, visit, visit_deeper, words
 
 PAGE, TEXT = "real_model", "the tired cat sees the dog because it"
 
@@ -166,20 +166,6 @@ def test_the_whole_way_back_stands_over_the_sentence_and_names_what_a_measure_na
     assert share == 1
     assert again == made
     assert len(so_far) == len(made.looks_at), "another visitor's turn after each head"
-
-
-def test_the_story_says_whether_a_head_that_is_missed_made_the_best_one_look_there():
-    link = {"predict": "off", "model": "tiny", "against_token": "barks"}
-    told = texts(stands(_opened(PAGE, link)))
-    best = re.search(r"heads, head (\d)\.(\d) brought most", told)
-    about, _ = asked(model_head=f"{best[1]}.{best[2]}")
-    assert f"its score leads by {number(about.lead, 2)}" in told
-    names = [each.name for each in about.parts.parts]
-    for name, amount, place in re.findall(
-        r"(head 0\.\d) \(\+([\d.]+), by what .*?token (\d)", told
-    ):
-        side = about.parts.by_key() if int(place) == about.parts.key else about.parts.by_query()
-        assert float(side[names.index(name)]) == pytest.approx(float(amount), abs=0.006)
 
 
 def test_the_pairs_can_be_taken_apart_in_numbers_and_closing_asks_what_the_card_answers():

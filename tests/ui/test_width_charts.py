@@ -11,7 +11,7 @@ from attention_core.experiments.saturation import softmax_effect
 from attention_ui.lessons.divide_by_sqrt_d.against_d import Point, against_d
 from attention_ui.lessons.divide_by_sqrt_d.histogram import histogram
 from attention_ui.lessons.divide_by_sqrt_d.lesson import by_divisor
-from attention_ui.lessons.divide_by_sqrt_d.words import growth, last, said, told_at
+from attention_ui.lessons.divide_by_sqrt_d.words import growth, last
 
 
 def check(chart):
@@ -78,16 +78,3 @@ def test_the_picture_of_the_three_divisors_has_what_was_measured_at_every_width(
         sizes = torch.tensor([each.gradient_norm for each in found])
         assert torch.allclose(gradient, sizes / sizes.max())
         assert f"d={d:,}" in [each.text for each in layout.wide.words]
-
-
-def test_what_is_told_of_the_three_is_what_was_measured():
-    narrow, middle = (told_at(d, softmax_effect(Trials(d, 960))) for d in (4, 256))
-    assert "Vectors this narrow need no divisor" in narrow
-    assert "next to no gradient" not in narrow
-    found = softmax_effect(Trials(256, 960))
-    for name, effect in found.items():
-        assert f"{effect.largest_weight:.0%}" in middle, name
-    ratio = found["sqrt_d"].gradient_norm / found["d"].gradient_norm
-    assert f"By 256, the gradient is {said(ratio, 2)} times smaller than by √256" in middle
-    assert f"{found['nothing'].saturated:.0%} of the draws give one key over 99%" in middle
-    assert "Make the vectors wider" in told_at(1, softmax_effect(Trials(1, 96)))

@@ -8,7 +8,6 @@ from attention_core.operations import MatMul, Multiply, RescaleAndAdd, Transpose
 from attention_ui.controls.control import understood
 from attention_ui.frame.lights import lights_of
 from attention_ui.lessons.without_softmax import lesson, words
-from attention_ui.words import percent
 from visiting import rendered, visit
 
 
@@ -92,18 +91,3 @@ def test_costs_are_what_a_trace_multiplies():
     assert memory == trace["memory_0"].value.numel()
     assert kept == trace["unit_keys"].value.numel() + trace["values"].value.numel()
     assert multiplied == n * 2 * width
-
-
-def test_a_row_of_the_table_is_no_row_of_shares():
-    trace = lesson.trace_of(values_of())
-    assert "sums to 1.90, and takes 0.73 times" in words.row_words(trace, 8)
-    assert "None of its numbers is negative here" in words.row_words(trace, 5)
-    assert "−0.60" in words.row_words(trace, 0)
-
-
-def test_decay_fades_what_the_first_token_wrote():
-    trace = lesson.trace_of(values_of(memory_rule="decay"))
-    left = trace["decays"].value[1:].prod().item()
-    assert f"finds {percent(left)} of what" in words.faded_words(trace)
-    one = lesson.trace_of(values_of(sentence="cat", memory_rule="decay"))
-    assert "finds 100" in words.faded_words(one)
