@@ -253,7 +253,8 @@ def _drawn(
         remember(tables, (told, key), _table(layout, *chosen, told))
     rows, marks, slots = tables.get((True, key)) or tables[told, key]
     theme, paper = st.context.theme.type, visit.values().paper
-    look = (layout.alt, layout.sentence is not None, paper, *variant(marks, theme, slots))
+    look = (layout.alt, layout.tells, layout.sentence is not None, paper)
+    look += variant(marks, theme, slots)
     stops, count = _stops(name, carries, look, drawn_at) if carries else (None, 0)
     view, moves_now = f"chart_{name}_{count}", carries.name if carries else None
     whole = st.container(key=f"picture_{name}", gap=None)

@@ -20,6 +20,30 @@ const stand = (drawn) => {
   });
 };
 
+// A slider is there before Streamlit listens to its view: what is moved so early is moved once more,
+// to the next stop and back, since where it stands already is no news.
+const SLIDER = '.vega-bind input', heard = new WeakSet(), unheard = new Set();
+const moved = ({ target }) => {
+  if (target.matches?.(SLIDER) && !heard.has(target)) unheard.add(target);
+};
+const hear = (main) => {
+  main.querySelectorAll(SLIDER).forEach((one) => heard.add(one));
+  const say = (one) => one.dispatchEvent(new Event('input', { bubbles: true }));
+  for (const one of unheard) {
+    const { value } = one;
+    one.stepDown();
+    if (one.value === value) one.stepUp();
+    const beside = one.value;
+    say(one);
+    setTimeout(() => {
+      if (one.value !== beside) return;  // a hand has moved it since
+      one.value = value;
+      say(one);
+    }, 60);
+  }
+  unheard.clear();
+};
+
 const isPicture = (place) => /st-key-drawn_/.test(place.className)
   || [...place.querySelectorAll('svg.marks path')].some((one) => one.__data__?.cursor === 'pointer');
 const drawnIn = (place) => place.querySelector('svg.marks, canvas.marks');
@@ -157,6 +181,7 @@ export default function () {
   };
   const prepare = () => {
     main.querySelectorAll('svg.marks, canvas.marks').forEach(stand);
+    hear(main);
     for (const place of main.querySelectorAll('[class*="st-key-drawn_"], [class*="st-key-chart_of_"]')) {
       if (!isPicture(place)) continue;
       const words = place.querySelector('[role=graphics-document]')?.getAttribute('aria-label');
@@ -173,7 +198,7 @@ export default function () {
   });
   drawn.observe(main, { childList: true, subtree: true });
   prepare();
-  const all = { keydown: key, focusin: come, focusout: go, click: press };
+  const all = { keydown: key, focusin: come, focusout: go, click: press, input: moved };
   for (const [type, act] of Object.entries(all)) main.addEventListener(type, act);
   return () => {
     leave();

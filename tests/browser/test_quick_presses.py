@@ -83,6 +83,31 @@ def test_what_is_moved_until_its_view_goes_is_where_the_address_says(page, app_u
     assert f"factor={page.evaluate('last'):g}" in page.url
 
 
+def test_what_is_moved_while_its_view_is_built_is_where_the_address_says(page, app_url):
+    """The slider is there before anything listens to it."""
+    open_page(page, app_url, "simplified_attention?predict=off")
+    control = page.locator(".st-key-moves_scores input")
+    control.hover()
+    settled(page)
+    control.press("ArrowRight")
+    settled(page)
+    page.evaluate("""() => {
+      const place = document.querySelector('.st-key-moves_scores');
+      const one = place.querySelector('input');
+      new MutationObserver((_, watch) => {
+        const next = place.querySelector('input');
+        if (!next || next === one) return;
+        watch.disconnect();
+        next.value = 2;
+        next.dispatchEvent(new Event('input', { bubbles: true }));
+      }).observe(place, { childList: true, subtree: true });
+      history.back();
+    }""")
+    settled(page)
+    page.wait_for_url("**factor=2**")
+    assert control.input_value() == "2"
+
+
 def test_controls_of_two_cards_that_rest_at_once_are_reported_apart(page, app_url):
     told = []
     page.on("console", lambda message: told.append(message.text))
