@@ -1,15 +1,14 @@
 """Every operation against numpy, by its class, in prime sizes and on every lesson's steps."""
 
-import json
 import math
 from functools import reduce
 from itertools import pairwise
-from pathlib import Path
 from statistics import NormalDist
 
 import numpy as np
 import pytest
 import torch
+from safetensors.numpy import load_file
 
 from attention_core import EXAMPLES, Trace
 from attention_core import operations as ops
@@ -150,7 +149,7 @@ def rotated(op, a, angles):
     if op.neighbours:  # the same on columns in another order
         order = [*range(0, a.shape[-1], 2), *range(1, a.shape[-1], 2)]
         return rotated(ops.Rotate(), a[..., order], angles)[..., np.argsort(order)]
-    """By complex numbers: the left half of the columns is real, the right half imaginary."""
+    # By complex numbers: the left half of the columns is real, the right half imaginary.
     left, right = np.split(a, 2, axis=-1)
     made = (left + 1j * right) * np.exp(1j * angles)
     return np.concatenate([made.real, made.imag], axis=-1)
@@ -160,31 +159,11 @@ def rows_of(whole, rows):
     return whole[list(rows)] if rows else whole
 
 
-def four_bits(op):
-    """By the words of the package `gguf`, and by the format's own: the last bytes, in blocks."""
-    from gguf import GGUFReader
+def of_few_bits(op):
+    from gguf import GGUFReader, quants
 
     (tensor,) = GGUFReader(op.path).tensors
-    found = np.empty((3, 64), np.float32)
-    for row, content in enumerate(tensor.data):
-        for at, block in enumerate(content.reshape(2, 20)):
-            scale, least = block[:4].view(np.float16).astype(np.float32)
-            steps = np.concatenate((block[4:] & 15, block[4:] >> 4))
-            found[row, 32 * at : 32 * at + 32] = scale * steps + least
-    return found
-
-
-def from_file(op):
-    """By the format's own words: the length of a header, a header, and numbers."""
-    content = Path(op.path).read_bytes()
-    first = 8 + int.from_bytes(content[:8], "little")
-    entry = json.loads(content[8:first])[op.name]
-    start, end = entry["data_offsets"]
-    kind = {"F32": "<f4", "F16": "<f2", "BF16": "<u2"}[entry["dtype"]]
-    found = np.frombuffer(content[first + start : first + end], kind)
-    if entry["dtype"] == "BF16":  # the upper half of a float32
-        found = (found.astype(np.uint32) << 16).view(np.float32)
-    return found.reshape(entry["shape"]).astype(float)
+    return quants.dequantize(tensor.data, tensor.tensor_type)
 
 
 def power_less(op, a, b):
@@ -239,9 +218,7 @@ def join_pair(op, counts, pieces):
 ORACLES = {
     "Add": lambda _, a, b: a + b,
     "Affine": lambda op, *given: product(op, *given),
-    "BatchedMatMul": lambda op, a, b: np.stack(
-        [x @ (y.T if op.transpose else y) for x, y in zip(a, b, strict=True)]
-    ),
+    "BatchedMatMul": product,
     "LogicalAnd": lambda _, a, b: np.logical_and(a, b),
     "Cast": rounded,
     "Columns": lambda op, a: np.take(a, range(op.first, op.end), axis=-1),
@@ -304,14 +281,10 @@ ORACLES = {
     "SoftCapSlope": by_moving(lambda op, a: ORACLES["SoftCap"](op, a)),
     "SumFirst": lambda _, a: reduce(np.add, a),
     "SumFromHere": lambda _, a: np.stack([sum(a[first:]) for first in range(len(a))]),
-    "SumGroups": lambda op, a: np.stack(
-        [sum(a[at : at + op.times]) for at in range(0, len(a), op.times)]
-    ),
+    "SumGroups": lambda op, a: np.add.reduceat(a, range(0, len(a), op.times)),
     "Total": lambda _, *ways: reduce(np.add, ways),
     "TransposedMatMul": lambda _, a, b: np.einsum("...ik,...ij->...kj", a, b),
-    "MeanHeads": lambda op, a: np.stack(
-        [sum(a[at : at + op.times]) / op.times for at in range(0, len(a), op.times)]
-    ),
+    "MeanHeads": lambda op, a: np.add.reduceat(a, range(0, len(a), op.times)) / op.times,
     "Multiply": lambda op, a, b: (
         np.stack([x * y for x, y in zip(a, b, strict=True)]) if op.by_row else np.multiply(a, b)
     ),
@@ -323,14 +296,9 @@ ORACLES = {
     ),
     "Row": lambda op, a: a[op.row],
     "RepeatHeads": lambda op, a: np.repeat(a[None] if op.one else a, op.times, axis=-3),
-    "RotaryAngles": lambda op: np.array(
-        [
-            [
-                place * (op.rates[pair] if op.rates else op.base ** (-pair / op.n_pairs))
-                for pair in range(op.n_pairs)
-            ]
-            for place in range(op.first, op.first + op.n_tokens)
-        ]
+    "RotaryAngles": lambda op: np.outer(
+        range(op.first, op.first + op.n_tokens),
+        op.rates or op.base ** (-np.arange(op.n_pairs) / op.n_pairs),
     ),
     "Rotate": rotated,
     "Rows": lambda op, a: np.take(a, range(op.first, op.end), axis=-2),
@@ -364,8 +332,8 @@ ORACLES = {
     "Standardise": lambda op, a, mean, variance: (a - mean) * (variance + op.epsilon) ** -0.5,
     "Sigmoid": lambda _, a: (1 + np.tanh(a / 2)) / 2,
     "SiLU": lambda _, a: a / (1 + np.exp(-a)),
-    "Stored": lambda op: rows_of(from_file(op), op.rows),
-    "StoredInGguf": lambda op: rows_of(four_bits(op), op.rows),
+    "Stored": lambda op: rows_of(load_file(op.path)[op.name], op.rows),
+    "StoredInGguf": lambda op: rows_of(of_few_bits(op), op.rows),
     "Subtract": lambda _, a, b: a - b,
     "SumHeads": lambda _, a: reduce(np.add, a),
     "SumLast": lambda _, a: np.add.reduce(a, -1),

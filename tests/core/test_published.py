@@ -442,6 +442,3 @@ def test_a_result_without_a_recipe_is_not_yet_computed(monkeypatch, capsys):
     assert "not yet computed: 11 results with 49 entries: inputs_shape" in said
     assert said.splitlines()[-1].split()[:4] == ["total", "8", "of", "2,603"]
     assert {each.verdict for each in outcomes("wild_cat")} == {"pending", "never"}
-
-
-# --- what the package needs ----------------------------------------------------------------------

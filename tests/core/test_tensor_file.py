@@ -33,19 +33,6 @@ def test_what_is_written_is_read_again_bit_by_bit(file, dtype):
         assert found[name].equal(tensor)
 
 
-def test_the_file_is_laid_out_as_the_format_says(file):
-    tensor_file.write(file, {"a": torch.tensor([[1.0, 2.0]]), "b": torch.tensor([3.0])}, {"x": "y"})
-    content = file.read_bytes()
-    (length,) = struct.unpack("<Q", content[:8])
-    assert length % 8 == 0
-    assert json.loads(content[8 : 8 + length]) == {
-        "__metadata__": {"x": "y"},
-        "a": {"dtype": "F32", "shape": [1, 2], "data_offsets": [0, 8]},
-        "b": {"dtype": "F32", "shape": [1], "data_offsets": [8, 12]},
-    }
-    assert struct.unpack("<3f", content[8 + length :]) == (1.0, 2.0, 3.0)
-
-
 def test_numbers_are_read_without_torch_as_with_it(file):
     tensor_file.write(file, tensors(torch.float16) | {"wide": torch.tensor([[0.1, 2.0]])})
     for name, (kind, shape, numbers) in tensor_file.read_numbers(file).items():

@@ -12,9 +12,6 @@ token_lists = st.lists(st.sampled_from(["a", "b", "B", " ", "é", "漢", "<unk>"
 property_test = settings(max_examples=100, deadline=None)
 
 
-# Distinct tokens
-
-
 def test_distinct_sorts_by_code_point_and_puts_reserved_rows_last():
     vocabulary = Vocabulary.distinct(["b", "é", "Z", " ", "b"])
     assert vocabulary.rows() == (" ", "Z", "b", "é", "<unk>", "<pad>")
@@ -30,9 +27,6 @@ def test_distinct_ids_and_tokens_are_each_other_s_inverse(tokens):
     assert set(ids) == set(range(vocabulary.n_rows - 2))
     assert vocabulary.unknown(tokens) == []
     assert len(set(vocabulary.rows())) == vocabulary.n_rows == len(vocabulary.rows())
-
-
-# Unknown tokens
 
 
 def test_unknown_names_each_token_once_in_order_of_appearance():
@@ -64,15 +58,9 @@ def test_a_token_that_reads_unk_is_not_the_reserved_row():
         vocabulary.ids(["dog"])
 
 
-# Unused rows
-
-
 def test_with_duplicates_leaves_the_rows_of_earlier_duplicates_unused():
     vocabulary = Vocabulary.with_duplicates(LIFE)
     assert vocabulary.rows() == (
         *("dessert", "eat", "first", "(unused)"),
         *("is", "(unused)", "life", "short"),
     )
-
-
-# Both kinds
