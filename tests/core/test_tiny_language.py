@@ -6,9 +6,8 @@ from itertools import pairwise
 
 import pytest
 import torch
-from torch import nn
-from torch.nn import functional as F
 
+from attention_core.real_model.tiny import TINY
 from attention_core.small_models import recording, shipped
 from attention_core.small_models.figures import TEXTS, shipped_figures
 from attention_core.small_models.grammar import START, WORDS, nearest, next_words, split
@@ -106,71 +105,22 @@ def test_names_are_given_by_rule():
 
 
 # --- the trace ------------------------------------------------------------------------------------
-class Plain(nn.Module):
-    """The same network from torch's own modules, heads joined; keeps what it computes by name."""
-
-    def __init__(self, weights):
-        super().__init__()
-        self.weights = weights
-        d_model = weights["W_token"].shape[1]
-        self.norm = nn.LayerNorm(d_model, elementwise_affine=False)
-        self.token, self.place = (
-            nn.Embedding.from_pretrained(weights[name]) for name in ("W_token", "W_position")
-        )
-        self.unembed = self.linear(weights["W_unembed"])
-
-    @staticmethod
-    def linear(matrix):
-        made = nn.Linear(*matrix.shape, bias=False)
-        made.weight = nn.Parameter(matrix.T.clone(), requires_grad=False)
-        return made
-
-    def forward(self, ids):
-        found = {"token_embeddings": self.token(ids)}
-        found["position_embeddings"] = self.place(torch.arange(len(ids)))
-        stream = found["embeddings"] = found["token_embeddings"] + found["position_embeddings"]
-        hidden = torch.full((len(ids), len(ids)), -torch.inf).triu(1)
-        for layer in range(len(self.weights["W_query"])):
-            name = f"layer_{layer}_"
-            normed = found[f"{name}normed"] = self.norm(stream)
-            made = []
-            for role, plural in (("query", "queries"), ("key", "keys"), ("value", "values")):
-                joined = self.linear(torch.cat([*self.weights[f"W_{role}"][layer]], 1))(normed)
-                n_heads = self.weights["W_query"].shape[1]
-                of_heads = joined.view(len(ids), n_heads, -1).transpose(0, 1)
-                found[f"{name}{plural}"] = of_heads
-                made.append(of_heads)
-            queries, keys, _ = made
-            found[f"{name}scores"] = torch.einsum("hqd,hkd->hqk", queries, keys)
-            scaled = found[f"{name}scaled_scores"] = (
-                found[f"{name}scores"] * queries.shape[-1] ** -0.5
-            )
-            found[f"{name}masked_scores"] = scaled + hidden
-            found[f"{name}weights"] = F.softmax(scaled + hidden, -1)
-            context = F.scaled_dot_product_attention(*(x[None] for x in made), is_causal=True)[0]
-            found[f"{name}context_vectors"] = context
-            joined = context.transpose(0, 1).flatten(1)
-            output = self.linear(self.weights["W_output"][layer].flatten(0, 1))(joined)
-            found[f"{name}output"] = output
-            stream = found[f"{name}stream"] = stream + output
-        found["normed"] = self.norm(stream)
-        found["logits"] = self.unembed(found["normed"])
-        found["probabilities"] = found["logits"].softmax(-1)
-        return found
-
-
 @pytest.mark.parametrize("sentence", SENTENCES)
-def test_every_step_of_the_trace_is_that_of_torchs_modules(sentence):
+def test_the_trace_has_the_numbers_of_transformers(sentence):
+    reference = pytest.importorskip("transformers").GPT2LMHeadModel
+    model = reference.from_pretrained(TINY, attn_implementation="eager")
+    for block in model.transformer.h:
+        block.mlp.forward = torch.zeros_like  # there is none
+    with torch.no_grad():
+        ids = as_ids(words(sentence))[None]
+        wanted = model(ids, output_attentions=True, output_hidden_states=True)
     trace = traced(sentence)
-    found = Plain(shipped.weights())(as_ids(words(sentence)))
-    given = {"word_ids", "place_ids", "mask", *(name for name in trace if "W_" in name)}
-    made = {f"layer_{layer}_head_outputs" for layer in range(SIZE.n_layers)}  # summed in `output`
-    assert {*trace} - given - made == {*found}
-    for name, value in found.items():
-        ours = trace[name].value
-        assert torch.allclose(
-            ours, value, rtol=1e-5, atol=1e-5 * value[value.isfinite()].abs().max()
-        )
+    names = {f"layer_{at}_weights": each for at, each in enumerate(wanted.attentions)}
+    streams = ("embeddings", "layer_0_stream", "normed")
+    names |= dict(zip(streams, wanted.hidden_states, strict=True)) | {"logits": wanted.logits}
+    for name, value in names.items():
+        torch.testing.assert_close(trace[name].value, value[0], rtol=1e-5, atol=2e-5)
+    torch.testing.assert_close(trace["probabilities"].value, wanted.logits[0].softmax(-1))
 
 
 @pytest.mark.parametrize("off", [None, HEADS[1], HEADS[-2]])
