@@ -1,6 +1,5 @@
 """The arithmetic of cells: that it gives the value, of every cell of every step of every trace."""
 
-import gc
 import itertools
 import math
 import re
@@ -27,10 +26,8 @@ from attention_core.expression import (
     Sum,
     number,
 )
-from attention_core.published.building import BUILDERS
-from traces import FEWER, LESSONS, VARIANTS, example_trace, lesson_trace, workshop
+from traces import LESSONS, example_trace, lesson_trace, workshop
 
-SMALL = ("wild_cat", "journey_123", "journey_789")
 OWN = {
     "unknown_tokens": Inputs("the wild cat and the dog", learned_from="the cat", d_in=2),
     "no_blanks": replace(EXAMPLES["wild_cat"].inputs, drop_blanks=True),
@@ -40,81 +37,45 @@ OWN = {
 
 
 def build(name):
-    """The trace `example/variant` or `own/…`, with one query expanded, or `lesson/example`."""
-    example, variant = name.split("/")
-    if example == "own":
-        trace = attend(embed(OWN[variant]), SimplifiedOptions("cosine", "sqrt_d"))
+    """Of one's own inputs with one query expanded, of a lesson, or of every operation."""
+    if name in OWN:
+        trace = attend(embed(OWN[name]), SimplifiedOptions("cosine", "sqrt_d"))
         return expand_query(trace, 0)
-    if example in BUILDERS:
-        return lesson_trace(f"{example}/{variant}")
-    return example_trace(example, variant)
-
-
-NAMES = [f"{name}/{variant}" for name in EXAMPLES for variant in FEWER.get(name, VARIANTS)]
-NAMES += [f"own/{variant}" for variant in OWN]
-NAMES += LESSONS
-LARGE = ("sorry_dave", "life_is_short", "tiny_language")
-"""Examples whose arithmetic takes a second and more."""
-SLOW = pytest.mark.slow("12 s: every cell of the larger examples")
+    return workshop() if name == "workshop" else lesson_trace(name)
 
 
 class TakenApart:
     """A trace, and of every cell its arithmetic and the leaves of it, in the order of the steps."""
 
-    def __init__(self, name, trace):
-        self.small = name.split("/")[0] in SMALL
-        self.trace = trace
+    def __init__(self, name):
+        self.trace = build(name)
         self.cells, self.numbers = [], {}
-        for step in trace.values():
-            numbers = step.value.tolist()
+        for step in self.trace.values():
             for index in self.indices(step):
                 expression = step.arithmetic(index)
                 self.cells.append((step, index, expression, list(expression.cells())))
-                self.numbers[step.name, index] = entry(numbers, index)
+                self.numbers[step.name, index] = step.value[index].item()
 
     def indices(self, step):
-        """All cells; of the table of 20,000 rows those looked up, and its corners."""
-        places = [range(size) for size in step.value.shape]
-        if step.value.numel() > 10_000:
-            places[0] = sorted({0, len(places[0]) - 1, *self.trace["token_ids"].value.tolist()})
-        return itertools.product(*places)
-
-
-def entry(numbers, index):
-    for place in index:
-        numbers = numbers[place]
-    return numbers
+        return itertools.product(*map(range, step.value.shape))
 
 
 # pytest runs all tests of a trace one after the other, so that each is taken apart once.
-@pytest.fixture(
-    scope="module",
-    params=[
-        pytest.param(name, marks=SLOW if name.split("/")[0] in LARGE else ())
-        for name in [*NAMES, "all/operations"]
-    ],
-)
+@pytest.fixture(scope="module", params=["workshop", *LESSONS, *OWN])
 def apart(request):
-    name = request.param
-    # Python's collector would look through the hundred thousand leaves again and again.
-    gc.disable()
-    try:
-        return TakenApart(name, workshop() if name == "all/operations" else build(name))
-    finally:
-        gc.enable()
+    return TakenApart(request.param)
 
 
-def scale(expression, value, small):
+def scale(expression, value):
     """What 1e-5 is relative to.
 
     The result, but for a sum of many products of both signs. Its terms can be hundreds of times
     larger than what is left of them, and each was rounded to float32 in its own size: then 1e-5
-    is relative to the largest term. In the small examples no sum is nearly cancelled. What is
-    brought to variance 1 was rounded in a size of about 1, before the mean was taken away. The last
-    value is the smallest float32 that has all its digits.
+    is relative to the largest term. What is brought to variance 1 was rounded in a size of about 1,
+    before the mean was taken away. The last value is the smallest float32 that has all its digits.
     """
     largest = 0.0
-    if isinstance(expression, Sum) and not small:
+    if isinstance(expression, Sum):
         largest = max(abs(term.value) for term in expression.terms)
     if isinstance(expression, Standardised):
         largest = 1.0
@@ -126,7 +87,7 @@ def test_arithmetic_gives_the_value(apart):
     for step, index, expression, _ in apart.cells:
         value = apart.numbers[step.name, index]
         off = 0.0 if expression.value == value else abs(expression.value - value)
-        assert off <= 1e-5 * scale(expression, value, apart.small), (step, index)
+        assert off <= 1e-5 * scale(expression, value), (step, index)
 
 
 def test_leaves_are_cells_of_the_steps_it_was_made_from(apart):
@@ -250,7 +211,7 @@ def test_leaves_are_just_the_cells_that_the_value_depends_on():
 # --- cells that do not exist ----------------------------------------------------------------------
 @pytest.mark.parametrize("index", [(6, 0), (0, 6), (-1, 0), (0,), (), (0, 0, 0), (99, 99)], ids=str)
 def test_a_cell_that_does_not_exist_is_named_with_the_shape(index):
-    scores = build("journey_123/as_published")["scores"]
+    scores = example_trace("journey_123")["scores"]
     message = f"scores has no cell {list(index)}: its shape is query 6 × key 6"
     with pytest.raises(IndexError, match=f"^{re.escape(message)}$"):
         scores.arithmetic(index)
