@@ -14,8 +14,7 @@ from attention_core.small_models.network import Network, Size
 from attention_core.small_models.recording import RECORDING
 from gguf_files import FEW_BITS
 
-# Each variant: what it changes in an example's inputs, and in its options. The numbers typed by
-# hand are such that no score of a small example is nearly cancelled (see `scale`).
+# Each variant: what it changes in an example's inputs, and in its options.
 EDITS = ((0, 0, 1.25), (3, 2, -0.75))
 VARIANTS = {
     "as_published": ({}, {}),
@@ -29,14 +28,6 @@ VARIANTS = {
         {"positions": True, "edits": EDITS},
         {"similarity": "cosine", "divide": "sqrt_d", "stretched": 1, "factor": 0.3},
     ),
-}
-# Fewer where an example is another told again, or 32 wide and divided by its root as published; and
-# of the largest, the one that has every step of the other.
-FEWER = {
-    "journey_789": ("as_published", "together"),
-    "sorry_dave": ("as_published", "cosine", "sum", "together"),
-    "sorry_dave_first_run": ("as_published",),
-    "tiny_language": ("edited",),
 }
 LESSONS = (
     "softmax_or_sum/wild_cat", "qkv/wild_cat", "qkv_linear/journey_123",

@@ -21,15 +21,7 @@ from attention_core.mechanism.multi_head import (
 from attention_core.mechanism.trainable import add_other_ways, attend_trainable, expand_token
 from attention_core.recipes import HeadsRecipe, Projections
 from fresh import all_of, end, solved, start, start_all
-from traces import (
-    FEWER,
-    LESSONS,
-    VARIANTS,
-    all_ways_to_hide,
-    example_trace,
-    lesson_trace,
-    score_in_small,
-)
+from traces import LESSONS, VARIANTS, all_ways_to_hide, example_trace, lesson_trace, score_in_small
 from traces import workshop as every_operation
 
 
@@ -128,10 +120,9 @@ def hostile_inputs(name):
     return Inputs(HOSTILE[name], tokenizer="blanks_kept", d_in=2, seed=3)
 
 
-TRACES = {
-    f"{name}-{variant}": lambda name=name, variant=variant: example_trace(name, variant)
-    for name in EXAMPLES
-    for variant in FEWER.get(name, VARIANTS)
+TRACES = {f"{name}-as_published": lambda name=name: example_trace(name) for name in EXAMPLES}
+TRACES |= {
+    f"wild_cat-{each}": lambda each=each: example_trace("wild_cat", each) for each in VARIANTS
 }
 TRACES |= {name.replace("/", "-"): lambda name=name: lesson_trace(name) for name in LESSONS}
 TRACES["every_operation"] = every_operation
