@@ -179,6 +179,19 @@ def test_what_was_moved_before_another_view_came_stands_where_the_address_says(a
     on_page(app_url, "simplified_attention", late)
 
 
+def test_what_was_moved_before_its_choices_changed_is_kept_until_it_fits(app_url):
+    async def late(visitor):
+        before = visitor.sliders["Queries in a tile"]
+        before.at = before.last
+        visitor.link += "&drop_blanks=on"
+        await visitor.again()  # as by Back
+        await visitor.set(before)
+        assert "tile_queries" not in visitor.link
+        assert not any(b"Not applied" in each for each in visitor.shown.values())
+
+    on_page(app_url, "flash_attention", late, "predict=off&example=wild_cat")
+
+
 @pytest.mark.parametrize(
     ("page", "card", "moved", "least"),
     [

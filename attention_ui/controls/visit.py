@@ -12,7 +12,17 @@ import streamlit as st
 from attention_core.text.tokenizers import clean
 
 from . import parts
-from .control import MAX_LINK, Control, NoRoom, Values, after_example, fitted, understood, written
+from .control import (
+    MAX_LINK,
+    TYPED,
+    Control,
+    NoRoom,
+    Values,
+    after_example,
+    fitted,
+    understood,
+    written,
+)
 from .fields import Choice, ScoreRow, Sentence
 from .shared import FIRST
 from .visit_state import Texts, this_visit
@@ -323,8 +333,10 @@ def _try(texts: Texts) -> str | None:
     moved = now.changed(before) if "example" not in texts else set()
     undone = {n for each in controls if each.name in moved for n in each.undoes} - texts.keys()
     for name, why in wrong.items():
-        if name in texts or not (isinstance(why, NoRoom) or name in {*was_wrong, *undone}):
-            control = _control(name)
+        control = _control(name)
+        # What was moved while its choices changed is kept, as what has no room any more is.
+        is_kept = isinstance(why, NoRoom) and not (name in texts and control.drawn_as in TYPED)
+        if not is_kept and (name in texts or name not in {*was_wrong, *undone}):
             return f"{control.label or name}: {why}."
     along = {each.name for each in controls if each.fits} if "example" not in texts else set()
     for name in fixed() & {*texts, *along}:
