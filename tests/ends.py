@@ -1,12 +1,17 @@
 """Every end of every control: its bounds, its choices, on and off; packed into few links."""
 
+import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
 
 from attention_core.examples import EXAMPLES
 from attention_core.small_models import grammar
 from attention_ui.controls import fields
 from attention_ui.controls.control import Control, understood
 
+_LINKS = tomllib.loads(Path(__file__).with_name("links.toml").read_text(encoding="utf-8"))
+HARD, BAD = _LINKS["hard"], _LINKS["bad"] | {"too long": {"sentence": "x " * 500}}
+"""Links of settings that are hard together, and of what cannot be used, by what they are."""
 LONG = "word " * fields.MAX_TOKENS
 ENDS: dict[type, Callable[..., Collection[str]]] = {
     fields.Choice: lambda field: field.options,

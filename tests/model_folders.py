@@ -129,20 +129,12 @@ def in_gguf(name: str, reference) -> tuple[dict, dict]:
         "tokenizer.ggml.merges": [],
     }
     if kind == "gpt2":
-        return fields | _gpt2_fields(sizes), _renamed(state, GPT2_NAMES, joined=True)
-    own = {
-        "block_count": sizes["num_hidden_layers"],
-        "context_length": sizes["max_position_embeddings"],
-        "embedding_length": sizes["hidden_size"],
-        "feed_forward_length": sizes["intermediate_size"],
-        "attention.head_count": sizes["num_attention_heads"],
-        "attention.head_count_kv": sizes["num_key_value_heads"],
-        "attention.key_length": sizes["head_dim"],
-        "attention.value_length": sizes["head_dim"],
-        "attention.layer_norm_rms_epsilon": float(sizes.get("rms_norm_eps", 1e-6)),
-        "rope.freq_base": 10000.0,
-        "rope.dimension_count": sizes["head_dim"],
-    }
+        said = {f"gpt2.{theirs}": sizes[ours] for theirs, ours in HELD["GPT2_KEYS"].items()}
+        said["gpt2.attention.layer_norm_epsilon"] = 1e-5
+        return fields | said, _renamed(state, GPT2_NAMES, joined=True)
+    own = {theirs: sizes[ours] for theirs, ours in HELD["GGUF_KEYS"].items()}
+    own["attention.layer_norm_rms_epsilon"] = float(sizes.get("rms_norm_eps", 1e-6))
+    own["rope.freq_base"] = 10000.0
     rotary = sizes.get("rope_parameters", {})
     if rotary.get("rope_type") == "linear":
         own |= {
@@ -157,12 +149,7 @@ def in_gguf(name: str, reference) -> tuple[dict, dict]:
         own |= {"attention.sliding_window": sizes.get("sliding_window", 4096)}
         own |= {"rope.freq_base": {"gemma2": 1e4, "gemma3": 1e6}[kind]}
     if kind == "granite":
-        own |= {
-            "embedding_scale": sizes["embedding_multiplier"],
-            "residual_scale": sizes["residual_multiplier"],
-            "logit_scale": sizes["logits_scaling"],
-            "attention.scale": sizes["attention_multiplier"],
-        }
+        own |= {theirs: sizes[ours] for theirs, ours in HELD["GRANITE_KEYS"].items()}
     own |= {"rope.freq_base": 2e6} if kind == "smollm3" else {}
     names = LLAMA_NAMES | (OTHER_NORMS if kind in ("gemma2", "gemma3", "olmo2") else {})
     tensors = _renamed(state, names)
@@ -176,17 +163,6 @@ def in_gguf(name: str, reference) -> tuple[dict, dict]:
         plain = 10000.0 ** (-np.arange(0, sizes["head_dim"], 2) / sizes["head_dim"])
         tensors["rope_freqs.weight"] = plain / reference.model.rotary_emb.inv_freq.numpy()
     return fields | {f"{kind}.{key}": each for key, each in own.items()}, tensors
-
-
-def _gpt2_fields(sizes) -> dict:
-    return {
-        "gpt2.block_count": sizes["n_layer"],
-        "gpt2.context_length": sizes["n_positions"],
-        "gpt2.embedding_length": sizes["n_embd"],
-        "gpt2.feed_forward_length": sizes["n_inner"],
-        "gpt2.attention.head_count": sizes["n_head"],
-        "gpt2.attention.layer_norm_epsilon": 1e-5,
-    }
 
 
 def _neighbours(matrix, n_heads):

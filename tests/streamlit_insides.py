@@ -76,21 +76,11 @@ def look(at):
     return said, links, [each.spec for each in charts], [[t.data for t in each] for each in tables]
 
 
-def visit(page, **link):
-    from streamlit.testing.v1 import AppTest
-
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
-    if page != "home":
-        at.switch_page(f"pages/{page}.py")
-    for name, value in {"predict": "off", "example": "wild_cat", **link}.items():
-        at.query_params[name] = value
-    return at.run()
-
-
 def main(pages, names):
     take_away(*names)
     sys.path.insert(0, str(ROOT))
     from attention_ui.controls import parts
+    from visiting import visit
 
     parts.run_what_reads = lambda: None  # AppTest shows what the last run has drawn, and no more
     for page in pages:

@@ -16,7 +16,7 @@ from attention_ui.frame.contents import FIRST_CHECKED, LESSONS
 from attention_ui.lessons.multi_head_attention.words import widths_words
 from chosen import FIELDS, chosen, read
 from conftest import ROOT
-from ends import links_to_the_ends
+from ends import BAD, HARD, links_to_the_ends
 from hostile import MARK, TEXTS
 from sampling import few, is_long, pairs
 from visiting import (
@@ -25,7 +25,7 @@ from visiting import (
     PAGES,
     boxes,
     has_sentence,
-    pictures,
+    lesson_module,
     prints_nothing,
     rendered,
     stands,
@@ -37,69 +37,6 @@ from visiting import (
 
 pytestmark = pytest.mark.slow("1 min: some 120 pages")
 
-COMBINATIONS = {
-    "64 tokens and width 64": {"sentence": "a b " * 32, "tokenizer": "blanks", "d_in": "64"},
-    "positions at width 1": {"positions": "on", "d_in": "1"},
-    "unknown words": {"learned": "example", "sentence": "The zebra", "tokenizer": "text"},
-    "typed numbers": {"edits": "0.0:0.5,1.2:-1000"},
-    "zero vectors": {"d_in": "1", "edits": ",".join(f"{row}.0:0" for row in range(9))},
-    "stretched": {"stretch": "3", "factor": "-4"},
-    "no cell": {"cell": "none"},
-    "upstream": {"cell": "embeddings.1.1,embedding_table.0.1", "seed": "5"},
-    "predicting": {"predict": "on"},
-    "one head": {"n_heads": "1", "d_model": "1"},
-    "eight heads": {"n_heads": "8", "d_model": "64", "causal_heads": "on", "head_off": "7"},
-    "eight wide heads": {"n_heads": "8", "d_model": "1", "d_head": "12", "d_head_value": "1"},
-    "heads of 64 tokens": {"n_heads": "8", "d_model": "8", "sentence": "a b " * 32,
-        "tokenizer": "blanks"},
-    "one causal token": {"sentence": "a", "tokenizer": "blanks", "causal_heads": "on",
-        "h_seed": "0"},
-    "widest matrices": {"d_in": "64", "d_query": "64", "d_value": "1", "start": "linear",
-        "bias": "on"},
-    "matrices of zeros": {
-        f"{role}_edits": ",".join(f"{row}.{column}:0" for row in range(3) for column in range(2))
-        for role in "qkv"
-    },
-    "huge numbers": {"edits": "0.0:1000,3.1:-1000", "q_edits": "0.0:1000", "scale": "none"},
-    "nothing to look at": {"window": "1", "hidden": "0", "turned": "1.1,2.2", "masking": "zeroed"},
-    "no rule hides": {"causal": "off", "change_by": "-4", "dropout": "0.9"},
-    "fewest trials": {"vector_width": "1", "trials": "10", "spread": "0.1", "entries": "uniform"},
-    "most trials": {"vector_width": "4096", "trials": "100000", "spread": "5"},
-    "widths, fewest trials": {"variance_view": "width", "trials": "10", "entries": "uniform_0_1"},
-    "widths, most trials": {"variance_view": "width", "trials": "100000", "vaxes": "linear"},
-    "softmax, smallest entries": {"variance_view": "attention", "spread": "0.1"},
-    "softmax, largest entries": {"variance_view": "attention", "spread": "5",
-        "draw_seed": "4294967295"},
-}  # fmt: skip
-"""Settings that are hard together, each for the pages that have them all."""
-BAD_LINKS = {
-    "nonsense": {"seed": "inf", "example": "nope", "d_in": "x", "cell": "scores.99.0"},
-    "lost cell": {"cell": "nowhere.0.0"},
-    "cell of wrong depth": {"cell": "scores.0"},
-    "empty": {"sentence": "", "seed": "", "d_in": "", "cell": "", "edits": ""},
-    "not numbers": {
-        "seed": "nan",
-        "d_in": "1e9",
-        "factor": "nan",
-        "query": "-1",
-        "shown_terms": "0",
-    },
-    "too long": {"sentence": "x " * 500},
-    "blanks": {"sentence": "   "},
-    "markup": {"example": "<b>x</b>", "section": "<script>", "cell": "**x**"},
-    "edits beyond": {"edits": "999.0:1"},
-    "heads that do not fit": {"n_heads": "3", "head": "7"},
-    "heads beyond": {"n_heads": "0", "d_model": "65", "d_head": "-1", "d_head_value": "x"},
-    "heads too wide": {"n_heads": "8", "d_head": "32", "h_seed": "1e9"},
-    "trials beyond": {"vector_width": "0", "trials": "1000000", "spread": "0", "entries": "cauchy"},
-    "between the choices": {
-        "vector_width": "65",
-        "trials": "11",
-        "spread": "inf",
-        "draw_seed": "-1",
-    },
-    "no row for the unknown": {"reserved": "0", "learned": "example", "sentence": "zebra"},
-}
 REFUSED_TEXTS = {
     "empty": "", "blanks": "   \n ", "controls only": "\x00\x01\u202e",
     "too many tokens": f"{MARK} " * 65, "10,000 characters": MARK * 2_500,
@@ -150,7 +87,7 @@ def test_extreme_settings(page):
     controls = stands_as_linked({})
     for link in links_to_the_ends(controls):
         stands_as_linked(link)
-    for link in COMBINATIONS.values():
+    for link in HARD.values():
         if link.keys() <= {each.name for each in controls}:
             stands_as_linked(link)
 
@@ -161,16 +98,14 @@ def controls_on(at):
 
 
 def test_every_combination_is_one_of_settings():
-    for link in COMBINATIONS.values():
+    for link in HARD.values():
         assert link.keys() <= FIELDS.keys()
         assert read(**link)[1] == {}
 
 
-@pytest.mark.parametrize(
-    ("bad", "page"), pairs(BAD_LINKS, EVERYWHERE[:5], whole="nonsense", more=0)
-)
+@pytest.mark.parametrize(("bad", "page"), pairs(BAD, EVERYWHERE[:5], whole="nonsense", more=0))
 def test_a_bad_link_gives_the_page_and_a_notice_in_plain_text(bad, page):
-    link = BAD_LINKS[bad]
+    link = BAD[bad]
     at = visit(page, **link)
     stands(at)
     if "cell" in link and len(link) == 1:  # a cell is looked for in the page's own trace
@@ -267,13 +202,9 @@ def test_choosing_an_example_sets_all_controls(page):
 
 def test_the_same_settings_give_the_same_embeddings_on_every_page():
     link = {"sentence": "A cat sat on a mat", "tokenizer": "text", "seed": "5", "d_in": "4"}
-    found = []
-    for page in PAGES:
-        for layout in pictures(page, **link):
-            steps = {matrix.step.name: matrix.step for matrix in layout.matrices}
-            if "embeddings" in steps and "position_embeddings" not in steps:
-                found.append(steps["embeddings"].value)
-    found = [value for value in found if value.shape == (6, 4)]
+    lessons = [lesson_module(page) for page in PAGES if has_sentence(page)]
+    traces = [each.trace_of(read(each.CONTROLS, **link)[0]) for each in lessons]
+    found = [t["embeddings"].value for t in traces if "embeddings" in t]
     assert len(found) >= 5
     assert all(value.equal(found[0]) for value in found)
 

@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from functools import cache
 from importlib import import_module
 from itertools import groupby
@@ -21,50 +22,11 @@ UI = sorted(ROOT.glob("attention_ui/**/*.py"))
 CHARTS = [path for path in UI if "import altair" in path.read_text(encoding="utf-8")]
 APP = ROOT / "app.py"
 SHOWN = [APP, *PAGES, *UI]
-# Which room may import which; its own modules every room may. A new room needs a line here, and so
-# does a module of the core that is in no room. In the core, arrows point up: to lines above.
-TOP = "head_name trace asked expression symbols recipes rounding cells kept files told"
-ROOM_OF_CONTROL = "streamlit_workarounds.room_of_control"
+RULES = tomllib.loads((ROOT / "tests" / "rooms.toml").read_text(encoding="utf-8"))
 DOORS = {
-    "attention_core.asked": "",
-    "attention_core.costs": "",
-    "attention_core.expression": "",
-    "attention_core.head_name": "",
-    "attention_core.kept": "",
-    "attention_core.models_of_today": "",
-    "attention_core.recipes": "asked",
-    "attention_core.files": "",
-    "attention_core.shown": "",
-    "attention_core.told": "",
-    "attention_core.symbols": "told",
-    "attention_core.operations": "asked expression files",
-    "attention_core.trace": "asked expression operations shown symbols",
-    "attention_core.gradients": "asked operations symbols trace",
-    "attention_core.cells": "trace",
-    "attention_core.compare": "operations trace",
-    "attention_core.rounding": "trace",
-    "attention_core.mechanism": f"operations {TOP}",
-    "attention_core.experiments": f"gradients mechanism operations {TOP}",
-    "attention_core.small_models": f"mechanism operations {TOP}",
-    "attention_core.text": "asked operations recipes small_models trace",
-    "attention_core.real_model": f"small_models mechanism operations text {TOP}",
-    "attention_core.examples": "asked recipes small_models text",
-    "attention_core.explain": f"operations {TOP}",
-    "attention_core.largest_effect": "",
-    "attention_core.lights": f"operations text {TOP}",
-    "attention_core.mistakes": f"gradients lights mechanism operations text {TOP}",
-    "attention_core.export": f"lights mistakes operations text {TOP}",
-    "attention_core.published": f"examples experiments mechanism text {TOP}",
-    "attention_ui.words": "",
-    "attention_ui.picture": "",
-    "attention_ui.controls": "words",
-    "attention_ui.charts": "picture words",
-    "attention_ui.notebook": "picture",
-    # A picture that is built anew needs the very element that a workaround knows.
-    "attention_ui.cards": f"charts controls frame picture words {ROOM_OF_CONTROL}",
-    "attention_ui.frame": "controls streamlit_workarounds words",
-    "attention_ui.streamlit_workarounds": "",
-    "attention_ui.lessons": f"cards charts controls frame picture words {ROOM_OF_CONTROL}",
+    f"{package}.{room}": doors.replace("TOP", RULES["TOP"])
+    for package in ("attention_core", "attention_ui")
+    for room, doors in RULES[package].items()
 }
 
 

@@ -130,21 +130,6 @@ def test_a_click_takes_a_cell_apart_and_the_way_upstream_is_a_step_of_history(pa
     assert apart.is_visible(), "the same cell opens again"
 
 
-def test_the_keyboard_opens_a_cell_and_walks_from_cell_to_cell(page, app_url):
-    open_page(page, app_url, PAGE)
-    way_in = page.locator(".st-key-keys_scores button").first
-    way_in.focus()
-    page.keyboard.press("Enter")
-    settled(page)
-    assert "cell=scores.2.2" in page.url, "the highest score: a cat of a cat"
-    slider = page.locator(".st-key-cell_scores [data-testid=stSlider] input").first
-    slider.focus()
-    page.keyboard.press("ArrowRight")
-    settled(page)
-    assert "cell=scores.3.2" in page.url
-    assert page.locator(".st-key-cell_scores").is_visible()
-
-
 def test_a_control_in_the_picture_answers_without_the_server_and_then_in_the_link(page, app_url):
     open_page(page, app_url, PAGE)
     slider = page.locator(".st-key-moves_scores input")

@@ -5,7 +5,7 @@ import pytest
 from attention_ui.controls.shared import FIRST
 from attention_ui.frame import contents
 from attention_ui.streamlit_workarounds.style import SIDEBAR_WIDTH
-from browser_tools import numbers, open_page
+from browser_tools import numbers, open_page, script
 from sampling import few
 from visiting import LESSONS
 
@@ -21,20 +21,7 @@ IN_SIGHT = """pictures => Math.max(...pictures.filter((one) => one.checkVisibili
 CUT = """links => links.filter((link) => [...link.querySelectorAll('*')]
   .some((part) => part.scrollWidth > part.clientWidth + 1 && part.clientWidth))
   .map((link) => link.textContent)"""
-MOVED = """(() => {
-  window.testMoved = [];
-  const around = (node, mark) => (node?.closest ? node : node?.parentElement)?.closest(mark);
-  const named = (node) => around(node, '[class*=st-key-]')?.className.match(/st-key-[\\w-]+/)[0]
-    ?? around(node, '[data-testid]')?.dataset.testid ?? 'what is gone by now';
-  const said = ({ node, previousRect: from, currentRect: to }) =>
-    `${named(node)} (${node?.textContent.slice(0, 40)}) moved ${Math.round(to.x - from.x)} px ` +
-    `right and ${Math.round(to.y - from.y)} px down, and its height from ` +
-    `${Math.round(from.height)} to ${Math.round(to.height)} px`;
-  new PerformanceObserver((list) => list.getEntries()
-    .filter((one) => !one.hadRecentInput)
-    .forEach((one) => window.testMoved.push([one.value, one.sources.map(said)])),
-  ).observe({ type: 'layout-shift', buffered: true });
-})()"""
+MOVED = script("moved")
 MOST_MOVED = 0.1
 """Of the window, as browsers reckon it: what they call a page that stands still."""
 AT_THE_HEAD = ("control_predict", "share", "control_large")

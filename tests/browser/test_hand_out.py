@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from browser_tools import open_page, settled
+from browser_tools import open_page, script, settled
 
 CONTROLS = "button, input, textarea, [role=slider], [data-testid=stSidebar], [data-testid=stHeader]"
 BESIDE_THE_PAGE = """() => [...document.querySelectorAll(
@@ -15,17 +15,7 @@ BESIDE_THE_PAGE = """() => [...document.querySelectorAll(
   .filter((each) => each.checkVisibility() && each.getBoundingClientRect().width)
   .filter((each) => each.getBoundingClientRect().right > innerWidth + 1)
   .map((each) => each.textContent.slice(0, 60))"""
-OVER_OTHERS = """() => {
-  const cards = [...document.querySelectorAll('[class*=st-key-card_]')]
-    .filter((each) => each.checkVisibility()).map((each) => each.getBoundingClientRect());
-  const pictures = [...document.querySelectorAll('.marks')].map((each) => {
-    const [picture, card] = [each, each.closest('[class*=st-key-card_]')]
-      .map((one) => one?.getBoundingClientRect());
-    return card && (picture.bottom > card.bottom + 1 || picture.right > card.right + 1);
-  });
-  return [cards.length, pictures.filter(Boolean).length,
-    cards.filter((card, at) => at && card.top < cards[at - 1].bottom - 1).length];
-}"""
+OVER_OTHERS = script("over_others")
 
 
 @pytest.fixture

@@ -3,7 +3,15 @@
 import pytest
 
 from attention_ui.controls.shared import FIRST
-from browser_tools import moves_in_one_frame, open_page, picture_of, pushed_sideways, settled, soon
+from browser_tools import (
+    moves_in_one_frame,
+    open_page,
+    picture_of,
+    pushed_sideways,
+    script,
+    settled,
+    soon,
+)
 from visiting import LESSONS
 
 MARKS = "[data-testid=stVegaLiteChart] svg g[class*=mark-] > path"
@@ -35,15 +43,7 @@ OF_ITS_OWN = {
     "tiny_language": ("moves_training", ("Home",), "tiny_step=0"),
 }
 
-SLIDERS = """() => [...document.querySelectorAll('[data-testid=stMain] [class*=st-key-moves_]')]
-  .filter((one) => one.checkVisibility() && one.querySelector('.vega-bind input[type=range]'))
-  .map((one) => [one, one.querySelector('input')])
-  .map(([one, { value, min, max }]) => [
-    [...one.classList].find((name) => name.startsWith('st-key-moves_')).slice(13),
-    +min + (max - min) * (2 * value > +min + +max ? 0.25 : 0.75),
-    one.closest('[class*=st-key-card_]')?.className.match(/st-key-card_([a-z_]+)/)[1]])
-  .map(([room, place, card]) => [
-    document.querySelector(`.st-key-drawn_${room}`) ? room : card, place, room])"""
+SLIDERS = script("sliders")
 """Each control in a picture: its picture or card, a place beside it, and its room."""
 
 

@@ -5,16 +5,9 @@ from axe_playwright_python.sync_playwright import Axe
 
 from attention_ui.picture.palette import CHOSEN, FED
 from attention_ui.streamlit_workarounds.unseen_component import text_of
-from browser_tools import numbers, open_page, outlined, settled
+from browser_tools import numbers, open_page, outlined, script, settled
 
-FOCUSED = """() => {
-  const at = document.activeElement;
-  const key = at?.closest('[class*=st-key-]');
-  const names = key ? [...key.classList].filter((one) => one.startsWith('st-key-')) : [];
-  const name = at?.getAttribute('aria-label') || '';
-  return [names.join(' '), `${name} ${at?.innerText ?? ''} ${at?.closest('label')?.innerText ?? ''}`
-    .trim(), at?.tagName ?? ''];
-}"""
+FOCUSED = script("focused")
 
 
 class Keyboard:
@@ -156,17 +149,7 @@ def test_the_focus_on_a_cell_is_the_pointer_on_it(page, app_url, path):
 
 def test_in_a_picture_every_cell_is_reached_and_its_slider_keeps_its_keys(page, app_url):
     """By the arrow keys alone, from any cell; and what is on a canvas is no other."""
-    reach = """async ([card, script]) => {
-      const { cellsOf, nearest } = await import(URL.createObjectURL(
-        new Blob([script], { type: 'text/javascript' })));
-      const drawn = document.querySelector(`.st-key-drawn_${card} :is(svg, canvas).marks`);
-      const asked = new PointerEvent('pointerover');
-      drawn.dispatchEvent(asked);
-      const cells = cellsOf(asked.dataflow), met = new Set([cells[0]]);
-      for (const one of met) for (const way of [[1, 0], [-1, 0], [0, 1], [0, -1]])
-        met.add(nearest(cells, one, way) ?? one);
-      return [drawn.tagName, met.size, cells.length];
-    }"""
+    reach = script("reach")
     long = "+".join(["cat", "mouse"] * 12)
     found = set()
     for path in ("whole_layer", f"whole_layer?sentence={long}", "multi_head_attention", "home"):

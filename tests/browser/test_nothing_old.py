@@ -2,24 +2,14 @@
 
 import pytest
 
-from browser_tools import caught_up, open_page, settled, shown
+from browser_tools import caught_up, open_page, script, settled, shown
 from serving import free_port, start_server
 
 LESSON, LABEL = "simplified_attention?predict=off", "Width of the vectors, d_in"
 OFTEN, LONG = 50, 1_000
 """Milliseconds: how often cards are looked at, and the longest to draw after a run."""
 # What each card says, whenever no run is on or asked for: a card that is veiled says nothing.
-LOOK = """([often]) => {
-  const looks = window.testLooked = [], runs = window.testRuns;
-  const look = () => {
-    if (runs.asked > runs.began || runs.began > runs.ended) { looks.push(null); return; }
-    const name = (one) => /st-key-((?:card|row)_\\w+|closing|ends)(?= |$)/.exec(one.className)?.[1];
-    const all = [...document.querySelectorAll('[class*=st-key-]')].filter(name);
-    looks.push(Object.fromEntries(all.map((one) =>
-      [name(one), one.closest('[data-waits]') ? null : one.textContent])));
-  };
-  setInterval(look, often);
-}"""
+LOOK = script("look")
 
 
 def width(page):

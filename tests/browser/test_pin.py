@@ -78,17 +78,3 @@ def test_a_picture_alone_is_offered_for_ones_own_page_and_is_live_there(page, ne
     for around in ("h1", others, "[data-testid=stSidebar]", "[data-testid=stHeader]"):
         seen = inside.locator(f"{around}:visible")
         soon(other, lambda seen=seen: seen.all_inner_texts(), [])
-
-
-@pytest.mark.long
-def test_a_teachers_link_leaves_sections_out(page, app_url):
-    names = ("contents", "glossary", "pin", "share", "answers", "take_away")
-    open_page(page, app_url, f"simplified_attention?predict=off&hide={','.join(names)}")
-    sidebar = page.locator("[data-testid=stSidebar]")
-    assert sidebar.locator("a").count() == 0
-    for name in ("Glossary", "Pin and compare", "Share"):
-        assert page.get_by_role("button", name=name).count() == 0
-    for heading in ("What you can now answer", "Take it with you"):
-        assert page.get_by_role("heading", name=heading).count() == 0
-    assert page.get_by_text("Previous:").count() == 0
-    assert page.locator(".st-key-drawn_weights").count() == 1

@@ -1,30 +1,35 @@
 """The page of a real model in a browser: a head that is clicked on, and another text."""
 
 import re
+from itertools import combinations
 
 import pytest
 
 from attention_core.real_model.model import open_model
 from attention_core.real_model.run import run
 from attention_core.real_model.tiny import TINY
-from browser_tools import no_exception, open_page, open_row, settled, soon
+from browser_tools import no_exception, open_page, open_row, script, settled, soon
 
 PAGE = "real_model?predict=off"
+
+
+def marks(page, card, kind="", drawn="rect path"):
+    """What can be seen of a card's picture, of one kind."""
+    found = page.evaluate(script("marks"), f".st-key-{card} svg g.mark-{drawn}")
+    return [each for each in found if not kind or each.get("kind") == kind]
+
+
+def middle(mark):
+    return (mark["left"] + mark["right"]) / 2, (mark["top"] + mark["bottom"]) / 2
 
 
 def middle_of(page, at):
     """Where a head of the tiny language stands in the picture of all heads, by its place there."""
     page.locator(".st-key-card_heads .vega-embed svg").scroll_into_view_if_needed()
-    boxes = page.evaluate(
-        """() => [...document.querySelectorAll(
-             '.st-key-card_heads .vega-embed svg g.mark-rect path')]
-           .filter((each) => each.__data__.datum.kind === 'head')
-           .map((each) => each.getBoundingClientRect())
-           .filter((box) => box.width > 30 && box.height > 30)
-           .map((box) => [box.x + box.width / 2, box.y + box.height / 2])"""
-    )
-    assert len(boxes) == 8, "a box for each head"
-    return boxes[at]
+    heads = [each for each in marks(page, "card_heads", "head")
+             if min(each["right"] - each["left"], each["bottom"] - each["top"]) > 30]  # fmt: skip
+    assert len(heads) == 8, "a box for each head"
+    return middle(heads[at])
 
 
 @pytest.mark.parametrize(
@@ -43,22 +48,6 @@ def test_a_click_on_a_head_opens_it_and_the_link_has_it(page, app_url, link, at,
     no_exception(page)
 
 
-ARCS = """
-() => [...document.querySelectorAll('.st-key-card_heads .vega-embed svg g.mark-symbol path')]
-  .filter((each) => Number(each.getAttribute('opacity') ?? getComputedStyle(each).opacity) > 0)
-  .map((each) => [each.__data__.datum.c, parseFloat(each.getAttribute('stroke-width')),
-                  each.getBoundingClientRect()])
-  .map(([c, width, { left, right, top, bottom }]) => ({ c, width, left, right, top, bottom }))
-"""
-STRIP = """
-() => Object.fromEntries([...document.querySelectorAll(
-    '.st-key-card_heads .vega-embed svg g.mark-rect path')]
-  .filter((each) => each.__data__.datum.kind === 'token')
-  .map((each) => [each.__data__.datum.c, each.getBoundingClientRect()])
-  .map(([c, { left, right, top, bottom }]) => [c, { left, right, top, bottom }]))
-"""
-
-
 @pytest.mark.parametrize("width", [390, 1280])
 def test_pointing_at_a_head_draws_its_arcs_without_the_server(page, app_url, width):
     page.set_viewport_size({"width": width, "height": 900})
@@ -75,37 +64,28 @@ def test_pointing_at_a_head_draws_its_arcs_without_the_server(page, app_url, wid
     for layer, head in ((1, 1), (0, 3)):
         page.mouse.move(*middle_of(page, 4 * layer + head))
         looks = {c: float(w) for c, w in enumerate(weights[layer, head, 8, :8]) if w > 0.0105}
-        soon(page, lambda looks=looks: {*looks} == {int(each["c"]) for each in page.evaluate(ARCS)})
-        arcs, boxes = page.evaluate(ARCS), page.evaluate(STRIP)
+
+        def arcs():
+            return marks(page, "card_heads", drawn="symbol path")
+
+        soon(page, lambda looks=looks: {*looks} == {int(each["c"]) for each in arcs()})
+        boxes = {each["c"]: each for each in marks(page, "card_heads", "token")}
         n_lines = len({round(box["top"]) for box in boxes.values()})
         assert (n_lines > 1) == (width < 600)
-        query = boxes["8"]
-        for arc in arcs:
-            assert arc["width"] == pytest.approx(0.6 + 6 * looks[arc["c"]], abs=0.01)
-            ends = sorted((box["left"] + box["right"]) / 2
-                          for box in (query, boxes[str(int(arc["c"]))]))  # fmt: skip
+        query = boxes[8]
+        for arc in arcs():
+            assert arc["line"] == pytest.approx(0.6 + 6 * looks[arc["c"]], abs=0.01)
+            ends = sorted(middle(box)[0] for box in (query, boxes[arc["c"]]))
             assert [arc["left"], arc["right"]] == pytest.approx(ends, abs=2.5)
             assert arc["bottom"] <= query["top"] + 3
-        drawn.append([arc["c"] for arc in arcs])
+        drawn.append([arc["c"] for arc in arcs()])
     assert drawn[0] != drawn[1]
     assert page.evaluate("testRuns.asked") == asked
 
 
-OVERLAPS = """
-(card) => {
-  const words = [...document.querySelectorAll(`.st-key-card_${card} .vega-embed svg text`)]
-    .filter((each) => each.textContent && getComputedStyle(each).opacity > 0)
-    .map((each) => [each.textContent, each.getBoundingClientRect()]);
-  const found = [];
-  for (const [at, [text, a]] of words.entries())
-    for (const [other, b] of words.slice(at + 1)) {
-      const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
-      const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
-      if (across > 1 && down > 5) found.push([text, other]);
-    }
-  return [words.length, found];
-}
-"""
+def overlap(one, other):
+    across = min(one["right"], other["right"]) - max(one["left"], other["left"])
+    return across > 1 and min(one["bottom"], other["bottom"]) - max(one["top"], other["top"]) > 5
 
 
 @pytest.mark.slow("12 s: two widths of a long text")
@@ -116,27 +96,13 @@ def test_words_of_a_long_text_do_not_overlap_and_the_last_token_is_there(page, a
     open_page(page, app_url, f"{PAGE}&prompt={'+'.join([*sentence.split()] * 3)}")
     open_row(page, "by_layer")
     for card in ("heads", "layers"):
-        n_words, overlapping = page.evaluate(OVERLAPS, card)
-        assert n_words > 20, card
-        assert overlapping == [], card
-        texts = page.locator(f".st-key-card_{card} .vega-embed svg text").all_text_contents()
-        assert "and" in texts, card
+        words = [each for each in marks(page, f"card_{card}", drawn="text text") if each["text"]]
+        assert len(words) > 20, card
+        assert not [pair for pair in combinations(words, 2) if overlap(*pair)], card
+        assert "and" in {each["text"] for each in words}, card
     told = page.locator(".st-key-card_layers .vega-embed svg").inner_html()
     assert re.search(r"the last \d+ of \d+ tokens", told)
     no_exception(page)
-
-
-WAYS = """
-() => [...document.querySelectorAll('.st-key-drawn_head svg.marks g.paths_marks path')]
-  .filter((each) => Number(getComputedStyle(each).opacity) > 0)
-  .map((each) => [each.getBoundingClientRect(), parseFloat(getComputedStyle(each).strokeWidth)])
-  .map(([{left, right, top, bottom}, width]) => ({left, right, top, bottom, width}))
-"""
-WORDS = """
-() => [...document.querySelectorAll('.st-key-drawn_head svg.marks g.words_marks text')]
-  .map((each) => [each.textContent, each.getBoundingClientRect()])
-  .map(([text, {left, right, top, bottom}]) => ({text, left, right, top, bottom}))
-"""
 
 
 def test_where_words_wrap_curves_lead_from_the_keys_to_the_token_that_looks(page, app_url):
@@ -144,15 +110,18 @@ def test_where_words_wrap_curves_lead_from_the_keys_to_the_token_that_looks(page
     page.set_viewport_size({"width": 390, "height": 844})
     open_page(page, app_url, f"{PAGE}&model_head=1.1&prompt=the+tired+cat+sees+the+dog+because+it")
     page.locator(".st-key-drawn_head svg.marks").scroll_into_view_if_needed()
-    words, ways = page.evaluate(WORDS), page.evaluate(WAYS)
+    words, ways = (
+        page.evaluate(script("marks"), f".st-key-drawn_head svg.marks g.{kind}")
+        for kind in ("words_marks text", "paths_marks path")
+    )
     assert len({round(each["top"]) for each in words}) > 1, "it takes several lines"
     (last,) = (each for each in words if each["text"] == "it")
     cat = next(each for each in words if each["text"] == "cat")
     frames = [w for w in ways if w["left"] < last["left"] < last["right"] < w["right"]
               and w["top"] < last["top"] < last["bottom"] < w["bottom"]]  # fmt: skip
     assert len(frames) == 1, "the token that looks is framed"
-    strongest = max((way for way in ways if way not in frames), key=lambda way: way["width"])
-    ends = sorted((each["left"] + each["right"]) / 2 for each in (cat, last))
+    strongest = max((way for way in ways if way not in frames), key=lambda way: way["line"])
+    ends = sorted(middle(each)[0] for each in (cat, last))
     assert [strongest["left"], strongest["right"]] == pytest.approx(ends, abs=8)
     assert cat["bottom"] < strongest["top"] < strongest["bottom"] < last["top"] + 8
     no_exception(page)
@@ -220,25 +189,18 @@ def test_a_click_on_a_word_asks_why_there_and_one_on_a_head_goes_to_it(page, app
     no_exception(page)
 
 
-NODES = """
-() => [...document.querySelectorAll('.st-key-chart_of_way .vega-embed svg g.mark-rect path')]
-  .filter((each) => each.__data__.datum.kind === 'head')
-  .map((each) => [each.__data__.datum.id, each.__data__.datum.token, each.getBoundingClientRect()])
-  .map(([id, token, box]) => [id, token, box.x + box.width / 2, box.y + box.height / 2])
-"""
-
-
 def test_on_the_way_back_a_click_on_a_head_goes_there(page, app_url):
     open_page(page, app_url, PAGE)
     open_row(page, "who")
     page.locator(".st-key-chart_of_way .vega-embed svg").scroll_into_view_if_needed()
     settled(page)
-    nodes = page.evaluate(NODES)
+    nodes = marks(page, "chart_of_way", "head")
     assert len(nodes) > 3
-    head, token, *middle = next(node for node in nodes if node[0].startswith("0."))
-    page.mouse.click(*middle)
+    node = next(node for node in nodes if node["id"].startswith("0."))
+    page.mouse.click(*middle(node))
+    head = node["id"]
     soon(page, lambda: f"model_head={head}&" in page.url + "&", seconds=20)
-    assert f"looks_from={token}" in page.url
+    assert f"looks_from={node['token']}" in page.url
     one = page.locator(".st-key-card_head")
     one.scroll_into_view_if_needed()
     soon(page, lambda: f"Head {head} " in one.inner_text(), seconds=20)

@@ -10,7 +10,7 @@ from attention_core.real_model.drawing import Cuts, number_drawn, offered, ranke
 from attention_core.real_model.model import open_model
 from attention_core.real_model.run import logits, run
 from attention_ui.lessons.real_model.write_chart import CARRIED, STOPS
-from browser_tools import no_exception, open_page, settled, soon
+from browser_tools import no_exception, open_page, script, settled, soon
 from model_folders import tokenizer
 from serving import start_server
 
@@ -42,29 +42,7 @@ def large(tmp_path_factory):
     server.stop()
 
 
-MOVE = """
-async (places) => {
-  const asked = testRuns.asked;
-  for (const [name, place] of Object.entries(places)) {
-    const input = document.querySelector(`.st-key-moves_${name} input`);
-    input.value = place;
-    input.dispatchEvent(new Event('input', { bubbles: true }));
-    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-  }
-  const marks = [...document.querySelectorAll('.st-key-fills_chart_of_write svg.marks path')];
-  const data = marks.map((each) => each.__data__?.datum).filter((each) => each?.kind);
-  const of = (kind) => data.filter((each) => each.kind === kind);
-  const byRank = new Map(of('token').map((each) => [each.rank, each]));
-  const kept = [...byRank.values()].sort((a, b) => a.rank - b.rank).filter((each) => each.n_m);
-  const [rest] = of('rest'), [number] = of('number');
-  return {
-    asked: testRuns.asked === asked, drawn: number.drawn,
-    kept: [number.all_n_k, number.all_n_p, number.all_n_m],
-    rest: rest ? rest.s_m / rest.all_s_m : 0,
-    shares: kept.map((each) => each.s_m / each.all_s_m),
-  };
-}
-"""
+MOVE = script("move_cuts")
 
 
 def test_every_cut_is_what_the_core_cuts_and_follows_the_hand_without_the_server(page, large):

@@ -147,31 +147,17 @@ def test_an_unknown_name_is_said():
         _ = Values({"a": 1}).d
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
-@pytest.mark.parametrize(
-    "link",
-    [{}, {"n_heads": "3", "d_model": "6"}, {"d_head": "5", "d_head_value": "2"}, {"h_seed": "4"}],
-    ids=str,
-)
-def test_the_heads_are_those_that_are_chosen(example, link):
-    values, wrong = understood({"example": example, **link}, LESSONS["mistakes_lab"])
+@pytest.mark.parametrize(("link", "made"), [
+    ({"n_heads": "3", "d_model": "6"}, {"n_heads": 3, "d_model": 6, "d_head": 2, "d_value": 2}),
+    ({"d_head": "5", "d_head_value": "2"}, {"d_head": 5, "d_value": 2}),
+    ({"h_seed": "4"}, {"seed": 4, "skipped": ()}),
+])  # fmt: skip
+def test_the_heads_are_those_that_are_chosen(link, made):
+    values, wrong = understood({"example": "wild_cat", **link}, LESSONS["mistakes_lab"])
     assert not wrong
-    own, recipe = EXAMPLES[example].heads, shared.heads_recipe_of(values)
-    asked = {name: int(text) for name, text in link.items() if name != "h_seed"}
-    if link:  # a width that nobody has chosen shares d_model evenly, or is the example's own
-        n_heads = asked.get("n_heads", own.n_heads)
-        d_model = asked.get("d_model", own.d_model)
-        own = replace(
-            own,
-            n_heads=n_heads,
-            d_model=d_model,
-            **{
-                width: asked.get(name, values[name] or d_model // n_heads)
-                for width, name in {"d_head": "d_head", "d_value": "d_head_value"}.items()
-            },
-        )
-    seed = {"seed": 4, "skipped": ()} if "h_seed" in link else {}
-    assert recipe == replace(own, **seed)
+    recipe = shared.heads_recipe_of(values)
+    widths = {name: getattr(recipe, name) for name in ("d_head", "d_value")}
+    assert recipe == replace(EXAMPLES["wild_cat"].heads, **widths | made)
 
 
 # --- on the page ----------------------------------------------------------------------------------
@@ -205,6 +191,17 @@ def test_what_is_hidden_is_not_drawn_and_what_is_locked_cannot_be_used():
     assert widget(at, "selectbox", "query").disabled
     widget(at, "selectbox", "example").set_value("journey_123").run()
     assert address(at)["query"] == "2"
+
+
+def test_what_stands_around_a_lesson_is_left_out_where_a_link_hides_it():
+    plain, bare = (opened(predict="off", **link) for link in ({}, {"hide": ",".join(SECTIONS)}))
+    for at, is_there in ((plain, True), (bare, False)):
+        offered = {"Glossary", "Pin and compare", "Share"} & {each.label for each in at.button}
+        assert len(offered) == (3 if is_there else 0)
+        assert bool(at.sidebar.get("page_link")) == is_there
+        told = [*(each.value for each in at.header), *(each.label for each in at.expander)]
+        assert ("What you can now answer" in told) == is_there
+        assert any("Take it with you" in each for each in told) == is_there
 
 
 def test_a_teacher_can_hide_and_lock_the_controls_of_every_lesson():

@@ -54,8 +54,11 @@ def test_what_is_kept_tile_by_tile_ends_as_the_context_vectors(causal):
     tiles, whole, table = lesson.cut(values), lesson.all_blocks(values), lesson.plain(values)
     joined = lesson.with_table(whole, tiles)
     assert len(lesson.visited(values)) == (9 if causal == "on" else 12)
-    for at in lesson.visited(values):
+    for number, (at, called) in enumerate(lesson.visited(values).items(), start=1):
         tile = tiles[at]
+        shown = lesson.held_at(values, joined, at).wide.words
+        title = f"Tile {number} of {len(lesson.visited(values))}: {called}"
+        assert title in {word.text for word in shown}
         held, largest, shrink, total, output, context = lesson.kept_at(values, joined, at)[1]
         rows, columns = (
             slice(tile.queries[0], tile.queries.stop),

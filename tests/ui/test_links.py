@@ -168,16 +168,6 @@ def test_what_lies_beyond_what_can_be_chosen_is_refused_in_words_and_counts_agai
         assert str(wrong[name]).startswith("here it can be ")
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
-def test_a_text_shorter_than_the_examples_own_query_is_no_trouble(example):
-    """`journey_123` looks at its query 1, which a text of one token does not have."""
-    word = "it" if EXAMPLES[example].is_trained else "Hello"
-    values = of(example=example, sentence=word)
-    assert values.sentence == word
-    assert values.query == len(shared.inputs_of(values).tokens) - 1
-    assert_usable(values)
-
-
 @pytest.mark.parametrize(
     ("example", "rows", "width"),
     [(DEFAULT, 9, 3), ("journey_123", 6, 3), ("life_is_short", 8, 16), ("sorry_dave", 20_000, 32)],
@@ -194,22 +184,38 @@ def test_edits_outside_of_the_table_are_refused(example, rows, width):
         assert "outside the table" in said(wrong)
 
 
-def test_an_edit_that_is_no_number_of_a_sensible_size_is_refused():
-    for number in ("nan", "inf", "-inf", "1e999", "1000.1", "-1001", "x", "0,5"):
-        values, wrong = read(edits=f"0.0:{number}")
-        assert values == PLAIN
-        assert [*wrong] == ["edits"]
+MOST_EDITS = ",".join(f"0.{column % 3}:1" for column in range(fields.MAX_EDITS))
+LONGEST_TRAIL = ",".join(["scores.0.0"] * fields.MAX_TRAIL)
+MOST_LETTERS = "a" * fields.MAX_CHARACTERS
+NO_TOKEN = "there is no token in this text. Type at least one word"
+
+
+@pytest.mark.parametrize(("name", "text", "beside", "why"), [
+    *(("edits", f"0.0:{number}", {}, "") for number in (
+        "nan", "inf", "-inf", "1e999", "1000.1", "-1001", "x", "0,5")),
+    ("edits", f"{MOST_EDITS},0.0:1", {}, f"more than {fields.MAX_EDITS}"),
+    ("cell", f"{LONGEST_TRAIL},scores.0.0", {}, f"more than {fields.MAX_TRAIL}"),
+    ("sentence", "a" * 10_000, {}, "10,000 characters, and the limit is 5,000"),
+    ("sentence", "A zebra", {"learned": "example", "reserved": "0"},
+     '"A" is not in the vocabulary'),
+    ("sentence", "?! …", {"tokenizer": "lower_words"}, NO_TOKEN),
+    ("sentence", "🙂", {"tokenizer": "lower_words"}, NO_TOKEN),
+    ("sentence", "\u200b", {"tokenizer": "text", "drop_blanks": "on"}, NO_TOKEN),
+])  # fmt: skip
+def test_what_cannot_be_used_is_said_and_left_out(name, text, beside, why):
+    values, wrong = read(**beside, **{name: text})
+    assert values == of(**beside)
+    assert [*wrong] == [name]
+    assert why in said(wrong)
+
+
+def test_as_much_as_fits_is_taken():
     for number in ("1000", "-1000", "0", "-0.0", "1e-300", "3.25"):
         assert fields.entry(number) == float(number)
-
-
-def test_too_many_edits_and_too_long_a_trail_are_refused():
-    most = ",".join(f"0.{column % 3}:1" for column in range(fields.MAX_EDITS))
-    assert read(edits=most)[1] == {}
-    assert f"more than {fields.MAX_EDITS}" in said(read(edits=most + ",0.0:1")[1])
-    trail = ",".join(["scores.0.0"] * fields.MAX_TRAIL)
-    assert len(of(cell=trail).cell) == fields.MAX_TRAIL
-    assert f"more than {fields.MAX_TRAIL}" in said(read(cell=trail + ",scores.0.0")[1])
+    assert read(edits=MOST_EDITS)[1] == {}
+    assert len(of(cell=LONGEST_TRAIL).cell) == fields.MAX_TRAIL
+    assert FIELDS["sentence"].read(MOST_LETTERS) == MOST_LETTERS
+    assert_usable(of(learned="example", reserved="1", sentence="A zebra"))
 
 
 def test_a_cell_edited_twice_has_the_last_number():
@@ -221,13 +227,6 @@ def test_no_cell_and_the_lessons_own_cell_are_not_the_same():
     assert of(cell="none").cell == ()
     link = {"example": DEFAULT, "cell": "none"}
     assert written(link, EVERY) == link
-
-
-def test_words_that_the_vocabulary_cannot_hold_are_named():
-    values, wrong = read(learned="example", reserved="0", sentence="A zebra")
-    assert values == of(learned="example", reserved="0")
-    assert '"A" is not in the vocabulary' in said(wrong)
-    assert_usable(of(learned="example", reserved="1", sentence="A zebra"))
 
 
 # --- texts ----------------------------------------------------------------------------------------
@@ -242,15 +241,6 @@ def test_the_number_of_tokens_has_a_limit(tokenizer):
     there, wrong = read(sentence=fits + " a", tokenizer=tokenizer)
     assert f"{n_tokens} tokens; at most {fields.MAX_TOKENS} fit" in said(wrong)
     assert there == of(tokenizer=tokenizer)
-
-
-@pytest.mark.parametrize(
-    ("tokenizer", "text", "drop_blanks"),
-    [("lower_words", "?! …", "off"), ("lower_words", "🙂", "off"), ("text", "\u200b", "on")],
-)
-def test_a_text_without_a_token_is_refused(tokenizer, text, drop_blanks):
-    _, wrong = read(tokenizer=tokenizer, sentence=text, drop_blanks=drop_blanks)
-    assert str(wrong["sentence"]) == "there is no token in this text. Type at least one word"
 
 
 @pytest.mark.parametrize("name", SENTENCES)
@@ -277,14 +267,6 @@ def test_a_text_without_a_visible_sign_is_refused(text):
 def test_control_characters_are_left_out_of_a_text():
     text = "a\x00 \x1b[31mcat\u202e\u2066 \ud800sat\r\nup"
     assert FIELDS["sentence"].read(text) == "a [31mcat sat\nup"
-
-
-def test_ten_thousand_characters_are_refused_with_the_limit():
-    assert FIELDS["sentence"].read("a" * fields.MAX_CHARACTERS) == "a" * fields.MAX_CHARACTERS
-    values, wrong = read(sentence="a" * 10_000)
-    assert values == PLAIN
-    assert "10,000 characters" in said(wrong)
-    assert f"the limit is {fields.MAX_CHARACTERS:,}" in said(wrong)
 
 
 # --- single fields --------------------------------------------------------------------------------

@@ -7,8 +7,7 @@ import pytest
 import chosen
 from attention_core import embed
 from attention_ui.controls.shared import inputs_of
-from attention_ui.lessons.causal_mask.leaks import may_move
-from attention_ui.lessons.causal_mask.lesson import CONTROLS, changed, with_window
+from attention_ui.lessons.causal_mask.lesson import CONTROLS, with_window
 from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.positions import positions
@@ -93,18 +92,3 @@ def test_no_number_of_a_window_touches_its_neighbour():
     told = [each.get("texts", "") for name, each in lists.items() if name.startswith(last)]
     assert any("−1" in texts for texts in told), "numbers below 0 take most room"
     assert max(len(text) for texts in told for text in texts.split("|")) * 5.6 < width
-
-
-@pytest.mark.parametrize("way", ["zeroed", "minus_infinity"])
-def test_what_leaks_is_loud_at_each_amount_that_is_added(way):
-    values = values_of(masking=way)
-
-    def moved(amount):
-        found = changed(values.but(change_by=amount))
-        still = Matrix(found["moved"], allowed=may_move(found, values.changed_token))
-        return equation(found, still)
-
-    lists = positions(moved(0.0), [moved(amount) for amount in (0.0, 1.0)])
-    loud = {name for name, each in lists.items() if each.get("looks") == "number|loud"}
-    leaking = {f"0.{row}.{entry}" for row in range(10) for entry in range(3)}
-    assert loud == (leaking if way == "zeroed" else set())

@@ -18,19 +18,8 @@ from attention_core import (
 )
 from attention_ui.cards.arithmetic import components
 from attention_ui.charts.picture import picture
+from attention_ui.controls import shared
 from attention_ui.controls.control import understood, written
-from attention_ui.controls.shared import (
-    ACROSS,
-    FIRST,
-    HEAD,
-    START,
-    has_random_numbers,
-    heads_recipe_of,
-    inputs_of,
-    projections_of,
-    random_fallback_notice,
-    telling_query,
-)
 from attention_ui.frame import started
 from attention_ui.frame.ends import RANDOM
 from attention_ui.frame.take_away import as_frame
@@ -48,6 +37,7 @@ from chosen import EVERY, chosen, of
 from sampling import few
 from visiting import A_PAGE, EVERYWHERE, _opened, first_visit, rendered, stands, texts, visit
 
+FIRST = shared.FIRST
 NAMES = EXAMPLES[FIRST].inputs.components
 PLAIN = of(example=FIRST)
 OWN = "The sleepy dog sees a small cat because it barks"
@@ -60,8 +50,8 @@ def percent(share):
 
 def test_the_first_picture_says_where_a_word_looks_and_where_it_would_by_likeness():
     by_hand = next(traces(FIRST))
-    alike = attend(embed(inputs_of(PLAIN)))
-    query = telling_query(of(OF_MATRICES, example=FIRST))
+    alike = attend(embed(shared.inputs_of(PLAIN)))
+    query = shared.telling_query(of(OF_MATRICES, example=FIRST))
     names = by_hand.labels("key")
     weights = {
         name: trace["weights"].value[query].tolist()
@@ -82,7 +72,7 @@ def test_a_word_that_looks_at_itself_and_a_sentence_of_one_word_are_said_too():
         ("cat", "{0} of its attention to itself"),
         ("cat dog", "{1} of its attention to “dog”, and {0} to itself"),
     ):
-        alone = attend(embed(inputs_of(of(example=FIRST, sentence=sentence))))
+        alone = attend(embed(shared.inputs_of(of(example=FIRST, sentence=sentence))))
         shares = map(percent, alone["weights"].value[0].tolist())
         assert most_looked_at(alone, 0, alone) == f"“cat” gives {by_size.format(*shares)}."
 
@@ -98,7 +88,7 @@ def test_how_to_read_a_matrix_set_by_hand_names_its_largest_number_and_claims_no
     assert float(found[3]) == matrix[row, column].item() == matrix.max().item()
     edits = tuple((*place, -1.0) for place in (matrix > 0).nonzero().tolist())
     nothing = values.but(q_edits=edits)
-    negative = attend_trainable(embed(inputs_of(PLAIN)), projections_of(nothing))
+    negative = attend_trainable(embed(shared.inputs_of(PLAIN)), shared.projections_of(nothing))
     assert negative["W_query"].value.max() <= 0
     assert (
         origin_words(nothing, negative) == "These matrices were set by hand, so you can read them."
@@ -176,8 +166,8 @@ def test_a_component_is_called_the_same_wherever_it_stands(name):
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_control_and_the_picture_call_an_entry_what_the_charts_do(name):
     values = of(example=name)
-    trace = embed(inputs_of(values))
-    entries = ACROSS.choices(values)
+    trace = embed(shared.inputs_of(values))
+    entries = shared.ACROSS.choices(values)
     assert tuple(entries.values()) == trace.labels("d_in")
     assert [*entries] == [*range(values.d_in)]
     drawn = picture(trace, trace["embeddings"], 1, 2)
@@ -210,7 +200,8 @@ def test_exports_have_the_given_matrices_and_names():
     for made in (source, json.dumps(notebook(heads)), json.dumps(exercise(heads))):
         assert all(line in made for line in told)
     assert "# d_" not in program([*traces("wild_cat")][1])
-    drawn = "".join("".join(cell["source"]) for cell in notebook(embed(inputs_of(PLAIN)))["cells"])
+    cells = notebook(embed(shared.inputs_of(PLAIN)))["cells"]
+    drawn = "".join("".join(cell["source"]) for cell in cells)
     assert repr(list(NAMES)) in drawn
 
 
@@ -218,11 +209,11 @@ def test_exports_have_the_given_matrices_and_names():
 def test_an_own_sentence_over_the_same_words_keeps_what_was_set_by_hand():
     link = {"example": FIRST, "sentence": OWN}
     own = of(**link)
-    assert inputs_of(own).has_given_vectors()
-    assert random_fallback_notice(own) is None
+    assert shared.inputs_of(own).has_given_vectors()
+    assert shared.random_fallback_notice(own) is None
     assert written(link, EVERY) == link
-    assert projections_of(own) == projections_of(PLAIN)
-    assert heads_recipe_of(own) == heads_recipe_of(PLAIN)
+    assert shared.projections_of(own) == shared.projections_of(PLAIN)
+    assert shared.heads_recipe_of(own) == shared.heads_recipe_of(PLAIN)
 
 
 @pytest.mark.parametrize(("link", "words"), [
@@ -235,13 +226,13 @@ def test_an_own_sentence_over_the_same_words_keeps_what_was_set_by_hand():
 ], ids=str)  # fmt: skip
 def test_what_cannot_be_used_as_set_by_hand_is_drawn_and_that_is_said(link, words):
     after = of(example=FIRST, **link)
-    said = random_fallback_notice(after)
+    said = shared.random_fallback_notice(after)
     assert "drawn at random now" in said.lower()
     assert all(word in said for word in words)
-    if not inputs_of(after).has_given_vectors():
-        assert projections_of(after).start == "rand"
-        assert heads_recipe_of(after).start == "linear"
-    assert random_fallback_notice(PLAIN) is None
+    if not shared.inputs_of(after).has_given_vectors():
+        assert shared.projections_of(after).start == "rand"
+        assert shared.heads_recipe_of(after).start == "linear"
+    assert shared.random_fallback_notice(PLAIN) is None
 
 
 def test_a_page_speaks_of_its_own_matrices_alone():
@@ -249,11 +240,11 @@ def test_a_page_speaks_of_its_own_matrices_alone():
     others = of(CONTROLS, example=FIRST)
     link = {"example": FIRST, "d_query": "2", "n_heads": "2"}
     assert (
-        random_fallback_notice(understood(link, CONTROLS)[0])
-        is random_fallback_notice(others)
+        shared.random_fallback_notice(understood(link, CONTROLS)[0])
+        is shared.random_fallback_notice(others)
         is None
     )
-    said = random_fallback_notice(understood(link, OF_MATRICES)[0])
+    said = shared.random_fallback_notice(understood(link, OF_MATRICES)[0])
     assert "W_query" in said
     assert "heads" not in said
 
@@ -262,7 +253,7 @@ def test_the_page_says_what_is_drawn_instead_above_its_pictures():
     at = first_visit("tokenize_and_embed")
     at.text_area(key="control_sentence").set_value("the zebra").run()
     stands(at)
-    notice = random_fallback_notice(at.session_state["visit"].values)
+    notice = shared.random_fallback_notice(at.session_state["visit"].values)
     assert notice in [each.value for each in at.main.text]
     again = visit("tokenize_and_embed", example=FIRST, sentence="the zebra")
     assert again.session_state["visit"].notices == []
@@ -293,7 +284,8 @@ def test_matrices_can_be_set_by_hand_only_where_the_example_has_some():
     for name, example in EXAMPLES.items():
         plain = of(example=name)
         has_own = name in (FIRST, "tiny_language")
-        assert ("given" in START.choices(plain)) == has_own == bool(example.projections.given)
+        assert bool(example.projections.given) == has_own
+        assert ("given" in shared.START.choices(plain)) == has_own
         values, wrong = understood({"example": name, "start": "given"}, EVERY)
         assert values == plain
         assert bool(wrong) != has_own
@@ -316,9 +308,9 @@ def test_the_terms_of_a_product_are_told_by_their_component():
 
 
 def test_heads_are_offered_by_number_and_by_name_where_they_have_one():
-    assert HEAD.choices(PLAIN) == {0: "0: who", 1: "1: whom", 2: "2: how"}
+    assert shared.HEAD.choices(PLAIN) == {0: "0: who", 1: "1: whom", 2: "2: how"}
     for other in (of(example=FIRST, n_heads="2"), of()):
-        assert HEAD.choices(other) == {0: "0", 1: "1"}
+        assert shared.HEAD.choices(other) == {0: "0", 1: "1"}
 
 
 def traced(**link):
@@ -370,7 +362,7 @@ def test_a_word_of_the_visitor_that_stands_twice_is_not_quoted():
     (plain, {"example": "wild_cat"}, True),
 ])  # fmt: skip
 def test_numbers_that_were_drawn_are_known_to_mean_nothing(page, link, is_random):
-    assert has_random_numbers(of(page.CONTROLS, **{"example": FIRST, **link})) is is_random
+    assert shared.has_random_numbers(of(page.CONTROLS, **{"example": FIRST, **link})) is is_random
 
 
 def test_answers_and_home_say_where_numbers_mean_nothing():

@@ -25,17 +25,8 @@ from attention_ui.controls.shared import (
     projections_of,
 )
 from attention_ui.frame.long_run import Run
-from attention_ui.lessons.queries_keys_values import lesson
+from attention_ui.lessons.queries_keys_values import lesson, words
 from attention_ui.lessons.queries_keys_values.training import Watched
-from attention_ui.lessons.queries_keys_values.words import (
-    change_words,
-    loss_words,
-    mirrored,
-    outcome,
-    own_keys_words,
-    predicted,
-    why_there,
-)
 from attention_ui.picture.positions import positions
 from attention_ui.picture.table import table
 from visiting import rendered, stands, visit
@@ -75,7 +66,7 @@ def test_keys_go_from_the_queries_to_their_own(link):
     assert torch.allclose(half["keys"].value, (queries + own) / 2, atol=1e-5)
     assert all_own["weights"].value.equal(lesson.trace_of(values)["weights"].value)
     assert "mixed_W_key" not in all_own
-    assert mirrored(none["scores"].value)
+    assert words.mirrored(none["scores"].value)
 
 
 def test_what_is_said_of_a_matrix_for_keys_has_the_numbers_of_the_traces():
@@ -86,7 +77,7 @@ def test_what_is_said_of_a_matrix_for_keys_has_the_numbers_of_the_traces():
         lesson.with_own_keys(embedded, values, 0.0),
         lesson.of_embeddings(values),
     )
-    said = own_keys_words(own, shared, plain, own)
+    said = words.own_keys_words(own, shared, plain, own)
     pattern = r"“(\w+)” gives itself (\S+) of .* they are, (\S+) where .* and (\S+) wi"
     found = re.search(pattern, said)
     tokens = own.labels("token")
@@ -104,8 +95,8 @@ def test_what_is_said_of_a_matrix_for_keys_has_the_numbers_of_the_traces():
     assert float(there) == pytest.approx(scores[int(query), int(key)].item(), abs=0.006)
     assert float(back) == pytest.approx(scores[int(key), int(query)].item(), abs=0.006)
     half = lesson.with_own_keys(embedded, values, 0.5)
-    assert "has a direction" in own_keys_words(own, shared, plain, half)
-    assert "has a direction" not in own_keys_words(own, shared, plain, shared), "slider at 0"
+    assert "has a direction" in words.own_keys_words(own, shared, plain, half)
+    assert "has a direction" not in words.own_keys_words(own, shared, plain, shared), "slider at 0"
 
 
 # --- the training ---------------------------------------------------------------------------------
@@ -177,7 +168,7 @@ def test_a_run_that_diverges_stays_at_its_last_finite_step():
     values, seen = watched(rate="1000")
     assert seen.records[-1].diverged
     assert seen.record(values.trained) is seen.finite[-1]
-    assert outcome(seen.records, values.rate)[0] is False
+    assert words.outcome(seen.records, values.rate)[0] is False
     assert seen.picture(values.trained).wide.words
 
 
@@ -198,9 +189,9 @@ def test_the_light_of_a_training_goes_out(first, last, good):
         SimpleNamespace(loss=float(loss), diverged=False, step=step)
         for step, loss in enumerate((first, last))
     ]
-    assert outcome(records, 0.2)[0] == good
+    assert words.outcome(records, 0.2)[0] == good
     records[-1].diverged = True
-    assert outcome(records, 0.2)[0] is False
+    assert words.outcome(records, 0.2)[0] is False
 
 
 class Trained(dict):
@@ -213,19 +204,20 @@ class Trained(dict):
 @pytest.mark.parametrize(("third", "right"), [(2, 2), (0, 1)])
 def test_the_predictions_are_counted(third, right):
     trace = Trained(probabilities=SimpleNamespace(value=torch.eye(3)[[1, third, 0]]))
-    assert predicted(trace).startswith(f"Its best guess is right for {right} of 2 next tokens.")
+    said = words.predicted(trace)
+    assert said.startswith(f"Its best guess is right for {right} of 2 next tokens.")
 
 
 def test_what_changed_most_is_said_with_its_numbers_and_the_tokens_as_they_are():
-    said = change_words(("*a*", "b"), MostChanged(1, 0, 0.25, 0.99, "W_key", 0.123))
+    said = words.change_words(("*a*", "b"), MostChanged(1, 0, 0.25, 0.99, "W_key", 0.123))
     assert "“b” (row 1) gives to “*a*” (row 0) rose from 0.25 to 0.99" in said
     assert "W_key moved farthest, by 0.12 per entry" in said
-    assert "fell" in change_words(("a",), MostChanged(0, 0, 0.9, 0.1, "W_key", 0.1))
+    assert "fell" in words.change_words(("a",), MostChanged(0, 0, 0.9, 0.1, "W_key", 0.1))
 
 
 def test_a_loss_that_is_no_number_is_no_probability():
-    assert "0.0000" not in loss_words(math.nan)
-    assert loss_words(math.log(4)).endswith("a probability of 0.2500.")
+    assert "0.0000" not in words.loss_words(math.nan)
+    assert words.loss_words(math.log(4)).endswith("a probability of 0.2500.")
 
 
 # --- on the page ----------------------------------------------------------------------------------
@@ -273,6 +265,6 @@ def test_why_a_trained_token_looks_there_follows_from_its_weights(tokens, weight
         rows[at, at] = own
         rows[at, :at] = (1 - own) / max(at, 1)
     trace.step("weights", Given.of(rows), axes=("query", "key"))
-    said = why_there(trace)
+    said = words.why_there(trace)
     assert all(each in said for each in told)
     assert untold not in said

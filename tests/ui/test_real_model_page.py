@@ -619,15 +619,3 @@ def test_the_table_of_layers_ends_with_what_the_model_says(seen):
     wanted = logits(seen).softmax(dim=-1).max(dim=-1)
     assert last["says"].tolist() == [WORDS[each] for each in wanted.indices]
     assert last["chance"].to_numpy() == pytest.approx(wanted.values.numpy(), abs=1e-5)
-
-
-@pytest.mark.parametrize("head", ["0.1", "1.2"])
-def test_the_numbers_of_a_head_are_of_its_own_layer(head, seen):
-    layer, number = map(int, head.split("."))
-    values, _ = read(model="tiny", model_head=head)
-    trace = lesson.trace_of(values)
-    shown = lesson.of_head(values, trace, number).compares()
-    drawn = {each.step.name: each.drawn for each in shown[::2]}
-    torch.testing.assert_close(drawn["head_weights"], seen.weights[layer, number])
-    product = drawn["head_queries"] @ drawn["head_keys"].T
-    torch.testing.assert_close(drawn["head_scores"], product, atol=1e-4, rtol=1e-4)

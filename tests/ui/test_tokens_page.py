@@ -56,14 +56,6 @@ def test_points_are_covered_where_they_tell_which_vectors_are_identical(example)
     assert any("as points" in chart.alt for chart in charts(at)) != waits
 
 
-def test_an_embedding_leads_to_the_row_of_the_table_that_its_id_names_and_back():
-    way = "embeddings.8.0,embedding_table.6.0"
-    at = stands(visit("tokenize_and_embed", section="lookup", cell=way))
-    assert "seed is 69" in words(at)
-    next(each for each in at.button if each.label == "embeddings[8, 0]").click().run()
-    assert values_of(stands(at)).cell == (("embeddings", (8, 0)),)
-
-
 def trace_at(at):
     values = values_of(at)
     return trace_of(values), values
