@@ -8,11 +8,12 @@ import torch
 from torch import nn
 
 from attention_core import add_block, contributions, decode_block, encode_block, from_torch_layer
-from attention_core.mechanism.block import BlockOptions
+from attention_core.experiments.depth import gradient_norms, stack
+from attention_core.mechanism.block import ORDERS, BlockOptions
 from attention_core.mechanism.block_weights import axes_of_weights
 from attention_core.mechanism.options import Options
 from attention_core.recipes import ROLES
-from checks import random, taken_apart_and_run_anew
+from checks import by_autograd, random, taken_apart_and_run_anew
 
 N_TEXTS, N_TOKENS, N_OTHERS, N_HEADS, D_HEAD, D_HIDDEN = 2, 5, 11, 3, 7, 13
 D_MODEL = N_HEADS * D_HEAD
@@ -238,3 +239,26 @@ def test_layers_that_are_computed_in_another_way_are_refused_in_words():
         from_torch_layer(layer)
     with pytest.raises(ValueError, match="memory is 1 × 2 × 3: it needs 2 axes"):
         decode_block(torch.ones(3, 4), torch.ones(1, 2, 3))
+
+
+# --- a stack of blocks, and what of a gradient comes back through it ------------------------------
+FEW = torch.randn(5, 6, generator=torch.Generator().manual_seed(3))
+
+
+@pytest.mark.parametrize("residual", [True, False])
+@pytest.mark.parametrize("norm", ORDERS)
+def test_what_comes_back_is_as_autograd(norm, residual):
+    shape = BlockOptions(n_heads=2, norm=norm, residual=residual)
+    trace, streams = stack(FEW, 3, shape, d_hidden=7, causal=True, seed=11)
+    found = gradient_norms(FEW, 3, shape, d_hidden=7, causal=True, seed=11)
+    assert len(found[residual]) == len(streams) == 4
+    gradients = by_autograd(trace, "loss", [each.name for each in streams])
+    norms = torch.stack([each.double().norm() for each in gradients])
+    assert found[residual] == pytest.approx((norms / norms[-1]).tolist(), rel=1e-4)
+
+
+def test_a_stack_of_one_token_has_a_gradient_and_one_of_no_block_is_refused():
+    found = gradient_norms(FEW[:1], 2, BlockOptions(), seed=1)
+    assert found[True][-1] == found[False][-1] == 1.0
+    with pytest.raises(ValueError, match="0 blocks"):
+        stack(FEW, 0, BlockOptions())

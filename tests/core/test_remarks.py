@@ -1,4 +1,4 @@
-"""What is said of a cell's arithmetic: how many terms are 0, and why, found by following them."""
+"""What is said of a cell's arithmetic: how many terms are 0, and why; how closely ways agree."""
 
 import itertools
 import math
@@ -15,6 +15,7 @@ from attention_core.mechanism.flash import attend_in_tiles
 from attention_core.mechanism.masking import attend_masked, drop_weights
 from attention_core.mechanism.softmax import given_row, normalise_row
 from attention_core.recipes import MaskRecipe
+from attention_core.rounding import SHARE, to_within
 from attention_core.symbols import SYMBOLS, VARIANTS
 from attention_core.text.inputs import Inputs
 from traces import LESSONS, lesson_trace, workshop
@@ -150,3 +151,24 @@ def test_no_latex_is_left_of_any_formula():
     assert len(written) > 200
     left = {latex: plain_text(latex) for latex in written}
     assert {latex: text for latex, text in left.items() if set(text) & set("\\{}")} == {}
+
+
+# --- how closely two ways agree -------------------------------------------------------------------
+SMALL = "to within 0.0000002, the rounding of 32-bit numbers"
+
+
+@pytest.mark.parametrize(("gap", "words"), [
+    (0.0, "exactly"),
+    (2e-7, SMALL),
+    (1.4e-7, SMALL),
+    (SHARE, "to within 0.00001, the rounding of 32-bit numbers"),
+    (1.2e-5, "but for differences of up to 0.00002"),
+    (0.034, "but for differences of up to 0.04"),
+    (1e-12, "to within 0.000000000001, the rounding of 32-bit numbers"),
+    (1e4, "but for differences of up to 10000"),
+    (31.0, "but for differences of up to 40"),
+    (math.inf, "but for differences of up to Infinity"),
+    (math.nan, "but for what is nan (not a number)"),
+])  # fmt: skip
+def test_a_gap_is_written_out_and_said_for_what_it_is(gap, words):
+    assert to_within(gap) == words

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from attention_core import EXAMPLES, embed
+from attention_core.kept import kept_by_key
 from attention_core.operations import Draw, Edit
 from attention_core.operations.given import LARGE
 from attention_core.trace import Trace
@@ -73,3 +74,16 @@ def test_what_is_small_or_computed_is_kept_by_its_trace():
     trace = embed(replace(EXAMPLES["wild_cat"].inputs, edits=((0, 0, 1.0),)))
     assert not any(step.is_shared for step in trace.values())
     assert all(step.value is step.value for step in trace.values())
+
+
+# --- results that are kept by a key ---------------------------------------------------------------
+def test_a_result_is_made_once_for_a_key_and_forgets_what_it_was_made_from():
+    made = []
+
+    @kept_by_key(2)
+    def doubled(number):
+        made.append(number)
+        return 2 * number
+
+    assert [doubled(key, key) for key in (1, 2, 1, 3, 2)] == [2, 4, 2, 6, 4]
+    assert made == [1, 2, 3, 2], "two are kept: the third drove out 2"
