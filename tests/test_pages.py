@@ -31,6 +31,7 @@ from visiting import (
     stands,
     texts,
     visit,
+    visit_deeper,
     visit_with_printed_numbers,
     with_rows_open,
 )
@@ -448,3 +449,35 @@ def test_back_to_the_example_keeps_what_a_teacher_has_fixed():
 def test_the_way_back_is_offered_only_where_a_change_acts(page, offers):
     at = stands(visit(page, n_heads="8"))
     assert len([each for each in at.button if each.label == "Back to the example"]) == offers
+
+
+# --- alone ----------------------------------------------------------------------------------------
+CARDS = re.compile(r"\bcard\(\s*\"(\w+)\"")
+
+
+def cards(lesson):
+    """The cards of a page that is a script, as it names them."""
+    return CARDS.findall((ROOT / "pages" / f"{lesson}.py").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    "lesson", few([each.name for each in LESSONS], 2, first="simplified_attention")
+)
+def test_every_card_can_stand_alone(lesson):
+    there = {each.proto.anchor for each in visit_deeper(lesson).header}
+    names = [name for name in cards(lesson) if name in there]
+    assert names
+    for name in names:
+        at = visit(lesson, card=name, cell="none", predict="on")
+        assert not at.exception
+        assert not at.title
+        assert name in {each.proto.anchor for each in at.header}
+        assert not [each for each in at.button if (each.key or "").startswith("skip_")]
+        assert not [each.label for each in at.expander if each.label.startswith("**")], "rows"
+
+
+@pytest.mark.parametrize("name", ["no_such_picture", "answers", "zz"])
+def test_a_picture_that_there_is_not_is_said(name):
+    at = visit("simplified_attention", card=name)
+    assert not at.exception
+    assert f"no picture called “{name}”" in texts(at)

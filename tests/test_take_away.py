@@ -1,18 +1,22 @@
 """What each lesson lets people take along, made by the page itself for every example."""
 
+import itertools
 import json
+import random
 import re
 import shutil
 from functools import cache
 from typing import NamedTuple
+from unittest.mock import patch
 
 import nbformat
 import pytest
 import torch
 
 from attention_core import EXAMPLES, Inputs, attend, embed
-from attention_core.export.exercise import exercise, exercise_steps
+from attention_core.export.exercise import exercise, exercise_steps, exercise_trace
 from attention_core.export.notebook import notebook
+from attention_core.export.telling import unnoticed
 from attention_core.real_model.tiny import TINY
 from attention_core.trace import Trace
 from attention_ui.controls.shared import inputs_of
@@ -228,3 +232,35 @@ def test_a_sheet_too_large_is_refused_in_words_before_it_is_made(monkeypatch):
     (button,) = (each for each in at.get("download_button") if "Spreadsheet" in each.proto.label)
     assert button.proto.disabled
     assert "a spreadsheet of more than 10 formulas" in words(at)
+
+
+# --- exercises ------------------------------------------------------------------------------------
+PLACES = list(itertools.product(LESSONS, EXAMPLES))
+TELLING = [
+    ("flash_attention", "wild_cat"),
+    ("flash_attention", "journey_123"),
+    ("transformer_block", "wild_cat"),
+    ("simplified_attention", "sorry_dave_first_run"),
+    ("cross_attention", "journey_123"),
+    *random.Random(28).sample(PLACES, 5),
+]
+"""Where wrong lines gave right numbers once, and some more."""
+
+
+def trace_of(lesson, example):
+    given = []
+    with patch.object(ends, "put_ends", lambda trace, *_: given.append(trace)):
+        stands(visit(lesson, example=example))
+    return given[0]
+
+
+CASES = [pytest.param(*each, marks=pytest.mark.slow("2 s: many lines")) for each in TELLING]
+CASES += [pytest.param(*each, marks=pytest.mark.long) for each in PLACES]
+
+
+@pytest.mark.parametrize(("lesson", "example"), CASES)
+def test_no_wrong_line_and_no_operand_as_it_is_passes_in_an_exercise(lesson, example):
+    trace = exercise_trace(trace_of(lesson, example))
+    wanted = exercise_steps(trace)
+    needed = {name for step in wanted for name in (step, *trace[step].earlier())}
+    assert not unnoticed(trace, [trace[name] for name in trace if name in needed], wanted)

@@ -70,9 +70,8 @@ def closed(lesson, link):
 def test_up_to_three_questions_are_answered_with_numbers_wherever_the_settings_stand(lesson):
     known = {each.name for each in lesson_module(lesson).CONTROLS}
     for link in (*({"example": each} for each in EXAMPLES), *HARD.values()):
-        _, answers = closed(
-            lesson, link if known & link.keys() else {}
-        )  # raises where no heading above has an answer's anchor
+        # This raises where no heading above has an answer's anchor.
+        _, answers = closed(lesson, link if known & link.keys() else {})
         assert len(answers) <= 3
         for each in answers:
             assert each.question.endswith("?")

@@ -10,15 +10,13 @@ import torch
 from attention_ui.cards import page as declared
 from attention_ui.cards.kept import MOST_BYTES, Kept
 from largest import LARGEST
-from sampling import few, is_long
+from sampling import few
 from visiting import LESSONS, noted_layouts, stands, visit
 
 pytestmark = pytest.mark.slow("20 s: pages at the largest settings")
 
 MOST_TENSORS = 5_000_000
 """Bytes of tensors that one session holds of any lesson."""
-MOST_TABLES = 6
-"""Large tables that are kept for all sessions together."""
 
 
 def open_page(page, **link):
@@ -72,16 +70,3 @@ def test_a_session_at_the_largest_settings_holds_few_tensors_of_its_own(page):
     own = {place: size for place, size in tensors_there_are().items() if place not in before}
     assert sum(own.values()) < MOST_TENSORS, sorted(own.values())[-8:]
     del first, second
-
-
-def test_a_session_with_another_seed_keeps_no_table_of_its_own():
-    known = tensors_there_are()  # of other tests, which may run in the same process
-    before = open_page("causal_mask", **LARGEST)
-    sessions = [
-        open_page("causal_mask", **{**LARGEST, "seed": str(seed)})
-        for seed in range(12 if is_long() else 8)
-    ]
-    now = tensors_there_are().items()
-    large = [size for place, size in now if place not in known and size > 1_000_000]
-    assert len(large) <= MOST_TABLES, large
-    del before, sessions

@@ -7,6 +7,7 @@ import pytest
 import chosen
 from attention_core.mistakes.named import NAMED
 from attention_core.mistakes.rounds import LEVELS, lights_with, red, suspects
+from attention_core.published.stories import STORIES, stories_of
 from attention_ui.controls.shared import AROUND
 from attention_ui.lessons.mistakes_lab import game, words
 from attention_ui.lessons.mistakes_lab.lesson import layer_of
@@ -99,3 +100,19 @@ def test_one_of_the_reasons_proves_it_and_two_do_not(example, level):
 def test_a_text_that_can_show_none_says_so():
     at = stands(visit("diagnosis", sentence="cat", tokenizer="blanks"))
     assert "Nothing is wrong here" in rendered(at)
+
+
+# --- seen in notebooks ----------------------------------------------------------------------------
+def test_a_mistake_has_its_stories_and_a_way_to_the_notebook_s_sentence():
+    at = stands(visit("mistakes_lab", example="sorry_dave", mistake="no_scaling"))
+    at.session_state["row_deeper"] = True
+    shown = rendered(stands(at.run()))
+    for story in (*stories_of("no_scaling"), *stories_of("")):
+        assert story.told().wrong in shown
+        assert story.told().right in shown
+    assert STORIES["mask_after_softmax"].title not in shown
+    at = stands(at.button(key="seen_missing_scale").click().run())
+    values = at.session_state["visit"].values
+    assert (values.example, values.mistake) == ("sorry_dave_first_run", "no_scaling")
+    assert at.query_params["example"] == "sorry_dave_first_run"
+    assert not [each for each in at.button if each.key == "seen_missing_scale"]

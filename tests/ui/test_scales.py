@@ -81,11 +81,12 @@ def test_what_is_multiplied_does_not_and_the_legend_says_so():
     assert words == ["below 0", "above 0, scale per matrix"]
 
 
-def test_what_is_copied_or_compared_shares_a_scale(heads):
-    split = of_heads(heads["split_queries"])
+def test_what_is_added_by_a_sign_copied_or_compared_shares_a_scale(heads):
+    split, (a, b, c) = map(of_heads, (heads["split_queries"], heads["head_outputs"]))
     one, other = (Matrix(heads[f"head_{name}"], lead=(2,)) for name in ("queries", "keys"))
     first, *rest = (Matrix(heads[f"{w}_queries"], lead=(2,)) for w in ("head", "permuted", "split"))
     for parts in (
+        (a, "+", b, "+", c, "=", Matrix(heads["output_from_heads"])),
         (Matrix(heads["joined_queries"]), "→", *split),
         (one, "≠", other),
         (first, "=", rest[0], "=", rest[1]),

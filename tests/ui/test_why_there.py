@@ -24,7 +24,7 @@ from attention_ui.lessons.tiny_language import lesson as tiny_language
 from attention_ui.picture.sentence import WORD
 from attention_ui.words import number, percent
 from chosen import of, read
-from visiting import charts, rendered, stands, texts, visit, visit_deeper, words
+from visiting import charts, rendered, stands, texts, visit, visit_deeper
 
 PAGE, TEXT = "real_model", "the tired cat sees the dog because it"
 
@@ -168,12 +168,7 @@ def test_the_whole_way_back_stands_over_the_sentence_and_names_what_a_measure_na
     assert len(so_far) == len(made.looks_at), "another visitor's turn after each head"
 
 
-def test_the_pairs_can_be_taken_apart_in_numbers_and_closing_asks_what_the_card_answers():
-    at = stands(visit_deeper(PAGE, model="tiny", prompt=TEXT, model_head="1.2"))
-    (button,) = (each for each in at.button if each.key == "open_why_numbers")
-    button.click().run(timeout=60)
-    assert "pair_scores" in stands(at).query_params["cell"]
-    assert "pair_products" in words(at)
+def test_the_pairs_are_the_parts_and_closing_asks_what_the_card_answers():
     about, values = asked(model_head="1.2")
     picture, told, _ = why.numbers(values)
     _, _, pairs = (each for each in picture.layout.matrices)
