@@ -26,7 +26,7 @@ from attention_core.expression import (
     Sum,
     number,
 )
-from traces import LESSONS, example_trace, lesson_trace, workshop
+from traces import LESSONS, lesson_trace, workshop
 
 OWN = {
     "unknown_tokens": Inputs("the wild cat and the dog", learned_from="the cat", d_in=2),
@@ -123,13 +123,6 @@ def test_every_input_step_is_among_the_leaves(apart):
         assert {leaf.step for leaf in leaves} == inputs, (step, index)
 
 
-def test_each_step_can_be_computed_again_from_its_inputs(apart):
-    for step in apart.trace.values():
-        again = step.operation.value(*[given.value for given in step.inputs])
-        assert again.dtype == step.value.dtype, step
-        assert torch.equal(again, step.value), step
-
-
 def test_latex_has_balanced_braces_and_no_empty_place(apart):
     for step in apart.trace.values():
         for some in [step.formula, *list_of_latex(step, apart)]:
@@ -209,14 +202,6 @@ def test_leaves_are_just_the_cells_that_the_value_depends_on():
 
 
 # --- cells that do not exist ----------------------------------------------------------------------
-@pytest.mark.parametrize("index", [(6, 0), (0, 6), (-1, 0), (0,), (), (0, 0, 0), (99, 99)], ids=str)
-def test_a_cell_that_does_not_exist_is_named_with_the_shape(index):
-    scores = example_trace("journey_123")["scores"]
-    message = f"scores has no cell {list(index)}: its shape is query 6 × key 6"
-    with pytest.raises(IndexError, match=f"^{re.escape(message)}$"):
-        scores.arithmetic(index)
-
-
 # --- values that are no ordinary numbers ----------------------------------------------------------
 INF, NAN = math.inf, math.nan
 

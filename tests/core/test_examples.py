@@ -31,7 +31,6 @@ from attention_core.text.embedding import MAX_DRAWN_ROWS
 PUBLISHED = Path(__file__).parents[2] / "attention_core" / "published"
 WILD_CAT = EXAMPLES["wild_cat"].inputs
 JOURNEY = EXAMPLES["journey_123"].inputs
-every_example = pytest.mark.parametrize("name", EXAMPLES)
 
 
 def published(name):
@@ -59,15 +58,6 @@ def test_dropping_blanks_changes_no_vector():
     assert torch.equal(dropped["embeddings"].value, kept["embeddings"].value[words])
     assert torch.equal(dropped["embedding_table"].value, kept["embedding_table"].value)
     assert dropped.labels("vocabulary") == kept.labels("vocabulary")
-
-
-@every_example
-def test_the_axes_are_labelled_with_the_tokens(name):
-    trace = embed(EXAMPLES[name].inputs)
-    tokens = EXAMPLES[name].inputs.tokens
-    assert trace.labels("token") == trace.labels("query") == trace.labels("key") == tokens
-    assert len(trace.labels("d_in")) == trace.size("d_in") == EXAMPLES[name].inputs.d_in
-    assert len(trace.labels("vocabulary")) == trace.size("vocabulary")
 
 
 @pytest.mark.parametrize("inputs", [

@@ -241,6 +241,9 @@ def test_a_misspelt_or_missing_argument_is_named(name):
 CALLS = {
     "this trace has no step 'wights': did you mean 'weights'?": lambda: made("attend")["wights"],
     "weights has no cell 3: its shape is": lambda: made("attend")["weights"].arithmetic(3),
+    "weights has no cell [-1, 0]": lambda: made("attend")["weights"].arithmetic((-1, 0)),
+    "weights has no cell [0, 0, 0]": lambda: made("attend")["weights"].arithmetic((0, 0, 0)),
+    "weights has no cell []": lambda: made("attend")["weights"].arithmetic(()),
     "weights has no cell [3, 0]": lambda: made("attend")["weights"].number((3, 0)),
     "weights has no cell 'ab'": lambda: [*made("attend")["weights"].arithmetics(["ab"])],
     "no step of this trace has an axis 'qery': did you mean": lambda: made("attend").size("qery"),

@@ -13,12 +13,9 @@ from attention_core.real_model.layer_trace import layer_trace
 from attention_core.real_model.model import open_model
 from attention_core.real_model.refused import ModelRefused
 from attention_core.real_model.run import logits, run
-from attention_core.small_models.shipped import network
 from checks import run_anew
 
 pytest.importorskip("tokenizers", reason="real models need requirements-model.txt")
-
-SAID = "the cat sees the dog because it purrs"
 
 
 @pytest.fixture(scope="module")
@@ -29,14 +26,6 @@ def tiny_model():
 @pytest.fixture(scope="module")
 def smollm2():
     return model_folders.smollm2()
-
-
-def test_the_tiny_language_as_a_model_has_the_numbers_of_its_network(tiny_model):
-    ids = tiny_model.tokenizer.encode(SAID).ids
-    found = run(tiny_model, ids)
-    wanted, weights = network()(torch.tensor([ids]))
-    torch.testing.assert_close(logits(found), wanted[0], atol=1e-4, rtol=0)
-    torch.testing.assert_close(found.weights, weights[:, 0], atol=1e-6, rtol=0)
 
 
 def test_the_folder_of_the_tiny_language_is_what_its_script_writes(tmp_path):
@@ -118,16 +107,6 @@ def test_smollm2_knows_who_was_given_the_drink(smollm2):
     (mary,) = smollm2.tokenizer.encode(" Mary").ids
     assert probabilities.argmax() == mary
     assert 0.9 < probabilities[mary] < 0.95
-
-
-def test_a_control_token_that_is_typed_is_text(smollm2):
-    text = "<|im_start|>user é😀 123"
-    found = smollm2.tokenizer.encode(text)
-    assert min(found.ids) > 16  # the control tokens of SmolLM2 are the first 17
-    assert "".join(found.pieces[:7]) == "<|im_start|>"
-    assert smollm2.tokenizer.decode(found.ids) == text
-    assert smollm2.tokenizer.control_words(text) == ("<|im_start|>",), "so that it can be said"
-    assert smollm2.tokenizer.control_words("<im_start> |user|") == ()
 
 
 def test_no_model_where_there_is_none(tmp_path):

@@ -219,23 +219,6 @@ def test_pickled_weights_are_left_alone(folder, tmp_path):
     assert not (tmp_path / "harm").exists()
 
 
-def test_a_model_in_several_parts_is_the_same_model(folder):
-    names_of_ours = ("token_table", "2.W_down", "final_norm_gain")
-    whole = open_model(folder)
-    wanted = {name: whole.matrix(name) for name in names_of_ours}
-    tensors = load_file(folder / "model.safetensors")
-    (folder / "model.safetensors").unlink()
-    names, parts = list(tensors), {}
-    for at in range(2):
-        part = f"model-0000{at + 1}-of-00002.safetensors"
-        save_file({name: tensors[name] for name in names[at::2]}, folder / part)
-        parts |= dict.fromkeys(names[at::2], part)
-    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": parts}))
-    again = open_model(folder)
-    for name, numbers in wanted.items():
-        assert torch.equal(again.matrix(name), numbers)
-
-
 @pytest.mark.parametrize(("changed", "words"), [
     ({"model.norm.weight": ...}, "has no tensor model.norm.weight"),
     ({"model.norm.weight": torch.ones(31)}, "is 31, but by its settings it must be 30"),

@@ -9,9 +9,7 @@ import torch
 
 from attention_core import EXAMPLES, embed
 from attention_core.kept import kept_by_key
-from attention_core.operations import Draw, Edit
 from attention_core.operations.given import LARGE
-from attention_core.trace import Trace
 
 LARGE_INPUTS = replace(EXAMPLES["wild_cat"].inputs, vocabulary="random", d_in=64)
 EDITS = ((3, 1, 0.5), (3, 1, 0.25), (19_999, 63, -1.0))
@@ -31,14 +29,6 @@ def test_traces_of_one_seed_share_their_table(edits):
     assert storage(one["embeddings"]) != storage(other["embeddings"])
 
 
-def test_tables_of_other_seeds_or_other_edits_are_others():
-    tables = [
-        embed(replace(LARGE_INPUTS, **other))["embedding_table"].value
-        for other in ({}, {"seed": 1}, {"edits": EDITS}, {"edits": EDITS[:1]}, {"d_in": 63})
-    ]
-    assert len({table.untyped_storage().data_ptr() for table in tables}) == len(tables)
-
-
 @pytest.mark.slow("1 s: draws the largest table")
 @pytest.mark.parametrize("edits", [(), EDITS], ids=["drawn", "typed over"])
 def test_a_table_that_no_trace_keeps_is_the_same_when_it_is_drawn_again(edits):
@@ -56,18 +46,6 @@ def test_a_table_that_no_trace_keeps_is_the_same_when_it_is_drawn_again(edits):
     for (row, column), number in {edit[:2]: edit[2] for edit in edits}.items():
         assert table[row, column] == number
     assert table._version == 0
-
-
-def test_a_shared_table_is_what_the_generator_draws():
-    generator = torch.Generator().manual_seed(7)
-    trace = Trace()
-    shape = (LARGE // 64 + 1, 64)
-    drawn = trace.step("drawn", Draw("normal", shape, seed=7), axes=("row", "d"))
-    typed = trace.step("typed", Edit(EDITS[:2]), drawn, axes=("row", "d"))
-    expected = torch.randn(shape, generator=generator)
-    assert torch.equal(drawn.value, expected)
-    expected[3, 1] = 0.25
-    assert torch.equal(typed.value, expected)
 
 
 def test_what_is_small_or_computed_is_kept_by_its_trace():

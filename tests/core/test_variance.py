@@ -145,8 +145,4 @@ def test_a_few_trials_are_a_trace_of_dot_products():
     dots = torch.einsum("td,td->t", values["queries"], values["keys"])
     assert torch.allclose(values["dot_products"], dots, atol=1e-5)
     assert torch.allclose(values["scaled_dot_products"], dots / 7**0.5, atol=1e-5)
-    for name, at in (("products", (4, 6)), ("dot_products", (2,)), ("scaled_dot_products", (3,))):
-        made = trace[name].arithmetic(at)
-        assert made.value == pytest.approx(float(trace[name].value[at]), abs=1e-5)
-    cells = [str(cell) for cell in trace["products"].arithmetic((4, 6)).cells()]
-    assert cells == ["queries[4, 6]", "keys[4, 6]"]
+    assert torch.equal(values["products"], values["queries"] * values["keys"])
