@@ -51,11 +51,6 @@ GONE = {
 }
 
 
-def take_away(*names):
-    for name in names:
-        GONE[name]()
-
-
 def _rename_in_queue(word):
     """Give a word of Streamlit's queue another name, in the queue and where it is used."""
     source = inspect.getsource(queues.ForwardMsgQueue).replace(word, "renamed")
@@ -77,7 +72,8 @@ def look(at):
 
 
 def main(pages, names):
-    take_away(*names)
+    for name in names:
+        GONE[name]()
     sys.path.insert(0, str(ROOT))
     from attention_ui.controls import parts
     from visiting import visit

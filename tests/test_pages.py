@@ -12,7 +12,7 @@ from attention_core.examples import EXAMPLES
 from attention_ui.cards.question import IS_WORDS
 from attention_ui.controls.control import fitted
 from attention_ui.controls.shared import SIZES, heads_recipe_of, inputs_of
-from attention_ui.frame.contents import FIRST_CHECKED, LESSONS
+from attention_ui.frame.contents import LESSONS
 from attention_ui.lessons.multi_head_attention.words import widths_words
 from chosen import FIELDS, chosen, read
 from conftest import ROOT
@@ -148,10 +148,6 @@ def test_hostile_text_is_not_rendered_in_a_question_either(page, kind):
             each.click().run()
 
 
-def problem(at: AppTest, name: str) -> str:
-    return at.session_state["visit"].problems[name]
-
-
 @pytest.mark.parametrize("page", few(filter(has_sentence, EVERYWHERE), 1, first=A_PAGE))
 def test_a_text_that_cannot_be_used_stays_typed_and_is_explained(page):
     at = visit(page)
@@ -161,7 +157,7 @@ def test_a_text_that_cannot_be_used_stays_typed_and_is_explained(page):
         stands(at)
         assert at.text_area(key="control_sentence").value == text, called
         assert chosen(at) == before, called
-        assert problem(at, "sentence") in texts(at), called
+        assert at.session_state["visit"].problems["sentence"] in texts(at), called
         at.text_area(key="control_sentence").set_value(f"A cat, {called}").run()
         assert chosen(at).sentence == f"A cat, {called}"
         assert at.session_state["visit"].drafts == {}
@@ -175,17 +171,6 @@ def test_a_seed_that_is_none_stays_typed_and_is_explained():
         assert at.text_input(key="control_seed").value == seed
         assert chosen(at).seed == EXAMPLES["wild_cat"].inputs.seed
         assert "whole number from 0 to" in texts(at), seed
-
-
-@pytest.mark.parametrize("page", few(filter(has_sentence, EVERYWHERE), 2))
-def test_a_control_that_makes_no_sense_with_the_others_is_refused(page):
-    """Dropping the blanks of a text of blanks would leave nothing."""
-    at = visit(page, sentence="a b", tokenizer="blanks_kept")
-    at.toggle(key="control_drop_blanks").set_value(True).run()
-    assert inputs_of(chosen(at)).tokens == ("a", "b")
-    for each in boxes(at, "tokenizer"):
-        each.set_value("text").run()
-    stands(at)
 
 
 @pytest.mark.parametrize("page", few(filter(has_sentence, EVERYWHERE), 3))
@@ -376,19 +361,6 @@ def test_a_card_that_cannot_be_opened_says_why():
     assert any(closed)
     assert sum("does not fit what the link" in each for each in words) == sum(closed)
     assert cards()[0] == [False] * len(EXAMPLES)
-
-
-def test_an_example_opens_the_first_lesson_whose_numbers_notebooks_print():
-    opens = examples_opened(visit("app.py"))
-    assert {each.page for each in opens} == {FIRST_CHECKED.name}
-    opens = opens if is_long() else opens[1:3]
-
-    def checked(lesson):
-        links = [dict(parse_qsl(each.query_string)) for each in opens]
-        return [link for link in links if not prints_nothing(stands(visit(lesson.name, **link)))]
-
-    assert checked(FIRST_CHECKED)
-    assert not any(map(checked, LESSONS[: LESSONS.index(FIRST_CHECKED)]))
 
 
 @pytest.mark.parametrize("name", ["sentence", "tokenizer", "vocabulary"])

@@ -20,15 +20,11 @@ def violations(page, options=None):
     """What keeps people from using the page as it stands, a line each."""
     found = Axe().run(page, options={"resultTypes": ["violations"], **(options or {})})
     return [
-        f"{each['impact']} {each['id']}: {node['html'][:200]} {_why(node)}"
+        f"{each['impact']} {each['id']}: {node['html'][:200]} {node['any'][:1]}"
         for each in found.response["violations"]
         if each["impact"] in WORST or each["id"] in MINOR
         for node in each["nodes"]
     ]
-
-
-def _why(node):
-    return " ".join(check["message"] for check in node["any"][:1])
 
 
 def show_all(page):

@@ -6,19 +6,14 @@ LINK = "whole_layer?example=named_features&predict=off"
 CELLS = ".st-key-drawn_layer svg g.cells_marks path"
 SHARES = """() => [...document.querySelectorAll('.st-key-drawn_layer svg text')]
   .map((one) => one.textContent).filter((text) => /^\\d+%$/.test(text))"""
-# Embeddings, three matrices, and each head's queries, keys, scores, scaled, weights, values and
-# context vectors.
-OF_A_HEAD = 2 * 18 + 3 * 81 + 2 * 18
-
-
-def weight(head, query, key):
-    return 54 + 3 * 36 + head * OF_A_HEAD + 2 * 18 + 2 * 81 + 9 * query + key
+# Embeddings, three matrices, all of head 0, and queries, keys, scores and scaled scores of head 1.
+WEIGHTS_OF_HEAD_1 = 54 + 3 * 36 + (2 * 18 + 3 * 81 + 2 * 18) + (2 * 18 + 2 * 81)
 
 
 def test_the_sentence_follows_the_head_that_is_pointed_at(page, app_url):
     open_page(page, app_url, LINK)
     assert page.evaluate(SHARES)[2] == "68%"  # head 0: “it” looks at “cat”
-    page.locator(CELLS).nth(weight(1, 7, 2)).hover()
+    page.locator(CELLS).nth(WEIGHTS_OF_HEAD_1 + 9 * 7 + 2).hover()
     soon(page, lambda: page.evaluate(SHARES), ["11%"] * 9)
     assert (
         "head 1 “whom” · query 7 “it” · key 2 “cat”"

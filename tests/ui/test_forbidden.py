@@ -39,15 +39,11 @@ def drawn(trace, *parts):
     return layout.matrices, found, layout
 
 
-def regions(layout):
-    return [each for each in layout.wide.paths if each.colour == "forbidden"]
-
-
 def inside(layout, row, column, at=0):
     """Whether a cell's middle lies within the outline: its lines cross an odd number of edges."""
     box = layout.wide.boxes[at]
-    own = [each for each in regions(layout) if abs(each.x - box.x + 1) < 0.01]
-    path = "".join(each.drawn for each in own)
+    own = [each for each in layout.wide.paths if abs(each.x - box.x + 1) < 0.01]
+    path = "".join(each.drawn for each in own if each.colour == "forbidden")
     x, y = (column + 0.5) * box.width, (row + 0.5) * box.height
     number = r"(-?[\d.]+)"
     down = re.findall(rf"M{number},{number}V{number}", path)

@@ -247,16 +247,13 @@ def test_the_number_of_tokens_has_a_limit(tokenizer):
 
 @pytest.mark.parametrize("name", SENTENCES)
 def test_every_sentence_is_held_to_the_same_by_the_tokenizer_in_use(name):
-    for text, words in {
-        "a "
-        * (
-            fields.MAX_TOKENS + 1
-        ): f"has {fields.MAX_TOKENS + 1} tokens; at most {fields.MAX_TOKENS} fit. Shorten it",
-        " ": "holds blanks only. Type at least one word",
-    }.items():
+    most = fields.MAX_TOKENS
+    too_many = f"has {most + 1} tokens; at most {most} fit. Shorten it"
+    nothing = "holds blanks only. Type at least one word"
+    for text, words in {"a " * (most + 1): too_many, " ": nothing}.items():
         _, wrong = read(tokenizer="blanks", **{name: text})
         assert {n: str(why) for n, why in wrong.items()} == {name: f"this text {words}"}
-    assert read(tokenizer="blanks", **{name: "a " * fields.MAX_TOKENS})[1] == {}
+    assert read(tokenizer="blanks", **{name: "a " * most})[1] == {}
     assert "cell" in BY_NAME[name].undoes, "of a table of another size"
 
 
