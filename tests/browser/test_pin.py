@@ -55,26 +55,3 @@ def test_the_share_panel_makes_a_teachers_link(page, new_page, app_url):
     open_page(other, app_url, link.removeprefix(app_url))
     assert other.locator("[class*='st-key-control_tokenizer']").count() == 0
     assert other.locator("[class*='st-key-control_seed'] input").input_value() == "7"
-
-
-@pytest.mark.long
-def test_a_picture_alone_is_offered_for_ones_own_page_and_is_live_there(page, new_page, app_url):
-    open_page(page, app_url, "simplified_attention?predict=off&seed=7")
-    page.get_by_role("button", name="Share").click()
-    panel = page.get_by_role("dialog")
-    panel.get_by_role("combobox", name="Picture").fill("weights")
-    page.keyboard.press("Enter")
-    settled(page)
-    *_, frame = panel.locator("code").all_inner_texts()
-    other = new_page()
-    other.set_content(f"<!doctype html><title>A course</title><body>{frame}")
-    inside = other.frame_locator("iframe")
-    cell = inside.locator("g.cells_marks path").nth(130)
-    cell.hover()
-    inside.locator("#vg-tooltip-element.visible").wait_for()
-    assert inside.locator("[class*=st-key-drawn_]:visible").count() == 1
-    assert inside.locator(".st-key-drawn_weights").is_visible()
-    others = "h2:not(.st-key-card_weights h2, #vg-tooltip-element h2)"
-    for around in ("h1", others, "[data-testid=stSidebar]", "[data-testid=stHeader]"):
-        seen = inside.locator(f"{around}:visible")
-        soon(other, lambda seen=seen: seen.all_inner_texts(), [])

@@ -67,16 +67,6 @@ def test_the_first_picture_says_where_a_word_looks_and_where_it_would_by_likenes
     )
 
 
-def test_a_word_that_looks_at_itself_and_a_sentence_of_one_word_are_said_too():
-    for sentence, by_size in (
-        ("cat", "{0} of its attention to itself"),
-        ("cat dog", "{1} of its attention to “dog”, and {0} to itself"),
-    ):
-        alone = attend(embed(shared.inputs_of(of(example=FIRST, sentence=sentence))))
-        shares = map(percent, alone["weights"].value[0].tolist())
-        assert most_looked_at(alone, 0, alone) == f"“cat” gives {by_size.format(*shares)}."
-
-
 def test_how_to_read_a_matrix_set_by_hand_names_its_largest_number_and_claims_no_more():
     (trace, _) = traces(FIRST)
     matrix = trace["W_query"].value
@@ -108,11 +98,6 @@ def test_an_address_that_names_no_example_means_the_first(link, used):
     assert chosen(at) == of(example=FIRST, **used)
     notices = at.session_state["visit"].notices
     assert any("example" in each for each in notices) == ("example" in link)
-
-
-def test_every_link_that_is_written_names_its_example():
-    for example in EXAMPLES:
-        assert written({"example": example, "d_in": "5"}, EVERY)["example"] == example
 
 
 @pytest.mark.slow("10 s: every page")

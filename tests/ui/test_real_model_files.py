@@ -139,8 +139,6 @@ ODD = {
 CHANGED = {
     "deleted": put(WEIGHTS, None),
     "cut": cut(WEIGHTS, 0.6),
-    "emptied": put(WEIGHTS, b""),
-    "overwritten by no tensors": put(WEIGHTS, bytes(999)),
     "another width": random(n_embd=8, n_head=2),
     "other numbers": random(seed=2, n_embd=35, n_head=5, n_layer=3),
     "another kind of number": with_bytes(WEIGHTS, b'"F32"', b'"I32"'),
