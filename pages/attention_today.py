@@ -8,7 +8,6 @@ from attention_ui.cards.page import Page, is_covered
 from attention_ui.controls import parts, visit
 from attention_ui.controls.shared import D_HEAD, HEAD, M_BYTES, N_HEADS
 from attention_ui.controls.widget import put_in, sent
-from attention_ui.frame.lights import sums_verdict
 from attention_ui.lessons.attention_today import (
     checks,
     costs,
@@ -120,6 +119,7 @@ def sharing(v):
         keys = Matrix(made[f"{lesson.GROUPED}keys"], lead=(group,))
         each = lesson.then_and_now(made, v.head, lesson.GROUPED, keys)
         yield ui.picture(ui.equation(made, *each, tall=235))
+        yield ui.light(*checks.sharing_light(made, fewer))
         yield ui.note(facts.same_words(made, fewer))
     yield ui.link_to_a_real_model("Shared keys and values in a real model", "previous")
 
@@ -231,7 +231,6 @@ def part(v):
     made = lesson.partly(v)
     each = lesson.then_and_now(made, v.head, lesson.PARTLY, "turned_queries")
     yield ui.picture(ui.equation(made, *each, tall=235))
-    yield ui.light(*checks.part_light(made))
 
 
 @deeper.card(
@@ -325,17 +324,6 @@ def whole(v, trace):
     each = decoding.in_the_whole(trace, v.head, v.decoded)
     yield ui.picture(ui.equation(trace, *each, tall=170))
     yield ui.light(*decoding.same_row(lesson.decoded(v, trace), trace, v.decoded))
-
-
-@deeper.section("holds", "What holds for each switch")
-def holds(v, trace):
-    single = lesson.alone(v)
-    if v.n_heads > 1:
-        yield ui.light(*checks.sharing_light(single, lesson.shown_kv_heads(v)))
-    yield ui.light(*sums_verdict(trace, f"{PREFIX}context_vectors"))
-    yield ui.light(*checks.distance_light(single, v.head))
-    yield ui.light(*checks.window_light(single, v.near))
-    yield ui.light(*checks.sinks_light(single, lesson.shown_sinks(v)))
 
 
 @deeper.section("sources", "Where the facts about models come from")

@@ -222,13 +222,10 @@ def savings(v):
     )
     yield ui.chart("savings", words.bars(v), 680)
     yield ui.say(words.saved_words(v, *words.at_size(v)))
-    yield ui.caption(
-        f"What it does not save: {words.met(v.causal_heads)}. "
-        f"{words.products_words(lesson.all_blocks(v), lesson.plain(v))}"
-    )
+    yield ui.caption(f"What it does not save: {words.met(v.causal_heads)}.")
 
 
-deeper = page.deeper("what training keeps, formulas, bytes counted on your sentence")
+deeper = page.deeper("what training keeps, formulas, bytes counted")
 
 
 @deeper.card(
@@ -278,7 +275,6 @@ def counted(v):
         f"are, each of which reads all keys and values. "
         f"{words.in_numbers(v, words.at_size(v)[0])}"
     )
-    yield ui.light(*words.counted(lesson.all_blocks(v), lesson.plain(v), v))
     yield ui.say("Real kernels do all heads and texts at once, and fetch while they compute.")
 
 

@@ -8,14 +8,9 @@ Sources: Dao et al. 2022, FlashAttention, section 3.2 (what is counted, and why 
 time); Dao 2023, FlashAttention-2, section 3.1 (keys and values once for each block of queries).
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from .tiling import n_blocks
-
-if TYPE_CHECKING:
-    from ..trace import Step, Trace
 
 FLOAT32 = 4
 """The bytes of a number that is added up, at least: kernels keep sums in float32."""
@@ -94,51 +89,3 @@ def largest_tile(capacity: int, d: int, d_value: int, n_bytes: int) -> int:
     while tile_bytes(2 * side, d, d_value, n_bytes) <= capacity:
         side *= 2
     return side
-
-
-def measured_plain(trace: "Trace") -> Traffic:
-    """`plain_traffic` counted on a trace: √d and a mask belong to the second pass."""
-    scores, weights, context = (trace[name] for name in ("scores", "weights", "context_vectors"))
-    values = context.inputs[1]
-    return Traffic(
-        _cells(*scores.inputs, values),
-        _cells(scores, weights.inputs[0], weights, weights),
-        _cells(context),
-        held=_cells(weights),
-    )
-
-
-def measured_tiled(trace: "Trace") -> Traffic:
-    """`tiled_traffic` counted on a trace of `attend_in_tiles`; held is the most of any tile."""
-    wholes = {trace[name] for name in ("queries", "keys", "values")}
-    copied = [step for step in trace.values() if wholes & {*step.inputs}]
-    written = [step for name, step in trace.items() if name.startswith("context_vectors_")]
-    tiles = (
-        name.removeprefix("tile_exponentials_")
-        for name in trace
-        if name.startswith("tile_exponentials_")
-    )
-    held, summed = max((_held(trace, where) for where in tiles), default=(0, 0))
-    return Traffic(_cells(*copied), 0, _cells(*written), held, summed)
-
-
-def _held(trace: "Trace", where: str) -> tuple[int, int]:
-    """The cells of a tile that are needed at once, and those of them that are summed."""
-    fetched = [
-        f"tile_queries_{where.partition('_')[0]}",
-        f"tile_keys_{where}",
-        f"tile_values_{where}",
-    ]
-    summed = [f"running_{name}_{where}" for name in ("largest", "sum", "output")]
-    summed.append(f"tile_exponentials_{where}")
-    n_summed = _cells(*(trace[name] for name in summed))
-    return _cells(*(trace[name] for name in fetched)) + n_summed, n_summed
-
-
-def measured_products(steps: Iterable["Step"]) -> int:
-    """How many multiplications these matrix products take: one per entry of a row, in each cell."""
-    return sum(step.value.numel() * step.inputs[0].value.shape[-1] for step in steps)
-
-
-def _cells(*steps: "Step") -> int:
-    return sum(step.value.numel() for step in steps)

@@ -8,17 +8,8 @@ import torch
 
 from attention_core import Trace, exercise, exercise_steps
 from attention_core import operations as ops
-from attention_core.mechanism.attention import attention
 from attention_core.mechanism.flash import attend_in_tiles
-from attention_core.mechanism.tile_traffic import (
-    largest_tile,
-    measured_plain,
-    measured_products,
-    measured_tiled,
-    plain_traffic,
-    tile_bytes,
-    tiled_traffic,
-)
+from attention_core.mechanism.tile_traffic import largest_tile, tile_bytes, tiled_traffic
 from attention_core.mechanism.tiling import tiles_of
 from checks import run_anew
 
@@ -107,19 +98,22 @@ def test_the_largest_tile_fits_and_the_next_does_not(capacity, n_bytes):
 
 @pytest.mark.parametrize(("tile_queries", "tile_keys"), SIZES)
 @pytest.mark.parametrize("causal", [False, True])
-def test_what_is_counted_on_traces_is_what_the_arithmetic_says(tile_queries, tile_keys, causal):
-    n = N_KEYS
-    plain, *steps = given(n_queries=n)
-    attention(plain, *steps)
-    assert measured_plain(plain) == plain_traffic(n, n, D, D_V)
-    trace, *steps = given(n_queries=n)
+def test_tiles_move_and_hold_as_many_numbers_as_the_arithmetic_says(
+    tile_queries, tile_keys, causal
+):
+    trace, *steps = given(n_queries=N_KEYS)
     attend_in_tiles(trace, *steps, tile_queries, tile_keys, causal=causal)
-    wanted = tiled_traffic(n, n, D, D_V, tile_queries, tile_keys, causal)
-    assert measured_tiled(trace) == wanted
-    products = [s for name, s in trace.items() if name.startswith(("tile_scores", "tile_output"))]
-    visited = [t for t in tiles_of(n, n, tile_queries, tile_keys, causal) if not t.is_hidden]
-    cells = sum(len(t.queries) * len(t.keys) for t in visited)
-    assert measured_products(products) == cells * (D + D_V)
+    wanted = tiled_traffic(N_KEYS, N_KEYS, D, D_V, tile_queries, tile_keys, causal)
+
+    def cells(*begins):
+        return sum(each.value.numel() for name, each in trace.items() if name.startswith(begins))
+
+    assert cells("tile_queries_", "tile_keys_", "tile_values_") == wanted.vectors
+    assert cells("context_vectors_") == wanted.context
+    sums = (f"running_{name}_0_0" for name in ("largest", "sum", "output"))
+    assert cells(*sums, "tile_exponentials_0_0") == wanted.summed
+    fetched = cells("tile_queries_0", "tile_keys_0_0", "tile_values_0_0")
+    assert fetched == wanted.held - wanted.summed
 
 
 def test_an_exercise_asks_for_one_round_and_names_what_goes_wrong_in_it():

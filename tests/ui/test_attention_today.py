@@ -27,12 +27,8 @@ def lights_of(settings):
     return {
         "sharing": checks.sharing_light(trace, lesson.shown_kv_heads(settings)),
         "moved": checks.moved_light(lesson.rotary(settings), 1_000),
-        "distance": checks.distance_light(trace, 0),
-        "window": checks.window_light(trace, settings.near),
-        "sinks": checks.sinks_light(trace, lesson.shown_sinks(settings)),
         "cap": checks.cap_light(trace, lesson.shown_cap(settings, trace)),
         "norm": checks.norm_light(trace),
-        "part": checks.part_light(lesson.partly(settings)),
         "sink": checks.sink_light(trace),
         "gate": checks.gate_light(trace),
     }

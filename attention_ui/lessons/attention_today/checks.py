@@ -6,24 +6,11 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from attention_core.mechanism.attention import divisor_of
 from attention_core.mechanism.today import ROTARY_BASE
-from attention_core.rounding import largest
 from attention_core.trace import Trace
 
 from ...frame.lights import agreement
 from ...words import number
-from .lesson import (
-    ALIBI,
-    BESIDE_SINK,
-    CAPPED,
-    GROUPED,
-    NORMED,
-    OPENED,
-    PARTLY,
-    PLAIN,
-    ROTARY,
-    SUNK,
-    WINDOWED,
-)
+from .lesson import BESIDE_SINK, CAPPED, GROUPED, NORMED, OPENED, PLAIN, ROTARY
 
 Light = tuple[bool, str]
 ROUNDED = 1e-5
@@ -74,55 +61,6 @@ def _turned(vectors: Tensor, first: int) -> Tensor:
     return torch.cat([made.real, made.imag], dim=-1)
 
 
-def distance_light(trace: Trace, head: int) -> Light:
-    """Whether what ALiBi adds is 0 on the diagonal and falls by the slope with each place."""
-    scores = trace[f"{ALIBI}biased_scores"]
-    before, bias = scores.inputs[0].value, trace[f"{ALIBI}distance_bias"].value
-    added = scores.value - before
-    n_queries = added.shape[-2]
-    places = torch.arange(n_queries)
-    away = (places[:, None] - places).abs()
-    a_place = bias[:, 1, 0] if n_queries > 1 else torch.zeros(len(bias))
-    far = (added - a_place[:, None, None] * away).abs().max().item()
-    good = far <= ROUNDED * max(1.0, largest(scores.value))
-    good = good and bool((added.diagonal(dim1=-2, dim2=-1) == 0).all())
-    if n_queries == 1:
-        return good, "A token is 0 steps from itself: nothing is subtracted from its score."
-    slope = number(-a_place[head].item())
-    return good, (
-        f"Nothing is subtracted on the diagonal, and with ALiBi’s own slope head {head} subtracts "
-        f"{slope} for each step away from it: so every diagonal of the matrix has one value."
-    )
-
-
-def window_light(trace: Trace, window: int) -> Light:
-    """Whether nothing outside of the window is seen, and how many keys a row sees."""
-    weights = trace[f"{WINDOWED}weights"].value
-    places = torch.arange(weights.shape[-1])
-    away = places[:, None] - places
-    outside = largest(weights[:, (away < 0) | (away >= window)])
-    whole = bool(((weights.sum(dim=-1) - 1).abs() < ROUNDED).all())
-    most = min(window, len(places))
-    return outside == 0 and whole, (
-        f"Weight outside of the window: {number(outside) if outside else 'exactly 0'}. A row sees "
-        f"at most {_keys(most)}, and still sums to 1."
-    )
-
-
-def sinks_light(trace: Trace, sinks: int) -> Light:
-    """Whether the first keys get weight from every query that stands behind them."""
-    weights, masked = (trace[f"{SUNK}{name}"].value for name in ("weights", "masked_scores"))
-    n_tokens = weights.shape[-1]
-    sinks = min(sinks, n_tokens)
-    behind = torch.arange(n_tokens)[:, None] >= torch.arange(sinks)
-    seen, scores = (each[:, :, :sinks][:, behind] for each in (weights, masked))
-    first = "The first key stays" if sinks == 1 else f"The first {sinks} keys stay"
-    return bool(scores.isfinite().all()), (
-        f"{first} visible to every later query: the least weight there is "
-        f"{number(seen.min().item())}."
-    )
-
-
 def cap_light(trace: Trace, cap: float) -> Light:
     """Whether all scores are within the cap."""
     capped = trace[f"{CAPPED}capped_scores"]
@@ -151,20 +89,6 @@ def norm_light(trace: Trace) -> Light:
         f"Every row of every head{but} is √d = {number(root)} long now; before, "
         f"{number(before.min().item(), 2)} to {number(before.max().item(), 2)}. So no scaled score "
         f"can be larger than √d."
-    )
-
-
-def part_light(trace: Trace) -> Light:
-    """Whether the columns that are not turned are those of before, and the others are not."""
-    turned = trace[f"{PARTLY}turned_queries"]
-    vectors, angles = (each.value for each in turned.inputs)
-    first = 2 * angles.shape[-1]
-    same = turned.value[..., first:].equal(vectors[..., first:])
-    rest = vectors.shape[-1] - first
-    columns = "1 column is" if rest == 1 else f"{rest} columns are"
-    return same, (
-        f"The last {columns} as before the turn, to the last digit: there a score counts what a "
-        "token is, wherever it stands."
     )
 
 
@@ -201,7 +125,3 @@ def gate_light(trace: Trace) -> Light:
         [(made, context * again)],
         (trace, f"{OPENED}gated_vectors"),
     )
-
-
-def _keys(count: int) -> str:
-    return "1 key" if count == 1 else f"{count} keys"

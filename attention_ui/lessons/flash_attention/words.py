@@ -6,15 +6,11 @@ from attention_core.mechanism.tile_traffic import (
     FLOAT32,
     Traffic,
     largest_tile,
-    measured_plain,
-    measured_products,
-    measured_tiled,
     plain_traffic,
     tile_bytes,
     tiled_traffic,
 )
 from attention_core.mechanism.tiling import Tile
-from attention_core.operations import MatMul
 from attention_core.trace import Trace
 
 from ...cards.common_questions import one_of
@@ -177,56 +173,12 @@ def _in_slow_memory(values: Values, whole: Traffic) -> str:
     return f"In slow memory the table takes {in_bytes(held)} and tiles need none: {so}"
 
 
-def counted(whole: Trace, plain: Trace, values: Values) -> tuple[bool, str]:
-    """How many numbers the traces of this sentence move, and whether the arithmetic says so too."""
-    n_tokens, d = whole["queries"].value.shape
-    d_value = whole["values"].value.shape[-1]
-    sizes = values.tile_queries, values.tile_keys
-    by_table, by_tiles = measured_plain(plain).moved, measured_tiled(whole).moved
-    shape = (n_tokens, n_tokens, d, d_value)
-    said = (plain_traffic(*shape).moved, tiled_traffic(*shape, *sizes, values.causal_heads).moved)
-    told = "The formulas give the same" + ", minus the reads of skipped tiles" * values.causal_heads
-    if said != (by_table, by_tiles):
-        told = f"The formulas give {said[0]:,} and {said[1]:,}"
-    return said == (by_table, by_tiles), (
-        "Counted on the steps of your sentence, with the tiles of the first picture "
-        f"(N = {n_tokens}, B = {sizes[0]}, d = {d}, $d_v$ = {d_value}): the whole table moves "
-        f"{by_table:,} numbers, the tiles {by_tiles:,}. {told}."
-    )
-
-
 def met(is_causal: bool) -> str:
     """Which keys each query meets, with a causal mask or without."""
     later = " that is not later, about half of the table" * is_causal
     return (
         f"each query still meets each key{later}, so the time grows with the square of the tokens"
     )
-
-
-def products_words(whole: Trace, plain: Trace) -> str:
-    """How many multiplications the matrix products of both ways take, counted on the steps."""
-    by_tiles = measured_products(_products(whole))
-    by_table = measured_products(plain[name] for name in ("scores", "context_vectors"))
-    if by_tiles == by_table:
-        told = (
-            f"In the matrix products alone, both ways take {by_table:,} multiplications on your "
-            "sentence: not one is saved."
-        )
-    else:
-        told = (
-            f"In the matrix products alone, the whole table takes {by_table:,} multiplications on "
-            f"your sentence, and the tiles {by_tiles:,}: only those of skipped tiles are saved, "
-            "which the mask would have thrown away."
-        )
-    return f"{told} Rescaling what was gathered comes on top, and is not counted."
-
-
-def _products(whole: Trace) -> list:
-    return [
-        step
-        for name, step in whole.items()
-        if isinstance(step.operation, MatMul) and name.startswith(("tile_scores", "tile_output"))
-    ]
 
 
 # --- what training keeps --------------------------------------------------------------------------
