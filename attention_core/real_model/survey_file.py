@@ -12,15 +12,14 @@ import torch
 from torch import Tensor
 
 from ..files import tensor_file
+from ..kept import digest
 from .measures import MEASURES
 from .model import Model
-from .survey import MOST_PAIRS, Survey, token_ids
+from .survey import MOST_PAIRS, Survey
 
 FORMAT = 1
 """To be raised when a survey holds something else, or a measure is taken in another way."""
-ABOUT = "about"
-ROUNDED = 1e-5
-"""A sum of weights may be above 1 by this."""
+ABOUT, WHOLE = "about", "whole"
 
 
 def folder() -> Path | None:
@@ -45,7 +44,9 @@ def keep(model: Model, sentences: Sequence[str], survey: Survey) -> bool:
         # Beside it first: who reads meanwhile has the old one or the new one, and no half.
         with tempfile.TemporaryDirectory(dir=path.parent) as beside:
             written = Path(beside) / path.name
-            tensor_file.write(written, _tensors(survey), {ABOUT: _about(model, sentences)})
+            tensors = _tensors(survey)
+            said = {ABOUT: _about(model, sentences), WHOLE: _digest(tensors)}
+            tensor_file.write(written, tensors, said)
             written.replace(path)
     except OSError:
         return False
@@ -59,12 +60,13 @@ def kept(model: Model, sentences: Sequence[str]) -> Survey | None:
         if path is None or not path.exists() or path.stat().st_size > _most_bytes(model):
             return None
         with tensor_file.opened(path) as file:
-            if (file.metadata() or {}).get(ABOUT) != _about(model, sentences):
-                return None
-            tensors = file.get_tensors()
+            said, tensors = file.metadata() or {}, file.get_tensors()
+        if (said.get(ABOUT), said.get(WHOLE)) != (_about(model, sentences), _digest(tensors)):
+            return None
     except (OSError, ValueError):
         return None
-    return _survey(model, sentences, tensors)
+    counts = {name: tuple(tensors[name].tolist()) for name in ("n_queries", "n_sentences")}
+    return Survey(**tensors | counts | {"n_read": int(tensors["n_read"])})
 
 
 def _path(model: Model) -> Path | None:
@@ -94,41 +96,6 @@ def _tensors(survey: Survey) -> dict[str, Tensor]:
     return {name: torch.as_tensor(value) for name, value in found.items()}
 
 
-def _survey(model: Model, sentences: Sequence[str], tensors: dict[str, Tensor]) -> Survey | None:
-    """The survey that these tensors hold; None where they cannot be one of this model."""
-    n, heads = len(MEASURES), (model.settings.n_layers, model.settings.n_heads)
-    wanted = {
-        "n_read": (torch.int64, ()),
-        "means": (torch.float64, (n, *heads)),
-        "n_queries": (torch.int64, (n,)),
-        "n_sentences": (torch.int64, (n,)),
-        "pair_weights": (torch.float32, (*heads, MOST_PAIRS)),
-        "pair_places": (torch.int64, (*heads, MOST_PAIRS, 3)),
-    }
-    if {name: (each.dtype, tuple(each.shape)) for name, each in tensors.items()} != wanted:
-        return None
-    numbers, read, queries, those, weights, places = (tensors[name] for name in (
-        "means", "n_read", "n_queries", "n_sentences", "pair_weights", "pair_places",
-    ))  # fmt: skip
-    lengths = torch.tensor([len(token_ids(model, each)) for each in sentences])
-    sentence, where = places[..., 0], places[..., 1:]
-    if (
-        not 0 <= read <= len(sentences)
-        or not ((those >= 0) & (those <= read) & (those <= queries)).all()
-        or not ((queries == 0)[:, None, None] == numbers.isnan()).all()
-        or not _is_share(numbers.nan_to_num())
-        or not _is_share(weights)
-        or not ((sentence >= 0) & (sentence < len(sentences))).all()
-    ):
-        return None
-    is_pair = weights[..., None] > 0
-    if not (~is_pair | ((where >= 0) & (where < lengths[sentence][..., None]))).all():
-        return None
-    return Survey(
-        int(read), numbers, tuple(queries.tolist()), tuple(those.tolist()), weights, places
-    )
-
-
-def _is_share(numbers: Tensor) -> bool:
-    """Whether all are from 0 to 1; NaN is not."""
-    return bool(((numbers >= 0) & (numbers <= 1 + ROUNDED)).all())
+def _digest(tensors: dict[str, Tensor]) -> str:
+    """What tells a survey that is as it was written from a broken one."""
+    return repr([(name, digest(each)) for name, each in sorted(tensors.items())])
