@@ -37,7 +37,6 @@ _FROM = {
     "mechanism.residual": "contributions",
     "mechanism.token_axis": "attend_on_tokens decode",
     "real_model.model": "Model open_model",
-    "real_model.checkpoint": "from_checkpoint",
     "real_model.layer_trace": "layer_trace",
     "experiments.training": "TrainingRecord TrainingSettings next_tokens train",
     "experiments.trained": "attend_trained",

@@ -46,8 +46,7 @@ def as_tensor(name: str, numbers: Tensor | Sequence) -> Tensor:
     if tensor.numel() > LARGEST:
         raise ValueError(
             f"{name} is {sizes(tensor)}, which are {tensor.numel():,} numbers: at most {LARGEST:,} "
-            "can be given, since each is kept to be taken apart; `from_checkpoint` reads large "
-            "matrices from a file"
+            "can be given, since each is kept to be taken apart"
         )
     return tensor
 

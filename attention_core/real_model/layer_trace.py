@@ -82,7 +82,7 @@ class PartsOfLayer:
         settings, trace = self.model.settings, self.trace
         is_read = settings.norms_read
         read = self.norm("attention", stream, "attention_normed") if is_read else stream
-        added = self.attend("attention_output", read, Options.of(self.options))
+        added = self.attend(read)
         self.each_head()
         added = self.made_ready("attention", added)
         if only:
@@ -102,11 +102,11 @@ class PartsOfLayer:
         scale = ops.ScaleBy(settings.added_scale)
         return self.trace.step(f"{part}_scaled", scale, added, axes=added.axes)
 
-    def attend(self, made: str, read: Step, options: Options) -> Step:
-        """Attention on vectors (…, token, d_model), its heads put together as `made`."""
-        projected = [self.projected(role, read) for role in ROLES]
-        concat = attend_projected(self.trace, projected, self.heads, options, normed=self.head_norm)
-        return self.times(made, concat, "output", ("d_model", concat.axes[-1]))
+    def attend(self, read: Step) -> Step:
+        """Attention on vectors (token, d_model), its heads put together."""
+        projected, made = [self.projected(role, read) for role in ROLES], self.options
+        concat = attend_projected(self.trace, projected, self.heads, made, normed=self.head_norm)
+        return self.times("attention_output", concat, "output", ("d_model", concat.axes[-1]))
 
     def feed_forward(self) -> None:
         """The feed-forward, its residual, and its norms: the layer's output."""
@@ -164,17 +164,17 @@ class PartsOfLayer:
         )
 
     @property
-    def options(self) -> dict[str, Any]:
-        """What of `Options` the model decides."""
+    def options(self) -> Options:
+        """What the model decides of them."""
         settings = self.model.settings
         window = settings.window(self.layer)
         root = settings.score_scale == 1 / settings.d_head**0.5
-        return {
-            "scale": "sqrt_d" if root else settings.score_scale,
-            "causal": settings.causal,
-            "window": (None if window is None else window - 1, None),
-            "soft_cap": settings.score_cap,
-        }
+        return Options(
+            scale="sqrt_d" if root else settings.score_scale,
+            causal=settings.causal,
+            window=(None if window is None else window - 1, None),
+            soft_cap=settings.score_cap,
+        )
 
     def projected(self, role: str, read: Step) -> Step:
         """Queries, keys or values, the heads side by side."""

@@ -4,7 +4,7 @@ import math
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +20,7 @@ from ..files.tensor_file import quoted
 from . import by_config, by_fields
 from .config_reader import ConfigReader
 from .folder import GENERATION, Folder, files_of
-from .names import ROLES, Names, Where
+from .names import Names, Where
 from .settings import Settings
 from .tokenizer import Tokenizer, from_json
 from .tokenizer_fields import from_fields
@@ -245,9 +245,7 @@ def _from_gguf(path: Path, kept_bytes: int) -> Model:
     return Model(name, file, described, tokenizer, file.most_common_kind().words, kept_bytes)
 
 
-def as_written(
-    described: by_config.Described, folder: Folder, layer: int = 0
-) -> by_config.Described:
+def as_written(described: by_config.Described, folder: Folder) -> by_config.Described:
     """What a file says, with the names that the folder's tensors have: some do without what names
     begin with, BERT's norms have older ones, and GPT-NeoX's last table a newer one. Where a table
     of its own for the next token, or for none but it, stands there, it is used whatever the file
@@ -260,7 +258,7 @@ def as_written(
         older = where.name.replace("Norm.weight", "Norm.gamma").replace("Norm.bias", "Norm.beta")
         for name in (where.name, older, where.name.replace("embed_out.", "lm_head.")):
             for each in (name, name.removeprefix(beginning)):
-                if each.format(layer) in known:
+                if each.format(0) in known:
                     return replace(where, name=each)
         return where
 
@@ -276,51 +274,13 @@ def as_written(
 
 def check_tensors(source: Source, settings: Settings, names: Names) -> None:
     """Raises ModelRefused for a tensor that is missing, of another shape, or not known."""
-    wanted = [(names.once[ours], "", shape) for ours, shape in settings.shapes().items()]
-    of_layer = settings.shapes_of_layer().items()
-    wanted += [
-        (names.of_layer[ours], str(layer), _joined(settings, names.of_layer[ours], shape))
-        for layer in range(settings.n_layers)
-        for ours, shape in of_layer
-    ]
-    _check_known(source, names, source.tensor_names(), _check_shapes(source, wanted))
-
-
-def check_attention(source: Source, settings: Settings, names: Names, layer: int) -> None:
-    """Raises ModelRefused where that is so of the attention of a layer."""
-    of_attention = {f"{kind}_{role}" for kind in "Wb" for role in ROLES}
-    of_attention |= {"query_norm_gain", "key_norm_gain"}
-    wanted = [
-        (names.of_layer[ours], str(layer), _joined(settings, names.of_layer[ours], shape))
-        for ours, shape in settings.shapes_of_layer().items()
-        if ours in of_attention
-    ]
-    beginning = names.of_layer["W_query"].name.rsplit(".", 2)[0].format(layer) + "."
-    near = [name for name in source.tensor_names() if name.startswith(beginning)]
-    _check_known(source, names, near, _check_shapes(source, wanted))
-
-
-def _joined(settings: Settings, where: Where, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape of the tensor that one of a layer stands in, upright."""
-    if not where.beside:
-        return shape
-    shapes = settings.shapes_of_layer()
-    return (sum(shapes[each][0] for each in where.beside), *shape[1:])
-
-
-def _check_shapes(
-    source: Source, wanted: Sequence[tuple[Where, str, tuple[int, ...]]]
-) -> dict[str, tuple[int, ...]]:
-    """The shape of each tensor that is wanted, by its name in the file."""
-    found: dict[str, tuple[int, ...]] = {}
-    for where, layer, shape in wanted:
-        name = where.name.format(layer)
-        shape = shape[::-1] if where.transposed else shape
-        if found.setdefault(name, shape) != shape:
-            raise ModelRefused(f"{quoted(name)} would need two shapes: {found[name]} and {shape}")
-    known = {*source.tensor_names()}
-    for name, shape in found.items():
-        if name not in known:
+    wanted: dict[str, tuple[int, ...]] = {}
+    for name, shape in _wanted(settings, names):
+        if wanted.setdefault(name, shape) != shape:
+            raise ModelRefused(f"{quoted(name)} would need two shapes: {wanted[name]} and {shape}")
+    there = sorted(source.tensor_names())
+    for name, shape in wanted.items():
+        if name not in there:
             raise ModelRefused(f"{source.path.name} has no tensor {quoted(name)}")
         if source.shape(name) != shape:
             has, needs = (" × ".join(map(str, each)) for each in (source.shape(name), shape))
@@ -329,17 +289,24 @@ def _check_shapes(
                 f"settings it must be {needs}"
             )
         source.check_kind(name)
-    return found
-
-
-def _check_known(source: Source, names: Names, there: Sequence[str], read: Container[str]) -> None:
-    for name in sorted(there):
+    for name in there:
         bare = name.removeprefix(names.beginning)
-        if name not in read and not any(re.fullmatch(each, bare) for each in names.ignored):
+        if name not in wanted and not any(re.fullmatch(each, bare) for each in names.ignored):
             raise ModelRefused(
                 f"{source.path.name} has a tensor {quoted(name)}, which is not known here: the "
                 "model may be computed in another way"
             )
+
+
+def _wanted(settings: Settings, names: Names) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Every tensor that a model needs by the file's name for it, and its shape as it stands."""
+    once, of_layer = settings.shapes(), settings.shapes_of_layer()
+    for layer in (None, *range(settings.n_layers)):
+        for ours, shape in (once if layer is None else of_layer).items():
+            where = (names.once if layer is None else names.of_layer)[ours]
+            if where.beside:
+                shape = (sum(of_layer[each][0] for each in where.beside), *shape[1:])
+            yield where.name.format(layer), shape[::-1] if where.transposed else shape
 
 
 def _check_tokenizer(tokenizer: Tokenizer, settings: Settings) -> None:

@@ -117,7 +117,6 @@ RIGHT = {
     "choose_keys": of_steps(OF_INDEXER, top_k=2),
     "attend_today": lambda: {**of("attend_heads")(), "today": Today(2)},
     "decode_step": lambda: {"whole": made("today"), "today": Today(2), "place": 1},
-    "from_checkpoint": lambda: {"path": TINY, "layer": 0, "hidden_states": torch.ones(3, 48)},
     "expand_query": lambda: {**of("attend")(), "query": 1},
     "compare_row": lambda: {**of("embed")(), "query": 1, "options": core.SimplifiedOptions()},
     "given_row": lambda: {"scores": [1.0, 2.0]},
