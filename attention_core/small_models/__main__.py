@@ -1,8 +1,7 @@
 """`python -m attention_core.small_models`: trains the tiny language anew, and measures it.
 
 It writes the weights, the figures and the recording of its training over those of this folder.
-`--seed 3` begins elsewhere, `--sharpen 0` lets heads be as undecided as they like,
-`--record` writes the recording alone, `--dry` writes nothing.
+`--seed 3` begins elsewhere, `--record` writes the recording alone, `--dry` writes nothing.
 """
 
 import argparse
@@ -22,13 +21,12 @@ def main() -> None:
     """Train, print the losses and the heads, and write the files."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--seed", type=int, default=TrainingPlan.seed)
-    options.add_argument("--sharpen", type=float, default=TrainingPlan.sharpen)
     options.add_argument("--record", action="store_true", help="write the recording alone")
     options.add_argument("--dry", action="store_true", help="write nothing")
     asked = options.parse_args()
     torch.set_num_threads(1)  # matrices are small: more threads wait for each other
     began = time.perf_counter()
-    plan = TrainingPlan(seed=asked.seed, sharpen=asked.sharpen)
+    plan = TrainingPlan(seed=asked.seed)
     texts, held_out = told(plan.n_texts, seed=0), told(1_000, HELD_OUT)
     print(f"{plan.n_texts:,} texts after {time.perf_counter() - began:.0f} s")
     run = []

@@ -51,11 +51,6 @@ class Figures:
         """A head's score for each kind."""
         return _at(self.scores, head)
 
-    @property
-    def least(self) -> float:
-        """Of the best score of each head with a name, the lowest."""
-        return min(max(self.scores_of(at).values()) for at in self.heads if self.names(at))
-
     def best(self, kind: str) -> Head:
         """The head with the highest score for a kind."""
         return max(self.heads, key=lambda head: self.scores_of(head)[kind])
@@ -63,26 +58,6 @@ class Figures:
     def write(self) -> None:
         """Store these as those that `shipped_figures` reads."""
         SHIPPED.write_text(json.dumps(asdict(self)) + "\n", encoding="utf-8")
-
-
-@dataclass(frozen=True)
-class Unsharpened:
-    """What was measured of a training that leaves heads as undecided as they like."""
-
-    seed: int
-    loss: float
-    named: int
-    """How many heads have a name."""
-    least: float
-    """Of the best score of each of these, the lowest."""
-
-
-UNSHARPENED = (
-    Unsharpened(seed=0, loss=1.0467, named=5, least=0.72),
-    Unsharpened(seed=1, loss=1.0462, named=6, least=0.62),
-    Unsharpened(seed=2, loss=1.0470, named=7, least=0.67),
-)
-"""Measured by `python -m attention_core.small_models --dry --sharpen 0 --seed 0`, and so on."""
 
 
 @lru_cache(maxsize=1)

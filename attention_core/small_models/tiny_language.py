@@ -79,7 +79,7 @@ class TrainingPlan:
     """What an undecided head costs: so many times the entropy of its weights, on average, is added
     to the loss, little at first and all of it from half of the steps on. It is for the reader:
     without it the loss is as low and heads get names as well, but they look less clearly where
-    their names say (`figures.UNSHARPENED`)."""
+    their names say."""
 
 
 def untrained(seed: int) -> Network:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from attention_core.head_name import head_id, head_name
 from attention_core.rounding import to_within
-from attention_core.small_models.figures import TEXTS, UNSHARPENED, Head, shipped_figures
+from attention_core.small_models.figures import TEXTS, Head, shipped_figures
 from attention_core.small_models.grammar import START, WORDS
 from attention_core.small_models.heads import BAR, FAR, KINDS
 from attention_core.small_models.tracing import Part
@@ -175,20 +175,12 @@ def rule() -> str:
     """How names are given."""
     figures = shipped_figures()
     none = sum(not figures.names(head) for head in figures.heads)
-    named, losses, least = (
-        listed([shown.format(getattr(run, what)) for run in UNSHARPENED])
-        for what, shown in (("named", "{}"), ("loss", "{:.4f}"), ("least", "{:.2f}"))
-    )
     return (
         f"A head gets the name of a column if it puts at least {BAR:.0%} of its weight there, and "
         f"at least {FAR:.0%} of its weight more than before training. No name is given by hand: "
         f"{none} of the {len(figures.heads)} heads have no name but their number. To make its "
         "heads easy to read, training counted weight that is spread over many words as a small "
-        f"part of the loss. Without that, in {len(UNSHARPENED)} trainings, {named} of the "
-        f"{len(figures.heads)} heads got a name, "
-        f"and the loss was no higher ({losses}; here {figures.loss:.4f}). The names only fit less "
-        f"well: the least clear head put {least} of its weight where its name says, here "
-        f"{figures.least:.2f}."
+        "part of the loss. Without that, heads got names as well, which fit them less clearly."
     )
 
 
