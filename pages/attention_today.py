@@ -203,7 +203,7 @@ def real_costs(v):
         yield ui.link_to("flash_attention", "Weights computed again, tile by tile")
 
 
-deeper = page.deeper("norms, a part turned, a sink’s logit, gates, ALiBi, caps, shapes and costs")
+deeper = page.deeper("norms, a part turned, a sink’s logit, gates, ALiBi, caps")
 
 
 @deeper.card(
@@ -306,13 +306,6 @@ def cap(v):
     yield ui.moving(lesson.BOUND, capped, tall=280)
     made = lesson.alone(v, lesson.CAPPED)
     yield ui.light(*checks.cap_light(made, lesson.shown_cap(v, made)))
-
-
-@deeper.card("shapes", "Shapes and costs", "Tensors that are not named keep their shape.")
-def shapes(v):
-    yield ui.say(facts.table(lesson.alone(v), v.d_model, facts.kept_of(v)))
-    if v.n_heads > 1:
-        yield ui.note(facts.sharing_words(lesson.shown_kv_heads(v), v.n_heads, v.kv_heads))
 
 
 @deeper.card(

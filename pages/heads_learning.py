@@ -139,7 +139,6 @@ def train():
         yield ui.moving(steps, own_run.watched(records), name="own")
         yield ui.caption(" ".join(watching.moment_words(records)))
     elif records:
-        yield ui.chart("so_far", own_run.loss_so_far(records), None)
         yield ui.say(own_run.so_far_words(records[-1]))
 
 

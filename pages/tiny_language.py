@@ -182,12 +182,6 @@ def queries_and_keys(v, trace):
 )
 def named():
     yield ui.say(words.rule())
-    yield ui.say(
-        "An average can hide a lot. Below, the height of a bar says how many words give that share "
-        "of their weight, from 0 to 1. Two high bars far apart mean that the head does it in some "
-        "sentences and not in others."
-    )
-    yield ui.chart("spreads", charts.how_spread(), None)
     yield ui.say(words.how_good())
     yield ui.say(f"All {len(WORDS) - 1} words: {words.all_words()}")
 

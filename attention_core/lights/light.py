@@ -28,8 +28,6 @@ TITLES = {
 
 OF_GRADIENTS = ("slopes", "gradient_rows", "hidden_learn_nothing")
 """Lights of a trace that has a backward pass."""
-OF_TRACES = (*OF_GRADIENTS, "ids")
-"""Lights that a trace shows, and closed code does not."""
 OF_CODE = ("runs", "formula", "texts_apart")
 """Lights of code that is called: a trace shows what it is made of, and is one text."""
 

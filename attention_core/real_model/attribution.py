@@ -42,14 +42,6 @@ class Attribution:
         """What one head has brought."""
         return next(each.amount for each in self.parts if (each.layer, each.head) == (layer, head))
 
-    def of_attention(self, layer: int) -> float:
-        """What all that attention of a layer wrote has brought."""
-        return sum(
-            each.amount
-            for each in self.parts
-            if each.layer == layer and each.kind in ("head", "attention bias")
-        )
-
 
 @torch.no_grad()
 def attribution(

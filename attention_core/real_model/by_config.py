@@ -157,6 +157,7 @@ MOST = 10_000
 """Layers, heads or columns: more would fill the memory before its tensors are looked at."""
 FULL, SLIDING = "full_attention", "sliding_attention"
 BIASES = ("b_query", "b_key", "b_value", "b_output")
+LAYER_NORMED = {"norm": "layer", "gated": False}
 
 
 @dataclass(frozen=True)
@@ -202,13 +203,26 @@ def described(values: Mapping[str, Any]) -> Described:
         config.must("is_causal", True, "a query sees no later key here")
     found = replace(FAMILIES[kind](config), ends=ends(config))
     config.rest([*HARMLESS.split(), *harmless], off=True)
-    settings = found.settings
+    check_shared(found.settings, "config.json")
+    return found
+
+
+def check_shared(settings: Settings, place: str) -> None:
+    """Raises ModelRefused where query heads cannot share key heads evenly."""
     if settings.n_heads % settings.n_key_heads:
         raise ModelRefused(
-            f"config.json has {settings.n_heads} query heads, which cannot be shared evenly among "
+            f"{place} has {settings.n_heads} query heads, which cannot be shared evenly among "
             f"{settings.n_key_heads} key heads"
         )
-    return found
+
+
+def width_of_a_head(d_model: int, n_heads: int, place: str = "config.json") -> int:
+    """The width of each head. Raises ModelRefused where they cannot share the model's evenly."""
+    if d_model % n_heads:
+        raise ModelRefused(
+            f"{place} has {n_heads} heads, which cannot share a width of {d_model} evenly"
+        )
+    return d_model // n_heads
 
 
 def _filled(kind: str, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -249,19 +263,11 @@ def _sizes(config: ConfigReader) -> dict[str, Any]:
         "d_model": d_model,
         "n_heads": n_heads,
         "n_key_heads": config.count("num_key_value_heads", n_heads),
-        "d_head": config.count("head_dim", 0, MOST) or _shared(d_model, n_heads),
+        "d_head": config.count("head_dim", 0, MOST) or width_of_a_head(d_model, n_heads),
         "d_ffn": config.count("intermediate_size"),
         "n_vocabulary": config.count("vocab_size"),
         "longest": config.count("max_position_embeddings"),
     }
-
-
-def _shared(d_model: int, n_heads: int) -> int:
-    if d_model % n_heads:
-        raise ModelRefused(
-            f"config.json has {n_heads} heads, which cannot share a width of {d_model} evenly"
-        )
-    return d_model // n_heads
 
 
 def _llama(config: ConfigReader) -> Described:
@@ -275,16 +281,15 @@ def _llama_biases(config: ConfigReader) -> tuple[str, ...]:
 
 
 def _granite(config: ConfigReader) -> Described:
-    made = _rotated(
+    return _rotated(
         config,
         "Granite",
         biases=_llama_biases(config),
         embedding_scale=config.number("embedding_multiplier"),
         added_scale=config.number("residual_multiplier"),
         logit_scale=1 / config.number("logits_scaling"),
+        score_scale=float(config.number("attention_multiplier")),
     )
-    scale = float(config.number("attention_multiplier"))
-    return replace(made, settings=replace(made.settings, score_scale=scale))
 
 
 def _smollm3(config: ConfigReader) -> Described:
@@ -341,23 +346,19 @@ def _olmo(config: ConfigReader, family: str, **others: Any) -> Described:
 def _gpt_neox(config: ConfigReader) -> Described:
     config.take("num_key_value_heads", "left out", lambda _: False, None)
     sizes = _sizes(config)
-    shared = _shared(sizes["d_model"], sizes["n_heads"])
+    shared = width_of_a_head(sizes["d_model"], sizes["n_heads"])
     config.must("head_dim", shared, "heads share the width evenly in this family")
     named = ("rotary_emb_base", "rotary_pct")
     turn = rotary(config, sizes["d_head"], sizes["longest"], share=0.25, named=named)
-    settings = Settings(
-        **sizes,
-        **of_layers((turn,) * sizes["n_layers"]),
-        norm="layer",
-        epsilon=config.number("layer_norm_eps"),
+    return _settled(
+        config,
+        "GPT-NeoX",
+        NEOX,
+        sizes | LAYER_NORMED | of_layers((turn,) * sizes["n_layers"]),
+        epsilon="layer_norm_eps",
         side_by_side=config.flag("use_parallel_residual"),
-        score_scale=one_over_root(sizes["d_head"]),
-        activation=config.choice("hidden_act", ACTIVATIONS),
-        gated=False,
         biases=config.flag("attention_bias") * BIASES + ("b_up", "b_down"),
-        tied=config.flag("tie_word_embeddings"),
     )
-    return Described("GPT-NeoX", settings, NEOX)
 
 
 def _mistral(config: ConfigReader) -> Described:
@@ -393,16 +394,26 @@ def _rotated(
     if not turned:
         turn = rotary(config, sizes["d_head"], sizes["longest"], base, share, kinds)
         turned = (turn,) * sizes["n_layers"]
-    settings = Settings(
-        **sizes,
-        **of_layers(turned),
-        epsilon=config.number("rms_norm_eps"),
-        score_scale=one_over_root(sizes["d_head"]),
-        activation=config.choice("hidden_act", ACTIVATIONS),
-        tied=config.flag("tie_word_embeddings"),
-        **others,
-    )
-    return Described(family, settings, names)
+    return _settled(config, family, names, sizes | of_layers(turned), **others)
+
+
+def _settled(
+    config: ConfigReader,
+    family: str,
+    names: Names,
+    sizes: dict[str, Any],
+    epsilon: str = "rms_norm_eps",
+    activation: str = "hidden_act",
+    **others: Any,
+) -> Described:
+    """A model of these sizes, by what nearly all files say; `others` count more."""
+    usual = {
+        "epsilon": config.number(epsilon),
+        "score_scale": one_over_root(sizes["d_head"]),
+        "activation": config.choice(activation, ACTIVATIONS),
+        "tied": config.flag("tie_word_embeddings", True),
+    }
+    return Described(family, Settings(**sizes | usual | others), names)
 
 
 def _qwen_windows(config: ConfigReader) -> tuple[int | None, ...]:
@@ -437,25 +448,26 @@ def _gpt2(config: ConfigReader) -> Described:
     config.must("scale_attn_weights", True, "scores are divided by √d here")
     config.must("scale_attn_by_inverse_layer_idx", False, "all layers divide scores by √d here")
     fits = lambda value: is_number(value, int) and 0 <= value <= 2**24  # noqa: E731
-    settings = Settings(
-        n_layers=config.count("n_layer", most=MOST),
-        d_model=d_model,
-        n_heads=n_heads,
-        n_key_heads=n_heads,
-        d_head=_shared(d_model, n_heads),
-        d_ffn=config.take("n_inner", "a whole number", fits, 4 * d_model),
-        n_vocabulary=config.count("vocab_size"),
-        longest=config.count("n_positions"),
-        norm="layer",
-        epsilon=config.number("layer_norm_epsilon"),
+    sizes = {
+        "n_layers": config.count("n_layer", most=MOST),
+        "d_model": d_model,
+        "n_heads": n_heads,
+        "n_key_heads": n_heads,
+        "d_head": width_of_a_head(d_model, n_heads),
+        "d_ffn": config.take("n_inner", "a whole number", fits, 4 * d_model),
+        "n_vocabulary": config.count("vocab_size"),
+        "longest": config.count("n_positions"),
+    }
+    return _settled(
+        config,
+        "GPT-2",
+        GPT2,
+        sizes | LAYER_NORMED,
+        epsilon="layer_norm_epsilon",
+        activation="activation_function",
         positions="learned",
-        score_scale=one_over_root(d_model // n_heads),
-        activation=config.choice("activation_function", ACTIVATIONS),
-        gated=False,
         biases=(*BIASES, "b_up", "b_down"),
-        tied=config.flag("tie_word_embeddings"),
     )
-    return Described("GPT-2", settings, GPT2)
 
 
 def _bert(config: ConfigReader) -> Described:
@@ -464,42 +476,40 @@ def _bert(config: ConfigReader) -> Described:
     sizes = _sizes(config)
     config.must("is_decoder", False, "models of this kind are read the other way")
     config.must("position_embedding_type", "absolute", "each place has a vector of its own here")
-    settings = Settings(
-        **sizes,
-        norm="layer",
-        epsilon=config.number("layer_norm_eps"),
+    return _settled(
+        config,
+        "BERT",
+        BERT,
+        sizes | LAYER_NORMED,
+        epsilon="layer_norm_eps",
         norms="after",
         embedding_norm=True,
         positions="learned",
         causal=False,
-        score_scale=one_over_root(sizes["d_head"]),
-        activation=config.choice("hidden_act", ACTIVATIONS),
-        gated=False,
         token_types=config.count("type_vocab_size"),
         biases=(*BIASES, "b_up", "b_down"),
         predicts=False,
     )
-    return Described("BERT", settings, BERT)
 
 
 def _gemma(config: ConfigReader, family: str, **others: Any) -> Described:
     """What Gemma 2 and 3 have in common."""
     sizes = _sizes(config)
     config.must("use_bidirectional_attention", False, "a query sees no later key here")
-    settings = Settings(
-        **sizes,
-        epsilon=config.number("rms_norm_eps"),
+    return _settled(
+        config,
+        family,
+        GEMMA,
+        sizes,
+        activation="hidden_activation",
         norm_adds_one=True,
         norms="around",
         embedding_scale=float(sizes["d_model"]) ** 0.5,
         score_scale=one_over_root(config.number("query_pre_attn_scalar")),
         logit_cap=config.number("final_logit_softcapping", None),
-        activation=config.choice("hidden_activation", ACTIVATIONS),
-        tied=config.flag("tie_word_embeddings"),
         biases=config.flag("attention_bias") * BIASES,
         **others,
     )
-    return Described(family, settings, GEMMA)
 
 
 def _gemma2(config: ConfigReader) -> Described:

@@ -11,7 +11,7 @@ from typing import Any
 from ..files.gguf_file import GgufFile
 from ..files.refused import ModelRefused
 from ..mechanism.options import is_number
-from .by_config import MOST, Described
+from .by_config import MOST, Described, check_shared, width_of_a_head
 from .config_reader import ConfigReader
 from .missing import missing
 from .names import GGUF, GGUF_JOINED
@@ -49,12 +49,7 @@ def described(file: GgufFile) -> Described:
     config = ConfigReader(own, file.path.name)
     found = FAMILIES[kind](config, file)
     config.rest(HARMLESS)
-    settings = found.settings
-    if settings.n_heads % settings.n_key_heads:
-        raise ModelRefused(
-            f"{file.path.name} has {settings.n_heads} query heads, which cannot be shared evenly "
-            f"among {settings.n_key_heads} key heads"
-        )
+    check_shared(found.settings, file.path.name)
     return replace(found, ends=ends_in(file.fields))
 
 
@@ -65,11 +60,7 @@ def _sizes(config: ConfigReader, file: GgufFile) -> dict[str, Any]:
     if table is None or len(table.shape) != 2:
         raise ModelRefused(f"{file.path.name} has no table of tokens, token_embd.weight")
     d_head = config.count("attention.key_length", 0, MOST)
-    if not d_head and d_model % n_heads:
-        raise ModelRefused(
-            f"{file.path.name} has {n_heads} heads, which cannot share a width of {d_model} evenly"
-        )
-    d_head = d_head or d_model // n_heads
+    d_head = d_head or width_of_a_head(d_model, n_heads, file.path.name)
     config.must("attention.value_length", d_head, "keys and values are equally wide here")
     return {
         "n_layers": config.count("block_count", most=MOST),

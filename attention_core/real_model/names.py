@@ -1,6 +1,6 @@
 """What the files of each family call the tensors that have one name here."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 
@@ -23,8 +23,8 @@ class Where:
 class Names:
     """Where each tensor stands, by our name for it."""
 
-    once: Mapping[str, Where]
-    of_layer: Mapping[str, Where]
+    once: dict[str, Where]
+    of_layer: dict[str, Where]
     ignored: tuple[str, ...] = ()
     """Patterns, without the family's prefix, of tensors that change nothing here."""
 
@@ -38,25 +38,30 @@ class Names:
 ROLES = ("query", "key", "value", "output")
 
 
-def _plain(names: Mapping[str, str]) -> dict[str, Where]:
-    return {ours: Where(theirs) for ours, theirs in names.items()}
+def _pairs(told: str) -> list[list[str]]:
+    """Our name and theirs, as `ours=theirs`."""
+    return [each.split("=") for each in told.split()]
 
 
-def _with_biases(matrices: Mapping[str, str]) -> dict[str, Where]:
+def _plain(begins: str, told: str) -> dict[str, Where]:
+    return {ours: Where(f"{begins}{theirs}.weight") for ours, theirs in _pairs(told)}
+
+
+def _linear(begins: str, told: str, transposed: bool = False) -> dict[str, Where]:
     """Matrices W_… and their biases b_…, as torch's linear layers name both."""
-    found = {}
-    for ours, theirs in matrices.items():
-        found[f"W_{ours}"] = Where(f"{theirs}.weight")
-        found[f"b_{ours}"] = Where(f"{theirs}.bias")
-    return found
+    return {
+        f"{kind}_{ours}": Where(f"{begins}{theirs}.{stored}", transposed and kind == "W")
+        for ours, theirs in _pairs(told)
+        for kind, stored in (("W", "weight"), ("b", "bias"))
+    }
 
 
-def _norms(norms: Mapping[str, str]) -> dict[str, Where]:
-    found = {}
-    for ours, theirs in norms.items():
-        found[f"{ours}_gain"] = Where(f"{theirs}.weight")
-        found[f"{ours}_bias"] = Where(f"{theirs}.bias")
-    return found
+def _norms(begins: str, told: str) -> dict[str, Where]:
+    return {
+        f"{ours}_norm_{kind}": Where(f"{begins}{theirs}.{stored}")
+        for ours, theirs in _pairs(told)
+        for kind, stored in (("gain", "weight"), ("bias", "bias"))
+    }
 
 
 def _in_one(
@@ -72,146 +77,72 @@ def _in_one(
     return found
 
 
-def _of_llama(norms: Mapping[str, str]) -> Names:
-    layer, attention, ffn = "model.layers.{}", "self_attn", "mlp"
-    of_layer = _with_biases(
-        {
-            "query": f"{layer}.{attention}.q_proj",
-            "key": f"{layer}.{attention}.k_proj",
-            "value": f"{layer}.{attention}.v_proj",
-            "output": f"{layer}.{attention}.o_proj",
-            "gate": f"{layer}.{ffn}.gate_proj",
-            "up": f"{layer}.{ffn}.up_proj",
-            "down": f"{layer}.{ffn}.down_proj",
-        }
-    )
-    inside = {f"{role}_norm": f"{layer}.{attention}.{role[0]}_norm" for role in ROLES[:2]}
-    of_layer |= _norms({ours: f"{layer}.{theirs}" for ours, theirs in norms.items()} | inside)
+def _of_llama(norms: str) -> Names:
+    layer = "model.layers.{}."
     return Names(
-        _plain({"token_table": "model.embed_tokens.weight", "W_unembed": "lm_head.weight"})
-        | _norms({"final_norm": "model.norm"}),
-        of_layer,
+        _plain("", "token_table=model.embed_tokens W_unembed=lm_head")
+        | _norms("model.", "final=norm"),
+        _linear(f"{layer}self_attn.", "query=q_proj key=k_proj value=v_proj output=o_proj")
+        | _linear(f"{layer}mlp.", "gate=gate_proj up=up_proj down=down_proj")
+        | _norms(f"{layer}self_attn.", "query=q_norm key=k_norm")
+        | _norms(layer, norms),
         ignored=(r"(layers\.\d+\.self_attn\.)?rotary_emb\.inv_freq",),
     )
 
 
-LLAMA = _of_llama({"attention_norm": "input_layernorm", "ffn_norm": "post_attention_layernorm"})
-GEMMA = _of_llama(
-    {
-        "attention_norm": "input_layernorm",
-        "attention_after_norm": "post_attention_layernorm",
-        "ffn_norm": "pre_feedforward_layernorm",
-        "ffn_after_norm": "post_feedforward_layernorm",
-    }
-)
-OLMO = _of_llama(
-    {
-        "attention_after_norm": "post_attention_layernorm",
-        "ffn_after_norm": "post_feedforward_layernorm",
-    }
-)
+LLAMA = _of_llama("attention=input_layernorm ffn=post_attention_layernorm")
+_AFTER = "attention_after=post_attention_layernorm ffn_after=post_feedforward_layernorm"
+GEMMA = _of_llama(f"attention=input_layernorm ffn=pre_feedforward_layernorm {_AFTER}")
+OLMO = _of_llama(_AFTER)
 PHI3 = replace(
     LLAMA,
-    of_layer={
-        **LLAMA.of_layer,
-        **_in_one("model.layers.{}.self_attn.qkv_proj"),
-        **_in_one("model.layers.{}.mlp.gate_up_proj", ("gate", "up")),
-    },
+    of_layer=LLAMA.of_layer
+    | _in_one("model.layers.{}.self_attn.qkv_proj")
+    | _in_one("model.layers.{}.mlp.gate_up_proj", ("gate", "up")),
 )
-_NEOX = "gpt_neox.layers.{}"
+_NEOX = "gpt_neox.layers.{}."
 NEOX = Names(
-    _plain({"token_table": "gpt_neox.embed_in.weight", "W_unembed": "embed_out.weight"})
-    | _norms({"final_norm": "gpt_neox.final_layer_norm"}),
-    _in_one(f"{_NEOX}.attention.query_key_value", by_head=True)
-    | _with_biases(
-        {
-            "output": f"{_NEOX}.attention.dense",
-            "up": f"{_NEOX}.mlp.dense_h_to_4h",
-            "down": f"{_NEOX}.mlp.dense_4h_to_h",
-        }
-    )
-    | _norms(
-        {
-            "attention_norm": f"{_NEOX}.input_layernorm",
-            "ffn_norm": f"{_NEOX}.post_attention_layernorm",
-        }
-    ),
+    _plain("", "token_table=gpt_neox.embed_in W_unembed=embed_out")
+    | _norms("gpt_neox.", "final=final_layer_norm"),
+    _in_one(f"{_NEOX}attention.query_key_value", by_head=True)
+    | _linear(_NEOX, "output=attention.dense up=mlp.dense_h_to_4h down=mlp.dense_4h_to_h")
+    | _norms(_NEOX, "attention=input_layernorm ffn=post_attention_layernorm"),
     ignored=(r"layers\.\d+\.attention\.(bias|masked_bias|rotary_emb\.inv_freq)",),
 )
-
+_GPT2 = "transformer.h.{}."
 GPT2 = Names(
-    _plain({"token_table": "transformer.wte.weight", "position_table": "transformer.wpe.weight"})
-    | _norms({"final_norm": "transformer.ln_f"})
-    | _plain({"W_unembed": "lm_head.weight"}),
-    _in_one("transformer.h.{}.attn.c_attn", transposed=True)
-    | {
-        f"{kind}_{ours}": Where(f"transformer.h.{{}}.{theirs}.{stored}", transposed=kind == "W")
-        for ours, theirs in (("output", "attn.c_proj"), ("up", "mlp.c_fc"), ("down", "mlp.c_proj"))
-        for kind, stored in (("W", "weight"), ("b", "bias"))
-    }
-    | _norms({"attention_norm": "transformer.h.{}.ln_1", "ffn_norm": "transformer.h.{}.ln_2"}),
+    _plain("transformer.", "token_table=wte position_table=wpe")
+    | _norms("transformer.", "final=ln_f")
+    | _plain("", "W_unembed=lm_head"),
+    _in_one(f"{_GPT2}attn.c_attn", transposed=True)
+    | _linear(_GPT2, "output=attn.c_proj up=mlp.c_fc down=mlp.c_proj", transposed=True)
+    | _norms(_GPT2, "attention=ln_1 ffn=ln_2"),
     ignored=(r"h\.\d+\.attn\.(masked_)?bias",),
 )
-
+_BERT = "bert.encoder.layer.{}."
 BERT = Names(
     _plain(
-        {
-            "token_table": "bert.embeddings.word_embeddings.weight",
-            "position_table": "bert.embeddings.position_embeddings.weight",
-            "type_table": "bert.embeddings.token_type_embeddings.weight",
-        }
+        "bert.embeddings.",
+        "token_table=word_embeddings position_table=position_embeddings "
+        "type_table=token_type_embeddings",
     )
-    | _norms({"embedding_norm": "bert.embeddings.LayerNorm"}),
-    _with_biases(
-        {
-            "query": "bert.encoder.layer.{}.attention.self.query",
-            "key": "bert.encoder.layer.{}.attention.self.key",
-            "value": "bert.encoder.layer.{}.attention.self.value",
-            "output": "bert.encoder.layer.{}.attention.output.dense",
-            "up": "bert.encoder.layer.{}.intermediate.dense",
-            "down": "bert.encoder.layer.{}.output.dense",
-        }
-    )
-    | _norms(
-        {
-            "attention_norm": "bert.encoder.layer.{}.attention.output.LayerNorm",
-            "ffn_norm": "bert.encoder.layer.{}.output.LayerNorm",
-        }
-    ),
+    | _norms("bert.embeddings.", "embedding=LayerNorm"),
+    _linear(f"{_BERT}attention.", "query=self.query key=self.key value=self.value")
+    | _linear(_BERT, "output=attention.output.dense up=intermediate.dense down=output.dense")
+    | _norms(_BERT, "attention=attention.output.LayerNorm ffn=output.LayerNorm"),
     ignored=(r"embeddings\.(position|token_type)_ids", r"(pooler|cls|classifier|qa_outputs)\..*"),
 )
-
 GGUF = Names(
     _plain(
-        {
-            "token_table": "token_embd.weight",
-            "position_table": "position_embd.weight",
-            "type_table": "token_types.weight",
-            "W_unembed": "output.weight",
-        }
+        "",
+        "token_table=token_embd position_table=position_embd type_table=token_types "
+        "W_unembed=output",
     )
-    | _norms({"final_norm": "output_norm", "embedding_norm": "token_embd_norm"}),
-    _with_biases(
-        {
-            "query": "blk.{}.attn_q",
-            "key": "blk.{}.attn_k",
-            "value": "blk.{}.attn_v",
-            "output": "blk.{}.attn_output",
-            "gate": "blk.{}.ffn_gate",
-            "up": "blk.{}.ffn_up",
-            "down": "blk.{}.ffn_down",
-        }
-    )
-    | _norms(
-        {
-            "attention_norm": "blk.{}.attn_norm",
-            "query_norm": "blk.{}.attn_q_norm",
-            "key_norm": "blk.{}.attn_k_norm",
-            "ffn_norm": "blk.{}.ffn_norm",
-            "attention_after_norm": "blk.{}.post_attention_norm",
-            "ffn_after_norm": "blk.{}.post_ffw_norm",
-        }
-    ),
+    | _norms("", "final=output_norm embedding=token_embd_norm"),
+    _linear("blk.{}.", "query=attn_q key=attn_k value=attn_v output=attn_output")
+    | _linear("blk.{}.", "gate=ffn_gate up=ffn_up down=ffn_down")
+    | _norms("blk.{}.", "attention=attn_norm query=attn_q_norm key=attn_k_norm ffn=ffn_norm")
+    | _norms("blk.{}.", "attention_after=post_attention_norm ffn_after=post_ffw_norm"),
     ignored=(r"rope_freqs\.weight",),
 )
-GGUF_JOINED = Names(GGUF.once, {**GGUF.of_layer, **_in_one("blk.{}.attn_qkv")})
+GGUF_JOINED = Names(GGUF.once, GGUF.of_layer | _in_one("blk.{}.attn_qkv"))

@@ -30,8 +30,6 @@ class Figures:
     scores: dict[str, Table]
     untrained: dict[str, Table]
     """The scores of the same heads before training."""
-    spread: dict[str, list[list[list[float]]]]
-    """How many of the words that look, of all of them, give which share: (layer, head, bin)."""
     after_it: dict[str, float]
     """The chance that the right animal's own verbs get after "it", by the word before "it"."""
     after_it_without: dict[str, Table]

@@ -12,9 +12,6 @@ from .heads import KINDS, Kind, noun_of
 from .network import Network
 from .tiny_language import Texts, bigram_loss, loss
 
-BINS = 10
-"""A head's shares are counted in so many bins, from 0 to 1."""
-
 
 def measure(network: Network, untrained: Network, texts: Texts, learned_from: Texts) -> Figures:
     """The figures of a network and its untrained start, and of pairs of words it learned from."""
@@ -26,7 +23,6 @@ def measure(network: Network, untrained: Network, texts: Texts, learned_from: Te
         bigram=bigram_loss(learned_from, texts),
         scores={name: _rounded(share.mean(-1)) for name, share in after.items()},
         untrained={name: _rounded(share.mean(-1)) for name, share in before.items()},
-        spread={name: _rounded(_binned(share)) for name, share in after.items()},
         after_it=verbs_after_it(network, ids),
         after_it_without=verbs_without_each(network, ids),
     )
@@ -75,12 +71,6 @@ def shares(network: Network, ids: Tensor, kinds: Sequence[Kind] = KINDS) -> dict
         none = weights.new_zeros(len(weights), weights.shape[2], 0)
         found[kind.name] = torch.stack(looked, -1) if looked else none
     return found
-
-
-def _binned(share: Tensor) -> Tensor:
-    """The part of the shares (layer, head, look) that is in each bin (layer, head, bin)."""
-    bins = (share * BINS).long().clamp(0, BINS - 1)
-    return (bins.unsqueeze(-1) == bins.new_tensor(range(BINS))).float().mean(-2)
 
 
 def _rounded(numbers: Tensor) -> list:

@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from attention_core.export.check_file import NAME, PARTS, check_file
-from attention_core.lights.light import OF_TRACES, TITLES
+from attention_core.lights.light import OF_GRADIENTS, TITLES
 from attention_core.lights.own_code.checking import lights_of_code, looked_at, subject_of
 from attention_core.lights.own_code.command import main
 from attention_core.lights.own_code.likely import LIKELY
@@ -73,7 +73,7 @@ def test_every_mistake_is_told_of_some_code():
 def test_the_lights_of_code_are_those_that_are_listed():
     subject, _ = subject_of(made(PIECES["matrices"][1]), False, None, None)
     names = ["runs", *(light.name for light in lights_of_code(subject))]
-    assert names == [name for name in TITLES if name not in OF_TRACES]
+    assert names == [name for name in TITLES if name not in (*OF_GRADIENTS, "ids")]
 
 
 def attention(x, W_q, W_k, W_v):

@@ -136,7 +136,9 @@ def test_what_a_head_brought_is_what_it_wrote_times_the_frozen_norm_and_the_tabl
         wanted = ((wrote * norm) @ reference.lm_head.weight[11]).detach()
         brought = [p.amount for p in shown.parts if p.kind == "head" and p.layer == layer]
         torch.testing.assert_close(torch.tensor(brought), wanted, **NEAR)
-        assert shown.of_attention(layer) == pytest.approx(float(wanted.sum()), abs=1e-4)
+        of_layer = [each for each in shown.parts if each.layer == layer]
+        made = sum(each.amount for each in of_layer if each.kind in ("head", "attention bias"))
+        assert made == pytest.approx(float(wanted.sum()), abs=1e-4)
 
 
 @pytest.mark.parametrize("name", A_FEW)

@@ -1,4 +1,4 @@
-"""What a switch changes: shapes before and now, parameters, and what a cache keeps."""
+"""What a switch changes: parameters, and what a cache keeps."""
 
 from attention_core.costs import kept_tokens
 from attention_core.operations.distances import alibi_slopes
@@ -9,42 +9,7 @@ from attention_core.trace import Step, Trace
 from ...controls.control import Values
 from ...controls.shared import inputs_of
 from ...words import number
-from .lesson import GROUPED, NAMES, PLAIN, SLOPED, SUNK, WINDOWED, shown_sinks
-
-COMPARED = ("W_key", "W_value", "keys", "values", "scores", "weights", "context_vectors")
-
-
-def table(trace: Trace, d_model: int, tokens: dict[str, int]) -> str:
-    """For each switch: which tensors have another shape than before, its parameters, the numbers
-    that a cache keeps for each token, and of how many tokens: all of them, where `tokens` does not
-    say another number.
-    """
-    rows, n_tokens = [], trace.size("key")
-    for prefix, name in NAMES.items():
-        trained = (parameters(trace, each, d_model) for each in (PLAIN, prefix))
-        cached = (kept(trace, each) for each in (PLAIN, prefix))
-        shapes = shapes_words(trace, prefix)
-        cells = (_changed(*trained), _changed(*cached))
-        seen = _changed(n_tokens, tokens.get(prefix, n_tokens))
-        rows.append(f"| {' | '.join((name, shapes, *cells, seen))} |")
-    counts = "Parameters, `W_output` too | Cached for each token | Tokens kept"
-    head = f"| Alone | Shapes, before → now | {counts} |"
-    return "\n".join([head, "|---|---|---|---|---|", *rows])
-
-
-def shapes_words(trace: Trace, prefix: str) -> str:
-    """Which tensors have another shape than before."""
-    changed: dict[tuple[str, str], list[str]] = {}
-    for name in COMPARED:
-        before, now = trace[f"{PLAIN}{name}"], trace.get(f"{prefix}{name}")
-        if now is not None and now.shape != before.shape:
-            changed.setdefault((before.shape, now.shape), []).append(f"`{name}`")
-    told = [f"{' and '.join(names)}: {a} → {b}" for (a, b), names in changed.items()]
-    return "; ".join(told) or "none changes"
-
-
-def _changed(before: int, now: int) -> str:
-    return f"{before:,} → {now:,}" if before != now else f"{before:,}"
+from .lesson import GROUPED, PLAIN, SLOPED, SUNK, WINDOWED, shown_sinks
 
 
 def parameters(trace: Trace, prefix: str, d_model: int) -> int:
@@ -64,20 +29,6 @@ def kept(trace: Trace, prefix: str) -> int:
 
 def _own(trace: Trace, prefix: str, name: str) -> Step:
     return trace.get(f"{prefix}{name}") or trace[f"{PLAIN}{name}"]
-
-
-def sharing_words(shown: int, n_heads: int, chosen: int) -> str:
-    """Which heads share, and how their matrices were made; and that none do, as it was chosen."""
-    times = n_heads // shown
-    heads = "1 key/value head" if shown == 1 else f"{shown} key/value heads, one for each {times}"
-    whose = "Its" if shown == 1 else "Their"
-    above = "At the top, no head shares. " if chosen == n_heads else ""
-    return (
-        f"{above}Here {n_heads} query heads have {heads}. {whose} key and value matrices are "
-        f"the average of the {times} heads’ matrices. This is how a trained model is converted to "
-        "fewer heads; then it is trained further, for about 5% of its steps (Ainslie et al. 2023). "
-        "Its quality falls little with a few groups, and more with one head of keys for all."
-    )
 
 
 def same_words(trace: Trace, n_kv_heads: int) -> str:

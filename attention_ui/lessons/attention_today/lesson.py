@@ -24,23 +24,12 @@ from ...picture.equation_parts import Parts
 from ...picture.matrix import Matrix
 
 PLAIN = "head_"
-GROUPED, ROTARY, ALIBI = "grouped_", "rotary_", "alibi_"
+GROUPED, ROTARY = "grouped_", "rotary_"
 WINDOWED, SUNK, CAPPED = "windowed_", "sinks_", "cap_"
 NORMED, PARTLY, BESIDE_SINK, OPENED = "qk_", "part_", "sink_", "opened_"
 """What the names of the steps begin with in which one thing alone is done otherwise."""
 SLOPED = "slope_"
 """The same of a bias with a slope that is chosen, in every head."""
-NAMES = {
-    GROUPED: "Shared heads",
-    ROTARY: "Rotary positions",
-    ALIBI: "ALiBi",
-    WINDOWED: "A window",
-    SUNK: "A window with sinks",
-    CAPPED: "Soft cap",
-    NORMED: "QK-norm",
-    BESIDE_SINK: "A sink’s logit",
-    OPENED: "A gate",
-}
 CAPS = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
 KINDS: dict[str, tuple[ModelOfToday, KindOfLayer]] = {
     f"{name}_{kind.slug}".rstrip("_"): (model, kind)
@@ -343,7 +332,6 @@ SWITCHED: dict[str, Callable[[Values, Trace], dict[str, Any]]] = {
     GROUPED: lambda values, _: {"n_kv_heads": shown_kv_heads(values)},
     WINDOWED: lambda values, _: {"window": values.near},
     SUNK: lambda values, _: {"window": values.near, "sinks": shown_sinks(values)},
-    ALIBI: lambda *_: {"alibi": True},
     CAPPED: lambda values, trace: {"soft_cap": shown_cap(values, trace)},
     NORMED: lambda *_: {"qk_norm": True},
     BESIDE_SINK: lambda values, _: {"sink_logit": values.own_sink},

@@ -5,14 +5,12 @@ from dataclasses import replace
 
 from attention_core.small_models.induction import STEPS, LearningSettings, Record, learn_by_steps
 
-from ...charts.chart import Chart
 from ...controls.control import Control, Values
 from ...controls.fields import Whole
 from ...frame.long_run import Steps, Work, run_so_far
 from ...picture.layout import Layout
 from ...picture.learning import learning
 from ...words import number
-from .curve import curve
 from .lesson import OWN_STEP
 from .watching import run_of
 
@@ -47,13 +45,6 @@ def watched(records: Sequence[Record]) -> Callable[[int], Layout]:
     """The picture at a step; at the last where that was not reached."""
     run, steps = run_of(records), [record.step for record in records]
     return lambda step: learning(run, steps.index(step if step in steps else steps[-1]))
-
-
-def loss_so_far(records: Sequence[Record]) -> Chart:
-    """The loss of a run that goes on."""
-    steps, losses = [r.step for r in records], [r.loss_repeated for r in records]
-    title = f"Loss on repeated tokens over {steps[-1]:,} steps, logarithmic."
-    return curve(steps, losses, len(records) - 1, "loss on repeated tokens", title)
 
 
 def so_far_words(last: Record) -> str:

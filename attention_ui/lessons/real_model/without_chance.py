@@ -1,5 +1,5 @@
 """What goes deeper about writing: the likeliest token each time, the likeliest text that a beam
-finds, why such texts repeat themselves, and what a cache saves.
+finds, and why such texts repeat themselves.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,9 +18,9 @@ from ...picture import palette
 from ...words import percent
 from .lesson import encoded_of, model_of, predicts, whole
 from .running import in_turns
-from .write_on import TEN, as_text, put_text, room_of, why_no_more
+from .write_on import as_text, put_text, room_of, why_no_more
 
-CERTAIN, BOTH_WAYS = "without_chance", "cache_of_model"
+CERTAIN = "without_chance"
 LONG, BEAMS = 20, 3
 """So many tokens are written without chance, by so many beginnings at a time."""
 
@@ -31,14 +31,18 @@ RISES = 0.05
 """By less, nothing is said to have become likelier."""
 
 
-def _work(v: Values, name: str, n: int, each: list, cost: str, verb: str) -> Work | None:
-    """Several texts of `n` tokens behind the visitor's own, one after the other; their results, the
-    last of each of those that come token by token.
+def writing_without_chance(v: Values) -> Work | None:
+    """A text of the likeliest tokens and those of a beam, one after the other, and how likely the
+    last words become; of each, what it gave token by token.
     """
+    (model, ids, _), n = whole(v), min(LONG, room_of(v))
+    each = [lambda: write(model, ids, n), lambda: beam(model, ids, n, BEAMS)]
+    if (repeated := _most_repeated(v)) > 1:
+        each.append(lambda: said_again(model, ids, repeated, TIMES))
 
     def pieces() -> Steps:
         made: list[list] = [[] for _ in each]
-        n_steps = n * (model_of(v).settings.n_layers + 1)
+        n_steps = n * (model.settings.n_layers + 1)
         for number, write_it in enumerate(each):
             for at, found in in_turns(enumerate(write_it(), 1)):
                 if found is not None:
@@ -46,17 +50,9 @@ def _work(v: Values, name: str, n: int, each: list, cost: str, verb: str) -> Wor
                 yield (number + at / n_steps) / (len(each) + 1e-9), None
         yield 1.0, made
 
-    return Work(name, whole(v), pieces, cost, verb, quick=v.model == TINY) if n else None
-
-
-def writing_without_chance(v: Values) -> Work | None:
-    """A text of the likeliest tokens, and those of a beam."""
-    (model, ids, _), n = whole(v), min(LONG, room_of(v))
-    each = [lambda: write(model, ids, n), lambda: beam(model, ids, n, BEAMS)]
-    if (repeated := _most_repeated(v)) > 1:
-        each.append(lambda: said_again(model, ids, repeated, TIMES))
-    return _work(v, CERTAIN, n, each, f"{n} tokens twice, with {BEAMS} beginnings the second time",
-                 "Write without chance")  # fmt: skip
+    cost = f"{n} tokens twice, with {BEAMS} beginnings the second time"
+    quick = v.model == TINY
+    return Work(CERTAIN, whole(v), pieces, cost, "Write without chance", quick=quick) if n else None
 
 
 def without_chance(v: Values) -> Iterator[Element]:
@@ -146,53 +142,9 @@ def why_did_it_repeat_itself(v: Values) -> Answer | None:
     )
 
 
-def writing_both_ways(v: Values) -> Work | None:
-    """The same tokens with a cache and without one."""
-    (model, ids, _), n = whole(v), min(TEN, room_of(v))
-    each = [
-        lambda has_cache=has_cache: write(model, ids, n, has_cache=has_cache)
-        for has_cache in (True, False)
-    ]
-    return _work(v, BOTH_WAYS, n, each, f"{n} tokens twice", "Write both ways")
-
-
-def what_a_cache_saves(v: Values) -> Iterator[Element]:
-    """Products and seconds, with the cache and without it, as they were counted."""
-    yield ui.progress(BOTH_WAYS)
-    run = run_so_far(BOTH_WAYS)
-    if run is not None and isinstance(run.result, list):
-        names, ways = ["With a cache", "Without one"], run.result
-        counts = [[each.products for each in way] for way in ways]
-        seconds = [[each.seconds for each in way] for way in ways]
-        drawn = []
-        for title, unit, rows in (("Products", "products", counts), ("Seconds", "s", seconds)):
-            pieces = [{"your text": row[0], "the tokens after it": sum(row[1:])} for row in rows]
-            said = [_amount(sum(row), unit) for row in rows]
-            colours = {"your text": palette.GREY, "the tokens after it": palette.BAR}
-            made = amounts(names, pieces, said, colours, title, written=_large)
-            drawn.append(ui.chart(f"cache_{unit}", made, 420))
-        yield ui.row(*drawn)
-        n = len(encoded_of(v).ids)
-        is_same = [each.token for each in ways[0]] == [each.token for each in ways[1]]
-        yield ui.light(is_same, "Both ways wrote the same tokens.")
-        yield ui.text(
-            f"Your text of {n} tokens is read once either way. After that a cache has the keys "
-            "and values of all tokens so far, so only the new one goes through the layers: "
-            f"{_amount(counts[0][-1], 'products')} for the last token, instead of "
-            f"{_amount(counts[1][-1], 'products')}. The time shrinks less: a layer’s matrices "
-            "have to be fetched for one token just as for many."
-        )
-    yield ui.link_to("attention_today", "One step with a cache, number by number")
-
-
 def _one_in(chance: float) -> str:
     """A small chance as people say it."""
     return f"1 in {_large(1 / chance)}" if chance else "nearly 0"
-
-
-def _amount(number: float, unit: str) -> str:
-    """A large number as people say it."""
-    return f"{number:.2g} s" if unit == "s" else f"{_large(number)} {unit}"
 
 
 def _large(number: float) -> str:

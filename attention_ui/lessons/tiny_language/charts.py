@@ -1,6 +1,5 @@
 """The small charts of the lesson on the tiny language."""
 
-from attention_core.head_name import head_name
 from attention_core.small_models.figures import shipped_figures
 from attention_core.small_models.grammar import WORDS
 from attention_core.small_models.heads import BAR, KINDS
@@ -10,7 +9,7 @@ from ...charts.chart import Chart
 from ...controls.control import Values
 from ...picture import palette
 from .brought import brought
-from .head_scores import head_scores, spreads
+from .head_scores import head_scores
 from .heads import TINY_HEADS, head_briefly
 from .lesson import allowed_next, chances, parts_of, without_each, word_of, words_of
 from .words import names_of_parts
@@ -61,15 +60,3 @@ def scores() -> Chart:
         for name, table in (("after", figures.scores), ("before", figures.untrained))
     }
     return head_scores(heads, flat["after"], flat["before"], BAR)
-
-
-def how_spread() -> Chart:
-    """How the shares behind the best score of each head are spread."""
-    figures = shipped_figures()
-    best = {
-        head: max(figures.scores_of(head), key=figures.scores_of(head).__getitem__)
-        for head in figures.heads
-    }
-    bins = [figures.spread[kind][layer][number] for (layer, number), kind in best.items()]
-    names = [head_name(place, layer) for layer, place in best]
-    return spreads(names, list(best.values()), bins)

@@ -1,4 +1,4 @@
-"""What each head does: its score for each kind, and the spread behind its best."""
+"""What each head does: its score for each kind."""
 
 from collections.abc import Mapping, Sequence
 
@@ -37,17 +37,6 @@ def head_scores(
     return Chart(pd.DataFrame(rows), spec, f"Scores of {len(heads)} heads for {len(scores)} kinds.")
 
 
-def spreads(heads: Sequence[str], kinds: Sequence[str], bins: Sequence[Sequence[float]]) -> Chart:
-    """For each head, how many of the words that look give which share, from 0 to 1, in bins."""
-    width = 1 / len(bins[0])
-    rows = [
-        {"head": f"{head}: {kind}", "from": at * width, "to": (at + 1) * width, "part": part}
-        for head, kind, each in zip(heads, kinds, bins, strict=True)
-        for at, part in enumerate(each)
-    ]
-    return Chart(pd.DataFrame(rows), _spreads(), "How the shares behind each score are spread.")
-
-
 @template("pad")
 def _scores() -> alt.LayerChart:
     quiet = {"domain": False, "ticks": False, "labelFontSize": 12, "labelPadding": 6}
@@ -77,40 +66,4 @@ def _scores() -> alt.LayerChart:
         text=alt.Text("score:Q", format=".2f")
     )
     chart = alt.layer(cells, numbers).properties(width=alt.Step(48), height=alt.Step(STEP))
-    return chart
-
-
-@template("pad")
-def _spreads() -> alt.LayerChart:
-    quiet = {"domain": False, "ticks": False, "labelFontSize": 12}
-    grid = {"gridColor": palette.MUTED, "gridOpacity": 0.2}
-    chart = (
-        blank()
-        .mark_rect(aria=False, color=palette.BAR)
-        .encode(
-            x=alt.X(
-                "from:Q",
-                title=None,
-                scale=alt.Scale(domain=[0, 1], nice=False),
-                axis=alt.Axis(tickCount=5, **grid, **quiet),
-            ),
-            x2="to:Q",
-            y=alt.Y(
-                "part:Q",
-                title=None,
-                scale=alt.Scale(domain=[0, 1]),
-                axis=alt.Axis(tickCount=2, format="%", **grid, **quiet),
-            ),
-            tooltip=tips(
-                ("from:Q", None, ".1f"), ("to:Q", None, ".1f"), ("part:Q", "of all", ".0%")
-            ),
-        )
-        .properties(width=150, height=54)
-        .facet(
-            facet=alt.Facet(
-                "head:N", sort=None, title=None, header=alt.Header(labelAnchor="start")
-            ),
-            columns=4,
-        )
-    )
     return chart
