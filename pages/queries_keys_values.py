@@ -1,6 +1,5 @@
 """Lesson 5: attention with trainable matrices, and training them."""
 
-from attention_core.experiments.training import parting
 from attention_core.mechanism.trainable import add_other_ways, attend_trainable
 from attention_core.recipes import ROLES
 from attention_core.text.embedding import embed
@@ -171,8 +170,6 @@ def train(v):
         yield ui.say(words.before_training(watched.records[0], n_choices))
     if watched.is_finished:
         yield ui.light(*words.outcome(watched.records, v.rate))
-        if parted := words.parting_words(v.rate, parting(watched.records, watched.twin)):
-            yield ui.light(False, parted)
         yield ui.text(words.predicted(watched.trace()))
         if watched.can_be_moved:
             yield ui.text(words.why_there(watched.trace()))

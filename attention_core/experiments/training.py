@@ -12,7 +12,7 @@ Source: Vaswani et al. 2017, Attention Is All You Need, sections 3.2.1 and 3.2.3
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -30,8 +30,6 @@ MAX_STEPS = 5_000
 MAX_RECORDS = 100
 MAX_RECORDED = 500_000
 """At most so many numbers are kept in the records of one run: 2 MB."""
-ROUNDING = 1e-5
-"""What float32 alone may do to a loss; also too little to see in four decimals."""
 
 
 @answers
@@ -81,8 +79,6 @@ class TrainingRecord:
     """(query, key)"""
     diverged: bool
     """Whether loss or gradient is not finite; this is then the last record, and may hold nan."""
-    rose: bool
-    """Whether the loss has ever gone up by more than `ROUNDING`, as where steps overshoot."""
 
 
 @answers
@@ -145,33 +141,6 @@ def train(
     return _records(embeddings.detach().clone(), targets.clone(), settings)
 
 
-def train_twice(
-    embeddings: Tensor, targets: Tensor, settings: TrainingSettings = TrainingSettings()
-) -> Iterator[tuple[float, tuple[list[TrainingRecord], dict[int, float]]]]:
-    """`train`, and where the loss rises on the way, its twin: the same run from embeddings that are
-    `nudged`. Yields how much is done, from 0 to 1, with the records and the twin's losses by step.
-
-    A run that only goes down has no twin: it ends alike on any processor.
-    """
-    records: list[TrainingRecord] = []
-    twin: dict[int, float] = {}
-    for record in train(embeddings, targets, settings):
-        records.append(record)
-        share = record.step / settings.steps / (2 if record.rose else 1)
-        yield 1.0 if record.diverged else share, (records, twin)
-    if not record.rose or record.diverged:
-        return
-    for again in train(nudged(embeddings), targets, settings):
-        twin[again.step] = again.loss
-        share = (1 + again.step / settings.steps) / 2
-        yield 1.0 if again.diverged else share, (records, twin)
-
-
-def nudged(embeddings: Tensor) -> Tensor:
-    """Each entry one larger in its last digit: a change such as another processor's rounding."""
-    return embeddings.nextafter(torch.tensor(math.inf, dtype=embeddings.dtype))
-
-
 class MostChanged(NamedTuple):
     """What is most unlike before and after a training."""
 
@@ -198,20 +167,6 @@ def most_changed(before: TrainingRecord, after: TrainingRecord) -> MostChanged:
     return MostChanged(query, key, old, new, matrix, moved[matrix])
 
 
-def parting(records: Sequence[TrainingRecord], twin: Mapping[int, float]) -> int | None:
-    """The first step at which a run and its twin differ by more than 1 %; None for no such step.
-
-    The twin is the same run from `nudged` embeddings, as far as it has come: its losses by step.
-    A run that parts from its twin hangs on its last digits, which depend on the processor.
-    """
-    losses = {record.step: record.loss for record in records}
-    for step, loss in twin.items():
-        ours = losses.get(step, math.inf)  # only a twin that diverged has a step of its own
-        if not abs(ours - loss) <= 0.01 * ours + ROUNDING:
-            return step
-    return None
-
-
 def _records(
     embeddings: Tensor, targets: Tensor, settings: TrainingSettings
 ) -> Iterator[TrainingRecord]:
@@ -219,15 +174,13 @@ def _records(
     matrices = start(embeddings.shape[1], n_distinct, settings, embeddings.dtype)
     n_tokens, d_in = embeddings.shape
     recorded = {*recorded_steps(settings, n_tokens, d_in, n_distinct)}
-    before, rose = math.inf, False
     for step in range(settings.steps + 1):
         loss, weights, gradients = _descent(embeddings, targets, matrices, settings.scaled)
         norm = math.sqrt(sum(g.double().square().sum().item() for g in gradients))
         diverged = not (math.isfinite(loss) and math.isfinite(norm))
-        before, rose = loss, rose or loss > before + ROUNDING
         if step in recorded or diverged:
             kept = Matrices(*(matrix.clone() for matrix in matrices))
-            yield TrainingRecord(step, loss, norm, kept, weights.clone(), diverged, rose)
+            yield TrainingRecord(step, loss, norm, kept, weights.clone(), diverged)
         if diverged:
             return
         matrices = Matrices(

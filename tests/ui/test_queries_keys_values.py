@@ -222,14 +222,11 @@ def test_a_loss_that_is_no_number_is_no_probability():
 
 # --- on the page ----------------------------------------------------------------------------------
 @pytest.mark.slow("6 s: a training, and another page")
-@pytest.mark.parametrize(("rate", "hangs"), [(1, True), (0.05, False)])
-def test_a_training_that_hangs_on_the_last_digit_is_said_to(rate, hangs):
-    at = visit(PAGE, rate=rate, steps=200)
+def test_a_training_says_how_it_ended_and_is_kept():
+    at = visit(PAGE, rate=0.05, steps=200)
     assert "loss 2.0" in at.get("vega_lite_chart")[-1].proto.alt or at.button
     at.button(key="start_or_stop_training").click().run()
-    said = rendered(stands(at))
-    assert "The loss fell from" in said or "The loss did not fall" in said
-    assert (f"learning rate of {rate} the result depends on the last digit" in said) == hangs
+    assert "The loss fell from" in rendered(stands(at))
     at.switch_page("pages/softmax_or_sum.py").run()
     at.switch_page(f"pages/{PAGE}.py").run()
     assert "The loss fell from" in rendered(stands(at)), "a training is kept"

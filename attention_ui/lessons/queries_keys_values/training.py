@@ -8,7 +8,7 @@ from attention_core.experiments.training import (
     TrainingSettings,
     most_changed,
     next_tokens,
-    train_twice,
+    train,
 )
 from attention_core.text.embedding import embed
 from attention_core.text.inputs import Inputs
@@ -30,8 +30,10 @@ def training(values: Values) -> Work:
     inputs, recipe = _about(values)
 
     def pieces() -> Steps:
-        vectors = embed(inputs)["embeddings"].value
-        return train_twice(vectors, next_tokens(inputs.tokens), recipe)
+        vectors, records = embed(inputs)["embeddings"].value, list[TrainingRecord]()
+        for record in train(vectors, next_tokens(inputs.tokens), recipe):
+            records.append(record)
+            yield 1.0 if record.diverged else record.step / recipe.steps, records
 
     cost = f"{values.steps:,} steps of gradient descent"
     return Work("training", (inputs, recipe), pieces, cost, "Train")
@@ -57,9 +59,8 @@ class Watched:
 
     def __init__(self, values: Values, run: Run) -> None:
         self.values = values
-        found, self.twin = run.result or ([untrained(values)], {})
-        self.records: list[TrainingRecord] = found
-        self.finite = [each for each in found if not each.diverged]
+        self.records: list[TrainingRecord] = run.result or [untrained(values)]
+        self.finite = [each for each in self.records if not each.diverged]
         self.is_finished = run.result is not None and run.steps is None
         self.embedded = embed(inputs_of(values))
 

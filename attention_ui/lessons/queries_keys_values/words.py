@@ -162,17 +162,6 @@ def loss_words(loss: float) -> str:
     return f"That is like giving each right next token a probability of {number(math.exp(-loss))}."
 
 
-def parting_words(rate: float, step: int | None) -> str:
-    """What to say of a run that parts from its twin at a step; nothing of one that does not."""
-    if step is None:
-        return ""
-    return (
-        f"With a learning rate of {rate:g} the result depends on the last digit of the numbers: "
-        f"start the same run with that digit changed, and its loss differs from step {step:,} on. "
-        "Another processor may end elsewhere. Take a smaller learning rate, and both runs agree."
-    )
-
-
 def outcome(records: Sequence[TrainingRecord], rate: float) -> tuple[bool, str]:
     """How a run ended, and what that means for the next token."""
     first, last = records[0], records[-1]
