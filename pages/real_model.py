@@ -219,7 +219,6 @@ def brought(v):
     yield choosing("brought", charts.who_brought(made, reading.run.model.settings, chosen, told))
     yield ui.light(*words.adds_up(reading, made))
     yield ui.text(words.of_the_parts(v, reading, made))
-    yield ui.text(words.of_two_questions(v, reading))
     yield ui.text(words.of_its_tokens(v, reading, chosen))
 
 

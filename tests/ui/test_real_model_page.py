@@ -8,7 +8,6 @@ import os
 import sys
 import time
 from collections import OrderedDict
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,7 +16,6 @@ import torch
 from PIL import Image
 from safetensors.torch import load_file, save_file
 
-from attention_core.real_model.attribution import attribution
 from attention_core.real_model.changes import Changes
 from attention_core.real_model.model import open_model
 from attention_core.real_model.run import logits, run
@@ -482,31 +480,6 @@ def _numbers_of_the_logit(told):
     said = told.partition("Its logit was ")[2].replace("−", "-")
     yield said.partition(" above")[0]
     yield said.partition("and is ")[2].partition(" above")[0]
-
-
-@pytest.mark.parametrize("rival", ["barks", "meows"])
-def test_the_two_questions_name_the_heads_that_answer_each(rival, seen):
-    """One head may bring most to a token, and another set it apart: by hand from the model."""
-    looked, model = Seen(seen), seen.model
-    own = SimpleNamespace(
-        model=models.TINY, prompt=TEXT, written_ids=(), asked_token="", against_token=rival
-    )
-    told = words.of_two_questions(own, looked)
-    here, there = (
-        {
-            f"{p.layer}.{p.head}": p.amount
-            for p in attribution(seen, token).parts
-            if p.kind == "head"
-        }
-        for token in map(model.tokenizer.next_id, ("purrs", rival))
-    )
-    gaps = {at: here[at] - there[at] for at in here}
-    most, first = max(here, key=here.get), max(gaps, key=gaps.get)
-    assert f"To “purrs” head {most} brought most, {words.signed(here[most])}" in told
-    assert f"sets the two apart by {words.signed(gaps[most])}" in told
-    by = f"Head {first} does so by more, {words.signed(gaps[first])}"
-    assert (by in told) == (most != first)
-    assert ("No head does so by more" in told) == (most == first)
 
 
 def test_the_story_is_of_what_is_measured():

@@ -1,8 +1,6 @@
 """The small charts of the lesson on a real model."""
 
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
-from functools import lru_cache
 from math import ceil
 
 import altair as alt
@@ -13,11 +11,13 @@ from attention_core.real_model.model import Model
 from attention_core.real_model.settings import Settings
 from attention_core.text.tokenizers import visible
 
-from ...charts.chart import AS_WIDE, Chart, without_data
+from ...charts.chart import AS_WIDE, Chart
+from ...charts.template import blank, template, tips
 from ...picture import palette
 from ...words import percent
 from .seen import Seen
 
+WIDE = {"width": "container", "padding": AS_WIDE["padding"]}
 CLOSE = 6
 """Pixels from the names of rows and columns to their cells."""
 MOST, STEP = 5, 16
@@ -44,7 +44,7 @@ def next_tokens(reading: Seen, without: Seen | None) -> Chart:
         ends = {"chance": chance, "left": now, "end": max(chance, now)}
         name = label(reading.run.model, token)
         rows.append({"place": place, "token": name, **ends, "text": text})
-    spec = deepcopy(_bars())
+    spec = _bars()
     spec["params"] = [{"name": "tokens", "value": [row["token"] for row in rows]}]
     spec["height"] = STEP * len(rows)
     return Chart(pd.DataFrame(rows), spec, "The likeliest next tokens and their chances.")
@@ -56,11 +56,11 @@ def label(model: Model, token: int) -> str:
     return visible(model.tokenizer.piece(token)) if known else f"token {token}"
 
 
-@lru_cache(maxsize=1)
-def _bars() -> dict:
+@template("fit-x")
+def _bars() -> alt.LayerChart:
     quiet = {"domain": False, "ticks": False, "labelFontSize": 12}
     quiet |= {"labelLimit": 130, "labelPadding": CLOSE}
-    base = alt.Chart(alt.Data(values=[])).encode(
+    base = blank().encode(
         y=alt.Y(
             "place:O",
             title=None,
@@ -69,7 +69,7 @@ def _bars() -> dict:
         )
     )
     x = alt.X("chance:Q", axis=None, scale=alt.Scale(domain=[0, 1.15]))
-    told = [alt.Tooltip("token:N"), alt.Tooltip("chance:Q", format=".2%")]
+    told = tips(("token:N",), ("chance:Q", None, ".2%"))
     bars = base.mark_bar(aria=False, cornerRadius=2, color=palette.BAR).encode(x=x, tooltip=told)
     left = base.mark_tick(aria=False, thickness=3, color=palette.CHOSEN).encode(
         x=alt.X("left:Q", axis=None, scale=alt.Scale(domain=[0, 1.15])),
@@ -78,8 +78,7 @@ def _bars() -> dict:
     texts = base.mark_text(align="left", dx=6, fontSize=12, aria=False, color=palette.INK).encode(
         x=alt.X("end:Q", axis=None, scale=alt.Scale(domain=[0, 1.15])), text="text:N"
     )
-    chart = alt.layer(bars, left, texts).properties(width="container")
-    return without_data(chart.to_dict()) | AS_WIDE
+    return alt.layer(bars, left, texts).properties(**WIDE)
 
 
 def after_each_layer(reading: Seen, pieces: Sequence[str]) -> Chart:
@@ -104,22 +103,19 @@ def after_each_layer(reading: Seen, pieces: Sequence[str]) -> Chart:
         for place in range(first, n)
         for chance in [float(chances[layer, place - first])]
     ]
-    spec = deepcopy(_table())
+    spec = _table()
     spec["params"] = [
         {"name": "tokens", "value": [visible(each) for each in pieces]},
         {"name": "n_columns", "value": n - first},
-        *spec["params"],
+        {"name": "n_drawn", "expr": f"min(n_columns, max(1, floor(width / {COLUMN})))"},
+        {"name": "limit", "expr": "max(10, width / n_drawn - 6)"},
     ]
     spec["height"] = len(drawn) * ROW
     return Chart(pd.DataFrame(rows), spec, "The likeliest next token after each layer.")
 
 
-@lru_cache(maxsize=1)
-def _table() -> dict:
-    once = {
-        "n_drawn": f"min(n_columns, max(1, floor(width / {COLUMN})))",
-        "limit": "max(10, width / n_drawn - 6)",
-    }
+@template("fit-x")
+def _table() -> alt.LayerChart:
     quiet = {"domain": False, "ticks": False, "labelFontSize": 12, "labelOverlap": False}
     quiet |= {"labelPadding": CLOSE, "titlePadding": CLOSE}
     layers = alt.Axis(
@@ -132,7 +128,7 @@ def _table() -> dict:
         labelExpr="datum.value == 0 ? 'embedding' : format(datum.value - 1, 'd')",
         **quiet,
     )
-    base = alt.Chart(alt.Data(values=[])).encode(
+    base = blank().encode(
         x=alt.X(
             "place:O",
             title=None,
@@ -145,21 +141,21 @@ def _table() -> dict:
     cells = base.mark_rect(aria=False, cornerRadius=3).encode(
         fill=alt.value(palette.POSITIVE),
         fillOpacity=alt.FillOpacity("shade:Q", scale=None, legend=None),
-        tooltip=[
-            alt.Tooltip("after:N", title="after"),
-            alt.Tooltip("token:N", title="behind"),
-            alt.Tooltip("says:N", title="it would say"),
-            alt.Tooltip("chance:Q", title="chance", format=".1%"),
-        ],
+        tooltip=tips(
+            ("after:N", "after"),
+            ("token:N", "behind"),
+            ("says:N", "it would say"),
+            ("chance:Q", "chance", ".1%"),
+        ),
     )
     words = base.mark_text(
         aria=False, fontSize=11, color=palette.INK, limit=alt.expr("limit")
     ).encode(text="says:N")
-    chart = (
+    return (
         alt.layer(cells, words)
         .transform_filter("datum.place >= length(tokens) - n_drawn")
         .properties(
-            width="container",
+            **WIDE,
             title=alt.Title(
                 alt.expr("n_drawn < length(tokens) ? 'the last ' + n_drawn + ' of '"
                          " + length(tokens) + ' tokens' : ''"),
@@ -167,9 +163,6 @@ def _table() -> dict:
             ),
         )
     )  # fmt: skip
-    made = without_data(chart.to_dict())
-    made["params"] = [{"name": name, "expr": expr} for name, expr in once.items()]
-    return made | AS_WIDE
 
 
 def who_brought(made: Attribution, settings: Settings, chosen: tuple[int, int], of: str) -> Chart:
@@ -205,7 +198,7 @@ def by_layers(
         }
         for (layer, row), (called, amount) in cells.items()
     ]
-    spec = deepcopy(_amounts())
+    spec = _amounts()
     spec["params"] = [*spec["params"], {"name": "part_names", "value": list(names)}]
     every = 1 if n_layers < 20 else 2
     spec["encoding"]["x"]["axis"]["values"] = [*range(0, n_layers, every)]
@@ -213,12 +206,12 @@ def by_layers(
     return Chart(pd.DataFrame(rows), spec, words)
 
 
-@lru_cache(maxsize=1)
-def _amounts() -> dict:
+@template("fit-x")
+def _amounts() -> alt.Chart:
     quiet = {"domain": False, "ticks": False, "labelFontSize": 12}
     quiet |= {"labelPadding": CLOSE, "titlePadding": CLOSE}
-    chart = (
-        alt.Chart(alt.Data(values=[]))
+    return (
+        blank()
         .mark_rect(aria=False, cornerRadius=3, strokeWidth=2)
         .encode(
             x=alt.X("layer:O", title="layer", scale=alt.Scale(paddingInner=0.06),
@@ -233,12 +226,8 @@ def _amounts() -> dict:
             stroke=alt.when("datum.chosen")
             .then(alt.value(palette.CHOSEN))
             .otherwise(alt.value("transparent")),
-            tooltip=[
-                alt.Tooltip("called:N", title="part"),
-                alt.Tooltip("amount:Q", title=" ", format="+.3f"),
-            ],
+            tooltip=tips(("called:N", "part"), ("amount:Q", " ", "+.3f")),
         )
         .add_params(alt.selection_point(name="head", on="click", fields=["id"], empty=False))
-        .properties(width="container")
+        .properties(**WIDE)
     )  # fmt: skip
-    return without_data(chart.to_dict()) | AS_WIDE

@@ -1,8 +1,5 @@
 """All heads of a model as points in a plane of two measures, over many sentences."""
 
-from copy import deepcopy
-from functools import lru_cache
-
 import altair as alt
 import pandas as pd
 
@@ -10,7 +7,8 @@ from attention_core.head_name import head_id
 from attention_core.real_model.measures import MEASURES
 from attention_core.real_model.survey import Survey
 
-from ...charts.chart import Chart, without_data
+from ...charts.chart import Chart
+from ...charts.template import blank, template, tips
 from ...picture import palette
 from ...words import percent
 
@@ -30,7 +28,7 @@ def plane(survey: Survey, across: str, up: str, chosen: tuple[int, int]) -> Char
     ]
     rows.sort(key=lambda row: row["chosen"])  # drawn last, it lies above the others
     frame = pd.DataFrame(rows).dropna()
-    spec = deepcopy(_points())
+    spec = _points()
     for axis, measure in (("x", across), ("y", up)):
         spec["encoding"][axis]["title"] = MEASURES[measure].name
     for tooltip, measure in zip(spec["encoding"]["tooltip"][1:], (across, up), strict=True):
@@ -41,8 +39,8 @@ def plane(survey: Survey, across: str, up: str, chosen: tuple[int, int]) -> Char
     return Chart(frame, spec, told)
 
 
-@lru_cache(maxsize=1)
-def _points() -> dict:
+@template("fit-x")
+def _points() -> alt.Chart:
     def share(field: str) -> dict:
         look = {"format": "%", "domain": False, "ticks": False, "labelFontSize": 12, "tickCount": 5}
         return {
@@ -53,8 +51,8 @@ def _points() -> dict:
 
     clicked = alt.selection_point(name="head", fields=["id"], toggle=False)
     is_chosen = alt.when("datum.chosen")
-    chart = (
-        alt.Chart(alt.Data(values=[]))
+    return (
+        blank()
         .mark_circle(aria=False)
         .encode(
             x=alt.X(**share("across")),
@@ -62,16 +60,11 @@ def _points() -> dict:
             color=is_chosen.then(alt.value(palette.CHOSEN)).otherwise(alt.value(palette.BAR)),
             size=is_chosen.then(alt.value(170)).otherwise(alt.value(70)),
             opacity=is_chosen.then(alt.value(1)).otherwise(alt.value(0.55)),
-            tooltip=[
-                alt.Tooltip("id:N", title="head"),
-                alt.Tooltip("across:Q", title="across", format=".1%"),
-                alt.Tooltip("up:Q", title="up", format=".1%"),
-            ],
+            tooltip=tips(("id:N", "head"), ("across:Q", "across", ".1%"), ("up:Q", "up", ".1%")),
         )
         .add_params(clicked)
-        .properties(width="container", height=HEIGHT)
+        # Streamlit adds 20 below.
+        .properties(
+            width="container", height=HEIGHT, padding={"left": 2, "top": 6, "right": 8, "bottom": 2}
+        )
     )
-    return without_data(chart.to_dict()) | {
-        "autosize": {"type": "fit-x", "contains": "padding"},
-        "padding": {"left": 2, "top": 6, "right": 8, "bottom": 2},  # Streamlit adds 20 below
-    }

@@ -32,7 +32,6 @@ from .lesson import (
     looks_of,
     measure_of,
     predicts,
-    rival_of,
     scores_by,
     scores_of,
     seen,
@@ -232,38 +231,6 @@ def of_the_parts(values: Values, reading: Seen, made: Attribution) -> str:
         f"{signed(total - of_heads - of_ffn)}: together {number(total, 2)}, "
         f"{of_what_is_asked(values, reading)}. Of the heads, most came from {listed(called[:3])}, "
         f"and least from {called[-1]}."
-    )
-
-
-def of_two_questions(values: Values, reading: Seen) -> str:
-    """Which head brought most to a token, and which sets it apart from another one: why these may
-    be two heads.
-    """
-    asked, _ = asked_of(values, reading)
-    rival = rival_of(values, reading)
-    if rival is None:
-        return "It knows one token alone, so there is none to set it apart from."
-    yes, no = (said(reading.run.model, each) for each in (asked, rival))
-    alone, other = reading.brought(asked, None), reading.brought(rival, None)
-    apart = reading.brought(asked, rival)
-    most, first = alone.heads[0], apart.heads[0]
-    names = [most.name, first.name]
-
-    def to_both(layer: int, head: int) -> tuple[str, str]:
-        return signed(alone.of_head(layer, head)), signed(other.of_head(layer, head))
-
-    raised, lowered = to_both(most.layer, most.head)
-    told = (
-        f"Two questions: who brought “{yes}”, and why “{yes}” rather than “{no}”? To “{yes}” "
-        f"{names[0]} brought most, {raised}, and {lowered} to “{no}”: it sets the two apart by "
-        f"{signed(apart.of_head(most.layer, most.head))}."
-    )
-    if names[0] == names[1]:
-        return f"{told} No head does so by more."
-    raised, lowered = to_both(first.layer, first.head)
-    return (
-        f"{told} {capital(names[1])} does so by more, {signed(first.amount)}: it brought {raised} "
-        f"to “{yes}” and {lowered} to “{no}”."
     )
 
 

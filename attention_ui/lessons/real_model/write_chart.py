@@ -17,12 +17,11 @@ import pandas as pd
 from attention_core.real_model.drawing import Ranked, n_by_min_p, n_by_top_p
 from attention_core.text.tokenizers import visible
 
-from ...charts.chart import Chart
+from ...charts.chart import AS_WIDE, Chart
 from ...picture import palette
 from ...picture.numbers import text_width
 from ...picture.spec import TURN
 from ...streamlit_workarounds.room_of_control import in_room
-from .charts import AS_WIDE
 
 CARRIED, BARS = 240, 6
 """So many of the likeliest tokens the browser has, and of so many it draws bars."""
