@@ -84,5 +84,5 @@ def other_stories(v):
     return stories("", v)
 
 
-page.answers(words.how_far, words.what_finds, words.enough, again=False)
+page.answers(words.what_finds, words.enough, again=False)
 page.show()

@@ -223,6 +223,5 @@ page.answers(
     lambda v, trace: words.why_several(trace, v.query),
     words.why_transpose,
     lambda v, trace: words.what_a_head_adds(trace, v.query),
-    lambda v: words.what_heads_cost(v.d_in, shared.heads_recipe_of(v)),
 )
 page.show()

@@ -117,7 +117,6 @@ def head(v, trace):
     drawn = drawn_of_head(v, trace)
     arcs = sentence(trace, drawn.weights, lesson.looks_of(v) - drawn.drawn.start)
     yield ui.picture(arcs, choosing=lesson.word_clicked)
-    yield ui.note(words.of_a_rest(v, seen(v), drawn))
 
 
 @page.card(

@@ -278,7 +278,6 @@ page.answers(
     words.why_blanks_count,
     words.what_an_id_is,
     words.why_equal,
-    words.what_training_changes,
     about_weights=False,
 )
 page.show()

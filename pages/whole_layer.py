@@ -59,8 +59,6 @@ def layer(v, trace):
 
     yield ui.moving(shared.TEMPERATURE, at, lambda made, _: whole_layer(made, asks))
     yield ui.note(words.left_out_words(trace))
-    yield ui.note(words.rows_of_equal_scores(trace, v.temperature))
-    yield ui.note(words.one_head_says(trace, v))
     yield ui.alive(ways_to_lessons)
 
 

@@ -15,7 +15,7 @@ from ...controls.control import Values
 from ...frame.ends import closes
 from ...words import listed, number
 from .game import MISTAKE, hidden
-from .lesson import chosen, found_in, layer_of, names, why_not
+from .lesson import chosen, found_in, layer_of, why_not
 
 LIGHTS = "lights"
 """What the lights show, for the question that covers them."""
@@ -72,22 +72,6 @@ def which_lights(values: Values) -> Pick | None:
         truth=lambda: truth,
         many=True,
         teaches="Each of these can be a test in your own code.",
-    )
-
-
-@closes("How far off are the numbers?", "compared")
-def how_far(trace: Trace, values: Values) -> str:
-    """With the largest difference between wrong and right."""
-    right, wrong = names(values)
-    gap = trace["difference"].value
-    if not gap.isfinite().all():
-        n_lost = int((~gap.isfinite()).sum())
-        return f"In {wrong}, {n_lost} of {gap.numel()} numbers are no numbers any more (nan)."
-    n_other = int((gap != 0).sum())
-    return (
-        f"Of the {gap.numel()} numbers of {right}, {n_other} are different; the largest difference "
-        f"is {number(largest(gap))}, where the largest number done right is "
-        f"{number(largest(trace[right].value))}."
     )
 
 

@@ -1,7 +1,5 @@
 """What the lesson on several heads says of its numbers, and what its questions ask."""
 
-from dataclasses import replace
-
 import torch
 from torch import Tensor
 
@@ -281,24 +279,4 @@ def what_a_head_adds(trace: Trace, query: int) -> str:
         "Just what that head adds: the output is a sum over heads, each computed by itself, so the "
         f"others stay as they are. For {named(trace, 'query', query)}, "
         f"{named(trace, 'head', head)} adds most: a vector of length {length}."
-    )
-
-
-@closes("Do more heads cost more parameters?", "split", "parameters")
-def what_heads_cost(d_in: int, recipe: HeadsRecipe) -> str:
-    """With the parameters of these heads, of one wide head, and of one head more."""
-    wide = one_wide(recipe)
-    own, one = recipe.n_parameters(d_in), wide.n_parameters(d_in)
-    more = replace(recipe, n_heads=recipe.n_heads + 1, given=None, start="linear")
-    extra = f"{more.n_parameters(d_in) - own:,}"
-    if recipe.n_heads == 1:
-        return (
-            f"Not if they share the width: your one head has {own:,} parameters, and dealing its "
-            "columns out to several would not change that. Another head as wide would cost "
-            f"{extra} more."
-        )
-    return (
-        f"Not if they share the width: your {how_many(recipe.n_heads)} {widths(recipe)} have "
-        f"{own:,} parameters, and one head {widths(wide)} has {one:,}, for the same columns. "
-        f"Another head as wide as yours would cost {extra} more."
     )

@@ -25,7 +25,6 @@ from .heads import strongest as strongest_heads
 from .lesson import (
     OfHead,
     asked_of,
-    chosen_of,
     drawn_of,
     encoded_of,
     lens_trace,
@@ -325,27 +324,6 @@ def at_place(pieces: Sequence[str], place: int) -> str:
     more than once, or is no plain word.
     """
     return word_at([said_piece(each) for each in pieces], place)
-
-
-def of_a_rest(values: Values, found: Seen, drawn: OfHead) -> str:
-    """Why it helps a head to rest on the first token, where this one does; "" where it does not."""
-    row = found.run.weights[chosen_of(values)][looks_of(values)]
-    if len(row) < FEW_ASKED or int(row.argmax()) or not looks_of(values):
-        return ""
-    values_of_head = drawn.trace["head_context_vectors"].inputs[1].value[drawn.head]
-    lengths = values_of_head.norm(dim=-1)
-    share = float(lengths[0] / lengths[1:].mean().clamp_min(1e-12))
-    here = (
-        f" Its value here is {number(share, 2)} times as long as the others’ are on average, so "
-        "little is handed on."
-        if share < 1
-        else ""
-    )
-    return (
-        "Why rest on the first token? Softmax gives all of a token’s attention away, also where "
-        "nothing fits what the head asks for. Every token sees the first one, so attention can be "
-        f"left there without mixing in a word at random.{here}"
-    )
 
 
 def settled(reading: Seen) -> int:

@@ -252,13 +252,3 @@ def why_equal(trace: Trace, values: Values) -> str:
         "An equal word has an equal id, and an id always picks the same row of the table. "
         f"{has} Its vector does not say where it stands."
     )
-
-
-@closes("Which numbers of the table can training change?", "lookup")
-def what_training_changes(trace: Trace) -> str:
-    """With the size of the table."""
-    rows, columns = trace["embedding_table"].value.shape
-    return (
-        f"All of them, and each is a parameter: rows times columns, here {rows:,} × {columns} = "
-        f"{rows * columns:,}. The ids never change; they only say which row belongs to which token."
-    )

@@ -1,24 +1,14 @@
 """What the lesson says of its numbers, and what its question asks."""
 
-import torch
-
-from attention_core.mechanism.trainable import attend_trainable
 from attention_core.rounding import to_within
-from attention_core.text.embedding import embed
-from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
 
 from ...cards.questions import Sign
-from ...controls import shared
-from ...controls.control import Values
 from ...frame.ends import closes, named
 from ...picture.layer import n_drawn
-from ...words import escaped, number, word_at
-from .lesson import first_query
+from ...words import number
 
 NEAR = 1e-5
-EQUAL = 1e-6
-"""Scores that are no farther apart count as equal."""
 
 
 def left_out_words(trace: Trace) -> str:
@@ -29,54 +19,6 @@ def left_out_words(trace: Trace) -> str:
     return (
         f"Drawn here: {shown} of {n_heads} heads, to keep the page quick. Each can be opened with "
         "its numbers below."
-    )
-
-
-def rows_of_equal_scores(trace: Trace, temperature: float) -> str:
-    """Says, at a low temperature, that rows of equal scores stay as they are; "" for none."""
-    weights = trace["head_weights"]
-    scores = weights.inputs[0].value
-    visible = scores.isfinite()
-    highest = scores.masked_fill(~visible, -torch.inf).amax(-1)
-    lowest = scores.masked_fill(~visible, torch.inf).amin(-1)
-    equal = ((highest - lowest < EQUAL) & (visible.sum(-1) > 1)).nonzero().tolist()
-    if temperature >= 1 or not equal:
-        return ""
-    head, query = equal[0]
-    n_rows, n_keys = highest.numel(), int(visible[head, query].sum())
-    share = weights.value[head, query][visible[head, query]].max().item()
-    asks = word_at(trace.labels("query"), query, "query")
-    have = "has" if len(equal) == 1 else "have"
-    return (
-        f"At a low temperature the largest score takes nearly all, but {len(equal)} of {n_rows} "
-        f"rows {have} no largest: in head {head}, all scores of {asks} are equal, so each "
-        f"of its {n_keys} keys gets {number(share, 2)} at any temperature."
-    )
-
-
-def one_head_says(trace: Trace, values: Values) -> str:
-    """Why the first head's weight is nearly the other lesson's; "" unless both are by hand."""
-    example, inputs = shared.example_of(values), shared.inputs_of(values)
-    by_hand = example.projections.start == "given" and not example.is_trained
-    is_as_set = inputs.has_given_vectors() and shared.layer_recipe_of(values) == example.heads
-    if not (by_hand and is_as_set):
-        return ""
-    query, one = first_query(values), example.projections
-    alone = attend_trainable(embed(inputs), one)["weights"].value[query]
-    key = int(alone.argmax())
-    here = number(trace["head_weights"].value[0, query, key].item(), 2)
-    there = number(alone[key].item(), 2)
-    if here == there:
-        return ""
-    asks, answers = (
-        escaped(visible(trace.labels(axis)[place]))
-        for axis, place in (("query", query), ("key", key))
-    )
-    return (
-        f"In head 0, “{asks}” gives {here} of its weight to “{answers}”; in *Queries, keys and "
-        f"values* it is {there}. There, one head asks with {one.d_query} numbers and divides by "
-        f"√{one.d_query}; here, each of {trace.size('head')} heads asks with "
-        f"{trace.size('d_head')}, and divides by √{trace.size('d_head')}."
     )
 
 
