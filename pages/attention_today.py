@@ -179,6 +179,7 @@ def window(v):
 def token_by_token(v, trace):
     step = lesson.decoded(v, trace)
     yield ui.picture(ui.equation(step, *decoding.with_cache(step, v.head), tall=170))
+    yield ui.light(*decoding.same_row(step, trace, v.decoded))
     yield ui.note(decoding.products_words(v, v.decoded))
 
 
@@ -306,17 +307,6 @@ def cap(v):
     yield ui.moving(lesson.BOUND, capped, tall=280)
     made = lesson.alone(v, lesson.CAPPED)
     yield ui.light(*checks.cap_light(made, lesson.shown_cap(v, made)))
-
-
-@deeper.card(
-    "whole",
-    "The new token’s row, without a cache",
-    "Compute all queries at once, and this token’s row is the same.",
-)
-def whole(v, trace):
-    each = decoding.in_the_whole(trace, v.head, v.decoded)
-    yield ui.picture(ui.equation(trace, *each, tall=170))
-    yield ui.light(*decoding.same_row(lesson.decoded(v, trace), trace, v.decoded))
 
 
 @deeper.section("sources", "Where the facts about models come from")

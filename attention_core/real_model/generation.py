@@ -10,7 +10,7 @@ from torch import Tensor
 
 from .drawing import Cuts, check_finite, number_drawn, offered
 from .model import Model
-from .run import Cache, check_ids, embedded, hidden_keys, layer_by_layer, logits_of, through_layer
+from .run import Cache, check_ids, embedded, hidden_keys, logits_of, through_layer
 from .settings import Settings
 
 MOST_OTHERS = 5
@@ -110,26 +110,6 @@ def write(
 def is_kept(model: Model, text: Sequence[int]) -> bool:
     """Whether keys of all but the last token are those that this longer text has."""
     return model.reading(len(text)) is model.reading(len(text) - 1)
-
-
-def said_again(
-    model: Model, ids: Sequence[int], n: int, times: int
-) -> Iterator[tuple[float, ...] | None]:
-    """How likely the last `n` tokens of a text are, as they come `times` times in a row: None after
-    each layer, then for each time the mean chance of all of them but the first. Raises ValueError,
-    in words, where the model has no places for so many.
-    """
-    text, first = [*ids, *(times - 1) * [*ids[-n:]]], len(ids) - n
-    for _, run in layer_by_layer(model, text):
-        if run is None:
-            yield None
-            continue
-        chances = []
-        for start in range(first, len(text), n):
-            asked = torch.tensor(text[start + 1 : start + n])[:, None]
-            rows = logits_of(model, run.final[start : start + n - 1]).double().softmax(-1)
-            chances.append(float(rows.gather(1, asked).mean()))
-        yield tuple(chances)
 
 
 @dataclass(frozen=True)

@@ -12,15 +12,7 @@ pytest.importorskip("tokenizers", reason="real models need requirements-model.tx
 
 from attention_core.real_model import tiny
 from attention_core.real_model.drawing import Cuts, Offered, number_drawn, offered
-from attention_core.real_model.generation import (
-    beam,
-    drawing,
-    greedy,
-    products,
-    read_on,
-    said_again,
-    write,
-)
+from attention_core.real_model.generation import beam, drawing, greedy, products, read_on, write
 from attention_core.real_model.model import open_model
 from attention_core.real_model.run import Cache, logits, run
 from attention_core.real_model.tokenizer_fields import ends_in
@@ -197,14 +189,3 @@ def spoilt(model):
 def test_what_cannot_be_is_refused_in_words(call, words):
     with pytest.raises(ValueError, match=words):
         call(open_model(tiny.TINY))
-
-
-def test_each_time_that_a_text_comes_again_its_chance_is_that_of_reading_token_by_token():
-    model = open_model(tiny.TINY)
-    *_, found = said_again(model, IDS, 3, 4)
-    text, chances = [*IDS, *IDS[1:] * 3], []
-    for place in range(1, len(text)):
-        rows = logits(run(model, text[:place])).softmax(-1)
-        chances.append(float(rows[-1, text[place]]))
-    each = [sum(chances[at + 1 : at + 3]) / 2 for at in range(0, 12, 3)]
-    assert found == pytest.approx(each, abs=1e-6)

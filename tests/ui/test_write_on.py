@@ -10,7 +10,7 @@ from attention_ui.frame import long_run
 from attention_ui.lessons.real_model import lesson, running, write_on
 from attention_ui.lessons.real_model.write_chart import MIN_PS, TOP_PS
 from chosen import of, read
-from visiting import _opened, stands, texts, visit
+from visiting import stands, texts, visit
 
 PAGE, TEXT = "real_model", "the tired cat sees the dog because it"
 
@@ -122,10 +122,3 @@ def test_a_slice_of_work_is_longer_where_its_picture_takes_long(monkeypatch):
         run.advance(0.3)
         took.append(round(now[0] - began, 1))
     assert took == pytest.approx([0.4, 0.4, 1.1, 1.6], abs=0.11)
-
-
-@pytest.mark.parametrize("text", ["cat", TEXT])
-def test_why_a_text_repeats_itself_is_answered_also_where_too_little_can_be_said_again(text):
-    said = texts(stands(_opened(PAGE, {"prompt": text}, row_deeper=True, row_answers=True)))
-    assert "stumbled" not in said
-    assert ("has a chance of" in said) == (text == TEXT)

@@ -27,18 +27,6 @@ def with_cache(trace: Trace, head: int) -> Parts:
     )
 
 
-def in_the_whole(trace: Trace, head: int, place: int) -> Parts:
-    """The same row where all queries are computed at once."""
-    weights, context = trace["today_weights"], trace["today_context_vectors"]
-    return (
-        Matrix(
-            weights, lead=(head,), rows=(place,), title=f"{weights.name}[{head}], without a cache"
-        ),
-        NEXT,
-        Matrix(context, lead=(head,), rows=(place,), column_labels=False),
-    )
-
-
 def same_row(trace: Trace, whole: Trace, place: int) -> tuple[bool, str]:
     """Whether the step gives the rows of the whole computation, in all heads."""
     pairs = []
@@ -50,7 +38,7 @@ def same_row(trace: Trace, whole: Trace, place: int) -> tuple[bool, str]:
     if "today_gated_vectors" in whole:
         row = whole["today_gated_vectors"].value[:, place]
         pairs.append((trace[f"{DECODED}gated_vectors"].value[:, 0], row))
-    told = "With the cache, the new token gets the same weights and context vector in every head"
+    told = "Computed with all queries at once, the new token’s row is the same in every head"
     made = (trace, f"{DECODED}context_vectors"), (whole, "today_context_vectors")
     return agreement(told, pairs, *made)
 

@@ -34,7 +34,6 @@ def against_d(
     logarithmic: bool = True,
     domain: tuple[float, float] | None = None,
     joined: bool = False,
-    ticks: Sequence[int] = (),
 ) -> Chart:
     """Points at their widths, each with its theory's line and band.
 
@@ -49,7 +48,7 @@ def against_d(
     for layer in spec["layer"]:
         x, y = layer["encoding"]["x"], layer["encoding"]["y"]
         x["scale"] |= {"type": "log", "base": 2} if logarithmic else {"type": "linear"}
-        x["axis"]["values"] = list(ticks) or D_TICKS[logarithmic]
+        x["axis"]["values"] = D_TICKS[logarithmic]
         x["scale"]["domain"] = [x["axis"]["values"][0], x["axis"]["values"][-1]]
         y["scale"] |= {"type": "log"} if log_y else {"type": "linear", "zero": True}
         low, high = domain or _ends(frame, log_y)

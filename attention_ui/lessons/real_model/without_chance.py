@@ -2,21 +2,18 @@
 finds, and why such texts repeat themselves.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from math import exp, prod
 
-from attention_core.real_model.generation import Beam, Written, beam, said_again, write
+from attention_core.real_model.generation import Beam, Written, beam, write
 
 from ...cards import elements as ui
 from ...cards.elements import Element
-from ...charts.amounts import amounts
 from ...controls.control import Values
 from ...frame.ends import Answer
 from ...frame.long_run import Steps, Work, run_so_far
 from ...frame.models import TINY
-from ...picture import palette
-from ...words import percent
-from .lesson import encoded_of, model_of, predicts, whole
+from .lesson import model_of, predicts, whole
 from .running import in_turns
 from .write_on import as_text, put_text, room_of, why_no_more
 
@@ -24,21 +21,11 @@ CERTAIN = "without_chance"
 LONG, BEAMS = 20, 3
 """So many tokens are written without chance, by so many beginnings at a time."""
 
-REPEATED, TOLD = 6, ("first time", "second time", "third time", "fourth time")
-"""So many of the text's last tokens are said again, and how each time is called."""
-TIMES = len(TOLD)
-RISES = 0.05
-"""By less, nothing is said to have become likelier."""
-
 
 def writing_without_chance(v: Values) -> Work | None:
-    """A text of the likeliest tokens and those of a beam, one after the other, and how likely the
-    last words become; of each, what it gave token by token.
-    """
+    """A text of the likeliest tokens, then those of a beam: of each, what it gave by and by."""
     (model, ids, _), n = whole(v), min(LONG, room_of(v))
     each = [lambda: write(model, ids, n), lambda: beam(model, ids, n, BEAMS)]
-    if (repeated := _most_repeated(v)) > 1:
-        each.append(lambda: said_again(model, ids, repeated, TIMES))
 
     def pieces() -> Steps:
         made: list[list] = [[] for _ in each]
@@ -84,60 +71,17 @@ def without_chance(v: Values) -> Iterator[Element]:
         if beams[0].ids == tuple(each.token for each in greedy)
         else f"The first is {best / chance:.3g} times as likely as the greedy text."
     )
-    if len(run.result) > 2:
-        yield from why_it_repeats(v, run.result[2][-1])
-
-
-def _most_repeated(v: Values) -> int:
-    """How many of the text's last tokens there is room to say again."""
-    return min(REPEATED, room_of(v) // (TIMES - 1), len(encoded_of(v).ids) - 1)
-
-
-def why_it_repeats(v: Values, chances: Sequence[float]) -> Iterator[Element]:
-    """How likely the last words of the visitor's text are, each time that they come again."""
-    model, n = model_of(v), _most_repeated(v)
-    text = model.tokenizer.decode(encoded_of(v).ids[-n:]).strip()
-    yield ui.say("**Why it goes round**: say the same words again, and ask how likely they are.")
-    yield ui.text(
-        f"The last {n} tokens, “{text}”, said {TIMES} times: how likely they are on average, but "
-        "for the first of them."
-    )
-    said = [percent(each) for each in chances]
-    bars = [{"chance": each} for each in chances]
-    drawn = amounts(TOLD, bars, said, {"chance": palette.BAR}, "Chance of a token", percent)
-    yield ui.chart("again", drawn, 420)
-    yield ui.text(_what_repeating_does(chances))
-
-
-def _what_repeating_does(chances: Sequence[float]) -> str:
-    if chances[-1] - chances[0] < RISES:
-        return (
-            "Here, saying them again hardly makes them likelier. So a text goes round here only "
-            "where the same words lead to the same next ones."
-        )
-    return (
-        "What has been said becomes likelier: heads that find where a token stood before copy what "
-        "came next there (induction), and the likeliest token is always taken. A draw may fall on "
-        "another one, and so leave the circle."
-    )
 
 
 def why_did_it_repeat_itself(v: Values) -> Answer | None:
     """Why does a text of the likeliest tokens repeat itself?"""
     if not predicts(v):
         return None
-    run = run_so_far(CERTAIN)
-    found = run.result[2:] if run and run.about == whole(v) and isinstance(run.result, list) else []
-    measured = (
-        f"A token of your text’s last words has a chance of {percent(found[0][-1][0])} the first "
-        f"time and {percent(found[0][-1][-1])} the {TOLD[-1]}. {_what_repeating_does(found[0][-1])}"
-        if found
-        else "Heads that find where a token stood before copy what came next there. Write "
-        "without chance, and see how likely your own words become as they come again."
-    )
     return Answer(
         "Why does a text of the likeliest tokens repeat itself?",
-        f"Nothing is drawn, so the same words lead to the same next ones. {measured}",
+        "Nothing is drawn, so the same words lead to the same next ones. And what has been said "
+        "becomes likelier: heads that find where a token stood before copy what came next there "
+        "(induction). A draw may fall on another token, and so leave the circle.",
         "certain",
     )
 
