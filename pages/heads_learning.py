@@ -37,7 +37,7 @@ def run():
 def watch():
     records = shipped_run().records
     _, below = watching.moment_words(records)
-    yield ui.caption(f"{below} {watching.looks_back_words(records[-1])}")
+    yield ui.caption(below)
 
 
 @page.card(

@@ -30,10 +30,6 @@ class Figures:
     scores: dict[str, Table]
     untrained: dict[str, Table]
     """The scores of the same heads before training."""
-    after_it: dict[str, float]
-    """The chance that the right animal's own verbs get after "it", by the word before "it"."""
-    after_it_without: dict[str, Table]
-    """The same, with one head switched off."""
 
     @property
     def heads(self) -> tuple[Head, ...]:

@@ -11,10 +11,10 @@ import torch
 
 from attention_core.real_model.tiny import TINY
 from attention_core.small_models import grammar, recording, shipped
-from attention_core.small_models.figures import TEXTS, shipped_figures
+from attention_core.small_models.figures import shipped_figures
 from attention_core.small_models.grammar import START, WORDS, nearest, next_words, split
 from attention_core.small_models.heads import BAR, FAR, KINDS, named
-from attention_core.small_models.measuring import measure, shares, verbs_after_it
+from attention_core.small_models.measuring import measure, shares
 from attention_core.small_models.tiny_language import (
     HELD_OUT,
     SIZE,
@@ -322,17 +322,6 @@ def test_the_command_trains_says_what_came_and_writes_only_if_asked(monkeypatch,
         assert written == wanted
         for file in ("weights", "recording"):
             assert (f"written: {file}" in said) == (file in written)
-
-
-def test_what_the_verb_after_it_loses_without_each_head_is_what_was_measured(held_out):
-    ids, network, said = held_out.ids[:TEXTS, :-1], shipped.network(), shipped_figures()
-    assert verbs_after_it(network, ids) == pytest.approx(said.after_it, abs=2e-4)
-    layer, head = 0, 3
-    assert not said.names((layer, head))
-    network.W_output[layer, head] = 0
-    for joint, chance in verbs_after_it(network, ids).items():
-        assert chance == pytest.approx(said.after_it_without[joint][layer][head], abs=2e-4)
-        assert chance < said.after_it[joint] - 0.1
 
 
 # --- its grammar ----------------------------------------------------------------------------------

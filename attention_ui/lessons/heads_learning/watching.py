@@ -15,7 +15,7 @@ from attention_core.small_models.induction import (
     best_head,
     shipped_run,
 )
-from attention_core.small_models.repeated import PERIODS, next_of_earlier
+from attention_core.small_models.repeated import next_of_earlier
 
 from ...picture import palette
 from ...picture.learning import COLOURS
@@ -112,19 +112,6 @@ def moment_words(records: Sequence[Record]) -> tuple[str, str]:
         f"In the layer below, {head_name(writer[1], writer[0])} has turned to the token before, "
         f"with {_previous(first, writer)} of its weight at the start, {_previous(now, writer)} at "
         f"step {now.step} and {_previous(last, writer)} in the end."
-    )
-
-
-def looks_back_words(last: Record) -> str:
-    """Where the previous-token head looks back, and where it does not need to."""
-    head = _previous_token_head(last)
-    back = last.weights[head].diagonal(-1)
-    most = PERIODS[1]
-    early, late = back[: most - 1].mean().item(), back[most - 1 :].mean().item()
-    return (
-        f"On these letters it is {number(early, 2)} at the first {most} places, and "
-        f"{number(late, 2)} further on: in training a sequence repeats after at most {most} "
-        "letters, and from there on nobody looks for what came before."
     )
 
 

@@ -132,19 +132,3 @@ def what_came_first(moments: Moments) -> str:
         f"{BAR:.0%} as above. In brackets, the loss at that step: {listed(told)}. The dashed line "
         f"marks *{WATCHED}*."
     )
-
-
-def which_run(moments: Moments) -> str:
-    """That this is not the training of the network above, and how near it ended."""
-    figures, last = shipped_figures(), moments[-1]
-    same = all(
-        {*_names(moments, head)} == {*figures.names(head)} & {*recording.ASKED_FOR}
-        for head in figures.heads
-    )
-    ends = "the names that it has above" if same else "its own names, some of them not those above"
-    return (
-        "This is another training by the same plan, from the same start on the same texts. In its "
-        "last digits a training depends on the processor, and that adds up: this one ends with a "
-        f"loss of {number(last.loss, 4)}, the network above with {number(figures.loss, 4)}. Each "
-        f"head ends with {ends}."
-    )

@@ -130,20 +130,6 @@ def of_the_pronoun(values: Values) -> str:
     )
 
 
-def who_else() -> str:
-    """Which head without a name is needed most."""
-    figures = shipped_figures()
-    unnamed = [head for head in figures.heads if not figures.names(head)]
-    without = figures.after_it_without["because"]
-    needed = min(unnamed, key=lambda head: without[head[0]][head[1]])
-    return (
-        f"A head without a name can matter too: switch off {head_name(needed[1], needed[0])}, and "
-        "the chance of a right verb after “because it” falls from "
-        f"{percent(figures.after_it['because'])} to {percent(without[needed[0]][needed[1]])}, on "
-        f"average over {TEXTS} texts."
-    )
-
-
 # --- heads ----------------------------------------------------------------------------------------
 
 
@@ -251,7 +237,7 @@ def finds_it() -> str:
         "that it stands for: the first after “because”, the second after “but”. "
         f"{len(sharing)} heads share that second step, "
         f"{called}, with {percent(shares[0])} to "
-        f"{percent(shares[-1])} of their weight. {who_else()}"
+        f"{percent(shares[-1])} of their weight."
     )
 
 
