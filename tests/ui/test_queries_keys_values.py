@@ -107,7 +107,7 @@ def watched(finished=True, **link):
     numbers = {token: at for at, token in enumerate(dict.fromkeys(inputs.tokens))}
     targets = torch.tensor([numbers[token] for token in inputs.tokens[1:]])
     records = list(train(vectors, targets, lesson.recipe_of(values)))
-    run = Run("", 1.0 if finished else 0.5, (records, {}), None if finished else iter(()))
+    run = Run("", 1.0 if finished else 0.5, records, None if finished else iter(()))
     return values, Watched(values, run)
 
 
