@@ -1,7 +1,7 @@
 """Heads that learn to continue what repeats: the run that comes along, a fresh one, its scores."""
 
-import math
-from itertools import islice, pairwise
+from itertools import islice, pairwise, product
+from statistics import fmean
 
 import pytest
 import torch
@@ -33,28 +33,21 @@ def looked_for(ids, query):
     return [place + 1 for place in range(query) if ids[place] == ids[query]]
 
 
-def test_both_scores_are_those_of_a_loop_over_every_cell():
-    sequences = drawn(2)
-    weights = torch.rand(
-        2, 7, 3, induction.LENGTH, induction.LENGTH, generator=torch.Generator().manual_seed(5)
-    )
-    before, matching = (
-        induction.previous_token(weights),
-        induction.prefix_matching(weights, sequences),
-    )
+def test_both_scores_are_those_of_a_loop_over_every_row():
+    sequences, length = drawn(2), induction.LENGTH
+    generator = torch.Generator().manual_seed(5)
+    weights = torch.rand(2, 7, 3, length, length, generator=generator)
+    before = induction.previous_token(weights)
+    matching = induction.prefix_matching(weights, sequences)
     assert before.shape == matching.shape == (2, 3)
-    for layer in range(2):
-        for head in range(3):
-            on_before, on_targets = [], []
-            for ids, each in zip(sequences.tolist(), weights[layer, :, head].tolist(), strict=True):
-                on_before += [each[query][query - 1] for query in range(1, induction.LENGTH)]
-                for query in range(induction.LENGTH):
-                    keys = looked_for(ids, query)
-                    on_targets += [math.fsum(each[query][key] for key in keys)] if keys else []
-            mean = math.fsum(on_before) / len(on_before)
-            assert before[layer, head].item() == pytest.approx(mean, rel=1e-5)
-            mean = math.fsum(on_targets) / len(on_targets)
-            assert matching[layer, head].item() == pytest.approx(mean, rel=1e-5)
+    for layer, head in product(range(2), range(3)):
+        on_before, on_targets = [], []
+        for ids, each in zip(sequences.tolist(), weights[layer, :, head], strict=True):
+            on_before += [each[query, query - 1] for query in range(1, length)]
+            rows = [(each[query], looked_for(ids, query)) for query in range(length)]
+            on_targets += [row[keys].sum() for row, keys in rows if keys]
+        assert before[layer, head].item() == pytest.approx(fmean(on_before), rel=1e-5)
+        assert matching[layer, head].item() == pytest.approx(fmean(on_targets), rel=1e-5)
 
 
 def has_learned(records):

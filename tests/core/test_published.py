@@ -9,11 +9,9 @@ from pathlib import Path
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from attention_core import EXAMPLES, Trace
-from attention_core.operations import Add, Given
+from attention_core.operations import Given
 from attention_core.published import (
     NOTEBOOKS,
     RECIPES,
@@ -70,12 +68,27 @@ def test_a_notebook_has_as_many_entries_of_each_kind_as_it_says(name):
 
 
 # --- the rule ------------------------------------------------------------------------------------
-def test_half_a_unit_of_the_last_printed_digit_passes_and_no_more():
-    result = printed(0.1234, decimals=4)
-    for off in (0, 0.5, -0.5, 0.5004, -0.5004):
-        assert passes(result, 0.1234 + off * 1e-4), off
-    for off in (0.5006, -0.5006, 0.6, 1.01, -1.01, math.inf, math.nan):
-        assert not passes(result, 0.1234 + off * 1e-4), off
+LONG = -46.02456283569336
+EXACT = printed(LONG, kind="scalar", decimals=14)
+RULE = {
+    "half a unit of the last printed digit": (
+        printed(0.1234, decimals=4),
+        [0.1234 + off * 1e-4 for off in (0, 0.5, -0.5, 0.5004, -0.5004)],
+        [0.1234 + off * 1e-4 for off in (0.5006, -0.5006, 0.6, 1.01, -1.01, math.inf, math.nan)],
+    ),
+    "0 with an exponent": (printed(0.0, significant=5), [0.0, -9e-38], [1e-37, 1e-30]),
+    "slack is a share": (replace(EXACT, rel_slack=1e-6), [LONG + 4.6e-5], [LONG + 4.7e-5]),
+    "no slack": (EXACT, [LONG], [LONG + 1e-13]),
+    "booleans": (printed(True, kind="bool"), [True], [False, 1]),
+    "a shape": (printed([8, 2], (2,), kind="shape", decimals=0), [[8, 2]], [[2, 8]]),
+}
+
+
+@pytest.mark.parametrize("name", RULE)
+def test_what_is_near_enough_passes_and_no_more(name):
+    result, right, wrong = RULE[name]
+    assert [value for value in right if not passes(result, value)] == []
+    assert [value for value in wrong if passes(result, value)] == []
 
 
 def test_the_unit_of_a_number_with_an_exponent_is_that_of_its_last_significant_digit():
@@ -88,22 +101,6 @@ def test_the_unit_of_a_number_with_an_exponent_is_that_of_its_last_significant_d
             value = list(right)
             value[place] += off * unit
             assert check(result, value) == Check(3, 2 + fits, pytest.approx(abs(off * unit)))
-
-
-def test_a_zero_with_an_exponent_stands_for_less_than_1e_37():
-    result = printed(0.0, significant=5)
-    assert passes(result, 0.0)
-    assert passes(result, -9e-38)
-    assert not passes(result, 1e-37)
-    assert not passes(result, 1e-30)
-
-
-def test_the_slack_is_a_share_of_the_printed_number():
-    exact = printed(-46.02456283569336, kind="scalar", decimals=14)
-    slack = replace(exact, rel_slack=1e-6)
-    assert passes(slack, -46.02456283569336 + 4.6e-5)
-    assert not passes(slack, -46.02456283569336 + 4.7e-5)
-    assert not passes(exact, -46.02456283569336 + 1e-13)
 
 
 def test_the_slack_is_never_more_than_was_measured():
@@ -155,11 +152,6 @@ def test_exact_kinds_are_equal_and_of_the_same_type():
     assert check(ids, torch.tensor([3, 5])) == Check(2, 1, None)
     assert not passes(ids, torch.tensor([3.0, 4.0]))
     assert not passes(printed([1], (1,), kind="ints", decimals=0), torch.tensor([True]))
-    assert passes(printed([8, 2], (2,), kind="shape", decimals=0), [8, 2])
-    assert not passes(printed([8, 2], (2,), kind="shape", decimals=0), [2, 8])
-    assert passes(printed(True, kind="bool"), True)
-    assert not passes(printed(True, kind="bool"), False)
-    assert not passes(printed(True, kind="bool"), 1)
     assert check(printed([" ", "a"], (2,), kind="text"), [" ", "b"]) == Check(2, 1, None)
     assert check(printed([["a", "0"]], (1,), kind="text"), [["a", "0"]]) == Check(1, 1, None)
 
@@ -178,21 +170,6 @@ OF_OTHER_SHAPES += tuple(map(torch.ones, [(3,), (2, 1), (2, 2, 2), (0, 2)]))
 @pytest.mark.parametrize("value", OF_OTHER_SHAPES, ids=str)
 def test_a_value_of_another_shape_does_not_match(value):
     assert check(printed([[1.0, 1.0], [1.0, 1.0]], (2, 2), decimals=1), value) == Check(4, 0, None)
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.floats(1e-20, 1e3), st.sampled_from([-1, 1]), st.integers(1, 8))
-def test_a_number_matches_its_own_print_and_not_the_next_one(size, sign, digits):
-    value = sign * size
-    rounded = float(f"{value:.{digits}f}")
-    result = printed(rounded, decimals=digits)
-    assert passes(result, value)
-    assert not passes(result, rounded + 1.01 * 10.0**-digits)
-    written = f"{value:.{digits}e}"
-    unit = 10.0 ** (int(written.split("e")[1]) - digits)
-    result = printed(float(written), significant=digits + 1)
-    assert passes(result, value)
-    assert not passes(result, float(written) + 1.01 * unit)
 
 
 # --- the recipes ---------------------------------------------------------------------------------
@@ -318,38 +295,6 @@ def test_a_sentence_of_another_length_has_marks_that_do_not_hold(example, senten
             for mark in marks(example.notebook, example.name, lesson, trace, query):
                 if n_tokens in mark.result.shape:
                     assert mark.check == Check(mark.result.count, 0, None), mark
-
-
-VALUES = {
-    "cell": 1.0,
-    "nothing": (),
-    "empty rows": ((),),
-    "row": (1.0, 2.0),
-    "ids": (3, 4, 3),
-    "booleans": (True, False),
-    "matrix": ((1.0, 2.0), (3.0, math.nan)),
-    "table of ids": ((1, 2, 3, 4),) * 4,
-    "table of booleans": ((True, False, True, True),) * 4,
-    "square": ((1.0, 2.0, 3.0, 4.0),) * 4,
-    "block": (((1.0,), (2.0,)), ((3.0,), (4.0,))),
-}
-
-
-@pytest.mark.parametrize("numbers", VALUES.values(), ids=VALUES.keys())
-def test_reading_and_checking_never_raise(numbers):
-    axes = tuple(f"axis_{k}" for k in range(torch.tensor(numbers).ndim))
-    for name, id, recipe in ALL_RECIPES:
-        result = notebook(name).results[id]
-        added, given_only = Trace(), Trace()
-        for step in {place.step for place in recipe.places}:
-            left = added.step(f"left_{step}", Given(numbers), axes=axes)
-            right = added.step(f"right_{step}", Given(numbers), axes=axes)
-            if left.value.numel():  # no operation takes what is empty
-                added.step(step, Add(), left, right, axes=axes)
-            given_only.step(step, Given(numbers), axes=axes)
-        for trace in (added, given_only, Trace()):
-            assert check(result, recipe.read(lambda _, it=trace: it)).published == result.count
-        assert not recipe.places or recipe.read(lambda _: Trace()) is None
 
 
 # --- the command ---------------------------------------------------------------------------------
