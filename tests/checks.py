@@ -75,6 +75,15 @@ def run_anew(trace, rounding=0.0):
     torch.testing.assert_close(found, wanted, rtol=rounding, atol=rounding, equal_nan=True)
 
 
+def held(trace, seed):
+    """Assert that the arithmetic of one cell of each step gives the number that stands there."""
+    generator = torch.Generator().manual_seed(seed)
+    for step in trace.values():
+        index = tuple(int(torch.randint(s, (1,), generator=generator)) for s in step.value.shape)
+        made, has = step.arithmetic(index).value, float(step.value[index])
+        assert made == pytest.approx(has, rel=1e-4, abs=1e-4), (step, index)
+
+
 def taken_apart_and_run_anew(trace, every=7):
     """Assert that cells have an arithmetic of their value, and the program each step's bits."""
     run_anew(trace)

@@ -12,14 +12,13 @@ import pytest
 import torch
 from hypothesis import strategies as st
 
-from attention_core import EXAMPLES, Trace, embed, encode_block
+from attention_core import EXAMPLES, Trace, attend_vectors, embed, encode_block
 from attention_core import operations as ops
 from attention_core.experiments.learning import Goal, attend_to_learn, with_gradients
 from attention_core.experiments.training import TrainingSettings, start
 from attention_core.experiments.variance import few_trials
 from attention_core.export.exercise import exercise, exercise_steps, exercise_trace
 from attention_core.export.notebook import MOST_NUMBERS
-from attention_core.mechanism.attention import attention
 from attention_core.mechanism.flash import attend_in_tiles
 from attention_core.mechanism.masking import attend_masked
 from attention_core.mechanism.memory import attend_with_memory
@@ -30,6 +29,7 @@ from attention_core.mistakes.lines import mistakes
 from attention_core.published.building import BUILDERS
 from attention_core.recipes import HeadsRecipe, Projections
 from attention_core.rounding import largest
+from checks import random
 from fresh import solved
 from traces import LESSONS, example_trace, lesson_trace, workshop
 
@@ -67,29 +67,13 @@ def of_flash_attention(name):
 
 def block():
     """A transformer block whose gains are 1 and whose biases are 0, as they start."""
-    return encode_block(
-        torch.randn(7, 6, generator=torch.Generator().manual_seed(1)), norm="before", n_heads=2
-    )
+    return encode_block(random(7, 6, seed=1), norm="before", n_heads=2)
 
 
 def crossed():
     """Five tokens ask, and seven of another sentence answer."""
-    trace = Trace()
-    shapes = {"embeddings": ("token", 5), "other_embeddings": ("other", 7)}
-    asks, answers = (
-        trace.step(name, ops.Draw("normal", (size, 3), seed=size), axes=(axis, "d_in"))
-        for name, (axis, size) in shapes.items()
-    )
-    made = []
-    for seed, (role, given, axis) in enumerate(
-        (("query", asks, "query"), ("key", answers, "key"), ("value", answers, "key"))
-    ):
-        draw = ops.Draw("normal", (3, 4), seed=seed)
-        matrix = trace.step(f"W_{role}", draw, axes=("d_in", "d_query"))
-        name = {"query": "queries", "key": "keys", "value": "values"}[role]
-        made.append(trace.step(name, ops.MatMul(), given, matrix, axes=(axis, "d_query")))
-    attention(trace, *made)
-    return trace
+    matrices = [random(3, 4, seed=at) for at in (1, 2, 3)]
+    return attend_vectors(random(5, 3), *matrices, others=random(7, 3, seed=4))
 
 
 def learned():

@@ -348,13 +348,6 @@ def variants():
     """Settings of operations that the workshop leaves out."""
     trace = Trace(key=list("abcde"))
     table = ("query", "key")
-    for at, mask in enumerate(
-        [
-            *({"causal": False}, {"hidden_key": 1}, {"window": 2}, {"causal": False, "window": 1}),
-            {"window": 2, "hidden_key": 1, "flipped": ((0, 4), (2, 2))},
-        ]
-    ):
-        trace.step(f"mask_{at}", ops.AttentionMask(3, 5, **mask), axes=table)
     first = trace.step("first", ops.Draw("uniform", (3, 5), seed=2), axes=table)
     drawn = first.operation
     for at, kind in enumerate(("normal", "linear", "uniform")):
@@ -365,9 +358,6 @@ def variants():
     trace.step("ids", ops.Draw("integers", (3,), after=fanned, below=11), axes=("query",))
     known = (("a", 2), ("b", 1))
     trace.step("encoded", ops.Encode(tuple("abzab"), (2, 1, 7, 2, 1), known, 7), axes=("key",))
-    for at, p in enumerate((0.0, 0.5, 0.9)):
-        trace.step(f"dropped_{at}", ops.Drop(p), trace["drawn_0"], first, axes=table)
-    trace.step("hidden", ops.MaskedFill(-2.0), first, trace["mask_0"], axes=table)
     rates = (1.0, 0.25, 0.03)
     trace.step("slowed", ops.RotaryAngles(5, 3, first=2, rates=rates), axes=("key", "pair"))
     trace.step("half", ops.Cast("float16"), trace["drawn_0"], axes=table)

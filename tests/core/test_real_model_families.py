@@ -13,7 +13,7 @@ from attention_core.real_model.by_config import Described
 from attention_core.real_model.layer_trace import layer_trace
 from attention_core.real_model.model import Model, open_model
 from attention_core.real_model.run import logits, run
-from checks import run_anew
+from checks import held, run_anew
 from gguf_files import written
 from model_folders import EACH_KIND, FAMILIES, config, in_gguf, make
 
@@ -105,15 +105,6 @@ def test_tensors_as_people_have_them_are_used_as_transformers_uses_them(tmp_path
     torch.testing.assert_close(found.before, streams, atol=1e-4, rtol=1e-4)
     if model.settings.predicts:
         torch.testing.assert_close(logits(found), wanted.logits[0], atol=1e-4, rtol=1e-4)
-
-
-def held(trace, seed):
-    """Whether the arithmetic of one cell of each step gives the number that stands there."""
-    generator = torch.Generator().manual_seed(seed)
-    for step in trace.values():
-        index = tuple(int(torch.randint(s, (1,), generator=generator)) for s in step.value.shape)
-        made, has = step.arithmetic(index).value, float(step.value[index])
-        assert made == pytest.approx(has, rel=1e-4, abs=1e-4), (step, index)
 
 
 @pytest.mark.slow("30 s: every family, every layer, every step")

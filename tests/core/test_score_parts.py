@@ -7,8 +7,6 @@ pytest.importorskip("tokenizers", reason="real models need requirements-model.tx
 
 import pytest
 
-from attention_core import program
-from attention_core.export.notebook import notebook
 from attention_core.real_model.attribution import attribution
 from attention_core.real_model.changes import Changes
 from attention_core.real_model.circuit import MOST_HEADS, Place, circuit, circuit_by_heads
@@ -24,6 +22,7 @@ from attention_core.small_models.grammar import START, WORDS
 from attention_core.small_models.induction import EXAMPLE, shipped_run
 from attention_core.small_models.repeated import NAMES
 from attention_core.small_models.tracing import pass_through
+from checks import held, run_anew
 from model_folders import EACH_KIND, FAMILIES, make, smollm2
 from recalculated import needs_office, wrong
 
@@ -84,7 +83,7 @@ TRACED += sorted({*EACH_KIND} - {*TRACED})
 
 
 @pytest.mark.parametrize("name", TRACED)
-def test_the_trace_has_the_same_table_down_to_the_file(tmp_path, monkeypatch, capsys, name):
+def test_the_trace_has_the_same_table_down_to_the_file(tmp_path, monkeypatch, name):
     make(tmp_path, name)
     found = run(open_model(tmp_path), IDS)
     made, trace = score_parts(found, 2, 3, QUERY, 5), score_trace(found, 2, 3, QUERY, 5)
@@ -95,19 +94,9 @@ def test_the_trace_has_the_same_table_down_to_the_file(tmp_path, monkeypatch, ca
     assert ("capped_score" in trace) == (made.cap is not None)
     names = tuple(each.name.replace(" ", "·") for each in made.parts)
     assert trace.labels("key_part") == trace.labels("query_part") == names
-    generator = torch.Generator().manual_seed(5)
-    for step in trace.values():
-        at = tuple(int(torch.randint(n, (1,), generator=generator)) for n in step.value.shape)
-        assert step.arithmetic(at).value == pytest.approx(float(step.value[at]), rel=1e-4, abs=1e-4)
+    held(trace, 5)
     monkeypatch.chdir(tmp_path)
-    names, again = {"__name__": "a program"}, {"__name__": "__main__"}
-    exec(program(trace), names)
-    for cell in notebook(trace, "a score")["cells"]:
-        if cell["cell_type"] == "code":
-            exec(cell["source"], again)
-    for step in trace.values():
-        torch.testing.assert_close(names[step.name], step.value)
-    assert f"All {len(trace)} tensors are the lesson's." in capsys.readouterr().out
+    run_anew(trace, rounding=1e-5)
 
 
 @needs_office
