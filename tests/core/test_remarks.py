@@ -137,13 +137,6 @@ def test_just_the_terms_that_are_0_are_given_a_reason(name):
     assert seen or "one_hot" not in (lesson_trace(name) if name in LESSONS else {})
 
 
-def test_reasons_are_words_without_latex():
-    assert plain_text(r"\ln 2 \cdot 3 \le 4") == "ln 2 · 3 ≤ 4"
-    assert plain_text(r"\text{dropped: its number is below }0.25") == (
-        "dropped: its number is below 0.25"
-    )
-
-
 def test_no_latex_is_left_of_any_formula():
     steps = [*workshop().values(), *(each for n in LESSONS for each in lesson_trace(n).values())]
     written = {step.formula for step in steps} | {*SYMBOLS.values()}

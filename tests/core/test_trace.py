@@ -218,10 +218,6 @@ def test_a_new_seed_for_w_query_changes_queries_first_and_no_keys_or_values(exam
     assert found["queries"].n_changed == (apart > 0).sum()
 
 
-def test_the_same_settings_change_nothing():
-    assert first_changed(changes(layer("wild_cat"), layer("wild_cat"))) is None
-
-
 def test_another_shape_is_a_change_and_names_the_old_one():
     found = {c.name: c for c in changes(layer("wild_cat"), layer("wild_cat", d_query=5))}
     assert found["queries"].largest is None
