@@ -3,6 +3,7 @@
 import logging
 import os
 import re
+import subprocess
 import sys
 from functools import cache
 from pathlib import Path
@@ -55,6 +56,12 @@ SERVER_IS_GONE = re.compile(r"ERR_CONNECTION_.*/_stcore/|/_stcore/.*ERR_CONNECTI
 IN_CI = os.environ.get("CI", "").lower() not in ("", "0", "false")
 
 MARKED = re.compile(r"^pytestmark = pytest\.mark\.(slow|long)\b", re.MULTILINE)
+
+
+def ran(*command, cwd=ROOT):
+    """A command that has come to its end, and what it said."""
+    told = [*map(str, command)]
+    return subprocess.run(told, cwd=cwd, capture_output=True, text=True, check=False)
 
 
 def pytest_ignore_collect(collection_path, config):

@@ -3,7 +3,6 @@
 import os
 import signal
 import socket
-import subprocess
 import sys
 from importlib import metadata
 
@@ -13,6 +12,7 @@ from streamlit.web import cli
 from attention_explorer import command
 from attention_ui.frame import serve
 from attention_ui.frame.started import ALONE, MODEL
+from conftest import ran
 from serving import ROOT, start_server
 
 
@@ -123,13 +123,7 @@ def test_help_is_one_screen(capsys, monkeypatch):
 
 
 def explorer(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "attention_explorer", *map(str, arguments)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return ran(sys.executable, "-m", "attention_explorer", *arguments)
 
 
 @pytest.mark.slow("5 s: checks code in processes of its own")

@@ -3,7 +3,6 @@
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 from collections import Counter
 from xml.etree import ElementTree
@@ -11,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from attention_core.examples import EXAMPLES
-from conftest import ROOT
+from conftest import ROOT, ran
 
 WORDS = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"`([\w/]+\.(?:py|toml))`:\n\n```\w+\n(.*?)```", re.DOTALL)
@@ -50,9 +49,7 @@ def contributed(tmp_path_factory):
 
 
 def run(copy, *command):
-    told = subprocess.run(
-        [sys.executable, *command], cwd=copy, capture_output=True, text=True, check=False
-    )
+    told = ran(sys.executable, *command, cwd=copy)
     assert told.returncode == 0, told.stdout[-4_000:] + told.stderr[-4_000:]
 
 

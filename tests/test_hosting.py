@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 from websockets.asyncio.client import connect
 
+from conftest import ran
 from serving import ROOT, start_server
 from visitor import Visitor
 
@@ -86,7 +87,5 @@ def test_what_the_service_starts_answers_on_its_port_alone(tmp_path):
     if shutil.which("systemd-analyze"):
         shown = tmp_path / SERVICE.name
         shown.write_text(SERVICE.read_text().replace(python, sys.executable), encoding="utf-8")
-        told = subprocess.run(
-            ["systemd-analyze", "verify", shown], capture_output=True, text=True, check=False
-        )
+        told = ran("systemd-analyze", "verify", shown)
         assert [line for line in told.stderr.splitlines() if SERVICE.stem in line] == []

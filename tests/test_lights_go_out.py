@@ -27,7 +27,7 @@ from attention_ui.lessons.real_model import running
 from attention_ui.lessons.tiny_language.lesson import told
 from conftest import ROOT
 from sampling import few
-from visiting import A_PAGE, PAGES, ROWS, AppTest
+from visiting import A_PAGE, PAGES, ROWS, _opened
 
 FILES = [*sorted((ROOT / "pages").glob("*.py")), *sorted((ROOT / "attention_ui").rglob("*.py"))]
 for path in FILES:
@@ -40,12 +40,8 @@ LINKS = (
     {"sentence": "a b c", "tokenizer": "blanks", "row_from": "hand", "typed": "1,-2",
      "shift": "1.5", "tiny_off": "0.0"},
 )  # fmt: skip
-WRONG = ("MatMul", "Softmax", "MaskedSoftmax", "Divide", "RunningSum", "MatMulByLoop", "Linear")
-WRONG += (
-    "MatMulUpright", "BatchedMatMul", "SplitHeads", "SumHeads", "SwitchOff", "MaskedFill",
-    "OneHot",
-)  # fmt: skip
-WRONG += ("Add", "Standardise")
+WRONG = """MatMul Softmax MaskedSoftmax Divide RunningSum MatMulByLoop Linear MatMulUpright
+BatchedMatMul SplitHeads SumHeads SwitchOff MaskedFill OneHot Add Standardise"""
 """Operations that are made wrong, one at a time, until every light has gone out."""
 
 
@@ -96,13 +92,8 @@ def lights(page, link, *patches):
         for kept in (told, whole, lights_with):
             kept.cache_clear()  # what is kept was computed before anything was broken
             stack.callback(kept.cache_clear)  # and what is broken is not to be kept
-        at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-        at.switch_page(page)
-        for fold in ROWS:
-            at.session_state[fold] = True
-        for name, value in {"predict": "off", "example": "wild_cat", **link}.items():
-            at.query_params[name] = value
-        at.run()
+        asked = {"predict": "off", "example": "wild_cat", **link}
+        _opened(page, asked, **dict.fromkeys(ROWS, True))
     return shown
 
 
@@ -166,7 +157,9 @@ def test_every_light_can_go_out(page):
     if "real_model" in page:  # it runs without operations, but for the head that is looked at
         tries = [(LINKS[0], broken()) for broken in (read_twice, kept_otherwise)]
     if "sqrt" not in page:
-        tries += [(LINKS[0], wrong(name, by)) for by in (0.5, float("nan")) for name in WRONG]
+        tries += [
+            (LINKS[0], wrong(name, by)) for by in (0.5, float("nan")) for name in WRONG.split()
+        ]
     for link, broken in tries:
         if not stays - out:
             break

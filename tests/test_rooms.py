@@ -2,20 +2,18 @@
 
 import ast
 import re
-import subprocess
 import sys
 import tomllib
 from functools import cache
 from importlib import import_module
 from itertools import groupby
-from pathlib import Path
 
 import pytest
 
 from attention_ui.controls.control import Control
 from attention_ui.frame.contents import LESSONS, lesson
+from conftest import ROOT, ran
 
-ROOT = Path(__file__).parents[1]
 PAGES = sorted(ROOT.glob("pages/*.py"))
 CORE = sorted(ROOT.glob("attention_core/**/*.py"))
 UI = sorted(ROOT.glob("attention_ui/**/*.py"))
@@ -205,9 +203,7 @@ def test_streamlit_is_not_in_reach_of_a_chart(path):
 
 def imported_in_a_fresh_process(code, *names):
     code = f"{code}\nimport sys\nprint(*[name for name in {names!r} if name in sys.modules])"
-    process = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    process = ran(sys.executable, "-c", code)
     assert process.returncode == 0, process.stderr
     return process.stdout.split()
 
@@ -350,8 +346,7 @@ def is_constant(call):
 
 def test_the_benchmarks_start():
     """They are run by hand, and seldom: what they import may be gone."""
-    command = [sys.executable, "-m", "benchmarks", "--help"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    done = ran(sys.executable, "-m", "benchmarks", "--help")
     assert done.returncode == 0, done.stderr
     results = (ROOT / "benchmarks" / "RESULTS.md").read_text(encoding="utf-8")
     measured = re.findall(r"^<sub>`(\w+)`", results, re.MULTILINE)

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import shutil
-import subprocess
 import sys
 import time
 import tomllib
@@ -16,6 +15,7 @@ from packaging.requirements import Requirement
 from websockets.exceptions import ConnectionClosed
 
 from attention_ui.frame.descriptors import MOST, raise_open_files
+from conftest import ran
 from serving import ROOT, AppServer, new_session, start_server, stream
 from visitor import Visitor
 
@@ -58,13 +58,8 @@ def test_it_does_not_watch_its_files_and_is_for_all():
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="there is no make here")
 def test_make_run_is_the_command():
-    told = subprocess.run(
-        ["make", "-n", "run", "PORT=8600", "MODEL=a model", f"PYTHON={sys.executable}"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
+    asked = ("run", "PORT=8600", "MODEL=a model", f"PYTHON={sys.executable}")
+    told = ran("make", "-n", *asked).stdout
     (line,) = [line for line in told.splitlines() if "attention_explorer" in line]
     assert line.endswith("-m attention_explorer --port=8600 --model='a model'")
 
@@ -97,14 +92,8 @@ def test_at_most_one_wheel_of_torch_is_for_a_machine_and_each_has_its_hash():
 
 
 def test_pip_reads_the_requirements():
-    command = [sys.executable, "-m", "pip", "install", "--dry-run", "--no-index", "--no-deps"]
-    told = subprocess.run(
-        [*command, "--disable-pip-version-check", "-r", "requirements.txt"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    options = ("--dry-run", "--no-index", "--no-deps", "--disable-pip-version-check")
+    told = ran(sys.executable, "-m", "pip", "install", *options, "-r", "requirements.txt")
     assert told.returncode == 0, told.stderr
 
 

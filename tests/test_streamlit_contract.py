@@ -2,7 +2,6 @@
 
 import inspect
 import re
-import subprocess
 import sys
 import tomllib
 from functools import cache
@@ -37,6 +36,7 @@ from attention_ui.streamlit_workarounds.room_of_control import in_room
 from attention_ui.streamlit_workarounds.style import CARDS, LARGE, STYLE
 from attention_ui.streamlit_workarounds.unseen_component import text_of
 from attention_ui.streamlit_workarounds.whole_callbacks import let_callbacks_end
+from conftest import ran
 from sampling import few
 from streamlit_insides import GONE, ROOT
 
@@ -332,8 +332,7 @@ def test_writing_the_address_leaves_what_is_streamlit_s_own():
 # --- without them ---------------------------------------------------------------------------------
 def usable(pages, *gone):
     """Draw pages and use a control in a process of its own, where these insides are gone."""
-    command = [sys.executable, str(ROOT / "tests" / "streamlit_insides.py"), ",".join(pages), *gone]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    done = ran(sys.executable, "tests/streamlit_insides.py", ",".join(pages), *gone)
     assert done.stdout.endswith("usable\n"), done.stderr
 
 

@@ -7,7 +7,6 @@ import re
 import shutil
 from functools import cache
 from typing import NamedTuple
-from unittest.mock import patch
 
 import nbformat
 import pytest
@@ -247,20 +246,13 @@ TELLING = [
 """Where wrong lines gave right numbers once, and some more."""
 
 
-def trace_of(lesson, example):
-    given = []
-    with patch.object(ends, "put_ends", lambda trace, *_: given.append(trace)):
-        stands(visit(lesson, example=example))
-    return given[0]
-
-
 CASES = [pytest.param(*each, marks=pytest.mark.slow("2 s: many lines")) for each in TELLING]
 CASES += [pytest.param(*each, marks=pytest.mark.long) for each in PLACES]
 
 
 @pytest.mark.parametrize(("lesson", "example"), CASES)
-def test_no_wrong_line_and_no_operand_as_it_is_passes_in_an_exercise(lesson, example):
-    trace = exercise_trace(trace_of(lesson, example))
+def test_no_wrong_line_and_no_operand_as_it_is_passes_in_an_exercise(lesson, example, view_at):
+    trace = exercise_trace(view_at((lesson, example)).trace)
     wanted = exercise_steps(trace)
     needed = {name for step in wanted for name in (step, *trace[step].earlier())}
     assert not unnoticed(trace, [trace[name] for name in trace if name in needed], wanted)

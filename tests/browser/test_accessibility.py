@@ -3,7 +3,15 @@
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from browser_tools import click, no_exception, open_page, open_rows, pushed_sideways, settled
+from browser_tools import (
+    click,
+    no_exception,
+    open_page,
+    open_rows,
+    pushed_sideways,
+    script,
+    settled,
+)
 from conftest import ROOT
 from sampling import few
 
@@ -109,13 +117,7 @@ def test_words_and_pictures_grow_with_the_letters_of_the_browser(new_page, app_u
           .map((one) => one.tagName === 'P' ? parseFloat(getComputedStyle(one).fontSize)
             : one.getBoundingClientRect().height)""")
         )
-        words, picture = page.evaluate("""() => {
-          const drawn = document.querySelector('.st-key-drawn_scores svg.marks');
-          const words = [...drawn.querySelectorAll('g:not(.numbers_marks) > text')].filter(
-            (one) => one.textContent && !/rotate.-?[1-9]/.test(one.getAttribute('transform')));
-          const at = (one) => { const { left, right, top, bottom } = one.getBoundingClientRect();
-                                return [left, right, top + 3, bottom - 3]; };
-          return [words.map(at), at(drawn)]; }""")
+        words, picture = page.evaluate(script("words_of_scores"))
         pairs = [(a, b) for n, a in enumerate(words) for b in words[:n]]
         assert words
         assert not [each for each in pairs if meet(*each)]

@@ -13,6 +13,7 @@ from browser_tools import (
     open_page,
     outlined,
     pushed_sideways,
+    script,
     settled,
     soon,
 )
@@ -189,11 +190,7 @@ def test_on_a_phone_nothing_scrolls_sideways(page, app_url, path):
         assert cells(page, "layer").count() > 100
     page.set_viewport_size({"width": 390, "height": 844})
     settled(page)
-    wide = page.evaluate(
-        """() => [...document.querySelectorAll('[data-testid=stMain] *')].filter((one) =>
-          one.scrollWidth > one.clientWidth + 2 && getComputedStyle(one).overflowX === 'auto'
-        ).map((one) => one.className)"""
-    )
+    wide = page.evaluate(script("scrolls_sideways"))
     assert wide == []
     assert not pushed_sideways(page)
     tops = page.evaluate(

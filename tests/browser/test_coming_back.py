@@ -2,18 +2,11 @@
 
 import json
 
-from browser_tools import click, numbers, open_page
+from browser_tools import click, numbers, open_page, script
 
 PLACE = "attention-explorer: coming back"
-LATER = """(() => { const Real = Date, later = DAYS * 86_400_000;
-window.Date = class extends Real {
-  constructor(...given) { given.length ? super(...given) : super(Real.now() + later); }
-  static now() { return Real.now() + later; }
-}; })()"""
-REFUSED = """for (const name of ['getItem', 'setItem']) { const own = Storage.prototype[name];
-Storage.prototype[name] = function (key, ...more) {
-  if (key.startsWith('attention')) throw new DOMException('no', 'SecurityError');
-  return own.call(this, key, ...more); }; }"""
+LATER = script("later")
+REFUSED = script("refused")
 
 
 def kept(page):

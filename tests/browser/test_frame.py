@@ -6,7 +6,7 @@ import pytest
 
 from attention_ui.frame.contents import AT_A_GLANCE, LESSONS, lesson
 from attention_ui.streamlit_workarounds.style import SIDEBAR_WIDTH
-from browser_tools import open_page, settled, soon
+from browser_tools import open_page, script, settled, soon
 from sampling import few
 
 PLACES = """(what) => [...document.querySelectorAll(what)].map((each) => {
@@ -22,13 +22,7 @@ def places(page, what):
 
 
 def room(page):
-    return page.evaluate(
-        """() => {
-          const column = document.querySelector('[data-testid=stMainBlockContainer]');
-          const { paddingLeft, paddingRight } = getComputedStyle(column);
-          return column.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
-        }"""
-    )
+    return page.evaluate(script("room"))
 
 
 def test_the_sidebar_has_no_edge_to_pull_and_still_folds_away(page, app_url):
@@ -58,11 +52,7 @@ def test_on_a_phone_the_sidebar_lies_over_the_page(new_page, app_url):
     assert places(page, CHARTS) == before
 
 
-REACHED = """all => Object.fromEntries(all.filter((one) => one.checkVisibility()).map((one) => {
-  const { x, y, width, height } = one.getBoundingClientRect();
-  return [one.innerText.split('\\n').at(-1),
-    one.contains(document.elementFromPoint(x + width / 2, y + height / 2))];
-}))"""
+REACHED = script("reached")
 """Of each that can be seen, by its words: whether its middle takes the pointer."""
 
 
@@ -106,12 +96,7 @@ def test_the_contents_open_where_one_is_and_the_rest_with_one_key(page, app_url)
     assert page.evaluate(FOLDS) == [[each, each in groups[1::2]] for each in groups]
 
 
-FIRST_PLACE = """new MutationObserver((_, watcher) => {
-  const { x, y, width } = document.querySelector('h1')?.getBoundingClientRect() ?? {};
-  if (!width) return;
-  window.firstPlace = [x, y];
-  watcher.disconnect();
-}).observe(document, { childList: true, subtree: true })"""
+FIRST_PLACE = script("first_place")
 
 
 @pytest.mark.parametrize("path", few(["causal_mask", ""], 1))

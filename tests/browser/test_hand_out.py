@@ -10,11 +10,7 @@ import pytest
 from browser_tools import open_page, script, settled
 
 CONTROLS = "button, input, textarea, [role=slider], [data-testid=stSidebar], [data-testid=stHeader]"
-BESIDE_THE_PAGE = """() => [...document.querySelectorAll(
-  '[data-testid=stMain] :is(p, h1, h2, svg.marks, canvas.marks)')]
-  .filter((each) => each.checkVisibility() && each.getBoundingClientRect().width)
-  .filter((each) => each.getBoundingClientRect().right > innerWidth + 1)
-  .map((each) => each.textContent.slice(0, 60))"""
+BESIDE_THE_PAGE = script("beside_the_page")
 OVER_OTHERS = script("over_others")
 
 

@@ -17,11 +17,7 @@ from visiting import LESSONS
 MARKS = "[data-testid=stVegaLiteChart] svg g[class*=mark-] > path"
 TELLS = {"tokenize_and_embed": ".st-key-drawn_ids"}
 """Where it is not the first picture: of merges, all that it has to tell is written."""
-IN_SIGHT = """(marks, wanted) => marks.map((one) => one.getBoundingClientRect())
-  .filter(({ top, bottom, width, height }) => top > 80 && bottom < innerHeight - 20
-    && width > 3 && height > 3 && width < 200)
-  .map(({ left, top, width, height }) => [left + width / 2, top + height / 2])
-  .filter((_, at, all) => at % Math.ceil(all.length / wanted) === 0)"""
+IN_SIGHT = script("in_sight")
 TOLD = "document.querySelector('#vg-tooltip-element.visible')?.innerText ?? ''"
 
 CARDS_ARE_SCREENS = ("simplified_attention", "transformer_block")
