@@ -119,7 +119,6 @@ def sharing(v):
         keys = Matrix(made[f"{lesson.GROUPED}keys"], lead=(group,))
         each = lesson.then_and_now(made, v.head, lesson.GROUPED, keys)
         yield ui.picture(ui.equation(made, *each, tall=235))
-        yield ui.light(*checks.sharing_light(made, fewer))
         yield ui.note(facts.same_words(made, fewer))
     yield ui.link_to_a_real_model("Shared keys and values in a real model", "previous")
 

@@ -25,7 +25,6 @@ def values_of(name, **link):
 def lights_of(settings):
     trace = lesson.alone(settings)
     return {
-        "sharing": checks.sharing_light(trace, lesson.shown_kv_heads(settings)),
         "moved": checks.moved_light(lesson.rotary(settings), 1_000),
         "cap": checks.cap_light(trace, lesson.shown_cap(settings, trace)),
         "norm": checks.norm_light(trace),

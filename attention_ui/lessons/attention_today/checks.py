@@ -2,40 +2,16 @@
 
 import torch
 from torch import Tensor
-from torch.nn.functional import scaled_dot_product_attention
 
-from attention_core.mechanism.attention import divisor_of
 from attention_core.mechanism.today import ROTARY_BASE
 from attention_core.trace import Trace
 
 from ...frame.lights import agreement
 from ...words import number
-from .lesson import BESIDE_SINK, CAPPED, GROUPED, NORMED, OPENED, PLAIN, ROTARY
+from .lesson import BESIDE_SINK, CAPPED, NORMED, OPENED, PLAIN, ROTARY
 
 Light = tuple[bool, str]
 ROUNDED = 1e-5
-
-
-def sharing_light(trace: Trace, n_kv_heads: int) -> Light:
-    """Whether grouped heads give what torch gives with the keys repeated."""
-    n_heads = trace.size("head")
-    times = n_heads // n_kv_heads
-    vectors = trace["embeddings"].value
-    made = {}
-    for role in ("key", "value"):
-        groups = trace[f"head_W_{role}"].value.unflatten(0, (n_kv_heads, times))
-        made[role] = (vectors @ groups.mean(dim=1)).repeat_interleave(times, dim=0)
-    queries = vectors @ trace["head_W_query"].value
-    scale = 1 / divisor_of(trace, "head_")
-    wanted = scaled_dot_product_attention(
-        queries, made["key"], made["value"], is_causal=True, scale=scale
-    )
-    return agreement(
-        "Shared heads are ordinary attention with keys and values repeated: given those, PyTorch's "
-        "`scaled_dot_product_attention` gives these context vectors",
-        [(trace[f"{GROUPED}context_vectors"].value, wanted)],
-        (trace, f"{GROUPED}context_vectors"),
-    )
 
 
 def moved_light(trace: Trace, by: int) -> Light:
