@@ -14,7 +14,7 @@ from attention_core import operations as ops
 from attention_core.export import checker
 from attention_core.export.checker import unpacked
 from attention_core.export.exercise import exercise, exercise_steps
-from attention_core.export.notebook import MOST_NUMBERS, notebook, packed
+from attention_core.export.notebook import MOST_NUMBERS, notebook, packed, picture
 from attention_core.mechanism.masking import attend_masked
 from attention_core.mechanism.multi_head import (
     add_batched,
@@ -392,9 +392,19 @@ def test_every_column_and_every_row_is_among_what_is_compared():
     assert len((places // 4096).unique()) == 8
 
 
+def test_a_long_token_is_cut_where_the_picture_names_it():
+    """A picture makes room for every label: one of thousands of characters took 6 GB."""
+    word = "long" * 1_000
+    trace = Trace(query=(word, "b"), key=(word, "b"))
+    trace.step("weights", ops.Given(((0.25, 0.75), (0.5, 0.5))), axes=("query", "key"))
+    line = picture(trace, trace["weights"])
+    assert "longlonglonglon…" in line
+    assert len(line) < 200
+
+
 @pytest.mark.parametrize("letter", ["l", "W", "𝕎", "字"])
 def test_a_picture_has_room_for_its_labels(letter):
-    """Labels of thousands of characters took 6 GB, and matplotlib warned of no room for them."""
+    """A small matrix with long tokens made matplotlib warn that it has no room for them."""
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     word = letter * 4_800

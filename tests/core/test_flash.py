@@ -83,6 +83,14 @@ def test_tiles_cover_the_table_once_only_the_future_is_left_out(tile_queries, ti
     assert not any(tile.is_hidden or tile.is_cut for tile in tiles_of(7, 11, 2, 3))
 
 
+@pytest.mark.parametrize(
+    ("sizes", "said"), [((7, 11, 0, 3), "tiles of 0 queries"), ((0, 11, 1, 1), "at least one")]
+)
+def test_sizes_below_1_are_refused(sizes, said):
+    with pytest.raises(ValueError, match=said):
+        tiles_of(*sizes)
+
+
 @pytest.mark.parametrize("n_bytes", [1, 2, 4])
 @pytest.mark.parametrize("capacity", [1_200, 5_000, 196_608])
 def test_the_largest_tile_fits_and_the_next_does_not(capacity, n_bytes):

@@ -237,6 +237,17 @@ def test_costs_of_known_models_are_those_counted_by_hand():
     assert [kept_tokens(n, 5, 2) for n in (3, 7, 11)] == [3, 7, 7]
 
 
+def test_parameters_and_cache_are_those_of_the_tensors():
+    for n_kv_heads in (1, 2, 3, 6):
+        trace = whole(Today(n_kv_heads))
+        size = AttentionSize(1, 5, 6, n_kv_heads, 4, 3, 11)
+        prefix = "head_" if n_kv_heads == 6 else "today_"
+        matrices = ["head_W_query", f"{prefix}W_key", f"{prefix}W_value", "W_output"]
+        assert size.parameters == sum(trace[name].value.numel() for name in matrices)
+        kept = [trace[f"{prefix}{name}"].value.numel() for name in ("keys", "values")]
+        assert size.cached(7) == sum(kept)
+
+
 def test_products_are_counted_one_by_one():
     size = AttentionSize(2, 5, 6, 3, 4, 7, 11)
 
