@@ -143,7 +143,9 @@ async def _move(visitor: Visitor) -> float:
         parts = parts[first : first + NEAR]
     sight = [visitor.parts[name] for name in parts]
     rooms = {f"chart_{name}": at for name, at in visitor.rooms.items()}
-    places = {**rooms, **{name: each.place for name, each in visitor.sliders.items()}}
+    found = {name: each for name, each in visitor.choices.items() if not each.place[0]}
+    found |= visitor.sliders
+    places = {**rooms, **{name: each.place for name, each in found.items()}}
     names = [
         name
         for name, place in sorted(places.items())
@@ -157,7 +159,7 @@ async def _move(visitor: Visitor) -> float:
         hands, place = _told(visitor)["hands"], name.replace("chart_", "moves_", 1)
         if place not in hands:
             await visitor.tell("near", hand=",".join(sorted([*hands, place])))
-    control = visitor.sliders.get(name) or visitor.charts.get(name)
+    control = found.get(name) or visitor.charts.get(name)
     return await (visitor.set(control) if control else visitor.again())
 
 

@@ -125,6 +125,10 @@ def test_what_runs_alone_shows_what_all_would(page, app_url):
             for _ in range(3):  # the first, and a way back, change a button in the sidebar
                 await visitor.slide(label)
                 await same(label)
+        for label in [label for label, each in visitor.choices.items() if each.fragment]:
+            if label in visitor.choices:  # one that was there before may have taken it away
+                await visitor.set(visitor.choices[label])
+                await same(label)
         for name in list(visitor.charts):
             for is_last in (False, True):
                 carried = visitor.charts[name]

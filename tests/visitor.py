@@ -4,11 +4,16 @@ import asyncio
 import json
 import re
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import urlencode
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ButtonGroup_pb2 import ButtonGroup
+from streamlit.proto.Checkbox_pb2 import Checkbox
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.Selectbox_pb2 import Selectbox
 from streamlit.proto.Slider_pb2 import Slider
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import connect
@@ -22,9 +27,9 @@ LONGEST = 60.0
 
 @dataclass
 class Found:
-    """A slider that the server has sent, where it stands, and the fragment it belongs to."""
+    """A control that the server has sent, where it stands, and the fragment it belongs to."""
 
-    proto: Slider
+    proto: Any
     fragment: str
     place: tuple[int, ...] = ()
     at: int = 0
@@ -46,16 +51,24 @@ class Found:
 
     @property
     def last(self) -> int:
-        slider = self.proto
-        return round((slider.max - slider.min) / (slider.step or 1)) if slider.step else 0
+        one = self.proto
+        if isinstance(one, Slider):
+            return round((one.max - one.min) / one.step) if one.step else 0
+        return 1 if isinstance(one, Checkbox) else len(one.options) - 1
 
     def put(self, state: WidgetState) -> None:
         """Say where it stands, as its browser does."""
-        if self.proto.type == Slider.SELECT_SLIDER:
-            state.string_array_value.data.append(self.proto.options[self.at])
-        else:
-            value = self.proto.min + self.at * self.proto.step
-            state.double_array_value.data.append(min(value, self.proto.max))
+        match self.proto:
+            case Checkbox():
+                state.bool_value = bool(self.at)
+            case Selectbox(options=options):
+                state.string_value = options[self.at]
+            case ButtonGroup(options=options):
+                state.string_array_value.data.append(options[self.at].content)
+            case Slider(type=Slider.SELECT_SLIDER, options=options):
+                state.string_array_value.data.append(options[self.at])
+            case Slider(min=least, max=most, step=step):
+                state.double_array_value.data.append(min(least + self.at * step, most))
 
 
 @dataclass
@@ -92,6 +105,8 @@ class Visitor:
     """What it says it is: to a browser, pictures come without what only a hand at them needs."""
     sliders: dict[str, Found] = field(default_factory=dict)
     """By their labels."""
+    choices: dict[str, Found] = field(default_factory=dict)
+    """Switches, and what one is chosen of, by their labels."""
     charts: dict[str, Carried] = field(default_factory=dict)
     """The pictures that carry a control, by their keys, without how often each was built."""
     others: dict[str, tuple[str, str, str]] = field(default_factory=dict)
@@ -191,16 +206,15 @@ class Visitor:
         key = name.rpartition("-")[2]
         if kind == "exception":
             self.errors.append(f"{element.exception.type}: {element.exception.message}")
-        elif kind == "slider" and not element.slider.disabled:
-            slider = element.slider
-            known = self.sliders.get(slider.label)
-            if known is None or known.proto.id != slider.id or slider.set_value:
-                found = Found(slider, fragment, tuple(answer.metadata.delta_path))
-                found.at = _place(slider)
+        elif kind in PLACES and not (one := getattr(element, kind)).disabled:
+            of_kind = self.sliders if kind == "slider" else self.choices
+            known = of_kind.get(one.label)
+            if known is None or known.proto.id != one.id or one.set_value:
+                found = Found(one, fragment, tuple(answer.metadata.delta_path), PLACES[kind](one))
                 found.step = known.step if known else 1
-                self.sliders[slider.label] = found
+                of_kind[one.label] = found
             else:
-                known.proto, known.fragment = slider, fragment
+                known.proto, known.fragment = one, fragment
         elif kind == "vega_lite_chart" and name:
             params = {e["name"]: e for e in json.loads(element.vega_lite_chart.spec)["params"]}
             if bind := params.get("step", {}).get("bind"):
@@ -218,7 +232,7 @@ class Visitor:
 
     def _forget(self) -> None:
         """What a run of the whole page has not drawn again."""
-        for controls in (self.sliders, self.charts):
+        for controls in (self.sliders, self.choices, self.charts):
             for name in [name for name, each in controls.items() if each.id not in self._seen]:
                 del controls[name]
         self.parts = {name: place for name, place in self.parts.items() if name in self._seen}
@@ -238,3 +252,26 @@ def _place(slider: Slider) -> int:
             return list(slider.options).index(chosen)
     value = slider.value[0] if slider.set_value and slider.value else slider.default[0]
     return round((value - slider.min) / (slider.step or 1))
+
+
+def _place_in_box(box: Selectbox) -> int:
+    options = [*box.options]
+    return options.index(box.raw_value) if box.raw_value in options else box.default
+
+
+def _place_in_group(group: ButtonGroup) -> int:
+    contents = [each.content for each in group.options]
+    return contents.index(group.raw_values[0]) if group.raw_values else [*group.default, 0][0]
+
+
+def _place_of_switch(switch: Checkbox) -> int:
+    return int(switch.value if switch.set_value else switch.default)
+
+
+PLACES: dict[str, Callable[[Any], int]] = {
+    "slider": _place,
+    "selectbox": _place_in_box,
+    "button_group": _place_in_group,
+    "checkbox": _place_of_switch,
+}
+"""Where a control of each kind stands, by what the server has sent."""
