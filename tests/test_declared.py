@@ -5,6 +5,8 @@ import shutil
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attention_core.trace import Trace
+from attention_ui.cards.noted_trace import NotedTrace
 from attention_ui.cards.page import Misdeclared
 from visiting import A_PAGE, ROOT
 
@@ -36,3 +38,11 @@ def test_a_name_that_nothing_has_is_refused_in_words(what, tmp_path, monkeypatch
     at.switch_page(A_PAGE).run()
     assert told in " ".join(said)
     assert at.exception
+
+
+def test_whatever_a_card_asks_of_a_trace_is_noted():
+    """Also that a step is not there: another value would bring it."""
+    adds, by_labels = {"step", "again", "of", "label", "label_by_head", "has_gradient"}, {"name_of"}
+    asked = {name for name in vars(Trace) if not name.startswith("_")} - adds - by_labels
+    asked |= {"__getitem__", "__contains__", "__iter__", "__len__"}
+    assert asked <= vars(NotedTrace).keys()

@@ -1,19 +1,24 @@
 """A card is a screen: title, at most three lines of words, controls beside, picture below."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import streamlit as st
 
 from ..controls.visit_state import this_visit
+from ..frame.glossary import Term
 from ..frame.hand_out import printed
 from ..frame.page import explained
 
 
 @contextmanager
-def framed(name: str, title: str, words: str, is_section: bool = False) -> Iterator[Any]:
-    """The frame of a card, or of a section without one; yields the place for controls."""
+def framed(
+    name: str, title: str, words: str, is_section: bool, above: Collection[Term]
+) -> Iterator[Any]:
+    """The frame of a card, or of a section without one; yields the place for controls. The terms
+    `above` are explained there.
+    """
     this_visit().in_card = title
     look = {"border": not is_section, "gap": "xsmall"}
     with st.container(key=f"card_{name}", **look):
@@ -24,7 +29,7 @@ def framed(name: str, title: str, words: str, is_section: bool = False) -> Itera
                 if title:
                     (st.subheader if is_section else st.header)(title, anchor=name)
                 if words:
-                    st.markdown(printed(words), help=explained(words, name))
+                    st.markdown(printed(words), help=explained(words, above))
             beside = st.container(
                 key=f"beside_{name}",
                 width="content",

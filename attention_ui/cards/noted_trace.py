@@ -30,9 +30,26 @@ class NotedTrace(Trace):
         self._note(name)
         return self.plain[name]
 
+    def __contains__(self, name: object) -> bool:
+        self._note(str(name))
+        return name in self.plain
+
+    def get(self, name: str, default: Any = None) -> Any:  # type: ignore[override]
+        self._note(name)
+        return self.plain.get(name, default)
+
     def __iter__(self) -> Iterator[str]:
         self._note(None)
         return iter(self.plain)
+
+    def __len__(self) -> int:
+        self._note(None)
+        return len(self.plain)
+
+    @property
+    def gradients(self) -> dict[str, str]:
+        self._note(None)
+        return self.plain.gradients
 
     def branch(self) -> Trace:
         self._note(None)

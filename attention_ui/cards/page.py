@@ -31,7 +31,9 @@ from ..controls import parts, visit
 from ..controls.control import Control, Placed, Values
 from ..controls.visit_state import this_visit
 from ..frame import ends
+from ..frame.contents import lesson
 from ..frame.ends import Answer, row
+from ..frame.glossary import Term, terms_in
 from ..frame.long_run import Run, Work, go_on, go_on_with_page, put_run, put_run_of, run_so_far
 from ..frame.near import watcher
 from ..frame.page import open_lesson
@@ -203,7 +205,8 @@ class Card:
             _size,
         )
         this_visit().cards[self.name] = self.title
-        with framed(self.name, self.title, made.words, self.is_section) as beside:
+        above = self.page.explained_above(self)
+        with framed(self.name, self.title, made.words, self.is_section, above) as beside:
             kept_open, folded = self._folds(made)
             with beside:
                 for each in made.controls:
@@ -496,6 +499,14 @@ class Page:
     def every_card(self) -> list[Card]:
         """All that it has, those behind rows last."""
         return [*self.cards, *(each for fold in self.folds for each in fold.cards)]
+
+    def explained_above(self, card: Card) -> set[Term]:
+        """The terms in words that always stand above a card, whatever was drawn first."""
+        if visit.values().card:
+            return set()
+        above = takewhile(lambda each: each is not card, self.cards)
+        always = [each.words for each in above if isinstance(each.words, str) and not each.when]
+        return {term for words in (lesson(self.name).idea, *always) for term in terms_in(words)}
 
     def place(self, card: Card) -> str:
         """In our Markdown, a card with the way to it; one behind a row has none while that is

@@ -73,8 +73,6 @@ class VisitState:
     """For each picture: whether its trace has the cell of the link, and whether it is open."""
     pictures: dict[str, Any] = field(default_factory=dict)
     """What each picture was drawn from, which a click or a move in it needs (`cards.show`)."""
-    explained: Texts = field(default_factory=dict)
-    """The words of the glossary that were explained, and in which card."""
 
     _own: dict[type, Any] = field(default_factory=dict)
 
@@ -92,7 +90,7 @@ class VisitState:
     def opens_page(self, is_same: bool) -> None:
         """At the top of a page: nothing of it has been met yet."""
         self.cards_before = [*self.cards] if is_same else []
-        self.cells, self.cards, self.covering, self.explained = [], {}, {}, {}
+        self.cells, self.cards, self.covering = [], {}, {}
         self.in_card = ""
         if not is_same:  # else a callback may need them at any moment of this run
             self.pictures, self.declared = {}, None

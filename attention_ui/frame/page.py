@@ -1,6 +1,6 @@
 """What stands around a page: head, sidebar, notices, and the way to the next lesson."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import groupby
 from typing import Any
@@ -39,7 +39,7 @@ from . import hand_out
 from .basics import ICON, show_notices, takes, warm_up
 from .coming_back import ComingBack, put_browser
 from .contents import AT_A_GLANCE, FIRST_CHECKED, HOME, LESSONS, SECTIONS, WAY, Lesson, lesson
-from .glossary import meanings, terms_in, title_and_glossary
+from .glossary import Term, meanings, terms_in, title_and_glossary
 from .long_run import stop_all
 from .rooms import fixed_now, known_among
 from .share import share
@@ -165,15 +165,11 @@ def _drawn_instead(_: str) -> str | None:
         return random_fallback_notice(values) if SENTENCE.name in values else None
 
 
-def explained(words: str, card: str = "") -> str | None:
-    """What the terms mean that stand here for the first time on the page; None for none."""
+def explained(words: str, above: Collection[Term] = ()) -> str | None:
+    """What the terms mean that stand here, but for those explained `above`; None for none."""
     if "glossary" in visit.names_in("hide"):
         return None
-    said = this_visit().explained
-    # Of a card that runs alone, those that it has explained already are explained there again.
-    new = [term for term in terms_in(words) if said.get(term.word, card) == card]
-    said.update((term.word, card) for term in new)
-    return meanings(new) or None
+    return meanings([term for term in terms_in(words) if term not in above]) or None
 
 
 def _quiet_line(values: Values) -> None:
