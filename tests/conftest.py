@@ -116,9 +116,8 @@ def no_hand_is_near(monkeypatch, request):
 # --- servers -----------------------------------------------------------------------------------
 @pytest.fixture(scope="session")
 def app_url(tmp_path_factory):
-    server = start_server(tmp_path_factory.mktemp("server") / "output.txt")
-    yield server.url
-    server.stop()
+    with start_server(tmp_path_factory.mktemp("server") / "output.txt") as server:
+        yield server.url
 
 
 # --- browser -----------------------------------------------------------------------------------

@@ -106,6 +106,12 @@ class AppServer:
         text = self.log.read_text(encoding="utf-8", errors="replace")
         return "\n".join(text.splitlines()[-lines:])
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
     def stop(self):
         AppServer.running.remove(self)
         self.process.terminate()

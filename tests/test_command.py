@@ -144,12 +144,9 @@ def test_it_checks_code_of_one_s_own(scale, status, tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is another thing there")
 @pytest.mark.parametrize("home", ["/dev/null/none", "/proc"])
 def test_it_needs_no_home_and_ctrl_c_ends_it_quietly(home, tmp_path):
-    start = ("-m", "attention_explorer", "--no-browser", "--port={port}")
-    server = start_server(tmp_path / "output.txt", start=start, env={**os.environ, "HOME": home})
-    try:
+    start, env = ("-m", "attention_explorer", "--no-browser", "--port={port}"), {"HOME": home}
+    with start_server(tmp_path / "output.txt", start=start, env=os.environ | env) as server:
         server.process.send_signal(signal.SIGINT)
         assert server.process.wait(timeout=20) == 130
         said = [line for line in server.output().splitlines() if line.strip()]
         assert len(said) == 2, said  # where it is
-    finally:
-        server.stop()

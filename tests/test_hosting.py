@@ -55,8 +55,7 @@ def test_what_the_image_starts_answers_any_host_and_says_how_it_is(tmp_path):
         copy(ROOT / name, tmp_path / name)
     words = [each.replace("=8501", "={port}") for each in command("CMD")]
     log = tmp_path / "output.txt"
-    server = start_server(log, cwd=tmp_path, start=("-m", *words))
-    try:
+    with start_server(log, cwd=tmp_path, start=("-m", *words)) as server:
         port = urlsplit(server.url).port
         asked = [each.replace("8501", str(port)) for each in command("HEALTHCHECK")]
         assert asked.pop(0) == "python"
@@ -64,8 +63,6 @@ def test_what_the_image_starts_answers_any_host_and_says_how_it_is(tmp_path):
         assert asyncio.run(Visitor(server.url, "causal_mask").enter()).errors == []
         asyncio.run(of_another_name(port))
         assert "external IP" not in server.output()
-    finally:
-        server.stop()
     assert subprocess.run([sys.executable, *asked], check=False, stderr=-3).returncode == 1
 
 

@@ -31,22 +31,15 @@ def test_streamlit_run_asks_for_no_email_and_opens_a_browser(tmp_path):
     browser.write_text(f'#!/bin/sh\necho "$1" > "{opened}"\n', encoding="utf-8")
     browser.chmod(0o755)
     alone = {"HOME": str(tmp_path), "PATH": str(tmp_path), "BROWSER": f"{browser} %s"}
-    server = AppServer(
-        tmp_path / "output.txt",
-        options={"server.headless": "false"},
-        env={**os.environ, **alone},
-        stdin=nobody,
-    )
-    try:
+    how = {"options": {"server.headless": "false"}, "env": {**os.environ, **alone}}
+    with AppServer(tmp_path / "output.txt", stdin=nobody, **how) as server:
         server.wait_until_healthy(seconds=30)
         for _ in range(100):
             if opened.exists() and opened.read_text():
                 break
             time.sleep(0.05)
-    finally:
-        server.stop()
-        os.close(nobody)
-        os.close(keyboard)
+    os.close(nobody)
+    os.close(keyboard)
     assert "mail" not in server.output()
     assert opened.read_text(encoding="utf-8").strip() == f"{server.url}/"
 
@@ -141,7 +134,6 @@ def test_it_carries_more_connections_than_the_soft_limit_allows(tmp_path):
     raise_open_files()  # the other ends of the connections are here
     log = tmp_path / "output.txt"
     lower = ["sh", "-c", f'ulimit -Sn {SOFT}; ulimit -Hn {HARD}; exec "$@"', "sh"]
-    server = start_server(log, before=lower)
 
     async def crowd():
         first = await Visitor(server.url, "simplified_attention").enter()
@@ -152,12 +144,10 @@ def test_it_carries_more_connections_than_the_soft_limit_allows(tmp_path):
             await socket.close()
         return errors
 
-    try:
+    with start_server(log, before=lower) as server:
         assert asyncio.run(crowd()) == []
         time.sleep(0.5)
         assert log.stat().st_size < 20_000, server.output()
-    finally:
-        server.stop()
 
 
 @pytest.mark.parametrize(("soft", "hard", "wanted"), [

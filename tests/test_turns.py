@@ -221,8 +221,5 @@ def test_a_crowd_is_served_in_turns_whoever_leaves_or_fails(tmp_path):
         assert len(fails.errors) == 1
         assert presses.said == "1 True 1 2 1", "one run, and the press heard twice"
 
-    server = start_server(tmp_path / "out.txt", tmp_path, options=options, env=env)
-    try:
+    with start_server(tmp_path / "out.txt", tmp_path, options=options, env=env) as server:
         asyncio.run(crowd(server.url))
-    finally:
-        server.stop()

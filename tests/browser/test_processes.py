@@ -71,12 +71,9 @@ def served(tmp_path):
         pytest.skip(reason)
     command = ["-m", "attention_explorer", "serve", "--processes", "2", "--address", "127.0.0.1"]
     bound = f"--from-one-address={CONNECTIONS}"
-    server = AppServer(tmp_path / "out.txt", start=(*command, "--port={port}", bound))
-    try:
+    with AppServer(tmp_path / "out.txt", start=(*command, "--port={port}", bound)) as server:
         server.wait_until_healthy(LONG)
         yield server
-    finally:
-        server.stop()
 
 
 @pytest.mark.meant(r"^console: WebSocket onclose: code=10(06 \(abnormal|12 \(service restart)")
