@@ -22,6 +22,7 @@ from serving import ROOT, start_server
 from visitor import Visitor
 
 RERUN, STOP = ScriptRequestType.RERUN, ScriptRequestType.STOP
+room.run_in_turns()  # as the app does, of which nothing is imported here
 APP = """
 import os, time
 import streamlit as st

@@ -70,6 +70,8 @@ def test_what_is_added_shares_the_scale_of_the_sum():
     assert set(most) == {"small", "large", "total"}
     assert all(each == pytest.approx(end, rel=1e-3) for each in most.values())
     assert words == [f"−{end:.3g}", f"{end:.3g}"]
+    by_its_sign, *_ = drawn(trace, Matrix(small), "+", Matrix(large))
+    assert by_its_sign["small"] == pytest.approx(by_its_sign["large"], rel=1e-3)
 
 
 def test_what_is_multiplied_does_not_and_the_legend_says_so():
