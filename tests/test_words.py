@@ -3,6 +3,7 @@
 import ast
 import re
 from difflib import SequenceMatcher
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -44,11 +45,14 @@ def said(path):
             yield node.lineno, str(node.value), []
 
 
+kept = cache(lambda path: [*said(path)])
+
+
 def found(wrong):
     return [
         f"{path.relative_to(ROOT)}:{line}: {text[:90]!r}"
         for path in SOURCES
-        for line, text, filled in said(path)
+        for line, text, filled in kept(path)
         if wrong(text, filled)
     ]
 
