@@ -1,11 +1,11 @@
-"""By keyboard alone: the cells of pictures, and their sliders. No focus is set by a script."""
+"""By keyboard alone: one whole lesson, and the cells of pictures. No focus is set by a script."""
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from attention_ui.picture.palette import CHOSEN, FED
 from attention_ui.streamlit_workarounds.unseen_component import text_of
-from browser_tools import open_page, outlined, script, settled
+from browser_tools import numbers, open_page, outlined, script, settled
 
 FOCUSED = script("focused")
 
@@ -32,6 +32,57 @@ class Keyboard:
         for key in keys:
             self.page.keyboard.press(key)
         settled(self.page, quiet=0.4)
+
+
+@pytest.mark.long
+def test_a_whole_lesson_by_keyboard(page, app_url):
+    open_page(page, app_url, "")
+    keys = Keyboard(page)
+    keys.go_to("Simplified attention")
+    keys.press("Enter")
+    assert page.locator("h1").first.inner_text() == "Simplified attention"
+
+    keys.go_to("st-key-control_d_in")
+    keys.press("ArrowRight")
+    assert "d_in=4" in page.url
+
+    keys.go_to("st-key-control_similarity")
+    keys.press("ArrowRight", "Enter")
+    assert "similarity=cosine" in page.url
+    keys.go_to("st-key-moves_scores")
+    keys.press("ArrowRight")
+    assert "factor=1.25" in page.url
+    keys.go_to("st-key-open_scores")
+    keys.press("Enter")
+    row, column = map(int, page.url.rpartition("cell=scores.")[2].split("."))
+    keys.go_to("st-key-cell_scores_scores_0")  # the cell that is open: walk to the next query
+    keys.press("ArrowRight")
+    assert f"cell=scores.{row + 1}.{column}" in page.url
+    assert f"scores[{row + 1}, {column}]" in page.inner_text(".st-key-cell_scores")
+    keys.go_to("st-key-operand_scores_0")  # and upstream, to an operand
+    keys.press("Enter")
+    opened = page.locator(".st-key-cell_scores strong code")
+    assert not opened.inner_text().startswith("scores[")
+
+    keys.go_to("st-key-guess_")
+    keys.press(*["ArrowRight"] * 6, "Enter")
+    assert "Guess again" in page.inner_text(".st-key-question_looks_at")
+    assert "?" not in numbers(page, "weights", 1)
+
+    keys.go_to("st-key-moves_one_query")
+    keys.press("Home", "ArrowRight")
+    assert "shown_terms=2" in page.url
+    keys.go_to("st-key-row_deeper")
+    keys.press("Enter")
+    assert "A loop that adds one product at a time" in page.inner_text("[data-testid=stMain]")
+    keys.go_to("st-key-row_take_away")
+    keys.press("Enter")
+    keys.go_to("Read the program")
+    keys.press("Enter")
+    assert "import torch" in page.inner_text("[data-testid=stMain]")
+    keys.go_to("Next: Softmax or sum")
+    keys.press("Enter")
+    assert page.locator("h1").first.inner_text() == "Softmax or sum"
 
 
 WATCH = """addEventListener('pointermove', ({ target, isTrusted }) => {

@@ -1,6 +1,49 @@
 """Whoever presses faster than the server answers: what is shown is what the address says."""
 
-from browser_tools import open_page, settled
+import random
+from itertools import zip_longest
+
+import pytest
+
+from attention_ui.frame.contents import LESSONS
+from browser_tools import CONTROLS, IN_PICTURES, KEYS, caught_up, open_page, settled, shown
+
+N_EVENTS, N_LAST, N_TRIES = 30, 6, 2
+FOCUS = (
+    f"([kinds, at]) => {{ const found = ({CONTROLS})(kinds); found[at % found.length]?.focus() }}"
+)
+KIND = "(kinds) => kinds.findIndex((kind) => document.activeElement.matches(kind))"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("at", range(N_TRIES))
+@pytest.mark.parametrize("lesson", [each.name for each in LESSONS])
+def test_thirty_quick_presses_end_where_the_address_says(new_page, page, app_url, lesson, at):
+    open_page(page, app_url, f"{lesson}?predict=off")
+    chance, pressed = random.Random(f"{lesson} {at}"), []
+
+    def press(kinds):
+        page.evaluate(FOCUS, [kinds, chance.randrange(1000)])
+        kind = [*KEYS][page.evaluate(KIND, [*KEYS])]
+        key = chance.choice(KEYS[kind])
+        pressed.append((kind, key))
+        page.keyboard.press(key)
+
+    has = page.evaluate(f"(kinds) => ({CONTROLS})(kinds).length", ", ".join(KEYS))
+    if not has:
+        return
+    last = IN_PICTURES if page.locator(IN_PICTURES).count() else ", ".join(KEYS)
+    for number in range(N_EVENTS):
+        press(last if number >= N_EVENTS - N_LAST else ", ".join(KEYS))
+    caught_up(page)
+    warm = shown(page)
+    cold, address = new_page(), page.evaluate("location.href")
+    open_page(cold, app_url, address.removeprefix(app_url))
+    caught_up(cold)
+    fresh = shown(cold)
+    for what in warm:
+        pairs = zip_longest(warm[what], fresh[what])
+        assert warm[what] == fresh[what], [pair for pair in pairs if pair[0] != pair[1]]
 
 
 def test_a_link_waits_for_the_control_in_a_picture_that_was_moved_just_before(page, app_url):
