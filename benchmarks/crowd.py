@@ -63,11 +63,13 @@ def crowd(quick: bool) -> list[Part]:
             figures.append(asyncio.run(_measured(row, app, 12 if quick else SECONDS)))
             print(" ", figures[-1].what, figures[-1].numbers, figures[-1].note, flush=True)
     how = (
-        f"People on {len(LESSONS)} lessons, who speak Streamlit's protocol: each moves the sliders "
-        "and the controls in pictures of its lesson in turn, and the next one after the pause, or "
-        "when the answer has come, if that is later. From the message to the end of its run, at "
-        "the other end of the connection. They tell what is near, scroll now and then and ask for "
-        "what waits, as a browser does, where the page asks for that. CPU is the server's."
+        f"People on {len(LESSONS)} lessons, who speak Streamlit's protocol: each moves the "
+        "sliders, switches and choices and the controls in pictures of its lesson in turn, and "
+        "the next one "
+        "after the pause, or when the answer has come, if that is later. From the message to the "
+        "end of its run, at the other end of the connection. They tell what is near, scroll now "
+        "and then and ask for what waits, as a browser does, where the page asks for that. CPU is "
+        "the server's."
     )
     return [Part("A class at once", how, figures)]
 
