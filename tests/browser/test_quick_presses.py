@@ -46,6 +46,17 @@ def test_thirty_quick_presses_end_where_the_address_says(new_page, page, app_url
         assert warm[what] == fresh[what], [pair for pair in pairs if pair[0] != pair[1]]
 
 
+def moved_once(page, app_url):
+    """The control in the first picture, which stands a step further than the page opened with."""
+    open_page(page, app_url, "simplified_attention?predict=off")
+    control = page.locator(".st-key-moves_scores input")
+    control.hover()
+    settled(page)
+    control.press("ArrowRight")
+    settled(page)
+    return control
+
+
 def test_a_link_waits_for_the_control_in_a_picture_that_was_moved_just_before(page, app_url):
     open_page(page, app_url, "simplified_attention?predict=off")
     control = page.locator(".st-key-moves_scores input")
@@ -62,12 +73,7 @@ def test_a_link_waits_for_the_control_in_a_picture_that_was_moved_just_before(pa
 
 
 def test_what_is_moved_until_its_view_goes_is_where_the_address_says(page, app_url):
-    open_page(page, app_url, "simplified_attention?predict=off")
-    control = page.locator(".st-key-moves_scores input")
-    control.hover()
-    settled(page)
-    control.press("ArrowRight")
-    settled(page)
+    control = moved_once(page, app_url)
     page.evaluate("""() => {
       const find = () => document.querySelector('.st-key-moves_scores input'), one = find();
       history.back();
@@ -85,12 +91,7 @@ def test_what_is_moved_until_its_view_goes_is_where_the_address_says(page, app_u
 
 def test_what_is_moved_while_its_view_is_built_is_where_the_address_says(page, app_url):
     """The slider is there before anything listens to it."""
-    open_page(page, app_url, "simplified_attention?predict=off")
-    control = page.locator(".st-key-moves_scores input")
-    control.hover()
-    settled(page)
-    control.press("ArrowRight")
-    settled(page)
+    control = moved_once(page, app_url)
     page.evaluate("""() => {
       const place = document.querySelector('.st-key-moves_scores');
       const one = place.querySelector('input');
