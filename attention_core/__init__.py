@@ -17,7 +17,6 @@ _FROM = {
     "recipes": "HeadsRecipe MaskRecipe Projections",
     "mechanism.attention": "attention",
     "mechanism.any_tensors": "attend_tensors",
-    "mechanism.own_matrices": "attend_vectors",
     "mechanism.own_tensors": "trace_of",
     "mechanism.flash": "attend_in_tiles",
     "mechanism.memory": "attend_with_memory",

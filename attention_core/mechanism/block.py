@@ -216,9 +216,9 @@ class _Block:
         sources = {"query": asked, "key": answered, "value": answered}
         key_axis = "other_key" if name else "key"
         made = project(trace, sources, lambda role: self.matrix(f"{name}W_{role}"), named, key_axis)
-        heads = Heads(self.shape.n_heads, single_too=True)
+        heads = Heads(self.shape.n_heads)
         matrix, bias = self.matrix(f"{name}W_output")
-        concat = attend_projected(trace, made, heads, options, None, named, matrix.axes[0])
+        concat = attend_projected(trace, made, heads, options, named, matrix.axes[0])
         return times(trace, f"{self.prefix}{part}_output", concat, matrix, bias)
 
     def feed_forward(self, vectors: Step) -> Step:

@@ -46,8 +46,6 @@ class Heads:
     """So many columns at the end of each head are left as they are."""
     stretch: float = 1.0
     """How many times longer becomes what is turned."""
-    single_too: bool = False
-    """Whether a single head has an axis of its own."""
 
     def __post_init__(self) -> None:
         for name in ("n_heads", "n_kv_heads"):
@@ -69,16 +67,6 @@ class Heads:
     def of(self, role: str) -> int:
         """How many heads a role has."""
         return self.n_heads if role == "query" else self.of_keys
-
-    @property
-    def front(self) -> tuple[str, ...]:
-        """The axis of query heads, where there are several."""
-        return ("head",) if self.n_heads > 1 or self.single_too else ()
-
-    @property
-    def key_front(self) -> tuple[str, ...]:
-        """The axis of key heads."""
-        return self.front if self.of_keys == self.n_heads else ("kv_head",)
 
     def check(self, n_columns: dict[str, int]) -> None:
         """Raises ValueError, in words, where the columns of a role cannot be dealt out."""
@@ -146,55 +134,35 @@ def attend_projected(
     projected: Sequence[Step],
     heads: Heads,
     options: Options,
-    past: dict[str, Tensor] | None = None,
     prefix: str = "",
     joined: str = "d_concat",
     normed: Callable[[str, Step], Step] | None = None,
 ) -> Step:
     """Add attention to a trace that has queries, keys and values (…, row, columns), all heads side
-    by side; the steps are those of `attend_vectors`, with `prefix` before their names. Returns the
-    context vectors, joined along the axis `joined` where there are several heads. `normed` adds
+    by side: `head_queries`, … (head, query, d_head); `query_angles`, `turned_queries`, … with
+    rotary positions; the steps of `attention`, `head_` before their names; and `concat`. All names
+    begin with `prefix`. Returns the context vectors, joined along the axis `joined`. `normed` adds
     what is done to the heads of queries and of keys before they are turned. Raises ValueError, in
     words, for what does not fit.
     """
-    past = past or {}
-    if len(past) == 1:
-        raise ValueError("past keys and past values belong together: give both or neither")
     batch = projected[0].axes[:-2]
-    made = {
-        role: _dealt(trace, role, step, heads, batch, prefix)
-        for role, step in zip(ROLES, projected, strict=True)
-    }
-    check_shapes({PLURAL[role]: made[role].value for role in ROLES} | past, (*batch, *heads.front))
-    n_past = past["past_keys"].shape[-2] if past else 0
+    made = {}
+    for role, step in zip(ROLES, projected, strict=True):
+        head = "head" if heads.of(role) == heads.n_heads else "kv_head"
+        axes = (*batch, head, step.axes[-2], "d_value" if role == "value" else "d_head")
+        split = ops.SplitHeads(heads.of(role), bool(batch))
+        made[role] = trace.step(f"{prefix}head_{PLURAL[role]}", split, step, axes=axes)
+    check_shapes({PLURAL[role]: made[role].value for role in ROLES}, (*batch, "head"))
     for role in ("query", "key") if normed else ():
         made[role] = normed(role, made[role])
     if (base := heads.rotary_base) is not None:
         how = ops.Rotate(heads.neighbours, heads.rest, heads.stretch)
         for role in ("query", "key"):
-            made[role] = rotated(trace, role, made[role], base, n_past, heads.rates, how=how)
-    for role in ("key", "value") if past else ():
-        name = PLURAL[role]
-        made[role] = append_to_past(trace, name, past[f"past_{name}"], made[role], f"all_{name}")
-    attended = f"{prefix}head_" if heads.front else prefix
-    context = attend_steps(
-        trace, *made.values(), options=options, n_past=n_past, prefix=attended, mask_prefix=prefix
-    )
-    if not heads.front:
-        return context
+            made[role] = rotated(trace, role, made[role], base, 0, heads.rates, how=how)
+    named: dict[str, Any] = {"prefix": f"{prefix}head_", "mask_prefix": prefix}
+    context = attend_steps(trace, *made.values(), options=options, **named)
     axes = (*batch, "query", joined)
     return trace.step(f"{prefix}concat", ops.JoinHeads(bool(batch)), context, axes=axes)
-
-
-def _dealt(
-    trace: Trace, role: str, step: Step, heads: Heads, batch: tuple[str, ...], prefix: str
-) -> Step:
-    if not heads.front:
-        return step
-    front = heads.front if role == "query" else heads.key_front
-    axes = (*batch, *front, step.axes[-2], "d_value" if role == "value" else "d_head")
-    split = ops.SplitHeads(heads.of(role), bool(batch))
-    return trace.step(f"{prefix}head_{PLURAL[role]}", split, step, axes=axes)
 
 
 def rotated(

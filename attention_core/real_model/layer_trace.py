@@ -151,7 +151,7 @@ class PartsOfLayer:
         settings = self.model.settings
         turn, base = settings.turn(self.layer), settings.rotary_base
         if turn is None:
-            return Heads(settings.n_heads, settings.n_key_heads, single_too=True)
+            return Heads(settings.n_heads, settings.n_key_heads)
         return Heads(
             settings.n_heads,
             settings.n_key_heads,
@@ -160,7 +160,6 @@ class PartsOfLayer:
             neighbours=turn.neighbours,
             rest=turn.rest,
             stretch=turn.stretch,
-            single_too=True,
         )
 
     @property

@@ -9,6 +9,7 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention
 
 from attention_core import attend_tensors
+from attention_core.lights.of_trace import lights as lights_of
 from checks import random, same, taken_apart_and_run_anew
 
 N_TEXTS, N_HEADS, N_QUERIES, N_KEYS, D_HEAD, D_VALUE = 2, 3, 5, 7, 11, 13
@@ -137,6 +138,31 @@ def test_all_is_computed_in_the_precision_of_what_is_given(dtype):
             assert cell.value == pytest.approx(has, rel=1e-5), (step, index)
 
 
+@pytest.mark.parametrize("front", [(), (N_HEADS,), (N_TEXTS, N_HEADS)], ids=str)
+def test_a_sink_is_one_more_score_of_each_head_and_one_of_0_the_softmax_off_by_one(front):
+    given = tensors(*front)
+    trace = attend_tensors(*given, sink_logits=0, causal=True, corner="bottom_right")
+    powers = trace["masked_scores"].value.exp()
+    off_by_one = powers / (1 + powers.sum(-1, keepdim=True))
+    same(trace["weights"].value, off_by_one)
+    same(trace["context_vectors"].value, off_by_one @ given[2])
+    assert trace.labels("key_or_sink")[-1] == "sink"
+    lights = {each.name: each for each in lights_of(trace, trace["mask"].value)}
+    assert lights["rows_sum_to_1"].holds is None
+    assert "a sink takes the rest" in lights["rows_sum_to_1"].evidence
+    assert [each for each in lights.values() if each.holds is False] == []
+    if front:
+        sinks = random(N_HEADS)
+        own = attend_tensors(*given, sink_logits=sinks.numpy(), causal=True, corner="bottom_right")
+        beside = sinks[:, None, None].exp() + powers.sum(-1, keepdim=True)
+        same(own["weights"].value, powers / beside)
+    if len(front) == 2:
+        turned = [each.transpose(0, 1) for each in given]
+        last = attend_tensors(*turned, lead=("head", "batch"), sink_logits=sinks, causal=True,
+                              corner="bottom_right")  # fmt: skip
+        same(last["weights"].value.transpose(0, 1), own["weights"].value)
+
+
 EVERYTHING = {
     "causal": True, "window": (3, None), "sinks": 1, "alibi": True, "corner": "bottom_right",
     "lengths": (8, 6), "mask": hiding(1, 1, 8), "soft_cap": 2.0, "scale": 0.4, "temperature": 0.5,
@@ -212,6 +238,10 @@ REFUSED += [
         ("sinks is 0.5, but must be a who", {"sinks": 0.5, "window": (1, 0)}),
         ("alibi is 0.5, but must be True or False: the slopes", {"alibi": 0.5}),
         ("a length of 3.5: lengths are whole numbers", {"lengths": 3.5}),
+        ("1e+39 in sink_logits is more than float32 holds", {"sink_logits": 1e39}),
+        ("there are 2 sink_logits, but 1 head: each has", {"sink_logits": [0, 1]}),
+        ("sink_logits is 'high', but must be a finite number, or", {"sink_logits": "high"}),
+        ("there is no option 'heads': there are scale, mask,", {"heads": 2}),
         ("a window of -1 keys to the left: choose", {"window": (-1, 0)}),
         ("a length of 8, but there are 7 keys", {"lengths": 8}),
         ("there are 1 lengths, but no axis 'batch'", {"lengths": [3]}),

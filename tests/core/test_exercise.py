@@ -12,13 +12,14 @@ import pytest
 import torch
 from hypothesis import strategies as st
 
-from attention_core import EXAMPLES, Trace, attend_vectors, embed, encode_block
+from attention_core import EXAMPLES, Trace, attention, embed, encode_block
 from attention_core import operations as ops
 from attention_core.experiments.learning import Goal, attend_to_learn, with_gradients
 from attention_core.experiments.training import TrainingSettings, start
 from attention_core.experiments.variance import few_trials
 from attention_core.export.exercise import exercise, exercise_steps, exercise_trace
 from attention_core.export.notebook import MOST_NUMBERS
+from attention_core.mechanism.builder import project as project_from
 from attention_core.mechanism.flash import attend_in_tiles
 from attention_core.mechanism.masking import attend_masked
 from attention_core.mechanism.memory import attend_with_memory
@@ -72,8 +73,19 @@ def block():
 
 def crossed():
     """Five tokens ask, and seven of another sentence answer."""
-    matrices = [random(3, 4, seed=at) for at in (1, 2, 3)]
-    return attend_vectors(random(5, 3), *matrices, others=random(7, 3, seed=4))
+    trace = Trace()
+    asks, answers = (
+        trace.step(name, ops.Draw("normal", (n, 3), seed=n), axes=(axis, "d_in"))
+        for name, n, axis in (("embeddings", 5, "token"), ("other_embeddings", 7, "other"))
+    )
+    sources = {"query": asks, "key": answers, "value": answers}
+
+    def matrix(role):
+        draw = ops.Draw("normal", (3, 4), seed=len(role))
+        return trace.step(f"W_{role}", draw, axes=("d_in", "d_query")), None
+
+    attention(trace, *project_from(trace, sources, matrix))
+    return trace
 
 
 def learned():

@@ -108,8 +108,6 @@ RIGHT = {
     "attention": of_tensors(prefix="own_"),
     "trace_of": lambda: {"vectors": ROWS},
     "attend_tensors": lambda: dict.fromkeys(("queries", "keys", "values"), ROWS),
-    "attend_vectors": lambda: {"embeddings": ROWS, **dict.fromkeys(("W_query", "W_key", "W_value"),
-        SQUARE)},
     "attend_in_tiles": lambda: {**of_tensors(tile_queries=2, tile_keys=2)()},
     "attend_with_memory": of_tensors(delta=True),
     "attend_latent": of_steps(OF_LATENT),

@@ -9,12 +9,14 @@ import torch
 from transformers import DeepseekV3Config, DeepseekV32Config
 from transformers.models.deepseek_v3 import modeling_deepseek_v3 as v3
 from transformers.models.deepseek_v32 import modeling_deepseek_v32 as v32
+from transformers.models.qwen3.modeling_qwen3 import Qwen3RMSNorm
 
 from attention_core import Trace, attend_latent, backward, choose_keys
 from attention_core import operations as ops
 from attention_core.mechanism.builder import head_norm, rotated, times
 from attention_core.mechanism.latent import MATRICES
-from checks import told
+from checks import random, taken_apart_and_run_anew, told
+from checks import rotated as by_complex_numbers
 
 H, N, D_IN, D, D_V, LATENT, ROTARY, ASKED, K = 2, 7, 11, 3, 5, 13, 2, 17, 3
 SIZES = {
@@ -190,6 +192,28 @@ def test_only_positions_apart_stay_and_are_absorbed(positions, stays, is_absorbe
     assert torch.allclose(here, there, atol=1e-4) == stays
     absorbed = small(positions)["absorbed_scores"].value
     assert torch.allclose(here, absorbed, atol=1e-4) == is_absorbed
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("size", [1, 300])
+def test_16_bits_are_normed_as_by_qwen3_itself_and_turned_in_float32(dtype, size):
+    """In float32, so that no square is larger than what float16 holds; rounded once."""
+    norm = Qwen3RMSNorm(4).to(dtype)
+    norm.weight.data = random(4).to(dtype)
+    trace, axes = Trace(), ("head", "query", "d_head")
+    vectors, kind = (size * random(3, N, 4)).to(dtype), str(dtype).removeprefix("torch.")
+    heads = trace.step("heads", ops.Given.of(vectors, kind), axes=axes)
+    gain = trace.step("gain", ops.Given.of(norm.weight.detach(), kind), axes=axes[-1:])
+    normed = head_norm(trace, "query", heads, 1e-6, gain)
+    assert normed.value.equal(norm(vectors))
+    turned = rotated(trace, "query", normed, 9.0)
+    want = by_complex_numbers(normed.value, 9.0)
+    eps = torch.finfo(dtype).eps
+    assert torch.allclose(turned.value.float(), want, rtol=eps, atol=1e-5)
+    taken_apart_and_run_anew(trace)
+    told(trace, turned)
+    found = backward(trace, "loss", ("heads", "gain"))
+    assert {found[f"grad_{each}"].value.dtype for each in ("heads", "gain")} == {dtype}
 
 
 def test_nothing_comes_back_to_an_indexer():

@@ -11,7 +11,7 @@ import torch
 
 pytest.importorskip("vl_convert", reason="pictures in a notebook need vl-convert-python")
 
-from attention_core import EXAMPLES, Trace, attend, attend_heads, attend_vectors, embed
+from attention_core import EXAMPLES, Trace, attend, attend_heads, embed
 from attention_core import operations as ops
 from attention_explorer import show
 from attention_ui.notebook import picture as pictures
@@ -237,12 +237,9 @@ def test_two_sentences_stand_where_queries_are_not_the_keys(returned):
     }
     copied = show(weights(5, 5), german, query_tokens=german)
     both = returned["both"]
-    plain = torch.ones(4, 3), *torch.eye(3)[:, :2].expand(3, 3, 2)
-    traced = show(attend_vectors(*plain, others=torch.ones(4, 3)))
     for picture, n_queries, n_keys in (
         (show(weights(4, 5)), 4, 5),
         (copied, 5, 5),
-        (traced, 4, 4),
         (show(both.cross_attentions, names(7)), 5, 7),
         (show(both, names(7), query_tokens=names(5, "word")), 5, 7),
         (show(returned["both wrote"], names(7)), 4, 7),
