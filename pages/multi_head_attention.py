@@ -109,7 +109,8 @@ def output(v, trace):
     contexts = lesson.side_by_side(trace["head_context_vectors"], briefly=True)
     joined, mixes, mixed = (Matrix(trace[each]) for each in ("concat", "W_output", "output"))
     yield ui.picture(ui.equation(trace, *contexts, "→", joined, "·", mixes, "=", mixed, tall=275))
-    yield ui.note(words.one_sum(trace, v.query))
+    if v.mix == "identity":
+        yield ui.note("With the identity, each number comes from one head: the heads do not meet.")
 
 
 @page.card(
@@ -156,7 +157,7 @@ def off(v, trace):
         yield ui.light(*checks.lost_agrees(trace, lost, v.head_off))
 
 
-deeper = page.deeper("what heads cost, their scores, one by one, heads that compete")
+deeper = page.deeper("what heads cost, the scores of each, PyTorch’s own layer, the formulas")
 
 
 @deeper.card(
@@ -179,29 +180,10 @@ def cost(v):
 def scores(trace):
     before_softmax = trace["head_weights"].inputs[0]
     yield ui.picture(ui.equation(trace, *lesson.side_by_side(before_softmax)))
-
-
-@deeper.card(
-    "one_head",
-    "One head at a time",
-    "A head is an attention like any other, on narrower queries, keys and values.",
-    controls=[shared.HEAD],
-)
-def one_head(v, trace):
-    if not is_covered(*SPLIT):
-        yield ui.picture(ui.equation(trace, *lesson.one_head(trace, v.head), tall=460))
-
-
-@deeper.card(
-    "compete",
-    "Heads compete instead of keys",
-    "Here softmax runs over the wrong axis: for each pair of query and key, the heads share a "
-    "weight of 1, and the rows no longer sum to 1. No mask is used here.",
-)
-def compete(v):
-    wrong = lesson.heads_compete(v)
-    yield ui.picture(ui.equation(wrong, *lesson.side_by_side(wrong["head_weights"])))
-    yield ui.light(*checks.sums_over_heads(wrong))
+    yield ui.row(
+        ui.link_to("whole_layer", "One head from its queries to its context vectors"),
+        ui.link_to("mistakes_lab", "Heads that compete", mistake="heads_normalised"),
+    )
 
 
 @deeper.section("checks", "In numbers, and as a formula")

@@ -7,7 +7,7 @@ from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered, waits_for
 from attention_ui.controls import shared
 from attention_ui.lessons.queries_keys_values import lesson, tries, words
-from attention_ui.lessons.queries_keys_values.training import trained_so_far, training, watched_now
+from attention_ui.lessons.queries_keys_values.training import training, watched_now
 from attention_ui.picture.below import products
 from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.sentence import with_sentence
@@ -172,11 +172,11 @@ def train(v):
         yield ui.light(*words.outcome(watched.records, v.rate))
         yield ui.text(words.predicted(watched.trace()))
         if watched.can_be_moved:
-            yield ui.text(words.why_there(watched.trace()))
+            yield ui.say(words.WHY_THERE)
             yield ui.link_to("tiny_language", "A network that found out what “it” stands for")
 
 
-deeper = page.deeper("other seeds, other ways to write it, what training changed, ways to go wrong")
+deeper = page.deeper("other seeds, other ways to write it")
 
 
 @deeper.section(
@@ -208,58 +208,9 @@ def otherwise(trace):
         "each query with every key, turn each row of scores into shares (softmax), and blend "
         "the values by these shares."
     )
-
-
-@deeper.section("trained_matrix", "What training changed", pictures=["trained"])
-def trained_matrix(v, trace):
-    so_far = trained_so_far(v)
-    if so_far is None:
-        yield ui.say("Train it first: then each matrix stands here before and after.")
-        return
-    if so_far.most:
-        yield ui.text(words.change_words(trace.labels("token"), so_far.most))
-    place = [ui.in_picture(lesson.TRAINED, "trained", width=200, told=False)]
-    yield ui.row(lesson.TRAINED_MATRIX.at(), *(place if so_far.can_be_moved else ()))
-
-    name = v.trained_matrix
-
-    def changed(step):
-        return so_far.trace(step), so_far.change(name, step)
-
-    def arranged(made, parts):
-        return ui.equation(made, *parts, tall=260)
-
-    if so_far.can_be_moved:
-        yield ui.moving(lesson.TRAINED, changed, arranged, "trained")
-    else:
-        yield ui.picture(arranged(*changed(v.trained)), "trained")
-
-
-@deeper.section(
-    "wrong_axis",
-    "Softmax down the columns",
-    "`softmax(dim=0)` makes the queries of a column share 1, instead of the keys of a row. The "
-    "total is the same, so checking the total does not find it. Look at the rows.",
-)
-def wrong_axis(v):
-    wrong = lesson.wrong_axis(v)
-    yield ui.picture(ui.equation(wrong, wrong["weights"], tall=260))
-    yield ui.light(False, words.columns_words(wrong["weights"].value))
-
-
-@deeper.section(
-    "again",
-    "Drawn again without a new seed",
-    "The notebook draws its three matrices a second time without setting the seed again. The "
-    "generator has moved on, so these are other matrices, with other context vectors.",
-    when=lambda v: lesson.drawn_again(v) is not None,
-)
-def again(v):
-    again = lesson.drawn_again(v)
-    *made, context = (
-        Matrix(again[each]) for each in ("W_query", "W_key", "W_value", "context_vectors")
+    yield ui.link_to(
+        "mistakes_lab", "And softmax down the columns?", mistake="softmax_over_queries"
     )
-    yield ui.picture(ui.equation(again, *made, "→", context, tall=260))
 
 
 page.answers(

@@ -8,7 +8,6 @@ from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
 from attention_ui.lessons.softmax_or_sum import lesson, words
 from attention_ui.lessons.softmax_or_sum.by_hand import nudge, take_over
-from attention_ui.lessons.softmax_or_sum.ledger import ledger
 from attention_ui.picture.equation_parts import NEW_LINE, equation_of
 from attention_ui.picture.layout import equation as uncovered
 from attention_ui.picture.matrix import Matrix
@@ -273,19 +272,17 @@ def overflow(v, trace):
     )
     if is_covered("softmax_weights"):
         return
-    naive = {"score": "stored_scores", "e^score": "naive_exponentials"}
-    stable = {"score − largest": "lowered_scores", "e^(…)": "exponentials"}
-    charts = []
-    for name, title, columns in (
-        ("naive", "As the formula is written", naive),
-        ("softmax", "With the largest subtracted first", stable),
-    ):
-        columns = {**columns, "weight": f"{name}_weights"}
-        told = {title: has[step] for title, step in columns.items()}
-        made = ledger(stored.labels("key"), told, [*columns][1:], title)
-        charts.append(ui.chart(f"ledger_{name}", made, 400))
-    yield ui.row(*charts, gap="large", vertical_alignment="top")
-    yield ui.caption("Red: `inf` or `nan`. Blue: 0 where the exact number is above 0.")
+    for name, told, scores, title, powers, raised, weights in (
+        ("as_written", "As the formula is written:",
+         *("stored_scores", "score", "naive_exponentials", "e^score", "naive_weights")),
+        ("lowered", "With the largest subtracted first:",
+         *("lowered_scores", "score − largest", "exponentials", "e^(…)", "softmax_weights")),
+    ):  # fmt: skip
+        total = Matrix(stored[weights].inputs[1], title="sum")
+        parts = Matrix(stored[scores], title=title), "→", Matrix(stored[powers], title=raised)
+        parts += ("÷", total, "=", Matrix(stored[weights], title="weights"))
+        yield ui.caption(told)
+        yield ui.picture(uncovered(stored, *parts, tall=TALL), name, is_aside=True)
     yield ui.light(
         *words.lost_words(*(has[f"naive_{name}"] for name in ("exponentials", "sum", "weights")))
     )

@@ -24,8 +24,6 @@ MOST_TRIALS, QUICK = 4_000, 2**22
 class Effect:
     """What softmax makes of the scores of one query and its keys, over some trials."""
 
-    entropy: float
-    """As a share of that of equal weights: 1 is even, 0 is one key alone. The mean over trials."""
     sorted_weights: tuple[float, ...]
     """The largest weight, the next, and so on: (key,)."""
     saturated: float
@@ -78,7 +76,6 @@ def divisors_of(d: int) -> dict[str, float]:
 def _effect(scores: Tensor, divisor: float) -> Effect:
     """Of scores (trial, key): diag(p) − p pᵀ, over what divides the scores, by the chain rule."""
     weights = (scores / divisor).softmax(dim=-1)
-    entropy = torch.special.entr(weights).sum(dim=-1) / math.log(weights.shape[-1])
     # p (1 − p) with the other weights added up: near 1, the difference would round to 0.
     others = 1 - torch.eye(weights.shape[-1], dtype=weights.dtype)
     squares = weights.square()
@@ -86,7 +83,6 @@ def _effect(scores: Tensor, divisor: float) -> Effect:
     highest = weights.max(dim=-1).values
     shares = torch.tensor((0.25, 0.5, 0.75), dtype=weights.dtype)
     return Effect(
-        entropy=entropy.mean().item(),
         sorted_weights=tuple(weights.sort(dim=-1, descending=True).values.mean(dim=0).tolist()),
         saturated=(highest > SATURATED).double().mean().item(),
         gradient_quartiles=tuple((jacobian / divisor).quantile(shares).tolist()),

@@ -141,32 +141,6 @@ def train(
     return _records(embeddings.detach().clone(), targets.clone(), settings)
 
 
-class MostChanged(NamedTuple):
-    """What is most unlike before and after a training."""
-
-    query: int
-    key: int
-    before: float
-    """The weight of this query on this key, the one that changed most."""
-    after: float
-    matrix: str
-    """Which matrix moved farthest, by the mean size of its entries' changes."""
-    moved: float
-
-
-def most_changed(before: TrainingRecord, after: TrainingRecord) -> MostChanged:
-    """The weight and the matrix that differ most between two records of one run."""
-    changes = (after.weights - before.weights).abs()
-    query, key = divmod(int(changes.argmax()), changes.shape[1])
-    moved = {
-        name: (there - here).abs().mean().item()
-        for name, here, there in zip(Matrices._fields, before.matrices, after.matrices, strict=True)
-    }
-    matrix = max(moved, key=moved.__getitem__)
-    old, new = (float(each.weights[query, key]) for each in (before, after))
-    return MostChanged(query, key, old, new, matrix, moved[matrix])
-
-
 def _records(
     embeddings: Tensor, targets: Tensor, settings: TrainingSettings
 ) -> Iterator[TrainingRecord]:

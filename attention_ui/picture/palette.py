@@ -14,7 +14,7 @@ FED = "#1B998B"
 GREY = "#A9A396"
 HEADS = ["#4477AA", "#EE6677", "#228833", "#CCBB44", "#66CCEE", "#AA3377", "#8C8C8C", "#A0672C"]
 """One a head, for thin marks beside numbers (after Paul Tol's bright scheme)."""
-NEUTRAL, LOST, GONE = "#F4F1EA", "#DE9A8B", "#93B7DA"
+NEUTRAL = "#F4F1EA"
 """Grounds of a table's cells: as it was, changed, and not there any more. Their ink is black."""
 FORBIDDEN = "#9F62D8"
 """The edge of what a mask forbids."""

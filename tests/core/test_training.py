@@ -101,25 +101,6 @@ def test_training_leaves_its_operands_and_torch_s_own_generator():
     assert not vectors.requires_grad
 
 
-@every_example
-def test_what_changed_most_is_what_a_search_through_every_number_finds(example):
-    first, *_, last = training.train(*learned(example, steps=40, width=5))
-    kept = [each.clone() for record in (first, last) for each in (*record.matrices, record.weights)]
-    found = training.most_changed(first, last)
-    apart = (last.weights - first.weights).abs()
-    assert (found.query, found.key) == divmod(int(apart.argmax()), len(apart))
-    assert found.before == first.weights[found.query, found.key].item()
-    assert found.after == last.weights[found.query, found.key].item()
-    moved = {}
-    for name in first.matrices._fields:
-        before, after = (getattr(each.matrices, name) for each in (first, last))
-        moved[name] = (after - before).abs().mean().item()
-    assert found.matrix == max(moved, key=moved.get)
-    assert found.moved == pytest.approx(max(moved.values()), rel=1e-4)
-    now = [each for record in (first, last) for each in (*record.matrices, record.weights)]
-    assert all(map(torch.equal, now, kept))
-
-
 @pytest.mark.slow("5 s: trains")
 @every_example
 def test_the_default_run_falls_far_as_in_float64(example):

@@ -163,8 +163,6 @@ def test_the_control_and_the_picture_call_an_entry_what_the_charts_do(name):
 @pytest.mark.parametrize(("page", "link", "words"), [
     ("simplified_attention", {"cell": "embeddings.7.5"}, "token 7 “it” · d_in 5 “refers”"),
     ("queries_keys_values", {"cell": "W_query.5.1"}, "d_in 5 “refers” · d_query 1 “hunter”"),
-    ("multi_head_attention", {"cell": "head_queries.1.3.1", "section": "one_head", "head": "1"},
-     "head 1 “whom” · query 3 “chases” · d_head 1 “small”"),
     ("multi_head_attention", {"cell": "W_output.3.2", "section": "output"},
      "d_concat 3 “h1·small” · d_model 2 “small”"),
 ])  # fmt: skip

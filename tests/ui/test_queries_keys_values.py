@@ -10,8 +10,7 @@ import torch
 
 import chosen
 from attention_core import EXAMPLES, embed
-from attention_core.experiments.training import MostChanged, TrainingSettings, recorded_steps, train
-from attention_core.operations import Given
+from attention_core.experiments.training import TrainingSettings, recorded_steps, train
 from attention_core.trace import Trace
 from attention_ui.cards.elements import alive
 from attention_ui.cards.show import MOST_BYTES
@@ -150,9 +149,6 @@ def test_each_position_of_the_training_shows_what_was_recorded():
         assert len(words_now) == 2
         assert all(f"loss {record.loss:.4f}" in each for each in words_now)
     assert sum(len(text) for each in lists.values() for text in each.values()) < MOST_BYTES
-    before, _, now = seen.change("W_key", 100)
-    assert before.step.value.equal(seen.records[0].matrices.W_key)
-    assert now.step.value.equal(seen.records[-1].matrices.W_key)
 
 
 def test_a_run_that_is_not_finished_shows_its_last_step_and_cannot_be_moved():
@@ -208,13 +204,6 @@ def test_the_predictions_are_counted(third, right):
     assert said.startswith(f"Its best guess is right for {right} of 2 next tokens.")
 
 
-def test_what_changed_most_is_said_with_its_numbers_and_the_tokens_as_they_are():
-    said = words.change_words(("*a*", "b"), MostChanged(1, 0, 0.25, 0.99, "W_key", 0.123))
-    assert "“b” (row 1) gives to “*a*” (row 0) rose from 0.25 to 0.99" in said
-    assert "W_key moved farthest, by 0.12 per entry" in said
-    assert "fell" in words.change_words(("a",), MostChanged(0, 0, 0.9, 0.1, "W_key", 0.1))
-
-
 def test_a_loss_that_is_no_number_is_no_probability():
     assert "0.0000" not in words.loss_words(math.nan)
     assert words.loss_words(math.log(4)).endswith("a probability of 0.2500.")
@@ -247,21 +236,3 @@ def test_numbers_typed_into_a_matrix_go_with_it_and_with_nothing_else():
 def test_what_runs_anew_takes_nothing_of_a_card_that_is_kept():
     with pytest.raises(TypeError, match="takes trace of its card"):
         (lambda trace: alive(lambda: trace))(Trace())
-
-
-@pytest.mark.parametrize(("tokens", "weights", "told", "untold"), [
-    ("a b c d", (1.0, 0.6, 0.7), ["“c” stands here once", "gives 70%"], "before, with another"),
-    ("a b a c", (1.0, 0.4, 0.3), ["“a” (query 2) stood here before", "to “b”"], "here once"),
-    ("a b a b", (1.0, 0.4, 0.3), [], "stood here before"),
-])  # fmt: skip
-def test_why_a_trained_token_looks_there_follows_from_its_weights(tokens, weights, told, untold):
-    names = tokens.split()
-    trace = Trace(query=names, key=names)
-    rows = torch.zeros(4, 4)
-    for at, own in enumerate((*weights, 1.0)):
-        rows[at, at] = own
-        rows[at, :at] = (1 - own) / max(at, 1)
-    trace.step("weights", Given.of(rows), axes=("query", "key"))
-    said = words.why_there(trace)
-    assert all(each in said for each in told)
-    assert untold not in said

@@ -32,7 +32,7 @@ from attention_ui.words import percent
 from chosen import of, read
 from conftest import ROOT
 from model_folders import make, tokenizer
-from visiting import _opened, stands, texts, visit, visit_deeper
+from visiting import _opened, stands, texts, visit
 
 NEAR = {"atol": 1e-4, "rtol": 1e-4}
 PAGE, TEXT = "real_model", "the tired cat sees the dog because it"
@@ -296,58 +296,6 @@ def test_the_picture_of_all_heads_is_their_weights(seen):
     assert {*strip["n"]} == {*squares[squares["id"] == "1.2"]["n"]}, "the chosen head’s, at first"
 
 
-def test_the_strongest_heads_come_first_and_each_is_the_head_that_it_is_called(seen):
-    weights, scores = seen.weights.numpy(), np.arange(8.0).reshape(2, 4)[:, ::-1] / 10
-    given = raster.Heads(weights, scores, [*map(str, seen.ids)], 5, (1, 2), "", True)
-    frame = raster.all_heads(given).frame
-    wanted = ["1.0", "1.1", "1.2", "1.3", "0.0", "0.1", "0.2", "0.3"]
-    squares = frame[frame["kind"] == "head"].sort_values(["r", "c"])
-    assert squares["id"].tolist() == wanted
-    assert squares[["c", "r"]].to_numpy().tolist() == [[at, 0] for at in range(8)]
-    assert squares["score"].tolist() == pytest.approx(sorted(scores.ravel())[::-1])
-    images = frame[frame["kind"] == "image"].sort_values("c")
-    for name, url in zip(wanted, images["url"], strict=True):
-        layer, head = map(int, name.split("."))
-        assert url == raster._raster(weights[layer, head][None, None], raster.LARGEST)
-
-
-@pytest.mark.parametrize("at_least", [0.0, 0.45, 0.9])
-def test_heads_that_do_too_little_are_faded_or_left_out(at_least, seen):
-    scores = np.arange(8.0).reshape(2, 4) / 10
-    few = {f"{at // 4}.{at % 4}" for at in range(8) if at / 10 < at_least}
-
-    def squares(strongest_first):
-        given = raster.Heads(
-            seen.weights.numpy(), scores, [*map(str, seen.ids)], 5, (1, 2), "", strongest_first,
-            at_least,
-        )  # fmt: skip
-        made = raster.all_heads(given)
-        assert f"{8 - len(few)} heads" in made.alt
-        return made.frame.reindex(columns=["kind", "id", "faded"]).query("kind == 'head'")
-
-    by_layer = squares(False)
-    assert {*by_layer["id"][by_layer["faded"].astype(bool)]} == few
-    assert len(by_layer) == 8
-    left = squares(True)
-    assert not {*left["id"]} & few
-    assert len(left) == 8 - len(few)
-
-
-def test_it_is_said_how_many_heads_do_so_much(seen):
-    scores = seen.weights[:, :, 1:, 0].mean(-1)  # all but the first token can look at it
-    share = 10 * int(10 * scores.max())
-    n_fitting = int((scores >= share / 100).sum())
-    assert 0 < n_fitting < 8
-    for order, others in (("layers", "faded"), ("strongest", "left out")):
-        at = page(measure="first", heads_from=str(share), heads_order=order)
-        told = " ".join(each.value for each in at.caption)
-        verb = "reaches" if n_fitting == 1 else "reach"
-        assert f"{n_fitting} of 8 heads {verb} {share}%; the others are {others}." in told
-        assert at.query_params["heads_from"] == str(share)
-    at = page(measure="first", heads_from="35")
-    assert "it must be a stop of its slider" in texts(at)
-
-
 def test_all_heads_of_a_model_of_270_leave_room_for_words_in_a_window_of_900_pixels():
     made = raster.all_heads(
         raster.Heads(np.ones((30, 9, 14, 14)), np.ones((30, 9)), ["token"] * 14, 13, (0, 0), "")
@@ -463,17 +411,6 @@ def test_the_picture_of_all_heads_is_given_what_is_chosen(link, query, seen, mon
     np.testing.assert_array_equal(shown.weights, seen.weights.numpy())
     share = seen.weights[1, 2, 1:, 0].mean()  # all but the first token can look at it
     assert shown.scores[1, 2] == pytest.approx(float(share), abs=1e-6)
-
-
-def test_the_sweeps_say_what_switching_off_says():
-    """On the tiny model, whose page does them at once."""
-    at = stands(visit_deeper(PAGE, against_token="barks"))
-    told = texts(at)
-    assert "Missed most: head 0.0 (" in told
-    one = texts(page(against_token="barks", model_off="0.0"))
-    before, after = (float(each) for each in _numbers_of_the_logit(one))
-    missed = float(told.partition("Missed most: head 0.0 (")[2].partition(")")[0].replace("−", "-"))
-    assert missed == pytest.approx(after - before, abs=0.011)
 
 
 def _numbers_of_the_logit(told):

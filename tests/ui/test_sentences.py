@@ -1,12 +1,7 @@
 """Sentences of the lessons that follow from settings: each says what is so, and nothing else."""
 
-import re
-
 import pytest
 
-from attention_ui.controls.control import understood
-from attention_ui.lessons.multi_head_attention.lesson import CONTROLS, trace_of
-from attention_ui.lessons.multi_head_attention.words import one_sum
 from attention_ui.words import number
 from visiting import box, charts, rendered, texts, visit
 
@@ -19,15 +14,6 @@ pytestmark = pytest.mark.slow("20 s: whole pages")
 )
 def test_a_number_keeps_its_sign_and_is_no_0_that_it_is_not(value, said):
     assert number(value) == said
-
-
-@pytest.mark.parametrize("example", ["named_features", "journey_123", "life_is_short"])
-def test_the_head_that_an_identity_would_leave_a_number_is_the_one_that_owns_its_column(example):
-    values, _ = understood({"example": example}, CONTROLS)
-    trace = trace_of(values)
-    found = re.match(r"`output\[\d+, (\d+)\]` .* come from head (\d+) alone", one_sum(trace, 0))
-    rows = trace["W_output"].value.shape[0] // trace.size("head")
-    assert int(found[1]) // rows == int(found[2])
 
 
 def test_a_cell_that_no_link_named_is_not_said_to_be_lost():

@@ -7,7 +7,7 @@ import pytest
 from attention_core.mechanism.softmax import given_row, normalise_row
 from attention_ui.lessons.softmax_or_sum.words import sum_stays
 from attention_ui.words import percent
-from visiting import charts, stands, values_of, visit, visit_deeper, words
+from visiting import stands, values_of, visit, visit_deeper, words
 
 pytestmark = pytest.mark.slow("20 s: whole pages")
 
@@ -36,15 +36,10 @@ def test_what_gives_no_number_is_explained(link, said):
     assert said in words(visit_deeper("softmax_or_sum", **link))
 
 
-@pytest.mark.parametrize(
-    ("precision", "n_infinite", "n_lost"), [("float32", 0, 0), ("float16", 1, 2)]
-)
-def test_scores_overflow_where_the_precision_ends(precision, n_infinite, n_lost):
+@pytest.mark.parametrize(("precision", "n_infinite"), [("float32", 0), ("float16", 1)])
+def test_scores_overflow_where_the_precision_ends(precision, n_infinite):
     at = visit_deeper("softmax_or_sum", push="8", precision=precision)
     assert f"{n_infinite} of 11 exponentials" in words(at)
-    tables = [chart.alt for chart in charts(at) if chart.alt.startswith("Table: ")]
-    for alt, lost in zip(tables, (n_lost, 0), strict=True):  # as written, and the largest first
-        assert f". {lost} of " in alt
 
 
 def test_scores_that_cannot_be_used_stay_typed_and_are_explained():

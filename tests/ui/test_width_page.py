@@ -25,7 +25,7 @@ def test_draw_again_takes_the_next_seed_and_other_numbers():
     assert words(at) != before
 
 
-@pytest.mark.parametrize("look", ["histogram", "width", "attention"])
+@pytest.mark.parametrize("look", ["histogram", "width"])
 def test_every_look_draws_and_an_open_question_covers_it(look):
     plain, asked = visit(PAGE, variance_view=look), visit(PAGE, variance_view=look, predict="on")
     assert len(charts(stands(plain))) > len(charts(stands(asked))) == 3

@@ -42,7 +42,7 @@ def histogram(
 @template("fit-x")
 def _template() -> alt.LayerChart:
     grid = {**GRID, "labelFontSize": 12}
-    chart = (
+    return (
         alt.Chart(alt.Data(values=[]), title=alt.Title("", anchor="start", fontSize=12))
         .mark_rect()
         .encode(
@@ -68,4 +68,3 @@ def _template() -> alt.LayerChart:
         )
         .properties(width="container", height=HEIGHT)
     )
-    return chart

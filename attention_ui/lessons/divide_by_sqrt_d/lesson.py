@@ -33,18 +33,11 @@ SPREAD = Control(
 )
 VARIANCE_VIEW = Control(
     "variance_view",
-    Choice(
-        {
-            "histogram": "q·k, many times",
-            "width": "Variance against d",
-            "attention": "What softmax makes of it",
-        }
-    ),
+    Choice({"histogram": "q·k, many times", "width": "Variance against d"}),
     "Look at",
     "histogram",
 )
-VAXES = Control("vaxes", Choice({"log": "Logarithmic", "linear": "Linear"}), "Axes", "log")
-CONTROLS = (EXAMPLE, DRAW_SEED, VECTOR_WIDTH, TRIALS, ENTRIES, SPREAD, VARIANCE_VIEW, VAXES)
+CONTROLS = (EXAMPLE, DRAW_SEED, VECTOR_WIDTH, TRIALS, ENTRIES, SPREAD, VARIANCE_VIEW)
 """The sentence plays no part: the example only says whose notebook is quoted."""
 
 

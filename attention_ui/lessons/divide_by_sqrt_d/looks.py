@@ -1,17 +1,10 @@
-"""Three looks at many random vectors: q·k around dividing, its variance, and softmax."""
+"""Two looks at many random vectors: q·k around dividing, and its variance at each width."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from attention_core.experiments.saturation import (
-    N_KEYS,
-    SATURATED,
-    Effect,
-    softmax_effect,
-    trials_at,
-)
 from attention_core.experiments.variance import (
     WIDTHS,
     Measured,
@@ -20,23 +13,22 @@ from attention_core.experiments.variance import (
     variance_theory,
 )
 
-from ...cards.elements import Element, caption, chart, light, progress, row, say
+from ...cards.elements import Element, chart, light, progress, row, say
 from ...controls.control import Values
 from ...frame.long_run import Work, run_so_far
 from ...picture import palette
 from .against_d import Point, against_d
 from .histogram import histogram
-from .lesson import ENTRIES, SPREAD, TRIALS, VAXES, VECTOR_WIDTH, trials_of
-from .words import cost, entries_words, said, theory_words, verdict
+from .lesson import ENTRIES, SPREAD, TRIALS, VECTOR_WIDTH, trials_of
+from .words import cost, entries_words, said, theory_words
 
 BEFORE, AFTER = palette.MUTED, palette.BAR
 QUICK = 2**24
 """Random numbers that are drawn without asking: 60 ms of work."""
 MOST = 0.8
 """Of the points, so many at least lie within two standard errors, but for bad luck."""
-HALF, THIRD = 432, 270
-"""Widths of charts, two or three of which stand side by side."""
-DIVIDED = {"nothing": "by nothing", "sqrt_d": "by √d", "d": "by d"}
+HALF = 432
+"""The width of charts, two of which stand side by side."""
 
 
 def work(v: Values) -> Work:
@@ -45,14 +37,11 @@ def work(v: Values) -> Work:
     if look == "histogram":
         wanted = trials_of(v)
         n, pieces = wanted.numbers, partial(_of_one_width, wanted)
-    elif look == "width":
+    else:
         # Entries s times as large make every q·k s² times as large: nothing new has to be drawn.
         wanted = trials_of(v.but(vector_width=1, spread=1.0))
         n = sum(replace(wanted, d=d).numbers for d in WIDTHS)
         pieces = partial(_of_each_width, wanted, n)
-    else:
-        wanted = trials_of(v.but(vector_width=1, trials=trials_at(1)))
-        n, pieces = 0, partial(_of_softmax, wanted)
     return Work(look, wanted, pieces, cost(n), quick=n <= QUICK)
 
 
@@ -70,19 +59,13 @@ def _of_each_width(base: Trials, total: int) -> Iterator[tuple[float, tuple[Meas
         done += so_far.settings.numbers
 
 
-def _of_softmax(base: Trials) -> Iterator[tuple[float, list[dict[str, Effect]]]]:
-    yield 1.0, [softmax_effect(replace(base, d=d, trials=trials_at(d))) for d in WIDTHS]
-
-
 def look(v: Values) -> Iterator[Element]:
     """The controls of the look that is chosen, and what it shows as far as its run has come."""
-    histogram, softmax = (v.variance_view == each for each in ("histogram", "attention"))
     yield row(
-        *[VECTOR_WIDTH.at(again="here", width=170)] * histogram,
-        *[TRIALS.at(width=150)] * (not softmax),
+        *[VECTOR_WIDTH.at(again="here", width=170)] * (v.variance_view == "histogram"),
+        TRIALS.at(width=150),
         ENTRIES.at(width=190),
         *[SPREAD.at(width=220)] * (v.entries != "uniform_0_1"),
-        *[VAXES.at()] * (not histogram),
     )
     yield progress(v.variance_view)
     found = run_so_far(v.variance_view).result
@@ -106,7 +89,7 @@ def _histograms(v: Values, measured: Measured) -> Iterator[Element]:
 
 def _variances(v: Values, measured: Sequence[Measured]) -> Iterator[Element]:
     """The variance at each width, of q·k, of a product, and after dividing; spread is 1."""
-    base, is_log = trials_of(v.but(vector_width=1)), v.vaxes == "log"
+    base = trials_of(v.but(vector_width=1))
     grown = base.factor**4
     one = variance_theory(base)
     sums, products, divided = [], [], []
@@ -121,9 +104,9 @@ def _variances(v: Values, measured: Sequence[Measured]) -> Iterator[Element]:
         product = found.product_variance * grown
         products.append(Point(d, "one product", product, one.variance, error))
     lines = {sums[0].line: (BEFORE, False), products[0].line: (BEFORE, True)}
-    before = against_d(sums + products, lines, "Variance before dividing", is_log)
+    before = against_d(sums + products, lines, "Variance before dividing")
     lines = {divided[0].line: (AFTER, False)}
-    after = against_d(divided, lines, "Variance after dividing by √d", is_log)
+    after = against_d(divided, lines, "Variance after dividing by √d")
     yield row(
         chart("variance_before", before, HALF),
         chart("variance_after", after, HALF),
@@ -146,35 +129,5 @@ def _variances(v: Values, measured: Sequence[Measured]) -> Iterator[Element]:
         yield say(told)
 
 
-def _softmax(v: Values, effects: Sequence[dict[str, Effect]]) -> Iterator[Element]:
-    """Softmax over the scores of random keys, by what the scores are divided by."""
-    lines = {
-        DIVIDED["nothing"]: (BEFORE, False),
-        DIVIDED["sqrt_d"]: (AFTER, False),
-        DIVIDED["d"]: (AFTER, True),
-    }
-    charts = []
-    for name, title in (
-        ("entropy", "Entropy of the weights"),
-        ("largest_weight", "Largest weight"),
-        ("saturated", "Trials with next to no gradient"),
-    ):
-        points = [
-            Point(d, words, getattr(effect[divisor], name))
-            for divisor, words in DIVIDED.items()
-            for d, effect in zip(WIDTHS, effects, strict=True)
-        ]
-        made = against_d(points, lines, title, v.vaxes == "log", (0.0, 1.0), joined=True)
-        charts.append(chart(f"softmax_{name}", made, THIRD))
-    yield row(*charts, vertical_alignment="top")
-    yield caption(
-        f"One random query and {N_KEYS} random keys. Entropy 1 means that all keys get the same, "
-        f"0 that one key gets all; it and the largest weight are means of {trials_at(1):,} trials, "
-        f"or {trials_at(WIDTHS[-1])} at the largest width. Next to no gradient: one key has over "
-        f"{SATURATED:g} of the weight, so that softmax hardly moves when q·k does."
-    )
-    yield say(verdict(effects[-1]))
-
-
-SHOWN: dict[str, Any] = {"histogram": _histograms, "width": _variances, "attention": _softmax}
+SHOWN: dict[str, Any] = {"histogram": _histograms, "width": _variances}
 """By the look that is chosen."""

@@ -14,13 +14,7 @@ from attention_core.experiments.saturation import (
     softmax_effect,
     trials_at,
 )
-from attention_core.experiments.variance import (
-    WIDTHS,
-    Measured,
-    Trials,
-    measure_variance,
-    variance_theory,
-)
+from attention_core.experiments.variance import Measured, Trials, measure_variance, variance_theory
 from attention_core.trace import Trace
 
 from ...cards.common_questions import one_of
@@ -124,25 +118,6 @@ def entries_words(wanted: Trials) -> str:
             f"by √d brings q·k to that variance at any d, not to 1."
         )
     return ""
-
-
-def verdict(widest: dict[str, Effect]) -> str:
-    """What the curves come to at the largest width."""
-    plain, by_root, by_d = (widest[divisor] for divisor in ("nothing", "sqrt_d", "d"))
-    words = (
-        f"At d = {WIDTHS[-1]:,}, divided by nothing, the largest weight is "
-        f"{plain.largest_weight:.2f}"
-    )
-    lost = f", and over {SATURATED:g} in {percent(plain.saturated)} of the trials: little is left"
-    words += f"{lost} to learn from. " if plain.saturated > 0.5 else ". "
-    words += f"Divided by d, the entropy is {by_d.entropy:.2f}"
-    words += ": every key gets nearly the same, whatever it says" if by_d.entropy > 0.99 else ""
-    words += f". Divided by √d, the entropy is {by_root.entropy:.2f}, much as at any other width"
-    if by_root.largest_weight > 0.9:
-        return f"{words}; but entries spread this far make softmax all or nothing at every width."
-    if by_root.entropy > 0.99:
-        return f"{words}; but entries this small make all keys alike at every width."
-    return f"{words}."
 
 
 def cost(numbers: int) -> str:

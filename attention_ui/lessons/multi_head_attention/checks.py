@@ -66,15 +66,3 @@ def rows_right(trace: Trace, made: str) -> tuple[bool, str]:
         f"{right} of {total} rows, in all heads, hold what they should."
         + (" With one head, or one token, there is nothing to mix up." if mixes_nothing else "")
     )
-
-
-def sums_over_heads(wrong: Trace) -> tuple[bool, str]:
-    """The light for weights that heads compete for: what rows sum to, and all of them."""
-    weights = wrong["head_weights"].value
-    n_heads, n_queries, n_keys = weights.shape
-    sums = weights.sum(dim=-1)
-    return bool(((sums - 1).abs() < 1e-5).all()), (
-        f"The sums of the rows go from {sums.min():.4f} to {sums.max():.4f}. All weights together "
-        f"sum to {weights.sum():.4g}, 1 for each of {n_queries} × {n_keys} pairs of query and key; "
-        f"it should be {n_heads * n_queries}, 1 per row of each head."
-    )

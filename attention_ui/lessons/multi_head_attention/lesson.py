@@ -43,7 +43,7 @@ CUT_BY = Control(
     "reshape",
 )
 MAKES_HEADS = (*shared.MAKES_VECTORS, *shared.HEADS, MIX)
-CONTROLS = (*MAKES_HEADS, shared.QUERY, shared.HEAD, HEAD_OFF, CUT_BY, HEAD_CUT)
+CONTROLS = (*MAKES_HEADS, shared.QUERY, HEAD_OFF, CUT_BY, HEAD_CUT)
 
 
 def trace_of(values: Values) -> Trace:
@@ -106,18 +106,3 @@ def side_by_side(step: Step, briefly: bool = False) -> Parts:
         title = f"head {head}" if briefly else None
         parts.append(Matrix(step, lead=(head,), title=title, column_labels=head < in_a_line))
     return tuple(parts)
-
-
-def one_head(trace: Trace, head: int) -> Parts:
-    """One head from its queries to its context vectors, in two lines."""
-
-    def part(name: str, transposed: bool = False) -> Matrix:
-        return Matrix(trace[f"head_{name}"], lead=(head,), transposed=transposed)
-
-    names = ("scaled_scores", "masked_scores")
-    ready = [each for name in names if f"head_{name}" in trace for each in ("→", part(name))]
-    return (
-        *(part("queries"), "·", part("keys", transposed=True), "=", part("scores"), *ready),
-        NEW_LINE,
-        *(part("weights"), "·", part("values"), "=", part("context_vectors")),
-    )

@@ -13,9 +13,6 @@ from ...frame.ends import closes, named
 from ...words import capital, listed, number, word_at
 from .lesson import n_drawn
 
-LEAST = 0.005
-"""What a head brings is said where two decimals show it."""
-
 
 def split_words(n_heads: int) -> str:
     """What one product makes, and what is done with it."""
@@ -178,41 +175,8 @@ def left_out_words(step: Step) -> str:
     if shown == n_heads:
         return ""
     return (
-        f"Drawn here: {shown} of {n_heads} heads, to keep the page quick. Each can be chosen "
-        "further down, and the tables have them all."
-    )
-
-
-def one_sum(trace: Trace, asked: int) -> str:
-    """One number of the output as a sum over heads, where not the largest head brings most."""
-    parts = trace["head_outputs"].value.clone()
-    n_heads, n_queries, width = parts.shape
-    if n_heads == 1 or n_queries == 1:
-        return ""
-    matrix = trace["W_output"].value
-    if matrix.equal(torch.eye(*matrix.shape)):
-        return (
-            "With the identity, each number of the output comes from one head alone. What one head "
-            "has found is never added to what another has: the heads do not meet."
-        )
-    parts[:, asked] = 0
-    second = parts.abs().topk(2, dim=0).values[1]
-    if second.max() < LEAST:
-        return ""
-    query, column = divmod(int(second.argmax()), width)
-    own = parts[:, query, column]
-    order = own.abs().argsort(descending=True).tolist()
-    shown = [head for head in order if abs(own[head]) >= LEAST]
-    told = " ".join(
-        f"{'+' if own[head] >= 0 else '−'} {number(abs(own[head].item()), 2)} (head {head})"
-        for head in shown
-    ).removeprefix("+ ")
-    total = number(trace["output"].value[query, column].item(), 2)
-    d_value = len(matrix) // n_heads
-    alone = f"come from head {column // d_value} alone" if column < len(matrix) else "be 0"
-    return (
-        f"`output[{query}, {column}]` = **{total} = {told}**. With the identity as `W_output`, it "
-        f"would {alone}."
+        f"Drawn here: {shown} of {n_heads} heads, to keep the page quick. *Tensors as "
+        "tables* has them all."
     )
 
 

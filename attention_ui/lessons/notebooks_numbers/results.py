@@ -31,9 +31,10 @@ PAGES = {
     "tokenize": "tokenize_and_embed",
     "simplified": "simplified_attention",
     "softmax_or_sum": "softmax_or_sum",
-    **dict.fromkeys(("qkv", "qkv_linear", "qkv_again", "qkv_wrong_axis"), "queries_keys_values"),
+    **dict.fromkeys(("qkv", "qkv_linear"), "queries_keys_values"),
     "causal": "causal_mask",
-    **dict.fromkeys(("multi_head", "multi_head_wrong_axis"), "multi_head_attention"),
+    "multi_head": "multi_head_attention",
+    **dict.fromkeys(("qkv_again", "qkv_wrong_axis", "multi_head_wrong_axis"), "mistakes_lab"),
 }
 """Where a trace of `published.building` is drawn; those on the token axis are drawn nowhere."""
 

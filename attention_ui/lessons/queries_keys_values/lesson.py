@@ -9,7 +9,7 @@ from attention_core.trace import Trace
 
 from ...controls import shared
 from ...controls.control import Control, Values
-from ...controls.fields import Choice, Decimal, Flag, Whole
+from ...controls.fields import Decimal, Flag, Whole
 from ...controls.shared import SEEDS as OF_EACH
 
 STEPS_OFFERED = (10, 100, 200, 500, 1_000, 2_000, 5_000)
@@ -58,16 +58,9 @@ TRAINED = Control(
     options=lambda values: {step: f"{step:,}" for step in steps_shown(values)},
     of_page=True,
 )
-TRAINED_MATRIX = Control(
-    "trained_matrix",
-    Choice({name: name for name in training.Matrices._fields}),
-    "Trained matrix",
-    "W_query",
-    of_page=True,
-)
 OF_TRAINING = (STEPS, RATE, T_WIDTH, T_SEED, T_SCALED)
 MAKES_WEIGHTS = (*shared.MAKES_VECTORS, *shared.PROJECTED)
-CONTROLS = (*(*MAKES_WEIGHTS, shared.TOKEN, OWN_KEYS), *(*OF_TRAINING, TRAINED, TRAINED_MATRIX))
+CONTROLS = (*(*MAKES_WEIGHTS, shared.TOKEN, OWN_KEYS), *(*OF_TRAINING, TRAINED))
 
 
 def trace_of(values: Values) -> Trace:

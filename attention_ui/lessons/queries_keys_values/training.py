@@ -2,21 +2,14 @@
 
 import math
 
-from attention_core.experiments.training import (
-    MostChanged,
-    TrainingRecord,
-    TrainingSettings,
-    most_changed,
-    next_tokens,
-    train,
-)
+from attention_core.experiments.training import TrainingRecord, TrainingSettings, next_tokens, train
 from attention_core.text.embedding import embed
 from attention_core.text.inputs import Inputs
 from attention_core.trace import Trace
 
 from ...controls.control import Values
 from ...controls.shared import inputs_of
-from ...frame.long_run import Run, Steps, Work, run_so_far, so_far
+from ...frame.long_run import Run, Steps, Work, run_so_far
 from ...picture.curve import with_curve, with_targets
 from ...picture.layout import Layout, equation
 from ...picture.matrix import Matrix
@@ -42,12 +35,6 @@ def training(values: Values) -> Work:
 def watched_now(values: Values) -> "Watched":
     """The training as far as it has come."""
     return Watched(values, run_so_far("training"))
-
-
-def trained_so_far(values: Values) -> "Watched | None":
-    """What was trained by these values; None before."""
-    run = so_far("training", _about(values))
-    return Watched(values, run) if run else None
 
 
 def _about(values: Values) -> tuple[Inputs, TrainingSettings]:
@@ -99,16 +86,3 @@ class Watched:
         losses = [each.loss for each in self.records]
         at = steps.index(record.step)
         return with_curve(layout, losses, steps, at, told, sorted(stops))
-
-    @property
-    def most(self) -> MostChanged | None:
-        """What is most unlike before and after; None before there is an after."""
-        return most_changed(self.finite[0], self.finite[-1]) if self.finite[1:] else None
-
-    def change(self, name: str, step: int | None = None) -> tuple[Matrix | str, ...]:
-        """One of the matrices before the training, and as it is at a step; a tall one lies down."""
-        first, now = self.trace(0), self.trace(step)
-        n_rows, n_columns = now[name].value.shape
-        turned, sign = n_rows > n_columns, "ᵀ" if n_rows > n_columns else ""
-        before = Matrix(first[name], title=f"{name}{sign} before", transposed=turned)
-        return before, "→", Matrix(now[name], title=f"{name}{sign} now", transposed=turned)

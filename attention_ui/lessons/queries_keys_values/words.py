@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from attention_core.experiments.training import MostChanged, TrainingRecord
+from attention_core.experiments.training import TrainingRecord
 from attention_core.recipes import ROLES
 from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
@@ -16,9 +16,16 @@ from ...controls.control import Values
 from ...controls.shared import example_of, is_set_by_hand, numbered_tokens, projections_of
 from ...frame.ends import closes, named
 from ...frame.lights import agreement
-from ...words import capital, listed, number, percent, repeated, word_at
+from ...words import capital, listed, number, percent, word_at
 
 ALIKE = 1e-6
+WHY_THERE = (
+    "Why do they look there? The loss asks for the next token of this one sentence. Where a token "
+    "stands here once, its own vector tells what follows; only where it came before, with another "
+    "token after it, other words have to tell the two apart. What a pronoun stands for is never "
+    "asked here; who learns from many sentences has to find it out."
+)
+"""Of a trained query."""
 DIVIDING = {"sqrt_d": " dividing by √d,", "d": " dividing by d,", "none": ""}
 
 
@@ -103,15 +110,6 @@ def ways_agree(trace: Trace) -> list[tuple[bool, str]]:
     ]
 
 
-def columns_words(weights: Tensor) -> str:
-    """What rows and columns sum to where the softmax runs down the columns."""
-    sums = weights.sum(dim=-1)
-    return (
-        f"The sums of the rows go from {sums.min():.4f} to {sums.max():.4f}; the whole matrix sums "
-        f"to {sums.sum():.4f}, 1 per column."
-    )
-
-
 def own_keys_words(trace: Trace, alike: Trace, plain: Trace, now: Trace) -> str:
     """Why keys have a matrix of their own: one token's weight on itself with embeddings compared as
     they are (`plain`), with W_query for queries and keys, and with a matrix for each; then the two
@@ -142,17 +140,6 @@ def own_keys_words(trace: Trace, alike: Trace, plain: Trace, now: Trace) -> str:
 def mirrored(scores: Tensor) -> bool:
     """Whether scores (query, key) are the same in both directions, but for rounding."""
     return bool(((scores - scores.T).abs() <= 1e-5 * scores.abs().max()).all())
-
-
-def change_words(tokens: Sequence[str], most: MostChanged) -> str:
-    """What changed most, in a sentence. It quotes a person's text: never Markdown."""
-    query, key = (f"“{visible(tokens[at])}” (row {at})" for at in (most.query, most.key))
-    way = "rose" if most.after > most.before else "fell"
-    return (
-        f"What changed most: the weight that {query} gives to {key} {way} from {most.before:.2f} "
-        f"to {most.after:.2f}; of the matrices, {most.matrix} moved farthest, by "
-        f"{number(most.moved, 2)} per entry on average."
-    )
 
 
 def loss_words(loss: float) -> str:
@@ -196,40 +183,6 @@ def before_training(first: TrainingRecord, n_choices: int) -> str:
         f"Nothing is trained yet. The loss is {first.loss:.2f}; guessing among {n_choices} "
         f"tokens without knowing anything has ln {n_choices} = {math.log(n_choices):.2f}."
     )
-
-
-def why_there(trained: Trace) -> str:
-    """Why a trained query looks where it looks, and what it was never asked: a person's words."""
-    weights, tokens = trained["weights"].value, tuple(trained.labels("query"))
-    n = len(tokens) - 1  # the last one is asked for nothing
-    once = (at for at in range(1, n) if tokens.count(tokens[at]) == 1)
-    alone = [at for at in once if weights[at, at] > 0.5]
-    told = ["Why do they look there? The loss asks for the next token of this one sentence."]
-    if alone:
-        query = max(alone, key=lambda at: weights[at, at].item())
-        own = percent(weights[query, query].item())
-        name = word_at(tokens, query, "query")
-        told.append(
-            f"{capital(name)} stands here once, so its own vector tells what follows, and nothing "
-            f"makes it look elsewhere: it gives {own} of its weight to itself."
-        )
-    if (twice := repeated(tokens[:n])) and tokens[twice[0] + 1] != tokens[twice[1] + 1]:
-        second = twice[1]
-        row = weights[second]
-        others = [key for key in range(second) if tokens[key] != tokens[second]]
-        name = word_at(tokens, second, "query")
-        if others:
-            key = max(others, key=lambda at: row[at].item())
-            told.append(
-                f"{capital(name)} stood here before, with another token after it. Only other "
-                f"words tell the two apart: it gives {percent(row[others].sum().item())} to them, "
-                f"most of it to {word_at(tokens, key, 'key')}."
-            )
-    told.append(
-        "What a pronoun stands for is never asked here; who learns from many sentences has to find "
-        "it out."
-    )
-    return " ".join(told)
 
 
 @closes("What does a word ask for, and who answers?", "one_token", "query_scores", "query_weights")
