@@ -20,6 +20,7 @@ from ..expression import (
 )
 from .base import Backward, Operation, matched, row
 from .declared import computed, entrywise, gradients, squared, times_slope
+from .entrywise import SoftCap
 
 EPSILON = 1e-5
 """Added to the variance by torch's `layer_norm`, so that equal entries do not divide by zero."""
@@ -281,6 +282,7 @@ class SoftCapSlope(_Slope):
     in_words = "How steep the bent curve is at the score: 1 in its middle, near 0 at the cap."
 
     cap: float
+    __post_init__ = SoftCap.__post_init__
 
     def value(self, scores: Tensor) -> Tensor:
         return (scores / self.cap).cosh() ** -2

@@ -159,6 +159,9 @@ class MatMulUpright(MatMul):
     in_words = "Each column of the transposed matrix is a token: the same products, added up."
     adds_third = True
 
+    def __init__(self) -> None:
+        super().__init__(transpose=False)
+
     def value(self, left: Tensor, right: Tensor, bias: Tensor | None = None) -> Tensor:
         product = (right.mT @ left.mT).mT.contiguous()
         return product if bias is None else product + bias

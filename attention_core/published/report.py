@@ -20,11 +20,10 @@ COLUMNS = {
     "relations": ("derived",),
 }
 """What is counted together, and its kinds: whole numbers among numbers, shapes by sizes."""
-VERDICTS = ("print", "slack", "older", "never", "differs", "pending")
-"""As printed; by the slack alone; by older code; never; differs; or nothing computes it yet."""
-PRINT, SLACK, OLDER, NEVER, DIFFERS, PENDING = VERDICTS
+VERDICTS = ("print", "slack", "older", "never", "differs")
+"""As printed; by the slack alone; by older code; never; differs."""
+PRINT, SLACK, OLDER, NEVER, DIFFERS = VERDICTS
 REMARKS = {
-    PENDING: "not yet computed: {size}: {ids}",
     NEVER: "cannot be computed: {size}: {ids}: {note}",
     OLDER: "matches, but by another recipe than the code shown: {ids}: {note}",
 }
@@ -53,10 +52,8 @@ class Outcome:
     @property
     def verdict(self) -> str:
         """What is to be said of it, one of `VERDICTS`."""
-        if not self.result.reproduces:
-            return NEVER
         if self.check is None:
-            return PENDING
+            return NEVER
         if not self.check.ok:
             return DIFFERS
         if not self.result.reproduces_as_shown:
@@ -156,7 +153,7 @@ def _remarks(outcomes: list[Outcome]) -> Iterator[str]:
     for verdict, words in REMARKS.items():
         groups: dict[str, list[Result]] = {}
         for result in (outcome.result for outcome in outcomes if outcome.verdict == verdict):
-            groups.setdefault("" if verdict == PENDING else result.note, []).append(result)
+            groups.setdefault(result.note, []).append(result)
         for note, results in groups.items():
             entries = sum(result.count for result in results)
             size = f"{len(results)} result{'s' * (len(results) != 1)} with {entries:,} entries"

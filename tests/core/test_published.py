@@ -314,7 +314,6 @@ def test_the_command_prints_the_counts_and_ends_with_0(capsys):
         "another recipe than the code shown: context_3: the output is older than the code beside it"
         in said
     )
-    assert "not yet computed" not in said
     assert "DOES NOT MATCH" not in said
 
 
@@ -370,14 +369,3 @@ def test_entries_are_written_in_the_digits_of_the_print():
     cut = printed([[1, 2, 3], [4, 5]], (3, 3), "ints", truncated=True)
     assert computed_entries(cut, [[1, 2, 3], [4, 5, 6], [7, 8, 9]]) == printed_entries(cut)
     assert (printed_entries(cut), computed_entries(cut, None)) == (list("12345"), [])
-
-
-def test_a_result_without_a_recipe_is_not_yet_computed(monkeypatch, capsys):
-    ids_only = {"token_ids": RECIPES["sorry_dave"]["token_ids"]}
-    for name in NOTEBOOKS:
-        monkeypatch.setitem(RECIPES, name, ids_only if name == "sorry_dave" else {})
-    assert main() == 0
-    said = capsys.readouterr().out
-    assert "not yet computed: 11 results with 49 entries: inputs_shape" in said
-    assert said.splitlines()[-1].split()[:4] == ["total", "8", "of", "2,603"]
-    assert {each.verdict for each in outcomes("wild_cat")} == {"pending", "never"}

@@ -114,6 +114,11 @@ REFUSED = [
         lambda: drop_weights(attend_masked(journey(), ways=("",)), 1.0, seed=1),
         "dropout of 1.0: choose 0 or more, and less than 1",
     ),
+    # caps
+    *(
+        (made(cap, cap=0.0), "a cap of 0 on the scores: choose a number above 0")
+        for cap in (ops.SoftCap, ops.SoftCapSlope)
+    ),
     # recipes
     *(
         (made(recipe, **{name: least}), f"{name} is {least}, but must be 1 or more")

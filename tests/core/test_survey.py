@@ -1,6 +1,5 @@
-"""What heads do over many sentences: the sums, the strongest pairs, and the file of them."""
+"""What heads do over many sentences: the sums, the strongest pairs."""
 
-import shutil
 from dataclasses import fields
 from types import SimpleNamespace
 
@@ -9,9 +8,8 @@ import torch
 
 pytest.importorskip("tokenizers", reason="real models need requirements-model.txt")
 
-from attention_core.files import tensor_file
 from attention_core.real_model import survey as surveys
-from attention_core.real_model import survey_file, tiny
+from attention_core.real_model import tiny
 from attention_core.real_model.measures import MEASURES
 from attention_core.real_model.model import open_model
 from attention_core.real_model.run import run
@@ -141,101 +139,3 @@ def test_a_model_that_can_read_nothing_has_nothing_to_tell(model):
     assert found.means.isnan().all()
     too_long = " ".join(["the cat sees"] * 20)
     assert whole(model, [too_long]).n_read == 0
-
-
-# --- the file ------------------------------------------------------------------------------------
-@pytest.fixture
-def cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return tmp_path / "cache" / "attention-explorer"
-
-
-def test_a_survey_is_read_back_as_it_was(model, few, cache):
-    assert survey_file.kept(model, FEW) is None
-    assert survey_file.keep(model, FEW, few)
-    assert same(survey_file.kept(model, FEW), few)
-    (file,) = cache.iterdir()
-    assert file.stat().st_size < survey_file._most_bytes(model)
-    empty = whole(model, FEW[1:2])
-    assert survey_file.keep(model, FEW[1:2], empty)
-    assert same(survey_file.kept(model, FEW[1:2]), empty)
-    assert [*cache.iterdir()] == [file], "one file a model, and none left beside it"
-
-
-def test_a_survey_of_other_sentences_or_of_a_file_that_changed_is_not_taken(few, cache, tmp_path):
-    folder = tmp_path / "mine"
-    shutil.copytree(tiny.TINY, folder)
-    model = open_model(folder)
-    survey_file.keep(model, FEW, few)
-    assert survey_file.kept(model, (*FEW[:3], "the old cow grazes")) is None
-    assert survey_file.kept(model, FEW) is not None
-    assert survey_file.kept(open_model(tiny.TINY), FEW) is None
-    weights = folder / "model.safetensors"
-    weights.touch()
-    assert survey_file.kept(model, FEW) is None
-    survey_file.keep(model, FEW, few)
-    assert survey_file.kept(model, FEW) is not None
-    weights.unlink()
-    shutil.rmtree(folder)
-    assert survey_file.kept(model, FEW) is None
-    assert not survey_file.keep(model, FEW, few)
-    assert next(cache.iterdir()).is_file()
-
-
-def test_a_file_that_is_broken_or_foreign_is_ignored(model, few, cache):
-    survey_file.keep(model, FEW, few)
-    (file,) = cache.iterdir()
-    whole_file = file.read_bytes()
-    flipped = whole_file[:-1] + bytes([whole_file[-1] ^ 1])
-    cut = (whole_file[:100], whole_file[:-8], whole_file * 9)
-    for content in (b"", b"{", b"\xff" * 40, *cut, flipped):
-        file.write_bytes(content)
-        assert survey_file.kept(model, FEW) is None
-    tensor_file.write(file, {"means": few.means})
-    assert survey_file.kept(model, FEW) is None
-    file.unlink()
-    file.mkdir()
-    assert survey_file.kept(model, FEW) is None
-    assert not survey_file.keep(model, FEW, few)
-
-
-def test_a_file_larger_than_any_survey_is_not_opened(model, few, cache, monkeypatch):
-    survey_file.keep(model, FEW, few)
-    (file,) = cache.iterdir()
-    with file.open("ab") as end:
-        end.truncate(2**26)
-
-    def no(_):
-        raise AssertionError("it was opened")
-
-    monkeypatch.setattr(tensor_file, "opened", no)
-    assert survey_file.kept(model, FEW) is None
-
-
-def test_a_folder_that_cannot_be_written_is_no_error(model, few, cache, monkeypatch):
-    cache.parent.write_text("a file, where a folder should be")
-    assert not survey_file.keep(model, FEW, few)
-    assert survey_file.kept(model, FEW) is None
-    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
-    monkeypatch.setenv("HOME", str(cache.parent.parent))
-    assert survey_file.folder() == cache.parent.parent / ".cache" / "attention-explorer"
-
-    def homeless():
-        raise RuntimeError("Could not determine home directory.")
-
-    monkeypatch.setattr(survey_file.Path, "home", homeless)
-    assert survey_file.folder() is None
-    assert not survey_file.keep(model, FEW, few)
-    assert survey_file.kept(model, FEW) is None
-
-
-def test_a_disk_that_is_full_is_no_error(model, few, cache, monkeypatch):
-    """Stands in for the library, which has an error of its own for it."""
-    import safetensors.torch
-
-    def full(*_):
-        raise safetensors.SafetensorError("No space left on device")
-
-    monkeypatch.setattr(safetensors.torch, "save_file", full)
-    assert not survey_file.keep(model, FEW, few)
-    assert not [*cache.iterdir()], "nothing is left of what was begun"

@@ -6,7 +6,6 @@ import pyarrow as pa
 import pytest
 import torch
 
-from attention_core.real_model import survey_file
 from attention_core.real_model.measures import MEASURES
 from attention_core.real_model.model import open_model
 from attention_core.real_model.run import run
@@ -38,13 +37,6 @@ def seen(model):
     return Seen(run(model, model.tokenizer.encode("the tired cat sees the dog because it").ids))
 
 
-@pytest.fixture(autouse=True)
-def cache(tmp_path, monkeypatch):
-    """No test reads or writes what is kept for a person."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    return tmp_path
-
-
 def visit(**link):
     return _opened(PAGE, {"predict": "off", **link}, row_deeper=True)
 
@@ -64,12 +56,11 @@ def test_the_row_costs_nothing_before_it_is_opened(monkeypatch):
         raise AssertionError("nobody asked")
 
     monkeypatch.setattr(surveyed, "survey", no)
-    monkeypatch.setattr(surveyed, "kept", no)
     at = stands(_opened(PAGE, {"predict": "off"}))
     assert [each.label for each in at.expander if "heads over many sentences" in each.label]
 
 
-def test_heads_stand_where_the_survey_has_them(found, cache):
+def test_heads_stand_where_the_survey_has_them(found):
     at = stands(visit(model="tiny", model_head="1.2", survey_across="first", survey_up="near"))
     points, sent = plane_of(at)
     assert len(points) == N_HEADS
@@ -82,7 +73,6 @@ def test_heads_stand_where_the_survey_has_them(found, cache):
     assert MEASURES["first"].name in sent.spec
     told = f"Head 1.2: {percent(found.mean('first', 1, 2))} and {percent(found.mean('near', 1, 2))}"
     assert told in sent.alt
-    assert not [*cache.iterdir()], "what takes half a second is not kept"
 
 
 def test_the_pairs_are_the_strongest_of_the_chosen_head(model, found):
@@ -140,7 +130,7 @@ def button(at):
 
 
 @pytest.mark.usefixtures("own")
-def test_a_larger_model_waits_for_its_button_and_is_surveyed_once(cache, monkeypatch):
+def test_a_larger_model_waits_for_its_button_and_is_surveyed_once(monkeypatch):
     at = stands(visit())
     assert "This takes 7 sentences through 2 layers each" in words(at)
     assert not [each for each in charts(at) if "heads by " in each.alt]
@@ -148,29 +138,24 @@ def test_a_larger_model_waits_for_its_button_and_is_surveyed_once(cache, monkeyp
     points, _ = plane_of(at)
     assert len(points) == N_HEADS
     assert "over 7 sentences" in texts(at).lower()
-    (folder,) = cache.glob("attention-explorer")
-    assert len([*folder.iterdir()]) == 1
 
     def again(*_):
         raise AssertionError("it was kept")
 
     monkeypatch.setattr(surveyed, "survey", again)
     assert len(plane_of(stands(visit()))[0]) == N_HEADS, "another visitor has it at once"
-    surveyed._SURVEYS.clear()
-    assert len(plane_of(stands(visit()))[0]) == N_HEADS, "from the file, after the server's end"
     monkeypatch.setattr(surveyed, "english", lambda: of_tiny_language()[:8])
-    surveyed._SURVEYS.clear()
     assert button(stands(visit())), "of other sentences it is made anew"
 
 
-def test_a_survey_that_is_stopped_shows_what_it_has(cache):
-    surveyed._SURVEYS.clear()
-    steps = surveyed._slices(open_model(FOLDER), of_tiny_language()[:7], is_kept=True)
+def test_a_survey_that_is_stopped_shows_what_it_has():
+    model = open_model(FOLDER)
+    steps = surveyed._slices(model, of_tiny_language()[:7])
     share, part = next(steps)
     steps.close()
     assert share == pytest.approx(1 / 7)
     assert part.n_read == 1
-    assert not [*cache.glob("attention-explorer/*")], "half a survey is not kept"
+    assert model not in surveyed._SURVEYS, "half a survey is not kept"
 
 
 @pytest.mark.usefixtures("own")
@@ -178,4 +163,3 @@ def test_a_model_without_our_words_says_so(monkeypatch):
     monkeypatch.setattr(surveyed, "english", lambda: ("no zebra", "none at all"))
     at = stands(button(stands(visit())).click().run())
     assert "it can read none" in texts(at)
-    assert survey_file.folder().exists()

@@ -15,7 +15,6 @@ CAME = {
     report.OLDER: "by an older version",
     report.NEVER: "cannot be computed",
     report.DIFFERS: "differs",
-    report.PENDING: "not yet computed",
 }
 """What came of a result, in words."""
 KINDS = {

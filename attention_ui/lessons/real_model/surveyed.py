@@ -11,7 +11,6 @@ from attention_core.head_name import head_name
 from attention_core.real_model.measures import MEASURES
 from attention_core.real_model.model import Model
 from attention_core.real_model.survey import Survey, english, of_tiny_language, survey
-from attention_core.real_model.survey_file import keep, kept
 from attention_core.text.tokenizers import visible
 
 from ...cards.elements import Element, caption, frame, progress, row, say, text
@@ -42,9 +41,7 @@ before is local anyway, and so is not called that too; an even spread is no name
 ASKED_WHERE = {"same": " that came again", "induction": " that came again"}
 """Which tokens are asked, where it is not all of them."""
 _SURVEYS = WeakKeyDictionary[Model, tuple[Sequence[str], Survey]]()
-"""What has been found for a visitor is there for all, also where no file can be written: with the
-sentences that it is of.
-"""
+"""What has been found for a visitor is there for all, with the sentences that it is of."""
 
 
 def _sentences(values: Values) -> Sequence[str]:
@@ -71,7 +68,7 @@ def surveying(values: Values) -> Work:
     return Work(
         SURVEY,
         model,
-        lambda: _slices(model, sentences, is_kept=not is_tiny),
+        lambda: _slices(model, sentences),
         cost=f"{len(sentences)} sentences through {model.settings.n_layers} layers each",
         quick=is_tiny or _known(model, sentences) is not None,
     )
@@ -94,16 +91,10 @@ def surveyed(v: Values) -> Iterator[Element]:
 def _known(model: Model, sentences: Sequence[str]) -> Survey | None:
     """A survey that was made before, for anybody."""
     of, known = _SURVEYS.get(model, ((), None))
-    if of == sentences:
-        return known
-    if known := kept(model, sentences):
-        _SURVEYS[model] = sentences, known
-    return known
+    return known if of == sentences else None
 
 
-def _slices(
-    model: Model, sentences: Sequence[str], is_kept: bool
-) -> Iterator[tuple[float, Survey]]:
+def _slices(model: Model, sentences: Sequence[str]) -> Iterator[tuple[float, Survey]]:
     """A survey as steps, kept at its end."""
     if known := _known(model, sentences):
         yield 1.0, known
@@ -111,8 +102,6 @@ def _slices(
     for share, result in in_turns(survey(model, sentences)):
         if share >= 1:
             _SURVEYS[model] = sentences, result
-            if is_kept:
-                keep(model, sentences, result)
         yield share, result
 
 
