@@ -28,7 +28,7 @@ _FROM = {
     "mechanism.simplified": "SimplifiedOptions attend expand_query",
     "mechanism.softmax": "compare_row given_row normalise_row store_row",
     "mechanism.trainable": "add_other_ways attend_trainable expand_token",
-    "mechanism.masking": "attend_masked change_token drop_weights",
+    "mechanism.masking": "attend_masked change_token",
     "mechanism.multi_head": "add_batched add_big_projection add_head_parts attend_heads "
     "expand_word switch_off",
     "mechanism.block": "add_block decode_block encode_block",

@@ -3,7 +3,7 @@
 from attention_core import SimplifiedOptions, attend, embed, expand_query
 from attention_core.experiments.variance import few_trials
 from attention_core.mechanism import multi_head
-from attention_core.mechanism.masking import attend_masked, change_token, drop_weights
+from attention_core.mechanism.masking import attend_masked, change_token
 from attention_core.mechanism.token_axis import attend_on_tokens, decode
 from attention_core.mechanism.trainable import add_other_ways, attend_trainable, expand_token
 from attention_ui.controls.shared import heads_recipe_of, inputs_of, layer_recipe_of, projections_of
@@ -26,8 +26,7 @@ def trainable(values):
 
 def masked(values):
     trace = attend_masked(embed(inputs_of(values)), mask_of(values), values.scale)
-    change_token(trace, values.changed_token, values.change_by)
-    return drop_weights(trace, values.dropout, values.drop_seed)
+    return change_token(trace, values.changed_token, values.change_by)
 
 
 def heads(values):

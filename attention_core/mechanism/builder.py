@@ -366,12 +366,3 @@ def check_matrices(given: Mapping[str, Step], there: Sequence[str]) -> None:
             raise ValueError(f"there is no use for a matrix {shown(name)}{among(name, there)}")
         if not isinstance(matrix, Step):
             raise ValueError(f"{name} is {shown(matrix)}, but must be a step of the trace")
-
-
-def check_rows(name: str, shape: Sequence[int], width: int) -> None:
-    """Raises ValueError, in words, where a matrix does not fit vectors of a width."""
-    if shape[0] != width:
-        raise ValueError(
-            f"{name} is {' × '.join(map(str, shape))}, but the vectors before it are {width} wide: "
-            f"it needs {width} rows"
-        )

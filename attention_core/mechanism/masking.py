@@ -64,19 +64,6 @@ def change_token(trace: Trace, token: int, amount: float, way: str = "") -> Trac
     return trace
 
 
-@answers
-def drop_weights(trace: Trace, probability: float, seed: int) -> Trace:
-    """Add dropout on the weights to a trace made by `attend_masked`. Steps: `kept` (query, key),
-    the random numbers; `dropped_weights` (query, key); `dropped_context_vectors` (query, d_in).
-    """
-    weights = trace["weights"]
-    draw = ops.Draw("uniform", tuple(weights.value.shape), seed=seed)
-    kept = trace.step("kept", draw, axes=TABLE)
-    dropped = trace.step("dropped_weights", ops.Drop(probability), weights, kept, axes=TABLE)
-    _context(trace, dropped, trace["embeddings"], "dropped_")
-    return trace
-
-
 def _attend(
     trace: Trace, vectors: Step, mask: Step, scale: str | float, ways: tuple[str, ...], prefix: str
 ) -> None:

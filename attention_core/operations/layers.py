@@ -282,7 +282,9 @@ class SoftCapSlope(_Slope):
     in_words = "How steep the bent curve is at the score: 1 in its middle, near 0 at the cap."
 
     cap: float
-    __post_init__ = SoftCap.__post_init__
+
+    def __post_init__(self) -> None:
+        SoftCap(self.cap)  # refuses what is not above 0
 
     def value(self, scores: Tensor) -> Tensor:
         return (scores / self.cap).cosh() ** -2

@@ -1,7 +1,6 @@
 """What only the stories of the notebooks measure: their recipes may call each function here."""
 
 import math
-from itertools import combinations
 
 import torch
 from torch import Tensor
@@ -42,18 +41,6 @@ def with_last(vectors: Tensor, factor: float, added: float) -> Tensor:
     return torch.cat([vectors[:-1], vectors[-1:] * factor + added])
 
 
-def first_by_last(U_query: Tensor, U_key: Tensor, U_value: Tensor, vectors: Tensor) -> Tensor:
-    """The length of the derivative of the first context vector by the last, future hidden."""
-
-    def first_context(vectors: Tensor) -> Tensor:
-        queries, keys, values = (each @ vectors for each in (U_query, U_key, U_value))
-        future = torch.ones_like(U_query, dtype=torch.bool).triu(1)
-        scores = (queries @ keys.mT).masked_fill(future, -torch.inf)
-        return (scores.softmax(dim=-1) @ values)[0]
-
-    return torch.autograd.functional.jacobian(first_context, vectors)[:, -1].norm()
-
-
 def refusal(matrix: Tensor, vectors: Tensor) -> str:
     """What torch says of a product that does not fit; "" where it does."""
     try:
@@ -88,18 +75,3 @@ def box_muller(uniforms: Tensor) -> Tensor:
     lengths = (-2 * (1 - uniforms[:8].double()).log()).sqrt()
     angles = 2 * math.pi * uniforms[8:16].double()
     return torch.cat([lengths * angles.cos(), lengths * angles.sin()])
-
-
-def from_means(points: Tensor, vectors: Tensor) -> list[float]:
-    """How far each point lies from the nearest weighted mean of vectors (of all simplices)."""
-    points, vectors = points.double(), vectors.double()
-    nearest = [math.inf] * len(points)
-    for n_used in range(1, vectors.shape[1] + 2):
-        for chosen in combinations(vectors, n_used):
-            first, edges = chosen[0], torch.stack(chosen[1:] or chosen).sub(chosen[0])
-            shares = torch.linalg.lstsq(edges.mT, (points - first).mT, driver="gelsd").solution.mT
-            distances = (first + shares @ edges - points).norm(dim=-1)
-            inside = (shares >= 0).all(-1) & (shares.sum(-1) <= 1)
-            found = distances.where(inside, math.inf).tolist()
-            nearest = [min(pair) for pair in zip(nearest, found, strict=True)]
-    return nearest

@@ -83,8 +83,7 @@ def head_by_key(
 def _asked(run: Run, token: int, position: int, against: int | None) -> Reading:
     """Back through the last norm: what stands in the stream there, as it is added to the logit."""
     model, settings = run.model, run.model.settings
-    if not settings.predicts:
-        raise ValueError(f"{model.name} says no next token: a {model.family} has no logits")
+    model.check_predicts()
     rows = [token] if against is None else [token, against]
     for each in rows:
         if not 0 <= each < settings.n_vocabulary:

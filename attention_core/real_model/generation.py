@@ -159,8 +159,7 @@ def beam(model: Model, ids: Sequence[int], n: int, width: int = 3) -> Iterator[l
 def check_room(model: Model, ids: Sequence[int], n: int = 1) -> None:
     """Raises ValueError, in words, where a model cannot write so many tokens behind a text."""
     settings = model.settings
-    if not settings.predicts:
-        raise ValueError(f"{model.name} says no next token: a {model.family} reads whole sentences")
+    model.check_predicts()
     check_ids(settings, ids)
     if n < 1:
         raise ValueError(f"{n} tokens are to be written, but it must be 1 or more")

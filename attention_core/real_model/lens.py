@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from .model import Model
-from .run import ROWS_AT_ONCE, Run, read_for_logits
+from .run import Run, of_tokens, read_for_logits, vocabulary_in_slices
 
 
 @dataclass(frozen=True)
@@ -25,17 +25,15 @@ def likeliest(model: Model, stream: Tensor, most: int) -> Likeliest:
     by the vocabulary's table, slice by slice: the logits of a whole vocabulary are never there at
     once. Raises ValueError where the model says no next token.
     """
-    table = _table(model)
     read = read_for_logits(model, stream)
-    n_rows, n_vocabulary = len(read), model.settings.n_vocabulary
+    n_rows = len(read)
     best, ids = torch.full((n_rows, 0), 0.0), torch.zeros((n_rows, 0), dtype=torch.int64)
     total = torch.full((n_rows,), -torch.inf)
-    for first in range(0, n_vocabulary, ROWS_AT_ONCE):
-        last = min(first + ROWS_AT_ONCE, n_vocabulary)
-        made = _capped(model, read @ model.matrix(table, range(first, last)).T)
+    for tokens in vocabulary_in_slices(model):
+        made = of_tokens(model, read, tokens)
         total = torch.logaddexp(total, made.logsumexp(dim=-1))
         best = torch.cat([best, made], dim=-1)
-        ids = torch.cat([ids, torch.arange(first, last).expand(n_rows, -1)], dim=-1)
+        ids = torch.cat([ids, torch.arange(tokens.start, tokens.stop).expand(n_rows, -1)], dim=-1)
         best, at = best.topk(min(most, best.shape[-1]), dim=-1)
         ids = ids.gather(-1, at)
     return Likeliest(ids, (best - total[:, None]).exp())
@@ -50,14 +48,3 @@ def lens(run: Run, most: int = 1, last: int | None = None) -> Likeliest:
     first = 0 if last is None else max(0, len(run.ids) - last)
     streams = torch.cat([run.before[:, first:], run.final[None, first:]])
     return likeliest(run.model, streams.flatten(0, 1), most)
-
-
-def _table(model: Model) -> str:
-    if not model.settings.predicts:
-        raise ValueError(f"{model.name} says no next token: a {model.family} reads whole sentences")
-    return "token_table" if model.settings.tied else "W_unembed"
-
-
-def _capped(model: Model, made: Tensor) -> Tensor:
-    cap = model.settings.logit_cap
-    return made if cap is None else cap * (made / cap).tanh()

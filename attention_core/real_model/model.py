@@ -159,6 +159,13 @@ class Model:
             self._kept.clear()
             self._tables.clear()
 
+    def check_predicts(self) -> None:
+        """Raises ValueError, in words, where it says no next token."""
+        if not self.settings.predicts:
+            raise ValueError(
+                f"{self.name} says no next token: a {self.family} reads whole sentences"
+            )
+
     @property
     def bytes_in_full(self) -> int:
         """How much memory all layers and tables take in float32."""

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from .model import Model
-from .run import ROWS_AT_ONCE
+from .run import vocabulary_in_slices
 
 
 @dataclass(frozen=True)
@@ -23,12 +23,11 @@ def nearest(model: Model, vector: Tensor, n: int) -> list[NearToken]:
     """The `n` tokens nearest to a vector (d_model,), by cosine; none to nan or infinite ones."""
     direction = vector / vector.norm()
     best, tokens = torch.empty(0), torch.empty(0, dtype=torch.int64)
-    for first in range(0, model.settings.n_vocabulary, ROWS_AT_ONCE):
-        last = min(first + ROWS_AT_ONCE, model.settings.n_vocabulary)
-        rows = model.matrix("token_table", range(first, last))
+    for these in vocabulary_in_slices(model):
+        rows = model.matrix("token_table", these)
         cosines = rows @ direction / rows.norm(dim=-1).clamp(min=1e-12)
         best = torch.cat([best, cosines.nan_to_num(-torch.inf)])
-        tokens = torch.cat([tokens, torch.arange(first, last)])
+        tokens = torch.cat([tokens, torch.arange(these.start, these.stop)])
         best, at = best.topk(min(n, len(best)))
         tokens = tokens[at]
     return [

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from ..files.tensor_file import quoted
 from .model import Model
-from .run import ROWS_AT_ONCE, Run
+from .run import Run, vocabulary_in_slices
 
 
 def not_finite(run: Run, logits: Tensor | None = None) -> str:
@@ -47,6 +47,5 @@ def _parts(model: Model, name: str) -> Iterator[Tensor]:
     if name not in ("token_table", "W_unembed"):
         yield model.matrix(name)
         return
-    for first in range(0, model.settings.n_vocabulary, ROWS_AT_ONCE):
-        last = min(first + ROWS_AT_ONCE, model.settings.n_vocabulary)
-        yield model.matrix(name, range(first, last))
+    for rows in vocabulary_in_slices(model):
+        yield model.matrix(name, rows)

@@ -307,7 +307,10 @@ def _attention(
 
 
 def read_for_logits(model: Model, stream: Tensor) -> Tensor:
-    """Vectors of the stream (…, d_model) as the vocabulary's table is read with: normed, scaled."""
+    """Vectors of the stream (…, d_model) as the vocabulary's table is read with: normed, scaled.
+    Raises ValueError where the model says no next token.
+    """
+    model.check_predicts()
     if model.settings.norms == "after":
         return stream
     gain, bias = model.norm("final_norm")
@@ -325,16 +328,26 @@ def logits(run: Run, positions: Sequence[int] | None = None) -> Tensor:
 
 @torch.no_grad()
 def logits_of(model: Model, stream: Tensor) -> Tensor:
-    """The logits (row, vocabulary) of stream vectors (row, d_model), the table in slices."""
-    settings = model.settings
-    if not settings.predicts:
-        raise ValueError(f"{model.name} says no next token: a {model.family} reads whole sentences")
+    """The logits (row, vocabulary) of stream vectors (row, d_model). Raises ValueError as `logits`
+    does.
+    """
     read = read_for_logits(model, stream)
-    table = "token_table" if settings.tied else "W_unembed"
-    made = torch.empty(len(read), settings.n_vocabulary)
-    for first in range(0, settings.n_vocabulary, ROWS_AT_ONCE):
-        last = min(first + ROWS_AT_ONCE, settings.n_vocabulary)
-        made[:, first:last] = read @ model.matrix(table, range(first, last)).T
-    if settings.logit_cap is not None:
-        made = settings.logit_cap * (made / settings.logit_cap).tanh()
+    made = torch.empty(len(read), model.settings.n_vocabulary)
+    for rows in vocabulary_in_slices(model):
+        made[:, rows.start : rows.stop] = of_tokens(model, read, rows)
     return made
+
+
+def vocabulary_in_slices(model: Model) -> Iterator[range]:
+    """The rows of the vocabulary's table, so many as are in memory at a time."""
+    n_rows = model.settings.n_vocabulary
+    for first in range(0, n_rows, ROWS_AT_ONCE):
+        yield range(first, min(first + ROWS_AT_ONCE, n_rows))
+
+
+def of_tokens(model: Model, read: Tensor, tokens: Sequence[int]) -> Tensor:
+    """The logits (…, token) of some tokens, of vectors that `read_for_logits` has made ready."""
+    settings = model.settings
+    made = read @ model.matrix("token_table" if settings.tied else "W_unembed", tokens).T
+    cap = settings.logit_cap
+    return made if cap is None else cap * (made / cap).tanh()

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from .changes import Changes
-from .run import ROWS_AT_ONCE, Run, hidden_keys, read_for_logits, through_layer
+from .run import Run, hidden_keys, of_tokens, read_for_logits, through_layer, vocabulary_in_slices
 
 AT_ONCE = 2**21
 """So many numbers may be inside of the feed-forward of all variants at once: 8 MiB."""
@@ -116,28 +116,15 @@ def _through(
 @torch.no_grad()
 def chance_of(run: Run, streams: Tensor, token: int) -> Tensor:
     """The probability of a token after stream vectors (…, d_model): (…), the table in slices."""
-    model, settings = run.model, run.model.settings
-    flat = read_for_logits(model, streams.flatten(0, -2))
-    table = "token_table" if settings.tied else "W_unembed"
-    total = torch.full((len(flat),), -torch.inf)
-    own = torch.empty(len(flat))
-    for first in range(0, settings.n_vocabulary, ROWS_AT_ONCE):
-        last = min(first + ROWS_AT_ONCE, settings.n_vocabulary)
-        part = flat @ model.matrix(table, range(first, last)).T
-        if settings.logit_cap is not None:
-            part = settings.logit_cap * (part / settings.logit_cap).tanh()
-        total = torch.logaddexp(total, part.logsumexp(-1))
-        if first <= token < last:
-            own = part[:, token - first]
+    read = read_for_logits(run.model, streams.flatten(0, -2))
+    total = torch.full((len(read),), -torch.inf)
+    for tokens in vocabulary_in_slices(run.model):
+        total = torch.logaddexp(total, of_tokens(run.model, read, tokens).logsumexp(-1))
+    own = of_tokens(run.model, read, [token])[:, 0]
     return (own - total).exp().view(streams.shape[:-1])
 
 
 @torch.no_grad()
 def logit_of(run: Run, streams: Tensor, token: int) -> Tensor:
     """The logit of one token after each of these vectors of the stream (…, d_model): (…)."""
-    model, settings = run.model, run.model.settings
-    table = "token_table" if settings.tied else "W_unembed"
-    made = read_for_logits(model, streams) @ model.matrix(table, [token])[0]
-    if settings.logit_cap is not None:
-        made = settings.logit_cap * (made / settings.logit_cap).tanh()
-    return made
+    return of_tokens(run.model, read_for_logits(run.model, streams), [token])[..., 0]

@@ -1,7 +1,7 @@
 """`python -m attention_core.small_models`: trains the tiny language anew, and measures it.
 
 It writes the weights, the figures and the recording of its training over those of this folder.
-`--seed 3` begins elsewhere, `--record` writes the recording alone, `--dry` writes nothing.
+`--seed 3` begins elsewhere, `--dry` writes nothing.
 """
 
 import argparse
@@ -21,7 +21,6 @@ def main() -> None:
     """Train, print the losses and the heads, and write the files."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--seed", type=int, default=TrainingPlan.seed)
-    options.add_argument("--record", action="store_true", help="write the recording alone")
     options.add_argument("--dry", action="store_true", help="write nothing")
     asked = options.parse_args()
     torch.set_num_threads(1)  # matrices are small: more threads wait for each other
@@ -41,12 +40,9 @@ def main() -> None:
     if asked.dry:
         return
     store(moments)
-    written = [RECORDING]
-    if not asked.record:
-        write(network)
-        figures.write()
-        written.append(WEIGHTS)
-    for path in written:
+    write(network)
+    figures.write()
+    for path in (RECORDING, WEIGHTS):
         print(f"written: {path.name}, {path.stat().st_size / 1000:.0f} kB")
 
 

@@ -123,7 +123,6 @@ RIGHT = {
     "add_other_ways": of("attend_trainable"),
     "expand_token": lambda: {**of("attend_trainable")(), "token": 1},
     "change_token": lambda: {**of("attend_masked")(), "token": 1, "amount": 1.0},
-    "drop_weights": lambda: {**of("attend_masked")(), "probability": 0.5, "seed": 1},
     "add_batched": of("attend_heads"),
     "add_big_projection": of("attend_heads"),
     "add_head_parts": of("attend_heads"),

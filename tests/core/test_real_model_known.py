@@ -100,7 +100,7 @@ def test_slices_of_the_vocabulary_change_nothing(made, monkeypatch):
     model, _ = made(A_FEW[0])
     found = run(model, IDS)
     whole = likeliest(model, found.final, 5)
-    monkeypatch.setattr("attention_core.real_model.lens.ROWS_AT_ONCE", 7)
+    monkeypatch.setattr("attention_core.real_model.run.ROWS_AT_ONCE", 7)
     sliced = likeliest(model, found.final, 5)
     assert sliced.ids.equal(whole.ids)
     torch.testing.assert_close(sliced.chances, whole.chances)
@@ -300,7 +300,7 @@ def model():
 
 @pytest.mark.parametrize("slice_", [7, 8192])
 def test_the_nearest_are_those_of_the_largest_cosines(model, slice_, monkeypatch):
-    monkeypatch.setattr("attention_core.real_model.nearest.ROWS_AT_ONCE", slice_)
+    monkeypatch.setattr("attention_core.real_model.run.ROWS_AT_ONCE", slice_)
     table = model.matrix("token_table").double()
     vector = added_up(model, [(1, 5), (-1, 9), (1, 30)])
     torch.testing.assert_close(vector.double(), table[5] - table[9] + table[30])

@@ -11,7 +11,7 @@ from attention_core import attend as attend_simply
 from attention_core import operations as ops
 from attention_core.experiments.training import TrainingSettings, next_tokens, train
 from attention_core.mechanism.attention import attention
-from attention_core.mechanism.masking import attend_masked, change_token, drop_weights, mask_of
+from attention_core.mechanism.masking import attend_masked, change_token, mask_of
 from attention_core.mechanism.multi_head import attend_heads, expand_word, switch_off
 from attention_core.mechanism.softmax import given_row, store_row
 from attention_core.mechanism.trainable import attend_trainable, expand_token
@@ -109,10 +109,6 @@ REFUSED = [
     *(
         (made(ops.Drop, probability=p), f"dropout of {p}: choose 0 or more, and less than 1")
         for p in (-0.1, 1.0, 1.5, math.inf, math.nan)
-    ),
-    (
-        lambda: drop_weights(attend_masked(journey(), ways=("",)), 1.0, seed=1),
-        "dropout of 1.0: choose 0 or more, and less than 1",
     ),
     # caps
     *(

@@ -11,8 +11,9 @@ from attention_core import operations as ops
 from attention_core.explain.plain_text import plain_text
 from attention_core.explain.remarks import remarks, zero_terms
 from attention_core.expression import Product, Sum
+from attention_core.mechanism.attention import attention
 from attention_core.mechanism.flash import attend_in_tiles
-from attention_core.mechanism.masking import attend_masked, drop_weights
+from attention_core.mechanism.masking import attend_masked
 from attention_core.mechanism.softmax import given_row, normalise_row
 from attention_core.recipes import MaskRecipe
 from attention_core.rounding import SHARE, to_within
@@ -65,11 +66,13 @@ def test_a_one_hot_row_picks_the_row_of_its_id():
 
 
 def test_what_dropout_took_is_told_from_what_the_mask_hides():
-    trace = drop_weights(masked(), 0.5, seed=3)
-    out = trace["kept"].value < 0.5
+    trace = masked()
+    same = {"mask": trace["mask"], "dropout": 0.5, "dropout_seed": 3, "prefix": "left_"}
+    attention(trace, *[trace["embeddings"]] * 3, **same)
+    out = trace["left_kept"].value < 0.5
     hidden = ~trace["mask"].value & ~out
     for query in range(5):
-        words = said(trace, "dropped_context_vectors", query, 0)
+        words = said(trace, "left_context_vectors", query, 0)
         for which, reason in ((out, "(dropped: its number is below 0.5)"), (hidden, ": the mask")):
             count = int(which[query].sum())
             many = "All 5" if count == 5 else f"{count} of the 5"

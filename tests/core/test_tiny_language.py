@@ -310,7 +310,6 @@ def test_the_command_trains_says_what_came_and_writes_only_if_asked(monkeypatch,
     )
     for options, wanted in (
         (["--dry"], set()),
-        (["--record"], {"recording"}),
         (["--seed", "3"], {"recording", "weights", "figures"}),
     ):
         monkeypatch.setattr("sys.argv", ["small_models", *options])

@@ -3,7 +3,8 @@
 import pytest
 
 from attention_core.examples import EXAMPLES
-from attention_core.mechanism.masking import attend_masked, drop_weights
+from attention_core.mechanism.attention import attention
+from attention_core.mechanism.masking import attend_masked
 from attention_core.mechanism.simplified import attend
 from attention_core.mechanism.trainable import attend_trainable, expand_token
 from attention_core.text.embedding import embed
@@ -67,11 +68,12 @@ def test_labels_begin_anew_on_another_line(trace):
 
 
 def test_what_the_mask_hides_is_known_from_the_steps():
-    trace = drop_weights(attend_masked(embedded()), 0.2, 0)
+    trace = attend_masked(embedded())
+    attention(trace, *[trace["embeddings"]] * 3, mask=trace["mask"], dropout=0.2, prefix="left_")
     masked = {name for name, step in trace.items() if Matrix(step).mask is trace["mask"]}
     assert masked == {
-        *("masked_scores", "weights", "dropped_weights"),
-        *("zeroed_weights", "renormalised_weights"),
+        *("masked_scores", "weights", "zeroed_weights", "renormalised_weights"),
+        *("left_masked_scores", "left_weights", "left_dropped_weights"),
     }
     unmasked = attend(embedded())
     assert not any(Matrix(step).mask for step in unmasked.values())
