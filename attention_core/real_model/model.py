@@ -238,7 +238,7 @@ def _from_folder(path: Path, kept_bytes: int) -> Model:
     _check_tokenizer(tokenizer, described.settings)
     how_it_writes = ConfigReader(folder.generation, GENERATION)
     described = replace(described, ends=by_config.ends(how_it_writes) or described.ends)
-    return Model(path.resolve().name, folder, described, tokenizer, None, kept_bytes)
+    return Model(quoted(path.resolve().name), folder, described, tokenizer, None, kept_bytes)
 
 
 def _from_gguf(path: Path, kept_bytes: int) -> Model:
@@ -248,7 +248,7 @@ def _from_gguf(path: Path, kept_bytes: int) -> Model:
     tokenizer = from_fields(file.fields, path.name)
     _check_tokenizer(tokenizer, described.settings)
     said = file.fields.get("general.name")
-    name = quoted(said) if isinstance(said, str) and said else path.stem
+    name = quoted(said) if isinstance(said, str) and said else quoted(path.stem)
     return Model(name, file, described, tokenizer, file.most_common_kind().words, kept_bytes)
 
 

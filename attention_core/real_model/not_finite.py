@@ -25,7 +25,7 @@ def not_finite(run: Run, logits: Tensor | None = None) -> str:
         where = f"In layer {first - 1}"
         names = [f"{first - 1}.{each}" for each in settings.shapes_of_layer()]
     told = ", ".join(words for name in names if (words := _of_tensor(run.model, name)))
-    file = run.model.source.path.name
+    file = quoted(run.model.source.path.name)
     return f"{where} this model’s numbers become nan (not a number) or infinite: " + (
         f"“{file}” holds {told}."
         if told

@@ -17,6 +17,7 @@ from threading import Lock
 import streamlit as st
 
 from attention_core.files.reading import reading, state_of
+from attention_core.files.tensor_file import quoted
 from attention_core.real_model.model import Model, open_model
 from attention_core.real_model.refused import ModelRefused
 from attention_core.real_model.run import check_ids
@@ -71,7 +72,8 @@ def _installed() -> Path | None:
 def choices() -> dict[str, str]:
     """The models by name, and what they are called on the page."""
     called = {TINY: "our tiny language", SMOL: "SmolLM2, 135 million"}
-    return {name: called.get(name, path.name or str(path)) for name, path in paths().items()}
+    of_path = {name: quoted(path.name or str(path)) for name, path in paths().items()}
+    return {name: called.get(name, of) for name, of in of_path.items()}
 
 
 def opened(name: str) -> Model:

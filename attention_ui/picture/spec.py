@@ -160,9 +160,10 @@ SCALE = (
     f"!size ? 1 : narrow ? min(width / size.xn, height / size.yn, {GROWS_NARROW} * letters)"
     f" : min(width / size.x, height / size.y, {GROWS} * letters)"
 )
+SCREEN = "(screen() || {})"  # there is none where a still picture is made
 # A phone has not always room for larger ones.
 ROOM_FOR = "narrow && size ? 1.3 * min(width / size.xn, height / size.yn) : 9"
-ROOM_FOR = f"max(1, min(screen().letters || 1, {ROOM_FOR}))"
+ROOM_FOR = f"max(1, min({SCREEN}.letters || 1, {ROOM_FOR}))"
 # There numbers stay in their rows as they are in usual letters, rather than go.
 HIGH = "12 * (narrow && letters > 1 ? min(letters, grown) : letters)"
 CAN_BE_READ = "datum.ph >= high && (datum.pw >= 19 * letters || datum.look == 'bar')"
@@ -344,7 +345,7 @@ def _pointed(slots: int) -> list[str]:
 def _parameters(slots: int) -> list[alt.Parameter]:
     """Worked out once: what is arranged how large, and what is known of what is pointed at."""
     # What the page's script says (`deep_pages`): the browser's own letters, and the page's now.
-    once = {"narrow": f"width < {TURN} * (screen().rem || 1)", "size": SIZE, "letters": ROOM_FOR}
+    once = {"narrow": f"width < {TURN} * ({SCREEN}.rem || 1)", "size": SIZE, "letters": ROOM_FOR}
     once |= {"grown": SCALE, "blocks": BLOCKS, "lettering": LETTERS, "high": HIGH}
     for name in _pointed(slots):
         once[f"p_{name}"] = f"isValid(p.m) && p.m.length ? p.{name}[0] : {NOTHING}"

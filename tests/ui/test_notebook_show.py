@@ -1,5 +1,7 @@
 """`show`: what it draws, and what it says of what it cannot draw."""
 
+import base64
+import io
 import json
 import re
 from copy import deepcopy
@@ -8,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from PIL import Image
 
 pytest.importorskip("vl_convert", reason="pictures in a notebook need vl-convert-python")
 
@@ -346,6 +349,8 @@ def test_a_trace_or_a_step_as_the_last_line_is_the_same_picture():
         bundle = thing._repr_mimebundle_(include=None, exclude=None)
         assert bundle["text/plain"] == repr(show(thing))
         assert set(bundle) == {"text/plain", "image/png", "text/html"}
+        still = Image.open(io.BytesIO(base64.b64decode(bundle["image/png"])))
+        assert len(still.getcolors()) > 9, "an empty sheet"
         assert thing._mime_()[0] == "text/html"
 
 

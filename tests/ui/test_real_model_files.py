@@ -229,6 +229,15 @@ def test_a_model_that_changes_while_it_is_open_is_said_and_can_be_opened_again(n
     assert "cannot be" not in texts(at)
 
 
+def test_a_name_that_is_no_text_stands_there_by_its_codes(own, monkeypatch):
+    odd = own.rename(own.with_name("\udcff\n"))  # as Python has a byte that is no UTF-8
+    monkeypatch.setenv(models.MODEL, str(odd))
+    at = stands(visit(PAGE))
+    assert draws(chosen(at, "own"))
+    random(spread=float("nan"))(odd)
+    assert "“\\udcff\\n” holds" in texts(again(stands(at.run())))
+
+
 @pytest.mark.usefixtures("own")
 def test_a_mistake_of_ours_is_told_from_what_is_wrong_with_a_file(monkeypatch):
     def stumbles(*_):
