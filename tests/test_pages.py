@@ -14,7 +14,7 @@ from attention_ui.controls.control import fitted
 from attention_ui.controls.shared import SIZES, heads_recipe_of, inputs_of
 from attention_ui.frame.contents import LESSONS
 from attention_ui.lessons.multi_head_attention.words import widths_words
-from chosen import FIELDS, chosen, read
+from chosen import chosen, read
 from conftest import ROOT
 from ends import BAD, HARD, links_to_the_ends
 from hostile import MARK, TEXTS
@@ -25,7 +25,6 @@ from visiting import (
     PAGES,
     boxes,
     has_sentence,
-    lesson_module,
     prints_nothing,
     rendered,
     stands,
@@ -64,13 +63,6 @@ def test_other_numbers_are_not_marked_as_matching(page):
     assert prints_nothing(at) or "you changed *Seed*" in marked or "no seed" in marked
 
 
-def test_what_changes_no_printed_number_is_not_said_to_be_the_cause():
-    at = with_rows_open(visit(A_PAGE, seed="70", across="2", predict="on"))
-    assert "you changed *Seed*" in rendered(at)
-    at = with_rows_open(visit(A_PAGE, seed="70", d_in="4", up="2"))
-    assert "you changed *Seed; Width of the vectors, d_in*" in rendered(at)
-
-
 @pytest.mark.parametrize("page", few(PAGES, 1, first="pages/tokenize_and_embed.py"))
 def test_extreme_settings(page):
     """Each control of the page at each of its ends, and what is hard together."""
@@ -98,12 +90,6 @@ def controls_on(at):
     return {each.name: (each, values[each.name]) for each in controls}
 
 
-def test_every_combination_is_one_of_settings():
-    for link in HARD.values():
-        assert link.keys() <= FIELDS.keys()
-        assert read(**link)[1] == {}
-
-
 @pytest.mark.parametrize(("bad", "page"), pairs(BAD, EVERYWHERE[:5], whole="nonsense", more=0))
 def test_a_bad_link_gives_the_page_and_a_notice_in_plain_text(bad, page):
     link = BAD[bad]
@@ -121,6 +107,12 @@ def test_a_bad_link_gives_the_page_and_a_notice_in_plain_text(bad, page):
         assert at.session_state["visit"].notices
         for notice in at.session_state["visit"].notices:
             assert notice in texts(at)
+
+
+def test_a_cell_that_no_link_named_is_not_said_to_be_lost():
+    lost = "The link’s cell"
+    assert lost not in texts(visit("divide_by_sqrt_d", predict="on"))
+    assert lost in texts(visit("causal_mask", predict="on", cell="changed_embeddings.0.0"))
 
 
 @pytest.mark.parametrize("page", few(filter(has_sentence, EVERYWHERE), 1, first=A_PAGE))
@@ -163,16 +155,6 @@ def test_a_text_that_cannot_be_used_stays_typed_and_is_explained(page):
         assert at.session_state["visit"].drafts == {}
 
 
-def test_a_seed_that_is_none_stays_typed_and_is_explained():
-    at = visit(A_PAGE)  # the same control on all of them
-    for seed in ("abc", "inf", "nan", "-1", "1e5", "", "99999999999", "٣", "1;2"):
-        at.text_input(key="control_seed").set_value(seed).run()
-        stands(at)
-        assert at.text_input(key="control_seed").value == seed
-        assert chosen(at).seed == EXAMPLES["wild_cat"].inputs.seed
-        assert "whole number from 0 to" in texts(at), seed
-
-
 @pytest.mark.parametrize("page", few(filter(has_sentence, EVERYWHERE), 3))
 def test_choosing_an_example_sets_all_controls(page):
     at = visit(page, sentence="A cat", seed="5", d_in="7", tokenizer="text")
@@ -184,42 +166,6 @@ def test_choosing_an_example_sets_all_controls(page):
     assert at.slider(key="control_d_in").value == inputs.d_in
     assert all(each.value == inputs.tokenizer for each in boxes(at, "tokenizer"))
     assert inputs_of(chosen(at)) == inputs
-
-
-def test_the_same_settings_give_the_same_embeddings_on_every_page():
-    link = {"sentence": "A cat sat on a mat", "tokenizer": "text", "seed": "5", "d_in": "4"}
-    lessons = [lesson_module(page) for page in PAGES if has_sentence(page)]
-    traces = [each.trace_of(read(each.CONTROLS, **link)[0]) for each in lessons]
-    found = [t["embeddings"].value for t in traces if "embeddings" in t]
-    assert len(found) >= 5
-    assert all(value.equal(found[0]) for value in found)
-
-
-def test_settings_go_along_from_page_to_page():
-    at = visit("app.py", sentence="A cat sat", tokenizer="text", seed="5")
-    for page in (*PAGES, "app.py"):
-        at.switch_page(page).run()
-        stands(at)
-        values = chosen(at)
-        assert (values.sentence, values.seed) == ("A cat sat", 5)
-        if has_sentence(page):
-            assert at.text_area(key="control_sentence").value == "A cat sat"
-            assert at.text_input(key="control_seed").value == "5"
-        assert all(each.value == "text" for each in boxes(at, "tokenizer"))
-        assert values.tokenizer == "text"
-
-
-@pytest.mark.parametrize("page", few(PAGES, 2, first=A_PAGE))
-def test_opening_any_fold_shows_something(page):
-    at = visit_with_printed_numbers(page)
-    printed = () if prints_nothing(at) else ("fold_proof",)
-    for name in ("fold_program", "fold_tables", *printed):
-        assert at.session_state[name] is False
-        at.session_state[name] = True
-    at.run()
-    stands(at)
-    assert any("import torch" in code.value for code in at.code)
-    assert at.dataframe
 
 
 SIZED = [each.name for each in SIZES]
@@ -326,21 +272,6 @@ def test_every_link_of_every_page_keeps_what_a_teacher_has_fixed(page, fixed):
             assert fixed_values(there) == fixed_values(values), each.label
 
 
-@pytest.mark.parametrize(("example", "fixed"), pairs(EXAMPLES, FIXED, more=0))
-def test_another_example_keeps_what_a_teacher_has_fixed_or_is_refused_in_words(example, fixed):
-    at = visit("app.py", **FIXED[fixed])
-    before = chosen(at)
-    chooser = [each for each in at.selectbox if each.key == "control_example"]
-    if not chooser or chooser[0].disabled:
-        assert "example" in (*before.hide, *before.lock)
-        return
-    chooser[0].set_value(example).run()
-    stands(at)
-    after = chosen(at)
-    assert fixed_values(after) == fixed_values(before)
-    assert after.example == example or "Not applied:" in texts(at) + rendered(at)
-
-
 def examples_opened(at):
     titles = {each.title for each in EXAMPLES.values()}
     return [each.proto for each in at.get("page_link") if each.proto.label in titles]
@@ -363,14 +294,6 @@ def test_a_card_that_cannot_be_opened_says_why():
     assert cards()[0] == [False] * len(EXAMPLES)
 
 
-@pytest.mark.parametrize("name", ["sentence", "tokenizer", "vocabulary"])
-@pytest.mark.parametrize("how", ["lock", "hide"])
-def test_no_sentence_is_asked_for_where_a_link_keeps_its_own(name, how):
-    at = visit("app.py", **{how: name})
-    assert not [field for field in at.text_input if field.key == "own_sentence"]
-    assert "keeps its own sentence" in rendered(at)
-
-
 def test_a_sentence_of_ones_own_keeps_what_a_teacher_has_fixed():
     at = visit("app.py", lock="seed,example", hide="d_in", seed="7", d_in="5")
     before = fixed_values(chosen(at))
@@ -380,18 +303,6 @@ def test_a_sentence_of_ones_own_keeps_what_a_teacher_has_fixed():
     after = chosen(at)
     assert after.sentence == "A cat sat"
     assert fixed_values(after) == before
-
-
-@pytest.mark.parametrize(
-    ("page", "button", "link"), [("divide_by_sqrt_d", "Draw again", {"lock": "draw_seed"})]
-)
-def test_no_other_control_changes_what_is_locked(page, button, link):
-    at = visit(f"pages/{page}.py", **link)
-    before = chosen(at)
-    next(each for each in at.button if each.label == button).click().run()
-    stands(at)
-    assert chosen(at) == before
-    assert "Not applied: " in texts(at)
 
 
 def test_a_control_that_a_picture_carries_cannot_be_used_where_a_link_locks_it():

@@ -84,20 +84,3 @@ def test_a_lesson_is_called_by_its_title():
         )
 
     assert not found(other)
-
-
-def test_a_closing_answer_has_no_signs_of_markdown():
-    """It is shown as plain text, since it may quote a person."""
-    wrong = [
-        f"{path.name}:{part.lineno}: {part.value[:90]!r}"
-        for path in SOURCES
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if (
-            isinstance(node, ast.FunctionDef)
-            and any("closes(" in ast.unparse(each) for each in node.decorator_list)
-        )
-        or (isinstance(node, ast.Call) and ast.unparse(node.func) == "Answer")
-        for part in ast.walk(node)
-        if isinstance(part, ast.Constant) and re.search(r"`|\*", str(part.value))
-    ]
-    assert not wrong

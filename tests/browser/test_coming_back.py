@@ -56,15 +56,3 @@ def test_where_nothing_may_be_stored_nothing_is_said(new_page, app_url):
     click(page.get_by_role("button", name="Mark as done"))
     assert page.get_by_role("button", name="Done (undo)").is_visible()
     assert home_after(page, app_url, 1).count() == 0
-
-
-def test_what_somebody_else_has_stored_there_is_ignored(new_page, app_url):
-    page = new_page()
-    open_page(page, app_url, first_visit=True)
-    for text in ('{"<b>x</b>": [0, 1], "whole_layer": "now"}', "[" * 3_000, "x" * 99_999):
-        page.evaluate(f"text => localStorage.setItem('{PLACE}', text)", text)
-        open_page(page, app_url, first_visit=True)
-        assert page.locator(".st-key-row_again").count() == 0
-    open_page(page, app_url, "simplified_attention?predict=off")
-    click(page.get_by_role("button", name="Mark as done"))
-    assert [*kept(page)] == ["simplified_attention"]

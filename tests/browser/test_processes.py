@@ -23,14 +23,10 @@ CONNECTIONS = 30
 """At once from one address, in this test: more than a browser opens for a page."""
 
 
-def ask(port, cookie="", path="/_stcore/health"):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
-    connection.request("GET", path, headers={"Cookie": cookie} if cookie else {})
-    answer = connection.getresponse()
-    given = [value for name, value in answer.getheaders() if name.lower() == "set-cookie"]
-    connection.close()
-    named = [each.partition(";")[0] for each in given if each.startswith("attention=")]
-    return answer.status, "".join(named)
+def ask(port, cookie=""):
+    status, headers = answered(port, "/_stcore/health", **({"Cookie": cookie} if cookie else {}))
+    given = [each.partition(";")[0] for each in headers.get_all("Set-Cookie", [])]
+    return status, "".join(each for each in given if each.startswith("attention="))
 
 
 def answered(port, path, **headers):

@@ -101,41 +101,6 @@ def test_words_of_a_long_text_do_not_overlap_and_the_last_token_is_there(page, a
     no_exception(page)
 
 
-def test_where_words_wrap_curves_lead_from_the_keys_to_the_token_that_looks(page, app_url):
-    """On a phone: the token is framed, and each curve has one end at it, the other at its key."""
-    page.set_viewport_size({"width": 390, "height": 844})
-    open_page(page, app_url, f"{PAGE}&model_head=1.1&prompt=the+tired+cat+sees+the+dog+because+it")
-    page.locator(".st-key-drawn_head svg.marks").scroll_into_view_if_needed()
-    words, ways = (
-        page.evaluate(script("marks"), f".st-key-drawn_head svg.marks g.{kind}")
-        for kind in ("words_marks text", "paths_marks path")
-    )
-    assert len({round(each["top"]) for each in words}) > 1, "it takes several lines"
-    (last,) = (each for each in words if each["text"] == "it")
-    cat = next(each for each in words if each["text"] == "cat")
-    frames = [w for w in ways if w["left"] < last["left"] < last["right"] < w["right"]
-              and w["top"] < last["top"] < last["bottom"] < w["bottom"]]  # fmt: skip
-    assert len(frames) == 1, "the token that looks is framed"
-    strongest = max((way for way in ways if way not in frames), key=lambda way: way["line"])
-    ends = sorted(middle(each)[0] for each in (cat, last))
-    assert [strongest["left"], strongest["right"]] == pytest.approx(ends, abs=8)
-    assert cat["bottom"] < strongest["top"] < strongest["bottom"] < last["top"] + 8
-    no_exception(page)
-
-
-def test_on_a_phone_pictures_of_the_story_have_the_height_of_their_lines(page, app_url):
-    page.set_viewport_size({"width": 390, "height": 844})
-    open_page(page, app_url, f"{PAGE}&against_token=barks")
-    page.locator(".st-key-drawn_head").scroll_into_view_if_needed()
-    settled(page)
-    heights = [
-        page.locator(f".st-key-drawn_{name} svg.marks").bounding_box()["height"]
-        for name in ("head", "story_first")
-    ]
-    assert heights[1] == pytest.approx(heights[0], abs=2), "the same sentence, as wide"
-    no_exception(page)
-
-
 @pytest.mark.parametrize(
     ("small", "names"),
     [("tiny_language", ("tiny_head", "tiny_from")), ("heads_learning", ("why_head", "why_from"))],

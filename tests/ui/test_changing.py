@@ -3,21 +3,22 @@
 import pytest
 
 from attention_ui.controls.control import understood
-from attention_ui.controls.fields import MAX_EDITS, Places
+from attention_ui.controls.fields import Places
 from attention_ui.lessons.queries_keys_values.lesson import trace_of
 from attention_ui.lessons.queries_keys_values.tries import NOTHING, tries
-from chosen import EVERY, chosen
+from chosen import EVERY
+from sampling import of_each_kind
 from visiting import LESSONS, lesson_module, stands, texts, values_of, visit
 
 pytestmark = pytest.mark.slow("30 s: every page with a matrix that may be changed")
 PAGE = "queries_keys_values"
-MAY_BE_CHANGED = [
-    (lesson, each)
+MAY_BE_CHANGED = {
+    f"{lesson}-{each.name}": (lesson, each)
     for lesson in LESSONS
     if lesson != "diagnosis"  # the game shows given numbers
     for each in lesson_module(lesson).CONTROLS
     if each.changes
-]
+}
 
 
 def boxes(at, start):
@@ -29,9 +30,10 @@ def typed(at, text, start="number_"):
     return stands(box.set_value(text).run())
 
 
-@pytest.mark.parametrize(("lesson", "control"), MAY_BE_CHANGED)
-def test_what_may_be_changed_is_changed_wherever_it_is_drawn(lesson, control):
+@pytest.mark.parametrize("place", of_each_kind(MAY_BE_CHANGED, lambda it: it.partition("-")[2]))
+def test_what_may_be_changed_is_changed_wherever_it_is_drawn(place):
     """By its cell, or by one that is a copy; marked, and undone by one click."""
+    lesson, control = MAY_BE_CHANGED[place]
     link = {"puzzle": "what_followed"} if lesson == "build_a_head" else {}  # it has all matrices
     link |= {"example": "named_features", "cell": f"{control.changes}.1.0"}
     at = stands(visit(lesson, **link))
@@ -101,25 +103,6 @@ def test_a_whole_matrix_is_pasted_as_torch_prints_it():
     cells = {(row, column): number for row, column, number in values_of(at).q_edits}
     assert cells.pop((0, 1), was[0][1]) == pytest.approx(was[0][1], abs=1e-6)
     assert cells == {(0, 0): 1.0, (1, 0): -2.0, (1, 1): 0.5, (2, 0): 0.3, (2, 1): 0.0}
-
-
-def test_more_numbers_than_a_link_holds_are_refused_in_words():
-    at = visit(PAGE, d_in="16", d_query="16", section="matrices", cell="W_query.1.0")
-    at.session_state["whole_matrices"] = True
-    typed(at.run(), "1.5 " * 256, "all_")
-    assert f"it holds more than {MAX_EDITS} numbers" in texts(at)
-    assert values_of(at).q_edits == ()
-
-
-def test_a_pin_that_a_link_cannot_hold_is_refused_in_words():
-    at = visit(PAGE, sentence="предложение " * 60, tokenizer="text")
-    next(each for each in at.button if each.key == "pin").click().run()
-    stands(at)
-    values = chosen(at)
-    assert understood(at.session_state["visit"].chosen, EVERY) == (values, {})
-    assert values.pin == ""
-    assert "Not applied: " in texts(at)
-    assert "fit" in texts(at)
 
 
 @pytest.mark.parametrize(

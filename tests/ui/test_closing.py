@@ -66,7 +66,7 @@ def closed(lesson, link):
     return _closed(lesson, tuple(link.items()))
 
 
-@pytest.mark.parametrize("lesson", few(LESSONS, 2, first="simplified_attention"))
+@pytest.mark.parametrize("lesson", few(LESSONS, 1, first="simplified_attention"))
 def test_up_to_three_questions_are_answered_with_numbers_wherever_the_settings_stand(lesson):
     known = {each.name for each in lesson_module(lesson).CONTROLS}
     for link in (*({"example": each} for each in EXAMPLES), *HARD.values()):
@@ -178,11 +178,6 @@ def is_share(said, share):
     return said == percent(float(share))
 
 
-def attend(embeddings, values):
-    scores = embeddings @ embeddings.T
-    return scores / math.sqrt(embeddings.shape[1]) if values.divide == "sqrt_d" else scores
-
-
 def of_tokens(view, answers):
     table = view.trace["embedding_table"].value
     place, row = find(r"\(token (\d+)\) has id [\d,]+, so it takes row ([\d,]+)\.", answers)
@@ -191,9 +186,7 @@ def of_tokens(view, answers):
 
 
 def of_simplified(view, answers):
-    X, query = view.trace["embeddings"].value, view.values.query
-    weights = torch.exp(attend(X, view.values).double())
-    weights /= weights.sum(dim=1, keepdim=True)
+    weights, query = view.trace["weights"].value.double(), view.values.query
     pattern = r"is (.+%) “.*?” \(key (\d+)\), (.+%) “.*?” \(key (\d+)\), and (.+%) all others"
     best, first, second_best, second, rest = find(pattern, answers)
     assert is_share(best, weights[query, int(first)])
@@ -206,8 +199,7 @@ def of_simplified(view, answers):
 
 
 def of_softmax(view, answers):
-    X = view.trace["embeddings"].value
-    scores = attend(X, view.values)[view.values.row_query].double()
+    scores = view.trace["score_row"].value.double()
     best, following, lead, times = find(
         r"\(key (\d+)\) leads .* \(key (\d+)\) by ([\d.]+), so .* that power, (.+) times", answers
     )
@@ -237,9 +229,7 @@ def of_root(view, answers):
 
 def of_projections(view, answers):
     trace, token = view.trace, view.values.token
-    X, W_query, W_key = (trace[n].value.double() for n in ("embeddings", "W_query", "W_key"))
-    scores = X[token] @ W_query @ (X @ W_key).T
-    weights = torch.softmax(scores / W_query.shape[1] ** 0.5, dim=0)
+    scores, weights = (trace[f"query_{of}"].value.double() for of in ("scores", "weights"))
     alike = int((weights > weights.max() - 1e-6).sum())
     one = r"(comes) from (?:itself|“.*” \(key (\d+)\)): a score of (\S+), and (.+%) of"
     some = (
@@ -257,8 +247,7 @@ def of_projections(view, answers):
 
 
 def of_mask(view, answers):
-    X = view.trace["embeddings"].value.double()
-    weights = torch.softmax(attend(X, view.values), dim=1)
+    weights = view.trace["unmasked_weights"].value.double()
     sums = weights.tril().sum(dim=1)
     if sums.min() < 0.99:
         row, left = find(r"the row of .* \(query (\d+)\) would sum to ([\d.]+)\.", answers)
@@ -267,9 +256,8 @@ def of_mask(view, answers):
     (score,) = find(
         r"sees only itself, with a score of (\S+), and gives itself the whole 1", answers
     )
-    assert view.trace["weights"].value[0].tolist() == [1.0] + [0.0] * (len(X) - 1)
-    root = X.shape[1] ** 0.5 if view.values.divide == "sqrt_d" else 1
-    assert near(score, X[0] @ X[0] / root)
+    assert view.trace["weights"].value[0].tolist() == [1.0] + [0.0] * (len(weights) - 1)
+    assert near(score, view.trace["unmasked_weights"].inputs[0].value[0, 0])
 
 
 def of_heads(view, answers):
@@ -297,15 +285,7 @@ def of_heads(view, answers):
 
 
 def of_layer(view, answers):
-    trace = view.trace
-    X = trace["embeddings"].value.double()
-    queries, keys, values = (
-        X @ trace[f"head_W_{role}"].value[0].double() for role in ("query", "key", "value")
-    )
-    scores = queries @ keys.T
-    if view.values.causal_heads:
-        scores = scores.masked_fill(torch.ones_like(scores).triu(1) == 1, -torch.inf)
-    weights = torch.softmax(scores / queries.shape[1] ** 0.5, dim=1)
+    weights, values = (view.trace[f"head_{of}"].value[0] for of in ("weights", "values"))
     query, key, weight = find(
         r"row of .*\(query (\d+)\) meets the column of .*\(key (\d+)\) in a weight of (\S+)\.",
         answers,

@@ -1,7 +1,6 @@
 """Controls declared once: read, drawn, held by name, written into links, shared by pages."""
 
 import re
-from dataclasses import replace
 
 import pytest
 
@@ -13,13 +12,12 @@ from attention_ui.controls.control import (
     NoRoom,
     Values,
     after_example,
-    fitted,
     understood,
     written,
 )
 from attention_ui.controls.fields import Choice, Flag, Whole
 from attention_ui.frame.contents import SECTIONS
-from attention_ui.frame.rooms import every_control, known_among, module_of
+from attention_ui.frame.rooms import every_control, module_of
 from attention_ui.streamlit_workarounds.style import TOGGLES
 
 PAGE = "pages/simplified_attention.py"
@@ -72,6 +70,7 @@ def test_the_inputs_and_the_recipes_are_those_of_the_example(example):
     assert shared.heads_recipe_of(values) == EXAMPLES[example].heads
     changed, _ = understood({"example": example, "d_in": "5", "seed": "11"}, shared.MAKES_VECTORS)
     assert (shared.inputs_of(changed).seed, shared.inputs_of(changed).d_in) == (11, 5)
+    assert shared.inputs_of(changed).skipped_draws == 0, "those before its own seed alone"
 
 
 def test_a_name_that_several_lessons_have_is_the_same_control_in_all_of_them():
@@ -115,48 +114,9 @@ def test_another_example_leaves_what_stays_and_what_is_fixed():
     assert kept == {"example": "two", "b": "1", "s": "on"}
 
 
-SIZED = {
-    "more heads": ({}, {"n_heads": "3"}, {"d_model": "6"}),
-    "heads that share it": ({"d_model": "6"}, {"n_heads": "3"}, {}),
-    "too wide for so many": ({"d_head": "32"}, {"n_heads": "8"}, {"d_model": "8", "d_head": "12"}),
-    "shared evenly again": ({"d_head": "3", "d_head_value": "2", "d_model": "5"}, {"d_head": "0"},
-        {"d_model": "6"}),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("before", "chosen", "along"), SIZED.values(), ids=SIZED)
-def test_sizes_of_heads_take_each_other_along(before, chosen, along):
-    among = LESSONS["whole_layer"]
-    values, wrong = understood({"example": "wild_cat", **before}, among)
-    assert not wrong
-    held = {"example": "wild_cat", **before, **chosen}
-    now, wrong = understood(held, among)
-    assert not wrong
-    moved = {name: str(now[name]) for name in now if name != "cell" and now[name] != values[name]}
-    assert moved == {**along, **chosen}
-    assert shared.heads_recipe_of(now).n_heads == now.n_heads
-    taken = fitted(held, among)
-    assert taken.keys() == along.keys()
-    for name, (asked, why) in taken.items():
-        assert asked == str(values[name])
-        assert why.startswith(f"{name} went from {asked} to {now[name]}"), why
-
-
 def test_an_unknown_name_is_said():
     with pytest.raises(AttributeError, match="no control 'd'"):
         _ = Values({"a": 1}).d
-
-
-@pytest.mark.parametrize(("example", "link", "made"), [
-    ("wild_cat", {"n_heads": "3", "d_model": "6"},
-     {"n_heads": 3, "d_model": 6, "d_head": 2, "d_value": 2}),
-    ("wild_cat", {"d_head": "5", "d_head_value": "2"}, {"d_head": 5, "d_value": 2}),
-    ("life_is_short", {"h_seed": "4"}, {"seed": 4, "skipped": ()}),
-])  # fmt: skip
-def test_the_heads_are_those_that_are_chosen(example, link, made):
-    values, wrong = understood({"example": example, **link}, LESSONS["mistakes_lab"])
-    assert not wrong
-    assert shared.heads_recipe_of(values) == replace(EXAMPLES[example].heads, **made)
 
 
 # --- on the page ----------------------------------------------------------------------------------
@@ -213,19 +173,6 @@ def test_a_teacher_can_hide_and_lock_the_controls_of_every_lesson():
     called = {each.label for each in every_control().values() if each.label} - {"Pin"}
     assert {*lock.options} == called
     assert {*hide.options} == called | {*SECTIONS.values()}
-
-
-def test_what_another_lesson_has_a_control_for_is_fixed_too():
-    at = opened(example="wild_cat", lock="d_model,d_in")
-    widget(at, "selectbox", "example").set_value("named_features").run()
-    own = EXAMPLES["wild_cat"]
-    assert address(at)["d_model"] == str(own.heads.d_model)
-    assert address(at)["d_in"] == str(own.inputs.d_in)
-    assert own.heads.d_model != EXAMPLES["named_features"].heads.d_model
-
-
-def test_a_name_is_looked_for_in_all_lessons():
-    assert known_among({"n_heads", "round_seed", "nobody"}) == {"n_heads", "round_seed"}
 
 
 # --- from page to page ----------------------------------------------------------------------------

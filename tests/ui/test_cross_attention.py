@@ -8,7 +8,6 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from attention_core.examples import EXAMPLES
 from attention_core.text.embedding import embed
-from attention_core.text.inputs import Inputs
 from attention_ui.controls.control import understood
 from attention_ui.controls.shared import inputs_of, source_inputs_of
 from attention_ui.lessons.cross_attention.agreement import torch_across, torch_agrees
@@ -95,12 +94,6 @@ def test_given_vectors_are_shared_where_they_cover_the_source(name, changes, sha
         assert trace["other_embeddings"].value[:-1].equal(alone)
 
 
-def test_keys_of_another_sentence_are_refused_where_a_layer_below_has_its_own():
-    assert embed(Inputs("a b"), keys=("c", "d", "e")).labels("key") == ("c", "d", "e")
-    with pytest.raises(ValueError, match="a layer with keys of its own"):
-        embed(EXAMPLES["tiny_language"].inputs, keys=("c",))
-
-
 def test_the_page_follows_its_source_and_its_padding():
     at = visit(PAGE, example="journey_123", padding="2", source="one small step")
     words = rendered(at)
@@ -113,15 +106,3 @@ def test_the_page_follows_its_source_and_its_padding():
     at.text_input(key="control_source").set_value(" ").run()
     assert any("this text holds blanks only" in each.value for each in at.text)
     assert not at.exception
-
-
-@pytest.mark.parametrize(
-    ("scale", "said", "divisor"),
-    [("none", ": softmax", 1), ("sqrt_d", "√3 = 1.73", 3**0.5), ("d", "divided by 3,", 3)],
-)
-def test_what_the_scores_are_said_to_be_divided_by_gives_the_weights(scale, said, divisor):
-    trace = trace_of(values_of("wild_cat", scale=scale, d_query=3, d_value=5))
-    assert said in made_words(trace)
-    assert "`W_value`: 5 wide" in made_words(trace)
-    wanted = (trace["scores"].value / divisor).softmax(dim=-1)
-    torch.testing.assert_close(trace["weights"].value, wanted)

@@ -3,14 +3,11 @@
 import pytest
 
 from attention_core.examples import EXAMPLES
-from attention_core.mechanism.attention import attention
-from attention_core.mechanism.masking import attend_masked
-from attention_core.mechanism.simplified import attend
 from attention_core.mechanism.trainable import attend_trainable, expand_token
 from attention_core.text.embedding import embed
 from attention_ui.controls.control import understood
 from attention_ui.lessons.softmax_or_sum.lesson import CONTROLS, trace_of
-from attention_ui.picture.equation_parts import NEW_LINE, equation_of, laid_out
+from attention_ui.picture.equation_parts import NEW_LINE, laid_out
 from attention_ui.picture.matrix import Matrix
 
 EXAMPLE = EXAMPLES["wild_cat"]
@@ -57,23 +54,6 @@ def test_steps_that_follow_each_other_are_one_chain():
     )
 
 
-def test_what_is_given_is_drawn_in_place_of_the_plain_matrix(trace):
-    own = Matrix(trace["W_query"], title="W")
-    assert own in equation_of(trace["queries"], drawn=[own])
-
-
 def test_labels_begin_anew_on_another_line(trace):
     weights = Matrix(trace["weights"])
     assert told(laid_out([weights, weights, NEW_LINE, weights])) == "weights* weights \n weights*"
-
-
-def test_what_the_mask_hides_is_known_from_the_steps():
-    trace = attend_masked(embedded())
-    attention(trace, *[trace["embeddings"]] * 3, mask=trace["mask"], dropout=0.2, prefix="left_")
-    masked = {name for name, step in trace.items() if Matrix(step).mask is trace["mask"]}
-    assert masked == {
-        *("masked_scores", "weights", "zeroed_weights", "renormalised_weights"),
-        *("left_masked_scores", "left_weights", "left_dropped_weights"),
-    }
-    unmasked = attend(embedded())
-    assert not any(Matrix(step).mask for step in unmasked.values())

@@ -1,7 +1,5 @@
 """The lesson on flash attention: the table tile by tile, what does not fit, checks and words."""
 
-import re
-
 import pytest
 import torch
 
@@ -9,7 +7,6 @@ from attention_core.examples import EXAMPLES
 from attention_core.mechanism.tile_traffic import plain_traffic, tiled_traffic
 from attention_ui.controls.control import NoRoom, understood
 from attention_ui.lessons.flash_attention import lesson, words
-from attention_ui.words import in_bytes
 from chosen import of
 
 
@@ -133,13 +130,6 @@ def test_without_shrinking_early_keys_weigh_too_much():
     wrong = beside[f"wrong_context_vectors_{block}"].value
     torch.testing.assert_close(wrong, output / total)
     assert beside["difference"].value.abs().max() > 0.1
-    question = words.without_shrinking()
-    assert [question.judge([at]).right for at in range(4)] == [False, True, False, False]
-    wanted = float(torch.tensor([2.0, 4.0, 5.0]).sub(5).exp().sum())
-    assert f"+ 1 = {wanted:.2f}, as if 5 had been known" in words.worked_row()
-    said = words.why_it_shrinks(trace, lesson.chosen(values)).answer
-    assert "rises from 0.00 to 3.33" in said
-    assert "multiplied by 0.036" in said
 
 
 @pytest.mark.parametrize(("changes", "said"), [
@@ -162,16 +152,3 @@ def test_what_is_saved_at_a_size(changes, said):
     assert tiled == tiled_traffic(n, n, d, d, side, side, values.causal_heads)
     assert said in words.saved_words(values, side, whole, tiled)
     assert f"{n:,} tokens" in words.what_it_saves(values).answer
-
-
-@pytest.mark.parametrize(("tokens", "width"), [(8_192, 64), (97, 64), (1_009, 128)])
-def test_the_formulas_of_the_bytes_come_to_the_numbers_that_stand_behind_them(tokens, width):
-    values = values_of("wild_cat").but(flash_tokens=tokens, flash_width=width)
-    side, whole, tiled = words.at_size(values)
-    worked = re.findall(r"([\d,²·+ ]+) = ([\d,]+) numbers", words.in_numbers(values, side))
-    assert len(worked) == 2
-    for (formula, said), way in zip(worked, (whole, tiled), strict=True):
-        plain = formula.replace(",", "").replace("·", "*").replace("²", "**2")
-        assert eval(plain) == int(said.replace(",", "")) == way.moved
-    for way in (whole, tiled):
-        assert in_bytes(way.moved * int(values.m_bytes)) in words.in_numbers(values, side)

@@ -9,7 +9,7 @@ import torch
 from attention_core import EXAMPLES, HeadsRecipe, MaskRecipe, attend_heads, embed
 from attention_core.mechanism.masking import WAYS, attend_masked, change_token
 from attention_ui.lessons.causal_mask.leaks import may_move
-from attention_ui.picture.equation_parts import equation_of, laid_out
+from attention_ui.picture.equation_parts import equation_of
 from attention_ui.picture.forbidden import forbidden, with_masks
 from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix
@@ -64,16 +64,6 @@ def test_the_outline_runs_around_exactly_what_the_mask_forbids(mask, transposed)
         for row, column in cells:
             expected = not may_look[row, column]
             assert inside(layout, row, column) == expected, (name, row, column)
-
-
-def test_what_a_mask_is_applied_to_is_outlined_beside_it():
-    trace = masked()
-    for name in ("masked_scores", "zeroed_weights"):
-        matrices = [part for part in laid_out([trace[name]]) if isinstance(part, Matrix)]
-        before, after = (forbidden(each) for each in with_masks(matrices))
-        assert before.equal(~trace["mask"].value)
-        assert after.equal(~trace["mask"].value)
-    assert forbidden(with_masks([Matrix(trace["scores"])])[0]) is None
 
 
 @pytest.mark.parametrize("way", WAYS)

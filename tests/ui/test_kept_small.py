@@ -77,16 +77,6 @@ def test_facts_agree_with_the_configs_that_say_them():
     )
 
 
-def test_bytes_are_counted_layer_by_layer():
-    kept = [way.kept(4_096) for way in costs.ways()]
-    grouped = 2 * 8 * 128
-    assert kept[:4] == [4_096 * 32 * each for each in (2 * 32 * 128, grouped, 576, 576 + 128)]
-    window = sum(4_096 if at % 6 == 5 else 1_024 for at in range(32))
-    assert kept[4:] == [grouped * window, 4_096 * grouped * (32 - 13)]
-    assert costs.read_of(4_096) == (4_096 * 576 * 32, (4_096 * 128 + 2_048 * 576) * 32)
-    assert costs.read_of(256)[1] > costs.read_of(256)[0], "short texts only pay for the indexer"
-
-
 @pytest.mark.parametrize(("turn", "comes"), [
     ("local", [2, 3, 4, 5]), ("in_turn", [2, 3, 9, 9]), ("global", [9] * 4),
 ])  # fmt: skip

@@ -28,17 +28,17 @@ from attention_ui.picture import table as cells
 from attention_ui.picture.below import products
 from attention_ui.picture.curve import ACROSS, with_curve
 from attention_ui.picture.layer import whole_layer
-from attention_ui.picture.layout import NARROW, READABLE, TALL, WIDE, brief, equation, matrices_of
+from attention_ui.picture.layout import NARROW, TALL, WIDE, brief, equation
 from attention_ui.picture.margin import row_sums
 from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.numbers import number_width, text_width
 from attention_ui.picture.palette import INK
 from attention_ui.picture.positions import positions
 from attention_ui.picture.sentence import sentence, with_sentence
-from attention_ui.picture.spec import FOCUS, GROUNDS, Stops, drawn
+from attention_ui.picture.spec import GROUNDS, Stops, drawn
 from attention_ui.picture.stacked import stacked
 from conftest import ROOT
-from traces import lesson_trace, workshop
+from traces import workshop
 
 WORKSHOP = workshop()
 MADE = [name for name, step in WORKSHOP.items() if step.inputs and step.value.ndim < 4]
@@ -91,15 +91,6 @@ def test_no_matrix_lies_on_another_and_all_fit_their_width(n_tokens, d_in, name)
         assert min(left for left, *_ in found) >= 0
         assert max(bottom for *_, bottom in found) <= arrangement.height
     assert layout.wide.height <= TALL + 40
-
-
-def test_rows_of_the_same_axis_stand_side_by_side():
-    trace = of_tokens(9, 6)
-    layout = equation(trace, trace["context_vectors"])
-    weights, _, contexts = layout.wide.boxes
-    assert weights.y == contexts.y
-    assert weights.height == contexts.height
-    assert len({box.height for box in layout.wide.boxes}) == 1
 
 
 @pytest.mark.parametrize("name", ["scores", "weights", "context_vectors"])
@@ -162,21 +153,6 @@ def test_words_stay_within_the_picture_and_off_each_other():
         assert all(0 <= word.y <= arrangement.height for word in arrangement.words)
 
 
-def test_a_cell_of_any_head_is_as_large_as_the_first_s():
-    """The number of its head is no size of its own."""
-    trace = lesson_trace("multi_head/wild_cat")
-    step = trace["head_weights"]
-    sizes = []
-    for head in range(2):
-        layout = equation(trace, Matrix(step, lead=(head,)))
-        columns = cells.table(layout).to_pydict()
-        at = columns["kind"].index(cells.CELL)
-        sizes.append((columns["w"][at], columns["h"][at]))
-        assert columns["of_head"][at] == head
-    assert sizes[0] == sizes[1]
-    assert sizes[0][1] > 10
-
-
 def test_a_number_that_could_not_be_read_is_not_written():
     small, large = (of_tokens(n, 3) for n in (64, 9))
     unreadable, readable = (equation(each, each["weights"]) for each in (small, large))
@@ -189,14 +165,6 @@ def test_a_number_that_could_not_be_read_is_not_written():
         if kind == cells.CELL
     ]
     assert set(of_cells) == {None}
-
-
-@pytest.mark.parametrize("n_tokens", [9, 11, 16])
-def test_a_lower_picture_is_no_lower_than_its_numbers_can_be_read(n_tokens):
-    trace = of_tokens(n_tokens, 3)
-    layout = equation(trace, trace["context_vectors"], tall=200)
-    assert {box.height >= READABLE[1] for box in layout.wide.boxes} == {True}
-    assert layout.wide.height <= TALL
 
 
 def test_the_results_of_products_stand_below_their_columns():
@@ -260,14 +228,6 @@ def test_sums_that_are_not_1_are_loud():
     given = trace.step("some", numbers, axes=("query", "key"), meaning=Meaning.SHARES)
     words = {word.text: word.look for word in equation(trace, Matrix(given)).wide.words}
     assert (words["1.00"], words["0.40"]) == ("sum", "loud")
-    numbers = torch.full((64, 64), 0.01)
-    numbers[::3] *= 2
-    trace = Trace()
-    given = ops.Given(numbers.tolist())
-    many = trace.step("many", given, axes=("query", "key"), meaning=Meaning.SHARES)
-    sums = [w for w in equation(trace, Matrix(many)).wide.words if w.look == "loud"]
-    assert min(abs(one.y - two.y) for one, two in itertools.combinations(sums, 2)) >= 9
-    assert "0.64" in {word.text for word in sums}, "those that are off most"
 
 
 # --- what lights up -------------------------------------------------------------------------------
@@ -436,18 +396,6 @@ def test_a_whole_layer_lights_what_its_arithmetic_names(link):
             check_lights(layout, trace[name])
 
 
-def test_the_sentence_shows_the_weights_of_the_head_that_is_pointed_at():
-    _, trace, layout = layer_at({"example": "named_features"})
-    rows = cells.table(layout).to_pydict()
-    at = rows["id"].index("share.2")
-    told = rows["texts"][at].split("|")
-    n_queries = int(rows["per"][at])
-    weights = trace["head_weights"].value
-    for head, query in itertools.product(range(3), range(9)):
-        assert told[head * n_queries + query] == f"{weights[head, query, 2]:.0%}"
-    assert "p_of_head" in FOCUS
-
-
 # --- rows below each other ------------------------------------------------------------------------
 @pytest.mark.parametrize("link", [{}, {"norm": "after", "block": "decoder", "d_in": "64"}], ids=str)
 def test_a_sum_is_written_entry_under_entry(link):
@@ -506,37 +454,6 @@ def test_names_of_a_long_text_have_room_and_the_token_that_is_asked_has_its_own(
         named = [w.text for w in arrangement.words if w.look in ("row", "small row", "slanted")]
         named += [word.text for word in arrangement.words if word.look == "column"]
         assert sum(text.endswith(f"w{asked}") for text in named) == 2, "as query and as key"
-
-
-def test_a_position_with_other_cells_and_a_sentence_without_weights_are_refused():
-    three, four = of_tokens(3, 2), of_tokens(4, 2)
-    layout = equation(three, three["scores"])
-    with pytest.raises(ValueError, match="same cells"):
-        positions(layout, [matrices_of(four["scores"])])
-    with pytest.raises(ValueError, match="no weights"):
-        with_sentence(layout, 0)
-
-
-@pytest.mark.parametrize("n", [4, 63])
-@pytest.mark.parametrize("of", ["matrices", "layouts"])
-def test_a_sum_stays_beside_its_row_whichever_row_is_off_most(n, of):
-    trace, there = Trace(), []
-    for at in range(3):  # in each, other rows are off most
-        numbers = torch.full((n, n), 1 / n)
-        numbers[at::3] *= torch.linspace(0.2 + at / 9, 0.6, len(numbers[at::3]))[:, None]
-        given = ops.Given(numbers.tolist())
-        one = trace.step(f"at_{at}", given, axes=("query", "key"), meaning=Meaning.SHARES)
-        there.append(equation(trace, Matrix(one)))
-    lists = positions(there[0], [each.matrices for each in there] if of == "matrices" else there)
-    for when, name in ((1, "wide"), (2, "narrow")):
-        words = [getattr(each, name).words for each in there]
-        for at, now in enumerate(words[0]):
-            told = lists.get(f"words.{when}.{at}", {}).get("texts", "").split(cells.SEPARATOR)
-            if now.look not in ("title", "legend") and told != [""]:
-                assert told == [each[at].text for each in words]
-                assert {each[at].y for each in words} == {now.y}
-    carried = sum(row.startswith("words.1") and "texts" in lists[row] for row in lists)
-    assert carried >= 4 or n == 63
 
 
 def test_a_value_between_two_positions_is_none_of_them_and_uneven_ones_have_places():
@@ -601,27 +518,6 @@ def test_bars_of_both_kinds_have_one_scale_and_those_below_0_go_left():
         assert found == {"2", "3"}
 
 
-def test_of_two_bars_beyond_1_the_larger_is_longer_and_numbers_stay_in_their_room():
-    trace, parts = both_ways((2.0, 1.0, -2.9))
-    layout = equation(trace, *parts)
-    rows = cells.table(layout).to_pydict()
-    shown = dict(zip(rows["id"], zip(rows["text"], rows["shade"], strict=True), strict=True))
-    assert [shown[f"2.{row}.0"][0] for row in range(3)] == ["20.00", "10.00", "−29.00"]
-    lengths = [shown[f"2.{row}.0"][1] for row in range(3)]
-    one = cells.BAR / cells.HALF
-    assert one + 0.1 < lengths[1] < lengths[0] - 0.015 < lengths[0] < -lengths[2] - 0.005 < 0.97
-    # The gap stands where 1 is, whichever bar comes there.
-    gaps = [mark for mark in layout.wide.marks if mark.colour == "ground"]
-    start, unit = cells.ends_of_bars(layout.matrices[2])
-    place = layout.wide.boxes[2]
-    for gap, way in zip(gaps, (-1, 1), strict=True):
-        ends = place.x + place.width * (start + way * unit * one)
-        assert gap.x + gap.width / 2 == pytest.approx(ends)
-    box, following = layout.wide.boxes[2:]
-    assert box.x + box.width <= following.x
-    assert text_width("−2000.00") <= cells.BEHIND
-
-
 # --- as it is sent --------------------------------------------------------------------------------
 def test_a_large_table_is_sent_with_each_value_once_and_says_the_same():
     trace = of_tokens(40, 6)
@@ -674,10 +570,7 @@ def test_the_cell_that_is_offered_first_is_the_largest_in_the_row_whose_arcs_are
     picked = Matrix(trace["context_vectors"], rows=(1, 2), columns=(2, 0))
     place = first_cell(equation(trace, picked), picked)
     assert trace["context_vectors"].value[place].abs() == picked.drawn.abs().max()
-    weights = trace["weights"]
-    asked = Matrix(weights, asked=2)
-    assert first_cell(equation(trace, asked), asked) == (2, int(weights.value[2].argmax()))
-    asked = Matrix(weights, rows=(1, 2, 3), asked=2)
+    asked = Matrix(trace["weights"], rows=(1, 2, 3), asked=2)
     assert first_cell(equation(trace, asked), asked)[0] == 3
     shown = with_sentence(equation(trace, *parts), 3)
     assert first_cell(shown, contexts) == (3, int(row.abs().argmax()))
@@ -723,16 +616,3 @@ def test_of_a_long_sum_the_largest_terms_are_written_out_and_the_rest_is_said(d,
         rest = sum(products[at] for at in in_order[9:])
         told = of_the_rest(made)
         assert f"the other {d - 9} add up to {rest:.4f}".replace("-", "−") in told
-
-
-def test_titles_of_a_line_stand_at_one_height_but_that_of_a_much_lower_matrix():
-    trace = Trace(query=list("abcdefgh"), key=["a", "a long name"], d_in=list("abcdefghi"))
-    for name, axes, shape in (
-        ("scores", ("query", "key"), (8, 2)),
-        ("queries", ("query", "d_in"), (8, 9)),
-        ("largest", ("one", "d_in"), (1, 9)),
-    ):
-        trace.step(name, ops.Given.of(torch.ones(shape)), axes=axes)
-    words = equation(trace, *(Matrix(each) for each in trace.values())).wide.words
-    one, other, low = (next(w.y for w in words if w.text == name) for name in trace)
-    assert one == other < low

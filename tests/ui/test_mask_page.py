@@ -5,12 +5,7 @@ from functools import partial
 import pytest
 
 import chosen
-from attention_core import embed
-from attention_ui.controls.shared import inputs_of
-from attention_ui.lessons.causal_mask.lesson import CONTROLS, with_window
-from attention_ui.picture.layout import equation
-from attention_ui.picture.matrix import Matrix
-from attention_ui.picture.positions import positions
+from attention_ui.lessons.causal_mask.lesson import CONTROLS
 from visiting import rendered, visit
 
 pytestmark = pytest.mark.slow("5 s: whole pages")
@@ -44,27 +39,6 @@ def test_a_leak_too_small_to_be_seen_is_not_called_safe():
     assert "No leak" not in words
 
 
-def test_a_window_beyond_the_text_is_all_of_it_and_counts_again():
-    at = visit(PAGE, window="9", hidden="7", tokenizer="blanks", sentence="a " * 12)
-    assert "the 8 tokens before it; but “a” (key 7) is hidden from every query" in rendered(at)
-    at.text_area(key="control_sentence").set_value("a b c").run()
-    assert at.session_state["visit"].values.window == 0
-    assert at.session_state["visit"].values.hidden is None
-    assert "the lower triangle" in rendered(at)
-    at.text_area(key="control_sentence").set_value("a " * 12).run()
-    assert "the 8 tokens before it; but “a” (key 7) is hidden from every query" in rendered(at)
-
-
-def test_a_cell_of_the_mask_is_flipped_where_it_is_seen_and_flipped_back():
-    at = visit(PAGE, section="mask", cell="mask.0.4")
-    at.button(key="flip_mask").click().run()
-    assert at.session_state["visit"].chosen["turned"] == "0.4"
-    assert "1 cell is flipped by hand" in rendered(at)
-    at.button(key="undo_mask").click().run()
-    assert "turned" not in at.session_state["visit"].chosen
-    assert "flipped by hand" not in rendered(at)
-
-
 def test_the_cell_that_is_offered_to_flip_lets_a_query_see_its_answer_and_leaves_none_blind():
     at = visit(PAGE)
     at.button(key="change_mask").click().run()
@@ -76,19 +50,3 @@ def test_the_cell_that_is_offered_to_flip_lets_a_query_see_its_answer_and_leaves
 
 
 values_of = partial(chosen.of, CONTROLS)
-
-
-def test_no_number_of_a_window_touches_its_neighbour():
-    """A window of one key has room for decimals that the scores of others have not."""
-    values = values_of()
-    embedded = embed(inputs_of(values))
-    all_, own = (
-        equation(found, *map(Matrix, found["masked_scores"].inputs), found["masked_scores"])
-        for found in (with_window(embedded, values, window) for window in (0, 1))
-    )
-    boxes = [each.boxes[-1] for each in (all_.wide, all_.narrow)]
-    lists, width = positions(all_, [all_, own]), min(b.width for b in boxes if b.decimals >= 0)
-    last = f"{len(all_.matrices) - 1}."
-    told = [each.get("texts", "") for name, each in lists.items() if name.startswith(last)]
-    assert any("−1" in texts for texts in told), "numbers below 0 take most room"
-    assert max(len(text) for texts in told for text in texts.split("|")) * 5.6 < width

@@ -1,15 +1,12 @@
 """The page of the notebooks' numbers: every result in its table, and the totals above it."""
 
 import json
-from dataclasses import replace
 
 import pytest
 
 from attention_core.published import NOTEBOOKS
-from attention_core.published.report import main
-from attention_ui.lessons.notebooks_numbers import check as checks
 from conftest import ROOT
-from visiting import stands, visit, words
+from visiting import stands, visit
 
 PAGE = "notebooks_numbers"
 DATA = {
@@ -54,29 +51,6 @@ def test_a_notebook_shows_all_its_results_in_a_table(name):
         assert result.get("reason", "").casefold() in row["note"].casefold()
     for id, title in WHERE.items():
         assert shown["shown in"][shown["name"] == id].tolist() in ([], [title])
-
-
-def test_the_totals_are_those_of_the_report(capsys):
-    assert main() == 0
-    total = capsys.readouterr().out.splitlines()[-1].split()
-    said = words(visit(PAGE))
-    assert f"**{total[1]} of the {total[3]} numbers** come out again" in said
-    for good, count, what in (
-        (total[7], total[9], "sizes of shapes"),
-        (total[10], total[12], "answers of True or False"),
-        (total[13], total[15], "texts"),
-    ):
-        assert f"{good} of {count} {what}" in said
-    assert "other 40 cannot be computed by anybody: 36 were invented for a diagram and 4" in said
-
-
-def test_a_result_that_does_not_come_out_again_is_named():
-    found = [outcome for some in checks.outcomes().values() for outcome in some]
-    assert checks.says_total(found)[0]
-    found[0] = replace(found[0], check=None)
-    good, said = checks.says_total(found)
-    assert not good
-    assert f"1 results should, and do not: `{found[0].result.id}`" in said
 
 
 @pytest.mark.parametrize("link", [{"verdict": "never", "search": "q"}, {"section": "judged"}])

@@ -6,7 +6,7 @@ import torch
 from attention_core import embed
 from attention_core.text.inputs import Inputs
 from attention_ui.cards.common_questions import judge_key, which_key
-from attention_ui.lessons.tokenize_and_embed.words import identical_rows, judge_identical
+from attention_ui.lessons.tokenize_and_embed.words import judge_identical
 
 NAMES = ("a", "b", "*c*")
 WEIGHTS = torch.tensor([[0.7, 0.2, 0.1], [0.5, 0.3, 0.2], [0.4, 0.4, 0.2]])
@@ -35,13 +35,6 @@ def test_a_word_said_twice_is_offered_twice_if_its_weights_differ(tokens, row, c
     assert [at for at in range(len(choices)) if question.judge([at]).right] == [right]
 
 
-def test_identical_rows_are_found_by_their_numbers():
-    vectors = torch.tensor([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0], [3.0, 4.0], [1.0, 2.5]])
-    assert (identical_rows(vectors), identical_rows(vectors[:2])) == ([[0, 2], [1, 3]], [])
-    assert identical_rows(vectors_of("life is what life does")) == [[0, 3]]
-    assert identical_rows(vectors_of("life is what life does", positions=True)) == []
-
-
 def vectors_of(sentence, **options):
     return embed(Inputs(sentence, **options))["embeddings"].value
 
@@ -51,6 +44,7 @@ def test_naming_just_the_identical_rows_is_right():
     assert judge_identical([0, 3], vectors).right
     assert judge_identical([3, 0], vectors).right
     assert judge_identical([], vectors_of("no word twice")).right
+    assert judge_identical([], vectors_of("life is what life does", positions=True)).right
 
 
 @pytest.mark.parametrize(("guess", "amiss"), [

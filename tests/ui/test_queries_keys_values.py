@@ -1,6 +1,5 @@
 """What is drawn and said follows from the matrices, and the recorded training can be moved."""
 
-import math
 import re
 from functools import partial
 from types import SimpleNamespace
@@ -84,15 +83,6 @@ def test_what_is_said_of_a_matrix_for_keys_has_the_numbers_of_the_traces():
     for trace, told in zip((plain, shared, own), found.groups()[1:], strict=True):
         assert float(told) == pytest.approx(trace["weights"].value[place, place].item(), abs=0.006)
     assert (found[2], found[4]) == ("0.87", "0.02")
-    asking = r"“(\w+)” asking “(\w+)” scores ([^\s,]+)"
-    query, key, there, key_too, query_too, back = re.search(
-        f"{asking}, {asking}\\.$", said
-    ).groups()
-    query, query_too, key, key_too = map(tokens.index, (query, query_too, key, key_too))
-    scores = own["scores"].value
-    assert (query, key) == (query_too, key_too)
-    assert float(there) == pytest.approx(scores[int(query), int(key)].item(), abs=0.006)
-    assert float(back) == pytest.approx(scores[int(key), int(query)].item(), abs=0.006)
     half = lesson.with_own_keys(embedded, values, 0.5)
     assert "has a direction" in words.own_keys_words(own, shared, plain, half)
     assert "has a direction" not in words.own_keys_words(own, shared, plain, shared), "slider at 0"
@@ -188,25 +178,6 @@ def test_the_light_of_a_training_goes_out(first, last, good):
     assert words.outcome(records, 0.2)[0] == good
     records[-1].diverged = True
     assert words.outcome(records, 0.2)[0] is False
-
-
-class Trained(dict):
-    """What a trained layer expects next of three tokens."""
-
-    def labels(self, _):
-        return ("a", "b", "c")
-
-
-@pytest.mark.parametrize(("third", "right"), [(2, 2), (0, 1)])
-def test_the_predictions_are_counted(third, right):
-    trace = Trained(probabilities=SimpleNamespace(value=torch.eye(3)[[1, third, 0]]))
-    said = words.predicted(trace)
-    assert said.startswith(f"Its best guess is right for {right} of 2 next tokens.")
-
-
-def test_a_loss_that_is_no_number_is_no_probability():
-    assert "0.0000" not in words.loss_words(math.nan)
-    assert words.loss_words(math.log(4)).endswith("a probability of 0.2500.")
 
 
 # --- on the page ----------------------------------------------------------------------------------

@@ -9,11 +9,9 @@ import torch
 
 from attention_core import EXAMPLES
 from attention_ui.cards import question as asking
-from attention_ui.cards.common_questions import row_to_share, whole_row
-from attention_ui.cards.page import Ask
-from attention_ui.cards.questions import Shape, Sign, Verdict
+from attention_ui.cards.common_questions import whole_row
+from attention_ui.cards.questions import Shape, Sign
 from attention_ui.cards.row_question import MOST, Row, as_shares, distance
-from attention_ui.cards.tally import Tally
 from attention_ui.controls.shared import FIRST
 from sampling import few
 from visiting import LESSONS, noted_layouts, pictures, stands, visit, words
@@ -78,16 +76,6 @@ def test_all_of_a_page_is_shown_by_one_press_beside_its_first_question():
     assert not offers(opened("causal_mask", example=FIRST, lock="predict"))
 
 
-def test_a_row_of_nothing_is_asked_for_again():
-    at = opened("causal_mask")
-    for slider in at.slider:
-        if (slider.key or "").startswith("guess_"):
-            slider.set_value(0.0)
-    at = press(at, "reveal", "causal_mask.row")
-    assert "Give at least one key some weight first." in words(at)
-    assert "causal_mask.row" in open_questions(at)
-
-
 def guess_key(at, token):
     """Guess a token of which none of the same name gets another weight."""
     group = at.button_group(key="guess_simplified_attention.looks_at")
@@ -116,11 +104,6 @@ def test_a_guess_counts_once_for_its_numbers_and_not_after_a_look():
     at.text_input(key="control_seed").set_value("71").run()
     at = guess_key(press(at, "again", question), "dog")
     assert " of 2 guesses right this session." in tallies(at)
-
-
-def test_a_mask_that_leaves_nothing_to_share_asks_for_no_row():
-    at = opened("causal_mask", window="1")
-    assert open_questions(at) == ["causal_mask.leaks"]
 
 
 def right_guess(question):
@@ -208,12 +191,6 @@ def test_only_visible_keys_are_asked_for():
     assert whole_row("", ("a", "b"), torch.tensor([torch.nan] * 2), torch.ones(2).bool()) is None
 
 
-def test_the_row_that_is_asked_for_has_few_keys_and_is_a_word():
-    mask = torch.ones(7, 7).tril().bool()
-    assert (row_to_share(mask, "abcdefg"), row_to_share(mask, "abc efg")) == (3, 4)
-    assert row_to_share(torch.ones(1, 1).bool(), "a") == 0
-
-
 @pytest.mark.parametrize(("before", "after", "truth"), [
     (0.5, 0.50001, 0), (0.5, 0.49999, 1), (0.5, 0.7, 0), (0.5, 0.3, 1), (0.5, 0.5 + 1e-9, 2),
     (-1.0, -2.0, 1), (1e6, 1e6 + 0.1, 2),
@@ -234,26 +211,3 @@ def test_a_shape_is_told_where_it_is_wrong(guess, right, words):
     verdict = Shape(words="", truth=(("query", 3), ("key", 5))).judged(guess)
     assert verdict.right == right
     assert words in verdict.words
-
-
-def test_the_tally_keeps_rows_apart_and_counts_a_question_once():
-    tally = Tally()
-    assert tally.words() == ""
-    assert tally.count("a", 1, Verdict(True, ""))
-    assert not tally.count("a", 1, Verdict(False, "")), "the same question on the same numbers"
-    assert tally.count("a", 2, Verdict(False, ""))
-    assert not tally.count("b", 1, None)
-    assert not tally.count("b", 1, Verdict(True, "")), "the answer had been seen"
-    assert tally.words() == "1 of 2 guesses right this session."
-    tally.count("row", 1, Verdict(True, "", 0.1))
-    assert tally.words().endswith("In 1 row, 10% of the guessed weight was on the wrong keys.")
-    tally.count("row", 2, Verdict(False, "", 0.3))
-    assert tally.words().endswith(
-        "In 2 rows, on average 20% of the guessed weight was on the wrong keys."
-    )
-
-
-@pytest.mark.parametrize("lesson", ["mistakes_lab", "simplified_attention"])
-def test_a_question_that_nobody_is_asked_is_not_made(lesson):
-    with patch.object(Ask, "_make", side_effect=AssertionError("made in vain")):
-        stands(visit(lesson, predict="off"))

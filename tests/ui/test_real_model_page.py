@@ -22,7 +22,7 @@ from attention_core.real_model.run import logits, run
 from attention_core.real_model.tiny import TINY as FOLDER
 from attention_core.small_models.grammar import WORDS
 from attention_ui.frame import long_run, models
-from attention_ui.lessons.real_model import charts, heads, lesson, raster, running, words
+from attention_ui.lessons.real_model import charts, lesson, raster, running, words
 from attention_ui.lessons.real_model.own_fields import Parts, changes_of
 from attention_ui.lessons.real_model.seen import Seen
 from attention_ui.lessons.real_model.story import WAYS, way_of, which_way
@@ -296,21 +296,6 @@ def test_the_picture_of_all_heads_is_their_weights(seen):
     assert {*strip["n"]} == {*squares[squares["id"] == "1.2"]["n"]}, "the chosen head’s, at first"
 
 
-def test_all_heads_of_a_model_of_270_leave_room_for_words_in_a_window_of_900_pixels():
-    made = raster.all_heads(
-        raster.Heads(np.ones((30, 9, 14, 14)), np.ones((30, 9)), ["token"] * 14, 13, (0, 0), "")
-    )
-    assert made.spec["height"] <= 380
-
-
-def test_of_a_long_text_the_strongest_of_few_weights_is_seen():
-    weights = np.zeros((1, 1, 256, 256), np.float32)
-    weights[0, 0, 200, 3] = 1.0
-    image = image_of(raster._raster(weights, 30))
-    assert image.shape[0] < 120
-    assert image.max() == image[50, 0] == int(255 * palette.FULL)
-
-
 # --- what belongs to the text and to the head -----------------------------------------------------
 OF_THE_TEXT = {"asked_token": "purrs", "against_token": "barks", "model_off": "1.1"}
 OF_THE_HEAD = {"section": "numbers", "cell": "head_weights.1.3.0"}
@@ -344,7 +329,6 @@ def test_the_components_that_make_most_of_the_scores_are_drawn(monkeypatch):
     first, _, second, *_ = shown.compares()
     assert (first.columns, second.columns) == (tuple(most), tuple(most))
     assert np.allclose(second.drawn, keys[:, most])
-    assert f"Of {len(made)} components the 3" in words.of_its_components(values, shown)
 
 
 # --- a long text ---------------------------------------------------------------------------------
@@ -399,26 +383,6 @@ def test_a_host_of_many_takes_no_long_text(monkeypatch):
     assert "109 tokens; at most 64 fit" in texts(page(model="own", prompt=LONG))
 
 
-@pytest.mark.parametrize(("link", "query"), [({}, 8), ({"looks_from": "3"}, 3)])
-def test_the_picture_of_all_heads_is_given_what_is_chosen(link, query, seen, monkeypatch):
-    given = []
-    monkeypatch.setattr(
-        heads, "all_heads", lambda each, once: given.append(each) or raster.all_heads(each, once)
-    )
-    page(model_head="1.2", measure="first", **link)
-    shown = given[-1]
-    assert (shown.query, shown.chosen) == (query, (1, 2))
-    np.testing.assert_array_equal(shown.weights, seen.weights.numpy())
-    share = seen.weights[1, 2, 1:, 0].mean()  # all but the first token can look at it
-    assert shown.scores[1, 2] == pytest.approx(float(share), abs=1e-6)
-
-
-def _numbers_of_the_logit(told):
-    said = told.partition("Its logit was ")[2].replace("−", "-")
-    yield said.partition(" above")[0]
-    yield said.partition("and is ")[2].partition(" above")[0]
-
-
 def test_the_story_is_of_what_is_measured():
     told = texts(first_seen(against_token="barks"))
     assert "2. Of 8 heads, head 1.1 brought most: +5.30" in told, "as the tiny language has it"
@@ -427,9 +391,6 @@ def test_the_story_is_of_what_is_measured():
     assert "2. Of 8 heads, head 1.0 brought most" in other
     assert "To “purrs” alone head 1.1 brought more" in other
     assert "without head 0.0 (" in told
-    off = texts(page(against_token="barks", model_off="1.1"))
-    *_, after = _numbers_of_the_logit(off)
-    assert f"The difference is {after} in place of 6.48" in told
     for alone in ("story", "story_first", "story_rest"):  # as links of before name its parts
         assert "4. On whom" in texts(visit(PAGE, card=alone)), "told of the likeliest other token"
 

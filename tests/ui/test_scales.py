@@ -12,7 +12,6 @@ from attention_core.operations import Add, Given, MatMul
 from attention_core.trace import is_shares
 from attention_ui.picture.layout import WIDE, equation
 from attention_ui.picture.matrix import Matrix
-from attention_ui.picture.numbers import written, written_each
 from attention_ui.picture.palette import NEGATIVE, POSITIVE
 from attention_ui.picture.table import CELL, COLOURS, table
 
@@ -103,13 +102,6 @@ def test_weights_say_that_they_are_shaded_by_their_square_root(heads):
     assert words == ["0", "1, small shares made easier to see"]
 
 
-def test_a_matrix_without_colours_has_no_legend():
-    trace = embed(EXAMPLES["wild_cat"].inputs)
-    _, words, layout = drawn(trace, Matrix(trace["token_ids"]))
-    assert words == []
-    assert layout.wide.marks == []
-
-
 @pytest.mark.parametrize("name", ["scores", "weights"])
 @pytest.mark.parametrize("where", ["wide", "narrow"])
 def test_a_legend_has_the_colours_of_the_cells_and_the_strongest_at_its_largest_number(name, where):
@@ -136,17 +128,3 @@ def test_a_legend_has_the_colours_of_the_cells_and_the_strongest_at_its_largest_
         assert strengths[half:] == sorted(strengths[half:])
         assert strengths[0] == pytest.approx(strengths[-1])
         assert colours == [NEGATIVE] * half + [POSITIVE] * half
-
-
-@pytest.mark.parametrize("decimals", [0, 1, 2])
-def test_many_numbers_are_written_as_each_is(decimals):
-    odd = [-0.0, -0.004, -0.04, -0.4, -0.6, 99.92, -99.96, 1234.5, -2e8, math.nan, math.inf]
-    values = [
-        *odd,
-        *odd[:3],
-        -math.inf,
-        2,
-        *torch.randn(40, generator=torch.Generator().manual_seed(3)).tolist(),
-    ]
-    assert written_each(values, decimals) == [written(each, decimals) for each in values]
-    assert written_each([], decimals) == []

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from attention_core.mechanism.softmax import given_row, normalise_row
-from attention_ui.lessons.softmax_or_sum.words import sum_stays
+from attention_ui.lessons.softmax_or_sum.lesson import matches_of
+from attention_ui.lessons.softmax_or_sum.words import matches_words
 from attention_ui.words import percent
 from visiting import stands, values_of, visit, visit_deeper, words
 
@@ -57,32 +57,9 @@ def test_scores_that_cannot_be_used_stay_typed_and_are_explained():
     assert at.session_state["visit"].drafts == {}
 
 
-def test_the_example_s_scores_can_be_taken_over_and_moved_by_hand():
-    at = opened(row_query="2")
-    at.button(key="take_over").click().run()
-    stands(at)
-    taken = values_of(at)
-    assert taken.row_from == "hand"
-    assert taken.typed[:3] == (1.7344, -2.243, 2.3208)  # as the lesson before shows them
-    at.slider(key="nudge_0_of_11_within_10.0").set_value(-4.0).run()
-    stands(at)
-    assert values_of(at).typed == (-4.0, *taken.typed[1:])
-
-
-def test_a_constant_between_two_stops_of_its_slider_can_be_typed():
-    at = opened()
-    at.text_input(key="control_shift").set_value("0.525").run()
-    stands(at)
-    assert "557.0" in words(at)
-    assert at.query_params["shift"] in ("0.525", ["0.525"])
-    at.text_input(key="control_shift").set_value("1").run()
-    at.button(key="to_zero").click().run()
-    assert values_of(at).shift == pytest.approx(0.525)
-
-
 @pytest.mark.parametrize("poor", [-6.0, -4.0, -3.0, -1.5, 0.0, 2.0])
 def test_the_first_picture_says_what_each_way_gives_the_good_match_and_the_poor_one(poor):
-    said = words(opened(poor=str(poor)))
+    said = matches_words(matches_of(poor), poor)
     scores = (2.0, 1.0, poor)
     total = sum(scores)
     exponentials = [math.exp(score) for score in scores]
@@ -97,12 +74,3 @@ def test_the_first_picture_says_what_each_way_gives_the_good_match_and_the_poor_
             assert f"{share:.2f}".replace("-", "−") in said
         assert ("reverses the order" in said) == (total < 0)
         assert ("more than there is to share" in said) == (total > 0)
-
-
-def test_multiplying_leaves_the_shares_of_the_sum_alone_and_adding_does_not():
-    row = given_row((2.0, 1.0, -0.5))
-    before = normalise_row(given_row((2.0, 1.0, -0.5)))
-    good, words_ = sum_stays(before, normalise_row(row, magnify=8))
-    assert good
-    assert "have not moved" in words_
-    assert not sum_stays(before, normalise_row(given_row((2.0, 1.0, -0.5)), shift=1))[0]

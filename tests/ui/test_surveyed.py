@@ -51,15 +51,6 @@ def pairs_of(at):
     return table
 
 
-def test_the_row_costs_nothing_before_it_is_opened(monkeypatch):
-    def no(*_):
-        raise AssertionError("nobody asked")
-
-    monkeypatch.setattr(surveyed, "survey", no)
-    at = stands(_opened(PAGE, {"predict": "off"}))
-    assert [each.label for each in at.expander if "heads over many sentences" in each.label]
-
-
 def test_heads_stand_where_the_survey_has_them(found):
     at = stands(visit(model="tiny", model_head="1.2", survey_across="first", survey_up="near"))
     points, sent = plane_of(at)
@@ -106,12 +97,6 @@ def test_a_name_is_given_to_what_holds_and_says_on_how_much(found, seen):
         f"before (the mean of {n_asked:,} tokens): a previous-token head. On your text: "
         f"{percent(here)}."
     )
-    both = surveyed.name_of(with_means(found, induction=0.5, first=0.7), seen, (0, 0))
-    assert f"of {found.asked('induction')[0]:,} tokens that came again): an induction head" in both
-    assert "an attention sink" in both
-    assert "local" in surveyed.name_of(with_means(found, near=0.8), seen, (0, 0))
-    nothing = surveyed.name_of(with_means(found, first=0.498, spread=0.9), seen, (0, 1))
-    assert nothing.startswith("No name for head 0.1: over 60 sentences, at most just under 50% of")
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """The lesson on tokens and embeddings: its tokenizer, its table, and what its question covers."""
 
-import re
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -61,15 +59,6 @@ def trace_at(at):
     return trace_of(values), values
 
 
-def test_positions_are_shown_before_they_are_switched_on_and_then_count():
-    at = visit("tokenize_and_embed")
-    assert sum("position_embeddings" in chart.alt for chart in charts(at)) == 1
-    assert "Identical: rows 1, 3, 5, 7, 9" in words(at)
-    at.toggle(key="control_positions").set_value(True).run()
-    assert "In `token_embeddings`, rows 1, 3, 5, 7, 9 are equal" in words(at)
-    assert "every row of `embeddings` is different" in words(at)
-
-
 @pytest.mark.parametrize("positions", ["off", "on"])
 def test_one_name_stands_above_one_matrix(positions):
     """What positions would add up to is not what the page calls `embeddings` without them."""
@@ -124,25 +113,3 @@ def test_a_text_to_learn_from_is_a_person_s_and_its_limit_is_said():
     assert "it has 204 bytes, and 200 fit" in texts(at)
     at = stands(_opened("tokenize_and_embed", {"merge_text": "a"}, row_deeper=True))
     assert "No pair is left in this text: every word is one token." in words(at)
-
-
-@pytest.mark.parametrize("text", [merges.EXAMPLE, "so so é 🙂🙂 so|so", "a"])
-def test_each_mark_of_the_merges_says_what_it_is_and_a_count_what_it_is_a_sum_of(text):
-    learned = merges.learned_from(text)
-    for n in range(merges.MOST + 1):
-        layout = merges.cut_at(text, "so z", n)
-        for one in (layout.wide, layout.narrow):
-            counts = [each for each in one.marks if "side by side" in each.told[0]]
-            known = [often for often, *_ in learned.counts[min(n, len(learned.counts) - 1)]]
-            assert [int(each.told[1].rpartition("= ")[2]) for each in counts] == known[
-                : len(counts)
-            ]
-            for each in counts:
-                sides = re.sub("in “.*?”", "", each.told[1].replace("×", "*")).split("=")
-                assert "more words" in sides[0] or eval(sides[0]) == int(sides[1])
-            bars = [each for each in one.marks if each.height == HIGH and each.strength > 0]
-            assert bars
-            assert all(each.told[0].startswith("“") and each.told[1] for each in bars)
-            merge = {int(found[1]) for each in bars
-                     if (found := re.search("by merge ([0-9]+):", each.told[1]))}  # fmt: skip
-            assert max(merge, default=0) <= n

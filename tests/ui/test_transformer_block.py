@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from torch.nn.functional import layer_norm
 
 import chosen
 from attention_core.examples import EXAMPLES
@@ -12,12 +11,10 @@ from attention_ui.lessons.transformer_block import depth, lesson, norms
 from attention_ui.lessons.transformer_block.activation_curve import activation_curve
 from attention_ui.lessons.transformer_block.agreement import torch_agrees, torch_s_output
 from attention_ui.lessons.transformer_block.orders import both_orders, stream_is_untouched
-from attention_ui.lessons.transformer_block.ribbons import STRIP
 from attention_ui.lessons.transformer_block.ribbons_template import WIDE
-from attention_ui.lessons.transformer_block.stream import adds_up, parts_of, ribbons, walk, widened
+from attention_ui.lessons.transformer_block.stream import adds_up, ribbons, walk
 from attention_ui.lessons.transformer_block.words import (
     dropout_words,
-    exchange_words,
     heads_words,
     nothing_looks_ahead,
 )
@@ -68,38 +65,6 @@ def test_the_hidden_width_is_what_is_asked_for_up_to_what_can_be_drawn():
     assert widths == [4, 24, 96, 96, 96]
 
 
-def longer(values, factor=4.0):
-    return lesson.stretched(embed(inputs_of(values)), values.token, factor)
-
-
-def test_four_times_as_long_stays_the_same_and_nothing_is_asked_where_epsilon_decides():
-    values = values_of("named_features")
-    trace = longer(values)
-    row = trace["embeddings"].value[values.token]
-    again = trace["stretched_standardised"].value[values.token]
-    torch.testing.assert_close(again, layer_norm(4 * row, row.shape))
-    question = norms.longer_question(trace, values.token)
-    assert [question.judged([at]).right for at in range(4)] == [False, False, True, False]
-    alike = values_of("wild_cat", d_in=1)
-    assert norms.longer_question(longer(alike), alike.token) is None
-
-
-def test_the_exchange_is_seen_where_the_page_opens():
-    values = values_of("named_features")
-    trace = lesson.trace_of(values)
-    head = lesson.most_uneven_head(trace["head_weights"], values.token)
-    row = trace["head_weights"].value[head, values.token]
-    assert row.max() > 3 / len(row)
-    assert int(row.argmax()) != values.token
-    told = exchange_words(trace, head, values.token)
-
-    def place(at):
-        return f"“{trace.labels('query')[at]}” (token {at})"
-
-    assert f"takes {row.max():.0%} from {place(int(row.argmax()))}. Shared evenly" in told
-    assert f", {place(values.token)} takes" in told
-
-
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
 def test_the_bend_has_the_numbers_of_the_token_on_its_curve(activation):
     trace = lesson.trace_of(values_of("named_features", activation=activation))
@@ -135,26 +100,10 @@ def test_the_picture_walks_from_embeddings_to_output(norm):
     last = cells[cells.x2 == WIDE].text.str.replace("−", "-").astype(float).tolist()
     assert first == pytest.approx(trace["embeddings"].value[token].tolist(), abs=0.006)
     assert last == pytest.approx(trace["output"].value[token].tolist(), abs=0.006)
-    n_strips = len(cells[(cells.x2 - cells.x).round() == STRIP])
-    assert n_strips == len(walk(trace)) * trace.size("d_in")
-    parts = parts_of(trace, token)
-    assert next(iter(parts)) == "embeddings"
-    told = frame[frame.kind == "lane"].text.tolist()
-    begins = "animal" if norm == "before" else "animal, what the norms left"
-    assert told[0].startswith(f"{begins}: what came in ")
-    assert told[0].endswith(f"= {trace['output'].value[token, 0]:.2f}".replace("-", "−"))
-    assert "The stream of “it”" in chart.alt
     drawn = frame[frame.kind == "ribbon"]
     assert (drawn.y2 >= drawn.y).all()
     assert drawn.y.min() >= 0
     assert drawn.y2.max() <= trace.size("d_in")
-
-
-def test_a_wide_stream_has_no_numbers_and_stays_on_one_screen():
-    chart = ribbons(lesson.trace_of(values_of("sorry_dave", d_in=64, norm="after")), 0)
-    assert set(chart.frame[chart.frame.kind == "cell"].text) == {""}
-    assert chart.spec["height"] < 450
-    assert len(chart.frame) < 5_000
 
 
 def test_dropout_drops_in_the_page_s_block_and_not_in_the_checks():
@@ -165,18 +114,14 @@ def test_dropout_drops_in_the_page_s_block_and_not_in_the_checks():
     assert "dropped_attention_output" not in lesson.without_dropout(values, norm="after")
     ribbons(trace, 0)
     assert dropout_words(lesson.without_dropout(values), 0, 0.0) == ""
-    added = [trace[f"dropped_{part}_output"].value[0] for part in ("attention", "feed_forward")]
-    n_zeros = int((torch.cat(added) == 0).sum())
-    assert f"of the 12 numbers that are added to this token, {n_zeros} " in dropout_words(
-        trace, 0, 0.5
-    )
-    drawn = [each.step.name for each in widened(trace, 0) if isinstance(each, Matrix)]
-    assert (drawn[0], drawn[-1]) == ("feed_forward_normed", "dropped_feed_forward_output")
 
 
-def test_what_is_standardised_has_colours_of_its_own():
+def test_what_is_standardised_keeps_its_size_and_has_colours_of_its_own():
     values = values_of("named_features")
-    parts = norms.of_factor(longer(values), values.token)
+    stretched = lesson.stretched(embed(inputs_of(values)), values.token, 4.0)
+    question = norms.longer_question(stretched, values.token)
+    assert [question.judged([at]).right for at in range(4)] == [False, False, True, False]
+    parts = norms.of_factor(stretched, values.token)
     matrices = [part for part in parts if isinstance(part, Matrix)]
     own = limits(matrices, ["", "−", "÷ √", "="])[-1]
     assert own == pytest.approx(matrices[-1].drawn.abs().max())

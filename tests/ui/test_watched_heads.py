@@ -1,6 +1,5 @@
 """Heads that are watched while they learn: every recorded number is in the chart, and is said."""
 
-import re
 from dataclasses import replace
 
 import pytest
@@ -52,23 +51,6 @@ def test_outlined_is_where_each_layer_is_expected_to_look():
             assert watching.TARGETS[0, row, column] == (column == row - 1)
             assert watching.TARGETS[1, row, column] == (column - 1 in earlier)
     assert watching.TARGETS[1].equal(next_of_earlier(induction.EXAMPLE_IDS))
-
-
-def test_the_moment_is_said_with_the_numbers_of_its_records():
-    said, below = watching.moment_words(RECORDS)
-    now, last = RECORDS[induction.appearance(RECORDS)], RECORDS[-1]
-    assert f"**The moment is step {now.step}**" in said
-    before = RECORDS[induction.appearance(RECORDS) - 1]
-    assert before.prefix_matching[1].max() <= 0.5 < now.prefix_matching[1].max()
-    score = now.prefix_matching[1].max().item()
-    assert f"{score:.2f} at step {now.step}" in said
-    assert f"of its weight at the start, {now.previous_token[0].max():.2f} at step" in below
-    early, there, end = map(
-        float, re.search(r"with it: ([\d.]+), ([\d.]+), (0\.\d+)\.$", said).groups()
-    )
-    assert early > there > end
-    assert there == pytest.approx(now.loss_repeated, abs=0.006)
-    assert end == pytest.approx(last.loss_repeated, abs=0.0006)
 
 
 def test_what_is_said_of_the_induction_head_is_a_mean_over_its_cells():

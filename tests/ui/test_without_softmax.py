@@ -4,7 +4,6 @@ import pytest
 import torch
 
 from attention_core import EXAMPLES
-from attention_core.operations import MatMul, Multiply, RescaleAndAdd, TransposedMatMul
 from attention_ui.controls.control import understood
 from attention_ui.frame.lights import lights_of
 from attention_ui.lessons.without_softmax import lesson, words
@@ -76,18 +75,3 @@ def test_what_is_drawn_of_a_token_is_true(way):
         if sign == "=":
             torch.testing.assert_close(made, value)
         made = SIGNS[sign](made, value) if sign in SIGNS else value
-
-
-def test_costs_are_what_a_trace_multiplies():
-    """Of the last token: its products, without those that trace whom it read from."""
-    trace, n, products = lesson.trace_of(values_of("tiny_language", memory_rule="both")), 10, 0
-    width = trace["unit_keys"].value.shape[1]
-    for step in (trace[name] for name in trace.rounds[-1] if not name.startswith("traced_")):
-        if type(step.operation) in (MatMul, Multiply, RescaleAndAdd, TransposedMatMul):
-            added = step.inputs[0].value.shape[-1] if type(step.operation) is MatMul else 1
-            products += step.value.numel() * added
-    (kept, multiplied), (memory, of_memory) = words.costs(n, width)
-    assert products == of_memory
-    assert memory == trace["memory_0"].value.numel()
-    assert kept == trace["unit_keys"].value.numel() + trace["values"].value.numel()
-    assert multiplied == n * 2 * width

@@ -109,16 +109,3 @@ def test_work_within_a_callback_is_done_to_its_end_unless_it_takes_too_long(
     monkeypatch.setattr(long_run, "time", SimpleNamespace(monotonic=lambda: next(clock)))
     long_run.within_callback((done.append(at) or (at / 20, None) for at in range(20)), most)
     assert len(done) == n_done
-
-
-def test_a_slice_of_work_is_longer_where_its_picture_takes_long(monkeypatch):
-    now = [0.0]
-    steps = iter(lambda: now.__setitem__(0, now[0] + 0.1) or (0.5, None), None)
-    monkeypatch.setattr(long_run, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    run, took = long_run.Run("", steps=steps), []
-    for drawing in (0.0, 0.1, 0.5, 9.0):
-        now[0] += drawing
-        began = now[0]
-        run.advance(0.3)
-        took.append(round(now[0] - began, 1))
-    assert took == pytest.approx([0.4, 0.4, 1.1, 1.6], abs=0.11)
