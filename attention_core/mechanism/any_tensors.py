@@ -12,9 +12,6 @@ from .builder import attend_steps, check_shapes
 from .options import Options
 from .own_tensors import check_same_kind, give, given_labels, own
 
-SHARED = {"head": "kv_head"}
-"""How the axis of key heads is called where several query heads share one."""
-
 
 @answers
 def attend_tensors(
@@ -24,7 +21,6 @@ def attend_tensors(
     *,
     past_keys: Tensor | Sequence | None = None,
     past_values: Tensor | Sequence | None = None,
-    lead: Sequence[str] | str | None = None,
     query_labels: Sequence[str] = (),
     key_labels: Sequence[str] = (),
     **options: Any,
@@ -33,11 +29,11 @@ def attend_tensors(
     `attention`.
 
     `queries` (…, query, d), `keys` (…, key, d) and `values` (…, key, d_value) may be single, or
-    have heads in front, or a batch and heads; other axes in front are named in `lead`, such as
-    `("batch",)`. They are float32, float16 or bfloat16, and so is all that is made of them. With
-    fewer key heads than query heads, each serves several query heads, one after the other
-    (`shared_keys`, `shared_values`). `past_keys` (…, past, d) and `past_values` are put before the
-    new ones (`new_keys`, `new_values`): the first query then stands behind them. Options:
+    have heads in front, or a batch and heads. They are float32, float16 or bfloat16, and so is all
+    that is made of them. With fewer key heads than query heads, each serves several query heads,
+    one after the other (`shared_keys`, `shared_values`). `past_keys` (…, past, d) and `past_values`
+    are put before the new ones (`new_keys`, `new_values`): the first query then stands behind them.
+    Options:
 
     - `scale`: `"sqrt_d"`, `"d"` or `"none"`, what scores are divided by; or a number, which they
       are multiplied by, as in torch.
@@ -58,16 +54,14 @@ def attend_tensors(
     numbers and options that do not fit.
     """
     chosen = Options.of(options)
-    lead = (lead,) if isinstance(lead, str) else lead
-    n_axes = (2, 3, 4) if lead is None else (len(lead) + 2,)
     given = {"queries": queries, "keys": keys, "values": values}
     if (past_keys is None) != (past_values is None):
         raise ValueError("past keys and past values belong together: give both or neither")
     if past_keys is not None:
         given |= {"past_keys": past_keys, "past_values": past_values}
-    tensors = {name: own(name, numbers, n_axes) for name, numbers in given.items()}
+    tensors = {name: own(name, numbers, (2, 3, 4)) for name, numbers in given.items()}
     check_same_kind(tensors)
-    front = _front(tensors["queries"], lead)
+    front = ((), ("head",), ("batch", "head"))[tensors["queries"].ndim - 2]
     n_past = tensors["past_keys"].shape[-2] if "past_keys" in tensors else 0
     if n_past and not query_labels:
         n_queries = tensors["queries"].shape[-2]
@@ -76,7 +70,8 @@ def attend_tensors(
     check_shapes(tensors, front)
     width = "d_head" if "head" in front else "d_query"
     steps = {"queries": give(trace, "queries", tensors["queries"], (*front, "query", width))}
-    behind = key_front(front, tensors["queries"].shape, tensors["keys"].shape)
+    shared = tensors["queries"].shape[:-2] != tensors["keys"].shape[:-2]
+    behind = (*front[:-1], "kv_head") if shared else front
     for name, axis in (("keys", width), ("values", "d_value")):
         if n_past:
             past = give(trace, f"past_{name}", tensors[f"past_{name}"], (*behind, "past", axis))
@@ -86,24 +81,3 @@ def attend_tensors(
             steps[name] = give(trace, name, tensors[name], (*behind, "key", axis))
     attend_steps(trace, *steps.values(), options=chosen, n_past=n_past)
     return trace
-
-
-def key_front(
-    front: tuple[str, ...], queries: Sequence[int], keys: Sequence[int]
-) -> tuple[str, ...]:
-    """The axes in front of keys: heads have a name of their own where there are fewer of them."""
-    return tuple(
-        SHARED.get(axis, axis) if n_queries != n_keys else axis
-        for axis, n_queries, n_keys in zip(front, queries, keys, strict=False)
-    )
-
-
-def _front(queries: Tensor, lead: Sequence[str] | None) -> tuple[str, ...]:
-    if lead is None:
-        return ((), ("head",), ("batch", "head"))[queries.ndim - 2]
-    for name in lead:
-        if not isinstance(name, str) or not name.isidentifier():
-            raise ValueError(f"{name!r} cannot name an axis: choose a word, such as 'batch'")
-        if name in ("query", "key", "past", "new_key") or list(lead).count(name) > 1:
-            raise ValueError(f"the axis {name!r} is there twice: every axis has a name of its own")
-    return tuple(lead)

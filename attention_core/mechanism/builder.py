@@ -312,10 +312,9 @@ def _sink(
         raise ValueError(
             f"{max(each, key=abs):g} in sink_logits is more than {kind_of(numbers)} holds"
         )
-    behind = front[front.index("head") + 1 :] if "head" in front else ()
     head = ("head",) * ("head" in front)
-    axes = (*head, *(f"one_{axis}" for axis in behind), "one_query", "sink")
-    numbers = numbers.reshape(*[n_heads] * len(head), *[1] * len(behind), 1, 1)
+    axes = (*head, "one_query", "sink")
+    numbers = numbers.reshape(*[n_heads] * len(head), 1, 1)
     return give(trace, f"{prefix}sink_logits", numbers, axes)
 
 

@@ -146,11 +146,6 @@ def mask_and_bias(
     if not options.alibi:
         return mask, added
     front = axes[-3:-2] if "head" in axes else ()
-    if front not in ((), ("head",)):
-        raise ValueError(
-            "alibi adds a bias for each head, query and key, but the axes are "
-            f"{', '.join(axes)}: let 'head' stand last in `lead`"
-        )
     slopes = alibi_slopes(sizes[-3] if front else 1)
     slope = slopes if front else slopes[0]
     bias = DistanceBias(slope, n_queries, n_keys, first_place, PRECISIONS[dtype])
@@ -209,7 +204,7 @@ def _padding(
     if "batch" not in axes:
         raise ValueError(
             f"there are {len(found)} lengths, but no axis 'batch' that they could belong to: give "
-            "one number, or name the axes in front with `lead`"
+            "one number, or a batch and heads in front"
         )
     at = axes.index("batch")
     if len(found) != table[at]:

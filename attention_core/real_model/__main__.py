@@ -1,4 +1,4 @@
-"""`python -m attention_core.real_model`: writes the tiny language's network as a model's folder."""
+"""`python -m attention_core.real_model` writes the tiny language's weights into its folder."""
 
 from .tiny import TINY, write
 

@@ -245,16 +245,6 @@ def _of_phi3(code: Any) -> bool:
     )
 
 
-def sizes_left_out(values: Mapping[str, Any]) -> list[str]:
-    """The sizes that a file leaves out, for which those stand that its class has by itself."""
-    kind = str(values.get("model_type"))
-    given = {ALSO_CALLED.get(kind, {}).get(name, name) for name in values}
-    known = ("hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads",
-             "num_key_value_heads", "head_dim", "vocab_size", "type_vocab_size", "n_positions",
-             "n_embd", "n_layer", "n_head")  # fmt: skip
-    return [name for name in known if name in DEFAULTS.get(kind, {}) and name not in given]
-
-
 def _sizes(config: ConfigReader) -> dict[str, Any]:
     """The sizes of a model by the names that all but GPT-2 have for them."""
     n_heads, d_model = config.count("num_attention_heads", most=MOST), config.count("hidden_size")

@@ -226,14 +226,8 @@ def _opened(path: Path, kept_bytes: int) -> Model:
 
 def _from_folder(path: Path, kept_bytes: int) -> Model:
     folder = Folder(path)
-    try:
-        described = as_written(by_config.described(folder.config), folder)
-        check_tensors(folder, described.settings, described.names)
-    except ModelRefused as error:
-        unsaid = ", ".join(by_config.sizes_left_out(folder.config))
-        if not unsaid:
-            raise
-        raise ModelRefused(f"{error}. config.json does not say {unsaid}") from error
+    described = as_written(by_config.described(folder.config), folder)
+    check_tensors(folder, described.settings, described.names)
     tokenizer = from_json(folder.tokenizer, f"tokenizer.json in {path.name}")
     _check_tokenizer(tokenizer, described.settings)
     how_it_writes = ConfigReader(folder.generation, GENERATION)

@@ -1,34 +1,16 @@
 """The tiny language's network as a model's folder: a GPT-2 whose norms and biases do nothing."""
 
-import json
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from ..files import tensor_file
-from ..operations.layers import EPSILON
-from ..small_models.grammar import START, WORDS
 from ..small_models.shipped import weights
 from ..small_models.tiny_language import SIZE
 
 TINY = Path(__file__).with_name("tiny_language")
 """The folder that comes with the package."""
-CONFIG = {
-    "model_type": "gpt2",
-    "architectures": ["GPT2LMHeadModel"],
-    "vocab_size": SIZE.n_tokens,
-    "n_positions": SIZE.n_positions,
-    "n_embd": SIZE.d_model,
-    "n_layer": SIZE.n_layers,
-    "n_head": SIZE.n_heads,
-    "n_inner": 0,
-    "layer_norm_epsilon": EPSILON,
-    "tie_word_embeddings": False,
-}
-MARKS = '"“”().<>'
-WORD_OR_MARK = rf"[{MARKS}]|[^\s{MARKS}]+"
 
 
 def tensors() -> dict[str, Tensor]:
@@ -59,59 +41,6 @@ def tensors() -> dict[str, Tensor]:
     return {name: each.contiguous().clone() for name, each in found.items()}
 
 
-def tokenizer() -> dict[str, Any]:
-    """What cuts a text into the language's words, as a `tokenizer.json` has it."""
-    start = {"SpecialToken": {"id": START, "type_id": 0}}
-    return {
-        "version": "1.0",
-        "added_tokens": [
-            {
-                "id": WORDS.index(START),
-                "content": START,
-                "special": True,
-                "single_word": False,
-                "lstrip": False,
-                "rstrip": False,
-                "normalized": False,
-            }
-        ],
-        "normalizer": {
-            "type": "Sequence",
-            "normalizers": [
-                {"type": "Lowercase"},
-                # a straight quotation mark opens behind a space, and closes anywhere else
-                {"type": "Replace", "pattern": {"Regex": r'(?<=^|\s)"'}, "content": "“"},
-                {"type": "Replace", "pattern": {"String": '"'}, "content": "”"},
-            ],
-        },
-        "pre_tokenizer": {
-            "type": "Split",
-            "pattern": {"Regex": WORD_OR_MARK},
-            "behavior": "Removed",
-            "invert": True,
-        },
-        "post_processor": {
-            "type": "TemplateProcessing",
-            "single": [start, {"Sequence": {"id": "A", "type_id": 0}}],
-            "pair": [start, {"Sequence": {"id": "A", "type_id": 0}}],
-            "special_tokens": {
-                START: {"id": START, "ids": [WORDS.index(START)], "tokens": [START]}
-            },
-        },
-        "decoder": None,
-        # No word stands for the unknown: the library then refuses what it does not know.
-        "model": {
-            "type": "WordLevel",
-            "vocab": {word: place for place, word in enumerate(WORDS)},
-            "unk_token": "",
-        },
-    }
-
-
 def write(folder: Path = TINY) -> None:
-    """Write the model's folder."""
-    folder.mkdir(exist_ok=True)
+    """Write the weights of the model's folder; its config.json and tokenizer.json stay."""
     tensor_file.write(folder / "model.safetensors", tensors(), {"format": "pt"})
-    for name, content in (("config.json", CONFIG), ("tokenizer.json", tokenizer())):
-        text = json.dumps(content, indent=1, ensure_ascii=False)
-        (folder / name).write_text(text + "\n", encoding="utf-8")

@@ -1,5 +1,6 @@
 """A real model, opened and run: the tiny language's, and SmolLM2 where it is installed."""
 
+import json
 import os
 import shutil
 
@@ -13,6 +14,7 @@ from attention_core.real_model.layer_trace import layer_trace
 from attention_core.real_model.model import open_model
 from attention_core.real_model.refused import ModelRefused
 from attention_core.real_model.run import logits, run
+from attention_core.small_models.grammar import WORDS
 from checks import run_anew
 
 pytest.importorskip("tokenizers", reason="real models need requirements-model.txt")
@@ -28,7 +30,9 @@ def smollm2():
     return model_folders.smollm2()
 
 
-def test_the_folder_of_the_tiny_language_is_what_its_script_writes(tmp_path):
+def test_the_tiny_language_s_folder_has_the_network_s_weights_and_all_words(tmp_path):
+    said = json.loads((tiny.TINY / "tokenizer.json").read_text(encoding="utf-8"))
+    assert said["model"]["vocab"] == {word: place for place, word in enumerate(WORDS)}
     tiny.write(tmp_path)
     for file in tmp_path.iterdir():
         assert file.read_bytes() == (tiny.TINY / file.name).read_bytes(), file.name

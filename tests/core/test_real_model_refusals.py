@@ -51,7 +51,7 @@ SETTINGS = [
     ({"num_attention_heads": 0}, "num_attention_heads in config.json is 0"),
     ({"num_attention_heads": True}, "num_attention_heads in config.json is true"),
     ({"num_attention_heads": 10**30}, "whole number from 1"),
-    ({"num_attention_heads": ...}, "does not say num_attention_heads"),
+    ({"num_attention_heads": ...}, "is 84 × 30, but by its settings it must be 448 × 30"),
     ({"num_hidden_layers": 2**24}, "must be a whole number from 1 to 10,000"),
     ({"head_dim": 2**24}, "must be a whole number from 1 to 10,000"),
     ({"num_key_value_heads": 4}, "6 query heads, which cannot be shared evenly among 4"),
