@@ -199,8 +199,7 @@ def real_costs(v):
         model, n_bytes = costs.model_of(v), int(v.m_bytes)
         yield ui.chart("costs", costs.bars(model, n_bytes), width=720)
         yield ui.caption(f"{costs.parameter_words(model)} {costs.cache_words(model, n_bytes)}")
-        yield ui.caption(costs.training_words(model, n_bytes))
-        yield ui.link_to("flash_attention", "Weights computed again, tile by tile")
+        yield ui.link_to("flash_attention", "What training keeps, and flash attention does not")
 
 
 deeper = page.deeper("norms, a part turned, a sink’s logit, gates, ALiBi, caps")

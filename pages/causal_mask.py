@@ -5,6 +5,7 @@ from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered, waits_for
 from attention_ui.cards.question import first_shown
 from attention_ui.controls import shared
+from attention_ui.frame.lights import sums_verdict
 from attention_ui.lessons.causal_mask import leaks, lesson, words
 from attention_ui.picture.equation_parts import equation_of
 from attention_ui.picture.matrix import Matrix
@@ -96,7 +97,7 @@ def ways(v, trace):
     right = equation_of(trace["weights"], drawn=asked_of(trace, "weights"))
     yield ui.picture(ui.equation(trace, *(leaks.parts_of(trace, way) if way else right), tall=272))
     if not is_covered(f"{way}weights"):
-        yield ui.light(*leaks.sums_verdict(trace, v.masking))
+        yield ui.light(*sums_verdict(trace, f"{way}context_vectors"))
         yield ui.light(*leaks.share_verdict(trace, v.masking))
 
 

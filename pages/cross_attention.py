@@ -1,7 +1,7 @@
 """Cross-attention: the queries of one sentence look at the keys and values of another."""
 
 from attention_ui.cards import elements as ui
-from attention_ui.cards.page import Page, is_covered, waits_for
+from attention_ui.cards.page import Page
 from attention_ui.controls import shared
 from attention_ui.frame.lights import sums_verdict
 from attention_ui.lessons.cross_attention import lesson, words
@@ -98,20 +98,7 @@ def padding(v, trace):
     yield ui.note(words.padding_words(filled))
 
 
-deeper = page.deeper("what changes, values, PyTorch’s own layer")
-
-
-@deeper.card(
-    "changes",
-    "What stays, what changes",
-    "The steps are those of self-attention, and so are the matrices. Only keys and values are made "
-    "from different vectors.",
-)
-def changes(v, trace):
-    if is_covered("context_vectors"):
-        yield waits_for("context_vectors", "This table")
-    else:
-        yield ui.say(words.shapes_table(trace, lesson.itself(v)))
+deeper = page.deeper("values, PyTorch’s own layer")
 
 
 @deeper.card(

@@ -262,7 +262,7 @@ def formulas(v, trace):
 
 
 @deeper.section("counted", "Bytes, counted")
-def counted(v):
+def counted():
     yield ui.row(
         ui.formula(r"\text{whole table: } 4N^2 + 2N(d + d_v)", width="content"),
         ui.formula(r"\text{tiles: } \lceil N / B \rceil\,N(d + d_v) + N(d + d_v)", width="content"),
@@ -272,10 +272,9 @@ def counted(v):
         "N are the tokens, d the width of queries and keys, $d_v$ that of values (in the bars "
         "both are the width of a head), B the queries in a tile: this is how many numbers are "
         "moved per head and text, without a mask. ⌈N / B⌉ is how many blocks of queries there "
-        f"are, each of which reads all keys and values. "
-        f"{words.in_numbers(v, words.at_size(v)[0])}"
+        "are, each of which reads all keys and values. Real kernels do all heads and texts at "
+        "once, and fetch while they compute."
     )
-    yield ui.say("Real kernels do all heads and texts at once, and fetch while they compute.")
 
 
 page.answers(

@@ -44,17 +44,19 @@ def slope(v, trace):
     "Start at the right, where the loss would follow. Each step to the left asks how its numbers "
     "depend on those before them, and multiplies the slopes. Red in the lower row: raising this "
     "entry lowers the loss, so an update raises it. Point at a gradient to see what made it.",
-    controls=[lesson.LEARNING_WIDTH.at(width=150)],
+    controls=[lesson.LEARNING_WIDTH.at(width=150), lesson.LEARNING_SEED.at(width=130)],
     ask=ROW_SUM,
 )
 def gradients(v, trace):
     yield ui.picture(flow(trace, ui.covered))
-    yield ui.say(words.in_numbers(v))
+    yield ui.say(
+        f"**The numbers of one of them.** The gradient of {v.entry_matrix}: what went into the "
+        "product, turned on its side, times the gradient of what came out. Choose another matrix "
+        "in *One number and the loss*."
+    )
     yield ui.picture(
         ui.equation(trace, trace[f"grad_{v.entry_matrix}"], tall=250), "gradient_numbers"
     )
-    if not is_covered(ASKED):
-        yield ui.note(words.chain_words(trace, v))
 
 
 @page.card(
@@ -81,7 +83,7 @@ def row_of_softmax(v):
     yield ui.moving(TEMPERATURE, at, arranged, is_aside=True)
     row = layer.row(v.temperature)
     yield ui.say(words.softmax_steps(row))
-    yield ui.note(words.share_words(row, v))
+    yield ui.note(words.share_words(row))
     yield ui.link_to("divide_by_sqrt_d", "Why wide vectors make such rows, and what √d does")
 
 
@@ -95,7 +97,6 @@ def row_of_softmax(v):
 def three_ways(v):
     made = lesson.layer_of(v).three_ways
     yield ui.picture(pictures.three_ways(made), is_aside=True)
-    yield ui.note(words.three_ways_words(made, v))
 
 
 @page.card(
@@ -126,21 +127,10 @@ def one_update(v):
     yield ui.moving(lesson.UPDATE_RATE, update.at, is_aside=True)
     yield ui.say(words.update_words(update, v.update_rate))
     if v.loss == "next_token":
-        layer = lesson.layer_of(v)
-        yield ui.light(*words.same_as_training(*layer.apart_from_training(v.update_rate)))
+        yield ui.link_to("queries_keys_values", "Many such updates: train it")
 
 
-deeper = page.deeper("the chain rule in formulas, and another start")
-
-
-@deeper.section(
-    "start",
-    "Another start",
-    "Another seed draws other matrices for the layer: all of this page follows.",
-    controls=[lesson.LEARNING_SEED.at(width=200)],
-)
-def start():
-    return ()
+deeper = page.deeper("the chain rule in formulas")
 
 
 @deeper.section(

@@ -139,7 +139,7 @@ def layers(v):
     yield ui.note(words.reach_words(lesson.deep(v, v.layers), v.layers, v.turn))
 
 
-deeper = page.deeper("layers that share, what changes in the matrices, and what real layers add")
+deeper = page.deeper("layers that share, and what real layers add")
 
 
 @deeper.card(
@@ -158,11 +158,6 @@ def shared(v):
     )
     yield ui.picture(ui.equation(made, *parts, tall=215), is_aside=True)
     yield ui.note(words.shared_words(made))
-
-
-@deeper.card("changes", "What changes in the matrices", "Compared with keys and values per head.")
-def changes():
-    yield ui.say(words.changes_words())
 
 
 @deeper.section(

@@ -161,7 +161,6 @@ down = page.fold(
 )
 def numbers(v, trace):
     yield ui.picture(ui.equation(trace, *drawn_of_head(v, trace).compares()))
-    yield ui.caption(words.of_step_names(trace))
 
 
 by_layer = page.fold(

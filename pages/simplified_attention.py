@@ -79,9 +79,6 @@ def weights(v, trace):
         shown = (Matrix(scores), "÷ √d", *shown)
     asks = telling_query(weights.value)
     yield ui.picture(with_sentence(ui.equation(trace, *shown, tall=330), asks))
-    if v.factor != 1 and not is_covered("weights"):
-        plain = lesson.with_factor(embed(shared.inputs_of(v)), v, 1.0)
-        yield ui.note(words.moved_words(plain, trace, v))
     yield ui.note(words.blanks_words(trace, v))
 
 
@@ -104,8 +101,6 @@ def context(v, trace):
         else "Order plays no part here: if two of the vectors change places, their context vectors "
         "move along, unchanged. Turn *Positions* on, and each place adds a vector of its own."
     )
-    if not is_covered("weights"):
-        yield ui.note(words.twice_words(trace, v))
 
 
 @page.card(

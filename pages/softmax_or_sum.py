@@ -234,8 +234,8 @@ deeper = page.deeper("how training moves scores, numbers that overflow, the form
 
 
 @deeper.section("gradient", "How training moves scores", when=has_scores)
-def gradient(v, trace):
-    now, scores = magnified(v, v.magnify), trace["score_row"].value
+def gradient(v):
+    now = magnified(v, v.magnify)
     if is_covered("softmax_weights"):
         yield ui.note("These pictures wait for your guess at *Softmax*: they would give it away.")
     elif now["softmax_weights"].value.isfinite().all():
@@ -248,8 +248,6 @@ def gradient(v, trace):
             "is nearly 0 or nearly 1, its row is nearly 0, and hardly anything is learned from it."
         )
         yield ui.picture(ui.equation(now, now["jacobian"]))
-        if tie := words.what_a_tie_does(scores):
-            yield ui.say(tie)
 
 
 @deeper.section(
@@ -259,6 +257,7 @@ def gradient(v, trace):
     "may not be: its numbers cannot grow for ever. Move the scores, and try numbers of half the "
     "size, float16 and bfloat16.",
     when=has_scores,
+    pictures=["as_written", "lowered"],
 )
 def overflow(v, trace):
     yield ui.row(lesson.PUSH.at(width=320), lesson.PRECISION.at())

@@ -3,7 +3,6 @@
 from attention_core.head_name import head_in_full
 from attention_core.small_models.figures import TEXTS
 from attention_core.small_models.grammar import WORDS
-from attention_core.small_models.recording import shipped_recording
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
 from attention_ui.cards.why_there import NUMBERS_WORDS, in_numbers, in_small
@@ -125,11 +124,11 @@ each_head = page.fold(
     "heads",
     "What each head does",
     "A row is a head, a column what it might look for. The number is the share of its weight that "
-    f"goes there, on average over {TEXTS} texts; an outline gives a head its name. One word can be "
+    f"goes there, on average over {TEXTS} texts; a strong one names the head. One word can be "
     "in several columns, as both previous word and opening mark, so rows may sum to more than 1.",
 )
 def heads():
-    yield ui.chart("scores", charts.scores(), None)
+    yield ui.picture(charts.scores(), is_aside=True)
     yield ui.caption(words.meanings_of_names())
 
 
@@ -146,15 +145,7 @@ def recorded():
     )
 
 
-deeper = page.deeper("when each head came, why a head looks there, how names are given")
-
-
-@deeper.section("came_first", "", lambda: training.what_came_first(shipped_recording()))
-def came_first():
-    yield ui.caption(
-        "This is another training by the same plan, from the same start on the same texts. In its "
-        "last digits a training depends on the processor, and that adds up."
-    )
+deeper = page.deeper("why a head looks there, how names are given")
 
 
 @deeper.section("why_numbers", "", f"**Why there, in numbers.** {NUMBERS_WORDS}")

@@ -56,7 +56,7 @@ def attention(v, trace):
     weights = Matrix(trace["head_weights"], lead=(head,))
     added = Matrix(lesson.added_by(trace, "attention"))
     yield ui.picture(with_sentence(ui.equation(trace, weights, "↠", added, tall=216), v.token))
-    yield ui.note(f"{words.exchange_words(trace, head, v.token)} {words.heads_words(v)}")
+    yield ui.note(words.heads_words(v))
 
 
 @page.card(
@@ -165,13 +165,7 @@ def in_depth(v, trace):
 def in_both_orders(v):
     before, after = orders.both_orders(v)
     yield ui.say(orders.sizes_table(before, after, v.token))
-    yield ui.say(orders.order_words(before, after, v.token))
     yield ui.light(*orders.stream_is_untouched(before))
-
-
-@deeper.section("all_normed", "The first norm, for every token")
-def all_normed(trace):
-    yield ui.picture(ui.equation(trace, *norms.in_steps(trace)))
 
 
 @deeper.section(

@@ -7,6 +7,7 @@ from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page
 from attention_ui.controls import shared, visit
 from attention_ui.frame import contents
+from attention_ui.frame.lights import sums_verdict
 from attention_ui.frame.page import link
 from attention_ui.lessons.whole_layer import lesson, words
 from attention_ui.picture.layer import layer_matrices, whole_layer
@@ -76,7 +77,7 @@ def layer(v, trace):
 )
 def opened(v, trace):
     yield ui.picture(ui.equation(trace, *lesson.in_numbers(trace, v), tall=262))
-    yield ui.light(*words.sums_verdict(trace))
+    yield ui.light(*sums_verdict(trace, "output"))
 
 
 @page.card(

@@ -7,10 +7,10 @@ import streamlit as st
 
 from attention_core.text.tokenizers import visible
 
+from ..charts.bars import bars, width_of
 from ..charts.chart import Chart
 from ..controls.widget import sent
 from ..words import listed
-from .guess_bars import guess_bars, width_of
 from .questions import Question, Verdict
 
 MOST = 9
@@ -100,7 +100,7 @@ class Row(Question):
                         )
                 st.caption("Only the ratios count: each bar is its slider's share of the total.")
             guess = self.guess(key) or [0.0] * len(self.names)
-            chart = guess_bars(self.names, {GUESS: guess})
+            chart = bars(self.names, {GUESS: guess})
             with st.container(width=width_of(len(self.names)), key=f"chart_of_{key}"):
                 st.vega_lite_chart(chart.frame, chart.spec, width="stretch", alt=chart.alt)
 
@@ -120,4 +120,4 @@ class Row(Question):
         return f"The weights are {listed([f'{w:.2f} for {key}' for w, key in found])}."
 
     def drawn(self, guess: tuple[float, ...]) -> Chart:
-        return guess_bars(self.names, {GUESS: guess, TRUTH: self.truth})
+        return bars(self.names, {GUESS: guess, TRUTH: self.truth})

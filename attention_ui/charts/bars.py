@@ -1,76 +1,88 @@
-"""Bars over tokens: a row of weights, alone or beside another one."""
+"""One row of weights as wide bars, such as a guess, and another as narrow ones over them."""
+
+from collections.abc import Mapping, Sequence
 
 import altair as alt
-import pandas as pd
-
-from attention_core.text.tokenizers import visible
+import pyarrow as pa
 
 from ..picture import palette
+from ..picture.numbers import written
 from .chart import Chart
-from .template import blank, template, tips
+from .template import blank, table, template, tips
 
-BAR = 26
-LETTER = 10
-"""About as wide is a letter: names that are wider than their bars stand aslant."""
+BAR, HEIGHT, AXIS = 52, 170, 44
+LINE = 0.11
+"""The room of a line of numbers, as a share of the axis."""
+LONG = 4
+"""Longer names than this stand aslant."""
 
 
 def bars(
-    names: tuple[str, ...],
-    rows: dict[str, list[float]],
-    title: str,
-    width: int = BAR,
-    first: str = palette.GREY,
+    names: Sequence[str],
+    rows: Mapping[str, Sequence[float]],
+    title: str = "",
+    colour: str = palette.GREY,
 ) -> Chart:
-    """One bar a token and row; `rows` are at most two; of two, one is drawn in the colour
-    `first`. The bars of a token are `width` pixels wide together.
-
-    `names` are tokens as they are; the bars keep their order. Values are read on one axis from
-    0 to 1, as weights are, or further where the mean of some draws lies beyond.
-    """
-    frame = pd.DataFrame(
-        [
-            {"place": place, "name": visible(name), "row": row, "value": value}
-            for row, values in rows.items()
-            for place, (name, value) in enumerate(zip(names, values, strict=True))
-        ]
-    )
-    spec = _template(len(rows))
-    spec["width"] = {"step": width / len(rows)}
-    spec["encoding"]["y"]["scale"]["domain"] = [0.0, max(1.0, *frame["value"])]
-    axis = spec["encoding"]["x"]["axis"]
-    axis["labelExpr"] = "bar_names[datum.value]"
-    axis["labelAngle"] = -45 if any(len(name) * LETTER > width for name in names) else 0
-    spec["params"] = [{"name": "bar_names", "value": [visible(name) for name in names]}]
-    colour = spec["encoding"]["color"]
-    colour["scale"] = {
-        "domain": list(rows),
-        "range": [first, palette.BAR] if len(rows) == 2 else [palette.BAR],
-    }
-    if len(rows) == 1:
-        colour["legend"] = None
-    return Chart(frame, spec, title)
+    """Bars from 0 to 1, a place a name; one row wide in a `colour`, a second narrow over it."""
+    top = 1.0 + LINE * len(rows)
+    cells = [
+        (place, name, row, at, value, written(value), top - LINE * (at + 0.4))
+        for at, (row, values) in enumerate(rows.items())
+        for place, (name, value) in enumerate(zip(names, values, strict=True))
+    ]
+    kinds = {"place": pa.int16(), "name": pa.string(), "row": pa.string(), "at": pa.int16()}
+    frame = table(cells, **kinds, value=pa.float32(), text=pa.string(), line=pa.float32())
+    spec = _template(len(rows), colour)
+    spec["params"] = [{"name": "bar_names", "value": list(names)}]
+    for layer in spec["layer"]:
+        encoding = layer["encoding"]
+        encoding["y"]["scale"]["domain"] = [0.0, top]
+        aslant = any(len(name) > LONG for name in names)
+        encoding["x"]["axis"]["labelAngle"] = -45 if aslant else 0
+        encoding["y"]["axis"]["values"] = [0, 0.25, 0.5, 0.75, 1]
+        if "color" in encoding:
+            encoding["color"]["scale"]["domain"] = list(rows)
+    told = "; ".join(f"{row}: {', '.join(map(written, each))}" for row, each in rows.items())
+    return Chart(frame, spec, f"{title or f'Bars over {len(names)} keys'}. {told}.")
 
 
-ZERO_LINE = {"condition": {"test": "datum.value === 0", "value": 0.9}, "value": 0.2}
+def width_of(n_bars: int) -> int:
+    """The width in pixels that so many bars take where there is room."""
+    return BAR * max(n_bars, 4) + AXIS
 
 
-@template("pad")
-def _template(n_rows: int) -> alt.Chart:
-    quiet = {"domain": False}
-    place = dict(
-        x=alt.X(
-            "place:O",
-            title=None,
-            axis=alt.Axis(labelAngle=-45, labelOverlap=False, labelLimit=92, ticks=False, **quiet),
+@template("fit-x")
+def _template(n_rows: int, wide: str) -> alt.LayerChart:
+    quiet = {"domain": False, "ticks": False, "labelFontSize": 12}
+    across = alt.X(
+        "place:O",
+        title=None,
+        axis=alt.Axis(
+            labelExpr="bar_names[datum.value]", labelOverlap=False, labelLimit=92, **quiet
         ),
-        y=alt.Y(
-            "value:Q",
-            title=None,
-            scale=alt.Scale(domain=[0, 1]),
-            axis=alt.Axis(tickCount=4, gridColor=palette.MUTED, gridOpacity=ZERO_LINE, **quiet),
-        ),
-        color=alt.Color("row:N", legend=alt.Legend(orient="top", title=None)),
-        **({"xOffset": alt.XOffset("row:N", sort=None)} if n_rows == 2 else {}),
+        scale=alt.Scale(paddingInner=0.24, paddingOuter=0.12),
     )
-    place["tooltip"] = tips(("name:N", "token"), ("row:N", " "), ("value:Q", None, ".4f"))
-    return blank().mark_bar(cornerRadiusEnd=2).encode(**place).properties(height=150)
+
+    def up(column: str) -> alt.Y:
+        axis = alt.Axis(tickCount=4, gridColor=palette.MUTED, gridOpacity=0.2, **quiet)
+        return alt.Y(column, title=None, stack=None, scale=alt.Scale(domain=[0, 1]), axis=axis)
+
+    legend = alt.Legend(orient="top", title=None, labelFontSize=12) if n_rows == 2 else None
+    colour = alt.Color(
+        "row:N", scale=alt.Scale(domain=[""], range=[wide, palette.BAR][:n_rows]), legend=legend
+    )
+    told = tips(("name:N", "token"), ("row:N", " "), ("value:Q", None, ".4f"))
+    base = blank()
+    look = {"cornerRadiusEnd": 3, "aria": False}
+    layers = []
+    for at in range(n_rows):
+        narrow = {"width": {"band": 0.42}} if at else {}
+        mark = base.transform_filter(f"datum.at == {at}").mark_bar(**narrow, **look)
+        layers.append(mark.encode(x=across, y=up("value:Q"), color=colour, tooltip=told))
+    for at in range(n_rows):
+        weight = "bold" if at == n_rows - 1 else "normal"
+        number = base.transform_filter(f"datum.at == {at}").mark_text(
+            fontSize=11, fontWeight=weight, aria=False, color=palette.MUTED
+        )
+        layers.append(number.encode(x=across, y=up("line:Q"), text="text:N"))
+    return alt.layer(*layers).properties(width="container", height=HEIGHT)

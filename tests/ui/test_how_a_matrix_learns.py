@@ -58,15 +58,13 @@ def test_the_light_of_a_way_goes_out_when_too_much_comes_back(which, step, cell,
     assert not words.way_words(trace, values)[0]
 
 
-def test_the_lights_of_the_residual_and_of_the_first_step_go_out(monkeypatch):
+def test_the_light_of_the_residual_goes_out(monkeypatch):
     values = values_of(gradient_way="residual")
     trace = lesson.layer_of(values).way("residual")
     through, *_ = trace["grad_embeddings"].inputs
     monkeypatch.setattr(trace["grad_embeddings"], "inputs", (trace["grad_values"],))
     assert not words.way_words(trace, values)[0]
     assert through.value.equal(trace["grad_after_attention"].value)
-    assert words.same_as_training(1e-8, 0.1)[0]
-    assert not words.same_as_training(1e-3, 0.1)[0]
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -120,6 +118,3 @@ def test_the_three_gradients_of_a_vector_are_its_own_and_add_up(example):
     # Only one query is asked of; every key that it sees is, and every value.
     asked = [each.values.abs().sum(dim=-1) > 0 for each in ways]
     assert asked[0].nonzero().flatten().tolist() == [values.learning_query]
-    told = words.three_ways_words(trace, values).replace("−", "-").replace("- ", "+ -")
-    terms, total = told.partition(": ")[2].split(". ")[0].split(" = ")
-    assert sum(map(float, terms.split(" + "))) == pytest.approx(float(total), abs=2e-4)

@@ -15,7 +15,7 @@ from attention_core.operations import Given
 from attention_core.published.building import BUILDERS
 from attention_core.recipes import HeadsRecipe, MaskRecipe
 from attention_core.rounding import agree, rounding
-from attention_ui.frame.lights import as_taught, lights_of
+from attention_ui.frame.lights import as_taught, lights_of, sums_verdict
 from attention_ui.lessons.causal_mask import leaks
 from attention_ui.lessons.causal_mask import lesson as causal_mask
 from attention_ui.lessons.causal_mask.lesson import prefix_of
@@ -82,7 +82,7 @@ def test_right_numbers_of_any_size_are_green(edits, shift):
         assert good or ("moves by up to" in words and "without a leak" in words), words
         if way == "minus_infinity":
             assert good
-            assert leaks.sums_verdict(trace, way)[0]
+            assert sums_verdict(trace, "context_vectors")[0]
     row = BUILDERS["softmax_or_sum"](replace(EXAMPLES["journey_123"], inputs=inputs), 1)
     there = normalise_row(_row(row), shift=shift)
     name = "softmax_weights"
@@ -114,7 +114,7 @@ def test_a_leak_of_a_thousandth_is_seen(edits):
 def test_rows_that_sum_to_less_than_1_are_seen():
     trace = moved(typed({(5, 0): 1000.0}), "minus_infinity")
     trace["weights"]._kept = trace["weights"].value * torch.tensor([1, 1, 0.99, 1, 1, 1])[:, None]
-    assert not leaks.sums_verdict(trace, "minus_infinity")[0]
+    assert not sums_verdict(trace, "context_vectors")[0]
 
 
 @pytest.mark.parametrize("size", [1.0, 1000.0])

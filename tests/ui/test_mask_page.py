@@ -21,7 +21,7 @@ PAGE = "pages/causal_mask.py"
     ({"window": "3"}, ["the 2 tokens before it", "one key, itself"], ["triangle"]),
     ({"causal": "off", "window": "2"}, ["the token before it and the token after"], []),
     ({"hidden": "0", "masking": "renormalised"},
-     ["sees no key", "but row 0, with every key hidden, sums to 0."],
+     ["sees no key", "Such a row of weights is set to 0"],
      ["triangle", "gives it everything"]),
     ({"turned": "0.0,0.4"}, ["one key, key 4", "2 cells are flipped", "1 of 11 rows sees"], []),
 ])  # fmt: skip

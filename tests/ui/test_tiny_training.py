@@ -7,7 +7,7 @@ import torch
 
 from attention_core.small_models.figures import shipped_figures
 from attention_core.small_models.recording import ASKED_FOR, SENTENCE, shipped_recording
-from attention_ui.lessons.tiny_language.training import run_of, what_came_first
+from attention_ui.lessons.tiny_language.training import run_of
 from attention_ui.picture import table as cells
 from attention_ui.picture.layout import NARROW, WIDE
 from attention_ui.picture.learning import learning
@@ -92,23 +92,3 @@ def test_curves_and_what_stands_above_are_the_records(run):
             assert float(score) == pytest.approx(right, abs=0.0051)
             assert below.startswith("nearest: ") == (not ends[head])
     assert {e.value for e in loss.levels} == {shipped_figures().bigram, shipped_figures().entropy}
-
-
-def test_what_came_first_is_said_with_the_numbers_of_its_records():
-    said, bigram = what_came_first(MOMENTS), shipped_figures().bigram
-    below = next(moment for moment in MOMENTS if moment.loss < bigram)
-    assert f"**At step {below.step} the loss is {below.loss:.2f}**" in said
-    assert f"below the {bigram:.2f} of" in said
-    nobody = not any(named(MOMENTS.index(below)).values())
-    assert nobody
-    assert "no head has a name yet" in said
-    assert f"with {below.scores.max():.2f}. Heads earn" in said
-    told = re.findall(r"\*([a-z ]+)\* at step (\d+) \(([\d.]+)\)", said)
-    wanted = []
-    for at, moment in enumerate(MOMENTS):
-        came = set().union(*named(at).values()) - {kind for kind, *_ in wanted}
-        wanted += [(k, str(moment.step), f"{moment.loss:.2f}") for k in ASKED_FOR if k in came]
-    assert told == wanted
-    assert len(told) > 3
-    steps = {kind: int(step) for kind, step, _ in told}
-    assert run_of(MOMENTS).appeared == steps["pronoun to noun"]

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from attention_core.costs import KNOWN, AttentionSize, KnownModel, kept_tokens
-from attention_core.mechanism.tile_traffic import FLOAT32
 
 from ...cards.common_questions import one_of
 from ...cards.questions import Pick
@@ -121,17 +120,6 @@ def cache_words(model: KnownModel, n_bytes: int) -> str:
     if own.size < rows[0].size:
         words += f" instead of {in_bytes(rows[0].size)}"
     return f"{words}."
-
-
-def training_words(model: KnownModel, n_bytes: int) -> str:
-    """What a training step keeps of attention, with the weights of all heads or without."""
-    size, n_tokens = model.size, model.context
-    weights = in_bytes(size.weights(n_tokens) * n_bytes)
-    totals = in_bytes(size.row_totals(n_tokens) * FLOAT32)
-    return (
-        f"Training also keeps weights: {size.n_layers * size.n_heads:,} heads × {n_tokens:,}² × "
-        f"{n_bytes} bytes = {weights} a text; flash attention, two numbers a row: {totals}."
-    )
 
 
 def cache_question() -> Pick:

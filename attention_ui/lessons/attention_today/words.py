@@ -28,38 +28,18 @@ BOTH = (
 
 
 def on_words(values: Values) -> str:
-    """Which of the two pictures is which, and in what today's differs from 2017."""
-    on = []
-    if (fewer := values.kv_heads) < values.n_heads:
-        on.append("1 key/value head" if fewer == 1 else f"{fewer} key/value heads")
-    if values.position_encoding == "alibi":
-        on.append("ALiBi")
-    elif values.position_encoding == "rotary":
-        part = "" if values.rotary_share == "all" else f" on a {values.rotary_share} of the columns"
-        on.append(f"rotary positions{part}")
-    if values.window:
-        on.append(f"a window of {values.window}")
-        if values.sinks:
-            on.append("1 sink" if values.sinks == 1 else f"{values.sinks} sinks")
-    if values.soft_cap:
-        on.append(f"a soft cap of ±{values.soft_cap:g}")
-    if values.qk_norm:
-        on.append("QK-norm")
-    if values.sink_logit != "off":
-        on.append(f"a sink’s logit of {values.sink_logit.replace('-', '−')}")
-    if values.gated:
-        on.append("a gate")
-    if not on:
+    """Which of the two pictures is which, and what is not seen."""
+    name = model_that_is_on(values)
+    if name == "gpt2":
         return (
             f"{BOTH} Nothing is on, so they are the same. GPT-2 has learned positions, added to "
             "the embeddings: not shown here."
         )
-    model, _ = KINDS.get(model_that_is_on(values) or "", (None, None))
-    real = ""
-    if model and model.n_kv_heads < model.n_heads:
-        of = f"{model.n_kv_heads} key/value heads for {model.n_heads} query heads"
-        real = f" {model.title} has {of}."
-    return f"{BOTH} **On now**: **{', '.join(on)}**.{real}"
+    model, _ = KINDS[name] if name else (None, None)
+    if model is None or model.n_kv_heads == model.n_heads:
+        return BOTH
+    heads = f"{model.n_kv_heads} key/value heads for {model.n_heads} query heads"
+    return f"{BOTH} {model.title} has {heads}."
 
 
 def wide_cap_words(values: Values, trace: Trace) -> str:

@@ -119,32 +119,6 @@ def leaky_ways(values: Values) -> tuple[list[str], str]:
     return seen + faint, found
 
 
-def sums_verdict(trace: Trace, way: str) -> tuple[bool, str]:
-    """Whether the rows of a way's weights sum to 1, in words; rows that see nothing apart."""
-    sums = trace[f"{prefix_of(way)}weights"].value.sum(dim=-1)
-    mask = trace["mask"].value
-    blind = blind_rows(mask)
-    rows = "row" if len(blind) == 1 else "rows"
-    apart = f"{rows} {listed(list(map(str, blind)))}, with every key hidden"
-    total = f"{sums[blind].mean():.0f}" if blind else ""
-    sums = sums[mask.any(dim=-1)]
-    if not len(sums):
-        return False, f"Every key is hidden from every query, and each row sums to {total}."
-    off = (sums - 1).abs().max().item()
-    if off >= 1e-5:
-        return (
-            False,
-            f"Rows should sum to 1, but their sums go from {number(sums.min().item())} to "
-            f"{number(sums.max().item())}.",
-        )
-    if not blind:
-        return True, f"Every row sums to 1, {to_within(off)}."
-    return total == "1", (
-        f"Rows sum to 1 ({to_within(off)}), {'and' if total == '1' else 'but'} "
-        f"{apart}, {'sums' if len(blind) == 1 else 'sum'} to {total}."
-    )
-
-
 def share_verdict(trace: Trace, way: str) -> tuple[bool, str]:
     """How much weight a way leaves on keys that the mask hides, in words."""
     most = hidden_share(trace, way).max().item()

@@ -3,7 +3,7 @@
 from attention_core.largest_effect import telling_query
 from attention_core.mechanism.attention import attention
 from attention_core.mechanism.builder import project as project_with
-from attention_core.mechanism.trainable import draw_matrices, project
+from attention_core.mechanism.trainable import draw_matrices
 from attention_core.operations import LengthMask
 from attention_core.recipes import PLURAL, ROLES
 from attention_core.text.embedding import embed
@@ -28,13 +28,6 @@ def trace_of(values: Values) -> Trace:
 def padded(values: Values) -> Trace:
     """The same with the source filled up with places of padding, hidden by a mask."""
     return look_across(values, values.padding)
-
-
-def itself(values: Values) -> Trace:
-    """Self-attention of the sentence that asks, with the same matrices."""
-    made = embed(shared.inputs_of(values))
-    project(made, shared.projections_of(values))
-    return weigh(made, values, values.temperature)
 
 
 def first_query(values: Values) -> int:

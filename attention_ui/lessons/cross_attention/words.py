@@ -9,7 +9,6 @@ from ...frame.ends import closes, named
 from ...words import number, percent
 
 ALIKE = SAME = 1e-6
-COMPARED = ("queries", "keys", "values", "scores", "weights", "context_vectors")
 
 
 def shape(trace: Trace) -> Shape:
@@ -74,20 +73,6 @@ def unmasked_share(trace: Trace) -> float:
     hidden = ~trace["mask"].value[0]
     scores = trace["masked_scores"].inputs[0].value
     return scores.softmax(dim=-1)[:, hidden].sum(dim=-1).max().item()
-
-
-def shapes_table(across: Trace, alone: Trace) -> str:
-    """Each step with its shape in both, and whether it has changed."""
-    rows = []
-    for name in (*(f"W_{role}" for role in ("query", "key", "value")), *COMPARED):
-        before, now = alone[name].shape, across[name].shape
-        same = alone[name].value.equal(across[name].value)
-        kept = "the same numbers" if same else "other numbers"
-        rows.append(f"| `{name}` | {before} | {now} | {kept} |")
-    return (
-        "| Step | Your sentence looks at itself | It looks at the source | Numbers |\n"
-        "|---|---|---|---|\n" + "\n".join(rows)
-    )
 
 
 @closes("Which sentence asks, and which one answers?", "looking")

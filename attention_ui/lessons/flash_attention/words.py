@@ -115,19 +115,6 @@ def bars(values: Values) -> Chart:
     return amounts(names, pieces, texts, KINDS, title, written=in_bytes)
 
 
-def in_numbers(values: Values, side: int) -> str:
-    """Both formulas with the sizes that are set, worked out to bytes."""
-    n_tokens, width, each = values.flash_tokens, values.flash_width, int(values.m_bytes)
-    sizes = (n_tokens, n_tokens, width, width)
-    whole, tiled = plain_traffic(*sizes).moved, tiled_traffic(*sizes, side, side).moved
-    blocks, both = -(-n_tokens // side), 2 * width
-    return (
-        f"Here 4 · {n_tokens:,}² + 2 · {n_tokens:,} · {both} = {whole:,} numbers, at {each} bytes "
-        f"each {in_bytes(whole * each)}; and {blocks} · {n_tokens:,} · {both} + {n_tokens:,} · "
-        f"{both} = {tiled:,} numbers, {in_bytes(tiled * each)}."
-    )
-
-
 def at_size(values: Values) -> tuple[int, Traffic, Traffic]:
     """The side of the largest tile that fits, and what is moved with the table and by tiles."""
     tokens, width = values.flash_tokens, values.flash_width

@@ -15,13 +15,7 @@ from attention_core.experiments.learning import (
     updated,
     with_gradients,
 )
-from attention_core.experiments.training import (
-    Matrices,
-    TrainingSettings,
-    next_tokens,
-    start,
-    train,
-)
+from attention_core.experiments.training import Matrices, TrainingSettings, start
 from attention_core.gradients import backward
 from attention_core.mechanism.builder import times
 from attention_core.mechanism.multi_head import attend_heads
@@ -98,15 +92,6 @@ class Layer:
     def after(self, rate: float) -> Matrices:
         """The matrices after one update."""
         return updated(self.matrices, self.gradients, rate)
-
-    def apart_from_training(self, rate: float) -> tuple[float, float]:
-        """The largest difference of one update to `train`'s first step, and its largest move."""
-        settings = TrainingSettings(1, rate, self.seed, self.width)
-        vectors = self.embedded["embeddings"].value
-        *_, first = train(vectors, next_tokens(self.inputs.tokens), settings)
-        both = zip(self.after(rate), first.matrices, strict=True)
-        far = max((ours - theirs).abs().max().item() for ours, theirs in both)
-        return far, rate * max(each.abs().max().item() for each in self.gradients.values())
 
     def row(self, temperature: float) -> Trace:
         """The query's row of the softmax: `query_weights`, `grad_query_weights` and `…scores`."""

@@ -1,9 +1,6 @@
 """What the lesson says of its numbers, and what its questions ask."""
 
-import torch
-
 from attention_core.experiments.learning import gradients_of, squared_norm
-from attention_core.recipes import PLURAL
 from attention_core.rounding import to_within
 from attention_core.trace import Trace
 
@@ -16,8 +13,6 @@ from .layer import DROPOUT
 from .pictures import Update, short
 
 FORMULA = "p (g − Σ p g)".replace(" ", "\N{NO-BREAK SPACE}")
-SAME = 1e-5
-"""What rounding alone may do, as a share of the largest step."""
 TINY = 1e-6
 """Below this a gradient is 0 but for rounding."""
 
@@ -45,40 +40,6 @@ def slope_words(trace: Trace, values: Values) -> str:
     return (
         f"Where it starts, the gradient of {entry} is {number(slope)}: when the entry goes up a "
         f"little, the loss goes {way}. So an update moves it {other}, against its gradient."
-    )
-
-
-def in_numbers(values: Values) -> str:
-    """What the gradient of the chosen matrix is made of, where its numbers stand."""
-    name = values.entry_matrix
-    return (
-        f"**The numbers of one of them.** The gradient of {name}: what went into the product, "
-        "turned on its side, times the gradient of what came out. Choose another matrix in "
-        "*One number and the loss*."
-    )
-
-
-def chain_words(trace: Trace, values: Values) -> str:
-    """How the gradient of the entry comes about, number by number; "" where it is a long sum."""
-    if values.loss != "weight" or values.entry_matrix != "W_query":
-        return ""
-    query, key, (row, column) = (
-        values.learning_query, values.wanted_key, (values.entry_row, values.entry_column)
-    )  # fmt: skip
-    found = {
-        name: trace[f"grad_{name}"].value
-        for name in ("weights", "masked_scores", "scores", "queries", "W_query")
-    }
-    entry = trace["embeddings"].value[query, row].item()
-    of_query = found["queries"][query, column].item()
-    wished, masked, score = (
-        number(found[name][query, key].item()) for name in ("weights", "masked_scores", "scores")
-    )
-    return (
-        f"One number’s way back: the wished weight {wished} → its score, through the softmax, "
-        f"{masked} → before √d, {score} → entry {column} of the query, from all scores of the row "
-        f"times the keys, {number(of_query)} → W_query[{row}, {column}]: {number(entry, 2)} × "
-        f"{number(of_query)} = {number(found['W_query'][row, column].item())}."
     )
 
 
@@ -118,45 +79,17 @@ def softmax_steps(trace: Trace) -> str:
     )
 
 
-def three_ways_words(trace: Trace, values: Values) -> str:
-    """What comes back to one entry of the query's vector along each way, and the sum."""
-    total, row = trace["grad_embeddings"], values.learning_query
-    ways = [trace[f"{total.name}_by_{way}"].value[row] for way in PLURAL.values()]
-    column = int(torch.stack(ways).abs().amin(dim=0).argmax())
-    name = word_at(trace.labels("token"), row)
-    entry = trace.name_of("d_in", column) or f"entry {column}"
-    told = " + ".join(number(each[column].item()) for each in ways).replace("+ −", "− ")
-    return (
-        f"Take {name}, {entry}: {told} = {number(total.value[row, column].item())}. One number "
-        "went three ways, so it changes the loss in three ways at once, and what they do adds up. "
-        "All three meet in this sum, before anything is updated."
-    )
-
-
-def share_words(trace: Trace, values: Values) -> str:
-    """Of one row: what goes up, what goes down, at this temperature."""
-    before = (
-        ""
-        if values.temperature == 1
-        else " These are the scores divided by the temperature T. For those before, all is divided "
-        "by T as well."
-    )
+def share_words(trace: Trace) -> str:
+    """Of one row: what goes up, what goes down, or that it hardly learns."""
     scores = trace["grad_query_scores"].value
-    top = trace["query_weights"].value.max().item()
-    most = scores.abs().max().item()
+    top, most = trace["query_weights"].value.max().item(), scores.abs().max().item()
     words = "An entry below 0 says: raise this score, and the loss falls. "
     if top > 0.98:
         return (
             f"{words}Here one key has {percent(top)} of the weight, and the largest gradient is "
             f"only {number(most)}: a row that is almost all or nothing hardly learns."
         )
-    n_up, n_down = int((scores < -TINY).sum()), int((scores > TINY).sum())
-    n_none = len(scores) - n_up - n_down
-    rest = f", and {n_none} cannot change anything" if n_none else ""
-    return (
-        f"{words}{n_up} of these scores should rise, {n_down} should fall{rest}. Together the "
-        f"gradients come to 0: what one key gains, others lose.{before}"
-    )
+    return f"{words}Together the gradients come to 0: what one key gains, others lose."
 
 
 def way_words(trace: Trace, values: Values) -> tuple[bool, str]:
@@ -221,15 +154,6 @@ def update_words(update: Update, rate: float) -> str:
     return (
         f"{words}fell by {short(real)}, {more} than that: over so long a step the slope changes, "
         f"and what it promised no longer counts. Too long a step may raise the loss.{elsewhere}"
-    )
-
-
-def same_as_training(distance: float, moved: float) -> tuple[bool, str]:
-    """That the update is the first step of *Train it*: how far apart, and how far it moves."""
-    differs = f"differs by more than {number(distance, 1)}" if distance else "differs"
-    return distance <= SAME * max(1.0, moved), (
-        "This is the first step that *Train it* makes on *Queries, keys and values* at this width "
-        f"and rate: no entry {differs}, and the update moves one by up to {short(moved)}."
     )
 
 

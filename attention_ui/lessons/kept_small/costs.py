@@ -23,12 +23,11 @@ layer is global, the others see 1,024 tokens). Read in November 2026."""
 
 
 class Way(NamedTuple):
-    """One way to keep less: what it is called, what changes in the matrices, and how many numbers
-    all layers keep of so many tokens.
+    """One way to keep less: what it is called, and how many numbers all layers keep of so many
+    tokens.
     """
 
     name: str
-    changes: str
     kept: Callable[[int], int]
 
 
@@ -41,20 +40,13 @@ def ways() -> list[Way]:
     far = size.n_layers // FACTS["every"]
     near, window = size.n_layers - far, FACTS["window"]
     return [
-        Way("Keys and values per head", "one W_key and W_value for each head", own.cached),
-        Way(f"{size.n_kv_heads} shared heads (GQA)", "fewer W_key and W_value", size.cached),
-        Way("One latent (MLA)",
-            "W_latent makes it, W_up_key and W_up_value open it; widths as in DeepSeek-V3",
-            lambda n: n * size.n_layers * each),
-        Way("One latent, and an indexer",
-            "two small matrices more, for the indexer’s queries and keys; width as in "
-            "DeepSeek-V3.2",
-            lambda n: n * size.n_layers * (each + FACTS["d_index"])),
-        Way(f"GQA, 1 layer in {FACTS['every']} global", "nothing: masks alone, as in Gemma 3",
+        Way("Keys and values per head", own.cached),
+        Way(f"{size.n_kv_heads} shared heads (GQA)", size.cached),
+        Way("One latent (MLA)", lambda n: n * size.n_layers * each),
+        Way("One latent, and an indexer", lambda n: n * size.n_layers * (each + FACTS["d_index"])),
+        Way(f"GQA, 1 layer in {FACTS['every']} global",
             lambda n: layer * (far * n + near * min(n, window))),
         Way(f"GQA, {size.n_layers - keep} of {size.n_layers} layers share",
-            f"these have no W_key and no W_value, as {FACTS['shared_layers']} of {FACTS['layers']} "
-            "layers in Gemma 3n",
             lambda n: layer * keep * n),
     ]  # fmt: skip
 

@@ -40,12 +40,6 @@ def cost_words(n_tokens: int) -> str:
     )
 
 
-def changes_words() -> str:
-    """What each way changes in the matrices, as a table in Markdown."""
-    rows = [f"| {way.name} | {way.changes} |" for way in ways()]
-    return "\n".join(["| Kept | Its matrices |", "|---|---|", *rows])
-
-
 def latent_words(trace: Trace) -> str:
     """What is kept with and without a latent, and how near the keys and values come."""
     heads, _, d_head = trace["head_keys"].value.shape

@@ -102,17 +102,6 @@ def not_as_typed(values: Values, model: Model) -> list[str]:
     return [*filter(None, told)]
 
 
-def of_step_names(trace: Trace) -> str:
-    """What the names of steps say that stand below the picture of a head."""
-    told = ["`head_queries` are the parts of all queries that belong to each head"]
-    if "turned_queries" in trace:
-        told.append("`turned_queries` are those, turned by the place of their token (rotary)")
-    if "head_shared_keys" in trace:
-        times = trace["head_shared_keys"].operation.times
-        told.append(f"in `head_shared_keys` {times} heads share one head’s keys")
-    return f"In a cell’s arithmetic, steps have their names in the program: {'; '.join(told)}."
-
-
 def of_its_components(values: Values, drawn: OfHead) -> str:
     """Which of the components of queries and keys are drawn, where not all are."""
     if drawn.components is None:

@@ -3,15 +3,14 @@
 import math
 
 from attention_core.largest_effect import telling_query
-from attention_core.rounding import to_within
 from attention_core.trace import Trace
 
-from ...cards.common_questions import largest_keys, which_key
+from ...cards.common_questions import which_key
 from ...cards.questions import Pick
 from ...controls.control import Values
 from ...controls.shared import inputs_of, numbered_tokens
 from ...frame.ends import closes, named
-from ...words import capital, number, percent, repeated, word_at
+from ...words import capital, number, percent, word_at
 
 NEAR = 1e-6
 
@@ -30,26 +29,6 @@ def looks_at(trace: Trace, values: Values) -> Pick:
     )
 
 
-def moved_words(plain: Trace, stretched: Trace, values: Values) -> str:
-    """What a stretch has done to the weights of the page's query."""
-    query = values.query
-    before, now = (trace["weights"].value[query] for trace in (plain, stretched))
-    names = stretched.labels("key")
-    asks = capital(word_at(names, query, "query"))
-    words = f"{asks} gave most to {largest_keys(before, names)}"
-    moved = (now - before).abs().sum().item() / 2
-    if moved < NEAR:
-        words += ", and none of its weight has moved"
-        if plain["scores"].value[query, values.stretch].abs() < NEAR:
-            return f"{words}: its score with the stretched vector is 0, and stays 0."
-        is_cosine = values.similarity == "cosine"
-        return words + (": with the cosine, length does not count." if is_cosine else ".")
-    return (
-        f"{words}; now it gives most to {largest_keys(now, names)}. "
-        f"In all, {percent(moved)} of its weight has moved."
-    )
-
-
 def blanks_words(trace: Trace, values: Values) -> str:
     """How much weight goes to blank tokens; '' where there are none."""
     tokens = inputs_of(values).tokens
@@ -63,31 +42,6 @@ def blanks_words(trace: Trace, values: Values) -> str:
         f"{len(blanks)} of {len(tokens)} tokens are blanks. {capital(most)} gives them "
         f"{on_blanks[worst]:.4f} of its weight, and your query gives them "
         f"{on_blanks[values.query]:.4f}. Drop them with the switch in the sidebar."
-    )
-
-
-def twice_words(trace: Trace, values: Values) -> str:
-    """What becomes of a word that stands there twice; "" where none has one id."""
-    found = repeated(inputs_of(values).tokens)
-    if found is None or len({int(trace["token_ids"].value[at]) for at in found}) > 1:
-        return ""
-    first, again = found
-    context = trace["context_vectors"].value
-    gap = (context[first] - context[again]).abs().max().item()
-    stands = f"{capital(word_at(trace.labels('token'), first))} comes again as token {again}."
-    if "layer_0_stream" in trace:
-        return (
-            f"{stands} The network's first layer has added what it found before each of them, so "
-            f"the two contexts differ by up to {number(gap, 2)}."
-        )
-    if values.positions:
-        return (
-            f"{stands} Each place adds a vector of its own, so the two contexts differ by up to "
-            f"{number(gap, 2)}."
-        )
-    return (
-        f"{stands} Equal words have equal vectors, so both get the same context vector, "
-        f"{to_within(gap)}: nothing here knows where a word stands."
     )
 
 

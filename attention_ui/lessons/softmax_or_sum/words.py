@@ -176,18 +176,6 @@ def sum_stays(before: Trace, after: Trace) -> tuple[bool, str]:
     )
 
 
-def what_a_tie_does(scores: Tensor) -> str:
-    """What it means for the gradient that largest scores (key,) are equal; "" for none."""
-    equal = int((scores == scores.max()).sum())
-    if equal == 1:
-        return ""
-    return (
-        f"**A tie.** Here the {equal} largest scores are equal. No factor can decide between "
-        f"them: each ends with 1/{equal}, and the gradient does not fade, since a nudge to one of "
-        "them would still move much weight. In a row without a tie it fades as the factor grows."
-    )
-
-
 def winners(scores: Tensor) -> str:
     """Who has all the weight in the end, where scores (key,) are multiplied by more and more."""
     equal = int((scores == scores.max()).sum())

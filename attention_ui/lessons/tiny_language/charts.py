@@ -1,21 +1,28 @@
 """The small charts of the lesson on the tiny language."""
 
+from attention_core.head_name import head_id
+from attention_core.operations import Given
+from attention_core.operations.base import Meaning
 from attention_core.small_models.figures import shipped_figures
 from attention_core.small_models.grammar import WORDS
 from attention_core.small_models.heads import BAR, KINDS
+from attention_core.trace import Trace
 
 from ...charts.bars import bars
 from ...charts.chart import Chart
 from ...controls.control import Values
 from ...picture import palette
+from ...picture.layout import Layout, equation
+from ...picture.matrix import Matrix
 from .brought import brought
-from .head_scores import head_scores
-from .heads import TINY_HEADS, head_briefly
+from .heads import TINY_HEADS
 from .lesson import allowed_next, chances, parts_of, without_each, word_of, words_of
 from .words import names_of_parts
 
-DRAWN, TALL = 8, 112
+DRAWN, TALL = 8, 110
 """The likeliest words are drawn."""
+FAINT = 0.45
+"""How strongly a share is seen that gives no name."""
 
 
 def next_word(values: Values) -> Chart:
@@ -31,11 +38,9 @@ def next_word(values: Values) -> Chart:
     most = [max(each) for each in zip(*rows.values(), strict=True)]
     drawn = sorted(range(len(WORDS)), key=lambda at: -most[at])[:DRAWN]
     picked = {name: [each[at] for at in drawn] for name, each in rows.items()}
-    names = tuple(WORDS[at] for at in drawn)
-    told = f"Chances of the next word, {' and '.join(rows)}."
     beside = palette.GREY if off == "none" else palette.CHOSEN
-    made = bars(names, picked, told, width=88, first=beside)
-    made.spec.update(height=TALL, autosize={"type": "fit-x", "contains": "padding"})
+    made = bars([WORDS[at] for at in drawn], picked, "Chances of the next word", beside)
+    made.spec["height"] = TALL
     return made
 
 
@@ -49,14 +54,15 @@ def parts(values: Values) -> Chart:
     return brought(names_of_parts(values), amounts, without_each(values), chance, total, said)
 
 
-def scores() -> Chart:
-    """All heads and all kinds."""
+def scores() -> Layout:
+    """All heads and all kinds, those strong that give a head its name."""
     figures = shipped_figures()
-    heads = [head_briefly(head) for head in figures.heads]
-    flat = {
-        name: {
-            kind.name: [number for layer in table[kind.name] for number in layer] for kind in KINDS
-        }
-        for name, table in (("after", figures.scores), ("before", figures.untrained))
-    }
-    return head_scores(heads, flat["after"], flat["before"], BAR)
+    rows = tuple(tuple(figures.scores_of(head)[kind.name] for kind in KINDS)
+                 for head in figures.heads)  # fmt: skip
+    trace = Trace(
+        heads=[head_id(*head) for head in figures.heads],
+        kind=[kind.name.replace(" ", "-") for kind in KINDS],
+    )
+    step = trace.step("scores", Given(rows), axes=("heads", "kind"), meaning=Meaning.SHARES)
+    strengths = (step.value >= BAR).double().clamp(min=FAINT)
+    return equation(trace, Matrix(step, title="share of its weight", strengths=strengths))

@@ -9,11 +9,10 @@ from torch import Tensor
 from attention_core.head_name import head_id, head_name
 from attention_core.small_models import recording
 from attention_core.small_models.figures import Head, shipped_figures
-from attention_core.small_models.heads import BAR
 
 from ...picture import palette
 from ...picture.learning_run import Curve, Layer, LearningRun, Level, Panel
-from ...words import listed, number
+from ...words import number
 
 WATCHED = "pronoun to noun"
 """The first head of this kind is what the dashed line marks."""
@@ -106,29 +105,3 @@ def _called(moments: Moments, at: int, head: Head) -> str:
 
 def _names(moments: Moments, head: Head) -> tuple[str, ...]:
     return recording.names_at(moments, len(moments) - 1, head)
-
-
-def in_order(moments: Moments) -> list[tuple[str, recording.Named]]:
-    """The kinds that got a head, and when each first did, the earliest first."""
-    found = [(kind, recording.first_named(moments, kind)) for kind in recording.ASKED_FOR]
-    came = [(kind, first) for kind, first in found if first is not None]
-    return sorted(came, key=lambda each: each[1].moment.step)
-
-
-def what_came_first(moments: Moments) -> str:
-    """When the loss passed that of pairs of words, and when each kind of head came."""
-    bigram = shipped_figures().bigram
-    told = [
-        f"*{kind}* at step {first.moment.step} ({number(first.moment.loss, 2)})"
-        for kind, first in in_order(moments)
-    ]
-    below = next(each for each in moments if each.loss < bigram)
-    scores = below.scores.flatten(1).max(1).values
-    return (
-        f"**At step {below.step} the loss is {number(below.loss, 2)}**, below the "
-        f"{number(bigram, 2)} of knowing only which word follows which, and no head has a name "
-        f"yet. The nearest is *{recording.ASKED_FOR[int(scores.argmax())]}*, with "
-        f"{number(scores.max(), 2)}. Heads earn their names one after the other, by the same "
-        f"{BAR:.0%} as above. In brackets, the loss at that step: {listed(told)}. The dashed line "
-        f"marks *{WATCHED}*."
-    )

@@ -23,15 +23,6 @@ WAYS = {
 LEAST = 1e-3
 """Below this variance ε is no longer small beside it, and there is no simple answer."""
 OFF = 1e-4
-HALF = 0.5
-
-
-def in_steps(trace: Trace) -> Parts:
-    """The first layer norm: vectors less their mean, divided by the root of their variance."""
-    standardised = trace["attention_norm_standardised"]
-    _, mean, variance = standardised.inputs
-    drawn = [Matrix(step, title=title) for step, title in ((mean, "mean"), (variance, "variance"))]
-    return equation_of(standardised, drawn=drawn)
 
 
 def learned(trace: Trace, token: int) -> Parts:
@@ -50,23 +41,10 @@ def every_row_is_standard(trace: Trace) -> tuple[bool, str]:
     apart = max((_variance(step.value) - _wanted(step)).abs().max().item() for step in rows)
     most = max((1 - _variance(step.value)).abs().max().item() for step in rows)
     good = mean < OFF and apart < OFF
-    words = f"Every row that a layer norm gives has mean 0 ({to_within(mean)})"
+    told = f"Every row that a layer norm gives has mean 0 ({to_within(mean)}) and variance 1"
     if most <= OFF:
-        return good, f"{words} and variance 1 ({to_within(most)})."
-    if max(_variance(step.value).max().item() for step in rows) < OFF:
-        return good, (
-            f"{words}. Its variance is 0: its numbers are nearly equal, as a single number is with "
-            "itself, so nothing is left of them, and only ε is divided by."
-        )
-    if most < HALF:
-        return good, (
-            f"{words} and a variance near 1 (off by up to {number(most)}: where a row hardly "
-            "varies, ε is not small beside its variance)."
-        )
-    return good, (
-        f"{words}. Its variance is 1, except in rows whose numbers are nearly equal: little or "
-        "nothing is left of them."
-    )
+        return good, f"{told} ({to_within(most)})."
+    return good, f"{told}, but for rows of nearly equal numbers: what is left of these is ε’s."
 
 
 def _variance(rows: Tensor) -> Tensor:
@@ -117,11 +95,8 @@ def longer_question(trace: Trace, row: int) -> Pick | None:
 def stays_words(trace: Trace, token: int) -> str:
     """How far the two standardised versions are apart."""
     before, after = (trace[f"{each}standardised"].value[token] for each in ("", "stretched_"))
-    apart = (after - before).abs().max().item()
-    if not apart:
-        return "Four times as long, and standardised: every number is exactly the same."
     return (
-        f"Four times as long, and standardised: the same numbers, {to_within(apart)}. "
-        "What little there is comes from ε, 0.00001, which keeps a row of equal numbers from being "
-        "divided by 0."
+        "Four times as long, and standardised: the same numbers, "
+        f"{to_within((after - before).abs().max().item())}, but for ε, 0.00001, which keeps a row "
+        "of equal numbers from being divided by 0."
     )

@@ -38,23 +38,6 @@ def sizes_table(before: Trace, after: Trace, place: int) -> str:
     return head + "\n".join(lines)
 
 
-def order_words(before: Trace, after: Trace, place: int) -> str:
-    """What became of the embeddings in both orders, by their numbers."""
-    came = size(before["embeddings"].value[place])
-    kept, scaled = (size(parts_of(trace, place)["embeddings"]) for trace in (before, after))
-    words = (
-        f"The vector came in with a size of {number(came, 2)}. With norms before, it is still in "
-        f"the output as it came: {number(kept, 2)}. "
-    )
-    if came == 0:
-        return f"{words}It is all 0, so both orders have nothing of it to keep."
-    return (
-        f"{words}With norms after, each norm subtracts the mean and divides the whole sum, this "
-        f"share included: its size is {number(scaled, 2)} now, {number(scaled / came, 2)} times "
-        "what it was, and the next block would rescale it again."
-    )
-
-
 def stream_is_untouched(before: Trace) -> tuple[bool, str]:
     """Whether the embeddings of every token are left where what the parts added is taken away."""
     came, output = (before[name].value.double() for name in ("embeddings", "output"))

@@ -5,7 +5,7 @@ from attention_core.trace import Trace
 
 from ...controls.control import Values
 from ...frame.ends import closes, named
-from ...words import capital, listed, number, percent, word_at
+from ...words import listed, number, percent
 from .lesson import heads_that_share, hidden_width
 from .orders import both_orders, size
 from .stream import CALLED, parts_of, walk
@@ -51,36 +51,11 @@ def heads_words(values: Values) -> str:
     )
 
 
-def _with_its_place(trace: Trace, place: int) -> str:
-    told = word_at(trace.labels("query"), place)
-    return told if f"token {place}" in told else f"{told} (token {place})"
-
-
-def exchange_words(trace: Trace, head: int, query: int) -> str:
-    """What the token takes from the one it looks at most, beside even shares, by places."""
-    weights = trace["head_weights"].value[head, query]
-    seen = int((weights > 0).sum())
-    key = int(weights.argmax())
-    who, whom = (_with_its_place(trace, at) for at in (query, key))
-    if seen < 2:
-        return f"{capital(who)} sees only itself: there is nothing to exchange."
-    whom = "itself" if key == query else whom
-    return (
-        f"In head {head}, {who} takes {percent(weights[key].item())} from {whom}. Shared "
-        f"evenly, each of {seen} tokens would give {100 / seen:.3g}%."
-    )
-
-
 def hidden_words(values: Values) -> str:
-    """From which width to which the vectors go, and why it is less than chosen, where it is."""
-    asked, made = values.ffn_multiplier * values.d_in, hidden_width(values)
+    """From which width to which the vectors go."""
     width = "1 number" if values.d_in == 1 else f"{values.d_in} numbers"
-    if asked == made:
-        return f"Each vector of {width} becomes one of {made}, and of {values.d_in} again."
-    return (
-        f"Each vector of {width} becomes one of {made}, not of {asked}: wider "
-        "matrices would be too slow to draw."
-    )
+    made = hidden_width(values)
+    return f"Each vector of {width} becomes one of {made}, and of {values.d_in} again."
 
 
 def arrows_words(trace: Trace, activation: str) -> str:
@@ -96,20 +71,16 @@ def arrows_words(trace: Trace, activation: str) -> str:
 
 
 def silenced_words(trace: Trace, activation: str) -> str:
-    """How many of the hidden numbers the activation has silenced, measured."""
-    hidden, activated = trace["hidden"].value, trace["activated"].value
-    n_cells, below = hidden.numel(), (hidden < 0).double().mean().item()
-    if activation == "relu":
-        zeros = (activated == 0).double().mean().item()
-        return (
-            f"ReLU turns what is negative into 0: here {percent(zeros)} of the {n_cells} hidden "
-            "numbers, and which ones differs from token to token."
-        )
-    least = number(activated.min().item(), 2)
+    """How many of the hidden numbers the activation silences, measured."""
+    hidden = trace["hidden"].value
+    below = percent((hidden < 0).double().mean().item())
+    does = {
+        "relu": "ReLU turns what is negative into 0",
+        "gelu": "GELU is ReLU with its corner rounded: a little of what is negative comes through",
+    }
     return (
-        "GELU is ReLU with its corner rounded: it lets a little of the negative numbers through. "
-        f"{percent(below)} of the {n_cells} hidden numbers are negative, and the lowest that comes "
-        f"out is {least}."
+        f"{does[activation]}. Here {below} of the {hidden.numel()} hidden numbers are negative, "
+        "and which ones differs from token to token."
     )
 
 

@@ -1,14 +1,11 @@
 """What the lesson says of its numbers, and what its question asks."""
 
-from attention_core.rounding import to_within
 from attention_core.trace import Trace
 
 from ...cards.questions import Sign
 from ...frame.ends import closes, named
 from ...picture.layer import n_drawn
 from ...words import number
-
-NEAR = 1e-5
 
 
 def left_out_words(trace: Trace) -> str:
@@ -39,18 +36,6 @@ def when_hotter(trace: Trace) -> Sign | None:
         "brings them closer together, so softmax shares more evenly. Shares by the sum stay as "
         "they are, since the score and the sum are divided by the same number.",
     )
-
-
-def sums_verdict(trace: Trace) -> tuple[bool, str]:
-    """Whether the weights sum to 1 for every query of every head, in words."""
-    sums = trace["head_weights"].value.sum(dim=-1)
-    if not sums.isfinite().all():
-        return False, "A row of scores sums to 0, and nothing can be divided by 0. Choose softmax."
-    off = (sums - 1).abs().max().item()
-    if off < NEAR:
-        return True, f"Every row of `weights` sums to 1, {to_within(off)}."
-    least, most = number(sums.min().item()), number(sums.max().item())
-    return False, f"Rows of `weights` should sum to 1, but their sums go from {least} to {most}."
 
 
 def left_by_dropout(trace: Trace) -> str:
