@@ -34,7 +34,7 @@ def every_result(v):
     table = results.table(v)
     yield say(f"**All {len(table)} results** :gray[:small[{notebook(v.notebook).source}]]")
     narrow = {name: {"width": 190} for name in ("result", "printed", "computed")}
-    yield frame(table, hide_index=True, height=380, width="stretch", column_config=narrow)
+    yield frame(table, height=380, width="stretch", column_config=narrow)
 
 
 @page.card(

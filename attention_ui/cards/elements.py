@@ -17,6 +17,7 @@ from ..controls.control import Control, Placed, Values
 from ..controls.visit_state import this_visit
 from ..controls.widget import control as draw_control
 from ..frame import lights
+from ..frame.data_frame import put_frame
 from ..frame.long_run import put_run_of
 from ..frame.page import way_to, way_to_a_real_model, way_to_the_lessons
 from ..picture import layout as arranged
@@ -127,7 +128,7 @@ def formula_of(trace: Trace, name: str, *known: str) -> Shown:
 
 def frame(rows: Any, **look: Any) -> Shown:
     """A data frame as a table."""
-    return Shown(st.dataframe, (rows,), {"width": "content", **look})
+    return Shown(put_frame, (rows,), look)
 
 
 def chart(name: str, made: Any, width: int | None = 440, height: int = 0) -> Shown:

@@ -16,6 +16,7 @@ from attention_core.trace import Step, Trace, head_at
 from ..controls import parts, visit
 from ..controls.fields import CellPlace
 from ..controls.widget import is_there, put_in, sent
+from ..frame.data_frame import put_frame
 from ..picture.table import place_called
 from .arithmetic import (
     cell_equation,
@@ -162,7 +163,8 @@ def _terms(name: str, trace: Trace, step: Step, arithmetic: Expression) -> None:
     why = zero_terms(step, arithmetic)
     if set(why) != {None}:
         table["why it is 0"] = [reason or "" for reason in why]
-    fold.dataframe(table, hide_index=True, width="content")
+    with fold:
+        put_frame(table)
 
 
 def agreement(step: Step, index: tuple[int, ...], arithmetic: Expression) -> str:

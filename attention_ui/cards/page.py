@@ -328,7 +328,7 @@ def _size(made: Made) -> int:
 
 
 def _is_on_phone() -> bool:
-    return bool(parts.read("screen")) and not (visit.values().card or visit.values().paper)
+    return bool(parts.read("window", "phone")) and not (visit.values().card or visit.values().paper)
 
 
 def _is_main(each: Any) -> bool:

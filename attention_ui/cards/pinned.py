@@ -12,6 +12,7 @@ from attention_core.trace import Trace
 from ..controls import visit
 from ..controls.control import Control, Values, understood
 from ..controls.fields import Choice
+from ..frame.data_frame import put_frame
 from ..picture.equation_parts import equation_of
 from ..picture.layout import equation
 from ..picture.matrix import Matrix
@@ -93,7 +94,7 @@ def _first(first: Change | None) -> str:
 
 
 def _every_step(before: Trace, now: Trace, changes: list[Change], first: Change | None) -> None:
-    st.dataframe(
+    put_frame(
         pd.DataFrame(
             {
                 "step": [each.name for each in changes],
@@ -101,9 +102,7 @@ def _every_step(before: Trace, now: Trace, changes: list[Change], first: Change 
                 "cells that changed": [f"{one.n_changed:,} of {one.n_cells:,}" for one in changes],
                 "shape before": [each.was for each in changes],
             }
-        ),
-        hide_index=True,
-        width="content",
+        )
     )
     names = [
         each.name

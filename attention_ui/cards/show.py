@@ -125,7 +125,7 @@ def _as_seen(name: str, layout: Layout) -> Layout:
     above = [all_drawn[each][-1] for each in takewhile(lambda each: each != name, all_drawn)]
     there = {matrix.step.name for other in above for matrix in other.matrices}
     shown = brief(layout, stays=changeable().keys() - there)
-    if shown is layout or not parts.read("screen") or parts.read("whole", name):
+    if shown is layout or not parts.read("window", "phone") or parts.read("whole", name):
         return layout
     trail, _ = parts.read("open", name)
     boxes = zip(layout.matrices, layout.narrow.boxes, strict=True)

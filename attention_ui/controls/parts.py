@@ -53,11 +53,13 @@ def _has_a_hand(place: str) -> bool:
     return hands is None or place in hands
 
 
-@source("screen")
-def _is_phone(_: str) -> bool:
-    """Whether the window is a phone's, as the browser says, or said at its first request."""
-    said = this_visit().is_phone
-    return st.context.cookies.get("phone") == "1" if said is None else said
+@source("window")
+def _is_so(name: str) -> bool:
+    """Whether the window is a `phone`'s, as the browser says, or said at its first request; whether
+    its letters are `large`.
+    """
+    said = this_visit().window
+    return st.context.cookies.get(name) == "1" if said is None else name in said
 
 
 def is_drawing() -> bool:

@@ -59,8 +59,8 @@ class VisitState:
     """Whether the address is another step of the same page, which has not been taken up yet."""
 
     # The page as it is drawn.
-    is_phone: bool | None = None
-    """Whether the window is a phone's; None before the browser says so of a page."""
+    window: frozenset[str] | None = None
+    """Whether it is a `phone`'s, its letters `large`; None before the browser says so of a page."""
     in_card: str = ""
     """The title of the card that is being drawn."""
     cards: Texts = field(default_factory=dict)

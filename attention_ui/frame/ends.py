@@ -90,7 +90,7 @@ def put_answers(
     """
     if "answers" in visit.names_in("hide"):
         return
-    is_folded = parts.read("screen") and not visit.values().paper
+    is_folded = parts.read("window", "phone") and not visit.values().paper
     fold = f"**{CLOSING}**", "answers", ":material/question_mark:"
     with (
         st.container(key="closing", gap="xsmall"),

@@ -18,19 +18,25 @@ export default function ({ data, setTriggerValue }) {
   const isHeard = () => app?.dataset.testConnectionState === 'CONNECTED';
 
   const phone = matchMedia('(max-width: 640px)');
+  // Large letters: style may come after the page is there, or go while it is read.
+  const isLarge = () => parseFloat(getComputedStyle(document.documentElement).fontSize) > 16;
   const tell = () => {
-    const now = [...page.near, ...(phone.matches ? ['phone'] : [])].sort().join();
+    const window = Object.entries({ phone: phone.matches, large: isLarge() }).filter(([, is]) => is);
+    const now = [...page.near, ...window.map(([name]) => name)].sort().join();
     if (now === page.told || !isHeard()) return;
     page.told = now;
     setTriggerValue('near', now);
+  };
+  const soon = () => {
+    clearTimeout(later);
+    later = setTimeout(tell, 60);
   };
   const seen = new IntersectionObserver((changes) => {
     for (const { target, isIntersecting } of changes) {
       const name = nameOf(target);
       if (name) isIntersecting ? page.near.add(name) : page.near.delete(name);
     }
-    clearTimeout(later);
-    later = setTimeout(tell, 60);
+    soon();
   }, { root: main, rootMargin: `${MARGIN}px 0px` });
 
   const watched = new Set();
@@ -78,6 +84,7 @@ export default function ({ data, setTriggerValue }) {
     const card = [...watched].find((each) => each.isConnected && nameOf(each) === name);
     if (card && main.scrollTop) main.scrollTop += placeOf(card) - place;
     lookAt();
+    soon(); // letters have grown, maybe
   };
   const sized = new ResizeObserver(keepPlace);
   sized.observe(main.querySelector('[data-testid=stMainBlockContainer]') ?? main);

@@ -48,7 +48,7 @@ def _came_near() -> None:
     if (said := _said("near")) is not None:
         near = frozenset(said.split(","))
         parts.of_page().near = near
-        this_visit().is_phone = "phone" in near
+        this_visit().window = near & {"phone", "large"}
     parts.run_parts([])
 
 

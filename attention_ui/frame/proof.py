@@ -12,6 +12,7 @@ from attention_core.trace import Trace
 from ..controls import visit
 from ..controls.control import Control, understood
 from ..controls.shared import example_of
+from .data_frame import put_frame
 from .lights import light, note
 from .rooms import controls_of, module_of
 
@@ -50,7 +51,7 @@ def proof(page: str, marks: Sequence[Mark]) -> None:
     if not fold.open:
         return
     with fold:
-        st.dataframe(_table(marks), hide_index=True, width="stretch")
+        put_frame(_table(marks), width="stretch")
         for mark in marks:
             if not mark.result.reproduces_as_shown:
                 st.caption(f"`{mark.result.id}`: {mark.result.note}.")

@@ -18,6 +18,7 @@ from attention_core.text.tokenizers import visible
 from attention_core.trace import Step, Trace
 
 from ..controls import visit
+from .data_frame import put_frame
 from .file_names import file_name
 
 TABLE_ROWS = 256
@@ -216,7 +217,7 @@ def _table(page: str, trace: Trace, step: Step) -> None:
         st.caption(
             f"The first {TABLE_ROWS} of {len(frame):,} rows are shown; the CSV has them all."
         )
-    st.dataframe(frame.head(TABLE_ROWS), width="content")
+    put_frame(frame.head(TABLE_ROWS), hide_index=False)
     st.download_button(
         "Download as CSV",
         lambda: frame.to_csv(),

@@ -64,7 +64,8 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
             continue
         values = torch.stack([each.drawn.float().flatten() for each in there]).numpy()
         ids = ids_of(at, matrix)
-        decimals = [decimals_shown(layout, at, each) for each in there]
+        bars = matrix.as_bars
+        decimals = [2 if bars else decimals_shown(layout, at, each) for each in there]
         if _has_a_mask(matrix) and not matrix.as_bars:
             looks = [*map(look_of, there, most[:, 0].tolist(), map(leak_limit, others), decimals)]
             _masked_lists(lists, ids, looks)
@@ -76,11 +77,15 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
         strengths = np.stack([*map(strengths_of, there)])
         for name, all_of in (("texts", values), ("shades", shown), ("strengths", strengths)):
             changed = np.flatnonzero((all_of != all_of[:1]).any(axis=0))
-            if not len(changed) or (name == "texts" and not matrix.as_bars and decimals[0] < 0):
+            if name == "texts" and len(set(decimals)) > 1:  # 0, and 0.00 among others
+                changed = np.arange(all_of.shape[1])
+            if not len(changed) or (name == "texts" and max(decimals) < 0):
                 continue
             if name == "texts":
-                shown_as = [2] * len(there) if matrix.as_bars else decimals
-                texts = map(written_each, all_of[:, changed].tolist(), shown_as)
+                texts = [
+                    written_each(each, n) if n >= 0 else [""] * len(each)
+                    for each, n in zip(all_of[:, changed].tolist(), decimals, strict=True)
+                ]
                 told = [*map(SEPARATOR.join, zip(*texts, strict=True))]
             else:
                 told = percents_each(all_of.T[changed])
@@ -166,13 +171,13 @@ def _masked_lists(lists: Lists, ids: Sequence[str], looks: Sequence[dict[str, An
     """What becomes of a masked matrix's cells at each position: what is hidden, what leaks."""
 
     def of(name: str) -> list[str]:
-        each = [[look[name]] * len(ids) if isinstance(look[name], str) else look[name]
+        each = [look[name] if isinstance(look[name], list) else [look[name] or ""] * len(ids)
                 for look in looks]  # fmt: skip
         return [*map(SEPARATOR.join, zip(*each, strict=True))]
 
     told = {f"{name}s": percents_each(np.stack([each[name] for each in looks], axis=1))
             for name in ("shade", "strength")}  # fmt: skip
-    told |= {f"{name}s": of(name) for name in ("look", "text") if looks[0][name] is not None}
+    told |= {f"{name}s": of(name) for name in ("look", "text") if any(each[name] for each in looks)}
     for at, each in enumerate(ids):
         lists[each] = {
             name: texts[at]

@@ -27,7 +27,7 @@ from .forbidden import SEEN_ON, leaks
 from .layout import BAR, BEHIND, BEYOND, Arrangement, Box, Layout, Mark, Path, Word, decimals_in
 from .margin import is_grid
 from .matrix import Matrix, names_along, names_of
-from .numbers import decimals_of, text_width, written, written_each
+from .numbers import text_width, written, written_each
 from .origins import origins
 from .palette import CHOSEN, FORBIDDEN, HEADS, MUTED, NEGATIVE, POSITIVE
 from .sentence import BOX, Sentence, shares
@@ -898,19 +898,21 @@ CELLS_GROW = 1.2
 
 
 def decimals_shown(layout: Layout, at: int, matrix: Matrix) -> int:
-    """As many decimals as a window and a phone have room for now, where their cells are large
-    enough to show a number: both have the same words. One, where they are whole now and those of
-    `matrix`, at another position, are not; −1 where there is no room, or none to tell them from 0.
+    """As many decimals as a window and a phone have room for, where their cells are large enough
+    to show a number: both have the same words. `matrix` is the one in this place, now or at another
+    position of a control. −1 where there is no room, or none to tell numbers from 0.
     """
     boxes = [one.boxes[at] for one in (layout.wide, layout.narrow)]
     now = min((each.decimals for each in boxes if each.is_readable), default=-1)
+    if matrix is not layout.matrices[at] and now >= 0:
+        there = min(decimals_in(each.width, matrix) for each in boxes if each.is_readable)
+        now = there if there >= 0 else now  # too long for these cells, which are wider there
     if now > 1 and not boxes[0].is_readable:  # a wide window makes it so, by more than its letters
-        here = layout.matrices[at]
-        now = max(1, decimals_in(boxes[0].width * CELLS_GROW, here))
-        some = here.drawn[here.drawn != 0].float()
+        now = max(1, decimals_in(boxes[0].width * CELLS_GROW, matrix))
+        some = matrix.drawn[matrix.drawn != 0].float()
         if some.round(decimals=now).count_nonzero() <= some.numel() / 2:
             return -1  # its colours say more than so many zeros
-    return now or min(1, decimals_of(matrix.drawn.float()))
+    return now
 
 
 def percents(shade: np.ndarray) -> str:

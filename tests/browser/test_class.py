@@ -50,3 +50,13 @@ def test_the_arrow_keys_go_from_card_to_card_in_the_projector_view_alone(page, a
         settled(page)
         assert abs(page.evaluate(tops)[at]) < 60
         assert nearest() == at
+
+
+def test_letters_of_a_table_grow_and_shrink_however_the_view_is_reached(page, app_url):
+    """Their size is read once, where the table is built."""
+    heads = page.locator("[data-testid=stDataFrame] canvas").last
+    large = page.locator(".st-key-control_large")
+    open_page(page, app_url, "notebooks_numbers?predict=off&large=on")
+    for height in (45, 36, 45):
+        soon(page, lambda: heads.bounding_box()["height"], height)
+        large.click()

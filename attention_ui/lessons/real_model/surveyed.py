@@ -184,4 +184,4 @@ def _pairs(
         query, key = (f"{visible(pieces[at])} ({at})" for at in (pair.query, pair.key))
         rows.append({"weight": percent(pair.weight), "looks from": query, "at": key,
                      "in": sentences[pair.sentence]})  # fmt: skip
-    yield frame(pd.DataFrame(rows), hide_index=True, width="stretch")
+    yield frame(pd.DataFrame(rows), width="stretch")

@@ -1,0 +1,16 @@
+"""A data frame as a table."""
+
+from typing import Any
+
+import streamlit as st
+
+from ..controls import parts
+
+
+def put_frame(rows: Any, **look: Any) -> None:
+    """Draws it with letters as large as the page's."""
+    with st.container():
+        if parts.read("window", "large"):
+            # The table reads their size once, when it is built: in another place it is built anew.
+            st.empty()
+        st.dataframe(rows, **{"hide_index": True, "width": "content", **look})
