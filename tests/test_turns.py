@@ -14,7 +14,7 @@ from streamlit.runtime.scriptrunner_utils.script_requests import (
     ScriptRequestType,
 )
 
-from attention_ui.frame import long_run
+from attention_ui.frame import long_run, near
 from attention_ui.frame.long_run import Run
 from attention_ui.streamlit_workarounds import turns as room
 from attention_ui.streamlit_workarounds.turns import LONGEST, PIECE, Turns
@@ -93,6 +93,21 @@ def test_who_comes_first_is_served_first():
         each.join()
     assert served == [*range(7)]
     assert not turns.someone_waits()
+
+
+def test_how_much_of_the_time_somebody_has_a_turn_says_when_what_waits_is_asked_for(monkeypatch):
+    now, turns = [0.0], Turns()
+    monkeypatch.setattr(room.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(room, "share", turns.share)
+    for second in range(100):
+        now[0] = second
+        turns.take()
+        now[0] += 0.5
+        turns.end()
+    assert 0.45 < turns.share() < 0.55
+    assert near._rest(False) == near.AFTER_A_MOVE > near._rest(True)
+    now[0] += 60
+    assert near._rest(False) == near.AT_REST, "nobody else is there"
 
 
 def test_long_work_gives_its_turn_back_between_its_pieces(monkeypatch):

@@ -50,6 +50,8 @@ def test_what_comes_near_runs_and_what_is_far_waits(app_url):
         assert {"card_scores", "card_context"} <= {*left}
         await visitor.tell("near", near="card_scores")
         assert {*left} - {*waiting(visitor)} == {"card_scores"}
+        await visitor.tell("near", rest="card_context")
+        assert {*left} - {*waiting(visitor)} == {"card_scores", "card_context"}, "what is met soon"
         await visitor._run(BackMsg())
         assert not waiting(visitor), "the page drawn whole has drawn what waited"
 
@@ -69,11 +71,6 @@ def test_what_a_hand_asks_for_is_made_anew_only_when_it_comes_back(app_url):
         assert told() == ["moves_scores"], "the weights were drawn anew, the scores are in the hand"
         await visitor.slide("Width of the vectors, d_in")
         assert not told()
-        await visitor.tell("near", near="card_scores")
-        await visitor.slide("Width of the vectors, d_in")
-        after_a_move = told("rest")
-        await visitor.tell("near", rest=1)
-        assert told("rest") < after_a_move, "who has just moved something is left alone for longer"
 
     on_page(app_url, "simplified_attention", moves)
 

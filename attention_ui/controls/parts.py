@@ -290,14 +290,14 @@ def run_what_reads(at: str = "") -> None:
     run_parts([], stale)  # those that are near
 
 
-def run_parts(names: list[str], stale: list[str] | None = None) -> None:
+def run_parts(names: list[str], stale: list[str] | None = None, is_at_rest: bool = False) -> None:
     """From a callback: run these parts and all that are stale and near, and tell the browser what
     waits. Where Back or Forward asked for the run, all of the page runs anyway.
     """
     if this_visit().by_address:
         return
     here = of_page()
-    here.is_at_rest = bool(names)
+    here.is_at_rest = is_at_rest
     stale = here.stale() if stale is None else stale
     near = {name for name in stale if not here._may_wait(name)}
     names = [name for name in here.drawn if name in {*names, *near, WATCHER}]

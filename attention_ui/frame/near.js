@@ -1,7 +1,7 @@
 // Says which parts of the page are near what can be seen, which picture or control in a picture a
 // hand comes to, and asks for what waits when nothing has come for a while. Keeps one's place.
 const PART = /st-key-((?:card|row)_\w+|closing|ends)(?= |$)/;
-const MARGIN = 500; // pixels: what will be seen next
+const MARGIN = 100, AHEAD = 500; // pixels: what is drawn at a move, and while one scrolls to it
 const AGAIN = 8000; // milliseconds, after which is asked again, should nothing have come of it
 
 const nameOf = (element) => PART.exec(element.className)?.[1];
@@ -27,30 +27,40 @@ export default function ({ data, setTriggerValue }) {
     page.told = now;
     setTriggerValue('near', now);
   };
+  // What waits and will be met soon. A hand at a control does not scroll, so it is not asked for then.
+  const ahead = new Set();
+  let asked;
+  const meet = () => {
+    const coming = [...ahead].filter((name) => waiting.has(name)).join();
+    if (!coming || coming === asked || !isHeard()) return;
+    asked = coming;
+    setTriggerValue('rest', coming);
+  };
   const soon = () => {
     clearTimeout(later);
     later = setTimeout(tell, 60);
   };
-  const seen = new IntersectionObserver((changes) => {
+  const within = (margin, names, then) => new IntersectionObserver((changes) => {
     for (const { target, isIntersecting } of changes) {
       const name = nameOf(target);
-      if (name) isIntersecting ? page.near.add(name) : page.near.delete(name);
+      if (name) isIntersecting ? names.add(name) : names.delete(name);
     }
-    soon();
-  }, { root: main, rootMargin: `${MARGIN}px 0px` });
+    then();
+  }, { root: main, rootMargin: `${margin}px 0px` });
+  const seen = [within(MARGIN, page.near, soon), within(AHEAD, ahead, () => {})];
 
   const watched = new Set();
   const look = () => {
     for (const element of watched) if (!element.isConnected) {
       watched.delete(element);
-      seen.unobserve(element);
+      for (const each of seen) each.unobserve(element);
     }
     for (const element of main.querySelectorAll('[class*="st-key-card_"], [class*="st-key-row_"], .st-key-closing, .st-key-ends')) {
       const name = nameOf(element);
       if (!name) continue;
       if (!watched.has(element)) {
         watched.add(element);
-        seen.observe(element);
+        for (const each of seen) each.observe(element);
       }
       // What waits is veiled: it never shows old numbers as if they were new.
       if (waiting.has(name) !== element.hasAttribute('data-waits')) {
@@ -89,6 +99,7 @@ export default function ({ data, setTriggerValue }) {
   const sized = new ResizeObserver(keepPlace);
   sized.observe(main.querySelector('[data-testid=stMainBlockContainer]') ?? main);
   for (const each of ['scroll', 'focusin']) main.addEventListener(each, lookAt, { passive: true });
+  main.addEventListener('scroll', meet, { passive: true });
 
   // When a pointer or the keyboard comes to it, a control in a picture gets its positions, and a
   // picture says how each cell comes about.
@@ -104,15 +115,16 @@ export default function ({ data, setTriggerValue }) {
   phone.addEventListener('change', tell);
 
   const ask = () => {
-    if (isHeard()) setTriggerValue('rest', Date.now());
+    if (isHeard()) setTriggerValue('rest', `${Date.now()}`);
     resting = setTimeout(ask, AGAIN);
   };
   if (data.rest) resting = setTimeout(ask, data.rest);
   return () => {
-    seen.disconnect();
+    for (const each of seen) each.disconnect();
     drawn.disconnect();
     sized.disconnect();
     for (const each of ['scroll', 'focusin']) main.removeEventListener(each, lookAt);
+    main.removeEventListener('scroll', meet);
     for (const each of moves) main.removeEventListener(each, hand);
     phone.removeEventListener('change', tell);
     clearTimeout(later);

@@ -9,7 +9,11 @@ from ..streamlit_workarounds import turns
 from ..streamlit_workarounds.unseen_component import unseen
 
 AT_REST, AFTER_A_MOVE = 1_200, 8_000
-"""Milliseconds at rest before what waits is asked for: the next; or first after a move."""
+"""Milliseconds at rest before what waits is asked for; and first after a move, with many at once,
+since who moves a slider moves it again.
+"""
+MANY = 0.2
+"""So much of the time somebody has a turn then."""
 _watch = unseen("near", Path(__file__).with_name("near.js").read_text(encoding="utf-8"))
 
 
@@ -28,13 +32,17 @@ def _draw() -> None:
             "parts": here.may_wait(),
             "waiting": waiting,
             "hands": sorted(here.hands or ()),
-            "rest": (AT_REST if here.is_at_rest else AFTER_A_MOVE) if waiting else 0,
+            "rest": _rest(here.is_at_rest) if waiting else 0,
         },
         on_near_change=_came_near,
         on_hand_change=_hand_came,
         on_rest_change=_at_rest,
         height=1,
     )
+
+
+def _rest(is_at_rest: bool) -> int:
+    return AT_REST if is_at_rest or turns.share() < MANY else AFTER_A_MOVE
 
 
 def _said(what: str) -> str | None:
@@ -60,6 +68,11 @@ def _hand_came() -> None:
 
 
 def _at_rest() -> None:
-    """Nothing has come for a while: run one part that waits, unless somebody waits for a turn."""
-    waiting = [] if turns.someone_waits() else parts.of_page().waiting()
-    parts.run_parts(waiting[:1])
+    """Run what waits: the parts that come near; or one, where nothing has come for a while, unless
+    somebody waits for a turn.
+    """
+    waiting, said = parts.of_page().waiting(), (_said("rest") or "").split(",")
+    if coming := [each for each in waiting if each in said]:
+        parts.run_parts(coming)
+    else:
+        parts.run_parts([] if turns.someone_waits() else waiting[:1], is_at_rest=True)

@@ -4,6 +4,7 @@ time. A turn is taken just before what was asked for is, so Streamlit itself mer
 visitor does while waiting, and no press is lost.
 """
 
+import math
 import threading
 import time
 from collections import deque
@@ -17,6 +18,8 @@ PIECE = 0.1
 """Seconds after which a turn is given back where it can be, if somebody waits."""
 LONGEST = 1.0
 """Seconds after which others run beside one that waits for something itself."""
+LATELY = 10.0
+"""Seconds, of which is counted for how much somebody had a turn."""
 NOT_AS_EXPECTED = (ImportError, AttributeError, TypeError)
 
 
@@ -28,6 +31,7 @@ class Turns:
         self._waiting: deque[tuple[threading.Thread, threading.Event]] = deque()
         self._whose: threading.Thread | None = None
         self._since = 0.0
+        self._share = 0.0
         self._mine = threading.local()
 
     def take(self) -> None:
@@ -68,8 +72,15 @@ class Turns:
         """Whether a thread waits for its turn."""
         return bool(self._waiting)
 
+    def share(self) -> float:
+        """For how much of the last seconds somebody had a turn."""
+        return self._share * math.exp((self._since - time.monotonic()) / LATELY)
+
     def _begin(self, thread: threading.Thread | None) -> None:
-        self._whose, self._since = thread, time.monotonic()
+        now = time.monotonic()
+        fades = math.exp((self._since - now) / LATELY)
+        self._share = self._share * fades + (1 - fades) * (self._whose is not None)
+        self._whose, self._since = thread, now
 
     def _is_free(self) -> bool:
         whose = self._whose
@@ -78,6 +89,7 @@ class Turns:
 
 _TURNS = Turns()
 someone_waits = _TURNS.someone_waits
+share = _TURNS.share
 gives_turn_back = _TURNS.give_back
 
 
