@@ -58,5 +58,5 @@ def test_letters_of_a_table_grow_and_shrink_however_the_view_is_reached(page, ap
     large = page.locator(".st-key-control_large")
     open_page(page, app_url, "notebooks_numbers?predict=off&large=on")
     for height in (45, 36, 45):
-        soon(page, lambda: heads.bounding_box()["height"], height)
+        soon(page, lambda: (heads.bounding_box() or {}).get("height"), height)
         large.click()
