@@ -92,7 +92,11 @@ def in_steps(v):
     "All its heads",
     "Each box is a head on your text: a row for each token that looks. Stronger "
     "colour, more weight. Point at one to see its arcs; click to keep it.",
-    controls=[lesson.MEASURE.at(width=225)],
+    controls=[
+        lesson.MEASURE.at(width=225),
+        lesson.HEADS_ORDER.at(width=145),
+        lesson.HEADS_FROM.at(width=120),
+    ],
 )
 def heads(v):
     yield heads_picture(v, seen(v), chosen_of(v))
@@ -254,7 +258,8 @@ def off(v):
 
 
 deeper = page.deeper(
-    "heads over many sentences, writing without chance, why there in numbers, another text put in"
+    "heads over many sentences, writing without chance, why there in numbers, "
+    "every head off in turn, another text put in"
 )
 deeper.section("survey", "Over many sentences", surveyed.about_the_survey, work=surveyed.surveying)(
     surveyed.surveyed
@@ -282,6 +287,14 @@ def gathers(v, trace):
 
 
 deeper.section("why_numbers", "Why there, in numbers", NUMBERS_WORDS)(why.numbers)
+deeper.section(
+    "each_head",
+    "Every head off, one at a time",
+    "What a head brings is not all that it is needed for: others read what it wrote. So each is "
+    "taken away once, and the token measured again.",
+    work=sweeping.taking_each_off,
+    when=predicts,
+)(sweeping.each_head_off)
 deeper.section(
     "patched",
     "Where does it stand?",

@@ -179,6 +179,12 @@ def run_so_far(name: str) -> Run | None:
     return _run_of(name)
 
 
+def so_far(name: str, about: Hashable) -> Run | None:
+    """The work of this name, without its buttons; None where it was not started for this."""
+    run = run_so_far(name)
+    return run if run and run.about == about and run.result is not None else None
+
+
 def begun(name: str, about: Hashable, work: Callable[[], Steps], cost: str = "") -> Run:
     """Work that begins by itself; when the page is drawn, call `go_on_with_page`."""
     run = _run_of(name)

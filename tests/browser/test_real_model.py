@@ -32,10 +32,14 @@ def middle_of(page, at):
     return middle(heads[at])
 
 
-def test_a_click_on_a_head_opens_it_and_the_link_has_it(page, app_url):
-    open_page(page, app_url, PAGE)
-    head = "1.2"
-    page.mouse.click(*middle_of(page, 6))  # before what is near has been told
+@pytest.mark.parametrize(
+    ("link", "at", "head"), [("", 6, "1.2"), ("&heads_order=strongest&measure=first", 3, "")]
+)
+def test_a_click_on_a_head_opens_it_and_the_link_has_it(page, app_url, link, at, head):
+    open_page(page, app_url, PAGE + link)
+    told = page.locator(".st-key-card_heads").get_by_text("Most: ").inner_text()
+    head = head or re.findall(r"(\d\.\d) \(", told)[at]
+    page.mouse.click(*middle_of(page, at))  # before what is near has been told
     settled(page)
     assert f"model_head={head}" in page.url
     chosen = page.locator(".st-key-card_head").get_by_role("combobox").all_inner_texts()

@@ -195,7 +195,7 @@ def test_a_model_that_is_broken_is_said_and_the_others_are_there(name, own):
 def test_an_odd_model_has_a_page_too(name, own):
     ODD[name](own)
     rows = {"row_deeper": True}
-    link = {"predict": "off", "measure": "spread", "model_off": "0.0"}
+    link = {"predict": "off", "measure": "spread", "heads_order": "strongest", "model_off": "0.0"}
     at = stands(_opened(PAGE, link | {"section": "numbers", "cell": "W_query.0.0"}, **rows))
     waiting = [each.key for each in at.button if each.key.startswith("start_or_stop")]
     for key in waiting:

@@ -32,7 +32,7 @@ from attention_ui.words import percent
 from chosen import of, read
 from conftest import ROOT
 from model_folders import make, tokenizer
-from visiting import _opened, stands, texts, visit
+from visiting import _opened, stands, texts, visit, visit_deeper
 
 NEAR = {"atol": 1e-4, "rtol": 1e-4}
 PAGE, TEXT = "real_model", "the tired cat sees the dog because it"
@@ -296,6 +296,58 @@ def test_the_picture_of_all_heads_is_their_weights(seen):
     assert {*strip["n"]} == {*squares[squares["id"] == "1.2"]["n"]}, "the chosen head’s, at first"
 
 
+def test_the_strongest_heads_come_first_and_each_is_the_head_that_it_is_called(seen):
+    weights, scores = seen.weights.numpy(), np.arange(8.0).reshape(2, 4)[:, ::-1] / 10
+    given = raster.Heads(weights, scores, [*map(str, seen.ids)], 5, (1, 2), "", True)
+    frame = raster.all_heads(given).frame
+    wanted = ["1.0", "1.1", "1.2", "1.3", "0.0", "0.1", "0.2", "0.3"]
+    squares = frame[frame["kind"] == "head"].sort_values(["r", "c"])
+    assert squares["id"].tolist() == wanted
+    assert squares[["c", "r"]].to_numpy().tolist() == [[at, 0] for at in range(8)]
+    assert squares["score"].tolist() == pytest.approx(sorted(scores.ravel())[::-1])
+    images = frame[frame["kind"] == "image"].sort_values("c")
+    for name, url in zip(wanted, images["url"], strict=True):
+        layer, head = map(int, name.split("."))
+        assert url == raster._raster(weights[layer, head][None, None], raster.LARGEST)
+
+
+@pytest.mark.parametrize("at_least", [0.0, 0.45, 0.9])
+def test_heads_that_do_too_little_are_faded_or_left_out(at_least, seen):
+    scores = np.arange(8.0).reshape(2, 4) / 10
+    few = {f"{at // 4}.{at % 4}" for at in range(8) if at / 10 < at_least}
+
+    def squares(strongest_first):
+        given = raster.Heads(
+            seen.weights.numpy(), scores, [*map(str, seen.ids)], 5, (1, 2), "", strongest_first,
+            at_least,
+        )  # fmt: skip
+        made = raster.all_heads(given)
+        assert f"{8 - len(few)} heads" in made.alt
+        return made.frame.reindex(columns=["kind", "id", "faded"]).query("kind == 'head'")
+
+    by_layer = squares(False)
+    assert {*by_layer["id"][by_layer["faded"].astype(bool)]} == few
+    assert len(by_layer) == 8
+    left = squares(True)
+    assert not {*left["id"]} & few
+    assert len(left) == 8 - len(few)
+
+
+def test_it_is_said_how_many_heads_do_so_much(seen):
+    scores = seen.weights[:, :, 1:, 0].mean(-1)  # all but the first token can look at it
+    share = 10 * int(10 * scores.max())
+    n_fitting = int((scores >= share / 100).sum())
+    assert 0 < n_fitting < 8
+    for order, others in (("layers", "faded"), ("strongest", "left out")):
+        at = page(measure="first", heads_from=str(share), heads_order=order)
+        told = " ".join(each.value for each in at.caption)
+        verb = "reaches" if n_fitting == 1 else "reach"
+        assert f"{n_fitting} of 8 heads {verb} {share}%; the others are {others}." in told
+        assert at.query_params["heads_from"] == str(share)
+    at = page(measure="first", heads_from="35")
+    assert "it must be a stop of its slider" in texts(at)
+
+
 # --- what belongs to the text and to the head -----------------------------------------------------
 OF_THE_TEXT = {"asked_token": "purrs", "against_token": "barks", "model_off": "1.1"}
 OF_THE_HEAD = {"section": "numbers", "cell": "head_weights.1.3.0"}
@@ -381,6 +433,23 @@ def test_of_a_long_text_64_tokens_are_drawn_and_all_are_counted(link, drawn, loo
 def test_a_host_of_many_takes_no_long_text(monkeypatch):
     monkeypatch.setattr(models, "is_alone", lambda: False)
     assert "109 tokens; at most 64 fit" in texts(page(model="own", prompt=LONG))
+
+
+def test_the_sweeps_say_what_switching_off_says():
+    """On the tiny model, whose page does them at once."""
+    at = stands(visit_deeper(PAGE, against_token="barks"))
+    told = texts(at)
+    assert "Missed most: head 0.0 (" in told
+    one = texts(page(against_token="barks", model_off="0.0"))
+    before, after = (float(each) for each in _numbers_of_the_logit(one))
+    missed = float(told.partition("Missed most: head 0.0 (")[2].partition(")")[0].replace("−", "-"))
+    assert missed == pytest.approx(after - before, abs=0.011)
+
+
+def _numbers_of_the_logit(told):
+    said = told.partition("Its logit was ")[2].replace("−", "-")
+    yield said.partition(" above")[0]
+    yield said.partition("and is ")[2].partition(" above")[0]
 
 
 def test_the_story_is_of_what_is_measured():

@@ -29,6 +29,8 @@ def heads_picture(values: Values, reading: Seen, chosen: tuple[int, int]) -> Sho
             query_of(values),
             chosen,
             measure_of(values).name,
+            strongest_first=values.heads_order == "strongest",
+            at_least=values.heads_from / 100,
         ),
         reading.once,
     )

@@ -212,6 +212,21 @@ SLIDERS = (NEXT_TEMPERATURE, NEXT_TOP_K, TOP_P, MIN_P)
 DRAWS = (*SLIDERS, NEXT_SEED)
 """How the next token is drawn."""
 MEASURE = Control("measure", MEASURE_NAMES, "Mark the heads by", FIRST_MEASURE, widget="selectbox")
+HEADS_ORDER = Control(
+    "heads_order",
+    Choice({"layers": "by layer", "strongest": "strongest first"}),
+    "Order",
+    "layers",
+    widget="selectbox",
+)
+HEADS_FROM = Control(
+    "heads_from",
+    Whole(0, 90, options=tuple(range(0, 100, 10))),
+    "Share of at least",
+    0,
+    widget="selectbox",
+    shown="{:g}%",
+)
 MODEL_HEAD = Control(
     "model_head",
     Name(),
@@ -287,7 +302,7 @@ SURVEY_ACROSS = Control(
 SURVEY_UP = Control("survey_up", MEASURE_NAMES, "Measure upwards", "induction", widget="selectbox")
 CONTROLS = (
     *(EXAMPLE, MODEL, PROMPT, WRITTEN_IDS, *DRAWS),
-    *(MEASURE, MODEL_HEAD, LOOKS_FROM),
+    *(MEASURE, HEADS_ORDER, HEADS_FROM, MODEL_HEAD, LOOKS_FROM),
     *(DRAWN_TOKENS, LOOKS_AT, MODEL_OFF, ASKED_TOKEN, AGAINST_TOKEN, OTHER_PROMPT),
     *(SURVEY_ACROSS, SURVEY_UP),
 )

@@ -22,14 +22,15 @@ from attention_core.head_name import head_id, head_name
 
 from ...charts.chart import AS_WIDE, Chart, without_data
 from ...picture import palette
+from ...picture.spec import GROUND, VEIL
 
 WIDE, NARROW, TALL, LARGEST, GAP = 880, 320, 180, 100, 3
 """Pixels: of the picture in a wide window and on a phone, of all heads below each other, of one
 head at most, and between two.
 """
-LEFT, TOP, BETWEEN, ARCS = 30, 34, 20, 44
-"""Pixels: for the numbers of heads, for those of layers, between the heads and a text of several
-lines, and between them and one with arcs above it.
+LEFT, TOP, NAMED, BETWEEN, ARCS = 30, 34, 22, 20, 44
+"""Pixels: for the numbers of heads, for those of layers, for the name above a head that stands
+alone, between the heads and a text of several lines, and between them and one with arcs above it.
 """
 STRIP, LINE, WORD = 26, 29, 56
 """Pixels: how high a token is, from line to line, and how wide it is at least."""
@@ -45,12 +46,18 @@ MARKED_FROM = 0.3
 """A head that gives so much of its weight to what is looked for is outlined."""
 BROADEST = 2
 """Times as wide as high is a head at most."""
+ROWS, BESIDE, LEAST = 3, 8, 76
+"""Where the strongest come first: so many rows of heads, so many in a row, and as many fewer as a
+narrow window asks for, in which each still has so many pixels.
+"""
 
 
 @dataclass(frozen=True)
 class Heads:
     """What the picture shows: weights (layer, head, query, key), how well each head fits the
-    measure (layer, head), the tokens, the query whose weights stand below, and the chosen head.
+    measure (layer, head), the tokens, the query whose weights stand below, the chosen head, whether
+    only those that fit best are drawn, the best first, and how well a head has to fit `at_least`:
+    others are faded, or left out where the best come first.
     """
 
     weights: np.ndarray
@@ -59,6 +66,13 @@ class Heads:
     query: int
     chosen: tuple[int, int]
     measure: str
+    strongest_first: bool = False
+    at_least: float = 0.0
+
+    @property
+    def fitting(self) -> np.ndarray:
+        """Which heads fit well enough (layer, head)."""
+        return self.scores >= self.at_least
 
 
 ARC = (
@@ -82,41 +96,68 @@ Once = Callable[[Hashable, Callable[[], str]], str]
 
 
 def all_heads(heads: Heads, once: Once = lambda _, make: make()) -> Chart:
-    """The picture of all heads, layers from left to right and heads downwards. An image that is
-    known is not made again: `once` is asked for it by a name.
+    """The picture of all heads, layers from left to right and heads downwards; or of those that fit
+    best, row by row. An image that is known is not made again: `once` is asked for it by a name.
     """
     n_layers, n_heads, _, n_tokens = heads.weights.shape
-    best = divmod(int(heads.scores.argmax()), n_heads)
-    side = max(1, min(LARGEST, (WIDE - LEFT) // n_layers, TALL // n_heads))
-    sizes = {"n_layers": n_layers, "n_heads": n_heads, "side": side}
-    sizes |= {"n_tokens": n_tokens, "asked": heads.query}
-    url = once("image", partial(_raster, heads.weights, side))
-    rows: list[dict] = [{"kind": "image", "url": url}, *_numbers(n_layers, n_heads)]
+    order = np.argsort(-heads.scores, axis=None, kind="stable")
+    best = divmod(int(order[0]), n_heads)
+    if heads.strongest_first:
+        n_drawn = min(ROWS * BESIDE, int(heads.fitting.sum()))
+        best_first = (divmod(int(each), n_heads) for each in order[:n_drawn])
+        places = {each: (at, 0) for at, each in enumerate(best_first)}
+        sizes = {"most": max(1, min(BESIDE, len(places))), "left": 0, "top": 0, "named": NAMED}
+        sizes |= {"down": -(-len(places) // BESIDE), "least": LEAST}
+        side = LARGEST
+        rows = [
+            {"kind": "image", "c": c, "w": 1, "h": 1,
+             "url": once(("image", at), partial(_raster, heads.weights[at][None, None], side))}
+            for at, (c, _) in places.items()
+        ]  # fmt: skip
+        rows += [
+            {"kind": "name", "c": c, "text": f"{head_id(*at)}: {heads.scores[at]:.0%}"}
+            for at, (c, _) in places.items()
+        ]
+    else:
+        places = {at: at for at in np.ndindex(n_layers, n_heads)}
+        sizes = {"most": n_layers, "down": n_heads, "left": LEFT, "top": TOP, "named": 0}
+        sizes["least"] = 1
+        side = min(LARGEST, (WIDE - LEFT) // n_layers, TALL // n_heads)
+        url = once("image", partial(_raster, heads.weights, side))
+        rows = [{"kind": "image", "c": 0, "r": 0, "w": n_layers, "h": n_heads, "url": url}]
+        rows += _numbers(n_layers, n_heads)
     rows += [
         {"kind": "head", "id": head_id(*at), "score": float(heads.scores[at]),
-         "n": at[0] * n_heads + at[1], "chosen": at == heads.chosen, "c": at[0], "r": at[1]}
-        for at in np.ndindex(n_layers, n_heads)
+         "n": at[0] * n_heads + at[1], "chosen": at == heads.chosen,
+         "faded": not heads.fitting[at],
+         "c": c, "r": r, "w": 1, "h": 1}
+        for at, (c, r) in places.items()
     ]  # fmt: skip
     rows += [{"kind": "part"}, *_looks(heads)]
+    sizes |= {"side": side, "n_tokens": n_tokens, "asked": heads.query}
     spec = deepcopy(_template())
     spec["params"] = [*({"name": name, "value": size} for name, size in sizes.items()),
                       *spec["params"]]  # fmt: skip
     # A phone reads no long text; in a narrow window its words have as many lines as in a wide one.
     narrowest = NARROW if n_tokens <= MOST_WRAPPED else WIDE
     spec["height"] = max(_height(sizes, room) for room in range(narrowest, WIDE + 1, 8))
+    n_fitting = len(places) if heads.strongest_first else int(heads.fitting.sum())
     told = (
-        f"{n_layers * n_heads} heads, each a small box of its weights. {heads.measure}: most in "
+        f"{n_fitting} heads, each a small box of its weights. {heads.measure}: most in "
         f"{head_name(best[1], best[0])}, {heads.scores[best]:.0%}."
     )
-    return Chart(pd.DataFrame(rows).fillna({"c": 0, "r": 0, "chosen": False}), spec, told)
+    return Chart(
+        pd.DataFrame(rows).fillna({"c": 0, "r": 0, "chosen": False, "faded": False}), spec, told
+    )
 
 
 def _height(sizes: dict[str, int], room: int) -> int:
     """What the picture needs where it is so wide: as the template has it."""
-    cell = min((room - LEFT) / sizes["n_layers"], sizes["side"])
+    across = min(sizes["most"], room // sizes["least"])
+    cell = min((room - sizes["left"]) / across, sizes["side"])
     lines = -(-sizes["n_tokens"] // max(1, room // WORD))
     between = ARCS if lines == 1 else BETWEEN
-    return round(TOP + sizes["n_heads"] * cell + between + lines * LINE)
+    return round(sizes["top"] + sizes["down"] * (cell + sizes["named"]) + between + lines * LINE)
 
 
 def _numbers(n_layers: int, n_heads: int) -> list[dict]:
@@ -175,11 +216,12 @@ def _template() -> dict:
     high, so that all its room is used, and no higher, since the height is there before the width.
     """
     once = {
-        "cell": f"min((width - {LEFT}) / n_layers, side)",
-        "broad": f"min((width - {LEFT}) / n_layers, {BROADEST} * side)",
+        "across": "max(1, min(most, floor(width / least)))",
+        "cell": "min((width - left) / across, side)",
+        "broad": f"min((width - left) / across, {BROADEST} * side)",
         "per": f"max(1, floor(width / {WORD}))",
         "between": f"n_tokens <= per ? {ARCS} : {BETWEEN}",
-        "below": f"{TOP} + n_heads * cell + between",
+        "below": "top + down * (cell + named) + between",
         "lines": f"max(1, floor((height - below) / {LINE}))",
         "n_drawn": "min(n_tokens, per * lines)",
         "first": "max(0, asked + 1 - n_drawn)",
@@ -196,9 +238,11 @@ def _template() -> dict:
 
     ends = {"x": alt.X("px:Q", scale=None, axis=None), "y": alt.Y("py:Q", scale=None, axis=None)}
     boxes = ends | {"x2": "pr:Q", "y2": "pb:Q"}
-    column, row = f"{LEFT} + datum.c * broad", f"{TOP} + datum.r * cell"
+    there = "datum.c < across * down"
+    column = "left + (datum.c % across) * broad"
+    row = "top + (datum.r + floor(datum.c / across)) * (cell + named) + named"
     image = (
-        placed(only("image"), column, row, "n_layers * broad", "n_heads * cell")
+        placed(only("image", there), column, row, "datum.w * broad", "datum.h * cell")
         .mark_image(aspect=False, align="left", baseline="top", aria=False)
         .encode(url="url:N", **boxes)
     )
@@ -209,15 +253,16 @@ def _template() -> dict:
     stroke = (
         alt.when("over.n ? datum.n === over.n[0] : datum.chosen")
         .then(alt.value(palette.CHOSEN))
-        .when(f"datum.score >= {MARKED_FROM}")
+        .when(f"datum.score >= {MARKED_FROM} && !datum.faded")
         .then(alt.value(palette.FED))
         .otherwise(alt.value("transparent"))
     )
     pointed = (
-        placed(only("head"), column, row, "broad - 2", "cell - 2")
-        .mark_rect(strokeWidth=2, cursor="pointer", aria=False, fill="transparent")
+        placed(only("head", there), column, row, "broad - 2", "cell - 2")
+        .mark_rect(strokeWidth=2, cursor="pointer", aria=False, fill=GROUND)
         .encode(
             stroke=stroke,
+            fillOpacity=alt.when("datum.faded").then(alt.value(VEIL)).otherwise(alt.value(0)),
             tooltip=[
                 alt.Tooltip("id:N", title="head"),
                 alt.Tooltip("score:Q", title="share", format=".0%"),
@@ -230,14 +275,15 @@ def _template() -> dict:
     quiet = {"aria": False, "fontSize": 12, "color": palette.MUTED}
     small = quiet | {"fontSize": alt.expr("min(12, cell)")}
     numbers = [
-        placed(only("layer"), middle, f"{TOP - 8}")
-        .mark_text(**quiet)
-        .encode(text="text:N", **ends),
-        placed(only("number"), f"{LEFT - 8}", f"{row} + cell / 2")
+        placed(only("layer"), middle, "top - 8").mark_text(**quiet).encode(text="text:N", **ends),
+        placed(only("number"), "left - 8", f"{row} + cell / 2")
         .mark_text(align="right", baseline="middle", **small)
         .encode(text="text:N", **ends),
-        placed(only("title"), f"datum.c * {LEFT}", f"datum.c ? 10 : {TOP - 8}")
+        placed(only("title"), "datum.c * left", "datum.c ? 10 : top - 8")
         .mark_text(align="left", **quiet)
+        .encode(text="text:N", **ends),
+        placed(only("name", there), column, f"{row} - 10")
+        .mark_text(align="left", **{**quiet, "color": palette.INK})
         .encode(text="text:N", **ends),
     ]
     place, asked = "(datum.c - first)", "(asked - first)"

@@ -1,5 +1,5 @@
-"""What takes many passes on the page of a real model: each head off, which the story needs, and
-each place of the stream taken from another text.
+"""What goes deeper on the page of a real model, and takes many passes: each head off, one at a
+time, and each place of the stream taken from another text.
 """
 
 from collections.abc import Hashable, Iterator
@@ -7,6 +7,7 @@ from math import ceil
 
 from torch import Tensor
 
+from attention_core.head_name import head_name
 from attention_core.real_model.sweeps import (
     chance_of,
     logit_of,
@@ -25,7 +26,7 @@ from .lesson import DRAWN, OTHER_PROMPT, asked_of, encoded_of, other, seen, whol
 from .running import in_turns, passes
 from .seen import Seen
 
-PATCHED = "patched_of_model"
+EACH_HEAD, PATCHED = "each_head_of_model", "patched_of_model"
 
 
 def without_each(reading: Seen) -> Iterator[tuple[float, Tensor | None]]:
@@ -64,6 +65,38 @@ def _change_in(values: Values, reading: Seen, name: Hashable, streams: Tensor) -
         return measured(streams) - measured(run.final[[reading.last]])
 
     return reading.once((name, asked, against), change)
+
+
+def taking_each_off(values: Values) -> Work:
+    """Every head switched off, one at a time."""
+    reading = seen(values)
+    settings = reading.run.model.settings
+    return Work(
+        EACH_HEAD,
+        whole(values),
+        lambda: without_each(reading),
+        f"{settings.n_layers * settings.n_heads} runs, each from the layer of its head on"
+        f"{how_long(reading)}",
+        quick=reading.without_each is not None or values.model == TINY,
+    )
+
+
+def each_head_off(v: Values) -> Iterator[Element]:
+    """What becomes of the answer without each head, as soon as that is known."""
+    yield progress(EACH_HEAD)
+    streams, reading = run_so_far(EACH_HEAD).result, seen(v)
+    if isinstance(streams, Tensor):
+        changes = _change_in(v, reading, "without each", streams)
+        cells = {
+            (layer, head): (f"without {head_name(head, layer)}", change)
+            for layer, of_layer in enumerate(changes.tolist())
+            for head, change in enumerate(of_layer)
+        }
+        n_layers, n_heads = changes.shape
+        told = f"What becomes of {words.of_what_is_measured(v, reading)} without each head."
+        names = [*map(str, range(n_heads))]
+        yield chart("each_head", by_layers(cells, names, n_layers, told), 940)
+        yield text(words.most_needed(v, reading, changes))
 
 
 def patching(values: Values) -> Work | None:

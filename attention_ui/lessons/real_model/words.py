@@ -148,7 +148,20 @@ def strongest(values: Values, reading: Seen) -> str:
     told = f"Most: heads {listed(each)}; {where}. {reached} {asked}"
     if n_asked < FEW_ASKED < len(ids):
         told += " Too few to name a head by: a text that says things twice asks more."
-    return f"{measure_of(values).words} {told}{of_sinks(values, reading)}"
+    if values.heads_from:
+        return f"{measure_of(values).words} {told} {of_the_fitting(values, reading)}"
+    sinks = of_sinks(values, reading) if values.heads_order == "layers" else ""
+    return f"{measure_of(values).words} {told}{sinks}"
+
+
+def of_the_fitting(values: Values, reading: Seen) -> str:
+    """How many heads do so much of what is measured as is asked for, and what of the others."""
+    scores, share = scores_of(values, reading), values.heads_from / 100
+    n_fitting, by_layer = int((scores >= share).sum()), values.heads_order == "layers"
+    others = "the others are " + ("faded" if by_layer else "left out")
+    verb = "reaches" if n_fitting == 1 else "reach"
+    told = f"{n_fitting or 'None'} of {scores.numel()} heads {verb} {percent(share)}"
+    return f"{told}; {others}." if n_fitting < scores.numel() else f"{told}."
 
 
 def of_sinks(values: Values, reading: Seen) -> str:
@@ -250,6 +263,21 @@ def of_what_is_measured(values: Values, reading: Seen) -> str:
     asked, against = asked_of(values, reading)
     name = said(reading.run.model, asked)
     return f"the chance of “{name}”" if against is None else of_what_is_asked(values, reading)
+
+
+def most_needed(values: Values, reading: Seen, changes: Tensor) -> str:
+    """The heads that are missed most, and the one without which it gets stronger."""
+    order = changes.flatten().argsort().tolist()
+    n_heads = changes.shape[1]
+
+    def called(at: int) -> str:
+        layer, head = divmod(at, n_heads)
+        return f"{head_name(head, layer)} ({_change(values, reading, float(changes[layer, head]))})"
+
+    told = f"Missed most: {listed([called(at) for at in order[:3]])}."
+    if changes.max() <= 0:
+        return told
+    return f"{told} Without {called(order[-1])} {of_what_is_measured(values, reading)} rises most."
 
 
 def where_it_turns(values: Values, reading: Seen, changes: Tensor) -> str:
