@@ -53,7 +53,7 @@ def attend_tensors(
     A query with all keys hidden has weights of 0. Raises ValueError, in words, for shapes, kinds of
     numbers and options that do not fit.
     """
-    chosen = Options.of(options)
+    chosen = Options(**options)
     given = {"queries": queries, "keys": keys, "values": values}
     if (past_keys is None) != (past_values is None):
         raise ValueError("past keys and past values belong together: give both or neither")

@@ -252,7 +252,7 @@ def _attention_options(
 ) -> Options:
     """The options of an attention, with the block's dropout and a seed of its own for it."""
     seed = shape.dropout_seed + seeds_before
-    return replace(Options.of(dict(options)), dropout=shape.dropout, dropout_seed=seed)
+    return replace(Options(**options), dropout=shape.dropout, dropout_seed=seed)
 
 
 def _begun(

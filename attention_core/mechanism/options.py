@@ -2,12 +2,12 @@
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from ..asked import answers
 from ..operations import Add, DistanceBias, LengthMask, LogicalAnd, Operation, SoftCap, WindowMask
 from ..operations.base import kind_of
 from ..operations.distances import alibi_slopes
@@ -20,6 +20,7 @@ CORNERS = ("top_left", "bottom_right")
 """Where a mask's diagonal begins: the first query at the first key, or the last at the last."""
 
 
+@answers
 @dataclass(frozen=True)
 class Options:
     """What `attend_tensors` may vary. Raises ValueError, in words, for what cannot be."""
@@ -42,57 +43,20 @@ class Options:
         check_choice("corner", self.corner, CORNERS)
         if isinstance(self.scale, str):
             check_scale(self.scale)
-        numbers = {"temperature": self.temperature, "dropout": self.dropout}
-        if not isinstance(self.scale, str):
-            numbers["scale"] = self.scale
-        if self.soft_cap is not None:
-            numbers["soft_cap"] = self.soft_cap
-        for name, number in numbers.items():
-            if not is_number(number, float):
+        logits = self.sink_logits if isinstance(self.sink_logits, Sequence) else [self.sink_logits]
+        numbers = [(name, getattr(self, name)) for name in ("scale", "temperature", "dropout")]
+        for name, number in (*numbers, *(("sink_logits", each) for each in logits)):
+            if isinstance(number, int | float) and not is_number(number, float):
                 raise ValueError(f"{name} is {number!r}, but must be a finite number")
-        logits = self.sink_logits
-        if hasattr(logits, "tolist"):  # a tensor, or numpy's
-            logits = logits.tolist()
-            object.__setattr__(self, "sink_logits", logits)
-        each = logits if isinstance(logits, list | tuple) else () if logits is None else (logits,)
-        if not all(is_number(logit, float) for logit in each):
-            raise ValueError(
-                f"sink_logits is {self.sink_logits!r}, but must be a finite number, or one for "
-                "each head"
-            )
         if self.soft_cap is not None:
             SoftCap(self.soft_cap)  # refuses what is not above 0
-        if self.causal not in (True, False):
-            raise ValueError(
-                f"causal is {self.causal!r}, but must be True or False: `corner` says from where"
-            )
-        if self.alibi not in (True, False):
-            raise ValueError(
-                f"alibi is {self.alibi!r}, but must be True or False: the slopes follow from the "
-                "number of heads"
-            )
-        sides = self.window if isinstance(self.window, tuple | list) else ()
-        if len(sides) != 2 or not all(each is None or is_number(each, int) for each in sides):
-            raise ValueError(
-                f"window is {self.window!r}, but must be two whole numbers: how many keys to the "
-                "left and to the right, None for all"
-            )
-        if not is_number(self.sinks, int) or self.sinks < 0:
-            raise ValueError(f"sinks is {self.sinks!r}, but must be a whole number of 0 or more")
-        if self.sinks and sides[0] is None:
+        if self.sinks < 0:
+            raise ValueError(f"sinks is {self.sinks}, but must be a whole number of 0 or more")
+        if self.sinks and self.window[0] is None:
             raise ValueError(
                 f"sinks is {self.sinks}, but there is no window: sinks are the first keys, which "
                 "stay visible outside of it, so give window=(how many keys to the left, …) too"
             )
-
-    @staticmethod
-    def of(settings: dict[str, Any]) -> "Options":
-        """Options from their names. Raises ValueError for a name that there is not."""
-        known = [field.name for field in fields(Options)]
-        for name in settings:
-            if name not in known:
-                raise ValueError(f"there is no option {name!r}: there are {', '.join(known)}")
-        return Options(**settings)
 
 
 def is_number(value: object, kind: type) -> bool:
@@ -193,12 +157,7 @@ def _padding(
     lengths: int | Sequence[int], axes: tuple[str, ...], table: tuple[int, ...]
 ) -> LengthMask:
     """The mask of lengths: for all, with the axes of a table (query, key), or for each text."""
-    if isinstance(lengths, Tensor):
-        lengths = lengths.tolist()
     found = tuple(lengths) if isinstance(lengths, Sequence) else (lengths,)
-    for length in found:
-        if not is_number(length, int):
-            raise ValueError(f"a length of {length!r}: lengths are whole numbers")
     if not isinstance(lengths, Sequence):
         return LengthMask(found, table[-1], min(1, len(axes) - 2))
     if "batch" not in axes:

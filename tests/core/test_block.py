@@ -214,7 +214,7 @@ REFUSED = {
     "activation": ({"activation": "swish"}, "activation is 'swish', but must be 'relu' or 'gelu'"),
     "epsilon": ({"epsilon": -1.0}, "epsilon is -1"),
     "dropout": ({"dropout": 1.0}, "dropout of 1.0"),
-    "option": ({"casual": True}, "there is no option 'casual'"),
+    "option": ({"casual": True}, "Options has no argument 'casual'"),
 }
 
 
