@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, replace
 
+from .recipes import check_least, shared_by
+
 
 @dataclass(frozen=True)
 class AttentionSize:
@@ -21,14 +23,8 @@ class AttentionSize:
     """Whether each number of a context vector has a gate."""
 
     def __post_init__(self) -> None:
-        for name in ("n_layers", "d_model", "n_heads", "n_kv_heads", "d_head"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}, but must be 1 or more")
-        if self.n_heads % self.n_kv_heads:
-            raise ValueError(
-                f"{self.n_heads} query heads cannot be shared evenly among {self.n_kv_heads} key "
-                "heads"
-            )
+        check_least(self, 1, "n_layers", "d_model", "n_heads", "n_kv_heads", "d_head")
+        shared_by(self.n_heads, self.n_kv_heads)
 
     @property
     def widths(self) -> tuple[int, int, int]:

@@ -51,6 +51,15 @@ def check_least(recipe: object, least: int, *names: str) -> None:
             raise ValueError(f"{name} is {value}, but must be {least} or more")
 
 
+def shared_by(n_heads: int, n_kv_heads: int) -> int:
+    """How many query heads share a key head. Raises ValueError, in words, where they cannot."""
+    if n_kv_heads < 1 or n_heads % n_kv_heads:
+        raise ValueError(
+            f"{n_heads} query heads cannot be shared evenly among {n_kv_heads} key heads"
+        )
+    return n_heads // n_kv_heads
+
+
 @answers
 @dataclass(frozen=True)
 class Projections:

@@ -14,7 +14,7 @@ from .. import operations as ops
 from ..asked import among, shown
 from ..files.tensor_file import quoted
 from ..operations.base import kind_of
-from ..recipes import PLURAL, ROLES
+from ..recipes import PLURAL, ROLES, check_least, shared_by
 from ..trace import Step, Trace
 from .attention import attention
 from .options import Options, is_number, mask_and_bias
@@ -48,16 +48,8 @@ class Heads:
     """How many times longer becomes what is turned."""
 
     def __post_init__(self) -> None:
-        for name in ("n_heads", "n_kv_heads"):
-            count = getattr(self, name)
-            if count is not None and (not is_number(count, int) or count < 1):
-                raise ValueError(
-                    f"{name} is {quoted(count)}, but must be a whole number of 1 or more"
-                )
-        if self.n_heads % self.of_keys:
-            raise ValueError(
-                f"{self.n_heads} query heads cannot be shared evenly among {self.of_keys} key heads"
-            )
+        check_least(self, 1, "n_heads")
+        shared_by(self.n_heads, self.of_keys)
 
     @property
     def of_keys(self) -> int:
@@ -336,10 +328,7 @@ def check_shapes(tensors: dict[str, Tensor], front: tuple[str, ...]) -> None:
         if keys[at] != values[at]:
             raise ValueError(f"axis {axis!r} is {keys[at]} long for keys, {values[at]} for values")
         if axis == "head":
-            if queries[at] % keys[at]:
-                raise ValueError(
-                    f"{queries[at]} query heads cannot be shared evenly among {keys[at]} key heads"
-                )
+            shared_by(queries[at], keys[at])
         elif queries[at] != keys[at]:
             raise ValueError(
                 f"axis {axis!r} is {queries[at]} long for queries, {keys[at]} for keys"

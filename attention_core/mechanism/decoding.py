@@ -77,7 +77,7 @@ def _label_heads(trace: Trace, whole: Trace, today: Today) -> None:
     n_heads = whole.size("head")
     trace.label("head", whole.labels("head"))
     turns = today.turns(whole["head_queries"].value.shape[-1])
-    if today.times(n_heads) > 1 or turns or today.qk_norm:
+    if today.n_kv_heads < n_heads or turns or today.qk_norm:
         return
     for axis in ("d_head", "d_value"):
         if whole.has_axis(axis):

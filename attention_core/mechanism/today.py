@@ -5,7 +5,7 @@ from typing import Any
 
 from ..asked import answers
 from ..operations import Draw, JoinHeads, MeanHeads, Rotate, Softmax
-from ..recipes import PLURAL
+from ..recipes import PLURAL, check_least, shared_by
 from ..trace import Step, Trace
 from .attention import scale_of
 from .builder import attend_steps, gated, head_norm, rotated, times
@@ -45,8 +45,7 @@ class Today:
     """Whether context vectors are multiplied by gates that the token makes of its own vector."""
 
     def __post_init__(self) -> None:
-        if self.n_kv_heads < 1:
-            raise ValueError(f"{self.n_kv_heads} heads of keys and values: choose 1 or more")
+        check_least(self, 1, "n_kv_heads")
         if self.window is not None and self.window < 1:
             raise ValueError(f"a window of {self.window} hides every key: choose 1 or more")
         if not 0 < self.rotary_share <= 1:
@@ -87,14 +86,6 @@ class Today:
             options = replace(options, **chosen)
         return options
 
-    def times(self, n_heads: int) -> int:
-        """How many query heads share one head of keys. Raises ValueError where they cannot."""
-        if n_heads % self.n_kv_heads:
-            raise ValueError(
-                f"{n_heads} query heads cannot be shared evenly among {self.n_kv_heads} key heads"
-            )
-        return n_heads // self.n_kv_heads
-
     def turns(self, d_head: int) -> bool:
         """Whether heads of this width are turned: rotary positions need pairs of columns."""
         return self.rotary_base is not None and d_head % 2 == 0
@@ -123,7 +114,7 @@ def attend_today(
 
     Source of the means: Ainslie et al. 2023, GQA, section 2.1.
     """
-    n_shared = today.times(trace.size("head"))
+    n_shared = shared_by(trace.size("head"), today.n_kv_heads)
     made = {"query": trace["head_queries"]}
     for role in ("key", "value"):
         made[role] = _shared(trace, role, n_shared, prefix)

@@ -216,7 +216,7 @@ def test_odd_heads_are_not_turned_and_what_cannot_be_is_refused():
         ValueError, match=r"a share of 1\.5 of a head's columns: choose one above 0"
     ):
         Today(1, rotary_share=1.5)
-    with pytest.raises(ValueError, match="0 heads of keys and values: choose 1 or more"):
+    with pytest.raises(ValueError, match="n_kv_heads is 0, but must be 1 or more"):
         Today(0)
 
 
