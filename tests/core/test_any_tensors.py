@@ -96,17 +96,6 @@ def test_lengths_are_of_each_text_or_of_all():
         assert torch.equal(made, context(query, key[:4], value[:4]))
 
 
-@pytest.mark.parametrize("kv", [1, 2, 3, 6])
-def test_grouped_heads_are_torch_s_and_those_repeated(kv):
-    given = tensors(N_TEXTS, 6, kv=kv)
-    trace = attend_tensors(*given, causal=True)
-    made = trace["context_vectors"].value
-    same(made, scaled_dot_product_attention(*given, is_causal=True, enable_gqa=True))
-    repeated = [of.repeat_interleave(6 // kv, dim=1) for of in given[1:]]
-    assert made.equal(context(given[0], *repeated, causal=True))
-    assert ("shared_keys" in trace) == (kv < 6)
-
-
 @pytest.mark.parametrize("kv", [2, 4])
 def test_past_keys_stand_before_the_new_ones(kv):
     queries, keys, values = tensors(N_TEXTS, 4, n_queries=N_KEYS, kv=kv)

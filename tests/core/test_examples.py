@@ -74,18 +74,6 @@ def test_a_sentence_without_tokens_is_refused_with_what_to_do(inputs):
         embed(inputs)
 
 
-@pytest.mark.parametrize(("reserved", "names"), [
-    (0, ()),
-    (1, ("<unk>",)),
-    (2, ("<unk>", "<pad>")),
-    (4, ("<unk>", "<pad>", "<extra 3>", "<extra 4>")),
-])  # fmt: skip
-def test_reserved_rows_are_named_and_come_last(reserved, names):
-    inputs = Inputs("b a", reserved=reserved)
-    assert inputs.reserved_names == names
-    assert embed(inputs).labels("vocabulary") == ("a", "b", *names)
-
-
 def test_a_token_that_differs_from_a_known_one_by_case_has_a_row_of_its_own_that_says_the_same():
     inputs = replace(JOURNEY, sentence="your Your JOURNEY")
     trace = embed(inputs)

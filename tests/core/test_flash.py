@@ -6,7 +6,7 @@ import random
 import pytest
 import torch
 
-from attention_core import Trace, exercise, exercise_steps
+from attention_core import Trace
 from attention_core import operations as ops
 from attention_core.mechanism.flash import attend_in_tiles
 from attention_core.mechanism.tile_traffic import largest_tile, tile_bytes, tiled_traffic
@@ -122,23 +122,6 @@ def test_tiles_move_and_hold_as_many_numbers_as_the_arithmetic_says(
     assert cells(*sums, "tile_exponentials_0_0") == wanted.summed
     fetched = cells("tile_queries_0", "tile_keys_0_0", "tile_values_0_0")
     assert fetched == wanted.held - wanted.summed
-
-
-def test_an_exercise_asks_for_one_round_and_names_what_goes_wrong_in_it():
-    trace, *steps = given()
-    attend_in_tiles(trace, *steps, 3, 4, blocks=[1])
-    wanted = exercise_steps(trace)
-    rounds = {name[-1] for name in wanted if name[-4:-1] == "_1_"}
-    assert len(rounds - {"1"}) <= 1
-    (at,) = {name.rpartition("_")[2] for name in wanted if name.startswith("shrink")}
-    factor = trace[f"shrink_1_{at}"].value
-    assert ((factor > 0) & (factor < 1)).any()
-    assert {f"{n}_1_{at}" for n in ("running_sum", "running_output", "tile_output")} < {*wanted}
-    cells = "".join("".join(cell["source"]) for cell in exercise(trace)["cells"])
-    for mistake in ("is not shrunk", "the shrink factor is upside down"):
-        assert mistake in cells
-    others = {str(other) for other in range(3)} - {at}
-    assert not any(f"running_sum_1_{other} = running_sum" in cells for other in others)
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -21,6 +21,8 @@ def test_heads_are_torchs_multi_head_attention(h, d, d_value, d_model, start, ca
     recipe = HeadsRecipe(h, d, d_value, d_model, start, seed=h, causal=causal)
     for example in ("wild_cat", "journey_123"):
         trace = attend_heads(embed(EXAMPLES[example].inputs), recipe)
+        names = ("W_query", "W_key", "W_value", "W_output")
+        assert recipe.n_parameters(3) == sum(trace[name].value.numel() for name in names)
         ours, theirs = trace["output"].value, torch_output(trace)
         assert torch.allclose(ours, theirs, rtol=1e-5, atol=1e-5 * ours.abs().max().item())
 

@@ -131,15 +131,6 @@ def test_every_operation_says_what_stands_before_each_operand_and_its_result(kin
     assert (equals == "=") == (len(drawn) > 1 and not does_more), "= behind operands, an arrow else"
 
 
-@pytest.mark.parametrize(("kind", "signs"), [
-    ("MatMul", ("", "·", "=")), ("Add", ("", "+", "=")), ("Subtract", ("", "−", "=")),
-    ("Multiply", ("", "⊙", "=")), ("Divide", ("", "÷", "=")), ("Lookup", ("→", "", "=")),
-    ("Softmax", ("", "→")), ("SumLast", ("", "Σ")),
-])  # fmt: skip
-def test_the_signs_are_those_of_a_formula(kind, signs):
-    assert OPERATIONS[kind]().signs == signs
-
-
 # --- the list of `python -m attention_core.operations` ---
 def test_every_operation_and_every_piece_of_arithmetic_has_its_line():
     written = ast.parse(inspect.getsource(expression)).body

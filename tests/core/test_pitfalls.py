@@ -11,7 +11,6 @@ import pytest
 import torch
 
 from attention_core.examples import EXAMPLES
-from attention_core.mistakes.named import NAMED
 from attention_core.mistakes.switched import MISTAKES
 from attention_core.published.building import BUILDERS
 from attention_core.published.measures import naive_softmax
@@ -102,11 +101,6 @@ def test_the_mistake_of_a_story_can_be_switched_on_in_its_example(story):
     if story.mistake:
         assert MISTAKES[story.mistake].why_not(example.inputs, example.heads) == ""
         assert story in stories_of(story.mistake)
-
-
-def test_every_story_stands_with_its_mistake_or_with_those_that_have_no_switch():
-    found = [story for mistake in ("", *NAMED) for story in stories_of(mistake)]
-    assert sorted(story.name for story in found) == sorted(STORIES)
 
 
 def test_a_figure_is_written_as_a_sentence_has_it():

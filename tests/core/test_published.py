@@ -91,24 +91,6 @@ def test_what_is_near_enough_passes_and_no_more(name):
     assert [value for value in wrong if passes(result, value)] == []
 
 
-def test_the_unit_of_a_number_with_an_exponent_is_that_of_its_last_significant_digit():
-    result = printed([5.5834e-09, -9.9999e01, 1.0], (3,), significant=5)
-    right = [5.5834e-09, -9.9999e01, 1.0]
-    units = [1e-13, 1e-3, 1e-4]
-    assert passes(result, torch.tensor(right, dtype=torch.float64))
-    for place, unit in enumerate(units):
-        for off, fits in ((0.5, True), (-0.5, True), (0.51, False), (-1.01, False)):
-            value = list(right)
-            value[place] += off * unit
-            assert check(result, value) == Check(3, 2 + fits, pytest.approx(abs(off * unit)))
-
-
-def test_the_slack_is_never_more_than_was_measured():
-    result = replace(printed([0.001, 2.0], (2,), decimals=6, rel_slack=1e-3), abs_slack=4e-6)
-    assert check(result, [0.001 + 1e-6, 2 + 4e-6]) == Check(2, 2, pytest.approx(4e-6), by_slack=2)
-    assert check(result, [0.001 + 2e-6, 2 + 5e-6]).matching == 0
-
-
 SLACK = [(n, r.id) for n in NOTEBOOKS for r in notebook(n).results.values() if r.rel_slack]
 
 
@@ -204,20 +186,6 @@ def test_a_recipe_gives_what_is_printed_and_with_another_seed_does_not(name, id,
     assert passes(result, recipe.read(of_another_seed)) != depends
 
 
-def test_matrices_of_another_seed_are_not_the_printed_ones():
-    example = EXAMPLES["wild_cat"]
-    other = replace(example, projections=replace(example.projections, seed=70), linear_seed=70)
-    for id in sorted(MATRICES_ALONE):
-        value = RECIPES["wild_cat"][id].read(lambda place: BUILDERS[place.lesson](other, None))
-        assert not passes(notebook("wild_cat").results[id], value), id
-
-
-def test_results_that_nothing_computes_have_no_recipe():
-    without = {id for n in NOTEBOOKS for id in notebook(n).results if id not in RECIPES[n]}
-    variances = {f"var_{when}_{width}" for when in ("before", "after") for width in (5, 100)}
-    assert without == {"illustration_embeddings", "illustration_contexts"} | variances
-
-
 def of(**values):
     """A trace of these values, each also in the steps that two notebooks compare."""
     trace = Trace()
@@ -261,25 +229,6 @@ def test_the_marks_of_an_example_hold(example, lesson):
     found = marks(example.notebook, example.name, lesson, trace, example.query)
     assert {mark.result.id for mark in found} == expected
     assert all(mark.check.ok for mark in found)
-
-
-def test_a_row_that_is_not_expanded_has_no_marks():
-    build = BUILDERS["simplified"]
-    example = EXAMPLES["wild_cat"]
-
-    def steps(trace, query):
-        found = marks("wild_cat", "wild_cat", "simplified", trace, query)
-        return {mark.place.step for mark in found}
-
-    matrices = {"embeddings", "scores_by_loop", "scores", "weights", "context_vectors"}
-    row = {"query", "query_scores", "query_weights", "weighted_embeddings", "running_context"}
-    assert steps(build(example, None), None) == matrices
-    assert steps(build(example, 0), 0) == matrices | row
-    assert steps(build(example, 1), 1) == matrices
-    assert steps(build(example, None), 0) == matrices
-    unexpanded = build(EXAMPLES["sorry_dave_first_run"], None)
-    found = marks("sorry_dave", "sorry_dave_first_run", "simplified", unexpanded, 3)
-    assert [mark.result.id for mark in found] == ["context_3"]
 
 
 @pytest.mark.parametrize("sentence", ["cat", "a b", "a b c d e f g h i j k", "x " * 60])

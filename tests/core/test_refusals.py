@@ -162,12 +162,6 @@ def test_what_cannot_be_is_refused_in_words(call, message):
         call()
 
 
-@pytest.mark.parametrize("expand", EXPANDED.values(), ids=EXPANDED)
-def test_a_token_before_the_first_is_named(expand):
-    with pytest.raises(ValueError, match="no row -1"):
-        expand(-1)
-
-
 @pytest.mark.parametrize(("operation", "shapes", "message"), [
     (ops.Divide(), [(1, 2), (1, 2)], "Divide takes (…, key) (…, 1), but was given (1, 2) (1"),
     (ops.Multiply(by_row=True), [(3,), (2, 3, 5)], "Multiply takes (key) (key, d), but"),

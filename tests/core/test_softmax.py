@@ -39,21 +39,6 @@ def softmax(scores):
     return [power / math.fsum(powers) for power in powers]
 
 
-def test_the_steps_of_a_row_are_what_their_names_say():
-    trace = normalise_row(given_row(ROW))
-    exact = {
-        "score_sum": [math.fsum(ROW)],
-        "sum_weights": [score / math.fsum(ROW) for score in ROW],
-        "largest": [2.9],
-        "lowered_scores": [score - 2.9 for score in ROW],
-        "exponentials": [math.exp(score - 2.9) for score in ROW],
-        "exponential_sum": [math.fsum(math.exp(score - 2.9) for score in ROW)],
-        "softmax_weights": softmax(ROW),
-    }
-    for name, oracle in exact.items():
-        assert close(numbers(trace, name), oracle), name
-
-
 @pytest.mark.parametrize("moves", [{"shift": 7.25}, {"magnify": 8.0}, {"shift": -3, "magnify": 2}])
 def test_scores_are_shifted_first_and_then_magnified(moves):
     trace = normalise_row(given_row(ROW), **moves)

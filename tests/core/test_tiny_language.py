@@ -136,16 +136,6 @@ def test_what_the_parts_bring_adds_up_to_the_logit(sentence, off):
             assert all(part.amount == 0 for part in parts if part.head == off and off)
 
 
-@pytest.mark.parametrize("off", HEADS[::3])
-def test_a_head_switched_off_is_one_whose_output_matrix_is_0(off):
-    layer, head = off
-    network = shipped.network()
-    network.W_output[layer, head] = 0
-    for sentence in SENTENCES:
-        logits, _ = network(as_ids(words(sentence))[None])
-        assert torch.allclose(traced(sentence, off)["logits"].value, logits[0], atol=1e-5)
-
-
 def told_right(sentence, off):
     """The chance that the network, without a head, gives to what the grammar may say next."""
     right = [WORDS.index(word) for word in next_words(words(sentence))]

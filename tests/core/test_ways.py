@@ -67,19 +67,6 @@ def test_a_head_switched_off_takes_its_own_part_and_no_more(head):
     assert (trace["concat_left"].value[:, 2 * head : 2 * head + 2] == 0).all()
 
 
-def test_heads_are_drawn_one_after_the_other_behind_what_is_skipped():
-    recipe = replace(ODD_HEADS, start="rand", by_head=True, skipped=((2, 3), (5,)))
-    torch.manual_seed(11)
-    torch.rand(2, 3), torch.rand(5)
-    expected = [torch.rand(3, width, 3) for width in (5, 5, 2)] + [torch.rand(6, 7)]
-    trace = heads("wild_cat", recipe)
-    for role, drawn in zip(ROLES, expected, strict=False):
-        assert torch.equal(trace[f"head_W_{role}"].value, drawn.mT)
-    assert torch.equal(trace["W_output"].value, expected[-1])
-    named = ("W_query", "W_key", "W_value", "W_output")
-    assert recipe.n_parameters(3) == sum(trace[name].value.numel() for name in named)
-
-
 @pytest.mark.parametrize("bias", [False, True])
 @every_example
 def test_every_way_to_queries_keys_and_values_comes_to_the_same(example, bias):
