@@ -170,7 +170,8 @@ class _Front:
         found = [self.tensor() for _ in range(n_tensors)]
         alignment = fields.get("general.alignment", 32)
         if not isinstance(alignment, int) or not 1 <= alignment <= 2**20:
-            raise ModelRefused(f"general.alignment in {self.name} is {quoted(alignment)}")
+            said = quoted(repr(alignment))
+            raise ModelRefused(f"general.alignment in {self.name} is {said}, no number of bytes")
         begin = -(-self.file.tell() // alignment) * alignment
         return fields, self.placed(found, begin)
 

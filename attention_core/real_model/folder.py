@@ -106,7 +106,9 @@ class Folder:
                 "may run anything when it is opened, so it is left alone: only safetensors files "
                 "are read"
             )
-        raise ModelRefused(f"there are no weights in {self.path.name}: no safetensors file")
+        raise ModelRefused(
+            f"there are no weights in {self.path.name or self.path}: no safetensors file"
+        )
 
     def _files_of(self, index: dict[str, Any]) -> list[Path]:
         """The files that an index names, each of them in this folder."""

@@ -139,7 +139,7 @@ _KEPT = ("weights", "context_vectors", "before", "attention_added", "between", "
 def check_ids(settings: Settings, ids: Sequence[int]) -> None:
     """Raises ValueError, in words, where these cannot be the tokens of a sentence."""
     if not ids:
-        raise ValueError("there are no tokens: type at least one word")
+        raise ValueError("there are no tokens: type at least one word that the model knows")
     if settings.longest is not None and len(ids) > settings.longest:
         raise ValueError(
             f"the sentence has {len(ids):,} tokens, but this model reads at most "

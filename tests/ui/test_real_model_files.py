@@ -257,9 +257,8 @@ def test_a_text_that_leaves_no_tokens_is_said(own):
     nothing = NOTHING | {"pattern": {"String": "x"}}
     words(normalizer=nothing, post_processor=None)(own)
     at = typed(stands(visit(PAGE, model="own")), "xx")
-    assert "there are no tokens: type at least one word. The earlier one is still shown." in texts(
-        at
-    )
+    no_tokens = "there are no tokens: type at least one word that the model knows."
+    assert f"{no_tokens} The earlier one is still shown." in texts(at)
     assert draws(at)
 
 
