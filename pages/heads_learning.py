@@ -5,7 +5,7 @@ from attention_core.rounding import to_within
 from attention_core.small_models.induction import best_head, shipped_run
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
-from attention_ui.cards.why_there import in_small
+from attention_ui.cards.why_there import NUMBERS_WORDS, in_numbers, in_small
 from attention_ui.lessons.heads_learning import lesson, own_run, watching, words
 from attention_ui.picture.learning import learning
 from attention_ui.words import capital, number
@@ -142,7 +142,12 @@ def train():
         yield ui.say(own_run.so_far_words(records[-1]))
 
 
-deeper = page.deeper("where this was found")
+deeper = page.deeper("why it looks there in numbers, where this was found")
+
+
+@deeper.section("why_numbers", "", f"**Why there, in numbers.** {NUMBERS_WORDS}")
+def why_numbers(v):
+    yield from in_numbers(lesson.why_there(v), lesson.score_trace(v))
 
 
 @deeper.section(

@@ -258,7 +258,7 @@ def off(v):
 
 
 deeper = page.deeper(
-    "heads over many sentences, writing without chance, why there in numbers, "
+    "heads over many sentences, writing without chance, what a cache saves, why there in numbers, "
     "every head off in turn, another text put in"
 )
 deeper.section("survey", "Over many sentences", surveyed.about_the_survey, work=surveyed.surveying)(
@@ -274,6 +274,16 @@ deeper.section(
     when=predicts,
     pictures=("greedy",),
 )(without_chance.without_chance)
+
+
+deeper.section(
+    "cache",
+    "What a cache saves",
+    "A new token looks at the keys and values of all tokens before it, which do not change. Keep "
+    "them, and each step computes one token; without them, the whole text again.",
+    work=without_chance.writing_both_ways,
+    when=predicts,
+)(without_chance.what_a_cache_saves)
 
 
 @deeper.section(

@@ -9,7 +9,11 @@ from attention_ui.cards.page import Page, is_covered, waits_for
 from attention_ui.charts.picture import picture as as_points
 from attention_ui.controls import shared
 from attention_ui.lessons.tokenize_and_embed import lesson, merges, words
-from attention_ui.lessons.tokenize_and_embed.real_tokens import has_a_real_model, in_a_real_model
+from attention_ui.lessons.tokenize_and_embed.real_tokens import (
+    has_a_real_model,
+    in_a_real_model,
+    word_of_a_real_model,
+)
 from attention_ui.picture.equation_parts import NEW_LINE, equation_of
 from attention_ui.picture.matrix import Matrix
 
@@ -215,10 +219,23 @@ def merge(v):
     yield ui.alive(merges.take_along)
 
 
-@deeper.section("merge_costs", "Bytes, and what a vocabulary costs")
+@deeper.section("merge_costs", "Ties, bytes, and what a vocabulary costs")
 def merge_costs(v):
+    yield ui.say(merges.tie_words(v.merge_text, v.merges))
     yield ui.say(merges.BYTES)
     yield ui.say(merges.cost_words(v.merge_text, v.merges))
+
+
+@deeper.section(
+    "model_word",
+    "Which merges made a word of a real model",
+    "The same, learned from a large text. Each merge has a number: the first one joined the most "
+    "frequent pair of all. A blank belongs to the word after it, so a word is learned twice, with "
+    "it and without.",
+    when=has_a_real_model,
+)
+def model_word():
+    yield ui.alive(word_of_a_real_model)
 
 
 @deeper.section(

@@ -5,6 +5,7 @@ import gc
 import io
 import json
 import os
+import re
 import sys
 import time
 from collections import OrderedDict
@@ -433,6 +434,17 @@ def test_of_a_long_text_64_tokens_are_drawn_and_all_are_counted(link, drawn, loo
 def test_a_host_of_many_takes_no_long_text(monkeypatch):
     monkeypatch.setattr(models, "is_alone", lambda: False)
     assert "109 tokens; at most 64 fit" in texts(page(model="own", prompt=LONG))
+
+
+def test_it_is_counted_what_a_cache_saves():
+    told = texts(stands(visit_deeper(PAGE)))
+    with_it, without = (
+        float(each.split()[-2]) * {"thousand": 1e3, "million": 1e6}[each.split()[-1]]
+        for each in re.search(
+            r"layers: (.*) products for .* instead of (.*) products", told
+        ).groups()
+    )
+    assert with_it < without / 5  # of eight tokens and ten more, one is read
 
 
 def test_the_sweeps_say_what_switching_off_says():

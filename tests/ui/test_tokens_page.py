@@ -108,5 +108,8 @@ def test_a_text_to_learn_from_is_a_person_s_and_its_limit_is_said():
     at = stands(_opened("tokenize_and_embed", link, row_deeper=True))
     assert "**so**" not in rendered(at)
     assert merges.pieces_of(link["merge_text"], " `so`", 3) in texts(at)
+    assert "pairs are equally frequent" in words(at)
     at = stands(visit("tokenize_and_embed", merge_text="🙂" * 51))
     assert "it has 204 bytes, and 200 fit" in texts(at)
+    at = stands(_opened("tokenize_and_embed", {"merge_text": "a"}, row_deeper=True))
+    assert "No pair is left in this text: every word is one token." in words(at)

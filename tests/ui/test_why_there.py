@@ -184,8 +184,9 @@ def test_in_small_the_whole_table_stands_there_and_a_run_without_a_head_beside_i
         )
 
 
-def test_in_small_the_numbers_go_down_to_what_was_learned_and_can_be_taken_along():
-    at = stands(visit_deeper("tiny_language"))
+@pytest.mark.parametrize("page", SMALL)
+def test_in_small_the_numbers_go_down_to_what_was_learned_and_can_be_taken_along(page):
+    at = stands(visit_deeper(page))
     (button,) = (each for each in at.button if each.key == "open_why_numbers")
     button.click().run(timeout=60)
     assert "pair_scores" in stands(at).query_params["cell"]

@@ -3,6 +3,7 @@
 from functools import lru_cache
 
 from attention_core.head_name import head_id, head_name
+from attention_core.real_model.score_in_small import small_score_trace
 from attention_core.small_models.induction import EXAMPLE as LETTERS
 from attention_core.small_models.induction import EXAMPLE_IDS, SIZE, best_head, shipped_run
 from attention_core.small_models.induction_head import induction_head
@@ -72,3 +73,10 @@ def why_there(values: Values) -> Why:
     """Of a head, at first the induction head: what made it look where it looks most."""
     layer, head = map(int, values.why_head.split("."))
     return why_in_small(whole(), layer, head, int(values.why_from))
+
+
+def score_trace(values: Values) -> Trace:
+    """The same as a trace."""
+    parts = why_there(values).parts
+    at = parts.layer, parts.head, parts.query, parts.key
+    return small_score_trace(shipped_run().weights, NAMES, LETTERS, *at)

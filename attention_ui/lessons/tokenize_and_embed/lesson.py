@@ -9,7 +9,7 @@ from ...controls.fields import Whole
 from ...controls.shared import ACROSS, MAKES_VECTORS, SHOWN_TERMS, UP, inputs_of
 from ...picture.matrix import Matrix
 from .merges import MERGE_TEXT, MERGES, NEW_WORD
-from .real_tokens import NEAREST_TO
+from .real_tokens import MODEL_WORD, NEAREST_TO
 
 ROWS = (7, 9, 100, 1_000, 5_000, 10_000, 20_000, 50_257, 100_000, 200_000)
 WIDTHS = (2, 3, 16, 32, 64, 128, 256, 512, 768, 1_024, 2_048, 4_096)
@@ -18,7 +18,7 @@ TABLE_ROWS = Control(
 )
 TABLE_WIDTH = Control("table_width", Whole.among(*WIDTHS), "Width of a vector", 32)
 CONTROLS = (*MAKES_VECTORS, SHOWN_TERMS, ACROSS, UP, TABLE_ROWS, TABLE_WIDTH, NEAREST_TO)
-CONTROLS += (MERGE_TEXT, NEW_WORD, MERGES)
+CONTROLS += (MERGE_TEXT, NEW_WORD, MERGES, MODEL_WORD)
 
 
 def trace_of(values: Values) -> Trace:

@@ -66,6 +66,19 @@ def cost_words(text: str, n_merges: int) -> str:
     )
 
 
+def tie_words(text: str, n_merges: int) -> str:
+    """How many pairs could be next."""
+    n = learned_from(text).n_next(n_merges)
+    if not n:
+        return "No pair is left in this text: every word is one token."
+    now = "one pair is the most frequent" if n == 1 else f"{n} pairs are equally frequent"
+    return (
+        f"After {n_merges} merges, {now}. Of several, the one is joined whose first token is older "
+        "in the vocabulary, then the one whose second is; the letters come first, in order. "
+        "Another rule would make other tokens, so the rule is part of a tokenizer."
+    )
+
+
 def take_along(values: Values) -> None:
     """The program and the notebook of all merges."""
     learned = learned_from(values.merge_text)

@@ -9,10 +9,11 @@ from attention_core.real_model.nearest import added_up, nearest
 from attention_core.text.tokenizers import clean, visible
 
 from ...controls.control import Control, Values
-from ...controls.fields import AsItIs
+from ...controls.fields import AsItIs, Sentence
 from ...controls.widget import control
 from ...frame.models import TINY, choices, first, not_known, opened, readable, said
 from ...words import listed, number
+from .merges import MOST_OF_WORD
 
 MOST_WORDS, LONGEST, SHOWN = 6, 120, 8
 
@@ -39,6 +40,49 @@ def terms_of(text: str) -> list[tuple[str, str]]:
 
 
 NEAREST_TO = Control("nearest_to", Sum(), "Nearest to", "king - man + woman", widget="text_input")
+
+
+MODEL_WORD = Control("model_word", Sentence(most_bytes=MOST_OF_WORD), "Word", "tokens",
+                     "text_input", of_page=True)  # fmt: skip
+
+
+def word_of_a_real_model(values: Values) -> None:
+    """Which merges made a word, with the blank before it and without."""
+    control(MODEL_WORD, width=220)
+    with readable(first(), "merges"):
+        _by_merges(values.model_word.strip() or values.model_word)
+
+
+def _by_merges(word: str) -> None:
+    model = opened(first())
+    ids = []
+    for each in (f" {word}", word):
+        try:
+            found = model.tokenizer.joins_of(each)
+            ids.append(model.tokenizer.id_of(each))
+        except ValueError as error:
+            st.text(f"This word cannot be cut: {error}.")
+            return
+        if found is None:
+            st.text(
+                f"{choices()[first()]} does not make “{visible(each)}” by merges alone: its tokens "
+                "are words, or it takes words that it knows as they are."
+            )
+            return
+        before, joined = found
+        rows = [("", before), *((f"merge {one.number:,}", one.pieces) for one in joined)]
+        wide = max(len(name) for name, _ in rows)
+        lines = [f"{name:>{wide}}  {' | '.join(map(visible, pieces))}" for name, pieces in rows]
+        st.code("\n".join(lines), language=None)
+    if None in ids or ids[0] == ids[1]:
+        return
+    table = model.matrix("token_table", ids)
+    cosine = (table[0] @ table[1] / table.norm(dim=-1).prod()).item()
+    st.text(
+        f"“{visible(f' {word}')}” has id {ids[0]:,} and “{visible(word)}” id {ids[1]:,}: two rows "
+        f"of the table, each learned by itself. Their cosine is {number(cosine, 2)}. The "
+        f"table has {model.settings.n_vocabulary:,} rows of {model.settings.d_model:,} numbers."
+    )
 
 
 def has_a_real_model() -> bool:
