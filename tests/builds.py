@@ -10,6 +10,7 @@ from attention_ui.controls.shared import heads_recipe_of, inputs_of, layer_recip
 from attention_ui.lessons.causal_mask.lesson import mask_of
 from attention_ui.lessons.kept_small import lesson as of_kept
 from attention_ui.lessons.transformer_block import lesson as of_block
+from attention_ui.lessons.whole_layer import lesson as of_layer
 from attention_ui.lessons.without_softmax import lesson as of_memory
 
 
@@ -35,13 +36,17 @@ def heads(values):
     return multi_head.expand_word(multi_head.switch_off(trace, values.head_off), values.token)
 
 
+def layer(values):
+    return multi_head.attend_heads(embed(inputs_of(values)), layer_recipe_of(values))
+
+
 BUILDS = {
     "simplified": lambda v: expand_query(simplified(v), v.query),
     "stretched": lambda v: simplified(v, stretched=v.stretch, factor=v.factor),
     "trainable": trainable,
     "masked": masked,
     "heads": heads,
-    "layer": lambda v: multi_head.attend_heads(embed(inputs_of(v)), layer_recipe_of(v)),
+    "layer": lambda v: of_layer.with_dropout(layer(v), v, v.layer_dropout),
     "on_tokens": lambda v: attend_on_tokens(embed(inputs_of(v))),
     "decoder": lambda v: decode(embed(inputs_of(v)), n_heads=v.n_heads),
     "block": of_block.trace_of,

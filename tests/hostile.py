@@ -1,5 +1,8 @@
 """Texts and values that a page must survive, for the tests of pages, browser and links."""
 
+import tomllib
+from pathlib import Path
+
 MARK = "zqzq"
 """A word that is nowhere on the pages but in the text that tests type."""
 FETCHED = "http://127.0.0.1:9/"
@@ -36,3 +39,7 @@ VALUES = (
 )
 """What a parameter of a link may hold, if somebody wishes harm."""
 assert len(VALUES) >= 50
+
+_LINKS = tomllib.loads(Path(__file__).with_name("links.toml").read_text(encoding="utf-8"))
+HARD, BAD = _LINKS["hard"], _LINKS["bad"] | {"too long": {"sentence": "x " * 500}}
+"""Links of settings that are hard together, and of what cannot be used, by what they are."""

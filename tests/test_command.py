@@ -113,15 +113,6 @@ def test_without_a_browser_it_says_the_address(monkeypatch, capsys):
     assert said == "No browser could be opened. The app is at http://localhost:8501/\n"
 
 
-def test_help_is_one_screen(capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    with pytest.raises(SystemExit, match="0"):
-        command.main(["--help"])
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) <= 24
-    assert max(map(len, lines)) <= 80
-
-
 def explorer(*arguments):
     return ran(sys.executable, "-m", "attention_explorer", *arguments)
 

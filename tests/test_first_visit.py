@@ -1,6 +1,5 @@
 """What a first visit shows: a question covers what would answer it, and nothing else is missing."""
 
-import re
 from itertools import product
 
 import pytest
@@ -8,8 +7,7 @@ import pytest
 from attention_core.examples import EXAMPLES
 from attention_ui.controls.shared import FIRST
 from attention_ui.picture.table import CELL, COVERED, table
-from conftest import ROOT
-from sampling import few, of_each_kind
+from sampling import of_each_kind
 from visiting import A_PAGE, PAGES, ROWS, charts, noted_layouts, pictures, stands, visit
 
 pytestmark = pytest.mark.slow("1 min: pages with every example, each question by itself")
@@ -126,24 +124,3 @@ def test_a_link_to_a_covered_cell_opens_its_picture():
 
     assert not of_weights(cell="weights.2.1", section="weights").covered
     assert of_weights().covered
-
-
-PINS = [
-    "example=wild_cat&sentence=a+b+c+d", "example=wild_cat&seed=5", "example=wild_cat&d_in=5",
-    "example=wild_cat&n_heads=4&d_model=4", "example=life_is_short", "example=journey_789",
-]  # fmt: skip
-UNPINNED = re.compile(r"has_pins=False|open_lesson\(")
-PINNED = [page for page in PAGES if not UNPINNED.search((ROOT / page).read_text("utf-8"))]
-
-
-@pytest.mark.parametrize(("page", "pin"), few(product(PINNED, PINS), 9))
-def test_a_pin_s_comparison_unfolds(page, pin):
-    """For a change of text, seed, width, heads and example."""
-    at = stands(visit(page, pin=pin))
-    said = " ".join(each.value for each in at.markdown)
-    if "Since the pin" not in said:
-        assert "**Pinned.**" in said  # nothing that makes a number of this page has changed
-        return
-    at.session_state["fold_pinned"] = True
-    stands(at.run())
-    assert at.dataframe or any(each.label == "Step" for each in at.selectbox)

@@ -16,8 +16,7 @@ from attention_ui.frame.contents import LESSONS
 from attention_ui.lessons.multi_head_attention.words import widths_words
 from chosen import chosen, read
 from conftest import ROOT
-from ends import BAD, HARD, links_to_the_ends
-from hostile import MARK, TEXTS
+from hostile import BAD, HARD, MARK, TEXTS
 from sampling import few, is_long, pairs
 from visiting import (
     A_PAGE,
@@ -64,25 +63,14 @@ def test_other_numbers_are_not_marked_as_matching(page):
 
 
 @pytest.mark.parametrize("page", few(PAGES, 1, first="pages/tokenize_and_embed.py"))
-def test_extreme_settings(page):
-    """Each control of the page at each of its ends, and what is hard together."""
-
-    def stands_as_linked(link):
+def test_what_is_hard_together_stands_as_it_is_linked(page):
+    known = controls_on(visit(page)).keys()
+    for link in (each for each in HARD.values() if each.keys() <= known):
         at = visit(page, **link)
         assert not at.exception, (link, [each.message for each in at.exception])
         assert at.session_state["visit"].notices == [], link
-        values = controls_on(at)
-        said = {name: control.field.read(link[name]) for name, (control, _) in values.items()
-                if name in link}  # fmt: skip
-        assert said == {name: values[name][1] for name in said}, link
-        return [control for control, _ in values.values()]
-
-    controls = stands_as_linked({})
-    for link in links_to_the_ends(controls):
-        stands_as_linked(link)
-    for link in HARD.values():
-        if link.keys() <= {each.name for each in controls}:
-            stands_as_linked(link)
+        for name, (control, value) in controls_on(at).items():
+            assert name not in link or value == control.field.read(link[name]), (link, name)
 
 
 def controls_on(at):
@@ -279,19 +267,15 @@ def examples_opened(at):
 
 def test_a_card_that_cannot_be_opened_says_why():
     """Home's links, one an example."""
-
-    def cards(**link):
+    lost = {"lock": "edits,d_in", "edits": "8.2:1"}
+    for link, why in (
+        ({"lock": "example"}, "keeps to its own"),
+        (lost, "does not fit what the link"),
+    ):
         at = visit("app.py", **link)
-        opens = examples_opened(at)
-        return [card.disabled for card in opens], [words.value for words in at.caption]
-
-    closed, words = cards(lock="example")
-    assert closed == [name != "wild_cat" for name in EXAMPLES]
-    assert sum("keeps to its own example" in each for each in words) == len(EXAMPLES) - 1
-    closed, words = cards(lock="edits,d_in", edits="8.2:1")
-    assert any(closed)
-    assert sum("does not fit what the link" in each for each in words) == sum(closed)
-    assert cards()[0] == [False] * len(EXAMPLES)
+        closed = [each.disabled for each in examples_opened(at)]
+        assert 0 < sum(closed) == sum(why in each.value for each in at.caption)
+    assert not any(each.disabled for each in examples_opened(visit("app.py")))
 
 
 def test_a_sentence_of_ones_own_keeps_what_a_teacher_has_fixed():
@@ -303,6 +287,14 @@ def test_a_sentence_of_ones_own_keeps_what_a_teacher_has_fixed():
     after = chosen(at)
     assert after.sentence == "A cat sat"
     assert fixed_values(after) == before
+
+
+def test_no_other_control_changes_what_is_locked():
+    at = visit("divide_by_sqrt_d", lock="draw_seed")
+    before = chosen(at)
+    at.button(key="draw_again").click().run()
+    assert chosen(stands(at)) == before
+    assert "Not applied: " in texts(at)
 
 
 def test_a_control_that_a_picture_carries_cannot_be_used_where_a_link_locks_it():

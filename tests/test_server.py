@@ -1,7 +1,6 @@
 """The server as it is started: its configuration, what it is sent, and how many it carries."""
 
 import asyncio
-import os
 import re
 import shutil
 import sys
@@ -18,7 +17,7 @@ from websockets.exceptions import ConnectionClosed
 
 from attention_ui.frame.descriptors import MOST, raise_open_files
 from conftest import ran
-from serving import ROOT, AppServer, new_session, start_server, stream
+from serving import ROOT, new_session, start_server, stream
 from visitor import Visitor
 
 pytestmark = pytest.mark.slow("1 min: servers of its own")
@@ -26,27 +25,8 @@ pytestmark = pytest.mark.slow("1 min: servers of its own")
 CONFIG = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
 
 
-def test_streamlit_run_asks_for_no_email_and_opens_a_browser(tmp_path):
-    """On a desktop where it was never run before, at a keyboard that nobody uses."""
-    nobody, keyboard = os.pipe()
-    browser, opened = tmp_path / "browser", tmp_path / "opened"
-    browser.write_text(f'#!/bin/sh\necho "$1" > "{opened}"\n', encoding="utf-8")
-    browser.chmod(0o755)
-    alone = {"HOME": str(tmp_path), "PATH": str(tmp_path), "BROWSER": f"{browser} %s"}
-    how = {"options": {"server.headless": "false"}, "env": {**os.environ, **alone}}
-    with AppServer(tmp_path / "output.txt", stdin=nobody, **how) as server:
-        server.wait_until_healthy(seconds=30)
-        for _ in range(100):
-            if opened.exists() and opened.read_text():
-                break
-            time.sleep(0.05)
-    os.close(nobody)
-    os.close(keyboard)
-    assert "mail" not in server.output()
-    assert opened.read_text(encoding="utf-8").strip() == f"{server.url}/"
-
-
-def test_it_does_not_watch_its_files_and_is_for_all():
+def test_it_asks_for_no_email_does_not_watch_its_files_and_is_for_all():
+    assert CONFIG["server"]["showEmailPrompt"] is False  # else `streamlit run` waits for one
     assert "address" not in CONFIG["server"]  # else nobody could reach a hosted app
     assert CONFIG["server"]["fileWatcherType"] == "none"  # else a busy folder fills the log
 

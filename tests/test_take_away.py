@@ -198,14 +198,6 @@ def in_a_kernel(made):
     return node
 
 
-def test_jupyter_runs_a_notebook_of_hostile_text_and_draws_its_picture():
-    trace = attend(embed(Inputs(HOSTILE[2], tokenizer="blanks_kept")))
-    cells = in_a_kernel(notebook(trace, HOSTILE[2])).cells
-    outputs = [output for cell in cells for output in cell.get("outputs", [])]
-    assert sum("image/png" in output.get("data", {}) for output in outputs) == 1
-    assert outputs[-1].text == f"All {len(trace)} tensors are the lesson's.\n"
-
-
 def test_jupyter_says_what_is_wrong_and_nothing_else(view_at):
     from nbclient.exceptions import CellExecutionError
 

@@ -6,12 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core import embed
 from attention_core import operations as ops
 from attention_core.compare import changes
-from attention_core.experiments.training import TrainingSettings, next_tokens, train
 from attention_core.mechanism.softmax import given_row, normalise_row, store_row
-from attention_ui.controls.shared import inputs_of
 from attention_ui.lessons.softmax_or_sum.lesson import MAGNIFY
 from builds import BUILDS
 from checks import run_anew
@@ -76,16 +73,3 @@ def test_any_row_of_scores_has_a_softmax_or_is_all_hidden(scores, shift, magnify
         for step in made.values():
             for index in {(0,) * step.value.ndim, tuple(n - 1 for n in step.value.shape)}:
                 step.arithmetic(index).latex()
-
-
-@given(whole_values(), st.sampled_from([0.01, 0.2, 10.0, 1_000.0]), st.integers(1, 12))
-def test_any_training_goes_on_or_says_that_it_diverged(values, rate, steps):
-    tokens = inputs_of(values).tokens
-    if len(tokens) < 2:
-        return
-    recipe = TrainingSettings(steps, rate, values.t_seed, values.t_width, values.t_scaled)
-    records = list(train(embed(inputs_of(values))["embeddings"].value, next_tokens(tokens), recipe))
-    for record in records[:-1]:
-        assert math.isfinite(record.loss)
-    assert records[-1].diverged or records[-1].step == steps
-    assert records[-1].diverged or math.isfinite(records[-1].loss)

@@ -8,7 +8,7 @@ from hypothesis import given
 from attention_ui.controls.control import MAX_LINK, understood, written
 from attention_ui.controls.visit import refused
 from chosen import EVERY, FIELDS, read
-from guesses import assert_usable, links, texts
+from guesses import assert_usable, links
 from visiting import A_PAGE, stands, visit
 from visiting import texts as shown
 
@@ -63,18 +63,3 @@ def test_whatever_a_page_can_hold_its_address_gives_back(link):
         else:
             assert len(urlencode(held)) <= MAX_LINK
             usable(held)
-
-
-@given(texts)
-def test_any_text_is_read_or_refused_in_words(text):
-    for name, field in FIELDS.items():
-        words = "an optional number is left out"
-        try:
-            value = field.read(text)
-        except ValueError as why:
-            words = str(why)
-            value = None
-        if value is None:
-            assert len(words) > 10, name
-        else:
-            assert field.read(field.write(value)) == value, name

@@ -12,7 +12,6 @@ from pyarrow import ipc, types
 from attention_ui.controls.shared import SIZES
 from chosen import FIELDS
 from guesses import links, texts
-from hostile import VALUES
 from sampling import few, is_long
 from visiting import EVERYWHERE, has_no_exception, has_sentence, visit
 
@@ -74,16 +73,6 @@ def test_any_text_that_is_typed_leaves_the_page_standing(page, link, typed):
     for text in typed:
         at.text_area(key="control_sentence").set_value(as_sent(text)).run()
         explains(at)
-
-
-@pytest.mark.parametrize("page", few(EVERYWHERE, 3))
-def test_hostile_values_of_many_parameters_at_once(page):
-    """Each run gives every parameter another value of the list."""
-    runs = 2 if QUICK else len(VALUES)
-    for first in range(runs):
-        names = [name for name in FIELDS if name != "example"]
-        link = {name: VALUES[(first * 29 + at) % len(VALUES)] for at, name in enumerate(names)}
-        explains(opened(page, link))
 
 
 @pytest.mark.parametrize(("page", "end"), few(product(EVERYWHERE, ["least", "most"]), 7))

@@ -16,8 +16,7 @@ from attention_ui.frame import contents, ends
 from attention_ui.frame.basics import takes
 from attention_ui.words import percent
 from chosen import chosen
-from ends import HARD
-from hostile import MARK, TEXTS
+from hostile import HARD, MARK, TEXTS
 from sampling import few, pairs
 from visiting import A_PAGE, LESSONS, PAGES, lesson_module, rendered, stands, texts, visit
 

@@ -518,6 +518,14 @@ def test_bars_of_both_kinds_have_one_scale_and_those_below_0_go_left():
         assert found == {"2", "3"}
 
 
+def test_of_two_bars_beyond_1_the_larger_is_longer():
+    trace, parts = both_ways((2.0, 1.0, -2.9))
+    rows = cells.table(equation(trace, *parts)).to_pydict()
+    shown = dict(zip(rows["id"], rows["shade"], strict=True))
+    ten, twenty, minus_29 = (shown[f"2.{row}.0"] for row in (1, 0, 2))
+    assert cells.BAR / cells.HALF + 0.1 < ten < twenty < -minus_29 < 0.97
+
+
 # --- as it is sent --------------------------------------------------------------------------------
 def test_a_large_table_is_sent_with_each_value_once_and_says_the_same():
     trace = of_tokens(40, 6)

@@ -12,7 +12,6 @@ from attention_core.mechanism.multi_head import attend_heads
 from attention_core.small_models.grammar import LONGEST
 from attention_ui.controls import fields, shared
 from attention_ui.controls.control import NoRoom, understood, written
-from attention_ui.controls.shared import TOKENIZER, VOCABULARY, random_fallback_notice
 from attention_ui.controls.visit import refused
 from attention_ui.lessons.real_model.own_fields import Next, Prompt
 from attention_ui.lessons.tokenize_and_embed.real_tokens import Sum
@@ -308,21 +307,3 @@ def test_other_words_are_refused_in_words_with_the_nearest_ones(sentence, named)
     assert problem.startswith(f"“{named}” is none of the 60 words here. ")
     assert problem.endswith("(all of them: Go deeper, in A tiny language)")
     assert problem.count("“") == 7, "the word, and the animals: none is spelled like it"
-
-
-@pytest.mark.parametrize("control", [TOKENIZER, VOCABULARY], ids=lambda each: each.name)
-def test_its_words_are_its_own(control):
-    """It reads no others, and no other example is offered them."""
-    others = control.choices(of())
-    (mine,) = control.choices(OWN)
-    assert mine not in others
-    for example, foreign in ((NAME, next(iter(others))), ("wild_cat", mine)):
-        values, wrong = read(example=example, **{control.name: foreign})
-        assert values == of(example=example)
-        assert str(wrong[control.name]).startswith("here it can be")
-
-
-def test_what_no_longer_is_trained_is_said():
-    assert random_fallback_notice(OWN) is None
-    assert "the trained vectors are 48 wide" in random_fallback_notice(of(example=NAME, d_in="8"))
-    assert "What was trained does not fit" in random_fallback_notice(of(example=NAME, d_query="5"))

@@ -1,11 +1,21 @@
 """The example of a first visit: which address means it, and its names wherever a component is."""
 
+import json
 import re
 from urllib.parse import parse_qsl
 
 import pytest
 
-from attention_core import EXAMPLES, attend, attend_heads, attend_trainable, embed
+from attention_core import (
+    EXAMPLES,
+    attend,
+    attend_heads,
+    attend_trainable,
+    embed,
+    exercise,
+    notebook,
+    program,
+)
 from attention_ui.cards.arithmetic import components
 from attention_ui.charts.picture import picture
 from attention_ui.controls import shared
@@ -112,6 +122,14 @@ def test_the_control_and_the_picture_call_an_entry_what_the_charts_do(name):
     assert f"{entries[1]} and {entries[2]}" in drawn.alt
 
 
+def test_exports_have_the_names_of_components():
+    heads = [*traces(FIRST)][1]
+    told = ("# d_in: animal, hunter, small", "# d_head of head 1 (whom): animal, small")
+    for made in (program(heads), json.dumps(notebook(heads)), json.dumps(exercise(heads))):
+        assert all(line in made for line in told)
+    assert "# d_" not in program([*traces("wild_cat")][1])
+
+
 # --- what was set by hand, and what is drawn where it does not fit --------------------------------
 def test_an_own_sentence_over_the_same_words_keeps_what_was_set_by_hand():
     link = {"example": FIRST, "sentence": OWN}
@@ -181,10 +199,7 @@ def test_a_sentence_goes_to_a_real_model_where_one_is_and_its_text_comes_back(mo
     assert understood(back, EVERY)[1] == {}
     monkeypatch.setenv(started.MODEL, "a/model")
     assert there not in links(A_PAGE)
-    assert (
-        links(A_PAGE, sentence=OWN)[there] | {"model": "own", "prompt": OWN}
-        == (links(A_PAGE, sentence=OWN)[there])
-    )
+    assert links(A_PAGE, sentence=OWN)[there].items() >= {"model": "own", "prompt": OWN}.items()
 
 
 def test_the_terms_of_a_product_are_told_by_their_component():

@@ -16,7 +16,6 @@ pytest.importorskip("vl_convert", reason="pictures in a notebook need vl-convert
 from attention_core import EXAMPLES, Trace, attend, attend_heads, embed
 from attention_core import operations as ops
 from attention_explorer import show
-from attention_ui.notebook import picture as pictures
 from attention_ui.notebook.show import LOAD_IT, MOST_TOKENS, NO_WEIGHTS
 from attention_ui.picture.table import MOST_POINTED
 from traces import lesson_trace
@@ -293,14 +292,6 @@ def test_ordinary_sizes_are_drawn(shape):
     only_itself = n_heads * shape[-2] * shape[-1] > MOST_POINTED  # what a number says, then
     assert len(picture.notices) == len(said) + only_itself
     assert torch.equal(picture.layout.matrices[-1].drawn, given.flatten(0, -3)[n_heads - 1])
-
-
-def test_letters_of_the_packed_data_are_not_taken_for_those_of_the_script(monkeypatch):
-    monkeypatch.setattr(pictures, "_packed", lambda _: "VEGA+ID+DATA+PAGE+BODY+TALL")
-    pictures._vega.cache_clear()
-    html = show(weights(5, 5)).page()
-    pictures._vega.cache_clear()
-    assert html.count('read("VEGA+ID+DATA+PAGE+BODY+TALL")') == 2
 
 
 def test_rows_that_sum_to_something_else_are_drawn_with_a_notice():
