@@ -17,11 +17,9 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import urlencode
 
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
-from attention_ui.controls.fields import MAX_TOKENS
 from attention_ui.frame.contents import HOME, LESSONS, Lesson
 from browser_tools import BUSY, WATCH_RUNS, in_contents
 from serving import ROOT, AppServer, launch_chromium, start_server
@@ -339,11 +337,6 @@ def new_page(browser: Browser, **options) -> Watched:
 MOVES, STOPS = 6, 24
 """How often a slider is moved, a control in a picture dragged on: each after one or two times that
 are not counted."""
-LONG = {
-    "sentence": " ".join(f"w{place}" for place in range(MAX_TOKENS)),
-    **{"tokenizer": "blanks", "vocabulary": "distinct"},
-}
-"""A text of as many different tokens as the app takes."""
 SLIDERS = """() => [...document.querySelectorAll('[data-testid=stSlider]')]
   .filter((one) => one.checkVisibility() && !one.querySelector('input:disabled'))
   .map((one) => [...one.closest('[class*=st-key-control_]').classList]
@@ -384,8 +377,6 @@ class Measured:
     unit: str = "ms"
     whole: float | None = None
     """Where the rows are summed up, the goal of the median until all of the page is settled."""
-    link: tuple[tuple[str, str], ...] = ()
-    """What the address says beside the example's own."""
 
     def part(self, rows: list[Figure]) -> Part:
         """The table, with what sums it up above its rows."""
@@ -461,7 +452,8 @@ def sliders(visit: Visit) -> Iterable[Figure]:
                 what = f"{visit.lesson.title}: `{name}` to its largest"
                 yield from _row(visit, what, partial(list, moves), {"× empty": 6.0})
                 watched.open(visit.address)
-            yield from _slider(visit, keys[name], MOVES, goals)
+            moved = partial(watched.move, keys[name], visit.times(MOVES))
+            yield from _row(visit, f"{visit.lesson.title}: `{name}`", moved, goals)
 
 
 def called(key: str) -> str:
@@ -472,13 +464,6 @@ def called(key: str) -> str:
 def _to_largest(watched: Watched, slider: Locator) -> Moved:
     watched.press_on(slider, "Home")
     return watched.press_on(slider, "End")
-
-
-def _slider(
-    visit: Visit, key: str, count: int, goals: dict[str, float] | None = None
-) -> Iterable[Figure]:
-    what = f"{visit.lesson.title}: `{called(key)}`"
-    yield from _row(visit, what, lambda: visit.watched.move(key, visit.times(count)), goals or {})
 
 
 def _row(
@@ -501,13 +486,6 @@ def _row(
     if rows[-1].has_failed:
         visit.watched.open(visit.address)
     yield from rows
-
-
-def long_text(visit: Visit) -> Iterable[Figure]:
-    """The width of the vectors, on every page that shows the text."""
-    for key in visit.watched.page.evaluate(SLIDERS):
-        if called(key) == "d_in":
-            yield from _slider(visit, key, 3)
 
 
 SEEN = (
@@ -534,41 +512,31 @@ TABLES = {
         "last change in sight, the cards that follow included, and *whole* to that of the page.",
         in_frame,
     ),
-    "long": Measured(
-        f"Slider key to settled picture with {MAX_TOKENS} tokens",
-        f"A sentence of {MAX_TOKENS} different tokens, which is the most that the app takes; "
-        "`d_in` of every page that shows it is moved 3 times.",
-        long_text,
-        whole=15.0,
-        link=tuple(LONG.items()),
-    ),
 }
 """By the part's name, in the order in which they are measured on a page."""
 
 
 def on_lessons(names: list[str], some_pages: list[str], quick: bool) -> dict[str, list[Part]]:
-    """The tables of these names: every page is opened once for all that need the same link. Of some
-    pages, where they are named.
+    """The tables of these names: every page is opened once for all. Of some pages, where they are
+    named.
     """
     lessons = [each for each in (HOME, *LESSONS) if each.name in some_pages or not some_pages]
     rows: dict[str, list[Figure]] = {name: [] for name in names}
     with stage() as (browser, app, empty):
-        for link in dict.fromkeys(TABLES[name].link for name in names):
-            some = [name for name in TABLES if name in names and TABLES[name].link == link]
-            for lesson in lessons:
-                path = "" if lesson is HOME else lesson.name
-                address = f"{app.url}/{path}?{urlencode({'predict': 'off', **dict(link)})}"
-                watched, is_open = new_page(browser), False
-                visit = Visit(lesson, watched, address, empty.now(), quick)
-                for name in some:
-                    with tried(lesson.title) as found:
-                        if not is_open:
-                            watched.open(address)
-                        is_open = False
-                        found += TABLES[name].measure(visit)
-                        is_open = True  # after what fails it is opened anew
-                    rows[name] += found
-                watched.close()
+        for lesson in lessons:
+            path = "" if lesson is HOME else lesson.name
+            address = f"{app.url}/{path}?predict=off"
+            watched, is_open = new_page(browser), False
+            visit = Visit(lesson, watched, address, empty.now(), quick)
+            for name in names:
+                with tried(lesson.title) as found:
+                    if not is_open:
+                        watched.open(address)
+                    is_open = False
+                    found += TABLES[name].measure(visit)
+                    is_open = True  # after what fails it is opened anew
+                rows[name] += found
+            watched.close()
     return {name: [TABLES[name].part(rows[name])] for name in names}
 
 
