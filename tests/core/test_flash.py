@@ -1,6 +1,5 @@
 """Flash attention against plain torch: any sizes, masks, large scores, and what runs along."""
 
-import itertools
 import random
 
 import pytest
@@ -68,19 +67,6 @@ def test_only_the_blocks_that_are_named_are_computed():
     assert not any(name.startswith("tile_queries_0") for name in trace)
     with pytest.raises(ValueError, match="no block 3 of queries: the last is 2"):
         attend_in_tiles(*given(), 3, 4, blocks=[3])
-
-
-@pytest.mark.parametrize(("tile_queries", "tile_keys"), SIZES)
-@pytest.mark.parametrize("offset", [0, 2, -2])
-def test_tiles_cover_the_table_once_only_the_future_is_left_out(tile_queries, tile_keys, offset):
-    tiles = tiles_of(N_QUERIES, N_KEYS, tile_queries, tile_keys, True, offset)
-    cells = [cell for tile in tiles for cell in itertools.product(tile.queries, tile.keys)]
-    assert sorted(cells) == sorted(itertools.product(range(N_QUERIES), range(N_KEYS)))
-    for tile in tiles:
-        seen = [key <= query + offset for query in tile.queries for key in tile.keys]
-        assert tile.is_hidden == (not any(seen))
-        assert tile.is_cut == (any(seen) and not all(seen))
-    assert not any(tile.is_hidden or tile.is_cut for tile in tiles_of(7, 11, 2, 3))
 
 
 @pytest.mark.parametrize(

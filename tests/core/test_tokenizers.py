@@ -187,12 +187,6 @@ LIFE = ["life", "is", "short", "eat", "dessert", "first", "is", "life"]
 token_lists = st.lists(st.sampled_from(["a", "b", "B", " ", "é", "漢", "<unk>", "<pad>", "c"]))
 
 
-def test_distinct_sorts_by_code_point_and_puts_reserved_rows_last():
-    vocabulary = Vocabulary.distinct(["b", "é", "Z", " ", "b"])
-    assert vocabulary.rows() == (" ", "Z", "b", "é", "<unk>", "<pad>")
-    assert vocabulary.reserved == (("<unk>", 4), ("<pad>", 5))
-
-
 @property_test
 @given(token_lists)
 def test_distinct_ids_and_tokens_are_each_other_s_inverse(tokens):

@@ -51,14 +51,6 @@ def test_a_step_that_does_not_fit_is_refused_and_leaves_nothing(words, name, siz
     assert list(trace) == ["queries"]
 
 
-def test_a_name_that_is_taken_is_refused_and_the_first_step_stays():
-    trace = Trace()
-    first = trace.step("scores", matrix(2, 3), axes=("query", "key"))
-    with refused("the trace already has a step 'scores'; a value is never rebound"):
-        trace.step("scores", matrix(2, 3), axes=("query", "key"))
-    assert trace["scores"] is first
-
-
 def test_an_input_from_another_trace_is_refused_even_if_the_names_agree():
     here, there = Trace(), Trace()
     ours = here.step("keys", matrix(2, 3), axes=("key", "d_query"))

@@ -41,15 +41,10 @@ def test_the_lessons_show_what_the_network_does(sentence):
         assert torch.allclose(trace[name].value, network[there].value, atol=1e-5), name
 
 
-def test_heads_have_their_measured_names_and_the_weights_that_are_shipped():
-    weights, heads = shipped.weights(), given.heads()
+def test_heads_have_their_measured_names():
     measured = [shipped_figures().names((given.LAYER, head)) for head in range(4)]
-    assert heads.names == tuple(names[0] if names else "no name" for names in measured)
-    for head, (query, key, value) in enumerate(heads.by_head):
-        for role, table in (("query", query), ("key", key), ("value", value)):
-            assert torch.equal(torch.tensor(table), weights[f"W_{role}"][given.LAYER, head])
-    output = torch.tensor(heads.output).view(weights["W_output"][given.LAYER].shape)
-    assert torch.equal(output, weights["W_output"][given.LAYER])
+    names = tuple(names[0] if names else "no name" for names in measured)
+    assert given.heads().names == names
 
 
 def test_what_does_not_fit_the_network_is_drawn_and_has_no_first_layer():
