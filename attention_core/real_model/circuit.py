@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 
 from torch import Tensor
 
-from ..asked import answers
 from .attribution import attribution
 from .run import Run
 from .score_parts import ScoreParts, score_parts
@@ -64,22 +63,16 @@ class Circuit:
         return sum(min(share, 1.0) for share in drawn.values()) / max(1, len(drawn))
 
 
-@answers
-def circuit(found: Run, token: int, against: int | None = None, position: int = -1) -> Circuit:
-    """The way from a next token, or from how far its logit is above another's, back to the words.
+def circuit_by_heads(
+    found: Run, token: int, against: int | None = None, position: int = -1
+) -> Iterator[tuple[float, Circuit]]:
+    """The way from a next token, or from how far its logit is above another's, back to the words, a
+    head after the other: how much is done, from 0 to 1, and the circuit so far.
 
     Of each head it follows what did most at the key it looks at most and what did most at the
     query, and the heads that did most there, where they bring a tenth or more of the score's lead:
     heads go on, anything else ends there. Raises ValueError as `attribution` does.
     """
-    *_, (_, made) = circuit_by_heads(found, token, against, position)
-    return made
-
-
-def circuit_by_heads(
-    found: Run, token: int, against: int | None = None, position: int = -1
-) -> Iterator[tuple[float, Circuit]]:
-    """The same, a head after the other: how much is done, from 0 to 1, and the circuit so far."""
     last = range(len(found.ids))[position]
     heads = [part for part in attribution(found, token, last, against).heads if part.amount > 0]
     total = sum(part.amount for part in heads)

@@ -10,7 +10,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from attention_core import attend_tensors
 from attention_core.lights.of_trace import lights as lights_of
-from checks import random, same, taken_apart_and_run_anew
+from checks import random, same
 
 N_TEXTS, N_HEADS, N_QUERIES, N_KEYS, D_HEAD, D_VALUE = 2, 3, 5, 7, 11, 13
 
@@ -147,24 +147,6 @@ def test_a_sink_is_one_more_score_of_each_head_and_one_of_0_the_softmax_off_by_o
         own = attend_tensors(*given, sink_logits=sinks.numpy(), causal=True, corner="bottom_right")
         beside = sinks[:, None, None].exp() + powers.sum(-1, keepdim=True)
         same(own["weights"].value, powers / beside)
-
-
-EVERYTHING = {
-    "causal": True, "window": (3, None), "sinks": 1, "alibi": True, "corner": "bottom_right",
-    "lengths": (8, 6), "mask": hiding(1, 1, 8), "soft_cap": 2.0, "scale": 0.4, "temperature": 0.5,
-    "dropout": 0.25,
-}  # fmt: skip
-
-
-def everything(**more):
-    queries, keys, values = tensors(N_TEXTS, 4, n_queries=3, n_keys=5, kv=2)
-    past = {"past_keys": random(N_TEXTS, 2, 3, D_HEAD), "past_values": random(2, 2, 3, D_VALUE)}
-    return attend_tensors(queries, keys, values, **past, **(EVERYTHING | more))
-
-
-@pytest.mark.parametrize("more", [{}, {"mask": random(2, 1, 3, 8, seed=6)}], ids=["hide", "add"])
-def test_every_step_can_be_taken_apart_and_runs_anew(more):
-    taken_apart_and_run_anew(everything(**more))
 
 
 Q, K, V = (of.tolist() for of in tensors())

@@ -1,7 +1,6 @@
 """The published numbers: the data, the rule, where each number stands, the marks, the command."""
 
 import math
-import runpy
 from collections import Counter
 from dataclasses import replace
 from itertools import product
@@ -233,22 +232,6 @@ def test_the_marks_of_an_example_hold(example, lesson):
 
 # --- the command ---------------------------------------------------------------------------------
 TOTALS = "2,563 of 2,603 38 of 38 81 of 81 92 of 92 17 of 17 2 of 2"
-
-
-def test_the_command_prints_the_counts_and_ends_with_0(capsys):
-    with pytest.raises(SystemExit) as ended:
-        runpy.run_module("attention_core.published", run_name="__main__")
-    assert ended.value.code == 0
-    said = capsys.readouterr().out
-    assert " ".join(said.splitlines()[-1].split()) == f"total {TOTALS}"
-    said = " ".join(said.split())
-    assert "cannot be computed: 4 results with 4 entries: var_before_5" in said
-    assert "illustration_contexts: not computed by the document" in said
-    assert (
-        "another recipe than the code shown: context_3: the output is older than the code beside it"
-        in said
-    )
-    assert "DOES NOT MATCH" not in said
 
 
 def test_all_148_results_come_one_by_one_with_what_was_computed():

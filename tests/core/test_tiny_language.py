@@ -213,20 +213,6 @@ def test_the_recording_is_small_and_goes_from_the_first_step_to_the_last():
     assert next_words(recording.SENTENCE), "the grammar says the sentence"
 
 
-@pytest.mark.slow("1 s: trains")
-def test_what_is_recorded_is_measured_as_what_is_shipped(held_out):
-    """Of the untrained network, which no processor changes; and how the shipped one is measured."""
-    first, again = recording.shipped_recording()[0], recording.moment_of(0, untrained(0), held_out)
-    assert again.loss == pytest.approx(first.loss, rel=1e-5)
-    assert torch.allclose(again.scores, first.scores, atol=1e-5)
-    assert torch.allclose(again.weights, first.weights, atol=1e-3)
-    figures, moment = shipped_figures(), recording.moment_of(1, shipped.network(), held_out)
-    assert moment.loss == pytest.approx(figures.loss, rel=1e-5)
-    for head in HEADS:
-        ours, theirs = moment.scores_of(head), figures.scores_of(head)
-        assert ours == pytest.approx({name: theirs[name] for name in recording.ASKED_FOR}, abs=2e-4)
-
-
 def test_heads_get_their_names_one_after_the_other():
     moments = recording.shipped_recording()
     first, last = moments[0], moments[-1]

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from attention_core.real_model.changes import Changes
-from attention_core.real_model.circuit import circuit
+from attention_core.real_model.circuit import circuit_by_heads
 from attention_core.real_model.run import logits, run
 from attention_core.small_models import shipped
 from attention_core.small_models.grammar import WORDS
@@ -126,7 +126,7 @@ def test_where_the_sum_and_taking_it_away_disagree_the_words_say_so(left, rest, 
 def test_the_whole_way_back_stands_over_the_sentence_and_names_what_a_measure_names():
     _, values = asked()
     seen = lesson.seen(values)
-    made = circuit(seen.run, int(seen.chances.argmax()))
+    *_, (_, made) = circuit_by_heads(seen.run, int(seen.chances.argmax()))
     pieces = list(lesson.encoded_of(values).pieces)
     drawn = way_back.chart(made, seen, pieces, "“purrs”").frame
     assert (drawn.kind == "way").sum() == len(made.ways)
