@@ -64,8 +64,8 @@ def scores(trace):
     yield ui.picture(ui.equation(trace, *made, "→", Matrix(trace["weights"])))
     n_queries, n_keys = trace["scores"].value.shape
     yield ui.note(
-        f"A score for each pair: {n_queries} × {n_keys} = {n_queries * n_keys}. "
-        + words.made_words(trace)
+        f"A score for each pair: {n_queries} × {n_keys} = {n_queries * n_keys}. Dividing and "
+        "softmax are as before."
     )
 
 

@@ -216,7 +216,6 @@ def brought(v):
     told = words.of_what_is_asked(v, reading)
     yield choosing("brought", charts.who_brought(made, reading.run.model.settings, chosen, told))
     yield ui.light(*words.adds_up(reading, made))
-    yield ui.text(words.of_the_parts(v, reading, made))
     yield ui.text(words.of_its_tokens(v, reading, chosen))
 
 

@@ -38,7 +38,11 @@ LONGER = page.ask(
 )
 def residual_stream(v, trace):
     yield ui.chart("stream", stream.ribbons(trace, v.token), width=900)
-    yield ui.note(words.dropout_words(trace, v.token, v.layer_dropout))
+    if v.layer_dropout:
+        yield ui.note(
+            f"Dropout is on, {v.layer_dropout:g} (its slider stands in the sidebar): what it hits "
+            "of the numbers that are added is 0."
+        )
     yield ui.note(words.norms_words(v.norm))
     yield ui.light(*stream.adds_up(trace))
 

@@ -7,7 +7,7 @@ from torch import Tensor
 from attention_core.text.tokenizers import visible
 
 from ..words import capital, listed, number, word_at
-from .questions import Pick, Sign, Verdict
+from .questions import Pick, Verdict
 from .row_question import Row
 
 FEW = 4
@@ -99,15 +99,24 @@ def whole_row(
     )
 
 
-def largest_when_divided(scores: Tensor, divided: Tensor, width: int) -> Sign:
+def which_way(words: str, what: str, before: float, after: float, teaches: str) -> Pick:
+    """Whether a number goes up, down, or stays: a change in the seventh digit counts as staying."""
+    moved, ways = after - before, ("goes up", "goes down", "stays")
+    at = 2 if abs(moved) <= 1e-6 * max(1.0, abs(before)) else int(moved < 0)
+    end = f"at {after:.4f}" if at == 2 else f"from {before:.4f} to {after:.4f}"
+    told = f"{capital(what)} {ways[at]}, {end}."
+    return one_of(words, [f"It {way}" for way in ways], at, told, teaches)
+
+
+def largest_when_divided(scores: Tensor, divided: Tensor, width: int) -> Pick:
     """What dividing a row of scores (key,) does to the largest weight that softmax gives."""
-    before, after = (row.softmax(dim=-1) for row in (scores, divided))
-    return Sign(
-        words=f"Take these {len(scores)} dot products as the scores of one query. They are divided "
-        f"by √{width} before the softmax. What happens to the largest weight?",
-        what="the largest weight",
-        before=before.max().item(),
-        after=after.max().item(),
-        teaches="Scores that lie closer together share the weight more evenly, so no key loses all "
-        "of it to the others. That is what dividing by √d is for.",
+    before, after = (row.softmax(dim=-1).max().item() for row in (scores, divided))
+    return which_way(
+        f"Take these {len(scores)} dot products as the scores of one query. They are divided by "
+        f"√{width} before the softmax. What happens to the largest weight?",
+        "the largest weight",
+        before,
+        after,
+        "Scores that lie closer together share the weight more evenly, so no key loses all of it "
+        "to the others. That is what dividing by √d is for.",
     )

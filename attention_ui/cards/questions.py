@@ -8,8 +8,6 @@ from typing import Any
 import streamlit as st
 
 from ..controls.widget import sent
-from ..controls.widths import about_as_wide
-from ..words import capital
 
 NONE = "none of them"
 """The choice for "no other choice applies", where several can be picked."""
@@ -112,56 +110,6 @@ class Pick(Question):
 
     def answer(self) -> str:
         return self.truth()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sign(Question):
-    """Which way a number goes: up, down, or it stays. `what` names it, as `the largest weight`."""
-
-    what: str
-    before: float
-    after: float
-
-    WAYS = ("goes up", "goes down", "stays")
-    ICONS = ("north_east", "south_east", "east")
-
-    @property
-    def offered(self) -> Sequence[str]:
-        return [f"☐ It {way}" for way in self.WAYS]
-
-    def ask(self, key: str) -> None:
-        st.segmented_control(
-            "Your guess",
-            range(3),
-            format_func=lambda way: f":material/{self.ICONS[way]}: It {self.WAYS[way]}",
-            key=key,
-            width=about_as_wide("", [f"  It {way}" for way in self.WAYS]),
-            wrap=True,
-        )
-
-    def guess(self, key: str) -> int | None:
-        return sent(key)
-
-    @property
-    def truth(self) -> int:
-        """The place of the right way. A change in the seventh digit only counts as staying."""
-        moved = self.after - self.before
-        if abs(moved) <= 1e-6 * max(1.0, abs(self.before)):
-            return 2
-        return 0 if moved > 0 else 1
-
-    def judged(self, guess: int) -> Verdict:
-        right = guess == self.truth
-        return Verdict(right, f"Right: {self._found()}" if right else self.answer())
-
-    def answer(self) -> str:
-        return capital(self._found())
-
-    def _found(self) -> str:
-        end = f"at {self.after:.4f}"
-        if self.truth != 2:
-            end = f"from {self.before:.4f} to {self.after:.4f}"
-        return f"{self.what} {self.WAYS[self.truth]}, {end}."
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,8 +9,8 @@ import torch
 
 from attention_core import EXAMPLES
 from attention_ui.cards import question as asking
-from attention_ui.cards.common_questions import whole_row
-from attention_ui.cards.questions import Shape, Sign
+from attention_ui.cards.common_questions import which_way, whole_row
+from attention_ui.cards.questions import Shape
 from attention_ui.cards.row_question import MOST, Row, as_shares, distance
 from attention_ui.controls.shared import FIRST
 from sampling import few
@@ -111,8 +111,6 @@ def right_guess(question):
         return tuple(question.truth)
     if isinstance(question, Shape):
         return tuple(size for _, size in question.truth)
-    if isinstance(question, Sign):
-        return question.truth
     places = range(len(question.choices))
     if not question.many:
         return next([place] for place in places if question.judge([place]).right)
@@ -149,8 +147,6 @@ def test_a_skipped_question_says_its_answer(page, example):
                 verdict = question.judged(right_guess(question))
                 assert verdict.right
                 assert {*numbers_in(verdict.words)} <= {*numbers_in(said)}
-            if isinstance(question, Sign):
-                assert f" {Sign.WAYS[question.truth]}, " in said
 
 
 # --- the kinds, without a page -------------------------------------------------------------------
@@ -196,9 +192,9 @@ def test_only_visible_keys_are_asked_for():
     (-1.0, -2.0, 1), (1e6, 1e6 + 0.1, 2),
 ])  # fmt: skip
 def test_a_sign_is_up_down_or_none(before, after, truth):
-    sign = Sign(words="", what="the sum", before=before, after=after)
-    assert [sign.judged(way).right for way in range(3)] == [way == truth for way in range(3)]
-    assert f"{Sign.WAYS[truth]}" in sign.judged(0).words
+    sign = which_way("", "the sum", before, after, "")
+    assert [sign.judged([way]).right for way in range(3)] == [way == truth for way in range(3)]
+    assert sign.answer().startswith(f"The sum {('goes up', 'goes down', 'stays')[truth]}, ")
 
 
 @pytest.mark.parametrize(("guess", "right", "words"), [

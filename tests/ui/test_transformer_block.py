@@ -13,11 +13,7 @@ from attention_ui.lessons.transformer_block.agreement import torch_agrees, torch
 from attention_ui.lessons.transformer_block.orders import both_orders, stream_is_untouched
 from attention_ui.lessons.transformer_block.ribbons_template import WIDE
 from attention_ui.lessons.transformer_block.stream import adds_up, ribbons, walk
-from attention_ui.lessons.transformer_block.words import (
-    dropout_words,
-    heads_words,
-    nothing_looks_ahead,
-)
+from attention_ui.lessons.transformer_block.words import heads_words, nothing_looks_ahead
 from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.scale import limits
 from visiting import stands, visit
@@ -113,7 +109,6 @@ def test_dropout_drops_in_the_page_s_block_and_not_in_the_checks():
     assert adds_up(trace)[0]
     assert "dropped_attention_output" not in lesson.without_dropout(values, norm="after")
     ribbons(trace, 0)
-    assert dropout_words(lesson.without_dropout(values), 0, 0.0) == ""
 
 
 def test_what_is_standardised_keeps_its_size_and_has_colours_of_its_own():

@@ -1,6 +1,6 @@
 """Writing a text token by token: one new query, and keys and values that were kept."""
 
-from attention_core.costs import AttentionSize, kept_tokens
+from attention_core.costs import AttentionSize
 from attention_core.mechanism.decoding import DECODED
 from attention_core.trace import Trace
 
@@ -52,17 +52,10 @@ def products_words(values: Values, place: int) -> str:
         for has_cache in (True, False)
     ]
     kept = size.cached(place)
-    window = ""
-    if values.window:
-        n_seen = kept_tokens(place + 1, values.window, values.sinks)
-        window = (
-            f" Keys that the window hides are drawn here all the same, with no weight. Without "
-            f"them, {size.cached(n_seen):,} numbers would be enough."
-        )
     return (
         f"With the cache this step needs {step:,} multiplications instead of {anew:,}, and all up "
         f"to here {every[0]:,} instead of {every[1]:,}. The price: {kept:,} numbers are kept from "
-        f"before, {size.cached(place + 1):,} with the new one.{window}"
+        f"before, {size.cached(place + 1):,} with the new one."
     )
 
 

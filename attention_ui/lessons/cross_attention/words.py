@@ -1,6 +1,5 @@
 """What the lesson on cross-attention says of its numbers, and what its question asks."""
 
-from attention_core.mechanism.attention import scale_of
 from attention_core.rounding import to_within
 from attention_core.trace import Trace
 
@@ -20,20 +19,6 @@ def shape(trace: Trace) -> Shape:
         truth=tuple(zip(context.axes, context.value.shape, strict=True)),
         teaches="There is a context vector for each query, however long the source is. The keys "
         "are summed over, so they are gone.",
-    )
-
-
-def made_words(trace: Trace) -> str:
-    """How weights are made of the scores, and values of the source."""
-    width, n_values = (trace[f"W_{role}"].value.shape[-1] for role in ("key", "value"))
-    ways = {"none": [], "sqrt_d": [f"√{width} = {number(width**0.5, 2)}"], "d": [f"{width}"]}
-    by = ways[scale_of(trace)]
-    if "tempered_scores" in trace:
-        by.append(f"the temperature {1 / trace['tempered_scores'].operation.factor:.3g}")
-    divided = f"each score is divided by {' and by '.join(by)}, and " if by else ""
-    return (
-        f"The weights are made as before: {divided}softmax turns each row into shares of 1. The "
-        f"values, which come in below, are the source's vectors times `W_value`: {n_values} wide."
     )
 
 

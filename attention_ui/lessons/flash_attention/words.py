@@ -42,19 +42,10 @@ KINDS = {
 
 def skipped_words(tiles: tuple[Tile, ...]) -> str:
     """How many tiles a causal mask leaves out, or would leave out."""
-    if len(tiles) == 1:
-        return "One tile holds the whole table, so no tile can be skipped."
-    if all(tile.offset is None for tile in tiles):
-        later = sum(tile.keys[0] > tile.queries[-1] for tile in tiles)
-        return f"With the causal switch on, {later} of the {len(tiles)} tiles would be skipped."
-    hidden, through = (
-        sum(getattr(each, name) for each in tiles) for name in ("is_hidden", "is_cut")
-    )
-    through = f"{through} {'is' if through == 1 else 'are'} cut by the mask"
-    if not hidden:
-        return f"Of {len(tiles)} tiles none lies wholly in the future; {through}."
-    lie = "lies wholly in the future and is" if hidden == 1 else "lie wholly in the future and are"
-    return f"Of {len(tiles)} tiles {hidden} {lie} skipped: nothing is computed. {through}."
+    later = sum(tile.keys[0] > tile.queries[-1] for tile in tiles)
+    is_causal = any(tile.offset is not None for tile in tiles)
+    lie = "are" if is_causal else "would be, with the causal switch on,"
+    return f"Of {len(tiles)} tiles {later} {lie} wholly in the future and skipped."
 
 
 # --- why it shrinks -------------------------------------------------------------------------------

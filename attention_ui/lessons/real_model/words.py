@@ -202,26 +202,6 @@ def adds_up(reading: Seen, made: Attribution) -> tuple[bool, str]:
     )
 
 
-def of_the_parts(values: Values, reading: Seen, made: Attribution) -> str:
-    """How the parts add up, and which brought most."""
-
-    def of(kind: str) -> float:
-        return sum(part.amount for part in made.parts if part.kind == kind)
-
-    heads = made.heads
-    called = [f"{part.name} ({signed(part.amount)})" for part in heads]
-    of_heads, of_ffn = of("head"), of("feed-forward")
-    total = sum(part.amount for part in made.parts)
-    has_ffn = reading.run.model.settings.d_ffn
-    ffn = f"all feed-forward {signed(of_ffn)}, " if has_ffn else ""
-    return (
-        f"All heads {signed(of_heads)}, {ffn}the embedding and biases "
-        f"{signed(total - of_heads - of_ffn)}: together {number(total, 2)}, "
-        f"{of_what_is_asked(values, reading)}. Of the heads, most came from {listed(called[:3])}, "
-        f"and least from {called[-1]}."
-    )
-
-
 def of_its_tokens(values: Values, reading: Seen, at: tuple[int, int]) -> str:
     """From which tokens a head brought what it brought."""
     asked, against = asked_of(values, reading)

@@ -10,7 +10,7 @@ from ...cards.questions import Pick
 from ...controls.control import Values
 from ...controls.shared import inputs_of, numbered_tokens
 from ...frame.ends import closes, named
-from ...words import capital, number, percent, word_at
+from ...words import number, percent, repeated
 
 NEAR = 1e-6
 
@@ -35,13 +35,10 @@ def blanks_words(trace: Trace, values: Values) -> str:
     blanks = [place for place, token in enumerate(tokens) if token.isspace()]
     if not blanks:
         return ""
-    on_blanks = trace["weights"].value[:, blanks].sum(dim=-1)
-    worst = int(on_blanks.argmax())
-    most = word_at(tokens, worst, "query")
+    share = trace["weights"].value[values.query, blanks].sum().item()
     return (
-        f"{len(blanks)} of {len(tokens)} tokens are blanks. {capital(most)} gives them "
-        f"{on_blanks[worst]:.4f} of its weight, and your query gives them "
-        f"{on_blanks[values.query]:.4f}. Drop them with the switch in the sidebar."
+        f"{len(blanks)} of {len(tokens)} tokens are blanks, and your query gives them "
+        f"{percent(share)} of its weight. Drop them with the switch in the sidebar."
     )
 
 
@@ -110,20 +107,9 @@ def on_order(trace: Trace, values: Values) -> str:
         "No. Attention is given vectors, and nothing in them says where a word stands: each "
         "context vector moves along with its word, unchanged. "
     )
-    if pair := equal_vectors(trace):
-        first, second = pair
+    if pair := repeated(inputs_of(values).tokens):
         words += (
-            f"{named(trace, 'token', first)} and token {second} have equal vectors, and so "
+            f"{named(trace, 'token', pair[0])} and token {pair[1]} have equal vectors, and so "
             "equal context vectors. "
         )
     return words + "The switch Positions, at “Context vectors”, changes that."
-
-
-def equal_vectors(trace: Trace) -> tuple[int, int] | None:
-    """The first two tokens with one and the same vector, if there are two."""
-    seen: dict[tuple[float, ...], int] = {}
-    for place, vector in enumerate(trace["embeddings"].value.tolist()):
-        first = seen.setdefault(tuple(vector), place)
-        if first != place:
-            return first, place
-    return None

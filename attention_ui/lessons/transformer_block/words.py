@@ -1,6 +1,5 @@
 """What the lesson says of its numbers."""
 
-from attention_core.operations import Add
 from attention_core.trace import Trace
 
 from ...controls.control import Values
@@ -8,7 +7,7 @@ from ...frame.ends import closes, named
 from ...words import listed, number, percent
 from .lesson import heads_that_share, hidden_width
 from .orders import both_orders, size
-from .stream import CALLED, parts_of, walk
+from .stream import CALLED, parts_of
 
 
 def norms_words(norm: str) -> str:
@@ -22,18 +21,6 @@ def norms_words(norm: str) -> str:
         "The layer norms stand in the way of the stream: after each addition its mean is "
         "subtracted, and all of it is divided by its standard deviation. So what is left of a part "
         "in the end is not what it added: point at a ribbon."
-    )
-
-
-def dropout_words(trace: Trace, token: int, rate: float) -> str:
-    """That dropout is on, and what it has left of what the parts add to a token; '' without."""
-    added = [step.inputs[1].value[token] for step in walk(trace) if isinstance(step.operation, Add)]
-    if not rate:
-        return ""
-    zeros, n_all = sum((each == 0).sum().item() for each in added), sum(map(len, added))
-    return (
-        f"Dropout is on, {rate:g} (its slider stands in the sidebar): of the {n_all} numbers "
-        f"that are added to this token, {zeros} {'is' if zeros == 1 else 'are'} 0."
     )
 
 

@@ -2,7 +2,8 @@
 
 from attention_core.trace import Trace
 
-from ...cards.questions import Sign
+from ...cards.common_questions import which_way
+from ...cards.questions import Pick
 from ...frame.ends import closes, named
 from ...picture.layer import n_drawn
 from ...words import number
@@ -19,22 +20,22 @@ def left_out_words(trace: Trace) -> str:
     )
 
 
-def when_hotter(trace: Trace) -> Sign | None:
+def when_hotter(trace: Trace) -> Pick | None:
     """What twice the temperature does to the last query's largest weight; None for no numbers."""
     weights = trace["head_weights"]
     scores = weights.inputs[0].value[0, -1:]
     before, after = (weights.operation.value(each)[0] for each in (scores, scores / 2))
     if len(before) < 2 or not (before.isfinite().all() and after.isfinite().all()):
         return None
-    return Sign(
-        words="Look at the last token as a query, in head 0. If you doubled the temperature, what "
-        "would happen to its largest weight?",
-        what="the largest weight",
-        before=before.max().item(),
-        after=after.max().item(),
-        teaches="The scores are divided by the temperature before they become shares. A higher one "
-        "brings them closer together, so softmax shares more evenly. Shares by the sum stay as "
-        "they are, since the score and the sum are divided by the same number.",
+    return which_way(
+        "Look at the last token as a query, in head 0. If you doubled the temperature, what would "
+        "happen to its largest weight?",
+        "the largest weight",
+        before.max().item(),
+        after.max().item(),
+        "The scores are divided by the temperature before they become shares. A higher one brings "
+        "them closer together, so softmax shares more evenly. Shares by the sum stay as they are, "
+        "since the score and the sum are divided by the same number.",
     )
 
 
