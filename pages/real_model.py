@@ -107,15 +107,11 @@ def heads(v):
     "head",
     "One head",
     lambda v: words.of_the_head(v, seen(v), chosen_of(v)),
-    controls=lambda v: [
-        lesson.LOOKS_FROM.at(width=145),
-        lesson.MODEL_HEAD.at(width=185),
-        *([lesson.DRAWN_TOKENS.at(width=230)] if lesson.is_long(v) else []),
-    ],
+    controls=[lesson.LOOKS_FROM.at(width=145), lesson.MODEL_HEAD.at(width=185)],
 )
 def head(v, trace):
     drawn = drawn_of_head(v, trace)
-    arcs = sentence(trace, drawn.weights, lesson.looks_of(v) - drawn.drawn.start)
+    arcs = sentence(trace, drawn.weights, lesson.query_of(v) - drawn.drawn.start)
     yield ui.picture(arcs, choosing=lesson.word_clicked)
 
 

@@ -7,7 +7,7 @@ from attention_core.rounding import to_within
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
 from attention_ui.lessons.softmax_or_sum import lesson, words
-from attention_ui.lessons.softmax_or_sum.by_hand import nudge, take_over
+from attention_ui.lessons.softmax_or_sum.by_hand import take_over
 from attention_ui.picture.equation_parts import NEW_LINE, equation_of
 from attention_ui.picture.layout import equation as uncovered
 from attention_ui.picture.matrix import Matrix
@@ -72,8 +72,7 @@ def two_ways(v):
     "scores",
     "One row of scores",
     lambda v: (
-        "A row of your own: the scores of one query, one for each key. Move one of them, or type "
-        "others."
+        "A row of your own: the scores of one query, one for each key. Type others."
         if is_typed(v)
         else "One **query** is compared with every token, the keys. These are the scores of the "
         "last lesson, but only one row of them, drawn upright."
@@ -90,7 +89,6 @@ def two_ways(v):
 def scores(v, trace):
     score_row = trace["score_row"]
     if is_typed(v):
-        yield ui.row(ui.alive(nudge))
         yield ui.picture(ui.equation(trace, Matrix(score_row)))
     else:
         first = trace.get("query_scores", score_row)

@@ -263,7 +263,6 @@ def test_of_messages_that_wait_together_none_is_lost(app_url):
 
 UNHEARD = {
     "causal_mask": ("guess_", {"double_array_value": {"data": [0.9]}}),
-    "softmax_or_sum": ("nudged_of_4", {"string_value": "number 2"}),
     "divide_by_sqrt_d": ("share", {"trigger_value": True}),
     "cross_attention": ("share_embed", {"bool_value": True}),
     "queries_keys_values": ("save_", {"trigger_value": True}),

@@ -198,16 +198,9 @@ def who_answers(trace: Trace, token: int) -> str:
         return f"{words} the only answer comes from itself, and gets {share} of its attention."
     if weights.max() - weights.min() < ALIKE:
         return f"{words} all keys fit equally well, and each gets {share} of its attention."
-    found, score = _found(trace, token, key), number(scores[key].item(), 2)
-    alike = int((weights > weights.max() - ALIKE).sum())
-    if alike > 1:
-        return (
-            f"{words} {alike} keys tie for the best answer, {found} among them: each has a score "
-            f"of {score}, and gets {share} of its attention."
-        )
     return (
-        f"{words} the best answer comes from {found}: a score of {score}, and {share} of its "
-        "attention."
+        f"{words} the best answer comes from {_found(trace, token, key)}: a score of "
+        f"{number(scores[key].item(), 2)}, and {share} of its attention."
     )
 
 

@@ -56,7 +56,7 @@ OTHERS = {
 """What is patched in from, until another text is typed: the same with one thing exchanged."""
 PAIRS = {SMOL: ("Mary", "John"), TINY: ("purrs", "barks")}
 """The two tokens between which each of our models has to choose on its own text."""
-LAST, STRONGEST, ANSWER, WITH_IT = "last", "strongest", "answer", "with"
+LAST, STRONGEST, ANSWER = "last", "strongest", "answer"
 FIRST_MEASURE = "previous"
 MEASURE_NAMES = Choice({name: measure.name for name, measure in MEASURES.items()})
 
@@ -116,18 +116,10 @@ def _tokens(values: Values) -> dict[str, str]:
     return {LAST: "the last token", **{str(place): f"{place}: {piece}" for place, piece in each}}
 
 
-def _firsts(values: Values) -> dict[str, str]:
-    """The tokens from which on so many are drawn."""
-    pieces = [*map(visible, encoded_of(values).pieces)]
-    each = enumerate(pieces[: max(0, len(pieces) - DRAWN) + 1])
-    told = {f"{place}": f"{place} to {place + DRAWN - 1}, from “{piece}”" for place, piece in each}
-    return {WITH_IT: f"the {DRAWN} up to the token that looks", **told}
-
-
 def _keys(values: Values) -> dict[str, str]:
     """The keys of the token whose looks are shown."""
     pieces = encoded_of(values).pieces
-    seen = pieces[: looks_of(values) + 1] if model_of(values).settings.causal else pieces
+    seen = pieces[: query_of(values) + 1] if model_of(values).settings.causal else pieces
     each = enumerate(map(visible, seen))
     return {STRONGEST: "the strongest", **{str(at): f"{at}: {piece}" for at, piece in each}}
 
@@ -174,7 +166,7 @@ MODEL = Control(
     options=lambda _: choices(),
     check=_opens,
     undoes=(
-        *("prompt", "written_ids", "model_head", "looks_from", "looks_at", "drawn_tokens"),
+        *("prompt", "written_ids", "model_head", "looks_from", "looks_at"),
         *("model_off", "asked_token", "against_token", "other_prompt", "section", "cell"),
     ),
 )
@@ -187,13 +179,13 @@ PROMPT = Control(
     check=_fits,
     look={"height": 72, "help": "Ctrl+Enter (⌘+Enter on a Mac), or a click elsewhere, reads it."},
     undoes=(
-        *("written_ids", "looks_from", "looks_at", "drawn_tokens", "section", "cell"),
+        *("written_ids", "looks_from", "looks_at", "section", "cell"),
         *("model_off", "asked_token", "against_token"),
     ),
 )
 WRITTEN_IDS = Control(
     "written_ids", Ids(MOST_ALONE), "Tokens written behind your text", (), check=_can_follow,
-    fits=_have_room, undoes=("looks_from", "looks_at", "drawn_tokens", "section", "cell"),
+    fits=_have_room, undoes=("looks_from", "looks_at", "section", "cell"),
 )  # fmt: skip
 NEXT_TEMPERATURE = Control(
     "next_temperature", Decimal.among(*TEMPERATURES), "temperature", 1.0, shown="{:.1f}"
@@ -243,15 +235,6 @@ LOOKS_FROM = Control(
     LAST,
     widget="selectbox",
     options=_tokens,
-    undoes=("drawn_tokens", "looks_at"),
-)
-DRAWN_TOKENS = Control(
-    "drawn_tokens",
-    Name(),
-    "Tokens drawn here",
-    WITH_IT,
-    widget="selectbox",
-    options=_firsts,
     undoes=("looks_at",),
 )
 LOOKS_AT = Control(
@@ -303,7 +286,7 @@ SURVEY_UP = Control("survey_up", MEASURE_NAMES, "Measure upwards", "induction", 
 CONTROLS = (
     *(EXAMPLE, MODEL, PROMPT, WRITTEN_IDS, *DRAWS),
     *(MEASURE, HEADS_ORDER, HEADS_FROM, MODEL_HEAD, LOOKS_FROM),
-    *(DRAWN_TOKENS, LOOKS_AT, MODEL_OFF, ASKED_TOKEN, AGAINST_TOKEN, OTHER_PROMPT),
+    *(LOOKS_AT, MODEL_OFF, ASKED_TOKEN, AGAINST_TOKEN, OTHER_PROMPT),
     *(SURVEY_ACROSS, SURVEY_UP),
 )
 
@@ -379,27 +362,14 @@ def query_of(values: Values) -> int:
     return last if values.looks_from == LAST else int(values.looks_from)
 
 
-def is_long(values: Values) -> bool:
-    """Whether not all tokens of the text are drawn."""
-    return len(encoded_of(values).ids) > DRAWN
-
-
 def drawn_of(values: Values) -> range:
     """The tokens that are drawn where each number can be pointed at: all, or of a longer text
-    those that are chosen.
+    those up to the one that looks; where later ones are seen too, those around it.
     """
-    n_tokens = len(encoded_of(values).ids)
-    if n_tokens <= DRAWN:
-        return range(n_tokens)
-    asked = values.drawn_tokens
-    first = max(0, query_of(values) + 1 - DRAWN) if asked == WITH_IT else int(asked)
-    return range(first, first + DRAWN)
-
-
-def looks_of(values: Values) -> int:
-    """The place of the token whose looks are drawn: it, or the nearest of those that are drawn."""
-    drawn = drawn_of(values)
-    return min(max(query_of(values), drawn.start), drawn.stop - 1)
+    n_tokens, query = len(encoded_of(values).ids), query_of(values)
+    ahead = 0 if model_of(values).settings.causal else DRAWN // 2
+    stop = min(n_tokens, max(query + 1 + ahead, DRAWN))
+    return range(max(0, stop - DRAWN), stop)
 
 
 def head_of(values: Values, reading: Seen) -> tuple[int, int]:
@@ -514,14 +484,14 @@ class OfHead:
 
 def of_head(values: Values, trace: Trace, head: int) -> OfHead:
     """What is drawn of a head."""
-    return OfHead(trace, head, drawn_of(values), looks_of(values))
+    return OfHead(trace, head, drawn_of(values), query_of(values))
 
 
 def key_of(values: Values, reading: Seen) -> int:
     """The key that is asked about: the one that is chosen, or the one that gets most weight."""
     if values.looks_at != STRONGEST:
         return int(values.looks_at)
-    return int(reading.run.weights[(*head_of(values, reading), looks_of(values))].argmax())
+    return int(reading.run.weights[(*head_of(values, reading), query_of(values))].argmax())
 
 
 def word_clicked(place: tuple[str, tuple[int, ...]]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from ...frame.ends import Answer
 from ...frame.long_run import Steps, Work
 from ...frame.models import TINY, said
 from ...words import percent
-from .lesson import asked_of, encoded_of, head_of, key_of, looks_of, predicts, seen, whole
+from .lesson import asked_of, encoded_of, head_of, key_of, predicts, query_of, seen, whole
 from .running import kept, passes
 from .seen import Seen
 
@@ -23,7 +23,7 @@ AWAY = "part_of_score_away"
 def why_of(v: Values) -> Why | str:
     """What the card is about; or in words why there is nothing to take apart."""
     reading = seen(v)
-    asked = (*head_of(v, reading), looks_of(v), key_of(v, reading))
+    asked = (*head_of(v, reading), query_of(v), key_of(v, reading))
     try:
         parts = reading.once(("why", *asked), lambda: score_parts(reading.run, *asked))
     except ValueError as error:

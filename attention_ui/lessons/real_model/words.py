@@ -28,9 +28,9 @@ from .lesson import (
     drawn_of,
     encoded_of,
     lens_trace,
-    looks_of,
     measure_of,
     predicts,
+    query_of,
     scores_by,
     scores_of,
     seen,
@@ -106,7 +106,7 @@ def of_its_components(values: Values, drawn: OfHead) -> str:
     """Which of the components of queries and keys are drawn, where not all are."""
     if drawn.components is None:
         return ""
-    token = at_place(encoded_of(values).pieces, looks_of(values))
+    token = at_place(encoded_of(values).pieces, query_of(values))
     return (
         f"Of {drawn.n_components} components the {len(drawn.components)} that make most of the "
         f"scores of {token} are drawn, the largest first; a score adds up all of them."
@@ -386,7 +386,7 @@ def is_most_needed(values: Values) -> Answer | None:
 def of_the_head(values: Values, reading: Seen, at: tuple[int, int]) -> str:
     """Where the head looks from the token that is asked."""
     layer, head = at
-    query, drawn, pieces = looks_of(values), drawn_of(values), encoded_of(values).pieces
+    query, drawn, pieces = query_of(values), drawn_of(values), encoded_of(values).pieces
     row = reading.run.weights[layer, head, query]
     key = int(row.argmax())
     told = (

@@ -1,6 +1,4 @@
-"""Scores typed by hand: a slider for one of them, a button that begins with the example's."""
-
-import math
+"""Scores typed by hand: a button that begins with the example's."""
 
 import streamlit as st
 
@@ -10,47 +8,7 @@ from ...cards.elements import set_values
 from ...controls import visit
 from ...controls.control import Values
 from ...controls.shared import inputs_of
-from ...controls.widget import put_in, sent
 from .lesson import MAX_SCORE, MAX_SCORES
-
-NUDGE = 10.0
-"""How far the slider for one score goes, unless the score itself is further out."""
-
-
-def nudge(v: Values) -> None:
-    """A slider for one of the typed scores."""
-    scores = v.typed
-    if "typed" in visit.names_in("hide"):
-        return
-    at = st.selectbox(
-        "Move score",
-        range(len(scores)),
-        key=f"nudged_of_{len(scores)}",
-        format_func="number {}".format,
-        width=130,
-    )
-    score = scores[at]
-    is_out = score == -math.inf
-    reach = NUDGE if is_out else max(NUDGE, abs(score))
-    slider = f"nudge_{at}_of_{len(scores)}_within_{reach}"
-    put_in(slider, 0.0 if is_out else score)
-    st.slider(
-        "to (hidden now, −∞)" if is_out else "to",
-        min_value=-reach,
-        max_value=reach,
-        step=0.1,
-        key=slider,
-        width=200,
-        disabled="typed" in visit.names_in("lock"),
-        on_change=_nudged,
-        args=(scores, at, slider),
-    )
-
-
-def _nudged(scores: tuple[float, ...], at: int, key: str) -> None:
-    moved = round(float(sent(key, scores[at])), 6)
-    if moved != round(scores[at], 6):  # else a slider that is gone, and was told of
-        set_values({"typed": (*scores[:at], moved, *scores[at + 1 :])})
 
 
 def take_over(v: Values, trace: Trace) -> None:
@@ -61,7 +19,7 @@ def take_over(v: Values, trace: Trace) -> None:
             "Change these",
             type="tertiary",
             icon=":material/edit:",
-            help="Begins with these scores, which you can then move or type.",
+            help="Begins with these scores: type others in their place.",
             disabled=bool(fixed),
             on_click=_taken_over,
             args=(trace["score_row"].value.tolist(),),

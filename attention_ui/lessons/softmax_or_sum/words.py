@@ -111,11 +111,6 @@ def of_dividing(scores: Tensor, weights: Tensor) -> str:
 def sum_verdict(scores: Tensor, weights: Tensor, names: Sequence[str]) -> tuple[bool, str]:
     """What dividing a row (key,) by its sum has done: whether the weights are shares, in words."""
     total = scores.sum().item()
-    if is_hidden(scores):
-        return (
-            False,
-            "The scores are all −∞, so their sum is −∞ too, and −∞ / −∞ is `nan` (not a number).",
-        )
     if not scores.isfinite().all():
         return False, (
             "A hidden score of −∞ makes the sum −∞ too. Then −∞ / −∞ is `nan` (not a number), and "

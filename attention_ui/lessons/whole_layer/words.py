@@ -72,21 +72,13 @@ def what_sums_to_1(trace: Trace, query: int) -> str:
     row, columns = weights[query].sum().item(), weights.sum(dim=0)
     words = "Each row of weights: a query shares out a total of 1 among the keys."
     if not weights.isfinite().all():
-        return (
-            f"{words} Here the scores of a row sum to 0, and nothing can be divided by 0. With "
-            "softmax, the rows sum to 1."
-        )
+        return f"{words} Here the scores of a row sum to 0, and nothing can be divided by 0."
     key = int((columns - 1).abs().argmax())
-    words += (
-        f" In {named(trace, 'head', 0)}, the row of {named(trace, 'query', query)} sums to "
-        f"{number(row, 2)}"
+    return (
+        f"{words} In {named(trace, 'head', 0)}, the row of {named(trace, 'query', query)} sums to "
+        f"{number(row, 2)}; a column need not, and that of {named(trace, 'key', key)} sums to "
+        f"{number(columns[key].item(), 2)}. What dropout leaves of a row need not sum to 1 either."
     )
-    if number(columns[key].item(), 2) != number(row, 2):
-        words += (
-            f"; a column need not, and that of {named(trace, 'key', key)} sums to "
-            f"{number(columns[key].item(), 2)}"
-        )
-    return f"{words}. What dropout leaves of a row need not sum to 1 either."
 
 
 @closes("What does one weight do?", "opened")
@@ -109,6 +101,4 @@ def what_a_weight_does(trace: Trace, query: int) -> str:
         f"{number(value[entry].item(), 2)} in “{component}”, and {number(part, 2)} of it goes into "
         "the context vector."
     )
-    if len(weights) == 1:
-        return words
     return f"{words} Added up over all keys, this entry comes to {number(whole, 2)}."
