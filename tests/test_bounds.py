@@ -63,9 +63,8 @@ def test_the_largest_page_is_bounded(page, monkeypatch):
 
 
 def test_the_largest_choices_are_the_core_s_and_training_keeps_few_records():
-    assert max(FIELDS["trials"].options) == MAX_TRIALS
-    assert max(FIELDS["vector_width"].options) == MAX_D
-    assert max(FIELDS["steps"].options) == MAX_STEPS
+    largest = {"trials": MAX_TRIALS, "vector_width": MAX_D, "steps": MAX_STEPS}
+    assert {name: max(FIELDS[name].options) for name in largest} == largest
     values = of(**LARGEST)
     embeddings = BUILDS["simplified"](values)["embeddings"].value
     recipe = TrainingSettings(200, 0.01, 0, MAX_WIDTH, True)

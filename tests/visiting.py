@@ -11,7 +11,6 @@ import pyarrow as pa
 from google.protobuf.message import Message
 from streamlit.testing.v1 import AppTest
 
-from attention_core.examples import EXAMPLES
 from attention_ui.cards import show
 from attention_ui.controls.control import Values
 from attention_ui.frame.rooms import module_of
@@ -82,15 +81,6 @@ def lesson_module(page: str) -> ModuleType:
 
 ROWS = ("row_deeper", "row_notebook", "row_take_away", "row_down", "row_by_layer", "row_who")
 """The rows of a page of cards that are opened to see all of it."""
-
-
-def visit_with_printed_numbers(page: str, **link: str) -> AppTest:
-    """The page with the first example whose notebook prints numbers of the lesson, if any does."""
-    for example in EXAMPLES:
-        at = visit(page, example=example, **link)
-        if not prints_nothing(at):
-            break
-    return with_rows_open(at)
 
 
 def with_rows_open(at: AppTest) -> AppTest:

@@ -16,7 +16,7 @@ from browser_tools import (
     settled,
     soon,
 )
-from sampling import few
+from sampling import few, pairs
 
 PAGE = "simplified_attention?example=named_features&predict=off"
 CELLS = "svg g.cells_marks path"
@@ -180,9 +180,9 @@ TALL = "real_model tiny_language heads_learning attention_today kept_small witho
 
 
 @pytest.mark.parametrize("path", ["queries_keys_values", "multi_head_attention", "causal_mask"])
-def test_on_a_phone_a_card_is_its_words_one_picture_and_the_rest_a_touch(new_page, app_url, path):
+def test_on_a_phone_a_card_is_its_words_one_picture_and_the_rest_a_touch(page, app_url, path):
     """What is folded is not there until it is touched; a window has all, and no such row."""
-    page = new_page(viewport=PHONE)
+    page.set_viewport_size(PHONE)
     open_page(page, app_url, f"{path}?example=named_features")
     cards = page.locator("[class*=st-key-card_]:has([class*=st-key-row_more_])")
     assert cards.count() > 2
@@ -199,10 +199,10 @@ def test_on_a_phone_a_card_is_its_words_one_picture_and_the_rest_a_touch(new_pag
 
 @pytest.mark.parametrize(
     ("path", "width"),
-    [*product(TALL.split(), [1280, 390]), *few([*product(OTHERS.split(), [390])], 1)],
+    [*pairs(TALL.split(), [1280, 390], more=0), *few(product(OTHERS.split(), [390]), 1)],
 )
-def test_a_page_with_all_its_cards_drawn_stays_within_its_height(new_page, app_url, path, width):
-    page = new_page(viewport={"width": width, "height": 900})
+def test_a_page_with_all_its_cards_drawn_stays_within_its_height(page, app_url, path, width):
+    page.set_viewport_size({"width": width, "height": 900})
     open_page(page, app_url, path, first_visit=True)
     for each in page.locator("[class*=st-key-card_]").all():
         each.scroll_into_view_if_needed()

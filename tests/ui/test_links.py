@@ -110,12 +110,6 @@ def test_what_a_field_cannot_be_is_refused_by_name_and_the_example_stays(name):
     assert n_refused > (0 if isinstance(FIELDS[name], TYPED) else 40)
 
 
-def test_one_bad_value_does_not_take_the_good_ones_with_it():
-    values, wrong = read(seed="3", d_in="x", sentence="A cat", similarity="cosine")
-    assert values == of(seed="3", sentence="A cat", similarity="cosine")
-    assert [*wrong] == ["d_in"]
-
-
 @pytest.mark.parametrize("name", ONE_OF_MANY)
 def test_what_lies_beyond_what_can_be_chosen_is_refused_in_words_and_counts_again(name):
     small = {"sentence": "A cat", "tokenizer": "text", "d_in": "2", "n_heads": "2"}
@@ -151,7 +145,6 @@ def test_edits_outside_of_the_table_are_refused(example, rows, width):
 
 MOST_EDITS = ",".join(f"0.{column % 3}:1" for column in range(fields.MAX_EDITS))
 LONGEST_TRAIL = ",".join(["scores.0.0"] * fields.MAX_TRAIL)
-MOST_LETTERS = "a" * fields.MAX_CHARACTERS
 NO_TOKEN = "there is no token in this text. Type at least one word"
 
 
@@ -173,15 +166,6 @@ def test_what_cannot_be_used_is_said_and_left_out(name, text, beside, why):
     assert values == of(**beside)
     assert [*wrong] == [name]
     assert why in said(wrong)
-
-
-def test_as_much_as_fits_is_taken():
-    for number in ("1000", "-1000", "0", "-0.0", "1e-300", "3.25"):
-        assert fields.entry(number) == float(number)
-    assert read(edits=MOST_EDITS)[1] == {}
-    assert len(of(cell=LONGEST_TRAIL).cell) == fields.MAX_TRAIL
-    assert FIELDS["sentence"].read(MOST_LETTERS) == MOST_LETTERS
-    assert_usable(of(learned="example", reserved="1", sentence="A zebra"))
 
 
 def test_no_cell_and_the_lessons_own_cell_are_not_the_same():
