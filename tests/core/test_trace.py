@@ -17,7 +17,6 @@ from attention_core.operations.base import Meaning
 from attention_core.recipes import MaskRecipe
 from attention_core.trace import is_shares, made_once
 from checks import refused
-from traces import all_ways_to_hide, example_trace, lesson_trace, workshop
 
 
 def matrix(n_rows, n_columns):
@@ -148,30 +147,6 @@ def test_a_branch_begins_with_the_very_steps_and_leaves_the_trace_as_it_is():
     assert (list(trace), list(branch)) == (["numbers"], ["numbers", "turned"])
     with pytest.raises(ValueError, match="axis 'query' is 3 long in 'others' but"):
         branch.step("others", Given((1.0, 2.0, 3.0)), axes=("query",))
-
-
-@pytest.mark.parametrize("made", [
-    workshop,
-    all_ways_to_hide,
-    lambda: example_trace("wild_cat", "sum"),
-    lambda: lesson_trace("softmax_or_sum/wild_cat"),
-    lambda: lesson_trace("multi_head/wild_cat"),
-])  # fmt: skip
-def test_numbers_mean_the_same_whatever_they_are_called(made):
-    trace = made()
-    other, named = trace.emptied(), {}
-    for at, (name, step) in enumerate(trace.items()):
-        inputs = [named[each.name] for each in step.inputs]
-        named[name] = other.step(f"weights_{at}", step.operation, *inputs, axes=step.axes)
-        assert named[name].meaning is step.meaning, name
-    sums = [
-        (name, step.value.double().sum(dim=-1))
-        for name, step in trace.items()
-        if is_shares(step) and "dropped" not in name and step.axes[-1] == "key"
-    ]
-    assert sums, "else nothing was shares"
-    shares = sum(bool(((total - 1).abs() < 1e-5).any()) for _, total in sums)
-    assert shares >= len(sums) - 3, "all but what is hidden, or summed along another axis"
 
 
 def test_a_step_can_say_what_its_numbers_are():
