@@ -125,7 +125,7 @@ def workshop():
     step("products", ops.Multiply(), query, first_keys, axes=("key", "d"))
     step("sinusoid", ops.Sinusoid(3, 5), axes=VECTORS)
     first_row = step("first_row", ops.Row(1), picked, axes=("d",))
-    compared = step("compared", ops.MatVec(), first_keys, first_row, axes=("key",))
+    compared = step("compared", ops.MatMul(transpose=True), first_row, first_keys, axes=("key",))
     moved = step("moved", ops.Shift(-0.75), scores, axes=TABLES)
     magnified = step("magnified", ops.ScaleBy(0.3), moved, axes=TABLES)
     step("stored", ops.Cast("bfloat16"), magnified, axes=TABLES)

@@ -29,10 +29,11 @@ def compare_row(trace: Vectors, query: int, options: SimplifiedOptions) -> Trace
     if options.similarity == "cosine":
         vectors = trace.step("unit_embeddings", ops.L2Normalize(), vectors, axes=("token", "d_in"))
     one_query = trace.step("query", ops.Row(query), vectors, axes=("d_in",))
+    product = ops.MatMul(transpose=True)
     if options.divide == "none":
-        trace.step("score_row", ops.MatVec(), vectors, one_query, axes=KEY)
+        trace.step("score_row", product, one_query, vectors, axes=KEY)
     else:
-        scores = trace.step("query_scores", ops.MatVec(), vectors, one_query, axes=KEY)
+        scores = trace.step("query_scores", product, one_query, vectors, axes=KEY)
         trace.step("score_row", ops.Scale(vectors.value.shape[-1]), scores, axes=KEY)
     return trace
 

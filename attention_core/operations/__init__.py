@@ -56,7 +56,7 @@ from .losses import CrossEntropy, Entry, Mean, PutEntry
 from .masks import AttentionMask, Drop, MaskedFill, MaskGradient, Renormalise, TopK
 from .normalise import L2Normalize, MaskedSoftmax, Softmax, SumNormalise
 from .pairs import JoinPair, PairCounts
-from .product import Affine, BatchedMatMul, Linear, MatMul, MatMulByLoop, MatMulUpright, MatVec
+from .product import Affine, BatchedMatMul, Linear, MatMul, MatMulByLoop, MatMulUpright
 from .rotary import RotaryAngles, Rotate
 from .rowwise import (
     Divide,

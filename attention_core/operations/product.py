@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from ..expression import Expression, Product, Sum
-from .base import Backward, Operation, matched, row
+from .base import Backward, Operation, matched
 from .declared import computed
 
 
@@ -87,28 +87,6 @@ class MatMul(Operation):
                 back.into(1, back.ops.Multiply(), repeated, both[1])
         if bias:
             back.into(2)
-
-
-class MatVec(Operation):
-    """The dot product of each row with one vector: (key, d), (d,) → (key,)"""
-
-    takes = "(…, d) (d)"
-    signs = ("", "·", "=")
-    in_latex = "{0} {1}"
-    in_torch = "{0} @ {1}"
-    in_words = "A dot product: multiply the row and the vector entry by entry, then add."
-    value = computed(torch.matmul)
-
-    def arithmetic(self, index: tuple[int, ...], rows, vector) -> Expression:
-        factors = row(rows, (*index, 0))
-        return Sum(tuple(Product((each, vector.cell((k,)))) for k, each in enumerate(factors)))
-
-    def backward(self, back: Backward) -> None:
-        rows, vector = back.inputs
-        copies = back.ops.Repeat(rows.value.shape[-1], -1, new=True)
-        repeated = back.step("repeated", copies, back.gradient, axes=rows.axes)
-        back.into(0, back.ops.Multiply(), repeated, vector)
-        back.into(1, back.ops.Multiply(), repeated, rows)
 
 
 class MatMulByLoop(MatMul):

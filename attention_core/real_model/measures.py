@@ -64,20 +64,10 @@ def _first(ids: Tensor) -> tuple[Tensor, Tensor]:
     return (key == 0).expand(len(ids), -1), torch.arange(len(ids)) >= 1
 
 
-def near(n: int = NEAR) -> Measure:
-    """How much of its weight a head gives to keys at most so many places away."""
-
-    def picks(ids: Tensor) -> tuple[Tensor, Tensor]:
-        query, key = _places(ids)
-        # Of a query that sees no key further away, nothing else could come out.
-        return (query - key).abs() <= n, torch.arange(len(ids)) > n
-
-    places = "one place" if n == 1 else f"{n} places"
-    return Measure(
-        f"within {places}",
-        f"How much of its weight a token gives to itself and to tokens at most {places} away.",
-        picks,
-    )
+def _near(ids: Tensor) -> tuple[Tensor, Tensor]:
+    query, key = _places(ids)
+    # Of a query that sees no key further away, nothing else could come out.
+    return (query - key).abs() <= NEAR, torch.arange(len(ids)) > NEAR
 
 
 class Spread(Measure):
@@ -117,7 +107,11 @@ MEASURES = {
         "rest for a head that looks for something which is not there.",
         _first,
     ),
-    "near": near(),
+    "near": Measure(
+        f"within {NEAR} places",
+        f"How much of its weight a token gives to itself and to tokens at most {NEAR} places away.",
+        _near,
+    ),
     "spread": Spread(
         "spread",
         "How evenly a token looks at all that it sees: 0 at a single token, 1 at all alike.",

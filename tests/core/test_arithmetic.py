@@ -253,7 +253,7 @@ def names(at, nested):
     (ops.Exp(), ((12.0,),), torch.float16, INF),
     (ops.SumLast(), ((6e4, 6e4),), torch.float16, INF),
     (ops.ScaleBy(1e20), ((1e20,),), torch.float32, INF),
-    (ops.MatVec(), (((1e20, 1e20),), (1e20, -1e20)), torch.float32, NAN),
+    (ops.MatMul(transpose=True), ((1e20, -1e20), ((1e20, 1e20),)), torch.float32, NAN),
     (ops.SumNormalise(), ((1e20, 1.0, -1e20),), torch.float32, INF),
 ], ids=str)  # fmt: skip
 def test_what_a_precision_cannot_hold_arithmetic_has_not_either(operation, operands, dtype, left):

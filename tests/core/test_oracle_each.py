@@ -253,7 +253,6 @@ ORACLES = {
     "MatMul": product,
     "MatMulByLoop": lambda _, a, b: np.inner(a, b),
     "MatMulUpright": lambda op, *given: product(op, *given),
-    "MatVec": lambda _, a, v: np.inner(a, v),
     "AttentionMask": may_look,
     "AddAtIds": added_at_ids,
     "MaskGradient": lambda _, a, mask: np.where(mask, a, 0.0),

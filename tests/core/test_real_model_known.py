@@ -15,7 +15,7 @@ from attention_core.real_model.attribution import attribution, head_by_key
 from attention_core.real_model.changes import Changes
 from attention_core.real_model.layer_trace import layer_trace
 from attention_core.real_model.lens import lens, likeliest
-from attention_core.real_model.measures import MEASURES, near
+from attention_core.real_model.measures import MEASURES
 from attention_core.real_model.model import open_model
 from attention_core.real_model.nearest import added_up, nearest
 from attention_core.real_model.run import logits, run
@@ -64,7 +64,6 @@ def test_all_earlier_places_count_together():
     assert MEASURES["same"].of(weights, (4, 4, 4, 4)) == pytest.approx((0.5 + 0.5 + 0.6) / 3)
     assert MEASURES["previous"].of(weights, (1, 2, 3, 4)) == pytest.approx((0.5 + 0.3 + 0.3) / 3)
     assert MEASURES["first"].of(weights, (1, 2, 3, 4)) == pytest.approx((0.5 + 0.2 + 0.1) / 3)
-    assert near(1).of(weights, (1, 2, 3, 4)) == pytest.approx((0.8 + 0.7) / 2)
 
 
 def test_the_spread_is_1_where_all_alike_are_seen_and_0_at_one():
