@@ -114,11 +114,6 @@ def test_another_example_leaves_what_stays_and_what_is_fixed():
     assert kept == {"example": "two", "b": "1", "s": "on"}
 
 
-def test_an_unknown_name_is_said():
-    with pytest.raises(AttributeError, match="no control 'd'"):
-        _ = Values({"a": 1}).d
-
-
 # --- on the page ----------------------------------------------------------------------------------
 def test_a_name_that_no_page_knows_is_said_and_left_out():
     at = opened(example="wild_cat", foo="1")

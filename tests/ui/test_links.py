@@ -127,22 +127,6 @@ def test_what_lies_beyond_what_can_be_chosen_is_refused_in_words_and_counts_agai
         assert str(wrong[name]).startswith("here it can be ")
 
 
-@pytest.mark.parametrize(
-    ("example", "rows", "width"),
-    [(DEFAULT, 9, 3), ("journey_123", 6, 3), ("life_is_short", 8, 16), ("sorry_dave", 20_000, 32)],
-)
-def test_edits_outside_of_the_table_are_refused(example, rows, width):
-    plain = of(example=example)
-    assert embed(shared.inputs_of(plain))["embedding_table"].value.shape == (rows, width)
-    values = of(example=example, edits=f"{rows - 1}.{width - 1}:5")
-    assert values.edits == ((rows - 1, width - 1, 5.0),)
-    assert_usable(values)
-    for outside in (f"{rows}.0:5", f"0.{width}:5", f"0.0:1,{rows}.{width}:5"):
-        values, wrong = read(example=example, edits=outside)
-        assert values == plain
-        assert "outside the table" in said(wrong)
-
-
 MOST_EDITS = ",".join(f"0.{column % 3}:1" for column in range(fields.MAX_EDITS))
 LONGEST_TRAIL = ",".join(["scores.0.0"] * fields.MAX_TRAIL)
 NO_TOKEN = "there is no token in this text. Type at least one word"
@@ -166,6 +150,10 @@ def test_what_cannot_be_used_is_said_and_left_out(name, text, beside, why):
     assert values == of(**beside)
     assert [*wrong] == [name]
     assert why in said(wrong)
+
+
+def test_as_many_typed_numbers_as_fit_are_taken():
+    assert read(edits=MOST_EDITS)[1] == {}
 
 
 def test_no_cell_and_the_lessons_own_cell_are_not_the_same():
