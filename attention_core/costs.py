@@ -58,10 +58,6 @@ class AttentionSize:
         """
         return self.n_layers * self.n_heads * n_tokens**2
 
-    def row_totals(self, n_tokens: int) -> int:
-        """How many numbers stay: each row's largest and its sum (Dao et al. 2022, section 3.1)."""
-        return self.n_layers * self.n_heads * n_tokens * 2
-
     def products_of_step(self, place: int, has_cache: bool) -> int:
         """How many pairs of numbers are multiplied so that the token at `place`, from 0, gets its
         output: with a cache for that token alone, without one for all tokens so far.

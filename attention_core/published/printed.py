@@ -27,7 +27,6 @@ class Result:
     """Of the whole value, also where the print is cut."""
     values: list | float | int | bool
     """The printed entries, nested like `shape`; of a cut print, those that can be read."""
-    truncated: bool
     reproduces: bool
     """Whether the recipe gives these entries again."""
     reproduces_as_shown: bool
@@ -54,13 +53,11 @@ class Result:
 
 @dataclass(frozen=True)
 class Notebook:
-    """A published notebook: what it is, its printed results, and how many entries they have."""
+    """A published notebook: what it is, and its printed results."""
 
     name: str
     source: str
     results: dict[str, Result]
-    counts: dict[str, dict[str, int]]
-    """By kind: `published` and `reproduced` entries."""
 
 
 @lru_cache
@@ -70,7 +67,7 @@ def notebook(name: str) -> Notebook:
         raise ValueError(f"no notebook is called {name!r}: there are {', '.join(NOTEBOOKS)}")
     data = json.loads(files(__package__).joinpath(f"{name}.json").read_text(encoding="utf-8"))
     results = {entry["id"]: _result(entry) for entry in data["results"]}
-    return Notebook(name, data["source"], results, data["counts"])
+    return Notebook(name, data["source"], results)
 
 
 def _result(entry: dict) -> Result:

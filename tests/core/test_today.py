@@ -221,7 +221,6 @@ def test_costs_of_known_models_are_those_counted_by_hand():
     assert gpt2.size.parameters == 12 * 4 * (768 * 768 + 768) == 28_348_416
     assert gpt2.size.cached(1_024) == 2 * 12 * 768 * 1_024
     assert gpt2.size.weights(1_024) == 12 * 12 * 1_024 * 1_024
-    assert gpt2.size.row_totals(1_024) == 12 * 12 * 1_024 * 2
     assert 2 * llama.size.cached(llama.context) == 2 * 32 * 8 * 128 * 8_192 * 2 == 2**30
     assert 2 * llama.size.with_kv_heads(32).cached(8_192) == 4 * 2**30
     assert 2 * llama.size.with_kv_heads(1).cached(8_192) == 2**27

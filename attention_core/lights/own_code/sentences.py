@@ -82,10 +82,6 @@ class Sentence(NamedTuple):
             changed[name][token] = numbers
         return self._replace(**changed)
 
-    def ordered(self, order: Tensor) -> "Sentence":
-        """The same tokens in another order."""
-        return Sentence(*(part[order] for part in self))
-
     def scores(self, sizes: Sizes) -> Tensor:
         """q·k, not divided by anything: (head, query, key), in float64."""
         made = self.queries.double() @ self.keys.double().mT
