@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from attention_core.compare import changes
 from attention_core.published import Mark, marks, notebook
 from attention_core.trace import Trace
 
@@ -13,7 +14,7 @@ from ..controls.control import Control, understood
 from ..controls.shared import example_of
 from .data_frame import put_frame
 from .lights import light, note
-from .rooms import controls_of
+from .rooms import controls_of, module_of
 
 ROW = {"qkv": "token", "softmax_or_sum": "row_query"}
 """By the lesson, the control that chooses the row which is expanded into steps of its own."""
@@ -89,13 +90,26 @@ def _beginning(values: object) -> str:
 
 
 def culprits_of(page: str) -> list[Control]:
-    """The changed controls of a lesson that may change its numbers."""
-    controls, texts = controls_of(page), visit.chosen()
+    """Changed controls of a lesson that change its numbers; of several, those that alone do."""
+    controls, texts, trace_of = controls_of(page), visit.chosen(), module_of(page).trace_of
     plain, _ = understood({"example": texts["example"]}, controls)
     values, _ = understood(texts, controls)
-    return [
+
+    def matters(one: Control) -> bool:
+        others = {name: text for name, text in texts.items() if name != one.name}
+        back, wrong = understood(others, controls)
+        if wrong:
+            return True
+        before = trace_of(back)
+        return before.keys() != trace.keys() or any(each.changed for each in changes(before, trace))
+
+    other = [
         each
         for each in controls
         if each.name in texts and not (each.stays or each.of_page)
         if values[each.name] != plain[each.name]
     ]
+    if len(other) < 2:
+        return other
+    trace = trace_of(values)
+    return [each for each in other if matters(each)] or other
