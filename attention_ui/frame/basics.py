@@ -10,7 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from ..controls import parts, visit
-from ..streamlit_workarounds.finished_parts import keep_what_has_finished
+from ..streamlit_workarounds.finished_parts import keep_what_was_drawn
 from ..streamlit_workarounds.late_messages import take_nothing_back
 from ..streamlit_workarounds.left_pages import run_only_parts_that_are_there
 from ..streamlit_workarounds.turns import run_in_turns
@@ -19,7 +19,7 @@ from .contents import Lesson, lesson
 from .descriptors import raise_open_files
 from .memory import give_large_blocks_back
 
-keep_what_has_finished()
+keep_what_was_drawn()
 run_only_parts_that_are_there()
 let_callbacks_end()
 take_nothing_back(visit.is_late, visit.begins)
