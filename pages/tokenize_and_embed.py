@@ -253,8 +253,8 @@ def parameters(v):
     "change",
     "Other tables",
     "A random table depends on its seed *and* on its size: with one reserved row more, the same "
-    "seed gives many tokens other vectors. The seed and the width are in the sidebar, the reserved "
-    "rows at *Ids*.",
+    "seed gives many tokens other vectors. The width is in the sidebar, as is a seed that counts; "
+    "the reserved rows are at *Ids*.",
 )
 def change(trace):
     yield ui.formula_of(trace, "embeddings")

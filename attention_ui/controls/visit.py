@@ -344,7 +344,7 @@ def _try(texts: Texts) -> str | None:
             return f"the link that you opened fixes “{_control(name).label}”."
     notices = []
     if any(name.endswith("edits") for name in undone & texts_now.keys()):
-        notices = ["The table has changed, so the numbers you typed into it were removed."]
+        notices = ["The table has changed, so the numbers you changed in it were removed."]
     texts_now = {name: text for name, text in texts_now.items() if name not in undone}
     asked = {name: text for name, (text, _) in fitted(texts_now, controls).items()}
     texts_now = written(texts_now, controls)

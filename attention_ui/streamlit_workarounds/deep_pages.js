@@ -37,6 +37,7 @@ history.pushState = function (state, title, url) {
   const isSame = new URL(url, location).pathname === location.pathname;
   (isSame && hasCome ? history.replaceState : pushState).call(this, state, title, url);
   hasCome = !isSame;
+  if (!isSame) document.getElementById('vg-tooltip-element')?.remove(); // of the page that is left
   if (isSame) press();
 };
 // What was touched goes to the server by itself, with the part that it stands in: with what others

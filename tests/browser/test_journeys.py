@@ -89,3 +89,14 @@ def test_a_page_is_used_by_pointer_by_its_pictures_by_keyboard_and_on_a_phone(
     assert not pushed_sideways(page)
     assert page.locator("h1").first.bounding_box()["x"] >= 0
     assert page.locator("[data-testid=stVegaLiteChart]").count() > 0
+
+
+def test_what_was_pointed_at_goes_with_its_page(page, app_url):
+    open_page(page, app_url, "simplified_attention?predict=off")
+    marks = page.locator(f"{picture_of('scores')} g.mark-rect > path")
+    assert points_at_a_number(page, marks)
+    page.locator(".st-key-contents a", has_text="Why divide").evaluate("link => link.click()")
+    page.wait_for_url("**/divide_by_sqrt_d?*")
+    assert page.locator("#vg-tooltip-element").count() == 0
+    settled(page)
+    assert points_at_a_number(page, page.locator(MARKS))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from attention_core import EXAMPLES, Trace, embed
 from attention_core.mechanism import multi_head
 from attention_core.mechanism.masking import attend_masked, change_token
+from attention_core.mechanism.simplified import SimplifiedOptions, attend
 from attention_core.mechanism.softmax import normalise_row
 from attention_core.operations import Given
 from attention_core.published.building import BUILDERS
@@ -144,3 +145,11 @@ def test_where_tokens_are_compared_as_they_are_nobody_asks_for_divided_scores():
 def light_of(trace, output, name, page):
     (found,) = [each for each in lights_of(trace, output) if each.name == name]
     return as_taught(found, page)
+
+
+@pytest.mark.parametrize("factor", [1.0, 2.5, -1.5])
+def test_a_stretched_vector_moves_along_with_its_token(factor):
+    options = SimplifiedOptions(factor=factor, stretched=1)
+    trace = attend(embed(EXAMPLES["journey_123"].inputs), options)
+    (told,) = (each for each in lights_of(trace, "context_vectors") if "reordered" in each.evidence)
+    assert told.holds, told.evidence

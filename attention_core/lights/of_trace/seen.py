@@ -6,7 +6,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from ...operations import Columns, DistanceBias, MatMul, MeanHeads, RotaryAngles
+from ...operations import Columns, DistanceBias, MatMul, MeanHeads, RotaryAngles, ScaleRow
 from ...rounding import largest, to_within
 from ...trace import Step, Trace
 from ..measures import LARGE, Measured, Moved, Subject, gap, rows_of
@@ -120,11 +120,12 @@ class Seen(Subject):
         if START not in self.needed or not self.attentions:
             return None
         vectors = self.trace[START]
-        replaced = {START: vectors.value.index_select(_token_axis(vectors), order)}
+        of_vectors = [vectors, *(each for each in self._steps() if _is_stretched(each, vectors))]
+        replaced = {e.name: e.value.index_select(_token_axis(e), order) for e in of_vectors}
         for step in self._steps():  # whoever may see whom goes along
             if step.axes == TABLE and not step.value.is_floating_point() and not step.inputs:
                 replaced[step.name] = step.value[order][:, order]
-        has_mask = len(replaced) > 1
+        has_mask = len(replaced) > len(of_vectors)
         along = "With the mask reordered too," if has_mask else "With the tokens reordered,"
         made = computed_again(self.trace, replaced, self.step)
         return _tokens_first(made, self.trace[self.step]), along
@@ -194,6 +195,11 @@ def _token_axis(step: Step) -> int:
 
 def _tokens_first(value: Tensor, step: Step) -> Tensor:
     return value.movedim(_token_axis(step), 0)
+
+
+def _is_stretched(step: Step, vectors: Step) -> bool:
+    """Whether it is the vectors with one of them stretched, which moves along with its token."""
+    return isinstance(step.operation, ScaleRow) and step.inputs[0] is vectors
 
 
 def _with_other(step: Step, place: int) -> Tensor:

@@ -23,7 +23,7 @@ TOO_SMALL = 0.02
 
 BOTH = (
     "The weights of one head, twice: as in 2017 (`head_weights`), and as the switches make them "
-    "(`today_weights`). Each switch has a card below that explains it."
+    "(`today_weights`). Each switch has a card that explains it, below or in *Go deeper*."
 )
 
 

@@ -79,8 +79,8 @@ def what_a_cache_saves() -> Iterator[Element]:
         yield ui.text(
             "Your text is read once either way. After that a cache has the keys and values of all "
             f"tokens so far, so only the new one goes through the layers: {last[0]} for the last "
-            f"token, instead of {last[1]}. The time shrinks less: a layer’s matrices have to be "
-            "fetched for one token just as for many."
+            f"token, instead of {last[1]}. The time shrinks less, of a short text hardly: a "
+            "layer’s matrices have to be fetched for one token just as for many."
         )
     yield ui.link_to("attention_today", "One step with a cache, number by number")
 
