@@ -91,10 +91,10 @@ def test_streamlit_still_drops_what_was_drawn_before_a_run_has_drawn_anything():
     assert queue.is_empty()
 
 
-def test_streamlit_clears_its_queue_with_the_names_that_the_mend_reads():
-    names = ["retain_lifecycle_msgs", "fragment_ids_this_run"]
-    assert list(inspect.signature(inspect.unwrap(ForwardMsgQueue.clear)).parameters)[1:] == names
-    assert all(f"{name}=" in inspect.getsource(AppSession._clear_queue) for name in names)
+def test_streamlit_clears_the_queue_of_a_session_as_the_mend_does():
+    clear = inspect.unwrap(AppSession._clear_queue)
+    assert [*inspect.signature(clear).parameters] == ["self", "fragment_ids_this_run"]
+    assert "self._browser_queue.clear(" in inspect.getsource(clear)
 
 
 # --- left_pages -----------------------------------------------------------------------------------

@@ -1,8 +1,11 @@
 """What a browser gets of parts that have run, when another runs before the messages are sent."""
 
+from types import SimpleNamespace
+
 from hypothesis import given
 from hypothesis import strategies as some
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 
 import attention_ui.frame.basics  # noqa: F401  it mends the queue
@@ -37,7 +40,7 @@ class Browser:
 
 def runs(queue, number, parts, n_drawn):
     """A run of the page, or of parts, which is cut short after it has drawn so many."""
-    queue.clear(retain_lifecycle_msgs=True, fragment_ids_this_run=parts and [*map(str, parts)])
+    AppSession._clear_queue(SimpleNamespace(_browser_queue=queue), parts and [*map(str, parts)])
     queue.enqueue(ForwardMsg(new_session={}))
     for part in [each for each in PARTS if parts is None or each in parts][:n_drawn]:
         element = {"text": {"body": f"{part} in run {number}"}}
@@ -63,9 +66,9 @@ def test_whenever_messages_are_sent_the_page_is_what_it_is_when_each_is_sent_at_
 
 
 def test_mending_twice_is_mending_once():
-    mended = ForwardMsgQueue.clear
+    mended = AppSession._clear_queue
     keep_what_was_drawn()
-    assert ForwardMsgQueue.clear == mended
+    assert AppSession._clear_queue == mended
 
 
 def test_on_the_wall_every_part_stands_where_it_stood():
