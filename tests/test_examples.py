@@ -6,8 +6,6 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-pytest.importorskip("vl_convert", reason="pictures in a notebook need vl-convert-python")
-
 ROOT = Path(__file__).parents[1]
 PICTURES = {"your_own_attention": 1, "a_head_of_a_model": 2, "step_by_step": 3}
 

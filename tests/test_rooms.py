@@ -221,7 +221,6 @@ def test_the_core_s_first_names_are_there_without_torch(code):
 
 @pytest.mark.slow("2 s: in a process of its own")
 def test_a_notebook_draws_without_streamlit():
-    pytest.importorskip("vl_convert")
     code = "from attention_explorer import show"
     assert imported_in_a_fresh_process(code, "torch", "streamlit", "pandas") == ["torch"]
 

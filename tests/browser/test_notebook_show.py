@@ -3,8 +3,6 @@
 import pytest
 import torch
 
-pytest.importorskip("vl_convert", reason="pictures in a notebook need vl-convert-python")
-
 from attention_explorer import show
 from attention_ui.picture.palette import CHOSEN, FED
 from traces import lesson_trace

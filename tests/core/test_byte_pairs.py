@@ -5,13 +5,11 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 from attention_core.text.byte_level import bytes_of_characters
 from attention_core.text.byte_pairs import learn_merges, pre_tokens
 from checks import run_anew
-
-pytest.importorskip("tokenizers")
-from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 letters = st.sampled_from(
     ["ab", "ab ", "aab b", "lowernst ", "aé🙂 ", "a'sA 12.\n\t好", "é\u00a0\u2003x "]

@@ -8,8 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as some
 from torch.utils.flop_counter import FlopCounterMode
 
-pytest.importorskip("tokenizers", reason="real models need requirements-model.txt")
-
 from attention_core.real_model import tiny
 from attention_core.real_model.drawing import Cuts, Offered, number_drawn, offered
 from attention_core.real_model.generation import beam, drawing, greedy, products, read_on, write

@@ -4,6 +4,7 @@ import resource
 import struct
 import sys
 
+import gguf
 import numpy as np
 import pytest
 import torch
@@ -12,8 +13,6 @@ from attention_core.files.gguf_file import GgufFile, opened_gguf
 from attention_core.files.quantised import KINDS, in_full, taken_apart
 from attention_core.files.refused import ModelRefused
 from gguf_files import string, value, written
-
-gguf = pytest.importorskip("gguf", reason="what the numbers are compared with")
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=[each.name for each in KINDS.values()])

@@ -17,8 +17,6 @@ from attention_core.real_model.run import logits, run
 from attention_core.small_models.grammar import WORDS
 from checks import run_anew
 
-pytest.importorskip("tokenizers", reason="real models need requirements-model.txt")
-
 
 @pytest.fixture(scope="module")
 def tiny_model():
@@ -124,7 +122,6 @@ def test_no_model_where_there_is_none(tmp_path):
 
 @pytest.mark.slow("10 s: gguf's own reader takes most of it")
 def test_the_program_of_a_layer_of_smollm2_reads_its_file(smollm2, tmp_path, monkeypatch):
-    pytest.importorskip("gguf", reason="the program reads the file by it")
     made = run(smollm2, smollm2.tokenizer.encode("The capital").ids)
     trace = layer_trace(smollm2, made.before[3], 3)
     source = program(trace)

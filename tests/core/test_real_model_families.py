@@ -6,8 +6,6 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-pytest.importorskip("tokenizers", reason="real models need requirements-model.txt")
-
 from attention_core import program
 from attention_core.real_model.by_config import Described
 from attention_core.real_model.layer_trace import layer_trace

@@ -6,10 +6,6 @@ from dataclasses import replace
 import pytest
 import torch
 
-pytest.importorskip("tokenizers", reason="real models need requirements-model.txt")
-
-import pytest
-
 from attention_core.real_model import sweeps
 from attention_core.real_model.attribution import attribution, head_by_key
 from attention_core.real_model.changes import Changes

@@ -10,8 +10,6 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-pytest.importorskip("tokenizers", reason="real models need requirements-model.txt")
-
 from attention_core.files import refused as readers
 from attention_core.real_model import tiny
 from attention_core.real_model.model import open_model

@@ -10,10 +10,6 @@ from functools import cache
 
 import pytest
 import torch
-
-pytest.importorskip("tokenizers", reason="real models need requirements-model.txt")
-pytest.importorskip("transformers", reason="what real models are compared with")
-
 import transformers
 
 from attention_core.real_model import by_config, model

@@ -3,10 +3,6 @@
 import pytest
 import torch
 
-pytest.importorskip("tokenizers", reason="real models need requirements-model.txt")
-
-import pytest
-
 from attention_core.real_model.attribution import attribution
 from attention_core.real_model.changes import Changes
 from attention_core.real_model.circuit import MOST_HEADS, Place, circuit_by_heads

@@ -6,8 +6,6 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-pytest.importorskip("tokenizers", reason="real models need requirements-model.txt")
-
 from attention_core.real_model import survey as surveys
 from attention_core.real_model import tiny
 from attention_core.real_model.measures import MEASURES

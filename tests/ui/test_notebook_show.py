@@ -11,8 +11,6 @@ import pytest
 import torch
 from PIL import Image
 
-pytest.importorskip("vl_convert", reason="pictures in a notebook need vl-convert-python")
-
 from attention_core import EXAMPLES, Trace, attend, attend_heads, embed
 from attention_core import operations as ops
 from attention_explorer import show
