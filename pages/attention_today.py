@@ -52,7 +52,7 @@ def as_in():
 @page.card("today", "One head, then and now", words.on_words, controls=[ui.alive(as_in)])
 def today(v, trace):
     yield ui.row(
-        HEAD.at(widget="selectbox", width=110),
+        HEAD.at(width=110),
         lesson.KV_HEADS.at(),
         lesson.POSITION_ENCODING.at(),
         lesson.WINDOW.at(label="Window", width=110),
@@ -61,7 +61,7 @@ def today(v, trace):
         key="switches",
     )
     yield ui.row(  # of its own, so that nothing moves into it while widgets come
-        lesson.SINK_LOGIT.at(widget="selectbox", width=110),
+        lesson.SINK_LOGIT.at(width=110),
         lesson.QK_NORM.at(width=110),
         lesson.GATED.at(width=80),
         *([lesson.ROTARY_SHARE.at()] if v.position_encoding == "rotary" else []),
@@ -77,10 +77,7 @@ def today(v, trace):
     "models",
     "Two models, switch by switch",
     models.compared_words,
-    controls=[
-        lesson.COMPARED.at(widget="selectbox", width=190),
-        lesson.COMPARED_WITH.at(widget="selectbox", width=190),
-    ],
+    controls=[lesson.COMPARED.at(width=190), lesson.COMPARED_WITH.at(width=190)],
 )
 def two_models(v):
     found, pair = lesson.differences(v), (v.compared, v.compared_with)

@@ -34,7 +34,7 @@ def kept(v):
     "One latent, all heads",
     "**Multi-head latent attention (MLA)** keeps one small vector for each token, its **latent** "
     "c, from which each head makes its own keys and values. Make it narrower, and compare.",
-    controls=[HEAD.at(widget="selectbox", width=110), ui.in_picture(lesson.D_LATENT)],
+    controls=[HEAD.at(width=110), ui.in_picture(lesson.D_LATENT)],
 )
 def latent(v, trace):
     plain = lesson.plain(v)

@@ -10,6 +10,8 @@ from typing import Any
 
 from .fields import Choice, Decimal, Flag, KnownWords, OptionalWhole, ScoreRow, Sentence
 
+MOST_BESIDE = 4
+"""Of more choices than these, a list drops down."""
 TYPED = ("text_input", "text_area")
 """Widgets that hold a text, whatever is made of it."""
 MAX_LINK = 7_620
@@ -145,6 +147,8 @@ class Control:
             return self.widget
         match self.field:
             case _ if self.options:
+                return "selectbox"
+            case Choice(options) if len(options) > MOST_BESIDE:
                 return "selectbox"
             case Choice():
                 return "segmented_control"

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 from attention_core.examples import EXAMPLES, Example
 from attention_core.recipes import (
@@ -27,7 +28,7 @@ from attention_core.text.inputs import (
 from attention_core.text.tokenizers import TINY_LANGUAGE, TOKENIZERS, visible
 
 from ..words import listed
-from .control import Control, Values
+from .control import Control, Start, Values
 from .fields import (
     MAX_TOKENS,
     Choice,
@@ -155,6 +156,16 @@ def _telling(inputs: Inputs, recipe: HeadsRecipe | Projections | None) -> tuple[
     return 0, largest_effect.telling_query(made["weights"].value)
 
 
+def place_of_token(name: str, label: str, start: Start) -> Control:
+    """A control that chooses one of the tokens, by its place."""
+    return Control(name, Whole(0, MAX_TOKENS - 1), label, start, options=numbered_tokens)
+
+
+def seed_of(name: str, label: str, start: Start, **more: Any) -> Control:
+    """A control for a seed, which is typed."""
+    return Control(name, Whole(0, MAX_SEED), label, start, "text_input", **more)
+
+
 def entries(values: Values) -> dict[int, str]:
     """The entries of a vector as choices, by their names where they have some."""
     inputs = inputs_of(values)
@@ -162,17 +173,23 @@ def entries(values: Values) -> dict[int, str]:
     return dict(enumerate(names or (f"d{column}" for column in range(max(2, values.d_in)))))
 
 
+def _no_text(text: str, n_tokens: int, most: int) -> str | None:
+    """What keeps a text of so many tokens from being one of at least one and at `most` so many."""
+    if text.isspace():
+        return "this text holds blanks only. Type at least one word"
+    if not n_tokens:
+        return "there is no token in this text. Type at least one word"
+    if n_tokens > most:
+        return f"this text has {n_tokens:,} tokens; at most {most} fit. Shorten it"
+    return None
+
+
 def _fits(sentence: str, values: Values) -> str | None:
     example = example_of(values)
     inputs = inputs_of(values.but(sentence=sentence, d_in=1, seed=0, positions=False))
     tokens = inputs.tokens
-    if sentence.isspace():
-        return "this text holds blanks only. Type at least one word"
-    if not tokens:
-        return "there is no token in this text. Type at least one word"
-    most = LONGEST if example.is_trained else MAX_TOKENS
-    if len(tokens) > most:
-        return f"this text has {len(tokens):,} tokens; at most {most} fit. Shorten it"
+    if problem := _no_text(sentence, len(tokens), LONGEST if example.is_trained else MAX_TOKENS):
+        return problem
     if example.is_trained and (problem := unknown_word(tokens[1:])):
         return f"{problem} (all of them: Go deeper, in A tiny language)"
     if values.vocabulary != "random":
@@ -208,7 +225,6 @@ EXAMPLE = Control(
     Choice({name: example.title for name, example in EXAMPLES.items()}),
     "Example",
     FIRST,
-    widget="selectbox",
     look={
         "help": "Choosing one sets everything on the page to its numbers. The first has entries "
         "with names, the second was trained, and the others are published notebooks."
@@ -249,12 +265,10 @@ SENTENCE = Control(
     undoes=TABLE + SHAPES,
     look={"height": 96},
 )
-SEED = Control(
+SEED = seed_of(
     "seed",
-    Whole(0, MAX_SEED),
     "Seed",
     own("seed"),
-    widget="text_input",
     undoes=TABLE,
     look={"help": f"Other random numbers: a whole number from 0 to {MAX_SEED:,}."},
 )
@@ -279,7 +293,7 @@ MAKES_VECTORS = (
     *(SEED, D_IN, POSITIONS, EDITS),
 )
 """The sentence and what makes its vectors, in order; a lesson's own controls come after."""
-QUERY = Control("query", Whole(0, MAX_TOKENS - 1), "Query", telling_query, options=numbered_tokens)
+QUERY = place_of_token("query", "Query", telling_query)
 
 
 def _recipe(name: str):
@@ -417,27 +431,22 @@ N_HEADS = Control(
     options=lambda _: {count: str(count) for count in range(1, MAX_HEADS + 1)},
     undoes=("cell",),
 )
-D_HEAD = Control(
-    "d_head",
-    Whole(0, MAX_HEAD_WIDTH),
-    "Width of a head, d_head",
-    _of_heads("d_head"),
-    widget="select_slider",
-    options=_widths,
-    fits=_width_fits("d_head"),
-    undoes=("cell",),
-    look={"help": AUTO},
-)
-D_HEAD_VALUE = Control(
-    "d_head_value",
-    Whole(0, MAX_HEAD_WIDTH),
-    "Width of a value, d_value",
-    _of_heads("d_value"),
-    widget="select_slider",
-    options=_widths,
-    fits=_width_fits("d_head_value"),
-    undoes=("cell",),
-    look={"help": AUTO},
+D_HEAD, D_HEAD_VALUE = (
+    Control(
+        name,
+        Whole(0, MAX_HEAD_WIDTH),
+        label,
+        _of_heads(width),
+        widget="select_slider",
+        options=_widths,
+        fits=_width_fits(name),
+        undoes=("cell",),
+        look={"help": AUTO},
+    )
+    for name, label, width in (
+        ("d_head", "Width of a head, d_head", "d_head"),
+        ("d_head_value", "Width of a value, d_value", "d_value"),
+    )
 )
 D_MODEL = Control(
     "d_model",
@@ -495,28 +504,20 @@ HEADS = (*SIZES, CAUSAL_HEADS, H_SEED)
 """How many heads, how wide, and how their matrices are drawn."""
 
 
-TOKEN = Control(
+TOKEN = place_of_token(
     "token",
-    Whole(0, MAX_TOKENS - 1),
     "Token",
     lambda values: (
         telling_query(values)
         if values.sentence != example_of(values).inputs.sentence
         else last_or(example_of(values).token, values)
     ),
-    options=numbered_tokens,
 )
 
 
 def _source_fits(source: str, values: Values) -> str | None:
     tokens = replace(inputs_of(values), sentence=source).tokens
-    if source.isspace():
-        return "this text holds blanks only. Type at least one word"
-    if not tokens:
-        return "there is no token in this text. Type at least one word"
-    if len(tokens) > MAX_TOKENS:
-        return f"this text has {len(tokens):,} tokens; at most {MAX_TOKENS} fit. Shorten it"
-    return None
+    return _no_text(source, len(tokens), MAX_TOKENS)
 
 
 SOURCE = Control(

@@ -143,12 +143,8 @@ BOUND = Control(
 MOVED_BY = Control(
     "moved_by", Whole.among(0, 1, 10, 100, 1_000), "Shift the text by", 10, shown="{:,}"
 )
-DECODED = Control(
-    "decoded",
-    Whole(0, MAX_TOKENS - 1),
-    "Token that is written now",
-    lambda values: len(shared.inputs_of(values).tokens) - 1,
-    options=shared.numbered_tokens,
+DECODED = shared.place_of_token(
+    "decoded", "Token that is written now", lambda values: len(shared.inputs_of(values).tokens) - 1
 )
 COST_MODEL = Control(
     "cost_model",

@@ -56,7 +56,6 @@ PUZZLE = Control(
     fields.Choice({name: f"… {each.does}" for name, each in BY_NAME.items()}),
     "Make a head that",
     PUZZLES[0].name,
-    widget="selectbox",
     undoes=("head_sentence", "hints", "cell", *TYPED),
 )
 HEAD_SENTENCE = Control(

@@ -43,13 +43,7 @@ TURNED = Control(
     "turned", fields.Places(32), "Cells of the mask flipped by hand", (), changes="mask"
 )
 MASKING = Control("masking", fields.Choice(WAYS), "Hide by", "minus_infinity")
-CHANGED_TOKEN = Control(
-    "changed_token",
-    fields.Whole(0, fields.MAX_TOKENS - 1),
-    "Change the vector of",
-    _last,
-    options=shared.numbered_tokens,
-)
+CHANGED_TOKEN = shared.place_of_token("changed_token", "Change the vector of", _last)
 CHANGE_BY = Control(
     "change_by", fields.Decimal(-4, 4), "Add to each entry", 1.0, look={"step": 0.25}
 )

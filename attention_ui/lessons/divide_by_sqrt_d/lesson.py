@@ -10,13 +10,13 @@ from attention_core.trace import Trace
 
 from ...controls.control import Control, Values
 from ...controls.fields import Choice, Decimal, Whole
-from ...controls.shared import EXAMPLE, MAX_SEED
+from ...controls.shared import EXAMPLE, seed_of
 from ...picture.layout import Layout, equation
 from ...picture.matrix import Matrix
 
 WIDTHS = (*range(1, 9), 12, 16, 24, 32, 48, 64, 100, 128, 256, 512, 768, 1_024, 2_048, 4_096)
 TRIAL_COUNTS = (10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
-DRAW_SEED = Control("draw_seed", Whole(0, MAX_SEED), "Seed of this lesson", 0, widget="text_input")
+DRAW_SEED = seed_of("draw_seed", "Seed of this lesson", 0)
 VECTOR_WIDTH = Control("vector_width", Whole.among(*WIDTHS), "Width d", 128)
 TRIALS = Control("trials", Whole.among(*TRIAL_COUNTS), "Trials", 1_000, shown="{:,}")
 ENTRIES = Control(

@@ -14,7 +14,7 @@ from attention_core.trace import Trace
 from ...cards.why_there import Why, why_in_small
 from ...controls.control import Control, Values
 from ...controls.fields import Choice, Whole
-from ...controls.shared import EXAMPLE, MAX_SEED
+from ...controls.shared import EXAMPLE, seed_of
 
 TARGETS = next_of_earlier(EXAMPLE_IDS)
 ROUNDED = 2e-3
@@ -23,18 +23,16 @@ STEPS = tuple(record.step for record in shipped_run().records)
 RECORDED_STEP = Control(
     "recorded_step", Whole.among(*STEPS), "Training step", STEPS[-1], of_page=True
 )
-NETWORK_SEED = Control(
-    "network_seed", Whole(0, MAX_SEED), "Seed of the network", 1, widget="text_input"
-)
+NETWORK_SEED = seed_of("network_seed", "Seed of the network", 1)
 OWN_STEP = Control("own_step", Whole.among(*STEPS), "Training step", STEPS[-1], of_page=True)
 HEADS = [(layer, head) for layer in range(SIZE.n_layers) for head in range(SIZE.n_heads)]
 WHY_HEAD = Control(
     "why_head", Choice({head_id(*each): head_name(*each[::-1]) for each in HEADS}), "Head",
-    head_id(*best_head(shipped_run().records[-1])), widget="selectbox",
+    head_id(*best_head(shipped_run().records[-1])),
 )  # fmt: skip
 WHY_FROM = Control(
     "why_from", Choice({f"{at}": f"{at}: {letter}" for at, letter in enumerate(LETTERS)}),
-    "Where it looks from", f"{int(TARGETS.any(-1).int().argmax())}", widget="selectbox",
+    "Where it looks from", f"{int(TARGETS.any(-1).int().argmax())}",
 )  # fmt: skip
 """At first the first letter that has been there before."""
 CONTROLS = (EXAMPLE, RECORDED_STEP, WHY_HEAD, WHY_FROM, NETWORK_SEED, OWN_STEP)

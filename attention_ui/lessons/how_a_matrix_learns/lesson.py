@@ -97,14 +97,10 @@ def _counted(n: int) -> dict[int, str]:
 
 LOSS = Control("loss", Choice(LOSSES), "What is to be learned", "weight", options=_losses,
                widget="segmented_control")  # fmt: skip
-LEARNING_QUERY = Control(
-    "learning_query", Whole(0, MAX_TOKENS - 1), "Query", _asks, options=shared.numbered_tokens
-)
+LEARNING_QUERY = shared.place_of_token("learning_query", "Query", _asks)
 WANTED_KEY = Control("wanted_key", Whole(0, MAX_TOKENS - 1), "Key", _answers, options=_before)
 LEARNING_WIDTH = Control("learning_width", Whole(1, 16), "Width of the layer", 4, undoes=("cell",))
-LEARNING_SEED = Control(
-    "learning_seed", Whole(0, shared.MAX_SEED), "Seed of the layer", 28, "text_input"
-)
+LEARNING_SEED = shared.seed_of("learning_seed", "Seed of the layer", 28)
 ENTRY_MATRIX = Control(
     "entry_matrix", Choice({name: name for name in MATRICES}), "Matrix", "W_query",
     options=_learning,

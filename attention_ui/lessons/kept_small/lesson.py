@@ -52,16 +52,14 @@ def _half(values: Values) -> int:
 
 D_LATENT = Control("d_latent", Whole(1, MOST_LATENT), "Width of the latent, d_latent", _half,
                    widget="select_slider", options=_widths)  # fmt: skip
-ROTARY_AT = Control("rotary_at", Choice(POSITIONS), "Where the rotary positions go", "apart",
-                    widget="segmented_control")  # fmt: skip
+ROTARY_AT = Control("rotary_at", Choice(POSITIONS), "Where the rotary positions go", "apart")
 TOP_K = Control("top_k", Whole(1, MAX_TOKENS), "Keys that are left, k", 3, widget="select_slider",
                 options=lambda values: {
                     k: str(k) for k in range(1, max(2, len(shared.inputs_of(values).tokens) + 1))
                 })  # fmt: skip
-MASKED_WHERE = Control("masked_where", Choice(MASKED), "Where the others are hidden", "before",
-                       widget="segmented_control")  # fmt: skip
+MASKED_WHERE = Control("masked_where", Choice(MASKED), "Where the others are hidden", "before")
 LAYERS = Control("layers", Whole(1, MOST_LAYERS), "Layers so far", 2)
-TURN = Control("turn", Choice(TURNS), "What the layers see", "in_turn", widget="segmented_control")
+TURN = Control("turn", Choice(TURNS), "What the layers see", "in_turn")
 CONTROLS = (*shared.MAKES_VECTORS, *shared.HEADS, shared.HEAD, D_LATENT, ROTARY_AT, TOP_K)
 TEXT_LENGTH = Control("text_length", Whole.among(*TEXT_LENGTHS), "Tokens so far", 16_384,
                       shown="{:,}")  # fmt: skip

@@ -14,8 +14,8 @@ from ...cards.elements import equation
 from ...cards.question import was_missed
 from ...controls import visit
 from ...controls.control import Control, Values
-from ...controls.fields import Choice, Whole
-from ...controls.shared import HEAD, MAX_SEED
+from ...controls.fields import Choice
+from ...controls.shared import HEAD, seed_of
 from ...controls.visit_state import this_visit
 from ...picture.equation_parts import equation_of
 from ...picture.layout import Layout
@@ -29,7 +29,7 @@ LEVEL = Control(
     "one",
     undoes=("cell",),
 )
-ROUND_SEED = Control("round_seed", Whole(0, MAX_SEED), "Round", 0, "text_input", undoes=("cell",))
+ROUND_SEED = seed_of("round_seed", "Round", 0, undoes=("cell",))
 TENSOR = Control(
     "tensor",
     Choice(
@@ -47,7 +47,6 @@ TENSOR = Control(
     ),
     "Tensor",
     "head_weights",
-    widget="selectbox",
 )
 CONTROLS = (*MAKES_LAYER, LEVEL, ROUND_SEED, TENSOR, SWITCH, HEAD)
 MISTAKE = "mistake"

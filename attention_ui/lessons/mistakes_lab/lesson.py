@@ -31,7 +31,6 @@ MISTAKE = Control(
     Choice({name: _called(each) for name, each in NAMED.items()}),
     "Mistake",
     next(iter(NAMED)),
-    widget="selectbox",
     undoes=("cell",),
 )
 SWITCH = Control("switch", Whole(0, 1), "Switch", 1, hint="0 off, 1 on", undoes=("cell",))

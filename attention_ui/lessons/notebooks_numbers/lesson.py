@@ -23,7 +23,6 @@ NOTEBOOK = Control(
     Choice({name: EXAMPLES[name].title for name in NOTEBOOKS}),
     "Notebook",
     lambda values: example_of(values).notebook or NOTEBOOKS[0],
-    widget="selectbox",
 )
 CONTROLS = (EXAMPLE, NOTEBOOK)
 """No sentence among them: each result has its notebook's own settings."""

@@ -37,7 +37,7 @@ RATE = Control(
     lambda values: shared.example_of(values).learning_rate,
 )
 T_WIDTH = Control("t_width", Whole.among(*WIDTHS), "Width of the trained layer", 32)
-T_SEED = Control("t_seed", Whole(0, shared.MAX_SEED), "Seed of the training", 28, "text_input")
+T_SEED = shared.seed_of("t_seed", "Seed of the training", 28)
 T_SCALED = Control("t_scaled", Flag(), "Divide by √d in training", True)
 
 

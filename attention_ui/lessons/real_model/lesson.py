@@ -19,7 +19,7 @@ from attention_core.trace import Step, Trace
 
 from ...controls.control import Control, Values
 from ...controls.fields import Choice, Decimal, Whole
-from ...controls.shared import EXAMPLE, MAX_SEED
+from ...controls.shared import EXAMPLE, MAX_SEED, seed_of
 from ...frame.models import (
     DRAWN,
     MOST_ALONE,
@@ -162,7 +162,6 @@ MODEL = Control(
     Name(),
     "Model",
     lambda _: first(),
-    widget="selectbox",
     options=lambda _: choices(),
     check=_opens,
     undoes=(
@@ -196,14 +195,16 @@ NEXT_TOP_K = Control(
 )  # fmt: skip
 TOP_P = Control("top_p", Decimal.among(*TOP_PS), "top-p", 0.9, shown="{:.2f}")
 MIN_P = Control("min_p", Decimal.among(*MIN_PS), "min-p", 0.0, shown="{:.2f}")
-NEXT_SEED = Control(
-    "next_seed", Whole(0, MAX_SEED), "Seed of the draw", 1, widget="text_input",
+NEXT_SEED = seed_of(
+    "next_seed",
+    "Seed of the draw",
+    1,
     look={"help": f"Another seed, another number: a whole number from 0 to {MAX_SEED:,}."},
-)  # fmt: skip
+)
 SLIDERS = (NEXT_TEMPERATURE, NEXT_TOP_K, TOP_P, MIN_P)
 DRAWS = (*SLIDERS, NEXT_SEED)
 """How the next token is drawn."""
-MEASURE = Control("measure", MEASURE_NAMES, "Mark the heads by", FIRST_MEASURE, widget="selectbox")
+MEASURE = Control("measure", MEASURE_NAMES, "Mark the heads by", FIRST_MEASURE)
 HEADS_ORDER = Control(
     "heads_order",
     Choice({"layers": "by layer", "strongest": "strongest first"}),
@@ -224,22 +225,13 @@ MODEL_HEAD = Control(
     Name(),
     "Head (layer.head)",
     _opens_on,
-    widget="selectbox",
     options=_heads,
     undoes=("looks_at", "section", "cell"),
 )
 LOOKS_FROM = Control(
-    "looks_from",
-    Name(),
-    "Where it looks from",
-    LAST,
-    widget="selectbox",
-    options=_tokens,
-    undoes=("looks_at",),
+    "looks_from", Name(), "Where it looks from", LAST, options=_tokens, undoes=("looks_at",)
 )
-LOOKS_AT = Control(
-    "looks_at", Name(), "The token it looks at", STRONGEST, widget="selectbox", options=_keys
-)
+LOOKS_AT = Control("looks_at", Name(), "The token it looks at", STRONGEST, options=_keys)
 MODEL_OFF = Control(
     "model_off",
     Parts(),
@@ -253,23 +245,12 @@ MODEL_OFF = Control(
         "1 or feed-forward 1; a token by its place, which no other token sees then."
     },
 )
-ASKED_TOKEN = Control(
-    "asked_token",
-    Next(),
-    "Next token",
-    "",
-    widget="text_input",
-    check=_is_one,
-    look={"placeholder": "the likeliest"},
-)
-AGAINST_TOKEN = Control(
-    "against_token",
-    Next(),
-    "Compared with",
-    "",
-    widget="text_input",
-    check=_is_one,
-    look={"placeholder": "nothing"},
+ASKED_TOKEN, AGAINST_TOKEN = (
+    Control(name, Next(), label, "", "text_input", check=_is_one, look={"placeholder": otherwise})
+    for name, label, otherwise in (
+        ("asked_token", "Next token", "the likeliest"),
+        ("against_token", "Compared with", "nothing"),
+    )
 )
 OTHER_PROMPT = Control(
     "other_prompt",
@@ -279,10 +260,8 @@ OTHER_PROMPT = Control(
     widget="text_input",
     check=_fits,
 )
-SURVEY_ACROSS = Control(
-    "survey_across", MEASURE_NAMES, "Measure across", "previous", widget="selectbox"
-)
-SURVEY_UP = Control("survey_up", MEASURE_NAMES, "Measure upwards", "induction", widget="selectbox")
+SURVEY_ACROSS = Control("survey_across", MEASURE_NAMES, "Measure across", "previous")
+SURVEY_UP = Control("survey_up", MEASURE_NAMES, "Measure upwards", "induction")
 CONTROLS = (
     *(EXAMPLE, MODEL, PROMPT, WRITTEN_IDS, *DRAWS),
     *(MEASURE, HEADS_ORDER, HEADS_FROM, MODEL_HEAD, LOOKS_FROM),

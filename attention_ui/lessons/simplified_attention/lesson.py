@@ -9,8 +9,7 @@ from attention_core.text.inputs import Inputs
 from attention_core.trace import Trace
 
 from ...controls import shared
-from ...controls.control import Control, Values
-from ...controls.fields import MAX_TOKENS, Whole
+from ...controls.control import Values
 
 
 def _moves_most(values: Values) -> int:
@@ -23,13 +22,7 @@ def _moving(inputs: Inputs) -> int:
     return moving_vector(attend(embed(inputs))["scores"].value) if inputs.tokens else 0
 
 
-STRETCH = Control(
-    "stretch",
-    Whole(0, MAX_TOKENS - 1),
-    "Stretch the vector of",
-    _moves_most,
-    options=shared.numbered_tokens,
-)
+STRETCH = shared.place_of_token("stretch", "Stretch the vector of", _moves_most)
 MAKES_SCORES = (*shared.MAKES_VECTORS, shared.SIMILARITY, shared.DIVIDE, STRETCH)
 CONTROLS = (*MAKES_SCORES, shared.FACTOR, shared.QUERY, shared.SHOWN_TERMS)
 CONTROLS += (shared.ACROSS, shared.UP)

@@ -13,7 +13,7 @@ from attention_core.trace import Trace
 
 from ...controls import shared
 from ...controls.control import Control, Values
-from ...controls.fields import MAX_TOKENS, Choice, Decimal, ScoreRow, Whole
+from ...controls.fields import Choice, Decimal, ScoreRow
 from ...words import true_minus
 
 MATCHES = ("good", "fair", "poor")
@@ -38,10 +38,7 @@ POOR = Control("poor", Decimal(-6, 2), "Score of the poor match", -4.0, look={"s
 ROW_FROM = Control(
     "row_from", Choice({"example": "The example", "hand": "By hand"}), "Scores from", "example"
 )
-ROW_QUERY = Control(
-    "row_query", Whole(0, MAX_TOKENS - 1), "Query of the row", _row_of_example,
-    options=shared.numbered_tokens,
-)  # fmt: skip
+ROW_QUERY = shared.place_of_token("row_query", "Query of the row", _row_of_example)
 TYPED = Control(
     "typed",
     ScoreRow(MAX_SCORE, MAX_SCORES),

@@ -32,29 +32,19 @@ BEGINNING = Control(
     KnownWords(),
     "Your beginning",
     "the tired cat sees the dog because it",
-    widget="text_input",
     undoes=("tiny_from",),
 )
-TINY_HEAD = Control(
-    "tiny_head", Choice(TINY_HEADS), "Head to watch", FIRST_WATCHED, widget="selectbox"
-)
+TINY_HEAD = Control("tiny_head", Choice(TINY_HEADS), "Head to watch", FIRST_WATCHED)
 TINY_FROM = Control(
     "tiny_from",
     Choice({LAST: "the last word", **{f"{at}": f"{at}" for at in range(LONGEST)}}),
     "Where it looks from",
     LAST,
-    widget="selectbox",
     options=lambda v: {LAST: "the last word", **_places(v)},
     check=lambda at, v: None if at in {LAST, *_places(v)} else f"there is no word {at}",
 )
-TINY_OFF = Control(
-    "tiny_off",
-    Choice({"none": "none", **TINY_HEADS}),
-    "Head to switch off",
-    "none",
-    widget="selectbox",
-)
-NEXT_WORD = Control("next_word", Choice(NEXT_WORDS), "Next word", "likeliest", widget="selectbox")
+TINY_OFF = Control("tiny_off", Choice({"none": "none", **TINY_HEADS}), "Head to switch off", "none")
+NEXT_WORD = Control("next_word", Choice(NEXT_WORDS), "Next word", "likeliest")
 TINY_STEP = Control("tiny_step", Whole.among(*STEPS), "Training step", STEPS[-1], of_page=True)
 CONTROLS = (EXAMPLE, BEGINNING, TINY_HEAD, TINY_FROM, TINY_OFF, NEXT_WORD, TINY_STEP)
 READY = {

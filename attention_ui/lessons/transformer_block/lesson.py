@@ -40,13 +40,7 @@ FFN_MULTIPLIER = Control(
     4,
     shown="{:g} × d_in",
 )
-BLOCK_SEED = Control(
-    "block_seed",
-    Whole(0, shared.MAX_SEED),
-    "Seed of the block's matrices",
-    101,
-    widget="text_input",
-)
+BLOCK_SEED = shared.seed_of("block_seed", "Seed of the block's matrices", 101)
 N_BLOCKS = Control("n_blocks", Whole.among(2, 4, 8, 16), "Blocks", 8)
 CONTROLS = (
     *(*shared.MAKES_VECTORS, *shared.SIZES, shared.LAYER_DROPOUT, shared.DROP_SEED),

@@ -18,13 +18,7 @@ from ...picture.equation_parts import equation_of
 from ...picture.matrix import Matrix
 
 SHOWN = ("queries", "keys", "values", "scores", "weights", "context_vectors", "output")
-OPENED = Control(
-    "opened",
-    Choice({name: name for name in SHOWN}),
-    "Show the numbers of",
-    "weights",
-    widget="selectbox",
-)
+OPENED = Control("opened", Choice({name: name for name in SHOWN}), "Show the numbers of", "weights")
 HEAD = Control(
     "head",
     Whole(0, shared.MAX_HEADS - 1),

@@ -19,7 +19,7 @@ from ...controls.shared import (
     PROJECTED,
     inputs_of,
     last_or,
-    numbered_tokens,
+    place_of_token,
     projections_of,
 )
 from ...picture.equation_parts import NEW_LINE
@@ -44,16 +44,13 @@ LINEAR_WIDTH = 128
 """Of keys and of values of one head of Qwen3-Next's and Qwen3.5's layers with a memory."""
 
 
-HALVES, IN_A_ROW = {"look": {"step": 0.5}}, {"widget": "segmented_control"}
-MEMORY_RULE = Control("memory_rule", Choice(RULES), "How the memory is written", "plain",
-                      **IN_A_ROW)  # fmt: skip
+HALVES = {"look": {"step": 0.5}}
+MEMORY_RULE = Control("memory_rule", Choice(RULES), "How the memory is written", "plain")
 # It opens on the last token, when the memory holds all that came before.
-WRITTEN = Control("written", Whole(0, MAX_TOKENS - 1), "Token that is written now",
-                  partial(last_or, MAX_TOKENS), options=numbered_tokens)  # fmt: skip
+WRITTEN = place_of_token("written", "Token that is written now", partial(last_or, MAX_TOKENS))
 GATE_BIAS = Control("gate_bias", Decimal(-4, 6), "Bias of the decay gate, b", 1.0, **HALVES)
 STRENGTH_BIAS = Control("strength_bias", Decimal(-4, 6), "Bias of the writing gate", 2.0, **HALVES)
-WRITTEN_BY = Control("written_by", Choice(WAYS), "How the second token is written", "plain",
-                     **IN_A_ROW)  # fmt: skip
+WRITTEN_BY = Control("written_by", Choice(WAYS), "How the second token is written", "plain")
 TEXT_LENGTH = Control("text_length", Whole.among(*TEXT_LENGTHS), "Tokens so far", 4_096,
                       shown="{:,}")  # fmt: skip
 CONTROLS = (*MAKES_VECTORS, *PROJECTED, MEMORY_RULE, WRITTEN, GATE_BIAS, STRENGTH_BIAS)
