@@ -11,17 +11,24 @@ from attention_core.real_model.score_parts import ScoreParts
 from ..picture import palette
 from ..words import signed, true_minus
 from .chart import AS_WIDE, Chart
+from .pixels import mark, words
 
 FEW = 4
 """So many parts of each side are drawn; the rest together."""
 TITLE, BAR, ROW = 20, 30, 21
 """Pixels of a title, of the longest bar at the key, and of a row."""
+SHORT = (
+    "width >= 600 ? datum.name : replace(replace(replace("
+    "replace(datum.name, 'feed-forward', 'ffn'), 'head ', ''), /^[0-9]+ others$/, 'rest'), "
+    "/^(tok|pos)(en|ition)$/, '$1')"
+)
+"""A name, on a phone a shorter one."""
 BASE = TITLE + 14 + BAR
 TOP = BASE + 22
 """Where bars at the key stand, and where the table begins, below their names."""
 
 
-def chart(parts: ScoreParts, words: tuple[str, str], few: int = FEW) -> Chart:
+def chart(parts: ScoreParts, tokens: tuple[str, str], few: int = FEW) -> Chart:
     """By how much pairs bring the score above the mean, the largest; a click on a bar, its name or
     a cell goes to a head: of a cell, to that which wrote at the key, else to that at the query.
     """
@@ -59,7 +66,7 @@ def chart(parts: ScoreParts, words: tuple[str, str], few: int = FEW) -> Chart:
                     **_goes({"k": of_key, "q": of_query}, places),
                 }
             )
-    for kind, word, at in zip("QK", words, places.values(), strict=True):
+    for kind, word, at in zip("QK", tokens, places.values(), strict=True):
         name = f"written at\n{word}\n(query)" if kind == "Q" else f"written at {word} (key)"
         drawn.append({"kind": kind, "name": name, "row": 0, "column": 0, "token": at, "id": ""})
     spec = deepcopy(_spec())
@@ -90,32 +97,6 @@ def _spec() -> dict:
     column, line = "left + datum.column * each", f"{TOP} + datum.row * {ROW}"
     end, bar = "left + n_columns * each + 8", "datum.size * (right - 52)"
     tall = f"datum.size * {BAR}"
-    worked_out = {
-        "x1": f"{is_query} ? {end} : {column} + ({is_key} ? each / 4 : 1)",
-        "x2": f"{is_query} ? {end} + {bar} : {column} + each - ({is_key} ? each / 4 : 1)",
-        "y1": f"{is_key} ? {BASE} - {tall} : {line} + ({is_query} ? 5 : 1)",
-        "y2": f"{is_key} ? {BASE} : {line} + {ROW} - ({is_query} ? 5 : 1)",
-        "xt": f"{is_query} ? {end} + {bar} + 5 : {column} + each / 2",
-        "yt": f"{is_key} ? {BASE} - {tall} - 7 : {line} + {ROW / 2}",
-        "xn": f"{is_query} || datum.kind === 'Q' ? left - 7 : datum.kind === 'K' ? left : "
-        f"{column} + each / 2",
-        "yn": f"{is_query} ? {line} + {ROW / 2} : {is_key} ? {BASE + 11} : "
-        f"datum.kind === 'K' ? {TITLE / 2} : {BASE - 17}",
-        "short": "width >= 600 ? datum.name : replace(replace(replace("
-        "replace(datum.name, 'feed-forward', 'ffn'), 'head ', ''), /^[0-9]+ others$/, 'rest'), "
-        "/^(tok|pos)(en|ition)$/, '$1')",
-    }
-
-    def at(x: str, y: str, **more: object) -> dict:
-        pixels = {"type": "quantitative", "scale": None, "axis": None}
-        return {"x": {"field": x, **pixels}, "y": {"field": y, **pixels}, **more}
-
-    def mark(kind: str, **look: object) -> dict:
-        return {"type": kind, "aria": False, **look}
-
-    def text(size: float, **look: object) -> dict:
-        return mark("text", fontSize=size, color=palette.INK, **look)
-
     hue = f"datum.amount < 0 ? '{palette.NEGATIVE}' : '{palette.POSITIVE}'"
     told = [
         {"field": "name", "type": "nominal", "title": "written by"},
@@ -123,43 +104,50 @@ def _spec() -> dict:
         {"field": "goes", "type": "nominal", "title": "a click goes to"},
     ]
     pointer = {"cursor": {"expr": "datum.id ? 'pointer' : 'default'"}}
-    align = f"{is_query} || datum.kind === 'Q' ? 'right' : {is_key} ? 'center' : 'left'"
-    titles = "datum.kind === 'Q' || datum.kind === 'K'"
+    is_title = "(datum.kind === 'Q' || datum.kind === 'K')"
+    boxes = mark(
+        f"!{is_title}",
+        "rect",
+        {"cornerRadius": 3, "fill": {"expr": hue}, **pointer},
+        told,
+        x=f"{is_query} ? {end} : {column} + ({is_key} ? each / 4 : 1)",
+        x2=f"{is_query} ? {end} + {bar} : {column} + each - ({is_key} ? each / 4 : 1)",
+        y=f"{is_key} ? {BASE} - {tall} : {line} + ({is_query} ? 5 : 1)",
+        y2=f"{is_key} ? {BASE} : {line} + {ROW} - ({is_query} ? 5 : 1)",
+    )
+    boxes["encoding"]["fillOpacity"] = {"field": "shade", "type": "quantitative", "scale": None}
+    clicked = {"type": "point", "on": "click", "fields": ["id", "token"]}
+    boxes["params"] = [{"name": "head", "select": clicked}]
+    amounts = words(
+        f"!{is_title} && ({is_cell} ? each > 34 : true)",
+        "told",
+        11,
+        f"{is_query} ? {end} + {bar} + 5 : {column} + each / 2",
+        f"{is_key} ? {BASE} - {tall} - 7 : {line} + {ROW / 2}",
+        align={"expr": f"{is_query} ? 'left' : 'center'"},
+    )
+    at_left = f"{is_query} || datum.kind === 'Q'"
+    names = words(
+        f"!({is_cell})",
+        SHORT,
+        12,
+        f"{at_left} ? left - 7 : datum.kind === 'K' ? left : {column} + each / 2",
+        f"{is_query} ? {line} + {ROW / 2} : {is_key} ? {BASE + 11} : "
+        f"datum.kind === 'K' ? {TITLE / 2} : {BASE - 17}",
+        told,
+        align={"expr": f"{at_left} ? 'right' : {is_key} ? 'center' : 'left'"},
+        lineBreak="\n",
+        limit={"expr": f"{at_left} ? left - 8 : {is_key} ? each - 2 : width - left"},
+        fontWeight={"expr": f"{is_title} ? 'bold' : 'normal'"},
+        **pointer,
+    )
+    params = {
+        "left": "width < 600 ? 66 : 116",
+        "right": "width < 600 ? 78 : 150",
+        "each": "max(1, (width - left - right) / n_columns)",
+    }
     return AS_WIDE | {
         "width": "container",
-        "params": [
-            {"name": "left", "expr": "width < 600 ? 66 : 116"},
-            {"name": "right", "expr": "width < 600 ? 78 : 150"},
-            {"name": "each", "expr": "max(1, (width - left - right) / n_columns)"},
-        ],
-        "transform": [{"calculate": made, "as": name} for name, made in worked_out.items()],
-        "layer": [
-            {
-                "transform": [{"filter": f"!({titles})"}],
-                "params": [
-                    {
-                        "name": "head",
-                        "select": {"type": "point", "on": "click", "fields": ["id", "token"]},
-                    }
-                ],
-                "mark": mark("rect", cornerRadius=3, fill={"expr": hue}, **pointer),
-                "encoding": at(
-                    "x1", "y1", x2={"field": "x2"}, y2={"field": "y2"}, tooltip=told,
-                    fillOpacity={"field": "shade", "type": "quantitative", "scale": None},
-                ),
-            },
-            {
-                "transform": [{"filter": f"!({titles}) && ({is_cell} ? each > 34 : true)"}],
-                "mark": text(11, align={"expr": f"{is_query} ? 'left' : 'center'"}),
-                "encoding": at("xt", "yt", text={"field": "told"}),
-            },
-            {
-                "transform": [{"filter": f"!({is_cell})"}],
-                "mark": text(12, align={"expr": align}, lineBreak="\n",
-                             limit={"expr": f"{is_query} ? left - 8 : {is_key} ? each - 2 : "
-                                    f"datum.kind === 'Q' ? left - 8 : width - left"},
-                             fontWeight={"expr": f"{titles} ? 'bold' : 'normal'"}, **pointer),
-                "encoding": at("xn", "yn", text={"field": "short"}, tooltip=told),
-            },
-        ],
-    }  # fmt: skip
+        "params": [{"name": name, "expr": expr} for name, expr in params.items()],
+        "layer": [boxes, amounts, names],
+    }

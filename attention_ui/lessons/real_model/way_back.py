@@ -17,6 +17,7 @@ from attention_core.text.tokenizers import visible
 
 from ...cards.elements import Element, progress, text
 from ...charts.chart import AS_WIDE, Chart
+from ...charts.pixels import mark, words
 from ...controls.control import Values
 from ...frame.long_run import Steps, Work, run_so_far
 from ...frame.models import TINY, said
@@ -174,58 +175,46 @@ def _short(place: Place) -> str:
 @lru_cache(maxsize=1)
 def _spec() -> dict:
     """The marks; where they stand across is worked out from the width, in the browser."""
-    left, half = "(width < 600 ? 58 : 74)", 22
-
-    def at(x: str, y: str, **more: object) -> dict:
-        pixels = {"type": "quantitative", "scale": None, "axis": None}
-        return {"x": {"field": x, **pixels}, "y": {"field": y, **pixels}, **more}
-
-    def layer(kinds: str, mark: dict, encoding: dict, **more: object) -> dict:
-        chosen = " || ".join(f"datum.kind === '{kind}'" for kind in kinds.split())
-        mark = {"aria": False, **mark}
-        return {"transform": [{"filter": chosen}], "mark": mark, "encoding": encoding, **more}
-
-    def words(size: float, color: str = palette.INK, **more: object) -> dict:
-        return {"type": "text", "fontSize": size, "color": color, **more}
-
-    told = {"field": "told", "type": "nominal", "title": " "}
-    picked = {"type": "point", "on": "click", "fields": ["id", "token"]}
+    left = "(width < 600 ? 58 : 74)"
+    x, x2 = (f"{left} + datum.{end} * (width - {left})" for end in ("x", "x2"))
+    is_way, is_head, is_part, is_token, is_layer = (
+        f"datum.kind === '{kind}'" for kind in ("way", "head", "part", "token", "layer")
+    )
+    is_place = f"{is_head} || {is_part}"
+    told = [{"field": "told", "type": "nominal", "title": " "}]
+    ways = mark(
+        is_way,
+        "rule",
+        {
+            **{"strokeCap": "round", "opacity": 0.55},
+            "color": {"expr": f"datum.side === 'query' ? '{palette.FED}' : '{palette.BAR}'"},
+            "strokeWidth": {"expr": "1 + 9 * datum.size"},
+        },
+        told,
+        **{"x": x, "x2": x2, "y": "y", "y2": "y2"},
+    )
+    boxes = mark(
+        is_place,
+        "rect",
+        {
+            **{"cornerRadius": 6, "color": palette.NEUTRAL, "strokeWidth": 1.5},
+            "stroke": {"expr": f"datum.id ? '{palette.BAR}' : '{palette.GREY}'"},
+            "cursor": {"expr": "datum.id ? 'pointer' : 'default'"},
+        },
+        told,
+        **{"x": f"{x} - 22", "x2": f"{x} + 22", "y": "datum.y - 10", "y2": "datum.y + 10"},
+    )
+    clicked = {"type": "point", "on": "click", "fields": ["id", "token"]}
+    boxes["params"] = [{"name": "head", "select": clicked}]
+    middle, quiet = {"align": "center"}, {"color": palette.MUTED}
     return AS_WIDE | {
         "width": "container",
-        "transform": [
-            {"calculate": f"{left} + datum.{x} * (width - {left})", "as": f"p{x}"}
-            for x in ("x", "x2")
-        ]
-        + [
-            {"calculate": f"datum.px - {half}", "as": "from"},
-            {"calculate": f"datum.px + {half}", "as": "to"},
-            {"calculate": "datum.y - 10", "as": "top"},
-            {"calculate": "datum.y + 10", "as": "bottom"},
-            {"calculate": "datum.y + 18", "as": "below"},
-        ],
         "layer": [
-            layer(
-                "way",
-                {"type": "rule", "strokeCap": "round", "opacity": 0.55,
-                 "color": {"expr": f"datum.side === 'query' ? '{palette.FED}' : '{palette.BAR}'"},
-                 "strokeWidth": {"expr": "1 + 9 * datum.size"}},
-                at("px", "y", x2={"field": "px2"}, y2={"field": "y2"}, tooltip=told),
-            ),
-            layer(
-                "head part",
-                {"type": "rect", "cornerRadius": 6, "color": palette.NEUTRAL, "strokeWidth": 1.5,
-                 "stroke": {"expr": f"datum.id ? '{palette.BAR}' : '{palette.GREY}'"},
-                 "cursor": {"expr": "datum.id ? 'pointer' : 'default'"}},
-                at("from", "top", x2={"field": "to"}, y2={"field": "bottom"}, tooltip=told),
-                params=[{"name": "head", "select": picked}],
-            ),
-            layer("head part", words(11, "black"), at("px", "y", text={"field": "name"})),
-            layer("head", words(10, palette.MUTED), at("px", "below", text={"field": "what"})),
-            layer("token", words(12, fontWeight="bold"), at("px", "y", text={"field": "name"})),
-            layer(
-                "layer",
-                words(11, palette.MUTED, align="left"),
-                {**at("x", "y", text={"field": "name"})},
-            ),
+            ways,
+            boxes,
+            words(is_place, "name", 11, x, "y", color="black", **middle),
+            words(is_head, "what", 10, x, "datum.y + 18", **quiet, **middle),
+            words(is_token, "name", 12, x, "y", fontWeight="bold", **middle),
+            words(is_layer, "name", 11, "x", "y", **quiet),
         ],
-    }  # fmt: skip
+    }

@@ -7,7 +7,7 @@ control keeps, and how much of the chance these have: every cut keeps the likeli
 the cuts are exact.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -18,6 +18,7 @@ from attention_core.real_model.drawing import Ranked, n_by_min_p, n_by_top_p
 from attention_core.text.tokenizers import visible
 
 from ...charts.chart import AS_WIDE, Chart
+from ...charts.pixels import mark, words
 from ...picture import palette
 from ...picture.numbers import text_width
 from ...picture.spec import TURN
@@ -258,48 +259,48 @@ def _spec(sliders: Sliders) -> dict:
         {"field": "told", "type": "nominal", "title": " "},
     ]
     bar = [
-        _mark("", "rect", {"fill": palette.BAR, "fillOpacity": 0.22, "cornerRadius": 2},
+        mark("", "rect", {"fill": palette.BAR, "fillOpacity": 0.22, "cornerRadius": 2},
               x="(begins)", x2="x_was", y="y", y2="y2", tooltip=tips) | {"name": "bars"},
-        _mark("", "rect", {"fill": palette.BAR, "cornerRadius": 2},
+        mark("", "rect", {"fill": palette.BAR, "cornerRadius": 2},
               x="(begins)", x2="x_chance", y="y", y2="y2", tooltip=tips),
-        _mark(f"wide && {_IS_TOKEN}", "rect",
+        mark(f"wide && {_IS_TOKEN}", "rect",
               {"fill": palette.GREY, "fillOpacity": 0.55, "cornerRadius": 2},
               x="left + 8", x2="x_logit", y="y", y2="y2", tooltip=tips),
-        _mark(drawn_bar, "rect", {"fill": "transparent", "stroke": palette.CHOSEN,
+        mark(drawn_bar, "rect", {"fill": "transparent", "stroke": palette.CHOSEN,
               "strokeWidth": 2, "cornerRadius": 3}, x="begins - 2", x2="datum.x_text - 4",
               y="y", y2="y2"),
-        _words("", "called", 12, "(left)", "ym", align="right",
+        words("", "called", 12, "(left)", "ym", align="right",
                limit={"expr": "left - 4"}, opacity=pale),
-        _words(_IS_TOKEN, "format(datum.logit, '.2f')", 11, "datum.x_logit + 4", "ym",
+        words(_IS_TOKEN, "format(datum.logit, '.2f')", 11, "datum.x_logit + 4", "ym",
                opacity=pale),
-        _words("", SHARE, 12, "datum.x_text + 2", "ym", opacity=pale),
+        words("", SHARE, 12, "datum.x_text + 2", "ym", opacity=pale),
     ]  # fmt: skip
     segment = [
-        _mark("", "rect", {
+        mark("", "rect", {
                 "fill": {"expr": f"{_IS_REST} ? '{palette.GREY}' : '{palette.BAR}'"},
                 "fillOpacity": {"expr": "datum.is_drawn ? 1 : datum.rank % 2 ? 0.4 : 0.62"}},
               x="x_from", x2="x_to", y=f"{LINE}", y2=f"{LINE + 20}",
               tooltip=tips),
-        _words("datum.x_to - datum.x_from > 7.5 * length(datum.name) + 6", "name",
+        words("datum.x_to - datum.x_from > 7.5 * length(datum.name) + 6", "name",
                11, "datum.x_mid", f"{LINE + 10}", align="center",
                color={"expr": f"datum.is_drawn ? 'white' : '{palette.INK}'"}),
     ]  # fmt: skip
     number = [
-        _mark("", "rect", {"fill": palette.CHOSEN}, x="datum.x_u - 1.25",
+        mark("", "rect", {"fill": palette.CHOSEN}, x="datum.x_u - 1.25",
               x2="datum.x_u + 1.25", y=f"{LINE - 6}",
               y2=f"{LINE + 24}"),
-        _words("", number_said, 12, "datum.x_u", f"{LINE - 14}",
+        words("", number_said, 12, "datum.x_u", f"{LINE - 14}",
                align={"expr": "datum.u < 0.3 ? 'left' : datum.u > 0.7 ? 'right' : 'center'"},
                fontWeight="bold"),
-        _words("", said, 12, "0", "wide ? 12 : 6", lineBreak="\n"),
+        words("", said, 12, "0", "wide ? 12 : 6", lineBreak="\n"),
         *(
-            _words("", f"'{what}'", 11, at, f"{LINE + 38}", align=align,
+            words("", f"'{what}'", 11, at, f"{LINE + 38}", align=align,
                    color=palette.MUTED)
             for what, at, align in (("token", "(left)", "right"), ("logit", "left + 8", "left"),
                                     ("chance", "(begins)", "left"))
         ),
     ]  # fmt: skip
-    ground = _mark(is_number, "rect", {"fill": palette.MUTED, "fillOpacity": 0.15},
+    ground = mark(is_number, "rect", {"fill": palette.MUTED, "fillOpacity": 0.15},
                    x="0", x2="width + 0", y=f"{LINE}", y2=f"{LINE + 20}")  # fmt: skip
     layers = [
         ground,
@@ -315,34 +316,6 @@ def _group(where: str, calculated: Sequence[tuple[str, str]], layers: list[dict]
     """Layers of the rows where that is so, of which more is worked out: once, for these alone."""
     steps = [{"filter": where}, *({"calculate": made, "as": name} for name, made in calculated)]
     return {"transform": steps, "layer": layers}
-
-
-def _mark(
-    where: str, kind: str, look: dict, tooltip: Collection = (), **places: str | None
-) -> dict:
-    """Marks of the rows where that is so, at these places in pixels: columns, or expressions."""
-    encoding: dict[str, Any] = {}
-    steps: list[dict[str, str]] = [{"filter": where}] if where else []
-    for name, place in places.items():
-        if not place.isidentifier():
-            steps.append({"calculate": place, "as": f"at_{name}"})
-            place = f"at_{name}"
-        encoding[name] = {"field": place}
-        if name in ("x", "y"):
-            encoding[name] |= {"type": "quantitative", "scale": None, "axis": None}
-    if tooltip:
-        encoding["tooltip"] = tooltip
-    return {"transform": steps, "mark": {"type": kind, "aria": False, **look}, "encoding": encoding}
-
-
-def _words(where: str, what: str, size: int, x: str, y: str, **look: Any) -> dict:
-    """Words in the rows where that is so: a column, or an expression."""
-    look = {"fontSize": size, "color": palette.INK, "baseline": "middle", "align": "left", **look}
-    if not what.isidentifier():
-        return _mark(where, "text", look | {"text": {"expr": what}}, x=x, y=y)
-    made = _mark(where, "text", look, x=x, y=y)
-    made["encoding"]["text"] = {"field": what, "type": "nominal"}
-    return made
 
 
 # --- a text that was written ---------------------------------------------------------------------
@@ -389,11 +362,11 @@ def _text_spec() -> dict:
     ]
     top, middle, end = (f"datum.line * {BETWEEN} + {each}" for each in (2, 14, 26))
     look = {"fill": palette.POSITIVE, "cornerRadius": 3}
-    box = _mark("isValid(datum.chance)", "rect", look, tips, x="x", x2="to", y=top, y2=end)
+    box = mark("isValid(datum.chance)", "rect", look, tips, x="x", x2="to", y=top, y2=end)
     box["encoding"]["fillOpacity"] = {"field": "shade", "type": "quantitative", "scale": None}
-    words = _words("true", "name", 13, "x", middle, dx=4)
+    names = words("true", "name", 13, "x", middle, dx=4)
     size = {"width": "container", "height": "container", "background": "transparent"}
     return size | {
         **{"autosize": {"type": "fit", "contains": "padding"}, "padding": 0},
-        **{"params": [narrow], "transform": chosen, "layer": [box, words]},
+        **{"params": [narrow], "transform": chosen, "layer": [box, names]},
     }
