@@ -5,12 +5,12 @@ from textwrap import dedent
 
 from attention_core.largest_effect import telling_query
 from attention_core.operations import MatMulByLoop
-from attention_core.rounding import agree, difference, to_within
 from attention_core.text.embedding import embed
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered, waits_for
 from attention_ui.charts.picture import picture as as_points
 from attention_ui.controls import shared
+from attention_ui.frame.lights import agreement
 from attention_ui.lessons.simplified_attention import lesson, words
 from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.sentence import with_sentence
@@ -157,19 +157,14 @@ deeper = page.deeper("scores by a loop, all of it as a formula")
 def loop(v, trace):
     scores, contexts = trace["scores"], trace["context_vectors"]
     pairs = [(trace["scores_by_loop"].value, scores.value)]
-    yield ui.light(
-        agree(pairs, (trace, "scores_by_loop"), (trace, "scores")),
-        "A loop that adds one product at a time gives the same scores as the matrix product, "
-        f"{to_within(difference(pairs))}.",
-    )
+    told = "A loop that adds one product at a time gives the same scores as the matrix product"
+    yield ui.light(*agreement(told, pairs, (trace, "scores_by_loop"), (trace, "scores")))
     yield ui.code(dedent(inspect.getsource(MatMulByLoop.value)), wrap_lines=True)
     if not is_covered(*OF_ONE_QUERY):
         pairs = [(trace["running_context"].value[-1], contexts.value[v.query])]
-        yield ui.light(
-            agree(pairs, (trace, "running_context"), (trace, "context_vectors")),
-            f"The last row of `running_context` is row {v.query} of `context_vectors`, "
-            f"{to_within(difference(pairs))}.",
-        )
+        told = f"The last row of `running_context` is row {v.query} of `context_vectors`"
+        made = (trace, "running_context"), (trace, "context_vectors")
+        yield ui.light(*agreement(told, pairs, *made))
 
 
 @deeper.section("formula", "All of it in one line")

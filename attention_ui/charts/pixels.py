@@ -1,17 +1,26 @@
 """Marks at places in pixels, which the browser works out from the width that it has."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from ..picture import palette
 
 
 def mark(
-    where: str, kind: str, look: dict, tooltip: Collection = (), **places: str
+    where: str,
+    kind: str,
+    look: dict,
+    tooltip: Collection = (),
+    also: Mapping[str, str] = MappingProxyType({}),
+    **places: str,
 ) -> dict[str, Any]:
-    """Marks of the rows where that is so, at these places in pixels: columns, or expressions."""
+    """Marks of the rows where that is so, at these places in pixels: columns, or expressions. What
+    is `also` worked out of a row can be told and looked up in others.
+    """
     encoding: dict[str, Any] = {}
     steps: list[dict[str, str]] = [{"filter": where}] if where else []
+    steps += [{"calculate": made, "as": name} for name, made in also.items()]
     for name, place in places.items():
         if not place.isidentifier():
             steps.append({"calculate": place, "as": f"at_{name}"})

@@ -78,14 +78,3 @@ def _add(
         if x - text_width(text) / 2 > end + 8:
             made.words.append(Word(text, x, bottom + 12, "column"))
             end = x + text_width(text) / 2
-
-
-def with_targets(layout: Layout, number: int, targets: Sequence[int]) -> Layout:
-    """The layout with a frame, in each first row of a matrix, around its target's column."""
-    for arrangement in (layout.wide, layout.narrow):
-        box = arrangement.boxes[number]
-        frame = f"M0,0H{box.width - 2}V{box.height - 2}H0Z"
-        for row, column in enumerate(targets):
-            place = (box.x + column * box.width, box.y + row * box.height)
-            arrangement.paths.append(Path(*place, frame, "loud"))
-    return layout

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from attention_core.trace import Step, Trace
 
-from .forbidden import leak_limit, with_masks
+from .forbidden import with_masks
 from .layout import (
     BAND,
     GAP,
@@ -15,14 +15,13 @@ from .layout import (
     Footprint,
     Layout,
     Word,
-    add_legend,
     between,
     put,
     widest,
+    with_legend,
 )
 from .matrix import Matrix
 from .numbers import text_width
-from .scale import limits
 from .sentence import with_sentence
 
 GIVEN, MATRICES = "embeddings", ("W_query", "W_key", "W_value")
@@ -48,14 +47,9 @@ TOKENS = ("token", "query", "key")
 def whole_layer(trace: Trace, first_query: int, tall: float = TALL) -> Layout:
     """All matrices of `attend_heads`, below the sentence of the head and query pointed at."""
     matrices = with_masks(layer_matrices(trace))
-    ends = limits(matrices, [""] * len(matrices))
     wide = _as_it_flows(trace, matrices, tall - LEGEND, TALLEST - LEGEND)
     narrow = _from_top_to_bottom(trace, matrices)
-    signs = ("",) * len(matrices)
-    made = Layout(trace, tuple(matrices), signs, ends, leak_limit(matrices), wide, narrow)
-    for arrangement, room in ((wide, WIDE), (narrow, NARROW)):
-        arrangement.height += LEGEND
-        add_legend(made, arrangement, room)
+    made = with_legend(trace, matrices, ("",) * len(matrices), wide, narrow, LEGEND)
     weights = [at for at, each in enumerate(matrices) if each.step.name == "head_weights"]
     return with_sentence(made, first_query, weights)
 

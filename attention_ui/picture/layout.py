@@ -5,7 +5,7 @@ that fits, and lets it grow where there is room. Knows no chart, so that it is t
 """
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
@@ -237,15 +237,27 @@ def placed(
     room: float = WIDE,
 ) -> Layout:
     """The layout of lines of matrices, each with the sign before it."""
-    pairs = [pair for line in lines for pair in line]
-    matrices = [matrix for _, matrix in pairs]
-    ends, leaks = limits(matrices, [sign for sign, _ in pairs]), leak_limit(matrices)
+    signs, matrices = zip(*(pair for line in lines for pair in line), strict=True)
     footprints = [[Footprint(trace, *pair) for pair in line] for line in lines]
     wide = _in_rows(footprints, room, tall)
     narrow = _on_a_phone(trace, [one for line in footprints for one in line])
-    signs = tuple(sign for sign, _ in pairs)
-    made = Layout(trace, tuple(matrices), signs, ends, leaks, wide, narrow)
+    return with_legend(trace, matrices, signs, wide, narrow, 0.0, room)
+
+
+def with_legend(
+    trace: Trace,
+    matrices: Sequence[Matrix],
+    signs: Sequence[str],
+    wide: Arrangement,
+    narrow: Arrangement,
+    below: float,
+    room: float = WIDE,
+) -> Layout:
+    """The layout of these arrangements, with a legend in so much more room below each."""
+    ends, leaks = limits(matrices, signs), leak_limit(matrices)
+    made = Layout(trace, tuple(matrices), tuple(signs), ends, leaks, wide, narrow)
     for arrangement, width in ((wide, room), (narrow, NARROW)):
+        arrangement.height += below
         add_legend(made, arrangement, width)
     return made
 
@@ -357,6 +369,17 @@ def _has_room(line: _Line, decimals: Sequence[int]) -> bool:
         one.decimals(line.cell, line.row) >= least
         for one, least in zip(line.each, decimals, strict=True)
     )
+
+
+def frame_cells(layout: Layout, number: int, cells: Iterable[tuple[int, int]]) -> None:
+    """Add a frame around cells (row, column) of a matrix of a layout, as they are drawn."""
+    for arrangement in (layout.wide, layout.narrow):
+        box = arrangement.boxes[number]
+        frame = f"M0,0H{box.width - 2}V{box.height - 2}H0Z"
+        for cell in cells:
+            row, column = cell[::-1] if layout.matrices[number].transposed else cell
+            place = (box.x + column * box.width, box.y + row * box.height)
+            arrangement.paths.append(Path(*place, frame, "loud"))
 
 
 def move(made: Arrangement, right: float, down: float) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from attention_core.trace import Trace
 
-from .forbidden import leak_limit, with_masks
+from .forbidden import with_masks
 from .layout import (
     CELL,
     NARROW,
@@ -15,13 +15,12 @@ from .layout import (
     Footprint,
     Layout,
     Word,
-    add_legend,
     between,
     put,
+    with_legend,
 )
 from .matrix import Matrix
 from .numbers import text_width
-from .scale import limits
 
 NAME, BETWEEN = 1.12, 6
 NARROW_CELL, LEGEND = 34.0, 30
@@ -39,13 +38,8 @@ def stacked(trace: Trace, *parts: Matrix | str) -> Layout:
         else:
             sign = part
     matrices = with_masks(drawn)
-    arrangements = [_arranged(trace, matrices, signs, room) for room in (WIDE, NARROW)]
-    ends = limits(matrices, signs)
-    made = Layout(trace, tuple(matrices), tuple(signs), ends, leak_limit(matrices), *arrangements)
-    for arrangement, room in zip(arrangements, (WIDE, NARROW), strict=True):
-        arrangement.height += LEGEND
-        add_legend(made, arrangement, room)
-    return made
+    wide, narrow = (_arranged(trace, matrices, signs, room) for room in (WIDE, NARROW))
+    return with_legend(trace, matrices, signs, wide, narrow, LEGEND)
 
 
 def _arranged(

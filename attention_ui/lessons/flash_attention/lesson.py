@@ -14,7 +14,6 @@ from attention_core.mechanism.trainable import project
 from attention_core.mistakes.rewriting import rewritten
 from attention_core.mistakes.side_by_side import side_by_side
 from attention_core.recipes import MaskRecipe
-from attention_core.rounding import agree, difference, to_within
 from attention_core.text.embedding import embed
 from attention_core.trace import Step, Trace
 
@@ -28,6 +27,7 @@ from ...controls.shared import (
     inputs_of,
     projections_of,
 )
+from ...frame.lights import agreement
 from ...picture.layout import Layout
 from ...picture.matrix import Matrix
 from ...picture.tiles import tiles
@@ -314,11 +314,8 @@ def same_gradient(again: Trace) -> tuple[bool, str]:
     shares = (of_context * context).sum(dim=-1, keepdim=True)
     made = again["weights_again"].value * (again["grad_weights"].value - shares)
     pairs = [(made, again[f"grad_{name}"].value)]
-    good = agree(pairs, (again, f"grad_{name}"), (again, "weights_again"))
-    return good, (
-        "The gradient of the scores is the same as with kept weights, "
-        f"{to_within(difference(pairs))}."
-    )
+    told = "The gradient of the scores is the same as with kept weights"
+    return agreement(told, pairs, (again, f"grad_{name}"), (again, "weights_again"))
 
 
 def contexts(trace: Trace) -> list[Step]:
@@ -344,5 +341,4 @@ def same_as_torch(whole: Trace, table: Trace) -> tuple[bool, str]:
 def _compared(whole: Trace, table: Trace, wanted: Tensor, called: str) -> tuple[bool, str]:
     pairs = [(torch.cat([step.value for step in contexts(whole)]), wanted)]
     made = [(whole, step.name) for step in contexts(whole)]
-    good = agree(pairs, (table, "context_vectors"), *made)
-    return good, f"The same as {called}, {to_within(difference(pairs))}."
+    return agreement(f"The same as {called}", pairs, (table, "context_vectors"), *made)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from attention_core.gradients import PREFIX
 from attention_core.trace import Trace
 
-from ...picture.forbidden import leak_limit, with_masks
+from ...picture.forbidden import with_masks
 from ...picture.layout import (
     GAP,
     NARROW,
@@ -14,14 +14,13 @@ from ...picture.layout import (
     Footprint,
     Layout,
     Word,
-    add_legend,
     between,
     put,
     take,
     widest,
+    with_legend,
 )
 from ...picture.matrix import Matrix
-from ...picture.scale import limits
 
 CELL, ROW = (3.5, 34.0), (3.5, 22.0)
 LEFT, TALL, LEGEND, BETWEEN = 74, 330, 28, 20
@@ -42,23 +41,18 @@ def flow(trace: Trace, seen: Callable[[Matrix], Matrix] = lambda each: each) -> 
     above = with_masks([seen(_matrix(trace, name)) for name in names])
     below = with_masks([seen(_matrix(trace, f"{PREFIX}{name}")) for name in names])
     matrices = (*above, *below)
-    signs = ("",) * len(matrices)
-    ends = limits(matrices, signs)
     each = [
         (Footprint(trace, "", one, compact=True), Footprint(trace, "", other, True, False))
         for one, other in zip(above, below, strict=True)
     ]
     wide, narrow = _side_by_side(each), _pair_by_pair(each)
-    made = Layout(trace, matrices, signs, ends, leak_limit(matrices), wide, narrow)
-    for arrangement, room in ((wide, WIDE), (narrow, NARROW)):
+    for arrangement in (wide, narrow):
         for box, matrix in zip(arrangement.boxes, matrices, strict=True):
             if matrix.covered:  # its cells are too small for a question mark each
                 n_rows, n_columns = matrix.sizes
                 middle = box.x + n_columns * box.width / 2, box.y + n_rows * box.height / 2
                 arrangement.words.append(Word("?", *middle, "sign"))
-        arrangement.height += LEGEND
-        add_legend(made, arrangement, room)
-    return made
+    return with_legend(trace, matrices, ("",) * len(matrices), wide, narrow, LEGEND)
 
 
 def _matrix(trace: Trace, name: str) -> Matrix:

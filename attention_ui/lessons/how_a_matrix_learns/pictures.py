@@ -8,13 +8,13 @@ from attention_core.trace import Step, Trace
 
 from ...controls.control import Values
 from ...picture.equation_parts import NEW_LINE
-from ...picture.layout import Layout, equation
+from ...picture.layout import Layout, equation, frame_cells
 from ...picture.matrix import Matrix
 from ...words import number, true_minus
 from . import lesson
 from .flow import MOST_ROWS
 from .layer import losses_after, losses_along
-from .slope import with_frame, with_slope
+from .slope import with_slope
 
 TALL, ROOM = 240, 530
 N_POINTS = 31
@@ -50,9 +50,9 @@ class Slope:
         )
         ticks = [(end, number(end, 1)) for end in (ends[0], self.start, ends[1])]
         ticks.append(((self.start + ends[1]) / 2, "the entry"))
-        with_frame(layout, 0, self.cell)
+        frame_cells(layout, 0, [self.cell])
         if (goal := self.layer.goal).loss == "weight":
-            with_frame(layout, 1, (goal.query, goal.key))
+            frame_cells(layout, 1, [(goal.query, goal.key)])
         return with_slope(layout, self.curve, told, (x, loss), tangent, ticks)
 
 

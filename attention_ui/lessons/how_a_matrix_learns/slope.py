@@ -101,14 +101,3 @@ def _clipped(line: Points, low: float, high: float) -> Points:
             ends.append((x if share is None or wanted == y else x0 + share * (x1 - x0), wanted))
         kept += ends
     return kept or [line[0]] if line else []
-
-
-def with_frame(layout: Layout, number_: int, cell: tuple[int, int]) -> Layout:
-    """The same layout with a frame around one cell of a matrix, as it is drawn."""
-    for arrangement in (layout.wide, layout.narrow):
-        box = arrangement.boxes[number_]
-        row, column = cell[::-1] if layout.matrices[number_].transposed else cell
-        frame = f"M0,0H{box.width - 2}V{box.height - 2}H0Z"
-        at = (box.x + column * box.width, box.y + row * box.height)
-        arrangement.paths.append(Path(*at, frame, "loud"))
-    return layout

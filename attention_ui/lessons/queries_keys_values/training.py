@@ -10,8 +10,8 @@ from attention_core.trace import Trace
 from ...controls.control import Values
 from ...controls.shared import inputs_of
 from ...frame.long_run import Run, Steps, Work, run_so_far
-from ...picture.curve import with_curve, with_targets
-from ...picture.layout import Layout, equation
+from ...picture.curve import with_curve
+from ...picture.layout import Layout, equation, frame_cells
 from ...picture.matrix import Matrix
 from .lesson import recipe_of, steps_shown, trained, untrained
 
@@ -71,8 +71,7 @@ class Watched:
         record, trace = self.record(step), self.trace(step)
         parts = (Matrix(trace["weights"]), "→", Matrix(trace["probabilities"]))
         layout = equation(trace, *parts, tall=TALL, room=ROOM)
-        targets = next_tokens(inputs_of(self.values).tokens).tolist()
-        layout = with_targets(layout, 1, targets)
+        frame_cells(layout, 1, enumerate(next_tokens(inputs_of(self.values).tokens).tolist()))
         if len(self.records) < 2:
             return layout
         steps = [each.step for each in self.records]

@@ -13,14 +13,14 @@ from copy import deepcopy
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
-import altair as alt
 import numpy as np
 import pandas as pd
 from PIL import Image
 
 from attention_core.head_name import head_id, head_name
 
-from ...charts.chart import AS_WIDE, Chart, without_data
+from ...charts.chart import AS_WIDE, Chart
+from ...charts.pixels import mark, words
 from ...picture import palette
 from ...picture.spec import GROUND, VEIL
 
@@ -227,115 +227,94 @@ def _template() -> dict:
         "first": "max(0, asked + 1 - n_drawn)",
         "wide": "min(width / min(per, n_tokens), 100)",
     }
-    base = alt.Chart(alt.Data(values=[]))
 
-    def only(kind: str, told: str = "true") -> alt.Chart:
-        return base.transform_filter(f"datum.kind === '{kind}' && {told}")
+    def only(kind: str, where: str = "true") -> str:
+        return f"datum.kind === '{kind}' && {where}"
 
-    def placed(chart: alt.Chart, x: str, y: str, w: str = "0", h: str = "0") -> alt.Chart:
-        """A chart with the places of its marks."""
-        return chart.transform_calculate(px=x, py=y, pr=f"{x} + {w}", pb=f"{y} + {h}")
+    def box(x: str, y: str, wide: str, high: str) -> dict[str, str]:
+        return {"x": x, "x2": f"{x} + {wide}", "y": y, "y2": f"{y} + {high}"}
 
-    ends = {"x": alt.X("px:Q", scale=None, axis=None), "y": alt.Y("py:Q", scale=None, axis=None)}
-    boxes = ends | {"x2": "pr:Q", "y2": "pb:Q"}
     there = "datum.c < across * down"
     column = "left + (datum.c % across) * broad"
     row = "top + (datum.r + floor(datum.c / across)) * (cell + named) + named"
-    image = (
-        placed(only("image", there), column, row, "datum.w * broad", "datum.h * cell")
-        .mark_image(aspect=False, align="left", baseline="top", aria=False)
-        .encode(url="url:N", **boxes)
+    fills = {"aspect": False, "align": "left", "baseline": "top"}
+    images = box(column, row, "datum.w * broad", "datum.h * cell")
+    image = mark(only("image", there), "image", fills, **images)
+    image["encoding"]["url"] = {"field": "url", "type": "nominal"}
+    outline = (
+        f"(over.n ? datum.n === over.n[0] : datum.chosen) ? '{palette.CHOSEN}' : "
+        f"datum.score >= {MARKED_FROM} && !datum.faded ? '{palette.FED}' : 'transparent'"
     )
-    over = alt.selection_point(
-        name="over", on="pointerover", clear="pointerout", fields=["n"], empty=False
+    pointed = mark(
+        only("head", there),
+        "rect",
+        {
+            **{"strokeWidth": 2, "cursor": "pointer", "fill": GROUND, "stroke": {"expr": outline}},
+            "fillOpacity": {"expr": f"datum.faded ? {VEIL} : 0"},
+        },
+        [
+            {"field": "id", "type": "nominal", "title": "head"},
+            {"field": "score", "type": "quantitative", "title": "share", "format": ".0%"},
+        ],
+        **box(column, row, "broad - 2", "cell - 2"),
     )
-    told = alt.selection_point(name="head", on="click", toggle=False, fields=["id"], empty=False)
-    stroke = (
-        alt.when("over.n ? datum.n === over.n[0] : datum.chosen")
-        .then(alt.value(palette.CHOSEN))
-        .when(f"datum.score >= {MARKED_FROM} && !datum.faded")
-        .then(alt.value(palette.FED))
-        .otherwise(alt.value("transparent"))
-    )
-    pointed = (
-        placed(only("head", there), column, row, "broad - 2", "cell - 2")
-        .mark_rect(strokeWidth=2, cursor="pointer", aria=False, fill=GROUND)
-        .encode(
-            stroke=stroke,
-            fillOpacity=alt.when("datum.faded").then(alt.value(VEIL)).otherwise(alt.value(0)),
-            tooltip=[
-                alt.Tooltip("id:N", title="head"),
-                alt.Tooltip("score:Q", title="share", format=".0%"),
-            ],
-            **boxes,
-        )
-        .add_params(over, told)
-    )
+    over = {"type": "point", "on": "pointerover", "clear": "pointerout", "fields": ["n"]}
+    clicked = {"type": "point", "on": "click", "toggle": False, "fields": ["id"]}
+    pointed["params"] = [{"name": "over", "select": over}, {"name": "head", "select": clicked}]
+    quiet, small = {"color": palette.MUTED}, {"fontSize": {"expr": "min(12, cell)"}}
     middle = f"{column} + broad / 2"
-    quiet = {"aria": False, "fontSize": 12, "color": palette.MUTED}
-    small = quiet | {"fontSize": alt.expr("min(12, cell)")}
     numbers = [
-        placed(only("layer"), middle, "top - 8").mark_text(**quiet).encode(text="text:N", **ends),
-        placed(only("number"), "left - 8", f"{row} + cell / 2")
-        .mark_text(align="right", baseline="middle", **small)
-        .encode(text="text:N", **ends),
-        placed(only("title"), "datum.c * left", "datum.c ? 10 : top - 8")
-        .mark_text(align="left", **quiet)
-        .encode(text="text:N", **ends),
-        placed(only("name", there), column, f"{row} - 10")
-        .mark_text(align="left", **{**quiet, "color": palette.INK})
-        .encode(text="text:N", **ends),
-    ]
+        words(only("layer"), "text", 12, middle, "top - 8", align="center", **quiet),
+        words(only("number"), "text", 12, "left - 8", f"{row} + cell / 2", align="right",
+              **quiet, **small),
+        words(only("title"), "text", 12, "datum.c * left", "datum.c ? 10 : top - 8", **quiet),
+        words(only("name", there), "text", 12, column, f"{row} - 10"),
+    ]  # fmt: skip
+    part = "n_drawn < n_tokens ? 'tokens ' + first + ' to ' + (first + n_drawn - 1) : ''"
+    which = words(only("part"), part, 12, "0", "below - between / 2", **quiet)
     place, asked = "(datum.c - first)", "(asked - first)"
     x, y = f"({place} % per) * wide", f"below + floor({place} / per) * {LINE}"
     is_drawn = f"{place} >= 0 && {place} < n_drawn"
     weight = "toNumber(split(datum.looks, '|')[over.n ? over.n[0] : datum.n]) / 1000"
     shade = f"{palette.FAINT} + {palette.FULL - palette.FAINT} * sqrt(datum.weight)"
-    cells = (
-        placed(only("token", is_drawn), x, y, "wide - 2", f"{STRIP}")
-        .transform_calculate(weight=weight)
-        .transform_calculate(shade=shade)
-        .mark_rect(aria=False, cornerRadius=3)
-        .encode(
-            fill=alt.value(palette.POSITIVE),
-            fillOpacity=alt.FillOpacity("shade:Q", scale=None, legend=None),
-            stroke=alt.when("datum.c === asked")
-            .then(alt.value(palette.CHOSEN))
-            .otherwise(alt.value("transparent")),
-            tooltip=[alt.Tooltip("text:N", title="token"), alt.Tooltip("weight:Q", format=".1%")],
-            **boxes,
-        )
+    cells = mark(
+        only("token", is_drawn),
+        "rect",
+        {
+            **{"cornerRadius": 3, "fill": palette.POSITIVE, "fillOpacity": {"expr": shade}},
+            "stroke": {"expr": f"datum.c === asked ? '{palette.CHOSEN}' : 'transparent'"},
+        },
+        [
+            {"field": "text", "type": "nominal", "title": "token"},
+            {"field": "weight", "type": "quantitative", "format": ".1%"},
+        ],
+        {"weight": weight},
+        **box(x, y, "wide - 2", f"{STRIP}"),
     )
-    words = (
-        placed(only("token", is_drawn), f"{x} + wide / 2 - 1", f"{y} + {STRIP / 2}")
-        .mark_text(aria=False, color=palette.INK, baseline="middle", fontSize=12,
-                   limit=alt.expr("wide - 4"))
-        .encode(text="text:N", **ends)
+    names = words(
+        only("token", is_drawn), "text", 12, f"{x} + wide / 2 - 1", f"{y} + {STRIP / 2}",
+        align="center", limit={"expr": "wide - 4"},
     )  # fmt: skip
-    way = f"({asked} % per - {place} % per) * wide"
-    down = f"(floor({asked} / per) - floor({place} / per)) * {LINE}"
-    arcs = (
-        placed(only("token", f"{is_drawn} && datum.c !== asked"), f"{x} + wide / 2 - 1", y)
-        .transform_calculate(weight=weight, way=way, down=down)
-        .mark_point(
-            filled=False, aria=False, clip=True, strokeCap="round", stroke=palette.CHOSEN,
-            size=4,  # at which a path is drawn as it is written, in pixels
-            shape=alt.expr(ARC),
-            strokeWidth=alt.expr("0.6 + 6 * datum.weight"),
-            opacity=alt.expr(f"datum.weight < {FAINTEST} ? 0 : datum.down ? 0.5 : 0.7"),
-        )
-        .encode(**ends)
-    )  # fmt: skip
-    part = "n_drawn < n_tokens ? 'tokens ' + first + ' to ' + (first + n_drawn - 1) : ''"
-    which = (
-        placed(only("part"), "0", "below - between / 2")
-        .mark_text(align="left", baseline="middle", text=alt.expr(part), **quiet)
-        .encode(**ends)
+    arcs = mark(
+        only("token", f"{is_drawn} && datum.c !== asked"),
+        "point",
+        {
+            **{"filled": False, "clip": True, "strokeCap": "round", "stroke": palette.CHOSEN},
+            "size": 4,  # at which a path is drawn as it is written, in pixels
+            "shape": {"expr": ARC},
+            "strokeWidth": {"expr": "0.6 + 6 * datum.weight"},
+            "opacity": {"expr": f"datum.weight < {FAINTEST} ? 0 : datum.down ? 0.5 : 0.7"},
+        },
+        also={
+            "weight": weight,
+            "way": f"({asked} % per - {place} % per) * wide",
+            "down": f"(floor({asked} / per) - floor({place} / per)) * {LINE}",
+        },
+        x=f"{x} + wide / 2 - 1",
+        y=y,
     )
-    chart = alt.layer(image, pointed, *numbers, which, arcs, cells, words).properties(
-        width="container"
-    )
-    made = without_data(chart.to_dict())
-    made["params"] = [*({"name": name, "expr": expr} for name, expr in once.items()),
-                      *made["params"]]  # fmt: skip
-    return made | AS_WIDE
+    return AS_WIDE | {
+        "width": "container",
+        "params": [{"name": name, "expr": expr} for name, expr in once.items()],
+        "layer": [image, pointed, *numbers, which, arcs, cells, names],
+    }

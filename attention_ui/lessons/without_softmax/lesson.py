@@ -8,7 +8,6 @@ from attention_core import operations as ops
 from attention_core.mechanism.memory import attend_with_memory
 from attention_core.mechanism.trainable import project
 from attention_core.mistakes.rewriting import by, left_out, rewritten
-from attention_core.rounding import agree, difference, to_within
 from attention_core.text.embedding import embed
 from attention_core.trace import Step, Trace
 
@@ -22,6 +21,7 @@ from ...controls.shared import (
     place_of_token,
     projections_of,
 )
+from ...frame.lights import agreement
 from ...picture.equation_parts import NEW_LINE
 from ...picture.matrix import Matrix
 
@@ -183,15 +183,14 @@ def decayed_late(trace: Trace, *tokens: int) -> Trace:
 def brackets_agree(trace: Trace) -> tuple[bool, str]:
     """Whether both places of the brackets give the same, with the largest difference."""
     pairs = [(trace["by_memory"].value, trace["by_scores"].value)]
-    good = agree(pairs, (trace, "by_scores"), (trace, "by_memory"))
-    return good, f"Both are the same, {to_within(difference(pairs))}."
+    return agreement("Both are the same", pairs, (trace, "by_scores"), (trace, "by_memory"))
 
 
 def table_agrees(trace: Trace) -> tuple[bool, str]:
     """Whether the table makes of the values what was read from the memory."""
     pairs = [(trace["read_from"].value @ trace["values"].value, trace["read_vectors"].value)]
-    good = agree(pairs, (trace, "read_vectors"), (trace, "read_from"))
-    return good, f"The table times the values is what was read, {to_within(difference(pairs))}."
+    told = "The table times the values is what was read"
+    return agreement(told, pairs, (trace, "read_vectors"), (trace, "read_from"))
 
 
 def loops_agree(trace: Trace) -> tuple[bool, str]:
@@ -208,5 +207,5 @@ def loops_agree(trace: Trace) -> tuple[bool, str]:
         memory = memory + torch.outer(key, strength * (value - held))
         reads.append(query @ memory)
     pairs = [(torch.stack(reads), trace["read_vectors"].value)]
-    good = agree(pairs, (trace, "read_vectors"))
-    return good, f"A loop over the tokens in torch reads the same, {to_within(difference(pairs))}."
+    told = "A loop over the tokens in torch reads the same"
+    return agreement(told, pairs, (trace, "read_vectors"))
