@@ -68,7 +68,7 @@ def today(v, trace):
         key="newer_switches",
     )
     then, now = (lesson.weights(trace, v.head, prefix) for prefix in (lesson.PLAIN, PREFIX))
-    yield ui.picture(ui.equation(trace, then, lesson.BESIDE, now, tall=240))
+    yield ui.matrices(trace, then, lesson.BESIDE, now, tall=240)
     yield ui.note(words.wider_words(v))
     yield ui.note(words.wide_cap_words(v, trace))
 
@@ -115,7 +115,7 @@ def sharing(v):
         group = v.head // (v.n_heads // fewer)
         keys = Matrix(made[f"{lesson.GROUPED}keys"], lead=(group,))
         each = lesson.then_and_now(made, v.head, lesson.GROUPED, keys)
-        yield ui.picture(ui.equation(made, *each, tall=235))
+        yield ui.matrices(made, *each, tall=235)
         yield ui.note(facts.same_words(made, fewer))
     yield ui.link_to_a_real_model("Shared keys and values in a real model", "previous")
 
@@ -138,7 +138,7 @@ def rotary(v):
         *(Matrix(turned, lead=(v.head,), title="turned queries"), lesson.NEXT),
         lesson.weights(shifted, v.head, lesson.ROTARY),
     )
-    yield ui.picture(ui.equation(shifted, *each, tall=235))
+    yield ui.matrices(shifted, *each, tall=235)
     good, told = checks.moved_light(spun, v.moved_by)
     yield ui.light(good, f"{told} {words.own_heads_words(v, spun)}".strip())
 
@@ -174,7 +174,7 @@ def window(v):
 )
 def token_by_token(v, trace):
     step = lesson.decoded(v, trace)
-    yield ui.picture(ui.equation(step, *decoding.with_cache(step, v.head), tall=170))
+    yield ui.matrices(step, *decoding.with_cache(step, v.head), tall=170)
     yield ui.light(*decoding.same_row(step, trace, v.decoded))
     yield ui.note(decoding.products_words(v, v.decoded))
 
@@ -212,7 +212,7 @@ deeper = page.deeper("norms, a part turned, a sink’s logit, gates, ALiBi, caps
 def norms(v):
     made = lesson.alone(v, lesson.NORMED)
     each = lesson.then_and_now(made, v.head, lesson.NORMED, "normed_queries")
-    yield ui.picture(ui.equation(made, *each, tall=235))
+    yield ui.matrices(made, *each, tall=235)
     yield ui.light(*checks.norm_light(made))
 
 
@@ -226,7 +226,7 @@ def norms(v):
 def part(v):
     made = lesson.partly(v)
     each = lesson.then_and_now(made, v.head, lesson.PARTLY, "turned_queries")
-    yield ui.picture(ui.equation(made, *each, tall=235))
+    yield ui.matrices(made, *each, tall=235)
 
 
 @deeper.card(
@@ -261,7 +261,7 @@ def gates(v):
         Matrix(made[f"{lesson.OPENED}{name}"], lead=(v.head,))
         for name in ("context_vectors", "gates", "gated_vectors")
     )
-    yield ui.picture(ui.equation(made, context, "⊙", opened, "=", gated, tall=235))
+    yield ui.matrices(made, context, "⊙", opened, "=", gated, tall=235)
     yield ui.light(*checks.gate_light(made))
     yield ui.link_to("without_softmax", "A memory in the place of attention")
 

@@ -5,7 +5,6 @@ from attention_ui.cards.page import Page
 from attention_ui.lessons.build_a_head import lesson, words
 from attention_ui.picture.equation_parts import NEW_LINE
 from attention_ui.picture.matrix import Matrix
-from attention_ui.picture.sentence import with_sentence
 
 page = Page("build_a_head", "context_vectors")
 SHAPE = page.ask("shape", words.shape_of_context, ["context_vectors"])
@@ -22,8 +21,7 @@ def head(v, trace):
     shown = [*one, "→", Matrix(trace["weights"])]
     if two:
         shown += [NEW_LINE, *two, "→", Matrix(trace["second_weights"])]
-    made = ui.equation(trace, *shown, tall=440 if two else 250)
-    yield ui.picture(with_sentence(made, lesson.asks_first(v)))
+    yield ui.matrices(trace, *shown, tall=440 if two else 250, asks=lesson.asks_first(v))
     own, hidden = lesson.found(v)
     told = words.own_words(v)
     yield ui.note(told) if own[0] is None else ui.light(own[0], told)
@@ -61,7 +59,7 @@ def help_with(v, puzzle):
     "its x and y: equal hands mean equal places, or equal words.",
 )
 def vectors(trace):
-    yield ui.picture(ui.equation(trace, Matrix(trace["embeddings"]), tall=300))
+    yield ui.matrices(trace, Matrix(trace["embeddings"]), tall=300)
 
 
 @page.card(
@@ -73,7 +71,7 @@ def vectors(trace):
 def scores(trace):
     keys = Matrix(trace["keys"], transposed=True, title="keysᵀ")
     parts = Matrix(trace["queries"]), "·", keys, "=", Matrix(trace["scores"])
-    yield ui.picture(ui.equation(trace, *parts, tall=266))
+    yield ui.matrices(trace, *parts, tall=266)
 
 
 @page.card(
@@ -83,8 +81,7 @@ def scores(trace):
     ask=SHAPE,
 )
 def context(trace):
-    mixed = Matrix(trace["weights"]), "·", Matrix(trace["values"])
-    yield ui.picture(ui.equation(trace, *mixed, "=", Matrix(trace["context_vectors"]), tall=266))
+    yield ui.matrices(trace, trace["context_vectors"], tall=266)
 
 
 @page.card(
@@ -97,7 +94,7 @@ def context(trace):
 def second(trace):
     keys = Matrix(trace["second_keys"], transposed=True, title="second_keysᵀ")
     parts = Matrix(trace["second_queries"]), "·", keys, "=", Matrix(trace["second_scores"])
-    yield ui.picture(ui.equation(trace, *parts, tall=266))
+    yield ui.matrices(trace, *parts, tall=266)
 
 
 page.answers(words.what_makes_it_look, words.does_it_hold, words.who_sets_them, again=False)

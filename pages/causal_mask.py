@@ -9,7 +9,6 @@ from attention_ui.frame.lights import sums_verdict
 from attention_ui.lessons.causal_mask import leaks, lesson, words
 from attention_ui.picture.equation_parts import equation_of
 from attention_ui.picture.matrix import Matrix
-from attention_ui.picture.sentence import with_sentence
 
 WEIGHTS = [
     *("weights", "context_vectors", "changed_context_vectors"),
@@ -68,11 +67,11 @@ def mask(v, trace):
 def weights(v, trace):
     if is_covered("weights"):
         before, after = asked_of(trace, "masked_scores", "weights")
-        yield ui.picture(ui.equation(trace, before, "→", after))
+        yield ui.matrices(trace, before, "→", after)
     else:
         both = [Matrix(trace[name], compared=True) for name in ("unmasked_weights", "weights")]
         first = first_shown(words.asked_query(trace), shared.telling_query(v))
-        yield ui.picture(with_sentence(ui.equation(trace, *both, tall=272), first))
+        yield ui.matrices(trace, *both, tall=272, asks=first)
         yield ui.light(*leaks.share_verdict(trace, "minus_infinity"))
     yield ui.link_to_a_real_model("In a real model, many heads rest on the first token", "first")
 
@@ -81,7 +80,7 @@ def weights(v, trace):
 def context(trace):
     weights, contexts = asked_of(trace, "weights", "context_vectors")
     shown = weights, "·", Matrix(trace["embeddings"]), "=", contexts
-    yield ui.picture(ui.equation(trace, *shown, tall=272))
+    yield ui.matrices(trace, *shown, tall=272)
 
 
 @page.card(
@@ -95,7 +94,7 @@ def context(trace):
 def ways(v, trace):
     way = lesson.prefix_of(v.masking)
     right = equation_of(trace["weights"], drawn=asked_of(trace, "weights"))
-    yield ui.picture(ui.equation(trace, *(leaks.parts_of(trace, way) if way else right), tall=272))
+    yield ui.matrices(trace, *(leaks.parts_of(trace, way) if way else right), tall=272)
     if not is_covered(f"{way}weights"):
         yield ui.light(*sums_verdict(trace, f"{way}context_vectors"))
         yield ui.light(*leaks.share_verdict(trace, v.masking))
@@ -137,7 +136,7 @@ deeper = page.deeper("from masked scores to weights, as a formula")
 @deeper.section("softmax", "From masked scores to weights")
 def softmax(trace):
     shown = equation_of(trace["weights"], drawn=asked_of(trace, "weights"))
-    yield ui.picture(ui.equation(trace, *shown, tall=270))
+    yield ui.matrices(trace, *shown, tall=270)
     masked = trace["masked_scores"]
     scores, mask = masked.inputs
     yield ui.formula(

@@ -8,7 +8,6 @@ from attention_ui.lessons.cross_attention import lesson, words
 from attention_ui.lessons.cross_attention.agreement import torch_agrees
 from attention_ui.picture.equation_parts import NEW_LINE, equation_of
 from attention_ui.picture.matrix import Matrix
-from attention_ui.picture.sentence import with_sentence
 
 page = Page("cross_attention", output="context_vectors")
 SHAPE = page.ask("shape", words.shape, ["context_vectors"])
@@ -31,10 +30,7 @@ def looking(v):
         made = lesson.weigh(roles, v, temperature)
         return made, [Matrix(made["weights"])]
 
-    def arranged(made, parts):
-        return with_sentence(ui.equation(made, *parts, tall=290), asks)
-
-    yield ui.moving(shared.TEMPERATURE, at, arranged)
+    yield ui.moving(shared.TEMPERATURE, at, tall=290, asks=asks)
 
 
 @page.card(
@@ -46,7 +42,7 @@ def looking(v):
 )
 def roles(v, trace):
     made = (*equation_of(trace["queries"]), NEW_LINE, *equation_of(trace["keys"]))
-    yield ui.picture(ui.equation(trace, *made, tall=400))
+    yield ui.matrices(trace, *made, tall=400)
     if not shared.is_source_alone_random(v):
         yield ui.note(shared.source_words(v))
 
@@ -61,7 +57,7 @@ def roles(v, trace):
 def scores(trace):
     turned = Matrix(trace["keys"], transposed=True, title="keysᵀ")
     made = (Matrix(trace["queries"]), "·", turned, "=", Matrix(trace["scores"]))
-    yield ui.picture(ui.equation(trace, *made, "→", Matrix(trace["weights"])))
+    yield ui.matrices(trace, *made, "→", Matrix(trace["weights"]))
     n_queries, n_keys = trace["scores"].value.shape
     yield ui.note(
         f"A score for each pair: {n_queries} × {n_keys} = {n_queries * n_keys}. Dividing and "
@@ -77,8 +73,7 @@ def scores(trace):
     ask=SHAPE,
 )
 def context(trace):
-    mixed = Matrix(trace["weights"]), "·", Matrix(trace["values"])
-    yield ui.picture(ui.equation(trace, *mixed, "=", Matrix(trace["context_vectors"]), tall=330))
+    yield ui.matrices(trace, trace["context_vectors"], tall=330)
 
 
 @page.card(
@@ -92,7 +87,7 @@ def context(trace):
 def padding(v, trace):
     filled = lesson.padded(v)
     shares = filled["weights"]
-    yield ui.picture(ui.equation(filled, Matrix(shares.inputs[0]), "→", Matrix(shares), tall=300))
+    yield ui.matrices(filled, Matrix(shares.inputs[0]), "→", Matrix(shares), tall=300)
     for good, told in words.verdicts(filled, trace):
         yield ui.light(good, told)
     yield ui.note(words.padding_words(filled))
@@ -107,7 +102,7 @@ deeper = page.deeper("values, PyTorch’s own layer")
     "Values are made from the source, as its keys are, with a matrix of their own.",
 )
 def values(trace):
-    yield ui.picture(ui.equation(trace, trace["values"], tall=300))
+    yield ui.matrices(trace, trace["values"], tall=300)
 
 
 @deeper.section(

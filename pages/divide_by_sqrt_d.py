@@ -44,7 +44,7 @@ GROWTH = page.ask("growth", lambda v: words.growth(v.draw_seed), ["dot_products"
     ],
 )
 def products(trace):
-    yield ui.picture(ui.equation(trace, trace["products"]))
+    yield ui.matrices(trace, trace["products"])
 
 
 @page.card(
@@ -58,7 +58,7 @@ def products(trace):
     ask=LARGEST,
 )
 def dot_products(trace):
-    yield ui.picture(ui.equation(trace, *(trace[name] for name in BOTH)))
+    yield ui.matrices(trace, *(trace[name] for name in BOTH))
 
 
 @page.card(

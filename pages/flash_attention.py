@@ -99,25 +99,21 @@ def one_tile(v, trace):
         Matrix(each, title=names[each.name.removesuffix(f"_{at}")])
         for each in chain(trace[f"tile_scores_{at}"], masked)
     ]
-    yield ui.picture(
-        ui.equation(
-            trace,
-            *(Matrix(trace[f"tile_queries_{block}"], title=f"queries {block}"), "·"),
-            *(now("tile_keys", f"keys {tile.key_block}ᵀ", transposed=True), "=", first),
-            *(part for each in then for part in ("→", each)),
-            tall=TALL,
-        ),
-        "tile_scores",
+    yield ui.matrices(
+        trace,
+        *(Matrix(trace[f"tile_queries_{block}"], title=f"queries {block}"), "·"),
+        *(now("tile_keys", f"keys {tile.key_block}ᵀ", transposed=True), "=", first),
+        *(part for each in then for part in ("→", each)),
+        tall=TALL,
+        name="tile_scores",
     )
-    yield ui.picture(
-        ui.equation(
-            trace,
-            *(made[-1], "→", now("tile_largest", "largest"), "max"),
-            *(before("largest", "m before"), "=", now("running_largest", "m")),
-            *("→", powers_of(v, trace), "Σ", now("tile_sum", "ℓ̂")),
-            tall=TALL,
-        ),
-        "tile_exponentials",
+    yield ui.matrices(
+        trace,
+        *(made[-1], "→", now("tile_largest", "largest"), "max"),
+        *(before("largest", "m before"), "=", now("running_largest", "m")),
+        *("→", powers_of(v, trace), "Σ", now("tile_sum", "ℓ̂")),
+        tall=TALL,
+        name="tile_exponentials",
     )
     hides = "−∞ stands where the mask hides. " if isinstance(masked.operation, MaskedFill) else ""
     yield ui.caption(
@@ -136,25 +132,21 @@ def one_tile(v, trace):
 def shrinking(v, trace):
     now, before = partial(of_tile, v, trace), partial(before_tile, v, trace)
     alpha, key_block = now("shrink", "α"), lesson.chosen(v).key_block
-    yield ui.picture(
-        ui.equation(
-            trace,
-            *(before("largest", "m before"), "−", now("running_largest", "m"), "→", alpha),
-            *("|", alpha, "⊙", before("sum", "ℓ before"), "+", now("tile_sum", "ℓ̂")),
-            *("=", now("running_sum", "ℓ")),
-            tall=TALL,
-        ),
-        "tile_shrink",
+    yield ui.matrices(
+        trace,
+        *(before("largest", "m before"), "−", now("running_largest", "m"), "→", alpha),
+        *("|", alpha, "⊙", before("sum", "ℓ before"), "+", now("tile_sum", "ℓ̂")),
+        *("=", now("running_sum", "ℓ")),
+        tall=TALL,
+        name="tile_shrink",
     )
-    yield ui.picture(
-        ui.equation(
-            trace,
-            *(alpha, "⊙", before("output", "O before"), "+"),
-            *(powers_of(v, trace), "·", now("tile_values", f"values {key_block}")),
-            *("=", now("running_output", "O")),
-            tall=TALL,
-        ),
-        "tile_output",
+    yield ui.matrices(
+        trace,
+        *(alpha, "⊙", before("output", "O before"), "+"),
+        *(powers_of(v, trace), "·", now("tile_values", f"values {key_block}")),
+        *("=", now("running_output", "O")),
+        tall=TALL,
+        name="tile_output",
     )
     if not key_block:
         yield ui.note(
@@ -170,13 +162,11 @@ def without(v, trace):
         yield ui.note("This block of queries meets one tile of keys, so nothing has to shrink.")
         return
     right = beside[name.removeprefix("wrong_")]
-    yield ui.picture(
-        ui.equation(
-            beside,
-            *(Matrix(beside[name], title="without shrinking"), "−"),
-            *(Matrix(right, title="context vectors"), "=", Matrix(beside["difference"])),
-            tall=TALL,
-        )
+    yield ui.matrices(
+        beside,
+        *(Matrix(beside[name], title="without shrinking"), "−"),
+        *(Matrix(right, title="context vectors"), "=", Matrix(beside["difference"])),
+        tall=TALL,
     )
     if not is_covered("difference"):
         yield ui.note(words.off_words(beside))
@@ -192,14 +182,12 @@ def same(v, trace):
     block = lesson.chosen(v).query_block
     context = trace[f"context_vectors_{block}"]
     output, total = context.inputs
-    yield ui.picture(
-        ui.equation(
-            trace,
-            *(Matrix(output, title="O at the end"), "⊘", Matrix(total, title="ℓ at the end")),
-            *("=", Matrix(context, title=f"context vectors {block}")),
-            tall=TALL,
-        ),
-        "context",
+    yield ui.matrices(
+        trace,
+        *(Matrix(output, title="O at the end"), "⊘", Matrix(total, title="ℓ at the end")),
+        *("=", Matrix(context, title=f"context vectors {block}")),
+        tall=TALL,
+        name="context",
     )
     whole, table = lesson.all_blocks(v), lesson.plain(v)
     yield ui.light(*lesson.same_as_plain(whole, table))
@@ -238,16 +226,14 @@ deeper = page.deeper("what training keeps, formulas, bytes counted")
 )
 def training(v):
     again = lesson.weights_again(v, lesson.all_blocks(v))
-    yield ui.picture(
-        ui.equation(
-            again,
-            *(Matrix(again["weights"].inputs[0], title="scores"), "−"),
-            *(Matrix(again["exponentials_again"].inputs[1], title="m"), "→"),
-            *(Matrix(again["exponentials_again"], title="e^(score − m)"), "⊘"),
-            *(Matrix(again["weights_again"].inputs[1], title="ℓ"), "="),
-            Matrix(again["weights_again"], title="weights again"),
-            tall=TALL,
-        ),
+    yield ui.matrices(
+        again,
+        *(Matrix(again["weights"].inputs[0], title="scores"), "−"),
+        *(Matrix(again["exponentials_again"].inputs[1], title="m"), "→"),
+        *(Matrix(again["exponentials_again"], title="e^(score − m)"), "⊘"),
+        *(Matrix(again["weights_again"].inputs[1], title="ℓ"), "="),
+        Matrix(again["weights_again"], title="weights again"),
+        tall=TALL,
         is_aside=True,
     )
     yield ui.light(*lesson.same_gradient(again))

@@ -53,7 +53,7 @@ def induction_head(trace):
         f"{capital(head_name(head, layer))}. In the lower half, scores are large along a slanting "
         "line: each letter’s query fits the key of what came after it the first time."
     )
-    yield ui.picture(ui.equation(trace, trace["scores"], tall=TALL), "scores")
+    yield ui.matrices(trace, trace["scores"], tall=TALL, name="scores")
     yield ui.link_to_a_real_model(
         "Induction heads of a real model",
         "induction",
@@ -73,7 +73,7 @@ def induction_head(trace):
     ),
 )
 def weights(trace):
-    yield ui.picture(ui.equation(trace, trace["weights"], tall=TALL))
+    yield ui.matrices(trace, trace["weights"], tall=TALL)
     off = (trace["weights"].value.sum(dim=-1) - 1).abs().max().item()
     yield ui.light(off < 1e-5, f"Every row sums to 1, {to_within(off)}.")
     gap = lesson.recorded_gap(trace)

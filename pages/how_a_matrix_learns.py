@@ -54,9 +54,7 @@ def gradients(v, trace):
         "product, turned on its side, times the gradient of what came out. Choose another matrix "
         "in *One number and the loss*."
     )
-    yield ui.picture(
-        ui.equation(trace, trace[f"grad_{v.entry_matrix}"], tall=250), "gradient_numbers"
-    )
+    yield ui.matrices(trace, trace[f"grad_{v.entry_matrix}"], tall=250, name="gradient_numbers")
 
 
 @page.card(

@@ -66,7 +66,7 @@ def absorbed(v, trace):
         *(Matrix(trace["latents"], transposed=True, title="Cᵀ"), "="),
         of_head(trace, f"{ABSORBED}scores", v.head),
     )
-    yield ui.picture(ui.equation(trace, *parts, tall=210))
+    yield ui.matrices(trace, *parts, tall=210)
     yield ui.light(*lesson.absorbed_agrees(trace))
 
 
@@ -84,7 +84,7 @@ def apart(v):
     if v.rotary_at == "apart":
         rotary = of_head(made, "rotary_scores", v.head)
         parts = (of_head(made, f"{LATENT}content_scores", v.head), "+", rotary, "=", scores)
-    yield ui.picture(ui.equation(made, *parts, tall=205), is_aside=True)
+    yield ui.matrices(made, *parts, tall=205, is_aside=True)
     yield ui.light(*lesson.moved_agrees(v))
     yield ui.light(*lesson.absorbed_agrees(made))
     yield ui.note(words.places_words(v.rotary_at))
@@ -156,7 +156,7 @@ def shared(v):
         *(Matrix(made[f"{SHARED}1_weights"], compared=True), "|"),
         Matrix(made[f"{DEEP}1_weights"], compared=True, title="with keys of its own"),
     )
-    yield ui.picture(ui.equation(made, *parts, tall=215), is_aside=True)
+    yield ui.matrices(made, *parts, tall=215, is_aside=True)
     yield ui.note(words.shared_words(made))
 
 

@@ -6,7 +6,6 @@ from attention_ui.controls import shared
 from attention_ui.frame.lights import sums_verdict
 from attention_ui.lessons.multi_head_attention import checks, lesson, words
 from attention_ui.picture.matrix import Matrix
-from attention_ui.picture.sentence import with_sentence
 
 SPLIT = ("split_queries", "head_queries", "permuted_queries", "mixed_queries")
 """The queries of single heads, whose shape a question asks for."""
@@ -47,8 +46,8 @@ COST = page.ask(
     controls=[shared.N_HEADS.at(width=150), shared.CAUSAL_HEADS],
 )
 def weights(v, trace):
-    heads = ui.equation(trace, *lesson.side_by_side(trace["head_weights"]), tall=265)
-    yield ui.picture(with_sentence(heads, shared.telling_query(v)))
+    heads = lesson.side_by_side(trace["head_weights"])
+    yield ui.matrices(trace, *heads, tall=265, asks=shared.telling_query(v))
     yield ui.note(words.names_words(v))
     yield ui.note(words.asks_nothing(trace, shared.telling_query(v)))
     yield ui.note(words.left_out_words(trace["head_weights"]))
@@ -69,7 +68,7 @@ def split(v, trace):
     heads = [Matrix(trace["split_queries"])]
     if not is_covered(*SPLIT):
         heads = lesson.side_by_side(trace["split_queries"], briefly=True)
-    yield ui.picture(ui.equation(trace, trace["joined_queries"], "→", *heads, tall=270))
+    yield ui.matrices(trace, trace["joined_queries"], "→", *heads, tall=270)
     if not is_covered(*SPLIT):
         yield ui.note(words.widths_words(shared.heads_recipe_of(v)))
 
@@ -91,7 +90,7 @@ def mixed(v, trace):
     one, other = (Matrix(trace[name], lead=(v.head_cut,), tells_origins=True) for name in names)
     same = "=" if now.equal(good) else "≠"
     joined = Matrix(trace["joined_queries"])
-    yield ui.picture(ui.equation(trace, joined, "→", one, same, other, tall=270))
+    yield ui.matrices(trace, joined, "→", one, same, other, tall=270)
     yield ui.light(*checks.rows_right(trace, names[0]))
 
 
@@ -108,7 +107,7 @@ def mixed(v, trace):
 def output(v, trace):
     contexts = lesson.side_by_side(trace["head_context_vectors"], briefly=True)
     joined, mixes, mixed = (Matrix(trace[each]) for each in ("concat", "W_output", "output"))
-    yield ui.picture(ui.equation(trace, *contexts, "→", joined, "·", mixes, "=", mixed, tall=275))
+    yield ui.matrices(trace, *contexts, "→", joined, "·", mixes, "=", mixed, tall=275)
     if v.mix == "identity":
         yield ui.note("With the identity, each number comes from one head: the heads do not meet.")
 
@@ -124,7 +123,7 @@ def output(v, trace):
 def parts(trace):
     given = lesson.side_by_side(trace["head_outputs"])
     added = [part for each in given for part in ("+", each)][1:]
-    yield ui.picture(ui.equation(trace, *added, "=", Matrix(trace["output_from_heads"]), tall=275))
+    yield ui.matrices(trace, *added, "=", Matrix(trace["output_from_heads"]), tall=275)
 
 
 @page.card(
@@ -145,13 +144,11 @@ def off(v, trace):
         lost = made["output_lost"]
         return made, (*(Matrix(lost.inputs[0]), "−", Matrix(lost.inputs[1])), "=", Matrix(lost))
 
-    def arranged(made, parts):
-        return ui.equation(made, *parts, tall=265)
-
     if n_heads(v) > 1:
-        yield ui.moving(lesson.HEAD_OFF, without, arranged)
+        yield ui.moving(lesson.HEAD_OFF, without, tall=265)
     else:
-        yield ui.picture(arranged(*without(v.head_off)))
+        made, parts = without(v.head_off)
+        yield ui.matrices(made, *parts, tall=265)
     if not is_covered("head_outputs"):
         lost = lesson.without_a_head(trace, v.head_off)
         yield ui.light(*checks.lost_agrees(trace, lost, v.head_off))
@@ -179,7 +176,7 @@ def cost(v):
 )
 def scores(trace):
     before_softmax = trace["head_weights"].inputs[0]
-    yield ui.picture(ui.equation(trace, *lesson.side_by_side(before_softmax)))
+    yield ui.matrices(trace, *lesson.side_by_side(before_softmax))
     yield ui.row(
         ui.link_to("whole_layer", "One head from its queries to its context vectors"),
         ui.link_to("mistakes_lab", "Heads that compete", mistake="heads_normalised"),

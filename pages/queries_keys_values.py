@@ -70,15 +70,13 @@ def matrices(v, trace):
 def one_token(trace):
     of_query = trace["query_weights"]
     scaled = of_query.inputs[0]
-    yield ui.picture(
-        ui.equation(
-            trace,
-            *(Matrix(trace["keys"]), "·", Matrix(trace["one_query"])),
-            *("=", Matrix(trace["query_scores"])),
-            *(() if scaled.name == "query_scores" else ("→", Matrix(scaled))),
-            *("→", Matrix(of_query, as_bars=True)),
-            tall=232,
-        )
+    yield ui.matrices(
+        trace,
+        *(Matrix(trace["keys"]), "·", Matrix(trace["one_query"])),
+        *("=", Matrix(trace["query_scores"])),
+        *(() if scaled.name == "query_scores" else ("→", Matrix(scaled))),
+        *("→", Matrix(of_query, as_bars=True)),
+        tall=232,
     )
 
 
@@ -92,7 +90,7 @@ def one_token(trace):
 def scores(trace):
     keys = Matrix(trace["keys"], transposed=True, title="keysᵀ")
     parts = Matrix(trace["queries"]), "·", keys, "=", Matrix(trace["scores"])
-    yield ui.picture(ui.equation(trace, *parts, tall=266))
+    yield ui.matrices(trace, *parts, tall=266)
 
 
 @page.card(
@@ -116,10 +114,7 @@ def weights(v, trace):
         before = () if scores is scaled else (Matrix(scores), "→")
         return made, (*before, Matrix(scaled), "→", Matrix(weights))
 
-    def arranged(made, parts):
-        return with_sentence(ui.equation(made, *parts, tall=262), v.token)
-
-    yield ui.moving(lesson.OWN_KEYS, with_keys, arranged)
+    yield ui.moving(lesson.OWN_KEYS, with_keys, tall=262, asks=v.token)
     if not is_covered("weights"):
         now, alike = (lesson.with_own_keys(embedded, v, each) for each in (v.own_keys, 0.0))
         yield ui.note(words.own_keys_words(trace, alike, lesson.of_embeddings(v), now))
@@ -132,8 +127,7 @@ def weights(v, trace):
     ask=SHAPE,
 )
 def context(trace):
-    mixed = Matrix(trace["weights"]), "·", Matrix(trace["values"])
-    yield ui.picture(ui.equation(trace, *mixed, "=", Matrix(trace["context_vectors"]), tall=266))
+    yield ui.matrices(trace, trace["context_vectors"], tall=266)
 
 
 @page.card(

@@ -160,7 +160,7 @@ down = page.fold(
     ),
 )
 def numbers(v, trace):
-    yield ui.picture(ui.equation(trace, *drawn_of_head(v, trace).compares()))
+    yield ui.matrices(trace, *drawn_of_head(v, trace).compares())
 
 
 by_layer = page.fold(
@@ -288,7 +288,7 @@ deeper.section(
     "into what the head adds to the stream: take a cell apart to follow it there.",
 )
 def gathers(v, trace):
-    yield ui.picture(ui.equation(trace, *drawn_of_head(v, trace).gathers()))
+    yield ui.matrices(trace, *drawn_of_head(v, trace).gathers())
 
 
 deeper.section("why_numbers", "Why there, in numbers", NUMBERS_WORDS)(why.numbers)

@@ -13,7 +13,6 @@ from attention_ui.controls import shared
 from attention_ui.frame.lights import agreement
 from attention_ui.lessons.simplified_attention import lesson, words
 from attention_ui.picture.matrix import Matrix
-from attention_ui.picture.sentence import with_sentence
 
 AS_A_MEAN = (
     "Each point is a vector, as large as the weight it gets from your query. The context vector "
@@ -61,7 +60,7 @@ def scores(v):
         turned = Matrix(each, title=f"{called}ᵀ (turned)", transposed=True)
         return made, (Matrix(each, title=called), "·", turned, "=", Matrix(made["scores"]))
 
-    yield ui.moving(shared.FACTOR, compared, lambda made, parts: ui.equation(made, *parts))
+    yield ui.moving(shared.FACTOR, compared)
 
 
 @page.card(
@@ -78,7 +77,7 @@ def weights(v, trace):
     if weights.inputs[0] is not scores:
         shown = (Matrix(scores), "÷ √d", *shown)
     asks = telling_query(weights.value)
-    yield ui.picture(with_sentence(ui.equation(trace, *shown, tall=330), asks))
+    yield ui.matrices(trace, *shown, tall=330, asks=asks)
     yield ui.note(words.blanks_words(trace, v))
 
 
@@ -91,9 +90,7 @@ def weights(v, trace):
     controls=[shared.POSITIONS],
 )
 def context(v, trace):
-    contexts = trace["context_vectors"]
-    mixed = Matrix(trace["weights"]), "·", Matrix(contexts.inputs[1])
-    yield ui.picture(ui.equation(trace, *mixed, "=", Matrix(contexts)))
+    yield ui.matrices(trace, trace["context_vectors"])
     yield ui.caption(
         "Each place now adds a vector of its own, so a word that moves has another vector, and "
         "another context."
@@ -128,7 +125,7 @@ def one_query(trace):
             for at, each in enumerate(steps)
         ]
 
-    yield ui.moving(shared.SHOWN_TERMS, walked, lambda made, parts: ui.equation(made, *parts))
+    yield ui.moving(shared.SHOWN_TERMS, walked)
 
 
 @page.card(

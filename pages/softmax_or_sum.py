@@ -11,7 +11,6 @@ from attention_ui.lessons.softmax_or_sum.by_hand import take_over
 from attention_ui.picture.equation_parts import NEW_LINE, equation_of
 from attention_ui.picture.layout import equation as uncovered
 from attention_ui.picture.matrix import Matrix
-from attention_ui.picture.sentence import with_sentence
 from attention_ui.words import number
 
 TALL = 260
@@ -89,14 +88,14 @@ def two_ways(v):
 def scores(v, trace):
     score_row = trace["score_row"]
     if is_typed(v):
-        yield ui.picture(ui.equation(trace, Matrix(score_row)))
+        yield ui.matrices(trace, Matrix(score_row))
     else:
         first = trace.get("query_scores", score_row)
         result = Matrix(first, row_labels=False)
         parts = equation_of(*dict.fromkeys((first, score_row)), drawn=[result])
         if len(first.inputs[1].value) > STANDING:
             parts = (Matrix(first.inputs[0]), "→", *parts[parts.index("=") + 1 :])
-        yield ui.picture(ui.equation(trace, *parts, tall=TALL))
+        yield ui.matrices(trace, *parts, tall=TALL)
     if is_hopeless(trace):
         yield ui.light(
             False,
@@ -119,7 +118,7 @@ def scores(v, trace):
 def divide(trace):
     by_sum = trace["sum_weights"]
     parts = equation_of(by_sum, drawn=[Matrix(by_sum, as_bars=True, both_ways=True)])
-    yield ui.picture(ui.equation(trace, *parts, tall=TALL))
+    yield ui.matrices(trace, *parts, tall=TALL)
     if not is_covered("sum_weights"):
         scores = trace["score_row"].value
         yield ui.light(*words.sum_verdict(scores, by_sum.value, trace.labels("key")))
@@ -141,8 +140,7 @@ def softmax(v, trace):
     by_softmax, hopeless = trace["softmax_weights"], is_hopeless(trace)
     steps = (trace[name] for name in ("lowered_scores", "exponentials", "softmax_weights"))
     parts = equation_of(*steps, drawn=[Matrix(by_softmax, as_bars=not hopeless)])
-    shown = ui.equation(trace, *parts, tall=TALL)
-    yield ui.picture(shown if is_typed(v) else with_sentence(shown, v.row_query))
+    yield ui.matrices(trace, *parts, tall=TALL, asks=None if is_typed(v) else v.row_query)
     if not hopeless and not is_covered("softmax_weights"):
         off = abs(by_softmax.value.sum().item() - 1)
         yield ui.light(
@@ -245,7 +243,7 @@ def gradient(v):
             "as well, since adding the same number to all scores changes no weight. Where a weight "
             "is nearly 0 or nearly 1, its row is nearly 0, and hardly anything is learned from it."
         )
-        yield ui.picture(ui.equation(now, now["jacobian"]))
+        yield ui.matrices(now, now["jacobian"])
 
 
 @deeper.section(

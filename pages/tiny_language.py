@@ -164,7 +164,7 @@ def why_numbers(v):
 def queries_and_keys(v, trace):
     watched = lesson.head_of(v.tiny_head)
     parts = (*lesson.why(trace, watched), "→", lesson.weights_of(trace, watched))
-    yield ui.picture(ui.equation(trace, *parts, tall=TALL))
+    yield ui.matrices(trace, *parts, tall=TALL)
 
 
 @deeper.section(

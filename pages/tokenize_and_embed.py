@@ -88,7 +88,7 @@ def makes_ids(v):
 )
 def ids(v, trace):
     inputs = shared.inputs_of(v)
-    yield ui.picture(ui.equation(trace, Matrix(trace["token_ids"], transposed=True)))
+    yield ui.matrices(trace, Matrix(trace["token_ids"], transposed=True))
     yield ui.caption(words.vocabulary_words(v))
     if inputs.vocabulary != "random":
         rows = enumerate(trace.labels("vocabulary"))
@@ -131,7 +131,7 @@ def lookup(v, trace):
 def one_hot(trace):
     by_product, looked_up = trace["embeddings_by_product"], lesson.looked_up_in(trace)
     _, table, _ = lesson.picked(trace)
-    yield ui.picture(ui.equation(trace, *equation_of(by_product, drawn=[table]), tall=TALL))
+    yield ui.matrices(trace, *equation_of(by_product, drawn=[table]), tall=TALL)
     if not is_covered("embeddings"):
         gap = (by_product.value - looked_up.value).abs().max().item()
         yield ui.light(gap == 0, f"The product and the lookup agree, {to_within(gap)}.")
@@ -159,7 +159,7 @@ def positions(v, trace):
     titles = (None, None) if "token_embeddings" in trace else ("embeddings", "with positions")
     before, added = summed.inputs
     start, end = Matrix(before, covered=tells, title=titles[0]), Matrix(summed, title=titles[1])
-    yield ui.picture(ui.equation(placed, start, "+", Matrix(added), "=", end, tall=TALL))
+    yield ui.matrices(placed, start, "+", Matrix(added), "=", end, tall=TALL)
 
 
 @page.card(
@@ -171,7 +171,7 @@ def positions(v, trace):
     when=lambda trace: "layer_0_stream" in trace,
 )
 def first_layer(trace):
-    yield ui.picture(ui.equation(trace, trace["layer_0_stream"], trace["embeddings"], tall=TALL))
+    yield ui.matrices(trace, trace["layer_0_stream"], trace["embeddings"], tall=TALL)
 
 
 @page.card(
@@ -215,7 +215,7 @@ def merge(v):
         before, after = (Matrix(made[f"pieces_{each}"]) for each in (at - 1, at))
         counting = Matrix(made["word_counts"]), "in", before, NEW_LINE
         each = (*counting, "=", Matrix(counted, rows=some), NEW_LINE, "→", after)
-        yield ui.picture(ui.equation(made, *each), is_aside=True)
+        yield ui.matrices(made, *each, is_aside=True)
     yield ui.alive(merges.take_along)
 
 

@@ -8,7 +8,6 @@ from attention_ui.lessons.transformer_block import depth, lesson, norms, orders,
 from attention_ui.lessons.transformer_block.activation_curve import activation_curve
 from attention_ui.lessons.transformer_block.agreement import torch_agrees
 from attention_ui.picture.matrix import Matrix
-from attention_ui.picture.sentence import with_sentence
 
 
 def longer(v):
@@ -59,7 +58,7 @@ def attention(v, trace):
     head = lesson.most_uneven_head(trace["head_weights"], v.token)
     weights = Matrix(trace["head_weights"], lead=(head,))
     added = Matrix(lesson.added_by(trace, "attention"))
-    yield ui.picture(with_sentence(ui.equation(trace, weights, "↠", added, tall=216), v.token))
+    yield ui.matrices(trace, weights, "↠", added, tall=216, asks=v.token)
     yield ui.note(words.heads_words(v))
 
 
@@ -133,7 +132,7 @@ def decoder(v, trace):
     crossed = made["cross_head_weights"]
     of_head = Matrix(crossed, lead=(lesson.most_uneven_head(crossed, v.token),))
     added = Matrix(lesson.added_by(made, "cross"))
-    yield ui.picture(ui.equation(made, of_head, "↠", added, tall=214), "cross")
+    yield ui.matrices(made, of_head, "↠", added, tall=214, name="cross")
     yield ui.caption(shared.source_words(v))
     yield ui.light(*words.nothing_looks_ahead(made))
 
@@ -181,7 +180,7 @@ def in_both_orders(v):
     "subtracted and no bias.",
 )
 def gain(v, trace):
-    yield ui.picture(ui.equation(trace, *norms.learned(trace, v.token)))
+    yield ui.matrices(trace, *norms.learned(trace, v.token))
 
 
 @deeper.section(

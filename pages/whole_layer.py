@@ -76,7 +76,7 @@ def layer(v, trace):
     ask=HOTTER,
 )
 def opened(v, trace):
-    yield ui.picture(ui.equation(trace, *lesson.in_numbers(trace, v), tall=262))
+    yield ui.matrices(trace, *lesson.in_numbers(trace, v), tall=262)
     yield ui.light(*sums_verdict(trace, "output"))
 
 
@@ -96,7 +96,7 @@ def dropout(v, trace):
         )
         return made, (before, "→", after)
 
-    yield ui.moving(shared.DROPOUT, left, lambda made, parts: ui.equation(made, *parts, tall=300))
+    yield ui.moving(shared.DROPOUT, left, tall=300)
     yield ui.note(words.left_by_dropout(lesson.with_dropout(trace, v, v.dropout)))
 
 

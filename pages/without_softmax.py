@@ -21,7 +21,7 @@ def brackets(trace):
     queries = Matrix(trace["unit_queries"], title="Q")
     memory = "·", Matrix(trace["whole_memory"], title="KᵀV")
     made = (*table, "=", Matrix(trace["by_scores"], title="QKᵀV"), "=", queries, *memory)
-    yield ui.picture(ui.equation(trace, *made, tall=200))
+    yield ui.matrices(trace, *made, tall=200)
     good, told = lesson.brackets_agree(trace)
     yield ui.light(good, f"{told} {words.sizes_words(trace)}")
 
@@ -49,7 +49,7 @@ def written(trace):
 )
 def who(v, trace):
     made = Matrix(trace["read_from"]), "·", Matrix(trace["values"])
-    yield ui.picture(ui.equation(trace, *made, "=", Matrix(trace["read_vectors"]), tall=195))
+    yield ui.matrices(trace, *made, "=", Matrix(trace["read_vectors"]), tall=195)
     if not is_covered("read_from"):
         yield ui.text(words.row_words(trace, v.written))
 
@@ -87,7 +87,7 @@ def decay(v):
 )
 def delta(v):
     trace = lesson.two_tokens(v.written_by)
-    yield ui.picture(ui.equation(trace, *lesson.written_now(trace, 1), tall=225), is_aside=True)
+    yield ui.matrices(trace, *lesson.written_now(trace, 1), tall=225, is_aside=True)
     yield ui.light(*words.two_words(trace, v.written_by))
 
 

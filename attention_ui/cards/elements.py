@@ -25,6 +25,7 @@ from ..picture import stacked as rows
 from ..picture.equation_parts import laid_out
 from ..picture.layout import Layout, matrices_of
 from ..picture.matrix import Matrix, of_unknown_shape
+from ..picture.sentence import with_sentence
 from ..picture.table import Lists
 from . import show
 from .noted_trace import plain
@@ -304,18 +305,32 @@ def moving(
     arrange: Callable[[Trace, Parts], Layout] | None = None,
     name: str = "*",
     tall: float = arranged.TALL,
+    asks: int | None = None,
     **look: Any,
 ) -> Picture:
     """A picture that carries a control. `at` gives the trace and the parts at a position, of which
-    `arrange` makes a layout, else an equation as `tall` as this; or it gives the layout itself.
+    `arrange` makes a layout, else an equation as `tall` as this, with a sentence where a query
+    `asks`; or it gives the layout itself.
     """
-    arrange = arrange or (lambda made, parts: equation(made, *parts, tall=tall))
+    arrange = arrange or (lambda made, parts: equation(made, *parts, asks=asks, tall=tall))
     return Picture(name, None, carries, at, arrange, **look)
 
 
-def equation(trace: Trace, *each: Step | Matrix | str, **look: Any) -> Layout:
-    """Steps, matrices and signs as an equation, in which is covered what a question covers."""
-    return arranged.equation(plain(trace), *with_covers(each), **look)
+def equation(
+    trace: Trace, *each: Step | Matrix | str, asks: int | None = None, **look: Any
+) -> Layout:
+    """Steps, matrices and signs as an equation, in which is covered what a question covers; where a
+    query `asks`, below the sentence with its weights.
+    """
+    made = arranged.equation(plain(trace), *with_covers(each), **look)
+    return made if asks is None else with_sentence(made, asks)
+
+
+def matrices(
+    trace: Trace, *each: Step | Matrix | str, name: str = "*", is_aside: bool = False, **look: Any
+) -> Picture:
+    """An equation as a picture: see `equation` and `picture`."""
+    return picture(equation(trace, *each, **look), name, is_aside=is_aside)
 
 
 def stacked(trace: Trace, *each: Matrix | str) -> Layout:

@@ -7,7 +7,7 @@ output is kept and for whom (`controls/parts.py`, `kept.py`). So a card only say
 
     @page.card("scores", "Scores", "Each query meets each key.", controls=[SOURCE])
     def scores(v, trace):
-        yield picture(equation(trace, trace["scores"]))
+        yield matrices(trace, trace["scores"])
 
     page.show()
 """
@@ -32,11 +32,12 @@ from ..controls.control import Control, Placed, Values
 from ..controls.visit_state import this_visit
 from ..frame import ends
 from ..frame.contents import lesson
-from ..frame.ends import Answer, row
+from ..frame.ends import row
 from ..frame.glossary import Term, terms_in
 from ..frame.long_run import Run, Work, go_on, go_on_with_page, put_run, put_run_of, run_so_far
 from ..frame.near import watcher
 from ..frame.page import open_lesson
+from ..frame.proof import marks_of
 from ..frame.rooms import module_of
 from ..picture.layout import Layout
 from .card import framed
@@ -202,7 +203,7 @@ class Card:
         made = kept.get(
             ("card", self.page.name, self.name, written_as(self.body, self.words)),
             self._make,
-            _size,
+            lambda made: 4_000 + sum(getattr(each, "n_bytes", 0) for each in made.elements),
         )
         this_visit().cards[self.name] = self.title
         above = self.page.explained_above(self)
@@ -321,10 +322,6 @@ class Made:
 
 def _name_of(each: Any) -> str:
     return each.name if isinstance(each, Picture) else ""
-
-
-def _size(made: Made) -> int:
-    return 4_000 + sum(getattr(each, "n_bytes", 0) for each in made.elements)
 
 
 def _is_on_phone() -> bool:
@@ -548,7 +545,7 @@ class Page:
         values = open_lesson(self.name, self.controls, self.sidebar)
         this_visit().declared = self
         if self.has_pins and not values.card:
-            parts.part("pinned", self._pinned)
+            parts.part("pinned", lambda: since_the_pin(self.trace, self.trace_of, self.controls))
         gate = self.gate
         for at, each in enumerate(self.cards):
             self._parts(self._rows(at))
@@ -591,12 +588,11 @@ class Page:
             f"lesson's CONTROLS. They are: {known}"
         )
 
-    def _pinned(self) -> None:
-        since_the_pin(self.trace, self.trace_of, self.controls)
-
     def _answers(self) -> None:
         found = kept.get(
-            ("answers", self.name, written_as(*self.closing)), self._make_answers, lambda _: 4_000
+            ("answers", self.name, written_as(*self.closing)),
+            lambda: [*filter(None, map(self.given, self.closing))],
+            lambda _: 4_000,
         )
         titles = {each.name: each.title for each in self.every_card()}
         for each in found:
@@ -610,17 +606,17 @@ class Page:
         places = {each.name: self.place(each) for each in self.every_card()}
         ends.put_answers(found, titles, covered, self.about_weights, places)
 
-    def _make_answers(self) -> list[Answer]:
-        return [*filter(None, map(self.given, self.closing))]
-
     def _ends(self) -> None:
         marks: list[Mark] = []
         if self.published and not (visit.values().card or visit.values().paper):
-            marks = kept.get(("marks", self.name), self._make_marks, _size_of_marks)
+            marks = kept.get(
+                ("marks", self.name), self._make_marks, lambda found: 2_000 * len(found)
+            )
         ends.put_ends(self.trace().whole(), self.output, marks)
 
     def _make_marks(self) -> list[Mark]:
-        return ends.all_marks({self.published: self.trace().whole(), **self.given(self.others)})
+        traces = {self.published: self.trace().whole(), **self.given(self.others)}
+        return [mark for each, made in traces.items() for mark in marks_of(each, made)]
 
 
 COVERED = "covered"
@@ -661,10 +657,6 @@ def waits_for(step: str, what: str = "This") -> Element:
     if visit.values().paper:
         return note(f"{what} is on the page itself: the link is at the end.")
     return note(f"{what} waits for your guess at {place_of(step)}: it would give the answer away.")
-
-
-def _size_of_marks(marks: Sequence[Mark]) -> int:
-    return 2_000 * len(marks)
 
 
 def _size_of_trace(trace: NotedTrace) -> int:

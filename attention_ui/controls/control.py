@@ -88,6 +88,7 @@ class Control:
 
     name: str
     field: Any
+    """How its value is read from a link's text, or refused by a ValueError, and written as one."""
     label: str = ""
     """What a person calls it, also away from its card; "" where nothing draws it."""
     start: Start = None

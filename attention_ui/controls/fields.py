@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Self
 
 from attention_core.small_models.grammar import ANIMALS, LONGEST, START, WORDS, nearest, split
 from attention_core.text.tokenizers import clean, visible
@@ -20,16 +20,6 @@ MOST_CHOICES = 10
 """Of more choices than these, the rest is counted."""
 MOST_QUOTED = 40
 """Characters that are quoted of a word that is not known."""
-
-
-class Field(Protocol):
-    """How one value is read and written."""
-
-    def read(self, text: str) -> Any:
-        """The value that a link's text stands for. Raises ValueError with the reason."""
-
-    def write(self, value: Any) -> str:
-        """The text that `read` takes back to the value."""
 
 
 CellPlace = tuple[str, tuple[int, ...]]
@@ -244,22 +234,26 @@ class KnownWords(AsItIs):
         return " ".join(words)
 
 
+def _parts(text: str, most: int, what: str, pattern: str, like: str) -> list[str]:
+    """The parts of a text between commas, each as the pattern has it; none of the text `none`."""
+    parts = [] if text == "none" else text.split(",")
+    if len(parts) > most:
+        raise ValueError(f"it holds more than {most} {what}")
+    if not all(re.fullmatch(pattern, part) for part in parts):
+        raise ValueError(f"it must look like {like}")
+    return parts
+
+
 @dataclass(frozen=True)
 class Edits:
     """Cells typed by hand: `row.column:number`, with commas between them; `none` for none."""
 
     def read(self, text: str) -> tuple[tuple[int, int, float], ...]:
-        if text == "none":
-            return ()
+        pattern, like = r"[0-9]{1,5}\.[0-9]{1,3}:.{1,24}", "2.0:0.5,3.1:-1 (row.column:number)"
         edits: dict[tuple[int, int], float] = {}
-        parts = text.split(",")
-        if len(parts) > MAX_EDITS:
-            raise ValueError(f"it holds more than {MAX_EDITS} numbers")
-        for part in parts:
-            match = re.fullmatch(r"([0-9]{1,5})\.([0-9]{1,3}):(.{1,24})", part)
-            if not match:
-                raise ValueError("it must look like 2.0:0.5,3.1:-1 (row.column:number)")
-            edits[int(match[1]), int(match[2])] = entry(match[3])
+        for part in _parts(text, MAX_EDITS, "numbers", pattern, like):
+            row, column, number = re.split("[.:]", part, maxsplit=2)
+            edits[int(row), int(column)] = entry(number)
         return tuple((row, column, number) for (row, column), number in sorted(edits.items()))
 
     def write(self, value: tuple[tuple[int, int, float], ...]) -> str:
@@ -273,15 +267,8 @@ class Places:
     most: int
 
     def read(self, text: str) -> tuple[tuple[int, int], ...]:
-        if text == "none":
-            return ()
-        parts = text.split(",")
-        if len(parts) > self.most:
-            raise ValueError(f"it holds more than {self.most} cells")
-        for part in parts:
-            if not re.fullmatch(r"[0-9]{1,2}\.[0-9]{1,2}", part):
-                raise ValueError("it must look like 2.5,3.1 (query.key)")
-        cells = (part.split(".") for part in parts)
+        pattern, like = r"[0-9]{1,2}\.[0-9]{1,2}", "2.5,3.1 (query.key)"
+        cells = (part.split(".") for part in _parts(text, self.most, "cells", pattern, like))
         return tuple(sorted({(int(row), int(column)) for row, column in cells}))
 
     def write(self, value: tuple[tuple[int, int], ...]) -> str:
@@ -293,15 +280,9 @@ class Trail:
     """The way to a cell: `step.row.column`, with commas between the stations; `none` for none."""
 
     def read(self, text: str) -> tuple[CellPlace, ...]:
-        if text == "none":
-            return ()
-        parts = text.split(",")
-        if len(parts) > MAX_TRAIL:
-            raise ValueError(f"it holds more than {MAX_TRAIL} cells")
+        pattern = r"[A-Za-z_][A-Za-z0-9_]{0,39}(\.[0-9]{1,5}){1,4}"
         trail = []
-        for part in parts:
-            if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,39}(\.[0-9]{1,5}){1,4}", part):
-                raise ValueError("it must look like scores.3.2 (step.row.column)")
+        for part in _parts(text, MAX_TRAIL, "cells", pattern, "scores.3.2 (step.row.column)"):
             step, *index = part.split(".")
             trail.append((step, tuple(map(int, index))))
         return tuple(trail)

@@ -20,7 +20,7 @@ from .basics import LINE
 from .contents import lesson as here
 from .lights import as_taught, draw_lights, lights_of
 from .page import close_lesson
-from .proof import marks_of, proof
+from .proof import proof
 from .take_away import take_away
 
 Given = ParamSpec("Given")
@@ -116,11 +116,6 @@ def put_answers(
                     st.markdown(f"The card {places[one.card]} shows it.")
 
 
-def all_marks(traces: Mapping[str, Trace]) -> list[Mark]:
-    """The numbers that the notebooks print, checked on traces, by their lesson's name there."""
-    return [mark for each, made in traces.items() for mark in marks_of(each, made)]
-
-
 def put_ends(trace: Trace, output: str, marks: Sequence[Mark]) -> None:
     """The rows that every page ends with, and the way to the next."""
     visit.settle_cell()
@@ -140,18 +135,13 @@ def put_ends(trace: Trace, output: str, marks: Sequence[Mark]) -> None:
             holds = "**What holds of this attention**"
             with row(holds, "checks", ":material/fact_check:") as is_open:
                 if is_open:
-                    _checks(name, trace, output)
+                    draw_lights([as_taught(each, name) for each in lights_of(trace, output)])
         if "take_away" not in values.hide:
             label = "**Take it with you**: program, notebook, exercise, spreadsheet, tensors"
             with row(label, "take_away", ":material/download:") as is_open:
                 if is_open:
                     take_away(name, trace)
     close_lesson(name)
-
-
-def _checks(name: str, trace: Trace, output: str) -> None:
-    """Every property that can be measured on the way to an output."""
-    draw_lights([as_taught(each, name) for each in lights_of(trace, output)])
 
 
 def _matching(marks: Sequence[Mark]) -> str:

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
@@ -91,7 +90,9 @@ def _run_of(name: str) -> Run | None:
 
 @dataclass(frozen=True)
 class Work:
-    """A long run as a card declares it; `quick`: at once; one that `begins` has no button."""
+    """A long run as a card declares it, its `cost` in words, a button's `verb`; `quick`: at once; one
+    that `begins` has no button, and goes on by `go_on_with_page` once the page is drawn.
+    """
 
     name: str
     about: Hashable
@@ -102,29 +103,23 @@ class Work:
     begins: bool = False
 
     def run(self) -> Run:
-        """As far as it has come."""
-        if self.begins:
-            return begun(self.name, self.about, self.pieces, self.cost)
-        return run_of(self.name, self.about, self.pieces, self.quick, self.cost, self.verb)
-
-
-def run_of(
-    name: str,
-    about: Hashable,
-    work: Callable[[], Steps],
-    quick: bool = True,
-    cost: str = "",
-    verb: str = "Measure",
-) -> Run:
-    """The work as far as it has come; `quick` work at once. `cost` is in words, `verb` a label."""
-    run = _run_of(name)
-    if run is None or run.about != about:
-        run = this_visit().own(Runs).by_name[name] = Run(about)
-    run.name, run.work, run.cost, run.verb = name, work, cost, verb
-    if quick and run.share < 1:
-        run.steps = work()
-        run.advance()
-    return run
+        """As far as it has come; `quick` work at once."""
+        runs = this_visit().own(Runs).by_name
+        run = runs.get(self.name)
+        is_another = run is None or run.about != self.about
+        if self.begins and (is_another or (run.steps is None and run.share < 1)):
+            run = runs[self.name] = Run(self.about, steps=self.pieces())
+            run.name, run.cost = self.name, self.cost
+            run.advance(MOMENT)
+            parts.of_page().known.clear()
+        elif not self.begins:
+            if is_another:
+                run = runs[self.name] = Run(self.about)
+            run.name, run.work, run.cost, run.verb = self.name, self.pieces, self.cost, self.verb
+            if self.quick and run.share < 1:
+                run.steps = self.pieces()
+                run.advance()
+        return run
 
 
 def put_run(run: Run) -> None:
@@ -159,13 +154,6 @@ def put_run_of(name: str) -> None:
         put_run(run)
 
 
-def long_run(name: str, about: Hashable, work: Callable[[], Steps], *more: Any, **look: Any) -> Run:
-    """`run_of`, with its progress and buttons. After drawing what was found, call `go_on`."""
-    run = run_of(name, about, work, *more, **look)
-    put_run(run)
-    return run
-
-
 @parts.source("run")
 def _state(name: str) -> tuple | None:
     """How far work has come: another run, and each slice of one, is worth something else."""
@@ -177,23 +165,6 @@ def run_so_far(name: str) -> Run | None:
     """In a card: the work of this name as far as it has come; None before it was asked for."""
     parts.read("run", name)
     return _run_of(name)
-
-
-def so_far(name: str, about: Hashable) -> Run | None:
-    """The work of this name, without its buttons; None where it was not started for this."""
-    run = run_so_far(name)
-    return run if run and run.about == about and run.result is not None else None
-
-
-def begun(name: str, about: Hashable, work: Callable[[], Steps], cost: str = "") -> Run:
-    """Work that begins by itself; when the page is drawn, call `go_on_with_page`."""
-    run = _run_of(name)
-    if run is None or run.about != about or (run.steps is None and run.share < 1):
-        run = Run(about, steps=work(), name=name, cost=cost)
-        this_visit().own(Runs).by_name[name] = run
-        run.advance(MOMENT)
-        parts.of_page().known.clear()
-    return run
 
 
 def go_on_with_page(run: Run) -> None:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from ...controls import visit
 from ...frame.lights import note
-from ...frame.long_run import go_on, long_run, run_so_far
+from ...frame.long_run import Work, go_on, put_run, run_so_far
 from ...frame.models import OWN, SMOL, choices, install, is_alone, say_why, why_refused
 
 
@@ -37,14 +37,8 @@ def _get() -> None:
         "with one of yours: `attention-explorer --model PATH` (or `make run MODEL=PATH`) takes a "
         "GGUF file or a Hugging Face folder."
     )
-    run = long_run(
-        "get_model",
-        SMOL,
-        install,
-        quick=False,
-        cost="98 MB of SmolLM2 (Apache-2.0)",
-        verb="Get SmolLM2",
-    )
+    run = Work("get_model", SMOL, install, "98 MB of SmolLM2 (Apache-2.0)", "Get SmolLM2").run()
+    put_run(run)
     if run.share >= 1 and run.result:
         st.markdown(":red[:material/error:] :red[It could not be installed:]")
         st.text(str(run.result))
