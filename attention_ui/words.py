@@ -65,6 +65,13 @@ def in_bytes(size: float) -> str:
     return f"{size:,.0f} {unit}" if size >= 1_000 else f"{size:.3g} {unit}"
 
 
+def heads_left_out(n_drawn: int, n_heads: int, where: str) -> str:
+    """Says so where not all heads are drawn, and `where` the others are; else ""."""
+    if n_drawn == n_heads:
+        return ""
+    return f"Drawn here: {n_drawn} of {n_heads} heads, to keep the page quick. {where}"
+
+
 def listed(names: list[str]) -> str:
     """Some names in a row: `a, b and c`."""
     return " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)

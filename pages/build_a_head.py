@@ -1,13 +1,16 @@
 """Build a head: set the numbers of its matrices so that it does something, and see what holds."""
 
 from attention_ui.cards import elements as ui
+from attention_ui.cards.common_questions import shape_of_context
 from attention_ui.cards.page import Page
 from attention_ui.lessons.build_a_head import lesson, words
 from attention_ui.picture.equation_parts import NEW_LINE
 from attention_ui.picture.matrix import Matrix
 
 page = Page("build_a_head", "context_vectors")
-SHAPE = page.ask("shape", words.shape_of_context, ["context_vectors"])
+SHAPE = page.ask(
+    "shape", lambda trace: shape_of_context(trace, "as wide as a value."), ["context_vectors"]
+)
 
 
 @page.card(

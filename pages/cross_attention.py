@@ -1,6 +1,7 @@
 """Cross-attention: the queries of one sentence look at the keys and values of another."""
 
 from attention_ui.cards import elements as ui
+from attention_ui.cards.common_questions import shape_of_context
 from attention_ui.cards.page import Page
 from attention_ui.controls import shared
 from attention_ui.frame.lights import sums_verdict
@@ -10,7 +11,9 @@ from attention_ui.picture.equation_parts import NEW_LINE, equation_of
 from attention_ui.picture.matrix import Matrix
 
 page = Page("cross_attention", output="context_vectors")
-SHAPE = page.ask("shape", words.shape, ["context_vectors"])
+SHAPE = page.ask(
+    "shape", lambda trace: shape_of_context(trace, words.OF_ANY_SOURCE), ["context_vectors"]
+)
 
 
 @page.card(

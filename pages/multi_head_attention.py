@@ -6,6 +6,7 @@ from attention_ui.controls import shared
 from attention_ui.frame.lights import sums_verdict
 from attention_ui.lessons.multi_head_attention import checks, lesson, words
 from attention_ui.picture.matrix import Matrix
+from attention_ui.words import heads_left_out
 
 SPLIT = ("split_queries", "head_queries", "permuted_queries", "mixed_queries")
 """The queries of single heads, whose shape a question asks for."""
@@ -50,7 +51,8 @@ def weights(v, trace):
     yield ui.matrices(trace, *heads, tall=265, asks=shared.telling_query(v))
     yield ui.note(words.names_words(v))
     yield ui.note(words.asks_nothing(trace, shared.telling_query(v)))
-    yield ui.note(words.left_out_words(trace["head_weights"]))
+    below = "*Tensors as tables* has them all."
+    yield ui.note(heads_left_out(lesson.n_drawn(trace["head_weights"]), trace.size("head"), below))
     yield ui.link_to_a_real_model("All heads of a real model at once", "previous")
 
 

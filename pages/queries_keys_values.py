@@ -4,6 +4,7 @@ from attention_core.mechanism.trainable import add_other_ways, attend_trainable
 from attention_core.recipes import ROLES
 from attention_core.text.embedding import embed
 from attention_ui.cards import elements as ui
+from attention_ui.cards.common_questions import shape_of_context
 from attention_ui.cards.page import Page, is_covered, waits_for
 from attention_ui.controls import shared
 from attention_ui.lessons.queries_keys_values import lesson, tries, words
@@ -31,7 +32,7 @@ LOOKS_AT = page.ask(
     each=lambda v: v.token,
     again=["queries", "keys"],
 )  # fmt: skip
-SHAPE = page.ask("shape", words.shape_of_context, ["context_vectors"])
+SHAPE = page.ask("shape", lambda trace: shape_of_context(trace, words.AS_WIDE), ["context_vectors"])
 
 
 @page.card(

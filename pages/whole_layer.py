@@ -10,8 +10,9 @@ from attention_ui.frame import contents
 from attention_ui.frame.lights import sums_verdict
 from attention_ui.frame.page import link
 from attention_ui.lessons.whole_layer import lesson, words
-from attention_ui.picture.layer import layer_matrices, whole_layer
+from attention_ui.picture.layer import layer_matrices, n_drawn, whole_layer
 from attention_ui.picture.matrix import Matrix
+from attention_ui.words import heads_left_out
 
 LESSON_OF = {
     "embeddings": "tokenize_and_embed",
@@ -59,7 +60,8 @@ def layer(v, trace):
         return made, layer_matrices(made)
 
     yield ui.moving(shared.TEMPERATURE, at, lambda made, _: whole_layer(made, asks))
-    yield ui.note(words.left_out_words(trace))
+    below = "Each can be opened with its numbers below."
+    yield ui.note(heads_left_out(n_drawn(trace), trace.size("head"), below))
     yield ui.alive(ways_to_lessons)
 
 

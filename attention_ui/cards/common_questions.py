@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from torch import Tensor
 
 from attention_core.text.tokenizers import visible
+from attention_core.trace import Trace
 
 from ..words import capital, listed, number, word_at
-from .questions import Pick, Verdict
+from .questions import Pick, Shape, Verdict
 from .row_question import Row
 
 FEW = 4
@@ -65,6 +66,17 @@ def largest_keys(row: Tensor, names: Sequence[str]) -> str:
     best = row.max().item()
     places = (row >= best - 1e-6).nonzero().flatten().tolist()
     return f"{listed([word_at(names, place, 'key') for place in places])} ({number(best)})"
+
+
+def shape_of_context(trace: Trace, teaches: str) -> Shape:
+    """Which shape the context vectors have."""
+    weights, values, context = (trace[name] for name in ("weights", "values", "context_vectors"))
+    return Shape(
+        words=f"`weights` are {weights.shape}, and `values` {values.shape}. Which shape will "
+        "`context_vectors` have, when each row of weights mixes the values?",
+        truth=tuple(zip(context.axes, context.value.shape, strict=True)),
+        teaches=f"There is a context vector for each query, {teaches}",
+    )
 
 
 def row_to_share(mask: Tensor, tokens: Sequence[str]) -> int:

@@ -38,13 +38,16 @@ class Answer:
 
 def closes(
     question: str, card: str, *shows: str
-) -> Callable[[Callable[Given, str]], Callable[Given, Answer]]:
-    """Makes a function that answers a closing question in words one that gives the `Answer`."""
+) -> Callable[[Callable[Given, str | None]], Callable[Given, Answer | None]]:
+    """Makes a function that answers a closing question in words one that gives the `Answer`; None
+    where it has no words.
+    """
 
-    def made(says: Callable[Given, str]) -> Callable[Given, Answer]:
+    def made(says: Callable[Given, str | None]) -> Callable[Given, Answer | None]:
         @wraps(says)
-        def answered(*given: Given.args, **named: Given.kwargs) -> Answer:
-            return Answer(question, says(*given, **named), card, shows)
+        def answered(*given: Given.args, **named: Given.kwargs) -> Answer | None:
+            words = says(*given, **named)
+            return None if words is None else Answer(question, words, card, shows)
 
         return answered
 

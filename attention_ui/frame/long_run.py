@@ -90,8 +90,8 @@ def _run_of(name: str) -> Run | None:
 
 @dataclass(frozen=True)
 class Work:
-    """A long run as a card declares it, its `cost` in words, a button's `verb`; `quick`: at once; one
-    that `begins` has no button, and goes on by `go_on_with_page` once the page is drawn.
+    """A long run as a card declares it: its `cost` in words, its button's `verb`. One that is
+    `quick` is done at once; one that `begins` has no button, and goes on by `go_on_with_page`.
     """
 
     name: str

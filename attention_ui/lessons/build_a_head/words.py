@@ -3,22 +3,10 @@
 from attention_core.experiments.build_a_head import PUZZLES
 from attention_core.trace import Trace
 
-from ...cards.questions import Shape
 from ...controls.control import Values
 from ...frame.ends import closes
 from ...words import percent, word_at
 from .lesson import found
-
-
-def shape_of_context(trace: Trace) -> Shape:
-    """The shape of what the head hands on."""
-    context = trace["context_vectors"]
-    return Shape(
-        words=f"`weights` are {trace['weights'].shape}, and `values` {trace['values'].shape}. "
-        "Which shape does the result of the head have?",
-        truth=tuple(zip(context.axes, context.value.shape, strict=True)),
-        teaches="There is a context vector for each query, as wide as a value.",
-    )
 
 
 def own_words(values: Values) -> str:

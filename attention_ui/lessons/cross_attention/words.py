@@ -3,23 +3,11 @@
 from attention_core.rounding import to_within
 from attention_core.trace import Trace
 
-from ...cards.questions import Shape
 from ...frame.ends import closes, named
 from ...words import number, percent
 
 ALIKE = SAME = 1e-6
-
-
-def shape(trace: Trace) -> Shape:
-    """Which shape context vectors have."""
-    weights, values, context = (trace[name] for name in ("weights", "values", "context_vectors"))
-    return Shape(
-        words=f"`weights` are {weights.shape}, and `values` {values.shape}. Which shape will "
-        "`context_vectors` have?",
-        truth=tuple(zip(context.axes, context.value.shape, strict=True)),
-        teaches="There is a context vector for each query, however long the source is. The keys "
-        "are summed over, so they are gone.",
-    )
+OF_ANY_SOURCE = "however long the source is. The keys are summed over, so they are gone."
 
 
 def verdicts(trace: Trace, plain: Trace) -> list[tuple[bool, str]]:

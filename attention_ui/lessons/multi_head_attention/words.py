@@ -4,14 +4,14 @@ import torch
 from torch import Tensor
 
 from attention_core.recipes import HeadsRecipe
-from attention_core.trace import Step, Trace
+from attention_core.trace import Trace
 
+from ...cards.common_questions import one_of
 from ...cards.questions import Pick, Shape, Verdict
 from ...controls.control import Values
 from ...controls.shared import example_of, heads_recipe_of, how_many
 from ...frame.ends import closes, named
 from ...words import capital, listed, number, word_at
-from .lesson import n_drawn
 
 
 def split_words(n_heads: int) -> str:
@@ -79,12 +79,11 @@ def cost_question(d_in: int, recipe: HeadsRecipe) -> Pick | None:
         return None
     heads, wide = how_many(recipe.n_heads), one_wide(recipe)
     many, one = recipe.n_parameters(d_in), wide.n_parameters(d_in)
-    found = f"{heads} have {many:,}, the one wide head {one:,}."
-    return Pick(
-        words=f"{heads} {widths(recipe)}, or one head {widths(wide)}: which has more parameters?",
-        choices=(heads, "the one wide head", "neither: both have the same number"),
-        judge=lambda guess: Verdict(guess[0] == 2, found),
-        truth=lambda: f"Neither: {found}",
+    return one_of(
+        f"{heads} {widths(recipe)}, or one head {widths(wide)}: which has more parameters?",
+        (heads, "the one wide head", "neither: both have the same number"),
+        2,
+        f"Neither: {heads} have {many:,}, the one wide head {one:,}.",
     )
 
 
@@ -166,17 +165,6 @@ def asks_nothing(trace: Trace, query: int) -> str:
     return (
         f"{capital(heads)} {have} no question for {asks}: its vector there is all zeros, every "
         f"score is 0, and each key that it may see gets the same {share}."
-    )
-
-
-def left_out_words(step: Step) -> str:
-    """Says so where not all heads are drawn; else ''."""
-    shown, n_heads = n_drawn(step), len(step.value)
-    if shown == n_heads:
-        return ""
-    return (
-        f"Drawn here: {shown} of {n_heads} heads, to keep the page quick. *Tensors as "
-        "tables* has them all."
     )
 
 

@@ -11,7 +11,7 @@ from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
 
 from ...cards.common_questions import which_key
-from ...cards.questions import Pick, Shape
+from ...cards.questions import Pick
 from ...controls.control import Values
 from ...controls.shared import example_of, is_set_by_hand, numbered_tokens, projections_of
 from ...frame.ends import closes, named
@@ -19,6 +19,7 @@ from ...frame.lights import agreement
 from ...words import capital, listed, number, percent, word_at
 
 ALIKE = 1e-6
+AS_WIDE = "as wide as a value. The keys are summed over, so they are gone."
 WHY_THERE = (
     "Why do they look there? The loss asks for the next token of this one sentence. Where a token "
     "stands here once, its own vector tells what follows; only where it came before, with another "
@@ -79,18 +80,6 @@ def looks_at(trace: Trace, values: Values) -> Pick:
         asked=numbered_tokens(values)[values.token],
         teaches="A query asks, a key answers: their dot product is large where the token has what "
         "is asked for. Being alike does not count; what the matrices make of both does.",
-    )
-
-
-def shape_of_context(trace: Trace) -> Shape:
-    """The shape of the context vectors."""
-    weights, values, context = (trace[n] for n in ("weights", "values", "context_vectors"))
-    return Shape(
-        words=f"`weights` are {weights.shape}, and `values` {values.shape}. Which shape will "
-        "`context_vectors` have, when each row of weights mixes the values?",
-        truth=tuple(zip(context.axes, context.value.shape, strict=True)),
-        teaches="There is a context vector for each query, as wide as a value. The keys are "
-        "summed over, so they are gone.",
     )
 
 

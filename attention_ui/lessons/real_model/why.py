@@ -9,7 +9,7 @@ from ...cards import why_there
 from ...cards.elements import Element, text
 from ...cards.why_there import Why, called, told
 from ...controls.control import Values
-from ...frame.ends import Answer
+from ...frame.ends import closes
 from ...frame.long_run import Steps, Work
 from ...frame.models import TINY, said
 from ...words import percent
@@ -85,17 +85,16 @@ def taken_away(v: Values, why: Why, runs: Sequence[Seen]) -> str:
     return f"{told} {why_there.verdict(why.weight, left, rest, why.best[1] / why.lead)}"
 
 
-def why_does_it_look_there(v: Values) -> Answer | None:
-    """Can one know why a head looks at a token? With the numbers of the head that is chosen."""
+@closes("Can one know why a head looks at this token and not at another?", "why")
+def why_does_it_look_there(v: Values) -> str | None:
+    """With the numbers of the head that is chosen."""
     why = why_of(v)
     if isinstance(why, str):
         return None
-    return Answer(
-        "Can one know why a head looks at this token and not at another?",
+    return (
         f"One can know who wrote what makes the two fit: a score is a sum. {told(why)} But a sum "
         "is not a cause: later parts may make up for what is taken away, so believe it only once "
-        "you have switched the part off.",
-        "why",
+        "you have switched the part off."
     )
 
 

@@ -12,7 +12,7 @@ from ...cards import elements as ui
 from ...cards.elements import Element
 from ...charts.amounts import amounts
 from ...controls.control import Values
-from ...frame.ends import Answer
+from ...frame.ends import closes
 from ...frame.long_run import Steps, Work, run_so_far
 from ...frame.models import TINY
 from ...picture import palette
@@ -116,16 +116,15 @@ def without_chance(v: Values) -> Iterator[Element]:
     )
 
 
-def why_did_it_repeat_itself(v: Values) -> Answer | None:
-    """Why does a text of the likeliest tokens repeat itself?"""
+@closes("Why does a text of the likeliest tokens repeat itself?", "certain")
+def why_did_it_repeat_itself(v: Values) -> str | None:
+    """Nothing of a model that says no next token."""
     if not predicts(v):
         return None
-    return Answer(
-        "Why does a text of the likeliest tokens repeat itself?",
+    return (
         "Nothing is drawn, so the same words lead to the same next ones. And what has been said "
         "becomes likelier: heads that find where a token stood before copy what came next there "
-        "(induction). A draw may fall on another token, and so leave the circle.",
-        "certain",
+        "(induction). A draw may fall on another token, and so leave the circle."
     )
 
 

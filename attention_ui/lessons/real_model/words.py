@@ -18,7 +18,7 @@ from ...cards.common_questions import one_of
 from ...cards.questions import Pick
 from ...cards.why_there import said_piece
 from ...controls.control import Values
-from ...frame.ends import Answer
+from ...frame.ends import closes
 from ...frame.models import not_known, said
 from ...words import capital, listed, number, percent, signed, word_at
 from .heads import strongest as strongest_heads
@@ -304,8 +304,11 @@ def settled(reading: Seen) -> int:
     return int(others[-1]) if len(others) else -1
 
 
-def first_says(reading: Seen) -> Pick:
-    """From which layer on would it say what it says in the end?"""
+def when_first_said(values: Values) -> Pick | None:
+    """From which layer on would it say what it says in the end? As soon as the run is there."""
+    reading = seen(values) if predicts(values) else None
+    if reading is None:
+        return None
     n_layers, at = reading.run.model.settings.n_layers, settled(reading)
     choices = ["the embedding alone", *(f"after layer {layer}" for layer in range(n_layers))]
     return one_of(
@@ -318,19 +321,32 @@ def first_says(reading: Seen) -> Pick:
     )
 
 
-def when_first_said(values: Values) -> Pick | None:
-    """The same as a question of the page, as soon as the run is there."""
-    reading = seen(values) if predicts(values) else None
-    return reading and first_says(reading)
-
-
 def of_the_lens(values: Values) -> Trace:
     """What that is about."""
     return lens_trace(seen(values))
 
 
-def _when(layer: int, n_layers: int) -> str:
-    """From where on the model would say what it says."""
+@closes("Does every head of a model do something that has a name?", "heads")
+def does_each_have_a_name(values: Values) -> str:
+    """By the measure that is chosen."""
+    reading = seen(values)
+    scores = scores_of(values, reading)
+    layer, head = divmod(int(scores.argmax()), reading.run.model.settings.n_heads)
+    n_marked = int((scores >= MARKED_FROM).sum())
+    return (
+        f"No. Of {scores.numel()} heads, {n_marked} reach {percent(MARKED_FROM)} on this text "
+        f"by the measure “{measure_of(values).name}”, {head_name(head, layer)} the most. Many do "
+        "several things, and other things on another text."
+    )
+
+
+@closes("When does a model know what it will say?", "layers", "lens")
+def when_does_it_know(values: Values) -> str | None:
+    """From where on it would say so; nothing of a model that says no next token."""
+    if not predicts(values):
+        return None
+    reading = seen(values)
+    layer, n_layers = settled(reading), reading.run.model.settings.n_layers
     if layer < 0:
         return "On this text its embeddings would say the same already."
     if layer == n_layers - 1:
@@ -343,43 +359,18 @@ def _when(layer: int, n_layers: int) -> str:
     )
 
 
-def does_each_have_a_name(values: Values) -> Answer:
-    """Does every head do something that has a name?"""
-    reading = seen(values)
-    scores = scores_of(values, reading)
-    layer, head = divmod(int(scores.argmax()), reading.run.model.settings.n_heads)
-    n_marked = int((scores >= MARKED_FROM).sum())
-    return Answer(
-        "Does every head of a model do something that has a name?",
-        f"No. Of {scores.numel()} heads, {n_marked} reach {percent(MARKED_FROM)} on this text "
-        f"by the measure “{measure_of(values).name}”, {head_name(head, layer)} the most. Many do "
-        "several things, and other things on another text.",
-        "heads",
-    )
-
-
-def when_does_it_know(values: Values) -> Answer | None:
-    """When does it know what it will say? Nothing of a model that says no next token."""
-    if not predicts(values):
-        return None
-    reading = seen(values)
-    told = _when(settled(reading), reading.run.model.settings.n_layers)
-    return Answer("When does a model know what it will say?", told, "layers", ("lens",))
-
-
-def is_most_needed(values: Values) -> Answer | None:
-    """Is the head that brought most needed most?"""
+@closes("Is the head that brought most the one that is needed most?", "off")
+def is_most_needed(values: Values) -> str | None:
+    """With what all heads brought."""
     if not predicts(values):
         return None
     reading = seen(values)
     made = reading.brought(*asked_of(values, reading))
     heads = sum(part.amount for part in made.heads)
-    return Answer(
-        "Is the head that brought most the one that is needed most?",
+    return (
         f"Not always. What all heads brought to {of_what_is_asked(values, reading)} is "
         f"{signed(heads)} of {number(made.logit, 2)}; but later heads read what an earlier one "
-        "writes, and without it they find something else. Only taking it away tells.",
-        "off",
+        "writes, and without it they find something else. Only taking it away tells."
     )
 
 

@@ -21,7 +21,7 @@ from ...controls import parts, visit
 from ...controls.control import Control, Values
 from ...controls.visit_state import this_visit
 from ...controls.widget import control, is_there, sent
-from ...frame.ends import Answer
+from ...frame.ends import closes
 from ...frame.long_run import Steps, Work, run_so_far, within_callback
 from ...frame.models import most_read
 from ...streamlit_workarounds.room_of_control import put_empty_room
@@ -300,26 +300,26 @@ def _chances(of: Offered) -> str:
     return " / ".join(number(each, 2) for each in of.chances.tolist())
 
 
-def what_temperature_does(v: Values) -> Answer | None:
-    """What does a temperature do to 0.6, 0.3 and 0.1?"""
+@closes("What does a temperature do to chances of 0.6, 0.3 and 0.1?", "write")
+def what_temperature_does(v: Values) -> str | None:
+    """Beside the likeliest token here."""
     if not lesson.predicts(v):
         return None
     given = torch.tensor([0.6, 0.3, 0.1], dtype=torch.float64).log()
     half, two = (_chances(offered(given, Cuts(each))) for each in (0.5, 2.0))
     order = order_of(seen(v))
     here = [percent(float(offered(order, Cuts(each)).chances[0])) for each in (0.5, 1.0, 2.0)]
-    return Answer(
-        "What does a temperature do to chances of 0.6, 0.3 and 0.1?",
+    return (
         f"At 0.5 they become {half}: each is squared, then all are divided by their sum, so the "
         f"likeliest gains. At 2 they become {two}: the square root is taken of each, so they move "
         f"closer together. Their order never changes. Here the likeliest token has {here[0]} at "
-        f"0.5, {here[1]} at 1 and {here[2]} at 2.",
-        "write",
+        f"0.5, {here[1]} at 1 and {here[2]} at 2."
     )
 
 
-def how_many_top_p_keeps(v: Values) -> Answer | None:
-    """Why does top-p keep one token here and forty there?"""
+@closes("Why can top-p 0.9 leave one token here and forty there?", "write")
+def how_many_top_p_keeps(v: Values) -> str | None:
+    """With where it keeps fewest in the text, and where most."""
     if not lesson.predicts(v):
         return None
     reading, pieces = seen(v), encoded_of(v).pieces
@@ -340,10 +340,8 @@ def how_many_top_p_keeps(v: Values) -> Answer | None:
         tokens = "1 token" if one[0] == 1 else f"{one[0]:,} tokens"
         return f"after “{pieces[one[2]].strip()}” (token {one[2]}) it keeps {tokens}"
 
-    return Answer(
-        "Why can top-p 0.9 leave one token here and forty there?",
+    return (
         f"It counts chance, not tokens. In your text {said(few)}, since the likeliest has "
         f"{percent(few[1])} there; {said(many)}: there the likeliest has {percent(many[1])}, and "
-        "it takes that many to reach 90%. Top-k would keep the same number in both places.",
-        "write",
+        "it takes that many to reach 90%. Top-k would keep the same number in both places."
     )

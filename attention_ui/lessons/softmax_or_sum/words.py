@@ -9,8 +9,8 @@ from attention_core.mechanism.softmax import Spread
 from attention_core.rounding import agree, difference, to_within
 from attention_core.trace import Trace
 
-from ...cards.common_questions import largest_keys, which_key
-from ...cards.questions import Pick, Verdict
+from ...cards.common_questions import largest_keys, one_of, which_key
+from ...cards.questions import Pick
 from ...controls.control import Values
 from ...frame.ends import closes, named
 from ...words import capital, number, percent, true_minus, word_at
@@ -49,14 +49,12 @@ def softmax_most(trace: Trace) -> Pick | None:
     most = weights.max().item()
     right = next(at for at, (end, _) in enumerate(SHARES) if most < end)
     found = f"the largest weight goes to {largest_keys(weights, trace.labels('key'))}."
-    return Pick(
-        words="Softmax takes e to the power of each score, and divides by the sum of all these. "
-        "How much goes to the largest score?",
-        choices=[called for _, called in SHARES],
-        judge=lambda guess: Verdict(
-            guess[0] == right, f"Right: {found}" if guess[0] == right else f"Not quite: {found}"
-        ),
-        truth=lambda: capital(found),
+    return one_of(
+        "Softmax takes e to the power of each score, and divides by the sum of all these. How much "
+        "goes to the largest score?",
+        [called for _, called in SHARES],
+        right,
+        capital(found),
         teaches="Only the differences between scores count, and a score larger by 1 gets "
         f"e = {math.e:.2f} times the weight. So the largest soon takes most of the row, and no "
         "weight is ever negative.",

@@ -5,19 +5,7 @@ from attention_core.trace import Trace
 from ...cards.common_questions import which_way
 from ...cards.questions import Pick
 from ...frame.ends import closes, named
-from ...picture.layer import n_drawn
 from ...words import number
-
-
-def left_out_words(trace: Trace) -> str:
-    """Says so where not all heads are drawn; else ''."""
-    shown, n_heads = n_drawn(trace), trace.size("head")
-    if shown == n_heads:
-        return ""
-    return (
-        f"Drawn here: {shown} of {n_heads} heads, to keep the page quick. Each can be opened with "
-        "its numbers below."
-    )
 
 
 def when_hotter(trace: Trace) -> Pick | None:
