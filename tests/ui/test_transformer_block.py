@@ -130,7 +130,7 @@ def test_a_stack_is_drawn_and_told_of_one_token_and_of_many(norm, sentence):
     assert len(found[True]) == len(found[False]) == 17
     assert found[False][0] < found[True][0] / 100
     made = depth.by_block(found)
-    assert made.frame["shown"].between(depth.LEAST, 10).all()
+    assert made.frame["value"].between(depth.LEAST, 10).all()
     assert "of the gradient reaches the first block" in depth.left_words(found)
 
 

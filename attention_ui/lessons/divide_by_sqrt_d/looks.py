@@ -14,10 +14,10 @@ from attention_core.experiments.variance import (
 )
 
 from ...cards.elements import Element, chart, light, progress, row, say
+from ...charts.lines import Across, Point, lines
 from ...controls.control import Values
 from ...frame.long_run import Work, run_so_far
 from ...picture import palette
-from .against_d import Point, against_d
 from .histogram import histogram
 from .lesson import ENTRIES, SPREAD, TRIALS, VECTOR_WIDTH, trials_of
 from .words import cost, entries_words, said, theory_words
@@ -27,6 +27,8 @@ QUICK = 2**24
 """Random numbers that are drawn without asking: 60 ms of work."""
 MOST = 0.8
 """Of the points, so many at least lie within two standard errors, but for bad luck."""
+TOLD = (("at", "d"), ("value", "here"), ("expected", "theory"))
+AGAINST_D = Across("the width d", (1, 4, 16, 64, 256, 1_024, 4_096), True, TOLD)
 HALF = 432
 """The width of charts, two of which stand side by side."""
 
@@ -103,16 +105,16 @@ def _variances(v: Values, measured: Sequence[Measured]) -> Iterator[Element]:
         error = 2 * one.standard_error(found.trials)
         product = found.product_variance * grown
         products.append(Point(d, "one product", product, one.variance, error))
-    lines = {sums[0].line: (BEFORE, False), products[0].line: (BEFORE, True)}
-    before = against_d(sums + products, lines, "Variance before dividing")
-    lines = {divided[0].line: (AFTER, False)}
-    after = against_d(divided, lines, "Variance after dividing by √d")
+    drawn = sums + products
+    looks = {sums[0].line: (BEFORE, False), products[0].line: (BEFORE, True)}
+    before = lines(drawn, looks, "Variance before dividing", AGAINST_D)
+    looks = {divided[0].line: (AFTER, False)}
+    after = lines(divided, looks, "Variance after dividing by √d", AGAINST_D)
     yield row(
         chart("variance_before", before, HALF),
         chart("variance_after", after, HALF),
         vertical_alignment="top",
     )
-    drawn = sums + products
     within = sum(abs(point.value - point.expected) <= point.error for point in drawn)
     yield light(
         within >= MOST * len(drawn),
