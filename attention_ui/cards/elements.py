@@ -22,7 +22,7 @@ from ..frame.long_run import put_run_of
 from ..frame.page import way_to, way_to_a_real_model, way_to_the_lessons
 from ..picture import layout as arranged
 from ..picture import stacked as rows
-from ..picture.equation_parts import laid_out
+from ..picture.equation_parts import written_out
 from ..picture.layout import Layout, matrices_of
 from ..picture.matrix import Matrix, of_unknown_shape
 from ..picture.sentence import with_sentence
@@ -340,7 +340,7 @@ def stacked(trace: Trace, *each: Matrix | str) -> Layout:
 
 def with_covers(each: Parts) -> list[Matrix | str]:
     """The parts of an equation, written out, and covered where a question covers their steps."""
-    return [covered(one) if isinstance(one, Matrix) else one for one in laid_out(each)]
+    return [covered(one) if isinstance(one, Matrix) else one for one in written_out(each)]
 
 
 def covered(one: Matrix) -> Matrix:

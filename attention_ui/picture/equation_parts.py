@@ -44,12 +44,18 @@ def equation_of(*steps: Step, drawn: Sequence[Matrix] = ()) -> Parts:
     return tuple(parts)
 
 
-def laid_out(parts: Sequence[Step | Matrix | str]) -> Parts:
-    """An equation's parts as drawn: steps written out, and shared labels of rows only once."""
+def written_out(parts: Sequence[Step | Matrix | str]) -> list[Matrix | str]:
+    """An equation's parts with its steps written out."""
     written: list[Matrix | str] = []
     for are_steps, group in groupby(parts, key=lambda part: isinstance(part, Step)):
         each = tuple(group)
         written += equation_of(*each) if are_steps else each
+    return written
+
+
+def laid_out(parts: Sequence[Step | Matrix | str]) -> Parts:
+    """An equation's parts as drawn: steps written out, and shared labels of rows only once."""
+    written = written_out(parts)
     labelled = None
     for at, part in enumerate(written):
         if isinstance(part, Matrix):

@@ -13,7 +13,7 @@ from typing import Any
 from attention_core.trace import Step, Trace, is_shares
 
 from .changed import changed_cells
-from .equation_parts import NEW_LINE, UNNAMED, laid_out
+from .equation_parts import NEW_LINE, UNNAMED, laid_out, written_out
 from .forbidden import forbidden, leak_limit, outline, with_masks
 from .margin import has_sums, is_one, is_one_row, row_sums
 from .matrix import Matrix, heads_of, names_along
@@ -174,11 +174,11 @@ def equation(
     at most so `tall` where their numbers can be read then, in so much `room`; on a phone in as many
     lines as it takes.
     """
-    written_out = laid_out(parts)
-    rest = iter(matrices_of(*written_out))
+    written = laid_out(parts)
+    rest = iter(matrices_of(*written))
     lines: list[list[tuple[str, Matrix]]] = [[]]
     sign = ""
-    for part in written_out:
+    for part in written:
         if isinstance(part, Matrix):
             lines[-1].append((sign, next(rest)))
             sign = ""
@@ -191,7 +191,7 @@ def equation(
 
 def matrices_of(*parts: Step | Matrix | str) -> list[Matrix]:
     """The matrices of an equation, without their places: what a position of a control changes."""
-    return with_masks([part for part in laid_out(parts) if isinstance(part, Matrix)])
+    return with_masks([part for part in written_out(parts) if isinstance(part, Matrix)])
 
 
 def brief(layout: Layout, most: float = 340, stays: Collection[str] = ()) -> Layout:

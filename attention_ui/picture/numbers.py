@@ -5,16 +5,14 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
-import torch
-from torch import Tensor
 
 LONG = 1e7
 """A number as large is written with its power of ten."""
 
 
-def decimals_of(values: Tensor) -> int:
+def decimals_of(values: np.ndarray) -> int:
     """How many decimals the cells of a matrix show: 2, or fewer where no number has as many."""
-    return next((n for n in (0, 1) if torch.equal(values, values.round(decimals=n))), 2)
+    return next((n for n in (0, 1) if (values == values.round(n)).all()), 2)
 
 
 def written(value: float, decimals: int = 2) -> str:

@@ -1,7 +1,6 @@
 """What a control in a picture changes, row by row at each position, without the server."""
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,8 @@ from .forbidden import leak_limit
 from .layout import Layout, Mark, Path, legend
 from .margin import has_sums, is_one, is_one_row, row_sums
 from .matrix import Matrix
-from .numbers import written, written_each
-from .scale import limit, limits
+from .numbers import written_each
+from .scale import limits_each
 from .sentence import Sentence, sentence_of, shares
 from .table import (
     ON_NARROW,
@@ -52,13 +51,12 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
     for each in others:
         if [tuple(one.drawn.shape) for one in each] != shapes:
             raise ValueError("the positions of a control in the picture must have the same cells")
-    known = cache(limit)  # most matrices are the same at each position
-    scales = [limits(each, layout.signs, known) for each in others]
+    scales = limits_each(others, layout.signs)
     for at, matrix in enumerate(layout.matrices):
         there = [each[at] for each in others]
         if matrix.covered:
             continue
-        most = np.array([each[at] for each in scales])[:, None]
+        most = scales[:, at : at + 1]
         is_same = all(each == there[0] and each.strengths is None for each in there)
         if is_same and not _has_a_mask(matrix) and (most == most[0]).all():
             continue
@@ -74,7 +72,7 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
             shown = bar_lengths(matrix, values)
         else:
             shown = shades_of(values, most, is_shares(matrix.step))
-        strengths = np.stack([*map(strengths_of, there)])
+        strengths = np.stack([*map(strengths_of, there, np.isneginf(values))])
         for name, all_of in (("texts", values), ("shades", shown), ("strengths", strengths)):
             changed = np.flatnonzero((all_of != all_of[:1]).any(axis=0))
             if name == "texts" and len(set(decimals)) > 1:  # 0, and 0.00 among others
@@ -97,16 +95,15 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
     if layouts:
         _around_lists(lists, layouts)
     else:
-        _legend_lists(lists, layout, [*map(legend, others, scales, map(leak_limit, others))])
-    sums = [] if layouts else [*zip(*map(_sums, others), strict=True)]
+        _legend_lists(lists, layout, [*map(legend, others, scales.tolist(), map(leak_limit, others))])
+    sums = [] if layouts else _sums(others)
     for when, arrangement in ((ON_WIDE, layout.wide), (ON_NARROW, layout.narrow)):
         places = [at for at, word in enumerate(arrangement.words) if word.changes]
         if len(places) != len(sums):  # some are too low to be read: whose the others are is told
-            if any(len(set(each)) > 1 for each in sums):
+            if any(len({*zip(*each, strict=True)}) > 1 for each in sums):
                 lists[FOLLOWS] = {}
             continue
-        for at, each in zip(places, sums, strict=True):
-            texts, are_one = zip(*each, strict=True)
+        for at, (texts, are_one) in zip(places, sums, strict=True):
             if len(set(are_one)) > 1:
                 lists[FOLLOWS] = {}  # loud at some of them
             if len(set(texts)) > 1:
@@ -186,22 +183,25 @@ def _masked_lists(lists: Lists, ids: Sequence[str], looks: Sequence[dict[str, An
         }
 
 
-def _sums(matrices: Sequence[Matrix]) -> list[tuple[str, bool]]:
-    """What rows sum to, in words, and whether that is 1."""
+def _sums(each_there: Sequence[Sequence[Matrix]]) -> list[tuple[list[str], list[bool]]]:
+    """What each row sums to at each position, in words, and whether that is 1."""
     found = []
-    for matrix in matrices:
-        if has_sums(matrix):
-            before = "sum " if is_one_row(matrix) else ""
-            kind = matrix.step.value.dtype
-            each = row_sums(matrix).tolist()
-            found += [(f"{before}{written(total)}", is_one(total, kind)) for total in each]
+    for there in zip(*each_there, strict=True):
+        if has_sums(there[0]):
+            before = "sum " if is_one_row(there[0]) else ""
+            kind = there[0].step.value.dtype
+            known = {id(one.step): one for one in there}
+            totals = {place: row_sums(one).tolist() for place, one in known.items()}
+            for row in zip(*(totals[id(one.step)] for one in there), strict=True):
+                words = [f"{before}{each}" for each in written_each(row)]
+                found.append((words, [is_one(total, kind) for total in row]))
     return found
 
 
 def _sentence_lists(lists: Lists, one: Sentence, others: Sequence[Sentence]) -> None:
     """Shares of a token, position by position, and within each query by query."""
     shown = torch.stack([by_head(shares(each)) for each in others]).numpy()
-    weights = torch.stack([each.weights for each in others])
+    weights = torch.stack([each.weights for each in others]).numpy()
     for at in range(len(one.tokens)):
         for number, head in enumerate(one.heads or (None,)):
             each = shown[:, number, :, at].ravel()
@@ -211,4 +211,4 @@ def _sentence_lists(lists: Lists, one: Sentence, others: Sequence[Sentence]) -> 
                 lists[id_of_token("strip", at, head)] = plain
                 continue
             lists[f"token.{at}"] = {"shades": percents(np.sqrt(each))}
-            lists[f"share.{at}"] = {"texts": percent_each(weights[:, :, at].ravel().tolist())}
+            lists[f"share.{at}"] = {"texts": percent_each(weights[:, :, at].ravel())}

@@ -1,9 +1,10 @@
 """What the strongest colour of a matrix means, and which matrices of an equation share it."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -48,21 +49,62 @@ def limit(matrix: Matrix) -> float:
         return 1.0
     if step.meaning is Meaning.SLOPES:
         return 0.25
-    drawn = matrix.drawn if not matrix.lead else _of_all_heads(matrix)
-    finite = drawn[drawn.isfinite()]
-    return float(finite.abs().max()) if len(finite) else 1.0
+    return float(_largest(_of_all_heads(matrix)[None])[0])
+
+
+def _largest(each: Tensor) -> Tensor:
+    """Of each of many tensors, its largest finite number by size; 1 where it has none."""
+    flat = each.flatten(1)
+    size = torch.where(flat.isfinite(), flat.abs(), -1.0).amax(dim=1) if flat.numel() else None
+    return torch.ones(len(each)) if size is None else torch.where(size < 0, 1.0, size)
 
 
 def _of_all_heads(matrix: Matrix) -> Tensor:
+    if not matrix.lead:
+        return matrix.drawn
     if matrix.rows is None:
         return matrix.step.value
     return matrix.step.value[(*[slice(None)] * len(matrix.lead), list(matrix.rows))]
 
 
-def limits(
-    matrices: Sequence[Matrix], operators: Sequence[str], limit: Callable[[Matrix], float] = limit
-) -> list[float]:
+def limits(matrices: Sequence[Matrix], operators: Sequence[str]) -> list[float]:
     """The limit of each matrix; those added, copied or compared share the largest."""
+    own = [limit(matrix) for matrix in matrices]
+    group = _groups(matrices, operators)
+    return [max(own[at] for at, each in enumerate(group) if each == mine) for mine in group]
+
+
+def limits_each(each_there: Sequence[Sequence[Matrix]], operators: Sequence[str]) -> np.ndarray:
+    """The limits of a picture at each position of a control (position, matrix): the same, for all
+    positions at once.
+    """
+    own = np.array([*map(_own_limits, zip(*each_there, strict=True))])
+    own = own.reshape(-1, len(each_there)).T
+    known: dict[tuple, list[int]] = {}
+    for at, matrices in enumerate(each_there):
+        # What a matrix is decides with whom it shares, and that seldom changes.
+        kind = tuple((id(one.step.operation.__class__), one.step.name, one.step.meaning,
+                      *(given.name for given in one.step.inputs)) for one in matrices)  # fmt: skip
+        group = known.get(kind) or known.setdefault(kind, _groups(matrices, operators))
+        if len({*group}) < len(group):
+            own[at] = [max(own[at][n] for n, one in enumerate(group) if one == g) for g in group]
+    return own
+
+
+def _own_limits(there: Sequence[Matrix]) -> list[float]:
+    """The limit of one matrix at each position."""
+    first, steps = there[0], {id(one.step): one for one in there}
+    is_plain = is_signed(first) and first.step.meaning is not Meaning.SLOPES
+    if len(steps) > 1 and is_plain and len({one.step.meaning for one in there}) == 1:
+        largest = _largest(torch.stack([*map(_of_all_heads, steps.values())])).tolist()
+        found = dict(zip(steps, largest, strict=True))
+    else:
+        found = {place: limit(one) for place, one in steps.items()}
+    return [found[id(one.step)] for one in there]
+
+
+def _groups(matrices: Sequence[Matrix], operators: Sequence[str]) -> list[int]:
+    """Of each matrix a number that those have which share its scale."""
     group = list(range(len(matrices)))
     names = {matrix.step.name for matrix in matrices}
 
@@ -82,8 +124,7 @@ def limits(
         is_compared = sign == "=" and names.isdisjoint(given.name for given in matrix.step.inputs)
         if at and (sign in (*ADDED, "≠") or is_compared):
             join(at - 1, at)
-    own = [limit(matrix) for matrix in matrices]
-    return [max(own[at] for at, each in enumerate(group) if each == mine) for mine in group]
+    return group
 
 
 def _same_size(step: Step) -> set[str]:

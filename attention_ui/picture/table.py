@@ -76,6 +76,10 @@ COLOURS = {
 COLOURS |= {"muted": MUTED, "ink": MUTED}
 COLOURS |= {f"head {at}": HEADS[at % len(HEADS)] for at in range(64)}
 SEPARATOR = "|"
+WHOLE = np.array([*range(101), *range(-100, 0)]).astype(str).astype(object)
+"""The whole numbers from −100 to 100 as words, each at its own place; counted from the end below 0.
+"""
+PERCENTS = WHOLE[:101] + "%"
 
 NUMBERS = {
     **{name: pa.int8() for name in ("kind", "when", "by", "open")},
@@ -438,15 +442,11 @@ def look_of(matrix: Matrix, most: float, most_leaks: float, decimals: int) -> di
         for at in np.flatnonzero(hidden & ~np.isneginf(floats)).tolist():
             texts[at] = HIDDEN
     shade = np.round(shown.astype(float), 4)
-    return {"shade": shade, "strength": _strengths(matrix, hidden), "text": texts, "look": look}
+    return {"shade": shade, "strength": strengths_of(matrix, hidden), "text": texts, "look": look}
 
 
-def strengths_of(matrix: Matrix) -> np.ndarray:
-    """How strongly each cell is drawn, from 0 to 1."""
-    return _strengths(matrix, _hidden(matrix))
-
-
-def _strengths(matrix: Matrix, hidden: np.ndarray) -> np.ndarray:
+def strengths_of(matrix: Matrix, hidden: np.ndarray) -> np.ndarray:
+    """How strongly each cell is drawn, from 0 to 1, where these are hidden."""
     strength = np.ones(len(hidden), np.float32)
     if matrix.faint:
         rows = range(len(matrix.drawn)) if matrix.rows is None else matrix.rows
@@ -850,12 +850,12 @@ def percent(value: float) -> str:
     return f"{value:.0%}".replace("-", "−") if np.isfinite(value) else "nan"
 
 
-def percent_each(values: Sequence[float]) -> str:
+def percent_each(values: np.ndarray) -> str:
     """Many shares as a list of such words."""
-    if not np.isfinite(values).all():
-        return SEPARATOR.join(map(percent, values))
-    each = SEPARATOR.join(["%.0f%%"] * len(values))
-    return (each % tuple(100 * value for value in values)).replace("-", "−")
+    values = values.astype(float)
+    if not ((values >= 0) & (values <= 1)).all():
+        return SEPARATOR.join(map(percent, values.tolist()))
+    return SEPARATOR.join(PERCENTS[np.round(100 * values).astype(int)].tolist())
 
 
 def _add_around(rows: _Rows, when: int, arrangement: Arrangement) -> None:
@@ -922,10 +922,7 @@ def percents(shade: np.ndarray) -> str:
 
 def percents_each(shades: np.ndarray) -> list[str]:
     """A list for each row of shares."""
-    n = shades.shape[1]
-    whole = np.round(100 * shades).astype(int).ravel().tolist()
-    told = [*map(str, whole)]
-    return [SEPARATOR.join(told[at : at + n]) for at in range(0, len(told), n)]
+    return [*map(SEPARATOR.join, WHOLE[np.round(100 * shades).astype(int)].tolist())]
 
 
 def shades_of(values: np.ndarray, most: np.ndarray, are_shares: bool) -> np.ndarray:

@@ -50,8 +50,8 @@ TYPED = Control(
         "Type -inf for a key that is hidden."
     },
 )
-SHIFT = Control("shift", Decimal(-10, 10), "Add to all scores", 0.0, look={"step": 0.1})
-MAGNIFY = Control("magnify", Decimal(0, 16), "Multiply all scores by", 1.0, look={"step": 0.25})
+SHIFT = Control("shift", Decimal(-10, 10), "Add to all scores", 0.0, look={"step": 0.5})
+MAGNIFY = Control("magnify", Decimal(0, 16), "Multiply all scores by", 1.0, look={"step": 0.5})
 PUSH = Control(
     "push", Decimal(-150, 150), "Add to all scores, until they overflow", 90.0, look={"step": 0.5}
 )
