@@ -41,7 +41,6 @@ MOST_BYTES, MOST_NUMBERS = 300_000, 250_000
 """Of a card with all positions of its control, as text, and how many numbers those are at most:
 above that the server is asked at each move.
 """
-LARGE = 1.5
 TOO_MUCH: Lists = {"too much": {}}
 """In the place of what a control changes where it cannot be carried."""
 
@@ -314,11 +313,10 @@ def _table(layout: Layout, *chosen: Any) -> tuple[pa.Table, int, int]:
 
 
 def _rooms(layout: Layout) -> None:
-    """The height that the picture takes: in a window, in a wide one, on a phone."""
+    """The height that the picture takes: in a window, on a phone."""
     # In this order, by which the style knows them: see `streamlit_workarounds/cards.css`.
-    wide, narrow = round(layout.wide.height) + 8, round(layout.narrow.height) + 8
-    for height in (wide, round(LARGE * wide), narrow):
-        st.space(height)
+    for arrangement in (layout.wide, layout.narrow):
+        st.space(round(arrangement.height) + 8)
 
 
 def _trail(name: str, layout: Layout) -> tuple[CellPlace, ...]:

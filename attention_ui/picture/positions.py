@@ -95,7 +95,8 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
     if layouts:
         _around_lists(lists, layouts)
     else:
-        _legend_lists(lists, layout, [*map(legend, others, scales.tolist(), map(leak_limit, others))])
+        leaks = map(leak_limit, others)
+        _legend_lists(lists, layout, [*map(legend, others, scales.tolist(), leaks)])
     sums = [] if layouts else _sums(others)
     for when, arrangement in ((ON_WIDE, layout.wide), (ON_NARROW, layout.narrow)):
         places = [at for at, word in enumerate(arrangement.words) if word.changes]

@@ -861,36 +861,44 @@ def percent_each(values: np.ndarray) -> str:
 def _add_around(rows: _Rows, when: int, arrangement: Arrangement) -> None:
     """Words, marks and paths of one arrangement, at its own places."""
     n = "" if when == ON_WIDE else "n"
-    for name, row_of in (("words", _word), ("marks", _mark), ("paths", _path)):
-        if each := getattr(arrangement, name):
-            shown = [row_of(one, n) for one in each]
-            columns = {column: [one[column] for one in shown] for column in shown[0]}
-            columns[f"y{n}"] = [*map(arrangement.up, columns[f"y{n}"])]
-            columns["kind"] = [
-                LEFT_OUT if arrangement.leaves_out(one.y) else made["kind"]
-                for one, made in zip(each, shown, strict=True)
-            ]
-            ids = [f"{name}.{when}.{at}" for at in range(len(each))]
-            rows.add(len(each), id=ids, when=when, **columns)
+    made = {"words": _words, "marks": _marks, "paths": _paths}
+    for name, columns_of in made.items():
+        if not (each := getattr(arrangement, name)):
+            continue
+        kinds, columns = columns_of(each, n)
+        if any(arrangement.cut):
+            left_out = [arrangement.leaves_out(one.y) for one in each]
+            kinds = np.where(left_out, LEFT_OUT, kinds)
+        columns |= {f"x{n}": [one.x for one in each]}
+        columns |= {f"y{n}": [arrangement.up(one.y) for one in each]}
+        ids = [f"{name}.{when}.{at}" for at in range(len(each))]
+        rows.add(len(each), id=ids, when=when, kind=kinds, **columns)
 
 
-def _word(each: Word, n: str) -> dict[str, Any]:
-    place = {f"x{n}": each.x, f"y{n}": each.y, f"w{n}": float(text_width(each.text))}
-    return {"kind": WORD, "text": each.text, "look": each.look} | place
+Around = tuple[Any, dict[str, Any]]
+"""Of words, marks or paths: what each is, and their other columns."""
 
 
-def _mark(each: Mark, n: str) -> dict[str, Any]:
-    place = {f"x{n}": each.x, f"y{n}": each.y, f"w{n}": each.width, f"h{n}": each.height}
-    kind, colour = UNDER if each.is_under else MARK, COLOURS.get(each.colour, each.colour)
-    told = {name: said or None for name, said in zip(("where", "tip"), each.told, strict=True)}
-    return {"kind": kind, "colour": colour, "shade": 1.0, "strength": each.strength} | place | told
+def _words(each: Sequence[Word], n: str) -> Around:
+    wide = [float(text_width(one.text)) for one in each]
+    told = {"text": [one.text for one in each], "look": [one.look for one in each]}
+    return WORD, {f"w{n}": wide, **told}
 
 
-def _path(each: Path, n: str) -> dict[str, Any]:
-    place = {f"x{n}": each.x, f"y{n}": each.y}
-    colour = COLOURS.get(each.colour, each.colour)
-    look = {"look": "edge", "text": each.drawn, "colour": colour, "strength": each.strength}
-    return {"kind": PATH} | look | place
+def _marks(each: Sequence[Mark], n: str) -> Around:
+    place = {f"w{n}": [one.width for one in each], f"h{n}": [one.height for one in each]}
+    where, tip = ([one.told[at] or None for one in each] for at in (0, 1))
+    kinds = [UNDER if one.is_under else MARK for one in each]
+    return kinds, {"shade": 1.0, **_looks(each), **place, "where": where, "tip": tip}
+
+
+def _paths(each: Sequence[Path], _: str) -> Around:
+    return PATH, {"look": "edge", "text": [one.drawn for one in each], **_looks(each)}
+
+
+def _looks(each: Sequence[Mark | Path]) -> dict[str, list]:
+    colours = [COLOURS.get(one.colour, one.colour) for one in each]
+    return {"colour": colours, "strength": [one.strength for one in each]}
 
 
 CELLS_GROW = 1.2
