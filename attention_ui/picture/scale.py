@@ -54,7 +54,7 @@ def limit(matrix: Matrix) -> float:
 
 def _largest(each: Tensor) -> Tensor:
     """Of each of many tensors, its largest finite number by size; 1 where it has none."""
-    flat = each.flatten(1)
+    flat = each.reshape(len(each), -1)
     size = torch.where(flat.isfinite(), flat.abs(), -1.0).amax(dim=1) if flat.numel() else None
     return torch.ones(len(each)) if size is None else torch.where(size < 0, 1.0, size)
 

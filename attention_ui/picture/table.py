@@ -6,7 +6,7 @@ drawn twice, or by head, needs no more, and one rule in the browser serves every
 """
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache, partial
 from typing import Any
@@ -858,9 +858,14 @@ def percent_each(values: np.ndarray) -> str:
     return SEPARATOR.join(PERCENTS[np.round(100 * values).astype(int)].tolist())
 
 
+Around = tuple[Any, dict[str, Any]]
+"""Of words, marks or paths: what each is, and their other columns."""
+
+
 def _add_around(rows: _Rows, when: int, arrangement: Arrangement) -> None:
     """Words, marks and paths of one arrangement, at its own places."""
     n = "" if when == ON_WIDE else "n"
+    made: dict[str, Callable[[Any, str], Around]]
     made = {"words": _words, "marks": _marks, "paths": _paths}
     for name, columns_of in made.items():
         if not (each := getattr(arrangement, name)):
@@ -873,10 +878,6 @@ def _add_around(rows: _Rows, when: int, arrangement: Arrangement) -> None:
         columns |= {f"y{n}": [arrangement.up(one.y) for one in each]}
         ids = [f"{name}.{when}.{at}" for at in range(len(each))]
         rows.add(len(each), id=ids, when=when, kind=kinds, **columns)
-
-
-Around = tuple[Any, dict[str, Any]]
-"""Of words, marks or paths: what each is, and their other columns."""
 
 
 def _words(each: Sequence[Word], n: str) -> Around:
