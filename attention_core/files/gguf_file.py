@@ -20,9 +20,9 @@ import torch
 from torch import Tensor
 
 from .quantised import KINDS, Kind, in_full, taken_apart
-from .reading import State, reading, state_of
+from .reading import reading
 from .refused import ModelRefused
-from .tensor_file import quoted
+from .tensor_file import State, quoted, state_of
 
 MAGIC = b"GGUF"
 LARGEST_FRONT = 64 * 2**20

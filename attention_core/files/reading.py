@@ -7,26 +7,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from .refused import ModelRefused
-from .tensor_file import quoted
+from .tensor_file import State, quoted, state_of
 
 OURS = Path(__file__).parents[2]
 """Where this program's own code lies."""
 NO_MEMORY = ("allocate memory", "not enough memory", "out of memory")
 """What torch says of it, as a RuntimeError."""
 
-State = tuple[int, int, int]
-"""What tells that a file has changed: its size, and when its bytes and its entry were written."""
 AsOpened = Mapping[Path, State | None]
 """How a model's files were when it was opened; None for one that was not there."""
-
-
-def state_of(path: Path) -> State | None:
-    """How a file is now; None where there is none, or nobody may look at it."""
-    try:
-        now = path.stat()
-    except (OSError, ValueError):
-        return None
-    return now.st_size, now.st_mtime_ns, now.st_ctime_ns
 
 
 @contextmanager

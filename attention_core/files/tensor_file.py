@@ -13,6 +13,7 @@ import stat
 import struct
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,9 @@ _WRONG = {
     "overflow": "has a header that cannot be right: no file can hold a tensor of that shape",
 }
 """What the library finds, and how it is said here. Anything else is a header it cannot parse."""
+
+State = tuple[int, int, int]
+"""What tells that a file has changed: its size, and when its bytes and its entry were written."""
 
 Numbers = tuple[str, tuple[int, ...], tuple[float, ...]]
 """The kind of a tensor, its shape, and its numbers one after the other."""
@@ -78,16 +82,22 @@ def read_numbers(path: Path) -> dict[str, Numbers]:
     return found
 
 
+def state_of(path: Path) -> State | None:
+    """How a file is now; None where there is none, or nobody may look at it."""
+    try:
+        now = path.stat()
+    except (OSError, ValueError):
+        return None
+    return now.st_size, now.st_mtime_ns, now.st_ctime_ns
+
+
 @contextmanager
 def opened(path: Path) -> Iterator["safe_open"]:
     """A file of tensors, each read when asked for. Raises ModelRefused for a broken one."""
-    from safetensors import SafetensorError, safe_open
+    from safetensors import SafetensorError
 
     try:
-        _check_header(path)
-        # pread: the default maps the whole file, which fails where it is larger than the memory.
-        with safe_open(path, framework="pt", backend="pread") as file:
-            yield file
+        yield _opened(path, state_of(path))
     except SafetensorError as error:
         said = str(error).removeprefix("Error while deserializing header: ")
         unreadable = f"has a header that cannot be read: {quoted(said)}"
@@ -96,6 +106,16 @@ def opened(path: Path) -> Iterator["safe_open"]:
     except OSError as error:
         why = error.strerror or "it is gone"  # the library of the format gives no number
         raise ModelRefused(f"{path.name} cannot be read: {why}") from error
+
+
+@lru_cache(maxsize=2)  # of the largest header the library makes 120 MB
+def _opened(path: Path, _changed: State | None) -> "safe_open":
+    """Kept while the file does not change: each would read the names of all tensors again."""
+    from safetensors import safe_open
+
+    _check_header(path)
+    # pread: the default maps the whole file, which fails where it is larger than the memory.
+    return safe_open(path, framework="pt", backend="pread")
 
 
 def _check_header(path: Path) -> None:

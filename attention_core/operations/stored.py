@@ -9,9 +9,9 @@ from torch import Tensor
 
 from ..expression import Expression, Number, Product, Sum
 from ..files.gguf_file import opened_gguf
-from ..files.reading import State, reading
+from ..files.reading import reading
 from ..files.refused import ModelRefused
-from ..files.tensor_file import opened
+from ..files.tensor_file import State, opened
 from .base import Operation, check_place
 
 KINDS = ("F32", "F16", "BF16")

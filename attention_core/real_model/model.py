@@ -14,9 +14,9 @@ from torch import Tensor
 
 from ..asked import answers
 from ..files.gguf_file import opened_gguf
-from ..files.reading import AsOpened, reading, state_of
+from ..files.reading import AsOpened, reading
 from ..files.refused import ModelRefused
-from ..files.tensor_file import quoted
+from ..files.tensor_file import quoted, state_of
 from . import by_config, by_fields
 from .config_reader import ConfigReader
 from .folder import GENERATION, Folder, files_of

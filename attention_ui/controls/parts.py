@@ -55,11 +55,14 @@ def _has_a_hand(place: str) -> bool:
 
 @source("window")
 def _is_so(name: str) -> bool:
-    """Whether the window is a `phone`'s, as the browser says, or said at its first request; whether
-    its letters are `large`.
-    """
+    """Whether the window is a `phone`'s, as the browser says, or said at its first request."""
     said = this_visit().window
     return st.context.cookies.get(name) == "1" if said is None else name in said
+
+
+@source("misread")
+def _misread(_: str) -> int:
+    return this_visit().misread
 
 
 def is_drawing() -> bool:

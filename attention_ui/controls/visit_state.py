@@ -60,7 +60,9 @@ class VisitState:
 
     # The page as it is drawn.
     window: frozenset[str] | None = None
-    """Whether it is a `phone`'s, its letters `large`; None before the browser says so of a page."""
+    """Whether it is a `phone`'s; None before the browser says so of a page."""
+    misread: int = 0
+    """How many tables had letters of another size than the page, by the time they were built."""
     in_card: str = ""
     """The title of the card that is being drawn."""
     cards: Texts = field(default_factory=dict)

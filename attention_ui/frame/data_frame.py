@@ -10,7 +10,7 @@ from ..controls import parts
 def put_frame(rows: Any, **look: Any) -> None:
     """Draws it with letters as large as the page's."""
     with st.container():
-        if parts.read("window", "large"):
-            # The table reads their size once, when it is built: in another place it is built anew.
+        # The table reads their size once, when it is built: in another place it is built anew.
+        for _ in range(parts.read("misread")):
             st.empty()
         st.dataframe(rows, **{"hide_index": True, "width": "content", **look})

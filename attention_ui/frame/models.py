@@ -16,8 +16,8 @@ from threading import Lock
 
 import streamlit as st
 
-from attention_core.files.reading import reading, state_of
-from attention_core.files.tensor_file import quoted
+from attention_core.files.reading import reading
+from attention_core.files.tensor_file import quoted, state_of
 from attention_core.real_model.model import Model, open_model
 from attention_core.real_model.refused import ModelRefused
 from attention_core.real_model.run import check_ids

@@ -4,13 +4,17 @@ const PART = /st-key-((?:card|row)_\w+|closing|ends)(?= |$)/;
 const MARGIN = 100, AHEAD = 500; // pixels: what is drawn at a move, and while one scrolls to it
 const AGAIN = 8000; // milliseconds, after which is asked again, should nothing have come of it
 
+// A table's own letters, and how large they are in a page's.
+const LETTERS = '--gdg-base-font-style', SMALL = 0.875;
+const told = new WeakSet(); // tables
+
 const nameOf = (element) => PART.exec(element.className)?.[1];
 
 export default function ({ data, setTriggerValue }) {
   const main = document.querySelector('[data-testid=stMain]'); // it scrolls and clips, not the window
   if (!main) return;
   if (main.nearParts?.name !== data.page)
-    main.nearParts = { name: data.page, near: new Set(), told: null };
+    main.nearParts = { name: data.page, near: new Set(), told: null, misread: main.nearParts?.misread ?? 0 };
   const page = main.nearParts;
   const waiting = new Set(data.waiting), hands = new Set(data.hands);
   let later, resting;
@@ -18,12 +22,22 @@ export default function ({ data, setTriggerValue }) {
   const isHeard = () => app?.dataset.testConnectionState === 'CONNECTED';
 
   const phone = matchMedia('(max-width: 640px)');
-  // Large letters: style may come after the page is there, or go while it is read.
-  const isLarge = () => parseFloat(getComputedStyle(document.documentElement).fontSize) > 16;
+  // A table reads once how large letters are, when it is built, and style may come or go just then.
+  // Each that has another size by now is built anew, once: what comes in its place is looked at too.
+  const tables = main.getElementsByClassName('stDataFrame');
+  const misread = () => [...tables].filter((table) => {
+    const letters = table.querySelector(`[style*="${LETTERS}"]`)?.style.getPropertyValue(LETTERS);
+    const size = SMALL * parseFloat(getComputedStyle(document.documentElement).fontSize);
+    return letters && !told.has(table) && Math.abs(parseFloat(letters.split(' ').pop()) - size) > 0.1;
+  });
   const tell = () => {
-    const window = Object.entries({ phone: phone.matches, large: isLarge() }).filter(([, is]) => is);
-    const now = [...page.near, ...window.map(([name]) => name)].sort().join();
-    if (now === page.told || !isHeard()) return;
+    if (!isHeard()) return;
+    for (const table of misread()) {
+      told.add(table);
+      page.misread++;
+    }
+    const now = [...page.near, ...(phone.matches ? ['phone'] : []), `tables_${page.misread}`].sort().join();
+    if (now === page.told) return;
     page.told = now;
     setTriggerValue('near', now);
   };
@@ -67,6 +81,7 @@ export default function ({ data, setTriggerValue }) {
         element.toggleAttribute('data-waits', waiting.has(name));
       }
     }
+    if (misread().length) soon();
     for (const name of page.near) if (![...watched].some((each) => nameOf(each) === name)) page.near.delete(name);
   };
   const drawn = new MutationObserver(look);

@@ -56,7 +56,9 @@ def _came_near() -> None:
     if (said := _said("near")) is not None:
         near = frozenset(said.split(","))
         parts.of_page().near = near
-        this_visit().window = near & {"phone", "large"}
+        this_visit().window = near & {"phone"}
+        tables = (each.removeprefix("tables_") for each in near if each.startswith("tables_"))
+        this_visit().misread = int(next(tables, "0"))
     parts.run_parts([])
 
 

@@ -60,3 +60,19 @@ def test_letters_of_a_table_grow_and_shrink_however_the_view_is_reached(page, ap
     for height in (45, 36, 45):
         soon(page, lambda: (heads.bounding_box() or {}).get("height"), height)
         large.click()
+
+
+def test_letters_of_a_table_are_the_page_s_however_late_their_size_comes(page, app_url):
+    """As where the projector view is switched to and fro: the first two tables that are built read
+    the size of a moment ago.
+    """
+    page.add_init_script("""
+      const read = getComputedStyle, built = new Set();
+      getComputedStyle = (...given) => {
+        for (const one of document.querySelectorAll('.stDataFrame')) built.add(one);
+        const isTable = given[0] === document.documentElement && /DataFrame/.test(Error().stack);
+        return isTable && built.size < 2 ? { fontSize: '16px' } : read(...given);
+      };""")
+    open_page(page, app_url, "notebooks_numbers?predict=off&large=on")
+    heads = page.locator("[data-testid=stDataFrame] canvas").last
+    soon(page, lambda: heads.bounding_box()["height"], 45)

@@ -75,7 +75,11 @@ def test_a_page_is_used_by_pointer_by_its_pictures_by_keyboard_and_on_a_phone(
         assert view.evaluate("one => one.isConnected"), f"{card} was built anew"
     if lesson in OF_ITS_OWN:
         place, keys, said = OF_ITS_OWN[lesson]
-        page.locator(f"[class*='st-key-{place}'] :is(input, textarea)").first.focus()
+        box = page.locator(f"[class*='st-key-{place}'] :is(input, textarea)").first
+        # First: an open menu closes as the page scrolls, which it hears a frame after the key.
+        box.scroll_into_view_if_needed()
+        settled(page)
+        box.focus()
         assert page.get_by_role("textbox", name="Seed", exact=True).count() == 0
     else:
         page.get_by_role("textbox", name="Seed", exact=True).first.focus()
