@@ -40,8 +40,9 @@ _WRONG = {
 }
 """What the library finds, and how it is said here. Anything else is a header it cannot parse."""
 
-State = tuple[int, int, int]
-"""What tells that a file has changed: its size, and when its bytes and its entry were written."""
+State = tuple[int, int, int, int]
+"""What tells that a file has changed: which it is, its size, and when its bytes and its entry were
+written. Times are counted in steps of milliseconds, in which another file may take its place."""
 
 Numbers = tuple[str, tuple[int, ...], tuple[float, ...]]
 """The kind of a tensor, its shape, and its numbers one after the other."""
@@ -88,7 +89,7 @@ def state_of(path: Path) -> State | None:
         now = path.stat()
     except (OSError, ValueError):
         return None
-    return now.st_size, now.st_mtime_ns, now.st_ctime_ns
+    return now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns
 
 
 @contextmanager
