@@ -117,7 +117,8 @@ class _OfMany(Expression):
         yield from super().on_the_way()
 
     def cancels(self, epsilon: float) -> bool:
-        return _cancels(self.parts, epsilon) or super().cancels(epsilon)
+        rounding = len(self.parts) * epsilon * _sizes(self.parts)
+        return abs(_sum(self.parts)) < rounding or super().cancels(epsilon)
 
 
 class Cell(Expression):
@@ -399,10 +400,6 @@ def _less(value: float) -> str:
 
 def _sizes(parts: tuple[Expression, ...]) -> float:
     return _sum(tuple(Number(abs(part.value)) for part in parts))
-
-
-def _cancels(parts: tuple[Expression, ...], epsilon: float) -> bool:
-    return abs(_sum(parts)) < len(parts) * epsilon * _sizes(parts)
 
 
 def _sum(parts: tuple[Expression, ...]) -> float:

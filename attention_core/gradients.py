@@ -115,7 +115,7 @@ class _Pass:
 
 
 class _Back:
-    """What an operation says its backward pass to."""
+    """What an operation says its backward pass to: a `Backward`, where each method is explained."""
 
     ops = operations
 
@@ -126,18 +126,15 @@ class _Back:
         self.inputs = result.inputs
 
     def wants(self, at: int) -> bool:
-        """Whether the gradient of this operand is asked for."""
         return self.inputs[at].name in self._pass.needed
 
     def refuse(self, why: str) -> None:
-        """Raises ValueError: there is no way back, for a reason in words."""
         kind = type(self.result.operation).__name__
         raise ValueError(f"{self.result.name!r} ({kind}) has no backward pass: {why}")
 
     def step(
         self, kind: str, operation: Operation, *inputs: Step, axes: tuple[str, ...] | None = None
     ) -> Step:
-        """A step between both gradients; its axes are those of the result where none are said."""
         axes = self.result.axes if axes is None else axes
         name = f"{kind}_{PREFIX}{self.result.name}"
         return self._pass.step(name, operation, *inputs, axes=axes)

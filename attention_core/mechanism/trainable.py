@@ -2,7 +2,7 @@
 
 from .. import operations as ops
 from ..asked import answers
-from ..recipes import PLURAL, PROJECTIONS, ROLES, Edits, Projections, Table
+from ..recipes import PLURAL, PROJECTIONS, ROLES, Edits, Projections
 from ..trace import Step, Trace
 from .attention import attention, scale_of
 from .builder import project as project_with
@@ -47,7 +47,9 @@ def draw_matrices(trace: Trace, recipe: Projections) -> list[tuple[Step, Step | 
     """Record the three matrices, and their biases or None, in the order of their draws."""
     d_in = trace["embeddings"].value.shape[-1]
     given = {role: recipe.given_for(role, d_in) for role in ROLES}
-    _label_components(trace, recipe, given)
+    for role, names in zip(("query", "value"), recipe.components, strict=False):
+        if given[role] is not None:
+            trace.label(recipe.axis(role), names)
     last = last_draw(trace)
     upright = recipe.upright or recipe.start == "linear"
     distribution = "linear" if recipe.start == "linear" else "uniform"
@@ -82,12 +84,6 @@ def draw_matrices(trace: Trace, recipe: Projections) -> list[tuple[Step, Step | 
         bias = trace.step(f"b_{role}", biases[at], axes=(axis,)) if biases else None
         made.append((matrix, bias))
     return made
-
-
-def _label_components(trace: Trace, recipe: Projections, given: dict[str, Table | None]) -> None:
-    for role, at in (("query", 0), ("value", 1)):
-        if recipe.components and given[role] is not None:
-            trace.label(recipe.axis(role), recipe.components[at])
 
 
 def _matrix(

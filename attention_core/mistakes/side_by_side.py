@@ -20,21 +20,20 @@ def side_by_side(right: Trace, wrong: Trace, step: str, wrong_step: str = "") ->
     for name, each in wrong.items():
         inputs = tuple(became[operand.name] for operand in each.inputs)
         own = right.get(name)
-        if own is not None and own.operation == each.operation and _same(own, inputs):
+        names = [operand.name for operand in inputs]
+        is_same = own is not None and [operand.name for operand in own.inputs] == names
+        if is_same and own.operation == each.operation:
             became[name] = trace[name]
         else:
             axes = tuple(_axis(trace, wrong, axis) for axis in each.axes)
+            symbol = rf"{{{each.symbol}}}_{{\text{{wrong}}}}"
             became[name] = trace.step(
-                f"{WRONG}{name}", each.operation, *inputs, axes=axes, symbol=_wrong(each.symbol)
+                f"{WRONG}{name}", each.operation, *inputs, axes=axes, symbol=symbol
             )
         if each is last:
             break
     trace.step("difference", Subtract(), became[last.name], trace[step], axes=trace[step].axes)
     return trace
-
-
-def _same(own: Step, inputs: tuple[Step, ...]) -> bool:
-    return [each.name for each in own.inputs] == [each.name for each in inputs]
 
 
 def _axis(trace: Trace, wrong: Trace, axis: str) -> str:
@@ -45,7 +44,3 @@ def _axis(trace: Trace, wrong: Trace, axis: str) -> str:
     if not trace.has_axis(other):
         trace.label(other, wrong.labels(axis))
     return other
-
-
-def _wrong(symbol: str) -> str:
-    return rf"{{{symbol}}}_{{\text{{wrong}}}}"

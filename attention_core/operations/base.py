@@ -300,10 +300,6 @@ def _source(values: Any) -> str:
     if not math.isfinite(values):
         return f'float("{values}")'
     written_out = (f"{values:.{digits}g}" for digits in range(1, 10))
-    exact = (text for text in written_out if _float32(text) == values)
+    exact = (t for t in written_out if struct.unpack("f", struct.pack("f", float(t)))[0] == values)
     shortest = next(exact, repr(values))  # a float64 may need all of its digits
     return shortest if set(shortest) & set(".e") else shortest + "."
-
-
-def _float32(text: str) -> float:
-    return struct.unpack("f", struct.pack("f", float(text)))[0]

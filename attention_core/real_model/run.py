@@ -113,9 +113,8 @@ def layer_by_layer(
     check_ids(settings, ids)
     changes.check(settings, len(ids))
     stream = embedded(model, ids)
-    hidden = {
-        window: hidden_keys(settings, len(ids), window, changes) for window in _windows(settings)
-    }
+    windows = set(settings.windows) or {None}
+    hidden = {window: hidden_keys(settings, len(ids), window, changes) for window in windows}
     kept: dict[str, Tensor] = {}
     for layer in range(settings.n_layers):
         stream = changes.patched(layer, stream)
@@ -184,10 +183,6 @@ def rotated(vectors: Tensor, turn: Turn, first: int = 0) -> Tensor:
     places = torch.arange(first, first + vectors.shape[-2]).double()[:, None]
     angles = (places * torch.tensor(turn.rates, dtype=torch.float64)).float()
     return Rotate(turn.neighbours, turn.rest, turn.stretch).value(vectors, angles)
-
-
-def _windows(settings: Settings) -> set[int | None]:
-    return set(settings.windows) or {None}
 
 
 def hidden_keys(settings: Settings, n: int, window: int | None, changes: Changes = NONE) -> Tensor:

@@ -152,7 +152,7 @@ def test_a_latent_layer_is_deepseeks_there_and_back(config, module, name):
                                      [*range(1, N + 1)])  # fmt: skip
 
 
-def small(positions="apart", place=0, causal=True):
+def small():
     """Attention with one latent a token, all of whose numbers are drawn."""
     trace, axes = Trace(), {
         "vectors": ("token", "d_in"), "W_latent": ("d_in", "d_latent"),
@@ -166,32 +166,9 @@ def small(positions="apart", place=0, causal=True):
         name: trace.step(name, ops.Draw("normal", tuple(wide[a] for a in its), seed=at), axes=its)
         for at, (name, its) in enumerate(axes.items())
     }
-    mask = trace.step("mask", ops.AttentionMask(N, N), axes=("query", "key")) if causal else None
-    attend_latent(trace, given.pop("vectors"), given, mask=mask, positions=positions, place=place)
+    mask = trace.step("mask", ops.AttentionMask(N, N), axes=("query", "key"))
+    attend_latent(trace, given.pop("vectors"), given, mask=mask)
     return trace
-
-
-@pytest.mark.parametrize("causal", [True, False])
-def test_the_absorbed_form_makes_no_keys_and_gives_the_same(causal):
-    trace = small(causal=causal)
-    for plain, absorbed in (("scores", "scores"), ("weights", "weights"),
-                            ("context_vectors", "values")):  # fmt: skip
-        ours = trace[f"absorbed_{absorbed}"]
-        torch.testing.assert_close(ours.value, trace[f"head_{plain}"].value, rtol=1e-5, atol=2e-6)
-        assert not {"head_keys", "head_values"} & ours.earlier()
-    # One latent of 2 numbers bounds the rank, not the width, of each head's keys.
-    assert trace["head_keys"].value.shape == (3, N, 4)
-    assert torch.linalg.matrix_rank(trace["head_keys"].value).tolist() == [2, 2, 2]
-
-
-@pytest.mark.parametrize(("positions", "stays", "is_absorbed"), [
-    ("apart", True, True), ("latent", False, True), ("keys", True, False),
-])  # fmt: skip
-def test_only_positions_apart_stay_and_are_absorbed(positions, stays, is_absorbed):
-    here, there = small(positions)["head_scores"].value, small(positions, 7)["head_scores"].value
-    assert torch.allclose(here, there, atol=1e-4) == stays
-    absorbed = small(positions)["absorbed_scores"].value
-    assert torch.allclose(here, absorbed, atol=1e-4) == is_absorbed
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])

@@ -1,7 +1,6 @@
 """The example whose vectors and matrices were set by hand: it tells its story, and says so."""
 
 from dataclasses import replace
-from random import Random
 
 import pytest
 import torch
@@ -9,7 +8,6 @@ import torch
 from attention_core import EXAMPLES, attend_heads, attend_trainable, embed
 from attention_core.recipes import ROLES
 from attention_core.text.inputs import everyday_words
-from attention_core.text.tokenizers import visible
 
 EXAMPLE = EXAMPLES["named_features"]
 WORDS = EXAMPLE.inputs.tokens
@@ -59,42 +57,6 @@ def test_each_query_asks_for_what_the_story_says(weights, word, answers, least):
 
 
 EVERYDAY = everyday_words()
-SOME = sorted(filter(str.isalpha, EVERYDAY))
-STRANGE = ("xqz", "Xqz!", "他", "не", "🙂", "naïve", "٣", "x" * 50)
-
-
-def mixed(seed):
-    """Known and unknown words in any order, with capitals, marks and other scripts; up to 64."""
-    draw = Random(seed)
-    words = [draw.choice(SOME) for _ in range(draw.randint(1, 40))]
-    words += [draw.choice(STRANGE) for _ in range(draw.randint(0, 24))]
-    draw.shuffle(words)
-    shapes = (str, str.upper, str.capitalize, lambda word: f"“{word},”")
-    return [draw.choice(shapes)(word) for word in words]
-
-
-@pytest.mark.parametrize("tokenizer", ["lower_words", "text", "blanks", "blanks_kept"])
-@pytest.mark.parametrize("seed", range(5))
-def test_known_words_keep_their_vectors_in_any_sentence_and_their_shares_of_weight(tokenizer, seed):
-    inputs = replace(EXAMPLE.inputs, sentence=" ".join(mixed(seed)), tokenizer=tokenizer)
-    trace = attend_trainable(embed(inputs), EXAMPLE.projections)
-    known = {}
-    each = zip(inputs.tokens, trace.labels("query"), trace["embeddings"].value, strict=True)
-    for place, (token, name, row) in enumerate(each):
-        vector = EVERYDAY.get(visible(token.casefold().strip("“,”") or token))
-        assert (name == token) == (vector is not None), token
-        if vector:
-            assert row.tolist() == pytest.approx(vector), token
-            known.setdefault(token, place)
-    drawn = {token for token in inputs.tokens if inputs.is_drawn(token)}
-    assert {name[:-1] for name in trace.labels("key") if name not in inputs.tokens} == drawn
-    known.pop(" ", None)
-    # Of what known words get, a word that means nothing takes a part, and it takes it evenly.
-    alone = replace(inputs, sentence=" ".join(known), tokenizer="blanks")
-    places = [*known.values()]
-    weights = trace["weights"].value[places][:, places]
-    expected = attend_trainable(embed(alone), EXAMPLE.projections)["weights"].value
-    torch.testing.assert_close(weights / weights.sum(dim=-1, keepdim=True), expected)
 
 
 @pytest.mark.parametrize("pronoun", ["he", "She", "they", "it", "I", "we"])

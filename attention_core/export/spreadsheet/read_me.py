@@ -7,7 +7,7 @@ import torch
 
 from ...operations import Drop
 from ...trace import Step, Trace
-from .layout import Block, Layout
+from .layout import Layout
 
 
 class Line(NamedTuple):
@@ -62,13 +62,15 @@ def _to_try(trace: Trace, layout: Layout) -> Iterator[Line]:
         "Click a number and press F2: you see its formula, and coloured frames around the cells "
         "it reads."
     )
-    for mask in _masks(trace):
-        where = layout.blocks[mask.name]
+    for mask in trace.values():
+        if mask.inputs or mask.value.dtype != torch.bool:
+            continue
+        first, last = (corner.written for corner in layout.blocks[mask.name].corners(0))
         words = (
-            f"In {mask.name} ({_range(where)}), 1 lets a query see "
+            f"In {mask.name} ({first}:{last}), 1 lets a query see "
             "a key and 0 hides it. Flip one, and see where its weight goes."
         )
-        yield Line((words,), {}, where.corners(0)[0].written)
+        yield Line((words,), {}, first)
     settings = [
         f"{setting} of {name} ({block.setting(at).written})"
         for name, block in layout.blocks.items()
@@ -76,10 +78,6 @@ def _to_try(trace: Trace, layout: Layout) -> Iterator[Line]:
     ]
     if settings:
         yield _line(f"Change what a step was set to: {', '.join(settings)}.")
-
-
-def _range(block: Block) -> str:
-    return ":".join(corner.written for corner in block.corners(0))
 
 
 def _to_change(trace: Trace) -> Step | None:
@@ -98,13 +96,6 @@ def _those(follow: list[str]) -> str:
         return f"Watch {', '.join(follow[:4])} and the {len(follow) - 4} steps after them."
     *others, last = follow
     return f"Watch {', '.join(others)} and {last}." if others else f"Watch {last}."
-
-
-def _masks(trace: Trace) -> Iterator[Step]:
-    """The masks that stand there as they were given."""
-    for step in trace.values():
-        if not step.inputs and step.value.dtype == torch.bool:
-            yield step
 
 
 def _notes(trace: Trace, layout: Layout, as_values: list[str]) -> Iterator[str]:

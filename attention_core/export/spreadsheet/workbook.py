@@ -153,7 +153,7 @@ class _Sheet:
                 self._number(place, value, made)
                 as_values = True
                 continue
-            if _is_number(formula):  # typed over, by hand
+            if re.fullmatch(r"-?[\d.]+(E[+-]?\d+)?", formula):  # typed over, by hand
                 self._number(place, value, given)
             else:
                 shown = value if math.isfinite(value) else MINUS_INFINITY if value < 0 else ""
@@ -242,10 +242,6 @@ def plain(text: str) -> str:
     """A text on one line, of what can be seen, and not too long."""
     seen = "".join(each if each.isprintable() else "�" for each in text)
     return seen if len(seen) <= LONGEST else f"{seen[:LONGEST]}…"
-
-
-def _is_number(formula: str) -> bool:
-    return re.fullmatch(r"-?[\d.]+(E[+-]?\d+)?", formula) is not None
 
 
 def _scale(block: Block) -> dict:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from ..light import Light
 from .calling import Stopped
-from .reading import NEAR, may_look
+from .reading import NEAR
 from .subjects import Code, Open
 
 COARSE = 0.1
@@ -33,24 +33,13 @@ def computed(subject: Open, given: list[Tensor], other: Parts) -> Tensor:
     )
     scores = does["compare"](queries, keys) / sizes.d_head**0.5
     scores = scores + subject.ways.bias(len(vectors))
-    seen = subject.seen if subject.seen.shape[0] == len(vectors) else seen_of(scores, subject)
-    weights = does["after"](does["share"](does["hide"](scores, seen)), seen)
+    weights = does["after"](does["share"](does["hide"](scores, subject.seen)), subject.seen)
     return does["join"](weights @ values)
-
-
-def seen_of(scores: Tensor, subject: Open) -> Tensor:
-    """Who may see whom among other tokens than those that the subject was asked with."""
-    return may_look(len(scores[0]), subject.causal)
 
 
 def hide(scores: Tensor, seen: Tensor, by: float = -torch.inf) -> Tensor:
     """The scores with another number where a query may not look."""
     return scores.masked_fill(~seen, by)
-
-
-def by_columns(joined: Tensor, n_heads: int) -> Tensor:
-    """Heads (head, token, d_head) as they should be split."""
-    return joined.unflatten(-1, (n_heads, -1)).transpose(0, 1)
 
 
 def by_sum(scores: Tensor) -> Tensor:
@@ -71,7 +60,7 @@ def shifted(seen: Tensor, by: int) -> Tensor:
 RIGHT: Parts = {
     "project": lambda x, matrix: x @ matrix,
     "roles": lambda q, k, v: (q, k, v),
-    "split": by_columns,
+    "split": lambda joined, n: joined.unflatten(-1, (n, -1)).transpose(0, 1),
     "heads": lambda q, k, v: (q, k, v),
     "compare": lambda q, k: q @ k.mT,
     "hide": hide,
