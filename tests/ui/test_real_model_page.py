@@ -472,7 +472,9 @@ def test_the_story_is_of_what_is_measured():
     assert "To “purrs” alone head 1.1 brought more" in other
     assert "without head 0.0 (" in told
     for alone in ("story", "story_first", "story_rest"):  # as links of before name its parts
-        assert "4. On whom" in texts(visit(PAGE, card=alone)), "told of the likeliest other token"
+        assert "4. Which earlier heads" in texts(visit(PAGE, card=alone)), (
+            "told of the likeliest other token"
+        )
 
 
 def test_of_a_near_tie_no_answer_hangs_on_a_head():

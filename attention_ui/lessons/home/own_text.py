@@ -69,7 +69,7 @@ def own_text() -> None:
             st.markdown(":red[:material/error:] :red[Not applied:]")
             st.text(problem)
     elif sent(FIELD) == visit.values().sentence:
-        st.caption("The picture shows your sentence, and so does every lesson.")
+        st.caption("The picture shows your sentence, and so do the lessons that begin with one.")
 
 
 def _take() -> None:

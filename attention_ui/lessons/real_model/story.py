@@ -295,7 +295,7 @@ def going_on(v: Values) -> Work | None:
 
 
 def steps_4_and_5(v: Values) -> Iterator[Element]:
-    """On whom it stands, and what is without it."""
+    """Which heads it leans on, and what is without it."""
     if not is_told(v):
         return
     yield progress(REST)
@@ -318,8 +318,8 @@ def steps_4_and_5(v: Values) -> Iterator[Element]:
             for fall, each in lost
         ]
         yield text(
-            "4. On whom does that stand? Of the heads before it that brought little themselves, "
-            f"the difference falls most without {listed(named)}. "
+            f"4. Which earlier heads does {best.name} lean on? Of those that brought little "
+            f"themselves, the difference falls most without {listed(named)}. "
             f"{_who_leads(story, [each for _, each in lost])}"
             if named
             else "4. No earlier head is missed that brought little itself."
