@@ -211,3 +211,21 @@ def test_a_page_with_all_its_cards_drawn_stays_within_its_height(page, app_url, 
     main = page.locator("[data-testid=stMainBlockContainer]")
     assert main.evaluate("one => one.scrollHeight") <= (TALLEST if width == 390 else 3_500)
     assert not pushed_sideways(page)
+
+
+def test_what_comes_near_while_one_scrolls_is_drawn_before_it_is_in_sight(page, app_url):
+    """With the clock that asks after a rest taken out."""
+    page.add_init_script("""
+      const later = setTimeout;
+      window.setTimeout = (then, wait, ...given) => wait >= 1000 ? 0 : later(then, wait, ...given);""")
+    far = """() => [...document.querySelectorAll('[data-waits]')].map((one) =>
+        one.getBoundingClientRect().top - innerHeight)"""
+    page.set_viewport_size({"width": 1280, "height": 900})
+    open_page(page, app_url, "simplified_attention?predict=off")
+    page.locator(".st-key-control_d_in input").first.press("ArrowRight")
+    settled(page)
+    first, *others = page.evaluate(far)
+    assert others
+    page.mouse.move(640, 450)
+    page.mouse.wheel(0, first - 300)
+    soon(page, lambda: len(page.evaluate(far)), len(others))
