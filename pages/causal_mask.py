@@ -3,7 +3,7 @@
 from attention_core.text.embedding import embed
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered, waits_for
-from attention_ui.cards.question import first_shown
+from attention_ui.cards.question import asks_first
 from attention_ui.controls import shared
 from attention_ui.frame.lights import sums_verdict
 from attention_ui.lessons.causal_mask import leaks, lesson, words
@@ -70,7 +70,7 @@ def weights(v, trace):
         yield ui.matrices(trace, before, "→", after)
     else:
         both = [Matrix(trace[name], compared=True) for name in ("unmasked_weights", "weights")]
-        first = first_shown(words.asked_query(trace), shared.telling_query(v))
+        first = words.asked_query(trace) if asks_first() else shared.telling_query(v)
         yield ui.matrices(trace, *both, tall=272, asks=first)
         yield ui.light(*leaks.share_verdict(trace, "minus_infinity"))
     yield ui.link_to_a_real_model("In a real model, many heads rest on the first token", "first")

@@ -87,7 +87,7 @@ def mixed(v, trace):
     if is_covered(*SPLIT):
         yield waits_for("split_queries", "This picture")
         return
-    names = (lesson.cut_from(v), "split_queries")
+    names = ("mixed_queries" if v.cut_by == "reshape" else "split_queries", "split_queries")
     now, good = (trace[name].value[v.head_cut] for name in names)
     one, other = (Matrix(trace[name], lead=(v.head_cut,), tells_origins=True) for name in names)
     same = "=" if now.equal(good) else "≠"

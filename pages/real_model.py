@@ -56,7 +56,8 @@ def next_token(v):
         elif model.settings.predicts:
             yield ui.chart("next_tokens", charts.next_tokens(found, None), 480)
         else:
-            yield ui.note(words.says_nothing(model))
+            told = f"A {model.family} reads a whole text at once and says no next token."
+            yield ui.note(told)
     sizes = [] if found is None else [ui.caption(words.of_its_sizes(model))]
     yield ui.row(*sizes, ui.link_to_the_lessons(v.prompt), gap="small")
     yield ui.alive(get_on)
@@ -178,7 +179,6 @@ by_layer = page.fold(
     "What would the model say if it stopped here? Apply its last norm and its table of "
     "tokens to the numbers that a layer leaves, and they tell: the **logit lens**.",
     ask=FIRST_SAYS,
-    when=predicts,
 )
 def layers(v):
     if not is_covered("lens"):
@@ -204,7 +204,6 @@ who = page.fold(
         "part, blue where it raises the token, red where it lowers it. Click on a head."
     ),
     controls=[lesson.ASKED_TOKEN.at(width=140), lesson.AGAINST_TOKEN.at(width=140)],
-    when=predicts,
 )
 def brought(v):
     reading, chosen = seen(v), chosen_of(v)
@@ -222,7 +221,6 @@ who.section(
     "that brought the answer. The thicker a line, the more it brought; green where it made a head "
     "ask. Under a head stands what it does on your text, where a measure says so. Click on a head.",
     work=way_back.going_back,
-    when=predicts,
 )(way_back.whole_way)
 
 

@@ -177,7 +177,7 @@ def queries_and_keys(v, trace):
 def named():
     yield ui.say(words.rule())
     yield ui.say(words.how_good())
-    yield ui.say(f"All {len(WORDS) - 1} words: {words.all_words()}")
+    yield ui.say(f"All {len(WORDS) - 1} words: {' · '.join(WORDS[1:])}")
 
 
 page.answers(words.finds_it, words.decides, words.found_out)

@@ -16,9 +16,7 @@ from ..frame.page import explained
 def framed(
     name: str, title: str, words: str, is_section: bool, above: Collection[Term]
 ) -> Iterator[Any]:
-    """The frame of a card, or of a section without one; yields the place for controls. The terms
-    `above` are explained there.
-    """
+    """The frame of a card or section; yields the place for controls. Terms `above` are known."""
     this_visit().in_card = title
     look = {"border": not is_section, "gap": "xsmall"}
     with st.container(key=f"card_{name}", **look):

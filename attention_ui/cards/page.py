@@ -71,9 +71,7 @@ def only_declared() -> Iterator[None]:
 
 
 def written_as(*made: Any) -> tuple:
-    """How functions of a page are written: whoever edits a page while it runs sees what it says
-    now, and nothing that was kept before.
-    """
+    """How functions are written: who edits a page while it runs sees nothing kept from before."""
     return tuple(getattr(each, "__code__", each) for each in made)
 
 
@@ -152,9 +150,7 @@ class Ask:
             put_question(self.name, self.key, *self.made())
 
     def waits(self) -> bool:
-        """Whether it still has to be answered; what it covers waits for its card, though that is
-        folded.
-        """
+        """Whether it has to be answered; what it covers waits for its card, though folded."""
         covered = frozenset(self.covered())
         this_visit().covering[self.name] = (this_visit().in_card, covered)
         return bool(covered)
@@ -235,7 +231,9 @@ class Card:
         picture or main row, with the control in it, and its work. None where it folds nothing.
         """
         every = [*made.controls, *made.elements]
-        main = next(filter(_is_picture, every), None) or next(filter(_is_main, every), None)
+        main = next(filter(_is_picture, every), None) or next(
+            (each for each in every if getattr(each, "is_main", False)), None
+        )
         if self not in self.page.cards or self.opens or main is None or not _is_on_phone():
             return every, None
         stays = [each for each in every if each is main or _belongs_to(each, main)]
@@ -326,10 +324,6 @@ def _name_of(each: Any) -> str:
 
 def _is_on_phone() -> bool:
     return bool(parts.read("window", "phone")) and not (visit.values().card or visit.values().paper)
-
-
-def _is_main(each: Any) -> bool:
-    return isinstance(each, Row) and each.is_main
 
 
 def _is_picture(each: Any) -> bool:
@@ -445,9 +439,7 @@ class Page:
         make: OfBoth,
         about: Sequence[str],
         covers: Sequence[str] | OfBoth = (),
-        of: OfBoth | None = None,
-        each: OfBoth | None = None,
-        again: Sequence[str] | None = (),
+        **more: Any,
     ) -> Ask:
         """A question, asked on the card that names it, or where a card yields it. It is `about`
         steps of the page's trace, or the one that `of` gives, whose numbers a guess holds for, and
@@ -455,7 +447,7 @@ class Page:
         question of it, guessed by itself. Where it is asked `again`, on the home page, these steps
         are shown with it; None where it needs more of its page.
         """
-        one = Ask(self, name, make, about, covers or about, of, each, again)
+        one = Ask(self, name, make, about, covers or about, **more)
         self.asks.append(one)
         return one
 
@@ -466,9 +458,7 @@ class Page:
     def fold(
         self, key: str, label: str, icon: str, when: OfBoth | None = None, in_place: bool = False
     ) -> Fold:
-        """A row that opens, at the page's end or `in_place`, behind the cards that are declared so
-        far; `when` says whether it is there.
-        """
+        """A row that opens at the page's end, or `in_place`; `when` says whether it is there."""
         place = len(self.cards) if in_place else None
         self.folds.append(Fold(self, key, label, icon, when, place))
         return self.folds[-1]

@@ -101,11 +101,6 @@ def _given(key: str) -> Guess | None:
     return this_visit().own(Guesses).given.get(key)
 
 
-def first_shown(asked: int, otherwise: int) -> int:
-    """The query whose arcs are shown at first: the one asked about, where questions are on."""
-    return asked if asks_first() else otherwise
-
-
 def was_missed(name: str) -> bool:
     """Whether the first answer to a question of this page was wrong, or was asked to be shown."""
     key = f"{this_visit().page}.{name}"

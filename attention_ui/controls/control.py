@@ -171,7 +171,9 @@ class Control:
         """The value that a text stands for. Raises ValueError with the reason."""
         value = self.field.read(text)
         if self.options and not self.fits and value not in (choices := self.options(values)):
-            raise NoRoom(f"here it can be {_some(list(choices.values()))}")
+            words = [*choices.values()]
+            some = ", ".join(words) if len(words) < 6 else f"{words[0]} to {words[-1]}"
+            raise NoRoom(f"here it can be {some}")
         if self.check and (problem := self.check(value, values)):
             raise ValueError(problem)
         return value
@@ -185,10 +187,6 @@ class Placed:
     look: Mapping[str, Any] = field(default_factory=dict)
     in_picture: str = ""
     """The name of the picture that carries it, `*` for that of its card; "" for a plain one."""
-
-
-def _some(words: list[str]) -> str:
-    return ", ".join(words) if len(words) < 6 else f"{words[0]} to {words[-1]}"
 
 
 def understood(

@@ -167,10 +167,6 @@ class Parts:
         found = {name for name, one in self.drawn.items() if name and one.is_stale(now)}
         return [name for name in self.drawn if name in found and not self._above(name) & found]
 
-    def may_wait(self) -> list[str]:
-        """The parts that are left until they are near."""
-        return [name for name, one in self.drawn.items() if one.waits]
-
     def waiting(self) -> list[str]:
         """Of these, the ones that are not near."""
         return [name for name in self.stale() if self._may_wait(name)]

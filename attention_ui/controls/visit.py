@@ -360,13 +360,9 @@ def _try(texts: Texts) -> str | None:
     return None
 
 
-def taken_along(name: str) -> str:
-    """Why a value is not the one that was asked for, in a sentence; "" where it is."""
-    return parts.read("along", name)
-
-
 @parts.source("along")
 def _along(name: str) -> str:
+    """Why a value is not the one that was asked for, in a sentence; "" where it is."""
     state = this_visit()
     if name not in state.asked:
         return ""

@@ -78,7 +78,7 @@ def control(one: Control, again: str = "", says_problem: bool = True, **look: An
     # Set to the value that it has, each would be taken up anew by the browser.
     if not parts.stood(key) or sent(key) != value:
         put_in(key, value)
-    why = visit.taken_along(name)
+    why = parts.read("along", name)
     wide = look.get("width", "stretch")
     if why and isinstance(wide, int):
         wide = max(wide, TWO_LINES)

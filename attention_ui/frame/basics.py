@@ -24,6 +24,8 @@ run_only_parts_that_are_there()
 let_callbacks_end()
 take_nothing_back(visit.is_late, visit.begins)
 run_in_turns()
+SPREAD = {"horizontal": True, "horizontal_alignment": "distribute", "vertical_alignment": "center"}
+"""How what stands at both ends of a line is laid out."""
 LINE = 760
 """Pixels that a line of words is wide at most: longer ones are hard to read."""
 # A file of our own: Streamlit's icons by name are fetched from the network for a browser's tab.

@@ -39,9 +39,7 @@ class Answer:
 def closes(
     question: str, card: str, *shows: str
 ) -> Callable[[Callable[Given, str | None]], Callable[Given, Answer | None]]:
-    """Makes a function that answers a closing question in words one that gives the `Answer`; None
-    where it has no words.
-    """
+    """Makes a function that says an answer, or None, one that gives the `Answer`, or None."""
 
     def made(says: Callable[Given, str | None]) -> Callable[Given, Answer | None]:
         @wraps(says)

@@ -11,6 +11,7 @@ from attention_core.symbols import SYMBOLS
 from attention_core.told import told
 
 from ..controls import visit
+from .basics import SPREAD
 from .contents import HOME, lesson
 
 
@@ -68,13 +69,7 @@ def meanings(terms: Sequence[Term]) -> str:
 @st.fragment
 def title_and_glossary() -> None:
     """The app's title, and the glossary's button: a part of its own, for no slider redraws it."""
-    with st.container(
-        horizontal=True,
-        horizontal_alignment="distribute",
-        vertical_alignment="center",
-        gap=None,
-        key="app_title",
-    ):
+    with st.container(**SPREAD, gap=None, key="app_title"):
         st.markdown(f"**{HOME.title}**", width="content")
         is_offered = "glossary" not in visit.names_in("hide")
         if is_offered and st.button("Glossary", type="tertiary", key="glossary"):
@@ -91,12 +86,7 @@ def _glossary() -> None:
     for term in TERMS:
         page = lesson(term.page)
         with st.container(gap=None):
-            with st.container(
-                horizontal=True,
-                horizontal_alignment="distribute",
-                vertical_alignment="center",
-                gap=None,
-            ):
+            with st.container(**SPREAD, gap=None):
                 st.markdown(term.heading(), width="content")
                 label = "Home" if page is HOME else page.title
                 st.page_link(page.page, label=label, icon=page.icon, query_params=query)

@@ -24,9 +24,7 @@ TAUGHT_IN = {"variance": "divide_by_sqrt_d"}
 
 
 def draw_lights(lights: Sequence[Light]) -> None:
-    """A line for each light, red ones first: its sign, what it says when it is green, and what was
-    measured.
-    """
+    """A line for each light, red ones first: its sign, its title, and what was measured."""
     first = sorted(lights, key=lambda each: each.holds is not False)
     lines = [f"{SIGNS[each.holds]} **{each.title}.** {each.evidence}" for each in first]
     st.markdown("  \n".join(lines))

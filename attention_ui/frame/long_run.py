@@ -18,9 +18,7 @@ SLICE = 0.3
 """Seconds of work between two pictures of it: as long as a click on Stop may have to wait."""
 
 LONGEST_SLICE, WORK_TO_DRAWING = 1.5, 2
-"""Where a picture takes long, a slice is so many times as long as one, up to so many seconds: else
-most of the time would go into pictures.
-"""
+"""A slice is so many times as long as its picture, else pictures would take most of the time."""
 
 MOMENT = 0.1
 """Seconds of work before the first picture, of work that begins by itself."""

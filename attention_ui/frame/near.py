@@ -9,9 +9,7 @@ from ..streamlit_workarounds import turns
 from ..streamlit_workarounds.unseen_component import unseen
 
 AT_REST, AFTER_A_MOVE = 1_200, 8_000
-"""Milliseconds at rest before what waits is asked for; and first after a move, with many at once,
-since who moves a slider moves it again.
-"""
+"""Milliseconds before what waits is asked for: at rest; and after a move, with many at once."""
 MANY = 0.2
 """So much of the time somebody has a turn then."""
 _watch = unseen("near", Path(__file__).with_name("near.js").read_text(encoding="utf-8"))
@@ -29,7 +27,7 @@ def _draw() -> None:
         key="near",
         data={
             "page": this_visit().page,
-            "parts": here.may_wait(),
+            "parts": [name for name, one in here.drawn.items() if one.waits],
             "waiting": waiting,
             "hands": sorted(here.hands or ()),
             "rest": _rest(here.is_at_rest) if waiting else 0,

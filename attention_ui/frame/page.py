@@ -36,7 +36,7 @@ from ..streamlit_workarounds.projector import listen_for_arrow_keys
 from ..streamlit_workarounds.reconnect import run_again_when_back
 from ..streamlit_workarounds.sideways import reach_by_keyboard
 from . import hand_out
-from .basics import ICON, show_notices, takes, warm_up
+from .basics import ICON, SPREAD, show_notices, takes, warm_up
 from .coming_back import ComingBack, put_browser
 from .contents import AT_A_GLANCE, FIRST_CHECKED, HOME, LESSONS, SECTIONS, WAY, Lesson, lesson
 from .glossary import Term, meanings, terms_in, title_and_glossary
@@ -138,9 +138,7 @@ def _head(here: Lesson) -> None:
     """The title, the question that the lesson answers, and what concerns the whole page."""
     values = visit.values()
     with st.container(key="head", gap="xsmall"):
-        with st.container(
-            horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"
-        ):
+        with st.container(**SPREAD):
             st.title(here.title, anchor=False, width="content")
             _quiet_line(values)
         st.markdown(
@@ -310,9 +308,7 @@ def close_lesson(name: str) -> None:
     pages = (HOME, *LESSONS)
     at = pages.index(lesson(name))
     query = visit.link_query("way")
-    with st.container(
-        horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="way"
-    ):
+    with st.container(**SPREAD, key="way"):
         before = pages[at - 1]
         link(before, query, f"Previous: {before.title}", icon=":material/arrow_back:")
         is_done = name in values.done

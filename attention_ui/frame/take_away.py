@@ -91,6 +91,18 @@ DOWNLOADS = (
 )
 
 
+CHECK = Download(
+    "Check your code",
+    "Do rows sum to 1, does the future leak, is it √d? It asks all that of your "
+    "`attention(x, W_q, W_k, W_v)` or `nn.Module`, and names what fails first, and likely why.",
+    lambda *_: check_file(),
+    ".py",
+    "text/x-python",
+    ":material/rule:",
+)
+"""The same on every page."""
+
+
 def take_away(page: str, trace: Trace) -> None:
     """Downloads that give exactly these numbers elsewhere: programs, notebooks, tensors."""
     st.header("Take it with you", anchor="take_away")
@@ -105,7 +117,7 @@ def take_away(page: str, trace: Trace) -> None:
             "Have you written attention yourself? This file checks it on your own computer, and is "
             "the same on every page."
         )
-        _check_row()
+        _row(page, trace, CHECK)
     fold = _folded("Read the program", "program", ":material/code:")
     if fold.open:
         with fold:
@@ -152,17 +164,22 @@ def name_of(page: str, trace: Trace, sentence: str, kind: str) -> str:
 
 def _row(page: str, trace: Trace, download: Download) -> None:
     """A button for a file of this page, and what it gives; or why there is none."""
-    needs = f" {_needs(trace)}" if download.make is program else ""
     refusal = download.refused(trace)
-    _button(
-        download.label,
-        refusal or download.words + needs,
-        partial(download.make, trace, title_of(page)),
-        name_of(page + download.suffix, trace, _sentence(), download.kind),
-        download.mime,
-        download.icon,
-        disabled=bool(refusal),
-    )
+    needs = f" {_needs(trace)}" if download.make is program else ""
+    name = name_of(page + download.suffix, trace, _sentence(), download.kind)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.download_button(
+            download.label,
+            partial(download.make, trace, title_of(page)),
+            file_name=CHECK_NAME if download is CHECK else name,
+            mime=download.mime,
+            icon=download.icon,
+            on_click="ignore",
+            key=f"download_{download.label}",
+            disabled=bool(refusal),
+            width=150,
+        )
+        st.markdown(refusal or download.words + needs, width=560)
 
 
 def _needs(trace: Trace) -> str:
@@ -173,42 +190,6 @@ def _needs(trace: Trace) -> str:
 
 def _sentence() -> str:
     return visit.values().get("sentence", "")
-
-
-def _check_row() -> None:
-    _button(
-        "Check your code",
-        "Do rows sum to 1, does the future leak, is it √d? It asks all that of your "
-        "`attention(x, W_q, W_k, W_v)` or `nn.Module`, and names what fails first, and likely why.",
-        check_file,
-        CHECK_NAME,
-        "text/x-python",
-        ":material/rule:",
-    )
-
-
-def _button(
-    label: str,
-    words: str,
-    make: Callable[[], str | bytes],
-    name: str,
-    mime: str,
-    icon: str,
-    disabled: bool = False,
-) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.download_button(
-            label,
-            make,
-            file_name=name,
-            mime=mime,
-            icon=icon,
-            on_click="ignore",
-            key=f"download_{label}",
-            disabled=disabled,
-            width=150,
-        )
-        st.markdown(words, width=560)
 
 
 def _table(page: str, trace: Trace, step: Step) -> None:

@@ -13,7 +13,7 @@ from attention_core.head_name import head_name
 from attention_core.mechanism.own_tensors import PRECISIONS, sizes
 from attention_core.operations import Given
 from attention_core.operations.base import Meaning
-from attention_core.trace import Step, Trace
+from attention_core.trace import Step, Trace, is_shares
 
 from ..picture.equation_parts import NEW_LINE, equation_of
 from ..picture.layer import BEFORE_SHARES, GIVEN, MATRICES, OUTPUTS, whole_layer
@@ -21,7 +21,6 @@ from ..picture.layout import Layout, equation
 from ..picture.margin import is_grid, is_one
 from ..picture.matrix import Matrix
 from ..picture.positions import positions
-from ..picture.scale import is_shares
 from ..picture.sentence import weighted, with_sentence
 from ..picture.spec import Stops
 from ..picture.table import MOST_POINTED

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -12,7 +11,7 @@ from attention_core.operations import Lookup, MaskedFill, Row, ScaleBy, Standard
 from attention_core.operations import Scale as Divided
 from attention_core.operations.base import Meaning
 from attention_core.operations.heads import Move
-from attention_core.trace import Step, is_shares
+from attention_core.trace import Step
 
 from .matrix import Matrix
 
@@ -21,15 +20,6 @@ COMPARED = (Move, MaskedFill, Lookup, Row, SumHeads, Divided, ScaleBy)
 ADDED = ("+", "−")
 FAINTEST_LEAK = 1e-6
 """A leak below this never gets the full colour: it is too little to be seen elsewhere."""
-
-
-@dataclass(frozen=True)
-class Scale:
-    """What the strongest colours of a matrix mean."""
-
-    most: float
-    leaks: float = 0.0
-    """The same of numbers that should be 0."""
 
 
 def is_signed(matrix: Matrix) -> bool:
@@ -137,11 +127,3 @@ def _same_size(step: Step) -> set[str]:
         for given, sign, following in zip(step.inputs, before, [*before[1:], None], strict=False)
         if sign in ADDED or (sign == "" and following in ADDED)
     }
-
-
-def shades(matrix: Matrix, values: Tensor, limit: float) -> Tensor:
-    """Values from -1 to 1 for colours, none where not finite; shares by their root."""
-    if not limit or math.isinf(limit):
-        return torch.zeros_like(values)
-    shade = torch.where(values.isfinite(), (values / limit).clamp(-1, 1), 0.0)
-    return shade.sign() * shade.abs().sqrt() if is_shares(matrix.step) else shade

@@ -69,9 +69,7 @@ def norm_light(trace: Trace) -> Light:
 
 
 def sink_light(trace: Trace) -> Light:
-    """Whether each row and what the sink takes sum to 1, and the weights are those of a softmax
-    with the sink in its denominator.
-    """
+    """Whether a row and the sink's share sum to 1, by a softmax with the sink in its sum."""
     weights, whole = (
         trace[f"{BESIDE_SINK}{name}"].value for name in ("weights", "weights_and_sink")
     )

@@ -52,9 +52,7 @@ def model_of(values: Values) -> KnownModel:
 
 
 def cache_rows(model: KnownModel, n_bytes: int) -> list[Row]:
-    """The bytes of the cache with a key/value head for each query head, with those the model has,
-    with one, and with its window.
-    """
+    """The cache with a key/value head a query head, with the model's, with one, with its window."""
     own, size = model.size.n_kv_heads, model.size
 
     def row(name: str, n_kv_heads: int, window: int | None = None) -> Row:
@@ -92,9 +90,7 @@ def parameter_words(model: KnownModel) -> str:
 
 
 def outgrown_words(model: KnownModel) -> str:
-    """Of which tokens keys and values are kept, and from how many on the cache is larger than the
-    parameters, in the same precision.
-    """
+    """Whose keys and values are kept, and from when on these outweigh the parameters."""
     n_tokens, window = -(-model.size.parameters // model.size.cached(1)), model.window
     kept = "all tokens so far"
     if window is not None:

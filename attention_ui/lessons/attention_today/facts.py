@@ -56,9 +56,7 @@ def kept_of(values: Values) -> dict[str, int]:
 
 
 def kept_words(values: Values) -> str:
-    """Of how many tokens a cache has to keep keys and values, and how what is further away is
-    still heard of.
-    """
+    """Of how many tokens a cache keeps keys and values, and how others are still heard of."""
     tokens, window = kept_of(values), values.near
     sinks = "1 sink" if shown_sinks(values) == 1 else f"{shown_sinks(values)} sinks"
     back = "1 token" if window == 2 else f"{window - 1} tokens"

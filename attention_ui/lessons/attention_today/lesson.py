@@ -1,6 +1,4 @@
-"""Attention of today: its controls, and its traces as functions of their values: today's attention
-beside that of 2017, and each switch alone.
-"""
+"""Attention of today: its controls, and traces of it beside that of 2017, switch by switch."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -243,9 +241,7 @@ def today_of(values: Values) -> Today:
 
 
 def alone(values: Values, *prefixes: str) -> Trace:
-    """Plain heads, and beside them each switch alone, as its card has it, but for rotary positions:
-    all of them, or those whose steps begin so.
-    """
+    """Plain heads, and each switch alone beside them, but rotary; all, or of these prefixes."""
     trace = plain(values)
     for prefix in prefixes or (*SWITCHED, SLOPED):
         if prefix == SLOPED:
@@ -256,9 +252,7 @@ def alone(values: Values, *prefixes: str) -> Trace:
 
 
 def rotary(values: Values, place: int = 0) -> Trace:
-    """Plain heads, wide enough for two pairs, and rotary positions alone, the first token at this
-    place.
-    """
+    """Plain heads, wide enough for two pairs, and rotary positions, the first token at a place."""
     return add(_two_pairs(values), ROTARY, place, rotary_base=ROTARY_BASE)
 
 
@@ -283,9 +277,7 @@ def shown_share(values: Values) -> float:
 
 
 def add(trace: Trace, prefix: str, place: int = 0, **changes: Any) -> Trace:
-    """Add one switch alone to a trace of plain heads, whose first token stands at this place.
-    Returns the same trace.
-    """
+    """Add one switch to plain heads, whose first token stands at a place. The same trace."""
     off = Today(trace.size("head"), scale=scale_of(trace, PLAIN))
     return attend_today(trace, replace(off, **changes), prefix, joined=False, place=place)
 
@@ -392,9 +384,7 @@ def slope_bias(trace: Trace, head: int) -> Matrix:
 
 
 def then_and_now(trace: Trace, head: int, prefix: str, made: Matrix | str) -> Parts:
-    """The weights of one head, plain; what a switch makes, or the head's own step of this name; and
-    the weights that come of it.
-    """
+    """One head's plain weights, what a switch makes (or a step's name), and its weights then."""
     if isinstance(made, str):
         made = Matrix(trace[f"{prefix}{made}"], lead=(head,))
     return weights(trace, head, PLAIN), BESIDE, made, NEXT, weights(trace, head, prefix)

@@ -36,9 +36,7 @@ def compared_words(values: Values) -> str:
 
 
 def facts_words(name: str, n_tokens: int | None) -> str:
-    """One kind of layer of a model: how many there are, its heads, and what the model keeps of a
-    text of so many tokens, where that may be said.
-    """
+    """A kind of layer: how many there are, its heads, and what is kept of so many tokens."""
     model, kind = KINDS[name]
     which = f"{kind.n_layers} of its {model.n_layers} layers are of this kind"
     others = [each for each in model.kinds if each is not kind]

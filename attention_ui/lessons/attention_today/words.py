@@ -1,6 +1,4 @@
-"""What the lesson on the attention of today says of its switches, and leaves its reader able to
-answer.
-"""
+"""What the lesson on the attention of today says of its switches, and asks."""
 
 from attention_core.costs import kept_tokens
 from attention_core.mechanism.today import PREFIX
@@ -64,9 +62,7 @@ def wider_words(values: Values) -> str:
 
 
 def own_heads_words(values: Values, spun: Trace) -> str:
-    """Where the heads of the card on rotary positions come from, where they are not the page's;
-    '' where they are.
-    """
+    """Where the heads of the card on rotary positions come from, if not from the page; else ''."""
     own, used = heads(values).d_head, spun.size("d_head")
     if own == used:
         return ""

@@ -46,11 +46,6 @@ def least_tile(n_tokens: int) -> int:
     return max(1, -(-n_tokens // MAX_BLOCKS))
 
 
-def fitting_tile(size: int, n_tokens: int) -> int:
-    """A size of tile as it is used with so many tokens."""
-    return max(least_tile(n_tokens), min(size, n_tokens))
-
-
 def _tile_size(axis: str, label: str) -> Control:
     """How many queries, or keys, a tile has."""
 
@@ -59,7 +54,8 @@ def _tile_size(axis: str, label: str) -> Control:
         return {size: str(size) for size in range(least_tile(n_tokens), n_tokens + 1)}
 
     def start(values: Values) -> int:
-        return fitting_tile(3, len(inputs_of(values).tokens))
+        n_tokens = len(inputs_of(values).tokens)
+        return max(least_tile(n_tokens), min(3, n_tokens))
 
     return Control(
         f"tile_{axis}", Whole(1, MAX_TOKENS), label, start, options=sizes, widget="select_slider"

@@ -109,7 +109,9 @@ class Layer:
     @cached_property
     def three_ways(self) -> Trace:
         """The layer with gradients to `embeddings` as queries, keys and values, and their sum."""
-        return backward(layer_for_a_context(self).forward(self.matrices), "loss", ("embeddings",))
+        goal = replace(self.goal, loss="context")  # it asks something of all three
+        other = layer(self.inputs, goal, self.width, self.seed)
+        return backward(other.forward(self.matrices), "loss", ("embeddings",))
 
     def way(self, which: str) -> Trace:
         """A trace with gradients that shows what a way of building a layer does to them."""
@@ -145,11 +147,6 @@ class Layer:
 
 
 layer = lru_cache(maxsize=32)(Layer)
-
-
-def layer_for_a_context(of: Layer) -> Layer:
-    """The same layer with the wish that asks something of queries, keys and values."""
-    return layer(of.inputs, replace(of.goal, loss="context"), of.width, of.seed)
 
 
 @lru_cache(maxsize=64)

@@ -61,11 +61,8 @@ def _before(values: Values) -> dict[int, str]:
 
 def _learning(values: Values) -> dict[str, str]:
     """The matrices that the loss depends on."""
-    return {name: name for name in _names(values.loss)}
-
-
-def _names(loss: str) -> tuple[str, ...]:
-    return MATRICES[: {"weight": 2, "context": 3, "next_token": 4}[loss]]
+    n_matrices = {"weight": 2, "context": 3, "next_token": 4}[values.loss]
+    return {name: name for name in MATRICES[:n_matrices]}
 
 
 def _rows(values: Values) -> dict[int, str]:

@@ -23,9 +23,7 @@ layer is global, the others see 1,024 tokens). Read in November 2026."""
 
 
 class Way(NamedTuple):
-    """One way to keep less: what it is called, and how many numbers all layers keep of so many
-    tokens.
-    """
+    """A way to keep less, and how many numbers all layers keep of so many tokens."""
 
     name: str
     kept: Callable[[int], int]

@@ -185,9 +185,7 @@ def sees_all(turn: str, layer: int) -> bool:
 
 
 def deep(values: Values, n_layers: int) -> Trace:
-    """So many layers of one head each, with matrices drawn for this card: see
-    `attend_in_layers`.
-    """
+    """So many layers of one head each, with matrices of their own: see `attend_in_layers`."""
     return _stacked(values, DEEP, [
         Layer(None if sees_all(values.turn, at) else WINDOW) for at in range(n_layers)
     ])  # fmt: skip

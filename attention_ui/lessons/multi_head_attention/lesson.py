@@ -84,11 +84,6 @@ def heads_compete(values: Values) -> Trace:
     return multi_head.attend_heads(embed(shared.inputs_of(values)), recipe, softmax_dim=-3)
 
 
-def cut_from(values: Values) -> str:
-    """The name of the queries that are cut as is chosen."""
-    return "mixed_queries" if values.cut_by == "reshape" else "split_queries"
-
-
 def n_drawn(step: Step) -> int:
     """How many heads of a step are drawn side by side."""
     return min(len(step.value), max(1, DRAWN_CELLS // step.value[0].numel()))

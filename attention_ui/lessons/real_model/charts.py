@@ -29,9 +29,7 @@ layers than these, some are left out. And of a head among the parts of a logit.
 
 
 def next_tokens(reading: Seen, without: Seen | None) -> Chart:
-    """Bars of the likeliest next tokens: in blue the whole model's, and in each an orange tick
-    where it ends when something is switched off.
-    """
+    """Bars of the likeliest next tokens, with an orange tick where each ends `without` a part."""
     left = (without or reading).chances
     best = reading.chances.topk(min(MOST, len(left))).indices.tolist()
     if without is not None:
@@ -185,9 +183,7 @@ def by_layers(
     words: str,
     chosen: tuple[int, int] | None = None,
 ) -> Chart:
-    """Amounts by layer and row: for each (layer, row) what it is called and its amount. Blue above
-    0, red below. `names` are those of the rows.
-    """
+    """Named amounts by (layer, row), blue above 0, red below; rows are called by `names`."""
     most = max((abs(amount) for _, amount in cells.values()), default=0.0) or 1.0
     rows = [
         {

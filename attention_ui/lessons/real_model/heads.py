@@ -43,9 +43,7 @@ def choosing(name: str, made: Chart, width: int | Literal["stretch"] = "stretch"
 
 
 def to_switch_off(values: Values, reading: Seen, chosen: tuple[int, int]) -> Row:
-    """Buttons that switch off the head that is looked at, and the one that brought most; and one
-    that switches all on again.
-    """
+    """Buttons that switch off the chosen head, and the one that brought most; or all on again."""
     best = reading.brought(*asked_of(values, reading)).heads[0]
     offers = {
         head_id(best.layer, best.head): "which brought most",

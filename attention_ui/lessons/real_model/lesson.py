@@ -61,11 +61,6 @@ FIRST_MEASURE = "previous"
 MEASURE_NAMES = Choice({name: measure.name for name, measure in MEASURES.items()})
 
 
-def _opens(name: str, _: Values) -> str | None:
-    """Why a model cannot be opened, in words."""
-    return why_refused(name) or None
-
-
 def _fits(text: str, values: Values) -> str | None:
     """What stops a text from being read by the model, in words."""
     return cannot_read(model_of(values), text)
@@ -97,9 +92,7 @@ def _have_room(ids: tuple[int, ...], values: Values) -> tuple[tuple[int, ...], s
 
 
 def _start(texts: Mapping[str, str]) -> Callable[[Values], str]:
-    """The text for each model, or for one of a person's own the first that it can read: a word of
-    its vocabulary, if none of ours.
-    """
+    """The text for each model; for a person's own the first that it can read, or one word."""
 
     def found(values: Values) -> str:
         if values.model in texts:
@@ -163,7 +156,7 @@ MODEL = Control(
     "Model",
     lambda _: first(),
     options=lambda _: choices(),
-    check=_opens,
+    check=lambda name, _: why_refused(name) or None,
     undoes=(
         *("prompt", "written_ids", "model_head", "looks_from", "looks_at"),
         *("model_off", "asked_token", "against_token", "other_prompt", "section", "cell"),
@@ -324,9 +317,7 @@ def scores_of(values: Values, reading: Seen) -> Tensor:
 
 
 def scores_by(name: str, reading: Seen) -> Tensor:
-    """How much each head does of what a measure measures (layer, head); 0 where the text has no
-    place for it.
-    """
+    """How much each head does of what a measure measures (layer, head); 0 without a place."""
     measure, run = MEASURES[name], reading.run
 
     def taken() -> Tensor:  # a layer at a time: of a long text, one after the other fits
@@ -490,9 +481,7 @@ def drawn_of_head(values: Values, trace: Trace) -> OfHead:
 
 
 def lens_trace(reading: Seen) -> Trace:
-    """What a question on the layers is about: how likely the last token's next ones are behind each
-    layer.
-    """
+    """For a question on the layers: how likely each layer makes the last token's next ones."""
     trace = Trace()
     n_rows = reading.run.model.settings.n_layers + 1
     chances = reading.lens.chances.view(n_rows, -1)[:, -1]

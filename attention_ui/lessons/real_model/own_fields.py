@@ -1,6 +1,4 @@
-"""Values that only this lesson has: a name among choices that depend on the model, and what is
-switched off in it.
-"""
+"""Values that only this lesson has: names that a model gives, and what is switched off in it."""
 
 import re
 from dataclasses import dataclass
@@ -66,9 +64,7 @@ class Ids:
 
 @dataclass(frozen=True)
 class Parts(AsItIs):
-    """Parts of a model: heads as `11.1`, a layer's `attention 5`, its `feed-forward 5`; and `token
-    4`, which no other token sees.
-    """
+    """Heads as `11.1`, `attention 5`, `feed-forward 5`, and `token 4`, which no other sees."""
 
     def read(self, text: str) -> str:
         parts = [part.strip() for part in text.split(",") if part.strip()]

@@ -25,9 +25,7 @@ from ...picture import palette
 from ...picture.spec import GROUND, VEIL
 
 WIDE, NARROW, TALL, LARGEST, GAP = 880, 320, 180, 100, 3
-"""Pixels: of the picture in a wide window and on a phone, of all heads below each other, of one
-head at most, and between two.
-"""
+"""Pixels: in a wide window, on a phone, of all heads' height, of a head, and between two."""
 LEFT, TOP, NAMED, BETWEEN, ARCS = 30, 34, 22, 20, 44
 """Pixels: for the numbers of heads, for those of layers, for the name above a head that stands
 alone, between the heads and a text of several lines, and between them and one with arcs above it.
@@ -35,9 +33,7 @@ alone, between the heads and a text of several lines, and between them and one w
 STRIP, LINE, WORD = 26, 29, 56
 """Pixels: how high a token is, from line to line, and how wide it is at least."""
 MOST_WRAPPED = 64
-"""A text of more tokens has no more room in a narrow window than in a wide one: there those are
-drawn that stand before the one that looks.
-"""
+"""Of a longer text, a narrow window draws those before the token that looks."""
 MOST_NUMBERS = 20
 """Of more layers than these, every second is numbered."""
 FAINTEST = 0.01

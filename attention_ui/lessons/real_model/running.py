@@ -1,6 +1,4 @@
-"""Sentences through a model: one at a time for all visitors, a layer after the other, the last few
-kept.
-"""
+"""Sentences through a model: one at a time for all visitors, layer by layer; some are kept."""
 
 from collections import OrderedDict
 from collections.abc import Iterator

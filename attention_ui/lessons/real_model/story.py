@@ -1,6 +1,4 @@
-"""A story in five steps: why the model says this token and not that one, measured on the text and
-the model that are there.
-"""
+"""A story in five steps: why the model says this token and not that one, as measured here."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -151,9 +149,7 @@ WAYS = (
 
 
 def way_of(raised: float, lowered: float) -> int:
-    """Which of `WAYS` a head took that brought more to one token than to the other: what it brought
-    to the one, and to the other, which is less.
-    """
+    """Which of `WAYS` a head took, by what it brought to the one token, and to the other: less."""
     if lowered >= 0:
         return 2
     if raised <= 0:
@@ -250,9 +246,7 @@ def _arcs(story: Story, head: Part, name: str) -> Element:
 
 
 def _who_leads(story: Story, missed: list[Part]) -> str:
-    """What makes the head look where it looks that brought most, and whether heads that are missed
-    did that.
-    """
+    """What makes the best head look where it looks, and whether missed heads did that."""
     best, key = story.best, int(story.row(story.best).argmax())
     try:
         parts = score_parts(story.reading.run, best.layer, best.head, story.reading.last, key)

@@ -95,9 +95,7 @@ def name_of(place: Place, found: Seen) -> str:
 
 
 def chart(made: Circuit, found: Seen, pieces: list[str], answer: str) -> Chart:
-    """A column for each token that anything stands at, a line for each layer, from the words at the
-    bottom to the answer at the top.
-    """
+    """A column for each token, a line for each layer, from the words up to the answer."""
     places = dict.fromkeys(
         place for way in made.ways for place in (way.source, way.target) if place
     )

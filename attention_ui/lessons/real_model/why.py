@@ -68,9 +68,7 @@ def taking_away(v: Values) -> Work | None:
 
 
 def taken_away(v: Values, why: Why, runs: Sequence[Seen]) -> str:
-    """What is left without the part that is why, and without others; and whether both ways of
-    asking agree.
-    """
+    """What is left without the part that is why, and without others; whether both ways agree."""
     weights = [each.run.weights for each in runs]
     told = why_there.left_without(why, without(why), weights)
     if predicts(v):

@@ -127,11 +127,6 @@ def of_what_is_no_number(reading: Seen) -> str:
     )
 
 
-def says_nothing(model: Model) -> str:
-    """Of a model that reads both ways."""
-    return f"A {model.family} reads a whole text at once and says no next token."
-
-
 def strongest(values: Values, reading: Seen) -> str:
     """Which heads do most of what is measured."""
     best = strongest_heads(values, reading)
@@ -222,20 +217,16 @@ def of_what_is_off(values: Values, reading: Seen, without: Seen) -> str:
     before, after = reading.next_logits, without.next_logits
     chance, left = (float(each.chances[asked]) for each in (reading, without))
     name = said(reading.run.model, asked)
+    off = re.sub(r"(?<![\w.])(\d+\.\d+)", r"head \1", values.model_off)
     told = (
         f"Orange: what is left. “{name}” had {percent(chance)}, and has {percent(left)} without "
-        f"{_named_heads(values.model_off)}."
+        f"{off}."
     )
     if against is None:
         return told
     gaps = [number(float(each[asked] - each[against]), 2) for each in (before, after)]
     other = said(reading.run.model, against)
     return f"{told} Its logit was {gaps[0]} above that of “{other}”, and is {gaps[1]} above it now."
-
-
-def _named_heads(off: str) -> str:
-    """What is switched off, as it is typed, with each head by its name."""
-    return re.sub(r"(?<![\w.])(\d+\.\d+)", r"head \1", off)
 
 
 def of_what_is_measured(values: Values, reading: Seen) -> str:
@@ -289,16 +280,12 @@ def _change(values: Values, reading: Seen, change: float) -> str:
 
 
 def at_place(pieces: Sequence[str], place: int) -> str:
-    """A token in a sentence of ours, which is Markdown: “to”; with its place where it stands there
-    more than once, or is no plain word.
-    """
+    """A token in our Markdown: “to”; with its place if it is repeated, or no plain word."""
     return word_at([said_piece(each) for each in pieces], place)
 
 
 def settled(reading: Seen) -> int:
-    """The first layer from which on the model would say what it says in the end; −1 where its
-    embeddings say so already.
-    """
+    """The first layer after which it would say what it says in the end; −1 for its embeddings."""
     ids = reading.lens.ids.view(reading.run.model.settings.n_layers + 1, -1)[:, -1]
     others = (ids != ids[-1]).nonzero().flatten()
     return int(others[-1]) if len(others) else -1

@@ -327,9 +327,7 @@ WIDE, NARROW, BETWEEN = 540, 290, 28
 def written_text(
     pieces: Sequence[str], chances: Sequence[float | None], told: Sequence[str]
 ) -> Chart:
-    """The tokens of a text in lines, those shaded that have a chance, the stronger the likelier;
-    `told` is what else was likely there.
-    """
+    """A text's tokens in lines, shaded by their chances; `told` is what else was likely there."""
     made: list[dict[str, Any]] = []
     at = {WIDE: (0.0, 0), NARROW: (0.0, 0)}
     for piece, chance, others in zip(pieces, chances, told, strict=True):

@@ -136,14 +136,9 @@ def sum_verdict(scores: Tensor, weights: Tensor, names: Sequence[str]) -> tuple[
         return False, told
     return (
         True,
-        f"This row has {_sign(total)}, so dividing by the sum, {number(total)}, gives proper "
+        f"This row has no score {'below' if total > 0 else 'above'} 0, so dividing by the sum, {number(total)}, gives proper "
         "shares.",
     )
-
-
-def _sign(total: float) -> str:
-    """What no score is, where all have the sign of their sum or are 0."""
-    return "no score below 0" if total > 0 else "no score above 0"
 
 
 def stays(name: str, before: Trace, after: Trace) -> tuple[bool, str]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from attention_core.head_name import head_id, head_name
 from attention_core.rounding import to_within
 from attention_core.small_models.figures import TEXTS, Head, shipped_figures
-from attention_core.small_models.grammar import START, WORDS
+from attention_core.small_models.grammar import WORDS
 from attention_core.small_models.heads import BAR, FAR, KINDS
 from attention_core.small_models.tracing import Part
 from attention_core.trace import Trace
@@ -22,11 +22,6 @@ SHOWN = 5
 """Words of a beginning that a sentence quotes."""
 PARTS = "parts"
 """What the question covers; no step of the trace."""
-
-
-def all_words() -> str:
-    """The vocabulary, as a paragraph."""
-    return " · ".join(word for word in WORDS if word != START)
 
 
 def how_good() -> str:
