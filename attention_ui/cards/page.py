@@ -231,9 +231,8 @@ class Card:
         picture or main row, with the control in it, and its work. None where it folds nothing.
         """
         every = [*made.controls, *made.elements]
-        main = next(filter(_is_picture, every), None) or next(
-            (each for each in every if getattr(each, "is_main", False)), None
-        )
+        rows = (each for each in every if isinstance(each, Row) and each.is_main)
+        main = next(filter(_is_picture, every), None) or next(rows, None)
         if self not in self.page.cards or self.opens or main is None or not _is_on_phone():
             return every, None
         stays = [each for each in every if each is main or _belongs_to(each, main)]

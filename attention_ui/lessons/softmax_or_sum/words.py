@@ -134,10 +134,9 @@ def sum_verdict(scores: Tensor, weights: Tensor, names: Sequence[str]) -> tuple[
         some = "1 weight is" if below == 1 else f"{below} weights are"
         told = f"The sum is {number(total)}. {some} below 0, and no share can be.{more} {ends}"
         return False, told
-    return (
-        True,
-        f"This row has no score {'below' if total > 0 else 'above'} 0, so dividing by the sum, {number(total)}, gives proper "
-        "shares.",
+    return True, (
+        f"This row has no score {'below' if total > 0 else 'above'} 0, so dividing by the sum, "
+        f"{number(total)}, gives proper shares."
     )
 
 
