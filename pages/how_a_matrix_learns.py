@@ -75,10 +75,7 @@ def row_of_softmax(v):
         made = layer.row(temperature)
         return made, pictures.softmax_row(made)
 
-    def arranged(made, parts):
-        return ui.equation(made, *parts, tall=360)
-
-    yield ui.moving(TEMPERATURE, at, arranged, is_aside=True)
+    yield ui.moving(TEMPERATURE, at, tall=360, is_aside=True)
     row = layer.row(v.temperature)
     yield ui.say(words.softmax_steps(row))
     yield ui.note(words.share_words(row))

@@ -4,7 +4,6 @@ from attention_ui.cards.elements import every_light, in_picture, light, link_to,
 from attention_ui.cards.page import Page, is_covered
 from attention_ui.controls.shared import HEAD
 from attention_ui.lessons.mistakes_lab import lesson, words
-from attention_ui.lessons.mistakes_lab.seen import stories
 
 
 def mistake(v):
@@ -73,7 +72,7 @@ def right(v, trace):
     controls=[link_to("diagnosis", "Find one of them unseen")],
 )
 def seen(v):
-    return stories(mistake(v), v)
+    return lesson.stories(mistake(v), v)
 
 
 deeper = page.deeper("what else the notebooks can teach")
@@ -81,7 +80,7 @@ deeper = page.deeper("what else the notebooks can teach")
 
 @deeper.section("other_stories", "What else the notebooks can teach", "The lab has no switch for:")
 def other_stories(v):
-    return stories("", v)
+    return lesson.stories("", v)
 
 
 page.answers(words.what_finds, words.enough, again=False)

@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 
+import streamlit as st
+
 from attention_core.mechanism.softmax import exp_limits, normalise_row, store_row
 from attention_core.rounding import to_within
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
+from attention_ui.controls import visit
 from attention_ui.lessons.softmax_or_sum import lesson, words
-from attention_ui.lessons.softmax_or_sum.by_hand import take_over
 from attention_ui.picture.equation_parts import NEW_LINE, equation_of
 from attention_ui.picture.layout import equation as uncovered
 from attention_ui.picture.matrix import Matrix
@@ -65,6 +67,24 @@ def two_ways(v):
 
     yield ui.moving(lesson.POOR, at, is_aside=True)
     yield ui.note(words.matches_words(lesson.matches_of(v.poor), v.poor))
+
+
+def take_over(v, trace):
+    """A button that makes the example's own row one to change by hand."""
+    if v.row_from == "example" and len(trace.labels("key")) <= lesson.MAX_SCORES:
+        most = lesson.MAX_SCORE
+        bounded = (min(max(score, -most), most) for score in trace["score_row"].value.tolist())
+        typed = {"row_from": "hand", "typed": tuple(round(score, 4) for score in bounded)}
+        st.button(
+            "Change these",
+            type="tertiary",
+            icon=":material/edit:",
+            help="Begins with these scores: type others in their place.",
+            disabled=bool(visit.fixed() & {*typed}),
+            on_click=ui.set_values,
+            args=(typed,),
+            key="take_over",
+        )
 
 
 @page.card(

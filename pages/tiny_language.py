@@ -1,14 +1,16 @@
 """A tiny language: a trained network whose heads have names, each measured."""
 
+import streamlit as st
+
 from attention_core.head_name import head_in_full
 from attention_core.small_models.figures import TEXTS
 from attention_core.small_models.grammar import WORDS
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
 from attention_ui.cards.why_there import NUMBERS_WORDS, in_numbers, in_small
+from attention_ui.controls import visit
 from attention_ui.controls.widget import say_problem
 from attention_ui.lessons.tiny_language import charts, lesson, training, words
-from attention_ui.lessons.tiny_language.tries import tries
 from attention_ui.picture.learning import learning
 from attention_ui.picture.sentence import sentence
 
@@ -22,6 +24,23 @@ MOST = page.ask(
     each=lambda v: WORDS.index(lesson.word_of(v)),
     again=None,
 )
+
+
+def tries(*labels):
+    """A button for each of these beginnings; with it comes the head that is worth watching."""
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
+        st.caption("Try", width="content")
+        for label in labels:
+            beginning, kind = lesson.READY[label]
+            chosen = {"beginning": beginning, "tiny_head": lesson.worth_watching(beginning, kind)}
+            st.button(
+                label,
+                key=f"ready_{label}_of_{len(labels)}",
+                type="tertiary",
+                on_click=ui.set_values,
+                args=({n: value for n, value in chosen.items() if n not in visit.fixed()},),
+                disabled="beginning" in visit.fixed(),
+            )
 
 
 def looks(trace, head, query=-1):

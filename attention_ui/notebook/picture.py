@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import vl_convert
@@ -19,8 +20,16 @@ from PIL import Image
 from ..picture.layout import WIDE, Layout
 from ..picture.spec import GROUNDS, INKS, Stops, drawn
 from ..picture.table import MANY, Lists, n_marks, n_slots, table
-from .in_browser import FRAME, PAGE, SCRIPT, STYLE
 
+_HERE = Path(__file__).parent
+STYLE = (_HERE / "picture.css").read_text(encoding="utf-8")
+SCRIPT = (_HERE / "picture.js").read_text(encoding="utf-8")
+PAGE = """<!DOCTYPE html><html lang="en" data-attention><head><meta charset="utf-8">
+<title>Attention Explorer</title>
+<style>:root { color-scheme: light dark; color: CanvasText; } body { margin: 0; }</style></head>
+<body>BODY</body></html>"""
+FRAME = """<iframe title="Attention Explorer" style="width:100%;border:0;height:TALLpx"
+ srcdoc="PAGE"></iframe>"""
 VEGA_LITE = "6.4"
 FONT = '"Source Sans", "Source Sans Pro", "Arial Narrow", "Liberation Sans Narrow", sans-serif'
 """The app's own where it is installed, else one as narrow, for which cells have room."""

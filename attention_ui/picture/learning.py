@@ -2,9 +2,11 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 import torch
+from torch import Tensor
 
 from attention_core.operations import Given
 from attention_core.operations.base import Meaning
@@ -12,7 +14,6 @@ from attention_core.trace import Trace
 
 from .forbidden import outline
 from .layout import NARROW, WIDE, Arrangement, Box, Layout, Mark, Path, Word
-from .learning_run import Curve, LearningRun, Panel
 from .matrix import Matrix
 from .numbers import text_width
 from .palette import FED, POSITIVE
@@ -25,6 +26,66 @@ NAMED, LABELLED = 31, 16
 PANEL, TITLE, AXIS, SPACE = 60, 20, 16, 12
 COLOURS = (FED, POSITIVE)
 """Of what is about the first and the second layer."""
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A number at each moment. One with a `label` is explained below its panel."""
+
+    values: Sequence[float]
+    colour: str
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Level:
+    """A quiet line at a height that no moment changes, and what it is, for below the panel."""
+
+    value: float
+    label: str
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """Curves that share an axis; `name` is that of their columns in the table: `name_0` …"""
+
+    name: str
+    title: str | Sequence[str]
+    """What stands above, or what does at each moment."""
+    ends: tuple[float, float]
+    curves: Sequence[Curve]
+    levels: Sequence[Level] = ()
+
+
+@dataclass(frozen=True)
+class Layer:
+    """The words about the heads of a layer: above all of them, and above each at each moment."""
+
+    title: str
+    heads: Sequence[Sequence[str]]
+    """(head, moment): its name."""
+    below: Sequence[Sequence[str]]
+    """(head, moment): what stands under its name, in small letters."""
+
+
+@dataclass(frozen=True, eq=False)
+class LearningRun:
+    """A training to be watched, at its recorded moments."""
+
+    steps: Sequence[int]
+    panels: Sequence[Panel]
+    layers: Sequence[Layer]
+    tokens: Sequence[str]
+    weights: Tensor
+    """(moment, layer, head, query, key)"""
+    targets: Tensor
+    """(layer, head or 1, query, key): True where a head is expected to look: outlined."""
+    appeared: int | None = None
+    """A step to be marked on every panel."""
+    ticks: Sequence[int] = ()
+    """The steps written below the curves; none to let them be chosen."""
+    crowded: float | None = None
+    """Up to about this step each has as much room, later ones less; None: all the same."""
 
 
 def learning(run: LearningRun, at: int) -> Layout:

@@ -11,7 +11,7 @@ from attention_ui.lessons.transformer_block import depth, lesson, norms
 from attention_ui.lessons.transformer_block.activation_curve import activation_curve
 from attention_ui.lessons.transformer_block.agreement import torch_agrees, torch_s_output
 from attention_ui.lessons.transformer_block.orders import both_orders, stream_is_untouched
-from attention_ui.lessons.transformer_block.ribbons_template import WIDE
+from attention_ui.lessons.transformer_block.ribbons import WIDE
 from attention_ui.lessons.transformer_block.stream import adds_up, ribbons, walk
 from attention_ui.lessons.transformer_block.words import heads_words, nothing_looks_ahead
 from attention_ui.picture.matrix import Matrix

@@ -18,8 +18,7 @@ from attention_core.small_models.induction import (
 from attention_core.small_models.repeated import next_of_earlier
 
 from ...picture import palette
-from ...picture.learning import COLOURS
-from ...picture.learning_run import Curve, Layer, LearningRun, Panel
+from ...picture.learning import COLOURS, Curve, Layer, LearningRun, Panel
 from ...words import capital, number
 
 _BEFORE = torch.ones(len(EXAMPLE), len(EXAMPLE), dtype=torch.bool).tril(-1).triu(-1)

@@ -1,7 +1,9 @@
 """The layer with one mistake beside the right one: what is chosen, the traces, the pictures."""
 
+from collections.abc import Iterator
 from itertools import chain
 
+from attention_core.examples import EXAMPLES
 from attention_core.lights.light import Light
 from attention_core.mistakes.base import WRONG
 from attention_core.mistakes.named import NAMED, Named
@@ -9,11 +11,14 @@ from attention_core.mistakes.rounds import lights_with
 from attention_core.mistakes.side_by_side import side_by_side
 from attention_core.mistakes.switched import MISTAKES, Switched
 from attention_core.operations import Subtract
+from attention_core.published.stories import Story, stories_of
 from attention_core.recipes import HeadsRecipe
 from attention_core.text.inputs import Inputs
 from attention_core.trace import Trace
 
-from ...cards.elements import Element, Picture, code, equation, moving, row, say
+from ...cards.elements import Element, Picture, button, caption, code, equation, moving, row, say
+from ...cards.stories import told
+from ...controls import visit
 from ...controls.control import Control, Values
 from ...controls.fields import Choice, Whole
 from ...controls.shared import HEAD, HEADS, MAKES_VECTORS, heads_recipe_of, inputs_of
@@ -122,3 +127,38 @@ def lines(mistake: Named) -> tuple[Element, Element]:
         for sign, line in ((WRONG_SIGN, mistake.wrong), (RIGHT_SIGN, mistake.right))
     )
     return row(wrong, right), say(mistake.words)
+
+
+def stories(mistake: str, values: Values) -> Iterator[Element]:
+    """The stories of a mistake, with the way to it; of "", those that have no switch."""
+    found = stories_of(mistake)
+    if not found:
+        yield say(
+            "None of the five notebooks has this one. You may still meet it, in other people's "
+            "code or in your own."
+        )
+    for story in found:
+        yield from told(story)
+        if mistake:
+            yield _way_to(story, values)
+
+
+def _way_to(story: Story, values: Values) -> Element:
+    """The way to the mistake on the sentence of its notebook, unless that is what is shown."""
+    is_shown = values.sentence == EXAMPLES[story.example].inputs.sentence
+    if values.example == story.example and is_shown:
+        return caption("This is the sentence that you are looking at.")
+
+    def switch_on() -> None:
+        visit.change(example=story.example)  # it brings all of its own settings
+        visit.change(mistake=story.mistake)
+
+    # No link: one from a page to itself leaves the browser's address as it was.
+    return button(
+        "Switch it on with this sentence",
+        f"seen_{story.name}",
+        switch_on,
+        icon=":material/arrow_forward:",
+        type="tertiary",
+        disabled="example" in {*values.hide, *values.lock},
+    )

@@ -140,11 +140,14 @@ def steps_2_and_3(v: Values) -> Iterator[Element]:
         )
 
 
-WAYS = (
-    "It raised the token that the model says more than it lowered the other",
-    "It lowered the other token more than it raised the one that the model says",
-    "It raised both, the one that the model says more",
-    "It lowered both, the other one more",
+HOW = (
+    "it raised {yes} more than it lowered {no}",
+    "it lowered {no} more than it raised {yes}",
+    "it raised both, {yes} more",
+    "it lowered both, {no} more",
+)
+WAYS = tuple(
+    capital(how.format(yes="the token that the model says", no="the other")) for how in HOW
 )
 
 
@@ -197,7 +200,7 @@ def _of_the_first(story: Story) -> str:
 
     alone, other = (reading.brought(token, None) for token in (story.asked, story.against))
     raised, lowered = story.both
-    does = what_it_does(raised, lowered, yes, no)
+    does = HOW[way_of(raised, lowered)].format(yes=f"“{yes}”", no=f"“{no}”")
     most = alone.heads[0]
     if (most.layer, most.head) == (best.layer, best.head):
         beside = f"To “{yes}” alone, too, no head brought more."
@@ -214,18 +217,6 @@ def _of_the_first(story: Story) -> str:
         f"“{said_piece(story.pieces[key])}” (token {key}, {percent(float(row[key]))}). To “{yes}” "
         f"it brought {signed(raised)}, to “{no}” {signed(lowered)}: {does}. {beside}"
     )
-
-
-def what_it_does(raised: float, lowered: float, yes: str, no: str) -> str:
-    """What a head does that brought more to one token than to the other: how much it `raised` the
-    one, and what it brought to the other, which is less.
-    """
-    return (
-        f"it raises “{yes}” more than it lowers “{no}”",
-        f"it lowers “{no}” more than it raises “{yes}”",
-        f"it raises both, “{yes}” more",
-        f"it lowers both, “{no}” more",
-    )[way_of(raised, lowered)]
 
 
 def _copier(story: Story) -> Part | None:

@@ -15,8 +15,7 @@ from ...picture import palette
 from ...picture.layout import Layout, equation
 from ...picture.matrix import Matrix
 from .brought import brought
-from .heads import TINY_HEADS
-from .lesson import allowed_next, chances, parts_of, without_each, word_of, words_of
+from .lesson import TINY_HEADS, allowed_next, chances, parts_of, without_each, word_of, words_of
 from .words import names_of_parts
 
 DRAWN, TALL = 8, 110

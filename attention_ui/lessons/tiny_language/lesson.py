@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from attention_core.head_name import head_id
+from attention_core.head_name import head_id, head_name
 from attention_core.real_model.score_in_small import small_score_trace
 from attention_core.small_models import shipped
 from attention_core.small_models.figures import Head, shipped_figures
@@ -17,10 +17,29 @@ from ...controls.fields import Choice, KnownWords, Whole
 from ...controls.shared import EXAMPLE
 from ...picture.equation_parts import Parts, equation_of
 from ...picture.matrix import Matrix
-from .heads import FIRST_WATCHED, NEXT_WORDS, TINY_HEADS
 
 STEPS = tuple(moment.step for moment in shipped_recording())
 PRONOUN, LAST = "pronoun to noun", "last"
+NEXT_WORDS = {"likeliest": "The likeliest one", **dict(zip(WORDS[1:], WORDS[1:], strict=True))}
+
+
+def head_called(head: Head) -> str:
+    """A head of the tiny language's network, by the name that was measured for it."""
+    names = shipped_figures().names(head)
+    layer, place = head
+    return f"{head_name(place, layer)} ({', '.join(names) if names else 'no name fits'})"
+
+
+def head_briefly(head: Head) -> str:
+    """The same, short enough for a chart: `head 1.2 opening mark and 2 more`."""
+    first, *more = shipped_figures().names(head) or ("no name",)
+    return f"{head_name(head[1], head[0])} {first}" + (f" and {len(more)} more" if more else "")
+
+
+TINY_HEADS = {head_id(*head): head_called(head) for head in shipped_figures().heads}
+"""The heads of the tiny language's network."""
+FIRST_WATCHED = "1.1"
+"""The pronoun-to-noun head that brings most to the first beginning: a test works it out."""
 
 
 def _places(values: Values) -> dict[str, str]:

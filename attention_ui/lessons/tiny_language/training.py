@@ -11,7 +11,7 @@ from attention_core.small_models import recording
 from attention_core.small_models.figures import Head, shipped_figures
 
 from ...picture import palette
-from ...picture.learning_run import Curve, Layer, LearningRun, Level, Panel
+from ...picture.learning import Curve, Layer, LearningRun, Level, Panel
 from ...words import number
 
 WATCHED = "pronoun to noun"

@@ -15,7 +15,7 @@ from ...controls.control import Values
 from ...frame.ends import closes
 from ...words import listed, number, percent
 from . import lesson
-from .heads import head_briefly, head_called
+from .lesson import head_briefly, head_called
 
 NEVER_SAID = "The grammar never says these words in this order"
 SHOWN = 5
