@@ -8,7 +8,7 @@ import pytest
 from attention_core.small_models.figures import shipped_figures
 from attention_core.small_models.grammar import WORDS
 from attention_ui.lessons.tiny_language import lesson
-from attention_ui.lessons.tiny_language.heads import FIRST_WATCHED
+from attention_ui.lessons.tiny_language.lesson import FIRST_WATCHED
 from attention_ui.lessons.tiny_language.words import step_words
 from attention_ui.picture import palette
 from chosen import chosen, of
