@@ -1,11 +1,15 @@
 """The installed app: its command, and `show` for notebooks. Loads no Streamlit."""
 
+from importlib.util import find_spec
 from typing import Any
 
 from attention_core import __version__ as __version__
 from attention_core import shown
 
 __all__ = ["show"]
+DRAWS = {"altair": "altair", "numpy": "numpy", "PIL": "pillow", "pyarrow": "pyarrow"}
+DRAWS |= {"vl_convert": "vl-convert-python"}
+"""What draws, as it is imported and as it is installed."""
 
 
 def __getattr__(name: str) -> Any:
@@ -14,8 +18,11 @@ def __getattr__(name: str) -> Any:
     try:
         from attention_ui.notebook.show import show
     except ModuleNotFoundError as error:
-        named = {"vl_convert": "vl-convert-python", "PIL": "pillow"}.get(error.name, error.name)
-        raise ImportError(f"pictures need {error.name}: pip install {named}") from error
+        missing = [package for name, package in DRAWS.items() if find_spec(name) is None]
+        names = " ".join(missing) or error.name
+        raise ImportError(
+            f"pictures need packages that are not here: pip install {names}"
+        ) from error
     return show
 
 

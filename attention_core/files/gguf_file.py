@@ -148,9 +148,10 @@ class _Front:
             raise ModelRefused(f"{self.name} is no GGUF file: it does not begin with GGUF")
         (version,) = self.unpack("I")
         if version not in (2, 3):
+            which = f"of version {version}" if version % 2**16 else "in another byte order"
             raise ModelRefused(
-                f"{self.name} is a GGUF file of version {version}: 2 and 3 are read, in the byte "
-                "order of today's processors"
+                f"{self.name} is a GGUF file {which}: versions 2 and 3 are read, in the byte order "
+                "of today's processors"
             )
         n_tensors, n_fields = self.unpack("QQ")
         for count, most, what in (
@@ -269,7 +270,10 @@ class _Front:
         if count <= self.left:
             return
         if self.size <= LARGEST_FRONT:
-            raise ModelRefused(f"{self.name} is cut off before its tensors, or no GGUF file")
+            raise ModelRefused(
+                f"{self.name} is cut off before its tensors, or no GGUF file: {count:,} bytes are "
+                f"to follow, but {self.left:,} do"
+            )
         raise ModelRefused(
             f"{self.name} has more than {LARGEST_FRONT:,} bytes before its tensors, or a length in "
             "it cannot be right"

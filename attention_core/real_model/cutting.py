@@ -29,8 +29,19 @@ GROWN, ADDED = 20, 1_000
 """A text may grow so many times, and by so many, before it is cut: NFKD makes 18 of one."""
 
 
-class TooMuch(ValueError):
-    """What a tokenizer may not take."""
+PARTS = {
+    "added_tokens": "the tokens that were added",
+    "normalizer": "what is made of a text first",
+    "pre_tokenizer": "how a text is cut first",
+    "post_processor": "what stands around a text",
+    "decoder": "how tokens become a text",
+    "model": "its words and how they are found",
+}
+"""What each part of a `tokenizer.json` says."""
+
+
+class NotTaken(ValueError):
+    """A tokenizer that is wrong or takes too much, in words."""
 
 
 class Cutter:
@@ -43,9 +54,11 @@ class Cutter:
         try:
             said = json.loads(content)
         except RecursionError as error:
-            raise ValueError("it is nested too deeply") from error
+            raise NotTaken("it is nested too deeply") from error
+        except ValueError as error:
+            raise NotTaken(f"it is cut off, or no JSON ({error})") from error
         if not isinstance(said, dict):
-            raise ValueError("it holds no settings by name")
+            raise NotTaken("it holds no settings by name")
         added = said.get("added_tokens")
         if isinstance(added, list) and all(isinstance(each, dict) for each in added):
             for each in added:
@@ -58,7 +71,11 @@ class Cutter:
             if isinstance(each, dict | list):
                 _check(len(each), MOST_TOKENS, "it has {} tokens")
                 _check(len(json.dumps(each)) // 2, MOST_CHARACTERS, "its tokens have {} characters")
-        self.made = tokenizers.Tokenizer.from_str(json.dumps(said))
+        try:
+            self.made = tokenizers.Tokenizer.from_str(json.dumps(said))
+        except BaseException as error:
+            raise NotTaken(_what_is_wrong(said, error)) from error
+        _check_ids(said, self.made.get_vocab(with_added_tokens=True))
         self.made.no_padding()
         self.made.no_truncation()
         self.made.encode_special_tokens = True
@@ -134,9 +151,45 @@ def _kind(said: Mapping[str, dict]) -> str:
     return "wordpiece" if model.get("type") == "WordPiece" else "words"
 
 
+def _what_is_wrong(said: Mapping[str, Any], error: BaseException) -> str:
+    """In which part, in our words, and what the library says; its place is of no file there is."""
+    import tokenizers
+
+    told = re.sub(r" at line \d+ column \d+$", "", str(error))
+    for name, meant in PARTS.items():
+        alone = {"version": "1.0", "model": {"type": "WordLevel", "vocab": {}, "unk_token": ""}}
+        alone.pop(name, None)
+        try:
+            tokenizers.Tokenizer.from_str(
+                json.dumps(alone | {each: what for each, what in said.items() if each == name})
+            )
+        except BaseException:
+            return (
+                f"what it says of {meant} ({name}) is incomplete or of an unknown kind ({told:.70})"
+            )
+    return f"a setting of it is incomplete or not known ({told:.70})"
+
+
+def _check_ids(said: Mapping[str, Any], made: Mapping[str, int]) -> None:
+    """The library takes the last of two words with one id, and gives added ones ids of its own."""
+    words = said["model"]["vocab"]
+    each = (
+        words.items()
+        if isinstance(words, dict)
+        else ((one, at) for at, (one, _) in enumerate(words))
+    )
+    added = ((one["content"], one["id"]) for one in said.get("added_tokens") or ())
+    found: dict[int, str] = {}
+    for word, token in (*each, *added):
+        if (other := found.setdefault(token, word)) != word:
+            raise NotTaken(f"“{other:.40}” and “{word:.40}” are both its token {token}")
+        if made[word] != token:
+            raise NotTaken(f"“{word:.40}” is its token {token}, but would be read as {made[word]}")
+
+
 def _check(count: int, most: int, words: str) -> None:
     if count > most:
-        raise TooMuch(f"{words.format(f'{count:,}')}, but at most {most:,} are taken")
+        raise NotTaken(f"{words.format(f'{count:,}')}, but at most {most:,} are taken")
 
 
 def _bounded(seconds: int) -> None:
@@ -159,8 +212,8 @@ def _answer(call: Callable[[], dict[str, Any]], seconds: int) -> None:
     _bounded(seconds)
     try:
         found = call()
-    except TooMuch as error:
-        found = {"too much": str(error)}
+    except NotTaken as error:
+        found = {"not taken": str(error)}
     except BaseException as error:  # the library's panics are no Exception
         found = {"error": str(error) or type(error).__name__}
     sys.stdout.write(json.dumps(found) + "\n")

@@ -76,7 +76,7 @@ class Tokenizer:
             if "error" in about:
                 raise ModelRefused(f"{wrong}: {quoted(about['error'])}")
             self._cutter.ask("encode", TRIED)
-        except TokenizerCosts as error:
+        except TokenizerNotTaken as error:
             raise ModelRefused(f"{wrong}: {error}") from error
         self.kind: str = about["kind"]
         self._beginning, self._end = tuple(beginning), tuple(end)
@@ -205,8 +205,8 @@ class Tokenizer:
         return next((each for each in known if each is not None), None)
 
 
-class TokenizerCosts(ValueError):
-    """A tokenizer takes more time, memory or words than it may."""
+class TokenizerNotTaken(ValueError):
+    """A tokenizer is wrong, or takes more time, memory or words than it may."""
 
 
 class _Cutter:
@@ -220,7 +220,7 @@ class _Cutter:
     def start(self) -> dict:
         """What there is to know of the tokenizer."""
         if not self._starts_left:
-            raise TokenizerCosts(_too_much(cutting.SECONDS))
+            raise TokenizerNotTaken(_too_much(cutting.SECONDS))
         self._starts_left -= 1
         self._running = subprocess.Popen(
             [sys.executable, "-P", cutting.__file__],
@@ -254,11 +254,11 @@ class _Cutter:
         except (OSError, ValueError) as error:
             self._running = None
             _end(running)
-            raise TokenizerCosts(_too_much(seconds)) from error
+            raise TokenizerNotTaken(_too_much(seconds)) from error
         finally:
             clock.cancel()
-        if "too much" in found:
-            raise TokenizerCosts(found["too much"])
+        if "not taken" in found:
+            raise TokenizerNotTaken(found["not taken"])
         return found
 
 

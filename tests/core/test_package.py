@@ -209,16 +209,17 @@ def test_nothing_of_the_app_is_in_reach_of_the_installed_core(installed):
 def test_pictures_are_drawn_without_the_app(wheels, tmp_path_factory, installed):
     core = tomllib.loads((ROOT / "core_only" / "pyproject.toml").read_text(encoding="utf-8"))
     extra = core["project"]["optional-dependencies"]["notebook"]
-    beside = ["torch", "safetensors", *(re.match(r"[\w-]+", each)[0] for each in extra)]
-    options = installed_alone(wheels[1], beside, tmp_path_factory)[1]
-    draws = "from attention_core import *; from attention_explorer import show; import sys;"
-    draws += "html = show(attend(embed('the cat sat'))).page(); print(len(html) > 300_000);"
-    draws += "print({'streamlit', 'pandas'} & {*sys.modules})"
-    assert run("-S", "-c", draws, **options).split() == ["True", "set()"]
+    draws = [re.match(r"[\w-]+", each)[0] for each in extra]
+    options = installed_alone(wheels[1], ["torch", "safetensors", *draws], tmp_path_factory)[1]
+    code = "from attention_core import *; from attention_explorer import show; import sys;"
+    code += "html = show(attend(embed('the cat sat'))).page(); print(len(html) > 300_000);"
+    code += "print({'streamlit', 'pandas'} & {*sys.modules})"
+    assert run("-S", "-c", code, **options).split() == ["True", "set()"]
     asks = "import attention_explorer.command as c; print(c.main([]), c.main(['check', '--help']))"
     assert "The app is not in this package" in run("-S", "-c", asks, **options)
     bare = "import attention_explorer as a, attention_core as c; t = c.attend(c.embed('a cat'));"
-    assert "pictures need" in installed("-c", f"{bare} print(t._repr_mimebundle_())")
+    told = installed("-c", f"{bare} print(t._repr_mimebundle_()['text/plain'])")
+    assert f"pictures need packages that are not here: pip install {' '.join(draws)}" in told
 
 
 @pytest.mark.slow("20 s: builds the wheels and installs them")

@@ -104,7 +104,10 @@ def test_the_merges_that_made_a_word_are_those_of_the_library_and_end_in_its_tok
     # The vocabulary may take a word that it knows as it is, whatever the merges make of it.
     said["model"] |= {"merges": merges[:1], "ignore_merges": True}
     assert from_json(said).joins_of("the") is None
-    said["model"] = {"type": "WordLevel", "vocab": {"the": 0}, "unk_token": "the"}
+    said |= {
+        "added_tokens": [],
+        "model": {"type": "WordLevel", "vocab": {"the": 0}, "unk_token": "the"},
+    }
     assert from_json(said).joins_of("the") is None
 
 
@@ -319,19 +322,33 @@ def test_a_control_token_that_is_typed_is_text():
     assert 2 not in from_json(word_pieces()).encode("[SEP] the").ids[1:-1]
 
 
-@pytest.mark.parametrize("said", [
-    {},
-    {"model": 3},
-    word_pieces(model={"type": "WordPiece", "vocab": {"a": -1}}),
-    word_pieces(model={"type": "Own", "code": "import os"}),
-    word_pieces(pre_tokenizer={"type": "Split", "pattern": {"Regex": "("}}),
-    word_pieces(added_tokens=[{"id": "x"}]),
-    word_pieces(added_tokens=7),
+def added(token):
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized", "special"), False)
+    return [{"id": token, "content": "new", **flags}]
+
+
+MODEL = "its words and how they are found (model) is incomplete or of an unknown kind ("
+
+
+@pytest.mark.parametrize(("said", "words"), [
+    ({}, MODEL),
+    ({"model": 3}, MODEL),
+    (word_pieces(model={"type": "WordPiece", "vocab": {"a": -1}}), MODEL),
+    (word_pieces(model={"type": "Own", "code": "import os"}), MODEL),
+    (word_pieces(pre_tokenizer={"type": "Split", "pattern": {"Regex": "("}}), "(pre_tokenizer)"),
+    (word_pieces(added_tokens=[{"id": "x"}]), "the tokens that were added (added_tokens)"),
+    (word_pieces(added_tokens=7), "the tokens that were added (added_tokens)"),
+    (word_pieces(version="9"), "a setting of it is incomplete or not known (Unknown"),
+    (word_pieces(added_tokens=added(2)), "“[SEP]” and “new” are both its token 2"),
+    (word_pieces(added_tokens=added(99)), "“new” is its token 99, but would be read as"),
+    (b'{"model"', "it is cut off, or no JSON"),
 ])  # fmt: skip
-def test_a_tokenizer_that_cannot_be_is_refused_in_words(said):
-    with pytest.raises(ModelRefused, match=r"tokenizer\.json cannot be read") as refused:
+def test_a_tokenizer_that_cannot_be_is_refused_in_words(said, words):
+    with pytest.raises(ModelRefused, match=r"tokenizer\.json cannot be read: ") as refused:
         from_json(said)
     assert len(str(refused.value)) < 200
+    assert words in str(refused.value)
+    assert " column " not in str(refused.value).partition("JSON")[0], "of what we have written"
 
 
 GOOD = {
