@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-import torch
 from torch import Tensor
 
 from .settings import Settings
@@ -73,14 +72,6 @@ class Changes:
         contexts = contexts.clone()
         contexts[..., off, :, :] = 0
         return contexts
-
-    def without_attention(self, layer: int, added: Tensor) -> Tensor:
-        """What attention adds, or 0 where it is off."""
-        return torch.zeros_like(added) if layer in self.attention else added
-
-    def without_ffn(self, layer: int, added: Tensor) -> Tensor:
-        """What the feed-forward adds, or 0 where it is off."""
-        return torch.zeros_like(added) if layer in self.ffn else added
 
 
 NONE = Changes()

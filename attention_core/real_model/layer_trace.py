@@ -13,7 +13,6 @@ from ..mechanism.builder import Heads, attend_projected, times
 from ..mechanism.options import Options
 from ..recipes import PLURAL, ROLES
 from ..trace import Step, Trace
-from .folder import Folder
 from .model import Model
 from .names import Where
 from .settings import rates as plain_rates
@@ -138,7 +137,7 @@ class PartsOfLayer:
         """What each head adds to the stream: context vectors times its rows of the output."""
         trace, matrix = self.trace, self.trace["W_output"]
         n_heads = self.model.settings.n_heads
-        upright = not self.model.where_in(self.layer, "W_output").transposed
+        upright = not self.model.where(f"{self.layer}.W_output").transposed
         split = ops.SplitHeads(n_heads) if upright else ops.RowsOfHeads(n_heads)
         pair = ("d_model", "d_value") if upright else ("d_value", "d_model")
         own = trace.step("head_W_output", split, matrix, axes=("head", *pair))
@@ -198,7 +197,7 @@ class PartsOfLayer:
         if f"b_{name}" in self.model.settings.shapes_of_layer():
             bias = self.stored(f"b_{name}", axes[:1])
         lead = (*vectors.axes[:-2], row or vectors.axes[-2])
-        if self.model.where_in(self.layer, f"W_{name}").transposed:
+        if self.model.where(f"{self.layer}.W_{name}").transposed:
             return times(self.trace, made, vectors, matrix, bias, lead)
         operands = (vectors, matrix) if bias is None else (vectors, matrix, bias)
         return self.trace.step(made, ops.Linear(), *operands, axes=(*lead, axes[0]))
@@ -234,7 +233,7 @@ class PartsOfLayer:
 
     def stored(self, ours: str, axes: tuple[str, ...], name: str | None = None) -> Step:
         """A tensor of the layer as it stands in the file: `axes` are those of (out, in)."""
-        where = self.model.where_in(self.layer, ours)
+        where = self.model.where(f"{self.layer}.{ours}")
         axes = axes[::-1] if where.transposed else axes
         made = name or ours
         if not where.beside:
@@ -270,7 +269,6 @@ class PartsOfLayer:
             kind: Any = ops.StoredInGguf
             file, called = source.path, "MODEL"
         else:
-            assert isinstance(source, Folder)
             file, files, kind = source.places[name].file, source.files, ops.Stored
             called = "MODEL" if len(files) == 1 else f"MODEL_{files.index(file) + 1}"
         return kind(str(file), name, tuple(rows), called, self.model.as_opened.get(file))

@@ -8,12 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
 
 from torch import Tensor
 
 from ..asked import answers
-from ..files.gguf_file import opened_gguf
+from ..files.gguf_file import GgufFile, opened_gguf
 from ..files.reading import AsOpened, reading
 from ..files.refused import ModelRefused
 from ..files.tensor_file import quoted, state_of
@@ -29,22 +28,8 @@ KEPT_BYTES = 32 * 2**20
 """Layers in float32 that are kept: two of SmolLM2. More helps only if all had room."""
 
 
-class Source(Protocol):
-    """Where tensors come from: a file, or the files of a folder."""
-
-    path: Path
-
-    def shape(self, name: str) -> tuple[int, ...]:
-        """The shape of a tensor, by the file's name for it."""
-
-    def check_kind(self, name: str) -> None:
-        """Raises ModelRefused where a tensor's numbers are of a kind that is not read."""
-
-    def matrix(self, name: str, rows: Sequence[int] | None = None) -> Tensor:
-        """A tensor in float32, or some of its rows."""
-
-    def tensor_names(self) -> Sequence[str]:
-        """The names of all tensors."""
+Source = Folder | GgufFile
+"""Where tensors come from: the files of a folder, or a file."""
 
 
 class Model:
@@ -84,10 +69,6 @@ class Model:
         layer, _, ours = name.rpartition(".")
         found = self.names.of_layer[ours] if layer else self.names.once[ours]
         return replace(found, name=found.name.format(layer))
-
-    def where_in(self, layer: int | None, name: str) -> Where:
-        """Where a tensor of a layer stands, by our name; with no layer, one of the whole model."""
-        return self.where(name if layer is None else f"{layer}.{name}")
 
     def matrix(self, name: str, rows: Sequence[int] | None = None) -> Tensor:
         """A tensor in float32 by our name for it, such as `token_table` or `3.W_query`; matrices

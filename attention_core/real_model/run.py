@@ -231,7 +231,9 @@ def through_layer(
     added = times("output", contexts.transpose(-3, -2).flatten(-2))
     if is_added:
         added = norm("attention_after_norm", added)
-    added = changes.without_attention(layer, added * settings.added_scale)
+    added = added * settings.added_scale
+    if layer in changes.attention:
+        added = torch.zeros_like(added)
     between = stream + added
     if settings.norms == "after":
         between = norm("attention_norm", between)
@@ -248,7 +250,9 @@ def through_layer(
     more = times("down", inside)
     if is_added:
         more = norm("ffn_after_norm", more)
-    more = changes.without_ffn(layer, more * settings.added_scale)
+    more = more * settings.added_scale
+    if layer in changes.ffn:
+        more = torch.zeros_like(more)
     after = between + more
     if settings.norms == "after":
         after = norm("ffn_norm", after)

@@ -1,7 +1,8 @@
 """How the heads of the tiny language came about: a training by the plan, moment by moment.
 
-    first = first_named(shipped_recording(), "pronoun to noun")
-    print(first.moment.step, first.moment.loss, first.head)
+    moments = shipped_recording()
+    first = moments[first_named(moments, "pronoun to noun")]
+    print(first.step, first.loss, best(first, "pronoun to noun"))
 
 A training lands elsewhere on another processor. So what is recorded may be another run than that of
 the shipped network, by the same plan, and every head is named by the records alone.
@@ -58,14 +59,6 @@ class Moment:
         return dict(zip(ASKED_FOR, self.scores[:, *head].tolist(), strict=True))
 
 
-@dataclass(frozen=True)
-class Named:
-    """A head that may be called by a kind for the first time."""
-
-    moment: Moment
-    head: Head
-
-
 def recorded_steps(steps: int) -> list[int]:
     """Which steps are recorded: first, last, and ever fewer between, evenly from `CROWDED` on."""
     times = (1 + steps / CROWDED) ** (1 / (MOMENTS - 1))
@@ -106,13 +99,10 @@ def best(moment: Moment, kind: str) -> Head:
     return layer, head
 
 
-def first_named(moments: Sequence[Moment], kind: str) -> Named | None:
-    """The first moment at which some head may be called by a kind, and that head; None for none."""
-    for at, moment in enumerate(moments):
-        head = best(moment, kind)
-        if kind in names_at(moments, at, head):
-            return Named(moment, head)
-    return None
+def first_named(moments: Sequence[Moment], kind: str) -> int | None:
+    """The place of the first moment at which some head may be called by a kind; None for none."""
+    heads = enumerate(best(each, kind) for each in moments)
+    return next((at for at, head in heads if kind in names_at(moments, at, head)), None)
 
 
 def store(moments: Sequence[Moment], path: Path = RECORDING) -> None:

@@ -17,9 +17,9 @@ from threading import Lock
 import streamlit as st
 
 from attention_core.files.reading import reading
+from attention_core.files.refused import ModelRefused
 from attention_core.files.tensor_file import quoted, state_of
 from attention_core.real_model.model import Model, open_model
-from attention_core.real_model.refused import ModelRefused
 from attention_core.real_model.run import check_ids
 from attention_core.real_model.tiny import TINY as TINY_FOLDER
 from attention_core.real_model.tokenizer import Encoded, Tokenizer

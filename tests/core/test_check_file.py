@@ -19,8 +19,8 @@ from attention_core.export.check_file import NAME, PARTS, check_file
 from attention_core.lights.light import OF_GRADIENTS, TITLES
 from attention_core.lights.own_code.checking import lights_of_code, looked_at, subject_of
 from attention_core.lights.own_code.command import main
-from attention_core.lights.own_code.likely import LIKELY
 from attention_core.lights.own_code.naming import MISTAKES_OF_CODE
+from attention_core.lights.own_code.report import LIKELY
 from conftest import ROOT
 from fresh import BARE
 
@@ -61,7 +61,7 @@ def test_wrong_code_is_refused_and_named_or_left_to_its_evidence(base, code, lig
     assert report.first_wrong.name in (light, report.first_wrong.name if light == "-" else light)
     assert report.likely == (() if mistake == "-" else (mistake,)), report.text()
     for name in report.likely:
-        assert LIKELY[name].words in report.text()
+        assert LIKELY[name][0] in report.text()
 
 
 def test_every_mistake_is_told_of_some_code():

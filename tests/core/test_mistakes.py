@@ -16,7 +16,7 @@ from attention_core.lights.light import OF_CODE, OF_GRADIENTS, TITLES
 from attention_core.lights.measures import hidden_is_zero
 from attention_core.lights.of_trace import lights
 from attention_core.lights.of_trace.again import last_of_tokens
-from attention_core.lights.own_code.likely import LIKELY
+from attention_core.lights.own_code.report import LIKELY
 from attention_core.mechanism.multi_head import attend_heads
 from attention_core.mistakes.layer import layer, right_inputs, with_backward
 from attention_core.mistakes.named import NAMED

@@ -9,10 +9,10 @@ import torch
 
 import model_folders
 from attention_core import program
+from attention_core.files.refused import ModelRefused
 from attention_core.real_model import tiny
 from attention_core.real_model.layer_trace import layer_trace
 from attention_core.real_model.model import open_model
-from attention_core.real_model.refused import ModelRefused
 from attention_core.real_model.run import logits, run
 from attention_core.small_models.grammar import WORDS
 from checks import run_anew

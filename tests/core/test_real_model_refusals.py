@@ -11,9 +11,9 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from attention_core.files import refused as readers
+from attention_core.files.refused import ModelRefused
 from attention_core.real_model import tiny
 from attention_core.real_model.model import open_model
-from attention_core.real_model.refused import ModelRefused
 from gguf_files import written
 from model_folders import config, cut, in_gguf, make, put, tokenizer
 

@@ -12,8 +12,8 @@ import pytest
 import torch
 import transformers
 
+from attention_core.files.refused import ModelRefused
 from attention_core.real_model import by_config, model
-from attention_core.real_model.refused import ModelRefused
 from attention_core.real_model.run import BENDS, logits, run
 from attention_core.real_model.tokenizer import from_json
 from model_folders import FAMILIES, make, tokenizer

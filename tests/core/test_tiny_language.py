@@ -219,25 +219,24 @@ def test_heads_get_their_names_one_after_the_other():
     assert last.loss == pytest.approx(shipped_figures().loss, rel=0.02)
     assert first.loss > 3 * last.loss
     for kind, scores in zip(recording.ASKED_FOR, last.scores, strict=True):
-        named_first = recording.first_named(moments, kind)
-        if named_first is None:
+        at = recording.first_named(moments, kind)
+        if at is None:
             assert kind not in WANTED
             continue
         head = recording.best(last, kind)
         assert scores[head] == scores.max() > 0.9
         assert first.scores_of(head)[kind] < 0.2
-        at = moments.index(named_first.moment)
-        assert kind in recording.names_at(moments, at, named_first.head)
+        assert kind in recording.names_at(moments, at, recording.best(moments[at], kind))
         place = recording.ASKED_FOR.index(kind)
         before = [each.scores[place] for each in moments[:at]]
         assert all((each < BAR).all() or (each - before[0]).max() < FAR for each in before)
-        assert named_first.moment.scores[place].max() >= BAR
+        assert moments[at].scores[place].max() >= BAR
         (kind_of,) = [each for each in KINDS if each.name == kind]
         looks = list(kind_of.looks(recording.SENTENCE))
         assert looks
         for query, keys in looks:
             assert last.weights[*head, query, list(keys)].sum() > BAR, "so it does on the sentence"
-    steps = [recording.first_named(moments, kind).moment.step for kind in WANTED]
+    steps = [recording.first_named(moments, kind) for kind in WANTED]
     assert len({*steps}) > 3
 
 

@@ -12,7 +12,7 @@ from ..measures import MEASURES, light_of
 from .calling import Call, Stopped, printable
 from .naming import named
 from .opened import opened_in
-from .report import Report, Say, to_the_screen
+from .report import Report, line_of, to_the_screen
 from .sentences import Sizes, all_sizes, drawn_at_random
 from .subjects import Closed, Code, Open
 
@@ -44,7 +44,7 @@ def check(
     vectors are, where its layers do not tell. Raises TypeError for a class, of which no module has
     been made yet, and ValueError for counts that cannot be.
     """
-    return looked_at(attention, causal, n_heads, d_in, to_the_screen())
+    return looked_at(attention, causal, n_heads, d_in, to_the_screen)
 
 
 def looked_at(
@@ -52,7 +52,7 @@ def looked_at(
     causal: bool = False,
     n_heads: int | None = None,
     d_in: int | None = None,
-    say: Say | None = None,
+    say: Callable[[str], object] = lambda _: None,
 ) -> Report:
     """As `check`, without a word unless there is something to say it by."""
     if isinstance(attention, type):
@@ -63,25 +63,26 @@ def looked_at(
             said = printable(repr(number))
             raise ValueError(f"{name} is {said}: write a number from 1 to {most:,}")
     devices = range(torch.cuda.device_count())
-    with torch.random.fork_rng(devices), at_rest(attention):  # own draws go on as if nothing was
-        return _report(attention, causal, n_heads, d_in, say or Say(None))
-
-
-def _report(
-    attention: Callable, causal: bool, n_heads: int | None, d_in: int | None, say: Say
-) -> Report:
     lights: list[Light] = []
-    try:
-        subject, said = subject_of(attention, causal, n_heads, d_in)
-        lights.append(say(Light("runs", True, said)))
-        for light in lights_of_code(subject):
-            lights.append(say(light))
-        ways = subject.ways.said() if isinstance(subject, Open) else ()
-        return say.end(Report(tuple(lights), named(subject, lights), ways))
-    except Stopped as stopped:
-        again = "called again, " if lights else ""
-        wrong = say(Light("runs", False, f"{again}{stopped}"))
-        return say.end(Report((wrong, *lights[1:]), (stopped.name,) if stopped.name else ()))
+
+    def see(light: Light) -> None:
+        lights.append(light)
+        say(line_of(light))
+
+    with torch.random.fork_rng(devices), at_rest(attention):  # own draws go on as if nothing was
+        try:
+            subject, said = subject_of(attention, causal, n_heads, d_in)
+            see(Light("runs", True, said))
+            for light in lights_of_code(subject):
+                see(light)
+            ways = subject.ways.said() if isinstance(subject, Open) else ()
+            report = Report(tuple(lights), named(subject, lights), ways)
+        except Stopped as stopped:
+            again = "called again, " if lights else ""
+            see(Light("runs", False, f"{again}{stopped}"))
+            report = Report((lights[-1], *lights[1:-1]), (stopped.name,) if stopped.name else ())
+    say("\n".join(["", *report.verdict()]))
+    return report
 
 
 def subject_of(

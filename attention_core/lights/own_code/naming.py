@@ -12,34 +12,10 @@ from torch import Tensor
 from ..light import Light
 from .calling import Stopped
 from .reading import NEAR
-from .subjects import Code, Open
+from .subjects import Code, Open, Parts, computed, hide
 
 COARSE = 0.1
 """How far numbers of two or three digits may be off."""
-Parts = dict[str, Callable]
-"""What is done otherwise, by the parts of `computed`."""
-
-
-def computed(subject: Open, given: list[Tensor], other: Parts) -> Tensor:
-    """Attention of vectors and three matrices (token, d_value), some parts done otherwise."""
-    does = RIGHT | other
-    sizes = subject.sizes
-    vectors, *drawn = (each.double() for each in given)
-    joined = does["roles"](*(does["project"](vectors, each) for each in drawn))
-    split = zip(joined, sizes.heads, strict=True)
-    parts = (does["split"](each, n) for each, n in split)
-    queries, keys, values = does["heads"](
-        *(each.repeat_interleave(sizes.n_heads // len(each), dim=0) for each in parts)
-    )
-    scores = does["compare"](queries, keys) / sizes.d_head**0.5
-    scores = scores + subject.ways.bias(len(vectors))
-    weights = does["after"](does["share"](does["hide"](scores, subject.seen)), subject.seen)
-    return does["join"](weights @ values)
-
-
-def hide(scores: Tensor, seen: Tensor, by: float = -torch.inf) -> Tensor:
-    """The scores with another number where a query may not look."""
-    return scores.masked_fill(~seen, by)
 
 
 def by_sum(scores: Tensor) -> Tensor:
@@ -55,20 +31,6 @@ def raised(scores: Tensor) -> Tensor:
 def shifted(seen: Tensor, by: int) -> Tensor:
     """A causal mask that ends later (or earlier) than it should."""
     return torch.ones_like(seen).tril(by)
-
-
-RIGHT: Parts = {
-    "project": lambda x, matrix: x @ matrix,
-    "roles": lambda q, k, v: (q, k, v),
-    "split": lambda joined, n: joined.unflatten(-1, (n, -1)).transpose(0, 1),
-    "heads": lambda q, k, v: (q, k, v),
-    "compare": lambda q, k: q @ k.mT,
-    "hide": hide,
-    "share": lambda scores: scores.softmax(-1),
-    "after": lambda weights, _: weights,
-    "join": lambda heads: heads.transpose(0, 1).flatten(1),
-}
-"""Every part of attention, done right."""
 
 
 def _masked(rule: Callable[[Tensor], Tensor], by: float = -torch.inf) -> Parts:

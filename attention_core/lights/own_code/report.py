@@ -1,14 +1,20 @@
 """What was found, as lines to read."""
 
 import sys
-from typing import NamedTuple, TextIO
+from typing import NamedTuple
 
+from ...told import told
 from ..light import TITLES, Light
-from .likely import LIKELY
 
 SIGNS = {True: "✓", False: "✗", None: "–"}
 PLAIN = {"✓": "ok", "✗": "NO", "–": "-", "√": "root ", "·": ".", "−": "-", "∞": "infinity"}
 PLAIN |= {"×": "x", "…": "to", "±": "+-", "“": '"', "”": '"'}
+LIKELY = {
+    name: (entry["likely"], entry["advice"])
+    for name, entry in told("attention_core.mistakes", "mistakes.toml").items()
+    if "likely" in entry
+}
+"""By a mistake's name: what was likely done and what comes of it, and what to write instead."""
 
 
 class Report(NamedTuple):
@@ -49,8 +55,8 @@ class Report(NamedTuple):
                 told.append(f"Not looked at: {n_unseen}, for the reason beside each.")
             return [*told, *ways]
         told = [f"The first light that is red: “{wrong.title}”."]
-        for name in self.likely:
-            told += [f"Likely: {LIKELY[name].words}", f"  {LIKELY[name].advice}"]
+        for words, advice in map(LIKELY.__getitem__, self.likely):
+            told += [f"Likely: {words}", f"  {advice}"]
         if not self.likely and len(self.lights) > 1:
             told.append(
                 "Where its evidence does not tell you why, print each tensor of your code with its "
@@ -70,34 +76,14 @@ def line_of(light: Light) -> str:
     return f"{SIGNS[light.holds]} {light.title:<{width}}  {light.evidence}"
 
 
-class Say:
-    """Prints each light as it comes; nothing where it has nowhere to print."""
-
-    def __init__(self, to: TextIO | None) -> None:
-        self.to = to
-
-    def __call__(self, light: Light) -> Light:
-        self.print(line_of(light))
-        return light
-
-    def end(self, report: Report) -> Report:
-        """What comes below the lights."""
-        self.print("\n".join(["", *report.verdict()]))
-        return report
-
-    def print(self, text: str) -> None:
-        """Print, in plain signs where the screen has no others."""
-        if self.to is None:
-            return
-        try:
-            text.encode(getattr(self.to, "encoding", None) or "utf-8")
-        except UnicodeEncodeError:
-            for sign, plain in PLAIN.items():
-                text = text.replace(sign, plain)
-            text = text.encode("ascii", "replace").decode()
-        print(text, file=self.to, flush=True)
-
-
-def to_the_screen() -> Say:
-    """Prints where Python prints; in an app without a screen, nowhere."""
-    return Say(sys.stdout)
+def to_the_screen(text: str) -> None:
+    """Print, in plain signs where the screen has no others; nothing in an app without a screen."""
+    if sys.stdout is None:
+        return
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        for sign, plain in PLAIN.items():
+            text = text.replace(sign, plain)
+        text = text.encode("ascii", "replace").decode()
+    print(text, flush=True)

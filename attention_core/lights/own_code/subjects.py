@@ -1,6 +1,6 @@
 """A learner's code as its lights ask it: by matrices that are chosen, or only from outside."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 
@@ -364,7 +364,7 @@ class Open(Code):
         if self.ways.turns:
             return None, "Which positions turn its vectors is not told."
         given, output = self.of_random()
-        far = largest_gap(output, attended(self, given))
+        far = largest_gap(output, computed(self, given, {}))
         return far <= NEAR, f"With matrices drawn at random, the largest difference is {far:.2g}."
 
     def _find_ways(self) -> None:
@@ -427,18 +427,44 @@ def is_share_of(output: Tensor, value: Tensor, n_heads: int) -> bool:
     return is_near(heads, share * values)
 
 
-def attended(subject: Open, given: list[Tensor]) -> Tensor:
-    """Attention in float64, in the ways that were recognised: (token, d_value)."""
+Parts = dict[str, Callable]
+"""What is done otherwise, by the parts of `computed`."""
+
+
+def computed(subject: Open, given: list[Tensor], other: Parts) -> Tensor:
+    """Attention of vectors and three matrices (token, d_value), some parts done otherwise."""
+    does = RIGHT | other
     sizes = subject.sizes
     vectors, *drawn = (each.double() for each in given)
-    joined = zip(drawn, sizes.heads, strict=True)
-    parts = [(vectors @ e).unflatten(-1, (n, -1)).transpose(0, 1) for e, n in joined]
-    queries, keys, values = (
-        each.repeat_interleave(sizes.n_heads // len(each), dim=0) for each in parts
+    joined = does["roles"](*(does["project"](vectors, each) for each in drawn))
+    split = zip(joined, sizes.heads, strict=True)
+    parts = (does["split"](each, n) for each, n in split)
+    queries, keys, values = does["heads"](
+        *(each.repeat_interleave(sizes.n_heads // len(each), dim=0) for each in parts)
     )
-    scores = queries @ keys.mT / sizes.d_head**0.5 + subject.ways.bias(len(vectors))
-    weights = scores.masked_fill(~subject.seen, -torch.inf).softmax(-1)
-    return (weights @ values).transpose(0, 1).flatten(1)
+    scores = does["compare"](queries, keys) / sizes.d_head**0.5
+    scores = scores + subject.ways.bias(len(vectors))
+    weights = does["after"](does["share"](does["hide"](scores, subject.seen)), subject.seen)
+    return does["join"](weights @ values)
+
+
+def hide(scores: Tensor, seen: Tensor, by: float = -torch.inf) -> Tensor:
+    """The scores with another number where a query may not look."""
+    return scores.masked_fill(~seen, by)
+
+
+RIGHT: Parts = {
+    "project": lambda x, matrix: x @ matrix,
+    "roles": lambda q, k, v: (q, k, v),
+    "split": lambda joined, n: joined.unflatten(-1, (n, -1)).transpose(0, 1),
+    "heads": lambda q, k, v: (q, k, v),
+    "compare": lambda q, k: q @ k.mT,
+    "hide": hide,
+    "share": lambda scores: scores.softmax(-1),
+    "after": lambda weights, _: weights,
+    "join": lambda heads: heads.transpose(0, 1).flatten(1),
+}
+"""Every part of attention, done right."""
 
 
 class Closed(Code):

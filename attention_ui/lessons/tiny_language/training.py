@@ -47,7 +47,7 @@ def run_of(moments: Moments) -> LearningRun:
         tokens=recording.SENTENCE,
         weights=torch.stack([each.weights for each in moments]),
         targets=targets(moments),
-        appeared=None if first is None else first.moment.step,
+        appeared=None if first is None else moments[first].step,
         ticks=[tick for tick in TICKS if tick <= moments[-1].step],
         crowded=recording.CROWDED,
     )
