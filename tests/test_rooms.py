@@ -140,11 +140,6 @@ def test_a_page_imports_what_pages_share_and_no_other_page(path):
     assert packages(path) <= shared | set(sys.stdlib_module_names)
 
 
-@every(UI)
-def test_what_the_pages_share_imports_no_page(path):
-    assert not packages(path) & {"pages", "app", *(page.stem for page in PAGES)}
-
-
 def rooms():
     found = {path.parent.relative_to(ROOT).parts[:2] for path in [*CORE, *UI]}
     return {".".join(parts) for parts in found if len(parts) == 2}
@@ -189,13 +184,6 @@ def test_a_lesson_takes_nothing_from_another_lesson_s_room(path):
 
 
 @every(CHARTS)
-def test_a_chart_imports_the_core_and_what_draws(path):
-    drawing = {"PIL", "altair", "numpy", "pandas", "pyarrow", "torch"}
-    own = {"attention_core", "attention_ui"}
-    assert packages(path) <= drawing | own | set(sys.stdlib_module_names)
-
-
-@every(CHARTS)
 def test_streamlit_is_not_in_reach_of_a_chart(path):
     for module in modules_in_reach(path):
         assert "streamlit" not in packages(module), module
@@ -227,18 +215,6 @@ def test_a_notebook_draws_without_streamlit():
 
 def test_importing_the_package_loads_nothing_heavy():
     assert imported_in_a_fresh_process("import attention_explorer", "torch", "streamlit") == []
-
-
-@pytest.mark.slow("2 s: in a process of its own")
-def test_all_of_the_core_together_loads_nothing_of_the_app():
-    modules = [
-        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
-        for path in CORE
-        if path.stem != "__main__"
-    ]
-    code = f"import {', '.join(modules)}\nfrom attention_core import *"
-    app = ("pandas", "altair", "streamlit", "attention_ui")
-    assert imported_in_a_fresh_process(code, "torch", *app) == ["torch"]
 
 
 # --- one owner for each decision ------------------------------------------------------------------
