@@ -45,21 +45,6 @@ def widget(at, kind, name):
 LESSONS = {name: module_of(name).CONTROLS for name in visiting.LESSONS}
 
 
-@pytest.mark.parametrize("lesson", LESSONS)
-@pytest.mark.parametrize("example", EXAMPLES)
-def test_a_control_starts_as_a_link_gives_it_back(lesson, example):
-    controls = (*LESSONS[lesson], *shared.AROUND)
-    values, wrong = understood({"example": example}, controls)
-    assert not wrong
-    assert written({"example": example}, controls) == {"example": example}
-    for each in controls:
-        if values[each.name] is not None:
-            text = each.field.write(values[each.name])
-            again, wrong = understood({"example": example, each.name: text}, controls)
-            assert not wrong, each.name
-            assert again[each.name] == values[each.name]
-
-
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_the_inputs_and_the_recipes_are_those_of_the_example(example):
     values, _ = understood(
