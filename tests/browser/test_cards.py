@@ -217,7 +217,8 @@ def test_what_comes_near_while_one_scrolls_is_drawn_before_it_is_in_sight(page, 
     """With the clock that asks after a rest taken out."""
     page.add_init_script("""
       const later = setTimeout;
-      window.setTimeout = (then, wait, ...given) => wait >= 1000 ? 0 : later(then, wait, ...given);""")
+      window.setTimeout = (then, wait, ...given) =>
+        wait >= 1000 ? 0 : later(then, wait, ...given);""")
     far = """() => [...document.querySelectorAll('[data-waits]')].map((one) =>
         one.getBoundingClientRect().top - innerHeight)"""
     page.set_viewport_size({"width": 1280, "height": 900})
