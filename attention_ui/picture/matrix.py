@@ -81,6 +81,11 @@ class Matrix:
         return self.title or (f"{self.step.name}[{part}]" if part else self.step.name)
 
     @property
+    def part(self) -> tuple:
+        """Which numbers of which step it draws, alike for matrices that draw the same."""
+        return id(self.step), self.lead, self.rows, self.columns
+
+    @property
     def values(self) -> Tensor:
         """What is drawn of the step, (rows, columns) or (rows,), before any transposing."""
         return self.step.value[self.lead]

@@ -191,9 +191,9 @@ def _sums(each_there: Sequence[Sequence[Matrix]]) -> list[tuple[list[str], list[
         if has_sums(there[0]):
             before = "sum " if is_one_row(there[0]) else ""
             kind = there[0].step.value.dtype
-            known = {id(one.step): one for one in there}
-            totals = {place: row_sums(one).tolist() for place, one in known.items()}
-            for row in zip(*(totals[id(one.step)] for one in there), strict=True):
+            parts = {one.part: one for one in there}
+            totals = {part: row_sums(one).tolist() for part, one in parts.items()}
+            for row in zip(*(totals[one.part] for one in there), strict=True):
                 words = [f"{before}{each}" for each in written_each(row)]
                 found.append((words, [is_one(total, kind) for total in row]))
     return found

@@ -73,8 +73,10 @@ def limits_each(each_there: Sequence[Sequence[Matrix]], operators: Sequence[str]
     known: dict[tuple, list[int]] = {}
     for at, matrices in enumerate(each_there):
         # What a matrix is decides with whom it shares, and that seldom changes.
-        kind = tuple((id(one.step.operation.__class__), one.step.name, one.step.meaning,
-                      *(given.name for given in one.step.inputs)) for one in matrices)  # fmt: skip
+        kind = tuple(
+            (type(one.operation), one.name, one.meaning, *(given.name for given in one.inputs))
+            for one in (each.step for each in matrices)
+        )
         group = known.get(kind) or known.setdefault(kind, _groups(matrices, operators))
         if len({*group}) < len(group):
             own[at] = [max(own[at][n] for n, one in enumerate(group) if one == g) for g in group]
@@ -83,14 +85,16 @@ def limits_each(each_there: Sequence[Sequence[Matrix]], operators: Sequence[str]
 
 def _own_limits(there: Sequence[Matrix]) -> list[float]:
     """The limit of one matrix at each position."""
-    first, steps = there[0], {id(one.step): one for one in there}
+    first, parts = there[0], {one.part: one for one in there}
     is_plain = is_signed(first) and first.step.meaning is not Meaning.SLOPES
-    if len(steps) > 1 and is_plain and len({one.step.meaning for one in there}) == 1:
-        largest = _largest(torch.stack([*map(_of_all_heads, steps.values())])).tolist()
-        found = dict(zip(steps, largest, strict=True))
+    each = [*map(_of_all_heads, parts.values())] if is_plain else []
+    kinds = {(values.dtype, values.shape) for values in each}
+    if len(kinds) == 1 and len({one.step.meaning for one in there}) == 1:
+        largest = _largest(torch.stack(each)).tolist()
+        found = dict(zip(parts, largest, strict=True))
     else:
-        found = {place: limit(one) for place, one in steps.items()}
-    return [found[id(one.step)] for one in there]
+        found = {part: limit(one) for part, one in parts.items()}
+    return [found[one.part] for one in there]
 
 
 def _groups(matrices: Sequence[Matrix], operators: Sequence[str]) -> list[int]:
