@@ -28,13 +28,8 @@ class Effect:
     """The largest weight, the next, and so on: (key,)."""
     saturated: float
     """The share of trials in which one key has more than `SATURATED` of the weight."""
-    gradient_quartiles: tuple[float, float, float]
-    """Of √ of the derivatives' squared sum: quartiles, since few trials make up a mean."""
-
-    @property
-    def gradient_norm(self) -> float:
-        """The median of the gradients."""
-        return self.gradient_quartiles[1]
+    gradient_norm: float
+    """The median of √ of the derivatives' squared sum, since few trials make up a mean."""
 
     @property
     def largest_weight(self) -> float:
@@ -81,9 +76,8 @@ def _effect(scores: Tensor, divisor: float) -> Effect:
     squares = weights.square()
     jacobian = (squares * ((weights @ others).square() + squares @ others)).sum(dim=-1).sqrt()
     highest = weights.max(dim=-1).values
-    shares = torch.tensor((0.25, 0.5, 0.75), dtype=weights.dtype)
     return Effect(
         sorted_weights=tuple(weights.sort(dim=-1, descending=True).values.mean(dim=0).tolist()),
         saturated=(highest > SATURATED).double().mean().item(),
-        gradient_quartiles=tuple((jacobian / divisor).quantile(shares).tolist()),
+        gradient_norm=(jacobian / divisor).quantile(0.5).item(),
     )

@@ -107,10 +107,6 @@ class GgufFile:
     def check_kind(self, name: str) -> None:
         """All kinds of numbers that a front may name are read."""
 
-    def tensor_names(self) -> list[str]:
-        """The names of all tensors."""
-        return list(self.places)
-
     def most_common_kind(self) -> Kind:
         """The kind of numbers that most of the file's numbers are of."""
         counts: dict[int, int] = {}

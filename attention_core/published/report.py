@@ -45,11 +45,6 @@ class Outcome:
         return 0 if self.check is None else self.check.matching
 
     @property
-    def is_number(self) -> bool:
-        """Whether its entries are counted among the numbers."""
-        return self.result.kind in COLUMNS["numbers"]
-
-    @property
     def verdict(self) -> str:
         """What is to be said of it, one of `VERDICTS`."""
         if self.check is None:
@@ -98,7 +93,7 @@ def numbers_by_verdict(outcomes: Iterable[Outcome]) -> Counter[str]:
     """How many of the printed numbers each verdict is true of."""
     counted: Counter[str] = Counter()
     for outcome in outcomes:
-        counted.update(outcome.entries() if outcome.is_number else {})
+        counted.update(outcome.entries() if outcome.result.kind in COLUMNS["numbers"] else {})
     return counted
 
 

@@ -56,10 +56,6 @@ class Ranked:
         """e^(logit / temperature) of each (rank,), beside that of the likeliest, which is 1."""
         return ((self.logits - self.logits[0]) / temperature).exp()
 
-    def n_by_top_k(self, top_k: int) -> int:
-        """How many tokens top-k keeps."""
-        return int((self.above < top_k).sum()) if top_k else len(self.ids)
-
 
 def check_finite(logits: Tensor) -> None:
     """Raises ValueError, in words, where a logit is no finite number, or there is none."""
@@ -112,7 +108,9 @@ def offered(logits: Tensor | Ranked, cuts: Cuts) -> Offered:
     Nguyen et al. 2024 (min-p).
     """
     order = logits if isinstance(logits, Ranked) else ranked(logits)
-    sizes = order.sizes(cuts.temperature)[: order.n_by_top_k(cuts.top_k)]
+    sizes = order.sizes(cuts.temperature)
+    if cuts.top_k:
+        sizes = sizes[: int((order.above < cuts.top_k).sum())]
     if cuts.top_p < 1:
         sizes = sizes[: n_by_top_p(sizes, [cuts.top_p])[0]]
     sizes = sizes[: n_by_min_p(sizes, [cuts.min_p])[0]]

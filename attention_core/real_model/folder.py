@@ -63,14 +63,6 @@ class Folder:
         """The content of `tokenizer.json`: whoever makes one of it reads it, within bounds."""
         return _content(self.path / "tokenizer.json", LARGEST_TOKENIZER)
 
-    def tensor_names(self) -> list[str]:
-        """The names of all tensors."""
-        return list(self.places)
-
-    def shape(self, name: str) -> tuple[int, ...]:
-        """The shape of a tensor."""
-        return self.places[name].shape
-
     def check_kind(self, name: str) -> None:
         """Raises ModelRefused where a tensor's numbers are of a kind that is not read."""
         place = self.places[name]

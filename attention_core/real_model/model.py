@@ -260,12 +260,13 @@ def check_tensors(source: Source, settings: Settings, names: Names) -> None:
     for name, shape in _wanted(settings, names):
         if wanted.setdefault(name, shape) != shape:
             raise ModelRefused(f"{quoted(name)} would need two shapes: {wanted[name]} and {shape}")
-    there = sorted(source.tensor_names())
+    there = sorted(source.places)
     for name, shape in wanted.items():
         if name not in there:
             raise ModelRefused(f"{source.path.name} has no tensor {quoted(name)}")
-        if source.shape(name) != shape:
-            has, needs = (" × ".join(map(str, each)) for each in (source.shape(name), shape))
+        stored = tuple(source.places[name].shape)
+        if stored != shape:
+            has, needs = (" × ".join(map(str, each)) for each in (stored, shape))
             raise ModelRefused(
                 f"{quoted(name)} in {source.path.name} is {has or 'one number'}, but by its "
                 f"settings it must be {needs}"

@@ -6,13 +6,12 @@ Framework for Transformer Circuits.
 
 from collections.abc import Mapping, Sequence
 
-import torch
 from torch import Tensor
 
 from .. import operations as ops
 from ..operations.layers import EPSILON
 from ..small_models.figures import Head
-from ..small_models.tracing import pass_through
+from ..small_models.tracing import pass_through, read_by
 from ..trace import Step, Trace
 from .score_parts import ScoreParts, table_of
 from .score_trace import labels_of, pairs, standardised
@@ -28,13 +27,7 @@ def writers(layer: int, n_heads: int) -> tuple[Writer, ...]:
 
 def _read(trace: Trace, layer: int, head: int, role: str) -> Tensor:
     """What each part wrote, as a head's queries, keys or values (part, token, d_head)."""
-    own = [trace[f"{name}_embeddings"].value[None] for name in ("token", "position")]
-    wrote = torch.cat([*own, *(trace[f"layer_{n}_head_outputs"].value for n in range(layer))])
-    stream = trace[f"layer_{layer}_normed"].inputs[0].value
-    size = (stream.var(-1, correction=0, keepdim=True) + EPSILON).sqrt()
-    return (
-        (wrote - wrote.mean(-1, keepdim=True)) / size @ trace[f"layer_{layer}_W_{role}"].value[head]
-    )
+    return read_by(trace, layer, trace[f"layer_{layer}_W_{role}"].value[head])
 
 
 def small_score_parts(trace: Trace, layer: int, head: int, query: int, key: int) -> ScoreParts:
@@ -50,7 +43,7 @@ def small_score_parts(trace: Trace, layer: int, head: int, query: int, key: int)
 
 def carried(trace: Trace, layer: int, head: int, key: int) -> Tensor:
     """Which share of a head's value at a key each part wrote (part,), along it: they sum to 1."""
-    values = _read(trace, layer, head, "value")[:, key].double()
+    values = _read(trace, layer, head, "value")[:, key]
     whole = values.sum(0)
     return values @ whole / whole.square().sum()
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import torch
 from torch import Tensor
@@ -116,33 +117,28 @@ class Part:
     head: Head | None = None
 
 
+def read_by(trace: Trace, layer: int, matrix: Tensor) -> Tensor:
+    """What each part of a trace of `pass_through` wrote to the stream before a layer, or behind the
+    last one, as a matrix (d_model, d) reads it: (part, token, d), in float64, the parts being the
+    token, its position, and every head. Together they are what the layer reads, or the last norm
+    gives. The norm between takes away the mean, which can be done to each part by itself, and
+    divides by the standard deviation of the whole, which is taken as it came out.
+    """
+    own = [trace[f"{name}_embeddings"].value[None] for name in ("token", "position")]
+    wrote = torch.cat([*own, *(trace[f"layer_{n}_head_outputs"].value for n in range(layer))])
+    wrote, normed = wrote.double(), f"layer_{layer}_normed"
+    stream = trace[normed if normed in trace else "normed"].inputs[0].value.double()
+    size = (stream.var(-1, correction=0, keepdim=True) + EPSILON).sqrt()
+    return (wrote - wrote.mean(-1, keepdim=True)) / size @ matrix.double()
+
+
 def contributions(trace: Trace, word: int, token: int = -1) -> tuple[Part, ...]:
     """What each part of a trace of `pass_through` brought to a word's logit at a token: together
-    they are the logit.
-
-    Before the last step everything is a sum: token, position, and what each head wrote. The last
-    one takes away the mean, which can be done to each part by itself, and divides by the standard
-    deviation of the whole, which is taken as it came out. So what a part brought is exact, but
-    without it the others would be divided by another number.
+    they are the logit. Exact, but without one the others would be divided by another number.
     """
-    normed = trace["normed"]
-    (stream,) = (operand.value[token].double() for operand in normed.inputs)
-    deviation = (stream.var(correction=0) + EPSILON).sqrt()
-    column = trace["W_unembed"].value[:, word].double()
-    direction = (column - column.mean()) / deviation  # the mean of a part is taken away here
-    found = [
-        Part(name, _along(trace[step].value[token], direction))
-        for name, step in (("token", "token_embeddings"), ("position", "position_embeddings"))
-    ]
-    layers = sum(name.endswith("head_outputs") for name in trace)
-    for layer in range(layers):
-        of_heads = trace[f"layer_{layer}_head_outputs"].value[:, token]  # (head, d_model)
-        found += [
-            Part(head_name(head, layer), _along(wrote, direction), (layer, head))
-            for head, wrote in enumerate(of_heads)
-        ]
-    return tuple(found)
-
-
-def _along(vector: Tensor, direction: Tensor) -> float:
-    return torch.dot(vector.double(), direction).item()
+    n_layers = sum(name.endswith("head_outputs") for name in trace)
+    places = product(range(n_layers), range(trace.size("head")))
+    heads = [(head_name(head, layer), (layer, head)) for layer, head in places]
+    amounts = read_by(trace, n_layers, trace["W_unembed"].value[:, [word]])[:, token, 0].tolist()
+    of_parts = zip([("token", None), ("position", None), *heads], amounts, strict=True)
+    return tuple(Part(name, amount, head) for (name, head), amount in of_parts)

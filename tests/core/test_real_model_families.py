@@ -41,7 +41,7 @@ def test_every_tensor_of_a_file_is_read_or_known_to_change_nothing(tmp_path, nam
     model.source.matrix = lambda name, rows=None: (
         read(name, rows) * (float("nan") if name == spoilt else 1)
     )
-    for spoilt in model.source.tensor_names():
+    for spoilt in model.source.places:
         described = Described(model.family, model.settings, model.names)
         found = run(Model("of which nothing is kept", model.source, described, None, None), IDS)
         said = logits(found) if model.settings.predicts else found.final

@@ -109,7 +109,7 @@ def test_the_effect_on_softmax_is_that_of_torch_s_derivatives(d, n_keys):
             for row in scores
         ]
         effect = found[name]
-        assert effect.gradient_quartiles == pytest.approx(sorted(norms)[1:4], rel=1e-5)
+        assert effect.gradient_norm == pytest.approx(sorted(norms)[2], rel=1e-5)
         assert effect.saturated == sum(w.max().item() > 0.99 for w in weights) / 5
         ordered = [sorted(w.tolist(), reverse=True) for w in weights]
         means = [sum(row[place] for row in ordered) / 5 for place in range(n_keys)]

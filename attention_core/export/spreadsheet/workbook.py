@@ -70,7 +70,6 @@ class _Sheet:
         self._trace = trace
         self._layout = Layout(trace)
         self._as_values: list[str] = []
-        self._names: set[str] = set()
         self._sheet = book.add_worksheet("Trace")
         self._format = cache(lambda *pairs: book.add_format(dict(pairs)))
 
@@ -107,7 +106,6 @@ class _Sheet:
             self._write_headers(block, at, lead)
         self._write_cells(block)
         self._colour(block)
-        self._define(block)
 
     def _write_headers(self, block: Block, at: int, lead: tuple[int, ...]) -> None:
         """The names of rows and columns; in the corner, which matrix it is."""
@@ -193,16 +191,6 @@ class _Sheet:
                     ranges.append(":".join(end.written for end in ends))
         return " ".join(ranges)
 
-    def _define(self, block: Block) -> None:
-        """A name for the whole matrix, where a sheet can have it: it can be gone to by it."""
-        name = block.step.name
-        taken = name.lower() in self._names or re.fullmatch(NO_NAME, name, re.IGNORECASE)
-        if taken or len(block.leads) > 1 or not name.isascii():
-            return
-        self._names.add(name.lower())
-        first, last = (corner.absolute for corner in block.corners(0))
-        self._book.define_name(name, f"=Trace!{first}:{last}")
-
     def _text(self, row: int, column: int, text: str, **style) -> None:
         """Any text, a visitor's too: never a formula, and nothing that a file cannot hold."""
         self._sheet.write_string(row, column, plain(text), self._style(**style))
@@ -234,8 +222,6 @@ class _Sheet:
 
 GIVEN = {"border": 1, "border_color": "#E08A00"}
 LINK = {"font_color": "#1F6FB2", "underline": 1}
-NO_NAME = r"[a-z]{1,3}\d+|[rc]|r\d*c\d*"
-"""What a sheet takes for one of its cells."""
 
 
 def plain(text: str) -> str:
