@@ -74,19 +74,6 @@ def test_in_a_fresh_run_one_appears_too(fresh):
     has_learned(fresh)
 
 
-@pytest.mark.slow("1 s: trains twice")
-def test_one_seed_is_one_run_and_another_seed_another():
-    def beginning(seed):
-        return list(islice(induction.learn(induction.LearningSettings(seed, 40)), 4))
-
-    one, again, other = beginning(3), beginning(3), beginning(4)
-    for first, second in zip(one, again, strict=True):
-        assert first.loss_repeated == second.loss_repeated
-        assert torch.equal(first.weights, second.weights)
-    assert one[-1].loss_repeated != other[-1].loss_repeated
-    assert [record.step for record in one] == [0, 4, 8, 12]
-
-
 def test_training_does_not_touch_the_random_numbers_of_others():
     before = torch.random.get_rng_state()
     list(islice(induction.learn(induction.LearningSettings(3, 8)), 2))

@@ -1,6 +1,5 @@
 """The shipped network: what it reaches, what its heads do, and that a trace shows what it does."""
 
-import math
 import random
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -14,7 +13,7 @@ from attention_core.small_models import grammar, recording, shipped
 from attention_core.small_models.figures import shipped_figures
 from attention_core.small_models.grammar import START, WORDS, nearest, next_words, split
 from attention_core.small_models.heads import BAR, FAR, KINDS, named
-from attention_core.small_models.measuring import measure, shares
+from attention_core.small_models.measuring import measure
 from attention_core.small_models.tiny_language import (
     HELD_OUT,
     SIZE,
@@ -58,10 +57,11 @@ def test_the_shipped_file_is_small_and_has_the_weights_of_the_network():
     assert {name: tensor.shape for name, tensor in shipped.weights().items()} == shapes
 
 
-def test_the_loss_is_within_a_tenth_of_the_entropy_and_far_below_that_of_pairs():
+def test_the_loss_is_far_below_that_of_pairs_and_heads_do_what_the_grammar_asks_for():
     figures = shipped_figures()
     assert figures.entropy < figures.loss < 1.1 * figures.entropy
     assert figures.bigram > 1.3 * figures.loss
+    assert {name for head in HEADS for name in figures.names(head)} >= WANTED
     left = (figures.loss - figures.entropy) / (figures.bigram - figures.entropy)
     assert left < 0.1  # of what pairs of words lack
 
@@ -83,18 +83,6 @@ def test_the_shipped_weights_give_the_shipped_figures(held_out):
 
 
 # --- heads ----------------------------------------------------------------------------------------
-def test_the_kinds_that_the_grammar_asks_for_are_found_and_far_from_the_untrained(held_out):
-    ids = held_out.ids[:100, :-1]
-    after, before = shares(shipped.network(), ids), shares(untrained(0), ids)
-    given = {name for head in HEADS for name in shipped_figures().names(head)}
-    assert given >= WANTED
-    for layer, head in HEADS:
-        for name in shipped_figures().names((layer, head)):
-            score, start = (of[name][layer, head].mean().item() for of in (after, before))
-            assert score > BAR, (layer, head, name)
-            assert score - start > FAR, (layer, head, name)
-
-
 def test_names_are_given_by_rule():
     low = {kind.name: 0.1 for kind in KINDS}
     assert named(low, low) == ()
@@ -350,23 +338,6 @@ def test_what_was_opened_is_closed():
 def test_what_the_grammar_never_says_is_refused_with_the_word(wrong):
     with pytest.raises(ValueError, match=f"'{wrong.split()[-1]}' cannot come after"):
         grammar.next_words([grammar.START, *wrong.split()])
-
-
-def test_the_entropy_of_the_first_words_is_that_of_all_their_texts_counted():
-    """Every text of six words, each with its chance, against the mean over many drawn ones."""
-    ahead, exact, entropy, counted = [((grammar.START,), 1.0)], 0.0, 0.0, 0
-    while ahead:
-        words, chance = ahead.pop()
-        if len(words) == 6:
-            exact, counted = exact + chance, counted + 1
-            entropy -= chance * math.log(chance) / 5
-            continue
-        ahead += [((*words, word), chance * p) for word, p in grammar.next_words(words).items()]
-    assert exact == pytest.approx(1)
-    assert counted > 1_000
-    drawn = [grammar.spoken(random.Random(seed), 6)[1] for seed in range(4_000)]
-    found = [-math.log(chance) for chances in drawn for chance in chances[1:]]
-    assert sum(found) / len(found) == pytest.approx(entropy, rel=0.01)
 
 
 def test_the_same_seed_tells_the_same_texts_and_held_out_ones_are_others():
