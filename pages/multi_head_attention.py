@@ -12,10 +12,6 @@ SPLIT = ("split_queries", "head_queries", "permuted_queries", "mixed_queries")
 """The queries of single heads, whose shape a question asks for."""
 
 
-def n_heads(v):
-    return shared.heads_recipe_of(v).n_heads
-
-
 page = Page(
     "multi_head_attention",
     "output",
@@ -59,7 +55,7 @@ def weights(v, trace):
 @page.card(
     "split",
     "One product, split into heads",
-    lambda v: words.split_words(n_heads(v)),
+    lambda v: words.split_words(v.n_heads),
     controls=[
         each.at(width=100, label=each.label.rpartition(", ")[2])
         for each in (shared.D_MODEL, shared.D_HEAD, shared.D_HEAD_VALUE)
@@ -102,7 +98,7 @@ def mixed(v, trace):
     lambda v: (
         "Each token’s context vectors are written side by side in one row: nothing is "
         "computed. Then `W_output` mixes them; it has a row for each column of the joined heads."
-        + (" Only here do the heads meet." if n_heads(v) > 1 else "")
+        + (" Only here do the heads meet." if v.n_heads > 1 else "")
     ),
     controls=[lesson.MIX],
 )
@@ -134,10 +130,10 @@ def parts(trace):
     lambda v: (
         "The context vectors of the head you choose become 0. The output loses exactly what "
         "this head added; what the other heads add stays as it is."
-        if n_heads(v) > 1
+        if v.n_heads > 1
         else "The context vectors of this one head become 0, and the output loses all that it was."
     ),
-    controls=lambda v: [ui.in_picture(lesson.HEAD_OFF)] * (n_heads(v) > 1),
+    controls=lambda v: [ui.in_picture(lesson.HEAD_OFF)] * (v.n_heads > 1),
 )
 def off(v, trace):
     def without(head):
@@ -146,7 +142,7 @@ def off(v, trace):
         lost = made["output_lost"]
         return made, (*(Matrix(lost.inputs[0]), "−", Matrix(lost.inputs[1])), "=", Matrix(lost))
 
-    if n_heads(v) > 1:
+    if v.n_heads > 1:
         yield ui.moving(lesson.HEAD_OFF, without, tall=265)
     else:
         made, parts = without(v.head_off)

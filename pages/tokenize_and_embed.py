@@ -239,17 +239,6 @@ def model_word():
 
 
 @deeper.section(
-    "parameters",
-    "How large the table is",
-    "Every entry of the table is a parameter. Move the sliders to the size of a real model.",
-)
-def parameters(v):
-    each = (lesson.TABLE_ROWS, lesson.TABLE_WIDTH)
-    yield ui.row(*(one.at(width=300) for one in each), gap="large", vertical_alignment="top")
-    yield ui.say(words.size_words(v.table_rows, v.table_width))
-
-
-@deeper.section(
     "change",
     "Other tables",
     "A random table depends on its seed *and* on its size: with one reserved row more, the same "

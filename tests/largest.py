@@ -12,7 +12,7 @@ LARGEST = {
     **{"d_query": str(MAX_WIDTH), "d_value": str(MAX_WIDTH), "bias": "on", "start": "linear"},
     **dict.fromkeys(["q_edits", "k_edits", "v_edits"], "63.63:999.999999"),
     **{"n_heads": "8", "d_model": "64", "d_head": "12", "d_head_value": "12"},
-    **{"table_rows": "200000", "table_width": "4096", "divide": "sqrt_d", "similarity": "cosine"},
+    **{"divide": "sqrt_d", "similarity": "cosine"},
     **{"vector_width": "4096", "trials": "100000", "spread": "5", "variance_view": "width"},
     **{"steps": "5000", "rate": "1000", "t_width": "64", "magnify": "16", "push": "150"},
     **{"block": "decoder", "norm": "after", "ffn_multiplier": "4", "source": WORDS},

@@ -293,7 +293,6 @@ class Card:
         return next(each.now() for each in map(self._named, body) if picture == _name_of(each))
 
     def _check(self, one: Picture) -> None:
-        """A picture carries a control of the lesson's."""
         if one.carries is not None and one.carries.name not in visit.values():
             raise Misdeclared(self.page.lacks(self.name, one.carries.name))
 
@@ -556,12 +555,10 @@ class Page:
         return {f"row_{each.key}": each.draw for each in self.folds if each.place == place}
 
     def _parts(self, drawn: Mapping[str, Callable[[], None]]) -> None:
-        """Parts that wait, and for what all waits."""
         for name, draw in drawn.items():
             parts.part(name, partial(self.behind, self.gate, name, draw), waits=True)
 
     def _check(self) -> None:
-        """Every name that the page gives is one that there is."""
         ours = {each.name for each in self.controls}
         for each in self.every_card():
             for one in [] if callable(each.controls) else each.controls:

@@ -61,7 +61,6 @@ def _since(
 
 
 def _refuse(pin: str, why: str) -> None:
-    """Leave a pin of a link out, and say so."""
     visit.forget("pin")
     cut = pin if len(pin) <= LONGEST else pin[:LONGEST] + "…"
     notice = f"The link’s pin is “{cut}”, but {why}. It was left out."

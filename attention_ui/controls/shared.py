@@ -128,7 +128,6 @@ def telling_head(values: Values) -> int:
 
 
 def _recipe_of_page(values: Values) -> HeadsRecipe | Projections | None:
-    """How a page makes the weights that a query is chosen by."""
     if values.keys() >= {each.name for each in HEADS}:
         return heads_recipe_of(values)
     if values.keys() >= {each.name for each in PROJECTED}:

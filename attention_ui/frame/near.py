@@ -50,7 +50,6 @@ def _said(what: str) -> str | None:
 
 
 def _came_near() -> None:
-    """Another part has come near, or has gone."""
     if (said := _said("near")) is not None:
         near = frozenset(said.split(","))
         parts.of_page().near = near
@@ -61,7 +60,6 @@ def _came_near() -> None:
 
 
 def _hand_came() -> None:
-    """A hand has come to a picture, or near the control of one."""
     if (said := _said("hand")) is not None:
         parts.of_page().hands = frozenset(said.split(","))
     parts.run_parts([])

@@ -135,7 +135,6 @@ def open_lesson(name: str, controls: Sequence[Control], sidebar: Sequence[Contro
 
 
 def _head(here: Lesson) -> None:
-    """The title, the question that the lesson answers, and what concerns the whole page."""
     values = visit.values()
     with st.container(key="head", gap="xsmall"):
         with st.container(**SPREAD):

@@ -256,12 +256,10 @@ def _layers(given: Any) -> tuple[Tensor, str, bool, list[str]]:
 
 
 def _is_nothing(given: Any) -> bool:
-    """Whether it is None, or holds nothing else."""
     return given is None or (isinstance(given, tuple | list) and all(map(_is_nothing, given)))
 
 
 def _is_layers(given: Any) -> bool:
-    """Whether it is a tensor a layer, (batch, head, query, key)."""
     return _has_parts(given) and all(getattr(each, "ndim", 0) == 4 for each in given)
 
 

@@ -263,7 +263,6 @@ def with_legend(
 
 
 def _in_rows(lines: Sequence[Sequence["Footprint"]], room: float, tall: float) -> Arrangement:
-    """Line below line, with rows of one height."""
     if len(lines) == 1:
         return _in_a_row(_Line(lines[0], room, tall))
     each = [_Line(line, room) for line in lines]

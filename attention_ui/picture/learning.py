@@ -166,7 +166,6 @@ def _add_head(
 
 @lru_cache(maxsize=32)
 def _outline(run: LearningRun, number: int, width: float, height: float) -> str:
-    """Where a head is expected to look."""
     layer, head = divmod(number, run.weights.shape[2])
     return outline(run.targets[layer].expand(run.weights.shape[2], -1, -1)[head], width, height)
 

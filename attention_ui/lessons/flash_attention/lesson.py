@@ -47,8 +47,6 @@ def least_tile(n_tokens: int) -> int:
 
 
 def _tile_size(axis: str, label: str) -> Control:
-    """How many queries, or keys, a tile has."""
-
     def sizes(values: Values) -> dict[int, str]:
         n_tokens = len(inputs_of(values).tokens)
         return {size: str(size) for size in range(least_tile(n_tokens), n_tokens + 1)}

@@ -106,7 +106,6 @@ def _questions(pages: Path, name: str, day: int, at: int) -> list[Again]:
 
 
 def _ask(here: Round, pages: Path) -> None:
-    """The question that is on, or that there is no further one."""
     if here.at >= len(here.asked):
         st.markdown("That was all for today. What you knew comes again later, the rest tomorrow.")
         st.caption(SCHEDULE, width=LINE)

@@ -93,7 +93,6 @@ def home(pages: Path) -> None:
 
 
 def _way() -> None:
-    """What becomes of a text, and in which lessons."""
     look = {"horizontal": True, "gap": "xsmall", "vertical_alignment": "center"}
     with st.container(key="way", **look):
         st.markdown("**The way:** a text")
@@ -103,7 +102,6 @@ def _way() -> None:
 
 
 def _begin() -> None:
-    """Where to begin: the first lesson, the whole layer, one's own sentence."""
     with st.container(horizontal=True, vertical_alignment="top", gap="large", key="begin"):
         with st.container(width="content", gap="xxsmall"):
             st.page_link(
@@ -130,7 +128,6 @@ def _begin() -> None:
 
 
 def _more() -> None:
-    """What opens below: examples, all lessons, why, and where attention comes from."""
     with st.expander("**Examples**: made to be read, trained, or from a published notebook",
                      icon=":material/menu_book:", key="row_examples"):  # fmt: skip
         for example in EXAMPLES.values():

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 
@@ -69,7 +69,7 @@ class Slope:
         frame_cells(layout, 0, [self.cell])
         if (goal := self.layer.goal).loss == "weight":
             frame_cells(layout, 1, [(goal.query, goal.key)])
-        return with_slope(layout, self.curve, told, (x, loss), tangent, ticks)
+        return with_slope(layout, Curve(self.curve, told, (x, loss), tangent, ticks))
 
 
 def _lying(step: Step, title: str | None = None) -> Matrix:
@@ -158,26 +158,29 @@ class Update:
         # Far too large a rate may raise the loss without end: what it falls to is to be seen.
         lowest = min(filter(math.isfinite, self.losses.values()), default=self.before)
         most = self.before + 1.5 * (self.before - lowest)
-        return with_slope(layout, curve, told, (float(at), loss), line, ticks, most)
+        return with_slope(layout, Curve(curve, told, (float(at), loss), line, ticks, most))
 
 
 # --- a curve beside matrices ---------------------------------------------------------------------
 
 
-def with_slope(
-    layout: Layout,
-    curve: Points,
-    told: tuple[str, str],
-    at: tuple[float, float],
-    line: Points,
-    ticks: Sequence[tuple[float, str]],
-    most: float = math.inf,
-) -> Layout:
-    """The same layout with a curve at its left, and on a phone above it: its points, from left to
-    right, what is `told` above it in two lines, the point that is looked at, and a `line` of what
-    is expected, which ends where the picture does. `ticks` are the places below that have a word,
-    one of them what is moved; what is higher than `most` is cut off.
+@dataclass(frozen=True)
+class Curve:
+    """A curve by its points, from left to right, what is `told` above it in two lines, the point
+    that is looked `at`, and a `line` of what is expected, which ends where the picture does.
+    `ticks` are the places below that have a word; what is higher than `most` is cut off.
     """
+
+    points: Points
+    told: tuple[str, str]
+    at: tuple[float, float]
+    line: Points
+    ticks: Sequence[tuple[float, str]]
+    most: float = math.inf
+
+
+def with_slope(layout: Layout, curve: Curve) -> Layout:
+    """The same layout with a curve at its left, and on a phone above it."""
     wide, narrow = layout.wide, layout.narrow
     bottom = wide.height - BELOW
     move(wide, ACROSS + BETWEEN, 0.0)
@@ -187,28 +190,18 @@ def with_slope(
             for each in getattr(wide, kind)
         ])  # fmt: skip
     wide.width += ACROSS + BETWEEN
-    _add(wide, ACROSS, wide.height - TOP - SPACE - BELOW, curve, told, at, line, ticks, most)
+    _add(wide, ACROSS, wide.height - TOP - SPACE - BELOW, curve)
     move(narrow, 0.0, TOP + HEIGHT + SPACE)
     narrow.height += TOP + HEIGHT + SPACE
     narrow.width = NARROW
-    _add(narrow, NARROW, HEIGHT, curve, told, at, line, ticks, most)
+    _add(narrow, NARROW, HEIGHT, curve)
     return layout
 
 
-def _add(
-    made: Arrangement,
-    room: float,
-    tall: float,
-    curve: Points,
-    told: tuple[str, str],
-    at: tuple[float, float],
-    line: Points,
-    ticks: Sequence[tuple[float, str]],
-    most: float,
-) -> None:
+def _add(made: Arrangement, room: float, tall: float, curve: Curve) -> None:
     """Last, so that all else keeps its place among the rows."""
-    first, last = curve[0][0], curve[-1][0]
-    heights = [min(y, most) for _, y in curve if math.isfinite(y)]
+    first, last = curve.points[0][0], curve.points[-1][0]
+    heights = [min(y, curve.most) for _, y in curve.points if math.isfinite(y)]
     low, high = min(heights), max(heights)
     edge = 0.08 * ((high - low) or 1.0)
     low, high = low - edge, high + edge
@@ -221,20 +214,20 @@ def _add(
         kept = [place(*each) for each in points if math.isfinite(each[1])]
         return "M" + "L".join(f"{x:.1f},{y:.1f}" for x, y in kept or [(0.0, 0.0)])
 
-    inside = _clipped(line, low, high)
-    x, y = place(*at)
+    inside = _clipped(curve.line, low, high)
+    x, y = place(*curve.at)
     y = min(max(y, 0.0), tall)
     diamond = f"M{x:.1f},{y - POINT:.1f}l{POINT},{POINT}l-{POINT},{POINT}l-{POINT},-{POINT}Z"
     made.paths.append(Path(LEFT, TOP, f"M0,{tall:.1f}H{room - LEFT - 8:.1f}", "muted", 0.6))
-    made.paths.append(Path(LEFT, TOP, drawn(_clipped(curve, low, high)), "plus"))
+    made.paths.append(Path(LEFT, TOP, drawn(_clipped(curve.points, low, high)), "plus"))
     made.paths.append(Path(LEFT, TOP, drawn(inside), "loud"))
     made.paths.append(Path(LEFT, TOP, diamond, "loud"))
-    for at_line, text in enumerate(told):
+    for at_line, text in enumerate(curve.told):
         made.words.append(Word(text, 0.0, 8.0 + 18 * at_line, "title", changes=True))
     for value, down in ((high - edge, edge), (low + edge, high - low - edge)):
         made.words.append(Word(number(value, 3), LEFT - 8, TOP + down / (high - low) * tall, "row"))
     made.words.append(Word("loss", LEFT - 8, TOP + tall / 2, "row"))
-    for tick, text in ticks:
+    for tick, text in curve.ticks:
         made.words.append(Word(text, LEFT + place(tick, low)[0], TOP + tall + 14, "column"))
 
 

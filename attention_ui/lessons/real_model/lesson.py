@@ -62,7 +62,6 @@ MEASURE_NAMES = Choice({name: measure.name for name, measure in MEASURES.items()
 
 
 def _fits(text: str, values: Values) -> str | None:
-    """What stops a text from being read by the model, in words."""
     return cannot_read(model_of(values), text)
 
 
@@ -104,13 +103,11 @@ def _start(texts: Mapping[str, str]) -> Callable[[Values], str]:
 
 
 def _tokens(values: Values) -> dict[str, str]:
-    """The tokens as choices, each with its place."""
     each = enumerate(map(visible, encoded_of(values).pieces))
     return {LAST: "the last token", **{str(place): f"{place}: {piece}" for place, piece in each}}
 
 
 def _keys(values: Values) -> dict[str, str]:
-    """The keys of the token whose looks are shown."""
     pieces = encoded_of(values).pieces
     seen = pieces[: query_of(values) + 1] if model_of(values).settings.causal else pieces
     each = enumerate(map(visible, seen))
@@ -135,7 +132,6 @@ def _opens_on(values: Values) -> str:
 
 
 def _are_there(written: str, values: Values) -> str | None:
-    """What of that is to be switched off there is not, in words."""
     try:
         changes_of(written).check(model_of(values).settings, len(encoded_of(values).ids))
     except ValueError as error:

@@ -193,7 +193,6 @@ def brought(v: Values) -> Trace:
 
 
 def _of_the_first(story: Story) -> str:
-    """What the head does that brought most."""
     reading, best, (yes, no) = story.reading, story.best, story.names
     row = story.row(best)
     key = int(row.argmax())
@@ -229,7 +228,6 @@ def _copier(story: Story) -> Part | None:
 
 
 def _arcs(story: Story, head: Part, name: str) -> Element:
-    """Where a head looks, as arcs."""
     trace = Trace(query=story.pieces, key=story.pieces)
     weights = Given.of(story.reading.run.weights[head.layer, head.head])
     step = trace.step("weights", weights, axes=("query", "key"), meaning=Meaning.SHARES)

@@ -89,7 +89,6 @@ def surveyed(v: Values) -> Iterator[Element]:
 
 
 def _known(model: Model, sentences: Sequence[str]) -> Survey | None:
-    """A survey that was made before, for anybody."""
     of, known = _SURVEYS.get(model, ((), None))
     return known if of == sentences else None
 
@@ -159,7 +158,6 @@ def _below(share: float) -> str:
 
 
 def _here(reading: Seen, name: str, chosen: tuple[int, int]) -> str:
-    """The same measure on the text that is there, where it can be asked."""
     here = float(MEASURES[name].of(reading.run.weights[chosen], reading.run.ids))
     return f" On your text: {percent(here)}." if here == here else ""
 

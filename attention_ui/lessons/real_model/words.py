@@ -274,7 +274,6 @@ def where_it_turns(values: Values, reading: Seen, changes: Tensor) -> str:
 
 
 def _change(values: Values, reading: Seen, change: float) -> str:
-    """A change of a chance, or of a difference of logits."""
     is_chance = asked_of(values, reading)[1] is None
     return f"{signed(100 * change)} points" if is_chance else signed(change)
 

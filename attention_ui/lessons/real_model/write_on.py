@@ -185,7 +185,6 @@ class Hand:
 
 
 def _fixed() -> frozenset[str]:
-    """Which of the controls nobody can move here."""
     return frozenset(STOPS if visit.values().paper else visit.fixed() & {*STOPS})
 
 

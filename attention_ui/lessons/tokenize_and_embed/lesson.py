@@ -4,20 +4,13 @@ from attention_core.text.embedding import embed
 from attention_core.text.inputs import TRAINED
 from attention_core.trace import Step, Trace
 
-from ...controls.control import Control, Values
-from ...controls.fields import Whole
+from ...controls.control import Values
 from ...controls.shared import ACROSS, MAKES_VECTORS, SHOWN_TERMS, UP, inputs_of
 from ...picture.matrix import Matrix
 from .merges import MERGE_TEXT, MERGES, NEW_WORD
 from .real_tokens import MODEL_WORD, NEAREST_TO
 
-ROWS = (7, 9, 100, 1_000, 5_000, 10_000, 20_000, 50_257, 100_000, 200_000)
-WIDTHS = (2, 3, 16, 32, 64, 128, 256, 512, 768, 1_024, 2_048, 4_096)
-TABLE_ROWS = Control(
-    "table_rows", Whole.among(*ROWS), "Rows: tokens in the vocabulary", 20_000, shown="{:,}"
-)
-TABLE_WIDTH = Control("table_width", Whole.among(*WIDTHS), "Width of a vector", 32)
-CONTROLS = (*MAKES_VECTORS, SHOWN_TERMS, ACROSS, UP, TABLE_ROWS, TABLE_WIDTH, NEAREST_TO)
+CONTROLS = (*MAKES_VECTORS, SHOWN_TERMS, ACROSS, UP, NEAREST_TO)
 CONTROLS += (MERGE_TEXT, NEW_WORD, MERGES, MODEL_WORD)
 
 

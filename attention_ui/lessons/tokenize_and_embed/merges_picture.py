@@ -107,7 +107,6 @@ Stands = Sequence[tuple[str, int, Counter[tuple[bytes, bytes]]]]
 
 
 def _sum(stands: Stands, pair: tuple[bytes, bytes], often: int) -> str:
-    """How often two tokens stand side by side, as a sum over words."""
     terms = [
         f"{came} × {each[pair]} in “{visible(word.strip() or word)}”".removeprefix("1 × ")
         for word, came, each in stands

@@ -97,7 +97,6 @@ def in_a_real_model(values: Values) -> None:
 
 
 def _tokens_and_vectors(values: Values) -> None:
-    """Its tokens of the sentence, and what lies near a sum of its vectors."""
     name = first()
     model = opened(name)
     try:

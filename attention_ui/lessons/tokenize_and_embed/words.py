@@ -154,29 +154,12 @@ def repeated_words(vectors: Tensor) -> str:
     )
 
 
-def size_words(rows: int, width: int) -> str:
-    """The number of parameters of a table, and its size in memory."""
-    parameters = rows * width
-    return (
-        f"**{rows:,} × {width:,} = {parameters:,} parameters**, "
-        f"{_bytes(4 * parameters)} as float32."
-    )
-
-
 def _rows(places: Iterable[int]) -> str:
     return ", ".join(map(str, places)) or "none"
 
 
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
-
-
-def _bytes(size: float) -> str:
-    for unit in ("bytes", "kB", "MB"):
-        if size < 1_000:
-            return f"{size:,.3g} {unit}"
-        size /= 1_000
-    return f"{size:,.3g} GB"
 
 
 @closes("Why are there tokens, and not words?", "learned")
