@@ -2,7 +2,7 @@
 
 from attention_core.experiments.saturation import N_KEYS, trials_at
 from attention_ui.cards import elements as ui
-from attention_ui.cards.common_questions import largest_when_divided
+from attention_ui.cards.common_questions import which_way
 from attention_ui.cards.page import Page, is_covered, waits_for
 from attention_ui.controls.shared import MAX_SEED
 from attention_ui.lessons.divide_by_sqrt_d import lesson, looks, words
@@ -15,7 +15,17 @@ def width_of(trace):
 
 
 def largest(trace):
-    return largest_when_divided(*(trace[name].value for name in BOTH), width_of(trace))
+    """What dividing does to the largest weight that softmax makes of the dot products."""
+    scores, divided = (trace[name].value for name in BOTH)
+    return which_way(
+        f"Take these {len(scores)} dot products as the scores of one query. They are divided by "
+        f"√{width_of(trace)} before the softmax. What happens to the largest weight?",
+        "the largest weight",
+        scores.softmax(dim=-1).max().item(),
+        divided.softmax(dim=-1).max().item(),
+        "Scores that lie closer together share the weight more evenly, so no key loses all of it "
+        "to the others. That is what dividing by √d is for.",
+    )
 
 
 page = Page("divide_by_sqrt_d")

@@ -31,7 +31,7 @@ OFF = "real_model_off"
 page = Page(
     "real_model", has_pins=False, within=lambda where: readable(visit.values().model, where)
 )
-FIRST_SAYS = page.ask("first_says", words.when_first_said, ["lens"], of=words.of_the_lens)
+FIRST_SAYS = page.ask("first_says", words.when_first_said, ["lens"], of=lesson.lens_trace)
 WAY = page.ask("story_way", story.asks_which_way, ["brought"], ["story"], of=story.brought)
 
 

@@ -118,17 +118,3 @@ def which_way(words: str, what: str, before: float, after: float, teaches: str) 
     end = f"at {after:.4f}" if at == 2 else f"from {before:.4f} to {after:.4f}"
     told = f"{capital(what)} {ways[at]}, {end}."
     return one_of(words, [f"It {way}" for way in ways], at, told, teaches)
-
-
-def largest_when_divided(scores: Tensor, divided: Tensor, width: int) -> Pick:
-    """What dividing a row of scores (key,) does to the largest weight that softmax gives."""
-    before, after = (row.softmax(dim=-1).max().item() for row in (scores, divided))
-    return which_way(
-        f"Take these {len(scores)} dot products as the scores of one query. They are divided by "
-        f"√{width} before the softmax. What happens to the largest weight?",
-        "the largest weight",
-        before,
-        after,
-        "Scores that lie closer together share the weight more evenly, so no key loses all of it "
-        "to the others. That is what dividing by √d is for.",
-    )

@@ -258,8 +258,8 @@ def rotary(values: Values, place: int = 0) -> Trace:
 
 def partly(values: Values) -> Trace:
     """The same with a part of the columns turned: as many as are chosen, or half."""
-    made = _two_pairs(values)
-    return add(made, PARTLY, rotary_base=ROTARY_BASE, rotary_share=shown_share(values))
+    share = SHARES["half" if values.rotary_share == "all" else values.rotary_share]
+    return add(_two_pairs(values), PARTLY, rotary_base=ROTARY_BASE, rotary_share=share)
 
 
 def _two_pairs(values: Values) -> Trace:
@@ -269,11 +269,6 @@ def _two_pairs(values: Values) -> Trace:
     recipe = heads(values)
     recipe = replace(recipe, d_head=max(LEAST_TURNED, recipe.d_head + recipe.d_head % 2))
     return attend_heads(embed(shared.inputs_of(values)), recipe, joined=False)
-
-
-def shown_share(values: Values) -> float:
-    """The share of the columns that the card turns: what is chosen, or half."""
-    return SHARES["half" if values.rotary_share == "all" else values.rotary_share]
 
 
 def add(trace: Trace, prefix: str, place: int = 0, **changes: Any) -> Trace:

@@ -476,9 +476,9 @@ def drawn_of_head(values: Values, trace: Trace) -> OfHead:
     return of_head(values, trace, chosen_of(values)[1])
 
 
-def lens_trace(reading: Seen) -> Trace:
+def lens_trace(values: Values) -> Trace:
     """For a question on the layers: how likely each layer makes the last token's next ones."""
-    trace = Trace()
+    trace, reading = Trace(), seen(values)
     n_rows = reading.run.model.settings.n_layers + 1
     chances = reading.lens.chances.view(n_rows, -1)[:, -1]
     trace.step("lens", Given.of(chances), axes=("layer",))

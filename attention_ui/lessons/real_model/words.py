@@ -12,7 +12,6 @@ from attention_core.real_model.model import Model
 from attention_core.real_model.not_finite import not_finite
 from attention_core.rounding import to_within
 from attention_core.text.tokenizers import visible
-from attention_core.trace import Trace
 
 from ...cards.common_questions import one_of
 from ...cards.questions import Pick
@@ -27,7 +26,6 @@ from .lesson import (
     asked_of,
     drawn_of,
     encoded_of,
-    lens_trace,
     measure_of,
     predicts,
     query_of,
@@ -305,11 +303,6 @@ def when_first_said(values: Values) -> Pick | None:
         f"It is {choices[at + 1]}; the last is layer {n_layers - 1}.",
         "Each layer adds to the same stream of numbers, so the answer is built up on the way.",
     )
-
-
-def of_the_lens(values: Values) -> Trace:
-    """What that is about."""
-    return lens_trace(seen(values))
 
 
 @closes("Does every head of a model do something that has a name?", "heads")

@@ -12,17 +12,17 @@ from ...controls import shared
 from ...controls.control import Values
 
 
-def _moves_most(values: Values) -> int:
-    """The vector that moves most when it is stretched."""
-    return _moving(shared.inputs_of(shared.as_drawn(values)))
-
-
 @lru_cache(maxsize=64)
-def _moving(inputs: Inputs) -> int:
+def _moves_most(inputs: Inputs) -> int:
+    """The vector that moves most when it is stretched."""
     return moving_vector(attend(embed(inputs))["scores"].value) if inputs.tokens else 0
 
 
-STRETCH = shared.place_of_token("stretch", "Stretch the vector of", _moves_most)
+STRETCH = shared.place_of_token(
+    "stretch",
+    "Stretch the vector of",
+    lambda values: _moves_most(shared.inputs_of(shared.as_drawn(values))),
+)
 MAKES_SCORES = (*shared.MAKES_VECTORS, shared.SIMILARITY, shared.DIVIDE, STRETCH)
 CONTROLS = (*MAKES_SCORES, shared.FACTOR, shared.QUERY, shared.SHOWN_TERMS)
 CONTROLS += (shared.ACROSS, shared.UP)

@@ -63,8 +63,8 @@ def cost_words(text: str, n_merges: int) -> str:
         f"Here the text is {n_bytes} bytes long and has {n} tokens after {n_merges} merges; the "
         f"table has {rows} + {joined} rows. Each merge is one more row of the table, which has to "
         "be learned and kept. It saves a token wherever its pair stands, and attention compares "
-        f"every token with every other: {n_bytes**2:,} scores for single bytes, {n**2:,} now. Every "
-        "entry of a table is a **parameter**: GPT-2’s has 50,257 rows of 768 numbers, "
+        f"every token with every other: {n_bytes**2:,} scores for single bytes, {n**2:,} now. "
+        "Every entry of a table is a **parameter**: GPT-2’s has 50,257 rows of 768 numbers, "
         f"{50_257 * 768:,} in all, {in_bytes(4 * 50_257 * 768)} as float32."
     )
 
