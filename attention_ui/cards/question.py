@@ -123,29 +123,15 @@ def _ask(key: str, asked: Any, now: int, before: str = "", name: str = "") -> No
     if asked.asked:
         st.text(asked.asked, width="content")
     widget = f"guess_{key}"
-    if isinstance(asked, Pick) and asked.in_full:
-        st.radio(
-            "Your guess",
-            range(len(asked.choices)),
-            format_func=asked.choices.__getitem__,
-            index=None,
-            key=widget,
-            on_change=_picked,
-            args=(key, widget, asked, now),
-            label_visibility="collapsed",
-        )
-    elif _as_buttons(asked):
-        st.pills(
-            "Your guess",
-            range(len(asked.choices)),
-            format_func=asked.choices.__getitem__,
-            key=widget,
-            on_change=_picked,
-            args=(key, widget, asked, now),
-            label_visibility="collapsed",
-            width=about_as_wide("", asked.choices),
-            wrap=True,
-        )
+    if isinstance(asked, Pick) and (asked.in_full or _as_buttons(asked)):
+        offered = ("Your guess", range(len(asked.choices)))
+        look: dict[str, Any] = {"format_func": asked.choices.__getitem__, "key": widget}
+        look |= {"on_change": _picked, "args": (key, widget, asked, now)}
+        look |= {"label_visibility": "collapsed"}
+        if asked.in_full:
+            st.radio(*offered, index=None, **look)
+        else:
+            st.pills(*offered, width=about_as_wide("", asked.choices), wrap=True, **look)
     else:
         asked.ask(widget)
         reveal = {"type": "primary", "on_click": _revealed, "args": (key, widget, asked, now)}

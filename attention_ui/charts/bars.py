@@ -8,7 +8,7 @@ import pyarrow as pa
 from ..picture import palette
 from ..picture.numbers import written
 from .chart import Chart
-from .template import blank, table, template, tips
+from .template import QUIET, blank, table, template, tips
 
 BAR, HEIGHT, AXIS = 52, 170, 44
 LINE = 0.11
@@ -53,18 +53,17 @@ def width_of(n_bars: int) -> int:
 
 @template("fit-x")
 def _template(n_rows: int, wide: str) -> alt.LayerChart:
-    quiet = {"domain": False, "ticks": False, "labelFontSize": 12}
     across = alt.X(
         "place:O",
         title=None,
         axis=alt.Axis(
-            labelExpr="bar_names[datum.value]", labelOverlap=False, labelLimit=92, **quiet
+            labelExpr="bar_names[datum.value]", labelOverlap=False, labelLimit=92, **QUIET
         ),
         scale=alt.Scale(paddingInner=0.24, paddingOuter=0.12),
     )
 
     def up(column: str) -> alt.Y:
-        axis = alt.Axis(tickCount=4, gridColor=palette.MUTED, gridOpacity=0.2, **quiet)
+        axis = alt.Axis(tickCount=4, gridColor=palette.MUTED, gridOpacity=0.2, **QUIET)
         return alt.Y(column, title=None, stack=None, scale=alt.Scale(domain=[0, 1]), axis=axis)
 
     legend = alt.Legend(orient="top", title=None, labelFontSize=12) if n_rows == 2 else None

@@ -11,6 +11,8 @@ import pyarrow as pa
 from ..picture import palette
 from .chart import without_data
 
+QUIET = {"domain": False, "ticks": False, "labelFontSize": 12}
+"""An axis without a line of its own, and without ticks."""
 GRID = {"gridColor": palette.MUTED, "gridOpacity": 0.2, "domain": False, "ticks": False}
 """An axis with faint lines, and neither a line of its own nor ticks."""
 

@@ -693,13 +693,11 @@ def has_random_numbers(values: Values) -> bool:
     inputs = inputs_of(values)
     if not inputs.has_given_vectors() or all(map(inputs.is_drawn, inputs.tokens)):
         return True
-    if values.keys() >= {each.name for each in PROJECTED}:
-        made = projections_of(values)
-        if any(made.given_for(role, inputs.d_in) is None for role in ("query", "key")):
-            return True
-    if values.keys() >= {each.name for each in HEADS}:
-        return heads_recipe_of(values).given_for(inputs.d_in) is None
-    return False
+    made = _recipe_of_page(values)
+    if isinstance(made, HeadsRecipe):
+        return made.given_for(inputs.d_in) is None
+    roles = ("query", "key") if made else ()
+    return any(made.given_for(role, inputs.d_in) is None for role in roles)
 
 
 def is_set_by_hand(values: Values) -> bool:

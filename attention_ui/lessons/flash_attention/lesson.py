@@ -174,24 +174,16 @@ def kept_at(values: Values, whole: Trace, at: int) -> tuple[Trace, list[Matrix]]
             last[one.query_block] = where(one)
     blocks = range(each[-1].query_block + 1)
     ends = [last.get(block, f"{block}_start") for block in blocks]
+    single, wide = ("query", "row"), ("query", whole["values"].axes[-1])
     largest, total, output = (
         _joined(trace, f"{name}_so_far", [f"running_{name}_{end}" for end in ends], axes)
-        for name, axes in (
-            ("largest", ("query", "row")),
-            ("sum", ("query", "row")),
-            ("output", ("query", whole["values"].axes[-1])),
-        )
+        for name, axes in (("largest", single), ("sum", single), ("output", wide))
     )
-    goes_on = [where(tile) if block == tile.query_block else "" for block in blocks]
-    factors = [f"shrink_{end}" if end else f"running_sum_{block}_start" for block, end in
-               enumerate(goes_on)]  # fmt: skip
-    shrink = _joined(trace, "shrink_now", factors, ("query", "row"))
-    contexts = _joined(
-        trace,
-        "context_vectors",
-        [f"context_vectors_{block}" for block in blocks],
-        ("query", whole["values"].axes[-1]),
-    )
+    factors = [f"running_sum_{block}_start" for block in blocks]
+    factors[tile.query_block] = f"shrink_{where(tile)}"
+    shrink = _joined(trace, "shrink_now", factors, single)
+    names = [f"context_vectors_{block}" for block in blocks]
+    contexts = _joined(trace, "context_vectors", names, wide)
     output, contexts_shown = (_first_columns(trace, each) for each in (output, contexts))
     n = len(whole["queries"].value)
     mine = torch.zeros(n, 1)

@@ -16,6 +16,7 @@ from ...frame.tasks import show_tasks
 from .coming_back import coming_back
 from .own_text import own_text, takes_own_text
 
+ARROW = ":material/arrow_forward:"
 WHAT_IT_MEANS = """
 *The hungry cat chases the mouse because it purrs.* Who purrs? You knew at once: you looked back
 from “it”, past the mouse, to the word that fits. **Attention** is how a computer does the same.
@@ -104,22 +105,12 @@ def _way() -> None:
 def _begin() -> None:
     with st.container(horizontal=True, vertical_alignment="top", gap="large", key="begin"):
         with st.container(width="content", gap="xxsmall"):
-            st.page_link(
-                FIRST_CHECKED.page,
-                label=f"**New here?** Start with *{FIRST_CHECKED.title}*",
-                icon=":material/arrow_forward:",
-                query_params=visit.link_query("start"),
-            )
-            link(
-                AT_A_GLANCE,
-                visit.link_query("map"),
-                f"**You know the words already?** Open *{AT_A_GLANCE.title}*",
-            )
-            link(
-                LEARNED,
-                visit.link_query("learned"),
-                f"**Learned, not set by hand?** Open *{LEARNED.title}*",
-            )
+            for page, where, words, look in (
+                (FIRST_CHECKED, "start", "**New here?** Start with", {"icon": ARROW}),
+                (AT_A_GLANCE, "map", "**You know the words already?** Open", {}),
+                (LEARNED, "learned", "**Learned, not set by hand?** Open", {}),
+            ):
+                link(page, visit.link_query(where), f"{words} *{page.title}*", **look)
         if takes_own_text():
             with st.container(width=440, gap="xsmall"):
                 own_text()
@@ -133,7 +124,7 @@ def _more() -> None:
         for example in EXAMPLES.values():
             query, why_not = example_query(FIRST_CHECKED.name, example.name)
             with st.container(horizontal=True, gap="small"):
-                look = {"icon": ":material/arrow_forward:", "disabled": bool(why_not)}
+                look = {"icon": ARROW, "disabled": bool(why_not)}
                 label = example.title
                 st.page_link(FIRST_CHECKED.page, label=label, query_params=query, width=370, **look)
                 st.caption(why_not or example.about, width=470)

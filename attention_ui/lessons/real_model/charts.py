@@ -12,7 +12,7 @@ from attention_core.real_model.settings import Settings
 from attention_core.text.tokenizers import visible
 
 from ...charts.chart import AS_WIDE, Chart
-from ...charts.template import blank, template, tips
+from ...charts.template import QUIET, blank, template, tips
 from ...picture import palette
 from ...words import percent
 from .seen import Seen
@@ -56,8 +56,7 @@ def label(model: Model, token: int) -> str:
 
 @template("fit-x")
 def _bars() -> alt.LayerChart:
-    quiet = {"domain": False, "ticks": False, "labelFontSize": 12}
-    quiet |= {"labelLimit": 130, "labelPadding": CLOSE}
+    quiet = QUIET | {"labelLimit": 130, "labelPadding": CLOSE}
     base = blank().encode(
         y=alt.Y(
             "place:O",
@@ -114,8 +113,7 @@ def after_each_layer(reading: Seen, pieces: Sequence[str]) -> Chart:
 
 @template("fit-x")
 def _table() -> alt.LayerChart:
-    quiet = {"domain": False, "ticks": False, "labelFontSize": 12, "labelOverlap": False}
-    quiet |= {"labelPadding": CLOSE, "titlePadding": CLOSE}
+    quiet = QUIET | {"labelOverlap": False, "labelPadding": CLOSE, "titlePadding": CLOSE}
     layers = alt.Axis(
         title="after layer",
         titleAngle=0,
@@ -204,8 +202,7 @@ def by_layers(
 
 @template("fit-x")
 def _amounts() -> alt.Chart:
-    quiet = {"domain": False, "ticks": False, "labelFontSize": 12}
-    quiet |= {"labelPadding": CLOSE, "titlePadding": CLOSE}
+    quiet = QUIET | {"labelPadding": CLOSE, "titlePadding": CLOSE}
     return (
         blank()
         .mark_rect(aria=False, cornerRadius=3, strokeWidth=2)

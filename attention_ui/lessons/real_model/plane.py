@@ -8,7 +8,7 @@ from attention_core.real_model.measures import MEASURES
 from attention_core.real_model.survey import Survey
 
 from ...charts.chart import Chart
-from ...charts.template import blank, template, tips
+from ...charts.template import QUIET, blank, template, tips
 from ...picture import palette
 from ...words import percent
 
@@ -42,12 +42,8 @@ def plane(survey: Survey, across: str, up: str, chosen: tuple[int, int]) -> Char
 @template("fit-x")
 def _points() -> alt.Chart:
     def share(field: str) -> dict:
-        look = {"format": "%", "domain": False, "ticks": False, "labelFontSize": 12, "tickCount": 5}
-        return {
-            "shorthand": f"{field}:Q",
-            "scale": alt.Scale(domain=[0, 1]),
-            "axis": alt.Axis(**look),
-        }
+        axis = alt.Axis(format="%", tickCount=5, **QUIET)
+        return {"shorthand": f"{field}:Q", "scale": alt.Scale(domain=[0, 1]), "axis": axis}
 
     clicked = alt.selection_point(name="head", fields=["id"], toggle=False)
     is_chosen = alt.when("datum.chosen")

@@ -7,7 +7,7 @@ import altair as alt
 import pandas as pd
 
 from ...charts.chart import Chart
-from ...charts.template import blank, template, tips
+from ...charts.template import QUIET, blank, template, tips
 from ...picture import palette
 from ...words import percent
 
@@ -54,13 +54,12 @@ def brought(
 
 @template("fit-x")
 def _template() -> alt.LayerChart:
-    quiet = {"domain": False, "ticks": False, "labelFontSize": 12}
     named = alt.Axis(
         labelExpr="part_names[datum.value]",
         labelLimit=330,
         labelFlush=False,
         labelPadding=8,
-        **quiet,
+        **QUIET,
     )
     base = blank().encode(
         y=alt.Y("place:O", title=None, axis=named, scale=alt.Scale(paddingInner=0.25))
@@ -69,7 +68,7 @@ def _template() -> alt.LayerChart:
         tickCount=5,
         gridColor=palette.MUTED,
         gridOpacity={"condition": {"test": "datum.value === 0", "value": 0.9}, "value": 0.2},
-        **quiet,
+        **QUIET,
     )
     # The sum is what the network says: the blue that it has above the other words too.
     colour = alt.when("datum.is_sum").then(alt.value(palette.BAR))
