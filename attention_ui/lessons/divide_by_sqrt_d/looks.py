@@ -29,7 +29,7 @@ MOST = 0.8
 """Of the points, so many at least lie within two standard errors, but for bad luck."""
 TOLD = (("at", "d"), ("value", "here"), ("expected", "theory"))
 AGAINST_D = Across("the width d", (1, 4, 16, 64, 256, 1_024, 4_096), True, TOLD)
-HALF = 432
+HALF = 428
 """The width of charts, two of which stand side by side."""
 
 
@@ -84,7 +84,7 @@ def _histograms(v: Values, measured: Measured) -> Iterator[Element]:
         ends = (measured.low / divisor, measured.high / divisor)
         made = histogram(measured.counts, *ends, reach, name, colour)
         told = say(theory_words(wanted, measured, divisor), width=260)
-        yield row(chart(f"histogram_{at}", made, 600), told, vertical_alignment="center")
+        yield row(chart(f"histogram_{at}", made, 580), told, vertical_alignment="center")
     if told := entries_words(wanted):
         yield say(told)
 
