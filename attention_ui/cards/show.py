@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import takewhile
+from time import time_ns
 from typing import Any
 
 import pyarrow as pa
@@ -57,6 +58,10 @@ class Pictures:
     """Where `moves` has left room for what a picture further down carries."""
     clicks: dict[str, tuple[tuple[CellPlace, ...], int]] = field(default_factory=dict)
     """The cell that is open, and how often that has changed."""
+    first: int = field(default_factory=time_ns)
+    """Of views: a browser that outlives its server has those of another visit, and what was done in
+    them last, which nobody heard of.
+    """
     starts: dict[str, tuple] = field(default_factory=dict)
     """Of the control in it: see `_stops`."""
     stood: dict[str, Any] = field(default_factory=dict)
@@ -254,7 +259,9 @@ def _drawn(
     theme, paper = st.context.theme.type, visit.values().paper
     look = (layout.alt, layout.tells, layout.sentence is not None, paper)
     look += variant(marks, theme, slots)
-    stops, count = _stops(name, carries, look, drawn_at) if carries else (None, 0)
+    stops, count = None, this_visit().own(Pictures).first
+    if carries:
+        stops, count = _stops(name, carries, look, drawn_at)
     view, moves_now = f"chart_{name}_{count}", carries.name if carries else None
     whole = st.container(key=f"picture_{name}", gap=None)
     first, undoes = first_of(layout), changed_in(layout, spot)
@@ -388,7 +395,7 @@ def _stops(name: str, control: Control, look: tuple, drawn_at: Any) -> tuple[Sto
     """
     mine, value = this_visit().own(Pictures), drawn_at
     offered = (control.name, look, *control.choices(visit.values()))
-    start, count, before = mine.starts.get(name, (value, 0, offered))
+    start, count, before = mine.starts.get(name, (value, mine.first, offered))
     is_moved = mine.stood.get(f"chart_{name}_{count}", value) != value
     if not parts.stood(f"start_{name}") or is_moved or before != offered:
         start, count = value, count + 1

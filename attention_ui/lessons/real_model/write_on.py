@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from time import time_ns
 from typing import Any
 
 import streamlit as st
@@ -179,7 +180,7 @@ class Hand:
     """Where the controls in the picture stand: see `cards.show._stops`."""
 
     start: tuple = ()
-    count: int = 0
+    count: int = field(default_factory=time_ns)
     stood: dict[str, dict[str, float]] = field(default_factory=dict)
     """By the keys of views, also of older ones: where each control stands, as is known here."""
 
