@@ -14,15 +14,15 @@ from attention_core.experiments.training import (
     train,
 )
 from attention_core.experiments.variance import MAX_D, MAX_TRIALS
+from attention_core.text.embedding import embed
 from attention_ui.controls.control import MAX_LINK, written
 from attention_ui.controls.fields import MAX_TOKENS
 from attention_ui.controls.shared import MAX_WIDTH, inputs_of
-from builds import BUILDS
 from chosen import EVERY, FIELDS, of
 from conftest import ROOT
 from largest import LARGEST
 from sampling import few
-from visiting import A_PAGE, EVERYWHERE, charts, stands, visit
+from visiting import A_PAGE, EVERYWHERE, LESSONS, charts, lesson_module, stands, visit
 
 LARGEST_TRACE = 16_000_000
 """Bytes of all tensors of a lesson's trace."""
@@ -39,9 +39,9 @@ def test_the_largest_link_can_be_used_as_it_is():
     assert len(urlencode(written(LARGEST, EVERY))) <= MAX_LINK < 8_000
 
 
-@pytest.mark.parametrize("build", BUILDS.values(), ids=BUILDS)
-def test_the_largest_trace_is_small(build):
-    trace = build(of(**LARGEST))
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_the_largest_trace_is_small(lesson):
+    trace = lesson_module(lesson).trace_of(of(**LARGEST))
     assert sum(step.value.nbytes for step in trace.values()) < LARGEST_TRACE
 
 
@@ -66,7 +66,7 @@ def test_the_largest_choices_are_the_core_s_and_training_keeps_few_records():
     largest = {"trials": MAX_TRIALS, "vector_width": MAX_D, "steps": MAX_STEPS}
     assert {name: max(FIELDS[name].options) for name in largest} == largest
     values = of(**LARGEST)
-    embeddings = BUILDS["simplified"](values)["embeddings"].value
+    embeddings = embed(inputs_of(values))["embeddings"].value
     recipe = TrainingSettings(200, 0.01, 0, MAX_WIDTH, True)
     kept = 0
     for record in train(embeddings, next_tokens(inputs_of(values).tokens), recipe):

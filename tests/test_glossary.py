@@ -7,12 +7,23 @@ import pytest
 from attention_ui.cards.asked_again import declared
 from attention_ui.frame.contents import lesson
 from attention_ui.frame.glossary import TERMS, meanings, terms_in
-from builds import BUILDS
 from chosen import FIELDS, of
 from sampling import few
-from visiting import A_PAGE, EVERYWHERE, ROOT, charts, rendered, stands, visit, words
+from visiting import (
+    A_PAGE,
+    EVERYWHERE,
+    LESSONS,
+    ROOT,
+    charts,
+    lesson_module,
+    rendered,
+    stands,
+    visit,
+    words,
+)
 
 ALL_SHOWN = {"positions": "on", "temperature": "2", "divide": "sqrt_d", "tokenizer": "text"}
+ALL_SHOWN |= {"memory_rule": "both", "layer_dropout": "0.5"}
 """With what is off at first, and explained as well."""
 FIXED = {"hide": "seed,tokenizer", "lock": "d_in", "d_in": "5", "predict": "off"}
 
@@ -55,7 +66,7 @@ def test_a_term_opens_in_the_first_words_that_always_stand_and_not_below(page):
 
 def test_every_name_is_a_step_of_a_lesson_or_a_setting():
     values = of(**ALL_SHOWN)
-    steps = {step.name for build in BUILDS.values() for step in build(values).values()}
+    steps = {name for lesson in LESSONS for name in lesson_module(lesson).trace_of(values)}
     assert not {name for term in TERMS for name in term.names.split()} - steps - {*FIELDS}
 
 

@@ -8,14 +8,12 @@ from hypothesis import strategies as st
 
 from attention_core import operations as ops
 from attention_core.compare import changes
-from attention_core.mechanism.softmax import given_row, normalise_row, store_row
-from attention_ui.lessons.softmax_or_sum.lesson import MAGNIFY
-from builds import BUILDS
 from checks import run_anew
 from guesses import whole_values
+from visiting import LESSONS, has_sentence, lesson_module
 
-HIDDEN = ("masked_scores", "index_masked")
-"""Steps that hold −∞ on purpose: it is drawn as a hidden cell."""
+HIDDEN = ("masked_scores", "index_masked", "_start")
+"""Steps that hold −∞ on purpose: a hidden cell, or the largest score before the first."""
 
 
 def divides_by_nothing(step):
@@ -35,9 +33,10 @@ def agrees(step, index):
 
 
 @pytest.mark.slow("7 s: guesses its cases")
-@pytest.mark.parametrize("build", BUILDS.values(), ids=BUILDS)
+@pytest.mark.parametrize("lesson", [*filter(has_sentence, LESSONS)])
 @given(values=whole_values(), data=st.data())
-def test_any_settings_make_a_trace_that_can_be_taken_apart(build, values, data):
+def test_any_settings_make_a_trace_that_can_be_taken_apart(lesson, values, data):
+    build = lesson_module(lesson).trace_of
     trace = build(values)
     is_finite = not any(map(divides_by_nothing, trace.values()))
     for name, step in trace.items():
@@ -50,26 +49,3 @@ def test_any_settings_make_a_trace_that_can_be_taken_apart(build, values, data):
         assert step.words
     run_anew(trace)
     assert changes(trace, build(values)) is not None
-
-
-@given(
-    scores=st.lists(st.floats(-1_000, 1_000) | st.just(-math.inf), min_size=1, max_size=16),
-    shift=st.floats(-10, 10),
-    magnify=st.floats(0, 16).map(lambda value: MAGNIFY.field.read(MAGNIFY.field.write(value))),
-    precision=st.sampled_from(["float32", "float16", "bfloat16"]),
-)
-def test_any_row_of_scores_has_a_softmax_or_is_all_hidden(scores, shift, magnify, precision):
-    trace = normalise_row(given_row(scores), shift, magnify)
-    seen = any(math.isfinite(score) for score in scores)
-    if seen and magnify:
-        weights = trace["softmax_weights"].value
-        assert weights.isfinite().all()
-        assert abs(weights.sum().item() - 1) < 1e-5
-    stored = store_row(given_row(scores), shift, precision)
-    if seen:
-        assert abs(stored["softmax_weights"].value.double().sum().item() - 1) < 0.1
-    for made in (trace, stored):
-        run_anew(made)
-        for step in made.values():
-            for index in {(0,) * step.value.ndim, tuple(n - 1 for n in step.value.shape)}:
-                step.arithmetic(index).latex()
