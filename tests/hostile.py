@@ -25,8 +25,6 @@ TEXTS = {
     "templates": f"${{alert(1)}} {{{{7*7}}}} <%= 1 %> %s %n {{0}} datum.x {MARK}",
     "quotes": f"'\"`\\ */ --> ]]> \\u0000 {MARK}'); window.hacked=1; //",
 }
-TOO_LONG = MARK * 2_500
-"""10,000 characters: refused, in words."""
 
 VALUES = (
     *("", " ", "0", "-0", "-1", "1", "00000001", "+3", "1.5", "1e9", "1e309", "-1e309", "1_000"),

@@ -25,6 +25,8 @@ def usable(link):
     kept = {name: text for name, text in link.items() if name not in wrong}
     short = written({**kept, "example": values.example}, EVERY)
     assert understood(short, EVERY) == (values, {})
+    differing = {each.name for each in EVERY if values[each.name] != each.starts(values)}
+    assert short.keys() - {"example"} == differing - {"example"}, "what is said again"
 
 
 @given(links())

@@ -3,7 +3,6 @@
 import pytest
 import torch
 
-from attention_core.examples import EXAMPLES
 from attention_core.mechanism.tile_traffic import plain_traffic, tiled_traffic
 from attention_ui.controls.control import NoRoom, understood
 from attention_ui.lessons.flash_attention import lesson, words
@@ -12,18 +11,6 @@ from chosen import of
 
 def values_of(name, **changes):
     return of(lesson.CONTROLS, example=name, **changes)
-
-
-@pytest.mark.parametrize("name", EXAMPLES)
-@pytest.mark.parametrize("causal", ["off", "on"])
-def test_every_example_gives_what_the_whole_table_gives(name, causal):
-    values = values_of(name, causal_heads=causal, tile_queries="4", tile_keys="3")
-    whole, table = lesson.all_blocks(values), lesson.plain(values)
-    assert lesson.same_as_plain(whole, table)[0]
-    assert lesson.same_as_torch(whole, table)[0]
-    trace = lesson.trace_of(values)
-    at = lesson.where(lesson.chosen(values))
-    assert trace[f"running_sum_{at}"].value.equal(whole[f"running_sum_{at}"].value)
 
 
 @pytest.mark.parametrize("sentence", ["", "cat", "the dog chases " * 21 + "cat"])
