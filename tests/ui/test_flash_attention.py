@@ -34,6 +34,8 @@ def test_what_is_kept_tile_by_tile_ends_as_the_context_vectors(causal):
     values = values_of("wild_cat", causal_heads=causal, tile_queries="4", tile_keys="3")
     tiles, whole, table = lesson.cut(values), lesson.all_blocks(values), lesson.plain(values)
     joined = lesson.with_table(whole, tiles)
+    for agrees in (lesson.same_as_plain, lesson.same_as_torch):
+        assert agrees(whole, table)[0]
     assert len(lesson.visited(values)) == (9 if causal == "on" else 12)
     for number, (at, called) in enumerate(lesson.visited(values).items(), start=1):
         tile = tiles[at]
