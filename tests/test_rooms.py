@@ -213,8 +213,9 @@ def test_a_notebook_draws_without_streamlit():
     assert imported_in_a_fresh_process(code, "torch", "streamlit", "pandas") == ["torch"]
 
 
-def test_importing_the_package_loads_nothing_heavy():
-    assert imported_in_a_fresh_process("import attention_explorer", "torch", "streamlit") == []
+def test_the_package_and_its_help_load_nothing_heavy():
+    code = "import attention_explorer.command"
+    assert imported_in_a_fresh_process(code, "torch", "streamlit") == []
 
 
 # --- one owner for each decision ------------------------------------------------------------------

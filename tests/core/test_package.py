@@ -162,12 +162,6 @@ async def theme(url):
         return (await new_session(socket)).custom_theme
 
 
-@pytest.mark.slow("20 s: builds the wheels and installs them")
-def test_the_package_and_its_help_load_no_streamlit(app):
-    code = "import sys, attention_explorer.command; print('streamlit' in sys.modules)"
-    assert run("-S", "-c", code, **app[1]).strip() == "False"
-
-
 def test_the_core_asks_for_what_the_app_asks_for():
     readers = (ROOT / "requirements-model.txt").read_text(encoding="utf-8")
     draws = (ROOT / "requirements-notebook.txt").read_text(encoding="utf-8")
@@ -195,14 +189,6 @@ def test_an_older_python_is_told_which_one_is_needed_before_anything_is_fetched(
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert told.returncode == 1
     assert told.stderr == "This project needs Python 3.11 or newer, and this is 3.10.12.\n"
-
-
-@pytest.mark.slow("20 s: builds the wheels and installs them")
-def test_nothing_of_the_app_is_in_reach_of_the_installed_core(installed):
-    names = ["streamlit", "altair", "pandas", "vl_convert", "pages", "attention_ui.frame",
-             "attention_ui.cards", "attention_ui.lessons"]  # fmt: skip
-    code = f"from importlib.util import find_spec; print([*filter(find_spec, {names})])"
-    assert installed("-c", code).strip() == "[]"
 
 
 @pytest.mark.slow("20 s: builds the wheels and installs them")
