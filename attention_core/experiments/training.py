@@ -88,9 +88,9 @@ def next_tokens(tokens: Sequence[str]) -> Tensor:
     return torch.tensor([numbers[token] for token in tokens[1:]], dtype=torch.long)
 
 
-def predict(embeddings: Tensor, matrices: Matrices, scaled: bool = True) -> dict[str, Tensor]:
-    """One pass through the layer, from embeddings (token, d_in): `queries` and `context_vectors`
-    (query, width), `weights` (query, key), and `logits` (query, vocabulary).
+def predict(embeddings: Tensor, matrices: Matrices, scaled: bool = True) -> tuple[Tensor, Tensor]:
+    """One pass through the layer, from embeddings (token, d_in): its weights (query, key), and its
+    logits (query, vocabulary).
 
     Operation by operation what a trace of the same steps computes, to the last bit. The last
     position predicts too, a token that the sentence does not have.
@@ -100,10 +100,7 @@ def predict(embeddings: Tensor, matrices: Matrices, scaled: bool = True) -> dict
     scaled_scores = scores / math.sqrt(queries.shape[-1]) if scaled else scores
     may_look = torch.ones(scores.shape, dtype=torch.bool).tril()
     weights = scaled_scores.masked_fill(~may_look, -math.inf).softmax(dim=-1)
-    context_vectors = weights @ values
-    logits = context_vectors @ matrices.W_output
-    named = {"queries": queries, "weights": weights, "context_vectors": context_vectors}
-    return named | {"logits": logits}
+    return weights, weights @ values @ matrices.W_output
 
 
 @answers
@@ -199,7 +196,7 @@ def _descent(
 ) -> tuple[float, Tensor, tuple[Tensor, ...]]:
     """The loss, the weights, and the gradient of the loss for each matrix, all detached."""
     learned = Matrices(*(matrix.detach().requires_grad_() for matrix in matrices))
-    predicted = predict(embeddings, learned, scaled)
-    loss = cross_entropy(predicted["logits"][:-1], targets)
+    weights, logits = predict(embeddings, learned, scaled)
+    loss = cross_entropy(logits[:-1], targets)
     gradients = torch.autograd.grad(loss, learned)
-    return loss.item(), predicted["weights"].detach(), gradients
+    return loss.item(), weights.detach(), gradients

@@ -1,7 +1,6 @@
 """Whether an exercise tells right from wrong: which wrong lines its numbers let pass."""
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -25,48 +24,33 @@ DRAWS = (("uniform", None), ("normal", None), ("linear", 100))
 _NUMBERS = (Given, Draw, Stored, StoredInGguf)
 
 
-class Unnoticed(NamedTuple):
-    """A wrong line that gives the right numbers, and would not with others."""
-
-    step: str
-    mistake: str
-    line: str
-
-
-def unnoticed(trace: Trace, steps: list[Step], wanted: Iterable[str]) -> list[Unnoticed]:
-    """The mistakes in the `wanted` steps that the numbers of a trace do not show: those that are
-    known, and each operand passed on as it is. `steps` are those of the exercise.
+def unnoticed(trace: Trace, steps: list[Step], wanted: Iterable[str]) -> set[tuple[str, str]]:
+    """The wrong lines, each with its step, of the `wanted` steps that the numbers of a trace do not
+    show: of mistakes that are known, and each operand passed on as it is. `steps` are those of the
+    exercise.
 
     A line that is right on any numbers, such as the transpose of a table that mirrors itself, is no
     mistake: each line that gives the right numbers is tried with others too.
     """
     apart = rounding(trace)
     names = _names(steps, {step.name: step.value for step in steps})
-    passing = []
+    passing = set()
     for step in (step for step in steps if step.name in wanted):
         tolerance = max(1e-5 * largest(step.value), apart[step.name])
-        passing += [
-            Unnoticed(step.name, words, line)
-            for words, line in _wrong_lines(step, steps)
-            if _is_right(line, names, step.value, tolerance)
-        ]
-    found: set[Unnoticed] = set()
+        lines = [mistake.line for mistake in around(step, steps)]
+        lines += [each.name for each in step.inputs if each.value.shape == step.value.shape]
+        passing |= {
+            (step.name, line) for line in lines if _is_right(line, names, step.value, tolerance)
+        }
+    found: set[tuple[str, str]] = set()
     for others in _other_numbers(steps) if passing else ():
         names = _names(steps, others)
         found |= {
-            each
-            for each in passing
-            if not _is_right(each.line, names, others[each.step], 1e-5 * largest(others[each.step]))
+            (name, line)
+            for name, line in passing
+            if not _is_right(line, names, others[name], 1e-5 * largest(others[name]))
         }
-    return [each for each in passing if each in found]
-
-
-def _wrong_lines(step: Step, steps: list[Step]) -> Iterator[tuple[str, str]]:
-    for mistake in around(step, steps):
-        yield mistake.name, mistake.line
-    for operand in step.inputs:
-        if operand.value.shape == step.value.shape:
-            yield "left out", operand.name
+    return found
 
 
 def _names(steps: list[Step], values: dict[str, Tensor]) -> dict:

@@ -397,10 +397,11 @@ def _settled(
     **others: Any,
 ) -> Described:
     """A model of these sizes, by what nearly all files say; `others` count more."""
+    words = f"one of {', '.join(ACTIVATIONS)}: nothing else is computed here"
     usual = {
         "epsilon": config.number(epsilon),
         "score_scale": one_over_root(sizes["d_head"]),
-        "activation": config.choice(activation, ACTIVATIONS),
+        "activation": ACTIVATIONS[config.take(activation, words, lambda it: it in [*ACTIVATIONS])],
         "tied": config.flag("tie_word_embeddings", True),
     }
     return Described(family, Settings(**sizes | usual | others), names)

@@ -57,13 +57,6 @@ class ConfigReader:
         """True or false."""
         return self.take(name, "true or false", lambda value: isinstance(value, bool), default)
 
-    def choice(self, name: str, choices: Mapping[str, str], default: object = _REQUIRED) -> str:
-        """One of some words, and what it means here."""
-        one_of = "one of " + ", ".join(choices)
-        words = f"{one_of}: nothing else is computed here"
-        fits = lambda value: isinstance(value, str) and value in choices  # noqa: E731
-        return choices[self.take(name, words, fits, default)]
-
     def group(self, name: str, over: Mapping[str, Any] | None = None) -> "ConfigReader":
         """Settings within a setting; none where it is missing. What `over` says counts more."""
         fits = lambda value: isinstance(value, dict)  # noqa: E731
