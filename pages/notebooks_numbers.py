@@ -1,6 +1,6 @@
 """The notebooks' numbers: everything that they print, computed again and set beside the print."""
 
-from attention_core.published import notebook
+from attention_core.published.printed import notebook
 from attention_core.published.stories import STORIES
 from attention_ui.cards.elements import caption, frame, light, picture, say
 from attention_ui.cards.page import Page, is_covered

@@ -200,7 +200,7 @@ def imported_in_a_fresh_process(code, *names):
     "import attention_core",
     "from attention_core import EXAMPLES, TOKENIZERS",
     "import attention_core.text.vocabulary",
-    "import attention_core.published as printed; printed.notebook('wild_cat'), printed.RECIPES",
+    "from attention_core.published import marking, printed, recipe; printed.notebook('wild_cat')",
 ])  # fmt: skip
 def test_the_core_s_first_names_are_there_without_torch(code):
     heavy = ("torch", "safetensors.torch", "numpy", "pandas", "altair", "streamlit")

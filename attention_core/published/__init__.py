@@ -4,22 +4,3 @@ for each notebook, and a line of `recipes.toml` for each number, for the marks o
 builder to `building.BUILDERS`; for a new way to read one a function to `functions.py`. Imports no
 torch.
 """
-
-from .checking import Check, check
-from .marking import Mark, marks
-from .printed import NOTEBOOKS, Notebook, Result, notebook
-from .recipe import RECIPES, Place, Recipe
-
-__all__ = [
-    "NOTEBOOKS",
-    "RECIPES",
-    "Check",
-    "Mark",
-    "Notebook",
-    "Place",
-    "Recipe",
-    "Result",
-    "check",
-    "marks",
-    "notebook",
-]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from ..files.refused import ModelRefused
@@ -312,10 +313,6 @@ def _phi3(config: ConfigReader) -> Described:
     return _rotated(config, "Phi-3", share=1.0, kinds=kinds, names=PHI3, windows=windows)
 
 
-def _olmo2(config: ConfigReader) -> Described:
-    return _olmo(config, "OLMo 2")
-
-
 def _olmo3(config: ConfigReader) -> Described:
     layers = range(config.count("num_hidden_layers", most=MOST))
     default = [SLIDING if (layer + 1) % 4 else FULL for layer in layers]
@@ -555,7 +552,7 @@ FAMILIES: dict[str, Callable[[ConfigReader], Described]] = {
     "gemma2": _gemma2,
     "gemma3_text": _gemma3,
     "granite": _granite,
-    "olmo2": _olmo2,
+    "olmo2": partial(_olmo, family="OLMo 2"),
     "olmo3": _olmo3,
     "phi3": _phi3,
     "smollm3": _smollm3,

@@ -6,6 +6,7 @@ src/models (what is computed for each architecture).
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ..files.gguf_file import GgufFile
@@ -134,14 +135,6 @@ def _llama(config: ConfigReader, file: GgufFile) -> Described:
     return _rotated(config, file, "Llama", "neighbours")
 
 
-def _qwen2(config: ConfigReader, file: GgufFile) -> Described:
-    return _rotated(config, file, "Qwen2", "halves")
-
-
-def _qwen3(config: ConfigReader, file: GgufFile) -> Described:
-    return _rotated(config, file, "Qwen3", "halves", query_key_norms="head")
-
-
 def _granite(config: ConfigReader, file: GgufFile) -> Described:
     """Its four numbers; for a score, one of 0 or none says that it is 1 / √d. Where it says that
     nothing is `finetuned`, nothing is turned.
@@ -238,8 +231,8 @@ def _gpt2(config: ConfigReader, file: GgufFile) -> Described:
 
 FAMILIES: dict[str, Callable[[ConfigReader, GgufFile], Described]] = {
     "llama": _llama,
-    "qwen2": _qwen2,
-    "qwen3": _qwen3,
+    "qwen2": partial(_rotated, family="Qwen2", pairs="halves"),
+    "qwen3": partial(_rotated, family="Qwen3", pairs="halves", query_key_norms="head"),
     "gemma2": _gemma2,
     "gemma3": _gemma3,
     "granite": _granite,

@@ -162,12 +162,9 @@ class Model:
     def norm(self, name: str) -> tuple[Tensor, Tensor | None]:
         """The gain and the bias of a norm that the model has once."""
         if name not in self._norms:
-            bias = f"{name}_bias"
-            has_bias = bias in self.settings.shapes()
-            self._norms[name] = (
-                self.matrix(f"{name}_gain"),
-                self.matrix(bias) if has_bias else None,
-            )
+            has_bias = f"{name}_bias" in self.settings.shapes()
+            bias = self.matrix(f"{name}_bias") if has_bias else None
+            self._norms[name] = self.matrix(f"{name}_gain"), bias
         return self._norms[name]
 
     def __repr__(self) -> str:

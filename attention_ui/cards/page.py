@@ -24,7 +24,7 @@ from typing import Any
 
 import streamlit as st
 
-from attention_core.published import Mark
+from attention_core.published.marking import Mark
 from attention_core.trace import Trace
 
 from ..controls import parts, visit

@@ -8,7 +8,7 @@ from typing import ParamSpec
 
 import streamlit as st
 
-from attention_core.published import Mark
+from attention_core.published.marking import Mark
 from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
 

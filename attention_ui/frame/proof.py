@@ -6,7 +6,8 @@ import pandas as pd
 import streamlit as st
 
 from attention_core.compare import changes
-from attention_core.published import Mark, marks, notebook
+from attention_core.published.marking import Mark, marks
+from attention_core.published.printed import notebook
 from attention_core.trace import Trace
 
 from ..controls import visit

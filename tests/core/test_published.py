@@ -10,17 +10,11 @@ import torch
 
 from attention_core import EXAMPLES, Trace
 from attention_core.operations import Given
-from attention_core.published import (
-    NOTEBOOKS,
-    RECIPES,
-    Check,
-    Recipe,
-    Result,
-    check,
-    marks,
-    notebook,
-)
 from attention_core.published.building import BUILDERS, traces
+from attention_core.published.checking import Check, check
+from attention_core.published.marking import marks
+from attention_core.published.printed import NOTEBOOKS, Result, notebook
+from attention_core.published.recipe import RECIPES, Recipe
 from attention_core.published.report import (
     VERDICTS,
     each_outcome,

@@ -15,7 +15,7 @@ from attention_core.mechanism.masking import attend_masked, change_token, mask_o
 from attention_core.mechanism.multi_head import attend_heads, expand_word, switch_off
 from attention_core.mechanism.softmax import given_row, store_row
 from attention_core.mechanism.trainable import attend_trainable, expand_token
-from attention_core.published import notebook
+from attention_core.published.printed import notebook
 from attention_core.recipes import HeadsRecipe, MaskRecipe, Projections, even_width
 from attention_core.text.vocabulary import MAX_LABELLED_ROWS, Vocabulary
 from checks import refused

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from attention_core.published import NOTEBOOKS
+from attention_core.published.printed import NOTEBOOKS
 from conftest import ROOT
 from visiting import stands, visit
 

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from attention_core.examples import EXAMPLES
-from attention_core.published import NOTEBOOKS, notebook, report
+from attention_core.published import report
+from attention_core.published.printed import NOTEBOOKS, notebook
 
 from ...frame.ends import closes
 from ...words import listed

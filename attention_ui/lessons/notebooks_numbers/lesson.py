@@ -2,9 +2,10 @@
 
 from attention_core.examples import EXAMPLES
 from attention_core.operations import Given, ScaleBy, Subtract
-from attention_core.published import NOTEBOOKS, RECIPES, Check, Result, check, notebook
 from attention_core.published.building import traces
-from attention_core.published.printed import entries
+from attention_core.published.checking import Check, check
+from attention_core.published.printed import NOTEBOOKS, Result, entries, notebook
+from attention_core.published.recipe import RECIPES
 from attention_core.published.writing import written
 from attention_core.trace import Trace
 

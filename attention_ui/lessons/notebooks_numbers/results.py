@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from attention_core.published import RECIPES, report
+from attention_core.published import report
+from attention_core.published.recipe import RECIPES
 from attention_core.published.writing import computed_entries, printed_entries
 
 from ...controls.control import Values
