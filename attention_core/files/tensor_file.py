@@ -124,6 +124,10 @@ def _check_header(path: Path) -> None:
     first = first_bytes(path, 8)
     if len(first) < 8:
         raise ModelRefused(f"{path.name} is no file of tensors: it has {len(first)} bytes")
+    if first == b"version ":
+        raise ModelRefused(
+            f"{path.name} only points to a file of Git LFS: fetch it, `git lfs pull`"
+        )
     (length,) = struct.unpack("<Q", first)
     if length > path.stat().st_size - 8:
         raise ModelRefused(f"{path.name} is cut off within its header, or is no file of tensors")

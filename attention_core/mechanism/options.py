@@ -148,6 +148,11 @@ def _own_mask(mask: Tensor | Sequence, table: tuple[int, ...], dtype: torch.dtyp
             f"a mask is True where a query may look, or {wanted} numbers that are added, but this "
             f"one is {kind}: make it one of True and False, such as `mask > 0`, or of {wanted}"
         )
+    if set(given.unique().tolist()) == {0, 1}:
+        raise ValueError(
+            "this mask has the numbers 0 and 1, which would be added to scores and hide nothing: "
+            "give `mask > 0`, which is True where a query may look"
+        )
     if given.isnan().any() or given.isposinf().any():
         raise ValueError("a mask that is added has finite numbers, and −∞ where it hides")
     return given

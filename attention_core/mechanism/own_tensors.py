@@ -21,10 +21,13 @@ def own(name: str, numbers: Tensor | Sequence, n_axes: Sequence[int]) -> Tensor:
     has not one of these numbers of axes, is empty or too large, or not finite in `PRECISIONS`.
     """
     tensor = as_tensor(name, numbers)
+    if tensor.dtype == torch.int64 and not hasattr(numbers, "dtype"):
+        tensor = tensor.float()  # a list of whole numbers
     if tensor.dtype not in PRECISIONS:
         raise ValueError(
             f"{name} has numbers of {kind_of(tensor)}, but attention is computed in float32, "
-            f"float16 or bfloat16: choose one, such as `{name}.float()`"
+            "float16 or bfloat16: choose one, such as `.float()` of a tensor or "
+            '`.astype("float32")` of an array'
         )
     if tensor.ndim not in n_axes:
         wanted = f"{' or '.join(map(str, n_axes))} {'axis' if n_axes == (1,) else 'axes'}"
@@ -72,7 +75,7 @@ Vectors = Trace | Tensor | Sequence
 def trace_of(vectors: Vectors) -> Trace:
     """A trace with `embeddings` (token, d_in), perhaps of vectors. Raises ValueError for none."""
     if not isinstance(vectors, Trace):
-        numbers = own("trace", vectors, (2,))
+        numbers = own("vectors", vectors, (2,))
         vectors = Trace()
         give(vectors, "embeddings", numbers, ("token", "d_in"))
     return vectors

@@ -294,6 +294,9 @@ def _joined(steps: Sequence) -> list[Tensor]:
     joined = []
     for at in range(len(steps[0])):
         each = [_tensor(_part(step, at)) for step in steps]
+        first = each[0].shape[-2]
+        if [one.shape[-2] for one in each] == [*range(first, first + len(each))]:
+            each = each[-1:]  # written without a cache: each step has all rows before it again
         behind = np.cumsum([one.shape[-2] for one in each]).tolist()
         n_keys = [one.shape[-1] for one in each]
         # As many from the first token on: another sentence's keys, or places kept free for all.

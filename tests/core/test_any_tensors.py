@@ -209,6 +209,7 @@ REFUSED += [
         ("a mask of 7 × 5 does not fit scores of 5 × 7", {"mask": torch.ones(7, 5).bool()}),
         ("a mask of 1 × 5 × 7 does not fit", {"mask": torch.ones(1, 5, 7)}),
         ("a mask is True where a query may look, or f", {"mask": torch.ones(5, 7).long()}),
+        ("this mask has the numbers 0 and 1, which", {"mask": torch.ones(5, 7).tril()}),
         ("a mask that is added has", {"mask": torch.full((5, 7), NAN)}),
         ("axis 'query' is 5 long in 'queries' but has 1", {"query_labels": ["a"]}),
     ]

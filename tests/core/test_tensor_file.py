@@ -57,6 +57,7 @@ UNREADABLE = "header that cannot be read"
 BROKEN = {
     "empty": (b"", "it has 0 bytes"),
     "short": (b"\1\2\3", "it has 3 bytes"),
+    "a pointer": (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "Git LFS"),
     "a picture": (b"\x89PNG\r\n\x1a\n" + b"\0" * 40, "within its header"),
     "cut in the header": (entry()[:20], "within its header"),
     "no JSON": (with_header(b"{never"), UNREADABLE),

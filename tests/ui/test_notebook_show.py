@@ -169,6 +169,7 @@ def returned():
             found[f"{name} sdpa"] = made(kind, config, "sdpa")(ids, **asked)
             found[f"{name} wrote"] = written = model.generate(ids, **wrote)
             found[f"{name} read"] = model(written.sequences[:, :-1], **asked)
+            found[f"{name} anew"] = model.generate(ids, **wrote, use_cache=False)
             known = model(ids[:, :5], use_cache=True).past_key_values
             found[f"{name} past"] = model(ids[:, 5:], past_key_values=known, **asked)
         model = made(models.GPT2LMHeadModel, decoder)
@@ -212,7 +213,7 @@ def test_a_whole_output_is_taken(returned, name):
 @pytest.mark.parametrize("name", ["decoder", "window", "static"])
 def test_what_generate_returns_is_what_one_run_over_all_of_it_gives(returned, name):
     written = returned["static" if name == "static" else f"{name} wrote"]
-    for given in (written, written.attentions):
+    for given in (written, written.attentions, returned.get(f"{name} anew", written)):
         for at, read in enumerate(returned[f"{name} read"].attentions):
             picture = show(given, names(11), layer=at)  # the last token was not read
             shown = torch.stack([each.drawn for each in picture.layout.matrices])
