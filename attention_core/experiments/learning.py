@@ -55,7 +55,13 @@ def attend_to_learn(
     for the next token of a sentence of one.
     """
     tokens = trace.labels("token")
-    _check(goal, len(tokens))
+    if goal.loss == "next_token" and len(tokens) < 2:
+        raise ValueError("a sentence of one token has no next token to predict: add a word")
+    if not 0 <= goal.key <= goal.query < len(tokens):
+        raise ValueError(
+            f"query {goal.query} cannot look at key {goal.key}: choose a token that stands before "
+            f"it, of {len(tokens)}"
+        )
     context = attend_given(trace, matrices, temperature=temperature, dropout=dropout)
     if goal.loss == "weight":
         one_weight = ops.Entry((goal.query, goal.key))
@@ -78,16 +84,6 @@ def attend_to_learn(
         losses = trace.step("losses", ops.CrossEntropy(), predicting, targets, axes=("position",))
         trace.step("loss", ops.Mean(), losses, axes=())
     return trace
-
-
-def _check(goal: Goal, n_tokens: int) -> None:
-    if goal.loss == "next_token" and n_tokens < 2:
-        raise ValueError("a sentence of one token has no next token to predict: add a word")
-    if not 0 <= goal.key <= goal.query < n_tokens:
-        raise ValueError(
-            f"query {goal.query} cannot look at key {goal.key}: choose a token that stands before "
-            f"it, of {n_tokens}"
-        )
 
 
 def learned_by(trace: Trace) -> list[str]:

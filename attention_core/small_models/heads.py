@@ -28,12 +28,6 @@ class Kind:
                 yield query, tuple(keys)
 
 
-def noun_of(words: Sequence[str], query: int) -> int:
-    """The place of the animal that "it" stands for: first after "because", else the second."""
-    *_, first, second = (key for key in range(query) if words[key] in ANIMALS)
-    return first if words[query - 1] == "because" else second
-
-
 def _same_word(words: Sequence[str], query: int) -> list[int]:
     return [key for key in range(query) if words[key] == words[query]]
 
@@ -50,7 +44,11 @@ def _word_before(word: Container[str], before: Container[str] = WORDS) -> Keys:
 
 
 def _pronoun(words: Sequence[str], query: int) -> list[int]:
-    return [noun_of(words, query)] if words[query] == "it" else []
+    """The animal that "it" stands for: the first after "because", else the second."""
+    if words[query] != "it":
+        return []
+    *_, first, second = (key for key in range(query) if words[key] in ANIMALS)
+    return [first if words[query - 1] == "because" else second]
 
 
 def _opening(words: Sequence[str], query: int) -> list[int]:

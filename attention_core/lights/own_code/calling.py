@@ -354,17 +354,14 @@ def stopping() -> Iterator[None]:
     except Stopped:
         raise
     except BaseException as error:  # SystemExit too: it would end the check without a verdict
-        if isinstance(error, KeyboardInterrupt) and ctrl_c_raises():
+        # In the command Ctrl-C comes as no KeyboardInterrupt: there it is the code's own.
+        by_ctrl_c = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        if isinstance(error, KeyboardInterrupt) and by_ctrl_c:
             raise
         raise Stopped(f"it {stop_of(error)}") from error
     finally:
         if os.getpid() != process:  # a copy that the code has forked: one check is enough
             os._exit(0)
-
-
-def ctrl_c_raises() -> bool:
-    """Whether Ctrl-C comes as a KeyboardInterrupt; in the command it does not."""
-    return signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def stop_of(error: BaseException) -> str:
