@@ -9,7 +9,7 @@ import torch
 
 from attention_core import Trials, few_trials, measure_variance, softmax_effect, variance_theory
 from attention_core.experiments.saturation import trials_at
-from attention_core.experiments.variance import BLOCK, LARGEST_CHUNK, MAX_TRIALS
+from attention_core.experiments.variance import BLOCK, MAX_TRIALS
 
 
 def end(settings, **options):
@@ -67,24 +67,6 @@ def test_theory_is_the_known_formulas(d):
     from_0_to_1 = variance_theory(Trials(d, distribution="uniform_0_1", spread=3.0))
     assert from_0_to_1.mean == d / 4
     assert from_0_to_1.variance / d == pytest.approx(7 / 144)
-
-
-def test_no_request_for_numbers_is_larger_than_a_chunk(monkeypatch):
-    asked = []
-    real = torch.randn
-
-    def recorded(*shape, **options):
-        asked.append(math.prod(shape))
-        return real(*shape, **options)
-
-    monkeypatch.setattr(torch, "randn", recorded)
-    for d in (1, 4_096):
-        reports = measure_variance(Trials(d, MAX_TRIALS))
-        next(reports)
-        assert asked
-        assert max(asked) <= LARGEST_CHUNK
-    softmax_effect(Trials(4_096, 32))
-    assert max(asked) <= LARGEST_CHUNK
 
 
 def test_a_long_run_reports_on_its_way_and_can_be_left():

@@ -412,19 +412,14 @@ class Open(Code):
             return ""
         if not output.isfinite().all():  # which is another light
             return ""
-        is_own = output.shape[0] >= len(value) and is_share_of(
-            output[: len(value)], value, self.sizes.n_heads
-        )
-        if is_own and is_near(output, other):
-            return ""
+        if output.shape[0] >= len(value) and is_near(output, other):
+            # Head by head, a number times the value.
+            each = (self.sizes.n_heads, -1)
+            heads, values = output[: len(value)].unflatten(0, each), value.unflatten(0, each)
+            share = (heads * values).sum(-1, keepdim=True) / values.square().sum(-1, keepdim=True)
+            if is_near(heads, share * values):
+                return ""
         return "A single token does not come out as its own value, so weights cannot be read."
-
-
-def is_share_of(output: Tensor, value: Tensor, n_heads: int) -> bool:
-    """Whether a token's output is, head by head, a number times its value."""
-    heads, values = output.unflatten(0, (n_heads, -1)), value.unflatten(0, (n_heads, -1))
-    share = (heads * values).sum(-1, keepdim=True) / values.square().sum(-1, keepdim=True)
-    return is_near(heads, share * values)
 
 
 Parts = dict[str, Callable]
