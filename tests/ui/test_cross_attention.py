@@ -11,7 +11,7 @@ from attention_core.mechanism.trainable import attend_trainable
 from attention_core.text.embedding import embed
 from attention_ui.controls.control import understood
 from attention_ui.controls.shared import inputs_of, projections_of, source_inputs_of
-from attention_ui.lessons.cross_attention.agreement import torch_across, torch_agrees
+from attention_ui.lessons.cross_attention.agreement import torch_agrees
 from attention_ui.lessons.cross_attention.lesson import CONTROLS, look_across, trace_of
 from attention_ui.lessons.cross_attention.words import unmasked_share, verdicts
 from visiting import rendered, texts, visit
@@ -45,9 +45,6 @@ def test_weights_and_context_vectors_are_those_of_plain_torch(name, n_padding):
     assert trace["weights"].value.shape == (len(own), len(other))
     assert (trace["weights"].value[:, n_words:] == 0).all()
     assert all(good for good, _ in verdicts(trace, plain))
-    context, weights = torch_across(trace)
-    torch.testing.assert_close(weights, trace["weights"].value, rtol=1e-4, atol=1e-5)
-    torch.testing.assert_close(context, wanted, rtol=1e-4, atol=1e-4)
     assert torch_agrees(trace)[0]
     if n_padding:
         bare = (queries @ keys.mT / keys.shape[-1] ** 0.5).softmax(dim=-1)

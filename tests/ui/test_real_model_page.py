@@ -27,7 +27,6 @@ from attention_ui.lessons.real_model import charts, lesson, raster, running, wor
 from attention_ui.lessons.real_model.own_fields import Parts, changes_of
 from attention_ui.lessons.real_model.seen import Seen
 from attention_ui.lessons.real_model.story import WAYS, way_of, which_way
-from attention_ui.lessons.tiny_language import lesson as tiny_language
 from attention_ui.picture import palette
 from attention_ui.words import percent
 from chosen import of, read
@@ -538,17 +537,6 @@ def test_the_way_of_a_head_is_named_by_what_it_brought(raised, lowered, way):
 
 
 # --- what would be wrong -------------------------------------------------------------------------
-def test_the_next_tokens_are_those_of_the_network_s_own_page(seen):
-    """Two ways to the same network: a model's folder, and the tensors that it is made from."""
-    wanted = torch.tensor(tiny_language.chances(("<start>", *TEXT.split())))
-    looked = Seen(seen)
-    torch.testing.assert_close(looked.chances, wanted, atol=1e-5, rtol=1e-4)
-    made = charts.next_tokens(looked, None)
-    best = wanted.topk(charts.MOST)
-    assert made.frame["chance"].to_numpy() == pytest.approx(best.values.numpy(), abs=1e-5)
-    assert made.frame["token"].tolist() == [WORDS[each] for each in best.indices]
-
-
 def test_the_table_of_layers_ends_with_what_the_model_says(seen):
     frame = charts.after_each_layer(Seen(seen), [str(each) for each in seen.ids]).frame
     last = frame[frame["layer"] == 2].sort_values("place")
