@@ -1,14 +1,11 @@
 """The README's picture that moves, docs/whole_layer.webp: `make picture`."""
 
 import io
-import tempfile
-from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import sync_playwright
 
 from browser_tools import WATCH_RUNS, open_page, settled
-from serving import ROOT, launch_chromium, start_server
+from serving import ROOT, browsing
 
 TARGET = ROOT / "docs" / "whole_layer.webp"
 PAGE = "whole_layer?example=named_features&predict=off&card=layer"
@@ -46,18 +43,12 @@ def frames(page):
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        server = start_server(Path(folder) / "output.txt")
-        browser = launch_chromium(playwright)
-        try:
-            size = {"width": 1100, "height": 720}
-            page = browser.new_page(viewport=size, color_scheme="light", reduced_motion="reduce")
-            page.add_init_script(WATCH_RUNS)
-            open_page(page, server.url, PAGE)
-            (first, *others), stay = zip(*frames(page), strict=True)
-        finally:
-            browser.close()
-            server.stop()
+    with browsing() as (browser, url):
+        size = {"width": 1100, "height": 720}
+        page = browser.new_page(viewport=size, color_scheme="light", reduced_motion="reduce")
+        page.add_init_script(WATCH_RUNS)
+        open_page(page, url, PAGE)
+        (first, *others), stay = zip(*frames(page), strict=True)
     how = {"save_all": True, "append_images": others, "duration": list(stay), "loop": 0}
     first.save(TARGET, quality=70, method=6, **how)
     print(f"{TARGET.relative_to(ROOT)}: {TARGET.stat().st_size / 1e6:.2f} MB, below 2 MB is right")

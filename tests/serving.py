@@ -5,9 +5,11 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.error
 import urllib.request
+from contextlib import contextmanager
 from pathlib import Path
 from typing import ClassVar
 
@@ -131,3 +133,18 @@ def start_server(log, *args, **more):
         server.stop()
         raise
     return server
+
+
+@contextmanager
+def browsing():
+    """A browser and the address of a server of its own, for scripts that take pictures."""
+    from playwright.sync_api import sync_playwright
+
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        start_server(Path(folder) / "output.txt") as server,
+        sync_playwright() as playwright,
+    ):
+        browser = launch_chromium(playwright)
+        yield browser, server.url
+        browser.close()

@@ -1,13 +1,10 @@
 """Pictures of every page, light, dark and narrow: `make shots ARGS="causal_mask"` takes some."""
 
 import sys
-import tempfile
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
-
 from browser_tools import WATCH_RUNS, open_page, settled
-from serving import ROOT, launch_chromium, start_server
+from serving import ROOT, browsing
 
 SHOTS = ROOT / "shots"
 LOOKS = {
@@ -43,17 +40,11 @@ def shoot(browser, url: str, path: str, look: str) -> Path:
 def main() -> None:
     wanted = sys.argv[1:] or pages()
     SHOTS.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        server = start_server(Path(folder) / "output.txt")
-        browser = launch_chromium(playwright)
-        try:
-            for path in wanted:
-                for look in LOOKS:
-                    place = shoot(browser, server.url, "" if path == "home" else path, look)
-                    print(place.relative_to(ROOT), flush=True)
-        finally:
-            browser.close()
-            server.stop()
+    with browsing() as (browser, url):
+        for path in wanted:
+            for look in LOOKS:
+                place = shoot(browser, url, "" if path == "home" else path, look)
+                print(place.relative_to(ROOT), flush=True)
 
 
 if __name__ == "__main__":
