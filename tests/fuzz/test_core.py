@@ -42,7 +42,8 @@ def agrees(step, index):
 def test_any_settings_make_a_trace_that_can_be_taken_apart(lesson, values, data):
     build = lesson_module(lesson).trace_of
     trace = build(values)
-    is_finite = not any(map(divides_by_nothing, trace.values()))
+    # Softmax or sum is about scores of which no numbers come, and explains them.
+    is_finite = lesson != "softmax_or_sum" and not any(map(divides_by_nothing, trace.values()))
     for name, step in trace.items():
         assert step.value.numel() <= 5_000_000
         assert not is_finite or holds_numbers(step), f"{name} of {values}"
