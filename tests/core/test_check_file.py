@@ -94,6 +94,22 @@ class Own(nn.Module):
         return self.attend(vectors, *(e.weight.T for e in (self.W_q, self.W_k, self.W_v)))[None]
 
 
+def test_code_that_stops_on_a_sentence_says_its_own_error():
+    """One token at a time it runs, and where there are as many tokens as heads."""
+    code = PIECES["three_in_one"][1].replace(
+        "e.view(B, T, self.n_head, ", "e.view(B, self.n_head, T, "
+    )
+    report = looked_at(made(code.replace(".transpose(1, 2)", "")))
+    assert "view size is not compatible" in report.lights[0].evidence, report.text()
+
+
+def test_the_matrices_of_a_module_are_seen_in_float64_and_its_lazy_layers_stay_lazy():
+    assert looked_at(made(PIECES["three_in_one"][1]).double(), True).lights[-2].holds
+    layer = made(PIECES["additive"][1])
+    looked_at(layer)
+    assert layer.W_q.has_uninitialized_params()
+
+
 def rounded(kind):
     return lambda x, *matrices: attention(x.to(kind), *(e.to(kind) for e in matrices)).float()
 
@@ -235,11 +251,14 @@ def test_counts_that_cannot_be_are_refused_in_words():
     ("own.py:f", "f = (", "stopped with SyntaxError"),
     ("own.py:f", "raise ValueError('\x1b[31m')", r"ValueError: \x1b[31m at line 1"),
     ("own.py:f\x1b[31m", "", r"f\x1b[31m: there is no function of that name"),
-    ("own.py:f", "class f: pass", "no function of that name, and no module"),
+    ("own.py:f", "f = 5", "no function of that name, and no module"),
+    ("own.py:f", "class f: pass", "f is a class: make a module first"),
+    ("none.py:f", "", "there is no file"),
 ])  # fmt: skip
 def test_a_file_that_cannot_be_read_is_refused_in_words(tmp_path, capsys, what, text, said):
     path = tmp_path / what.partition(":")[0]
-    path.write_text(text, encoding="utf-8")
+    if text or "own" in what:
+        path.write_text(text, encoding="utf-8")
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(sys, "path", list(sys.path))
         patched.setattr(sys, "modules", dict(sys.modules))
@@ -318,10 +337,10 @@ def interrupted(q, k, v):
     raise KeyboardInterrupt
 """
 COMMANDS = [  # what is asked for, the status, what is said, and in how many lines
-    ("right --causal", 0, "All 14 lights that can be looked at are green", 19),
+    ("right --causal", 0, "All 15 lights that can be looked at are green", 19),
     ("wrong", 1, "q.k is divided by 1 at width 5 (root 5 = 2.236)", 20),
     ("layer", 0, "divided by 2 at width 4", 19),
-    ("forks", 0, "All 13 lights", 19),
+    ("forks", 0, "All 14 lights", 19),
     ("loops --seconds 8", 2, "Stopped after 8 seconds without a verdict", 0),
     ("ends", 2, "nothing was checked", 1),
     ("killed", 2, "nothing was checked", 1),

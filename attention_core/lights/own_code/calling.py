@@ -102,7 +102,8 @@ class Call:
             if parameters is None:
                 result = self.function(*copies, **named)
             else:
-                own = {name: each.clone() for name, each in parameters.items()}
+                kept = dict(self.function.named_parameters())
+                own = {name: each.to(kept[name], copy=True) for name, each in parameters.items()}
                 result = torch.func.functional_call(self.function, own, tuple(copies), named)
             wanted = None if self.is_closed else matrices[-1].shape[-1]
             read = self._read(result, vectors, wanted)
@@ -130,7 +131,8 @@ class Call:
             ran.append((meets + (meets and hides), way, meets))
             if meets and hides:
                 break
-        if not ran:
+        one_by_one = not any(meets or way.layout != "tokens first" for _, way, meets in ran)
+        if stops and one_by_one:  # what ran, ran on texts of one token
             raise max(stops, key=_progress)
         _, self.way, self.meets = max(ran, key=lambda each: each[0])
 
@@ -315,6 +317,8 @@ def _role(name: str) -> str:
     plain = name.lower().replace("_", "")
     if "mask" in plain:
         return "padding" if "pad" in plain else "mask"
+    if re.search("lens$|lengths$|^valid", plain):
+        return "padding"
     if plain in HEADS:
         return "heads"
     if plain in ("dk", "d", "dhead", "headdim", "dimk", "keydim", "dimkey", "headsize", "dkey"):
@@ -381,14 +385,25 @@ def printable(text: str) -> str:
 
 def tensors_in(result: object) -> list[Tensor]:
     """The tensors that it returned. Raises Stopped for none, and for nested ones."""
+    whole = tensor_of(result)
     parts = list(result.values()) if isinstance(result, dict) else result
-    found = parts if isinstance(parts, tuple | list) else (parts,)
-    tensors = [each for each in found if isinstance(each, Tensor)]
+    found = parts if isinstance(parts, tuple | list) and whole is None else (result,)
+    tensors = [made for made in map(tensor_of, found) if made is not None]
     if not tensors:
         raise Stopped(f"it returned {type(result).__name__}, not a tensor")
     if any(each.is_nested for each in tensors):
         raise Stopped("its output is a nested tensor: return an ordinary one, (token, d_value)")
     return tensors
+
+
+def tensor_of(made: object) -> Tensor | None:
+    """A tensor, an array of numpy's or a list of rows as a tensor; None for anything else."""
+    if isinstance(made, list) and not any(isinstance(e, Tensor) and e.ndim > 1 for e in made):
+        rows = [each for each in map(tensor_of, made) if each is not None]
+        is_table = bool(made) and len(rows) == len(made) and len({e.shape for e in rows}) == 1
+        return torch.stack(rows) if is_table else None
+    is_number = isinstance(made, int | float) or hasattr(made, "__array__")
+    return torch.as_tensor(made) if is_number else None
 
 
 def numbers_of(tensor: Tensor) -> Tensor:

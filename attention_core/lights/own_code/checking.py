@@ -1,15 +1,17 @@
 """Check a function or a module of a learner's own, and say what is wrong first."""
 
 import contextlib
+import copy
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
 from torch import nn
+from torch.nn.parameter import is_lazy
 
 from ..light import Light
 from ..measures import MEASURES, light_of
-from .calling import Call, Stopped, printable
+from .calling import Call, Stopped, printable, stopping
 from .naming import named
 from .opened import opened_in
 from .report import Report, line_of, to_the_screen
@@ -89,6 +91,9 @@ def subject_of(
     attention: Callable, causal: bool, n_heads: int | None, d_in: int | None
 ) -> tuple[Code, str]:
     """What is measured, and how. Raises Stopped where it does not run."""
+    if isinstance(attention, nn.Module) and any(map(is_lazy, attention.parameters())):
+        with stopping():
+            attention = copy.deepcopy(attention)  # a first call would settle the sizes of theirs
     call = Call(attention, causal, n_heads or 1)
     if not call.is_closed:
         return _of_function(attention, causal, n_heads)

@@ -27,15 +27,17 @@ def main(arguments: list[str] | None = None, prog: str | None = None) -> int:
     path, _, name = asked.what.rpartition(":")
     shown = printable(asked.what)
     if not Path(path).is_file() or not name:
-        parser.error(f"{shown}: write the file and the name in it, as in my_file.py:attention")
+        none = "" if Path(path).exists() else f"there is no file {printable(path)}; "
+        said = f"{none}write the file and the name in it, as in my_file.py:attention"
+        parser.error(f"{shown}: {said}")
     if Path(path).suffix != ".py":
         parser.error(f"{shown}: the name of a Python file ends in .py, as in my_file.py:attention")
     try:
         attention = _named(Path(path), name)
-        if not callable(attention) or isinstance(attention, type):
+        if not callable(attention):
             parser.error(f"{shown}: there is no function of that name, and no module that is made")
         report = check(attention, asked.causal, asked.n_heads, asked.d_in)
-    except (Stopped, ValueError) as stopped:
+    except (Stopped, TypeError, ValueError) as stopped:
         parser.error(f"{shown}: {stopped}")
     return 0 if report.is_right else 1
 

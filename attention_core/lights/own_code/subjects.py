@@ -1,11 +1,12 @@
 """A learner's code as its lights ask it: by matrices that are chosen, or only from outside."""
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 
 from ..measures import LARGE, Measured, Moved, Subject, gap, most, rows_of
 from .calling import FEWEST_DIGITS, Call, Stopped, too_few_digits
@@ -32,12 +33,13 @@ NORMS = ("layer", "size")
 MANY_TOKENS = 24
 """More than a query can see in one key of each head."""
 ANY_WIDTH = 12
-"""How wide the vectors are for a module without parameters, to which any width is the same."""
+"""How wide the vectors are for a module without sizes, to which any width is the same."""
 NOT_TWICE = "The same input twice gives two outputs (below)."
 NOT_FINITE = "There is nan or infinity in the output (above)."
 OF_MASK = "Not here: a causal mask goes by the order."
 MIXES = "Tokens mix outside attention (below), so this cannot be told apart."
 ONE_TEXT = "It was given one text at a time."
+IN_BATCH = "in a batch (count axes from the end, as in dim=-1)"
 COMPARED = ("no_leak", "own_row", "variance", "tokens_apart", "order_free", "formula")
 OF_WEIGHTS_READ = ("rows_sum_to_1", "not_negative", "hidden_is_zero", "seen_has_weight", "variance")
 
@@ -141,17 +143,32 @@ class Code(Subject):
 
     def texts_apart(self) -> Measured:
         """Two texts in a batch, and each by itself."""
-        if self.call.way.layout == "plain":
+        is_plain = self.call.way.layout == "plain"
+        if is_plain and self.call.is_closed:
             return None, ONE_TEXT
         texts = [self.draw(seed=seed) for seed in (0, 1)]
-        try:
-            both, _ = self.call(torch.stack(texts), *self.given, parameters=self.parameters)
-        except Stopped as stopped:
-            return None, f"It takes one text at a time: with two, {stopped}."
         ones = [self.of(text) for text in texts]
+        try:
+            with self.in_batch():
+                both, _ = self.call(torch.stack(texts), *self.given, parameters=self.parameters)
+        except Stopped as stopped:
+            said = f"It takes one text at a time: with two, {stopped}."
+            return None, ONE_TEXT if is_plain else said
         far = max(largest_gap(e[:, : one.shape[1]], one) for e, one in zip(both, ones, strict=True))
         said = f"Beside another text, its vectors move by {far:.2g} at most."
+        if is_plain and not far <= NEAR:
+            said += f" They were given {IN_BATCH}."
         return far <= NEAR, said
+
+    @contextmanager
+    def in_batch(self) -> Iterator[None]:
+        """With a batch axis in front, where it was given one text without."""
+        way = self.call.way
+        self.call.way = way._replace(layout="batch") if way.layout == "plain" else way
+        try:
+            yield
+        finally:
+            self.call.way = way
 
 
 class Open(Code):
@@ -236,6 +253,9 @@ class Open(Code):
         large = self.weights_of(self._large())
         if large.isfinite().all():
             yield large, "with large scores", ""
+        if self.call.way.layout == "plain" and self.texts_apart()[0] is False:
+            with suppress(Stopped), self.in_batch():
+                yield self.weights_of(self.sentence()), IN_BATCH, ""
 
     def ordinary(self) -> list[tuple[Tensor, str]]:
         return [(self.weights, "")]
@@ -483,18 +503,20 @@ class Closed(Code):
         self._settle(widths)
 
     def _settle(self, widths: list[int]) -> None:
-        first, alone = None, None
+        first, shortest, alone = None, {}, None
         for self.n_tokens in LENGTHS:
             for self.d_in in widths:
                 try:
                     self.call.settle(self.draw()[None])
                 except Stopped as stopped:
                     first = first or stopped
+                    shortest[self.d_in] = self.n_tokens
                     continue
                 if self.call.meets:
                     return
                 alone = alone or (self.n_tokens, self.d_in)
-        if not alone:
+        # Where a shorter one stops too, it is by chance that one runs.
+        if not alone or shortest.get(alone[1], alone[0]) < alone[0]:
             raise first
         self.n_tokens, self.d_in = alone
 
@@ -533,6 +555,8 @@ class Closed(Code):
         """Another token with no values; then a longer one, where a query sees one key in a head."""
         named = self.call.function.named_parameters() if self.call.is_module else ()
         kept = [(letters_of(name), name, each) for name, each in named if each.ndim == 2]
+        if any(min(each.shape) == 1 for *_, each in kept):  # additive attention scores by a vector
+            return
         values, queries = ([e for e in kept if letter in e[0]] for letter in "vq")
         if values:
             with self._with({name: torch.zeros_like(each) for _, name, each in values}):
@@ -578,8 +602,10 @@ def _widths(module: nn.Module) -> Iterator[int]:
     for each in module.modules():
         if isinstance(each, nn.MultiheadAttention):
             yield each.embed_dim
-        elif isinstance(each, nn.Linear):
+        elif isinstance(each, nn.Linear) and each.in_features:
             yield each.in_features
     for parameter in module.parameters():
-        if parameter.ndim > 1:
+        if is_lazy(parameter):
+            yield ANY_WIDTH
+        elif parameter.ndim > 1:
             yield from parameter.shape[-2:]
