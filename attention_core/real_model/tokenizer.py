@@ -94,8 +94,9 @@ class Tokenizer:
         return token in self._tokens
 
     def encode(self, text: str) -> Encoded:
-        """The tokens of a text, with those that the model puts around every text. Raises
-        ValueError, in words, for no text, one that is too long, or a word that cannot be cut.
+        """The tokens of a text, with those that the model puts around every text. A control token
+        that is typed is text: only the model writes one. Raises ValueError, in words, for no text,
+        one that is too long, or a word that cannot be cut.
         """
         if not text:
             raise ValueError("there is no text: type at least one word")
