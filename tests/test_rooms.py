@@ -218,6 +218,10 @@ def test_the_package_and_its_help_load_nothing_heavy():
     assert imported_in_a_fresh_process(code, "torch", "streamlit") == []
 
 
+def test_the_home_page_is_on_the_screen_before_torch():
+    assert imported_in_a_fresh_process("import app", "torch") == []
+
+
 # --- one owner for each decision ------------------------------------------------------------------
 OWNERS = {
     "session_state": "controls/visit_state controls/widget",  # what lasts for a visit

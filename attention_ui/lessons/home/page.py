@@ -13,7 +13,6 @@ from ...frame.contents import AT_A_GLANCE, FIRST_CHECKED, HOME, LESSONS, WAY, le
 from ...frame.page import link, open_page, show_what_differs
 from ...frame.rooms import example_query
 from ...frame.tasks import show_tasks
-from .coming_back import coming_back
 from .own_text import own_text, takes_own_text
 
 ARROW = ":material/arrow_forward:"
@@ -83,10 +82,15 @@ def home(pages: Path) -> None:
         _begin()
         _way()
         with st.container(gap="xsmall", key="more"):
-            parts.part("coming_back", lambda: coming_back(pages))
+            again = st.container()
             _more()
     # Imported last: all else needs no torch, and is on the screen while torch is loaded.
+    from .coming_back import coming_back
     from .hero import hero
+
+    if not values.card:
+        with again:
+            parts.part("coming_back", lambda: coming_back(pages))
 
     with place:
         hero(values)
