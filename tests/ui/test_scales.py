@@ -13,6 +13,7 @@ from attention_core.trace import is_shares
 from attention_ui.picture.layout import WIDE, equation
 from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.palette import NEGATIVE, POSITIVE
+from attention_ui.picture.scale import limits, limits_each
 from attention_ui.picture.table import CELL, COLOURS, table
 
 
@@ -127,3 +128,12 @@ def test_a_legend_has_the_colours_of_the_cells_and_the_strongest_at_its_largest_
         assert strengths[half:] == sorted(strengths[half:])
         assert strengths[:half] == pytest.approx(strengths[half:][::-1])
         assert colours == [NEGATIVE] * half + [POSITIVE] * half
+
+
+def test_at_all_positions_at_once_each_row_of_a_step_has_its_own_limit():
+    step = Trace(token=["a", "b", "c"]).step(
+        "scores", Given(((1.0, -2.0), (0.5, 0.25), (math.inf, 8.0))), axes=("token", "d_in")
+    )
+    there = [[Matrix(step, rows=(row,))] for row in range(3)]
+    assert limits_each(there, [""]).ravel().tolist() == [2.0, 0.5, 8.0]
+    assert limits_each(there, [""]).tolist() == [limits(each, [""]) for each in there]
