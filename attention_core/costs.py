@@ -29,9 +29,13 @@ class AttentionSize:
     @property
     def widths(self) -> tuple[int, int, int]:
         """The columns of W_query, W_key and W_value."""
-        d_value = self.d_value or self.d_head
         kv = self.n_kv_heads
-        return self.n_heads * self.d_head, kv * self.d_head, kv * d_value
+        return self.n_heads * self.d_head, kv * self.d_head, kv * (self.d_value or self.d_head)
+
+    @property
+    def _widths_of_output(self) -> tuple[int, int]:
+        """The columns of W_output, and its rows."""
+        return self.d_output or self.d_model, self.n_heads * (self.d_value or self.d_head)
 
     def with_kv_heads(self, n_kv_heads: int) -> "AttentionSize":
         """The same with another number of heads of keys and values."""
@@ -40,10 +44,7 @@ class AttentionSize:
     @property
     def parameters(self) -> int:
         """The numbers that training may change: four matrices a layer, and their biases."""
-        d_output, joined = (
-            self.d_output or self.d_model,
-            self.n_heads * (self.d_value or self.d_head),
-        )
+        d_output, joined = self._widths_of_output
         matrices = self.d_model * (sum(self.widths) + joined * self.gated) + joined * d_output
         biases = (sum(self.widths) + d_output) * self.bias
         return self.n_layers * (matrices + biases)
@@ -62,10 +63,7 @@ class AttentionSize:
         """How many pairs of numbers are multiplied so that the token at `place`, from 0, gets its
         output: with a cache for that token alone, without one for all tokens so far.
         """
-        d_output, joined = (
-            self.d_output or self.d_model,
-            self.n_heads * (self.d_value or self.d_head),
-        )
+        d_output, joined = self._widths_of_output
         n_tokens = place + 1
         n_new = 1 if has_cache else n_tokens
         gates = (self.d_model + 1) * joined * self.gated

@@ -56,15 +56,12 @@ class ModelOfToday:
 
     def cached(self, n_tokens: int) -> int:
         """How many numbers it keeps of a text of so many tokens, in all layers."""
-        plain = 2 * self.n_kv_heads * self.d_head
-        return sum(
-            kind.n_layers
-            * (
-                (plain if kind.kept is None else kind.kept) * min(n_tokens, kind.window or n_tokens)
-                + kind.fixed
-            )
-            for kind in self.kinds
-        )
+        found = 0
+        for kind in self.kinds:
+            kept = 2 * self.n_kv_heads * self.d_head if kind.kept is None else kind.kept
+            n_kept = min(n_tokens, kind.window or n_tokens)
+            found += kind.n_layers * (kept * n_kept + kind.fixed)
+        return found
 
 
 def _read() -> dict[str, ModelOfToday]:

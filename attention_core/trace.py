@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import lru_cache
 from operator import index as as_index
 from typing import Any
@@ -56,32 +57,19 @@ def made_once() -> Iterator[None]:
         _once.reset(before)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Step(Shown):
     """One named tensor of a trace, and all that is known of it; made by `Trace.step`."""
 
-    __slots__ = (
-        *("_home", "_kept", "axes", "inputs", "meaning", "moment", "name", "operation", "symbol"),
-    )
-
-    def __init__(
-        self,
-        name: str,
-        value: Tensor | None,
-        axes: tuple[str, ...],
-        operation: Operation,
-        inputs: tuple["Step", ...],
-        symbol: str,
-        meaning: Meaning = Meaning.NUMBERS,
-    ) -> None:
-        self.name = name
-        self._kept = value
-        self.axes = axes
-        self.operation: Any = operation  # each kind has settings of its own
-        self.inputs = inputs
-        self.symbol = symbol
-        self.meaning = meaning
-        self.moment: object = None
-        self._home: Callable[[], Trace | None] = lambda: None
+    name: str
+    _kept: Tensor | None
+    axes: tuple[str, ...]
+    operation: Any  # each kind has settings of its own
+    inputs: tuple["Step", ...]
+    symbol: str
+    meaning: Meaning = Meaning.NUMBERS
+    moment: object = None
+    _home: Callable[[], "Trace | None"] = lambda: None
 
     @property
     def value(self) -> Tensor:

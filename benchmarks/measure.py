@@ -69,9 +69,9 @@ class Figure:
         return [name for name, most in self.most.items() if self.numbers.get(name, 0) > most]
 
     def cell(self, column: str) -> str:
-        """A number as it is written, and the goal where it misses it."""
+        """A number as it is written, and the goal where it misses it; or the note."""
         if column not in self.numbers:
-            return ""
+            return self.note if column == "note" else ""
         value = _written(self.numbers[column])
         return f"**{value}** ({_written(self.most[column])})" if column in self.missed else value
 
@@ -88,12 +88,10 @@ class Part:
     def table(self) -> str:
         """It as Markdown."""
         columns = list(dict.fromkeys(name for each in self.figures for name in each.numbers))
-        notes = any(each.note for each in self.figures)
-        heads = [f"in {self.unit}" if self.unit else "", *columns, *(["note"] if notes else [])]
+        columns += ["note"] * any(each.note for each in self.figures)
+        heads = [f"in {self.unit}" if self.unit else "", *columns]
         rows = [heads, ["---"] * len(heads)]
-        for each in self.figures:
-            cells = [each.cell(name) for name in columns]
-            rows.append([each.what, *cells, *([each.note] if notes else [])])
+        rows += [[each.what, *map(each.cell, columns)] for each in self.figures]
         lines = [f"## {self.title}\n", f"{self.how}\n", *(f"| {' | '.join(row)} |" for row in rows)]
         if with_goal := [each for each in self.figures if each.most]:
             reached = sum(not each.missed for each in with_goal)
@@ -191,13 +189,13 @@ class Watched:
     """A page that is timed, and the messages of which are counted."""
 
     def __init__(self, page: Page) -> None:
-        self.page, self.sent = page, 0
+        self.page = page
+        self.sent: list[str | bytes] = []
         page.add_init_script(WATCH_RUNS)
         page.add_init_script(WATCH)
-        page.on("websocket", lambda socket: socket.on("framesent", self._count))
-
-    def _count(self, _: str | bytes) -> None:
-        self.sent += 1
+        page.on(
+            "websocket", lambda socket: socket.on("framesent", lambda sent: self.sent.append(sent))
+        )
 
     def open(self, address: str) -> None:
         """Go to an address and wait until the page is still. Raises RuntimeError where it shows an
@@ -214,16 +212,9 @@ class Watched:
         if (told := found.json_value()) is not True:
             raise RuntimeError(f"the page is gone: {told}")
 
-    def press(self, key: str) -> Moved:
-        """Press a key where the focus is."""
-        return self._timed(lambda: self.page.keyboard.press(key))
-
-    def click(self, x: float, y: float) -> Moved:
-        """The same for a click at a place of the window."""
-        return self._timed(lambda: self.page.mouse.click(x, y))
-
-    def _timed(self, act) -> Moved:
-        act()
+    def timed(self, act: Callable[..., object], *given: object) -> Moved:
+        """What a key or a click sets going."""
+        act(*given)
         # Until the browser asks the server it may wait: nothing is still before.
         time.sleep(0.05)
         self.still()
@@ -255,22 +246,10 @@ class Watched:
             self.page.wait_for_timeout(20)
         self.still()
 
-    def press_on(self, slider, key: str) -> Moved:
+    def press_on(self, slider: Locator, key: str) -> Moved:
         """Press a key on a slider, which need not be in sight."""
         slider.evaluate("(one) => one.focus({ preventScroll: true })")
-        return self.press(key)
-
-    def close(self) -> None:
-        """Leave, and forget the profile."""
-        self.page.context.close()
-
-
-def changed(times: list[float], what: str) -> list[float]:
-    """The times after which something was another; raises where that was seldom."""
-    found = [time for time in times if time > 0]
-    if len(found) * 2 < len(times):
-        raise RuntimeError(f"{what} changed the picture {len(found)} times of {len(times)}")
-    return found
+        return self.timed(self.page.keyboard.press, key)
 
 
 class Empty:
@@ -286,8 +265,8 @@ class Empty:
         may be made for the first time.
         """
         self.watched.page.bring_to_front()
-        keys = ["ArrowRight", "ArrowLeft"] * 3
-        _, *counted = [self.watched.press(key).seen for key in keys]
+        press, keys = self.watched.page.keyboard.press, ["ArrowRight", "ArrowLeft"] * 3
+        _, *counted = [self.watched.timed(press, key).seen for key in keys]
         return statistics.median(counted)
 
 
@@ -302,12 +281,11 @@ class Stage(NamedTuple):
 @contextmanager
 def server(folder: Path = ROOT, **process) -> Iterator[AppServer]:
     """The app, or what lies in another folder, for as long as it is needed."""
-    with tempfile.TemporaryDirectory() as logs:
-        started = start_server(Path(logs) / "output.txt", folder, **process)
-        try:
-            yield started
-        finally:
-            started.stop()
+    with (
+        tempfile.TemporaryDirectory() as logs,
+        start_server(Path(logs) / "output.txt", folder, **process) as started,
+    ):
+        yield started
 
 
 @contextmanager
@@ -346,6 +324,8 @@ IN_PICTURES = """() => [...document.querySelectorAll('[class*=st-key-moves_]')]
     && !one.querySelector('[data-testid=stSlider]'))
   .map((one) => [...one.classList].find((name) => name.startsWith('st-key-moves_')).slice(13))"""
 
+BOTH = ("× empty", "whole × empty")
+
 
 @dataclass
 class Visit:
@@ -363,8 +343,7 @@ class Visit:
 
     def against(self, seen: float, whole: float) -> dict[str, float]:
         """The empty page's time, and how many times that something has taken."""
-        times = {"× empty": seen / self.empty, "whole × empty": whole / self.empty}
-        return {"empty": self.empty, **times}
+        return {"empty": self.empty, BOTH[0]: seen / self.empty, BOTH[1]: whole / self.empty}
 
 
 @dataclass(frozen=True)
@@ -374,28 +353,18 @@ class Measured:
     title: str
     how: str
     measure: Callable[[Visit], Iterable[Figure]]
-    unit: str = "ms"
-    whole: float | None = None
-    """Where the rows are summed up, the goal of the median until all of the page is settled."""
+    sums_up: dict[str, tuple[Callable, dict[str, float]]] = field(default_factory=dict)
+    """What stands above the rows: how each is taken from them all, and its goals."""
 
     def part(self, rows: list[Figure]) -> Part:
         """The table, with what sums it up above its rows."""
-        above = [] if self.whole is None else summed_up(rows, self.whole)
-        return Part(self.title, self.how, above + rows, self.unit)
-
-
-def summed_up(rows: list[Figure], goal: float) -> list[Figure]:
-    """The median of all rows and the worst of them."""
-    names = ("× empty", "whole × empty")
-    steps = [each.numbers for each in rows if names[0] in each.numbers]
-    return [
-        Figure(what, {name: taken(each[name] for each in steps) for name in names}, goals)
-        for what, taken, goals in (
-            ("**The median of all rows**", statistics.median, {names[0]: 2.0, names[1]: goal}),
-            ("**The worst of all rows**", max, {names[0]: 4.0}),
-        )
-        if steps
-    ]
+        steps = [each.numbers for each in rows if BOTH[0] in each.numbers]
+        above = [
+            Figure(f"**The {what} of all rows**",
+                   {name: taken(each[name] for each in steps) for name in BOTH}, goals)
+            for what, (taken, goals) in self.sums_up.items() if steps
+        ]  # fmt: skip
+        return Part(self.title, self.how, above + rows)
 
 
 def in_frame(visit: Visit) -> Iterable[Figure]:
@@ -411,11 +380,13 @@ def in_frame(visit: Visit) -> Iterable[Figure]:
             watched.page.locator(f".st-key-drawn_{card}").first.scroll_into_view_if_needed()
             watched.page.locator(f".st-key-moves_{card} input").first.hover()
             watched.still()
-            sent = watched.sent
-            times = watched.page.evaluate("bench.drag", [card, visit.times(STOPS)])
-            asked = watched.sent - sent
+            watched.sent.clear()
+            _, *times = watched.page.evaluate("bench.drag", [card, visit.times(STOPS)])
+            asked, counted = len(watched.sent), [time for time in times if time > 0]
             watched.still()
-            numbers = {**spread(changed(times[1:], "the control")), "messages": asked}
+            if len(counted) * 2 < len(times):
+                raise RuntimeError(f"the picture changed {len(counted)} times of {len(times)}")
+            numbers = {**spread(counted), "messages": asked}
             moved = watched.move(f"st-key-moves_{card}", visit.times(3))
             seen, whole = map(statistics.median, zip(*moved, strict=True))
             numbers |= {"key, settled": seen, "whole": whole, **visit.against(seen, whole)}
@@ -448,9 +419,9 @@ def sliders(visit: Visit) -> Iterable[Figure]:
             goals = {"× empty": 3.0} if visit.lesson.name == "whole_layer" else {}
             if goals and name in ("d_model", "n_heads"):
                 slider, presses = watched.page.locator(f".{keys[name]} input").first, visit.times(3)
-                moves = [_to_largest(watched, slider) for _ in range(presses + 1)][1:]
+                ends = [watched.press_on(slider, key) for key in ["Home", "End"] * (presses + 1)]
                 what = f"{visit.lesson.title}: `{name}` to its largest"
-                yield from _row(visit, what, partial(list, moves), {"× empty": 6.0})
+                yield from _row(visit, what, partial(list, ends[3::2]), {"× empty": 6.0})
                 watched.open(visit.address)
             moved = partial(watched.move, keys[name], visit.times(MOVES))
             yield from _row(visit, f"{visit.lesson.title}: `{name}`", moved, goals)
@@ -459,11 +430,6 @@ def sliders(visit: Visit) -> Iterable[Figure]:
 def called(key: str) -> str:
     """A slider's name, without what tells its choices apart."""
     return re.sub(r"(_\d+_\d+)?$", "", key.removeprefix("st-key-control_"), count=1)
-
-
-def _to_largest(watched: Watched, slider: Locator) -> Moved:
-    watched.press_on(slider, "Home")
-    return watched.press_on(slider, "End")
 
 
 def _row(
@@ -501,7 +467,10 @@ TABLES = {
         "nothing that a slider changes is in sight, the page is scrolled to the first of it. "
         "*empty*: the slider of an empty page, beside each.",
         sliders,
-        whole=6.0,
+        {
+            "median": (statistics.median, {"× empty": 2.0, "whole × empty": 6.0}),
+            "worst": (max, {"× empty": 4.0}),
+        },
     ),
     "frame": Measured(
         "A control in a picture, hand to the last change in it",
@@ -536,7 +505,7 @@ def on_lessons(names: list[str], some_pages: list[str], quick: bool) -> dict[str
                     found += TABLES[name].measure(visit)
                     is_open = True  # after what fails it is opened anew
                 rows[name] += found
-            watched.close()
+            watched.page.context.close()
     return {name: [TABLES[name].part(rows[name])] for name in names}
 
 
@@ -556,14 +525,13 @@ def pages(quick: bool) -> list[Part]:
             watched.page.bring_to_front()
             for lesson in (*LESSONS, HOME):
                 title = "Home" if lesson is HOME else lesson.title
-                try:
+                with tried(f"to {title}") as rows:
                     moved = _follow(watched, title, lesson.title)
-                except Exception as error:  # the others go on
-                    broken[title] = failed(f"to {title}", error)
+                    if number:
+                        times.setdefault(title, []).append(moved)
+                if rows:
+                    broken[title] = rows[0]
                     watched.open(f"{app.url}/?predict=off")
-                    continue
-                if number:
-                    times.setdefault(title, []).append(moved)
     figures, reference = [*broken.values()], statistics.median(empties[1:])
     for title, each in times.items():
         whole = statistics.median(one.whole for one in each)
@@ -581,12 +549,9 @@ def pages(quick: bool) -> list[Part]:
 
 def _follow(watched: Watched, title: str, heading: str) -> Moved:
     link = in_contents(watched.page, title)
-    link.scroll_into_view_if_needed()
-    box = link.bounding_box()
-    x, y = box["x"] + 60, box["y"] + box["height"] / 2
-    watched.page.mouse.move(x, y)
+    link.hover()
     watched.still()
-    moved = watched.click(x, y)
+    moved = watched.timed(link.click)
     found = watched.page.locator("[data-testid=stMain] h1").first.inner_text()
     if found != heading:
         raise RuntimeError(f"the link {title} led to {found}")
@@ -630,14 +595,11 @@ def _start(folder: Path, path: str, sign: str) -> float:
     with chromium() as browser, tempfile.TemporaryDirectory() as logs:
         watched = new_page(browser)
         began = time.time()
-        server = AppServer(Path(logs) / "output.txt", folder)
-        try:
+        with AppServer(Path(logs) / "output.txt", folder) as server:
             server.wait_until_healthy()
             watched.open(server.url + path)
             shown = watched.page.evaluate(f"performance.timeOrigin + bench.{sign}")
-        finally:
-            server.stop()
-    return shown - began * 1_000
+            return shown - began * 1_000
 
 
 # --- many visitors --------------------------------------------------------------------------------
@@ -656,12 +618,6 @@ def resident_mib(app: AppServer) -> float:
         return 0.0
     (line,) = [line for line in lines if line.startswith("VmRSS:")]
     return int(line.split()[1]) / 1024
-
-
-async def _enter(app: AppServer, first: int = 0) -> list[Visitor]:
-    """A visitor for each session, the lessons in turn."""
-    names = [LESSONS[at % len(LESSONS)].name for at in range(first, SESSIONS)]
-    return [await Visitor(app.url, name).enter() for name in names]
 
 
 def memory(quick: bool) -> list[Part]:
@@ -683,7 +639,8 @@ async def _memory(app: AppServer, reruns: int) -> list[Part]:
     await asyncio.sleep(5)  # torch is loaded in the background
     await visitors[0].move()
     note("one session", {"MiB": 420})
-    visitors += await _enter(app, first=1)
+    for at in range(1, SESSIONS):
+        visitors.append(await Visitor(app.url, LESSONS[at % len(LESSONS)].name).enter())
     before = note(PEOPLE, {"MiB": 450})
     for done in range(0, reruns, AT_ONCE):
         some = [visitors[(done + each) % SESSIONS] for each in range(AT_ONCE)]

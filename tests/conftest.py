@@ -60,10 +60,10 @@ IN_CI = os.environ.get("CI", "").lower() not in ("", "0", "false")
 MARKED = re.compile(r"^pytestmark = pytest\.mark\.(slow|long)\b", re.MULTILINE)
 
 
-def ran(*command, cwd=ROOT):
+def ran(*command, cwd=ROOT, env=None):
     """A command that has come to its end, and what it said."""
     told = [*map(str, command)]
-    return subprocess.run(told, cwd=cwd, capture_output=True, text=True, check=False)
+    return subprocess.run(told, cwd=cwd, env=env, capture_output=True, text=True, check=False)
 
 
 def pytest_ignore_collect(collection_path, config):

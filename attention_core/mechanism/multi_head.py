@@ -118,12 +118,8 @@ def add_batched(trace: Trace) -> Trace:
     `torch.bmm`, `permuted_queries` (head, query, d_head); likewise keys and values.
     """
     n_heads = trace.size("head")
-    vectors, axes, every = (
-        trace["embeddings"],
-        ("d_in", "token"),
-        ops.RepeatHeads(n_heads, one=True),
-    )
-    columns = trace.step("embeddings_as_columns", ops.Transpose(), vectors, axes=axes)
+    axes, every = ("d_in", "token"), ops.RepeatHeads(n_heads, one=True)
+    columns = trace.step("embeddings_as_columns", ops.Transpose(), trace["embeddings"], axes=axes)
     repeated = trace.step("repeated_embeddings", every, columns, axes=("head", *axes))
     for role in ROLES:
         of_head = trace[f"head_W_{role}"]

@@ -5,7 +5,8 @@ from torch import Tensor
 
 from ..expression import Expression, Number, Product
 from .base import Backward, Operation, check_place, matched
-from .declared import computed, gradients, likewise, mean_of, summed, through
+from .declared import computed, gradients, likewise, mean_of, through
+from .spread import SumFirst
 
 
 class Move(Operation):
@@ -177,16 +178,12 @@ class JoinRowsOfHeads(Move):
         return (*divmod(i, heads.value.shape[1]), *j)
 
 
-class SumHeads(Operation):
+class SumHeads(SumFirst):
     """All heads added: (head, i, j) → (i, j)."""
 
     takes = "(head, i, j)"
-    signs = ("", "Σ")
     in_latex = r"\textstyle\sum_h {0}"
-    in_torch = "{0}.sum(dim=0)"
     in_words = "What each head gives to this cell, added."
-    value = computed(torch.sum, dim=0)
-    arithmetic = summed(0)
     backward = gradients(
         through(lambda _, back: back.ops.RepeatHeads(len(back.inputs[0].value), one=True))
     )

@@ -9,6 +9,7 @@ from torch import Tensor
 from .. import operations as ops
 from ..asked import answers
 from ..files.gguf_file import GgufFile
+from ..mechanism.block import ACTIVATIONS
 from ..mechanism.builder import Heads, attend_projected, times
 from ..mechanism.options import Options
 from ..recipes import PLURAL, ROLES
@@ -17,12 +18,7 @@ from .model import Model
 from .names import Where
 from .settings import rates as plain_rates
 
-BENDS = {
-    "silu": ops.SiLU(),
-    "gelu": ops.GELU(),
-    "gelu_tanh": ops.GELU(tanh=True),
-    "relu": ops.ReLU(),
-}
+BENDS = ACTIVATIONS | {"silu": ops.SiLU()}
 MOST_TOKENS = 256
 """A trace has no more tokens: each number of the stream is written out in its program."""
 

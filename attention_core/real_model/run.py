@@ -243,11 +243,8 @@ def through_layer(
     if is_read:
         read = norm("ffn_norm", read)
     bend = BENDS[settings.activation]
-    if settings.gated:
-        inside = bend(times("gate", read)) * times("up", read)
-    else:
-        inside = bend(times("up", read))
-    more = times("down", inside)
+    up = times("up", read)
+    more = times("down", bend(times("gate", read)) * up if settings.gated else bend(up))
     if is_added:
         more = norm("ffn_after_norm", more)
     more = more * settings.added_scale

@@ -97,8 +97,9 @@ def of_row(**others):
     return lambda: {"trace": core.given_row([1.0, 2.0]), **others}
 
 
-def of_model(**others):
-    return lambda: {"model": core.open_model(TINY), **others}
+@cache
+def of_model():
+    return core.open_model(TINY)
 
 
 # Arguments that are right, by the function; the trace is made anew, since steps are added to it.
@@ -134,7 +135,7 @@ RIGHT = {
     "from_torch_layer": lambda: {"layer": torch.nn.TransformerEncoderLayer(4, 2)},
     "contributions": of_block,
     "open_model": lambda: {"path": TINY},
-    "layer_trace": of_model(stream_in=torch.ones(3, 48), layer=0),
+    "layer_trace": lambda: {"model": of_model(), "stream_in": torch.ones(3, 48), "layer": 0},
     "next_tokens": lambda: {"tokens": ["a", "b"]},
     "train": lambda: {"embeddings": ROWS, "targets": torch.tensor([1, 2]),
         "settings": TrainingSettings(steps=1)},

@@ -5,7 +5,6 @@ import inspect
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tomllib
 from importlib import import_module, metadata
@@ -16,10 +15,10 @@ from packaging.requirements import Requirement
 
 import attention_core
 from attention_core.trace import Trace
+from conftest import ROOT, ran
 from serving import new_session, start_server, stream
 from visitor import Visitor
 
-ROOT = Path(__file__).resolve().parents[2]
 README = "\n".join(
     (ROOT / each).read_text(encoding="utf-8") for each in ("README.md", "attention_core/README.md")
 )
@@ -30,13 +29,7 @@ PIP = ("-m", "pip", "--disable-pip-version-check")
 
 
 def run(*arguments, **options):
-    process = subprocess.run(
-        [sys.executable, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        **options,
-    )
+    process = ran(sys.executable, *arguments, **options)
     assert process.returncode == 0, process.stdout + process.stderr
     return process.stdout
 
@@ -186,7 +179,7 @@ def test_an_older_python_is_told_which_one_is_needed_before_anything_is_fetched(
     older = "sys.version, sys.version_info = '3.10.12 (main)', (3, 10, 12)"
     setup = str(ROOT / folder / "setup.py")
     code = f"import runpy, setuptools, sys; {older}; runpy.run_path({setup!r})"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    told = ran(sys.executable, "-c", code)
     assert told.returncode == 1
     assert told.stderr == "This project needs Python 3.11 or newer, and this is 3.10.12.\n"
 

@@ -30,10 +30,6 @@ ROOT = Path(__file__).parents[2]
 ALL_RECIPES = [(name, id, each) for name in NOTEBOOKS for id, each in RECIPES[name].items()]
 
 
-def outcomes(name):
-    return list(each_outcome(name))
-
-
 def printed(values, shape=(), kind="tensor", **others):
     told = dict.fromkeys(("description", "how", "note"), "")
     usual = {"reproduces": True, "reproduces_as_shown": True}
@@ -215,7 +211,7 @@ TOTALS = "2,563 of 2,603 38 of 38 81 of 81 92 of 92 17 of 17 2 of 2"
 
 def test_all_148_results_come_one_by_one_with_what_was_computed():
     """Everything that a page needs: what is counted here is what the report counts."""
-    found = {name: list(each_outcome(name)) for name in NOTEBOOKS}
+    found = {name: [*each_outcome(name)] for name in NOTEBOOKS}
     everything = [outcome for some in found.values() for outcome in some]
     assert len(everything) == 148
     for name, some in found.items():
@@ -245,7 +241,7 @@ def test_a_number_that_is_another_differs_and_the_command_ends_with_1(monkeypatc
     right = results["context_0"]
     wrong = replace(right, values=[right.values[0] + 0.001, *right.values[1:]])
     monkeypatch.setitem(results, "context_0", wrong)
-    (found,) = [each for each in outcomes("wild_cat") if each.result.id == "context_0"]
+    (found,) = [each for each in each_outcome("wild_cat") if each.result.id == "context_0"]
     assert (found.verdict, found.entries()) == ("differs", {"print": 2, "differs": 1})
     own = printed_entries(wrong)
     assert own[0] == "1.1186"

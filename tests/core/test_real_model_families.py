@@ -122,12 +122,8 @@ def test_the_trace_of_each_layer_is_what_the_run_has(tmp_path, name):
         }.items():
             torch.testing.assert_close(trace[step].value, wanted, atol=1e-4, rtol=1e-4)
         bias = trace["b_output"].value if "b_output" in trace else 0
-        torch.testing.assert_close(
-            trace["head_outputs"].value.sum(0) + bias,
-            trace["attention_output"].value,
-            atol=1e-4,
-            rtol=1e-4,
-        )
+        heads = trace["head_outputs"].value.sum(0) + bias
+        torch.testing.assert_close(heads, trace["attention_output"].value, atol=1e-4, rtol=1e-4)
         held(trace, layer)
 
 
@@ -181,26 +177,17 @@ def test_a_family_in_a_gguf_file_computes_what_transformers_computes(tmp_path, n
     held(trace, 1)
 
 
-@pytest.mark.parametrize(("changes", "factor"), [
-    ({}, 4.0),
-    ({"type": ...}, 4.0),
-    ({"type": "none"}, 1.0),
-    ({"factor": ...}, 1.0),
-    ({"type": ..., "factor": ..., "older": 2.0}, 2.0),
-    ({"older": 2.0}, 4.0),
-])  # fmt: skip
-def test_angles_of_a_gguf_file_are_slowed_as_llama_cpp_has_it(tmp_path, changes, factor):
+def slowed(by, **says):
     """By the first of two words for how much, unless it is said that they are not."""
-    fields, tensors = in_gguf("llama linear", make(tmp_path, "llama linear"))
     words = {"type": "scaling.type", "factor": "scaling.factor", "older": "scale_linear"}
-    fields |= {f"llama.rope.{words[name]}": each for name, each in changes.items()}
-    file = tmp_path / "model.gguf"
-    file.write_bytes(written({n: each for n, each in fields.items() if each is not ...}, tensors))
-    rates = open_model(file).settings.rates[0]
-    assert rates == tuple(500.0 ** (-pair / 7) / factor for pair in range(7))
+    rates = tuple(500.0 ** (-pair / 7) / by for pair in range(7))
+    says = {f"rope.{words[name]}": each for name, each in says.items()}
+    return "llama linear", says, {"rates": (rates,) * 3}
 
 
 @pytest.mark.parametrize(("name", "says", "means"), [
+    slowed(4.0), slowed(4.0, type=...), slowed(1.0, type="none"), slowed(1.0, factor=...),
+    slowed(2.0, type=..., factor=..., older=2.0), slowed(4.0, older=2.0),
     ("granite", {"rope.scaling.finetuned": False}, {"rates": (), "rotary_base": None}),
     ("granite", {"rope.scaling.finetuned": True}, {"rotary_pairs": "neighbours"}),
     ("gemma2 no biases", dict.fromkeys(("attn_logit_softcapping", "final_logit_softcapping",

@@ -113,21 +113,27 @@ class Call:
 
     def settle(self, vectors: Tensor, *matrices: Tensor, parameters: dict | None = None) -> None:
         """Find a way in which it runs as it should; else a near one. Raises Stopped for none."""
+
+        def moved(at: int, output: Tensor) -> Tensor:
+            """Which tokens' outputs move when the one at a place is another, (token,)."""
+            other = vectors.clone()
+            other[:, at] = vectors[:, at].flip(-1) + 0.5
+            made = self(other, *matrices, parameters=parameters)[0]
+            return ((made - output).abs() > 0).any(-1).any(0)
+
         stops, ran = [], []
         for way in self._ways():
             self.way = way
             try:
                 output = self(vectors, *matrices, parameters=parameters)[0]
-                moves = torch.stack(
-                    [self._moves(vectors, at, output, matrices, parameters) for at in (0, -1)]
-                )
+                moves = [moved(at, output) for at in (0, -1)]
             except Stopped as stopped:
                 stops.append(stopped)
                 if not way.mask and not stopped.is_of_shapes:
                     break
                 continue
-            meets = bool(moves[0, 1:].any() or moves[1, :-1].any())
-            hides = not self.causal or not (moves[1, :-1].any() or output.isnan().any())
+            meets = bool(moves[0][1:].any() or moves[1][:-1].any())
+            hides = not self.causal or not (moves[1][:-1].any() or output.isnan().any())
             ran.append((meets + (meets and hides), way, meets))
             if meets and hides:
                 break
@@ -135,14 +141,6 @@ class Call:
         if stops and one_by_one:  # what ran, ran on texts of one token
             raise max(stops, key=_progress)
         _, self.way, self.meets = max(ran, key=lambda each: each[0])
-
-    def _moves(self, vectors: Tensor, at: int, output: Tensor, *rest: Any) -> Tensor:
-        """Which tokens' outputs move when the one at a place is another."""
-        matrices, parameters = rest
-        other = vectors.clone()
-        other[:, at] = vectors[:, at].flip(-1) + 0.5
-        moved = self(other, *matrices, parameters=parameters)[0]
-        return ((moved - output).abs() > 0).any(-1).any(0)
 
     def _ways(self) -> Iterator[Way]:
         layouts = ["batch", "tokens first", "plain"] if self.is_closed else ["plain", "batch"]
@@ -215,11 +213,10 @@ class Call:
     ) -> tuple[Tensor, Tensor | None]:
         n_texts, n_tokens = vectors.shape[:2]
         tensors = tensors_in(result)
-        backs = [(each, self._back(each)) for each in tensors]
         backs = [
             (each, back)
-            for each, back in backs
-            if back is not None
+            for each in tensors
+            if (back := self._back(each)) is not None
             and back.shape[:2] == (n_texts, n_tokens)
             and wanted in (None, back.shape[-1])
         ]
@@ -235,14 +232,8 @@ class Call:
                 f"{said}, where {wide} belongs: for each token, a vector as wide as a value"
             )
         mine, output = backs[0]
-        square = [
-            each
-            for each in tensors
-            if each is not mine
-            and each.ndim > 1
-            and each.shape[-2:] == (n_tokens, n_tokens)
-            and each.is_floating_point()
-        ]
+        tables = (e for e in tensors if e.ndim > 1 and e.shape[-2:] == (n_tokens, n_tokens))
+        square = [each for each in tables if each is not mine and each.is_floating_point()]
         weights = None
         if square and n_texts == 1:
             weights = numbers_of(square[0]).reshape(-1, n_tokens, n_tokens)
