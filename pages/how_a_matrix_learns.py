@@ -17,7 +17,7 @@ ROW_SUM = page.ask("row_sum", words.row_sum, [ASKED], [ASKED, "grad_masked_score
     "slope",
     "One number and the loss",
     lambda v: (
-        f"{words.loss_words(v)} You move the entry framed in `{v.entry_matrix}`; click another to "
+        f"{words.WISHES[v.loss]} You move the entry framed in `{v.entry_matrix}`; click another to "
         "move that one."
     ),
     controls=[ui.in_picture(lesson.ENTRY_CHANGE, width=250)],

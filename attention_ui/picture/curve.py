@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from .layout import NARROW, Arrangement, Layout, Mark, Path, Word, move
+from .layout import NARROW, Layout, Mark, Path, Word, make_room
 from .numbers import text_width
 
 HEIGHT, TOP, SPACE, TICKS = 66, 26, 34, 4
@@ -26,55 +26,35 @@ def with_curve(
     are the places that a control can come to, for a mark at each: the same ones at every position.
     """
     wide, narrow = layout.wide, layout.narrow
-    move(wide, ACROSS + BETWEEN, 0.0)
-    wide.width += ACROSS + BETWEEN
-    _add(wide, ACROSS, wide.height - TOP - SPACE - 8, values, steps, at, told, stops or (at,))
-    move(narrow, 0.0, TOP + HEIGHT + SPACE)
-    narrow.height += TOP + HEIGHT + SPACE
-    narrow.width = NARROW
-    _add(narrow, NARROW, HEIGHT, values, steps, at, told, stops or (at,))
-    return layout
-
-
-def _add(
-    made: Arrangement,
-    room: float,
-    tall: float,
-    values: Sequence[float],
-    steps: Sequence[int],
-    at: int,
-    told: str,
-    stops: Sequence[int],
-) -> None:
-    """Last, so that all else keeps its place among the rows."""
+    make_room(layout, ACROSS + BETWEEN, TOP + HEIGHT + SPACE)
     drawn = [(place, value) for place, value in enumerate(values) if 0 < value < math.inf]
     least = min((value for _, value in drawn), default=0.1)
     most = max((value for _, value in drawn), default=1.0)
-    span = math.log(most / least) or 1.0
-    last = max(len(steps) - 1, 1)
-
-    def across(place: int) -> float:
-        return LEFT + place / last * (room - LEFT - 8)
-
-    def down(value: float) -> float:
-        return TOP + tall * math.log(most / value) / span
-
-    path = "L".join(f"{across(place) - LEFT:.1f},{down(v) - TOP:.1f}" for place, v in drawn)
-    made.paths.append(Path(LEFT, TOP, f"M{path or '0,0'}", "plus"))
-    bottom = TOP + tall
-    made.marks.append(Mark(LEFT, bottom + 2, room - LEFT - 8, 1, "muted", 0.5))
-    for stop in stops:
-        strength = 0.75 if stop == at else 0.0
-        made.marks.append(Mark(across(stop) - 1.5, TOP - 4, 3, tall + 8, "loud", strength))
-    made.words.append(Word(told, 0.0, 8, "title", changes=True))
-    for value, y in ((most, TOP + 4), (least, bottom - 4)):
-        if drawn:
+    span, last = math.log(most / least) or 1.0, max(len(steps) - 1, 1)
+    for made, room, tall in (
+        (wide, ACROSS, wide.height - TOP - SPACE - 8),
+        (narrow, NARROW, HEIGHT),
+    ):
+        # Last, so that all else keeps its place among the rows.
+        across = [LEFT + place / last * (room - LEFT - 8) for place in range(len(steps))]
+        path = "L".join(
+            f"{across[place] - LEFT:.1f},{tall * math.log(most / v) / span:.1f}"
+            for place, v in drawn
+        )
+        made.paths.append(Path(LEFT, TOP, f"M{path or '0,0'}", "plus"))
+        bottom = TOP + tall
+        made.marks.append(Mark(LEFT, bottom + 2, room - LEFT - 8, 1, "muted", 0.5))
+        for stop in stops or (at,):
+            strength = 0.75 if stop == at else 0.0
+            made.marks.append(Mark(across[stop] - 1.5, TOP - 4, 3, tall + 8, "loud", strength))
+        made.words.append(Word(told, 0.0, 8, "title", changes=True))
+        for value, y in ((most, TOP + 4), (least, bottom - 4)) if drawn else ():
             made.words.append(Word(f"{value:.3g}", LEFT - 8, y, "row"))
-    end = -math.inf
-    for tick in range(TICKS):
-        place = round(tick * (len(steps) - 1) / (TICKS - 1))
-        text = f"{steps[place]:,}" if tick else f"step {steps[place]:,}"
-        x = across(place)
-        if x - text_width(text) / 2 > end + 8:
-            made.words.append(Word(text, x, bottom + 12, "column"))
-            end = x + text_width(text) / 2
+        end = -math.inf
+        for tick in range(TICKS):
+            place = round(tick * (len(steps) - 1) / (TICKS - 1))
+            text = f"{steps[place]:,}" if tick else f"step {steps[place]:,}"
+            if across[place] - text_width(text) / 2 > end + 8:
+                made.words.append(Word(text, across[place], bottom + 12, "column"))
+                end = across[place] + text_width(text) / 2
+    return layout

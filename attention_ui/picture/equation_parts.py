@@ -53,6 +53,21 @@ def written_out(parts: Sequence[Step | Matrix | str]) -> list[Matrix | str]:
     return written
 
 
+def in_lines(parts: Sequence[Matrix | str]) -> list[list[tuple[str, Matrix]]]:
+    """The matrices of an equation, each with the sign before it, in the lines it is written in."""
+    lines: list[list[tuple[str, Matrix]]] = [[]]
+    sign = ""
+    for part in parts:
+        if isinstance(part, Matrix):
+            lines[-1].append((sign, part))
+            sign = ""
+        elif part == NEW_LINE:
+            lines.append([])
+        else:
+            sign = part.strip()
+    return lines
+
+
 def laid_out(parts: Sequence[Step | Matrix | str]) -> Parts:
     """An equation's parts as drawn: steps written out, and shared labels of rows only once."""
     written = written_out(parts)

@@ -125,7 +125,10 @@ def _as_it_flows(
     named = around + LEAST_COMPACT * n_rows
     enough = named if named <= tallest else around + ENOUGH * n_rows
     tall = between(enough, tall, max(tall, tallest))
-    rows = [_row_that_fits(lines, cell, tall) for lines in columns]
+    rows = [
+        between((tall - _height(lines, cell, 0.0)) / sum(map(_n_rows, lines)), *ROW)
+        for lines in columns
+    ]
     # What has a row for each token has rows as high in all columns, where it can.
     rows = [min(row, rows[2], 1.3 * cell + 3) for row in rows]
     made, x = Arrangement(), 0.0
@@ -175,11 +178,6 @@ def _height(lines: Sequence[Sequence[Footprint]], cell: float, row: float) -> fl
 
 def _gap(line: Sequence[Footprint]) -> int:
     return BEFORE_TITLE if any(one.title for one in line) else BETWEEN_LINES
-
-
-def _row_that_fits(lines: Sequence[Sequence[Footprint]], cell: float, tall: float) -> float:
-    around = _height(lines, cell, 0.0)
-    return between((tall - around) / sum(map(_n_rows, lines)), *ROW)
 
 
 def _cell_that_fits(columns: Sequence[Sequence[Sequence[Footprint]]]) -> float:

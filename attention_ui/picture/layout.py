@@ -7,13 +7,14 @@ that fits, and lets it grow where there is room. Knows no chart, so that it is t
 import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import pairwise, repeat
+from operator import ge
 from typing import Any
 
 from attention_core.trace import Step, Trace, is_shares
 
 from .changed import changed_cells
-from .equation_parts import NEW_LINE, UNNAMED, laid_out, written_out
+from .equation_parts import UNNAMED, in_lines, laid_out, written_out
 from .forbidden import forbidden, leak_limit, outline, with_masks
 from .margin import has_sums, is_one, is_one_row, row_sums
 from .matrix import Matrix, heads_of, names_along
@@ -174,19 +175,7 @@ def equation(
     at most so `tall` where their numbers can be read then, in so much `room`; on a phone in as many
     lines as it takes.
     """
-    written = laid_out(parts)
-    rest = iter(matrices_of(*written))
-    lines: list[list[tuple[str, Matrix]]] = [[]]
-    sign = ""
-    for part in written:
-        if isinstance(part, Matrix):
-            lines[-1].append((sign, next(rest)))
-            sign = ""
-        elif part == NEW_LINE:
-            lines.append([])
-        else:
-            sign = part.strip()
-    return placed(trace, lines, tall, room)
+    return placed(trace, in_lines(laid_out(parts)), tall, room)
 
 
 def matrices_of(*parts: Step | Matrix | str) -> list[Matrix]:
@@ -237,8 +226,10 @@ def placed(
     room: float = WIDE,
 ) -> Layout:
     """The layout of lines of matrices, each with the sign before it."""
-    signs, matrices = zip(*(pair for line in lines for pair in line), strict=True)
-    footprints = [[Footprint(trace, *pair) for pair in line] for line in lines]
+    signs, drawn = zip(*(pair for line in lines for pair in line), strict=True)
+    matrices = with_masks(drawn)
+    each = map(Footprint, repeat(trace), signs, matrices)
+    footprints = [[next(each) for _ in line] for line in lines]
     wide = _in_rows(footprints, room, tall)
     narrow = _on_a_phone(trace, [one for line in footprints for one in line])
     return with_legend(trace, matrices, signs, wide, narrow, 0.0, room)
@@ -270,19 +261,25 @@ def _in_rows(lines: Sequence[Sequence["Footprint"]], room: float, tall: float) -
     made = Arrangement()
     for line in each:
         one = _in_a_row(_Line(line.each, room, line.around + line.n_rows * row))
-        move(one, 0.0, made.height)
-        made.lines.append(made.height)
-        take(made, one)
-        made.height += one.height - BELOW + 12
+        put_below(made, one)
         made.width = max(made.width, one.width)
     made.height += BELOW - 12
     return made
 
 
-def take(made: Arrangement, other: Arrangement) -> None:
-    """All that stands in another arrangement, too."""
+def put_below(made: Arrangement, other: Arrangement) -> None:
+    """A line of matrices below all that stands in an arrangement."""
+    move(other, 0.0, made.height)
+    made.lines.append(made.height)
+    take(made, other)
+    made.height += other.height - BELOW + 12
+
+
+def take(made: Arrangement, *others: Arrangement) -> None:
+    """All that stands in other arrangements, too."""
     for name in ("boxes", "words", "marks", "paths"):
-        getattr(made, name).extend(getattr(other, name))
+        for other in others:
+            getattr(made, name).extend(getattr(other, name))
 
 
 def in_a_row(
@@ -351,7 +348,10 @@ def _on_a_phone(trace: Trace, each: Sequence["Footprint"]) -> Arrangement:
         )
         alone = _Line([first], NARROW)
         own = first.decimals(alone.cell, alone.row)
-        if lines and _has_room(_Line([*lines[-1], one], NARROW), [*decimals, own]):
+        longer = _Line([*(lines[-1] if lines else ()), one], NARROW)
+        each_has = (beside.decimals(longer.cell, longer.row) for beside in longer.each)
+        fits = longer.width <= NARROW and all(map(ge, each_has, [*decimals, own]))
+        if lines and fits:
             lines[-1].append(one)
             decimals.append(own)
         else:
@@ -360,14 +360,6 @@ def _on_a_phone(trace: Trace, each: Sequence["Footprint"]) -> Arrangement:
     made = _in_rows(lines, NARROW, TALL)
     made.width = NARROW
     return made
-
-
-def _has_room(line: _Line, decimals: Sequence[int]) -> bool:
-    """Whether matrices fit one line of a phone with so many decimals."""
-    return line.width <= NARROW and all(
-        one.decimals(line.cell, line.row) >= least
-        for one, least in zip(line.each, decimals, strict=True)
-    )
 
 
 def frame_cells(layout: Layout, number: int, cells: Iterable[tuple[int, int]]) -> None:
@@ -385,6 +377,15 @@ def move(made: Arrangement, right: float, down: float) -> None:
     for name in ("boxes", "words", "marks", "paths"):
         setattr(made, name, [_moved(each, right, down) for each in getattr(made, name)])
     made.lines = [line + down for line in made.lines]
+
+
+def make_room(layout: Layout, across: float, above: float) -> None:
+    """Room at the left of a wide picture, and above that of a phone."""
+    move(layout.wide, across, 0.0)
+    layout.wide.width += across
+    move(layout.narrow, 0.0, above)
+    layout.narrow.height += above
+    layout.narrow.width = NARROW
 
 
 def _moved(each: Any, right: float, down: float) -> Any:

@@ -91,10 +91,8 @@ class LearningRun:
 def learning(run: LearningRun, at: int) -> Layout:
     """A run at the moment at this place."""
     trace, matrices = _weights(run, at)
-    ends = [1.0] * len(matrices)
-    wide = _arranged(run, at, matrices, WIDE)
-    narrow = _arranged(run, at, matrices, NARROW)
-    signs = ("",) * len(matrices)
+    wide, narrow = (_arranged(run, at, len(matrices), room) for room in (WIDE, NARROW))
+    signs, ends = ("",) * len(matrices), [1.0] * len(matrices)
     return Layout(trace, tuple(matrices), signs, ends, 0.0, wide, narrow)
 
 
@@ -104,15 +102,13 @@ def _weights(run: LearningRun, at: int) -> tuple[Trace, list[Matrix]]:
     later = torch.ones(len(run.tokens), len(run.tokens)).triu(1).bool()
     matrices = []
     for layer, weights in enumerate(run.weights[at]):
-        numbers = Given(tuple(tuple(map(tuple, head)) for head in weights.tolist()))
-        axes = ("head", "query", "key")
-        name = f"layer_{layer}_weights"
-        step = trace.step(name, numbers, axes=axes, meaning=Meaning.SHARES)
+        name, axes = f"layer_{layer}_weights", ("head", "query", "key")
+        step = trace.step(name, Given.of(weights), axes=axes, meaning=Meaning.SHARES)
         matrices += [Matrix(step, lead=(head,), left_out=later) for head in range(len(weights))]
     return trace, matrices
 
 
-def _arranged(run: LearningRun, at: int, matrices: Sequence[Matrix], room: float) -> Arrangement:
+def _arranged(run: LearningRun, at: int, n_matrices: int, room: float) -> Arrangement:
     """The curves at the left, or above the heads where there is no room for that."""
     made = Arrangement(width=room)
     is_wide = room == WIDE
@@ -125,7 +121,7 @@ def _arranged(run: LearningRun, at: int, matrices: Sequence[Matrix], room: float
     across = (room - left - labels) / n_across - GAP
     width, height = min(across / n_tokens, TALLEST), min(HEAD / n_tokens, TALLEST)
     below = top
-    for number in range(len(matrices)):
+    for number in range(n_matrices):
         layer, head = divmod(number, n_heads)
         if head == 0:
             top = below

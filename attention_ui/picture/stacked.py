@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from attention_core.trace import Trace
 
+from .equation_parts import in_lines
 from .forbidden import with_masks
 from .layout import (
     CELL,
@@ -28,15 +29,8 @@ NARROW_CELL, LEGEND = 34.0, 30
 
 def stacked(trace: Trace, *parts: Matrix | str) -> Layout:
     """Matrices of a row or a few, one below the other; labels above the first that shares."""
-    signs, drawn = [], []
-    sign = ""
-    for part in parts:
-        if isinstance(part, Matrix):
-            signs.append(sign)
-            drawn.append(part)
-            sign = ""
-        else:
-            sign = part
+    (pairs,) = in_lines(parts)
+    signs, drawn = zip(*pairs, strict=True)
     matrices = with_masks(drawn)
     wide, narrow = (_arranged(trace, matrices, signs, room) for room in (WIDE, NARROW))
     return with_legend(trace, matrices, signs, wide, narrow, LEGEND)

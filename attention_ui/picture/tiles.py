@@ -19,7 +19,7 @@ from .layout import (
     equation,
     in_a_row,
     move,
-    take,
+    put_below,
 )
 from .matrix import Matrix
 
@@ -56,17 +56,12 @@ def _for_a_phone(trace: Trace, matrices: Sequence[Matrix]) -> Arrangement:
     made = Arrangement(width=NARROW)
     lines: list[list[Matrix]] = [[matrices[0]]]
     for matrix in matrices[1:]:
-        is_number = matrix.axes[1] in UNNAMED
-        if is_number and len(lines) > 1:
+        if matrix.axes[1] in UNNAMED and len(lines) > 1:
             lines[-1].append(matrix)
         else:
             lines.append([replace(matrix, row_labels=True)])
     for line in lines:
-        inside = in_a_row(trace, [("", each) for each in line], NARROW, TALL)
-        move(inside, 0.0, made.height)
-        made.lines.append(made.height)
-        take(made, inside)
-        made.height += inside.height - BELOW + 12
+        put_below(made, in_a_row(trace, [("", each) for each in line], NARROW, TALL))
     made.height += BELOW
     return made
 

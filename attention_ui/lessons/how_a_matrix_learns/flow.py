@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from attention_core.gradients import PREFIX
-from attention_core.trace import Trace
+from attention_core.trace import Step, Trace
 
 from ...picture.forbidden import with_masks
 from ...picture.layout import (
@@ -56,15 +56,15 @@ def flow(trace: Trace, seen: Callable[[Matrix], Matrix] = lambda each: each) -> 
 
 
 def _matrix(trace: Trace, name: str) -> Matrix:
-    step = trace[name]
+    labelled = trace[name].axes[0] == "query" and name.endswith("queries")
+    return lying(trace[name], SHORT.get(name, name), row_labels=labelled, column_labels=False)
+
+
+def lying(step: Step, title: str, **look: bool) -> Matrix:
+    """A matrix that is taller than it is wide and would not fit a card lies down."""
     n_rows, n_columns = step.value.shape
-    return Matrix(
-        step,
-        title=SHORT.get(name, name),
-        transposed=n_rows > max(MOST_ROWS, n_columns),
-        row_labels=step.axes[0] == "query" and name.endswith("queries"),
-        column_labels=False,
-    )
+    transposed = n_rows > max(MOST_ROWS, n_columns)
+    return Matrix(step, title=title, transposed=transposed, **look)
 
 
 def _side_by_side(each: Sequence[tuple[Footprint, Footprint]]) -> Arrangement:
@@ -87,8 +87,7 @@ def _side_by_side(each: Sequence[tuple[Footprint, Footprint]]) -> Arrangement:
         end = put(tops, one, x, above - one.above(low) + down, low, row)
         put(bottoms, other, x, second + under - other.above(low) + down, low, row)
         x = end
-    take(made, tops)
-    take(made, bottoms)
+    take(made, tops, bottoms)
     made.words.append(Word("forward →", 0.0, above + most * row / 2, "title"))
     made.words.append(Word("← gradients", 0.0, second + under + most * row / 2, "title"))
     made.width, made.height = x - GAP, second + under + most * row
@@ -110,7 +109,6 @@ def _pair_by_pair(each: Sequence[tuple[Footprint, Footprint]]) -> Arrangement:
         )
         bottoms.words.append(Word("its gradient", max(end, NARROW / 2), y + 8, "title"))
         y += one.above(cell) + one.n_rows * row + 12
-    take(made, tops)
-    take(made, bottoms)
+    take(made, tops, bottoms)
     made.height = y - 12
     return made

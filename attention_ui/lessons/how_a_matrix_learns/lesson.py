@@ -54,11 +54,6 @@ def _losses(values: Values) -> dict[str, str]:
     return {name: title for name, title in LOSSES.items() if name != "next_token" or not alone}
 
 
-def _before(values: Values) -> dict[int, str]:
-    tokens = shared.numbered_tokens(values)
-    return {at: name for at, name in tokens.items() if at <= values.learning_query}
-
-
 def _learning(values: Values) -> dict[str, str]:
     """The matrices that the loss depends on."""
     n_matrices = {"weight": 2, "context": 3, "next_token": 4}[values.loss]
@@ -95,7 +90,10 @@ def _counted(n: int) -> dict[int, str]:
 LOSS = Control("loss", Choice(LOSSES), "What is to be learned", "weight", options=_losses,
                widget="segmented_control")  # fmt: skip
 LEARNING_QUERY = shared.place_of_token("learning_query", "Query", _asks)
-WANTED_KEY = Control("wanted_key", Whole(0, MAX_TOKENS - 1), "Key", _answers, options=_before)
+WANTED_KEY = Control(
+    "wanted_key", Whole(0, MAX_TOKENS - 1), "Key", _answers,
+    options=lambda v: dict([*shared.numbered_tokens(v).items()][: v.learning_query + 1]),
+)  # fmt: skip
 LEARNING_WIDTH = Control("learning_width", Whole(1, 16), "Width of the layer", 4, undoes=("cell",))
 LEARNING_SEED = shared.seed_of("learning_seed", "Seed of the layer", 28)
 ENTRY_MATRIX = Control(

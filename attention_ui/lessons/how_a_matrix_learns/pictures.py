@@ -7,7 +7,7 @@ from functools import partial
 from itertools import pairwise
 
 from attention_core.recipes import PLURAL
-from attention_core.trace import Step, Trace
+from attention_core.trace import Trace
 
 from ...controls.control import Values
 from ...picture.equation_parts import NEW_LINE
@@ -20,12 +20,12 @@ from ...picture.layout import (
     Word,
     equation,
     frame_cells,
-    move,
+    make_room,
 )
 from ...picture.matrix import Matrix
 from ...words import number, true_minus
 from . import lesson
-from .flow import MOST_ROWS
+from .flow import lying
 from .layer import losses_after, losses_along
 
 ACROSS, BETWEEN, LEFT = 330, 30, 52
@@ -57,7 +57,7 @@ class Slope:
         slope = trace[f"grad_{self.name}"].value[self.cell].item()
         ends = (self.curve[0][0], self.curve[-1][0])
         tangent = [(end, loss + slope * (end - x)) for end in ends]
-        matrix = _lying(trace[self.name])
+        matrix = lying(trace[self.name], self.name)
         layout = equation(trace, matrix, "→", Matrix(trace["weights"]), tall=TALL, room=ROOM)
         place = f"{self.name}[{self.cell[0]}, {self.cell[1]}]"
         told = (
@@ -70,12 +70,6 @@ class Slope:
         if (goal := self.layer.goal).loss == "weight":
             frame_cells(layout, 1, [(goal.query, goal.key)])
         return with_slope(layout, Curve(self.curve, told, (x, loss), tangent, ticks))
-
-
-def _lying(step: Step, title: str | None = None) -> Matrix:
-    """A matrix that is taller than it is wide and would not fit a card lies down."""
-    n_rows, n_columns = step.value.shape
-    return Matrix(step, transposed=n_rows > max(MOST_ROWS, n_columns), title=title)
 
 
 def softmax_row(trace: Trace) -> tuple[Matrix | str, ...]:
@@ -140,11 +134,8 @@ class Update:
         """The two curves, and the matrix before and after."""
         trace = self.layer.forward(self.layer.after(rate))
         before = self.layer.forward(self.layer.matrices)[self.name]
-        parts = (
-            _lying(before, f"{self.name} before"),
-            "→",
-            _lying(trace[self.name], f"{self.name} after"),
-        )
+        after = lying(trace[self.name], f"{self.name} after")
+        parts = lying(before, f"{self.name} before"), "→", after
         layout = equation(trace, *parts, tall=TALL, room=ROOM)
         at, loss = lesson.RATES.index(rate), self.losses[rate]
         told = (
@@ -183,17 +174,13 @@ def with_slope(layout: Layout, curve: Curve) -> Layout:
     """The same layout with a curve at its left, and on a phone above it."""
     wide, narrow = layout.wide, layout.narrow
     bottom = wide.height - BELOW
-    move(wide, ACROSS + BETWEEN, 0.0)
+    make_room(layout, ACROSS + BETWEEN, TOP + HEIGHT + SPACE)
     for kind in ("words", "marks"):  # the legend stays at the left, below the curve
         setattr(wide, kind, [
             replace(each, x=each.x - ACROSS - BETWEEN) if each.y > bottom else each
             for each in getattr(wide, kind)
         ])  # fmt: skip
-    wide.width += ACROSS + BETWEEN
     _add(wide, ACROSS, wide.height - TOP - SPACE - BELOW, curve)
-    move(narrow, 0.0, TOP + HEIGHT + SPACE)
-    narrow.height += TOP + HEIGHT + SPACE
-    narrow.width = NARROW
     _add(narrow, NARROW, HEIGHT, curve)
     return layout
 

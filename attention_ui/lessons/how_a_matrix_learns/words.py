@@ -13,20 +13,17 @@ from .layer import DROPOUT
 from .pictures import Update, short
 
 FORMULA = "p (g − Σ p g)".replace(" ", "\N{NO-BREAK SPACE}")
+WISHES = {
+    "weight": "Your wish: the weight framed in `weights` grows, so that its query looks more at "
+    "its key. The **loss** is minus that weight, at best −1: it falls as the weight grows.",
+    "context": "Your wish: the query’s context vector becomes like the value that the key has now. "
+    "The **loss** is the squared distance between the two.",
+    "next_token": "Your wish: each position predicts the token after it. The **loss** is the mean "
+    "of −ln p, where p is the chance given to the right token.",
+}
+"""What the loss is, in words."""
 TINY = 1e-6
 """Below this a gradient is 0 but for rounding."""
-
-
-def loss_words(values: Values) -> str:
-    """What the loss is, in words."""
-    return {
-        "weight": "Your wish: the weight framed in `weights` grows, so that its query looks more "
-        "at its key. The **loss** is minus that weight, at best −1: it falls as the weight grows.",
-        "context": "Your wish: the query’s context vector becomes like the value that the key has "
-        "now. The **loss** is the squared distance between the two.",
-        "next_token": "Your wish: each position predicts the token after it. The **loss** is the "
-        "mean of −ln p, where p is the chance given to the right token.",
-    }[values.loss]
 
 
 def slope_words(trace: Trace, values: Values) -> str:
