@@ -35,9 +35,7 @@ def run():
     "watch", "The moment it happens", lambda: watching.moment_words(shipped_run().records)[0]
 )
 def watch():
-    records = shipped_run().records
-    _, below = watching.moment_words(records)
-    yield ui.caption(below)
+    yield ui.caption(watching.moment_words(shipped_run().records)[1])
 
 
 @page.card(
@@ -139,7 +137,12 @@ def train():
         yield ui.moving(steps, own_run.watched(records), name="own")
         yield ui.caption(" ".join(watching.moment_words(records)))
     elif records:
-        yield ui.say(own_run.so_far_words(records[-1]))
+        last = records[-1]
+        yield ui.say(
+            f"Step {last.step}: loss {number(last.loss_repeated, 3)}, and the highest "
+            "prefix-matching score in layer 1 is "
+            f"{number(last.prefix_matching[1].max().item(), 2)}."
+        )
 
 
 deeper = page.deeper("why it looks there in numbers, where this was found")
@@ -147,7 +150,7 @@ deeper = page.deeper("why it looks there in numbers, where this was found")
 
 @deeper.section("why_numbers", "", f"**Why there, in numbers.** {NUMBERS_WORDS}")
 def why_numbers(v):
-    yield from in_numbers(lesson.why_there(v), lesson.score_trace(v))
+    yield from in_numbers(lesson.why_there(v), lesson.score_trace)
 
 
 @deeper.section(

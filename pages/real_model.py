@@ -32,7 +32,12 @@ page = Page(
     "real_model", has_pins=False, within=lambda where: readable(visit.values().model, where)
 )
 FIRST_SAYS = page.ask("first_says", words.when_first_said, ["lens"], of=lesson.lens_trace)
-WAY = page.ask("story_way", story.asks_which_way, ["brought"], ["story"], of=story.brought)
+WAY = page.ask(
+    "story_way",
+    lambda v: story.which_way(*told.both) if (told := story.told(v)) else None,
+    *(["brought"], ["story"]),
+    of=story.brought,
+)
 
 
 @page.card(
@@ -84,8 +89,7 @@ page.card(
 def in_steps(v):
     yield from story.step_1(v)
     yield WAY
-    yield from story.steps_2_and_3(v)
-    yield from story.steps_4_and_5(v)
+    yield from story.after_the_guess(v)
 
 
 @page.card(

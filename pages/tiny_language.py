@@ -1,5 +1,7 @@
 """A tiny language: a trained network whose heads have names, each measured."""
 
+from functools import partial
+
 import streamlit as st
 
 from attention_core.head_name import head_in_full
@@ -169,7 +171,7 @@ deeper = page.deeper("why a head looks there, how names are given")
 
 @deeper.section("why_numbers", "", f"**Why there, in numbers.** {NUMBERS_WORDS}")
 def why_numbers(v):
-    yield from in_numbers(lesson.why_there(v), lesson.score_trace(v))
+    yield from in_numbers(lesson.why_there(v), partial(lesson.score_trace, v))
 
 
 @deeper.section(

@@ -238,8 +238,11 @@ def span(shares: Sequence[float]) -> str:
     return ends[0] if ends[0] == ends[1] else " to ".join(ends)
 
 
-def in_numbers(why: Why, trace: Trace) -> Iterator[Element]:
-    """The pairs of the largest parts as products, each of which can be taken apart."""
+def in_numbers(why: Why, of: Callable[[int, int, int, int], Trace]) -> Iterator[Element]:
+    """The pairs of the largest parts as products, each of which can be taken apart, in the trace
+    `of` a layer, a head, a query and a key.
+    """
+    trace = of(why.parts.layer, why.parts.head, *why.at)
     queries, keys = (
         tuple(amounts.abs().topk(min(DRAWN_PARTS, len(amounts))).indices.tolist())
         for amounts in (why.parts.by_query(), why.parts.by_key())

@@ -295,23 +295,13 @@ class Trail:
 class Word(AsItIs):
     """A short name of our own making, such as a beat's."""
 
+    pattern: str = r"[a-z_]{0,40}"
+    must_be: str = "a name of a part of the lesson"
+
     def read(self, text: str) -> str:
-        if not re.fullmatch(r"[a-z_]{0,40}", text):
-            raise ValueError("it must be a name of a part of the lesson")
+        if not re.fullmatch(self.pattern, text):
+            raise ValueError(f"it must be {self.must_be}")
         return text
-
-
-@dataclass(frozen=True)
-class Pages:
-    """Names of lessons, with commas between them. One that is unknown here is left alone."""
-
-    def read(self, text: str) -> tuple[str, ...]:
-        if not re.fullmatch(r"[a-z_]{0,40}(,[a-z_]{1,40}){0,39}", text):
-            raise ValueError("it must be names of lessons, such as causal_mask,whole_layer")
-        return tuple(sorted(set(filter(None, text.split(",")))))
-
-    def write(self, value: tuple[str, ...]) -> str:
-        return ",".join(value)
 
 
 @dataclass(frozen=True)
@@ -357,11 +347,11 @@ def entry(text: str) -> float:
 
 @dataclass(frozen=True)
 class Names:
-    """Names of controls or of sections, with commas between them."""
+    """Names of controls, sections or lessons, with commas between them; unknown ones are kept."""
 
     def read(self, text: str) -> tuple[str, ...]:
         if not re.fullmatch(r"[A-Za-z_]{0,40}(,[A-Za-z_]{1,40}){0,199}", text):
-            raise ValueError("it must be names of controls, such as seed,d_in")
+            raise ValueError("it must be names with commas between them, such as seed,d_in")
         return tuple(dict.fromkeys(filter(None, text.split(","))))
 
     def write(self, value: tuple[str, ...]) -> str:

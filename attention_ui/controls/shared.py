@@ -38,7 +38,6 @@ from .fields import (
     Lines,
     Names,
     OptionalWhole,
-    Pages,
     Query,
     Sentence,
     Trail,
@@ -485,13 +484,7 @@ def projections_of(values: Values, start: str = "") -> Projections:
     )
 
 
-H_SEED = Control(
-    "h_seed",
-    OptionalWhole(0, MAX_SEED),
-    "Seed of the heads' matrices",
-    None,
-    look={"placeholder": "as the example"},
-)
+H_SEED = _matrix_seed("h_seed", "the heads' matrices")
 NORMALISE = Control("normalise", Choice(NORMALISERS), "Shares by", "softmax")
 TEMPERATURE = Control("temperature", Decimal(0.1, 4), "Temperature", 1.0, look={"step": 0.1})
 LAYER_DROPOUT = Control("layer_dropout", Decimal(0, 0.9), "Dropout", 0.0, look={"step": 0.1})
@@ -755,7 +748,7 @@ LARGE = Control("large", Flag(), "Projector", False, stays=True)
 PIN = Control("pin", Query(4_050), "Pin", "", stays=True)
 HIDE = Control("hide", Names(), "", (), stays=True)
 LOCK = Control("lock", Names(), "", (), stays=True)
-DONE = Control("done", Pages(), "", (), stays=True)
+DONE = Control("done", Names(), "", (), stays=True)
 TASKS = Control("tasks", Lines(MAX_TASKS, 400), "", (), stays=True)
 SECTION = Control("section", Word(), "", "", of_page=True)
 """The card in which a cell is open."""

@@ -69,7 +69,9 @@ def arrive(page: str, controls: Sequence[Control], known: Collection[str] = ()) 
     along = fitted(state.chosen, controls)
     state.notices += [f"The link’s {along[each][1]}" for each in along.keys() & state.unread]
     state.asked |= {name: text for name, (text, _) in along.items()}
-    state.chosen |= {n: _control_of(controls, n).field.write(values[n]) for n in along}
+    state.chosen |= {
+        each.name: each.field.write(values[each.name]) for each in controls if each.name in along
+    }
     state.unread -= values.keys()
     state.page, state.controls, state.values = page, tuple(controls), values.read_by(_note)
     save()
@@ -293,11 +295,7 @@ def used(name: str, raw: object) -> bool:
 
 
 def _control(name: str) -> Control | None:
-    return _control_of(this_visit().controls, name)
-
-
-def _control_of(controls: Sequence[Control], name: str) -> Control | None:
-    return next((each for each in controls if each.name == name), None)
+    return next((each for each in this_visit().controls if each.name == name), None)
 
 
 def _as_text(control: Control, raw: object) -> str | None:

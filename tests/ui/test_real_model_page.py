@@ -371,7 +371,7 @@ def test_the_components_that_make_most_of_the_scores_are_drawn(monkeypatch):
     monkeypatch.setattr(lesson, "MOST_COMPONENTS", 3)
     values, _ = read(model="tiny", prompt=TEXT, model_head="1.1", looks_from="4")
     trace = lesson.trace_of(values)
-    shown = lesson.of_head(values, trace, 1)
+    shown = lesson.drawn_of_head(values, trace)
     queries, keys = (each.value[1].double().numpy() for each in trace["head_scores"].inputs)
     made = [
         sum(abs(queries[4, d] * keys[k, d]) for k in range(len(keys)))
@@ -413,7 +413,7 @@ def test_of_a_long_text_64_tokens_are_drawn_and_all_are_counted(link, drawn, loo
     made = run(long_model, long_model.tokenizer.encode(LONG).ids)
     values, _ = read(model="own", prompt=LONG, model_head="1.1", **link)
     trace = lesson.trace_of(values)
-    shown = lesson.of_head(values, trace, 1)
+    shown = lesson.drawn_of_head(values, trace)
     assert (shown.drawn, lesson.query_of(values)) == (drawn, looks)
     here = slice(drawn.start, drawn.stop)
     torch.testing.assert_close(shown.weights.drawn, made.weights[1, 1, here, here], **NEAR)

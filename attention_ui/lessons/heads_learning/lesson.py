@@ -73,8 +73,6 @@ def why_there(values: Values) -> Why:
     return why_in_small(whole(), layer, head, int(values.why_from))
 
 
-def score_trace(values: Values) -> Trace:
-    """The same as a trace."""
-    parts = why_there(values).parts
-    at = parts.layer, parts.head, parts.query, parts.key
+def score_trace(*at: int) -> Trace:
+    """A score of it (layer, head, query, key) as a trace."""
     return small_score_trace(shipped_run().weights, NAMES, LETTERS, *at)

@@ -10,7 +10,6 @@ from ...controls.fields import Whole
 from ...frame.long_run import Steps, Work, run_so_far
 from ...picture.layout import Layout
 from ...picture.learning import learning
-from ...words import number
 from .lesson import OWN_STEP
 from .watching import run_of
 
@@ -45,12 +44,3 @@ def watched(records: Sequence[Record]) -> Callable[[int], Layout]:
     """The picture at a step; at the last where that was not reached."""
     run, steps = run_of(records), [record.step for record in records]
     return lambda step: learning(run, steps.index(step if step in steps else steps[-1]))
-
-
-def so_far_words(last: Record) -> str:
-    """Where a run that goes on is."""
-    best = number(last.prefix_matching[1].max().item(), 2)
-    return (
-        f"Step {last.step}: loss {number(last.loss_repeated, 3)}, and the highest prefix-matching "
-        f"score in layer 1 is {best}."
-    )

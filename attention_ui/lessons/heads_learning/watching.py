@@ -99,7 +99,7 @@ def moment_words(records: Sequence[Record]) -> tuple[str, str]:
             "steps, or from another seed."
         ), ""
     now, then = records[at], _before(records[: at + 1])
-    seeker, writer = best_head(now), _previous_token_head(last)
+    seeker, writer = best_head(now), (0, int(last.previous_token[0].argmax()))
     return (
         f"**The moment is step {now.step}** (dashed line). {capital(head_in_full(*seeker))} "
         f"turns to the token that followed its own the first time: on average it gives it "
@@ -121,10 +121,6 @@ def _before(records: Sequence[Record]) -> Record:
     quiet = start + (IS_INDUCTION - start) / 4
     found = [record for record in records[:-1] if record.prefix_matching[head].item() < quiet]
     return found[-1] if found else records[0]
-
-
-def _previous_token_head(record: Record) -> tuple[int, int]:
-    return 0, int(record.previous_token[0].argmax())
 
 
 def _score(record: Record, head: tuple[int, int]) -> str:

@@ -22,16 +22,6 @@ def way_to_a_model() -> None:
             "or any GGUF file or Hugging Face folder."
         )
         return
-    _get()
-
-
-def get_on() -> None:
-    """At the end of the card: go on with what was begun."""
-    if run := run_so_far("get_model"):
-        go_on(run)
-
-
-def _get() -> None:
     st.markdown(
         "This is a small network trained here. A real one is a download away, or start the app "
         "with one of yours: `attention-explorer --model PATH` (or `make run MODEL=PATH`) takes a "
@@ -45,3 +35,9 @@ def _get() -> None:
     elif run.share >= 1:
         visit.forget("model", "prompt")
         st.rerun()
+
+
+def get_on() -> None:
+    """At the end of the card: go on with what was begun."""
+    if run := run_so_far("get_model"):
+        go_on(run)

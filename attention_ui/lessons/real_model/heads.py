@@ -2,8 +2,6 @@
 
 from typing import Literal
 
-import numpy as np
-
 from attention_core.head_name import head_id
 from attention_core.text.tokenizers import visible
 
@@ -69,11 +67,3 @@ def off_below(values: Values, label: str, key: str, off: str) -> Row:
     button = set_to(label, key, AS_BUTTON, model_off=off)
     is_off = values.model_off == off
     return row(button, *([say("It is off: [what the model says then](#off).")] if is_off else []))
-
-
-def strongest(values: Values, reading: Seen, most: int = 5) -> list[tuple[str, float]]:
-    """The heads that do most of what is measured, as a link has them, and their shares."""
-    scores = scores_of(values, reading).numpy()
-    best = np.argsort(-scores, axis=None)[:most]
-    places = [np.unravel_index(each, scores.shape) for each in best]
-    return [(head_id(layer, head), float(scores[layer, head])) for layer, head in places]

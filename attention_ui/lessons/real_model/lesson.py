@@ -36,7 +36,7 @@ from ...frame.models import (
 )
 from ...picture.matrix import Matrix
 from ...picture.sentence import WORD
-from .own_fields import Ids, Name, Next, Parts, Prompt, changes_of
+from .own_fields import NAME, Ids, Next, Parts, Prompt, changes_of
 from .running import About, at_hand
 from .seen import Seen
 from .write_chart import MIN_PS, TEMPERATURES, TOP_KS, TOP_PS
@@ -148,7 +148,7 @@ def _is_one(word: str, values: Values) -> str | None:
 
 MODEL = Control(
     "model",
-    Name(),
+    NAME,
     "Model",
     lambda _: first(),
     options=lambda _: choices(),
@@ -211,16 +211,16 @@ HEADS_FROM = Control(
 )
 MODEL_HEAD = Control(
     "model_head",
-    Name(),
+    NAME,
     "Head (layer.head)",
     _opens_on,
     options=_heads,
     undoes=("looks_at", "section", "cell"),
 )
 LOOKS_FROM = Control(
-    "looks_from", Name(), "Where it looks from", LAST, options=_tokens, undoes=("looks_at",)
+    "looks_from", NAME, "Where it looks from", LAST, options=_tokens, undoes=("looks_at",)
 )
-LOOKS_AT = Control("looks_at", Name(), "The token it looks at", STRONGEST, options=_keys)
+LOOKS_AT = Control("looks_at", NAME, "The token it looks at", STRONGEST, options=_keys)
 MODEL_OFF = Control(
     "model_off",
     Parts(),
@@ -448,11 +448,6 @@ class OfHead:
         return self.weights, "·", values, "=", self._matrix(contexts, "what it gathers")
 
 
-def of_head(values: Values, trace: Trace, head: int) -> OfHead:
-    """What is drawn of a head."""
-    return OfHead(trace, head, drawn_of(values), query_of(values))
-
-
 def key_of(values: Values, reading: Seen) -> int:
     """The key that is asked about: the one that is chosen, or the one that gets most weight."""
     if values.looks_at != STRONGEST:
@@ -473,7 +468,7 @@ def chosen_of(values: Values) -> tuple[int, int]:
 
 def drawn_of_head(values: Values, trace: Trace) -> OfHead:
     """What is drawn of it."""
-    return of_head(values, trace, chosen_of(values)[1])
+    return OfHead(trace, chosen_of(values)[1], drawn_of(values), query_of(values))
 
 
 def lens_trace(values: Values) -> Trace:

@@ -6,21 +6,15 @@ from dataclasses import dataclass
 from attention_core.real_model.changes import Changes
 from attention_core.text.tokenizers import clean
 
-from ...controls.fields import AsItIs, Sentence
+from ...controls.fields import AsItIs, Sentence, Word
 
 MOST_OFF, LONGEST_WORD = 40, 40
 KINDS = "a|attention|f|feed-forward|t|token"
 PART = re.compile(rf"(?:({KINDS}) ?(\d{{1,3}}))|(\d{{1,3}})\.(\d{{1,3}})")
 
 
-@dataclass(frozen=True)
-class Name(AsItIs):
-    """One of the control's choices, or a place: words and numbers of our own making."""
-
-    def read(self, text: str) -> str:
-        if not re.fullmatch(r"[a-z0-9.]{1,40}", text):
-            raise ValueError("it must be one of those that can be chosen here")
-        return text
+NAME = Word(r"[a-z0-9.]{1,40}", "one of those that can be chosen here")
+"""One of the control's choices, or a place: words and numbers of our own making."""
 
 
 @dataclass(frozen=True)

@@ -37,10 +37,12 @@ def passes(about: About) -> Iterator[tuple[float, Seen | None]]:
         if run is None:
             yield share, None
             continue
-        seen = Seen(run)
-        seen.seconds = seconds
-        _keep(about, seen)
-        yield 1.0, seen
+        reading = Seen(run, seconds)
+        with _TURN:
+            _kept[about] = reading
+            while len(_kept) > 1 and sum(each.run.n_bytes for each in _kept.values()) > KEPT_BYTES:
+                _kept.popitem(last=False)
+        yield 1.0, reading
         return
 
 
@@ -68,10 +70,3 @@ def at_hand(name: str, about: About) -> Seen | None:
         return reading
     run = run_so_far(name)
     return run.result if run and run.about == about else None
-
-
-def _keep(about: About, reading: Seen) -> None:
-    with _TURN:
-        _kept[about] = reading
-        while len(_kept) > 1 and sum(each.run.n_bytes for each in _kept.values()) > KEPT_BYTES:
-            _kept.popitem(last=False)

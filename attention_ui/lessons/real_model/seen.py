@@ -17,12 +17,10 @@ MOST_AFTER = 24
 class Seen:
     """A run, and what the page has asked of it: worked out once."""
 
-    def __init__(self, run: Run) -> None:
-        self.run = run
+    def __init__(self, run: Run, seconds: float = 0.0) -> None:
+        self.run, self.seconds = run, seconds  # so long it took here
         self.without_each: Tensor | None = None
         """The last token's stream without each head (layer, head, d_model), once it is known."""
-        self.seconds = 0.0
-        """So long the run took here."""
         self._known: dict[Hashable, Any] = {}
 
     def once(self, what: Hashable, make: Callable[[], Any]) -> Any:

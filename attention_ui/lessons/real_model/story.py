@@ -1,7 +1,7 @@
 """A story in five steps: why the model says this token and not that one, as measured here."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torch import Tensor
 
@@ -15,9 +15,10 @@ from attention_core.real_model.score_parts import score_parts
 from attention_core.real_model.sweeps import chance_of, logit_of
 from attention_core.trace import Trace
 
+from ...cards.common_questions import one_of
 from ...cards.elements import Element, picture, progress, say, text
 from ...cards.page import is_covered
-from ...cards.questions import Pick, Verdict
+from ...cards.questions import Pick
 from ...cards.why_there import Why, said_piece, spoken
 from ...controls.control import Values
 from ...frame.long_run import Work, run_so_far
@@ -105,41 +106,6 @@ def is_told(v: Values) -> bool:
     return told(v) is not None and not is_covered("story")
 
 
-def steps_2_and_3(v: Values) -> Iterator[Element]:
-    """The head that brought most, and whether one copies the token."""
-    if not is_told(v):
-        return
-    story = told(v)
-    best, (yes, _) = story.best, story.names
-    yield text(_of_the_first(story))
-    yield _arcs(story, best, "story_first")
-    if other := _copier(story):
-        place = story.ids.index(story.asked)
-        yield text(
-            f"3. {capital(other.name)} looks at “{yes}” itself (token {place}, "
-            f"{percent(float(story.row(other)[place]))} of its weight) and brought "
-            f"{signed(other.amount)}. Heads that copy the name said once are the textbook’s story "
-            "(Wang et al. 2022, on GPT-2)."
-            + (
-                f" Here the head of step 2 brought {number(best.amount / other.amount, 1)} times "
-                "as much."
-                if best is not other and other.amount > 0
-                else ""
-            )
-        )
-    elif story.asked not in story.ids:
-        yield text(
-            f"3. “{yes}” does not stand in your text, so no head can copy it: what speaks for it "
-            "was worked out from other words."
-        )
-    else:
-        yield text(
-            f"3. No head that looks mostly at “{yes}” brings anything to it here. The textbook’s "
-            "story (Wang et al. 2022, on GPT-2) is that heads copy the name said once: it is not "
-            "this model’s, on this text."
-        )
-
-
 HOW = (
     "it raised {yes} more than it lowered {no}",
     "it lowered {no} more than it raised {yes}",
@@ -167,22 +133,16 @@ def which_way(raised: float, lowered: float) -> Pick:
         f"{WAYS[way]}: it brought {signed(raised)} to the one that the model says, and "
         f"{signed(lowered)} to the other."
     )
-    return Pick(
-        words="A head can set two tokens apart in several ways. What did the head do that brought "
-        "most of this difference?",
-        choices=WAYS,
-        judge=lambda guess: Verdict(guess == [way], f"{'Right. ' * (guess == [way])}{told}"),
-        truth=lambda: told,
-        teaches="The textbook’s head copies the name that was said once. Another model may get to "
-        "the same word by holding the wrong one down.",
-        in_full=True,
+    asked = one_of(
+        "A head can set two tokens apart in several ways. What did the head do that brought most "
+        "of this difference?",
+        WAYS,
+        way,
+        told,
+        "The textbook’s head copies the name that was said once. Another model may get to the same "
+        "word by holding the wrong one down.",
     )
-
-
-def asks_which_way(v: Values) -> Pick | None:
-    """The question of the story, where there is one."""
-    story = told(v)
-    return story and which_way(*story.both)
+    return replace(asked, in_full=True)
 
 
 def brought(v: Values) -> Trace:
@@ -196,7 +156,6 @@ def _of_the_first(story: Story) -> str:
     reading, best, (yes, no) = story.reading, story.best, story.names
     row = story.row(best)
     key = int(row.argmax())
-
     alone, other = (reading.brought(token, None) for token in (story.asked, story.against))
     raised, lowered = story.both
     does = HOW[way_of(raised, lowered)].format(yes=f"“{yes}”", no=f"“{no}”")
@@ -218,20 +177,41 @@ def _of_the_first(story: Story) -> str:
     )
 
 
-def _copier(story: Story) -> Part | None:
-    """The head that brought most of those that look most at the token that is said."""
+def _of_a_copier(story: Story) -> str:
+    """Whether the head that brought most of those that look most at the token copies it."""
+    yes, _ = story.names
     if story.asked not in story.ids:
-        return None
+        return (
+            f"3. “{yes}” does not stand in your text, so no head can copy it: what speaks for it "
+            "was worked out from other words."
+        )
     place = story.ids.index(story.asked)
     looking = [each for each in story.made.heads if int(story.row(each).argmax()) == place]
-    return looking[0] if looking and looking[0].amount > 0 else None
+    if not looking or looking[0].amount <= 0:
+        return (
+            f"3. No head that looks mostly at “{yes}” brings anything to it here. The textbook’s "
+            "story (Wang et al. 2022, on GPT-2) is that heads copy the name said once: it is not "
+            "this model’s, on this text."
+        )
+    other, best = looking[0], story.best
+    told = (
+        f"3. {capital(other.name)} looks at “{yes}” itself (token {place}, "
+        f"{percent(float(story.row(other)[place]))} of its weight) and brought "
+        f"{signed(other.amount)}. Heads that copy the name said once are the textbook’s story "
+        "(Wang et al. 2022, on GPT-2)."
+    )
+    if best is other:
+        return told
+    times = number(best.amount / other.amount, 1)
+    return f"{told} Here the head of step 2 brought {times} times as much."
 
 
-def _arcs(story: Story, head: Part, name: str) -> Element:
+def _arcs(story: Story) -> Element:
+    """Where the head that brought most looks."""
     trace = Trace(query=story.pieces, key=story.pieces)
-    weights = Given.of(story.reading.run.weights[head.layer, head.head])
+    weights = Given.of(story.reading.run.weights[story.best.layer, story.best.head])
     step = trace.step("weights", weights, axes=("query", "key"), meaning=Meaning.SHARES)
-    return picture(sentence(trace, Matrix(step), story.reading.last), name, is_aside=True)
+    return picture(sentence(trace, Matrix(step), story.reading.last), "story_first", is_aside=True)
 
 
 def _who_leads(story: Story, missed: list[Part]) -> str:
@@ -277,12 +257,18 @@ def going_on(v: Values) -> Work | None:
     )
 
 
-def steps_4_and_5(v: Values) -> Iterator[Element]:
-    """Which heads it leans on, and what is without it."""
+def after_the_guess(v: Values) -> Iterator[Element]:
+    """The head that brought most, whether one copies the token, which heads the first leans on, and
+    what is without it.
+    """
     if not is_told(v):
         return
+    story = told(v)
+    yield text(_of_the_first(story))
+    yield _arcs(story)
+    yield text(_of_a_copier(story))
     yield progress(REST)
-    story, streams = told(v), run_so_far(REST).result
+    streams = run_so_far(REST).result
     if isinstance(streams, Tensor):
         run, best, heads, (yes, _) = story.reading.run, story.best, story.made.heads, story.names
         gaps = logit_of(run, streams, story.asked) - logit_of(run, streams, story.against)

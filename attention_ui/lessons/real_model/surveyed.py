@@ -18,9 +18,9 @@ from ...controls.control import Values
 from ...frame.long_run import Work, run_so_far
 from ...frame.models import TINY
 from ...words import capital, percent
+from .charts import plane
 from .heads import choosing
 from .lesson import SURVEY_ACROSS, SURVEY_UP, head_of, model_of, seen
-from .plane import plane
 from .running import in_turns
 from .seen import Seen
 

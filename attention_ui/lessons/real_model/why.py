@@ -1,6 +1,7 @@
 """Why a head looks there: what of the run the card is about, and what taking the part away says."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from attention_core.real_model.score_parts import score_parts
 from attention_core.real_model.score_trace import score_trace
@@ -102,5 +103,4 @@ def numbers(v: Values) -> Iterator[Element]:
     if isinstance(why, str):
         yield text(why)
         return
-    of = why.parts.layer, why.parts.head, *why.at
-    yield from why_there.in_numbers(why, score_trace(seen(v).run, *of))
+    yield from why_there.in_numbers(why, partial(score_trace, seen(v).run))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from attention_core.head_name import head_in_full, head_name
+from attention_core.head_name import head_id, head_in_full, head_name
 from attention_core.real_model.attribution import Attribution, head_by_key
 from attention_core.real_model.model import Model
 from attention_core.real_model.not_finite import not_finite
@@ -20,7 +20,6 @@ from ...controls.control import Values
 from ...frame.ends import closes
 from ...frame.models import not_known, said
 from ...words import capital, listed, number, percent, signed, word_at
-from .heads import strongest as strongest_heads
 from .lesson import (
     OfHead,
     asked_of,
@@ -127,24 +126,24 @@ def of_what_is_no_number(reading: Seen) -> str:
 
 def strongest(values: Values, reading: Seen) -> str:
     """Which heads do most of what is measured."""
-    best = strongest_heads(values, reading)
-    each = [f"{name} ({percent(share)})" for name, share in best]
-    if not best[0][1]:
-        return f"{measure_of(values).words} In this text no token has such a place."
-    bar = percent(MARKED_FROM)
-    is_reached = best[0][1] >= MARKED_FROM
-    reached = f"Green: {bar} or more on average." if is_reached else f"None reaches {bar}."
-    ids = reading.run.ids
-    n_asked = int(measure_of(values).picks(torch.as_tensor(ids))[1].sum())
-    where = f"first {head_in_full(*map(int, best[0][0].split('.')))}"
-    asked = f"Asked of {n_asked} of your {len(ids)} tokens."
-    told = f"Most: heads {listed(each)}; {where}. {reached} {asked}"
+    scores, measure, ids = scores_of(values, reading), measure_of(values), reading.run.ids
+    most, order = scores.flatten().topk(min(5, scores.numel()))
+    if not most[0]:
+        return f"{measure.words} In this text no token has such a place."
+    places = [divmod(at, scores.shape[1]) for at in order.tolist()]
+    each = [f"{head_id(*at)} ({percent(float(scores[at]))})" for at in places]
+    has_green, bar = most[0] >= MARKED_FROM, percent(MARKED_FROM)
+    reached = f"Green: {bar} or more on average." if has_green else f"None reaches {bar}."
+    n_asked = int(measure.picks(torch.as_tensor(ids))[1].sum())
+    told = (
+        f"{measure.words} Most: heads {listed(each)}; first {head_in_full(*places[0])}. {reached} "
+        f"Asked of {n_asked} of your {len(ids)} tokens."
+    )
     if n_asked < FEW_ASKED < len(ids):
         told += " Too few to name a head by: a text that says things twice asks more."
     if values.heads_from:
-        return f"{measure_of(values).words} {told} {of_the_fitting(values, reading)}"
-    sinks = of_sinks(values, reading) if values.heads_order == "layers" else ""
-    return f"{measure_of(values).words} {told}{sinks}"
+        return f"{told} {of_the_fitting(values, reading)}"
+    return told + (of_sinks(values, reading) if values.heads_order == "layers" else "")
 
 
 def of_the_fitting(values: Values, reading: Seen) -> str:

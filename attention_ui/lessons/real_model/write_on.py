@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 import torch
 
-from attention_core.real_model.drawing import Cuts, Offered, Ranked, number_drawn, offered, ranked
+from attention_core.real_model.drawing import Cuts, Ranked, number_drawn, offered, ranked
 from attention_core.real_model.generation import MOST_OTHERS, Written, drawing, write
 from attention_core.real_model.lens import likeliest
 from attention_core.real_model.model import Model
@@ -296,17 +296,16 @@ WORDS = (
 """The card's."""
 
 
-def _chances(of: Offered) -> str:
-    return " / ".join(number(each, 2) for each in of.chances.tolist())
-
-
 @closes("What does a temperature do to chances of 0.6, 0.3 and 0.1?", "write")
 def what_temperature_does(v: Values) -> str | None:
     """Beside the likeliest token here."""
     if not lesson.predicts(v):
         return None
     given = torch.tensor([0.6, 0.3, 0.1], dtype=torch.float64).log()
-    half, two = (_chances(offered(given, Cuts(each))) for each in (0.5, 2.0))
+    half, two = (
+        " / ".join(number(each, 2) for each in offered(given, Cuts(temperature)).chances.tolist())
+        for temperature in (0.5, 2.0)
+    )
     order = order_of(seen(v))
     here = [percent(float(offered(order, Cuts(each)).chances[0])) for each in (0.5, 1.0, 2.0)]
     return (

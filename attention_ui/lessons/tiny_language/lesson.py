@@ -187,8 +187,6 @@ def query_of(values: Values) -> int:
     return last if values.tiny_from == LAST else int(values.tiny_from)
 
 
-def score_trace(values: Values) -> Trace:
-    """The same as a trace."""
-    parts = why_there(values).parts
-    at = parts.layer, parts.head, parts.query, parts.key
+def score_trace(values: Values, *at: int) -> Trace:
+    """A score of these words (layer, head, query, key) as a trace."""
     return small_score_trace(shipped.weights(), WORDS, words_of(values), *at)
