@@ -210,8 +210,7 @@ deeper = page.deeper("norms, a part turned, a sink’s logit, gates, ALiBi, caps
     "It is no layer norm of the stream, whose vectors keep their lengths.",
 )
 def norms(v):
-    made = lesson.alone(v, lesson.NORMED)
-    each = lesson.then_and_now(made, v.head, lesson.NORMED, "normed_queries")
+    made, each = lesson.beside(v, lesson.NORMED, "normed_queries")
     yield ui.matrices(made, *each, tall=235)
     yield ui.light(*checks.norm_light(made))
 
@@ -239,9 +238,7 @@ def part(v):
 )
 def learned_sink(v):
     def beside(logit):
-        """The weights of one head, and those beside a sink with this logit."""
-        made = lesson.alone(v.but(own_sink=logit), lesson.BESIDE_SINK)
-        return made, lesson.then_and_now(made, v.head, lesson.BESIDE_SINK, "weights_and_sink")
+        return lesson.beside(v.but(own_sink=logit), lesson.BESIDE_SINK, "weights_and_sink")
 
     yield ui.moving(lesson.OWN_SINK, beside, tall=235)
     yield ui.light(*checks.sink_light(lesson.alone(v, lesson.BESIDE_SINK)))
@@ -276,10 +273,7 @@ def gates(v):
 )
 def alibi(v):
     def sloped(slope):
-        """The weights of one head, and those with a bias of this slope."""
-        made = lesson.alone(v.but(slope=slope), lesson.SLOPED)
-        bias = lesson.slope_bias(made, v.head)
-        return made, lesson.then_and_now(made, v.head, lesson.SLOPED, bias)
+        return lesson.beside(v.but(slope=slope), lesson.SLOPED, "bias")
 
     yield ui.moving(lesson.SLOPE, sloped, tall=235)
     yield ui.note(facts.far_words(lesson.alone(v, lesson.SLOPED), v.head))
@@ -295,9 +289,7 @@ def alibi(v):
 )
 def cap(v):
     def capped(bound):
-        """The weights of one head, and those with capped scores."""
-        made = lesson.alone(v.but(bound=bound), lesson.CAPPED)
-        return made, lesson.then_and_now(made, v.head, lesson.CAPPED, "capped_scores")
+        return lesson.beside(v.but(bound=bound), lesson.CAPPED, "capped_scores")
 
     yield ui.moving(lesson.BOUND, capped, tall=280)
     made = lesson.alone(v, lesson.CAPPED)

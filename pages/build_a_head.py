@@ -25,9 +25,11 @@ def head(v, trace):
     if two:
         shown += [NEW_LINE, *two, "→", Matrix(trace["second_weights"])]
     yield ui.matrices(trace, *shown, tall=440 if two else 250, asks=lesson.asks_first(v))
-    own, hidden = lesson.found(v)
-    told = words.own_words(v)
-    yield ui.note(told) if own[0] is None else ui.light(own[0], told)
+    (good, told), hidden = lesson.found(v)
+    if good is None:
+        yield ui.note(f"On your sentence {told}.")
+    else:
+        yield ui.light(good, f"**On your sentence**: {told}.")
     yield ui.light(all(good for good, _ in hidden), words.hidden_words(v))
     yield from help_with(v, puzzle)
 
@@ -46,7 +48,8 @@ def help_with(v, puzzle):
     elif not is_solved:
         answer = {"hints": len(puzzle.hints) + 1, **lesson.settings_of(puzzle.answer)}
         buttons.append(ui.set_to("Show me the answer", "answer", {"type": "secondary"}, **answer))
-    if after := words.next_of(v):
+    names = [*lesson.BY_NAME]
+    for after in names[names.index(v.puzzle) + 1 :][:1]:
         label = "Next puzzle" if is_solved else "Another puzzle"
         buttons.append(ui.set_to(label, "next", {"type": "secondary"}, puzzle=after))
     yield ui.row(*buttons, key="helps", gap="small") if buttons else ui.say("")

@@ -210,7 +210,11 @@ def savings(v):
     )
     yield ui.chart("savings", words.bars(v), 680)
     yield ui.say(words.saved_words(v, *words.at_size(v)))
-    yield ui.caption(f"What it does not save: {words.met(v.causal_heads)}.")
+    later = " that is not later, about half of the table" * v.causal_heads
+    yield ui.caption(
+        f"What it does not save: each query still meets each key{later}, so the time grows with "
+        "the square of the tokens."
+    )
 
 
 deeper = page.deeper("what training keeps, formulas, bytes counted")

@@ -87,7 +87,7 @@ def apart(v):
     yield ui.matrices(made, *parts, tall=205, is_aside=True)
     yield ui.light(*lesson.moved_agrees(v))
     yield ui.light(*lesson.absorbed_agrees(made))
-    yield ui.note(words.places_words(v.rotary_at))
+    yield ui.note(words.PLACES[v.rotary_at])
 
 
 @page.card(
@@ -128,11 +128,10 @@ def layers(v):
     def after(n_layers):
         """The weights of the last layer, and what has come through all; outlines move."""
         made, last = lesson.deep(v, int(n_layers)), f"{DEEP}{int(n_layers) - 1}_"
-        parts = (
+        now, reach = (
             Matrix(made[f"{last}{each}"], title=title, compared=True)
             for each, title in (("weights", "weights of the last layer"), ("reach", "reach"))
         )
-        now, reach = parts
         return ui.equation(made, now, "⇒", reach, tall=215)
 
     yield ui.moving(lesson.LAYERS, after)

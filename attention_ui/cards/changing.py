@@ -136,11 +136,6 @@ class Spot:
             drawn=float(f"{before.number(self.index):.7g}"),
         )
 
-    def flipped(self) -> dict[str, Any]:
-        """The setting with this cell of a mask turned round."""
-        flips = {*visit.values().unread(self.control.name)} ^ {self.index}
-        return {self.control.name: tuple(sorted(flips))}
-
 
 def spot_of(own: Trace, trace: Trace, cell: CellPlace) -> Spot | None:
     """What may be changed where a cell is a number of a matrix of the page's `own`, or a copy."""
@@ -309,7 +304,8 @@ def _used(name: str, key: str, change: Change, what: str = "") -> None:
 
 
 def _flip(name: str, spot: Spot) -> None:
-    _set(name, spot.flipped())
+    flips = {*visit.values().unread(spot.control.name)} ^ {spot.index}
+    _set(name, {spot.control.name: tuple(sorted(flips))})
 
 
 def _set(name: str, setting: Mapping[str, Any], typed: tuple[str, str] = ("", "")) -> None:

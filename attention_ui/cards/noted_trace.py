@@ -18,69 +18,57 @@ class NotedTrace(Trace):
         """The same without notes."""
         self._reads, self._before = reads, before
 
-    def _note(self, name: str | None) -> None:
+    def _note(self, name: str | None) -> Trace:
+        """The trace, for one who looks at a step of this name, or for None at any."""
         parts.read_all(self._reads[: self._before.get(name, len(self._reads))])
+        return self.plain
+
+    def _note_axis(self, axis: str) -> Trace:
+        return self._note(self._sizes.get(axis, (0, None))[1])  # the first step that has it
 
     def whole(self) -> Trace:
         """All of it, for one who may look at any step; without further notes."""
-        self._note(None)
-        return self.plain
+        return self._note(None)
 
     def __getitem__(self, name: str) -> Step:
-        self._note(name)
-        return self.plain[name]
+        return self._note(name)[name]
 
     def __contains__(self, name: object) -> bool:
-        self._note(str(name))
-        return name in self.plain
+        return name in self._note(str(name))
 
     def get(self, name: str, default: Any = None) -> Any:  # type: ignore[override]
-        self._note(name)
-        return self.plain.get(name, default)
+        return self._note(name).get(name, default)
 
     def __iter__(self) -> Iterator[str]:
-        self._note(None)
-        return iter(self.plain)
+        return iter(self._note(None))
 
     def __len__(self) -> int:
-        self._note(None)
-        return len(self.plain)
+        return len(self._note(None))
 
     @property
     def gradients(self) -> dict[str, str]:
-        self._note(None)
-        return self.plain.gradients
+        return self._note(None).gradients
 
     def branch(self) -> Trace:
-        self._note(None)
-        return self.plain.branch()
+        return self._note(None).branch()
 
     def emptied(self) -> Trace:
-        self._note(None)
-        return self.plain.emptied()
+        return self._note(None).emptied()
 
     def labels(self, axis: str, head: int | None = None) -> tuple[str, ...]:
-        self._note(self._first_with(axis))
-        return self.plain.labels(axis, head)
+        return self._note_axis(axis).labels(axis, head)
 
     def size(self, axis: str) -> int:
-        self._note(self._first_with(axis))
-        return self.plain.size(axis)
+        return self._note_axis(axis).size(axis)
 
     def has_axis(self, axis: str) -> bool:
-        self._note(self._first_with(axis))
-        return self.plain.has_axis(axis)
+        return self._note_axis(axis).has_axis(axis)
 
     def components(self) -> dict[str, tuple[str, ...]]:
-        self._note(None)
-        return self.plain.components()
+        return self._note(None).components()
 
     def formula(self, name: str, known: tuple[str, ...]) -> str:
-        self._note(name)
-        return self.plain.formula(name, known)
-
-    def _first_with(self, axis: str) -> str | None:
-        return self._sizes.get(axis, (0, None))[1]
+        return self._note(name).formula(name, known)
 
     def step(self, name: str, *_: object, **__: Any) -> Step:
         """Raises TypeError: what all share is not added to."""

@@ -40,7 +40,12 @@ def _since(
     before, wrong = understood(pinned, controls)
     if wrong or not pinned.keys() & {each.name for each in controls}:
         why = [f"its {name} cannot be used: {error}" for name, error in wrong.items()]
-        _refuse(values.pin, why[0] if why else "nothing in it is a setting of this lesson")
+        visit.forget("pin")
+        visit.say(
+            f"The link’s pin is “{_cut(values.pin)}”, but "
+            f"{(why or ['nothing in it is a setting of this lesson'])[0]}. It was left out."
+        )
+        st.rerun()
     changed = _what_changed(before, values, controls)
     with st.container(border=True, key="pinned", gap="small"):
         if not changed:
@@ -60,14 +65,6 @@ def _since(
                 _every_step(trace_of(before), trace, found, first)
 
 
-def _refuse(pin: str, why: str) -> None:
-    visit.forget("pin")
-    cut = pin if len(pin) <= LONGEST else pin[:LONGEST] + "…"
-    notice = f"The link’s pin is “{cut}”, but {why}. It was left out."
-    visit.say(notice)
-    st.rerun()
-
-
 def _what_changed(before: Values, now: Values, controls: Sequence[Control]) -> list[str]:
     """The controls with another value now, a line each. May quote the person."""
     lines = []
@@ -82,7 +79,11 @@ def _shown(control: Control, value: object) -> str:
     """A value in the words of its control; of an optional number that is not given: none."""
     kind = control.field
     text = kind.options[value] if isinstance(kind, Choice) else kind.write(value)
-    return (text if len(text) <= LONGEST else text[:LONGEST] + "…") or "none"
+    return _cut(text) or "none"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else text[:LONGEST] + "…"
 
 
 def _first(first: Change | None) -> str:

@@ -136,7 +136,7 @@ def _ask(key: str, asked: Any, now: int, before: str = "", name: str = "") -> No
         asked.ask(widget)
         reveal = {"type": "primary", "on_click": _revealed, "args": (key, widget, asked, now)}
         st.button("Reveal", key=f"reveal_{key}", **reveal)
-    shown = {"type": "tertiary", "on_click": _skipped, "args": (key, now)}
+    shown = {"type": "tertiary", "on_click": _judge, "args": (key, asked, now, None)}
     with st.container(horizontal=True, width="content", gap="small"):  # in one line, or below
         st.button("Show me", key=f"skip_{key}", **shown)
         if name:
@@ -181,15 +181,10 @@ def _revealed(key: str, widget: str, asked: Question, now: int) -> None:
 
 
 def _judge(key: str, asked: Question, now: int, guess: Any) -> None:
-    verdict = asked.judged(guess)
+    """From a callback: a guess, or None of who asked to be shown."""
+    verdict = None if guess is None else asked.judged(guess)
     tally().count(key, now, verdict)
     this_visit().own(Guesses).given[key] = Guess(now, guess, verdict)
-    parts.run_what_reads()
-
-
-def _skipped(key: str, now: int) -> None:
-    tally().count(key, now, None)
-    this_visit().own(Guesses).given[key] = Guess(now)
     parts.run_what_reads()
 
 

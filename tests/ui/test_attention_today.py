@@ -170,11 +170,9 @@ def test_a_shifted_text_turns_queries_further_and_leaves_the_weights():
 
 
 def test_a_bias_on_a_hidden_score_is_faint():
-    settings = values_of("wild_cat")
-    trace = lesson.alone(settings)
-    strengths = lesson.slope_bias(trace, 0).strengths
-    assert ((strengths == 1) == trace["mask"].value).all()
-    assert 0 < strengths.min() < 0.5
+    trace, (_, _, bias, *_) = lesson.beside(values_of("wild_cat"), lesson.SLOPED, "bias")
+    assert ((bias.strengths == 1) == trace["mask"].value).all()
+    assert 0 < bias.strengths.min() < 0.5
 
 
 def test_shapes_and_costs_are_those_of_the_tensors():

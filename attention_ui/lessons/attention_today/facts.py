@@ -9,7 +9,7 @@ from attention_core.trace import Step, Trace
 from ...controls.control import Values
 from ...controls.shared import inputs_of
 from ...words import number
-from .lesson import GROUPED, PLAIN, SLOPED, SUNK, WINDOWED, shown_sinks
+from .lesson import GROUPED, PLAIN, SLOPED, shown_sinks
 
 
 def parameters(trace: Trace, prefix: str, d_model: int) -> int:
@@ -46,19 +46,10 @@ def same_words(trace: Trace, n_kv_heads: int) -> str:
     )
 
 
-def kept_of(values: Values) -> dict[str, int]:
-    """Of how many tokens a cache keeps keys and values, by the switches that make them fewer."""
-    n_tokens, window = len(inputs_of(values).tokens), values.near
-    return {
-        WINDOWED: kept_tokens(n_tokens, window),
-        SUNK: kept_tokens(n_tokens, window, shown_sinks(values)),
-    }
-
-
 def kept_words(values: Values) -> str:
     """Of how many tokens a cache keeps keys and values, and how others are still heard of."""
-    tokens, window = kept_of(values), values.near
-    sinks = "1 sink" if shown_sinks(values) == 1 else f"{shown_sinks(values)} sinks"
+    n_tokens, window, n_sinks = len(inputs_of(values).tokens), values.near, shown_sinks(values)
+    sinks = "1 sink" if n_sinks == 1 else f"{n_sinks} sinks"
     back = "1 token" if window == 2 else f"{window - 1} tokens"
     through = (
         f"With a window of 1 a token sees itself alone: but for {sinks}, nothing comes from before."
@@ -68,8 +59,8 @@ def kept_words(values: Values) -> str:
         f"L × {window - 1} tokens back at most, and what is passed on so often thins out."
     )
     return (
-        f"Of {len(inputs_of(values).tokens)} tokens, a cache holds {tokens[WINDOWED]}, or "
-        f"{tokens[SUNK]} with {sinks}. {through}"
+        f"Of {n_tokens} tokens, a cache holds {kept_tokens(n_tokens, window)}, or "
+        f"{kept_tokens(n_tokens, window, n_sinks)} with {sinks}. {through}"
     )
 
 

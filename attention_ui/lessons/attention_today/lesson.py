@@ -371,15 +371,17 @@ def weights(trace: Trace, head: int, prefix: str) -> Matrix:
     return Matrix(trace[f"{prefix}weights"], lead=(head,), compared=True)
 
 
-def slope_bias(trace: Trace, head: int) -> Matrix:
-    """The bias of the chosen slope, faint where no query may look."""
-    bias = trace[f"{SLOPED}bias"]
-    strengths = trace["mask"].value.double().clamp(min=HIDDEN)
-    return Matrix(bias, lead=(head,), strengths=strengths)
-
-
 def then_and_now(trace: Trace, head: int, prefix: str, made: Matrix | str) -> Parts:
     """One head's plain weights, what a switch makes (or a step's name), and its weights then."""
     if isinstance(made, str):
         made = Matrix(trace[f"{prefix}{made}"], lead=(head,))
     return weights(trace, head, PLAIN), BESIDE, made, NEXT, weights(trace, head, prefix)
+
+
+def beside(values: Values, prefix: str, name: str) -> tuple[Trace, Parts]:
+    """The same of one switch alone, which makes the step of this name: with the trace of it."""
+    trace = alone(values, prefix)
+    # A bias is faint where no query may look.
+    strengths = trace["mask"].value.double().clamp(min=HIDDEN) if prefix == SLOPED else None
+    made = Matrix(trace[f"{prefix}{name}"], lead=(values.head,), strengths=strengths)
+    return trace, then_and_now(trace, values.head, prefix, made)

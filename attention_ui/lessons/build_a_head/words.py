@@ -1,18 +1,11 @@
 """What the lesson says of the head that is being built."""
 
-from attention_core.experiments.build_a_head import PUZZLES
 from attention_core.trace import Trace
 
 from ...controls.control import Values
 from ...frame.ends import closes
 from ...words import percent, word_at
 from .lesson import found
-
-
-def own_words(values: Values) -> str:
-    """What was measured on the visitor's sentence."""
-    (good, told), _ = found(values)
-    return f"**On your sentence**: {told}." if good is not None else f"On your sentence {told}."
 
 
 def hidden_words(values: Values) -> str:
@@ -22,13 +15,6 @@ def hidden_words(values: Values) -> str:
     wrong = next((told for each, told in hidden if not each), "")
     words = f"**On five sentences that you do not see**: it holds on {good} of {len(hidden)}."
     return f"{words} On one of them {wrong}." if wrong else words
-
-
-def next_of(values: Values) -> str:
-    """The name of the puzzle after this one; "" after the last."""
-    names = [each.name for each in PUZZLES]
-    at = names.index(values.puzzle) + 1
-    return names[at] if at < len(names) else ""
 
 
 @closes("What makes a head look where it looks?", "head", "weights")

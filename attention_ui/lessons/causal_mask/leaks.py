@@ -28,12 +28,6 @@ def blind_rows(mask: torch.Tensor) -> list[int]:
     return (~mask).all(dim=-1).nonzero().flatten().tolist()
 
 
-def hidden_share(trace: Trace, way: str) -> torch.Tensor:
-    """How much weight each query gives to keys that the mask hides. (query,)"""
-    weights = trace[f"{prefix_of(way)}weights"].value
-    return weights.masked_fill(trace["mask"].value, 0.0).sum(dim=-1)
-
-
 def unseeing(mask: torch.Tensor, token: int) -> torch.Tensor:
     """The queries (query,) that may not look at a token, but for its own: that one moves anyway."""
     unseen = ~mask[:, token]
@@ -76,23 +70,22 @@ def underflowed(trace: Trace, token: int) -> torch.Tensor:
 
 def which_leak(values: Values) -> Pick:
     """Which ways leak."""
+
+    def judge(guess: list[int]) -> Verdict:
+        leaky, found = leaky_ways(values)
+        right = guess == [place for place, way in enumerate(WAYS) if way in leaky]
+        return Verdict(right, f"{'Right: ' if right else 'It is '}{found}.")
+
     return Pick(
         words="Through which of these ways does a hidden token still change the context vectors of "
         "earlier queries?",
         choices=list(WAYS.values()),
-        judge=lambda guess: judge_leaks(guess, values),
+        judge=judge,
         truth=lambda: f"It is {leaky_ways(values)[1]}.",
         many=True,
         teaches="A 0 before softmax is a score like any other, since e⁰ = 1. A 0 after softmax "
         "comes too late: the sum that the others were divided by contains the hidden score.",
     )
-
-
-def judge_leaks(guess: list[int], values: Values) -> Verdict:
-    """Whether these are the places of the ways that leak."""
-    leaky, found = leaky_ways(values)
-    right = guess == [place for place, way in enumerate(WAYS) if way in leaky]
-    return Verdict(right, f"{'Right: ' if right else 'It is '}{found}.")
 
 
 def leaky_ways(values: Values) -> tuple[list[str], str]:
@@ -121,8 +114,9 @@ def leaky_ways(values: Values) -> tuple[list[str], str]:
 
 def share_verdict(trace: Trace, way: str) -> tuple[bool, str]:
     """How much weight a way leaves on keys that the mask hides, in words."""
-    most = hidden_share(trace, way).max().item()
-    if trace["mask"].value.all():
+    weights, mask = trace[f"{prefix_of(way)}weights"].value, trace["mask"].value
+    most = weights.masked_fill(mask, 0.0).sum(dim=-1).max().item()
+    if mask.all():
         return True, "The mask hides no key."
     if most == 0:
         return True, "No weight on hidden keys: exactly 0."

@@ -53,14 +53,6 @@ def told_at(d: int, effects: Mapping[str, Effect]) -> str:
     )
 
 
-def saturated_words(plain: Effect) -> str:
-    """In how many draws one key has nearly all the weight, and what of the others."""
-    return (
-        f"one key takes over {SATURATED:.0%} in {percent(plain.saturated)} of the draws: next to "
-        "no gradient there, a steep one in others, where two keys nearly tie"
-    )
-
-
 def growth(seed: int) -> Pick:
     """How the standard deviation of q·k grows."""
     return one_of(
@@ -165,6 +157,8 @@ def without(d: int, seed: int) -> str:
     return (
         f"At d = {d:,}, the best of {len(plain.sorted_weights)} keys takes "
         f"{percent(plain.largest_weight)} of the weight on average; divided by √d, "
-        f"{percent(by_root.largest_weight)}. Undivided, {saturated_words(plain)}. From which draw "
-        "a layer learns is left to chance; divided by √d, all count about alike."
+        f"{percent(by_root.largest_weight)}. Undivided, one key takes over {SATURATED:.0%} in "
+        f"{percent(plain.saturated)} of the draws: next to no gradient there, a steep one in "
+        "others, where two keys nearly tie. From which draw a layer learns is left to chance; "
+        "divided by √d, all count about alike."
     )

@@ -108,15 +108,11 @@ CONTROLS = (
 
 def trace_of(values: Values) -> Trace:
     """The lesson's trace: the block of queries that the chosen tile is in, through all its keys."""
-    return _in_tiles(values, [chosen(values).query_block])
+    return all_blocks(values, [chosen(values).query_block])
 
 
-def all_blocks(values: Values) -> Trace:
-    """The same for every block of queries."""
-    return _in_tiles(values, None)
-
-
-def _in_tiles(values: Values, blocks: list[int] | None) -> Trace:
+def all_blocks(values: Values, blocks: list[int] | None = None) -> Trace:
+    """The same for every block of queries, or for some."""
     trace = embed(inputs_of(values))
     made = project(trace, projections_of(values))
     sizes = values.tile_queries, values.tile_keys
@@ -127,13 +123,17 @@ def _in_tiles(values: Values, blocks: list[int] | None) -> Trace:
 def plain(values: Values) -> Trace:
     """Attention of the same queries, keys and values with the whole table."""
     trace = embed(inputs_of(values))
-    made = project(trace, projections_of(values))
+    _attend(trace, values, *project(trace, projections_of(values)))
+    return trace
+
+
+def _attend(trace: Trace, values: Values, *made: Step) -> Step:
+    """Attention with the whole table. Returns the context vectors."""
     mask = None
     if values.causal_heads:
-        may_look = mask_of(MaskRecipe(causal=True), len(inputs_of(values).tokens))
+        may_look = mask_of(MaskRecipe(causal=True), len(trace.labels("query")))
         mask = trace.step("mask", may_look, axes=("query", "key"))
-    attention(trace, *made, scale=values.scale, mask=mask)
-    return trace
+    return attention(trace, *made, scale=values.scale, mask=mask)
 
 
 def chosen(values: Values) -> Tile:
@@ -274,12 +274,7 @@ def weights_again(values: Values, whole: Trace) -> Trace:
                 ("query", "row"))
         for name in ("largest", "sum")
     ]  # fmt: skip
-    mask = None
-    if values.causal_heads:
-        may_look = mask_of(MaskRecipe(causal=True), len(trace.labels("query")))
-        mask = trace.step("mask", may_look, axes=("query", "key"))
-    made = (trace[name] for name in ("queries", "keys", "values"))
-    context = attention(trace, *made, scale=values.scale, mask=mask)
+    context = _attend(trace, values, *(trace[name] for name in ("queries", "keys", "values")))
     scores = trace["weights"].inputs[0]
     powers = trace.step(
         "exponentials_again", ops.ExpDifference(), scores, kept[0], axes=scores.axes

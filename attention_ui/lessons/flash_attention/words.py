@@ -151,14 +151,6 @@ def _in_slow_memory(values: Values, whole: Traffic) -> str:
     return f"In slow memory the table takes {in_bytes(held)} and tiles need none: {so}"
 
 
-def met(is_causal: bool) -> str:
-    """Which keys each query meets, with a causal mask or without."""
-    later = " that is not later, about half of the table" * is_causal
-    return (
-        f"each query still meets each key{later}, so the time grows with the square of the tokens"
-    )
-
-
 # --- what training keeps --------------------------------------------------------------------------
 
 

@@ -10,6 +10,15 @@ from ...words import in_bytes, number, percent
 from .costs import BYTES, FACTS, MODEL, read_of, ways
 from .lesson import D_DEEP, D_ROTARY, DEEP, LATENT, SHARED, SPARSE, WINDOW, lost, sees_all
 
+PLACES = {
+    "apart": f"{D_ROTARY} columns of each query, and of one key that all heads share, carry the "
+    "position. The latent stays unturned.",
+    "latent": "W_up_key mixes the columns of a latent after they were turned, so the angles of "
+    "query and key no longer cancel: scores depend on where the text begins.",
+    "keys": "Each key is turned by its own place, after W_up_key. So no one matrix for all places "
+    "can go over to the query: all keys would have to be made again for each new token.",
+}
+"""What each place for rotary positions comes to."""
 SUMS = ("1, as before", "Less: what is hidden is gone", "As many as there are keys left")
 
 
@@ -58,18 +67,6 @@ def latent_words(trace: Trace) -> str:
         f"A token keeps {latent} numbers instead of {heads * (d_head + d_value)}. Each of {heads} "
         f"heads still has keys {d_head} wide and values {d_value} wide, {near}."
     )
-
-
-def places_words(way: str) -> str:
-    """What each place for rotary positions comes to."""
-    return {
-        "apart": f"{D_ROTARY} columns of each query, and of one key that all heads share, carry "
-        "the position. The latent stays unturned.",
-        "latent": "W_up_key mixes the columns of a latent after they were turned, so the angles of "
-        "query and key no longer cancel: scores depend on where the text begins.",
-        "keys": "Each key is turned by its own place, after W_up_key. So no one matrix for all "
-        "places can go over to the query: all keys would have to be made again for each new token.",
-    }[way]
 
 
 def lost_words(trace: Trace, head: int) -> str:

@@ -226,7 +226,14 @@ def rules_out(values: Values, guessed: str) -> str:
     here, there = _lights_of(values), _lights_of(values, guessed)
     apart = ruled_out_by(here, there)
     if not apart:
-        said = _otherwise(here, there)
+        said = next(
+            (
+                f"Here: {mine.evidence} With that one: {other.evidence}"
+                for mine, other in zip(here, there, strict=True)
+                if mine.holds is False and mine.evidence != other.evidence
+            ),
+            "No light tells the two apart: only the tensors do.",
+        )
         return f"With “{NAMED[guessed].title}”, every light would have the same colour. {said}"
     light, other = apart[0]
     colour = {True: "green", False: "red", None: "grey"}
@@ -234,13 +241,6 @@ def rules_out(values: Values, guessed: str) -> str:
         f"With “{NAMED[guessed].title}”, the light “{light.title}” would be {colour[other.holds]}. "
         f"Here it is {colour[light.holds]}: {light.evidence}"
     )
-
-
-def _otherwise(here: tuple[Light, ...], there: tuple[Light, ...]) -> str:
-    for mine, other in zip(here, there, strict=True):
-        if mine.holds is False and mine.evidence != other.evidence:
-            return f"Here: {mine.evidence} With that one: {other.evidence}"
-    return "No light tells the two apart: only the tensors do."
 
 
 @closes("Which check finds most mistakes?", "lights")

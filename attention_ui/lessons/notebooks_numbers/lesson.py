@@ -1,9 +1,11 @@
 """The notebooks' numbers: what is chosen, and a match in units of the last printed digit."""
 
+import torch
+
 from attention_core.examples import EXAMPLES
 from attention_core.operations import Given, ScaleBy, Subtract
 from attention_core.published.building import traces
-from attention_core.published.checking import Check, check
+from attention_core.published.checking import check
 from attention_core.published.printed import NOTEBOOKS, Result, entries, notebook
 from attention_core.published.recipe import RECIPES
 from attention_core.published.writing import written
@@ -54,11 +56,10 @@ def trace_of(values: Values) -> Trace:
     axes = whole[place.step].axes[len(place.index) :]
     trace = Trace(**{axis: whole.labels(axis) for axis in axes})
     unit = 10**result.decimals
-    value = recipe.value(trace_of_place)
-    computed = trace.step("computed", Given(_nested(value.tolist())), axes=axes)
+    computed = trace.step("computed", Given.of(recipe.value(trace_of_place)), axes=axes)
     in_units = trace.step("in_units", ScaleBy(unit), computed, axes=axes)
-    whole_units = _in_units(result.values, unit)
-    printed = trace.step("printed_units", Given(whole_units), axes=axes)
+    whole_units = (torch.tensor(result.values, dtype=torch.float64) * unit).round()
+    printed = trace.step("printed_units", Given.of(whole_units), axes=axes)
     trace.step("left_over", Subtract(), in_units, printed, axes=axes)
     return trace
 
@@ -74,14 +75,9 @@ def in_units_words(result: Result) -> str:
     )
 
 
-def compared(values: Values, trace: Trace) -> Check:
-    """How the result compares, by the rule of the report."""
-    return check(judged(values), trace["computed"].value)
-
-
 def verdict(values: Values, trace: Trace) -> tuple[bool, str]:
     """Whether every entry matches, and how much is left over at most."""
-    found = compared(values, trace)
+    found = check(judged(values), trace["computed"].value)
     most = trace["left_over"].value.abs().max().item()
     words = f"{found.matching} of {found.published} entries match: at most {most:.2f} is left over"
     if found.by_slack:
@@ -110,14 +106,3 @@ def question(values: Values) -> Pick:
         truth,
         teaches="Whatever is farther away would have been rounded to another digit.",
     )
-
-
-def _in_units(values: list | float, unit: int) -> tuple | float:
-    """Printed numbers in units of their last digit, which makes them whole."""
-    if isinstance(values, list):
-        return tuple(_in_units(each, unit) for each in values)
-    return float(round(values * unit))
-
-
-def _nested(values: list | float) -> tuple | float:
-    return tuple(map(_nested, values)) if isinstance(values, list) else values

@@ -2,9 +2,8 @@
 
 import math
 
-from attention_core.experiments.training import TrainingRecord, TrainingSettings, next_tokens, train
+from attention_core.experiments.training import TrainingRecord, next_tokens, train
 from attention_core.text.embedding import embed
-from attention_core.text.inputs import Inputs
 from attention_core.trace import Trace
 
 from ...controls.control import Values
@@ -20,7 +19,7 @@ TALL, ROOM = 262, 590
 
 def training(values: Values) -> Work:
     """The training of these values."""
-    inputs, recipe = _about(values)
+    inputs, recipe = inputs_of(values), recipe_of(values)
 
     def pieces() -> Steps:
         vectors, records = embed(inputs)["embeddings"].value, list[TrainingRecord]()
@@ -35,10 +34,6 @@ def training(values: Values) -> Work:
 def watched_now(values: Values) -> "Watched":
     """The training as far as it has come."""
     return Watched(values, run_so_far("training"))
-
-
-def _about(values: Values) -> tuple[Inputs, TrainingSettings]:
-    return inputs_of(values), recipe_of(values)
 
 
 class Watched:

@@ -53,14 +53,9 @@ def put(v: Values, trace: Trace) -> Iterator[ui.Element]:
         word = word_at(trace.labels("query"), v.token, "query")
         look = {"type": "secondary"}
         each = [
-            ui.set_to(_with_article(name), f"try_{name}", look, **{edits: typed})
+            ui.set_to(f"{article} {name}".strip(), f"try_{name}", look, **{edits: typed})
             for name, typed in offered.items()
+            for article in ["" if name == NOTHING else "an" if name[0] in "aeiou" else "a"]
         ]
         asks = ui.say(f"Let {word} look for", width="content")
         yield ui.row(asks, *each, key="tries", vertical_alignment="center", gap="small")
-
-
-def _with_article(name: str) -> str:
-    if name == NOTHING:
-        return name
-    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"

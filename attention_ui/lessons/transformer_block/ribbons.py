@@ -87,7 +87,8 @@ def stream(
         for lane, ends in enumerate(zip(before, after, strict=True)):
             group = f"{at}.{lane}"
             shares = tuple(each / limit for each in ends)
-            rows += _still(group, lane, (left, start), shares[0], least)
+            still = (left, start) if start != left else ()
+            rows += [_point(f"{group}.s", lane, shares[0], x, shares[0], least) for x in still]
             rows += _ribbon(group, lane, (changes, left + gap), shares, least)
     frame = pd.DataFrame(rows, columns=COLUMNS)
     spec = _template()
@@ -125,15 +126,6 @@ def _cells(
 
 def _label(kind: str, middle: float, name: str, short: str) -> tuple:
     return (kind, 0, middle, middle, 0.0, "", 0, 0, name, short)
-
-
-def _still(
-    group: str, lane: int, places: tuple[float, float], share: float, least: float
-) -> list[tuple]:
-    """A lane's ribbon where nothing changes; nothing where it has no length."""
-    if places[0] == places[1]:
-        return []
-    return [_point(f"{group}.s", lane, share, x, share, least) for x in places]
 
 
 def _ribbon(
@@ -209,8 +201,6 @@ def _template() -> alt.LayerChart:
     )
     ends = alt.Scale(domain=[-1, 0, 1], range=[palette.FULL, palette.FAINT, palette.FULL])
     places = {"x": alt.X("x:Q"), "x2": "x2:Q", "y": alt.Y("y:Q"), "y2": "y2:Q"}
-    text = {"aria": False, "fontSize": 12}
-    said = {"calculate": f"{NARROW} ? datum.short : datum.text"}
     labels = {
         "station": (HEAD - 10, {"color": palette.MUTED}),
         "part": (9, {"fontWeight": "bold"}),
@@ -240,8 +230,8 @@ def _template() -> alt.LayerChart:
         ).encode(x=alt.X("centre:Q"), y=alt.Y("middle:Q"), text="text:N"),
         *(
             of(kind)
-            .transform_calculate(said=said["calculate"])
-            .mark_text(**{**text, "color": palette.INK, **look})
+            .transform_calculate(said=f"{NARROW} ? datum.short : datum.text")
+            .mark_text(**{"aria": False, "fontSize": 12, "color": palette.INK, **look})
             .encode(x=alt.X("x:Q"), y=alt.value(top), text="said:N")
             for kind, (top, look) in labels.items()
         ),

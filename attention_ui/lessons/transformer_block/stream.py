@@ -46,15 +46,9 @@ def walk(trace: Trace) -> list[Step]:
     step, found = trace["output"], []
     while step.name != "embeddings":
         found.append(step)
-        step = upstream(step)
+        is_norm = isinstance(step.operation, ScaleShift)
+        step = step.inputs[0].inputs[0] if is_norm else step.inputs[0]
     return [step, *reversed(found)]
-
-
-def upstream(step: Step) -> Step:
-    """Where the stream was before a sum or a norm."""
-    if isinstance(step.operation, ScaleShift):
-        return step.inputs[0].inputs[0]
-    return step.inputs[0]
 
 
 def ribbons(trace: Trace, token: int) -> Chart:
