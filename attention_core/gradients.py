@@ -12,6 +12,7 @@ turn, last to first, and what comes back along several ways is added.
 Source: Goodfellow et al. 2016, Deep Learning, section 6.5.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 
 import torch
@@ -46,10 +47,7 @@ def backward(trace: Trace, loss: str, of: Sequence[str]) -> Trace:
             f"{made[loss].shape}"
         )
     needed = _on_the_way(made, loss, of)
-    uses: dict[str, int] = {}
-    for name in needed:
-        for operand in made[name].inputs:
-            uses[operand.name] = uses.get(operand.name, 0) + 1
+    uses = Counter(operand.name for name in needed for operand in made[name].inputs)
     pass_ = _Pass(made, needed, uses)
     start = torch.ones_like(made[loss].value)
     precision = None if start.dtype == torch.float32 else kind_of(start)
@@ -177,23 +175,16 @@ class _Back:
         extra = len(shape) - operand.value.ndim
         kept = zip(operand.axes, operand.value.shape, shape[extra:], strict=True)
         behind = self.result.axes[len(self.result.axes) - operand.value.ndim :]
-        return (
-            *self.result.axes[:extra],
-            *(
-                mine if size == whole else over
-                for (mine, size, whole), over in zip(kept, behind, strict=True)
-            ),
-        )
+        pairs = zip(kept, behind, strict=True)
+        own = (mine if size == whole else over for (mine, size, whole), over in pairs)
+        return (*self.result.axes[:extra], *own)
 
     def _summed(self, made: Step, operand: Step, way: str) -> Step:
         """Added up along all axes that the operand has not, or has with length 1."""
         step = self._pass.step
         shape = operand.value.shape
-        dims = [
-            at - len(shape)
-            for at in range(len(shape))
-            if shape[at] == 1 != made.value.shape[at - len(shape)]
-        ]
+        behind = range(-len(shape), 0)
+        dims = [at for at in behind if shape[at] == 1 != made.value.shape[at]]
         n_front = made.value.ndim - len(shape)
         for left in range(n_front + len(dims), 0, -1):
             name = way if left == 1 else f"{way}_summed_{left}"

@@ -106,8 +106,12 @@ def on_page(url: str, page: str, acts: Callable[[Watching], Awaitable], link: st
     asyncio.run(visits())
 
 
+def waiting(visitor: Watching) -> list[str]:
+    return json.loads(visitor.others["near"][2])["waiting"]
+
+
 @pytest.mark.parametrize("page", LESSONS)
-def test_what_runs_alone_shows_what_all_would(page, app_url):
+def test_what_runs_alone_or_waits_shows_what_all_would(page, app_url):
     async def moves(visitor):
         alone = []
 
@@ -122,7 +126,7 @@ def test_what_runs_alone_shows_what_all_would(page, app_url):
             assert not changed, (what, changed)
 
         for label in [label for label, each in visitor.sliders.items() if each.fragment]:
-            for _ in range(3):  # the first, and a way back, change a button in the sidebar
+            for _ in range(2):  # the first, and a way back, change a button in the sidebar
                 await visitor.slide(label)
                 await same(label)
         for name in list(visitor.charts):
@@ -137,6 +141,19 @@ def test_what_runs_alone_shows_what_all_would(page, app_url):
                 await same(label)
         if page in MOVED_ALONE:
             assert {*alone} >= MOVED_ALONE[page], alone
+        await visitor.tell("near", near="nothing")
+        parts, has_waited = json.loads(visitor.others["near"][2])["parts"], False
+        for label in sorted(visitor.sliders):
+            await visitor.slide(label)
+            left = waiting(visitor)
+            assert {*left} <= {*parts}
+            has_waited |= bool(left)
+            while left:
+                await visitor.tell("near", rest=len(left))
+                assert len(waiting(visitor)) < len(left), "what waits is drawn one after the other"
+                left = waiting(visitor)
+            await same(label)
+        assert has_waited or not visitor.sliders
 
     on_page(app_url, page, moves)
 

@@ -1,4 +1,4 @@
-"""What waits is drawn later as the page draws it: seen at the protocol, without a browser."""
+"""What is near runs, and the rest waits: seen at the protocol, without a browser."""
 
 import asyncio
 import json
@@ -6,39 +6,7 @@ import json
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from test_parts import Watching, on_page
-from visiting import LESSONS
-
-
-def waiting(visitor):
-    return json.loads(visitor.others["near"][2])["waiting"]
-
-
-@pytest.mark.slow("10 s a page: every slider, with nothing near")
-@pytest.mark.parametrize("page", LESSONS)
-def test_what_waits_is_drawn_at_rest_as_the_page_draws_it(page, app_url):
-    async def moves(visitor):
-        if "near" not in visitor.others:
-            return  # a page that is not declared runs whole
-        await visitor.tell("near", near="nothing")
-        parts = json.loads(visitor.others["near"][2])["parts"]
-        has_waited = False
-        for label in sorted(visitor.sliders):
-            await visitor.slide(label)
-            left = waiting(visitor)
-            assert {*left} <= {*parts}
-            has_waited |= bool(left)
-            while left:
-                await visitor.tell("near", rest=len(left))
-                assert len(waiting(visitor)) < len(left), "what waits is drawn one after the other"
-                left = waiting(visitor)
-            part = dict(visitor.shown)
-            await visitor.again()
-            changed = [at for at, one in visitor.shown.items() if part.get(at) != one]
-            assert not changed, (label, changed)
-        assert has_waited or not visitor.sliders
-
-    on_page(app_url, page, moves, "predict=off&example=wild_cat")
+from test_parts import Watching, on_page, waiting
 
 
 def test_what_comes_near_runs_and_what_is_far_waits(app_url):

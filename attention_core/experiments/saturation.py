@@ -54,12 +54,9 @@ def softmax_effect(
     """
     if n_keys < 2:
         raise ValueError(f"{n_keys} keys: choose at least 2")
-    scores = torch.cat(
-        [
-            (vectors[:, :1] * vectors[:, 1:]).sum(dim=-1)
-            for vectors in draws(settings, 1 + n_keys, chunk)
-        ]
-    ).double()  # (trial, key)
+    drawn = draws(settings, 1 + n_keys, chunk)
+    products = [(each[:, :1] * each[:, 1:]).sum(dim=-1) for each in drawn]
+    scores = torch.cat(products).double()  # (trial, key)
     return {name: _effect(scores, divisor) for name, divisor in divisors_of(settings.d).items()}
 
 

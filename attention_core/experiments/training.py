@@ -154,12 +154,8 @@ def _records(
             yield TrainingRecord(step, loss, norm, kept, weights.clone(), diverged)
         if diverged:
             return
-        matrices = Matrices(
-            *(
-                matrix - settings.learning_rate * gradient
-                for matrix, gradient in zip(matrices, gradients, strict=True)
-            )
-        )
+        pairs = zip(matrices, gradients, strict=True)
+        matrices = Matrices(*(matrix - settings.learning_rate * g for matrix, g in pairs))
 
 
 def start(d_in: int, n_distinct: int, settings: TrainingSettings, dtype: torch.dtype) -> Matrices:

@@ -210,16 +210,9 @@ def _given(run) -> list[dict]:
 def _blanks(run) -> list[dict]:
     """A hint and a place to write, for each step that is asked for."""
     cells = []
-    for step, lines in run:
-        before = lines[:-1]
-        cells.append(text(*about(step)))
-        cells.append(
-            code(
-                *before,
-                f'with checked("{step.name}"):',
-                f"    {step.name} = ...  # your line: {step.shape}",
-            )
-        )
+    for step, (*before, _) in run:
+        blank = f"    {step.name} = ...  # your line: {step.shape}"
+        cells += [text(*about(step)), code(*before, f'with checked("{step.name}"):', blank)]
     return cells
 
 

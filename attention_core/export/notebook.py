@@ -95,13 +95,8 @@ def notebook(trace: Trace, title: str = "Attention, step by step") -> dict:
         cells += [text(*about(step)), code(*lines, step.name)]
         if step is plotted:
             cells.append(code(picture(trace, step)))
-    cells += [
-        text(
-            "## The same numbers",
-            "These are the tensors of the lesson. The cell stops at the first step that differs.",
-        ),
-        code(*_comparison(steps, rounding(trace))),
-    ]
+    words = "These are the tensors of the lesson. The cell stops at the first step that differs."
+    cells += [text("## The same numbers", words), code(*_comparison(steps, rounding(trace)))]
     return document(cells)
 
 

@@ -76,7 +76,5 @@ def lines_of(steps: Iterable[Step]) -> Iterator[tuple[Step, list[str]]]:
             lines += [f"{draw.code()}  # drawn before, not used here" for draw in missing]
             drawn = (*before, operation)
         shape = ", ".join(map(str, step.value.shape))
-        yield (
-            step,
-            [*lines, *operation.preamble(), f"{step.code}  # ({shape}) {' '.join(step.axes)}"],
-        )
+        own = f"{step.code}  # ({shape}) {' '.join(step.axes)}"
+        yield step, [*lines, *operation.preamble(), own]

@@ -56,11 +56,8 @@ def write(
     from safetensors.torch import save_file
 
     try:
-        save_file(
-            {name: each.detach().clone() for name, each in tensors.items()},
-            path,
-            dict(about or {}) or None,
-        )
+        copies = {name: each.detach().clone() for name, each in tensors.items()}
+        save_file(copies, path, dict(about or {}) or None)
     except SafetensorError as error:  # what the library makes of a full disk
         raise OSError(f"{path.name} cannot be written: {quoted(str(error))}") from error
 

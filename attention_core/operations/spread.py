@@ -70,12 +70,9 @@ class TransposedMatMul(Operation):
 
     def arithmetic(self, index: tuple[int, ...], left, right) -> Expression:
         *lead, k, j = index
-        rows = range(left.value.shape[-2])
-        return Sum(
-            tuple(
-                Product((matched(left, (*lead, i, k)), matched(right, (*lead, i, j)))) for i in rows
-            )
-        )
+        rows = [(*lead, i) for i in range(left.value.shape[-2])]
+        pairs = ((matched(left, (*row, k)), matched(right, (*row, j))) for row in rows)
+        return Sum(tuple(map(Product, pairs)))
 
     def backward(self, back: Backward) -> None:
         left, right = back.inputs

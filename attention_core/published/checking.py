@@ -86,17 +86,14 @@ def _off(printed: float, entry: object) -> float:
     return abs(entry - printed)
 
 
-def fits(value: object, shape: tuple[int, ...]) -> bool:
+def fits(value: Any, shape: tuple[int, ...]) -> bool:
     """Whether a tensor, or lists as deep as `shape`, have exactly that shape."""
     if hasattr(value, "shape"):
         return tuple(value.shape) == shape
     if not shape:
         return True
-    return (
-        isinstance(value, list)
-        and len(value) == shape[0]
-        and all(fits(part, shape[1:]) for part in value)
-    )
+    is_as_long = isinstance(value, list) and len(value) == shape[0]
+    return is_as_long and all(fits(part, shape[1:]) for part in value)
 
 
 def pairs(printed: Any, live: Any, depth: int) -> Iterator[tuple]:

@@ -45,13 +45,8 @@ class Story:
 
     def told(self) -> Told:
         """Both sentences with their numbers."""
-        words = _Words()
-        return Told(
-            *(
-                words.format(" ".join(text.split()), **figures_of(self))
-                for text in (self.wrong, self.right)
-            )
-        )
+        texts = (" ".join(text.split()) for text in (self.wrong, self.right))
+        return Told(*(_Words().format(text, **figures_of(self)) for text in texts))
 
 
 STORIES = {name: Story(name, **each) for name, each in told(__package__, "stories.toml").items()}

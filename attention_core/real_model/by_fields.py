@@ -28,14 +28,9 @@ def described(file: GgufFile) -> Described:
     """What a GGUF file says. Raises ModelRefused, in words, for one that is not computed here."""
     about = ConfigReader(file.fields, file.path.name)
     named = str(file.fields.get("general.architecture"))
-    kind = about.take(
-        "general.architecture",
-        f"one of {', '.join(FAMILIES)}: models of other kinds are not computed here"
-        + missing(
-            each.removeprefix(f"{named}.") for each in (named, *file.fields) if named in each
-        ),
-        lambda value: value in list(FAMILIES),
-    )
+    words = f"one of {', '.join(FAMILIES)}: models of other kinds are not computed here"
+    words += missing(e.removeprefix(f"{named}.") for e in (named, *file.fields) if named in e)
+    kind = about.take("general.architecture", words, lambda value: value in [*FAMILIES])
     about.must("general.type", "model", "this file holds something else")
     if about.take("split.count", "a number", lambda n: isinstance(n, int), 1) > 1:
         raise ModelRefused(

@@ -19,7 +19,8 @@ def main() -> None:
     torch.set_num_threads(1)  # matrices are small: more threads wait for each other
     began, plan, moments = time.perf_counter(), TrainingPlan(), []
     texts, held_out = told(plan.n_texts, seed=0), told(1_000, HELD_OUT)
-    for moment, network in record(plan, texts, held_out):
+    for moment, trained in record(plan, texts, held_out):
+        network = trained
         moments.append(moment)
         so_far = f"{time.perf_counter() - began:.0f} s"
         print(f"step {moment.step:5,}: held-out loss {moment.loss:.4f}, {so_far}")

@@ -99,11 +99,8 @@ class Inputs:
         """Whether vectors are given or trained, as wide as asked for; other words get their own."""
         if self.vocabulary == TRAINED:
             return self.d_in == width()
-        return (
-            bool(self.vectors)
-            and self.vocabulary == "distinct"
-            and all(len(vector) == self.d_in for _, vector in self.vectors)
-        )
+        is_wide = all(len(vector) == self.d_in for _, vector in self.vectors)
+        return bool(self.vectors) and self.vocabulary == "distinct" and is_wide
 
     @cached_property
     def _given(self) -> Mapping[str, tuple[float, ...]]:

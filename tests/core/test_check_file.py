@@ -341,7 +341,7 @@ COMMANDS = [  # what is asked for, the status, what is said, and in how many lin
     ("wrong", 1, "q.k is divided by 1 at width 5 (root 5 = 2.236)", 20),
     ("layer", 0, "divided by 2 at width 4", 19),
     ("forks", 0, "All 14 lights", 19),
-    ("loops --seconds 8", 2, "Stopped after 8 seconds without a verdict", 0),
+    ("loops --seconds 5", 2, "Stopped after 5 seconds without a verdict", 0),
     ("ends", 2, "nothing was checked", 1),
     ("killed", 2, "nothing was checked", 1),
     ("interrupted", 1, "it stopped with KeyboardInterrupt", 3),

@@ -12,21 +12,17 @@ from attention_core import operations as ops
 from attention_core.export.spreadsheet import MOST_CELLS, spreadsheet, too_large
 from attention_core.export.spreadsheet.layout import Layout
 from recalculated import cells, needs_office, wrong
-from traces import LESSONS, all_ways_to_hide, lesson_trace, score_in_small, workshop
+from traces import all_ways_to_hide, lesson_trace, score_in_small, workshop
 
-EACH = [*LESSONS, *(f"simplified/{example}" for example in EXAMPLES)]
-TRACES = {
-    "workshop": workshop,
-    "all_ways_to_hide": all_ways_to_hide,
-    "score_in_small": score_in_small,
-    **{name.replace("/", "-"): partial(lesson_trace, name) for name in EACH},
-}
+# The traces of all lessons, as their pages make them: test_take_away.
+TRACES = {each.__name__: each for each in (workshop, all_ways_to_hide, score_in_small)}
+TRACES |= {f"simplified-{each}": partial(lesson_trace, f"simplified/{each}") for each in EXAMPLES}
 AS_VALUES = {"stored", "counted", "joined_pieces"}
 """What a sheet has no function for, in `workshop`: rounding to bfloat16, and joining of pairs."""
 
 
 @needs_office
-@pytest.mark.slow("20 s: LibreOffice recalculates it all, twice")
+@pytest.mark.slow("10 s: LibreOffice recalculates it all, twice")
 def test_recalculated_by_libreoffice_the_numbers_are_the_same_and_follow_a_change(tmp_path):
     found = wrong({name: make() for name, make in TRACES.items()}, tmp_path)
     assert {which: apart for which, apart in found.items() if which[1] not in AS_VALUES} == {}

@@ -22,6 +22,7 @@ from attention_core.experiments.learning import (
 )
 from attention_core.experiments.training import TrainingSettings, next_tokens, start, train
 from attention_core.text.inputs import Inputs
+from sampling import few
 
 every_example = pytest.mark.parametrize("example", EXAMPLES)
 
@@ -102,7 +103,7 @@ def test_training_leaves_its_operands_and_torch_s_own_generator():
 
 
 @pytest.mark.slow("5 s: trains")
-@every_example
+@pytest.mark.parametrize("example", few(EXAMPLES, 4))
 def test_the_default_run_falls_far_as_in_float64(example):
     vectors, targets, settings = learned(example)
     exact, found = (

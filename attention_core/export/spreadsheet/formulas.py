@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, product
 from typing import Any, NamedTuple
 
 from ...expression import (
@@ -144,11 +144,8 @@ class Formulas:
         if first == last and all(place == first for place in places):
             return Text(first.written)
         n_rows, n_columns = last.row - first.row + 1, last.column - first.column + 1
-        ordered = [
-            (row, column)
-            for row in range(first.row, last.row + 1)
-            for column in range(first.column, last.column + 1)
-        ]
+        rows, columns = range(first.row, last.row + 1), range(first.column, last.column + 1)
+        ordered = [*product(rows, columns)]
         if ordered != places:
             raise NoFormula
         return Text(f"{first.written}:{last.written}", ATOM, (n_rows, n_columns))

@@ -95,14 +95,9 @@ def _loss(trace: Trace) -> str:
 
 def _moved(trace: Trace) -> list[str]:
     """What learns: matrices and vectors that have a gradient, and nothing before them has one."""
-    loss = trace[_loss(trace)]
-    return [
-        name
-        for name in trace
-        if name in trace.gradients
-        and name != loss.name
-        and not any(each in trace.gradients for each in trace[name].earlier())
-    ]
+    moved, loss = trace.gradients.keys(), _loss(trace)
+    behind = [name for name in trace if name in moved and name != loss]
+    return [name for name in behind if not moved & trace[name].earlier()]
 
 
 def _measured(
