@@ -39,14 +39,12 @@ def mask(v, trace):
     embedded = embed(shared.inputs_of(v))
 
     def seen_through(window):
-        """The scores, the mask with a window, and what it leaves of them."""
         made = lesson.with_window(embedded, v, window)
         masked = made["masked_scores"]
         return ui.equation(made, *map(Matrix, masked.inputs), "→", Matrix(masked), tall=270)
 
     yield ui.moving(lesson.WINDOW, seen_through)
-    each = (lesson.CAUSAL.at(), lesson.HIDDEN.at(width=190))
-    yield ui.row(*each, key="makes_mask", gap="small")
+    yield ui.row(lesson.CAUSAL.at(), lesson.HIDDEN.at(width=190), key="makes_mask", gap="small")
     if blind := leaks.blind_rows(trace["mask"].value):
         yield ui.note(
             "Where every key is hidden, softmax would divide 0 by 0. Such a row of weights is set "

@@ -100,7 +100,6 @@ def many_trials(v):
 )
 def three_divisors(v):
     def at_width(d):
-        """What each divisor makes of vectors of this width."""
         return lesson.by_divisor(int(d), words.effects_at(int(d), v.draw_seed))
 
     yield ui.moving(lesson.VECTOR_WIDTH, at_width, is_aside=True)

@@ -41,8 +41,7 @@ def of_tile(v, trace, name, title, **look):
 
 def before_tile(v, trace, name, title):
     """What was kept before the held tile."""
-    before = lesson.before(lesson.chosen(v))
-    return Matrix(trace[f"running_{name}_{before}"], title=title)
+    return Matrix(trace[f"running_{name}_{lesson.before(lesson.chosen(v))}"], title=title)
 
 
 def powers_of(v, trace):

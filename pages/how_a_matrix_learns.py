@@ -23,8 +23,7 @@ ROW_SUM = page.ask("row_sum", words.row_sum, [ASKED], [ASKED, "grad_masked_score
     controls=[ui.in_picture(lesson.ENTRY_CHANGE, width=250)],
 )
 def slope(v, trace):
-    at = pictures.Slope(v).at
-    yield ui.moving(lesson.ENTRY_CHANGE, at, choosing=lesson.entry_at)
+    yield ui.moving(lesson.ENTRY_CHANGE, pictures.Slope(v).at, choosing=lesson.entry_at)
     ends = (lesson.LEARNING_QUERY.at(width=88), lesson.WANTED_KEY.at(width=88))
     yield ui.row(
         lesson.LOSS.at(),
@@ -90,8 +89,7 @@ def row_of_softmax(v):
     "context vector”, which needs all three.",
 )
 def three_ways(v):
-    made = lesson.layer_of(v).three_ways
-    yield ui.picture(pictures.three_ways(made), is_aside=True)
+    yield ui.picture(pictures.three_ways(lesson.layer_of(v).three_ways), is_aside=True)
 
 
 @page.card(

@@ -137,7 +137,6 @@ def parts(trace):
 )
 def off(v, trace):
     def without(head):
-        """The output with all heads, without one, and the difference."""
         made = lesson.without_a_head(trace, int(head))
         lost = made["output_lost"]
         return made, (*(Matrix(lost.inputs[0]), "−", Matrix(lost.inputs[1])), "=", Matrix(lost))
@@ -173,8 +172,7 @@ def cost(v):
     "turns each row into the weights at the top. A colour means the same number in every head.",
 )
 def scores(trace):
-    before_softmax = trace["head_weights"].inputs[0]
-    yield ui.matrices(trace, *lesson.side_by_side(before_softmax))
+    yield ui.matrices(trace, *lesson.side_by_side(trace["head_weights"].inputs[0]))
     yield ui.row(
         ui.link_to("whole_layer", "One head from its queries to its context vectors"),
         ui.link_to("mistakes_lab", "Heads that compete", mistake="heads_normalised"),

@@ -161,8 +161,7 @@ def train(v):
     else:
         yield ui.picture(watched.picture(v.trained))
     if len(watched.records) < 2:
-        n_choices = len({*shared.inputs_of(v).tokens})
-        yield ui.say(words.before_training(watched.records[0], n_choices))
+        yield ui.say(words.before_training(watched.records[0], len({*shared.inputs_of(v).tokens})))
     if watched.is_finished:
         yield ui.light(*words.outcome(watched.records, v.rate))
         yield ui.text(words.predicted(watched.trace()))

@@ -76,8 +76,7 @@ def weights(v, trace):
     shown = (Matrix(weights.inputs[0]), "→", Matrix(weights))
     if weights.inputs[0] is not scores:
         shown = (Matrix(scores), "÷ √d", *shown)
-    asks = telling_query(weights.value)
-    yield ui.matrices(trace, *shown, tall=330, asks=asks)
+    yield ui.matrices(trace, *shown, tall=330, asks=telling_query(weights.value))
     yield ui.note(words.blanks_words(trace, v))
 
 

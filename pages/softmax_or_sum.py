@@ -28,12 +28,8 @@ def is_typed(v):
     return v.row_from == "hand"
 
 
-def is_hopeless(trace):
-    return words.is_hidden(trace["score_row"].value)
-
-
 def has_scores(trace):
-    return not is_hopeless(trace)
+    return not words.is_hopeless(trace)
 
 
 def both(made):
@@ -116,7 +112,7 @@ def scores(v, trace):
         if len(first.inputs[1].value) > STANDING:
             parts = (Matrix(first.inputs[0]), "→", *parts[parts.index("=") + 1 :])
         yield ui.matrices(trace, *parts, tall=TALL)
-    if is_hopeless(trace):
+    if words.is_hopeless(trace):
         yield ui.light(
             False,
             "Every score is −∞: all keys are hidden, and there is nothing to share. Every weight "
@@ -149,7 +145,7 @@ def divide(trace):
     "Softmax",
     lambda trace: (
         "−∞ minus −∞ is `nan` (not a number), and so is everything computed from it."
-        if is_hopeless(trace)
+        if words.is_hopeless(trace)
         else "First subtract the row’s largest score: no share changes, and the largest becomes 0. "
         "Then take e to the power of each: at most 1, never negative, and larger for larger "
         "scores. Now it is safe to divide by the sum: it is never below 1."
@@ -157,7 +153,7 @@ def divide(trace):
     ask=SOFTMAX_ROW,
 )
 def softmax(v, trace):
-    by_softmax, hopeless = trace["softmax_weights"], is_hopeless(trace)
+    by_softmax, hopeless = trace["softmax_weights"], words.is_hopeless(trace)
     steps = (trace[name] for name in ("lowered_scores", "exponentials", "softmax_weights"))
     parts = equation_of(*steps, drawn=[Matrix(by_softmax, as_bars=not hopeless)])
     yield ui.matrices(trace, *parts, tall=TALL, asks=None if is_typed(v) else v.row_query)
@@ -199,7 +195,6 @@ def constant(v, trace):
     given = lesson.row_of(v)
 
     def shifted(shift):
-        """Both ways from the row with a number added to all scores."""
         return both(normalise_row(given.branch(), shift=shift))
 
     yield ui.moving(lesson.SHIFT, shifted, tall=TALL)
@@ -313,7 +308,7 @@ def in_one_line(trace):
 
 def on_adding(trace):
     adding = words.on_adding(trace)
-    return replace(adding, card="softmax") if is_hopeless(trace) else adding
+    return replace(adding, card="softmax") if words.is_hopeless(trace) else adding
 
 
 page.answers(words.why_e, on_adding, words.on_a_lead)

@@ -111,14 +111,11 @@ def lookup(v, trace):
     looked_up = lesson.looked_up_in(trace)
 
     def picked(count):
-        """The lookup with its first tokens strong, and the rows of the table that they pick."""
-        drawn = lesson.picked(trace, int(count))
-        return trace, equation_of(looked_up, drawn=drawn)
+        return trace, equation_of(looked_up, drawn=lesson.picked(trace, int(count)))
 
     yield ui.moving(shared.SHOWN_TERMS, picked, tall=TALL)
     if not is_covered("embeddings"):
-        vectors = trace["embeddings"]
-        yield ui.note(words.identical_words(vectors.value, looked_up.value, v))
+        yield ui.note(words.identical_words(trace["embeddings"].value, looked_up.value, v))
 
 
 @page.card(

@@ -88,7 +88,6 @@ def norm(v, trace):
     embedded = embed(shared.inputs_of(v))
 
     def of_factor(factor):
-        """The token's vector stretched, and standardised."""
         made = lesson.stretched(embedded, v.token, factor)
         return made, norms.of_factor(made, v.token)
 

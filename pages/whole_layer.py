@@ -91,7 +91,6 @@ def opened(v, trace):
 )
 def dropout(v, trace):
     def left(rate):
-        """The weights of one head, and what dropout at this rate leaves of them."""
         made = lesson.with_dropout(trace, v, rate)
         before, after = (
             Matrix(made[name], lead=(v.head,)) for name in ("head_weights", "head_dropped_weights")

@@ -256,11 +256,14 @@ def _keep(key: str, value: Any) -> None:
 
 
 def _exact(one: OfCell, text: str) -> Mapping[str, Any]:
+    return one.setting(_number_in(text.strip().replace("−", "-")))
+
+
+def _number_in(text: str) -> float:
     try:
-        number = entry(text.strip().replace("−", "-"))
+        return entry(text)
     except ValueError as error:
-        raise ValueError(f"“{text.strip()[:MOST_QUOTED]}” cannot stand here: {error}") from None
-    return one.setting(number)
+        raise ValueError(f"“{text[:MOST_QUOTED]}” cannot stand here: {error}") from None
 
 
 def _read_all(spot: Spot, text: str) -> Mapping[str, Any]:
@@ -268,12 +271,7 @@ def _read_all(spot: Spot, text: str) -> Mapping[str, Any]:
     matrix = spot.matrix
     n_rows, n_columns = matrix.value.shape
     bare = re.sub(r"tensor|array|dtype=\S+|[\[\](),;|]", " ", text.replace("−", "-"))
-    numbers = []
-    for each in bare.split():
-        try:
-            numbers.append(entry(each))
-        except ValueError as error:
-            raise ValueError(f"“{each[:MOST_QUOTED]}” cannot stand here: {error}") from None
+    numbers = [*map(_number_in, bare.split())]
     if len(numbers) != n_rows * n_columns:
         raise ValueError(
             f"these are {len(numbers):,} numbers, and {matrix.name} has {n_rows} rows of "

@@ -118,5 +118,4 @@ def _every_step(before: Trace, now: Trace, changes: list[Change], first: Change 
     trace = difference(before[name], now[name], now)
     lying = trace["now"].value.ndim == 1
     drawn = [Matrix(step, transposed=lying) for step in trace.values()]
-    made = equation(trace, *equation_of(trace["difference"], drawn=drawn))
-    picture(made, "difference").draw()
+    picture(equation(trace, *equation_of(trace["difference"], drawn=drawn)), "difference").draw()

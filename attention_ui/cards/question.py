@@ -68,8 +68,7 @@ def put_question(
         return frozenset()
     if visit.values().paper:
         answer = f"{asked.answer()} {asked.teaches}".strip()
-        where = this_visit().in_card
-        hand_out.ask(where, asked.words, answer, asked.asked, asked.offered)
+        hand_out.ask(this_visit().in_card, asked.words, answer, asked.asked, asked.offered)
     else:
         given: Guess | None = parts.read("guess", key)
         with st.container(

@@ -239,9 +239,7 @@ def span(shares: Sequence[float]) -> str:
 
 
 def in_numbers(why: Why, of: Callable[[int, int, int, int], Trace]) -> Iterator[Element]:
-    """The pairs of the largest parts as products, each of which can be taken apart, in the trace
-    `of` a layer, a head, a query and a key.
-    """
+    """The pairs of the largest parts as products to take apart, `of` (layer, head, query, key)."""
     trace = of(why.parts.layer, why.parts.head, *why.at)
     queries, keys = (
         tuple(amounts.abs().topk(min(DRAWN_PARTS, len(amounts))).indices.tolist())
@@ -273,9 +271,7 @@ def in_numbers(why: Why, of: Callable[[int, int, int, int], Trace]) -> Iterator[
 def choosing_head(
     name: str, made: Chart, names: tuple[str, str], width: int | Literal["stretch"] = "stretch"
 ) -> Shown:
-    """A picture in which a click on a head chooses it, and the token that it is looked at from,
-    where the chart says one: by controls of these `names`.
-    """
+    """A picture in which a click chooses a head, and its token if any, by controls of `names`."""
     return Shown(_put, (name, made, names, width))
 
 
@@ -312,9 +308,7 @@ def why_in_small(trace: Trace, layer: int, head: int, query: int) -> Why:
 def in_small(
     trace: Trace, why: Why, without: Callable[[str], Trace], names: tuple[str, str]
 ) -> Iterator[Element]:
-    """The whole table, and what is seen in it; and what a run says `without` a head, by its id. A
-    click on a head goes there, by the controls of these `names`.
-    """
+    """The table, what is seen in it, and a run `without` a head; a click goes by `names`."""
     parts = why.parts
     if parts.is_alone:
         yield note("The first word sees no word but itself, so there is nothing to choose between.")

@@ -35,8 +35,7 @@ def amounts(
     frame = pd.DataFrame(rows)
     spec = _template() | {"height": STEP * len(names)}
     used = {kind: colour for kind, colour in colours.items() if kind in {*frame["kind"]}}
-    scale = {"domain": [*used], "range": [*used.values()]}
-    spec["layer"][0]["encoding"]["color"]["scale"] = scale
+    spec["layer"][0]["encoding"]["color"]["scale"] = {"domain": [*used], "range": [*used.values()]}
     told = "; ".join(f"{name}: {text}" for name, text in zip(names, texts, strict=True))
     return Chart(frame, spec, f"{title}. {told}.")
 
@@ -59,9 +58,8 @@ def _template() -> alt.LayerChart:
     first = base.transform_filter("datum.is_first")
     name = first.mark_text(align="left", limit=290, color=palette.INK, **written)
     size = first.mark_text(align="right", color=palette.INK, **written)
-    chart = alt.layer(
+    return alt.layer(
         bars,
         name.encode(x=alt.value(0), text="name:N"),
         size.encode(x=alt.value("width"), text="text:N"),
     )
-    return chart

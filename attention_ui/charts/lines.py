@@ -61,8 +61,7 @@ def lines(
             y["axis"]["values"] = powers
         for channel, values in (("color", [*colours]), ("strokeDash", shapes)):
             if channel in layer["encoding"]:
-                scale = {"domain": list(looks), "range": values}
-                layer["encoding"][channel]["scale"] = scale
+                layer["encoding"][channel]["scale"] = {"domain": list(looks), "range": values}
     return Chart(frame, spec, _words(title, points, looks, across.title))
 
 

@@ -29,9 +29,7 @@ TOP = BASE + 22
 
 
 def chart(parts: ScoreParts, tokens: tuple[str, str], few: int = FEW) -> Chart:
-    """By how much pairs bring the score above the mean, the largest; a click on a bar, its name or
-    a cell goes to a head: of a cell, to that which wrote at the key, else to that at the query.
-    """
+    """By how much pairs bring the score above the mean; a click goes to the head that wrote it."""
     above, places = parts.above, {"q": parts.query, "k": parts.key}
     sides = {"q": _groups(parts, parts.by_query(), few), "k": _groups(parts, parts.by_key(), few)}
     table = [

@@ -111,10 +111,7 @@ class Decimal(Stops):
     """Where only some of them can be chosen."""
 
     def read(self, text: str) -> float:
-        try:
-            value = nine_digits(text.replace("−", "-"))
-        except ValueError:
-            value = math.nan
+        value = nine_digits(text.replace("−", "-"))
         if not self.least <= value <= self.most:
             ends = " to ".join(true_minus(f"{end:,g}") for end in (self.least, self.most))
             raise ValueError(f"it must be a number from {ends}")
@@ -149,10 +146,7 @@ class ScoreRow:
         )
 
     def _score(self, part: str) -> float:
-        try:
-            score = nine_digits(part)
-        except ValueError:
-            score = math.nan
+        score = nine_digits(part)
         if score != -math.inf and not abs(score) <= self.most:
             bounds = f"from −{self.most:,g} to {self.most:,g}"
             raise ValueError(f"each score must be a number {bounds}, or -inf for a hidden one")
@@ -328,16 +322,18 @@ class Lines:
 
 
 def nine_digits(text: str) -> float:
-    """A number as a link has it: nine digits tell float32 apart. Raises ValueError for none."""
-    return float(f"{float(text):.9g}")
+    """A number as a link has it: nine digits tell float32 apart; nan for what is none."""
+    try:
+        return float(f"{float(text):.9g}")
+    except ValueError:
+        return math.nan
 
 
 def entry(text: str) -> float:
     """A number typed into a vector. Raises ValueError for what is not finite or far too large."""
-    try:
-        number = nine_digits(text)
-    except ValueError:
-        raise ValueError("a vector holds numbers only") from None
+    number = nine_digits(text)
+    if math.isnan(number):
+        raise ValueError("a vector holds numbers only")
     if not abs(number) <= LARGEST_ENTRY:
         raise ValueError(
             f"numbers in a vector go from −{LARGEST_ENTRY:,.0f} to {LARGEST_ENTRY:,.0f}"

@@ -10,7 +10,7 @@ server has nothing else to do. Where nobody says what is near (no browser, on pa
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from typing import Any
 
 import streamlit as st
@@ -96,8 +96,8 @@ def note(one: Source, now: Any) -> None:
 
 
 @contextmanager
-def reading() -> Iterator[Reads]:
-    """What is read within, which counts as read around it too."""
+def reading(counts: bool = True) -> Iterator[Reads]:
+    """What is read within, which `counts` as read around it too."""
     noting = of_page().noting
     reads: Reads = {}
     noting.append(reads)
@@ -105,19 +105,12 @@ def reading() -> Iterator[Reads]:
         yield reads
     finally:
         noting.pop()
-        if noting:
+        if noting and counts:
             noting[-1].update(reads)
 
 
-@contextmanager
-def unnoted() -> Iterator[None]:
-    """What is read within is noted by nobody: it only works out what a source is worth."""
-    noting = of_page().noting
-    noting.append({})
-    try:
-        yield
-    finally:
-        noting.pop()
+unnoted = partial(reading, counts=False)
+"""What is read within is noted by nobody: it only works out what a source is worth."""
 
 
 @dataclass

@@ -192,8 +192,7 @@ def shared() -> Texts:
 
 def pin_text() -> str:
     """What is on the screen, as a pin keeps it: what makes numbers, and not what stands around."""
-    controls = this_visit().controls
-    around = {each.name for each in controls if each.stays or each.of_page}
+    around = {each.name for each in this_visit().controls if each.stays or each.of_page}
     return urlencode({name: text for name, text in chosen().items() if name not in around})
 
 
@@ -235,8 +234,7 @@ def try_to_choose(texts: Texts) -> str | None:
 
 def change(**chosen: Any) -> bool:
     """From another control's callback: change values, or refuse with a notice. Whether done."""
-    controls = this_visit().controls
-    fields = {each.name: each.field for each in controls}
+    fields = {each.name: each.field for each in this_visit().controls}
     if not fields.keys() >= chosen.keys():
         return False  # what was pressed stood on a page that is left
     problem = try_to_choose({name: fields[name].write(value) for name, value in chosen.items()})
@@ -400,8 +398,7 @@ def settle_cell() -> None:
         cell = ", ".join(_quoted(each) for each, _ in here.cell[-1:])
         where = ", ".join(map(str, here.cell[-1][1]))
         forget("cell", "section")
-        notice = f"The link’s cell {cell}[{where}] is not in this lesson. It was left out."
-        say(notice)
+        say(f"The link’s cell {cell}[{where}] is not in this lesson. It was left out.")
         st.rerun()
     elif here.section not in [card for card, *_ in met]:
         change(section=having[0])
@@ -410,8 +407,7 @@ def settle_cell() -> None:
 
 def link_query(where: str) -> Texts:
     """Parameters for the links to other pages that stand somewhere: all that they can use."""
-    controls = this_visit().controls
-    of_page = {each.name for each in controls if each.of_page}
+    of_page = {each.name for each in this_visit().controls if each.of_page}
     carried = {name: text for name, text in chosen().items() if name not in of_page}
     linked = this_visit().linked
     if linked.get(where, carried) != carried:  # a click may be on its way to the one before

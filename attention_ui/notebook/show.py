@@ -103,8 +103,7 @@ def _drawn(trace: Trace, chain: Sequence[Step], head: int | None) -> Layout:
     """Steps as one equation; of those with heads, the first few below each other."""
     seen = {*chain, *(given for step in chain for given in step.inputs)}
     _refuse_large(seen)
-    sizes = {size for step in seen for size in step.value.shape[:-2][-1:]}
-    n_heads = max(sizes, default=1)
+    n_heads = max({size for step in seen for size in step.value.shape[:-2][-1:]}, default=1)
     heads = range(min(n_heads, MOST_SHOWN)) if head is None else (_checked("head", head, n_heads),)
     parts: list[Matrix | str] = []
     for each in heads:

@@ -17,11 +17,9 @@ UNNAMED = ("", "row")
 
 
 def equation_of(*steps: Step, drawn: Sequence[Matrix] = ()) -> Parts:
-    """Steps as one equation: the operands of the first, with the signs of its operation, and the
-    step; then what each further step does with the last. `drawn` are matrices to draw otherwise
-    than plainly.
-
-    A vector stands upright, as a column, unless a matrix product has it as a row.
+    """Steps as one equation: the operands of the first, with its operation's signs, and the step;
+    then what each further one does with the last. `drawn` are matrices to draw otherwise. A vector
+    stands upright, as a column, unless a matrix product has it as a row.
     """
     own = {matrix.step.name: matrix for matrix in drawn}
     is_product = any(isinstance(step.operation, MatMul) for step in steps)

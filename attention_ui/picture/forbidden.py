@@ -69,8 +69,7 @@ def leaks(matrix: Matrix) -> Tensor | None:
 def _allowed(matrix: Matrix) -> Tensor | None:
     if matrix.allowed is None or matrix.covered or matrix.values.ndim != 2:
         return None
-    allowed = matrix.allowed[matrix.lead]
-    return matrix.picked(allowed)
+    return matrix.picked(matrix.allowed[matrix.lead])
 
 
 def leak_limit(matrices: Sequence[Matrix]) -> float:

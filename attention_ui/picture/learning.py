@@ -126,8 +126,7 @@ def _arranged(run: LearningRun, at: int, n_matrices: int, room: float) -> Arrang
         if head == 0:
             top = below
             made.lines.append(top)
-            title = run.layers[layer].title
-            made.words.append(Word(title, left, top + 7, "legend"))
+            made.words.append(Word(run.layers[layer].title, left, top + 7, "legend"))
             made.marks.append(Mark(left, top + 14, room - left, 1.5, COLOURS[layer], 0.8))
             top += LABELLED + 4
         row, column = divmod(head, n_across)
@@ -216,8 +215,7 @@ def _add_panel(
         dashes = f"M0,{-PANEL}" + "v3m0,3" * (PANEL // 6)
         made.paths.append(Path(x_of(run.appeared), floor, dashes, "loud"))
     for place, step in enumerate(run.steps):
-        strength = float(place == at)
-        made.marks.append(Mark(x_of(step) - 1, floor - PANEL, 2, PANEL, "ink", strength))
+        made.marks.append(Mark(x_of(step) - 1, floor - PANEL, 2, PANEL, "ink", float(place == at)))
     y = floor + AXIS
     for curve in panel.curves:
         if curve.label:

@@ -62,8 +62,7 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
             continue
         values = torch.stack([each.drawn.float().flatten() for each in there]).numpy()
         ids = ids_of(at, matrix)
-        bars = matrix.as_bars
-        decimals = [2 if bars else decimals_shown(layout, at, each) for each in there]
+        decimals = [2 if matrix.as_bars else decimals_shown(layout, at, each) for each in there]
         if _has_a_mask(matrix) and not matrix.as_bars:
             looks = [*map(look_of, there, most[:, 0].tolist(), map(leak_limit, others), decimals)]
             _masked_lists(lists, ids, looks)

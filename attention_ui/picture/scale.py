@@ -65,9 +65,7 @@ def limits(matrices: Sequence[Matrix], operators: Sequence[str]) -> list[float]:
 
 
 def limits_each(each_there: Sequence[Sequence[Matrix]], operators: Sequence[str]) -> np.ndarray:
-    """The limits of a picture at each position of a control (position, matrix): the same, for all
-    positions at once.
-    """
+    """The same at each position of a control (position, matrix), for all of them at once."""
     own = np.array([*map(_own_limits, zip(*each_there, strict=True))])
     own = own.reshape(-1, len(each_there)).T
     known: dict[tuple, list[int]] = {}
@@ -90,8 +88,7 @@ def _own_limits(there: Sequence[Matrix]) -> list[float]:
     each = [*map(_of_all_heads, parts.values())] if is_plain else []
     kinds = {(values.dtype, values.shape) for values in each}
     if len(kinds) == 1 and len({one.step.meaning for one in there}) == 1:
-        largest = _largest(torch.stack(each)).tolist()
-        found = dict(zip(parts, largest, strict=True))
+        found = dict(zip(parts, _largest(torch.stack(each)).tolist(), strict=True))
     else:
         found = {part: limit(one) for part, one in parts.items()}
     return [found[one.part] for one in there]

@@ -37,8 +37,7 @@ def tiles(
     tall: float,
 ) -> Layout:
     """The first of the `matrices` (query, key) cut into tiles, of which the one at the place `held`
-    is there; the others stand beside it. What is said above, and how tiles look, depends on the
-    place alone: everything stands where it stands at every other.
+    is there, beside the others. Everything stands where it stands at every other place.
     """
     layout = equation(trace, *matrices, tall=tall)
     layout.narrow = _for_a_phone(trace, layout.matrices)

@@ -22,8 +22,7 @@ def moved_light(trace: Trace, by: int) -> Light:
     moved = torch.einsum("hqd,hkd->hqk", queries, keys).float()
     shifted = f"The whole text shifted by {by:,} places" if by else "Not shifted yet,"
     told = f"{shifted} and computed again: every score stays"
-    pairs = [(trace[f"{ROTARY}scores"].value, moved)]
-    return agreement(told, pairs, (trace, f"{ROTARY}scores"))
+    return agreement(told, [(trace[f"{ROTARY}scores"].value, moved)], (trace, f"{ROTARY}scores"))
 
 
 def _turned(vectors: Tensor, first: int) -> Tensor:

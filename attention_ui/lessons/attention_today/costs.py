@@ -56,8 +56,7 @@ def cache_rows(model: KnownModel, n_bytes: int) -> list[Row]:
     own, size = model.size.n_kv_heads, model.size
 
     def row(name: str, n_kv_heads: int, window: int | None = None) -> Row:
-        n_tokens = kept_tokens(model.context, window)
-        taken = size.with_kv_heads(n_kv_heads).cached(n_tokens) * n_bytes
+        taken = size.with_kv_heads(n_kv_heads).cached(kept_tokens(model.context, window)) * n_bytes
         return Row(name, taken, (n_kv_heads, window) == (own, model.window))
 
     rows = [row(f"One for each of {size.n_heads} heads", size.n_heads)]

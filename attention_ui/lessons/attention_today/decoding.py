@@ -13,8 +13,7 @@ from .lesson import NEXT, heads
 
 def with_cache(trace: Trace, head: int) -> Parts:
     """The new token's query with all keys, its weights, and its context vector."""
-    scores = trace[f"{DECODED}scores"]
-    queries, keys = scores.inputs
+    queries, keys = trace[f"{DECODED}scores"].inputs
     weights = trace[f"{DECODED}weights"]
     return (
         Matrix(queries, lead=(head,)),

@@ -201,9 +201,7 @@ CONTROLS = (
 
 
 def heads(values: Values) -> HeadsRecipe:
-    """The heads of this page: causal, and where rotary positions turn pairs of columns, as wide as
-    that needs: an even width, and two pairs where only a part is turned.
-    """
+    """The heads of this page: causal, and as wide as rotary positions need, even or two pairs."""
     recipe = replace(shared.heads_recipe_of(values), causal=True)
     if values.position_encoding != "rotary":
         return recipe
@@ -217,9 +215,7 @@ def plain(values: Values) -> Trace:
 
 
 def trace_of(values: Values) -> Trace:
-    """The lesson's trace: plain attention with heads, causal, and `today_` steps beside it, both up
-    to the context vectors: what comes behind has not changed.
-    """
+    """The lesson's trace: plain causal heads and `today_` steps beside them, up to the context."""
     return attend_today(plain(values), today_of(values), joined=False)
 
 
@@ -263,9 +259,7 @@ def partly(values: Values) -> Trace:
 
 
 def _two_pairs(values: Values) -> Trace:
-    """Plain heads with pairs of columns that turn at different speeds: where heads are narrower or
-    of odd width, these are made wider, with matrices of their own.
-    """
+    """Plain heads, made wider where they have no two pairs of columns, which turn at two speeds."""
     recipe = heads(values)
     recipe = replace(recipe, d_head=max(LEAST_TURNED, recipe.d_head + recipe.d_head % 2))
     return attend_heads(embed(shared.inputs_of(values)), recipe, joined=False)
@@ -324,10 +318,9 @@ SWITCHED: dict[str, Callable[[Values, Trace], dict[str, Any]]] = {
 
 
 def switches_of(name: str, values: Values) -> dict[str, Any]:
-    """The switches of a kind of layer of a known model, for as many heads and tokens as there are
-    here: as large a share of key/value heads, a window of half of the tokens, or of a quarter where
-    the model's own is less than half of its context, and a sink with the logit 1, since each model
-    learns its own.
+    """The switches of a kind of layer of a known model, scaled down to the heads and tokens here: a
+    window is half of the tokens, or a quarter where the model's own is less than half of its
+    context; each model learns its own sink, which has the logit 1 here.
     """
     model, kind = KINDS[name]
     wanted = values.n_heads * model.n_kv_heads / model.n_heads

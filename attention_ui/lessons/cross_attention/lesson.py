@@ -59,9 +59,8 @@ def roles(values: Values, n_padding: int = 0) -> Trace:
     source = shared.source_inputs_of(values)
     names = (*source.labels, *[FILLED] * n_padding)
     trace = _first_sentence(values, names)
-    recipe = shared.projections_of(values)
     # Drawn before the source's table, so that they are those of the lesson on queries and keys.
-    matrices = draw_matrices(trace, recipe)
+    matrices = draw_matrices(trace, shared.projections_of(values))
     others = add_source(trace, source, n_padding)
     sources = {"query": trace["embeddings"], "key": others, "value": others}
     project_with(trace, sources, dict(zip(ROLES, matrices, strict=True)).get)

@@ -15,8 +15,7 @@ def verdicts(trace: Trace, plain: Trace) -> list[tuple[bool, str]]:
     if "mask" not in trace:
         return []
     mask = trace["mask"].value
-    weights = trace["weights"].value
-    most = weights.masked_fill(mask, 0).abs().max().item()
+    most = trace["weights"].value.masked_fill(mask, 0).abs().max().item()
     context, before = trace["context_vectors"].value, plain["context_vectors"].value
     far = (context - before).abs().max().item()
     near = SAME * max(1.0, before.abs().max().item())

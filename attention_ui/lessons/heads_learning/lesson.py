@@ -51,8 +51,7 @@ def recorded_gap(trace: Trace) -> float:
 
 def on_target(trace: Trace) -> float:
     """The mean weight that queries which have been there before give to the outlined cells."""
-    weights = trace["weights"].value
-    return ((weights * TARGETS).sum() / TARGETS.any(-1).sum()).item()
+    return ((trace["weights"].value * TARGETS).sum() / TARGETS.any(-1).sum()).item()
 
 
 def on_first_key(trace: Trace) -> float:

@@ -77,8 +77,7 @@ def _steepest(axis: int) -> Callable[[Values], int]:
     """The row or the column of the entry with the largest gradient: an update moves it most."""
 
     def place(values: Values) -> int:
-        gradients = layer_of(shared.as_drawn(values)).gradients
-        return largest_cell(gradients[values.entry_matrix])[axis]
+        return largest_cell(layer_of(shared.as_drawn(values)).gradients[values.entry_matrix])[axis]
 
     return place
 

@@ -1,8 +1,5 @@
 """How many numbers a model keeps of its tokens, by each way to keep less, in one model's sizes."""
 
-from collections.abc import Callable
-from typing import NamedTuple
-
 from attention_core.costs import KNOWN
 
 from ...charts.amounts import amounts
@@ -22,40 +19,31 @@ DeepSeek-AI 2025, DeepSeek-V3.2, section 2.1, and its config.json (the indexer);
 layer is global, the others see 1,024 tokens). Read in November 2026."""
 
 
-class Way(NamedTuple):
-    """A way to keep less, and how many numbers all layers keep of so many tokens."""
-
-    name: str
-    kept: Callable[[int], int]
-
-
-def ways() -> list[Way]:
-    """The ways, in the order of the lesson, each in the model's sizes."""
+def ways(n: int) -> dict[str, int]:
+    """The ways to keep less, and how many numbers all layers of the model keep of `n` tokens."""
     size, each = MODEL.size, FACTS["d_latent"] + FACTS["d_rotary"]
     own = size.with_kv_heads(size.n_heads)
     layer = size.cached(1) // size.n_layers
     keep = size.n_layers - size.n_layers * FACTS["shared_layers"] // FACTS["layers"]
     far = size.n_layers // FACTS["every"]
     near, window = size.n_layers - far, FACTS["window"]
-    return [
-        Way("Keys and values per head", own.cached),
-        Way(f"{size.n_kv_heads} shared heads (GQA)", size.cached),
-        Way("One latent (MLA)", lambda n: n * size.n_layers * each),
-        Way("One latent, and an indexer", lambda n: n * size.n_layers * (each + FACTS["d_index"])),
-        Way(f"GQA, 1 layer in {FACTS['every']} global",
-            lambda n: layer * (far * n + near * min(n, window))),
-        Way(f"GQA, {size.n_layers - keep} of {size.n_layers} layers share",
-            lambda n: layer * keep * n),
-    ]  # fmt: skip
+    return {
+        "Keys and values per head": own.cached(n),
+        f"{size.n_kv_heads} shared heads (GQA)": size.cached(n),
+        "One latent (MLA)": n * size.n_layers * each,
+        "One latent, and an indexer": n * size.n_layers * (each + FACTS["d_index"]),
+        f"GQA, 1 layer in {FACTS['every']} global": layer * (far * n + near * min(n, window)),
+        f"GQA, {size.n_layers - keep} of {size.n_layers} layers share": layer * keep * n,
+    }
 
 
 def bars(n_tokens: int) -> Chart:
     """What the model keeps for each token, on average over a text so long."""
-    made = ways()
-    sizes = [BYTES * way.kept(n_tokens) / n_tokens for way in made]
+    made = ways(n_tokens)
+    sizes = [BYTES * kept / n_tokens for kept in made.values()]
     kind = "bytes for each token"
     return amounts(
-        [way.name for way in made],
+        [*made],
         [{kind: size} for size in sizes],
         [in_bytes(size) for size in sizes],
         {kind: palette.BAR},
@@ -65,9 +53,7 @@ def bars(n_tokens: int) -> Chart:
 
 
 def read_of(n_tokens: int) -> tuple[int, int]:
-    """How many numbers of the cache one new token reads: with a latent, and with an indexer too,
-    which reads its own keys, and the latents of those it leaves.
-    """
+    """How many numbers one new token reads: with a latent, and with an indexer and its own keys."""
     each, layers = FACTS["d_latent"] + FACTS["d_rotary"], MODEL.size.n_layers
     left = min(n_tokens, FACTS["top_k"])
     return n_tokens * each * layers, (n_tokens * FACTS["d_index"] + left * each) * layers

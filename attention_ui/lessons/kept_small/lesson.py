@@ -77,9 +77,7 @@ def plain(values: Values) -> Trace:
 
 
 def trace_of(values: Values) -> Trace:
-    """The lesson's trace: plain heads, the same by a latent with the steps of `attend_latent`,
-    `latent_` and `absorbed_` before their names, and the keys that an indexer leaves, `sparse_`.
-    """
+    """The lesson's trace: plain heads, beside them `latent_`, `absorbed_` and `sparse_` steps."""
     return with_indexer(with_latent(plain(values), values.d_latent), values.top_k)
 
 
@@ -98,8 +96,7 @@ def split(trace: Trace, width: int) -> dict[str, Step]:
     """The matrices for a latent of this width, given to the trace."""
     W_key, W_value = (trace[f"head_W_{role}"].value for role in ("key", "value"))
     n_heads, _, d_head = W_key.shape
-    joined = torch.cat([*W_key, *W_value], dim=-1)
-    down, up = _nearest(joined, width)
+    down, up = _nearest(torch.cat([*W_key, *W_value], dim=-1), width)
     ups = up[:, : n_heads * d_head], up[:, n_heads * d_head :]
     given = {"W_latent": give(trace, "W_latent", down, ("d_in", "d_latent"))}
     for name, part, axis in zip(
@@ -125,9 +122,7 @@ def _nearest(matrix: Tensor, width: int) -> tuple[Tensor, Tensor]:
 
 
 def with_indexer(trace: Trace, top_k: int) -> Trace:
-    """The same with an indexer that leaves so many keys to the plain heads: it has their queries
-    and keys in the few columns in which keys differ most for them. A real one is trained to.
-    """
+    """The same with an indexer, untrained: it compares by the columns in which keys differ most."""
     made = trace.branch()
     W_query, W_key = (made[f"head_W_{role}"].value for role in ("query", "key"))
     _, found = _nearest((W_query @ W_key.mT).flatten(0, 1), D_INDEX)
@@ -168,10 +163,8 @@ def _placed(recipe: HeadsRecipe, inputs, width: int, positions: str, place: int)
 
 
 def placed(values: Values, positions: str, place: int = 0) -> Trace:
-    """Attention by a latent with rotary positions, in one of `POSITIONS`, the first token at this
-    place. What is turned needs pairs of columns, so a latent or a head may be one wider.
-    """
-    recipe, width = heads(values), values.d_latent
+    """Attention by a latent with rotary positions, in one of `POSITIONS`, from this place on."""
+    recipe, width = heads(values), values.d_latent  # either may be one wider: pairs are turned
     recipe = replace(recipe, d_head=recipe.d_head + recipe.d_head % 2)
     return _placed(recipe, shared.inputs_of(values), width + width % 2, positions, place)
 

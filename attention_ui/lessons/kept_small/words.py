@@ -39,13 +39,13 @@ def sums_of_chosen(trace: Trace) -> Pick:
 def cost_words(n_tokens: int) -> str:
     """What the bars mean, with what an indexer saves."""
     plain, sparse = (BYTES * size for size in read_of(n_tokens))
-    whole = BYTES * ways()[0].kept(n_tokens)
+    whole, *_ = ways(n_tokens).values()
     saves = "it saves reading" if sparse < plain else "it saves reading, but only in long texts"
     return (
         f"Layers and heads are those of {MODEL.title}, with {BYTES} bytes a number; the first way "
-        f"would take {in_bytes(whole)} for {n_tokens:,} tokens. An **indexer keeps more** than the "
-        f"latent alone: {saves}. Here the next token reads {in_bytes(sparse)} of the cache instead "
-        f"of {in_bytes(plain)}."
+        f"would take {in_bytes(BYTES * whole)} for {n_tokens:,} tokens. An **indexer keeps more** "
+        f"than the latent alone: {saves}. Here the next token reads {in_bytes(sparse)} of the "
+        f"cache instead of {in_bytes(plain)}."
     )
 
 

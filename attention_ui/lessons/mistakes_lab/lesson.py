@@ -108,8 +108,7 @@ def made(trace: Trace, values: Values, is_wrong: bool) -> Layout:
     *signs, equals = step.operation.signs
     for at, (each, sign) in enumerate(zip(step.inputs, signs, strict=False)):
         if sign is not None:
-            lead = _lead(trace, each.name, values)
-            drawn = Matrix(each, step.operation.turns(at), lead=lead)
+            drawn = Matrix(each, step.operation.turns(at), lead=_lead(trace, each.name, values))
             parts += [*([sign] if sign else []), drawn]
     whole = Matrix(step, lead=_lead(trace, step.name, values))
     return equation(trace, *parts, equals or "=", whole)

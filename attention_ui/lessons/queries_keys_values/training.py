@@ -78,5 +78,4 @@ class Watched:
         loss = f"{record.loss:.4f}" if math.isfinite(record.loss) else "no number"
         told = f"after step {record.step:,}: loss {loss}" if record.step else f"loss {loss}"
         losses = [each.loss for each in self.records]
-        at = steps.index(record.step)
-        return with_curve(layout, losses, steps, at, told, sorted(stops))
+        return with_curve(layout, losses, steps, steps.index(record.step), told, sorted(stops))

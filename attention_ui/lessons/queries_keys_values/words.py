@@ -100,9 +100,8 @@ def ways_agree(trace: Trace) -> list[tuple[bool, str]]:
 
 
 def own_keys_words(trace: Trace, alike: Trace, plain: Trace, now: Trace) -> str:
-    """Why keys have a matrix of their own: one token's weight on itself with embeddings compared as
-    they are (`plain`), with W_query for queries and keys, and with a matrix for each; then the two
-    directions of a pair where the slider stands (`now`).
+    """One token's weight on itself with embeddings compared as they are (`plain`), with W_query for
+    both, and with a matrix each; then a pair's two directions where the slider stands (`now`).
     """
     tokens = trace.labels("token")
     own, shared, bare = (each["weights"].value.diagonal() for each in (trace, alike, plain))

@@ -26,9 +26,7 @@ CLOSE = 6
 MOST, STEP = 5, 16
 """So many of the likeliest tokens are drawn, and how high each is."""
 ROW, COLUMN, MOST_ROWS, PART = 18, 46, 11, 18
-"""Pixels of a layer in a table, and of a token at least, so that its words can be read; of more
-layers than these, some are left out. And of a head among the parts of a logit.
-"""
+"""Pixels of a layer and, at least, of a token; layers at most; and pixels of a head’s row."""
 
 
 def next_tokens(reading: Seen, without: Seen | None) -> Chart:
@@ -82,10 +80,7 @@ def _bars() -> alt.LayerChart:
 
 
 def after_each_layer(reading: Seen, pieces: Sequence[str]) -> Chart:
-    """What the model would say after each layer: a row a layer, a column a token, in it the
-    likeliest next token, the stronger the likelier. Of a text that the window has no room for, the
-    last tokens are drawn.
-    """
+    """The likeliest next token after each layer: a row a layer, a column a token, the last ones."""
     model, told = reading.run.model, reading.lens
     n_layers, n = model.settings.n_layers, len(reading.run.ids)
     ids, chances = (each.view(n_layers + 1, -1) for each in (told.ids, told.chances))
@@ -165,9 +160,7 @@ def _table() -> alt.LayerChart:
 
 
 def who_brought(made: Attribution, settings: Settings, chosen: tuple[int, int], of: str) -> Chart:
-    """What each head and each feed-forward brought to a logit, or to what else this is `of`: a
-    column a layer, a row a head, below them what the feed-forward brought.
-    """
+    """By layer, what each head, a row, and the feed-forward below brought to what this is `of`."""
     cells = {
         (part.layer, settings.n_heads if part.head is None else part.head): (part.name, part.amount)
         for part in made.parts

@@ -20,8 +20,7 @@ def first_run(values: Values) -> Work:
                 of_what_is_no_number(result)  # it reads the model once more: not while it is drawn
             yield share, result
 
-    n_layers = model_of(values).settings.n_layers
-    cost = f"Your text goes through {n_layers} layers …"
+    cost = f"Your text goes through {model_of(values).settings.n_layers} layers …"
     return Work(PASS, whole(values), pieces, cost, begins=True)
 
 

@@ -18,11 +18,10 @@ AS_BUTTON = {"type": "secondary"}
 
 def heads_picture(values: Values, reading: Seen, chosen: tuple[int, int]) -> Shown:
     """All heads on the text, those marked that do what is measured."""
-    scores = scores_of(values, reading)
     made = all_heads(
         Heads(
             reading.run.weights.numpy(),
-            scores.numpy(),
+            scores_of(values, reading).numpy(),
             [visible(each) for each in encoded_of(values).pieces],
             query_of(values),
             chosen,

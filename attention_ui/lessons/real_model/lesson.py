@@ -103,15 +103,14 @@ def _start(texts: Mapping[str, str]) -> Callable[[Values], str]:
 
 
 def _tokens(values: Values) -> dict[str, str]:
-    each = enumerate(map(visible, encoded_of(values).pieces))
-    return {LAST: "the last token", **{str(place): f"{place}: {piece}" for place, piece in each}}
+    pieces = map(visible, encoded_of(values).pieces)
+    return {LAST: "the last token"} | {f"{at}": f"{at}: {piece}" for at, piece in enumerate(pieces)}
 
 
 def _keys(values: Values) -> dict[str, str]:
-    pieces = encoded_of(values).pieces
-    seen = pieces[: query_of(values) + 1] if model_of(values).settings.causal else pieces
-    each = enumerate(map(visible, seen))
-    return {STRONGEST: "the strongest", **{str(at): f"{at}: {piece}" for at, piece in each}}
+    _, *each = _tokens(values).items()
+    seen = each[: query_of(values) + 1] if model_of(values).settings.causal else each
+    return {STRONGEST: "the strongest", **dict(seen)}
 
 
 def _heads(values: Values) -> dict[str, str]:
@@ -329,9 +328,7 @@ def query_of(values: Values) -> int:
 
 
 def drawn_of(values: Values) -> range:
-    """The tokens that are drawn where each number can be pointed at: all, or of a longer text
-    those up to the one that looks; where later ones are seen too, those around it.
-    """
+    """The tokens of which each number is drawn: all, or of a long text those up to the query."""
     n_tokens, query = len(encoded_of(values).ids), query_of(values)
     ahead = 0 if model_of(values).settings.causal else DRAWN // 2
     stop = min(n_tokens, max(query + 1 + ahead, DRAWN))
@@ -339,9 +336,7 @@ def drawn_of(values: Values) -> range:
 
 
 def head_of(values: Values, reading: Seen) -> tuple[int, int]:
-    """The layer and the head that are looked at: the one that is chosen, the one that brought most
-    to the answer rather than to another, or the one that does most of what is measured.
-    """
+    """The layer and head looked at: the chosen one, what brought most, or does most measured."""
     if values.model_head == ANSWER:
         best = reading.brought(asked_of(values, reading)[0], rival_of(values, reading)).heads[0]
         return best.layer, best.head
@@ -363,9 +358,7 @@ def asked_of(values: Values, reading: Seen) -> tuple[int, int | None]:
 
 
 def rival_of(values: Values, reading: Seen) -> int | None:
-    """What the token that is asked is set beside: the one that it is compared with, or the other of
-    the two that the text is about, or the likeliest of all others; None where there are none.
-    """
+    """What the asked token is set beside: the compared one, our pair’s other, or the likeliest."""
     asked, against = asked_of(values, reading)
     if against is not None:
         return against
@@ -379,9 +372,8 @@ def rival_of(values: Values, reading: Seen) -> int | None:
 
 
 def trace_of(values: Values) -> Trace:
-    """The lesson's trace: the attention of the layer whose head is looked at, from the stream that
-    it reads. Of a longer text, all tokens stand in it that can change a number of those that are
-    drawn: a query looks at keys that are not drawn too.
+    """The lesson's trace: attention of the layer looked at, from the stream that it reads. Of a
+    longer text it holds all keys that a drawn query looks at, drawn or not.
     """
     reading = seen(values) or Seen(run(model_of(values), encoded_of(values).ids))
     (layer, _), pieces = head_of(values, reading), encoded_of(values).pieces
@@ -408,9 +400,8 @@ class OfHead:
 
     @cached_property
     def components(self) -> tuple[int, ...] | None:
-        """Those that make most of the scores of the token that is asked, the one that makes most
-        first; None where all are drawn.
-        Of queries and keys (head, token, d_head) the sum over keys of |query · key|, by component.
+        """Those that make most of the query's scores, the most first; None where all are drawn. Of
+        queries and keys (head, token, d_head) the sum over keys of |query · key|, by component.
         """
         if self.n_components <= MOST_COMPONENTS:
             return None
@@ -474,7 +465,6 @@ def drawn_of_head(values: Values, trace: Trace) -> OfHead:
 def lens_trace(values: Values) -> Trace:
     """For a question on the layers: how likely each layer makes the last token's next ones."""
     trace, reading = Trace(), seen(values)
-    n_rows = reading.run.model.settings.n_layers + 1
-    chances = reading.lens.chances.view(n_rows, -1)[:, -1]
+    chances = reading.lens.chances.view(reading.run.model.settings.n_layers + 1, -1)[:, -1]
     trace.step("lens", Given.of(chances), axes=("layer",))
     return trace

@@ -1,7 +1,5 @@
-"""All heads of a model as one picture: each a small box of its weights, with a rectangle over it
-for pointing and clicking. Below them the text, shaded by where one token looks in the head that is
-pointed at, with arcs from there to the token that looks; where the text takes several lines, with
-curves from line to line.
+"""All heads of a model as one picture: each a small box of its weights, to point at and click.
+Below them the text, shaded by where one token looks in the head that is pointed at, with arcs.
 
 One image for all weights: a mark for each of 270 heads × 64 × 64 weights would be a million.
 """
@@ -43,17 +41,14 @@ MARKED_FROM = 0.3
 BROADEST = 2
 """Times as wide as high is a head at most."""
 ROWS, BESIDE, LEAST = 3, 8, 76
-"""Where the strongest come first: so many rows of heads, so many in a row, and as many fewer as a
-narrow window asks for, in which each still has so many pixels.
-"""
+"""Where the strongest come first: rows, heads in a row, and the least pixels of one."""
 
 
 @dataclass(frozen=True)
 class Heads:
-    """What the picture shows: weights (layer, head, query, key), how well each head fits the
-    measure (layer, head), the tokens, the query whose weights stand below, the chosen head, whether
-    only those that fit best are drawn, the best first, and how well a head has to fit `at_least`:
-    others are faded, or left out where the best come first.
+    """Weights (layer, head, query, key), how well each head fits the measure (layer, head), the
+    tokens, the query whose weights stand below, the chosen head, and the measure's name. Heads that
+    fit less than `at_least` are faded, or left out where the best come first.
     """
 
     weights: np.ndarray
@@ -83,18 +78,14 @@ ARC = (
     f" : 'M0,' + {STRIP} + 'C0,' + {STRIP + 14} + ' ' + datum.way + ',' + (datum.down - 14)"
     " + ' ' + datum.way + ',' + datum.down"
 )
-"""The path from a key's box to that of the token that looks: above one line; among several, with a
-flat arc in the same line, and from line to line.
-"""
+"""The path from a key’s box to the query’s: above one line, flat in a line, or between lines."""
 
 
 Once = Callable[[Hashable, Callable[[], str]], str]
 
 
 def all_heads(heads: Heads, once: Once = lambda _, make: make()) -> Chart:
-    """The picture of all heads, layers from left to right and heads downwards; or of those that fit
-    best, row by row. An image that is known is not made again: `once` is asked for it by a name.
-    """
+    """All heads by layer, or those that fit best, row by row; `once` keeps images by name."""
     n_layers, n_heads, _, n_tokens = heads.weights.shape
     order = np.argsort(-heads.scores, axis=None, kind="stable")
     best = divmod(int(order[0]), n_heads)
@@ -168,9 +159,7 @@ def _numbers(n_layers: int, n_heads: int) -> list[dict]:
 
 
 def _looks(heads: Heads) -> list[dict]:
-    """The tokens, each with the weight that the query gives it in every head, in thousandths: a row
-    for each head and token would be 69,000 of 270 heads and 256 tokens.
-    """
+    """The tokens, each with all heads’ weights in thousandths: in rows they would be 69,000."""
     weights = heads.weights[:, :, heads.query].reshape(-1, len(heads.tokens))
     thousandths = np.rint(1000 * np.nan_to_num(weights)).astype(int).T.tolist()
     first = heads.chosen[0] * heads.weights.shape[1] + heads.chosen[1]
@@ -181,9 +170,7 @@ def _looks(heads: Heads) -> list[dict]:
 
 
 def _raster(weights: np.ndarray, side: int) -> str:
-    """Weights (column, row, query, key) as an image: the root of each is how much blue lies on the
-    page. Of more weights than there are pixels, the largest of each few is drawn.
-    """
+    """Weights (column, row, query, key) as an image of their roots; of many, the largest."""
     n_columns, n_rows, n_queries, n_keys = weights.shape
     few = max(1, n_keys // (2 * side))
     for axis, size in ((2, n_queries), (3, n_keys)) if few > 1 else ():

@@ -258,9 +258,7 @@ def going_on(v: Values) -> Work | None:
 
 
 def after_the_guess(v: Values) -> Iterator[Element]:
-    """The head that brought most, whether one copies the token, which heads the first leans on, and
-    what is without it.
-    """
+    """Steps 2 to 5: the head that brought most, a copier, what it leans on, and what is without."""
     if not is_told(v):
         return
     story = told(v)

@@ -1,6 +1,4 @@
-"""What each head does over many sentences, on the page: heads as points in a plane of two measures,
-and of the chosen one its strongest pairs of tokens and the names that it has earned.
-"""
+"""What each head does over many sentences: a plane of two measures, and the chosen one’s names."""
 
 from collections.abc import Iterator, Sequence
 from weakref import WeakKeyDictionary
@@ -64,13 +62,12 @@ def about_the_survey(values: Values) -> str:
 def surveying(values: Values) -> Work:
     """The survey of a model."""
     model, sentences = model_of(values), _sentences(values)
-    is_tiny = values.model == TINY
     return Work(
         SURVEY,
         model,
         lambda: _slices(model, sentences),
         cost=f"{len(sentences)} sentences through {model.settings.n_layers} layers each",
-        quick=is_tiny or _known(model, sentences) is not None,
+        quick=values.model == TINY or _known(model, sentences) is not None,
     )
 
 
@@ -109,8 +106,7 @@ def _slices(model: Model, sentences: Sequence[str]) -> Iterator[tuple[float, Sur
 
 def _plane(v: Values, survey: Survey, chosen: tuple[int, int]) -> Iterator[Element]:
     yield row(SURVEY_ACROSS.at(width=230), SURVEY_UP.at(width=230))
-    made = plane(survey, v.survey_across, v.survey_up, chosen)
-    yield choosing("survey", made, WIDTH)
+    yield choosing("survey", plane(survey, v.survey_across, v.survey_up, chosen), WIDTH)
     n_asked, n_sentences = survey.asked(v.survey_up)
     yield caption(
         "Each point is a head; the chosen one is orange, and a click chooses another. A measure is "
@@ -123,9 +119,7 @@ def _plane(v: Values, survey: Survey, chosen: tuple[int, int]) -> Iterator[Eleme
 
 
 def name_of(survey: Survey, reading: Seen, chosen: tuple[int, int]) -> str:
-    """What a head is called for what holds of it over all sentences, and on how much that stands;
-    beside it, how it is on the text that is there.
-    """
+    """What a head is called over all sentences, on how much that stands, and how it is here."""
     shares = {name: survey.mean(name, *chosen) for name in NAMES}
     shares = {name: share for name, share in shares.items() if share == share}  # no NaN
     holds = [name for name, share in shares.items() if share >= HOLDS]

@@ -1,6 +1,4 @@
-"""What goes deeper on the page of a real model, and takes many passes: each head off, one at a
-time, and each place of the stream taken from another text.
-"""
+"""What takes many passes: each head off, one at a time, and each place from another text."""
 
 from collections.abc import Hashable, Iterator
 from math import ceil
@@ -41,18 +39,14 @@ def without_each(reading: Seen) -> Iterator[tuple[float, Tensor | None]]:
 
 
 def how_long(reading: Seen) -> str:
-    """About how long that takes here: a run's time is mostly reading the model, which is done once,
-    and each head's run is the arithmetic of all tokens in the layers above. Measured on SmolLM2.
-    """
+    """About how long: reading the model once, then each head’s arithmetic (measured on SmolLM2)."""
     n_heads = reading.run.weights.shape[0] * reading.run.weights.shape[1]
     seconds = reading.seconds * len(reading.run.ids) * n_heads / 250
     return f": about {5 * ceil(seconds / 5)} seconds" if seconds > 1 else ""
 
 
 def _change_in(values: Values, reading: Seen, name: Hashable, streams: Tensor) -> Tensor:
-    """How the chance of the token has changed in streams (…, d_model) that are known by this name,
-    or how far its logit is above that of the other (…).
-    """
+    """The change of a chance, or of a lead of logits (…), in streams (…, d_model) of this name."""
     asked, against = asked_of(values, reading)
     run = reading.run
 

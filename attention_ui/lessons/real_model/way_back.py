@@ -1,6 +1,4 @@
-"""The whole way back on one screen: from the answer to the heads that brought it, to what made them
-look where they look, and so on to the embedding, over the sentence.
-"""
+"""The whole way back: from the answer to the heads that brought it, and on to the embedding."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -35,9 +33,7 @@ WAY, PASSES = "way_back_of_model", 4
 NAMES = ("previous", "same", "induction", "first")
 """By these measures a head may be given a name."""
 LEVEL, EDGE, LANES = 38, 16, 3
-"""Pixels from layer to layer, and around the picture; and so many parts of one token stand beside
-each other, so that no line runs through a part that it has nothing to do with.
-"""
+"""Pixels from layer to layer, and around; so many parts of a token stand side by side."""
 
 
 def going_back(v: Values) -> Work | None:

@@ -38,9 +38,8 @@ def why_of(v: Values) -> Why | str:
 
 
 def without(why: Why) -> tuple[str, ...]:
-    """What is taken away to see whether the head looks there because of it, as `MODEL_OFF` has it:
-    the part that is why, and heads of its layer for comparison; nothing where that part cannot be
-    taken away.
+    """What is taken away to see if the head looks there because of it: the part that is why, and
+    heads of its layer for comparison, as `MODEL_OFF` has them; nothing where it cannot be.
     """
     part, _ = why.best
     if why.lead <= 0 or part.kind not in ("head", "feed-forward"):

@@ -1,6 +1,4 @@
-"""What goes deeper about writing: the likeliest token each time, the likeliest text that a beam
-finds, why such texts repeat themselves, and what a cache saves.
-"""
+"""Writing without chance: the likeliest token, a beam, why both repeat; what a cache saves."""
 
 from collections.abc import Callable, Iterator
 from math import exp, prod

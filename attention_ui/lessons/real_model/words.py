@@ -84,9 +84,7 @@ def typed_controls(values: Values, model: Model) -> str:
 
 
 def not_as_typed(values: Values, model: Model) -> list[str]:
-    """What of the text the model reads otherwise than it was typed: control tokens, words that it
-    does not know, and characters that take several tokens.
-    """
+    """What is read otherwise than typed: control tokens, unknown words, cut characters."""
     encoded = encoded_of(values)
     cut = next((each for each in encoded.pieces if re.search("‹1/[2-9]›", each)), "")
     character, n_parts = re.search("(.)‹1/(.)›", cut).groups() if cut else ("", "")
@@ -183,8 +181,7 @@ def of_what_is_asked(values: Values, reading: Seen) -> str:
 
 def adds_up(reading: Seen, made: Attribution) -> tuple[bool, str]:
     """Whether all parts together are the number that is taken apart."""
-    total = sum(part.amount for part in made.parts)
-    off = abs(total - made.logit)
+    off = abs(sum(part.amount for part in made.parts) - made.logit)
     right = off <= 1e-4 * max(1.0, abs(made.logit))
     cap = reading.run.model.settings.logit_cap
     before = "" if cap is None else ", as it is before the model’s soft cap"

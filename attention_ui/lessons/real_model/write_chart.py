@@ -39,9 +39,7 @@ ALT = "How likely each next token is, and the number that is drawn on the line f
 
 
 def rows(order: Ranked, names: Sequence[str], number: float) -> pd.DataFrame:
-    """The table of the picture: a row for each token that is carried, whose `names` these are, one
-    for all others, and one for the number that is drawn.
-    """
+    """A row for each token that is carried, by `names`, for all others, and the number drawn."""
     n = len(order.ids)
     carried = min(CARRIED, n)
     logits, above = order.logits[:carried], order.above[:carried].tolist()
@@ -62,9 +60,7 @@ def rows(order: Ranked, names: Sequence[str], number: float) -> pd.DataFrame:
 
 
 def _of_the_rest(order: Ranked, carried: int) -> dict[str, str]:
-    """Of the tokens that are not carried, by the positions of the controls: their size beside the
-    likeliest, how many of them top-p keeps, and min-p, and the size of these.
-    """
+    """By the controls’ positions, how large the other tokens are, and how many each cut keeps."""
     told: dict[str, list[float]] = {name: [] for name in ("sizes", "pn", "ps", "mn", "ms")}
     for temperature in TEMPERATURES:
         sizes = order.sizes(temperature)

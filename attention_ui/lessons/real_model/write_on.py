@@ -146,9 +146,7 @@ def _is_here() -> bool:
 
 
 def _change_to(written: tuple[int, ...]) -> None:
-    """Other tokens behind the text. They are read at once: else all of the page would be emptied
-    until they are, and the visitor stand at its top.
-    """
+    """Other tokens behind the text, read at once: else the page would be empty until they are."""
     if visit.change(written_ids=written):
         within_callback(passes(whole(visit.values())), AT_ONCE)
 

@@ -88,9 +88,9 @@ def matches_words(trace: Trace, poor: float) -> str:
     )
 
 
-def is_hidden(scores: Tensor) -> bool:
-    """Whether no score of a row is a finite number: then there is nothing to share."""
-    return not scores.isfinite().any()
+def is_hopeless(trace: Trace) -> bool:
+    """Whether no score of the row is a finite number: then there is nothing to share."""
+    return not trace["score_row"].value.isfinite().any()
 
 
 def of_dividing(scores: Tensor, weights: Tensor) -> str:
@@ -259,7 +259,7 @@ def why_not_the_size(scores: Tensor) -> str:
 @closes("What would change if you added 1,000 to every score?", "constant")
 def on_adding(trace: Trace) -> str:
     """With the lead of the largest score, which stays as it is, and so do the weights."""
-    if is_hidden(trace["score_row"].value):
+    if is_hopeless(trace):
         return (
             "Nothing: every score here is −∞, and −∞ plus 1,000 is −∞ again. There is nothing to "
             "share, so no weight is a number."

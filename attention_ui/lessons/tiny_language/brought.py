@@ -87,5 +87,4 @@ def _template() -> alt.LayerChart:
         .then(alt.value(palette.CHOSEN))
         .otherwise(alt.value(palette.INK)),
     )
-    chart = alt.layer(bars, numbers).properties(width="container", height=alt.Step(STEP))
-    return chart
+    return alt.layer(bars, numbers).properties(width="container", height=alt.Step(STEP))

@@ -32,12 +32,8 @@ def activation_curve(trace: Trace, activation: str, token: int) -> Chart:
     axis = {"grid": False, "tickCount": 5, "titleFontWeight": "normal"}
 
     def along(side: str) -> dict:
-        scale = alt.Scale(domain=ends[side], nice=False)
-        return {
-            "shorthand": f"{side}:Q",
-            "axis": alt.Axis(title=titles[side], **axis),
-            "scale": scale,
-        }
+        look = {"axis": alt.Axis(title=titles[side], **axis), "shorthand": f"{side}:Q"}
+        return look | {"scale": alt.Scale(domain=ends[side], nice=False)}
 
     base = blank().encode(x=alt.X(**along("x")), y=alt.Y(**along("y")))
     line, dots = (base.transform_filter(f"datum.kind == '{kind}'") for kind in ("curve", "number"))

@@ -55,8 +55,7 @@ def torch_s_output(trace: Trace, norm: str, activation: str) -> Tensor:
 
 def _load_attention(module: nn.MultiheadAttention, trace: Trace, prefix: str) -> None:
     """Load the matrices, upright and in one as torch keeps them, and their biases."""
-    matrices = [trace[f"{prefix}W_{role}"].value.mT for role in ROLES]
-    module.in_proj_weight.copy_(torch.cat(matrices))
+    module.in_proj_weight.copy_(torch.cat([trace[f"{prefix}W_{role}"].value.mT for role in ROLES]))
     module.in_proj_bias.copy_(torch.cat([trace[f"{prefix}b_{role}"].value for role in ROLES]))
     module.out_proj.weight.copy_(trace[f"{prefix}W_output"].value.mT)
     module.out_proj.bias.copy_(trace[f"{prefix}b_output"].value)

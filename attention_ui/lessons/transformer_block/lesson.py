@@ -90,8 +90,7 @@ def stretched(embedded: Trace, token: int, factor: float) -> Trace:
     trace = embedded.branch()
     vectors = trace["embeddings"]
     _standardise(trace, vectors, "")
-    longer = ScaleRow(token, factor)
-    again = trace.step("stretched_embeddings", longer, vectors, axes=vectors.axes)
+    again = trace.step("stretched_embeddings", ScaleRow(token, factor), vectors, axes=vectors.axes)
     _standardise(trace, again, "stretched_")
     return trace
 

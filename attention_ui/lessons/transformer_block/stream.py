@@ -84,8 +84,7 @@ def _reach(step: Step, token: int, is_short: bool) -> Reach:
     deviation = variance.value[token].add(step.inputs[0].operation.epsilon).sqrt().item()
     off = mean.value[token].item()
     sign = "+" if off < 0 else "−"
-    told = f"{sign} {number(abs(off), 2)}, ÷ {number(deviation, 2)}"
-    return Reach("norm", "norm", told=told)
+    return Reach("norm", "norm", told=f"{sign} {number(abs(off), 2)}, ÷ {number(deviation, 2)}")
 
 
 def sums_of(trace: Trace, token: int) -> list[str]:
