@@ -94,7 +94,8 @@ def two_models(v):
         yield ui.row(*entries, key="differences", is_main=True)
     else:
         yield ui.note("All switches are the same in both.")
-    n_tokens = None if is_covered("cache") else models.common_context(v)  # that would tell it
+    both_read = min(lesson.KINDS[name][0].context for name in pair)
+    n_tokens = None if is_covered("cache") else both_read  # that would tell it
     for name in dict.fromkeys(pair):
         yield ui.caption(models.facts_words(name, n_tokens))
 

@@ -205,8 +205,9 @@ deeper = page.deeper("merges in numbers, how large a table is, other tables, the
     "see what it is made of. The trace of all merges is yours, as a program and as a notebook.",
 )
 def merge(v):
-    made, at = merges.round_of(v.merge_text, v.merges)
-    if at:
+    learned = merges.learned_from(v.merge_text)
+    if at := min(v.merges + 1, len(learned.merges)):  # the next merge; at the end the last
+        made = learned.trace
         counted = made[f"pair_counts_{at}"]
         some = tuple(counted.value.any(-1).nonzero().flatten().tolist())
         before, after = (Matrix(made[f"pieces_{each}"]) for each in (at - 1, at))

@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..controls import parts
 from ..controls.parts import OWN, Reads, Source
@@ -13,17 +13,13 @@ MOST_BYTES = share_of_memory()
 """Of all that is kept together: what was asked for longest ago goes first."""
 
 
-class _Entry(NamedTuple):
-    made: Any
-    n_bytes: int
-
-
 class Kept:
     """Results by what they are of, and by what their making has read, which decides them."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most, self._bytes = most_bytes, 0
-        self._found: OrderedDict[tuple, _Entry] = OrderedDict()
+        self._found: OrderedDict[tuple, tuple[Any, int]] = OrderedDict()
+        """Each with the bytes that it takes."""
         self._names: dict[Hashable, dict[tuple[Source, ...], None]] = {}
         self._lock = Lock()
 
@@ -38,7 +34,7 @@ class Kept:
             if found:
                 for one, now in zip(names, worths, strict=True):
                     parts.note(one, now)
-                return found.made
+                return found[0]
         with parts.reading() as reads:
             made = make()
         if not any(kind in OWN for kind, _ in reads):
@@ -50,7 +46,7 @@ class Kept:
         key = (what, names, tuple(reads[one] for one in names))
         with self._lock:
             self._names.setdefault(what, {})[names] = None
-            self._found[key] = _Entry(made, n_bytes)
+            self._found[key] = made, n_bytes
             self._bytes += n_bytes
             while self._bytes > self._most and len(self._found) > 1:
                 _, (_, freed) = self._found.popitem(last=False)

@@ -57,7 +57,9 @@ def picture(
     merged = pd.DataFrame(rows)
     spec = _template(weights is not None)
     for channel, entry in zip("xy", entries, strict=True):
-        ends = _ends([each[at] for each in rows for at in (channel, f"{channel}0")])
+        numbers = [each[at] for each in rows for at in (channel, f"{channel}0")]
+        ends = [float(min(0, *numbers)), float(max(0, *numbers))]
+        ends = ends if any(ends) else [-1.0, 1.0]  # given, or Vega warns before the data arrive
         for layer in spec["layer"]:
             if channel in layer["encoding"]:
                 layer["encoding"][channel]["axis"]["title"] = entry
@@ -79,12 +81,6 @@ def _lifts(across: Sequence[float], up: Sequence[float]) -> list[int]:
         ]
         lifts[at] = max(beside, default=-LINE) + LINE
     return lifts
-
-
-def _ends(numbers: Sequence[float]) -> list[float]:
-    """The ends of an axis with these numbers and 0; given, or Vega warns before data arrive."""
-    ends = [float(min(0, *numbers)), float(max(0, *numbers))]
-    return ends if ends != [0, 0] else [-1.0, 1.0]
 
 
 @template("pad")

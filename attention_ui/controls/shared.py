@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any
 
 from attention_core.examples import EXAMPLES, Example
@@ -60,9 +61,9 @@ def example_of(values: Values) -> Example:
     return EXAMPLES[values.example]
 
 
-def own(name: str):
-    """A start that is the example's own, by the name of the input."""
-    return lambda values: getattr(example_of(values).inputs, name)
+def _own(path: str):
+    """A start that is the example's own, by where it stands in it."""
+    return lambda values: attrgetter(path)(example_of(values))
 
 
 def inputs_of(values: Values) -> Inputs:
@@ -232,7 +233,7 @@ TOKENIZER = Control(
     "tokenizer",
     Choice({name: each.title for name, each in TOKENIZERS.items()}),
     "Tokenizer",
-    own("tokenizer"),
+    _own("inputs.tokenizer"),
     options=_trained({name: each.title for name, each in TOKENIZERS.items()}, TINY_LANGUAGE),
     undoes=TABLE + SHAPES,
 )
@@ -240,7 +241,7 @@ VOCABULARY = Control(
     "vocabulary",
     Choice(VOCABULARIES),
     "Ids",
-    own("vocabulary"),
+    _own("inputs.vocabulary"),
     options=_trained(VOCABULARIES, TRAINED),
     undoes=TABLE,
 )
@@ -252,13 +253,13 @@ LEARNED = Control(
     widget="selectbox",
     undoes=TABLE,
 )
-RESERVED = Control("reserved", Whole(0, 8), "Reserved rows", own("reserved"), undoes=TABLE)
+RESERVED = Control("reserved", Whole(0, 8), "Reserved rows", _own("inputs.reserved"), undoes=TABLE)
 DROP_BLANKS = Control("drop_blanks", Flag(), "Drop blank tokens", False, undoes=SHAPES)
 SENTENCE = Control(
     "sentence",
     Sentence(),
     "Your sentence",
-    own("sentence"),
+    _own("inputs.sentence"),
     check=_fits,
     undoes=TABLE + SHAPES,
     look={"height": 96},
@@ -266,7 +267,7 @@ SENTENCE = Control(
 SEED = seed_of(
     "seed",
     "Seed",
-    own("seed"),
+    _own("inputs.seed"),
     undoes=TABLE,
     look={"help": f"Other random numbers: a whole number from 0 to {MAX_SEED:,}."},
 )
@@ -274,10 +275,10 @@ D_IN = Control(
     "d_in",
     Whole(1, MAX_WIDTH),
     "Width of the vectors, d_in",
-    own("d_in"),
+    _own("inputs.d_in"),
     undoes=TABLE + SHAPES + OF_MATRICES,
 )
-POSITIONS = Control("positions", Flag(), "Positions", own("positions"))
+POSITIONS = Control("positions", Flag(), "Positions", _own("inputs.positions"))
 EDITS = Control(
     "edits",
     Edits(),
@@ -292,11 +293,6 @@ MAKES_VECTORS = (
 )
 """The sentence and what makes its vectors, in order; a lesson's own controls come after."""
 QUERY = place_of_token("query", "Query", telling_query)
-
-
-def _recipe(name: str):
-    """A start that is the example's own, by the name in its queries, keys and values."""
-    return lambda values: getattr(example_of(values).projections, name)
 
 
 def _starts(values: Values) -> dict[str, str]:
@@ -344,14 +340,14 @@ D_QUERY = Control(
     "d_query",
     Whole(1, MAX_WIDTH),
     "Width of queries and keys, d_query",
-    _recipe("d_query"),
+    _own("projections.d_query"),
     undoes=("q_edits", "k_edits", *SHAPES),
 )
 D_VALUE = Control(
     "d_value",
     Whole(1, MAX_WIDTH),
     "Width of values, d_value",
-    _recipe("d_value"),
+    _own("projections.d_value"),
     undoes=("v_edits", *SHAPES),
 )
 SCALE = Control("scale", Choice(SCALES), "Divide scores of queries and keys by", "sqrt_d")
@@ -424,7 +420,7 @@ N_HEADS = Control(
     "n_heads",
     Whole(1, MAX_HEADS),
     "Heads",
-    lambda values: example_of(values).heads.n_heads,
+    _own("heads.n_heads"),
     widget="select_slider",
     options=lambda _: {count: str(count) for count in range(1, MAX_HEADS + 1)},
     undoes=("cell",),
@@ -450,7 +446,7 @@ D_MODEL = Control(
     "d_model",
     Whole(1, MAX_WIDTH),
     "Width of the output, d_model",
-    lambda values: example_of(values).heads.d_model,
+    _own("heads.d_model"),
     widget="select_slider",
     options=_d_models,
     fits=_d_model_fits,
@@ -458,10 +454,7 @@ D_MODEL = Control(
     look={"help": "How many numbers the layer gives for each token. The heads split it evenly."},
 )
 CAUSAL_HEADS = Control(
-    "causal_heads",
-    Flag(),
-    "Causal: hide what comes later",
-    lambda values: example_of(values).heads.causal,
+    "causal_heads", Flag(), "Causal: hide what comes later", _own("heads.causal")
 )
 
 
@@ -516,7 +509,7 @@ SOURCE = Control(
     "source",
     Sentence(),
     "Source: the sentence that is looked at",
-    lambda values: example_of(values).source,
+    _own("source"),
     widget="text_input",
     hint=f"at most {MAX_TOKENS} tokens",
     check=_source_fits,
@@ -705,10 +698,7 @@ SIMILARITY = Control(
     "similarity", Choice({"dot": "Dot product", "cosine": "Cosine"}), "Compare by", "dot"
 )
 DIVIDE = Control(
-    "divide",
-    Choice({"none": "Nothing", "sqrt_d": "√d"}),
-    "Divide scores by",
-    lambda values: example_of(values).divide,
+    "divide", Choice({"none": "Nothing", "sqrt_d": "√d"}), "Divide scores by", _own("divide")
 )
 SHOWN_TERMS = Control(
     "shown_terms",

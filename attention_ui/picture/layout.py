@@ -600,37 +600,31 @@ def _add_sums(made: Arrangement, one: Footprint, x: float, y: float, row: float)
 
 def add_legend(made: Layout, arrangement: Arrangement, room: float) -> None:
     """What the colours mean: one thin line at the bottom, from the matrices."""
-    told = legend(made.matrices, made.limits, made.leaks)
-    x, y, length = 0.0, arrangement.height - 8, 54.0
-    for kind, before, after in told:
+    x, y, length, slices = 0.0, arrangement.height - 8, 54.0, 18
+    for kind, before, after in legend(made.matrices, made.limits, made.leaks):
         whole = text_width(before) * 0.92 + length + text_width(after) * 0.92 + 12
         if x + whole > room:
             break
         arrangement.words.append(Word(before, x, y, "legend"))
         x += text_width(before) * 0.92 + 5
-        slices = 18
         for at in range(slices):
             share = (at + 0.5) / slices
             share = 2 * share - 1 if kind == "signed" else share
             colour = "loud" if kind == "leaks" else "minus" if share < 0 else "plus"
-            left = x + at * length / slices
-            arrangement.marks.append(
-                Mark(left, y - 4, length / slices, 8, colour, 0.05 + 0.8 * abs(share))
-            )
+            place = (x + at * length / slices, y - 4, length / slices, 8)
+            arrangement.marks.append(Mark(*place, colour, 0.05 + 0.8 * abs(share)))
         arrangement.words.append(Word(after, x + length + 5, y, "legend"))
         x += whole + 22 - text_width(before) * 0.92
         arrangement.width = max(arrangement.width, x - 22)
     shown = [each for each in made.matrices if not each.covered]
-    end = x + 18 + text_width(CHANGED) * 0.92
-    if end <= room and any(changed_cells(each.step) is not None for each in shown):
-        arrangement.marks.append(Mark(x, y + 1, 13, 3, "loud"))
-        arrangement.words.append(Word(CHANGED, x + 18, y, "legend"))
-        arrangement.width, x = max(arrangement.width, end), end + 22
-    if any(each.both_ways for each in shown):
-        end = x + text_width(BROKEN_BARS) * 0.92
-        if end <= room:
-            arrangement.words.append(Word(BROKEN_BARS, x, y, "legend"))
-            arrangement.width = max(arrangement.width, end)
+    has_changed = any(changed_cells(each.step) is not None for each in shown)
+    is_broken = any(each.both_ways for each in shown)
+    for told, is_so, beside in ((CHANGED, has_changed, 18), (BROKEN_BARS, is_broken, 0)):
+        end = x + beside + text_width(told) * 0.92
+        if is_so and end <= room:
+            arrangement.marks += [Mark(x, y + 1, 13, 3, "loud")] if beside else []
+            arrangement.words.append(Word(told, x + beside, y, "legend"))
+            arrangement.width, x = max(arrangement.width, end), end + 22
 
 
 def legend(

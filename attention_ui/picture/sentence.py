@@ -72,11 +72,6 @@ class Sentence:
         return STRIP * len(self.heads) + 4 if self.heads else SHARE
 
 
-def _rows(matrices: Sequence[Matrix]) -> Tensor:
-    each = [matrix.drawn.float() for matrix in matrices]
-    return torch.cat([one if one.ndim == 2 else one[None] for one in each])
-
-
 def with_sentence(
     layout: Layout,
     first: int,
@@ -95,10 +90,8 @@ def with_sentence(
         each = [layout.matrices[at] for at in of]
         if any(one.covered for one in each):
             return layout
-        one = replace(
-            _of(layout.trace, each[:1], first, two), sources=tuple(of), weights=_rows(each)
-        )
-        return above(layout, one)
+        one = _of(layout.trace, each[:1], first, two)
+        return above(layout, replace(one, sources=tuple(of), weights=torch.cat(_each(each))))
     found = [weights] if weights else weighted(layout.matrices)
     if not found:
         names = ", ".join(each.name for each in layout.matrices)
@@ -124,15 +117,18 @@ def sentence_of(layout: Layout, matrices: Sequence[Matrix]) -> Sentence:
     """What the sentence of a layout shows with these matrices in the place of its own."""
     own = layout.sentence
     if own.sources:
-        return replace(own, weights=_rows([matrices[at] for at in own.sources]))
+        return replace(own, weights=torch.cat(_each([matrices[at] for at in own.sources])))
     return replace(own, weights=_weights(weighted(matrices)))
 
 
+def _each(matrices: Sequence[Matrix]) -> list[Tensor]:
+    """What is drawn of each, as rows."""
+    return [torch.atleast_2d(matrix.drawn.float()) for matrix in matrices]
+
+
 def _weights(matrices: Sequence[Matrix]) -> Tensor:
-    each = [matrix.drawn.float() for matrix in matrices]
-    if len(each) > 1:
-        return torch.stack(each)
-    return each[0] if each[0].ndim == 2 else each[0][None]
+    each = _each(matrices)
+    return torch.stack(each) if len(each) > 1 else each[0]
 
 
 def _of(trace: Trace, matrices: Sequence[Matrix], first: int, two: bool = False) -> Sentence:

@@ -53,11 +53,6 @@ def facts_words(name: str, n_tokens: int | None) -> str:
     )
 
 
-def common_context(values: Values) -> int:
-    """The longest text that both models can read."""
-    return min(KINDS[name][0].context for name in (values.compared, values.compared_with))
-
-
 def source_words(values: Values) -> str:
     """Where the facts about both stand, and when they were read last."""
     pair = (KINDS[values.compared][0], KINDS[values.compared_with][0])

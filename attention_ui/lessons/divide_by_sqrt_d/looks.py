@@ -20,7 +20,7 @@ from ...frame.long_run import Work, run_so_far
 from ...picture import palette
 from .histogram import histogram
 from .lesson import ENTRIES, SPREAD, TRIALS, VECTOR_WIDTH, trials_of
-from .words import cost, entries_words, said, theory_words
+from .words import entries_words, said, theory_words
 
 BEFORE, AFTER = palette.MUTED, palette.BAR
 QUICK = 2**24
@@ -44,7 +44,8 @@ def work(v: Values) -> Work:
         wanted = trials_of(v.but(vector_width=1, spread=1.0))
         n = sum(replace(wanted, d=d).numbers for d in WIDTHS)
         pieces = partial(_of_each_width, wanted, n)
-    return Work(look, wanted, pieces, cost(n), quick=n <= QUICK)
+    cost = f"{n / 1e6:,.0f} million random numbers"
+    return Work(look, wanted, pieces, cost, quick=n <= QUICK)
 
 
 def _of_one_width(wanted: Trials) -> Iterator[tuple[float, Measured]]:

@@ -112,10 +112,6 @@ def entries_words(wanted: Trials) -> str:
     return ""
 
 
-def cost(numbers: int) -> str:
-    return f"{numbers / 1e6:,.0f} million random numbers"
-
-
 def said(value: float, digits: int = 4) -> str:
     """A number in a sentence: a few digits, thousands with commas."""
     is_long = abs(value) >= min(1_000, 10**digits)

@@ -26,14 +26,14 @@ from ...picture.layout import Layout
 from ...picture.matrix import Matrix
 from ...words import RIGHT_SIGN, WRONG_SIGN
 
-
-def _called(mistake: Named) -> str:
-    return f"{mistake.title} (no light sees it)" if mistake.unseen else mistake.title
-
-
 MISTAKE = Control(
     "mistake",
-    Choice({name: _called(each) for name, each in NAMED.items()}),
+    Choice(
+        {
+            name: each.title + " (no light sees it)" * bool(each.unseen)
+            for name, each in NAMED.items()
+        }
+    ),
     "Mistake",
     next(iter(NAMED)),
     undoes=("cell",),

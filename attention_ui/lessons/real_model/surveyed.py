@@ -128,9 +128,11 @@ def name_of(survey: Survey, reading: Seen, chosen: tuple[int, int]) -> str:
     head = head_name(chosen[1], chosen[0])
     if not holds:
         most = max(shares, key=shares.__getitem__)
+        share = percent(shares[most])  # below the bar, and not to look as if it reached it
+        share = f"just under {share}" if share == percent(HOLDS) else share
         _, n_sentences = survey.asked(most)
         return (
-            f"No name for {head}: over {n_sentences} sentences, at most {_below(shares[most])} of "
+            f"No name for {head}: over {n_sentences} sentences, at most {share} of "
             f"its weight goes to one kind of token ({NAMES[most][0]}), and a name needs "
             f"{percent(HOLDS)}.{_here(reading, most, chosen)}"
         )
@@ -144,11 +146,6 @@ def name_of(survey: Survey, reading: Seen, chosen: tuple[int, int]) -> str:
             f"{_here(reading, name, chosen)}"
         )
     return "\n\n".join(told)
-
-
-def _below(share: float) -> str:
-    """A share that is below the bar, written so that it does not look as if it reached it."""
-    return f"just under {percent(HOLDS)}" if percent(share) == percent(HOLDS) else percent(share)
 
 
 def _here(reading: Seen, name: str, chosen: tuple[int, int]) -> str:

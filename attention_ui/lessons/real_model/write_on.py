@@ -19,7 +19,7 @@ from ...cards import elements as ui
 from ...cards.elements import Element
 from ...charts.chart import Chart
 from ...controls import parts, visit
-from ...controls.control import Control, Values
+from ...controls.control import Values
 from ...controls.visit_state import this_visit
 from ...controls.widget import control, is_there, sent
 from ...frame.ends import closes
@@ -187,15 +187,6 @@ def _fixed() -> frozenset[str]:
     return frozenset(STOPS if visit.values().paper else visit.fixed() & {*STOPS})
 
 
-def _slider(one: Control) -> None:
-    """The place of a control that the picture carries, or a plain one that nobody can move."""
-    if one.name in _fixed():
-        control(one, width=145)
-        return
-    around = st.container(key=f"untold_{one.name}", width=145)
-    put_empty_room(around.container(key=f"moves_{one.name}"))
-
-
 def _picture(made: Chart, written: Chart | None) -> None:
     """The bars below their controls, and above these the text, once something is written."""
     # Also an empty one: what comes in before them would build the rooms of the sliders anew.
@@ -205,7 +196,11 @@ def _picture(made: Chart, written: Chart | None) -> None:
             put_text("written", written)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         for each in lesson.SLIDERS:
-            _slider(each)
+            if each.name in _fixed():
+                control(each, width=145)  # a plain one, which nobody can move
+            else:
+                around = st.container(key=f"untold_{each.name}", width=145)
+                put_empty_room(around.container(key=f"moves_{each.name}"))
         control(lesson.NEXT_SEED, width=130)
     now = {name: parts.read("stop", name) for name in STOPS}
     hand = this_visit().own(Hand)

@@ -3,7 +3,6 @@
 from functools import lru_cache
 
 from attention_core.text.byte_pairs import Learned, learn_merges, written
-from attention_core.trace import Trace
 
 from ...controls.control import Control, Values
 from ...controls.fields import Sentence, Whole
@@ -87,9 +86,3 @@ def take_along(values: Values) -> None:
     learned = learned_from(values.merge_text)
     if learned.merges:
         take_away.take_along("merges", learned.trace, take_away.DOWNLOADS[:2])
-
-
-def round_of(text: str, n_merges: int) -> tuple[Trace, int]:
-    """The trace of all merges, and the number of the next after so many; the last for none."""
-    learned = learned_from(text)
-    return learned.trace, min(n_merges + 1, len(learned.merges))
