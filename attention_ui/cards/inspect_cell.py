@@ -175,8 +175,7 @@ def agreement(step: Step, index: tuple[int, ...], arithmetic: Expression) -> str
     same = torch_has == arithmetic.value  # also for infinities, whose difference is NaN
     difference = 0.0 if same else abs(torch_has - arithmetic.value)
     largest = max((abs(term.value) for term in arithmetic.terms), default=0.0)
-    agrees = difference <= TOLERANCE * max(largest, abs(torch_has), SMALLEST)
-    if agrees:
+    if difference <= TOLERANCE * max(largest, abs(torch_has), SMALLEST):
         return ":green[:material/check:] PyTorch gives the same number."
     # As they are written, the two may lie a little farther apart than they do.
     one, other = (float(f"{each:.7g}") for each in (torch_has, arithmetic.value))

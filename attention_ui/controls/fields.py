@@ -228,7 +228,7 @@ class KnownWords(AsItIs):
         return " ".join(words)
 
 
-def _parts(text: str, most: int, what: str, pattern: str, like: str) -> list[str]:
+def parts_of(text: str, most: int, what: str, pattern: str | re.Pattern, like: str) -> list[str]:
     """The parts of a text between commas, each as the pattern has it; none of the text `none`."""
     parts = [] if text == "none" else text.split(",")
     if len(parts) > most:
@@ -245,7 +245,7 @@ class Edits:
     def read(self, text: str) -> tuple[tuple[int, int, float], ...]:
         pattern, like = r"[0-9]{1,5}\.[0-9]{1,3}:.{1,24}", "2.0:0.5,3.1:-1 (row.column:number)"
         edits: dict[tuple[int, int], float] = {}
-        for part in _parts(text, MAX_EDITS, "numbers", pattern, like):
+        for part in parts_of(text, MAX_EDITS, "numbers", pattern, like):
             row, column, number = re.split("[.:]", part, maxsplit=2)
             edits[int(row), int(column)] = entry(number)
         return tuple((row, column, number) for (row, column), number in sorted(edits.items()))
@@ -262,7 +262,7 @@ class Places:
 
     def read(self, text: str) -> tuple[tuple[int, int], ...]:
         pattern, like = r"[0-9]{1,2}\.[0-9]{1,2}", "2.5,3.1 (query.key)"
-        cells = (part.split(".") for part in _parts(text, self.most, "cells", pattern, like))
+        cells = (part.split(".") for part in parts_of(text, self.most, "cells", pattern, like))
         return tuple(sorted({(int(row), int(column)) for row, column in cells}))
 
     def write(self, value: tuple[tuple[int, int], ...]) -> str:
@@ -276,7 +276,7 @@ class Trail:
     def read(self, text: str) -> tuple[CellPlace, ...]:
         pattern = r"[A-Za-z_][A-Za-z0-9_]{0,39}(\.[0-9]{1,5}){1,4}"
         trail = []
-        for part in _parts(text, MAX_TRAIL, "cells", pattern, "scores.3.2 (step.row.column)"):
+        for part in parts_of(text, MAX_TRAIL, "cells", pattern, "scores.3.2 (step.row.column)"):
             step, *index = part.split(".")
             trail.append((step, tuple(map(int, index))))
         return tuple(trail)

@@ -33,8 +33,7 @@ def products(
             # Its own: a product of whole numbers with others is none.
             decimals = decimals_in(under.width, result) if under.decimals >= 0 else -1
             boxes.append(Box(x, y, under.width, height, decimals))
-            in_line = is_wide or at + 1 == len(results) or boxes[2 + at].y == under.y
-            if not in_line:
+            if not (is_wide or at + 1 == len(results) or boxes[2 + at].y == under.y):
                 y += height + SPACE + TITLE
         added = y + (18.0 if is_wide else height) + BELOW - arrangement.height
         for number, word in enumerate(arrangement.words):

@@ -350,8 +350,7 @@ def _on_a_phone(trace: Trace, each: Sequence["Footprint"]) -> Arrangement:
         own = first.decimals(alone.cell, alone.row)
         longer = _Line([*(lines[-1] if lines else ()), one], NARROW)
         each_has = (beside.decimals(longer.cell, longer.row) for beside in longer.each)
-        fits = longer.width <= NARROW and all(map(ge, each_has, [*decimals, own]))
-        if lines and fits:
+        if lines and longer.width <= NARROW and all(map(ge, each_has, [*decimals, own])):
             lines[-1].append(one)
             decimals.append(own)
         else:
@@ -576,8 +575,7 @@ def _add_bands(
 def _add_sums(made: Arrangement, one: Footprint, x: float, y: float, row: float) -> None:
     """In the margin: what each row of weights sums to, loud where that is not 1."""
     sums, kind = row_sums(one.matrix), one.matrix.step.value.dtype
-    upright = one.is_upright
-    if upright:
+    if one.is_upright:
         told = f"sum {written(float(sums[0]))}"
         look = "sum" if is_one(float(sums[0]), kind) else "loud"
         left = made.boxes[-1].x

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from attention_core.real_model.changes import Changes
 from attention_core.text.tokenizers import clean
 
-from ...controls.fields import AsItIs, Sentence, Word
+from ...controls.fields import AsItIs, Sentence, Word, parts_of
 
 MOST_OFF, LONGEST_WORD = 40, 40
 KINDS = "a|attention|f|feed-forward|t|token"
@@ -61,16 +61,9 @@ class Parts(AsItIs):
     """Heads as `11.1`, `attention 5`, `feed-forward 5`, and `token 4`, which no other sees."""
 
     def read(self, text: str) -> str:
-        parts = [part.strip() for part in text.split(",") if part.strip()]
-        if len(parts) > MOST_OFF:
-            raise ValueError(f"it names {len(parts)} parts, and {MOST_OFF} fit")
-        for part in parts:
-            if not PART.fullmatch(part):
-                raise ValueError(
-                    "it must look like 11.1 (layer.head), attention 5, feed-forward 5 (a layer), "
-                    "token 4 (its place)"
-                )
-        return ", ".join(dict.fromkeys(parts))
+        given = ",".join(part.strip() for part in text.split(",") if part.strip()) or "none"
+        like = "11.1 (layer.head), attention 5, feed-forward 5 (a layer), token 4 (its place)"
+        return ", ".join(dict.fromkeys(parts_of(given, MOST_OFF, "parts", PART, like)))
 
 
 def changes_of(written: str) -> Changes:
