@@ -574,14 +574,10 @@ def start(quick: bool) -> list[Part]:
             times[what].append(_start(folder, path, sign))
             print(f"  {what}: {times[what][-1]:.0f}", flush=True)
     empty, *_ = map(statistics.median, times.values())
-    figures = [
-        Figure(
-            what,
-            {**spread(times[what]), "× empty": statistics.median(times[what]) / empty},
-            {"× empty": goal} if goal else {},
-        )
-        for what, (*_, goal) in STARTS.items()
-    ]
+    figures = []
+    for what, (*_, goal) in STARTS.items():
+        numbers = {**spread(times[what]), "× empty": statistics.median(times[what]) / empty}
+        figures.append(Figure(what, numbers, {"× empty": goal} if goal else {}))
     how = (
         "From the start of the process to what a browser shows that is open already and asks for "
         "the page as soon as the server answers; the lesson is *Simplified attention*. Each start "

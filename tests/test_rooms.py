@@ -98,11 +98,8 @@ def modules_in_reach(path):
         for name in imports(found):
             if is_in(name, ["attention_ui"]):
                 module = ROOT.joinpath(*name.split("."))
-                ahead += [
-                    file
-                    for file in (module.with_suffix(".py"), module / "__init__.py")
-                    if file.exists()
-                ]
+                files = (module.with_suffix(".py"), module / "__init__.py")
+                ahead += [file for file in files if file.exists()]
     return reached
 
 

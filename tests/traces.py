@@ -103,11 +103,8 @@ def workshop():
     step("sums", ops.SumLast(), left, axes=("head", "query"))
     step("both", ops.Add(), left, left, axes=("head", "query", "d"))
     first_keys = step("first_keys", ops.Row(0), keys, axes=("key", "d"))
-    ids = step(
-        "ids",
-        ops.Encode(tuple("abc"), (10, 0, 10), (("a", 10), ("b", 0), ("c", 10))),
-        axes=("query",),
-    )
+    encode = ops.Encode(tuple("abc"), (10, 0, 10), (("a", 10), ("b", 0), ("c", 10)))
+    ids = step("ids", encode, axes=("query",))
     often = step("often", ops.Given((2.0, 1.0, 3.0)), axes=("word",))
     rows = ((0, 1, 0, 6, -1), (1, 1, 1, -1, -1), (6, 0, 1, 2, 1))
     pieces = step("pieces", ops.Given(rows), axes=("word", "place_in_word"))

@@ -64,12 +64,8 @@ def test_streamlits_own_bar_takes_no_pointer_from_the_head_of_a_page(page, app_u
         settled(page)
         reached = page.locator("h1, .st-key-quiet :is(button, label)").evaluate_all(REACHED)
         assert reached == dict.fromkeys(reached, True)
-        assert {
-            lesson("queries_keys_values").title,
-            "Ask me first",
-            "Pin and compare",
-            "Share",
-        } <= {*reached}
+        there = {lesson("queries_keys_values").title, "Ask me first", "Pin and compare", "Share"}
+        assert there <= {*reached}
         bar = page.locator("[data-testid=stHeader] button").evaluate_all(REACHED)
         assert bar
         assert bar == dict.fromkeys(bar, True), "but its buttons do"

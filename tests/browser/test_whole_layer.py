@@ -15,10 +15,8 @@ def test_the_sentence_follows_the_head_that_is_pointed_at(page, app_url):
     assert page.evaluate(SHARES)[2] == "68%"  # head 0: “it” looks at “cat”
     page.locator(CELLS).nth(WEIGHTS_OF_HEAD_1 + 9 * 7 + 2).hover()
     soon(page, lambda: page.evaluate(SHARES), ["11%"] * 9)
-    assert (
-        "head 1 “whom” · query 7 “it” · key 2 “cat”"
-        in page.locator("#vg-tooltip-element").inner_text()
-    )
+    told = page.locator("#vg-tooltip-element").inner_text()
+    assert "head 1 “whom” · query 7 “it” · key 2 “cat”" in told
 
 
 def test_a_picture_that_grows_beyond_what_it_can_carry_hands_its_control_back(page, app_url):

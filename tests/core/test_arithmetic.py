@@ -333,9 +333,7 @@ def test_no_text_of_a_person_is_in_any_formula_arithmetic_or_sentence():
     texts = []
     for step in trace.values():
         texts += [step.formula, step.words, step.shape, step.code]
-        texts += [
-            step.arithmetic(index).latex()
-            for index in itertools.product(*map(range, step.value.shape))
-        ]
+        places = itertools.product(*map(range, step.value.shape))
+        texts += [each.latex() for each in step.arithmetics(places)]
     for text in texts:
         assert not [token for token in (*evil, r"\learned") if token in text], text

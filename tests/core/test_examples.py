@@ -121,11 +121,8 @@ def test_only_a_word_without_a_vector_is_drawn_and_it_is_marked(changes, drawn):
             assert row.tolist() == pytest.approx(own[name])
         else:
             assert row.abs().max() <= 0.5
-            assert (
-                embed(replace(inputs, sentence=name[:-1], learned_from=None))["embedding_table"]
-                .value[0]
-                .equal(row)
-            ), "the same wherever it stands"
+            alone = embed(replace(inputs, sentence=name[:-1], learned_from=None))
+            assert alone["embedding_table"].value[0].equal(row), "the same wherever it stands"
     for name, row in zip(trace.labels("token"), trace["embeddings"].value, strict=True):
         assert row.equal(rows[name])
     once = {name.strip("*,!").casefold(): tuple(row.tolist()) for name, row in rows.items()}
@@ -160,11 +157,8 @@ def test_a_row_has_an_effect_as_far_as_it_tells_other_tokens_apart():
 
 
 def test_the_default_rows_of_the_first_example_are_those_that_the_function_finds():
-    alike, asked = (
-        attend(embed(NAMED.inputs)),
-        attend_trainable(embed(NAMED.inputs), NAMED.projections),
-    )
-    for trace in (alike, asked):
+    asked = attend_trainable(embed(NAMED.inputs), NAMED.projections)
+    for trace in (attend(embed(NAMED.inputs)), asked):
         assert telling_query(trace["weights"].value) == NAMED.query == NAMED.token
     heads = attend_heads(embed(NAMED.inputs), NAMED.heads)["head_weights"].value
     asks = telling_query(heads)

@@ -266,10 +266,8 @@ def test_what_fits_is_taken():
     assert core.given_row([1.0, 2.0])["score_row"].arithmetic(1).value == 2
     rows = core.attend(ROWS.tolist())
     assert torch.equal(rows["embeddings"].value, ROWS)
-    assert torch.equal(
-        core.embed("the cat sat")["embeddings"].value,
-        core.embed(Inputs("the cat sat"))["embeddings"].value,
-    )
+    one, other = (core.embed(each) for each in ("the cat sat", Inputs("the cat sat")))
+    assert torch.equal(one["embeddings"].value, other["embeddings"].value)
     assert hash(core.Projections(seeds=[1, 2, 3])) == hash(core.Projections(seeds=(1, 2, 3)))
     assert replace(core.Projections(), d_query=np.int64(3)).d_query == 3
     assert shown(torch.ones(2, 3)) == "a tensor of 2 × 3"

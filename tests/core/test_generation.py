@@ -68,12 +68,8 @@ def test_a_family_writes_what_transformers_writes(tmp_path, name):
     reference, model = make(tmp_path, name), open_model(tmp_path)
     model.ends = frozenset()
     look = {"max_new_tokens": N, "do_sample": False, "eos_token_id": None, "pad_token_id": 0}
-    wanted, most_likely = (
-        tuple(
-            reference.generate(torch.tensor([IDS]), num_beams=beams, **look)[0, len(IDS) :].tolist()
-        )
-        for beams in (1, 3)
-    )
+    written = (reference.generate(torch.tensor([IDS]), num_beams=n, **look) for n in (1, 3))
+    wanted, most_likely = (tuple(each[0, len(IDS) :].tolist()) for each in written)
     assert text(write(model, IDS, N)) == text(write(model, IDS, N, has_cache=False)) == [*wanted]
     *_, (best, *others) = beam(model, IDS, N, 3)
 

@@ -115,10 +115,8 @@ def test_what_a_head_brought_is_what_it_wrote_times_the_frozen_norm_and_the_tabl
     model, reference = made("llama")
     found = run(model, IDS)
     shown = attribution(found, 11, position=5)
-    norm = (
-        reference.model.norm.weight
-        / (found.final[5].square().mean() + model.settings.epsilon).sqrt()
-    )
+    size = (found.final[5].square().mean() + model.settings.epsilon).sqrt()
+    norm = reference.model.norm.weight / size
     for layer in range(3):
         wrote = layer_trace(model, found.before[layer], layer)["head_outputs"].value[:, 5]
         wanted = ((wrote * norm) @ reference.lm_head.weight[11]).detach()

@@ -38,11 +38,10 @@ def few(model):
 
 
 def same(one, other):
-    return all(
-        torch.equal(*(torch.as_tensor(getattr(each, field.name)).nan_to_num(-1) for each in both))
-        for both in [(one, other)]
-        for field in fields(one)
-    )
+    def numbers(of):
+        return [torch.as_tensor(getattr(of, each.name)).nan_to_num(-1) for each in fields(of)]
+
+    return all(map(torch.equal, numbers(one), numbers(other)))
 
 
 # --- the sentences -------------------------------------------------------------------------------
@@ -71,14 +70,11 @@ def test_means_are_those_of_the_sentences_joined_by_hand(model, few):
                 {"same": seen_before, "induction": seen_before, "near": n - 5}.get(name, n - 1)
             )
         of_each = [measure.of(each.weights, each.ids).double() for each in runs]
-        joined = sum(
-            count * mean for count, mean in zip(counts, of_each, strict=True) if count > 0
-        ) / sum(count for count in counts if count > 0)
+        total = sum(n * mean for n, mean in zip(counts, of_each, strict=True) if n > 0)
+        joined = total / sum(count for count in counts if count > 0)
         torch.testing.assert_close(few.means[at], joined, atol=1e-6, rtol=0)
-        assert few.asked(name) == (
-            sum(count for count in counts if count > 0),
-            sum(count > 0 for count in counts),
-        ), name
+        some = [count for count in counts if count > 0]
+        assert few.asked(name) == (sum(some), len(some)), name
         assert few.mean(name, 1, 2) == float(few.means[at, 1, 2])
 
 

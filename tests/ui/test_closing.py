@@ -257,12 +257,8 @@ def of_heads(view, answers):
     trace, query = view.trace, view.values.query
     n_heads = trace.size("head")
     parts = trace["W_output"].value.unflatten(0, (n_heads, -1))
-    lengths = torch.stack(
-        [
-            (context[query] @ part).norm()
-            for context, part in zip(trace["head_context_vectors"].value, parts, strict=True)
-        ]
-    )
+    of_heads = zip(trace["head_context_vectors"].value, parts, strict=True)
+    lengths = torch.stack([(context[query] @ part).norm() for context, part in of_heads])
     head, length = find(r"head (\d+)\)? adds most: a vector of length ([\d.]+)\.", answers)
     assert near(length, lengths[int(head)])
     assert near(length, lengths.max())

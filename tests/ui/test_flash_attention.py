@@ -43,18 +43,12 @@ def test_what_is_kept_tile_by_tile_ends_as_the_context_vectors(causal):
         title = f"Tile {number} of {len(lesson.visited(values))}: {called}"
         assert title in {word.text for word in shown}
         held, largest, shrink, total, output, context = lesson.kept_at(values, joined, at)[1]
-        rows, columns = (
-            slice(tile.queries[0], tile.queries.stop),
-            slice(*tile.keys[:1], tile.keys.stop),
-        )
+        rows, columns = (slice(each[0], each.stop) for each in (tile.queries, tile.keys))
         here = f"{tile.query_block}_{tile.key_block}"
         # Of the table nothing is seen but the tile, with its own exponentials.
         assert held.values[rows, columns].equal(whole[f"tile_exponentials_{here}"].value)
-        assert (
-            held.strengths.sum()
-            == held.strengths[rows, columns].sum()
-            == len(tile.queries) * len(tile.keys)
-        )
+        n_cells = len(tile.queries) * len(tile.keys)
+        assert held.strengths.sum() == held.strengths[rows, columns].sum() == n_cells
         for matrix, name in ((largest, "largest"), (total, "sum"), (output, "output")):
             assert matrix.values[rows].equal(whole[f"running_{name}_{here}"].value)
         assert shrink.strengths.any() == bool(tile.key_block)

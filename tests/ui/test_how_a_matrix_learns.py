@@ -79,10 +79,8 @@ def test_what_holds_of_the_layer_is_measured_on_its_weights(example, loss):
 def test_the_flow_has_each_matrix_above_its_gradient():
     for loss in LOSSES:
         layout = flow(lesson.trace_of(values_of(loss=loss)))
-        above, below = (
-            layout.matrices[: len(layout.matrices) // 2],
-            layout.matrices[len(layout.matrices) // 2 :],
-        )
+        half = len(layout.matrices) // 2
+        above, below = layout.matrices[:half], layout.matrices[half:]
         for one, other in zip(above, below, strict=True):
             assert other.step.name == f"grad_{one.step.name}"
         for arrangement in (layout.wide, layout.narrow):

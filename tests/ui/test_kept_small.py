@@ -71,10 +71,8 @@ def test_facts_agree_with_the_configs_that_say_them():
     assert (v3.kv_lora_rank, v3.qk_rope_head_dim) == (facts["d_latent"], facts["d_rotary"])
     assert (v3.num_attention_heads, v3.qk_nope_head_dim) == (128, 128)
     assert (v32.index_head_dim, v32.index_topk) == (facts["d_index"], facts["top_k"])
-    assert (n.num_hidden_layers, n.num_kv_shared_layers) == (
-        facts["layers"],
-        facts["shared_layers"],
-    )
+    layers = (n.num_hidden_layers, n.num_kv_shared_layers)
+    assert layers == (facts["layers"], facts["shared_layers"])
 
 
 @pytest.mark.parametrize(("turn", "comes"), [

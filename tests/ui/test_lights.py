@@ -54,11 +54,8 @@ def lights(inputs):
     """By name, what is checked of typed embeddings beside the mask."""
     example = replace(EXAMPLES["journey_123"], inputs=inputs)
     heads = heads_of(inputs)
-    found = [
-        head_checks.sum_agrees(heads),
-        head_checks.torch_agrees(heads),
-        *of_matrices.ways_agree(BUILDERS["qkv_linear"](example, None)),
-    ]
+    found = [head_checks.sum_agrees(heads), head_checks.torch_agrees(heads)]
+    found += of_matrices.ways_agree(BUILDERS["qkv_linear"](example, None))
     simple = BUILDERS["simplified"](example, 2)
     for one, other in (
         (simple["scores_by_loop"].value, simple["scores"]),

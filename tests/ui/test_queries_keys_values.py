@@ -70,11 +70,8 @@ def test_keys_go_from_the_queries_to_their_own(link):
 def test_what_is_said_of_a_matrix_for_keys_has_the_numbers_of_the_traces():
     values = values_of(example="named_features")
     embedded = embed(inputs_of(values))
-    own, shared, plain = (
-        lesson.trace_of(values),
-        lesson.with_own_keys(embedded, values, 0.0),
-        lesson.of_embeddings(values),
-    )
+    own, shared = lesson.trace_of(values), lesson.with_own_keys(embedded, values, 0.0)
+    plain = lesson.of_embeddings(values)
     said = words.own_keys_words(own, shared, plain, own)
     pattern = r"“(\w+)” gives itself (\S+) of .* they are, (\S+) where .* and (\S+) wi"
     found = re.search(pattern, said)

@@ -373,10 +373,7 @@ def test_the_components_that_make_most_of_the_scores_are_drawn(monkeypatch):
     trace = lesson.trace_of(values)
     shown = lesson.drawn_of_head(values, trace)
     queries, keys = (each.value[1].double().numpy() for each in trace["head_scores"].inputs)
-    made = [
-        sum(abs(queries[4, d] * keys[k, d]) for k in range(len(keys)))
-        for d in range(queries.shape[1])
-    ]
+    made = np.abs(queries[4] * keys).sum(axis=0)
     most = sorted(range(len(made)), key=made.__getitem__)[:-4:-1]
     first, _, second, *_ = shown.compares()
     assert (first.columns, second.columns) == (tuple(most), tuple(most))
@@ -436,11 +433,10 @@ def test_a_host_of_many_takes_no_long_text(monkeypatch):
 
 def test_it_is_counted_what_a_cache_saves():
     told = texts(stands(visit_deeper(PAGE)))
+    both = re.search(r"layers: (.*) products for .* instead of (.*) products", told).groups()
     with_it, without = (
         float(each.split()[-2]) * {"thousand": 1e3, "million": 1e6}[each.split()[-1]]
-        for each in re.search(
-            r"layers: (.*) products for .* instead of (.*) products", told
-        ).groups()
+        for each in both
     )
     assert with_it < without / 5  # of eight tokens and ten more, one is read
 

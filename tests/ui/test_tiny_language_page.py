@@ -15,10 +15,8 @@ from chosen import chosen, of
 from visiting import charts, stands, visit, words
 
 PAGE = "tiny_language"
-BUT, AGAIN = (
-    "the tired cat sees the dog but it",
-    "anna brook finds the ball . ben hill paints the kite . anna",
-)
+BUT = "the tired cat sees the dog but it"
+AGAIN = "anna brook finds the ball . ben hill paints the kite . anna"
 
 values_of = partial(of, lesson.CONTROLS)
 

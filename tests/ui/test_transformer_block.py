@@ -52,11 +52,9 @@ def test_heads_are_as_many_as_can_share_the_width(width, asked_for, n_heads):
 
 
 def test_the_hidden_width_is_what_is_asked_for_up_to_what_can_be_drawn():
-    widths = [
-        lesson.hidden_width(values_of("wild_cat", d_in=d, ffn_multiplier=4))
-        for d in (1, 6, 24, 25, 64)
-    ]
-    assert widths == [4, 24, 96, 96, 96]
+    for d, width in ((1, 4), (6, 24), (24, 96), (25, 96), (64, 96)):
+        values = values_of("wild_cat", d_in=d, ffn_multiplier=4)
+        assert lesson.hidden_width(values) == width
 
 
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
