@@ -100,12 +100,13 @@ DONE = {  # what is done, and by how much wider the vectors are then
 }
 
 
-def is_as_its_address_says(page, new_page):
-    """All that is shown, once it has caught up, against the same address on a page of its own."""
+def is_as_its_address_says(page):
+    """All that is shown, once it has caught up, against the same address in a tab of its own."""
     caught_up(page)
-    cold, origin = new_page(), page.evaluate("location.origin")
-    open_page(cold, origin, page.url.removeprefix(origin))
-    fresh, warm = shown(cold), shown(page)
+    origin = page.evaluate("location.origin")
+    with page.context.new_page() as cold:
+        open_page(cold, origin, page.url.removeprefix(origin))
+        fresh, warm = shown(cold), shown(page)
     for what in warm:
         assert warm[what] == fresh[what], what
 
@@ -123,7 +124,7 @@ def said_too_long(looks):
 
 
 @pytest.mark.parametrize("do", DONE, ids=lambda do: do.__name__)
-def test_nothing_old_is_shown_as_new_and_no_press_is_lost(page, new_page, app_url, do):
+def test_nothing_old_is_shown_as_new_and_no_press_is_lost(page, app_url, do):
     open_page(page, app_url, LESSON)
     before = int(width(page).input_value())
     page.evaluate(LOOK, [OFTEN])
@@ -136,21 +137,20 @@ def test_nothing_old_is_shown_as_new_and_no_press_is_lost(page, new_page, app_ur
     assert f"d_in={now}" in page.url or now == before
     looks += page.evaluate("(n) => (window.testLooked ?? []).slice(n)", len(looks))
     assert not said_too_long(looks or [{}])
-    is_as_its_address_says(page, new_page)
+    is_as_its_address_says(page)
 
 
-def test_a_card_alone_is_as_its_address_says(page, new_page, app_url):
+def test_a_card_alone_is_as_its_address_says(page, app_url):
     open_page(page, app_url, f"{LESSON}&card=scores")
     drag(page)
     settled(page)
     assert "factor=" in page.url
-    is_as_its_address_says(page, new_page)
+    is_as_its_address_says(page)
 
 
-def test_two_tabs_have_each_its_own(page, new_page, app_url):
+def test_two_tabs_have_each_its_own(page, app_url):
     open_page(page, app_url, LESSON)
-    other = page.context.new_page()
-    try:
+    with page.context.new_page() as other:
         open_page(other, app_url, LESSON)
         press(page, 2)
         press(other, 1)
@@ -159,9 +159,7 @@ def test_two_tabs_have_each_its_own(page, new_page, app_url):
             settled(each)
         assert page.url != other.url
         for each in (page, other):
-            is_as_its_address_says(each, new_page)
-    finally:
-        other.close()
+            is_as_its_address_says(each)
 
 
 @pytest.mark.meant(r"^console: WebSocket onclose: code=10(06 \(abnormal|12 \(service restart)")
@@ -186,7 +184,7 @@ def test_a_page_outlives_a_server_that_is_started_again(new_page, tmp_path):
         settled(page, timeout=60)
         press(page)
         settled(page)
-        is_as_its_address_says(page, new_page)
+        is_as_its_address_says(page)
     finally:
         server.stop()
 
