@@ -4,7 +4,7 @@ from attention_core.text.embedding import embed
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
 from attention_ui.controls import shared
-from attention_ui.lessons.transformer_block import depth, lesson, norms, orders, stream, words
+from attention_ui.lessons.transformer_block import depth, lesson, norms, stream, words
 from attention_ui.lessons.transformer_block.activation_curve import activation_curve
 from attention_ui.lessons.transformer_block.agreement import torch_agrees
 from attention_ui.picture.matrix import Matrix
@@ -165,9 +165,9 @@ def in_depth(v, trace):
     "add up, since vectors point in different directions.",
 )
 def in_both_orders(v):
-    before, after = orders.both_orders(v)
-    yield ui.say(orders.sizes_table(before, after, v.token))
-    yield ui.light(*orders.stream_is_untouched(before))
+    before, after = words.both_orders(v)
+    yield ui.say(words.sizes_table(before, after, v.token))
+    yield ui.light(*words.stream_is_untouched(before))
 
 
 @deeper.section(
@@ -189,7 +189,7 @@ def gain(v, trace):
     "vectors. Without dropout, as after `eval()`.",
 )
 def own_layer(v):
-    for order, each in zip(orders.ORDERS, orders.both_orders(v), strict=True):
+    for order, each in zip(words.ORDERS, words.both_orders(v), strict=True):
         yield ui.light(*torch_agrees(each, order, v.activation))
 
 

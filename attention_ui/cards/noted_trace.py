@@ -19,7 +19,7 @@ class NotedTrace(Trace):
         self._reads, self._before = reads, before
 
     def _note(self, name: str | None) -> Trace:
-        """The trace, for one who looks at a step of this name, or for None at any."""
+        """The trace, for one who looks at a step of this name, or with None at any."""
         parts.read_all(self._reads[: self._before.get(name, len(self._reads))])
         return self.plain
 

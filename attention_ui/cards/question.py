@@ -11,8 +11,7 @@ from attention_core.trace import Step
 
 from ..controls import parts, visit
 from ..controls.visit_state import this_visit
-from ..controls.widget import begin_anew, sent
-from ..controls.widths import about_as_wide
+from ..controls.widget import about_as_wide, begin_anew, sent
 from ..frame import hand_out
 from .questions import Pick, Question, Verdict
 from .show import chart

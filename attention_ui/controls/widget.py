@@ -1,5 +1,6 @@
 """A control as a plain Streamlit widget, and what is wrong with what was typed into it."""
 
+from collections.abc import Iterable
 from contextlib import nullcontext
 from typing import Any
 
@@ -8,10 +9,19 @@ import streamlit as st
 from . import parts, visit
 from .control import TYPED, Control
 from .visit_state import this_visit
-from .widths import about_as_wide
 
 TWO_LINES = 250
 """Pixels in which a sentence on a control takes no more than two lines, however narrow it is."""
+NARROW = " fijlrt(),.√1"
+"""Letters about half as wide as others."""
+
+
+def about_as_wide(label: str, choices: Iterable[str] = ()) -> int:
+    """Pixels that a toggle or buttons will take: a grey bar, until their code is there."""
+    buttons = [
+        36 + 7 * len(each) - 3.2 * sum(letter in NARROW for letter in each) for each in choices
+    ]
+    return round(max(sum(buttons), 6 * len(label)) if buttons else 44 + 5.4 * len(label))
 
 
 def is_there(key: str) -> bool:

@@ -10,10 +10,14 @@ from attention_ui.controls.shared import inputs_of
 from attention_ui.lessons.transformer_block import depth, lesson, norms
 from attention_ui.lessons.transformer_block.activation_curve import activation_curve
 from attention_ui.lessons.transformer_block.agreement import torch_agrees
-from attention_ui.lessons.transformer_block.orders import both_orders, stream_is_untouched
 from attention_ui.lessons.transformer_block.ribbons import WIDE
 from attention_ui.lessons.transformer_block.stream import adds_up, ribbons, walk
-from attention_ui.lessons.transformer_block.words import heads_words, nothing_looks_ahead
+from attention_ui.lessons.transformer_block.words import (
+    both_orders,
+    heads_words,
+    nothing_looks_ahead,
+    stream_is_untouched,
+)
 from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.scale import limits
 from visiting import stands, visit

@@ -336,7 +336,7 @@ def drawn_of(values: Values) -> range:
 
 
 def head_of(values: Values, reading: Seen) -> tuple[int, int]:
-    """The layer and head looked at: the chosen one, what brought most, or does most measured."""
+    """The layer and the head looked at: the one chosen, or that brought most, or does most."""
     if values.model_head == ANSWER:
         best = reading.brought(asked_of(values, reading)[0], rival_of(values, reading)).heads[0]
         return best.layer, best.head

@@ -159,7 +159,7 @@ def _numbers(n_layers: int, n_heads: int) -> list[dict]:
 
 
 def _looks(heads: Heads) -> list[dict]:
-    """The tokens, each with all heads’ weights in thousandths: in rows they would be 69,000."""
+    """The tokens, each with all heads’ weights in thousandths: a row for each would make 69,000."""
     weights = heads.weights[:, :, heads.query].reshape(-1, len(heads.tokens))
     thousandths = np.rint(1000 * np.nan_to_num(weights)).astype(int).T.tolist()
     first = heads.chosen[0] * heads.weights.shape[1] + heads.chosen[1]
