@@ -109,7 +109,7 @@ def feed_forward(v, trace):
     yield ui.picture(ui.stacked(trace, *stream.widened(trace, v.token)))
     told = (
         ui.note(words.silenced_words(trace, v.activation)),
-        ui.caption(f"{words.hidden_words(v)} {words.arrows_words(trace, v.activation)}"),
+        ui.caption(words.arrows_words(trace, v.activation)),
     )
     yield ui.row(
         ui.chart("bend", activation_curve(trace, v.activation, v.token), width=400),

@@ -8,7 +8,6 @@ the cuts are exact.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -72,20 +71,6 @@ def _of_the_rest(order: Ranked, carried: int) -> dict[str, str]:
             told[f"{name}n"] += beyond
             told[f"{name}s"] += [upto[each] for each in beyond]
     return {name: "|".join(f"{each:.12g}" for each in row) for name, row in told.items()}
-
-
-@dataclass(frozen=True)
-class Sliders:
-    """Where the controls in the picture start, by their names, and which nobody can move here."""
-
-    starts: tuple[float, ...]
-    labels: tuple[str, ...]
-    fixed: frozenset[str] = frozenset()
-
-
-def chart(frame: pd.DataFrame, sliders: Sliders) -> Chart:
-    """The picture of a table that `rows` made."""
-    return Chart(frame, _spec(sliders), ALT)
 
 
 def told_by(selection: dict[str, Any]) -> dict[str, float]:
@@ -204,13 +189,12 @@ _NAMED = dict(zip(STOPS, ("temperature", "k", "p", "m"), strict=True))
 
 
 @lru_cache(maxsize=32)
-def _spec(sliders: Sliders) -> dict:
+def spec(starts: tuple[float, ...], labels: tuple[str, ...], fixed: frozenset[str]) -> dict:
+    """What draws a table of `rows`, with its controls at their starts; some nobody can move."""
     params: list[dict[str, Any]] = []
-    for (name, short), label, start in zip(
-        _NAMED.items(), sliders.labels, sliders.starts, strict=True
-    ):
+    for (name, short), label, start in zip(_NAMED.items(), labels, starts, strict=True):
         at = STOPS[name].index(start)
-        if name in sliders.fixed:
+        if name in fixed:
             params.append({"name": f"at_{short}", "value": at})
             continue
         bound = {"input": "range", "name": label, "min": 0, "max": len(STOPS[name]) - 1, "step": 1}

@@ -32,7 +32,7 @@ from .charts import label
 from .lesson import encoded_of, model_of, seen, whole
 from .running import in_turns, passes
 from .seen import Seen
-from .write_chart import ALT, BETWEEN, CARRIED, STOPS, Sliders, chart, rows, told_by, written_text
+from .write_chart import ALT, BETWEEN, CARRIED, STOPS, rows, spec, told_by, written_text
 
 WRITE, TEN = "write_on", 10
 AT_ONCE = 60.0
@@ -207,13 +207,13 @@ def _picture(made: Chart, written: Chart | None) -> None:
     if not parts.stood("sliders_of_write") or hand.stood.get(f"chart_write_{hand.count}") != now:
         hand.start, hand.count = tuple(now.values()), hand.count + 1
     hand.stood[f"chart_write_{hand.count}"] = now
-    sliders = Sliders(hand.start, tuple(BY_NAME[name].label for name in STOPS), _fixed())
-    key, moving = f"chart_write_{hand.count}", [name for name in STOPS if name not in sliders.fixed]
+    made_of = spec(hand.start, tuple(BY_NAME[name].label for name in STOPS), _fixed())
+    key, moving = f"chart_write_{hand.count}", [name for name in STOPS if name not in _fixed()]
     selects = {"on_select": partial(_moved, key, parts.now_in())}
     look: dict[str, Any] = {"width": "stretch", "height": "content", "alt": made.alt, "key": key}
     look |= selects | {"selection_mode": moving} if moving else {}
     with st.container(key="fills_chart_of_write"):
-        st.vega_lite_chart(made.frame, chart(made.frame, sliders).spec, **look)
+        st.vega_lite_chart(made.frame, made_of, **look)
 
 
 def _moved(key: str, part: str) -> None:

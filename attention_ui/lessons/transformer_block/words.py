@@ -8,7 +8,7 @@ from attention_core.trace import Trace
 from ...controls.control import Values
 from ...frame.ends import closes, named
 from ...words import listed, number, percent
-from .lesson import heads_that_share, hidden_width, without_dropout
+from .lesson import heads_that_share, without_dropout
 from .stream import CALLED, parts_of
 
 ORDERS = ("before", "after")
@@ -41,13 +41,6 @@ def heads_words(values: Values) -> str:
         f"Heads share the width of the stream evenly. {values.n_heads} heads cannot share "
         f"{values.d_in}, so the block has {n_heads}."
     )
-
-
-def hidden_words(values: Values) -> str:
-    """From which width to which the vectors go."""
-    width = "1 number" if values.d_in == 1 else f"{values.d_in} numbers"
-    made = hidden_width(values)
-    return f"Each vector of {width} becomes one of {made}, and of {values.d_in} again."
 
 
 def arrows_words(trace: Trace, activation: str) -> str:
