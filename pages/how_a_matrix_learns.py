@@ -23,7 +23,7 @@ ROW_SUM = page.ask("row_sum", words.row_sum, [ASKED], [ASKED, "grad_masked_score
     controls=[ui.in_picture(lesson.ENTRY_CHANGE, width=250)],
 )
 def slope(v, trace):
-    yield ui.moving(lesson.ENTRY_CHANGE, pictures.Slope(v).at, choosing=lesson.entry_at)
+    yield ui.moving(lesson.ENTRY_CHANGE, pictures.along_an_entry(v), choosing=lesson.entry_at)
     ends = (lesson.LEARNING_QUERY.at(width=88), lesson.WANTED_KEY.at(width=88))
     yield ui.row(
         lesson.LOSS.at(),

@@ -37,14 +37,6 @@ class Curve:
     label: str = ""
 
 
-@dataclass(frozen=True)
-class Level:
-    """A quiet line at a height that no moment changes, and what it is, for below the panel."""
-
-    value: float
-    label: str
-
-
 @dataclass(frozen=True, eq=False)
 class Panel:
     """Curves that share an axis; `name` is that of their columns in the table: `name_0` …"""
@@ -54,7 +46,8 @@ class Panel:
     """What stands above, or what does at each moment."""
     ends: tuple[float, float]
     curves: Sequence[Curve]
-    levels: Sequence[Level] = ()
+    levels: Sequence[tuple[float, str]] = ()
+    """Heights of quiet lines that no moment changes, each with what it is, for below the panel."""
 
 
 @dataclass(frozen=True)
@@ -207,8 +200,8 @@ def _add_panel(
     for step in run.ticks or (0, last):
         place = min(x_of(step), BESIDE + width - text_width(f"{step:,}") / 2)
         made.words.append(Word(f"{step:,}", place, floor + 9, "share"))
-    for level in panel.levels:
-        made.paths.append(Path(BESIDE, y_of(level.value), f"M0,0{side}", "muted", 0.7))
+    for value, _ in panel.levels:
+        made.paths.append(Path(BESIDE, y_of(value), f"M0,0{side}", "muted", 0.7))
     for curve in panel.curves:
         made.paths.append(Path(BESIDE, floor, _line(run, panel, curve, width), curve.colour))
     if run.appeared is not None:
@@ -222,7 +215,7 @@ def _add_panel(
             made.marks.append(Mark(BESIDE, y + 6, 12, 3, curve.colour))
             made.words.append(Word(curve.label, BESIDE + 17, y + 7, "shape"))
             y += 14
-    for level in panel.levels:  # below the panel: on a line no word can be read
-        made.words.append(Word(f"line at {level.label}", BESIDE, y + 7, "shape"))
+    for _, label in panel.levels:  # below the panel: on a line no word can be read
+        made.words.append(Word(f"line at {label}", BESIDE, y + 7, "shape"))
         y += 14
     return y + SPACE

@@ -1,7 +1,7 @@
 """What the lesson draws: a loss over one number, a softmax's row, an update, depths."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -39,37 +39,34 @@ CHANGES = tuple(
 )
 
 
-class Slope:
-    """The loss over one entry of a matrix, from real passes, and the picture at each change."""
+def along_an_entry(values: Values) -> Callable[[float], Layout]:
+    """The loss over one entry of a matrix, from real passes, as a picture at each change of it:
+    the curve, the tangent that the gradient says, the matrix and the weights.
+    """
+    layer, (name, cell) = lesson.layer_of(values), lesson.entry_of(values)
+    start = getattr(layer.matrices, name)[cell].item()
+    entries = [start + each for each in CHANGES]
+    curve = [*zip(entries, losses_along(layer, name, cell, CHANGES), strict=True)]
+    ticks = [(end, number(end, 1)) for end in (entries[0], start, entries[-1])]
+    ticks.append(((start + entries[-1]) / 2, "the entry"))
 
-    def __init__(self, values: Values) -> None:
-        self.layer = lesson.layer_of(values)
-        self.name, self.cell = lesson.entry_of(values)
-        self.start = getattr(self.layer.matrices, self.name)[self.cell].item()
-        losses = losses_along(self.layer, self.name, self.cell, CHANGES)
-        entries = [self.start + each for each in CHANGES]
-        self.curve = [*zip(entries, losses, strict=True)]
-
-    def at(self, change: float) -> Layout:
-        """The curve, the tangent that the gradient says, the matrix and the weights."""
-        trace = self.layer.trace(self.layer.with_entry(self.name, self.cell, change))
-        x, loss = self.start + change, trace["loss"].value.item()
-        slope = trace[f"grad_{self.name}"].value[self.cell].item()
-        ends = (self.curve[0][0], self.curve[-1][0])
-        tangent = [(end, loss + slope * (end - x)) for end in ends]
-        matrix = lying(trace[self.name], self.name)
-        layout = equation(trace, matrix, "→", Matrix(trace["weights"]), tall=TALL, room=ROOM)
-        place = f"{self.name}[{self.cell[0]}, {self.cell[1]}]"
+    def at(change: float) -> Layout:
+        trace = layer.trace(layer.with_entry(name, cell, change))
+        x, loss = start + change, trace["loss"].value.item()
+        slope = trace[f"grad_{name}"].value[cell].item()
+        tangent = [(end, loss + slope * (end - x)) for end in (entries[0], entries[-1])]
+        parts = lying(trace[name], name), "→", Matrix(trace["weights"])
+        layout = equation(trace, *parts, tall=TALL, room=ROOM)
         told = (
-            f"{place} = {number(x, 2)}: loss {number(loss, 4)}",
+            f"{name}[{cell[0]}, {cell[1]}] = {number(x, 2)}: loss {number(loss, 4)}",
             f"gradient {number(slope, 4)}: the slope here",
         )
-        ticks = [(end, number(end, 1)) for end in (ends[0], self.start, ends[1])]
-        ticks.append(((self.start + ends[1]) / 2, "the entry"))
-        frame_cells(layout, 0, [self.cell])
-        if (goal := self.layer.goal).loss == "weight":
-            frame_cells(layout, 1, [(goal.query, goal.key)])
-        return with_slope(layout, Curve(self.curve, told, (x, loss), tangent, ticks))
+        frame_cells(layout, 0, [cell])
+        if layer.goal.loss == "weight":
+            frame_cells(layout, 1, [(layer.goal.query, layer.goal.key)])
+        return with_slope(layout, Curve(curve, told, (x, loss), tangent, ticks))
+
+    return at
 
 
 def softmax_row(trace: Trace) -> tuple[Matrix | str, ...]:

@@ -11,7 +11,7 @@ from attention_core.small_models import recording
 from attention_core.small_models.figures import Head, shipped_figures
 
 from ...picture import palette
-from ...picture.learning import Curve, Layer, LearningRun, Level, Panel
+from ...picture.learning import Curve, Layer, LearningRun, Panel
 from ...words import number
 
 WATCHED = "pronoun to noun"
@@ -35,8 +35,8 @@ def run_of(moments: Moments) -> LearningRun:
         (0, 4.5),
         [Curve([each.loss for each in moments], palette.NEGATIVE)],
         [
-            Level(figures.bigram, f"{number(figures.bigram, 2)}: pairs of words"),
-            Level(figures.entropy, f"{number(figures.entropy, 2)}: the grammar"),
+            (figures.bigram, f"{number(figures.bigram, 2)}: pairs of words"),
+            (figures.entropy, f"{number(figures.entropy, 2)}: the grammar"),
         ],
     )
     first = recording.first_named(moments, WATCHED)
