@@ -27,15 +27,9 @@ EACH_KIND = [*{kind: name for name, (kind, _) in FAMILIES.items()}.values()]
 
 def tokenizer(n: int = N_VOCABULARY) -> dict:
     model = {"type": "WordLevel", "vocab": {f"t{i}": i for i in range(n)}, "unk_token": ""}
-    return {
-        "version": "1.0",
-        "added_tokens": [],
-        "normalizer": None,
-        "pre_tokenizer": {"type": "WhitespaceSplit"},
-        "post_processor": None,
-        "decoder": None,
-        "model": model,
-    }
+    parts = dict.fromkeys(("normalizer", "post_processor", "decoder"))
+    parts |= {"pre_tokenizer": {"type": "WhitespaceSplit"}, "model": model}
+    return {"version": "1.0", "added_tokens": [], **parts}
 
 
 def make(folder, name: str):

@@ -105,11 +105,7 @@ def front(n_tensors=0, n_fields=0, version=3):
 
 def tensor(name="w", shape=(5, 3), kind=0, offset=0, n_axes=None):
     axes = len(shape) if n_axes is None else n_axes
-    return (
-        string(name)
-        + struct.pack(f"<I{len(shape)}Q", axes, *shape)
-        + struct.pack("<IQ", kind, offset)
-    )
+    return string(name) + struct.pack(f"<I{len(shape)}QIQ", axes, *shape, kind, offset)
 
 
 def field(kinds, *numbers):

@@ -1,7 +1,7 @@
 """A learner's code as its lights ask it: by matrices that are chosen, or only from outside."""
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cached_property
 
 import torch
@@ -42,6 +42,17 @@ ONE_TEXT = "It was given one text at a time."
 IN_BATCH = "in a batch (count axes from the end, as in dim=-1)"
 COMPARED = ("no_leak", "own_row", "variance", "tokens_apart", "order_free", "formula")
 OF_WEIGHTS_READ = ("rows_sum_to_1", "not_negative", "hidden_is_zero", "seen_has_weight", "variance")
+
+
+@contextmanager
+def instead(of: object, **others: object) -> Iterator[None]:
+    """Something with other attributes, for a while."""
+    before = {name: getattr(of, name) for name in others}
+    vars(of).update(others)
+    try:
+        yield
+    finally:
+        vars(of).update(before)
 
 
 class Code(Subject):
@@ -160,15 +171,11 @@ class Code(Subject):
             said += f" They were given {IN_BATCH}."
         return far <= NEAR, said
 
-    @contextmanager
-    def in_batch(self) -> Iterator[None]:
+    def in_batch(self) -> AbstractContextManager[None]:
         """With a batch axis in front, where it was given one text without."""
         way = self.call.way
-        self.call.way = way._replace(layout="batch") if way.layout == "plain" else way
-        try:
-            yield
-        finally:
-            self.call.way = way
+        batched = way._replace(layout="batch") if way.layout == "plain" else way
+        return instead(self.call, way=batched)
 
 
 class Open(Code):
@@ -179,11 +186,7 @@ class Open(Code):
         self.sizes, self.opened, self.ways = sizes, opened, Ways()
         self.given = tuple(matrices(sizes))
         self.d_in = sizes.d_in
-        self._put(self.given)
-
-    def _put(self, given: tuple[Tensor, ...]) -> None:
-        self.given = given
-        self.parameters = self.opened and self.opened.parameters(*given)
+        self.parameters = opened and opened.parameters(*self.given)
 
     def both(self, vectors: Tensor) -> tuple[Tensor, Tensor | None]:
         output, weights = super().both(vectors)
@@ -241,12 +244,9 @@ class Open(Code):
     def of_random(self) -> tuple[list[Tensor], Tensor]:
         """Vectors and matrices of which none was chosen, and what comes out."""
         vectors, *drawn = drawn_at_random(self.sizes, self.n_tokens)
-        chosen = self.given
-        self._put(tuple(drawn))
-        try:
+        parameters = self.opened and self.opened.parameters(*drawn)
+        with instead(self, given=tuple(drawn), parameters=parameters):
             return [vectors, *drawn], self.of(vectors)
-        finally:
-            self._put(chosen)
 
     def tables(self) -> Iterator[tuple[Tensor, str, str]]:
         yield self.weights, "with ordinary scores", ""
@@ -559,13 +559,14 @@ class Closed(Code):
             return
         values, queries = ([e for e in kept if letter in e[0]] for letter in "vq")
         if values:
-            with self._with({name: torch.zeros_like(each) for _, name, each in values}):
+            zeros = {name: torch.zeros_like(each) for _, name, each in values}
+            with instead(self, parameters=zeros):
                 vectors, other = self.draw(), self.draw()
                 other[place] = self.draw(seed=1)[place]
                 yield self._far(vectors, other)
         if len(queries) == 1:
             alike = {name: 100 * each for letters, name, each in kept if set(letters) & {*"qk"}}
-            with self._with(alike):
+            with instead(self, parameters=alike):
                 yield from self._all_by_all(place)
 
     def _all_by_all(self, place: int) -> Iterator[Moved]:
@@ -584,14 +585,6 @@ class Closed(Code):
     def _far(self, vectors: Tensor, other: Tensor) -> Moved:
         before = self.of(vectors)
         return Moved(rows_of(gap(self.of(other), before)), before)
-
-    @contextmanager
-    def _with(self, parameters: dict[str, Tensor]) -> Iterator[None]:
-        self.parameters = parameters
-        try:
-            yield
-        finally:
-            self.parameters = None
 
 
 def _widths(module: nn.Module) -> Iterator[int]:
