@@ -129,9 +129,5 @@ def own_layer(v, trace):
     )
 
 
-page.answers(
-    lambda v, trace: words.who_asks(trace, lesson.first_query(v)),
-    words.why_any_length,
-    lambda v, trace: words.what_is_mixed(trace, lesson.first_query(v)),
-)
+page.answers(words.who_asks, words.why_any_length, words.what_is_mixed)
 page.show()

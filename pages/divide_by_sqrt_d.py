@@ -127,9 +127,5 @@ def in_one_line():
     )
 
 
-page.answers(
-    lambda: words.why_the_root(words.WIDE),
-    words.assumes,
-    lambda v: words.without(words.WIDE, v.draw_seed),
-)
+page.answers(words.why_the_root, words.assumes, words.without)
 page.show()

@@ -266,9 +266,5 @@ def counted():
     )
 
 
-page.answers(
-    lambda v, trace: words.what_is_kept(trace, lesson.chosen(v)),
-    lambda v, trace: words.why_it_shrinks(trace, lesson.chosen(v)),
-    words.what_it_saves,
-)
+page.answers(words.what_is_kept, words.why_it_shrinks, words.what_it_saves)
 page.show()

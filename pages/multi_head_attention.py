@@ -194,9 +194,5 @@ def in_numbers(trace):
     )
 
 
-page.answers(
-    lambda v, trace: words.why_several(trace, v.query),
-    words.why_transpose,
-    lambda v, trace: words.what_a_head_adds(trace, v.query),
-)
+page.answers(words.why_several, words.why_transpose, words.what_a_head_adds)
 page.show()

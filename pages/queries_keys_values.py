@@ -207,9 +207,5 @@ def otherwise(trace):
     )
 
 
-page.answers(
-    lambda v, trace: words.who_answers(trace, v.token),
-    words.what_training_changes,
-    lambda v, trace: words.without_values(trace, v.token),
-)
+page.answers(words.who_answers, words.what_training_changes, words.without_values)
 page.show()

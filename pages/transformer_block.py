@@ -193,5 +193,5 @@ def own_layer(v):
         yield ui.light(*torch_agrees(each, order, v.activation))
 
 
-page.answers(lambda v, trace: words.what_it_adds(trace, v.token), words.why_norm, words.why_before)
+page.answers(words.what_it_adds, words.why_norm, words.why_before)
 page.show()

@@ -144,7 +144,5 @@ def real():
     yield ui.link_to("attention_today", "The attention of today")
 
 
-page.answers(
-    lambda v, trace: words.has_weights(trace, v.written), words.is_window, words.writes_nothing
-)
+page.answers(words.has_weights, words.is_window, words.writes_nothing)
 page.show()

@@ -3,8 +3,10 @@
 from attention_core.rounding import to_within
 from attention_core.trace import Trace
 
+from ...controls.control import Values
 from ...frame.ends import closes, named
 from ...words import number, percent
+from .lesson import first_query
 
 ALIKE = SAME = 1e-6
 OF_ANY_SOURCE = "however long the source is. The keys are summed over, so they are gone."
@@ -48,8 +50,9 @@ def unmasked_share(trace: Trace) -> float:
 
 
 @closes("Which sentence asks, and which one answers?", "looking")
-def who_asks(trace: Trace, query: int) -> str:
+def who_asks(trace: Trace, values: Values) -> str:
     """With the key that gets most from one query."""
+    query = first_query(values)
     weights = trace["weights"].value[query]
     words = (
         "Queries are made of the sentence that is being written, keys and values of the source, "
@@ -75,8 +78,9 @@ def why_any_length(trace: Trace) -> str:
 
 
 @closes("What is in a context vector now?", "context")
-def what_is_mixed(trace: Trace, query: int) -> str:
+def what_is_mixed(trace: Trace, values: Values) -> str:
     """With the sum of one query's weights."""
+    query = first_query(values)
     row = number(trace["weights"].value[query].sum().item(), 2)
     return (
         f"Values of the source alone. The weights of {named(trace, 'query', query)} sum to {row}, "

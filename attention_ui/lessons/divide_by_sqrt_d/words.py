@@ -19,6 +19,7 @@ from attention_core.trace import Trace
 
 from ...cards.common_questions import one_of
 from ...cards.questions import Pick
+from ...controls.control import Values
 from ...frame.ends import closes
 from ...words import number, percent, true_minus
 
@@ -119,17 +120,17 @@ def said(value: float, digits: int = 4) -> str:
 
 
 @closes("Why √d, and not d?", "many_trials", "variances")
-def why_the_root(d: int) -> str:
+def why_the_root() -> str:
     """By how far a sum of d products spreads."""
     words = (
         "A dot product adds d products, some above 0 and some below, which partly cancel: its "
         "standard deviation grows like √d, not like d."
     )
-    root = math.sqrt(d)
+    root = math.sqrt(WIDE)
     return (
-        f"{words} At d = {d:,} it is √{d:,} = {said(root)}, and dividing by that makes it 1 again. "
-        f"Dividing by {d:,} would leave {said(1 / root, 2)}, and the wider the vectors, the more "
-        "alike all keys would look."
+        f"{words} At d = {WIDE:,} it is √{WIDE:,} = {said(root)}, and dividing by that makes it 1 "
+        f"again. Dividing by {WIDE:,} would leave {said(1 / root, 2)}, and the wider the vectors, "
+        "the more alike all keys would look."
     )
 
 
@@ -146,12 +147,12 @@ def assumes(trace: Trace) -> str:
 
 
 @closes("What happens without dividing?", "three_divisors")
-def without(d: int, seed: int) -> str:
+def without(values: Values) -> str:
     """By what softmax makes of scores that are divided by nothing, and by √d."""
-    measured = effects_at(d, seed)
+    measured = effects_at(WIDE, values.draw_seed)
     plain, by_root = measured["nothing"], measured["sqrt_d"]
     return (
-        f"At d = {d:,}, the best of {len(plain.sorted_weights)} keys takes "
+        f"At d = {WIDE:,}, the best of {len(plain.sorted_weights)} keys takes "
         f"{percent(plain.largest_weight)} of the weight on average; divided by √d, "
         f"{percent(by_root.largest_weight)}. Undivided, one key takes over {SATURATED:.0%} in "
         f"{percent(plain.saturated)} of the draws: next to no gradient there, a steep one in "

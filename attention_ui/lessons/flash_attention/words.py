@@ -19,7 +19,7 @@ from ...controls.control import Values
 from ...frame.ends import closes
 from ...picture import palette
 from ...words import in_bytes, number
-from .lesson import before, where
+from .lesson import before, chosen, where
 
 RIGHT = 1
 CHOICES = (
@@ -157,8 +157,9 @@ def kept_bars(values: Values) -> Chart:
 
 
 @closes("What is kept from tile to tile?", "tiles")
-def what_is_kept(trace: Trace, tile: Tile) -> str:
+def what_is_kept(trace: Trace, values: Values) -> str:
     """With how many numbers that is, beside a row of weights."""
+    tile = chosen(values)
     n_keys, width = trace["values"].value.shape
     maximum, total = (
         number(trace[f"running_{name}_{where(tile)}"].value[0, 0].item(), 2)
@@ -172,8 +173,9 @@ def what_is_kept(trace: Trace, tile: Tile) -> str:
 
 
 @closes("Why does what was added up so far have to shrink?", "shrinking", "difference")
-def why_it_shrinks(trace: Trace, tile: Tile) -> str:
+def why_it_shrinks(trace: Trace, values: Values) -> str:
     """With the row of the chosen tile whose maximum rises most."""
+    tile = chosen(values)
     old, new = (
         trace[f"running_largest_{each}"].value[:, 0] for each in (before(tile), where(tile))
     )

@@ -5,6 +5,7 @@ from attention_core.trace import Trace
 
 from ...cards.common_questions import one_of
 from ...cards.questions import Pick
+from ...controls.control import Values
 from ...frame.ends import closes, named
 from ...words import in_bytes, number, percent
 from .costs import BYTES, FACTS, MODEL, read_of, ways
@@ -154,9 +155,9 @@ def is_smaller(trace: Trace) -> str:
 
 
 @closes("Does an indexer find the keys with the most weight?", "indexer", "sparse_weights")
-def is_exact(trace: Trace, head: int) -> str:
+def is_exact(trace: Trace, values: Values) -> str:
     """Against the belief that an indexer is exact."""
-    gone = lost(trace, head).max().item()
+    gone = lost(trace, values.head).max().item()
     return (
         "Not always. It compares in a few columns of its own, and what it leaves out is lost "
         f"without a trace, since the weights that are left sum to 1. With this k, a query loses up "

@@ -169,13 +169,13 @@ def asks_nothing(trace: Trace, query: int) -> str:
 
 
 @closes("Why several heads?", "weights", "head_weights")
-def why_several(trace: Trace, query: int) -> str:
+def why_several(trace: Trace, values: Values) -> str:
     """With what each head of the page's query looks at most."""
     looks = [
         f"{named(trace, 'head', head)} looks at all tokens alike"
         if row.max() - row.min() < 1e-6 and len(row) > 1
         else f"{named(trace, 'head', head)} looks most at {named(trace, 'key', int(row.argmax()))}"
-        for head, row in enumerate(trace["head_weights"].value[:, query])
+        for head, row in enumerate(trace["head_weights"].value[:, values.query])
     ]
     words = (
         "A head gives a query one row of weights, and so one mean of values: it cannot look for "
@@ -184,8 +184,8 @@ def why_several(trace: Trace, query: int) -> str:
     if len(looks) == 1:
         return f"{words} Here there is one: choose more, and each looks for something of its own."
     return (
-        f"{words} For {named(trace, 'query', query)}, {listed(looks)}; W_output gets their means "
-        "side by side."
+        f"{words} For {named(trace, 'query', values.query)}, {listed(looks)}; W_output gets their "
+        "means side by side."
     )
 
 
@@ -217,18 +217,18 @@ def why_transpose(trace: Trace) -> str:
 
 
 @closes("What would the output lose without one of its heads?", "parts", "head_outputs")
-def what_a_head_adds(trace: Trace, query: int) -> str:
+def what_a_head_adds(trace: Trace, values: Values) -> str:
     """With the head that adds most to the page's query."""
-    lengths = trace["head_outputs"].value[:, query].norm(dim=-1)
+    lengths = trace["head_outputs"].value[:, values.query].norm(dim=-1)
     head = int(lengths.argmax())
     length = number(lengths[head].item(), 2)
     if len(lengths) == 1:
         return (
             "Everything, here: there is one head, and what it adds is the whole output. For "
-            f"{named(trace, 'query', query)} that is a vector of length {length}."
+            f"{named(trace, 'query', values.query)} that is a vector of length {length}."
         )
     return (
         "Just what that head adds: the output is a sum over heads, each computed by itself, so the "
-        f"others stay as they are. For {named(trace, 'query', query)}, "
+        f"others stay as they are. For {named(trace, 'query', values.query)}, "
         f"{named(trace, 'head', head)} adds most: a vector of length {length}."
     )

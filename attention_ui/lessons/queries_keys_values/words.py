@@ -174,11 +174,11 @@ def before_training(first: TrainingRecord, n_choices: int) -> str:
 
 
 @closes("What does a word ask for, and who answers?", "one_token", "query_scores", "query_weights")
-def who_answers(trace: Trace, token: int) -> str:
+def who_answers(trace: Trace, values: Values) -> str:
     """With the key that gets the most from the page's token."""
     words = (
         "Its vector times W_query is its query, what it asks for. Each word answers with its key, "
-        f"and their dot product says how well the two fit. {_asks(trace, token)}"
+        f"and their dot product says how well the two fit. {_asks(trace, values.token)}"
     )
     scores, weights = trace["query_scores"].value, trace["query_weights"].value
     key, share = int(weights.argmax()), percent(weights.max().item())
@@ -187,7 +187,7 @@ def who_answers(trace: Trace, token: int) -> str:
     if weights.max() - weights.min() < ALIKE:
         return f"{words} all keys fit equally well, and each gets {share} of its attention."
     return (
-        f"{words} the best answer comes from {_found(trace, token, key)}: a score of "
+        f"{words} the best answer comes from {_found(trace, values.token, key)}: a score of "
         f"{number(scores[key].item(), 2)}, and {share} of its attention."
     )
 
@@ -217,13 +217,13 @@ def what_training_changes(values: Values) -> str:
 
 
 @closes("What if W_value were all 0?", "context", "query_weights")
-def without_values(trace: Trace, token: int) -> str:
+def without_values(trace: Trace, values: Values) -> str:
     """With the largest weight of the page's token, which does not depend on values."""
     weights = trace["query_weights"].value
     key, share = int(weights.argmax()), percent(weights.max().item())
     left = "the bias alone" if "b_value" in trace else "0"
-    given = f"{share} of its attention to {_found(trace, token, key)}"
-    query = named(trace, "query", token)
+    given = f"{share} of its attention to {_found(trace, values.token, key)}"
+    query = named(trace, "query", values.token)
     if not trace["W_value"].value.any():
         return (
             f"So it is here: every value is {left}, and so is every context vector. The weights do "

@@ -122,14 +122,14 @@ def stream_is_untouched(before: Trace) -> tuple[bool, str]:
 
 
 @closes("What does attention add, and what does it leave?", "stream")
-def what_it_adds(trace: Trace, token: int) -> str:
+def what_it_adds(trace: Trace, values: Values) -> str:
     """With the sizes of the parts of one token's output."""
-    parts = parts_of(trace, token)
+    parts = parts_of(trace, values.token)
     told = [f"{CALLED[name][0]} {number(size(part), 2)}" for name, part in parts.items()]
     return (
         "It adds one vector to each token's stream, mixed from what other tokens offer. It takes "
         "nothing away: what came in is added to, not replaced. In the output of "
-        f"{named(trace, 'token', token)}, the parts have these sizes: {listed(told)}."
+        f"{named(trace, 'token', values.token)}, the parts have these sizes: {listed(told)}."
     )
 
 

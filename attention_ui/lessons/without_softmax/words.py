@@ -115,14 +115,14 @@ def cost_words(values: Values) -> str:
 
 
 @closes("Does attention without softmax have weights?", "who", "read_from")
-def has_weights(trace: Trace, token: int) -> str:
+def has_weights(trace: Trace, values: Values) -> str:
     """With a row's sum."""
-    row = trace["read_from"].value[token]
+    row = trace["read_from"].value[values.written]
     return (
         "Not in the sense of shares. There is a table of who reads from whom, and times the values "
         "it gives what is read, but its rows need not sum to 1 and it may take values away: the "
-        f"row of {named(trace, 'query', token)} sums to {number(row.sum().item(), 2)}. And no "
-        "model computes this table: it is worked out here to look at."
+        f"row of {named(trace, 'query', values.written)} sums to {number(row.sum().item(), 2)}. "
+        "And no model computes this table: it is worked out here to look at."
     )
 
 
