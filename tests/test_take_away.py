@@ -18,6 +18,7 @@ from attention_core.export.notebook import notebook
 from attention_core.export.telling import unnoticed
 from attention_core.real_model.tiny import TINY
 from attention_core.trace import Trace
+from attention_ui.cards import show
 from attention_ui.controls.shared import inputs_of
 from attention_ui.controls.visit_state import this_visit
 from attention_ui.frame import ends
@@ -42,7 +43,6 @@ class Ended(NamedTuple):
         return name_of(self.page + suffix, self.trace, self.sentence, kind)
 
 
-MAKE = {each.label: each.make for each in DOWNLOADS}
 everywhere = pytest.mark.parametrize(
     "place",
     [
@@ -68,6 +68,7 @@ def view_at():
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(ends, "put_ends", noted)
+            patch.setattr(show, "put_picture", lambda *_: None)
             stands(visit(place[0], example=place[1]))
         return found[-1]
 
@@ -76,10 +77,13 @@ def view_at():
 
 @pytest.fixture(scope="module")
 def files_at(view_at):
+    # A sheet is tried below, at one place of each lesson, and elsewhere at night.
+    here = [each for each in DOWNLOADS if is_long() or each.label != "Spreadsheet"]
+
     @cache
     def made(place):
         view = view_at(place)
-        return {label: make(view.trace, title_of(view.page)) for label, make in MAKE.items()}
+        return {each.label: each.make(view.trace, title_of(view.page)) for each in here}
 
     return made
 
