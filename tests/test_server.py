@@ -100,7 +100,7 @@ def test_no_file_can_be_uploaded(app_url):
     assert asyncio.run(put_a_byte()) == 413
 
 
-SOFT, HARD, SOCKETS = 256, 2_048, 300
+SOFT, HARD, SOCKETS = 64, 2_048, 100
 limits = pytest.importorskip("resource", reason="this system has no limit of open files")
 
 
