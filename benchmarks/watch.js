@@ -30,10 +30,12 @@
   const first = (selector) =>
     document.querySelector(`[data-testid=stMain] ${selector}`) ? performance.now() : undefined;
   // What only says that something runs is no part of the picture, nor what shows when it is
-  // pointed at, nor where a link goes, nor the class by which Streamlit marks elements as new.
+  // pointed at, nor where a link goes, nor the class by which Streamlit marks elements as new, nor
+  // what is set to what it was, as Vega does with a picture's size at every change.
   const talk = '[data-testid=stStatusWidget], [data-testid=stToolbar], [data-testid=stHeader], ' +
     '.vg-tooltip, [data-testid^=stElementToolbar], [data-testid=stSlider], [class*=st-key-moves_]';
-  const unseen = (name, element) => name.startsWith('data-') || name === 'href' ||
+  const unseen = (name, element, was) => name.startsWith('data-') || name === 'href' ||
+    element.getAttribute(name) === was ||
     (name === 'class' && element.matches('.stElementContainer, .stVerticalBlock'));
   // Asked once of an element, not at each of its thousands of changes: the clock must not be what
   // takes the time.
@@ -44,17 +46,17 @@
     return known.get(element);
   };
   new MutationObserver((records) => {
-    for (const { target, type, attributeName, addedNodes } of records) {
+    for (const { target, type, attributeName, oldValue, addedNodes } of records) {
       const element = target.nodeType === 1 ? target : target.parentElement;
       if (!element || !counts(element)) continue;
-      if (type === 'attributes' && unseen(attributeName, element)) continue;
+      if (type === 'attributes' && unseen(attributeName, element, oldValue)) continue;
       // Not the block that may be as tall as the page, but what is new in it.
       const added = [...addedNodes].filter((one) => one.nodeType === 1 && counts(one));
       for (const one of added.length ? added : [element]) note(one);
     }
     bench.heading ??= first('h1');
     bench.matrix ??= first('[data-testid=stVegaLiteChart] :is(svg .cells_marks path, canvas)');
-  }).observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+  }).observe(document, { subtree: true, childList: true, attributeOldValue: true, characterData: true });
   const canvas = CanvasRenderingContext2D.prototype;
   for (const name of ['fill', 'fillRect', 'fillText', 'stroke', 'drawImage']) {
     const draw = canvas[name];

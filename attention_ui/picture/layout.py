@@ -328,7 +328,8 @@ class _Line:
 
 
 def _in_a_row(line: _Line) -> Arrangement:
-    made = Arrangement(line.width, line.around + line.n_rows * line.row)
+    width = line.width + line.each[-1].overhang(line.cell)
+    made = Arrangement(width, line.around + line.n_rows * line.row)
     x = 0.0
     for one in line.each:
         x = stand(made, one, x, line.above, line.cell, line.row, line.n_rows, 0.0)
@@ -357,7 +358,7 @@ def _on_a_phone(trace: Trace, each: Sequence["Footprint"]) -> Arrangement:
             lines.append([first])
             decimals = [own]
     made = _in_rows(lines, NARROW, TALL)
-    made.width = NARROW
+    made.width = max(NARROW, made.width)
     return made
 
 
@@ -453,6 +454,15 @@ class Footprint:
 
     def is_slanted(self, cell: float) -> bool:
         return self.longest + 4 > cell * self.every(cell)
+
+    def overhang(self, cell: float) -> float:
+        """How far a slanted label stands out on the right of its cells and sums."""
+        if self.is_bars or not self.is_slanted(cell):
+            return 0.0
+        shown = [*enumerate(self.columns)][:: self.every(cell)]
+        far = [at * cell + min(LABEL, text_width(name)) * SLANT for at, name in shown]
+        own = self.n_columns * cell + (0 if self.is_upright else self.room_of_sums)
+        return max(0.0, max(far) + 0.35 * cell + 3 - own)
 
     def every(self, cell: float) -> int:
         """Every how many columns have a label."""

@@ -156,13 +156,16 @@ WHERE, TOLD = map(_chosen, ("where", "tip"))
 # Streamlit's browser calls the data so; the last row has the size of the picture.
 SIZE = "data('source')[length(data('source')) - 1]"
 BLOCKS = "size && isValid(size.blocks) ? split(size.blocks, ',') : []"
+EDGE = 3
+"""Pixels around a picture. What stands out further makes Vega draw it a second time, narrower."""
+WIDTH, HEIGHT = f"(width - {2 * EDGE})", f"(height - {2 * EDGE})"
 SCALE = (
-    f"!size ? 1 : narrow ? min(width / size.xn, height / size.yn, {GROWS_NARROW} * letters)"
-    f" : min(width / size.x, height / size.y, {GROWS} * letters)"
+    f"!size ? 1 : narrow ? min({WIDTH} / size.xn, {HEIGHT} / size.yn, {GROWS_NARROW} * letters)"
+    f" : min({WIDTH} / size.x, {HEIGHT} / size.y, {GROWS} * letters)"
 )
 SCREEN = "(screen() || {})"  # there is none where a still picture is made
 # A phone has not always room for larger ones.
-ROOM_FOR = "narrow && size ? 1.3 * min(width / size.xn, height / size.yn) : 9"
+ROOM_FOR = f"narrow && size ? 1.3 * min({WIDTH} / size.xn, {HEIGHT} / size.yn) : 9"
 ROOM_FOR = f"max(1, min({SCREEN}.letters || 1, {ROOM_FOR}))"
 # There numbers stay in their rows as they are in usual letters, rather than go.
 HIGH = "12 * (narrow && letters > 1 ? min(letters, grown) : letters)"
@@ -315,8 +318,8 @@ def _authored(slots: int, asked: bool, tells: bool) -> dict:
         .add_params(*_parameters(slots))
         .transform_filter(f"datum.when != (narrow ? {ON_WIDE} : {ON_NARROW})")
         .transform_calculate(
-            px="grown * (narrow ? datum.xn : datum.x)",
-            py="grown * (narrow ? datum.yn : datum.y)",
+            px=f"{EDGE} + grown * (narrow ? datum.xn : datum.x)",
+            py=f"{EDGE} + grown * (narrow ? datum.yn : datum.y)",
             pw="grown * (narrow ? datum.wn : datum.w)",
             ph="grown * (narrow ? datum.hn : datum.h)",
         )
@@ -333,7 +336,7 @@ def _authored(slots: int, asked: bool, tells: bool) -> dict:
     made["background"] = "transparent"
     made["config"] = {"view": {"stroke": None}, "font": FONT}
     made["autosize"] = {"type": "fit", "contains": "padding"}
-    made["padding"] = {"left": 3, "top": 3, "right": 3, "bottom": 3}
+    made["padding"] = dict.fromkeys(("left", "top", "right", "bottom"), 0)  # else Streamlit adds
     assert NARROW < TURN
     return made
 

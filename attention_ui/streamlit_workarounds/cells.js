@@ -44,8 +44,8 @@ const hear = (main) => {
   unheard.clear();
 };
 
-const isPicture = (place) => /st-key-drawn_/.test(place.className)
-  || [...place.querySelectorAll('svg.marks path')].some((one) => one.__data__?.cursor === 'pointer');
+const isPicture = (place) =>
+  [...place.querySelectorAll('svg.marks path')].some((one) => one.__data__?.cursor === 'pointer');
 const drawnIn = (place) => place.querySelector('svg.marks, canvas.marks');
 // Vega tells whoever sends its picture an event which view it is.
 const viewOf = (drawn) => {
@@ -179,20 +179,24 @@ export default function () {
     const place = item?.cursor && target.closest?.(PICTURE);
     if (place) last.set(place, { own: item.datum });
   };
-  const prepare = () => {
-    main.querySelectorAll('svg.marks, canvas.marks').forEach(stand);
-    hear(main);
-    for (const place of main.querySelectorAll('[class*="st-key-drawn_"], [class*="st-key-chart_of_"]')) {
-      if (!isPicture(place)) continue;
+  const name = (places) => {
+    for (const place of places) {
       const words = place.querySelector('[role=graphics-document]')?.getAttribute('aria-label');
       const now = { tabindex: 0, role: 'application', 'aria-label': `${words ?? 'Picture'} ${HOW}` };
       for (const [name, value] of Object.entries(now))
         if (place.getAttribute(name) !== `${value}`) place.setAttribute(name, value);
     }
+  };
+  const prepare = () => {
+    main.querySelectorAll('svg.marks, canvas.marks').forEach(stand);
+    hear(main);
+    name([...main.querySelectorAll('[class*="st-key-chart_of_"]')].filter(isPicture));
     if (here && here.drawn !== drawnIn(here.place)) again();
   };
   let later;
   const drawn = new MutationObserver(() => {
+    // A picture is a stop of the Tab key as soon as it is drawn, not when its page has come to rest.
+    name([...main.querySelectorAll('[class*="st-key-drawn_"]')].filter(drawnIn));
     clearTimeout(later);
     later = setTimeout(prepare, 100);
   });

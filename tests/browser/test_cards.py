@@ -13,6 +13,7 @@ from browser_tools import (
     open_page,
     outlined,
     pushed_sideways,
+    script,
     settled,
     soon,
 )
@@ -211,6 +212,13 @@ def test_a_page_with_all_its_cards_drawn_stays_within_its_height(page, app_url, 
     main = page.locator("[data-testid=stMainBlockContainer]")
     assert main.evaluate("one => one.scrollHeight") <= (TALLEST if width == 390 else 3_500)
     assert not pushed_sideways(page)
+
+
+@pytest.mark.parametrize("path", few(["multi_head_attention", *OTHERS.split(), *TALL.split()], 1))
+def test_no_picture_is_drawn_a_second_time_for_what_stands_out_of_it(page, app_url, path):
+    page.set_viewport_size({"width": 1280, "height": 900})
+    open_page(page, app_url, f"{path}?predict=off", first_visit=True)
+    assert page.evaluate(script("narrowed")) == []
 
 
 def test_what_comes_near_while_one_scrolls_is_drawn_before_it_is_in_sight(page, app_url):
