@@ -120,19 +120,13 @@ class Checks:
         """The first known mistake that gives the learner's own numbers, with a line end."""
         for words, line in step["mistakes"]:
             try:
-                made = self._made(line)
-                if made.shape == value.shape and not _far(value, made, _slack(made)).any():
+                if _same(value, self._made(line)):
                     return f"Likely: {words}\n"
             except Exception:  # a mistake that these shapes cannot make
                 continue
         for name, other in self.names.items():
-            if (
-                name not in self.steps
-                or name == step["name"]
-                or not isinstance(other, torch.Tensor)
-            ):
-                continue
-            if other.shape == value.shape and not _far(value, other, _slack(other)).any():
+            is_another = name in self.steps and name != step["name"]
+            if is_another and isinstance(other, torch.Tensor) and _same(value, other):
                 return f"Likely: these are the numbers of {name}, unchanged.\n"
         if value.ndim > 1 and value.mT.shape == (*step["shape"],) and _is_step(step, value.mT):
             rows, columns = step["axes"][-2:]
@@ -233,6 +227,10 @@ def _slack(value: torch.Tensor) -> float:
     """How far two ways to the same numbers may be apart."""
     sizes = value.detach().double().abs()
     return 1e-5 * float(sizes[sizes.isfinite()].max()) if sizes.isfinite().any() else 0.0
+
+
+def _same(yours: torch.Tensor, other: torch.Tensor) -> bool:
+    return yours.shape == other.shape and not _far(yours, other, _slack(other)).any()
 
 
 def _far(yours: torch.Tensor, wanted: torch.Tensor, tolerance: float) -> torch.Tensor:

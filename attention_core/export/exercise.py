@@ -1,7 +1,8 @@
 """A trace as an exercise: a notebook with lines taken out, and a check after each."""
 
 import inspect
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any
 
@@ -95,15 +96,12 @@ def _asked(trace: Trace) -> tuple[str, ...]:
     able = {
         name for name in later or names if name not in beside and is_asked(trace[name].operation)
     }
-    users = dict.fromkeys(names, 0)
-    for name in names:
-        for earlier in trace[name].earlier():
-            users[earlier] += 1
+    users = Counter(earlier for step in trace.values() for earlier in step.earlier())
     kept: list[Step] = []
     for name in sorted(able, key=lambda name: (-users[name], names.index(name))):
         if not any(_tells_again(trace[name], other) for other in kept):
             kept.append(trace[name])
-    needed = {name for step in kept for name in (step.name, *step.earlier())}
+    needed = {step.name for step in _needed(trace, (step.name for step in kept))}
     return tuple(name for name in names if name in able & needed)
 
 
@@ -187,15 +185,15 @@ def _tells_again(step: Step, other: Step) -> bool:
         return any(mine.shape == each.shape and bool(same(mine, each).all()) for each in turned)
     if mine.ndim + 1 != theirs.ndim:
         return False
-    for dim in range(theirs.ndim):
-        if theirs.select(dim, 0).shape == mine.shape:
-            rows = same(theirs, mine.unsqueeze(dim)).movedim(dim, 0).reshape(theirs.shape[dim], -1)
-            if rows.all(dim=1).any():
-                return True
-    return False
+    return any(
+        bool(same(row, mine).all())
+        for dim in range(theirs.ndim)
+        for row in theirs.unbind(dim)
+        if row.shape == mine.shape
+    )
 
 
-def _needed(trace: Trace, wanted: tuple[str, ...]) -> list[Step]:
+def _needed(trace: Trace, wanted: Iterable[str]) -> list[Step]:
     """The steps of the exercise: what is asked for, and all that it is made from."""
     needed = {name for step in wanted for name in (step, *trace[step].earlier())}
     return [step for name, step in trace.items() if name in needed]
