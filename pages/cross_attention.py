@@ -88,7 +88,7 @@ def context(trace):
     controls=[lesson.PADDING.at(width=150)],
 )
 def padding(v, trace):
-    filled = lesson.trace_of(v, v.padding)
+    filled = lesson.look_across(v, v.padding)
     shares = filled["weights"]
     yield ui.matrices(filled, Matrix(shares.inputs[0]), "→", Matrix(shares), tall=300)
     for good, told in words.verdicts(filled, trace):
@@ -118,7 +118,7 @@ def values(trace):
 )
 def own_layer(v, trace):
     yield ui.light(*torch_agrees(trace))
-    yield ui.light(*torch_agrees(lesson.trace_of(v, v.padding)))
+    yield ui.light(*torch_agrees(lesson.look_across(v, v.padding)))
     yield ui.light(*sums_verdict(trace, "context_vectors"))
     for each in ("queries", "keys", "values"):
         yield ui.formula_of(trace, each)

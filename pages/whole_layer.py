@@ -56,7 +56,7 @@ def layer(v, trace):
     asks = lesson.first_query(v)
 
     def at(temperature):
-        made = lesson.trace_of(v.but(temperature=temperature), embedded)
+        made = lesson.at_temperature(embedded, v, temperature)
         return made, layer_matrices(made)
 
     yield ui.moving(shared.TEMPERATURE, at, lambda made, _: whole_layer(made, asks))

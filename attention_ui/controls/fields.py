@@ -332,8 +332,6 @@ def nine_digits(text: str) -> float:
 def entry(text: str) -> float:
     """A number typed into a vector. Raises ValueError for what is not finite or far too large."""
     number = nine_digits(text)
-    if math.isnan(number):
-        raise ValueError("a vector holds numbers only")
     if not abs(number) <= LARGEST_ENTRY:
         raise ValueError(
             f"numbers in a vector go from −{LARGEST_ENTRY:,.0f} to {LARGEST_ENTRY:,.0f}"

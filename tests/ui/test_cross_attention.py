@@ -12,7 +12,7 @@ from attention_core.text.embedding import embed
 from attention_ui.controls.control import understood
 from attention_ui.controls.shared import inputs_of, projections_of, source_inputs_of
 from attention_ui.lessons.cross_attention.agreement import torch_agrees
-from attention_ui.lessons.cross_attention.lesson import CONTROLS, trace_of
+from attention_ui.lessons.cross_attention.lesson import CONTROLS, look_across, trace_of
 from attention_ui.lessons.cross_attention.words import unmasked_share, verdicts
 from visiting import rendered, texts, visit
 
@@ -27,7 +27,7 @@ def values_of(name, **changes):
 @pytest.mark.parametrize("n_padding", [0, 3])
 def test_weights_and_context_vectors_are_those_of_plain_torch(name, n_padding):
     values = values_of(name, bias=n_padding > 0)
-    trace, plain = trace_of(values, n_padding), trace_of(values)
+    trace, plain = look_across(values, n_padding), trace_of(values)
     own, other = trace["embeddings"].value, trace["other_embeddings"].value
     assert own.equal(embed(inputs_of(values))["embeddings"].value)
 
@@ -54,8 +54,8 @@ def test_weights_and_context_vectors_are_those_of_plain_torch(name, n_padding):
 @pytest.mark.parametrize("temperature", [0.1, 4.0])
 def test_a_temperature_divides_the_scores_and_is_told(temperature):
     values = values_of("wild_cat").but(temperature=temperature)
-    trace = trace_of(values, 2)
-    cooled = trace_of(values_of("wild_cat"), 2)["masked_scores"].value / temperature
+    trace = look_across(values, 2)
+    cooled = look_across(values_of("wild_cat"), 2)["masked_scores"].value / temperature
     torch.testing.assert_close(trace["weights"].value, cooled.softmax(dim=-1))
     assert torch_agrees(trace)[0]
 
@@ -85,7 +85,7 @@ def test_matrices_are_those_of_the_lesson_on_queries_and_the_source_has_a_table_
 def test_given_vectors_are_shared_where_they_cover_the_source(name, changes, shared):
     values = values_of(name, **changes)
     assert source_inputs_of(values).has_given_vectors() == shared
-    trace = trace_of(values, 1)
+    trace = look_across(values, 1)
     if shared:
         alone = embed(replace(inputs_of(values), sentence=values.source))["embeddings"].value
         assert trace["other_embeddings"].value[:-1].equal(alone)

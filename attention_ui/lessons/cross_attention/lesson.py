@@ -20,15 +20,20 @@ PADDING = Control("padding", Whole(0, 3), "Places of padding", 2)
 CONTROLS = (*shared.MAKES_VECTORS, *shared.PROJECTED, shared.SOURCE, shared.TEMPERATURE, PADDING)
 
 
-def trace_of(values: Values, n_padding: int = 0) -> Trace:
-    """The lesson's trace: `roles`, with padding behind the source or without, and `attention`."""
-    return weigh(roles(values, n_padding), values, values.temperature)
+def trace_of(values: Values) -> Trace:
+    """The lesson's trace: the source as it is."""
+    return look_across(values)
 
 
 def first_query(values: Values) -> int:
     """The query whose weights are shown first: the one with the largest effect."""
     drawn = shared.as_drawn(values)
     return telling_query(weigh(roles(drawn), drawn, 1.0)["weights"].value)
+
+
+def look_across(values: Values, n_padding: int = 0) -> Trace:
+    """The trace of cross-attention, with padding behind the source: `roles`, `attention`."""
+    return weigh(roles(values, n_padding), values, values.temperature)
 
 
 def weigh(made: Trace, values: Values, temperature: float) -> Trace:

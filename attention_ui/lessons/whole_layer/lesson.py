@@ -32,10 +32,15 @@ BEFORE_DROPOUT += (shared.SCALE, shared.NORMALISE, shared.TEMPERATURE)
 CONTROLS = (*BEFORE_DROPOUT, shared.DROPOUT, shared.DROP_SEED, OPENED, HEAD)
 
 
-def trace_of(values: Values, embedded: Trace | None = None) -> Trace:
-    """The lesson's trace: every step from tokens to output, from embeddings that may be there."""
-    begun = embed(shared.inputs_of(values)) if embedded is None else embedded.branch()
-    return attend_heads(begun, shared.layer_recipe_of(values))
+def trace_of(values: Values) -> Trace:
+    """The lesson's trace: every step from tokens to output."""
+    return attend_heads(embed(shared.inputs_of(values)), shared.layer_recipe_of(values))
+
+
+def at_temperature(embedded: Trace, values: Values, temperature: float) -> Trace:
+    """The same layer at another temperature, from embeddings that are there already."""
+    recipe = shared.layer_recipe_of(values.but(temperature=temperature))
+    return attend_heads(embedded.branch(), recipe)
 
 
 def first_query(values: Values) -> int:
