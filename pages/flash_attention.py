@@ -154,7 +154,7 @@ def shrinking(v, trace):
         )
 
 
-@page.card("without", "And without it?", words.WORKED_ROW, ask=UNSHRUNK)
+@page.card("without", "And without it?", words.worked_row(), ask=UNSHRUNK)
 def without(v, trace):
     beside, name = unshrunk(v, trace), wrong(v)
     if name not in beside:

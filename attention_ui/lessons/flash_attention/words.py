@@ -1,5 +1,7 @@
 """What the lesson on flash attention says of its numbers, and what its question asks."""
 
+from math import exp
+
 from attention_core.mechanism.tile_traffic import (
     FLOAT32,
     Traffic,
@@ -28,12 +30,8 @@ CHOICES = (
     "Keys that were seen late get too much weight",
     "The weights no longer add up to 1",
 )
-WORKED_ROW = (
-    "Say a row's scores are 2 and 4 in one tile, and 5 in the next. After the first, m = 4 and "
-    "ℓ = 0.14 + 1 = 1.14. Then m becomes 5, so what was added is multiplied by e to the power of "
-    "4 − 5, 0.37: ℓ = 1.14 × 0.37 + 1 = 1.42, as if 5 had been known from the start."
-)
-"""So that the factor is seen before the tables are."""
+WORKED = (2.0, 4.0), 5.0
+"""The scores of one row in two tiles."""
 KIBI = 1_024
 KINDS = {
     "queries, keys and values, read": palette.POSITIVE,
@@ -63,6 +61,21 @@ def without_shrinking() -> Pick:
         f"{CHOICES[RIGHT]}.",
         teaches="Early exponentials were measured from a lower maximum, so they are too large "
         "beside late ones. The sum is too large in the same way, so the weights still add up to 1.",
+    )
+
+
+def worked_row() -> str:
+    """A row of three scores in words, so that the factor is seen before the tables are."""
+    first, late = WORKED
+    old = max(first)
+    was = sum(exp(score - old) for score in first)
+    factor = exp(old - late)
+    return (
+        f"Say a row's scores are {first[0]:g} and {first[1]:g} in one tile, and {late:g} in the "
+        f"next. After the first, m = {old:g} and ℓ = {exp(first[0] - old):.2f} + 1 = {was:.2f}. "
+        f"Then m becomes {late:g}, so what was added is multiplied by e to the power of "
+        f"{old:g} − {late:g}, {factor:.2f}: ℓ = {was:.2f} × {factor:.2f} + 1 = "
+        f"{was * factor + 1:.2f}, as if {late:g} had been known from the start."
     )
 
 
