@@ -283,7 +283,9 @@ def kept_is_fresh(monkeypatch):
         found = get(self, what, lambda: new.append(made := make()) or made, size)
         if what[0] == "card" and found is not None and not new:
             with parts.unnoted():
-                assert _told(found) == _told(make()), f"kept for {what[:3]}, but another now"
+                assert _told(found) == _told(make()), (
+                    f"kept for {what[:3]}, but another now: what it read was not noted (parts.read)"
+                )
         return found
 
     monkeypatch.setattr(kept.Kept, "get", checked)

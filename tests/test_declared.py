@@ -1,6 +1,9 @@
 """What a page declares: a name that nothing has is refused at once, in words."""
 
+import ast
+import inspect
 import shutil
+from collections import Counter
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -45,4 +48,26 @@ def test_whatever_a_card_asks_of_a_trace_is_noted():
     adds, by_labels = {"step", "again", "of", "label", "label_by_head", "has_gradient"}, {"name_of"}
     asked = {name for name in vars(Trace) if not name.startswith("_")} - adds - by_labels
     asked |= {"__getitem__", "__contains__", "__iter__", "__len__"}
-    assert asked <= vars(NotedTrace).keys()
+    assert asked <= vars(NotedTrace).keys(), "give NotedTrace a method that notes it"
+    made = {name: vars(NotedTrace)[name] for name in asked}
+    said = {name: inspect.getsource(getattr(each, "fget", each)) for name, each in made.items()}
+    silent = [name for name, code in said.items() if "self._note" not in code]
+    assert silent == [], "call `_note` in these methods of NotedTrace"
+
+
+def test_a_card_asks_only_of_steps_that_other_code_names_too():
+    """A misspelt one is covered by no question, so that what would answer it is shown."""
+    asked, known = {}, Counter()
+    for path in [*ROOT.glob("pages/*.py"), *ROOT.glob("attention_[cu]*/**/*.py")]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            known[getattr(node, "value", None)] += isinstance(node, ast.Constant)
+            called = isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2]
+            first = {"is_covered": 0, "waits_for": 0, "closes": 2}.get(called)
+            if first is not None:
+                last = 1 if called == "waits_for" else None
+                for each in node.args[first:last]:
+                    if isinstance(each, ast.Constant):
+                        asked.setdefault(each.value, []).append(path.name)
+    assert {"weights", "split_queries", "query_weights"} <= asked.keys()
+    wrong = {name: at for name, at in asked.items() if known[name] <= len(at)}
+    assert wrong == {}, "no code names these steps but who asks whether they are covered"

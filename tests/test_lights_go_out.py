@@ -165,7 +165,7 @@ def test_every_light_can_go_out(page):
             break
         now = lights(page, link, broken)
         out |= {site for site in plain[0] if not now.get(site)}
-    assert not stays - out
+    assert not stays - out, "(file, line, which there) are green whatever is wrong: look at numbers"
 
 
 @pytest.mark.long

@@ -70,6 +70,15 @@ def test_insides_are_used_in_their_room_alone():
         assert not [word for word in INSIDES if word in text], path
 
 
+def test_every_mend_has_its_fault_here():
+    """A module that leans on an inside, or changes Streamlit, is named by what sees the fault."""
+    contract = Path(__file__).read_text(encoding="utf-8")
+    for path in ROOM.glob("*.py"):
+        leans = [word for word in INSIDES if word in path.read_text(encoding="utf-8")]
+        told = f"{path.name} uses {leans}: add a test here that goes red once Streamlit is mended"
+        assert not leans or re.search(rf"\b{path.stem}\b", contract), told
+
+
 # --- finished_parts -------------------------------------------------------------------------------
 def test_streamlit_still_calls_a_part_broken_off_that_has_finished():
     """The fault that `finished_parts` mends. Where this fails, the mend may go."""

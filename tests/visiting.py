@@ -9,6 +9,7 @@ from unittest.mock import patch
 
 import pyarrow as pa
 from google.protobuf.message import Message
+from streamlit import config
 from streamlit.testing.v1 import AppTest
 
 from attention_ui.cards import show
@@ -16,6 +17,9 @@ from attention_ui.controls.control import Values
 from attention_ui.frame.rooms import module_of
 from attention_ui.picture.layout import Layout
 from conftest import ROOT
+
+# What a page raises is said in full: the app itself says no more than its kind.
+config.set_option("client.showErrorDetails", "full")
 
 LESSONS = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
 """The names of the lessons' files."""

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache, wraps
+from inspect import Parameter, signature
 from types import ModuleType
 from typing import Any, ClassVar, NoReturn, Protocol, dataclass_transform
 
@@ -142,6 +143,7 @@ class Operation:
 
     def __init_subclass__(cls) -> None:
         dataclass(frozen=True)(cls)
+        _check_operands(cls)
         if "value" in vars(cls):
             cls.value = _refusing(cls.value)  # type: ignore[method-assign]  # once a class
 
@@ -206,6 +208,22 @@ class _Settings:
     def __getattr__(self, name: str) -> object:
         setting = getattr(self._operation, name)
         return self._write(setting) if isinstance(setting, float) else setting
+
+
+def _check_operands(kind: type[Operation]) -> None:
+    """Raises TypeError where a method has more or fewer operands than the operation `takes`."""
+    if not isinstance(kind.takes, str):
+        return  # it follows from the settings
+    count = kind.takes.count("(")
+    for name, before in (("value", 1), ("arithmetic", 2)):
+        named = [*signature(getattr(kind, name)).parameters.values()][before:]
+        kinds = {each.kind for each in named}
+        needed = [each for each in named if each.default is each.empty]
+        if not (len(needed) <= count <= len(named) or Parameter.VAR_POSITIONAL in kinds):
+            raise TypeError(
+                f"{kind.__name__} takes {kind.takes or 'nothing'}, so {name}() must have {count} "
+                f"operands, and has {', '.join(each.name for each in named) or 'none'}"
+            )
 
 
 def _refusing(value: Callable[..., Tensor]) -> Callable[..., Tensor]:

@@ -123,7 +123,7 @@ class Spot:
         name = ".".join([self.control.name, *map(str, self.index)])
         sizes = before.value.abs().nan_to_num(0.0, 0.0)
         least = self.control.look.get("reach", LEAST)
-        most = max(least, 1.5 * float(sizes.max()), abs(_number(name) or 0.0))
+        most = max(least, 1.5 * float(sizes.max()), abs(parts.worth(("number", name)) or 0.0))
         power = 10.0 ** math.floor(math.log10(most))
         end = next(each * power for each in (1, 2, 4, 10) if each * power > most * 0.999999)
         return OfCell(

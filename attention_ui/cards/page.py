@@ -37,7 +37,7 @@ from ..frame.glossary import Term, terms_in
 from ..frame.long_run import Run, Work, go_on, go_on_with_page, put_run, put_run_of, run_so_far
 from ..frame.near import watcher
 from ..frame.page import open_lesson
-from ..frame.proof import marks_of
+from ..frame.proof import marks_of, published_lessons
 from ..frame.rooms import module_of
 from ..picture.layout import Layout
 from .card import framed
@@ -559,6 +559,11 @@ class Page:
             parts.part(name, partial(self.behind, self.gate, name, draw), waits=True)
 
     def _check(self) -> None:
+        if self.published and self.published not in (known := published_lessons()):
+            raise Misdeclared(
+                f"no notebook prints numbers of {self.published!r}, as which {self.name} is "
+                f"published; they have {', '.join(sorted(known))}"
+            )
         ours = {each.name for each in self.controls}
         for each in self.every_card():
             for one in [] if callable(each.controls) else each.controls:
@@ -598,7 +603,13 @@ class Page:
             marks = kept.get(
                 ("marks", self.name), self._make_marks, lambda found: 2_000 * len(found)
             )
-        ends.put_ends(self.trace().whole(), self.output, marks)
+        trace = self.trace().whole()
+        if self.output and self.output not in trace:
+            raise Misdeclared(
+                f"the output {self.output!r} of {self.name} is no step of its trace, which has "
+                f"{', '.join(trace)}"
+            )
+        ends.put_ends(trace, self.output, marks)
 
     def _make_marks(self) -> list[Mark]:
         traces = {self.published: self.trace().whole(), **self.given(self.others)}

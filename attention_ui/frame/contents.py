@@ -61,4 +61,7 @@ SECTIONS = {
 
 def lesson(name: str) -> Lesson:
     """A lesson by the name of its file; raises KeyError for one that is not in the list."""
-    return {each.name: each for each in (HOME, *LESSONS)}[name]
+    known = {each.name: each for each in (HOME, *LESSONS)}
+    if name not in known:
+        raise KeyError(f"{name!r} is no table of contents.toml, which has {', '.join(known)}")
+    return known[name]

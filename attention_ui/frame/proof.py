@@ -1,6 +1,7 @@
 """What this page and the published notebook agree on, checked on the tensors of the page."""
 
 from collections.abc import Sequence
+from functools import cache
 
 import pandas as pd
 import streamlit as st
@@ -8,6 +9,7 @@ import streamlit as st
 from attention_core.compare import changes
 from attention_core.published.marking import Mark, marks
 from attention_core.published.printed import notebook
+from attention_core.published.recipe import RECIPES
 from attention_core.trace import Trace
 
 from ..controls import visit
@@ -19,6 +21,13 @@ from .rooms import controls_of, module_of
 
 ROW = {"qkv": "token", "softmax_or_sum": "row_query"}
 """By the lesson, the control that chooses the row which is expanded into steps of its own."""
+
+
+@cache
+def published_lessons() -> set[str]:
+    """The names of lessons that a published number stands in."""
+    every = (each for recipes in RECIPES.values() for each in recipes.values())
+    return {place.lesson for each in every for place in each.places}
 
 
 def marks_of(lesson: str, trace: Trace) -> list[Mark]:

@@ -8,7 +8,7 @@ import torch
 
 from attention_core import EXAMPLES, HeadsRecipe, Trace, attend, attend_heads, embed
 from attention_core.mechanism.multi_head import add_batched, add_big_projection, add_head_parts
-from attention_core.operations import Add, Given, MatMul
+from attention_core.operations import Add, Given, MatMul, Softmax
 from attention_core.trace import is_shares
 from attention_ui.picture.layout import WIDE, equation
 from attention_ui.picture.matrix import Matrix
@@ -137,3 +137,15 @@ def test_at_all_positions_at_once_each_row_of_a_step_has_its_own_limit():
     there = [[Matrix(step, rows=(row,))] for row in range(3)]
     assert limits_each(there, [""]).ravel().tolist() == [2.0, 0.5, 8.0]
     assert limits_each(there, [""]).tolist() == [limits(each, [""]) for each in there]
+
+
+def test_a_picture_goes_by_what_numbers_are_and_not_by_what_a_step_is_called():
+    def shades(*names):
+        trace, axes = Trace(), ("query", "key")
+        before = trace.step(names[0], Given(((5.0, -1.0), (0.0, 2.0))), axes=axes)
+        after = trace.step(names[1], Softmax(), before, axes=axes)
+        rows = table(equation(trace, Matrix(before), "→", Matrix(after))).to_pylist()
+        return [row["shade"] for row in rows if row["kind"] == CELL]
+
+    why = "a picture goes by a step's name: let the operation say what it `makes`"
+    assert shades("scores", "weights") == shades("layer_weights", "attn"), why

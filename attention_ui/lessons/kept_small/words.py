@@ -154,7 +154,7 @@ def is_smaller(trace: Trace) -> str:
     )
 
 
-@closes("Does an indexer find the keys with the most weight?", "indexer", "sparse_weights")
+@closes("Does an indexer find the keys with the most weight?", "indexer", f"{SPARSE}weights")
 def is_exact(trace: Trace, values: Values) -> str:
     """Against the belief that an indexer is exact."""
     gone = lost(trace, values.head).max().item()
