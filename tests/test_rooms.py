@@ -275,6 +275,15 @@ def test_a_control_has_one_name_in_the_address_and_in_python():
 
 
 # --- the map --------------------------------------------------------------------------------------
+GUIDES = [
+    "README.md",
+    "NOTES.md",
+    "CONTRIBUTING.md",
+    *ROOT.glob("[a-z]*/README.md"),
+    *ROOT.glob("docs/*.md"),
+]
+
+
 @pytest.mark.parametrize("guide", ["README.md", "NOTES.md"])
 def test_a_guide_names_only_paths_that_are_there(guide):
     named = re.findall(
@@ -287,13 +296,6 @@ def test_a_guide_names_only_paths_that_are_there(guide):
     ]
 
 
-GUIDES = [
-    "README.md",
-    "NOTES.md",
-    "CONTRIBUTING.md",
-    *ROOT.glob("*/README.md"),
-    *ROOT.glob("docs/*.md"),
-]
 FOREIGN = "amazonaws ancestors checkip dark_theme docker dump ExecReload MAINPID pipx"
 """Words of other programs that guides tell of."""
 
@@ -305,6 +307,11 @@ def test_a_guide_names_only_what_the_code_has(guide):
     known = known_words() | {*FOREIGN.split()}
     gone = [each for each in re.findall(r"[A-Za-z_]\w{2,}", told) if each not in known]
     assert gone == [], f"{guide} names these, which are in no file of code: what is it called now?"
+    paths = [
+        each for each in re.findall(r"`([\w.-]+/[\w./-]+\.\w+)`", words) if "_lesson" not in each
+    ]
+    lost = [each for each in paths if not (ROOT / each).exists() and "two_sent" not in each]
+    assert lost == [], f"{guide} names these files, which are not there: where are they now?"
     (targets,) = re.findall(r"^\.PHONY: (help .*)", (ROOT / "Makefile").read_text(), re.MULTILINE)
     made = re.findall(r"(?:`|^    )make (\w+)", words, re.MULTILINE)
     assert {*made} <= {*targets.split()}, f"{guide} tells to make what the Makefile does not"

@@ -216,8 +216,8 @@ def _check_operands(kind: type[Operation]) -> None:
         return  # it follows from the settings
     count = kind.takes.count("(")
     for name, before in (("value", 1), ("arithmetic", 2)):
-        named = [*signature(getattr(kind, name)).parameters.values()][before:]
-        kinds = {each.kind for each in named}
+        every = [*signature(getattr(kind, name)).parameters.values()]
+        kinds, named = {each.kind for each in every}, every[before:]
         needed = [each for each in named if each.default is each.empty]
         if not (len(needed) <= count <= len(named) or Parameter.VAR_POSITIONAL in kinds):
             raise TypeError(
