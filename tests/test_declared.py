@@ -16,6 +16,7 @@ from visiting import A_PAGE, ROOT
 WRONG = {
     "a control": ("controls=[shared.DIVIDE]", "controls=[shared.HEAD]", "control 'head'"),
     "a picture's control": ("moving(shared.SHOWN_TERMS,", "moving(shared.HEAD,", "control 'head'"),
+    "a picture": ("in_picture(shared.FACTOR)", 'in_picture(shared.FACTOR, "scrs")', "draws scores"),
     "a second card": ('    "context",\n', '    "weights",\n', "two cards of"),
     "a step": ('["weights"], would_tell', '["wights"], would_tell', "no such step"),
     "an argument": ("def weights(v, trace)", "def weights(v, trase)", "asks for trase"),

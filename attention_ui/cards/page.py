@@ -285,6 +285,13 @@ class Card:
             if isinstance(each, Picture):
                 self._check(each)
                 each.now()  # so that what it reads is noted
+        drawn = {_name_of(one) for one in _all_in(elements)} - {""}
+        for one in _all_in([*placed, *elements]) if drawn else ():
+            if isinstance(one, Placed) and one.in_picture not in {*drawn, ""}:
+                raise Misdeclared(
+                    f"the card {self.name!r} of {self.page.name} has {one.control.name!r} in the "
+                    f"picture {one.in_picture!r}, but draws {', '.join(sorted(drawn))}"
+                )
         return Made(words, placed, elements)
 
     def layout_with(self, picture: str, values: Values) -> Layout:
@@ -314,6 +321,12 @@ class Made:
     words: str
     controls: Sequence[Element]
     elements: Sequence[Element]
+
+
+def _all_in(elements: Iterable[Any]) -> Iterator[Any]:
+    """Elements, and those that stand in rows of them."""
+    for each in elements:
+        yield from _all_in(each.elements) if isinstance(each, Row) else (each,)
 
 
 def _name_of(each: Any) -> str:
