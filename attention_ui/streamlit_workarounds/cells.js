@@ -179,8 +179,9 @@ export default function () {
     const place = item?.cursor && target.closest?.(PICTURE);
     if (place) last.set(place, { own: item.datum });
   };
-  const name = (places) => {
-    for (const place of places) {
+  const name = (key, has) => {
+    for (const place of main.querySelectorAll(`[class*="${key}"]`)) {
+      if (!has(place)) continue;
       const words = place.querySelector('[role=graphics-document]')?.getAttribute('aria-label');
       const now = { tabindex: 0, role: 'application', 'aria-label': `${words ?? 'Picture'} ${HOW}` };
       for (const [name, value] of Object.entries(now))
@@ -190,13 +191,14 @@ export default function () {
   const prepare = () => {
     main.querySelectorAll('svg.marks, canvas.marks').forEach(stand);
     hear(main);
-    name([...main.querySelectorAll('[class*="st-key-chart_of_"]')].filter(isPicture));
+    name('st-key-drawn_', drawnIn);
+    name('st-key-chart_of_', isPicture);
     if (here && here.drawn !== drawnIn(here.place)) again();
   };
   let later;
   const drawn = new MutationObserver(() => {
     // A picture is a stop of the Tab key as soon as it is drawn, not when its page has come to rest.
-    name([...main.querySelectorAll('[class*="st-key-drawn_"]')].filter(drawnIn));
+    name('st-key-drawn_', drawnIn);
     clearTimeout(later);
     later = setTimeout(prepare, 100);
   });
