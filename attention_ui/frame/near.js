@@ -42,9 +42,12 @@ export default function ({ data, setTriggerValue }) {
     setTriggerValue('near', now);
   };
   // What waits and will be met soon. A hand at a control does not scroll, so it is not asked for then.
+  // Where a page is after the last step of a scroll is known a moment later than the step.
   const ahead = new Set();
   let asked;
-  const meet = () => {
+  const meet = (event) => {
+    if (event) page.scrolled = performance.now();
+    if (!(performance.now() - page.scrolled < 1000)) return;
     const coming = [...ahead].filter((name) => waiting.has(name)).join();
     if (!coming || coming === asked || !isHeard()) return;
     asked = coming;
@@ -61,7 +64,7 @@ export default function ({ data, setTriggerValue }) {
     }
     then();
   }, { root: main, rootMargin: `${margin}px 0px` });
-  const seen = [within(MARGIN, page.near, soon), within(AHEAD, ahead, () => {})];
+  const seen = [within(MARGIN, page.near, soon), within(AHEAD, ahead, meet)];
 
   const watched = new Set();
   const look = () => {
