@@ -20,7 +20,7 @@ OUTPUT = "layer_output"
 LARGEST_SEED = 2**32 - 1
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=2_048)
 def lights_with(inputs: Inputs, recipe: HeadsRecipe, name: str = "") -> tuple[Light, ...]:
     """The lights of the layer with a mistake switched on, or right; called twice for the lights."""
     right = right_layer(inputs, recipe)

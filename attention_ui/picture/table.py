@@ -6,7 +6,7 @@ drawn twice, or by head, needs no more, and one rule in the browser serves every
 """
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache, partial
 from typing import Any
@@ -197,10 +197,11 @@ def table(
     numbers = numbers_of(layout.matrices)
     n_cells = sum(each.drawn.numel() for each in layout.matrices)
     earlier = [each.step.earlier() for each in layout.matrices]
-    blocks: Blocks = {}
+    made, blocks = None, ""
+    if n_cells <= MOST_POINTED:
+        made, blocks = _all_made(_how_made(layout.matrices, numbers), layout.matrices, numbers)
     for at in range(len(layout.matrices)):
-        pointed = blocks if n_cells <= MOST_POINTED else None
-        _add_cells(rows, layout, at, numbers, earlier, pointed, opened, told)
+        _add_cells(rows, layout, at, numbers, earlier, made and made[at], opened, told)
     if layout.sentence is not None:
         _add_sentence(rows, layout.sentence, max(numbers, default=-1) + 1)
     for when, arrangement in ((ON_WIDE, layout.wide), (ON_NARROW, layout.narrow)):
@@ -211,7 +212,7 @@ def table(
     compared = dict.fromkeys((*NAMES, "ai", "aj"), NONE)
     called = dict(zip(numbers, (each.step.name for each in layout.matrices), strict=True))
     also = {"strength": float(now if lists else NONE), "text": SEPARATOR.join(called.values())}
-    also["blocks"] = ",".join(str(number) for each in blocks for number in each)
+    also["blocks"] = blocks
     rows.add(1, kind=SIZE, when=BOTH, **also, **size, **compared)
     return rows.table(click, lists or {})
 
@@ -252,11 +253,11 @@ def _add_cells(
     at: int,
     numbers: list[int],
     earlier: Sequence[set[str]],
-    blocks: "Blocks | None",
+    made: dict[str, np.ndarray] | None,
     opened: Open | None,
     told: bool,
 ) -> None:
-    is_pointed = blocks is not None
+    is_pointed = made is not None
     matrix, trace = layout.matrices[at], layout.trace
     step, wide, narrow = matrix.step, layout.wide.boxes[at], layout.narrow.boxes[at]
     when = ON_WIDE if layout.narrow.leaves_out(narrow.y) else BOTH
@@ -288,8 +289,7 @@ def _add_cells(
         columns |= _told(matrix, own, is_pointed and told)
         if is_grid(matrix) and is_pointed:
             columns |= _meaning(trace, matrix)
-        if is_pointed:
-            columns |= _made(layout.matrices, numbers, at, own, blocks)
+        columns |= made or {}
         if opened and not matrix.tells_origins:
             columns["open"] = _opened(step, own, opened)
     if matrix.left_out is not None:
@@ -503,6 +503,35 @@ def _flow(
 
 Blocks = dict[tuple[int, ...], int]
 """The blocks of a picture, and where the numbers of each begin among all of them."""
+
+
+def _how_made(matrices: Sequence[Matrix], numbers: list[int]) -> Hashable:
+    """The same for two pictures whose cells are made of each other alike, whatever the numbers."""
+    places: dict[int, int] = {}
+    steps = [each.step for each in matrices]
+    for step in steps:  # those before them follow, as far back as there are any
+        if id(step) not in places:
+            places[id(step)] = len(places)
+            steps += step.inputs
+    made = ((step.name, alike(step), *(places[id(one)] for one in step.inputs)) for step in steps)
+    drawn = (
+        (places[id(each.step)], each.lead, each.rows, each.columns, each.covered)
+        for each in matrices
+    )
+    return tuple(made), tuple(drawn), tuple(numbers)
+
+
+@kept_by_key(256)
+def _all_made(
+    matrices: Sequence[Matrix], numbers: list[int]
+) -> tuple[list[dict[str, np.ndarray]], str]:
+    """Of each matrix which blocks its cells are made of, and all these blocks."""
+    known: Blocks = {}
+    made = [
+        {} if each.covered else _made(matrices, numbers, at, index_of(each), known)
+        for at, each in enumerate(matrices)
+    ]
+    return made, ",".join(str(number) for each in known for number in each)
 
 
 def _made(
