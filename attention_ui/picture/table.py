@@ -671,13 +671,18 @@ def _told(matrix: Matrix, own: np.ndarray, is_pointed: bool) -> dict[str, Any]:
     if matrix.untold or not is_pointed or not step.inputs or not len(own):
         return _numbers_alone(matrix.drawn)
     cells = [tuple(index) for index in own.tolist()]
-    if len(cells) * sum(1 for _ in step.arithmetic(cells[0]).cells()) > MOST_TOLD:
+    if len(cells) * _n_told((alike(step), cells[0]), step, cells[0]) > MOST_TOLD:
         return _numbers_alone(matrix.drawn)
     # The same step is drawn in several pictures, and for many people: it is told once.
     names = tuple(given.name for given in step.inputs)
     numbers = tuple(digest(each.value) for each in (step, *step.inputs))
     key = (step.operation, names, numbers, matrix.lead, matrix.rows, matrix.columns)
     return {"tip": _arithmetic(key, step, cells)}
+
+
+@kept_by_key(512)
+def _n_told(step: Step, index: tuple[int, ...]) -> int:
+    return sum(1 for _ in step.arithmetic(index).cells())
 
 
 @kept_by_key(256)
