@@ -263,9 +263,19 @@ def way_to_the_lessons(text: str) -> None:
     link(AT_A_GLANCE, {**kept, **example, SENTENCE.name: text}, label)
 
 
+@parts.source("inputs")
+def _is_so_of_inputs(what: str) -> bool:
+    """What decides which controls stand beside the sentence: most moves leave it as it is."""
+    with parts.unnoted():
+        inputs = inputs_of(visit.values())
+        if what == "are given":
+            return inputs.has_given_vectors()
+        return any(map(str.isspace, inputs.tokens))
+
+
 def _beside_the_sentence(values: Values, more: Sequence[Control]) -> None:
     """What counts on this page; nothing of a sentence where the visitor has none here."""
-    example, inputs = example_of(values), inputs_of(values)
+    example = example_of(values)
     with st.container(gap="xxsmall"):
         control(EXAMPLE)
         if values.sentence != example.inputs.sentence and "example" not in values.hide:
@@ -279,10 +289,10 @@ def _beside_the_sentence(values: Values, more: Sequence[Control]) -> None:
             st.caption(known)
         for each in more:
             control(each)
-        if not inputs.has_given_vectors():
+        if not parts.read("inputs", "are given"):
             _seed(values)
         control(D_IN)
-        if values.drop_blanks or any(map(str.isspace, inputs.tokens)):
+        if values.drop_blanks or parts.read("inputs", "have blanks"):
             control(DROP_BLANKS)
 
 
