@@ -157,7 +157,8 @@ class Parts:
     def stale(self) -> list[str]:
         """The parts that have to run, without those in a part that has to."""
         now = cache(worth)  # most are read by many
-        found = {name for name, one in self.drawn.items() if name and one.is_stale(now)}
+        own = {AROUND, WATCHER}
+        found = {name for name, one in self.drawn.items() if not {name} & own and one.is_stale(now)}
         return [name for name in self.drawn if name in found and not self._above(name) & found]
 
     def waiting(self) -> list[str]:
@@ -292,7 +293,11 @@ def run_parts(names: list[str], stale: list[str] | None = None, is_at_rest: bool
     here.is_at_rest = is_at_rest
     stale = here.stale() if stale is None else stale
     near = {name for name in stale if not here._may_wait(name)}
-    names = [name for name in here.drawn if name in {*names, *near, WATCHER}]
+    # What waited, and what has parts in it, leaves something to tell that is not known yet.
+    has_news = bool(names) or any(one.above in near for one in here.drawn.values())
+    if has_news or not near or (WATCHER in here.drawn and here.drawn[WATCHER].is_stale()):
+        near.add(WATCHER)
+    names = [name for name in here.drawn if name in {*names, *near}]
     if not names:
         return  # a page without a watcher: what Streamlit runs anyway shows nothing new
     try:

@@ -1,6 +1,7 @@
 """The browser says what is near the visitor's eyes and hands, and asks for what waits."""
 
 from pathlib import Path
+from typing import Any
 
 from ..controls import parts
 from ..controls.visit_state import this_visit
@@ -20,18 +21,25 @@ def watcher() -> None:
     parts.part(parts.WATCHER, _draw)
 
 
-def _draw() -> None:
+@parts.source("watch")
+def _to_tell(_: str) -> dict[str, Any]:
+    """What the browser is to know: told again where it has changed."""
     here = parts.of_page()
-    waiting = here.waiting()
+    with parts.unnoted():
+        waiting = here.waiting()
+    return {
+        "page": this_visit().page,
+        "parts": [name for name, one in here.drawn.items() if one.waits],
+        "waiting": waiting,
+        "hands": sorted(here.hands or ()),
+        "rest": _rest(here.is_at_rest) if waiting else 0,
+    }
+
+
+def _draw() -> None:
     _watch(
         key="near",
-        data={
-            "page": this_visit().page,
-            "parts": [name for name, one in here.drawn.items() if one.waits],
-            "waiting": waiting,
-            "hands": sorted(here.hands or ()),
-            "rest": _rest(here.is_at_rest) if waiting else 0,
-        },
+        data=parts.read("watch"),
         on_near_change=_came_near,
         on_hand_change=_hand_came,
         on_rest_change=_at_rest,
