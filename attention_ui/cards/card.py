@@ -1,7 +1,7 @@
 """A card is a screen: title, at most three lines of words, controls beside, picture below."""
 
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import streamlit as st
@@ -14,9 +14,11 @@ from ..frame.page import explained
 
 @contextmanager
 def framed(
-    name: str, title: str, words: str, is_section: bool, above: Collection[Term]
+    name: str, title: str, words: str, is_section: bool, above: Collection[Term], has_beside: bool
 ) -> Iterator[Any]:
-    """The frame of a card or section; yields the place for controls. Terms `above` are known."""
+    """The frame of a card or section; yields the place for controls, if it has one. Terms `above`
+    are known.
+    """
     this_visit().in_card = title
     look = {"border": not is_section, "gap": "xsmall"}
     with st.container(key=f"card_{name}", **look):
@@ -28,13 +30,15 @@ def framed(
                     (st.subheader if is_section else st.header)(title, anchor=name)
                 if words:
                     st.markdown(printed(words), help=explained(words, above))
-            beside = st.container(
-                key=f"beside_{name}",
-                width="content",
-                horizontal=True,
-                horizontal_alignment="right",
-                vertical_alignment="bottom",
-                gap="small",
-            )
+            beside = nullcontext()
+            if has_beside:
+                beside = st.container(
+                    key=f"beside_{name}",
+                    width="content",
+                    horizontal=True,
+                    horizontal_alignment="right",
+                    vertical_alignment="bottom",
+                    gap="small",
+                )
         yield beside
     this_visit().in_card = ""

@@ -203,13 +203,15 @@ class Card:
         )
         this_visit().cards[self.name] = self.title
         above = self.page.explained_above(self)
-        with framed(self.name, self.title, made.words, self.is_section, above) as beside:
-            kept_open, folded = self._folds(made)
+        kept_open, folded = self._folds(made)
+        controls = [each for each in made.controls if each in kept_open]
+        is_beside = run is not None and not any(map(_is_place_of_work, made.elements))
+        around = self.is_section, above, bool(controls) or is_beside
+        with framed(self.name, self.title, made.words, *around) as beside:
             with beside:
-                for each in made.controls:
-                    if each in kept_open:
-                        put(each)
-                if run is not None and not any(map(_is_place_of_work, made.elements)):
+                for each in controls:
+                    put(each)
+                if is_beside:
                     put_run(run)
             if self.ask and folded is None:
                 self.ask.draw()

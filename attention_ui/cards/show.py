@@ -269,7 +269,9 @@ def _drawn(
     # Words of a sentence, or a legend, may end in the corner: many buttons stand below the picture.
     is_cut = any(layout.narrow.cut)
     below = not layout.matrices or bool(changes or undoes) or is_cut
-    corner = st.container(horizontal=True, horizontal_alignment="right") if below else whole
+    keys: dict[str, Any] = {"horizontal": True, "vertical_alignment": "center"}
+    right = {"horizontal_alignment": "right", **keys}
+    corner = st.container(key=f"keys_below_{name}", **right) if below else None
     if trail:  # before the picture: the browser puts the slider of a number into its room there
         inspect_cell(name, layout.trace, trail, spot, carries is not None)
     with whole:
@@ -286,12 +288,7 @@ def _drawn(
                 selection_mode=["cell", "step"] if stops else ["cell"],
                 alt=layout.alt,
             )
-    with corner.container(
-        key=f"keys_below_{name}" if below else f"keys_{name}",
-        width="content",
-        horizontal=True,
-        vertical_alignment="center",
-    ):
+    with corner or whole.container(key=f"keys_{name}", width="content", **keys):
         if undoes:
             put_undo(name, undoes)
         if is_cut:
