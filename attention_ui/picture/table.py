@@ -521,7 +521,7 @@ def _how_made(matrices: Sequence[Matrix], numbers: list[int]) -> Hashable:
     return tuple(made), tuple(drawn), tuple(numbers)
 
 
-@kept_by_key(256)
+@kept_by_key(1_024)
 def _all_made(
     matrices: Sequence[Matrix], numbers: list[int]
 ) -> tuple[list[dict[str, np.ndarray]], str]:
