@@ -14,7 +14,7 @@ from streamlit import config
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
-from streamlit.runtime import scriptrunner
+from streamlit.runtime import app_session, scriptrunner
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.scriptrunner import ScriptRunner
@@ -105,6 +105,16 @@ def test_streamlit_clears_the_queue_of_a_session_as_the_mend_does():
     clear = inspect.unwrap(AppSession._clear_queue)
     assert [*inspect.signature(clear).parameters] == ["self", "fragment_ids_this_run"]
     assert "self._browser_queue.clear(" in inspect.getsource(clear)
+
+
+# --- few_wakes ------------------------------------------------------------------------------------
+def test_streamlit_still_wakes_its_loop_for_each_message_and_looks_up_the_theme_for_each_run():
+    tell = inspect.getsource(inspect.unwrap(AppSession._on_scriptrunner_event))
+    assert tell.count("self._call_soon_on_event_loop(") == 1, MAY_GO
+    assert "ENQUEUE" not in tell, MAY_GO
+    look_up = inspect.getsource(inspect.unwrap(app_session._populate_theme_msg))
+    assert "config.get_options_for_section(section)" in look_up, MAY_GO
+    assert "_populate_theme_msg(" in inspect.getsource(AppSession._create_new_session_message)
 
 
 # --- left_pages -----------------------------------------------------------------------------------

@@ -57,13 +57,13 @@ def look_up_the_theme_once() -> None:
         from streamlit.runtime import app_session
 
         look_up, kept = app_session._populate_theme_msg, {}
-        if hasattr(look_up, "__wrapped__") or not config._config_options:
+        if hasattr(look_up, "__wrapped__") or not hasattr(config, "_config_options"):
             return
 
         @wraps(look_up)
         def look_up_once(message: Any, section: str = "theme") -> None:
             options = config._config_options  # others where the configuration was read again
-            before, found = kept.get(section, (None, None))
+            before, found = kept.get(section, ("", None))
             if before is not options:
                 look_up(found := CustomThemeConfig(), section)
                 kept[section] = options, found
