@@ -54,9 +54,7 @@ class AttentionSize:
         return self.n_layers * sum(self.widths[1:]) * n_tokens
 
     def weights(self, n_tokens: int) -> int:
-        """How many weights all heads have for so many tokens: training keeps them until it comes
-        back to them, where it does not compute them again.
-        """
+        """How many weights all heads have for so many tokens: training keeps them to go back."""
         return self.n_layers * self.n_heads * n_tokens**2
 
     def products_of_step(self, place: int, has_cache: bool) -> int:

@@ -50,9 +50,7 @@ def moving_vector(scores: Tensor) -> int:
 
 
 def spread_entries(vectors: Tensor, weights: Tensor) -> tuple[int, int]:
-    """The two entries in which vectors (key, d_in) differ most as a row of weights (key,) mixes
-    them, in their own order; (0, 0) where there is one entry alone.
-    """
+    """The two entries in which vectors (key, d_in) differ most by weights (key,), or (0, 0)."""
     vectors, weights = vectors.double(), weights.double()
     spread = (weights @ (vectors - weights @ vectors) ** 2).round(decimals=9).tolist()
     most = sorted(sorted(range(len(spread)), key=lambda at: -spread[at])[:2])

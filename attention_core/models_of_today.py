@@ -1,6 +1,4 @@
-"""What the attention of known models is, kind of layer by kind, with the source of each fact; and
-what their caches take.
-"""
+"""The attention of known models, by kind of layer, with a source of each fact; and their caches."""
 
 import tomllib
 from dataclasses import dataclass

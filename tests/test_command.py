@@ -32,11 +32,19 @@ def test_it_serves_on_this_machine_alone_for_who_started_it(started, tmp_path):
     assert (os.environ[ALONE], os.environ[MODEL]) == ("1", str(tmp_path))
 
 
-@pytest.mark.parametrize("port", ["x", "0", "65536", "-1", "²", "8501.5"])
-def test_what_is_no_port_is_said(port, started, capsys):
+PORTS = ("x", "0", "65536", "-1", "²", "8501.5")
+PATHS = ("no/such.gguf", "~nobody/a.gguf", "x" * 5_000)
+
+
+@pytest.mark.parametrize(("given", "said"), [
+    *((f"--port={port}", f"'{port}' is no port: choose a number from 1 to 65535")
+      for port in PORTS),
+    *((f"--model={path}", f"there is no file or folder '{path}'") for path in PATHS),
+])  # fmt: skip
+def test_what_is_no_port_and_no_model_is_said(given, said, started, capsys):
     with pytest.raises(SystemExit, match="2"):
-        command.main([f"--port={port}"])
-    assert f"'{port}' is no port: choose a number from 1 to 65535" in capsys.readouterr().err
+        command.main([given])
+    assert said in capsys.readouterr().err
     assert started == []
 
 
@@ -74,14 +82,6 @@ def test_what_cannot_be_served_is_said(given, told, started, monkeypatch, capsys
     except SystemExit:
         said = capsys.readouterr().err
     assert told in said
-    assert started == []
-
-
-@pytest.mark.parametrize("path", ["no/such.gguf", "~nobody/a.gguf", "x" * 5_000])
-def test_a_model_that_is_not_there_is_said(path, started, capsys):
-    with pytest.raises(SystemExit, match="2"):
-        command.main(["--model", path])
-    assert f"there is no file or folder '{path}'" in capsys.readouterr().err
     assert started == []
 
 

@@ -62,8 +62,7 @@ def widths(layout):
 
 
 def is_same(told, drawn, is_cut):
-    """Whether both say the same: a share, in percent; a number, with as many decimals unless there
-    is less room for one; a text."""
+    """Whether both say the same: a share, a number with as many decimals as fit, or a text."""
     if isinstance(drawn, float):
         # Where no position differs by a percent, none is carried: so both round to the same.
         told = round(100 * told) if isinstance(told, float) else int(told)

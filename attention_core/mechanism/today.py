@@ -69,9 +69,7 @@ class Today:
         )
 
     def options_in(self, trace: Trace) -> Options:
-        """The same with the temperature and the dropout of the plain heads of a trace. Raises
-        ValueError where its weights are not made by a softmax over keys.
-        """
+        """With a trace's temperature and dropout. Raises ValueError without a softmax over keys."""
         made = trace["head_weights"].operation
         if not isinstance(made, Softmax) or made.dim != -1:
             raise ValueError(

@@ -109,9 +109,7 @@ def last_draw(trace: Trace) -> ops.Draw | None:
 def attend_trainable(
     trace: Vectors, recipe: Projections = PROJECTIONS, softmax_dim: int = -1, own_keys: float = 1.0
 ) -> Trace:
-    """Add queries, keys, values and their attention to a trace that has `embeddings`: steps as of
-    `project` and `attention`. Returns the same trace.
-    """
+    """Add the steps of `project` and `attention` to a trace with `embeddings`: the same trace."""
     trace = trace_of(trace)
     made = project(trace, recipe, own_keys)
     attention(trace, *made, scale=recipe.scale, softmax_dim=softmax_dim)

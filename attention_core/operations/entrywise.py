@@ -183,9 +183,7 @@ class Add(Operation):
 
 
 class Subtract(Operation):
-    """The second tensor taken away from the first; an axis of 1 is repeated, such as a row's
-    one number.
-    """
+    """The second tensor taken from the first; an axis of 1 is repeated, such as a row's number."""
 
     takes = "(…) (…)"
     signs = ("", "−", "=")
@@ -197,9 +195,7 @@ class Subtract(Operation):
 
 
 class Multiply(Operation):
-    """Entry by entry: two tensors of one shape, a vector (d,) with every row (key, d), or one
-    number a row (key,) with that row, if `by_row`.
-    """
+    """Entry by entry: of one shape, (d,) with every row, or (key,) with its row, if `by_row`."""
 
     signs = ("", "⊙", "=")
     in_latex = r"{0} \odot {1}"
@@ -356,9 +352,7 @@ class RunningSum(Operation):
 
 
 class SumFromHere(Operation):
-    """Row j is the sum of rows j to the last: what a term of a `RunningSum` gets back from all sums
-    that it is part of. (key, …) → (key, …)
-    """
+    """Row j is the sum of rows j to the last: the way back of `RunningSum`. (key, …) → (key, …)"""
 
     takes = "(key, …)"
     signs = ("", "Σ")

@@ -142,9 +142,7 @@ class JoinHeads(Move):
 
 
 class RowsOfHeads(Move):
-    """The rows of a matrix, or the numbers of a bias, that belong to each head: (head·d, …) →
-    (head, d, …).
-    """
+    """Of a matrix or a bias, the rows that belong to each head: (head·d, …) → (head, d, …)."""
 
     takes = "(d, …)"
     in_latex = r"\operatorname{{rows}}_{{{self.n_heads}}}({0})"

@@ -47,9 +47,7 @@ class RowMean(Operation):
 
 
 class RowVariance(Operation):
-    """The variance of each row: the mean squared distance from its mean, which is the second
-    operand. (…, d), (…, 1) → (…, 1)
-    """
+    """The mean squared distance of each row from its mean, the second. (…, d), (…, 1) → (…, 1)"""
 
     takes = "(…, d) (…, 1)"
     signs = ("", None, "→")
@@ -172,9 +170,7 @@ class DivideByRoot(Operation):
 
 
 class ScaleShift(Operation):
-    """Every column multiplied by a gain of its own, and a bias added if there is one: what a layer
-    norm has learned. (…, d), (d,), (d,) → (…, d)
-    """
+    """Each column times a learned gain, plus a bias if there is one. (…, d), (d,), (d,) → (…, d)"""
 
     takes = "(…, d) (d) (d)"
     signs = ("", "⊙", "+", "=")

@@ -213,9 +213,7 @@ class ReLUSlope(_Slope):
 
 
 class GELUSlope(_Slope):
-    """The slope of `GELU`, x Φ(x): Φ(x) + x φ(x), with the density φ of a standard normal draw; of
-    its older approximation with `tanh`. (…) → (…)
-    """
+    """The slope of `GELU`: Φ(x) + x φ(x), φ the normal density; or by `tanh`. (…) → (…)"""
 
     in_words = "How steep the curve is at the number: near 0 far below 0, near 1 far above it."
 
@@ -295,9 +293,7 @@ class SoftCapSlope(_Slope):
 
 
 class ShareOfLargest(_Slope):
-    """1 where an entry is the largest of its row, shared evenly among equal ones; 0 elsewhere: the
-    slope of a row's maximum. (…, key) → (…, key)
-    """
+    """The slope of a row's maximum: 1 at the largest, shared by equal ones. (…, key) → (…, key)"""
 
     takes = "(…, key)"
     in_latex = r"[\,{0} = \max_j {0}\,]"
@@ -321,9 +317,7 @@ class ShareOfLargest(_Slope):
 
 
 class ShareOfLarger(_Slope):
-    """1 where the first of two entries is the larger, 0 where the second is, ½ where they are
-    equal: the slope of the larger of two. (…), (…) → (…)
-    """
+    """The slope of the larger of two: 1 if that is the first, 0, or ½ if equal. (…), (…) → (…)"""
 
     takes = "(…) (…)"
     signs = ("", None, "→")

@@ -204,9 +204,7 @@ class TopK(Operation):
 
 
 class MaskGradient(MaskedFill):
-    """A gradient on its way back through a mask: 0 where a number was replaced, which changes
-    nothing any more. (…, query, key), (…, query, key) → (…, query, key)
-    """
+    """The way back of a mask: 0 where it hid. (…, query, key), (…, query, key) → (…, query, key)"""
 
     in_words = "Copied where the query may look; 0 where it may not, since nothing depends on it."
 

@@ -65,9 +65,7 @@ class Softmax(Operation):
 
 
 class MaskedSoftmax(Softmax):
-    """Softmax of scores in which −∞ hides keys. A row with every key hidden has no softmax, which
-    would be 0/0: its weights are 0, as in torch's `scaled_dot_product_attention`.
-    """
+    """Softmax where −∞ hides keys; where it hides all, weights are 0, as in torch's attention."""
 
     def value(self, scores: Tensor) -> Tensor:
         nothing_seen = scores.isneginf().all(dim=self.dim, keepdim=True)

@@ -126,9 +126,7 @@ class BatchedMatMul(MatMul):
 
 
 class MatMulUpright(MatMul):
-    """left @ right for vectors that stand upright, (rightᵀ leftᵀ)ᵀ: the same numbers, and a bias
-    (j,) added if there is one.
-    """
+    """left @ right for upright vectors, (rightᵀ leftᵀ)ᵀ, and a bias (j,) added if there is one."""
 
     takes = "(…, i, k) (…, k, j) (j)"
     signs = ("", "·", "+", "=")
@@ -156,9 +154,7 @@ class Affine(MatMul):
 
 
 class Linear(MatMul):
-    """What `torch.nn.Linear` does with a matrix that it keeps as (d_out, d_in): x Wᵀ, and a bias
-    (d_out,) added if there is one. (…, d_in), (d_out, d_in) → (…, d_out)
-    """
+    """x Wᵀ as `torch.nn.Linear`, plus a bias (d_out,): (…, d_in), (d_out, d_in) → (…, d_out)."""
 
     takes = "(…, k) (j, k) (j)"
     signs = ("", "·", "+", "=")

@@ -186,18 +186,14 @@ class ExpDifference(Operation):
 
 
 class Rescale(ExpDifference):
-    """By how much all that was added up so far shrinks when the maximum rises: e to the old maximum
-    less the new one, 1 where it stays. (…, 1), (…, 1) → (…, 1)
-    """
+    """e to the old maximum less the new: how far sums shrink, at most 1. (…, 1), (…, 1) → (…, 1)"""
 
     takes = "(…, 1) (…, 1)"
     in_words = "e to the old maximum less the new one: 1 where it has not risen."
 
 
 class RescaleAndAdd(Operation):
-    """What was added up so far times the shrink factor of its row, and what is new added.
-    (…, d), (…, 1), (…, d) → (…, d)
-    """
+    """What was there, shrunk by its row, plus what is new. (…, d), (…, 1), (…, d) → (…, d)"""
 
     takes = "(…, d) (…, 1) (…, d)"
     signs = ("", "⊙", "+", "=")
@@ -210,9 +206,7 @@ class RescaleAndAdd(Operation):
 
 
 class MaskedDivide(Divide):
-    """Every entry divided by its row's one number; a row that saw nothing has 0 there, and becomes
-    0, as in torch's `scaled_dot_product_attention`. (…, key), (…, 1) → (…, key)
-    """
+    """A row divided by its number; 0 where it saw nothing. (…, key), (…, 1) → (…, key)"""
 
     in_torch = "({0} / {1}).masked_fill({1} == 0, 0.0)"
     value = computed(lambda scores, number: (scores / number).masked_fill(number == 0, 0.0))

@@ -140,9 +140,7 @@ class Repeat(Operation):
 
 
 class SumGroups(Operation):
-    """Each group of `times` heads that follow each other, added: what a head that serves several
-    queries gets back. (…, head·times, i, j) → (…, head, i, j)
-    """
+    """The way back of shared heads: each `times` added. (…, head·times, i, j) → (…, head, i, j)"""
 
     takes = "(…, head, i, j)"
     signs = ("", "Σ")

@@ -40,9 +40,7 @@ class Check:
 
 
 def check(result: Result, value: Tensor | list | float | bool | None) -> Check:
-    """Compare a value, or none, with a printed result. One of another shape does not match; of a
-    cut print only what is printed is compared.
-    """
+    """A value, or none, compared with what is printed; one of another shape does not match."""
     if value is None or not fits(value, result.shape):
         return Check(result.count, 0, None)
     live = value.tolist() if hasattr(value, "tolist") else value

@@ -12,9 +12,7 @@ def printed_entries(result: Result) -> list[str]:
 
 
 def computed_entries(result: Result, computed: Any) -> list[str]:
-    """What is computed in place of each printed entry, with a sign where it differs; [] for none.
-    What a cut print leaves out is left out.
-    """
+    """What is computed for each printed entry, with a sign where it differs; [] for none."""
     if computed is None:
         return []
     return [

@@ -22,9 +22,7 @@ class Measure:
     """Of ids (token,): the keys that count (query, key), and the queries asked (query,)."""
 
     def of(self, weights: Tensor, ids: Sequence[int]) -> Tensor:
-        """The measure of weights (…, query, key) over tokens with these ids: (…), the mean over the
-        queries that are asked, NaN for none.
-        """
+        """Its mean over the queries asked: weights (…, query, key) to (…), NaN for none."""
         return self.by_query(weights, ids).mean(-1).to(weights.dtype)
 
     def by_query(self, weights: Tensor, ids: Sequence[int]) -> Tensor:

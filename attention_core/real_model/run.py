@@ -303,9 +303,7 @@ def _attention(
 
 
 def read_for_logits(model: Model, stream: Tensor) -> Tensor:
-    """Vectors of the stream (…, d_model) as the vocabulary's table is read with: normed, scaled.
-    Raises ValueError where the model says no next token.
-    """
+    """Streams (…, d_model) as the table reads them: normed, scaled. ValueError as in `logits`."""
     model.check_predicts()
     if model.settings.norms == "after":
         return stream
@@ -324,9 +322,7 @@ def logits(run: Run, positions: Sequence[int] | None = None) -> Tensor:
 
 @torch.no_grad()
 def logits_of(model: Model, stream: Tensor) -> Tensor:
-    """The logits (row, vocabulary) of stream vectors (row, d_model). Raises ValueError as `logits`
-    does.
-    """
+    """The logits (row, vocabulary) of stream vectors (row, d_model). ValueError as in `logits`."""
     read = read_for_logits(model, stream)
     made = torch.empty(len(read), model.settings.n_vocabulary)
     for rows in vocabulary_in_slices(model):

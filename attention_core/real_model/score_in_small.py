@@ -58,9 +58,7 @@ def small_score_trace(
     key: int,
     off: Head | None = None,
 ) -> Trace:
-    """A score of a network with these weights as a trace: the steps of `pass_through`, then those
-    of `score_trace`. Raises ValueError as these do.
-    """
+    """A score: the steps of `pass_through`, then of `score_trace`. Raises ValueError as they do."""
     names = labels_of(writers(layer, len(weights["W_query"][layer])))
     trace = pass_through(weights, vocabulary, words, off, query_part=names, key_part=names)
     sides = []

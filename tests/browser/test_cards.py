@@ -39,9 +39,7 @@ def score(query, key):
 def test_a_picture_that_is_there_before_other_elements_finds_the_room_of_its_slider(
     new_page, app_url, width
 ):
-    """Streamlit loads what draws an element when it first meets one, in no order. The suite ends
-    on what Vega writes to the console where it finds no room.
-    """
+    """Otherwise Vega writes to the console that it finds no room, and the test ends red."""
     page, held = new_page(viewport={"width": width, "height": 900}), []
     page.route("**/Html.*.js", lambda route: held.append(route))
     page.goto(f"{app_url}/{PAGE}")

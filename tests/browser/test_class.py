@@ -63,9 +63,7 @@ def test_letters_of_a_table_grow_and_shrink_however_the_view_is_reached(page, ap
 
 
 def test_letters_of_a_table_are_the_page_s_however_late_their_size_comes(page, app_url):
-    """As where the projector view is switched to and fro: the first two tables that are built read
-    the size of a moment ago.
-    """
+    """As where the projector view is left: the first two tables read the size of a moment ago."""
     page.add_init_script("""
       const read = getComputedStyle, built = new Set();
       getComputedStyle = (...given) => {

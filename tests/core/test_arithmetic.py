@@ -201,7 +201,6 @@ def test_leaves_are_just_the_cells_that_the_value_depends_on():
     assert compared > 400
 
 
-# --- cells that do not exist ----------------------------------------------------------------------
 # --- values that are no ordinary numbers ----------------------------------------------------------
 INF, NAN = math.inf, math.nan
 

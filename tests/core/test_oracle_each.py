@@ -58,8 +58,7 @@ def shares(a, axis=-1):
 
 
 def ranks(a):
-    """How many entries of its row come before each: those that are larger, and equal ones on its
-    left."""
+    """How many entries of its row come before each: larger ones, and equal ones on its left."""
     here, other = a[..., :, None], a[..., None, :]
     left = np.tri(a.shape[-1], k=-1, dtype=bool)
     return ((other > here) | (other == here) & left).sum(-1)

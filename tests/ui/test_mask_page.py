@@ -1,11 +1,7 @@
 """The lesson on the causal mask: what it says follows from the mask that is set."""
 
-from functools import partial
-
 import pytest
 
-import chosen
-from attention_ui.lessons.causal_mask.lesson import CONTROLS
 from visiting import rendered, visit
 
 pytestmark = pytest.mark.slow("5 s: whole pages")
@@ -47,6 +43,3 @@ def test_the_cell_that_is_offered_to_flip_lets_a_query_see_its_answer_and_leaves
     assert at.session_state["visit"].chosen["turned"] == f"{last - 1}.{last}"
     assert "Nothing to look at" not in rendered(at)
     assert not visit(PAGE, tokenizer="blanks", sentence="alone").exception
-
-
-values_of = partial(chosen.of, CONTROLS)
