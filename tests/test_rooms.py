@@ -168,14 +168,12 @@ def test_a_room_imports_only_through_its_doors(path):
     assert {name for name in inside if not is_in(name, allowed)} == set()
 
 
-def room_of(page):
-    """The one room of a lesson: its own, or the one that it says it shares."""
-    return lesson(page).room or page
-
-
 @every([*ROOT.glob("attention_ui/lessons/*/*.py"), *PAGES])
 def test_a_lesson_takes_nothing_from_another_lesson_s_room(path):
-    own = f"attention_ui.lessons.{room_of(path.stem) if path in PAGES else path.parent.name}"
+    own = path.parent.name
+    if path in PAGES:  # its own, or the one that it says it shares
+        own = lesson(path.stem).room or path.stem
+    own = f"attention_ui.lessons.{own}"
     lessons = {name for name in imports(path) if name.startswith("attention_ui.lessons.")}
     assert {name for name in lessons if not is_in(name, [own])} == set()
 

@@ -355,10 +355,6 @@ def _mistral(config: ConfigReader) -> Described:
     return _rotated(config, "Mistral", windows=windows)
 
 
-def _qwen2(config: ConfigReader) -> Described:
-    return _rotated(config, "Qwen2", windows=_qwen_windows(config), biases=BIASES[:3])
-
-
 def _qwen3(config: ConfigReader) -> Described:
     biases = config.flag("attention_bias") * BIASES
     windows = _qwen_windows(config)
@@ -547,7 +543,7 @@ def _by_kind(
 FAMILIES: dict[str, Callable[[ConfigReader], Described]] = {
     "llama": _llama,
     "mistral": _mistral,
-    "qwen2": _qwen2,
+    "qwen2": lambda c: _rotated(c, "Qwen2", windows=_qwen_windows(c), biases=BIASES[:3]),
     "qwen3": _qwen3,
     "gemma2": _gemma2,
     "gemma3_text": _gemma3,

@@ -32,10 +32,6 @@ def _same_word(words: Sequence[str], query: int) -> list[int]:
     return [key for key in range(query) if words[key] == words[query]]
 
 
-def _name_again(words: Sequence[str], query: int) -> list[int]:
-    return [key + 1 for key in _same_word(words, query) if words[query] in PEOPLE]
-
-
 def _word_before(word: Container[str], before: Container[str] = WORDS) -> Keys:
     """The word just before, where both are among some."""
     return lambda words, query: (
@@ -58,11 +54,6 @@ def _opening(words: Sequence[str], query: int) -> list[int]:
     return marks[-1:] if may_close and marks and words[marks[-1]] in CLOSES else []
 
 
-def _sentence_start(words: Sequence[str], query: int) -> list[int]:
-    """At the full stop before the sentence, or at the start of the text."""
-    return [key for key in range(query) if key == 0 or words[key] == "."][-1:]
-
-
 MARKS = (*CLOSES, *CLOSES.values())
 VERBS = {verb for own in ANIMALS.values() for verb in own}
 KINDS = (
@@ -82,7 +73,7 @@ KINDS = (
     Kind(
         "name again",
         "looks from a first name that comes again at what followed it before",
-        _name_again,
+        lambda words, at: [key + 1 for key in _same_word(words, at) if words[at] in PEOPLE],
     ),
     Kind("pronoun to noun", "looks from “it” at the animal it stands for", _pronoun),
     Kind(
@@ -90,7 +81,11 @@ KINDS = (
         "looks back at the mark that is still open, from words after which it may close",
         _opening,
     ),
-    Kind("sentence start", "looks at where the sentence began", _sentence_start),
+    Kind(
+        "sentence start",
+        "looks at where the sentence began",
+        lambda words, query: [key for key in range(query) if key == 0 or words[key] == "."][-1:],
+    ),
     Kind("text start", "rests on the start of the text", lambda *_: [0]),
     Kind("itself", "looks at its own word", lambda _, query: [query]),
 )

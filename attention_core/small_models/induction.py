@@ -183,11 +183,8 @@ def store(run: FinishedRun, path: Path = SHIPPED) -> None:
     tensors["weights"] = tensors["weights"][..., rows, columns].half()
     tensors["step"] = tensors["step"].float()
     tensors["one_layer_loss"] = torch.tensor(run.one_layer_loss)
-    write(path, tensors | {name: _rounded(each) for name, each in run.weights.items()})
-
-
-def _rounded(numbers: Tensor) -> Tensor:
-    return ((numbers.double() * 10**DIGITS).round() / 10**DIGITS).float()
+    rounded = {n: each.double().round(decimals=DIGITS).float() for n, each in run.weights.items()}
+    write(path, tensors | rounded)
 
 
 @cache

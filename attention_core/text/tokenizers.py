@@ -130,14 +130,6 @@ def _split_text(text: str) -> list[str]:
     return [kept[start:end] for start, end in _spans(kept)]
 
 
-def _split_keeping_blanks(text: str) -> list[str]:
-    return [token for token in re.split(r"(\s)", text) if token]
-
-
-def _split_lower_words(text: str) -> list[str]:
-    return [token.lower() for token in _split_text(text) if any(map(str.isalnum, token))]
-
-
 TINY_LANGUAGE = "tiny_language"
 """The tokenizer of the language that the shipped network was trained on."""
 
@@ -162,7 +154,7 @@ _TOKENIZERS: dict[str, Tokenizer] = {
             "Split at blanks, keep them",
             "The text is cut at every blank, each blank is a token too, and punctuation stays on "
             "its word.",
-            _split_keeping_blanks,
+            lambda text: [token for token in re.split(r"(\s)", text) if token],
         ),
         Tokenizer(
             "blanks",
@@ -175,7 +167,7 @@ _TOKENIZERS: dict[str, Tokenizer] = {
             "Lower-case words",
             "Only words and numbers are kept, in lower case, with the apostrophes and hyphens "
             "inside them (can't is one word).",
-            _split_lower_words,
+            lambda text: [e.lower() for e in _split_text(text) if any(map(str.isalnum, e))],
         ),
         Tokenizer(
             TINY_LANGUAGE,

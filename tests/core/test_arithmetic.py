@@ -234,17 +234,16 @@ def test_arithmetic_gives_infinity_and_nan_where_torch_does(operation, row):
 def whole(operation, *operands, dtype=torch.float32):
     """A step of operands that are nested tuples, in a precision."""
     trace = Trace()
-    given = [trace.step(f"g{at}", ops.Given(e), axes=names(at, e)) for at, e in enumerate(operands)]
+    given = [
+        trace.step(f"g{at}", ops.Given(e), axes=[f"a{at}_{n}" for n in range(torch.tensor(e).ndim)])
+        for at, e in enumerate(operands)
+    ]
     if dtype != torch.float32:
         cast = ops.Cast(str(dtype).removeprefix("torch."))
         given = [trace.step(f"c{g.name}", cast, g, axes=g.axes) for g in given]
     value = operation.value(*[each.value for each in given])
     axes = tuple(f"r{axis}" for axis in range(value.ndim))
     return trace.step("result", operation, *given, axes=axes)
-
-
-def names(at, nested):
-    return tuple(f"a{at}_{axis}" for axis in range(torch.tensor(nested).ndim))
 
 
 @pytest.mark.parametrize(("operation", "operands", "dtype", "left"), [

@@ -121,10 +121,6 @@ HOSTILE = {
 }
 
 
-def hostile_inputs(name):
-    return Inputs(HOSTILE[name], tokenizer="blanks_kept", d_in=2, seed=3)
-
-
 TRACES = {f"{name}-as_published": lambda name=name: example_trace(name) for name in EXAMPLES}
 TRACES |= {
     f"wild_cat-{each}": lambda each=each: example_trace("wild_cat", each) for each in VARIANTS
@@ -147,8 +143,8 @@ TRACES |= {
     "score_in_small": score_in_small,
 }
 TRACES |= {
-    f"hostile-{name}": lambda name=name: expand_query(attend(embed(hostile_inputs(name))), 0)
-    for name in HOSTILE
+    f"hostile-{name}": lambda text=text: own_trace(text, tokenizer="blanks_kept", d_in=2, seed=3)
+    for name, text in HOSTILE.items()
 }
 every_trace = pytest.mark.parametrize("name", TRACES)
 

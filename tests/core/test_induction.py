@@ -29,10 +29,6 @@ def test_a_sequence_repeats_tokens_none_of_which_stands_twice_before():
     assert drawn(3).max() < repeated.N_TOKENS == len(repeated.NAMES)
 
 
-def looked_for(ids, query):
-    return [place + 1 for place in range(query) if ids[place] == ids[query]]
-
-
 def test_both_scores_are_those_of_a_loop_over_every_row():
     sequences, length = drawn(2), induction.LENGTH
     generator = torch.Generator().manual_seed(5)
@@ -44,8 +40,9 @@ def test_both_scores_are_those_of_a_loop_over_every_row():
         on_before, on_targets = [], []
         for ids, each in zip(sequences.tolist(), weights[layer, :, head], strict=True):
             on_before += [each[query, query - 1] for query in range(1, length)]
-            rows = [(each[query], looked_for(ids, query)) for query in range(length)]
-            on_targets += [row[keys].sum() for row, keys in rows if keys]
+            for query, row in enumerate(each):
+                keys = [place + 1 for place in range(query) if ids[place] == ids[query]]
+                on_targets += [row[keys].sum()] * bool(keys)
         assert before[layer, head].item() == pytest.approx(fmean(on_before), rel=1e-5)
         assert matching[layer, head].item() == pytest.approx(fmean(on_targets), rel=1e-5)
 

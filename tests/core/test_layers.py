@@ -42,16 +42,12 @@ def test_linear_starts_as_torchs_own_layers_do(bias):
     )
 
 
-def vectors_and_targets(example):
-    inputs = EXAMPLES[example].inputs
-    return embed(inputs)["embeddings"].value, next_tokens(inputs.tokens)
-
-
 @pytest.mark.parametrize("scaled", [False, True])
 def test_a_recorded_step_is_a_trace_of_the_same_numbers(scaled):
-    vectors, targets = vectors_and_targets("wild_cat")
+    embedded = embed(EXAMPLES["wild_cat"].inputs)
+    vectors, targets = embedded["embeddings"].value, next_tokens(embedded.labels("token"))
     *_, last = train(vectors, targets, TrainingSettings(steps=20, width=7, scaled=scaled))
-    trace = attend_trained(embed(EXAMPLES["wild_cat"].inputs), last.matrices, scaled)
+    trace = attend_trained(embedded, last.matrices, scaled)
     for name, value in zip(
         ("weights", "logits"), predict(vectors, last.matrices, scaled), strict=True
     ):

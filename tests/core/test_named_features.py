@@ -22,16 +22,13 @@ def row(weights, word):
     return shares
 
 
-def heads(**changes):
-    return attend_heads(embed(EXAMPLE.inputs), replace(EXAMPLE.heads, **changes))
-
-
 def projected():
     return attend_trainable(embed(EXAMPLE.inputs), EXAMPLE.projections)["weights"].value
 
 
 def head(at, causal):
-    return lambda: heads(causal=causal)["head_weights"].value[at]
+    recipe = replace(EXAMPLE.heads, causal=causal)
+    return lambda: attend_heads(embed(EXAMPLE.inputs), recipe)["head_weights"].value[at]
 
 
 STORY = [  # whose weights, the word that asks, those that answer, and how much they get at least
@@ -69,12 +66,8 @@ def test_a_pronoun_finds_who_is_meant_among_words_that_mean_nothing(pronoun, who
     row = weights[asks]
     assert row.argmax() == found
     assert row[found] > 2 * row.sort().values[-2]
-    how = heads_of(inputs)["head_weights"].value[HOW, found]
+    how = attend_heads(embed(inputs), EXAMPLE.heads)["head_weights"].value[HOW, found]
     assert inputs.tokens[how.argmax()] in ("happy", "eats")
-
-
-def heads_of(inputs):
-    return attend_heads(embed(inputs), EXAMPLE.heads)
 
 
 def test_everyday_words_are_readable_and_no_two_have_the_same_vector():

@@ -108,10 +108,6 @@ def directions(a):
     return of_what_is_left(a / length, length == 0)
 
 
-def without(a, head):
-    return np.stack([np.zeros_like(each) if at == head else each for at, each in enumerate(a)])
-
-
 def product(op, a, b, bias=0.0):
     b = np.swapaxes(b, -1, -2) if op.transpose else b
     return np.einsum("...k,...kj->...j" if a.ndim == 1 else "...ik,...kj->...ij", a, b) + bias
@@ -187,10 +183,6 @@ def put_back(op, a):
     return made
 
 
-def added_at_ids(op, a, ids):
-    return np.eye(op.n_rows)[ids].T @ a
-
-
 def at_entry(op, number):
     made = np.zeros(op.shape)
     made[op.index] = number
@@ -253,7 +245,7 @@ ORACLES = {
     "MatMulByLoop": lambda _, a, b: np.inner(a, b),
     "MatMulUpright": lambda op, *given: product(op, *given),
     "AttentionMask": may_look,
-    "AddAtIds": added_at_ids,
+    "AddAtIds": lambda op, a, ids: np.eye(op.n_rows)[ids].T @ a,
     "MaskGradient": lambda _, a, mask: np.where(mask, a, 0.0),
     "Square": lambda _, a: np.power(a, 2),
     "Copied": lambda _, a: a,
@@ -336,7 +328,7 @@ ORACLES = {
     "SumHeads": lambda _, a: reduce(np.add, a),
     "SumLast": lambda _, a: np.add.reduce(a, -1),
     "SumNormalise": lambda _, a: a / np.add.reduce(a, -1, keepdims=True),
-    "SwitchOff": lambda op, a: without(a, op.head),
+    "SwitchOff": lambda op, a: at_row(a, op.head, np.zeros_like),
     "Transpose": lambda _, a: np.swapaxes(a, -1, -2),
     "L2Normalize": lambda _, a: directions(a),
 }

@@ -13,13 +13,9 @@ from attention_ui.picture.matrix import Matrix
 EXAMPLE = EXAMPLES["wild_cat"]
 
 
-def embedded():
-    return embed(EXAMPLE.inputs, with_product=True)
-
-
 @pytest.fixture(scope="module")
 def trace():
-    return expand_token(attend_trainable(embedded()), 2)
+    return expand_token(attend_trainable(embed(EXAMPLE.inputs, with_product=True)), 2)
 
 
 def told(parts):

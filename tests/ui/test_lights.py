@@ -7,12 +7,11 @@ import pytest
 import torch
 from hypothesis import strategies as st
 
-from attention_core import EXAMPLES, Trace, embed
+from attention_core import EXAMPLES, embed
 from attention_core.mechanism import multi_head
 from attention_core.mechanism.masking import attend_masked, change_token
 from attention_core.mechanism.simplified import SimplifiedOptions, attend
-from attention_core.mechanism.softmax import normalise_row
-from attention_core.operations import Given
+from attention_core.mechanism.softmax import given_row, normalise_row
 from attention_core.published.building import BUILDERS
 from attention_core.recipes import HeadsRecipe, MaskRecipe
 from attention_core.rounding import agree, rounding
@@ -82,16 +81,9 @@ def test_right_numbers_of_any_size_are_green(edits, shift):
             assert good
             assert sums_verdict(trace, "context_vectors")[0]
     row = BUILDERS["softmax_or_sum"](replace(EXAMPLES["journey_123"], inputs=inputs), 1)
-    there = normalise_row(_row(row), shift=shift)
+    there = normalise_row(given_row(row["score_row"].value.tolist()), shift=shift)
     name = "softmax_weights"
     assert agree([(there[name].value, row[name].value)], (there, name), (row, name))
-
-
-def _row(trace):
-    alone = Trace()
-    scores = trace["score_row"].value.tolist()
-    alone.step("score_row", Given(tuple(scores)), axes=("key",))
-    return alone
 
 
 @hypothesis.settings(max_examples=40, deadline=None)

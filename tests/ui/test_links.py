@@ -37,10 +37,6 @@ ONE_OF_MANY = [
 """Controls that choose by number among what others decide: a token, an entry, a head."""
 
 
-def said(wrong):
-    return "\n".join(map(str, wrong.values()))
-
-
 # --- links that cannot be used --------------------------------------------------------------------
 TYPED = (fields.Sentence, Sum, Next, fields.Lines, Prompt)
 """What may be nearly any text. All else refuses most of them."""
@@ -107,7 +103,7 @@ def test_what_cannot_be_used_is_said_and_left_out(name, text, beside, why):
     values, wrong = read(**beside, **{name: text})
     assert values == of(**beside)
     assert [*wrong] == [name]
-    assert why in said(wrong)
+    assert why in str(wrong[name])
 
 
 def test_as_many_typed_numbers_as_fit_are_taken():

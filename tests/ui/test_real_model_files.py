@@ -262,11 +262,6 @@ def test_a_text_that_leaves_no_tokens_is_said(own):
     assert draws(at)
 
 
-def says_next(at):
-    sent = next(each for each in small_charts(at) if "likeliest next tokens" in each.alt)
-    return sent.table["chance"].to_numpy()
-
-
 def test_what_is_drawn_of_a_model_is_of_its_files_as_they_are_now(own):
     """Cards are kept for everybody: by the files, not by the model's name."""
     random()(own)
@@ -276,7 +271,8 @@ def test_what_is_drawn_of_a_model_is_of_its_files_as_they_are_now(own):
     assert draws(second)
     found = Seen(run(open_model(own), (1, 2)))
     best = found.chances.topk(MOST).values
-    assert says_next(second) == pytest.approx(best.numpy(), abs=1e-5)
+    sent = next(each for each in small_charts(second) if "likeliest next tokens" in each.alt)
+    assert sent.table["chance"].to_numpy() == pytest.approx(best.numpy(), abs=1e-5)
 
 
 def test_nothing_of_the_text_before_is_there_while_another_is_read(own, monkeypatch):

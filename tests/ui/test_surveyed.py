@@ -46,11 +46,6 @@ def plane_of(at):
     return pa.ipc.open_stream(sent.data.data).read_all().to_pandas(), sent
 
 
-def pairs_of(at):
-    (table,) = (each.value for each in at.dataframe if "looks from" in each.value.columns)
-    return table
-
-
 def test_heads_stand_where_the_survey_has_them(found):
     at = stands(visit(model="tiny", model_head="1.2", survey_across="first", survey_up="near"))
     points, sent = plane_of(at)
@@ -67,7 +62,8 @@ def test_heads_stand_where_the_survey_has_them(found):
 
 
 def test_the_pairs_are_the_strongest_of_the_chosen_head(model, found):
-    table = pairs_of(stands(visit(model="tiny", model_head="0.1")))
+    at = stands(visit(model="tiny", model_head="0.1"))
+    (table,) = (each.value for each in at.dataframe if "looks from" in each.value.columns)
     pairs = found.pairs(0, 1)
     assert len(table) == len(pairs) == 10
     for row, pair in zip(table.to_dict("records"), pairs, strict=True):

@@ -45,18 +45,14 @@ def test_the_tokenizer_stands_in_the_first_card_and_cuts_there(tokenizer):
 def test_points_are_covered_where_they_tell_which_vectors_are_identical(example):
     at = visit("tokenize_and_embed", predict="on", example=example)
     table = visit("tokenize_and_embed", example=example)
-    trace, values = trace_at(table)
+    values = values_of(table)
+    trace = trace_of(values)
     vectors = trace["embeddings"].value
     points = vectors[:, [values.across, values.up]]
     same, drawn_same = (each[:, None].eq(each).all(dim=-1) for each in (vectors, points))
     waits = "This picture waits for your guess" in words(at)
     assert waits == same.equal(drawn_same)
     assert any("as points" in chart.alt for chart in charts(at)) != waits
-
-
-def trace_at(at):
-    values = values_of(at)
-    return trace_of(values), values
 
 
 @pytest.mark.parametrize("positions", ["off", "on"])

@@ -120,7 +120,8 @@ class Seen(Subject):
         if START not in self.needed or not self.attentions:
             return None
         vectors = self.trace[START]
-        of_vectors = [vectors, *(each for each in self._steps() if _is_stretched(each, vectors))]
+        stretched = (e for e in self._steps() if isinstance(e.operation, ScaleRow))
+        of_vectors = [vectors, *(each for each in stretched if each.inputs[0] is vectors)]
         replaced = {e.name: e.value.index_select(_token_axis(e), order) for e in of_vectors}
         for step in self._steps():  # whoever may see whom goes along
             if step.axes == TABLE and not step.value.is_floating_point() and not step.inputs:
@@ -195,11 +196,6 @@ def _token_axis(step: Step) -> int:
 
 def _tokens_first(value: Tensor, step: Step) -> Tensor:
     return value.movedim(_token_axis(step), 0)
-
-
-def _is_stretched(step: Step, vectors: Step) -> bool:
-    """Whether it is the vectors with one of them stretched, which moves along with its token."""
-    return isinstance(step.operation, ScaleRow) and step.inputs[0] is vectors
 
 
 def _with_other(step: Step, place: int) -> Tensor:

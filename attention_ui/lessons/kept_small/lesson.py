@@ -46,12 +46,9 @@ def _widths(values: Values) -> dict[int, str]:
     return {width: str(width) for width in range(1, most + 1)}
 
 
-def _half(values: Values) -> int:
-    return (len(_widths(values)) + 1) // 2
-
-
-D_LATENT = Control("d_latent", Whole(1, MOST_LATENT), "Width of the latent, d_latent", _half,
-                   widget="select_slider", options=_widths)  # fmt: skip
+D_LATENT = Control("d_latent", Whole(1, MOST_LATENT), "Width of the latent, d_latent",
+                   lambda values: (len(_widths(values)) + 1) // 2, widget="select_slider",
+                   options=_widths)  # fmt: skip
 ROTARY_AT = Control("rotary_at", Choice(POSITIONS), "Where the rotary positions go", "apart")
 TOP_K = Control("top_k", Whole(1, MAX_TOKENS), "Keys that are left, k", 3, widget="select_slider",
                 options=lambda values: {
