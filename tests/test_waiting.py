@@ -26,6 +26,24 @@ def test_what_comes_near_runs_and_what_is_far_waits(app_url):
     on_page(app_url, "cross_attention", moves)
 
 
+def test_a_move_draws_what_it_changes_and_tells_the_browser_what_is_new(app_url):
+    """Not what stands beside the sentence, which fifty people would pay for at each move."""
+
+    async def moves(visitor):
+        await visitor.tell("near", near="card_picture,card_one_query")
+        for _ in range(2):  # the first brings the way back, and all that waits
+            await visitor.slide("Width of the vectors, d_in")
+        heard, look = [], visitor._look
+        visitor._look = lambda answer: heard.append(answer) or look(answer)
+        await visitor.slide("Width of the vectors, d_in")
+        drawn = {each.delta.new_element.WhichOneof("type") for each in heard}
+        assert {each.metadata.delta_path[0] for each in heard} == {0}, "what is in the sidebar"
+        assert "vega_lite_chart" in drawn
+        assert "bidi_component" not in drawn, "the same waits as before"
+
+    on_page(app_url, "simplified_attention", moves)
+
+
 def test_what_a_hand_asks_for_is_made_anew_only_when_it_comes_back(app_url):
     async def moves(visitor):
         near = json.loads(visitor.others["near"][2])["parts"]
