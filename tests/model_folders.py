@@ -40,12 +40,11 @@ def make(folder, name: str):
     config = cls.config_class(**sizes)
     config._attn_implementation = "eager"
     torch.manual_seed(sum(map(ord, name)))
-    model = cls(config).eval()
-    with torch.no_grad():
-        for parameter in model.parameters():
-            # gains around 1 and biases away from 0, so that none can be left out unnoticed
-            middle = 1.0 if parameter.ndim == 1 and parameter.mean() == 1 else 0.0
-            parameter.normal_(middle, 0.4)
+    model = cls(config).eval().requires_grad_(False)
+    for parameter in model.parameters():
+        # gains around 1 and biases away from 0, so that none can be left out unnoticed
+        middle = 1.0 if parameter.ndim == 1 and parameter.mean() == 1 else 0.0
+        parameter.normal_(middle, 0.4)
     model.save_pretrained(folder)
     (folder / "tokenizer.json").write_text(json.dumps(tokenizer()))
     return model

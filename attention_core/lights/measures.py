@@ -148,7 +148,7 @@ def not_negative(subject: Subject) -> Measured:
     lowest = torch.inf
     for weights, where, step in subject.tables():
         n_below = int((weights < -subject.zero).sum())
-        low = _lowest(weights)
+        low = min(weights[weights.isfinite()].tolist(), default=0.0)
         if n_below:
             below = f"{n_below} of {weights.numel()} weights are below 0 {where}"
             return False, f"{below}, the lowest {minus(low)}.", step
@@ -156,11 +156,6 @@ def not_negative(subject: Subject) -> Measured:
     if 0 < lowest < LEAST_SAID:
         return True, f"The smallest weight is above 0, by less than {LEAST_SAID}."
     return True, f"The smallest weight is {lowest:.1g}."
-
-
-def _lowest(weights: Tensor) -> float:
-    finite = weights[weights.isfinite()]
-    return float(finite.min()) if len(finite) else 0.0
 
 
 def hidden_is_zero(subject: Subject) -> Measured:

@@ -52,21 +52,17 @@ def attend_in_tiles(
     for block in () if blocks is None else blocks:
         if block not in of_block:
             raise ValueError(f"there is no block {block} of queries: the last is {max(of_block)}")
-    _label_blocks(trace, tiles)
+    names = {axis: trace.labels(axis) for axis in ("query", "key")}
+    rows = {f"query_block_{tile.query_block}": ("query", tile.queries) for tile in tiles}
+    columns = {f"key_block_{tile.key_block}": ("key", tile.keys) for tile in tiles}
+    for label, (axis, places) in (rows | columns).items():
+        trace.label(label, names[axis][places.start : places.stop])
     made = []
     for block in of_block if blocks is None else blocks:
         may_see_nothing = causal and offset < 0
         steps = _Block(trace, of_block[block], (queries, keys, values), scale, may_see_nothing)
         made.append(steps.attend())
     return made
-
-
-def _label_blocks(trace: Trace, tiles: Collection[Tile]) -> None:
-    names = {axis: trace.labels(axis) for axis in ("query", "key")}
-    rows = {f"query_block_{tile.query_block}": ("query", tile.queries) for tile in tiles}
-    columns = {f"key_block_{tile.key_block}": ("key", tile.keys) for tile in tiles}
-    for block, (axis, places) in (rows | columns).items():
-        trace.label(block, names[axis][places.start : places.stop])
 
 
 class _Block:

@@ -21,13 +21,9 @@ def listed() -> str:
         _part(sys.modules[module], each)
         for module, each in groupby(operations, lambda kind: kind.__module__)
     ]
-    pieces = [each for name, each in vars(expression).items() if _is_piece(name, each)]
+    kinds = [e for n, e in vars(expression).items() if isinstance(e, type) and n[0] != "_"]
+    pieces = [each for each in kinds if issubclass(each, Expression) and each is not Expression]
     return "\n\n".join([*parts, _part(expression, pieces)])
-
-
-def _is_piece(name: str, each: object) -> bool:
-    is_kind = isinstance(each, type) and issubclass(each, Expression)
-    return is_kind and each is not Expression and not name.startswith("_")
 
 
 def _part(module: ModuleType, kinds: Iterable[type]) -> str:

@@ -168,13 +168,7 @@ def _whole_numbers(node: ast.AST) -> tuple[int, ...] | None:
     return index if isinstance(index, tuple) else (index,)
 
 
-def _recipes() -> dict[str, dict[str, Recipe]]:
-    found: dict[str, dict[str, Recipe]] = {name: {} for name in NOTEBOOKS}
-    for example, texts in told(__package__, "recipes.toml").items():
-        of_notebook = found[EXAMPLES[example].notebook]
-        of_notebook |= {id: Recipe(text, example) for id, text in texts.items()}
-    return found
-
-
-RECIPES = _recipes()
+RECIPES: dict[str, dict[str, Recipe]] = {name: {} for name in NOTEBOOKS}
 """How each printed result is computed: by notebook and result."""
+for _example, _texts in told(__package__, "recipes.toml").items():
+    RECIPES[EXAMPLES[_example].notebook] |= {id: Recipe(t, _example) for id, t in _texts.items()}

@@ -110,13 +110,10 @@ def test_the_matrices_of_a_module_are_seen_in_float64_and_its_lazy_layers_stay_l
     assert layer.W_q.has_uninitialized_params()
 
 
-def rounded(kind):
-    return lambda x, *matrices: attention(x.to(kind), *(e.to(kind) for e in matrices)).float()
-
-
-def test_few_digits_are_named():
-    for kind in (torch.bfloat16, torch.float16):
-        assert looked_at(rounded(kind)).likely == ("few_digits",)
+@pytest.mark.parametrize("kind", [torch.bfloat16, torch.float16])
+def test_few_digits_are_named(kind):
+    report = looked_at(lambda *given: attention(*(each.to(kind) for each in given)).float())
+    assert report.likely == ("few_digits",)
 
 
 def test_what_cannot_be_called_is_told_how_to_be_wrapped():

@@ -29,11 +29,6 @@ LEFT_OUT = {
 }
 
 
-def half_a_unit(written):
-    exponent = Decimal(written).as_tuple().exponent
-    return 0.5 * 10.0**exponent * 1.0001
-
-
 @pytest.mark.parametrize("name", STORIES)
 def test_a_story_gives_the_figures_that_are_known(name):
     assert (name in LINES) == (name not in LEFT_OUT)
@@ -51,8 +46,9 @@ def test_a_story_gives_the_figures_that_are_known(name):
             for number, digits in zip(numbers, (first, *rest), strict=True):
                 if digits == "?":
                     continue
-                exact = isinstance(number, int)
-                assert abs(number - float(digits)) <= (0 if exact else half_a_unit(digits)), (
+                half_a_unit = 0.5 * 10.0 ** Decimal(digits).as_tuple().exponent * 1.0001
+                slack = 0 if isinstance(number, int) else half_a_unit
+                assert abs(number - float(digits)) <= slack, (
                     f"{which}: {number} in place of {digits}"
                 )
 

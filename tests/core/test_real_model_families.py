@@ -23,8 +23,7 @@ def test_a_family_computes_what_transformers_computes(tmp_path, name):
     reference = make(tmp_path, name)
     model = open_model(tmp_path)
     found = run(model, IDS)
-    with torch.no_grad():
-        wanted = reference(torch.tensor([IDS]), output_attentions=True, output_hidden_states=True)
+    wanted = reference(torch.tensor([IDS]), output_attentions=True, output_hidden_states=True)
     torch.testing.assert_close(found.weights, torch.cat(wanted.attentions), atol=1e-4, rtol=0)
     streams = torch.cat(wanted.hidden_states[: len(found.before)])
     torch.testing.assert_close(found.before, streams, atol=1e-4, rtol=1e-4)
@@ -168,8 +167,7 @@ def test_a_family_in_a_gguf_file_computes_what_transformers_computes(tmp_path, n
     model = open_model(file)
     assert model.name == f"A random {name}"
     found = run(model, IDS)
-    with torch.no_grad():
-        wanted = reference(torch.tensor([IDS]), output_attentions=True)
+    wanted = reference(torch.tensor([IDS]), output_attentions=True)
     torch.testing.assert_close(found.weights, torch.cat(wanted.attentions), atol=1e-4, rtol=0)
     torch.testing.assert_close(logits(found), wanted.logits[0], atol=1e-4, rtol=1e-4)
     trace = layer_trace(model, found.before[1], 1)

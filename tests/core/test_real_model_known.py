@@ -84,9 +84,8 @@ def test_after_each_layer_the_lens_says_what_the_last_norm_and_the_table_make_of
     seen = lens(found, most=3)
     decoder = reference.get_decoder()
     last = decoder.norm if hasattr(decoder, "norm") else decoder.ln_f
-    with torch.no_grad():
-        streams = reference(torch.tensor([IDS]), output_hidden_states=True).hidden_states
-        wanted = reference.lm_head(last(torch.stack(streams)[:-1, 0]))
+    streams = reference(torch.tensor([IDS]), output_hidden_states=True).hidden_states
+    wanted = reference.lm_head(last(torch.stack(streams)[:-1, 0]))
     if model.settings.logit_cap:
         wanted = model.settings.logit_cap * (wanted / model.settings.logit_cap).tanh()
     wanted = torch.cat([wanted, logits(found)[None]]).softmax(dim=-1).flatten(0, 1).topk(3)
@@ -195,8 +194,7 @@ def test_a_patch_is_what_a_hook_of_torch_would_do(made, name):
         return given, named | {"hidden_states": stream}
 
     handle = layers_of(reference)[layer].register_forward_pre_hook(hook, with_kwargs=True)
-    with torch.no_grad():
-        wanted = reference(torch.tensor([IDS])).logits[0]
+    wanted = reference(torch.tensor([IDS])).logits[0]
     handle.remove()
     found = run(model, IDS, changed=Changes(patches={(layer, token): vector}))
     torch.testing.assert_close(logits(found), wanted, **NEAR)
@@ -216,8 +214,7 @@ def test_a_head_that_is_off_is_what_a_hook_of_torch_would_do(made, name):
         return (joined,)
 
     handle = output.register_forward_pre_hook(hook)
-    with torch.no_grad():
-        wanted = reference(torch.tensor([IDS])).logits[0]
+    wanted = reference(torch.tensor([IDS])).logits[0]
     handle.remove()
     found = run(model, IDS, changed=Changes(heads=frozenset({(layer, head)})))
     torch.testing.assert_close(logits(found), wanted, **NEAR)

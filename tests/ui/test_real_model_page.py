@@ -447,15 +447,10 @@ def test_the_sweeps_say_what_switching_off_says():
     told = texts(at)
     assert "Missed most: head 0.0 (" in told
     one = texts(page(against_token="barks", model_off="0.0"))
-    before, after = (float(each) for each in _numbers_of_the_logit(one))
+    logits_of = re.search(r"Its logit was (\S+) above.*and is (\S+) above", one, re.DOTALL).groups()
+    before, after = (float(each.replace("−", "-")) for each in logits_of)
     missed = float(told.partition("Missed most: head 0.0 (")[2].partition(")")[0].replace("−", "-"))
     assert missed == pytest.approx(after - before, abs=0.011)
-
-
-def _numbers_of_the_logit(told):
-    said = told.partition("Its logit was ")[2].replace("−", "-")
-    yield said.partition(" above")[0]
-    yield said.partition("and is ")[2].partition(" above")[0]
 
 
 def test_the_story_is_of_what_is_measured():

@@ -87,15 +87,10 @@ def test_who_is_given_a_locked_control_cannot_move_it():
     assert {*chart.selection_mode} == {"next_temperature", "next_top_k"}
 
 
-def after_reading(**link):
-    values = of(model="tiny", prompt=TEXT, **link)
+def test_what_was_written_is_told_with_its_chance_and_what_else_was_likely():
+    values = of(model="tiny", prompt=TEXT, written_ids="5.17")
     for _ in running.passes(lesson.whole(values)):
         pass
-    return values
-
-
-def test_what_was_written_is_told_with_its_chance_and_what_else_was_likely():
-    values = after_reading(written_ids="5.17")
     frame = write_on.so_far(values, running.kept(lesson.whole(values))).frame
     assert frame.chance.notna().tolist() == [False] * (len(frame) - 2) + [True, True]
     assert all(each.count("%") == write_on.MOST_OTHERS for each in frame.others.iloc[-2:])

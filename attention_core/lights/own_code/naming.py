@@ -150,7 +150,9 @@ def _by_comparing(subject: Open) -> str:
             continue
         if any(largest_of_same(output, _tried(subject, given, way)) <= NEAR for way in ways):
             return name
-    return "few_digits" if far < COARSE and has_few_digits(output) else ""
+    halves = (output.to(kind).double() for kind in (torch.bfloat16, torch.float16))
+    is_rounded = far < COARSE and any(torch.equal(each, output) for each in halves)
+    return "few_digits" if is_rounded else ""
 
 
 def _last_is_finite(subject: Code) -> bool:
@@ -176,9 +178,3 @@ def largest_of_same(one: Tensor, other: Tensor) -> float:
         return torch.inf
     one, other = one.nan_to_num(), other.nan_to_num()
     return float((one - other).abs().max()) / max(1.0, float(one.abs().max()))
-
-
-def has_few_digits(numbers: Tensor) -> bool:
-    """Whether they are rounded as bfloat16 or float16 rounds them."""
-    kinds = (torch.bfloat16, torch.float16)
-    return any(torch.equal(numbers.to(kind).double(), numbers) for kind in kinds)

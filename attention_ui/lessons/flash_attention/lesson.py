@@ -11,7 +11,7 @@ from attention_core.mechanism.flash import attend_in_tiles
 from attention_core.mechanism.masking import mask_of
 from attention_core.mechanism.tiling import Tile, tiles_of
 from attention_core.mechanism.trainable import project
-from attention_core.mistakes.rewriting import rewritten
+from attention_core.mistakes.rewriting import by, rewritten
 from attention_core.mistakes.side_by_side import side_by_side
 from attention_core.recipes import MaskRecipe
 from attention_core.text.embedding import embed
@@ -252,13 +252,9 @@ def with_table(whole: Trace, each: tuple[Tile, ...]) -> Trace:
 def unshrunk(trace: Trace, block: int) -> Trace:
     """The trace beside one in which nothing shrinks: the `difference` in a block of queries."""
     adds = (name for name, step in trace.items() if isinstance(step.operation, ops.RescaleAndAdd))
-    wrong = rewritten(trace, dict.fromkeys(adds, _only_added))
+    only_added = by(ops.Add(), of=lambda _, inputs: inputs[::2])
+    wrong = rewritten(trace, dict.fromkeys(adds, only_added))
     return side_by_side(trace, wrong, f"context_vectors_{block}")
-
-
-def _only_added(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
-    earlier, _, brought = inputs
-    return new.again(step, earlier, brought, by=ops.Add())
 
 
 def weights_again(values: Values, whole: Trace) -> Trace:
