@@ -507,13 +507,21 @@ Blocks = dict[tuple[int, ...], int]
 
 def _how_made(matrices: Sequence[Matrix], numbers: list[int]) -> Hashable:
     """The same for two pictures whose cells are made of each other alike, whatever the numbers."""
-    places: dict[int, int] = {}
-    steps = [each.step for each in matrices]
-    for step in steps:  # those before them follow, as far back as there are any
-        if id(step) not in places:
-            places[id(step)] = len(places)
-            steps += step.inputs
-    made = ((step.name, alike(step), *(places[id(one)] for one in step.inputs)) for step in steps)
+    names = {each.step.name for each in matrices}
+    steps = {id(each.step): each.step for each in matrices}
+    waiting, reads = [*steps.values()], set()
+    for step in waiting:  # those before it follow where something drawn is among them
+        if not names.isdisjoint(step.earlier()):
+            reads.add(id(step))
+            waiting += [one for one in step.inputs if id(one) not in steps]
+            steps |= {id(one): one for one in step.inputs}
+    places = {each: at for at, each in enumerate(steps)}
+    made = (
+        (step.name, alike(step), *(places[id(one)] for one in step.inputs))
+        if each in reads
+        else (step.name, tuple(step.value.shape))
+        for each, step in steps.items()
+    )
     drawn = (
         (places[id(each.step)], each.lead, each.rows, each.columns, each.covered)
         for each in matrices

@@ -619,3 +619,13 @@ def test_of_a_long_sum_the_largest_terms_are_written_out_and_the_rest_is_said(d,
         rest = sum(products[at] for at in in_order[9:])
         told = of_the_rest(made)
         assert f"the other {d - 9} add up to {rest:.4f}".replace("-", "−") in told
+
+
+def test_how_cells_are_made_is_worked_out_once_for_all_words(monkeypatch):
+    def made(words):
+        trace = attend(embed(Inputs(words, d_in=7)))
+        return cells.table(equation(trace, trace["scores"], trace["weights"]))["made0"]
+
+    first = made("a b c d e")
+    monkeypatch.setattr(cells, "_made", lambda *_: pytest.fail("worked out again"))
+    assert made("v w x y z") == first
