@@ -157,8 +157,8 @@ class Parts:
     def stale(self) -> list[str]:
         """The parts that have to run, without those in a part that has to."""
         now = cache(worth)  # most are read by many
-        own = {AROUND, WATCHER}
-        found = {name for name, one in self.drawn.items() if not {name} & own and one.is_stale(now)}
+        drawn = {name: one for name, one in self.drawn.items() if name not in (AROUND, WATCHER)}
+        found = {name for name, one in drawn.items() if one.is_stale(now)}
         return [name for name in self.drawn if name in found and not self._above(name) & found]
 
     def waiting(self) -> list[str]:

@@ -12,9 +12,11 @@ import torch
 
 from attention_core import EXAMPLES, Trace, attend, embed, expand_query
 from attention_core import operations as ops
+from attention_core.mechanism.multi_head import attend_heads
 from attention_core.mechanism.softmax import given_row, normalise_row
 from attention_core.mechanism.trainable import attend_trainable, expand_token
 from attention_core.operations.base import Meaning
+from attention_core.recipes import HeadsRecipe
 from attention_core.text.inputs import Inputs
 from attention_core.text.tokenizers import visible
 from attention_ui.cards.arithmetic import cell_equation, is_long, of_the_rest, operand_groups
@@ -629,3 +631,16 @@ def test_how_cells_are_made_is_worked_out_once_for_all_words(monkeypatch):
     first = made("a b c d e")
     monkeypatch.setattr(cells, "_made", lambda *_: pytest.fail("worked out again"))
     assert made("v w x y z") == first
+
+
+def test_pictures_that_are_made_otherwise_share_nothing():
+    heads = attend_heads(embed(Inputs("a b c d", d_in=4)), HeadsRecipe(n_heads=2, d_head=4))
+    some = ({}, {"rows": (0, 2)}, {"columns": (1, 3)}, {"covered": True})
+    for is_other, lead, picked in itertools.product((True, False), ((0,), (1,)), some):
+        trace, axes = heads.emptied(), heads["head_scores"].axes
+        given = (heads["head_queries"], heads["head_keys"])
+        q, k = (trace.step(e.name, ops.Given.of(e.value), axes=e.axes) for e in given)
+        scores = trace.step("head_scores", ops.MatMul(is_other), q, k, axes=axes)
+        each = Matrix(q, lead=lead), Matrix(k, lead=lead), Matrix(scores, lead=lead, **picked)
+        kept = cells._all_made(cells._how_made(each, [0, 1, 2]), each, [0, 1, 2])
+        assert str(kept) == str(cells._all_made.__wrapped__(each, [0, 1, 2]))
