@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from attention_core.examples import EXAMPLES
 from attention_ui.frame.contents import LESSONS
 from serving import AppServer
-from visitor import Visitor
+from visitor import Found, Visitor
 
 from .measure import Figure, Part, server, spread
 
@@ -133,9 +133,28 @@ async def _enter(url: str, at: int, is_a_class: bool) -> Visitor:
 
 
 async def _move(visitor: Visitor) -> float:
-    """The next of the controls in sight, by their names; without any, the page again. Before it,
-    what a browser tells: which parts are near, and at which control in a picture a hand is.
+    """The next of the controls in sight, by their names, after a scroll now and then and to where
+    there is one; on a page without any, the page again. Before it, what a browser tells: which
+    parts are near, and at which control in a picture a hand is.
     """
+    names, scrolled = await _in_sight(visitor), 0
+    while not names and scrolled < len(visitor.parts):
+        visitor.turn += SCROLLS - visitor.turn % SCROLLS
+        names, scrolled = await _in_sight(visitor), scrolled + 1
+    visitor.turn += 1
+    if not names:
+        return await visitor.again()
+    name = names[visitor.turn % len(names)]
+    if name in _rooms(visitor) and "near" in visitor.others:
+        hands, place = _told(visitor)["hands"], name.replace("chart_", "moves_", 1)
+        if place not in hands:
+            await visitor.tell("near", hand=",".join(sorted([*hands, place])))
+    control = _found(visitor).get(name) or visitor.charts.get(name)
+    return await (visitor.set(control) if control else visitor.again())
+
+
+async def _in_sight(visitor: Visitor) -> list[str]:
+    """The names of the controls that a visitor sees, who may have scrolled."""
     parts, first = [*visitor.parts], 0
     if "near" in visitor.others and parts:
         first = visitor.turn // SCROLLS * (NEAR - 1) % len(parts)
@@ -144,25 +163,20 @@ async def _move(visitor: Visitor) -> float:
             await visitor.tell("near", near=",".join(sorted(near)))
         parts = parts[first : first + NEAR]
     sight = [visitor.parts[name] for name in parts]
-    rooms = {f"chart_{name}": at for name, at in visitor.rooms.items()}
-    found = {name: each for name, each in visitor.choices.items() if not each.place[0]}
-    found |= visitor.sliders
-    places = {**rooms, **{name: each.place for name, each in found.items()}}
-    names = [
+    found = {name: each.place for name, each in _found(visitor).items()}
+    return [
         name
-        for name, place in sorted(places.items())
+        for name, place in sorted({**_rooms(visitor), **found}.items())
         if place[0] or any(place[: len(part)] == part for part in sight)
     ]
-    visitor.turn += 1
-    if not names:
-        return await visitor.again()
-    name = names[visitor.turn % len(names)]
-    if name in rooms and "near" in visitor.others:
-        hands, place = _told(visitor)["hands"], name.replace("chart_", "moves_", 1)
-        if place not in hands:
-            await visitor.tell("near", hand=",".join(sorted([*hands, place])))
-    control = found.get(name) or visitor.charts.get(name)
-    return await (visitor.set(control) if control else visitor.again())
+
+
+def _found(visitor: Visitor) -> dict[str, Found]:
+    return {n: one for n, one in visitor.choices.items() if not one.place[0]} | visitor.sliders
+
+
+def _rooms(visitor: Visitor) -> dict[str, tuple[int, ...]]:
+    return {f"chart_{name}": at for name, at in visitor.rooms.items()}
 
 
 async def _rest(visitor: Visitor, until: float) -> None:

@@ -45,9 +45,11 @@ GROUND = f"light-dark({GROUNDS['light']}, {GROUNDS['dark']})"
 VEIL = 0.75
 FONT = '"Source Sans", "Source Sans Pro", sans-serif'
 """The page's own."""
-TURN = 560
-"""Pixels: below this width the picture is arranged for a phone."""
-GROWS, GROWS_NARROW = 1.5, 1.15
+TURN, PHONE, WIDE_WINDOW = 565, 430, 1150
+"""Pixels: up to this width the picture is arranged for a phone; up to the next it does not grow
+with the browser's letters; from the last on it grows. `streamlit_workarounds/cards.css` has them too.
+"""
+GROWS = 1.5
 """How far a picture grows on a wide window: to a calm limit."""
 USUAL_SLOTS = 2
 """Rectangles that the cells of nearly every picture are made of, at most: fewer are compared."""
@@ -158,14 +160,18 @@ SIZE = "data('source')[length(data('source')) - 1]"
 BLOCKS = "size && isValid(size.blocks) ? split(size.blocks, ',') : []"
 EDGE = 3
 """Pixels around a picture. What stands out further makes Vega draw it a second time, narrower."""
-WIDTH, HEIGHT = f"(width - {2 * EDGE})", f"(height - {2 * EDGE})"
-SCALE = (
-    f"!size ? 1 : narrow ? min({WIDTH} / size.xn, {HEIGHT} / size.yn, {GROWS_NARROW} * letters)"
-    f" : min({WIDTH} / size.x, {HEIGHT} / size.y, {GROWS} * letters)"
-)
+WIDTH = f"(width - {2 * EDGE})"
 SCREEN = "(screen() || {})"  # there is none where a still picture is made
+REM = f"({SCREEN}.rem || 1)"
+# Its room is as high (`streamlit_workarounds/cards.css`). Were it read off the room, which comes
+# after the rows, each change of a picture's height would draw all of it twice.
+MOST_GROWN = (
+    f"(narrow && width <= {PHONE} ? 1 : ({SCREEN}.letters || 1)"
+    f" * (width >= {WIDE_WINDOW} * {REM} ? {GROWS} : 1))"
+)
+SCALE = f"!size ? 1 : min({WIDTH} / (narrow ? size.xn : size.x), {MOST_GROWN})"
 # A phone has not always room for larger ones.
-ROOM_FOR = f"narrow && size ? 1.3 * min({WIDTH} / size.xn, {HEIGHT} / size.yn) : 9"
+ROOM_FOR = f"narrow && size ? 1.3 * min({WIDTH} / size.xn, {MOST_GROWN}) : 9"
 ROOM_FOR = f"max(1, min({SCREEN}.letters || 1, {ROOM_FOR}))"
 # There numbers stay in their rows as they are in usual letters, rather than go.
 HIGH = "12 * (narrow && letters > 1 ? min(letters, grown) : letters)"
@@ -348,7 +354,7 @@ def _pointed(slots: int) -> list[str]:
 def _parameters(slots: int) -> list[alt.Parameter]:
     """Worked out once: what is arranged how large, and what is known of what is pointed at."""
     # What the page's script says (`deep_pages`): the browser's own letters, and the page's now.
-    once = {"narrow": f"width < {TURN} * ({SCREEN}.rem || 1)", "size": SIZE, "letters": ROOM_FOR}
+    once = {"narrow": f"width <= {TURN} * {REM}", "size": SIZE, "letters": ROOM_FOR}
     once |= {"grown": SCALE, "blocks": BLOCKS, "lettering": LETTERS, "high": HIGH}
     for name in _pointed(slots):
         once[f"p_{name}"] = f"isValid(p.m) && p.m.length ? p.{name}[0] : {NOTHING}"
