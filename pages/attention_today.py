@@ -154,14 +154,14 @@ def rotary(v):
 )
 def window(v):
     def near(window):
-        """The weights of one head: all, those in a window, and with sinks too. Outlines move."""
+        """The weights of one head: all, those in a window, and with sinks too."""
         made = lesson.alone(v.but(near=int(window)), lesson.WINDOWED, lesson.SUNK)
         prefixes = lesson.PLAIN, lesson.WINDOWED, lesson.SUNK
         first, *others = (lesson.weights(made, v.head, prefix) for prefix in prefixes)
         each = [part for other in others for part in (lesson.BESIDE, other)]
-        return ui.equation(made, first, *each, tall=235)
+        return made, (first, *each)
 
-    yield ui.moving(lesson.NEAR, near)
+    yield ui.moving(lesson.NEAR, near, tall=235)
     yield ui.note(facts.kept_words(v))
 
 

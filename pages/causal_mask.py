@@ -41,9 +41,9 @@ def mask(v, trace):
     def seen_through(window):
         made = lesson.with_window(embedded, v, window)
         masked = made["masked_scores"]
-        return ui.equation(made, *map(Matrix, masked.inputs), "→", Matrix(masked), tall=270)
+        return made, (*map(Matrix, masked.inputs), "→", Matrix(masked))
 
-    yield ui.moving(lesson.WINDOW, seen_through)
+    yield ui.moving(lesson.WINDOW, seen_through, tall=270)
     yield ui.row(lesson.CAUSAL.at(), lesson.HIDDEN.at(width=190), key="makes_mask", gap="small")
     if blind := leaks.blind_rows(trace["mask"].value):
         yield ui.note(

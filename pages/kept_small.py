@@ -104,13 +104,13 @@ def indexer(v):
     late = "zeroed_weights" if v.masked_where == "after" else f"{SPARSE}weights"
 
     def left(top_k):
-        """What is left of a head at a k; outlines move."""
+        """What is left of a head at a k."""
         made = lesson.with_indexer(whole, int(top_k))
         full, now = (of_head(made, each, v.head, compared=True) for each in ("head_weights", late))
         index, chosen = Matrix(made["index_masked"]), Matrix(made["chosen"])
-        return ui.equation(made, index, "→", chosen, "|", full, "→", now, tall=210)
+        return made, (index, "→", chosen, "|", full, "→", now)
 
-    yield ui.moving(lesson.TOP_K, left)
+    yield ui.moving(lesson.TOP_K, left, tall=210)
     made = lesson.with_indexer(whole, v.top_k)
     yield ui.text(words.lost_words(made, v.head))
     if not is_covered(f"{SPARSE}weights"):
@@ -126,15 +126,15 @@ def indexer(v):
 )
 def layers(v):
     def after(n_layers):
-        """The weights of the last layer, and what has come through all; outlines move."""
+        """The weights of the last layer, and what has come through all."""
         made, last = lesson.deep(v, int(n_layers)), f"{DEEP}{int(n_layers) - 1}_"
         now, reach = (
             Matrix(made[f"{last}{each}"], title=title, compared=True)
             for each, title in (("weights", "weights of the last layer"), ("reach", "reach"))
         )
-        return ui.equation(made, now, "⇒", reach, tall=215)
+        return made, (now, "⇒", reach)
 
-    yield ui.moving(lesson.LAYERS, after)
+    yield ui.moving(lesson.LAYERS, after, tall=215)
     yield ui.note(words.reach_words(lesson.deep(v, v.layers), v.layers, v.turn))
 
 

@@ -71,7 +71,7 @@ class Merge:
     token: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # by itself: all that it holds would be hashed each time
 class Learned:
     """What byte-pair encoding learned from a text. Made by `learn_merges`."""
 

@@ -7,6 +7,9 @@ was applied in a way that does not hide.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
+from itertools import pairwise
+from operator import ne
 
 import torch
 from torch import Tensor
@@ -84,20 +87,22 @@ def leak_limit(matrices: Sequence[Matrix]) -> float:
 
 def outline(region: Tensor, width: float, height: float) -> str:
     """The edge of a region (rows, columns) of cells so large as an SVG path; '' for none."""
-    padded = torch.nn.functional.pad(region.int(), (1, 1, 1, 1))
-    across = padded.diff(dim=0)[:, 1:-1] != 0  # (rows + 1, columns)
-    down = padded.diff(dim=1)[1:-1] != 0  # (rows, columns + 1)
-    lines = [
-        f"M{first * width:.5g},{row * height:.5g}H{last * width:.5g}"
-        for row, line in enumerate(across.tolist())
-        for first, last in _runs(line)
-    ]
-    lines += [
-        f"M{column * width:.5g},{first * height:.5g}V{last * height:.5g}"
-        for column, line in enumerate(down.T.tolist())
-        for first, last in _runs(line)
-    ]
+    across, down = _edges(tuple(map(tuple, region.tolist())))
+    lines = [f"M{a * width:.5g},{at * height:.5g}H{b * width:.5g}" for at, a, b in across]
+    lines += [f"M{at * width:.5g},{a * height:.5g}V{b * height:.5g}" for at, a, b in down]
     return "".join(lines)
+
+
+@lru_cache(maxsize=256)
+def _edges(rows: tuple[tuple[bool, ...], ...]) -> tuple[list, list]:
+    """The lines around what is True, across and down: of each its place, beginning and end."""
+
+    def between(lines: Sequence[tuple[bool, ...]]) -> list[tuple[int, int, int]]:
+        outside = (False,) * len(lines[0])
+        edges = (map(ne, *pair) for pair in pairwise((outside, *lines, outside)))
+        return [(at, *run) for at, edge in enumerate(edges) for run in _runs([*edge])]
+
+    return between(rows), between([*zip(*rows, strict=True)])
 
 
 def _runs(line: list[bool]) -> list[tuple[int, int]]:

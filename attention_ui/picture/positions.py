@@ -8,8 +8,8 @@ import torch
 
 from attention_core.trace import is_shares
 
-from .forbidden import leak_limit
-from .layout import Layout, Mark, Path, legend
+from .forbidden import forbidden, leak_limit, outline
+from .layout import NO_PATH, Arrangement, Layout, Mark, Path, legend
 from .margin import has_sums, is_one, is_one_row, row_sums
 from .matrix import Matrix
 from .numbers import written_each
@@ -108,6 +108,8 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
                 lists[FOLLOWS] = {}  # loud at some of them
             if len(set(texts)) > 1:
                 lists[f"words.{when}.{at}"] = {"texts": SEPARATOR.join(texts)}
+        if not layouts:
+            _outline_lists(lists, when, arrangement, others)
     if layout.sentence is not None:
         there = [each.sentence for each in layouts] or [sentence_of(layout, one) for one in others]
         _sentence_lists(lists, layout.sentence, there)
@@ -156,6 +158,23 @@ def _legend_lists(lists: Lists, layout: Layout, each: Sequence[Sequence[tuple]])
         for at, texts in zip(places, zip(*told, strict=True), strict=False):
             if len(set(texts)) > 1:
                 lists[f"words.{when}.{at}"] = {"texts": SEPARATOR.join(texts)}
+
+
+def _outline_lists(
+    lists: Lists, when: int, drawn: Arrangement, each_there: Sequence[Sequence[Matrix]]
+) -> None:
+    """What becomes of the outlines around what masks forbid."""
+    places = (at for at, path in enumerate(drawn.paths) if path.colour == "forbidden")
+    for box, there in zip(drawn.boxes, zip(*each_there, strict=True), strict=True):
+        if forbidden(there[0]) is None:
+            continue
+        at = next(places)
+        may = torch.stack([each.allowed for each in there]).isnan()
+        if not torch.equal(may, may[:1].expand_as(may)):
+            regions = [forbidden(each) for each in there]
+            turned = [each.T for each in regions] if there[0].transposed else regions
+            told = [outline(each, box.width, box.height) or NO_PATH for each in turned]
+            lists[f"paths.{when}.{at}"] = {"texts": SEPARATOR.join(told)}
 
 
 def _has_a_mask(matrix: Matrix) -> bool:
