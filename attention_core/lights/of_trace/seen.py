@@ -1,7 +1,7 @@
 """A trace as its lights ask it: what it is meant to do, and what is found in it."""
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import torch
 from torch import Tensor
@@ -112,9 +112,7 @@ class Seen(Subject):
             is_number = all(each.value.is_floating_point() for each in step.inputs)
             if not (inputs and of_tokens(step) and is_number) or mixes:
                 continue
-            operands = (_with_other(e, place) if of_tokens(e) else e.value for e in step.inputs)
-            moved = gap(step.operation.value(*operands), step.value)
-            yield Moved(rows_of(moved, _token_axis(step)), step.value, step.name)
+            yield _moved_alone(step, place)
 
     def reordered(self, order: Tensor) -> tuple[Tensor, str] | None:
         if START not in self.needed or not self.attentions:
@@ -196,6 +194,14 @@ def _token_axis(step: Step) -> int:
 
 def _tokens_first(value: Tensor, step: Step) -> Tensor:
     return value.movedim(_token_axis(step), 0)
+
+
+@lru_cache(maxsize=128)  # one layer with each of its mistakes shares most steps
+def _moved_alone(step: Step, place: int) -> Moved:
+    """How far the rows of a step move when one token's vectors of its operands change."""
+    operands = (_with_other(e, place) if of_tokens(e) else e.value for e in step.inputs)
+    moved = gap(step.operation.value(*operands), step.value)
+    return Moved(rows_of(moved, _token_axis(step)), step.value, step.name)
 
 
 def _with_other(step: Step, place: int) -> Tensor:

@@ -12,6 +12,7 @@ from attention_core.trace import Trace
 
 from ...cards.questions import Pick, Verdict
 from ...controls.control import Values
+from ...controls.shared import example_of
 from ...frame.ends import closes
 from ...words import listed, number
 from .game import MISTAKE, hidden
@@ -245,19 +246,18 @@ def rules_out(values: Values, guessed: str) -> str:
 
 @closes("Which check finds most mistakes?", "lights")
 def finds_most(values: Values) -> str:
-    """Counted over all mistakes that this text can show."""
-    names_here = suspects(*layer_of(values))
-    if not names_here:
-        return "On a text of one token every check passes: type a longer one."
+    """Counted over all mistakes that the example can show, once for everybody."""
+    example = example_of(values)
+    names_there = suspects(example.inputs, example.heads)
     found = dict.fromkeys(TITLES, 0)
-    for name in names_here:
-        for light in red(_lights_of(values, name)):
+    for name in names_there:
+        for light in red(lights_with(example.inputs, example.heads, name)):
             found[light.name] += 1
     best = max(found, key=found.__getitem__)
     return (
-        f"“{TITLES[best]}” turns red for {found[best]} of the {len(names_here)} mistakes that this "
-        f"text can show, “{TITLES['rows_sum_to_1']}” for {found['rows_sum_to_1']}. In your own "
-        "code: change the last token, and see whether anything before it moves."
+        f"On the example, “{TITLES[best]}” turns red for {found[best]} of {len(names_there)} "
+        f"mistakes, “{TITLES['rows_sum_to_1']}” for {found['rows_sum_to_1']}. In your own code: "
+        "change the last token, and see whether anything before it moves."
     )
 
 
