@@ -47,7 +47,7 @@ FONT = '"Source Sans", "Source Sans Pro", sans-serif'
 """The page's own."""
 TURN, PHONE, WIDE_WINDOW = 565, 430, 1150
 """Pixels: up to this width the picture is arranged for a phone; up to the next it does not grow
-with the browser's letters; from the last on it grows. `streamlit_workarounds/cards.css` has them too.
+with the browser's letters; from the last on it grows. `cards.css` has them too.
 """
 GROWS = 1.5
 """How far a picture grows on a wide window: to a calm limit."""

@@ -234,8 +234,8 @@ def _moved(key: str, part: str) -> None:
 
 def put_text(name: str, made: Chart) -> None:
     """A text, as high as its lines are in a window and on a phone (`cards.css`)."""
-    with st.container(key=f"picture_{name}", gap=None):
-        for when in ("w", "w", "n"):
+    with st.container(key=f"picture_text_{name}", gap=None):
+        for when in ("w", "n"):
             st.space(BETWEEN * (1 + max(made.frame[f"line_{when}"].to_list())))
         with st.container(key=f"drawn_{name}", height="stretch"):
             st.vega_lite_chart(
