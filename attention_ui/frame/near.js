@@ -128,6 +128,23 @@ export default function ({ data, setTriggerValue }) {
     hands.add(name);
     setTriggerValue('hand', [...hands].sort().join());
   };
+  // A picture moves with the hand, and what is said below it once the server has answered: faint
+  // until then. A move that asks the server for nothing is over a moment later.
+  let over;
+  const isRunning = () => app?.dataset.testScriptState === 'running';
+  const isSaid = () => {
+    if (isRunning()) return;
+    for (const card of main.querySelectorAll('[data-moves]')) card.removeAttribute('data-moves');
+  };
+  const move = ({ target }) => {
+    if (!target.closest?.('.vega-bind')) return;
+    target.closest('[class*="st-key-card_"]')?.setAttribute('data-moves', '');
+    clearTimeout(over);
+    over = setTimeout(isSaid, 1000);
+  };
+  const ends = new MutationObserver(() => { if (!isRunning()) isSaid(); });
+  if (app) ends.observe(app, { attributeFilter: ['data-test-script-state'] });
+  main.addEventListener('input', move);
   const moves = ['pointerover', 'focusin', 'touchstart'];
   for (const each of moves) main.addEventListener(each, hand, { passive: true });
   phone.addEventListener('change', tell);
@@ -144,6 +161,9 @@ export default function ({ data, setTriggerValue }) {
     for (const each of ['scroll', 'focusin']) main.removeEventListener(each, lookAt);
     main.removeEventListener('scroll', meet);
     for (const each of moves) main.removeEventListener(each, hand);
+    main.removeEventListener('input', move);
+    ends.disconnect();
+    clearTimeout(over);
     phone.removeEventListener('change', tell);
     clearTimeout(later);
     clearTimeout(resting);

@@ -206,3 +206,16 @@ def test_focus_and_place_stay_where_a_card_above_gets_another_height(page, app_u
     assert page.locator(".st-key-card_scores").bounding_box()["height"] < height["height"] - 50
     assert abs(title.bounding_box()["y"] - top) < 8
     assert page.evaluate("document.activeElement.closest('.st-key-card_weights') !== null")
+
+
+def test_what_is_said_below_a_picture_is_faint_while_a_hand_is_ahead_of_it(page, app_url):
+    open_page(page, app_url, "causal_mask?predict=off")
+    slider = page.locator(".st-key-moves_leak input")
+    slider.hover()
+    settled(page)
+    slider.press("ArrowRight")
+    said = page.locator(".st-key-card_leak > .stElementContainer").last
+    faint = "one => getComputedStyle(one).opacity"
+    assert said.evaluate(faint) == "0.4"
+    settled(page)
+    assert said.evaluate(faint) == "1"
