@@ -560,6 +560,7 @@ def _follow(watched: Watched, title: str, heading: str) -> Moved:
 
 STARTS = {
     "an empty Streamlit page, its heading": (HERE / "empty", "/", "heading", None),
+    "the same, with torch, altair and pandas": (HERE / "imports", "/", "heading", None),
     "the home page, its heading": (ROOT, "/", "heading", 1.3),
     "a lesson, its first matrix": (ROOT, "/simplified_attention", "matrix", 2.5),
 }
