@@ -5,6 +5,7 @@ import json
 
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from test_parts import Watching, on_page, waiting
 
@@ -42,6 +43,31 @@ def test_a_move_draws_what_it_changes_and_tells_the_browser_what_is_new(app_url)
         assert "bidi_component" not in drawn, "the same waits as before"
 
     on_page(app_url, "simplified_attention", moves)
+
+
+def test_a_move_that_reaches_one_part_begins_one_run(app_url):
+    """Parts are named by a run that begins anew: what runs anyway is not named."""
+
+    async def moves(visitor):
+        await visitor.tell("near", near="card_dropout")
+        await visitor.slide("Seed of the draw")
+        begun, hear = [], visitor.socket.recv
+
+        async def heard():
+            answer = ForwardMsg()
+            answer.ParseFromString(data := await hear())
+            begun.append(answer.WhichOneof("type") == "new_session")
+            return data
+
+        visitor.socket.recv = heard
+        before = waiting(visitor)
+        await visitor.slide("Seed of the draw")
+        assert sum(begun) == 1
+        await visitor.tell("near", near="card_dropout,card_layer")
+        assert sum(begun) == 2
+        assert waiting(visitor) == before
+
+    on_page(app_url, "whole_layer", moves)
 
 
 def test_what_a_hand_asks_for_is_made_anew_only_when_it_comes_back(app_url):

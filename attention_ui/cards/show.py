@@ -461,7 +461,7 @@ def _told(name: str, key: str, part: str, moves: str | None) -> None:
                     # None: a number that stands again as it was before any change.
                     is_taken = is_done and parts.worth(carries.source) in (value, None)
                     parts.settle(part, carries.source, is_taken and tells_all)
-                parts.run_what_reads(at=name)
+                parts.run_what_reads(at=name, of=part)
                 return
     match selection.get("cell"):
         case [{"m": int(m), "l": int(lead), "i": int(i), "j": int(j)}, *_]:
@@ -471,7 +471,7 @@ def _told(name: str, key: str, part: str, moves: str | None) -> None:
             asked = (WORD, (one.place + j,)) if is_word else place
             if asked and choosing and (chosen := choosing(asked)):
                 visit.change(**chosen)
-                parts.run_what_reads(at=name)
+                parts.run_what_reads(at=name, of=part)
             elif place:
                 open_cell(name, (place,))
 

@@ -268,9 +268,10 @@ def settle(name: str, one: Source, is_shown: bool = True) -> None:
         here.reads = here.reads | {one: worth(one)} if is_shown else None
 
 
-def run_what_reads(at: str = "") -> None:
+def run_what_reads(at: str = "", of: str = AROUND) -> None:
     """At the end of a callback: run what is stale and near, and let the rest wait. `at` is the
-    picture in the hand; at others that are drawn anew, a hand has to come again.
+    picture in the hand; at others that are drawn anew, a hand has to come again. `of` is the part
+    that has what was used.
     """
     here = of_page()
     here.known.clear()
@@ -280,12 +281,15 @@ def run_what_reads(at: str = "") -> None:
         here.hands = frozenset(one for one in here.hands if one.partition("_")[2] not in gone)
     if here.drawn[AROUND].is_stale():
         st.rerun()
-    run_parts([], stale)  # those that are near
+    run_parts([], stale, of=of)  # those that are near
 
 
-def run_parts(names: list[str], stale: list[str] | None = None, is_at_rest: bool = False) -> None:
+def run_parts(
+    names: list[str], stale: list[str] | None = None, is_at_rest: bool = False, of: str = AROUND
+) -> None:
     """From a callback: run these parts and all that are stale and near, and tell the browser what
-    waits. Where Back or Forward asked for the run, all of the page runs anyway.
+    waits. Where Back or Forward asked for the run, all of the page runs anyway; where it is the
+    part `of` what was used, and no other, it does so by itself.
     """
     if this_visit().by_address:
         return
@@ -298,8 +302,8 @@ def run_parts(names: list[str], stale: list[str] | None = None, is_at_rest: bool
     if has_news or not near or (WATCHER in here.drawn and here.drawn[WATCHER].is_stale()):
         near.add(WATCHER)
     names = [name for name in here.drawn if name in {*names, *near}]
-    if not names:
-        return  # a page without a watcher: what Streamlit runs anyway shows nothing new
+    if not names or names == [of]:
+        return  # without names, a page without a watcher: what runs anyway shows nothing new
     try:
         st.rerun([_key(each) for each in names])
     except StreamlitAPIException:  # a part that Streamlit has lost: then all of the page is drawn

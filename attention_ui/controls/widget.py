@@ -104,7 +104,7 @@ def control(one: Control, again: str = "", says_problem: bool = True, **look: An
 def _used(name: str, key: str, part: str) -> None:
     if is_there(key) and visit.used(name, sent(key)):
         parts.settle(part, ("shown", name))
-    parts.run_what_reads()
+    parts.run_what_reads(of=part)
 
 
 @parts.source("shown")

@@ -64,13 +64,13 @@ def _came_near() -> None:
         this_visit().window = near & {"phone"}
         tables = (each.removeprefix("tables_") for each in near if each.startswith("tables_"))
         this_visit().misread = int(next(tables, "0"))
-    parts.run_parts([])
+    parts.run_parts([], of=parts.WATCHER)
 
 
 def _hand_came() -> None:
     if (said := _said("hand")) is not None:
         parts.of_page().hands = frozenset(said.split(","))
-    parts.run_parts([])
+    parts.run_parts([], of=parts.WATCHER)
 
 
 def _at_rest() -> None:
@@ -81,4 +81,5 @@ def _at_rest() -> None:
     if coming := [each for each in waiting if each in said]:
         parts.run_parts(coming)
     else:
-        parts.run_parts([] if turns.someone_waits() else waiting[:1], is_at_rest=True)
+        one = [] if turns.someone_waits() else waiting[:1]
+        parts.run_parts(one, is_at_rest=True, of=parts.WATCHER)
