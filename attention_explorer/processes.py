@@ -16,7 +16,7 @@ import time
 import urllib.request
 from pathlib import Path
 
-from attention_ui.frame.descriptors import raise_open_files
+from attention_ui.frame.of_the_system import raise_open_files
 
 WITHOUT_NGINX = (
     "Several processes need nginx, which keeps each visitor with one of them, and there is none "

@@ -15,7 +15,7 @@ import pytest
 from packaging.requirements import Requirement
 from websockets.exceptions import ConnectionClosed
 
-from attention_ui.frame.descriptors import MOST, raise_open_files
+from attention_ui.frame.of_the_system import MOST_OPEN, raise_open_files
 from conftest import ran
 from serving import ROOT, new_session, start_server, stream
 from visitor import Visitor
@@ -127,8 +127,8 @@ def test_it_carries_more_connections_than_the_soft_limit_allows(tmp_path):
 @pytest.mark.parametrize(("soft", "hard", "wanted"), [
     (256, 1_024, 1_024),
     (1_024, 1_024, None),
-    (4_096, limits.RLIM_INFINITY, MOST),
-    (MOST, 1_000_000, None),
+    (4_096, limits.RLIM_INFINITY, MOST_OPEN),
+    (MOST_OPEN, 1_000_000, None),
     (limits.RLIM_INFINITY, limits.RLIM_INFINITY, None),
 ])  # fmt: skip
 def test_the_soft_limit_follows_the_hard_one(soft, hard, wanted, monkeypatch):

@@ -7,7 +7,7 @@ from ..recipes import PLURAL
 from ..trace import Step, Trace
 from .builder import append_to_past, attend_steps, gated, times
 from .own_tensors import give
-from .today import PREFIX, Today, key_matrix, norm_and_turn
+from .today import PREFIX, Today, norm_and_turn
 
 DECODED = "decoded_"
 """What the names of a step of decoding begin with, where the whole computation has a like step."""
@@ -49,7 +49,7 @@ def decode_step(whole: Trace, today: Today, place: int) -> Trace:
     queries = _projected(trace, new, whole["head_W_query"], "head_queries", "query")
     made = {"query": queries}
     for role in ("key", "value"):
-        matrix = key_matrix(whole, role)
+        matrix = whole.get(f"{PREFIX}W_{role}") or whole[f"head_W_{role}"]
         row_axis = "new_key" if place else "key"
         made[role] = _projected(trace, new, matrix, f"new_{PLURAL[role]}", row_axis)
     norm_and_turn(trace, made, today, "", place)

@@ -88,10 +88,6 @@ class Today:
         """Whether heads of this width are turned: rotary positions need pairs of columns."""
         return self.rotary_base is not None and d_head % 2 == 0
 
-    def turned_columns(self, d_head: int) -> int:
-        """How many columns of a head of this width are turned."""
-        return max(2, int(d_head * self.rotary_share) // 2 * 2)
-
 
 @answers
 def attend_today(
@@ -134,11 +130,6 @@ def attend_today(
     return trace
 
 
-def key_matrix(trace: Trace, role: str) -> Step:
-    """The matrix that makes today's keys or values, of each head that they have."""
-    return trace.get(f"{PREFIX}W_{role}") or trace[f"head_W_{role}"]
-
-
 def norm_and_turn(
     trace: Trace, made: dict[str, Step], today: Today, prefix: str, place: int = 0
 ) -> None:
@@ -149,7 +140,7 @@ def norm_and_turn(
     base = today.rotary_base
     if base is None or not today.turns(width):
         return
-    half = today.turned_columns(width) // 2
+    half = max(1, int(width * today.rotary_share) // 2)  # of the columns that are turned
     if not trace.has_axis("d_pairs"):  # one angle turns two columns of a vector
         trace.label("d_pairs", [f"d{column},d{half + column}" for column in range(half)])
     named: dict[str, Any] = {"prefix": prefix, "how": Rotate(rest=width - 2 * half)}

@@ -1,4 +1,4 @@
-"""Whether a value is the printed one: the rule of the published data, exactly."""
+"""Whether a value is the printed one, by the rule of the published data, and both in its digits."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .printed import NUMBER_KINDS, Result
+from .printed import NUMBER_KINDS, Result, entries
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -101,3 +101,30 @@ def pairs(printed: Any, live: Any, depth: int) -> Iterator[tuple]:
     else:
         for printed_part, live_part in zip(printed, live, strict=False):
             yield from pairs(printed_part, live_part, depth - 1)
+
+
+def printed_entries(result: Result) -> list[str]:
+    """What the notebook prints, in reading order."""
+    return [written(result, each) for each in entries(result.values, len(result.shape))]
+
+
+def computed_entries(result: Result, computed: Any) -> list[str]:
+    """What is computed for each printed entry, with a sign where it differs; [] for none."""
+    if computed is None:
+        return []
+    return [
+        compared(result, printed, entry) + written(result, entry)
+        for printed, entry in pairs(result.values, computed, len(result.shape))
+    ]
+
+
+def written(result: Result, entry: Any) -> str:
+    """An entry, printed or computed, in as many digits as the notebook prints of this result."""
+    if result.kind == "text":
+        return ": ".join(entry) if isinstance(entry, list) else repr(entry)
+    if result.kind not in NUMBER_KINDS:
+        return str(entry)
+    if result.significant is not None:
+        return f"{entry:.{result.significant - 1}e}"
+    text = f"{entry:.{result.decimals}f}"
+    return text.removeprefix("-") if float(text) == 0 else text

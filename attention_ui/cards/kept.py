@@ -7,7 +7,7 @@ from typing import Any
 
 from ..controls import parts
 from ..controls.parts import OWN, Reads, Source
-from ..frame.memory import share_of_memory
+from ..frame.of_the_system import share_of_memory
 
 MOST_BYTES = share_of_memory()
 """Of all that is kept together: what was asked for longest ago goes first."""

@@ -15,7 +15,6 @@ from ..controls.widget import about_as_wide, begin_anew, sent
 from ..frame import hand_out
 from .questions import Pick, Question, Verdict
 from .show import chart
-from .tally import tally
 
 PREDICT = "predict"
 MOST_BUTTONS = 16
@@ -38,6 +37,41 @@ class Guesses:
 
     given: dict[str, Guess] = field(default_factory=dict)
     missing: str = ""
+
+
+@dataclass
+class Tally:
+    """How well a person has guessed: the first verdict of this session for each question and its
+    numbers; None if shown. Nothing is kept beyond it.
+    """
+
+    verdicts: dict[tuple[str, int], Verdict | None] = field(default_factory=dict)
+
+    def count(self, question: str, fingerprint: int, verdict: Verdict | None) -> bool:
+        """Record a verdict, or None for a skip. Returns whether it counts."""
+        is_new = (question, fingerprint) not in self.verdicts
+        self.verdicts.setdefault((question, fingerprint), verdict)
+        return is_new and verdict is not None
+
+    def words(self) -> str:
+        """The tally in a sentence or two; '' before the first guess."""
+        counted = [verdict for verdict in self.verdicts.values() if verdict is not None]
+        off = [each.distance for each in counted if each.distance is not None]
+        picks = [each.right for each in counted if each.distance is None]
+        said = []
+        if picks:
+            guesses = "guess" if len(picks) == 1 else "guesses"
+            said.append(f"{sum(picks)} of {len(picks)} {guesses} right this session.")
+        if off:
+            rows = "In 1 row," if len(off) == 1 else f"In {len(off)} rows, on average"
+            mean = sum(off) / len(off)
+            said.append(f"{rows} {mean:.0%} of the guessed weight was on the wrong keys.")
+        return " ".join(said)
+
+
+def tally() -> Tally:
+    """This session's."""
+    return this_visit().own(Tally)
 
 
 def asks_first() -> bool:

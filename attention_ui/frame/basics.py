@@ -17,8 +17,7 @@ from ..streamlit_workarounds.left_pages import run_only_parts_that_are_there
 from ..streamlit_workarounds.turns import run_in_turns
 from ..streamlit_workarounds.whole_callbacks import let_callbacks_end
 from .contents import Lesson, lesson
-from .descriptors import raise_open_files
-from .memory import give_large_blocks_back
+from .of_the_system import give_large_blocks_back, raise_open_files
 
 keep_what_was_drawn()
 run_only_parts_that_are_there()

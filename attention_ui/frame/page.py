@@ -32,9 +32,8 @@ from ..controls.shared import (
 from ..controls.visit_state import this_visit
 from ..controls.widget import control
 from ..streamlit_workarounds import style
-from ..streamlit_workarounds.projector import listen_for_arrow_keys
 from ..streamlit_workarounds.reconnect import run_again_when_back
-from ..streamlit_workarounds.sideways import reach_by_keyboard
+from ..streamlit_workarounds.sideways import listen_for_arrow_keys, reach_by_keyboard
 from . import hand_out
 from .basics import ICON, SPREAD, show_notices, takes, warm_up
 from .coming_back import ComingBack, put_browser

@@ -7,7 +7,7 @@ from uuid import uuid4
 import streamlit as st
 
 from ..controls.visit_state import this_visit
-from ..streamlit_workarounds.saved_picture import save_picture
+from ..streamlit_workarounds.saved import save_picture
 from .contents import lesson
 from .file_names import file_name
 

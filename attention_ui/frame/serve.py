@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from ..streamlit_workarounds.deep_pages import deep_pages
 from .contents import LESSONS
-from .descriptors import raise_open_files
+from .of_the_system import raise_open_files
 
 
 def routes() -> list[Route]:

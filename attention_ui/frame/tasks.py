@@ -9,7 +9,7 @@ import streamlit as st
 from ..controls import visit
 from ..controls.visit_state import this_visit
 from ..controls.widget import put_in, sent
-from ..streamlit_workarounds.given_file import give_file
+from ..streamlit_workarounds.saved import give_file
 from .address import address_of
 from .contents import LESSONS, Lesson
 

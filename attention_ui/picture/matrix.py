@@ -63,7 +63,7 @@ class Matrix:
     untold: bool = False
     """How its cells come about is not told: it would print numbers that a question covers."""
     tells_origins: bool = False
-    """Each cell says which token and head its number came from (see origins.py)."""
+    """Each cell says which token and head its number came from (see `origins`)."""
     allowed: Tensor | None = field(default=None, compare=False)
     """How large numbers that should be 0 may be, `nan` for any; outlined, loud where more."""
 
@@ -182,3 +182,15 @@ def _heads_along(trace: Trace, axis: str) -> Marks:
         return ()
     per_head = trace.size(axis) // trace.size("head")
     return tuple(column // per_head for column in range(trace.size(axis)))
+
+
+def origins(matrix: Matrix) -> tuple[Tensor, Tensor]:
+    """The token and the head (rows, columns) that each cell of a (token, columns) matrix came from
+    as it was dealt to heads, by moving places in place of numbers.
+    """
+    step = matrix.step
+    (joined,) = step.inputs
+    n_columns = joined.value.shape[-1]
+    places = torch.arange(joined.value.numel()).reshape(joined.value.shape)
+    moved = step.operation.value(places)[matrix.lead]
+    return moved // n_columns, moved % n_columns // (n_columns // len(step.value))

@@ -26,9 +26,8 @@ from .changed import changed_cells
 from .forbidden import SEEN_ON, leaks
 from .layout import BAR, BEHIND, BEYOND, Arrangement, Box, Layout, Mark, Path, Word, decimals_in
 from .margin import is_grid
-from .matrix import Matrix, names_along, names_of
+from .matrix import Matrix, names_along, names_of, origins
 from .numbers import text_width, written, written_each
-from .origins import origins
 from .palette import CHOSEN, FORBIDDEN, HEADS, MUTED, NEGATIVE, POSITIVE
 from .sentence import BOX, Sentence, shares
 

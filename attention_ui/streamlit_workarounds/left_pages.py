@@ -16,35 +16,33 @@ _HAS_NAMED = "_has_named_a_page"
 
 def run_only_parts_that_are_there() -> None:
     """Ignore requests for parts of another page, and for one that is gone run the page."""
-    try:
+    with suppress(ImportError, AttributeError):
         from streamlit.runtime.app_session import AppSession
         from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
 
         request, run = AppSession.request_rerun, ScriptRunner._run_script
-    except (ImportError, AttributeError):
-        return
-    if hasattr(request, "__wrapped__"):
-        return
+        if hasattr(request, "__wrapped__"):
+            return
 
-    @wraps(request)
-    def request_unless_left(session: Any, client_state: Any, *given: Any, **named: Any) -> Any:
-        with suppress(*NOT_AS_EXPECTED):
-            if _is_for_a_page_that_was_left(session, client_state):
-                return None
-            part = client_state and not client_state.is_auto_rerun and client_state.fragment_id
-            if part and not session.has_fragment(part):
-                client_state.fragment_id = ""
-        return request(session, client_state, *given, **named)
+        @wraps(request)
+        def request_unless_left(session: Any, client_state: Any, *given: Any, **named: Any) -> Any:
+            with suppress(*NOT_AS_EXPECTED):
+                if _is_for_a_page_that_was_left(session, client_state):
+                    return None
+                part = client_state and not client_state.is_auto_rerun and client_state.fragment_id
+                if part and not session.has_fragment(part):
+                    client_state.fragment_id = ""
+            return request(session, client_state, *given, **named)
 
-    @wraps(run)
-    def run_what_is_there(runner: Any, asked: Any, *given: Any, **named: Any) -> Any:
-        with suppress(*NOT_AS_EXPECTED):
-            parts, there = asked.fragment_id_queue, runner._fragment_storage.contains
-            if not asked.is_auto_rerun and not all(map(there, parts)):
-                asked = replace(asked, fragment_id_queue=[], is_fragment_scoped_rerun=False)
-        return run(runner, asked, *given, **named)
+        @wraps(run)
+        def run_what_is_there(runner: Any, asked: Any, *given: Any, **named: Any) -> Any:
+            with suppress(*NOT_AS_EXPECTED):
+                parts, there = asked.fragment_id_queue, runner._fragment_storage.contains
+                if not asked.is_auto_rerun and not all(map(there, parts)):
+                    asked = replace(asked, fragment_id_queue=[], is_fragment_scoped_rerun=False)
+            return run(runner, asked, *given, **named)
 
-    AppSession.request_rerun, ScriptRunner._run_script = request_unless_left, run_what_is_there
+        AppSession.request_rerun, ScriptRunner._run_script = request_unless_left, run_what_is_there
 
 
 def _is_for_a_page_that_was_left(session: Any, wanted: Any) -> bool:

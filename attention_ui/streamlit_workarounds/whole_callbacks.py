@@ -12,21 +12,19 @@ NOT_AS_EXPECTED = (AttributeError, TypeError)
 
 def let_callbacks_end() -> None:
     """Begin no other run within a callback, but after it, where Streamlit's runs are known."""
-    try:
+    with suppress(ImportError, AttributeError):
         from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
         from streamlit.runtime.scriptrunner_utils.script_run_context import RunLocation, ThreadState
 
         begin = ScriptRunner._maybe_handle_execution_control_request
-    except (ImportError, AttributeError):
-        return
-    if hasattr(begin, "__wrapped__"):
-        return
+        if hasattr(begin, "__wrapped__"):
+            return
 
-    @wraps(begin)
-    def begin_after_callbacks(runner: Any) -> Any:
-        with suppress(*NOT_AS_EXPECTED):
-            if ThreadState.get().run_location == RunLocation.CALLBACK:
-                return None
-        return begin(runner)
+        @wraps(begin)
+        def begin_after_callbacks(runner: Any) -> Any:
+            with suppress(*NOT_AS_EXPECTED):
+                if ThreadState.get().run_location == RunLocation.CALLBACK:
+                    return None
+            return begin(runner)
 
-    ScriptRunner._maybe_handle_execution_control_request = begin_after_callbacks
+        ScriptRunner._maybe_handle_execution_control_request = begin_after_callbacks

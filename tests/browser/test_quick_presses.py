@@ -47,22 +47,17 @@ def test_thirty_quick_presses_end_where_the_address_says(new_page, page, app_url
 
 
 def moved_once(page, app_url):
-    """The control in the first picture, which stands a step further than the page opened with."""
+    """The control in the first picture, just moved a step further than the page opened with."""
     open_page(page, app_url, "simplified_attention?predict=off")
     control = page.locator(".st-key-moves_scores input")
     control.hover()
     settled(page)
     control.press("ArrowRight")
-    settled(page)
     return control
 
 
 def test_a_link_waits_for_the_control_in_a_picture_that_was_moved_just_before(page, app_url):
-    open_page(page, app_url, "simplified_attention?predict=off")
-    control = page.locator(".st-key-moves_scores input")
-    control.hover()
-    settled(page)
-    control.press("ArrowRight")
+    control = moved_once(page, app_url)
     page.locator(".st-key-contents a", has_text="Why divide").evaluate("link => link.click()")
     page.wait_for_url("**/divide_by_sqrt_d?*")
     settled(page)
@@ -74,6 +69,7 @@ def test_a_link_waits_for_the_control_in_a_picture_that_was_moved_just_before(pa
 
 def test_what_is_moved_until_its_view_goes_is_where_the_address_says(page, app_url):
     control = moved_once(page, app_url)
+    settled(page)
     page.evaluate("""() => {
       const find = () => document.querySelector('.st-key-moves_scores input'), one = find();
       history.back();
@@ -92,6 +88,7 @@ def test_what_is_moved_until_its_view_goes_is_where_the_address_says(page, app_u
 def test_what_is_moved_while_its_view_is_built_is_where_the_address_says(page, app_url):
     """The slider is there before anything listens to it."""
     control = moved_once(page, app_url)
+    settled(page)
     page.evaluate("""() => {
       const place = document.querySelector('.st-key-moves_scores');
       const one = place.querySelector('input');

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from attention_core.small_models import induction, repeated
-from attention_core.small_models.induction_head import induction_head
+from attention_core.small_models.induction import induction_head
 from attention_core.small_models.network import Network
 
 FRESH = induction.LearningSettings(seed=5, steps=180)

@@ -84,9 +84,7 @@ def normed(op, a):
     return (a - mean) / np.sqrt(((a - mean) ** 2).mean(axes, keepdims=True) + 1e-5)
 
 
-def normal_chance(a):
-    """By the standard library's own normal distribution."""
-    return np.vectorize(NormalDist().cdf)(a)
+normal_chance = np.vectorize(NormalDist().cdf)
 
 
 def normal_by_tanh(a):

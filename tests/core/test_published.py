@@ -11,7 +11,13 @@ import torch
 from attention_core import EXAMPLES, Trace
 from attention_core.operations import Given
 from attention_core.published.building import BUILDERS, traces
-from attention_core.published.checking import Check, check
+from attention_core.published.checking import (
+    Check,
+    check,
+    computed_entries,
+    printed_entries,
+    written,
+)
 from attention_core.published.marking import marks
 from attention_core.published.printed import NOTEBOOKS, Result, notebook
 from attention_core.published.recipe import RECIPES, Recipe
@@ -23,7 +29,6 @@ from attention_core.published.report import (
     slack_on_processors,
     totals,
 )
-from attention_core.published.writing import computed_entries, printed_entries, written
 from sampling import few
 
 ROOT = Path(__file__).parents[2]

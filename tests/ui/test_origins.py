@@ -7,8 +7,7 @@ from attention_core import EXAMPLES, HeadsRecipe, attend_heads, embed
 from attention_core.mechanism.multi_head import add_big_projection
 from attention_core.text.tokenizers import visible
 from attention_ui.picture.layout import equation
-from attention_ui.picture.matrix import Matrix
-from attention_ui.picture.origins import origins
+from attention_ui.picture.matrix import Matrix, origins
 from attention_ui.picture.table import CELL, COLOURS, table
 
 SPLITS = ("split_queries", "mixed_queries")

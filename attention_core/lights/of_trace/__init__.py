@@ -6,7 +6,7 @@ from ...trace import Trace
 from ..light import OF_GRADIENTS, TITLES, Light
 from ..measures import MEASURES, light_of
 from .again import last_of_tokens
-from .of_gradients import gradient_rows, has_gradients, hidden_learn_nothing, slopes
+from .of_gradients import gradient_rows, hidden_learn_nothing, slopes
 from .of_ids import ids
 from .seen import Seen
 
@@ -26,7 +26,7 @@ def lights(
     Raises ValueError for a trace without vectors of tokens.
     """
     seen = Seen(trace, output or last_of_tokens(trace), may_look, second)
-    without = () if has_gradients(trace) else OF_GRADIENTS
+    without = () if trace.gradients else OF_GRADIENTS
     names = (name for name in TITLES if name in _OF and name not in without)
     return tuple(light_of(seen, name, _OF[name]) for name in names)
 

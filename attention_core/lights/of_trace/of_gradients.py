@@ -18,11 +18,6 @@ OFF = 1e-2
 """A gradient off by this share of the largest is wrong: float32 is a thousand times as exact."""
 
 
-def has_gradients(trace: Trace) -> bool:
-    """Whether a trace has a backward pass."""
-    return bool(trace.gradients)
-
-
 def slopes(seen: Seen) -> Measured:
     trace, loss = seen.trace, _loss(seen.trace)
     doubled = {

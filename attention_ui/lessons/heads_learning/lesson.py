@@ -5,8 +5,13 @@ from functools import lru_cache
 from attention_core.head_name import head_id, head_name
 from attention_core.real_model.score_in_small import small_score_trace
 from attention_core.small_models.induction import EXAMPLE as LETTERS
-from attention_core.small_models.induction import EXAMPLE_IDS, SIZE, best_head, shipped_run
-from attention_core.small_models.induction_head import induction_head
+from attention_core.small_models.induction import (
+    EXAMPLE_IDS,
+    SIZE,
+    best_head,
+    induction_head,
+    shipped_run,
+)
 from attention_core.small_models.repeated import NAMES, next_of_earlier
 from attention_core.small_models.tracing import pass_through
 from attention_core.trace import Trace

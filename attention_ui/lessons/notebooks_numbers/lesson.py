@@ -5,10 +5,9 @@ import torch
 from attention_core.examples import EXAMPLES
 from attention_core.operations import Given, ScaleBy, Subtract
 from attention_core.published.building import traces
-from attention_core.published.checking import check
+from attention_core.published.checking import check, written
 from attention_core.published.printed import NOTEBOOKS, Result, entries, notebook
 from attention_core.published.recipe import RECIPES
-from attention_core.published.writing import written
 from attention_core.trace import Trace
 
 from ...cards.common_questions import one_of

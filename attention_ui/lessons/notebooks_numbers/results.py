@@ -3,8 +3,8 @@
 import pandas as pd
 
 from attention_core.published import report
+from attention_core.published.checking import computed_entries, printed_entries
 from attention_core.published.recipe import RECIPES
-from attention_core.published.writing import computed_entries, printed_entries
 
 from ...controls.control import Values
 from ...frame.contents import lesson

@@ -1,9 +1,26 @@
-"""How the server takes memory from the system, and how much it may keep."""
+"""What the server takes from the system: open files, and memory, of which it may keep so much."""
 
 import ctypes
 import os
 from contextlib import suppress
 from pathlib import Path
+
+MOST_OPEN = 65_536
+"""Open files that are asked for where the hard limit is larger or endless."""
+
+
+def raise_open_files() -> None:
+    """Raise the soft limit of open files to the hard one, or `MOST_OPEN`: a session takes four."""
+    try:
+        import resource
+    except ImportError:
+        return
+    with suppress(ValueError, OSError):
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = MOST_OPEN if hard == resource.RLIM_INFINITY else min(hard, MOST_OPEN)
+        if soft != resource.RLIM_INFINITY and soft < wanted:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
 
 M_MMAP_THRESHOLD = -3
 """The option's number in glibc's malloc.h."""
