@@ -45,12 +45,12 @@ GROUND = f"light-dark({GROUNDS['light']}, {GROUNDS['dark']})"
 VEIL = 0.75
 FONT = '"Source Sans", "Source Sans Pro", sans-serif'
 """The page's own."""
-TURN, PHONE, WIDE_WINDOW = 565, 430, 1150
-"""Pixels: up to this width the picture is arranged for a phone; up to the next it does not grow
-with the browser's letters; from the last on it grows. `cards.css` has them too.
+TURN, PHONE, WIDE_WINDOW = 565, 450, 1150
+"""Pixels: up to this width the picture is arranged for a phone, up to the next it does not grow;
+from the last on it does. `cards.css` and `picture.css` have them too.
 """
 GROWS = 1.5
-"""How far a picture grows on a wide window: to a calm limit."""
+"""How far a picture grows where there is room: to a calm limit."""
 USUAL_SLOTS = 2
 """Rectangles that the cells of nearly every picture are made of, at most: fewer are compared."""
 LETTERS = "letters * min(1.25, max(0.9, grown / letters))"
@@ -167,7 +167,7 @@ REM = f"({SCREEN}.rem || 1)"
 # after the rows, each change of a picture's height would draw all of it twice.
 MOST_GROWN = (
     f"(narrow && width <= {PHONE} ? 1 : ({SCREEN}.letters || 1)"
-    f" * (width >= {WIDE_WINDOW} * {REM} ? {GROWS} : 1))"
+    f" * (narrow || width >= {WIDE_WINDOW} * {REM} ? {GROWS} : 1))"
 )
 SCALE = f"!size ? 1 : min({WIDTH} / (narrow ? size.xn : size.x), {MOST_GROWN})"
 # A phone has not always room for larger ones.

@@ -110,7 +110,7 @@ ROOMS = """() => [...document.querySelectorAll('[class*=st-key-drawn_] svg.marks
 """How high each picture is drawn, and how high its room is."""
 
 
-@pytest.mark.parametrize("width", [1920, 1500, 1280, 480, 390])
+@pytest.mark.parametrize("width", [1920, 1500, 1280, 600, 480, 390])
 def test_words_and_pictures_grow_with_the_letters_of_the_browser(new_page, app_url, width):
     """Where a phone has no room for larger ones, the words in a picture still stand apart. What the
     browser's style says of a picture's room, and its specification of its size, go together.
