@@ -22,7 +22,7 @@ LINT = $(VENV)/bin/python -m ruff check . && $(VENV)/bin/python -m ruff format -
 QUICK := $(addprefix tests/,$(addprefix core/test_,trace.py operations.py oracle_each.py arithmetic.py) \
            ui/test_controls.py test_every_page.py)
 
-.PHONY: help run model quick check test fuzz bench shots picture clean set-up-to-run set-up-to-test
+.PHONY: help run model quick check test fuzz bench picture clean set-up-to-run set-up-to-test
 help:
 	@echo 'make run     set up what is missing, then open the app'
 	@echo '             PORT=8600 to choose the port, MODEL=path for a model of your own'
@@ -34,7 +34,6 @@ help:
 	@echo 'make fuzz    what takes longer: every page with every example, every guess (hours: run it overnight)'
 	@echo 'make bench   measure the app and write benchmarks/RESULTS.md (takes long)'
 	@echo '             ARGS="moves" for one part, ARGS="--quick moves" to look only'
-	@echo 'make shots   pictures of every page, light, dark and narrow, into the folder shots'
 	@echo 'make picture take the moving picture of the README anew'
 	@echo 'make clean   remove $(VENV) and all caches'
 	@echo ''
@@ -63,9 +62,6 @@ fuzz: set-up-to-test
 
 bench: set-up-to-test
 	$(VENV)/bin/python -m benchmarks $(ARGS)
-
-shots: set-up-to-test
-	$(VENV)/bin/python tests/shots.py $(ARGS)
 
 picture: set-up-to-test
 	ATTENTION_EXPLORER_MODEL=tiny $(VENV)/bin/python tests/moving_picture.py

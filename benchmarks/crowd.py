@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from attention_core.examples import EXAMPLES
 from attention_ui.frame.contents import LESSONS
 from serving import AppServer
-from visitor import Found, Visitor
+from visitor import Visitor
 
 from .measure import Figure, Part, server, spread
 
@@ -145,11 +145,11 @@ async def _move(visitor: Visitor) -> float:
     if not names:
         return await visitor.again()
     name = names[visitor.turn % len(names)]
-    if name in _rooms(visitor) and "near" in visitor.others:
+    if name.startswith("chart_") and "near" in visitor.others:
         hands, place = _told(visitor)["hands"], name.replace("chart_", "moves_", 1)
         if place not in hands:
             await visitor.tell("near", hand=",".join(sorted([*hands, place])))
-    control = _found(visitor).get(name) or visitor.charts.get(name)
+    control = {**visitor.charts, **visitor.choices, **visitor.sliders}.get(name)
     return await (visitor.set(control) if control else visitor.again())
 
 
@@ -163,20 +163,14 @@ async def _in_sight(visitor: Visitor) -> list[str]:
             await visitor.tell("near", near=",".join(sorted(near)))
         parts = parts[first : first + NEAR]
     sight = [visitor.parts[name] for name in parts]
-    found = {name: each.place for name, each in _found(visitor).items()}
+    places = {f"chart_{name}": at for name, at in visitor.rooms.items()}
+    places |= {n: one.place for n, one in visitor.choices.items() if not one.place[0]}
+    places |= {n: one.place for n, one in visitor.sliders.items()}
     return [
         name
-        for name, place in sorted({**_rooms(visitor), **found}.items())
+        for name, place in sorted(places.items())
         if place[0] or any(place[: len(part)] == part for part in sight)
     ]
-
-
-def _found(visitor: Visitor) -> dict[str, Found]:
-    return {n: one for n, one in visitor.choices.items() if not one.place[0]} | visitor.sliders
-
-
-def _rooms(visitor: Visitor) -> dict[str, tuple[int, ...]]:
-    return {f"chart_{name}": at for name, at in visitor.rooms.items()}
 
 
 async def _rest(visitor: Visitor, until: float) -> None:

@@ -4,7 +4,7 @@ import io
 
 from PIL import Image
 
-from browser_tools import WATCH_RUNS, open_page, settled
+from browser_tools import WATCH_RUNS, open_page, script, settled
 from serving import ROOT, browsing
 
 TARGET = ROOT / "docs" / "whole_layer.webp"
@@ -14,10 +14,7 @@ WAY = [(0, 0, 7, 0), (4, 0, 7, 0), (6, 0, 7, 2), (8, 0, 7, 2), (10, 0, 7, 0), (1
 LONG, SHORT, LAST = 1500, 150, 2500
 """Milliseconds that a frame stays: to look at, of a movement, before it begins again."""
 CELLS = ".st-key-drawn_layer svg g.cells_marks path"
-PLACE = """(cells, [m, l, i, j]) => cells.findIndex((one) => {
-  const at = one.__data__.datum;
-  return at.m === m && at.l === l && at.i === i && at.j === j;
-})"""
+PLACE = script("place_of_cell")
 
 
 def frames(page):

@@ -1,4 +1,4 @@
-"""The app's own server and the browser, for tests, benchmarks and screenshots alike."""
+"""The app's own server and the browser, for tests and benchmarks alike."""
 
 import asyncio
 import os

@@ -100,13 +100,7 @@ def test_the_glossary_can_be_used_too(page, app_url, width):
     can_be_used_in_light_and_dark(page)
 
 
-ROOMS = """() => [...document.querySelectorAll('[class*=st-key-drawn_] svg.marks')].map((svg) => {
-  const over = new PointerEvent('pointerover');
-  svg.dispatchEvent(over);
-  const view = over.dataflow, size = view.data('source').at(-1);
-  const high = view.signal('narrow') ? size.yn : size.y;
-  return [high * view.signal('grown') + 6, view.height()];
-})"""
+ROOMS = script("rooms_of_pictures")
 """How high each picture is drawn, and how high its room is."""
 
 

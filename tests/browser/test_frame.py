@@ -9,10 +9,7 @@ from attention_ui.streamlit_workarounds.style import SIDEBAR_WIDTH
 from browser_tools import open_page, script, settled, soon
 from sampling import few
 
-PLACES = """(what) => [...document.querySelectorAll(what)].map((each) => {
-  const { x, y, width } = each.getBoundingClientRect();
-  return [x, y, width].map(Math.round);
-})"""
+PLACES = script("places")
 CHARTS = "[data-testid=stMain] [data-testid=stVegaLiteChart]"
 SIDEBAR = "[data-testid=stSidebar]"
 
@@ -71,8 +68,7 @@ def test_streamlits_own_bar_takes_no_pointer_from_the_head_of_a_page(page, app_u
         assert bar == dict.fromkeys(bar, True), "but its buttons do"
 
 
-FOLDS = """() => [...document.querySelectorAll('.st-key-contents details')]
-  .map((each) => [each.querySelector('summary').innerText.split('\\n').at(-1), each.open])"""
+FOLDS = script("folds")
 
 
 def test_the_contents_open_where_one_is_and_the_rest_with_one_key(page, app_url):

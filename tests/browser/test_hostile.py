@@ -6,7 +6,7 @@ and dark by test_accessibility). Each text alone is tried without a browser (tes
 
 import pytest
 
-from browser_tools import no_exception, open_page, open_rows, pushed_sideways, settled
+from browser_tools import no_exception, open_page, open_rows, pushed_sideways, script, settled
 from hostile import FETCHED, TEXTS
 from sampling import few
 from visiting import EVERYWHERE, has_sentence
@@ -31,14 +31,7 @@ def watch(page):
 
 def type_text(page, text):
     field = page.locator(".st-key-control_sentence textarea").first
-    field.evaluate(
-        """(field, text) => {
-          const set = Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, 'value').set;
-          set.call(field, text);
-          field.dispatchEvent(new Event('input', { bubbles: true }));
-        }""",
-        text,
-    )
+    field.evaluate(script("type_text"), text)
     field.focus()
     page.keyboard.press("Control+Enter")
     settled(page, quiet=0.5)

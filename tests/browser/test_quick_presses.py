@@ -6,7 +6,7 @@ from itertools import zip_longest
 import pytest
 
 from attention_ui.frame.contents import LESSONS
-from browser_tools import CONTROLS, IN_PICTURES, KEYS, caught_up, open_page, settled, shown
+from browser_tools import CONTROLS, IN_PICTURES, KEYS, caught_up, open_page, script, settled, shown
 
 N_EVENTS, N_LAST, N_TRIES = 30, 6, 2
 FOCUS = (
@@ -70,16 +70,7 @@ def test_a_link_waits_for_the_control_in_a_picture_that_was_moved_just_before(pa
 def test_what_is_moved_until_its_view_goes_is_where_the_address_says(page, app_url):
     control = moved_once(page, app_url)
     settled(page)
-    page.evaluate("""() => {
-      const find = () => document.querySelector('.st-key-moves_scores input'), one = find();
-      history.back();
-      let at = 0;
-      const again = setInterval(() => {
-        if (find() !== one) return clearInterval(again);
-        one.value = window.last = (at++ % 32) / 4 - 4;
-        one.dispatchEvent(new Event('input', { bubbles: true }));
-      }, 60);
-    }""")
+    page.evaluate(script("moves_as_one_goes_back"))
     settled(page)
     assert float(control.input_value()) == page.evaluate("last")
     assert f"factor={page.evaluate('last'):g}" in page.url
@@ -89,18 +80,7 @@ def test_what_is_moved_while_its_view_is_built_is_where_the_address_says(page, a
     """The slider is there before anything listens to it."""
     control = moved_once(page, app_url)
     settled(page)
-    page.evaluate("""() => {
-      const place = document.querySelector('.st-key-moves_scores');
-      const one = place.querySelector('input');
-      new MutationObserver((_, watch) => {
-        const next = place.querySelector('input');
-        if (!next || next === one) return;
-        watch.disconnect();
-        next.value = 2;
-        next.dispatchEvent(new Event('input', { bubbles: true }));
-      }).observe(place, { childList: true, subtree: true });
-      history.back();
-    }""")
+    page.evaluate(script("moves_what_is_built"))
     settled(page)
     page.wait_for_url("**factor=2**")
     assert control.input_value() == "2"
@@ -113,14 +93,7 @@ def test_controls_of_two_cards_that_rest_at_once_are_reported_apart(page, app_ur
     for control in page.locator(".vega-bind input").all()[:2]:
         control.hover()
         settled(page)
-    page.evaluate("""() => {
-      for (const one of [...document.querySelectorAll('.vega-bind input')].slice(0, 2)) {
-        one.value = Number(one.value) + Number(one.step);
-        one.dispatchEvent(new Event('input', { bubbles: true }));
-      }
-      const end = performance.now() + 400;
-      setTimeout(() => { while (performance.now() < end); }, 20);
-    }""")
+    page.evaluate(script("moves_two"))
     page.wait_for_timeout(500)
     settled(page)
     assert "change_by=" in page.url

@@ -1,11 +1,10 @@
 """The whole layer in a real browser: the head that is pointed at, and what it can carry."""
 
-from browser_tools import open_page, settled, soon
+from browser_tools import open_page, script, settled, soon
 
 LINK = "whole_layer?example=named_features&predict=off"
 CELLS = ".st-key-drawn_layer svg g.cells_marks path"
-SHARES = """() => [...document.querySelectorAll('.st-key-drawn_layer svg text')]
-  .map((one) => one.textContent).filter((text) => /^\\d+%$/.test(text))"""
+SHARES = script("shares")
 # Embeddings, three matrices, all of head 0, and queries, keys, scores and scaled scores of head 1.
 WEIGHTS_OF_HEAD_1 = 54 + 3 * 36 + (2 * 18 + 3 * 81 + 2 * 18) + (2 * 18 + 2 * 81)
 

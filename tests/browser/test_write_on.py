@@ -83,11 +83,7 @@ def test_every_cut_is_what_the_core_cuts_and_follows_the_hand_without_the_server
     no_exception(page)
 
 
-WATCH_PLACE = """() => {
-  const main = document.querySelector('[data-testid=stMain]');
-  window.testPlaces = [main.scrollTop];
-  main.addEventListener('scroll', () => testPlaces.push(main.scrollTop));
-}"""
+WATCH_PLACE = script("watch_place")
 
 
 def test_a_token_that_is_added_is_taken_out_by_back_and_ten_come_as_one_step(page, app_url):
