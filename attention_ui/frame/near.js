@@ -130,12 +130,12 @@ export default function ({ data, setTriggerValue }) {
   };
   // A picture moves with the hand, and what is said below it once the server has answered: faint
   // until then. A move that asks the server for nothing is over a moment later.
-  let over;
   const isRunning = () => app?.dataset.testScriptState === 'running';
   const isSaid = () => {
     if (isRunning()) return;
     for (const card of main.querySelectorAll('[data-moves]')) card.removeAttribute('data-moves');
   };
+  let over = setTimeout(isSaid, 1000); // what was faint before this was built anew
   const move = ({ target }) => {
     if (!target.closest?.('.vega-bind')) return;
     target.closest('[class*="st-key-card_"]')?.setAttribute('data-moves', '');
