@@ -142,7 +142,7 @@ export default function ({ data, setTriggerValue }) {
     clearTimeout(over);
     over = setTimeout(isSaid, 1000);
   };
-  const ends = new MutationObserver(() => { if (!isRunning()) isSaid(); });
+  const ends = new MutationObserver(isSaid);
   if (app) ends.observe(app, { attributeFilter: ['data-test-script-state'] });
   main.addEventListener('input', move);
   const moves = ['pointerover', 'focusin', 'touchstart'];
