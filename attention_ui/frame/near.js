@@ -138,7 +138,8 @@ export default function ({ data, setTriggerValue }) {
   let over = setTimeout(isSaid, 1000); // what was faint before this was built anew
   const move = ({ target }) => {
     if (!target.closest?.('.vega-bind')) return;
-    target.closest('[class*="st-key-card_"]')?.setAttribute('data-moves', '');
+    const card = target.closest('[class*="st-key-card_"]');
+    if (card && !card.hasAttribute('data-moves')) card.setAttribute('data-moves', '');
     clearTimeout(over);
     over = setTimeout(isSaid, 1000);
   };
