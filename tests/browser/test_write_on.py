@@ -106,6 +106,8 @@ def test_a_token_that_is_added_is_taken_out_by_back_and_ten_come_as_one_step(pag
     assert len(ids) == 11
     boxes = page.locator(".st-key-drawn_written svg path[fill='#3A80C4']")
     assert boxes.count() == 11, "each token that was written is shaded"
+    text, drawn = (page.locator(f".st-key-picture_text_written{each}") for each in ("", " svg"))
+    assert abs(text.bounding_box()["height"] - drawn.bounding_box()["height"]) < 1
     for wanted in (one, before):
         page.go_back()
         settled(page)

@@ -1,10 +1,12 @@
 """*Find the mistake*: the evidence, the reason, and what was missed comes again."""
 
+from collections import Counter
 from functools import partial
 
 import pytest
 
 import chosen
+from attention_core.examples import EXAMPLES
 from attention_core.mistakes.named import NAMED
 from attention_core.mistakes.rounds import LEVELS, lights_with, red, suspects
 from attention_core.published.stories import STORIES, stories_of
@@ -95,6 +97,15 @@ def test_one_of_the_reasons_proves_it_and_two_do_not(example, level):
             assert right in [each.evidence for each in red(mine)]
         for n in range(3):
             assert asked.judge([n]).words
+
+
+def test_the_check_that_finds_most_is_the_one_that_is_red_most_often():
+    layer = EXAMPLES["wild_cat"].inputs, EXAMPLES["wild_cat"].heads
+    known = suspects(*layer)
+    count = Counter(light.title for name in known for light in red(lights_with(*layer, name)))
+    (best, often), *_ = count.most_common()
+    said = words.finds_most.__wrapped__(of_link(example="wild_cat"))
+    assert f"“{best}” turns red for {often} of {len(known)} mistakes" in said
 
 
 def test_a_text_that_can_show_none_says_so():

@@ -1,5 +1,7 @@
 """The lesson on the transformer block: its stream by plain torch, its norms, and its words."""
 
+from itertools import product
+
 import pytest
 import torch
 
@@ -64,13 +66,17 @@ def test_the_hidden_width_is_what_is_asked_for_up_to_what_can_be_drawn():
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
 def test_the_bend_has_the_numbers_of_the_token_on_its_curve(activation):
     trace = lesson.trace_of(values_of("named_features", activation=activation))
-    frame = activation_curve(trace, activation, 2).frame
+    chart = activation_curve(trace, activation, 2)
+    frame = chart.frame
     points = frame[frame.kind == "number"]
     assert points.x.tolist() == pytest.approx(trace["hidden"].value[2].tolist())
     assert points.y.tolist() == pytest.approx(trace["activated"].value[2].tolist(), abs=1e-6)
     curve = frame[frame.kind == "curve"]
     assert curve.x.min() < points.x.min()
     assert curve.x.max() > points.x.max()
+    for layer, side in product(chart.spec["layer"], "xy"):
+        low, high = layer["encoding"][side]["scale"]["domain"]
+        assert low <= frame[side].min() < frame[side].max() <= high, "not all of it is seen"
 
 
 @pytest.mark.parametrize("norm", ["before", "after"])

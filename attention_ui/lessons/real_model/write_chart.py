@@ -328,7 +328,7 @@ def written_text(
 
 @lru_cache(maxsize=1)
 def _text_spec() -> dict:
-    narrow = {"name": "narrow", "expr": f"width < {TURN}"}
+    narrow = {"name": "narrow", "expr": f"width <= {TURN}"}
     chosen = [
         {"calculate": f"narrow ? datum.{name}_n : datum.{name}_w", "as": name}
         for name in ("x", "to", "line")
