@@ -85,8 +85,8 @@ def control(one: Control, again: str = "", says_problem: bool = True, **look: An
         parts.read("draft", name)
         text = value if isinstance(value, str) else one.field.write(value)
         value = this_visit().drafts.get(name, text)
-    # Set to the value that it has, each would be taken up anew by the browser.
-    if not parts.stood(key) or sent(key) != value:
+    # Set to the value that it has, each is taken up anew by the browser. One that is gone has none.
+    if not parts.stood(key) or sent(key, ...) != value:
         put_in(key, value)
     why = parts.read("along", name)
     wide = look.get("width", "stretch")
