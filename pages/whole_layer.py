@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from attention_core.text.embedding import embed
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page
 from attention_ui.controls import shared, visit
@@ -52,11 +51,10 @@ def ways_to_lessons():
     ],
 )
 def layer(v, trace):
-    embedded = embed(shared.inputs_of(v))
-    asks = lesson.first_query(v)
+    at_temperature, asks = lesson.at_temperatures(v), lesson.first_query(v)
 
     def at(temperature):
-        made = lesson.at_temperature(embedded, v, temperature)
+        made = at_temperature(temperature)
         return made, layer_matrices(made)
 
     yield ui.moving(shared.TEMPERATURE, at, lambda made, _: whole_layer(made, asks))

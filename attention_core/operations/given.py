@@ -56,7 +56,10 @@ class Given(Operation):
 
 
 def _nested(numbers: Any) -> Any:
-    return tuple(map(_nested, numbers)) if isinstance(numbers, list) else numbers
+    if not isinstance(numbers, list):
+        return numbers
+    has_rows = isinstance(next(iter(numbers), None), list)
+    return tuple(map(_nested, numbers)) if has_rows else tuple(numbers)  # not number by number
 
 
 class Draw(Operation):

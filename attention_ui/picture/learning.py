@@ -207,8 +207,8 @@ def _add_panel(
     if run.appeared is not None:
         dashes = f"M0,{-PANEL}" + "v3m0,3" * (PANEL // 6)
         made.paths.append(Path(x_of(run.appeared), floor, dashes, "loud"))
-    for place, step in enumerate(run.steps):
-        made.marks.append(Mark(x_of(step) - 1, floor - PANEL, 2, PANEL, "ink", float(place == at)))
+    moment = f"M{x_of(run.steps[at]) - BESIDE:.1f},0v{-PANEL}"
+    made.paths.append(Path(BESIDE, floor, moment, "ink"))
     y = floor + AXIS
     for curve in panel.curves:
         if curve.label:

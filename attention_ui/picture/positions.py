@@ -47,9 +47,11 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
     lists: Lists = {}
     layouts = [each for each in each_there if isinstance(each, Layout)]
     others = [each.matrices if isinstance(each, Layout) else each for each in each_there]
-    shapes = [tuple(each.drawn.shape) for each in layout.matrices]
+    mine = layout.matrices
     for each in others:
-        if [tuple(one.drawn.shape) for one in each] != shapes:
+        pairs = zip(each, mine, strict=False)
+        is_other = (one != now and one.drawn.shape != now.drawn.shape for one, now in pairs)
+        if len(each) != len(mine) or any(is_other):
             raise ValueError("the positions of a control in the picture must have the same cells")
     scales = limits_each(others, layout.signs)
     for at, matrix in enumerate(layout.matrices):

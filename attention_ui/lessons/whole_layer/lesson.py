@@ -1,11 +1,12 @@
 """The whole layer: its controls, its trace as a function of their values, and what is drawn."""
 
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache, partial
 
 from attention_core.largest_effect import telling_query
 from attention_core.mechanism.multi_head import attend_heads
-from attention_core.operations import Draw, Drop
+from attention_core.mistakes.rewriting import by, rewritten
+from attention_core.operations import Draw, Drop, ScaleBy
 from attention_core.recipes import HeadsRecipe
 from attention_core.text.embedding import embed
 from attention_core.text.inputs import Inputs
@@ -37,10 +38,15 @@ def trace_of(values: Values) -> Trace:
     return attend_heads(embed(shared.inputs_of(values)), shared.layer_recipe_of(values))
 
 
-def at_temperature(embedded: Trace, values: Values, temperature: float) -> Trace:
-    """The same layer at another temperature, from embeddings that are there already."""
-    recipe = shared.layer_recipe_of(values.but(temperature=temperature))
-    return attend_heads(embedded.branch(), recipe)
+def at_temperatures(values: Values) -> Callable[[float], Trace]:
+    """The layer at any temperature: of all those but 1, what comes before it is made once."""
+    plain, other = (cache(partial(trace_of, values.but(temperature=t))) for t in (1.0, 2.0))
+
+    def made(temperature: float) -> Trace:
+        divided = {"head_tempered_scores": by(ScaleBy(1 / temperature))}
+        return plain() if temperature == 1 else rewritten(other(), divided)
+
+    return made
 
 
 def first_query(values: Values) -> int:
