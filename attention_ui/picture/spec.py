@@ -316,9 +316,12 @@ def _authored(slots: int, asked: bool, tells: bool) -> dict:
         _numbers(base.transform_filter(IS_CELL), "numbers"),
         *_lit(base, slots),
     ]
+    around = [_marks(base, MARK, tells=tells), _paths(base, asked), _words(base)]
     if asked:
-        layers += [_asked_boxes(base), _marks(base, MARK, True), _words(base, True)]
-    layers += [_marks(base, MARK, tells=tells), _paths(base, asked), _words(base)]
+        layers.append(_asked_boxes(base))
+        around = [_marks(base, MARK, True), _words(base, True), *around]
+    # Together: of many cells, each is left out once, and not by each of these layers.
+    layers.append(alt.layer(*around).transform_filter(f"datum.kind != {CELL}"))
     made = (
         alt.layer(*layers)
         .add_params(*_parameters(slots))
@@ -329,7 +332,7 @@ def _authored(slots: int, asked: bool, tells: bool) -> dict:
             pw="grown * (narrow ? datum.wn : datum.w)",
             ph="grown * (narrow ? datum.hn : datum.h)",
         )
-        .transform_calculate(px2="datum.px + datum.pw", py2="datum.py + datum.ph")
+        .transform_calculate(px2="datum.px + datum.pw", py2="datum.py + datum.ph", **TOLD_AT_REST)
         .properties(width="container", height="container")
         .configure_view(stroke=None)
         .to_dict()
@@ -427,7 +430,6 @@ def _cells(base: alt.Chart, slots: int) -> alt.Chart:
     outlined = alt.when("datum.open > 0").then(alt.value(CHOSEN))
     return (
         base.transform_filter(IS_CELL)
-        .transform_calculate(**TOLD_AT_REST)
         .mark_rect(cornerRadius=2, cursor="pointer", aria=False, tooltip=alt.expr(TOOLTIP))
         .encode(
             X, Y, X2, Y2, KEY,
@@ -447,11 +449,11 @@ def _lit(base: alt.Chart, slots: int) -> list[alt.Chart]:
     # before or after it, which takes one comparison.
     reads, follows = (" || ".join(map(each, range(slots))) for each in (_reads, _follows))
     near = f"{IS_CELL} && {IS_POINTED} && ({ITSELF} || {RELATED})"
-    how = f"{ITSELF} || {reads} ? 2 : {follows} ? 1 : {SAME_NAMES} ? 0 : -1"
+    is_read = f"({ITSELF} || {reads})"
     seen = base.transform_filter(f"!{IS_ASKED}")
     outlined = (
-        alt.when("datum.how == 2").then(alt.value(CHOSEN))
-        .when("datum.how == 1").then(alt.value(FED))
+        alt.when(is_read).then(alt.value(CHOSEN))
+        .when(follows).then(alt.value(FED))
         .when("datum.open > 0").then(alt.value(CHOSEN))
     )  # fmt: skip
     box = {"cornerRadius": 2, "aria": False, "tooltip": None}
@@ -475,7 +477,7 @@ def _lit(base: alt.Chart, slots: int) -> list[alt.Chart]:
         .properties(name="lit")
     )  # fmt: skip
     lit = alt.layer(ground, cells, _numbers(base, "lit_numbers")).transform_filter(near)
-    return [veil, lit.transform_calculate(how=how).transform_filter("datum.how >= 0")]
+    return [veil, lit.transform_filter(f"{is_read} || {follows} || {SAME_NAMES}")]
 
 
 def _asked_boxes(base: alt.Chart) -> alt.Chart:
@@ -490,22 +492,18 @@ def _asked_boxes(base: alt.Chart) -> alt.Chart:
 
 
 def _numbers(cells: alt.Chart, name: str) -> alt.Chart:
+    along = f"(datum.zero + datum.one * max(0, {SHADE}))"
     return (
         cells.transform_filter(CAN_BE_READ)
         .transform_filter("isValid(datum.text) || isValid(datum.texts)")
-        .transform_calculate(
-            along_bar="datum.look == 'bar' ? datum.pw * datum.one : 0",
-            nx="datum.px + datum.pw * (datum.look == 'bar' ? datum.zero : 0.5)",
-            ny="datum.py + datum.ph / 2",
-            side="datum.look == 'bar' ? 'left' : 'center'",
-        )
         .mark_text(
-            aria=False, tooltip=None, dx=alt.expr("datum.side == 'left' ? 4 : 0"),
-            align=alt.expr("datum.side"), fontSize=alt.expr("11 * lettering"),
+            aria=False, tooltip=None, dx=alt.expr("datum.look == 'bar' ? 4 : 0"),
+            align=alt.expr("datum.look == 'bar' ? 'left' : 'center'"),
+            fontSize=alt.expr("11 * lettering"),
         )
         .encode(
-            x=_expr(f"datum.along_bar ? datum.nx + datum.along_bar * max(0, {SHADE}) : datum.nx"),
-            y=_expr("datum.ny"),
+            x=_expr(f"datum.px + datum.pw * (datum.look == 'bar' ? {along} : 0.5)"),
+            y=_expr("datum.py + datum.ph / 2"),
             text=_expr(TEXT), key=KEY, fill=alt.value(INK), opacity=_expr(STRENGTH),
         )
         .properties(name=name)
