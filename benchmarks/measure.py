@@ -377,11 +377,13 @@ def in_frame(visit: Visit) -> Iterable[Figure]:
     for card in found:
         what = f"{visit.lesson.title}: `{card}`"
         with tried(what) as rows:
-            watched.page.locator(f".st-key-drawn_{card}").first.scroll_into_view_if_needed()
+            own, written = f".st-key-drawn_{card}", ".st-key-fills_chart_of_write"
+            picture = own if watched.page.locator(own).count() else written
+            watched.page.locator(picture).first.scroll_into_view_if_needed()
             watched.page.locator(f".st-key-moves_{card} input").first.hover()
             watched.still()
             watched.sent.clear()
-            _, *times = watched.page.evaluate("bench.drag", [card, visit.times(STOPS)])
+            _, *times = watched.page.evaluate("bench.drag", [card, picture, visit.times(STOPS)])
             asked, counted = len(watched.sent), [time for time in times if time > 0]
             watched.still()
             if len(counted) * 2 < len(times):

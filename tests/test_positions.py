@@ -8,7 +8,7 @@ from attention_ui.cards import show
 from attention_ui.cards.changing import OfCell
 from attention_ui.controls import visit
 from attention_ui.picture.positions import FOLLOWS
-from attention_ui.picture.table import SEPARATOR, table
+from attention_ui.picture.table import LEVELS, SEPARATOR, table
 from visiting import LESSONS, stands, visit_deeper
 
 LISTS = {"texts": "text", "shades": "shade", "strengths": "strength", "looks": "look"}
@@ -48,12 +48,18 @@ def carried(lesson, has_lists=True, **link):
     return found
 
 
+def taken_apart(name, told):
+    """What a list says: texts, or whole percents, a letter for each."""
+    levels = name in ("shades", "strengths")
+    return [LEVELS.index(each) - 100 for each in told] if levels else told.split(SEPARATOR)
+
+
 def rows_of(layout):
     """The rows of a picture by their ids; a list for each query is told apart."""
     rows = {row["id"]: row for row in table(layout).to_pylist() if row["id"]}
     for row in rows.values():
         for name, one in (LISTS | OF_MARKS).items():
-            row[name] = row[name].split(SEPARATOR) if row.get(name) else [row.get(one)]
+            row[name] = taken_apart(name, row[name]) if row.get(name) else [row.get(one)]
     return rows
 
 
@@ -120,7 +126,7 @@ def _is_drawn_at_each(lesson, name, control, now, at_all, lists, at_rest, link):
                 if told is None:
                     told = before[row][column]
                 else:
-                    told = told.split(SEPARATOR)
+                    told = taken_apart(column, told)
                     n = len(told) // len(at_all)
                     told = told[n * place : n * (place + 1)]
                 for one, other in zip(told, drawn[row][column], strict=True):

@@ -160,7 +160,7 @@ def _lists_of(one: Any, layout: Layout, carries: Control, now: Any) -> Lists | N
     if one.lists is None:
         with made_once():
             lists = positions(layout, [one.there(value) for value in at_all])
-        told = sum(len(text) for each in lists.values() for text in each.values())
+        told = sum(len(text.encode()) for each in lists.values() for text in each.values())
         one.lists = lists if told <= MOST_BYTES else TOO_MUCH
     return None if one.lists == TOO_MUCH else one.lists
 
@@ -201,7 +201,7 @@ def _lists_at_cell(one: Any, layout: Layout, cell: OfCell) -> Lists | None:
         with made_once():
             each = [card.layout_with(one.name, cell.among(values, value)) for value in at_all]
         lists = positions(layout, each)
-        told = sum(len(text) for one in lists.values() for text in one.values())
+        told = sum(len(text.encode()) for one in lists.values() for text in one.values())
         return lists if told <= MOST_BYTES else TOO_MUCH
 
     # Of the picture as it stands, positions take no more than for how many decimals it has room.

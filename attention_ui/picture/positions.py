@@ -16,6 +16,7 @@ from .numbers import written_each
 from .scale import limits_each
 from .sentence import Sentence, sentence_of, shares
 from .table import (
+    LEVELS,
     ON_NARROW,
     ON_WIDE,
     SEPARATOR,
@@ -122,7 +123,7 @@ def _around_lists(lists: Lists, layouts: Sequence[Layout]) -> None:
     """What becomes of the words, marks and paths around the matrices."""
 
     def strong(each: Mark | Path) -> str:
-        return str(round(100 * each.strength))
+        return LEVELS[100 + round(100 * each.strength)]
 
     kinds = (
         ("words", "texts", lambda each: each.text),
@@ -146,7 +147,8 @@ def _around_lists(lists: Lists, layouts: Sequence[Layout]) -> None:
                 told = [say(one) for one in each]
                 if len(set(told)) > 1:
                     row = f"{of}.{when}.{at}"
-                    lists[row] = {**lists.get(row, {}), column: SEPARATOR.join(told)}
+                    between = "" if column == "strengths" else SEPARATOR
+                    lists[row] = {**lists.get(row, {}), column: between.join(told)}
 
 
 def _legend_lists(lists: Lists, layout: Layout, each: Sequence[Sequence[tuple]]) -> None:
@@ -195,11 +197,12 @@ def _masked_lists(lists: Lists, ids: Sequence[str], looks: Sequence[dict[str, An
 
     told = {f"{name}s": percents_each(np.stack([each[name] for each in looks], axis=1))
             for name in ("shade", "strength")}  # fmt: skip
-    told |= {f"{name}s": of(name) for name in ("look", "text") if any(each[name] for each in looks)}
+    words = {f"{name}s": of(name) for name in ("look", "text") if any(each[name] for each in looks)}
     for at, each in enumerate(ids):
-        lists[each] = {
+        lists[each] = {name: all_of[at] for name, all_of in told.items() if len({*all_of[at]}) > 1}
+        lists[each] |= {
             name: texts[at]
-            for name, texts in told.items()
+            for name, texts in words.items()
             if len({*texts[at].split(SEPARATOR)}) > 1
         }
 

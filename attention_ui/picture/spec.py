@@ -23,6 +23,7 @@ from .table import (
     BY_STEP,
     CELL,
     ENDS,
+    LEVELS,
     MANY,
     MARK,
     NAMES,
@@ -145,8 +146,12 @@ IS_ASKED = f"(datum.by >= {BY_QUERY} || datum.look == 'token box')"
 
 def _chosen(name: str, asked: bool = False) -> str:
     """A column, or what is chosen of its list: of what the pointer chooses, where it is `asked`."""
-    picked = f"split(datum.{name}s, '{SEPARATOR}')[{ASKED if asked else 'step_at'}]"
-    picked = f"toNumber({picked}) / 100" if name in ("shade", "strength") else picked
+    at = ASKED if asked else "step_at"
+    picked = (
+        f"(indexof('{LEVELS}', datum.{name}s[{at}]) - 100) / 100"
+        if name in ("shade", "strength")
+        else f"split(datum.{name}s, '{SEPARATOR}')[{at}]"
+    )
     # A value between two positions, which only a link can have, is the row's own.
     by_query = f"datum.by == {BY_QUERY} || " if asked else ""
     has_choice = f"datum.by && isValid(datum.{name}s) && ({by_query}step_at >= 0)"
@@ -179,22 +184,20 @@ CAN_BE_READ = "datum.ph >= high && (datum.pw >= 19 * letters || datum.look == 'b
 # The arithmetic is that of the position where the hand rests; while it moves, the number alone.
 MOVES = "size && size.strength >= 0 && size.strength != step_at"
 SO = "'“' + datum.asks + '” takes in ' + datum.share + ' of “' + datum.gives + '”'"
-TOLD_AT_REST = {
-    "title": "isValid(datum.along) ? datum.where + ' · ' + datum.along : datum.where",
-    "number": "isValid(datum.exact) ? format(datum.exact, '.4f') : datum.tip",
-    "why": f"isValid(datum.gives) ? {SO} : datum.so",
-    "changes": "isValid(datum.title) && isValid(datum.number)"
-    " && (isValid(datum.texts) || isValid(datum.shades))",
-    "rest": "isValid(datum.title) ? isValid(datum.number) ? isValid(datum.why)"
-    " ? {'title': datum.title, '=': datum.number, 'so': datum.why}"
-    " : {'title': datum.title, '=': datum.number}"
-    " : {'title': datum.title} : {'title': datum.tip}",
-}
-"""Worked out when the rows come, not at each position of a control, of which a cell's marks are
-encoded anew."""
+_TITLE = "(isValid(datum.along) ? datum.where + ' · ' + datum.along : datum.where)"
+_NUMBER = "(isValid(datum.exact) ? format(datum.exact, '.4f') : datum.tip)"
+_WHY = f"(isValid(datum.gives) ? {SO} : datum.so)"
+REST = (
+    "!isValid(datum.where) ? {'title': datum.tip}"
+    f" : !isValid(datum.exact) && !isValid(datum.tip) ? {{'title': {_TITLE}}}"
+    f" : !isValid(datum.gives) && !isValid(datum.so) ? {{'title': {_TITLE}, '=': {_NUMBER}}}"
+    f" : {{'title': {_TITLE}, '=': {_NUMBER}, 'so': {_WHY}}}"
+)
+"""What a cell tells: worked out when the rows come, not at each position of a control."""
 TOOLTIP = (
-    "moves && datum.changes"
-    f" ? {{'title': datum.title, '=': isValid(datum.texts) ? {TEXT} : datum.number}} : datum.rest"
+    "moves && datum.rest['='] && (isValid(datum.texts) || isValid(datum.shades))"
+    f" ? {{'title': datum.rest.title, '=': isValid(datum.texts) ? {TEXT} : datum.rest['=']}}"
+    " : datum.rest"
 )
 SIZES = {
     "title": 13, "row": 12, "column": 12, "slanted": 12, "sign": 24, "token": 14,
@@ -310,18 +313,18 @@ def _on_paper(letters: str, layer: str) -> str:
 @lru_cache(maxsize=8)
 def _authored(slots: int, asked: bool, tells: bool) -> dict:
     base = alt.Chart(alt.Data(name="cells"))
+    # Of many cells, each is left out once, and not by every layer of what is around them.
+    cells, around = (base.transform_filter(f"datum.kind {how} {CELL}") for how in ("==", "!="))
     layers = [
-        _marks(base, UNDER),
-        _cells(base, slots),
-        _numbers(base.transform_filter(IS_CELL), "numbers"),
-        *_lit(base, slots),
+        _marks(around, UNDER),
+        _cells(cells, slots),
+        _opened(cells),
+        _numbers(cells, "numbers"),
+        *_lit(base, around, slots),
     ]
-    around = [_marks(base, MARK, tells=tells), _paths(base, asked), _words(base)]
     if asked:
-        layers.append(_asked_boxes(base))
-        around = [_marks(base, MARK, True), _words(base, True), *around]
-    # Together: of many cells, each is left out once, and not by each of these layers.
-    layers.append(alt.layer(*around).transform_filter(f"datum.kind != {CELL}"))
+        layers += [_asked_boxes(cells), _marks(around, MARK, True), _words(around, True)]
+    layers += [_marks(around, MARK, tells=tells), _paths(around, asked), _words(around)]
     made = (
         alt.layer(*layers)
         .add_params(*_parameters(slots))
@@ -332,7 +335,7 @@ def _authored(slots: int, asked: bool, tells: bool) -> dict:
             pw="grown * (narrow ? datum.wn : datum.w)",
             ph="grown * (narrow ? datum.hn : datum.h)",
         )
-        .transform_calculate(px2="datum.px + datum.pw", py2="datum.py + datum.ph", **TOLD_AT_REST)
+        .transform_calculate(rest=REST)
         .properties(width="container", height="container")
         .configure_view(stroke=None)
         .to_dict()
@@ -343,7 +346,9 @@ def _authored(slots: int, asked: bool, tells: bool) -> dict:
         if "name" in layer:  # Altair puts a number behind those of layers within layers
             layer["name"] = re.sub(r"_\d+$", "", layer["name"])
     made["background"] = "transparent"
-    made["config"] = {"view": {"stroke": None}, "font": FONT}
+    made["config"] = {"view": {"stroke": None}, "font": FONT, "mark": {"tooltip": None}}
+    # What is the same for all cells, said so, is not said of each again as a control moves.
+    made["config"]["style"] = {"cell": {"cornerRadius": 2, "cursor": "pointer"}}
     made["autosize"] = {"type": "fit", "contains": "padding"}
     made["padding"] = dict.fromkeys(("left", "top", "right", "bottom"), 0)  # else Streamlit adds
     assert NARROW < TURN
@@ -373,12 +378,15 @@ def _parameters(slots: int) -> list[alt.Parameter]:
 
 
 X, Y = (alt.X("px:Q", scale=None, axis=None), alt.Y("py:Q", scale=None, axis=None))
-X2, Y2, KEY = alt.X2("px2:Q"), alt.Y2("py2:Q"), alt.Key("id:N")
+KEY = alt.Key("id:N")
 IS_CELL = f"datum.kind == {CELL}"
 
 
 def _expr(expr: str) -> dict:
     return alt.value(alt.expr(expr))
+
+
+CORNERS = {"x": X, "y": Y, "x2": _expr("datum.px + datum.pw"), "y2": _expr("datum.py + datum.ph")}
 
 
 def _of(kind: int, asked: bool) -> str:
@@ -394,9 +402,9 @@ def _marks(base: alt.Chart, kind: int, asked: bool = False, tells: bool = False)
     bar = f"{shade} < 0 ? '{NEGATIVE}' : '{BAR}'"
     return (
         base.transform_filter(_of(kind, asked))
-        .mark_rect(aria=False, tooltip=alt.expr(told) if tells else None)
+        .mark_rect(aria=False, **({"tooltip": alt.expr(told)} if tells else {}))
         .encode(
-            X, Y, Y2, KEY,
+            X, Y, KEY, y2=CORNERS["y2"],
             x2=_expr(f"datum.px + {wide} * {shade}"),
             fill=_expr(
                 f"datum.colour == 'bar' ? {bar} : datum.colour == 'ground' ? '{GROUND}' : "
@@ -408,17 +416,20 @@ def _marks(base: alt.Chart, kind: int, asked: bool = False, tells: bool = False)
     )  # fmt: skip
 
 
-def _fill(shade: str) -> dict[str, dict]:
+def _fill(shade: str, strength: str = "1") -> dict[str, dict]:
     sign = f"{LOOK} == 'loud' ? '{CHOSEN}' : {shade} < 0 ? '{NEGATIVE}' : '{POSITIVE}'"
     depth = f"{FAINT} + {FULL - FAINT} * min(1, abs({shade}))"
     return {
         "fill": _expr(f"isValid(datum.colour) ? datum.colour : {sign}"),
-        "fillOpacity": _expr(f"datum.look == 'bar' ? 0 : {depth}"),
+        "fillOpacity": _expr(f"datum.look == 'bar' ? 0 : {strength} * ({depth})"),
     }
 
 
-def _cells(base: alt.Chart, slots: int) -> alt.Chart:
-    """All cells. Nothing here depends on the pointer: what a move costs would be their number."""
+def _cells(cells: alt.Chart, slots: int) -> alt.Chart:
+    """All cells. Nothing here depends on the pointer: what a move costs would be their number. So
+    would each thing more that is said of a cell, at each move of a control: the browser takes as
+    long for a number as for an expression.
+    """
     pointed = alt.selection_point(
         name="p", on="pointerover", clear="pointerout", fields=_pointed(slots), empty=False,
         toggle=False,
@@ -426,24 +437,29 @@ def _cells(base: alt.Chart, slots: int) -> alt.Chart:
     clicked = alt.selection_point(
         name="cell", on="click", clear=False, fields=[*OWN, "click"], empty=False, toggle=False
     )
-    # Transparent, not none: an outline must not move what stands beside it.
-    outlined = alt.when("datum.open > 0").then(alt.value(CHOSEN))
     return (
-        base.transform_filter(IS_CELL)
-        .mark_rect(cornerRadius=2, cursor="pointer", aria=False, tooltip=alt.expr(TOOLTIP))
+        cells.mark_rect(style="cell", aria=False, tooltip=alt.expr(TOOLTIP))
         .encode(
-            X, Y, X2, Y2, KEY,
-            **_fill(SHADE),
-            opacity=_expr(f"{IS_ASKED} ? 0 : {STRENGTH}"),
-            stroke=outlined.otherwise(alt.value("transparent")),
-            strokeWidth=_expr("datum.open > 1 ? 3 : 2.2"),
+            KEY,
+            **CORNERS,
+            **_fill(SHADE, f"({IS_ASKED} ? 0 : {STRENGTH})"),
         )
         .properties(name="cells")
         .add_params(pointed, clicked)
     )  # fmt: skip
 
 
-def _lit(base: alt.Chart, slots: int) -> list[alt.Chart]:
+def _opened(cells: alt.Chart) -> alt.Chart:
+    """An outline around the cell that is open, and what it is made of."""
+    return (
+        cells.transform_filter(f"datum.open > 0 && !{IS_ASKED}")
+        .mark_rect(cornerRadius=2, aria=False, filled=False, stroke=CHOSEN)
+        .encode(KEY, **CORNERS, strokeWidth=_expr("datum.open > 1 ? 3 : 2.2"))
+        .properties(name="opened")
+    )
+
+
+def _lit(base: alt.Chart, around: alt.Chart, slots: int) -> list[alt.Chart]:
     """What stays bright under the pointer, drawn once more above a veil over all cells."""
     # What is pointed at is made of `reads`, and `follows` are made of it. Both are among what comes
     # before or after it, which takes one comparison.
@@ -456,20 +472,20 @@ def _lit(base: alt.Chart, slots: int) -> list[alt.Chart]:
         .when(follows).then(alt.value(FED))
         .when("datum.open > 0").then(alt.value(CHOSEN))
     )  # fmt: skip
-    box = {"cornerRadius": 2, "aria": False, "tooltip": None}
+    box = {"cornerRadius": 2, "aria": False}
     veil = (
-        base.transform_filter(f"datum.kind == {SIZE_ROW}")
-        .mark_rect(aria=False, tooltip=None, fill=GROUND)
+        around.transform_filter(f"datum.kind == {SIZE_ROW}")
+        .mark_rect(aria=False, fill=GROUND)
         .encode(
             x=alt.value(0), y=alt.value(0), x2=_expr("width"), y2=_expr("height"),
             fillOpacity=_expr(f"{IS_POINTED} ? {VEIL} : 0"),
         )
     )  # fmt: skip
-    ground = seen.mark_rect(fill=GROUND, fillOpacity=1, **box).encode(X, Y, X2, Y2)
+    ground = seen.mark_rect(fill=GROUND, fillOpacity=1, **box).encode(**CORNERS)
     cells = (
         base.mark_rect(strokeWidth=alt.expr("datum.open > 1 ? 3 : 2.2"), **box)
         .encode(
-            X, Y, X2, Y2,
+            **CORNERS,
             **_fill(SHADE),
             opacity=_expr(f"{IS_ASKED} ? 1 : {STRENGTH}"),
             stroke=outlined.otherwise(alt.value("transparent")),
@@ -480,29 +496,27 @@ def _lit(base: alt.Chart, slots: int) -> list[alt.Chart]:
     return [veil, lit.transform_filter(f"{is_read} || {follows} || {SAME_NAMES}")]
 
 
-def _asked_boxes(base: alt.Chart) -> alt.Chart:
+def _asked_boxes(cells: alt.Chart) -> alt.Chart:
     """Tokens of a sentence, shaded by what the query that is pointed at gives them."""
     shade = _chosen("shade", asked=True)
     return (
-        base.transform_filter(_of(CELL, asked=True))
-        .mark_rect(cornerRadius=2, aria=False, tooltip=None)
-        .encode(X, Y, X2, Y2, KEY, **_fill(shade), opacity=_expr(_chosen("strength", asked=True)))
+        cells.transform_filter(IS_ASKED)
+        .mark_rect(cornerRadius=2, aria=False)
+        .encode(KEY, **CORNERS, **_fill(shade, _chosen("strength", asked=True)))
         .properties(name="asked")
     )
 
 
 def _numbers(cells: alt.Chart, name: str) -> alt.Chart:
-    along = f"(datum.zero + datum.one * max(0, {SHADE}))"
+    along = f"4 + datum.pw * (datum.zero + datum.one * max(0, {SHADE}))"
     return (
-        cells.transform_filter(CAN_BE_READ)
-        .transform_filter("isValid(datum.text) || isValid(datum.texts)")
+        cells.transform_filter(f"{CAN_BE_READ} && (isValid(datum.text) || isValid(datum.texts))")
         .mark_text(
-            aria=False, tooltip=None, dx=alt.expr("datum.look == 'bar' ? 4 : 0"),
-            align=alt.expr("datum.look == 'bar' ? 'left' : 'center'"),
+            aria=False, align=alt.expr("datum.look == 'bar' ? 'left' : 'center'"),
             fontSize=alt.expr("11 * lettering"),
         )
         .encode(
-            x=_expr(f"datum.px + datum.pw * (datum.look == 'bar' ? {along} : 0.5)"),
+            x=_expr(f"datum.px + (datum.look == 'bar' ? {along} : datum.pw / 2)"),
             y=_expr("datum.py + datum.ph / 2"),
             text=_expr(TEXT), key=KEY, fill=alt.value(INK), opacity=_expr(STRENGTH),
         )
@@ -514,7 +528,7 @@ def _words(base: alt.Chart, asked: bool = False) -> alt.Chart:
     return (
         base.transform_filter(_of(WORD, asked))
         .mark_text(
-            aria=False, tooltip=None, baseline="middle",
+            aria=False, baseline="middle",
             align=alt.expr(_by_look("sides", "center")),
             angle=alt.expr("datum.look == 'slanted' ? 315 : 0"),
             fontSize=alt.expr(f"{_by_look('sizes', 11)} * lettering"),
@@ -542,7 +556,7 @@ def _paths(base: alt.Chart, asked: bool) -> alt.Chart:
         paths
         .mark_point(
             # Round: a mitred line counts as twice as wide, and the view shrinks to hold it.
-            filled=False, aria=False, tooltip=None, strokeCap="round", strokeJoin="round",
+            filled=False, aria=False, strokeCap="round", strokeJoin="round",
             stroke=alt.expr("datum.colour"),
             **{name: alt.expr(each) for name, each in how.items()},
         )

@@ -75,10 +75,9 @@ COLOURS = {
 COLOURS |= {"muted": MUTED, "ink": MUTED}
 COLOURS |= {f"head {at}": HEADS[at % len(HEADS)] for at in range(64)}
 SEPARATOR = "|"
-WHOLE = np.array([*range(101), *range(-100, 0)]).astype(str).astype(object)
-"""The whole numbers from −100 to 100 as words, each at its own place; counted from the end below 0.
-"""
-PERCENTS = WHOLE[:101] + "%"
+LEVELS = "".join(map(chr, range(256, 457)))
+"""For the whole percents from −100 to 100 in a list, where the browser finds one by its place."""
+PERCENTS = np.array([f"{whole}%" for whole in range(101)], object)
 
 NUMBERS = {
     **{name: pa.int8() for name in ("kind", "when", "by", "open")},
@@ -966,13 +965,14 @@ def decimals_shown(layout: Layout, at: int, matrix: Matrix) -> int:
 
 
 def percents(shade: np.ndarray) -> str:
-    """Shares as a list says them: whole percents."""
+    """Shares as a list says them: a letter for each."""
     return percents_each(shade[None])[0]
 
 
 def percents_each(shades: np.ndarray) -> list[str]:
     """A list for each row of shares."""
-    return [*map(SEPARATOR.join, WHOLE[np.round(100 * shades).astype(int)].tolist())]
+    letters = (np.round(100 * shades) + ord(LEVELS[100])).astype(np.uint32)
+    return np.ascontiguousarray(letters).view(f"U{letters.shape[1]}").ravel().tolist()
 
 
 def shades_of(values: np.ndarray, most: np.ndarray, are_shares: bool) -> np.ndarray:
