@@ -377,8 +377,7 @@ def in_frame(visit: Visit) -> Iterable[Figure]:
     for card in found:
         what = f"{visit.lesson.title}: `{card}`"
         with tried(what) as rows:
-            own, written = f".st-key-drawn_{card}", ".st-key-fills_chart_of_write"
-            picture = own if watched.page.locator(own).count() else written
+            picture = f".st-key-drawn_{card}, .st-key-fills_chart_of_write"
             watched.page.locator(picture).first.scroll_into_view_if_needed()
             watched.page.locator(f".st-key-moves_{card} input").first.hover()
             watched.still()

@@ -49,9 +49,8 @@ def carried(lesson, has_lists=True, **link):
 
 
 def taken_apart(name, told):
-    """What a list says: texts, or whole percents, a letter for each."""
-    levels = name in ("shades", "strengths")
-    return [LEVELS.index(each) - 100 for each in told] if levels else told.split(SEPARATOR)
+    is_of_letters = name in ("shades", "strengths")
+    return [LEVELS.index(one) - 100 for one in told] if is_of_letters else told.split(SEPARATOR)
 
 
 def rows_of(layout):

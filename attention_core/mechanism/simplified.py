@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from .. import operations as ops
 from ..asked import answers
 from ..trace import Step, Trace
-from .attention import attention, score
+from .attention import attention
 from .own_tensors import Vectors, trace_of
 
 CHOICES = {
@@ -51,22 +51,13 @@ def attend(trace: Vectors, options: SimplifiedOptions = SimplifiedOptions()) -> 
     return trace
 
 
-def compare(trace: Trace, options: SimplifiedOptions = SimplifiedOptions()) -> Step:
-    """Add the scores of simplified self-attention, and what comes before. Returns `scores`."""
-    compared = _vectors(trace, options)[1]
-    score(trace, compared, compared, options.divide)
-    return trace["scores"]
-
-
 def _vectors(trace: Trace, options: SimplifiedOptions) -> tuple[Step, Step]:
     vectors = trace["embeddings"]
     if options.factor != 1:
         stretch = ops.ScaleRow(options.stretched, options.factor)
         vectors = trace.step("stretched_embeddings", stretch, vectors, axes=vectors.axes)
     if options.similarity == "cosine":
-        return vectors, trace.step(
-            "unit_embeddings", ops.L2Normalize(), vectors, axes=("token", "d_in")
-        )
+        return vectors, trace.step("unit_embeddings", ops.L2Normalize(), vectors, axes=vectors.axes)
     return vectors, vectors
 
 

@@ -58,8 +58,8 @@ class Given(Operation):
 def _nested(numbers: Any) -> Any:
     if not isinstance(numbers, list):
         return numbers
-    has_rows = isinstance(next(iter(numbers), None), list)
-    return tuple(map(_nested, numbers)) if has_rows else tuple(numbers)  # not number by number
+    has_rows = isinstance(next(iter(numbers), None), list)  # else not number by number
+    return tuple(map(_nested, numbers) if has_rows else numbers)
 
 
 class Draw(Operation):

@@ -1,6 +1,6 @@
 """A sentence through a whole model in plain torch; a test holds it against the trace."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -222,21 +222,21 @@ def through_layer(
         bias = matrices.get(f"b_{name}")
         return product if bias is None else product + bias
 
-    is_read, is_added = settings.norms_read, settings.norms_added
+    def onto(before: Tensor, made: Tensor, part: str, left_out: Collection[int]) -> list[Tensor]:
+        """What is added to a stream, and the stream then."""
+        added = norm(f"{part}_after_norm", made) if settings.norms_added else made
+        added = added * settings.added_scale * (layer not in left_out)
+        after = before + added
+        return [added, norm(f"{part}_norm", after) if settings.norms == "after" else after]
+
+    is_read = settings.norms_read
     read = norm("attention_norm", stream) if is_read else stream
     if past is not None and is_read:
         past = norm("attention_norm", past)
     weights, contexts = _attention(settings, layer, matrices, times, read, hidden, past, cache)
     contexts = changes.without_heads(layer, contexts)
-    added = times("output", contexts.transpose(-3, -2).flatten(-2))
-    if is_added:
-        added = norm("attention_after_norm", added)
-    added = added * settings.added_scale
-    if layer in changes.attention:
-        added = torch.zeros_like(added)
-    between = stream + added
-    if settings.norms == "after":
-        between = norm("attention_norm", between)
+    mixed = times("output", contexts.transpose(-3, -2).flatten(-2))
+    added, between = onto(stream, mixed, "attention", changes.attention)
     if not settings.d_ffn:
         return weights, contexts, added, between, torch.zeros_like(between), between
     read = stream if settings.side_by_side else between
@@ -244,15 +244,8 @@ def through_layer(
         read = norm("ffn_norm", read)
     bend = BENDS[settings.activation]
     up = times("up", read)
-    more = times("down", bend(times("gate", read)) * up if settings.gated else bend(up))
-    if is_added:
-        more = norm("ffn_after_norm", more)
-    more = more * settings.added_scale
-    if layer in changes.ffn:
-        more = torch.zeros_like(more)
-    after = between + more
-    if settings.norms == "after":
-        after = norm("ffn_norm", after)
+    made = times("down", bend(times("gate", read)) * up if settings.gated else bend(up))
+    more, after = onto(between, made, "ffn", changes.ffn)
     return weights, contexts, added, between, more, after
 
 

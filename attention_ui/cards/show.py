@@ -275,7 +275,9 @@ def _drawn(
     if trail:  # before the picture: the browser puts the slider of a number into its room there
         inspect_cell(name, layout.trace, trail, spot, carries is not None)
     with whole:
-        _rooms(layout)
+        # How high it is in a window and on a phone, in the order that `cards.css` knows them by.
+        for arrangement in (layout.wide, layout.narrow):
+            st.space(round(arrangement.height) + 8)
         with st.container(key=f"drawn_{name}", height="stretch"):
             st.vega_lite_chart(
                 rows,
@@ -314,13 +316,6 @@ def _table(layout: Layout, *chosen: Any) -> tuple[pa.Table, int, int]:
     """
     rows = packed(table(layout, *chosen))
     return rows, n_marks(rows), n_slots(rows)
-
-
-def _rooms(layout: Layout) -> None:
-    """The height that the picture takes: in a window, on a phone."""
-    # In this order, by which the style knows them: see `streamlit_workarounds/cards.css`.
-    for arrangement in (layout.wide, layout.narrow):
-        st.space(round(arrangement.height) + 8)
 
 
 def _trail(name: str, layout: Layout) -> tuple[CellPlace, ...]:

@@ -121,7 +121,10 @@ def take_away(page: str, trace: Trace) -> None:
     fold = _folded("Read the program", "program", ":material/code:")
     if fold.open:
         with fold:
-            _show_program(program(trace, title_of(page)))
+            code = program(trace, title_of(page))
+            # Lines are broken where the page is narrower, but not those of large tensors.
+            is_short = max(map(len, code.splitlines()), default=0) <= LONGEST
+            st.code(code, language="python", wrap_lines=is_short)
     fold = _folded("Tensors as tables", "tables", ":material/table:")
     if fold.open:
         with fold:
@@ -144,12 +147,6 @@ def take_along(name: str, trace: Trace, files: Sequence[Download] = DOWNLOADS) -
 def _folded(label: str, key: str, icon: str):
     """What is folded away, and costs nothing until it is opened."""
     return st.expander(label, key=f"fold_{key}", icon=icon, on_change="rerun")
-
-
-def _show_program(code: str) -> None:
-    """A program, its lines broken where the page is narrower, but not those of large tensors."""
-    longest = max(map(len, code.splitlines()), default=0)
-    st.code(code, language="python", wrap_lines=longest <= LONGEST)
 
 
 def title_of(page: str) -> str:

@@ -197,13 +197,12 @@ def _masked_lists(lists: Lists, ids: Sequence[str], looks: Sequence[dict[str, An
 
     told = {f"{name}s": percents_each(np.stack([each[name] for each in looks], axis=1))
             for name in ("shade", "strength")}  # fmt: skip
-    words = {f"{name}s": of(name) for name in ("look", "text") if any(each[name] for each in looks)}
+    told |= {f"{name}s": of(name) for name in ("look", "text") if any(each[name] for each in looks)}
     for at, each in enumerate(ids):
-        lists[each] = {name: all_of[at] for name, all_of in told.items() if len({*all_of[at]}) > 1}
-        lists[each] |= {
+        lists[each] = {
             name: texts[at]
-            for name, texts in words.items()
-            if len({*texts[at].split(SEPARATOR)}) > 1
+            for name, texts in told.items()
+            if len({*(texts[at].split(SEPARATOR) if SEPARATOR in texts[at] else texts[at])}) > 1
         }
 
 

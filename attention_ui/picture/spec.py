@@ -147,11 +147,9 @@ IS_ASKED = f"(datum.by >= {BY_QUERY} || datum.look == 'token box')"
 def _chosen(name: str, asked: bool = False) -> str:
     """A column, or what is chosen of its list: of what the pointer chooses, where it is `asked`."""
     at = ASKED if asked else "step_at"
-    picked = (
-        f"(indexof('{LEVELS}', datum.{name}s[{at}]) - 100) / 100"
-        if name in ("shade", "strength")
-        else f"split(datum.{name}s, '{SEPARATOR}')[{at}]"
-    )
+    picked = f"split(datum.{name}s, '{SEPARATOR}')[{at}]"
+    if name in ("shade", "strength"):
+        picked = f"(indexof('{LEVELS}', datum.{name}s[{at}]) - 100) / 100"
     # A value between two positions, which only a link can have, is the row's own.
     by_query = f"datum.by == {BY_QUERY} || " if asked else ""
     has_choice = f"datum.by && isValid(datum.{name}s) && ({by_query}step_at >= 0)"
@@ -426,9 +424,8 @@ def _fill(shade: str, strength: str = "1") -> dict[str, dict]:
 
 
 def _cells(cells: alt.Chart, slots: int) -> alt.Chart:
-    """All cells. Nothing here depends on the pointer: what a move costs would be their number. So
-    would each thing more that is said of a cell, at each move of a control: the browser takes as
-    long for a number as for an expression.
+    """All cells. Nothing here depends on the pointer: what a move costs would be their number.
+    Little is said of each, since the browser takes as long for a number as for an expression.
     """
     pointed = alt.selection_point(
         name="p", on="pointerover", clear="pointerout", fields=_pointed(slots), empty=False,

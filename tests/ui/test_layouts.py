@@ -9,6 +9,7 @@ from decimal import ROUND_HALF_UP, Decimal
 
 import pytest
 import torch
+from vl_convert import vegalite_to_vega
 
 from attention_core import EXAMPLES, Trace, attend, embed, expand_query
 from attention_core import operations as ops
@@ -483,6 +484,11 @@ def test_nothing_below_the_veil_depends_on_the_pointer_and_the_veil_is_the_page(
     )
     told = json.dumps([*below])
     assert "cells" in told
+    # For a formula of cells that comes later, the browser would copy all rows once more.
+    data = vegalite_to_vega(drawn(100) | {"data": {"name": "source", "values": []}})["data"]
+    around = {each["name"] for each in data if "kind != 0" in json.dumps(each)}
+    has_formulas = [each for each in data if "formula" in json.dumps(each)]
+    assert [each["name"] for each in has_formulas if each["source"] not in around] == ["data_0"]
     assert not re.search(r"\bp_\w|\bfocus\b", told)
     theme = tomllib.loads((ROOT / ".streamlit/config.toml").read_text())["theme"]
     assert {each: theme[each]["backgroundColor"] for each in GROUNDS} == GROUNDS

@@ -64,8 +64,9 @@ def attentions(trace: Trace) -> list[FoundAttention]:
             continue
         weights = step.inputs[0]
         needed = weights.earlier()  # the nearest, where layers lie below
-        nearest = (s for s in reversed(steps) if s.name in needed and _is_scores(s))
-        scores = next(nearest, None)
+        tables = (s for s in reversed(steps) if s.name in needed and is_table(s))
+        products = (s for s in tables if isinstance(s.operation, MatMul) and s.operation.transpose)
+        scores = next(products, None)
         if scores is not None:
             found.append(FoundAttention(scores, _divided(scores, steps), weights, step))
     return found
@@ -89,11 +90,6 @@ def last_of_tokens(trace: Trace) -> str:
         if is_forward and of_tokens(step) and step.value.is_floating_point():
             return name
     raise ValueError("this trace has no vectors of tokens")
-
-
-def _is_scores(step: Step) -> bool:
-    operation = step.operation
-    return is_table(step) and isinstance(operation, MatMul) and operation.transpose
 
 
 def _divided(scores: Step, steps: Iterable[Step]) -> Step:

@@ -41,12 +41,8 @@ def trace_of(values: Values) -> Trace:
 def at_temperatures(values: Values) -> Callable[[float], Trace]:
     """The layer at any temperature: of all those but 1, what comes before it is made once."""
     plain, other = (cache(partial(trace_of, values.but(temperature=t))) for t in (1.0, 2.0))
-
-    def made(temperature: float) -> Trace:
-        divided = {"head_tempered_scores": by(ScaleBy(1 / temperature))}
-        return plain() if temperature == 1 else rewritten(other(), divided)
-
-    return made
+    tempered = "head_tempered_scores"
+    return lambda t: plain() if t == 1 else rewritten(other(), {tempered: by(ScaleBy(1 / t))})
 
 
 def first_query(values: Values) -> int:
