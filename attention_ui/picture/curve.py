@@ -13,17 +13,11 @@ LEFT = 46
 
 
 def with_curve(
-    layout: Layout,
-    values: Sequence[float],
-    steps: Sequence[int],
-    at: int,
-    told: str,
-    stops: Sequence[int] = (),
+    layout: Layout, values: Sequence[float], steps: Sequence[int], at: int, told: str
 ) -> Layout:
     """The same layout with a curve at its left, and on a phone above it: `values` at `steps`, on a
     logarithmic axis, one beside the other however many steps lie between. `at` is the place that is
-    shown, and `told` says it in words. Of more steps than values the rest is still to come. `stops`
-    are the places that a control can come to, for a mark at each: the same ones at every position.
+    shown, and `told` says it in words. Of more steps than values the rest is still to come.
     """
     wide, narrow = layout.wide, layout.narrow
     make_room(layout, ACROSS + BETWEEN, TOP + HEIGHT + SPACE)
@@ -44,9 +38,8 @@ def with_curve(
         made.paths.append(Path(LEFT, TOP, f"M{path or '0,0'}", "plus"))
         bottom = TOP + tall
         made.marks.append(Mark(LEFT, bottom + 2, room - LEFT - 8, 1, "muted", 0.5))
-        for stop in stops or (at,):
-            strength = 0.75 if stop == at else 0.0
-            made.marks.append(Mark(across[stop] - 1.5, TOP - 4, 3, tall + 8, "loud", strength))
+        moment = f"M{across[at] - LEFT:.1f},-4v{tall + 8:.1f}"
+        made.paths.append(Path(LEFT, TOP, moment, "loud"))
         made.words.append(Word(told, 0.0, 8, "title", changes=True))
         for value, y in ((most, TOP + 4), (least, bottom - 4)) if drawn else ():
             made.words.append(Word(f"{value:.3g}", LEFT - 8, y, "row"))

@@ -72,10 +72,7 @@ class Watched:
         steps = [each.step for each in self.records]
         if not self.is_finished:
             steps += [each for each in steps_shown(self.values) if each > steps[-1]]
-        stops = ()
-        if self.can_be_moved:
-            stops = {steps.index(self.record(each).step) for each in steps_shown(self.values)}
         loss = f"{record.loss:.4f}" if math.isfinite(record.loss) else "no number"
         told = f"after step {record.step:,}: loss {loss}" if record.step else f"loss {loss}"
         losses = [each.loss for each in self.records]
-        return with_curve(layout, losses, steps, steps.index(record.step), told, sorted(stops))
+        return with_curve(layout, losses, steps, steps.index(record.step), told)
