@@ -199,7 +199,9 @@ def brief(layout: Layout, most: float = 340, stays: Collection[str] = ()) -> Lay
         cut = first, max(line for line in narrow.lines if line <= end)
     else:
         start = max([line for line in later if line + BELOW <= most] or [later[0], *held])
-        end = narrow.height - BELOW
+        # Below the last cells there is a legend, or nothing.
+        ends = (box.y + each.sizes[0] * box.height for each, box in drawn)
+        end = max(narrow.height - BELOW, *ends)
         cut = min((line for line in later if line >= start), default=end), end
     if cut[0] == cut[1]:
         return layout

@@ -9,7 +9,7 @@ from attention_core.small_models.figures import shipped_figures
 from attention_core.small_models.recording import ASKED_FOR, SENTENCE, shipped_recording
 from attention_ui.lessons.tiny_language.training import run_of
 from attention_ui.picture import table as cells
-from attention_ui.picture.layout import NARROW, WIDE
+from attention_ui.picture.layout import NARROW, WIDE, brief
 from attention_ui.picture.learning import learning
 
 MOMENTS = shipped_recording()
@@ -44,6 +44,8 @@ def test_the_picture_has_every_weight_of_every_head_at_a_recorded_step(run, at):
     rows = cells.table(layout).to_pydict()
     n_cells = sum(kind == cells.CELL for kind in rows["kind"])
     assert n_cells == 8 * len(SENTENCE) * (len(SENTENCE) + 1) / 2, "none of what comes later"
+    cut = brief(layout).narrow
+    assert all(word.y < cut.cut[0] for word in cut.words if not cut.leaves_out(word.y))
     for arrangement, room in ((layout.wide, WIDE), (layout.narrow, NARROW)):
         for box in arrangement.boxes:
             assert box.x + len(SENTENCE) * box.width <= room
