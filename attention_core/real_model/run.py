@@ -225,7 +225,8 @@ def through_layer(
     def onto(before: Tensor, made: Tensor, part: str, left_out: Collection[int]) -> list[Tensor]:
         """What is added to a stream, and the stream then."""
         added = norm(f"{part}_after_norm", made) if settings.norms_added else made
-        added = added * settings.added_scale * (layer not in left_out)
+        added = added * settings.added_scale
+        added = torch.zeros_like(added) if layer in left_out else added
         after = before + added
         return [added, norm(f"{part}_norm", after) if settings.norms == "after" else after]
 

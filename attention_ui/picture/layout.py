@@ -201,7 +201,7 @@ def brief(layout: Layout, most: float = 340, stays: Collection[str] = ()) -> Lay
         start = max([line for line in later if line + BELOW <= most] or [later[0], *held])
         # Below the last cells there is a legend, or nothing.
         ends = (box.y + each.sizes[0] * box.height for each, box in drawn)
-        end = max(narrow.height - BELOW, *ends)
+        end = max([narrow.height - BELOW, *ends])
         cut = min((line for line in later if line >= start), default=end), end
     if cut[0] == cut[1]:
         return layout
