@@ -7,11 +7,11 @@ each mark only compares.
 """
 
 import json
-import re
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import altair as alt
 
@@ -315,7 +315,7 @@ def _authored(slots: int, asked: bool, tells: bool) -> dict:
     cells, around = (base.transform_filter(f"datum.kind {how} {CELL}") for how in ("==", "!="))
     layers = [
         _marks(around, UNDER),
-        _cells(cells, slots),
+        _cells(cells),
         _opened(cells),
         _numbers(cells, "numbers"),
         *_lit(base, around, slots),
@@ -324,7 +324,7 @@ def _authored(slots: int, asked: bool, tells: bool) -> dict:
         layers += [_asked_boxes(cells), _marks(around, MARK, True), _words(around, True)]
     layers += [_marks(around, MARK, tells=tells), _paths(around, asked), _words(around)]
     made = (
-        alt.layer(*layers)
+        base.mark_rect()
         .add_params(*_parameters(slots))
         .transform_filter(f"datum.when != (narrow ? {ON_WIDE} : {ON_NARROW})")
         .transform_calculate(
@@ -335,14 +335,19 @@ def _authored(slots: int, asked: bool, tells: bool) -> dict:
         )
         .transform_calculate(rest=REST)
         .properties(width="container", height="container")
-        .configure_view(stroke=None)
-        .to_dict()
+        .to_dict(validate=False)
     )
-    made.pop("datasets", None)
-    for layer in (made, *made["layer"], *_leaves(made)):
-        layer.pop("data", None)
-        if "name" in layer:  # Altair puts a number behind those of layers within layers
-            layer["name"] = re.sub(r"_\d+$", "", layer["name"])
+    for each in made["params"]:
+        if "select" in each:
+            each["views"] = ["cells"]
+    del made["mark"]
+    # Put together here: `alt.layer` copies all of them at each call, for half a second.
+    made["layer"] = [each.to_dict(validate=False) for each in layers]
+    for each in (made, *made["layer"], *_leaves(made)):
+        for of_a_chart in ("data", "datasets", "config"):
+            each.pop(of_a_chart, None)
+        if each is not made:
+            each.pop("$schema", None)
     made["background"] = "transparent"
     made["config"] = {"view": {"stroke": None}, "font": FONT, "mark": {"tooltip": None}}
     # What is the same for all cells, said so, is not said of each again as a control moves.
@@ -371,8 +376,15 @@ def _parameters(slots: int) -> list[alt.Parameter]:
         once |= {f"p_{name}{slot}": f"{made} >= 0 ? {each} : {NOTHING}"
                  for name, each in there.items()}  # fmt: skip
     once["focus"] = "p_q >= 0 ? p_q : p_k < 0 && p_t >= 0 ? p_t : -1"
-    looks = [alt.param(name=name, value=value) for name, value in LOOKS.items()]
-    return [*looks, *(alt.param(name=name, expr=expr) for name, expr in once.items())]
+    chosen = {
+        "p": {"on": "pointerover", "clear": "pointerout", "fields": _pointed(slots)},
+        "cell": {"on": "click", "clear": False, "fields": [*OWN, "click"]},
+    }
+    return [
+        *(alt.selection_point(name=name, toggle=False, **how) for name, how in chosen.items()),
+        *(alt.param(name=name, value=value) for name, value in LOOKS.items()),
+        *(alt.param(name=name, expr=expr) for name, expr in once.items()),
+    ]
 
 
 X, Y = (alt.X("px:Q", scale=None, axis=None), alt.Y("py:Q", scale=None, axis=None))
@@ -380,11 +392,13 @@ KEY = alt.Key("id:N")
 IS_CELL = f"datum.kind == {CELL}"
 
 
-def _expr(expr: str) -> dict:
-    return alt.value(alt.expr(expr))
+def _values(**each: str) -> dict[str, Any]:
+    """Channels by their expressions, as Altair's own: to find the class of a dict takes it 5 ms."""
+    kinds = {name: getattr(alt, f"{name[0].upper()}{name[1:]}Value") for name in each}
+    return {name: kinds[name](alt.expr(expr)) for name, expr in each.items()}
 
 
-CORNERS = {"x": X, "y": Y, "x2": _expr("datum.px + datum.pw"), "y2": _expr("datum.py + datum.ph")}
+CORNERS = {"x": X, "y": Y, **_values(x2="datum.px + datum.pw", y2="datum.py + datum.ph")}
 
 
 def _of(kind: int, asked: bool) -> str:
@@ -403,47 +417,35 @@ def _marks(base: alt.Chart, kind: int, asked: bool = False, tells: bool = False)
         .mark_rect(aria=False, **({"tooltip": alt.expr(told)} if tells else {}))
         .encode(
             X, Y, KEY, y2=CORNERS["y2"],
-            x2=_expr(f"datum.px + {wide} * {shade}"),
-            fill=_expr(
-                f"datum.colour == 'bar' ? {bar} : datum.colour == 'ground' ? '{GROUND}' : "
-                "datum.colour"
+            **_values(
+                x2=f"datum.px + {wide} * {shade}",
+                fill=f"datum.colour == 'bar' ? {bar} : datum.colour == 'ground' ? '{GROUND}' : "
+                "datum.colour",
+                fillOpacity=strength,
             ),
-            fillOpacity=_expr(strength),
         )
         .properties(name="under" if kind == UNDER else "strips" if asked else "marks")
     )  # fmt: skip
 
 
-def _fill(shade: str, strength: str = "1") -> dict[str, dict]:
+def _fill(shade: str, strength: str = "1") -> dict[str, Any]:
     sign = f"{LOOK} == 'loud' ? '{CHOSEN}' : {shade} < 0 ? '{NEGATIVE}' : '{POSITIVE}'"
     depth = f"{FAINT} + {FULL - FAINT} * min(1, abs({shade}))"
-    return {
-        "fill": _expr(f"isValid(datum.colour) ? datum.colour : {sign}"),
-        "fillOpacity": _expr(f"datum.look == 'bar' ? 0 : {strength} * ({depth})"),
-    }
+    return _values(
+        fill=f"isValid(datum.colour) ? datum.colour : {sign}",
+        fillOpacity=f"datum.look == 'bar' ? 0 : {strength} * ({depth})",
+    )
 
 
-def _cells(cells: alt.Chart, slots: int) -> alt.Chart:
+def _cells(cells: alt.Chart) -> alt.Chart:
     """All cells. Nothing here depends on the pointer: what a move costs would be their number.
     Little is said of each, since the browser takes as long for a number as for an expression.
     """
-    pointed = alt.selection_point(
-        name="p", on="pointerover", clear="pointerout", fields=_pointed(slots), empty=False,
-        toggle=False,
-    )  # fmt: skip
-    clicked = alt.selection_point(
-        name="cell", on="click", clear=False, fields=[*OWN, "click"], empty=False, toggle=False
-    )
     return (
         cells.mark_rect(style="cell", aria=False, tooltip=alt.expr(TOOLTIP))
-        .encode(
-            KEY,
-            **CORNERS,
-            **_fill(SHADE, f"({IS_ASKED} ? 0 : {STRENGTH})"),
-        )
+        .encode(KEY, **CORNERS, **_fill(SHADE, f"({IS_ASKED} ? 0 : {STRENGTH})"))
         .properties(name="cells")
-        .add_params(pointed, clicked)
-    )  # fmt: skip
+    )
 
 
 def _opened(cells: alt.Chart) -> alt.Chart:
@@ -451,7 +453,7 @@ def _opened(cells: alt.Chart) -> alt.Chart:
     return (
         cells.transform_filter(f"datum.open > 0 && !{IS_ASKED}")
         .mark_rect(cornerRadius=2, aria=False, filled=False, stroke=CHOSEN)
-        .encode(KEY, **CORNERS, strokeWidth=_expr("datum.open > 1 ? 3 : 2.2"))
+        .encode(KEY, **CORNERS, **_values(strokeWidth="datum.open > 1 ? 3 : 2.2"))
         .properties(name="opened")
     )
 
@@ -474,8 +476,8 @@ def _lit(base: alt.Chart, around: alt.Chart, slots: int) -> list[alt.Chart]:
         around.transform_filter(f"datum.kind == {SIZE_ROW}")
         .mark_rect(aria=False, fill=GROUND)
         .encode(
-            x=alt.value(0), y=alt.value(0), x2=_expr("width"), y2=_expr("height"),
-            fillOpacity=_expr(f"{IS_POINTED} ? {VEIL} : 0"),
+            alt.XValue(0), alt.YValue(0),
+            **_values(x2="width", y2="height", fillOpacity=f"{IS_POINTED} ? {VEIL} : 0"),
         )
     )  # fmt: skip
     ground = seen.mark_rect(fill=GROUND, fillOpacity=1, **box).encode(**CORNERS)
@@ -484,7 +486,7 @@ def _lit(base: alt.Chart, around: alt.Chart, slots: int) -> list[alt.Chart]:
         .encode(
             **CORNERS,
             **_fill(SHADE),
-            opacity=_expr(f"{IS_ASKED} ? 1 : {STRENGTH}"),
+            **_values(opacity=f"{IS_ASKED} ? 1 : {STRENGTH}"),
             stroke=outlined.otherwise(alt.value("transparent")),
         )
         .properties(name="lit")
@@ -513,9 +515,11 @@ def _numbers(cells: alt.Chart, name: str) -> alt.Chart:
             fontSize=alt.expr("11 * lettering"),
         )
         .encode(
-            x=_expr(f"datum.px + (datum.look == 'bar' ? {along} : datum.pw / 2)"),
-            y=_expr("datum.py + datum.ph / 2"),
-            text=_expr(TEXT), key=KEY, fill=alt.value(INK), opacity=_expr(STRENGTH),
+            KEY, alt.FillValue(INK),
+            **_values(
+                x=f"datum.px + (datum.look == 'bar' ? {along} : datum.pw / 2)",
+                y="datum.py + datum.ph / 2", text=TEXT, opacity=STRENGTH,
+            ),
         )
         .properties(name=name)
     )  # fmt: skip
@@ -536,7 +540,7 @@ def _words(base: alt.Chart, asked: bool = False) -> alt.Chart:
                 f"datum.look == 'token' ? (narrow ? {NARROW} : {WIDE}) - {PADDING} : 0)"
             ),
         )
-        .encode(X, Y, KEY, text=_expr(_chosen("text", asked)), fill=_expr(_by_look("inks", MUTED)))
+        .encode(X, Y, KEY, **_values(text=_chosen("text", asked), fill=_by_look("inks", MUTED)))
         .properties(name="shares" if asked else "words")
     )  # fmt: skip
 

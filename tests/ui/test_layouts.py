@@ -7,6 +7,7 @@ import re
 import tomllib
 from decimal import ROUND_HALF_UP, Decimal
 
+import altair as alt
 import pytest
 import torch
 from vl_convert import vegalite_to_vega
@@ -485,7 +486,9 @@ def test_nothing_below_the_veil_depends_on_the_pointer_and_the_veil_is_the_page(
     told = json.dumps([*below])
     assert "cells" in told
     # For a formula of cells that comes later, the browser would copy all rows once more.
-    data = vegalite_to_vega(drawn(100) | {"data": {"name": "source", "values": []}})["data"]
+    whole = drawn(100) | {"data": {"name": "source", "values": []}}
+    assert alt.LayerChart.from_dict(whole)  # the app itself does not check what it authors
+    data = vegalite_to_vega(whole)["data"]
     around = {each["name"] for each in data if "kind != 0" in json.dumps(each)}
     has_formulas = [each for each in data if "formula" in json.dumps(each)]
     assert [each["name"] for each in has_formulas if each["source"] not in around] == ["data_0"]
