@@ -315,6 +315,11 @@ def test_the_slanted_letters_are_asked_for_before_a_word_needs_them():
     assert Path(path).name in needed, "it is the file that Streamlit's own style asks for"
 
 
+def test_the_code_of_elements_is_found_with_what_it_imports():
+    found = {each.split(".")[0] for each in deep_pages.code_of(*deep_pages.USED)}
+    assert found >= {*deep_pages.USED, "embed"}  # Vega itself
+
+
 def test_the_browser_s_code_says_where_its_page_is_to_be_changed():
     assert deep_pages.INDEX.read_text(encoding="utf-8").count("<head>") == 1
     assert "window.__streamlit" in browser_code()

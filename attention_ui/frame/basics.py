@@ -1,7 +1,6 @@
 """What every page has around it, and what a process does once. Needs no torch."""
 
 import gc
-import sys
 import threading
 from base64 import b64encode
 from importlib import import_module
@@ -67,8 +66,7 @@ def warm_up() -> None:
             _LOADED.append(True)
             raise_open_files()  # for a host that does not start the server by serve.py
             give_large_blocks_back()
-            pause = 0.0 if "torch" in sys.modules else PAUSE
-            timer = threading.Timer(pause, _load)
+            timer = threading.Timer(PAUSE, _load)
             timer.daemon = True
             timer.start()
 
@@ -79,5 +77,3 @@ def _load() -> None:
     # A collection that searches all that torch brings takes 170 ms; what is frozen is not searched.
     gc.collect()
     gc.freeze()
-    # One every 700 objects took 7 % of the processor time of 50 people.
-    gc.set_threshold(10_000, 10, 10)

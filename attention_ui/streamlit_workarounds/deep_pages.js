@@ -11,6 +11,8 @@ Object.defineProperty(screen, 'rem', { get: () => sizeOf(root) });
 root.style.setProperty('--letters', screen.letters);
 // A card is shorter on a phone, which the server has to know before it draws the first.
 document.cookie = `phone=${+matchMedia('(max-width: 640px)').matches}; SameSite=Lax`;
+// Streamlit asks for the code of a kind of element when the server names the first of it.
+addEventListener('load', () => document.head.append(document.querySelector('template').content));
 let hasCome = false;  // to another page by a link, and nothing was done there yet
 // Streamlit says where a control in a picture rests 150 ms after Vega has drawn that. What is
 // pressed meanwhile waits, a second at most, until the address has it: a page that is left would

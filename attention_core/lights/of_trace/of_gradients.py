@@ -102,8 +102,8 @@ def _measured(
     gradient = _gradient(trace, name).value
     before = computed_again(trace, doubled, name).double()
     found = []
-    for at in gradient.abs().flatten().argsort(descending=True)[:N_TRIED]:
-        place = tuple(map(int, torch.unravel_index(at, gradient.shape)))
+    largest = gradient.abs().flatten().argsort(descending=True)[:N_TRIED]
+    for place in map(tuple, torch.ones_like(gradient).nonzero()[largest].tolist()):
         ends = []
         for side in (STEP, -STEP):
             changed = before.clone()
