@@ -157,10 +157,10 @@ class WindowMask(Operation):
         if self.right is not None and key > place + self.right:
             return _hidden(key, ">", place, self.right)
         if key < self.sinks:
-            return Number(1.0, rf"\text{{true, may look: {stands}, key {key} is a sink}}")
+            return Number(1.0, rf"{stands}\text{{, key {key} is a sink: may look}}")
         if self.left is not None and key < place - self.left:
             return _hidden(key, "<", place, -self.left)
-        return Number(1.0, rf"\text{{true, may look: {stands}, key {key} is near enough}}")
+        return Number(1.0, rf"{stands}\text{{, key {key} is near enough: may look}}")
 
     def words(self) -> str:
         if self.sinks:
@@ -171,7 +171,7 @@ class WindowMask(Operation):
 def _hidden(key: int, beyond: str, place: int, further: int) -> Number:
     """A key that stands beyond the last that may be seen, `further` from the query's place."""
     sum_of = f" = {place}{_signed(further)}" if further else ""
-    return Number(0.0, rf"{key} {beyond} {place + further}{sum_of}\text{{, hidden: false}}")
+    return Number(0.0, rf"\text{{key }}{key} {beyond} {place + further}{sum_of}\text{{: hidden}}")
 
 
 def _signed(number: int) -> str:
@@ -214,9 +214,9 @@ class LengthMask(Operation):
     def arithmetic(self, index: tuple[int, ...]) -> Expression:
         text, key, length = index[0], index[-1], self.lengths[index[0]]
         if key < length:
-            return Number(1.0, rf"\text{{true, may look: }}{key} < {length}")
+            return Number(1.0, rf"\text{{key }}{key} < {length}\text{{: may look}}")
         reason = rf"\text{{text }}{text}\text{{ has }}{length}"
-        return Number(0.0, rf"\text{{false, hidden: {reason}\text{{ keys, the rest is padding}}}}")
+        return Number(0.0, rf"{reason}\text{{ keys, the rest is padding: hidden}}")
 
 
 class LogicalAnd(Operation):

@@ -87,8 +87,8 @@ class AttentionMask(Operation):
 
     def arithmetic(self, index: tuple[int, ...]) -> Expression:
         may = bool(self.value()[index])
-        answer = r"\text{true, may look}" if may else r"\text{false, hidden}"
-        return Number(float(may), rf"{answer}: {self._reason(*index)}")
+        answer = "may look" if may else "hidden"
+        return Number(float(may), rf"{self._reason(*index)}\text{{: {answer}}}")
 
     def _reason(self, query: int, key: int) -> str:
         """The rule that decides a cell, in LaTeX."""
@@ -99,7 +99,7 @@ class AttentionMask(Operation):
         if self.window is not None and abs(query - key) >= self.window:
             return rf"|{query} - {key}| \ge {self.window}"
         if key == self.hidden_key:
-            return rf"\text{{key }}{key}\text{{ is hidden}}"
+            return rf"\text{{key }}{key}\text{{ is left out}}"
         if self.causal:
             return rf"\text{{key }}{key} \le \text{{query }}{query}"
         return r"\text{no rule hides it}"
@@ -198,7 +198,7 @@ class TopK(Operation):
         mine = ranks[index[-1]]
         before = sum(rank > mine for rank in ranks) + ranks[: index[-1]].count(mine)
         if own == -math.inf:
-            return Hidden(cells, r"\text{false: hidden already}")
+            return Hidden(cells, r"\text{hidden already}")
         told = rf"{before}\text{{ scores of the row come before it}}"
         return Hidden(cells, told, float(before < self.k))
 

@@ -4,11 +4,14 @@ import math
 from collections.abc import Sequence
 
 import pandas as pd
+import torch
 
 from attention_core.expression import (
     Cell,
     Exponential,
     Expression,
+    Hidden,
+    Number,
     Product,
     Share,
     Sum,
@@ -40,6 +43,10 @@ def cell_equation(step: Step, index: tuple[int, ...], arithmetic: Expression) ->
         ]
         return _in_lines(left, r" \\ & + ".join(lines).replace("+ -", "- "), result)
     made = arithmetic.latex()
+    if isinstance(arithmetic, Hidden):
+        return f"{left} = {made}"  # its number is said first
+    if isinstance(arithmetic, Number) and arithmetic.written and step.value.dtype == torch.bool:
+        return rf"{left} = \text{{{str(bool(arithmetic.value)).lower()}}}\quad({made})"
     if isinstance(arithmetic, Share) and len(terms) >= TERMS_A_LINE:
         return _in_lines(left, made, result)
     return f"{left} = {made}" + ("" if made.endswith(result) else f" = {result}")

@@ -697,7 +697,8 @@ def _arithmetic(step: Step, cells: Sequence[tuple[int, ...]]) -> list[str]:
     has = listed(step)
     for each, index in zip(step.arithmetics(cells), cells, strict=True):
         made, number = plain_text(each.latex()), written_long(has.cell(index).known)
-        told.append(made if made.endswith(number) else f"{made} = {number}")
+        is_said = step.value.dtype == torch.bool or made.endswith(number)
+        told.append(made if is_said else f"{made} = {number}")
     return told
 
 

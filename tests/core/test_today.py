@@ -72,8 +72,8 @@ def test_alibi_counts_the_past_keeps_the_precision_and_takes_one_head():
 # --- windows with sinks ---------------------------------------------------------------------------
 def test_a_hidden_key_says_beyond_which_place_it_stands():
     mask = WindowMask(9, 9, 2)
-    assert mask.arithmetic((7, 3)).written.startswith("3 < 5 = 7 - 2")
-    assert mask.arithmetic((2, 3)).written.startswith(r"3 > 2\text{, hidden")
+    assert mask.arithmetic((7, 3)).written.startswith(r"\text{key }3 < 5 = 7 - 2")
+    assert mask.arithmetic((2, 3)).written.startswith(r"\text{key }3 > 2\text{: hidden")
 
 
 # --- all of it ------------------------------------------------------------------------------------
