@@ -8,7 +8,6 @@ from ..controls.visit_state import this_visit
 from . import hand_out
 from .address import address_of
 from .contents import SECTIONS
-from .rooms import every_control
 
 
 def share() -> None:
@@ -23,13 +22,20 @@ def _panel() -> None:
     seen = visit.shared()
     st.code(address_of(seen), language=None, wrap_lines=True)
     st.markdown("**For a class.** Leave things out, or let controls be seen and not changed.")
-    called = {name: each.label for name, each in every_control().items() if each.label}
-    called = {name: label for name, label in called.items() if name not in SECTIONS}
+    here = {each.name: each.label for each in this_visit().controls if each.label}
+    labels = [*here.values()]
+    called = {
+        name: f"{label} ({_in_words(name)})" if labels.count(label) > 1 else label
+        for name, label in here.items()
+        if name not in SECTIONS
+    }
     either = SECTIONS | called
     hidden = st.multiselect("Hide", [*either], format_func=either.get, key="share_hide")
     locked = st.multiselect("Lock", [*called], format_func=called.get, key="share_lock")
     embedded = st.toggle("Without Streamlit's frame, for a course page", key="share_embed")
-    extra = {"hide": ",".join(hidden), "lock": ",".join(locked), "tasks": _tasks()}
+    extra = {"tasks": _tasks()}
+    for name, more in (("hide", hidden), ("lock", locked)):
+        extra[name] = ",".join(dict.fromkeys([*visit.names_in(name), *more]))
     if embedded:
         extra["embed"] = "true"
     query = seen | {name: value for name, value in extra.items() if value}
@@ -40,7 +46,8 @@ def _panel() -> None:
     )
     on_paper = query | hand_out.ADDRESS
     st.link_button("Open the hand-out", address_of(on_paper), icon=":material/print:")
-    pictures = this_visit().cards_before
+    # The panel is drawn as a part of the page that stands, or before the page's cards.
+    pictures = [*this_visit().cards] or this_visit().cards_before
     if pictures:
         st.markdown("**One picture alone**, live, for a page of your own.")
         card = st.selectbox("Picture", pictures, format_func=_in_words, key="share_card")

@@ -38,9 +38,9 @@ def test_a_pin_names_what_changed_first(page, new_page, app_url):
     assert box.count() == 0
 
 
-@pytest.mark.long
+@pytest.mark.slow("7 s: in a browser")
 def test_the_share_panel_makes_a_teachers_link(page, new_page, app_url):
-    open_page(page, app_url, "simplified_attention?predict=off&seed=7")
+    open_page(page, app_url, "simplified_attention?predict=off&seed=7&hide=query")
     page.get_by_role("button", name="Share").click()
     panel = page.get_by_role("dialog")
     panel.get_by_role("combobox", name="Hide").fill("Tokenizer")
@@ -48,9 +48,10 @@ def test_the_share_panel_makes_a_teachers_link(page, new_page, app_url):
     settled(page)
     page.keyboard.press("Escape")
     click(panel.get_by_text("Without Streamlit's frame"))
-    plain, link, _ = panel.locator("code").all_inner_texts()
-    assert plain == f"{app_url}/simplified_attention?example=wild_cat&predict=off&seed=7"
-    assert link == f"{plain}&hide=tokenizer&embed=true"
+    plain, link, alone = panel.locator("code").all_inner_texts()
+    path = f"{app_url}/simplified_attention?example=wild_cat&predict=off&seed=7&hide=query"
+    assert (plain, link) == (path, f"{path}%2Ctokenizer&embed=true")
+    assert "card=scores" in alone
     other = new_page()
     open_page(other, app_url, link.removeprefix(app_url))
     assert other.locator("[class*='st-key-control_tokenizer']").count() == 0
