@@ -248,7 +248,7 @@ def test_what_a_message_repeats_counts_where_it_comes_from(monkeypatch):
 
     assert comes("card", head="a", other="b") == ["head", "other", "button"]
     assert comes("near", head="a", other="b") == ["button"], "pressed elsewhere"
-    assert comes("near", head="c", other="b") == ["head", "button"]
+    assert comes("near", head="c", other="b") == ["button"], "where the server has put it"
     assert comes("card", head="c", other="b") == ["head", "other", "button"]
     assert comes(None, head="c", other="b") == ["head", "other", "button"], "the page's own"
     moved = ("card", {"head": "c", "other": "b"})

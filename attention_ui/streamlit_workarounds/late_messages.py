@@ -69,11 +69,13 @@ def take_nothing_back(is_late: Callable[[], bool], begins: Callable[[bool, str],
 
                 def counts(one: Any) -> bool:
                     is_press = (one.WhichOneof("value") or "").endswith("trigger_value")
-                    said = before.get(one.id)
-                    if is_press or one.id not in known or said not in (None, one):
+                    if is_press or one.id not in known:
                         return True
-                    is_meant = PAGE in parts or known[one.id].fragment_id in parts
-                    return is_meant and (said is None or (one.id in there and not late))
+                    # What is said of other parts is where the server has put their widgets, or did
+                    # a moment ago.
+                    is_meant, said = {PAGE, known[one.id].fragment_id} & parts, before.get(one.id)
+                    is_new = said is None or said != one or (one.id in there and not late)
+                    return bool(is_meant and is_new)
 
                 state[SAID] = {name: before[name] for name in before.keys() & there} | told
                 fresh = WidgetStates(widgets=filter(counts, told.values()))

@@ -2,6 +2,7 @@
 
 import random
 from itertools import zip_longest
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -44,6 +45,17 @@ def test_thirty_quick_presses_end_where_the_address_says(new_page, page, app_url
     for what in warm:
         pairs = zip_longest(warm[what], fresh[what])
         assert warm[what] == fresh[what], [pair for pair in pairs if pair[0] != pair[1]]
+
+
+def test_what_follows_from_a_slider_is_not_taken_for_pressed(page, app_url):
+    """Select boxes of other cards go along with it: messages say where they stood on the way."""
+    open_page(page, app_url, "how_a_matrix_learns?example=named_features&predict=off")
+    page.locator(".st-key-control_d_in input[type=range]").focus()
+    for at in range(12):
+        page.keyboard.press("ArrowRight")
+        page.wait_for_timeout((30, 130, 200, 300)[at % 4])
+    settled(page)
+    assert urlsplit(page.url).query == "example=named_features&predict=off&d_in=18"
 
 
 def moved_once(page, app_url):
