@@ -84,6 +84,8 @@ def main(pages, names):
     for page in pages:
         at = visit(page)
         before = look(at)
+        if not any(each.key == "control_d_in" for each in at.slider):
+            continue  # a lesson with numbers of its own
         after = look(at.slider(key="control_d_in").set_value(5).run())
         assert after != before, f"{page}: the slider changed nothing"
         assert after == look(visit(page, d_in="5")), f"{page} is not as its link opens it"
