@@ -10,10 +10,11 @@ WRONG_SIGN, RIGHT_SIGN = ":orange[:material/close:]", ":green[:material/check:]"
 
 
 def number(value: float, digits: int = 4) -> str:
-    """A number in a sentence: with a true minus, and as 1e-07 rather than as a 0 that it is not."""
+    """A number in a sentence: with a true minus, and as 0.00004 rather than as a 0 it is not."""
     text = f"{value:.{digits}f}"
     if float(text) == 0:
         text = f"{value:.1g}" if value else text.removeprefix("-")
+        text = f"{value:.5f}" if abs(value) >= 1e-5 else text
     return true_minus(text)
 
 

@@ -38,6 +38,7 @@ def next_word(values: Values) -> Chart:
     drawn = sorted(range(len(WORDS)), key=lambda at: -most[at])[:DRAWN]
     picked = {name: [each[at] for at in drawn] for name, each in rows.items()}
     beside = palette.GREY if off == "none" else palette.CHOSEN
+    beside = beside if rows.keys() - {"the network"} else palette.BAR
     made = bars([WORDS[at] for at in drawn], picked, "Chances of the next word", beside)
     made.spec["height"] = TALL
     return made

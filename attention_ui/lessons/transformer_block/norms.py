@@ -95,8 +95,9 @@ def longer_question(trace: Trace, row: int) -> Pick | None:
 def stays_words(trace: Trace, token: int) -> str:
     """How far the two standardised versions are apart."""
     before, after = (trace[f"{each}standardised"].value[token] for each in ("", "stretched_"))
+    apart = (after - before).abs().max().item()
     return (
-        "Four times as long, and standardised: the same numbers, "
-        f"{to_within((after - before).abs().max().item())}, but for ε, 0.00001, which keeps a row "
-        "of equal numbers from being divided by 0."
+        f"Four times as long, its standardised numbers stay the same: by {number(apart)} at most "
+        "they move, because of ε, 0.00001, which keeps a row of equal numbers from being divided "
+        "by 0. A factor below 0 turns every sign round."
     )
