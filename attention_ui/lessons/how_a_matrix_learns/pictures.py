@@ -200,12 +200,13 @@ def _add(made: Arrangement, room: float, tall: float, curve: Curve) -> None:
 
     inside = _clipped(curve.line, low, high)
     x, y = place(*curve.at)
-    y = min(max(y, 0.0), tall)
-    diamond = f"M{x:.1f},{y - POINT:.1f}l{POINT},{POINT}l-{POINT},{POINT}l-{POINT},-{POINT}Z"
+    is_above, y = y < 0, min(max(y, 0.0), tall)
+    rest = f"h-{2 * POINT}Z" if is_above else f"l-{POINT},{POINT}l-{POINT},-{POINT}Z"  # ▲ or ◆
+    point = f"M{x:.1f},{y - POINT:.1f}l{POINT},{POINT}{rest}"
     made.paths.append(Path(LEFT, TOP, f"M0,{tall:.1f}H{room - LEFT - 8:.1f}", "muted", 0.6))
     made.paths.append(Path(LEFT, TOP, drawn(_clipped(curve.points, low, high)), "plus"))
     made.paths.append(Path(LEFT, TOP, drawn(inside), "loud"))
-    made.paths.append(Path(LEFT, TOP, diamond, "loud"))
+    made.paths.append(Path(LEFT, TOP, point, "loud"))
     for at_line, text in enumerate(curve.told):
         made.words.append(Word(text, 0.0, 8.0 + 18 * at_line, "title", changes=True))
     for value, down in ((high - edge, edge), (low + edge, high - low - edge)):
