@@ -125,8 +125,10 @@ def test_every_input_step_is_among_the_leaves(apart):
 
 def test_latex_has_balanced_braces_and_no_empty_place(apart):
     for step in apart.trace.values():
-        for some in [step.formula, *list_of_latex(step, apart)]:
-            assert_balanced(some)
+        indices = [*apart.indices(step)]
+        some = indices[:: len(indices) // 12 + 1]  # up to a dozen cells, spread over it
+        for latex in [step.formula, *(step.arithmetic(index).latex() for index in some)]:
+            assert_balanced(latex)
 
 
 @pytest.mark.parametrize("chosen", [-1e-7, 3.5, -2e9, math.inf, -math.inf], ids=str)
@@ -141,12 +143,6 @@ def test_a_chosen_number_is_latex_in_every_formula(chosen):
     assert_balanced(ops.Drop(1e-7).formula(matrix, draw))
     assert ops.ShiftRow(2, -0.75).formula("X").startswith("X_{2} - 0.75,")
     assert ops.ScaleRow(2, 3.0).formula("X").startswith(r"3\,X_{2},")
-
-
-def list_of_latex(step, apart):
-    """The arithmetic of up to a dozen cells of a step, spread over it."""
-    indices = list(apart.indices(step))
-    return [step.arithmetic(index).latex() for index in indices[:: len(indices) // 12 + 1]]
 
 
 def assert_balanced(latex):

@@ -35,14 +35,6 @@ def own_trace(*texts, **inputs):
     return expand_query(attend(embed(Inputs(*texts, **inputs))), 0)
 
 
-def draws(**steps):
-    trace = Trace()
-    for name, draw in steps.items():
-        axes = tuple(f"{name}_{place}" for place in range(len(draw.shape)))
-        trace.step(name, draw, axes=axes)
-    return trace
-
-
 def forked_draws():
     """Draws that share beginnings: the program must go back to where each one follows on."""
     skipped = ops.Draw("uniform", (7,), seed=123)
@@ -52,11 +44,16 @@ def forked_draws():
     after_first_again = ops.Draw("normal", (5,), after=first)
     after_other = ops.Draw("integers", (2, 3), after=other_seed, below=11)
     after_second = ops.Draw("uniform", (2,), after=second)
-    return draws(
-        first=first, second=second, other_seed=other_seed, after_first_again=after_first_again,
-        after_other=after_other, after_second=after_second, first_again=first, skipped=skipped,
-        after_skipped=first,
-    )  # fmt: skip
+    steps = {
+        "first": first, "second": second, "other_seed": other_seed,
+        "after_first_again": after_first_again, "after_other": after_other,
+        "after_second": after_second, "first_again": first, "skipped": skipped,
+        "after_skipped": first,
+    }  # fmt: skip
+    trace = Trace()
+    for name, draw in steps.items():
+        trace.step(name, draw, axes=[f"{name}_{place}" for place in range(len(draw.shape))])
+    return trace
 
 
 def special_numbers():
@@ -178,11 +175,6 @@ def ran(in_fresh_interpreters):
     return in_fresh_interpreters[0]
 
 
-@pytest.fixture
-def printed(in_fresh_interpreters):
-    return in_fresh_interpreters[1]
-
-
 # --- what the programs give -----------------------------------------------------------------------
 @every_trace
 @runs_every_program
@@ -223,9 +215,8 @@ def same_bits(left, right):
 
 
 @runs_every_program
-def test_a_program_run_as_a_file_prints_each_tensor_with_its_name_and_shape(printed):
-    trace = example_trace("wild_cat")
-    rest = printed
+def test_a_program_run_as_a_file_prints_each_tensor_with_its_name_and_shape(in_fresh_interpreters):
+    trace, (_, rest) = example_trace("wild_cat"), in_fresh_interpreters
     for step in trace.values():
         block = f"{step.name}\n{tuple(step.value.shape)}\n{step.value}\n\n"
         before, found, rest = rest.partition(block)

@@ -48,11 +48,6 @@ def of_tensors(**others):
     return given
 
 
-def of_block():
-    block = core.encode_block(ROWS)
-    return {"trace": block, "token": 1}
-
-
 def of_block_steps():
     trace = made("embed").branch()
     weights = draw_weights(trace, None, 1, None, 1, "d_in")
@@ -133,7 +128,7 @@ RIGHT = {
     "decode_block": lambda: {"vectors": ROWS, "memory": ROWS},
     "encode_block": lambda: {"vectors": ROWS},
     "from_torch_layer": lambda: {"layer": torch.nn.TransformerEncoderLayer(4, 2)},
-    "contributions": of_block,
+    "contributions": lambda: {"trace": core.encode_block(ROWS), "token": 1},
     "open_model": lambda: {"path": TINY},
     "layer_trace": lambda: {"model": of_model(), "stream_in": torch.ones(3, 48), "layer": 0},
     "next_tokens": lambda: {"tokens": ["a", "b"]},

@@ -10,9 +10,6 @@ from attention_core.small_models import induction, repeated
 from attention_core.small_models.induction import induction_head
 from attention_core.small_models.network import Network
 
-FRESH = induction.LearningSettings(seed=5, steps=180)
-"""As short as shows it with every seed that was tried."""
-
 
 def drawn(seed, n_sequences=7):
     return repeated.draw_sequences(n_sequences, torch.Generator().manual_seed(seed))
@@ -67,19 +64,15 @@ def test_in_the_run_that_comes_along_an_induction_head_appears():
 
 
 @pytest.mark.slow("10 s: trains a network")
-def test_in_a_fresh_run_one_appears_too(fresh):
-    has_learned(fresh)
+def test_in_a_fresh_run_one_appears_too():
+    """As short as shows it with every seed that was tried."""
+    has_learned([*induction.learn(induction.LearningSettings(seed=5, steps=180))])
 
 
 def test_training_does_not_touch_the_random_numbers_of_others():
     before = torch.random.get_rng_state()
     list(islice(induction.learn(induction.LearningSettings(3, 8)), 2))
     assert torch.equal(before, torch.random.get_rng_state())
-
-
-@pytest.fixture(scope="module")
-def fresh():
-    return list(induction.learn(FRESH))
 
 
 def test_the_steps_that_are_recorded_begin_and_end_the_run():

@@ -45,10 +45,6 @@ def simplified(vectors, query=None, **options):
     return trace if query is None else expand_query(trace, query)
 
 
-def values(trace, *names):
-    return [trace[name].value for name in names]
-
-
 @pytest.mark.parametrize("options", [{}, {"similarity": "cosine"}], ids=str)
 def test_a_stretched_vector_is_longer_as_query_as_key_and_as_value(options):
     longer = random(7, 5, seed=3)
@@ -66,7 +62,8 @@ def test_one_query_term_by_term_ends_in_its_row_of_the_context_vectors(options, 
     trace = simplified(random(7, 5, seed=3).abs(), query, **options)
     assert trace["query_weights"].value.shape == (7,)
     assert trace["running_context"].value.shape == (7, 5)
-    scores, weights, running = values(trace, "query_scores", "query_weights", "running_context")
+    names = "query_scores", "query_weights", "running_context"
+    scores, weights, running = (trace[name].value for name in names)
     assert close(scores, trace["scores"].value[query], 1e-5)
     assert close(weights, trace["weights"].value[query], 1e-5)
     assert close(running[-1], trace["context_vectors"].value[query], 1e-5)
@@ -82,11 +79,9 @@ def test_a_line_of_a_program_lays_its_numbers_as_the_trace_does():
     names = {"__name__": "a program"}
     exec(program(trace), names)
     for step in trace.values():
-        if isinstance(
-            step.operation, Stored | StoredInGguf
-        ):  # where its reader has put it; nothing is added
-            continue
-        assert lies(names[step.name]) == lies(step.value), step
+        # What is stored lies where its reader has put it; nothing is added.
+        if not isinstance(step.operation, Stored | StoredInGguf):
+            assert lies(names[step.name]) == lies(step.value), step
 
 
 def test_no_step_of_the_workshop_shares_its_numbers_with_another_or_changes_them():
