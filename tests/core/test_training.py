@@ -20,6 +20,7 @@ from attention_core.experiments.learning import (
     updated,
     with_gradients,
 )
+from attention_core.experiments.trained import attend_trained
 from attention_core.experiments.training import TrainingSettings, next_tokens, start, train
 from attention_core.text.inputs import Inputs
 from sampling import few
@@ -113,6 +114,19 @@ def test_the_default_run_falls_far_as_in_float64(example):
     assert exact[-1].step == settings.steps
     assert losses[-1] < losses[0] / 100
     assert [record.loss for record in found] == pytest.approx(losses, rel=1e-3)
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+def test_a_recorded_step_is_a_trace_of_the_same_numbers(scaled):
+    embedded = embed(EXAMPLES["wild_cat"].inputs)
+    vectors, targets = embedded["embeddings"].value, next_tokens(embedded.labels("token"))
+    *_, last = train(vectors, targets, TrainingSettings(steps=20, width=7, scaled=scaled))
+    trace = attend_trained(embedded, last.matrices, scaled)
+    weights, logits = training.predict(vectors, last.matrices, scaled)
+    assert trace["weights"].value.equal(weights)
+    assert trace["logits"].value.equal(logits)
+    right = trace["probabilities"].value[:-1].gather(1, targets[:, None])
+    assert -right.log().mean().item() == pytest.approx(last.loss, rel=1e-5)
 
 
 # --- a layer that learns one thing ----------------------------------------------------------------

@@ -16,12 +16,14 @@ from attention_core.mechanism.multi_head import (
     attend_heads,
     expand_word,
     switch_off,
+    torch_output,
 )
 from attention_core.mechanism.trainable import add_other_ways, attend_trainable, expand_token
-from attention_core.recipes import PLURAL, ROLES, HeadsRecipe
+from attention_core.recipes import PLURAL, ROLES, HeadsRecipe, Projections
 
 every_example = pytest.mark.parametrize("example", EXAMPLES)
 ODD_HEADS = HeadsRecipe(n_heads=3, d_head=5, d_value=2, d_model=7, seed=11)
+MASKED_HEADS = HeadsRecipe(5, 2, 4, 11, "rand", seed=5, causal=True)
 
 
 def near(left, right, tolerance=1e-5):
@@ -40,10 +42,14 @@ def single(example, **changes):
     return attend_trainable(embed(example.inputs), replace(example.projections, **changes))
 
 
-@pytest.mark.parametrize("recipe", [None, ODD_HEADS], ids=["own", "odd"])
+@pytest.mark.parametrize("recipe", [None, ODD_HEADS, MASKED_HEADS], ids=["own", "odd", "masked"])
 @every_example
 def test_every_way_to_the_heads_comes_to_the_same(example, recipe):
     trace = heads(example, recipe)
+    assert near(trace["output"].value, torch_output(trace))
+    used = recipe or EXAMPLES[example].heads
+    matrices = [trace[f"W_{role}"].value for role in (*ROLES, "output")]
+    assert used.n_parameters(trace.size("d_in")) == sum(each.numel() for each in matrices)
     expand_word(add_head_parts(add_big_projection(add_batched(trace))), 2)
     n_heads = trace.size("head")
     for role in ROLES:
@@ -86,6 +92,21 @@ def test_every_way_to_queries_keys_and_values_comes_to_the_same(example, bias):
         assert near(trace["queries_upright"].value, trace["queries"].value)
         assert near(trace["linear_context_vectors"].value, trace["context_vectors"].value, 1e-4)
         assert near(trace["query_context"].value, trace["context_vectors"].value[2], 1e-4)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_linear_starts_as_torchs_own_layers_do(bias):
+    recipe = Projections(d_query=5, d_value=7, start="linear", seed=69, bias=bias)
+    trace = attend_trainable(embed(EXAMPLES["wild_cat"].inputs), recipe)
+    torch.manual_seed(69)
+    for role in ROLES:
+        layer = nn.Linear(3, recipe.width(role), bias=bias)
+        assert torch.equal(trace[f"W_{role}"].value, layer.weight.T)
+        if bias:
+            assert torch.equal(trace[f"b_{role}"].value, layer.bias)
+    assert recipe.n_parameters(3) == sum(
+        trace[name].value.numel() for name in trace if name.startswith(("W_", "b_"))
+    )
 
 
 @pytest.mark.parametrize("start", ["rand", "linear"])

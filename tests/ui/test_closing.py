@@ -57,12 +57,8 @@ def by_script(lesson, link, change=None):
 
 
 @cache
-def _closed(lesson, link):
-    return by_script(lesson, {"example": "wild_cat", **dict(link), "predict": "off"})[:2]
-
-
-def closed(lesson, link):
-    return _closed(lesson, tuple(link.items()))
+def closed(lesson, **link):
+    return by_script(lesson, {"example": "wild_cat", **link, "predict": "off"})[:2]
 
 
 @pytest.mark.parametrize("lesson", few(LESSONS, 1, first="simplified_attention"))
@@ -70,7 +66,7 @@ def test_up_to_three_questions_are_answered_with_numbers_wherever_the_settings_s
     known = {each.name for each in lesson_module(lesson).CONTROLS}
     for link in (*({"example": each} for each in EXAMPLES), *HARD.values()):
         # This raises where no heading above has an answer's anchor.
-        _, answers = closed(lesson, link if known & link.keys() else {})
+        _, answers = closed(lesson, **(link if known & link.keys() else {}))
         assert len(answers) <= 3
         for each in answers:
             assert each.question.endswith("?")
@@ -154,7 +150,7 @@ def test_an_answer_that_is_not_covered_knows_nothing_of_what_is(lesson):
 ])  # fmt: skip
 def test_an_answer_that_is_worked_out_otherwise_is_covered_too(lesson, question):
     assert question not in at_a_first_visit(lesson)[0]
-    assert question in [each.question for each in closed(lesson, {"example": "wild_cat"})[1]]
+    assert question in [each.question for each in closed(lesson, example="wild_cat")[1]]
 
 
 def test_a_share_is_said_as_all_or_nothing_only_where_it_is_that():
@@ -304,7 +300,7 @@ NUMBERS = {
 
 @pytest.mark.parametrize(("lesson", "example"), pairs(NUMBERS, EXAMPLES))
 def test_the_numbers_in_an_answer_are_those_of_the_trace(lesson, example):
-    NUMBERS[lesson](*closed(lesson, {"example": example}))
+    NUMBERS[lesson](*closed(lesson, example=example))
 
 
 # --- how long a lesson takes, and what comes before it --------------------------------------------

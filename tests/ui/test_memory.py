@@ -19,10 +19,6 @@ MOST_TENSORS = 5_000_000
 """Bytes of tensors that one session holds of any lesson."""
 
 
-def open_page(page, **link):
-    return stands(visit(page, **link))
-
-
 @pytest.mark.parametrize(("page", "link", "move"), [
     ("multi_head_attention", {"n_heads": "4"}, {"n_heads": "2"}),
     ("simplified_attention", {"cell": "scores.1.2"}, {"cell": "weights.2.1"}),
@@ -36,7 +32,7 @@ def test_of_a_page_that_has_changed_no_tensor_is_kept(page, link, move, monkeypa
     kept = Kept(MOST_BYTES)
     monkeypatch.setattr(declared, "kept", kept)
     with noted_layouts() as found:
-        at = open_page(page, **link)
+        at = stands(visit(page, **link))
     tensors = {name: weakref.ref(step.value) for a in found for name, step in a.trace.items()}
     assert len(tensors) > 3
     found.clear()
@@ -64,9 +60,9 @@ def tensors_there_are():
 @pytest.mark.parametrize("page", few(LESSONS, 1, first="simplified_attention"))
 def test_a_session_at_the_largest_settings_holds_few_tensors_of_its_own(page):
     """A second session with the same settings: what is drawn from a seed is there already."""
-    first = open_page(page, **LARGEST)
+    first = stands(visit(page, **LARGEST))
     before = tensors_there_are()
-    second = open_page(page, **LARGEST)
+    second = stands(visit(page, **LARGEST))
     own = {place: size for place, size in tensors_there_are().items() if place not in before}
     assert sum(own.values()) < MOST_TENSORS, sorted(own.values())[-8:]
     del first, second

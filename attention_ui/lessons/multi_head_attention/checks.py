@@ -1,7 +1,8 @@
 """What the lesson on several heads checks: three ways, a sum, PyTorch's own layer."""
 
+import torch
+
 from attention_core.mechanism.attention import scale_of
-from attention_core.mechanism.head_ways import pieces
 from attention_core.mechanism.multi_head import torch_output, torch_width
 from attention_core.rounding import agree, difference, to_within
 from attention_core.trace import Trace
@@ -56,11 +57,11 @@ def lost_agrees(trace: Trace, without: Trace, head: int) -> tuple[bool, str]:
 
 def rows_right(trace: Trace, made: str) -> tuple[bool, str]:
     """The light for a split: how many rows of all heads hold what they should."""
-    shape = trace["joined_queries"].value.shape
-    rows, meant = (pieces(trace[each].operation, *shape) for each in (made, "split_queries"))
-    n_heads = trace.size("head")
-    right = sum(rows[h][i] == meant[h][i] for h in range(n_heads) for i in range(shape[0]))
-    total = n_heads * shape[0]
+    joined = trace["joined_queries"].value
+    numbered = torch.arange(joined.numel()).reshape(joined.shape)
+    rows, meant = (trace[each].operation.value(numbered) for each in (made, "split_queries"))
+    is_right = (rows == meant).all(dim=-1)
+    right, total = int(is_right.sum()), is_right.numel()
     mixes_nothing = made != "split_queries" and right == total
     return right == total, (
         f"{right} of {total} rows, in all heads, hold what they should."
