@@ -206,8 +206,6 @@ def brief(layout: Layout, most: float = 340, stays: Collection[str] = ()) -> Lay
     if cut[0] == cut[1]:
         return layout
     less = replace(narrow, cut=cut, height=narrow.height - (cut[1] - cut[0]))
-    if all(each.covered for each, box in drawn if not less.leaves_out(box.y)):
-        return layout  # question marks alone
     at = next((at for at, box in enumerate(narrow.boxes) if not less.leaves_out(box.y)), 0)
     if at and layout.signs[at]:  # nothing is left that it would follow
         signs = [at for at, word in enumerate(narrow.words) if word.look == "sign"]
