@@ -1,6 +1,7 @@
 """What the lesson on several heads checks: three ways, a sum, PyTorch's own layer."""
 
 import torch
+from torch import Tensor
 
 from attention_core.mechanism.attention import scale_of
 from attention_core.mechanism.multi_head import torch_output, torch_width
@@ -55,12 +56,17 @@ def lost_agrees(trace: Trace, without: Trace, head: int) -> tuple[bool, str]:
     )
 
 
-def rows_right(trace: Trace, made: str) -> tuple[bool, str]:
-    """The light for a split: how many rows of all heads hold what they should."""
+def are_right(trace: Trace, made: str) -> Tensor:
+    """Which rows of a split (head, row) hold what they should, by where each number comes from."""
     joined = trace["joined_queries"].value
     numbered = torch.arange(joined.numel()).reshape(joined.shape)
     rows, meant = (trace[each].operation.value(numbered) for each in (made, "split_queries"))
-    is_right = (rows == meant).all(dim=-1)
+    return (rows == meant).all(dim=-1)
+
+
+def rows_right(trace: Trace, made: str) -> tuple[bool, str]:
+    """The light for a split: how many rows of all heads hold what they should."""
+    is_right = are_right(trace, made)
     right, total = int(is_right.sum()), is_right.numel()
     mixes_nothing = made != "split_queries" and right == total
     return right == total, (

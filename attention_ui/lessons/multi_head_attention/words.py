@@ -1,6 +1,5 @@
 """What the lesson on several heads says of its numbers, and what its questions ask."""
 
-import torch
 from torch import Tensor
 
 from attention_core.recipes import HeadsRecipe
@@ -12,6 +11,7 @@ from ...controls.control import Values
 from ...controls.shared import example_of, heads_recipe_of, how_many
 from ...frame.ends import closes, named
 from ...words import capital, listed, number, word_at
+from .checks import are_right
 
 
 def split_words(n_heads: int) -> str:
@@ -197,18 +197,14 @@ def why_several(trace: Trace, values: Values) -> str:
 )
 def why_transpose(trace: Trace) -> str:
     """With how many rows a view alone gets right."""
-    joined = trace["joined_queries"].value
-    numbered = torch.arange(joined.numel()).reshape(joined.shape)
-    ways = (trace[name].operation for name in ("split_queries", "mixed_queries"))
-    split, mixed = (way.value(numbered) for way in ways)
-    n_heads, n_tokens, d_head = split.shape
+    n_heads, n_tokens, d_head = trace["split_queries"].value.shape
     words = (
         f"A view of {n_tokens} × {n_heads} × {d_head} cuts each token's row into its heads; the "
         f"transpose then puts heads first: {n_heads} × {n_tokens} × {d_head}."
     )
     if n_heads == 1 or n_tokens == 1:
         return f"{words} With one head, or one token, a view alone gives the same."
-    right = int((split == mixed).all(dim=-1).sum())
+    right = int(are_right(trace, "mixed_queries").sum())
     return (
         f"{words} A view straight to that shape cuts in memory order: head 0 would be filled from "
         f"the first tokens, and only {right} of {n_heads * n_tokens} rows would hold what they "
