@@ -264,14 +264,10 @@ def _place_in_group(group: ButtonGroup) -> int:
     return contents.index(group.raw_values[0]) if group.raw_values else [*group.default, 0][0]
 
 
-def _place_of_switch(switch: Checkbox) -> int:
-    return int(switch.value if switch.set_value else switch.default)
-
-
 PLACES: dict[str, Callable[[Any], int]] = {
     "slider": _place,
     "selectbox": _place_in_box,
     "button_group": _place_in_group,
-    "checkbox": _place_of_switch,
+    "checkbox": lambda switch: int(switch.value if switch.set_value else switch.default),
 }
 """Where a control of each kind stands, by what the server has sent."""

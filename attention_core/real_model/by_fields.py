@@ -70,12 +70,6 @@ def _sizes(config: ConfigReader, file: GgufFile) -> dict[str, Any]:
     }
 
 
-def _biases(file: GgufFile) -> tuple[str, ...]:
-    """Which biases a layer has: fields do not say it, tensors do."""
-    where = GGUF.of_layer
-    return tuple(f"b_{name}" for name in BIASES if where[f"b_{name}"].name.format(0) in file.places)
-
-
 def _rates(config: ConfigReader, file: GgufFile, d_head: int) -> tuple[float, tuple[float, ...]]:
     """The base of rotary positions, and by how much each pair turns."""
     base = config.base("rope.freq_base", 10_000.0)
@@ -109,6 +103,7 @@ def _rotated(
     """What Llama's kin have in common."""
     sizes = _sizes(config, file)
     base, by_pair = _rates(config, file, sizes["d_head"])
+    biases = [f"b_{name}" for name in BIASES]  # fields do not say which there are, tensors do
     found = {
         "epsilon": config.number("attention.layer_norm_rms_epsilon"),
         "rates": (by_pair,) * sizes["n_layers"],
@@ -116,7 +111,7 @@ def _rotated(
         "rotary_pairs": pairs,
         "score_scale": one_over_root(sizes["d_head"]),
         "activation": "silu",
-        "biases": _biases(file),
+        "biases": tuple(b for b in biases if GGUF.of_layer[b].name.format(0) in file.places),
         "tied": "output.weight" not in file.places,
     }
     return Described(family, Settings(**sizes | found | others), GGUF)

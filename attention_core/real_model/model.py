@@ -83,7 +83,7 @@ class Model:
         layer, _, ours = name.rpartition(".")
         if layer and (kept := self._kept.get(int(layer))) is not None:
             return kept[ours] if rows is None else kept[ours][list(rows)]
-        if rows is not None and not layer and self.keeps_all:
+        if rows is not None and not layer and self.kept_bytes >= self.bytes_in_full:
             if name not in self._tables:
                 self._tables[name] = self._matrix(name, None)
             if isinstance(rows, range) and rows.step == 1:
@@ -153,11 +153,6 @@ class Model:
         settings = self.settings
         of_layer, once = settings.shapes_of_layer().values(), settings.shapes().values()
         return 4 * (settings.n_layers * sum(map(math.prod, of_layer)) + sum(map(math.prod, once)))
-
-    @property
-    def keeps_all(self) -> bool:
-        """Whether all of it is kept once it was looked at."""
-        return self.kept_bytes >= self.bytes_in_full
 
     def norm(self, name: str) -> tuple[Tensor, Tensor | None]:
         """The gain and the bias of a norm that the model has once."""

@@ -265,19 +265,14 @@ def test_what_is_read_otherwise_than_it_was_typed_is_said(tmp_path, monkeypatch)
 
 
 # --- what is shown -------------------------------------------------------------------------------
-def image_of(url):
-    """How strong each pixel is."""
-    made_of = io.BytesIO(base64.b64decode(url.partition(",")[2]))
-    return np.array(Image.open(made_of).convert("RGBA"))[..., 3]
-
-
 def test_the_picture_of_all_heads_is_their_weights(seen):
     weights = seen.weights.numpy()
     scores = np.zeros((2, 4))
     tokens = [str(each) for each in seen.ids]
     made = raster.all_heads(raster.Heads(weights, scores, tokens, 5, (1, 2), "Heads that look"))
     (url,) = made.frame["url"].dropna()
-    image = image_of(url)
+    made_of = io.BytesIO(base64.b64decode(url.partition(",")[2]))
+    image = np.array(Image.open(made_of).convert("RGBA"))[..., 3]  # how strong each pixel is
     cell = round(2 * (raster.TALL // 4) / len(tokens))  # two pixels of it for one of the page
     down, across = (side // n for side, n in zip(image.shape, (4, 2), strict=True))
     assert image.shape == (4 * down, 2 * across), "no part of a head is cut off"
@@ -486,7 +481,7 @@ def test_the_page_opens_on_the_head_that_brought_the_answer(seen):
         best = looked.brought(lesson.asked_of(v, looked)[0], lesson.rival_of(v, looked)).heads[0]
         assert lesson.head_of(v, looked) == (best.layer, best.head)
     by_measure = of(lesson.CONTROLS, measure="induction")
-    scores = lesson.scores_of(by_measure, looked)
+    scores = lesson.scores_by("induction", looked)
     assert scores[lesson.head_of(by_measure, looked)] == scores.max(), "a link of before"
     named = of(lesson.CONTROLS, model_head="0.3", measure="induction")
     assert lesson.head_of(named, looked) == (0, 3)

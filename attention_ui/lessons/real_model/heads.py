@@ -3,13 +3,14 @@
 from typing import Literal
 
 from attention_core.head_name import head_id
+from attention_core.real_model.measures import MEASURES
 from attention_core.text.tokenizers import visible
 
 from ...cards.elements import Row, Shown, row, say, set_to
 from ...cards.why_there import choosing_head
 from ...charts.chart import Chart
 from ...controls.control import Values
-from .lesson import LOOKS_FROM, MODEL_HEAD, asked_of, encoded_of, measure_of, query_of, scores_of
+from .lesson import LOOKS_FROM, MODEL_HEAD, asked_of, encoded_of, query_of, scores_by
 from .raster import Heads, all_heads
 from .seen import Seen
 
@@ -21,11 +22,11 @@ def heads_picture(values: Values, reading: Seen, chosen: tuple[int, int]) -> Sho
     made = all_heads(
         Heads(
             reading.run.weights.numpy(),
-            scores_of(values, reading).numpy(),
+            scores_by(values.measure, reading).numpy(),
             [visible(each) for each in encoded_of(values).pieces],
             query_of(values),
             chosen,
-            measure_of(values).name,
+            MEASURES[values.measure].name,
             strongest_first=values.heads_order == "strongest",
             at_least=values.heads_from / 100,
         ),

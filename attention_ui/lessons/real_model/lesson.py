@@ -10,7 +10,7 @@ from torch import Tensor
 from attention_core.head_name import head_id, head_name
 from attention_core.operations import Given
 from attention_core.real_model.layer_trace import layer_trace
-from attention_core.real_model.measures import MEASURES, Measure
+from attention_core.real_model.measures import MEASURES
 from attention_core.real_model.model import Model
 from attention_core.real_model.run import check_ids, run
 from attention_core.real_model.tokenizer import Encoded, Tokenizer
@@ -301,16 +301,6 @@ def predicts(v: Values) -> bool:
     return model_of(v).settings.predicts
 
 
-def measure_of(values: Values) -> Measure:
-    """The measure by which heads are marked."""
-    return MEASURES[values.measure]
-
-
-def scores_of(values: Values, reading: Seen) -> Tensor:
-    """How much each head does of what heads are marked by (layer, head)."""
-    return scores_by(values.measure, reading)
-
-
 def scores_by(name: str, reading: Seen) -> Tensor:
     """How much each head does of what a measure measures (layer, head); 0 without a place."""
     measure, run = MEASURES[name], reading.run
@@ -343,7 +333,7 @@ def head_of(values: Values, reading: Seen) -> tuple[int, int]:
     if values.model_head != STRONGEST:
         layer, head = map(int, values.model_head.split("."))
         return layer, head
-    scores = scores_of(values, reading)
+    scores = scores_by(values.measure, reading)
     return divmod(int(scores.argmax()), scores.shape[-1])
 
 

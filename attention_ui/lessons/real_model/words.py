@@ -8,6 +8,7 @@ from torch import Tensor
 
 from attention_core.head_name import head_id, head_in_full, head_name
 from attention_core.real_model.attribution import Attribution, head_by_key
+from attention_core.real_model.measures import MEASURES
 from attention_core.real_model.model import Model
 from attention_core.real_model.not_finite import not_finite
 from attention_core.rounding import to_within
@@ -20,18 +21,7 @@ from ...controls.control import Values
 from ...frame.ends import closes
 from ...frame.models import not_known, said
 from ...words import capital, listed, number, percent, signed, word_at
-from .lesson import (
-    OfHead,
-    asked_of,
-    drawn_of,
-    encoded_of,
-    measure_of,
-    predicts,
-    query_of,
-    scores_by,
-    scores_of,
-    seen,
-)
+from .lesson import OfHead, asked_of, drawn_of, encoded_of, predicts, query_of, scores_by, seen
 from .raster import MARKED_FROM
 from .seen import Seen
 
@@ -124,7 +114,8 @@ def of_what_is_no_number(reading: Seen) -> str:
 
 def strongest(values: Values, reading: Seen) -> str:
     """Which heads do most of what is measured."""
-    scores, measure, ids = scores_of(values, reading), measure_of(values), reading.run.ids
+    scores, ids = scores_by(values.measure, reading), reading.run.ids
+    measure = MEASURES[values.measure]
     most, order = scores.flatten().topk(min(5, scores.numel()))
     if not most[0]:
         return f"{measure.words} In this text no token has such a place."
@@ -146,7 +137,7 @@ def strongest(values: Values, reading: Seen) -> str:
 
 def of_the_fitting(values: Values, reading: Seen) -> str:
     """How many heads do so much of what is measured as is asked for, and what of the others."""
-    scores, share = scores_of(values, reading), values.heads_from / 100
+    scores, share = scores_by(values.measure, reading), values.heads_from / 100
     n_fitting, by_layer = int((scores >= share).sum()), values.heads_order == "layers"
     others = "the others are " + ("faded" if by_layer else "left out")
     verb = "reaches" if n_fitting == 1 else "reach"
@@ -305,13 +296,13 @@ def when_first_said(values: Values) -> Pick | None:
 def does_each_have_a_name(values: Values) -> str:
     """By the measure that is chosen."""
     reading = seen(values)
-    scores = scores_of(values, reading)
+    scores = scores_by(values.measure, reading)
     layer, head = divmod(int(scores.argmax()), reading.run.model.settings.n_heads)
     n_marked = int((scores >= MARKED_FROM).sum())
     return (
         f"No. Of {scores.numel()} heads, {n_marked} reach {percent(MARKED_FROM)} on this text "
-        f"by the measure “{measure_of(values).name}”, {head_name(head, layer)} the most. Many do "
-        "several things, and other things on another text."
+        f"by the measure “{MEASURES[values.measure].name}”, {head_name(head, layer)} the most. "
+        "Many do several things, and other things on another text."
     )
 
 
