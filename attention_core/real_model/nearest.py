@@ -1,7 +1,6 @@
 """The tokens whose vectors lie nearest to another one, in a model's own table."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -10,17 +9,11 @@ from .model import Model
 from .run import vocabulary_in_slices
 
 
-@dataclass(frozen=True)
-class NearToken:
-    """A token, and the cosine of the angle between its vector and the one that was asked for."""
-
-    token: int
-    cosine: float
-
-
 @torch.no_grad()
-def nearest(model: Model, vector: Tensor, n: int) -> list[NearToken]:
-    """The `n` tokens nearest to a vector (d_model,), by cosine; none to nan or infinite ones."""
+def nearest(model: Model, vector: Tensor, n: int) -> list[tuple[int, float]]:
+    """The `n` tokens nearest to a vector (d_model,), each with the cosine of the angle between its
+    own vector and that one; none to nan or infinite ones.
+    """
     direction = vector / vector.norm()
     best, tokens = torch.empty(0), torch.empty(0, dtype=torch.int64)
     for these in vocabulary_in_slices(model):
@@ -30,11 +23,8 @@ def nearest(model: Model, vector: Tensor, n: int) -> list[NearToken]:
         tokens = torch.cat([tokens, torch.arange(these.start, these.stop)])
         best, at = best.topk(min(n, len(best)))
         tokens = tokens[at]
-    return [
-        NearToken(int(token), float(each))
-        for token, each in zip(tokens, best, strict=True)
-        if each > -torch.inf
-    ]
+    each = zip(tokens.tolist(), best.tolist(), strict=True)
+    return [(token, cosine) for token, cosine in each if cosine > -torch.inf]
 
 
 def added_up(model: Model, terms: Sequence[tuple[int, int]]) -> Tensor:

@@ -6,7 +6,6 @@ run it comes from up to the layer in which it differs, so it begins there.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -18,14 +17,10 @@ AT_ONCE = 2**21
 """So many numbers may be inside of the feed-forward of all variants at once: 8 MiB."""
 
 
-@dataclass(frozen=True)
-class SweepSoFar:
-    """What has come of variants so far."""
-
-    share: float
-    """How much is done, from 0 to 1."""
-    streams: Tensor
-    """The stream at the end at one token (layer, place or head, d_model); NaN where not done."""
+SweepSoFar = tuple[float, Tensor]
+"""How much is done, from 0 to 1, and of each variant so far the stream at the end at one token
+(layer, place or head, d_model); NaN where not done.
+"""
 
 
 @torch.no_grad()
@@ -83,11 +78,11 @@ def _swept(run: Run, n_places: int, begun: _Begun, position: int) -> Iterator[Sw
             streams = _through(run, layer, streams, places, begun, range(first, n_tokens))
             share = (done + (layer + 1) / n_layers) / len(chunks)
             if layer + 1 < n_layers:
-                yield SweepSoFar(share, made)
+                yield share, made
         streams = run.changes.patched(n_layers, streams, first)
         ends = streams[:, position - first].view(n_layers, len(places), -1)
         made[:, places.start : places.stop] = ends
-        yield SweepSoFar(share, made)
+        yield share, made
 
 
 def _through(

@@ -240,15 +240,15 @@ def test_a_sweep_goes_out_from_a_run_in_which_something_changed(made, monkeypatc
         patches={(2, 5): torch.full((model.settings.d_model,), 0.5)},
     )
     found = run(model, IDS, changed=changes)
-    *_, swept = sweeps.patch_each_place(found, other, position=5)
+    *_, (_, streams) = sweeps.patch_each_place(found, other, position=5)
     for layer, token in [(0, 0), (0, 4), (1, 1), (1, 5), (2, 3), (1, 6)]:
         patches = {**changes.patches, (layer, token): other.before[layer, token]}
         wanted = run(model, IDS, changed=replace(changes, patches=patches)).final[5]
-        torch.testing.assert_close(swept.streams[layer, token], wanted, **NEAR)
-    *_, without = sweeps.without_each_head(found, position=5)
+        torch.testing.assert_close(streams[layer, token], wanted, **NEAR)
+    *_, (_, without) = sweeps.without_each_head(found, position=5)
     for layer, head in [(0, 0), (2, 3)]:
         wanted = run(model, IDS, changed=changes.and_head(layer, head))
-        one = without.streams[layer, head]
+        one = without[layer, head]
         torch.testing.assert_close(one, wanted.final[5], **NEAR)
         said = logits(wanted, [5])[0]
         assert sweeps.logit_of(found, one[None], 9)[0] == pytest.approx(float(said[9]), abs=1e-4)
@@ -290,18 +290,16 @@ def test_the_nearest_are_those_of_the_largest_cosines(model, slice_, monkeypatch
     cosines = torch.nn.functional.cosine_similarity(table, vector.double()[None])
     wanted = cosines.topk(11)
     found = nearest(model, vector, 11)
-    assert [each.token for each in found] == wanted.indices.tolist()
-    assert [each.cosine for each in found] == pytest.approx(wanted.values.tolist(), abs=1e-6)
-    alone = nearest(model, added_up(model, [(1, 17)]), 1)
-    assert alone[0].token == 17
-    assert alone[0].cosine == pytest.approx(1)
+    assert [token for token, _ in found] == wanted.indices.tolist()
+    assert [cosine for _, cosine in found] == pytest.approx(wanted.values.tolist(), abs=1e-6)
+    assert nearest(model, added_up(model, [(1, 17)]), 1) == [(17, pytest.approx(1))]
 
 
 def test_a_vector_that_is_no_number_is_near_to_nothing(model, monkeypatch):
     table = model.matrix("token_table").clone()
     table[3] = torch.nan
     monkeypatch.setattr(model, "matrix", lambda _, rows: table[list(rows)])
-    assert {each.token for each in nearest(model, table[17], len(table))} == {
+    assert {token for token, _ in nearest(model, table[17], len(table))} == {
         token for token in range(len(table)) if token != 3
     }
     assert nearest(model, table[3], 5) == []

@@ -30,11 +30,11 @@ EACH_HEAD, PATCHED = "each_head_of_model", "patched_of_model"
 def without_each(reading: Seen) -> Iterator[tuple[float, Tensor | None]]:
     """A run without each head: how far it is, and at last their streams, for whoever asks again."""
     if reading.without_each is None:
-        for swept in in_turns(without_each_head(reading.run, reading.last)):
-            if swept.share < 1:
-                yield swept.share, None
+        for share, streams in in_turns(without_each_head(reading.run, reading.last)):
+            if share < 1:
+                yield share, None
             else:
-                reading.without_each = swept.streams
+                reading.without_each = streams
     yield 1.0, reading.without_each
 
 
@@ -149,5 +149,5 @@ def _patches(values: Values, reading: Seen) -> Steps:
         if theirs is None:
             yield 0.05 * share, None
             continue
-        for swept in in_turns(patch_each_place(reading.run, theirs.run, reading.last)):
-            yield swept.share, swept.streams if swept.share >= 1 else None
+        for done, streams in in_turns(patch_each_place(reading.run, theirs.run, reading.last)):
+            yield done, streams if done >= 1 else None

@@ -129,9 +129,9 @@ def _tokens_and_vectors(values: Values) -> None:
     vector = added_up(model, [(1 if sign == "+" else -1, token or 0) for sign, _, token in terms])
     own = {token for _, _, token in terms}
     found: dict[str, float] = {}  # a word is there with a blank before it and without: once here
-    for each in nearest(model, vector, 2 * SHOWN + len(own)):
-        if each.token not in own:
-            found.setdefault(said(model, each.token), each.cosine)
+    for token, cosine in nearest(model, vector, 2 * SHOWN + len(own)):
+        if token not in own:
+            found.setdefault(said(model, token), cosine)
     if not found:
         st.text("The vectors of these words hold nan or infinite numbers: nothing is near those.")
         return
