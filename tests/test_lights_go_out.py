@@ -5,7 +5,7 @@ import importlib
 import sys
 from collections import OrderedDict
 from contextlib import ExitStack
-from functools import cache
+from functools import cache, partial
 from types import SimpleNamespace
 from unittest.mock import patch
 
@@ -60,33 +60,24 @@ def sites():
 
 def lights(page, link, *patches):
     """Each light that a page shows, by where in the code it stands, and whether it is green."""
-    shown = {}
-    on_card, on_page = frame_lights.light, elements.light
+    shown, both = {}, (frame_lights.light, elements.light)
 
-    def note(good):
-        frame = sys._getframe(2)
+    def noted(ours, good, words):
+        frame = sys._getframe(1)
         path = frame.f_code.co_filename.rpartition("/")[2]
         if path != "page.py":
             at = (path, frame.f_lineno)
             count = sum(site[:2] == at for site in shown)
             shown[(*at, count)] = bool(good)
-
-    def noted_on_card(good, words):
-        note(good)
-        on_card(good, words)
-
-    def noted_on_page(good, words):
-        note(good)
-        return on_page(good, words)
+        return ours(good, words)
 
     with ExitStack() as stack:
         stack.enter_context(patch.object(declared, "kept", Kept(1 << 26)))
         stack.enter_context(patch.object(running, "_kept", OrderedDict()))
         for name, module in [*sys.modules.items()]:
             ours = vars(module).get("light") if name.startswith("attention_ui.") else None
-            noted = {on_card: noted_on_card, on_page: noted_on_page}.get(ours)
-            if noted:
-                stack.enter_context(patch.object(module, "light", noted))
+            if ours in both:
+                stack.enter_context(patch.object(module, "light", partial(noted, ours)))
         for each in patches:
             stack.enter_context(each)
         for kept in (told, whole, lights_with):
