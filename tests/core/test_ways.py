@@ -23,7 +23,7 @@ from attention_core.recipes import PLURAL, ROLES, HeadsRecipe, Projections
 
 every_example = pytest.mark.parametrize("example", EXAMPLES)
 ODD_HEADS = HeadsRecipe(n_heads=3, d_head=5, d_value=2, d_model=7, seed=11)
-MASKED_HEADS = HeadsRecipe(5, 2, 4, 11, "rand", seed=5, causal=True)
+MASKED_HEADS = HeadsRecipe(5, 1, 4, 11, "rand", seed=5, causal=True)
 
 
 def near(left, right, tolerance=1e-5):
