@@ -14,7 +14,7 @@ def number(value: float, digits: int = 4) -> str:
     text = f"{value:.{digits}f}"
     if float(text) == 0:
         text = f"{value:.1g}" if value else text.removeprefix("-")
-        text = f"{value:.5f}" if abs(value) >= 1e-5 else text
+        text = f"{value:.5f}" if text.endswith("e-05") else text
     return true_minus(text)
 
 

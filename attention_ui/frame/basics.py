@@ -16,7 +16,7 @@ from ..streamlit_workarounds.left_pages import run_only_parts_that_are_there
 from ..streamlit_workarounds.turns import run_in_turns
 from ..streamlit_workarounds.whole_callbacks import let_callbacks_end
 from .contents import Lesson, lesson
-from .of_the_system import give_large_blocks_back, raise_open_files
+from .of_the_system import give_large_blocks_back, raise_open_files, search_seldom
 
 keep_what_was_drawn()
 run_only_parts_that_are_there()
@@ -65,6 +65,7 @@ def warm_up() -> None:
         if not _LOADED:
             _LOADED.append(True)
             raise_open_files()  # for a host that does not start the server by serve.py
+            search_seldom()
             give_large_blocks_back()
             timer = threading.Timer(PAUSE, _load)
             timer.daemon = True

@@ -20,7 +20,8 @@ ADDRESS = {"paper": "on", "embed": "true", "embed_options": "light_theme", "cell
 """What makes a page a hand-out: light, and without Streamlit's frame."""
 
 _AT_THE_SCREEN = re.compile(
-    r"\b(point at|click|type (a|one|into)|the slider|the switch|stretch a|go deeper)\b|"
+    r"\b(point at|click|type (a|one|into)|move (the|through|along|one)|switch (it|a head) off|"
+    r"the slider|the switch|stretch a|go deeper)\b|"
     r"(^|: |^Then )\**(choose|switch|turn|move|try|lower|raise|drag)\b",
     re.IGNORECASE,
 )

@@ -1,6 +1,5 @@
 """The web server around the pages, by `st.App` in app.py, which `streamlit run` finds."""
 
-import gc
 import webbrowser
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,7 +10,7 @@ from starlette.routing import Route
 
 from ..streamlit_workarounds.deep_pages import deep_pages
 from .contents import LESSONS
-from .of_the_system import raise_open_files
+from .of_the_system import raise_open_files, search_seldom
 
 
 def routes() -> list[Route]:
@@ -23,9 +22,7 @@ def routes() -> list[Route]:
 async def lifespan(_: st.App) -> AsyncIterator[None]:
     """Raise the limit of open files, and open a browser where Streamlit would."""
     raise_open_files()
-    # Python searches for garbage every 700 objects: half a second while torch is imported, and 7 %
-    # of the processor time of 50 people.
-    gc.set_threshold(10_000, 10, 10)
+    search_seldom()
     if not st.get_option("server.headless"):
         host = st.get_option("server.address") or "localhost"
         path = (st.get_option("server.baseUrlPath") or "").strip("/")
