@@ -8,9 +8,11 @@ import pytest
 from attention_core.small_models.figures import shipped_figures
 from attention_core.small_models.grammar import WORDS
 from attention_ui.lessons.tiny_language import lesson
+from attention_ui.lessons.tiny_language.charts import next_word
 from attention_ui.lessons.tiny_language.lesson import FIRST_WATCHED
 from attention_ui.lessons.tiny_language.words import step_words
 from attention_ui.picture import palette
+from attention_ui.words import number
 from chosen import chosen, of
 from visiting import charts, stands, visit, words
 
@@ -19,6 +21,17 @@ BUT = "the tired cat sees the dog but it"
 AGAIN = "anna brook finds the ball . ben hill paints the kite . anna"
 
 values_of = partial(of, lesson.CONTROLS)
+
+
+def test_the_network_s_bars_are_blue_also_where_they_stand_alone():
+    for beginning in ("anna sees the dog but it", BUT):
+        drawn = next_word(values_of(beginning=beginning)).spec["layer"]
+        colours = drawn[0]["encoding"]["color"]["scale"]
+        assert colours["range"][colours["domain"].index("the network")] == palette.BAR
+
+
+def test_a_small_number_is_written_out():
+    assert [number(4e-5), number(-4e-5), number(0.004, 2)] == ["0.00004", "−0.00004", "0.004"]
 
 
 def table(at, beginning):
