@@ -248,8 +248,8 @@ class Picture:
     arrange: Callable[[Trace, Parts], Layout] | None = None
     choosing: Choosing | None = None
     is_aside: bool = False
-    lists: Lists | None = None
-    """What moves in it at each position, once a hand has come near."""
+    lists: dict[Any, Lists] = field(default_factory=dict)
+    """By what a phone leaves out, what moves at each position, once a hand has come near."""
     layouts: dict[Any, Layout] = field(default_factory=dict)
     """The last few positions that it was drawn at."""
     tables: dict[tuple, Any] = field(default_factory=dict)

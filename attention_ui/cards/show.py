@@ -153,16 +153,17 @@ def _lists_of(one: Any, layout: Layout, carries: Control, now: Any) -> Lists | N
     """
     at_all = stops_of(carries, visit.values(), now, "").values
     n_cells = sum(each.drawn.numel() for each in layout.matrices)
-    if one.lists == TOO_MUCH or len(at_all) * n_cells > MOST_NUMBERS:
+    known = one.lists.get(layout.narrow.cut)
+    if known == TOO_MUCH or len(at_all) * n_cells > MOST_NUMBERS:
         return None
-    if one.lists is None and not parts.read("hand", f"moves_{one.name}"):
+    if known is None and not parts.read("hand", f"moves_{one.name}"):
         return {}
-    if one.lists is None:
+    if known is None:
         with made_once():
-            lists = positions(layout, [one.there(value) for value in at_all])
-        told = sum(len(text.encode()) for each in lists.values() for text in each.values())
-        one.lists = lists if told <= MOST_BYTES else TOO_MUCH
-    return None if one.lists == TOO_MUCH else one.lists
+            known = positions(layout, [one.there(value) for value in at_all])
+        told = sum(len(text.encode()) for each in known.values() for text in each.values())
+        one.lists[layout.narrow.cut] = known = known if told <= MOST_BYTES else TOO_MUCH
+    return None if known == TOO_MUCH else known
 
 
 def _spot(one: Any, layout: Layout) -> Spot | None:
@@ -206,8 +207,8 @@ def _lists_at_cell(one: Any, layout: Layout, cell: OfCell) -> Lists | None:
 
     # Of the picture as it stands, positions take no more than for how many decimals it has room.
     room = tuple(box.decimals for one in (layout.wide, layout.narrow) for box in one.boxes)
-    code = card.body.__code__
-    what = ("positions", page.name, card.name, one.name, cell.name, at_all, room, code)
+    drawn = (room, layout.narrow.cut, card.body.__code__)
+    what = ("positions", page.name, card.name, one.name, cell.name, at_all, drawn)
     lists = kept.get(what, carried, lambda _: MOST_BYTES)
     return None if lists == TOO_MUCH else lists
 

@@ -212,6 +212,12 @@ def brief(layout: Layout, most: float = 340, stays: Collection[str] = ()) -> Lay
         words, lost = [*narrow.words], signs[sum(map(bool, layout.signs[:at]))]
         words[lost] = replace(words[lost], y=cut[0])
         less = replace(less, words=words)
+    low = narrow.height - 13
+    words = [replace(one, y=cut[0]) if one.y > low else one for one in less.words]
+    marks = [replace(one, y=cut[0]) if one.y > low else one for one in less.marks]
+    if words != less.words:  # it has a legend, which now speaks of nothing that is left out
+        less = replace(less, words=words, marks=marks)
+        add_legend(layout, less, NARROW)
     return replace(layout, narrow=less)
 
 
@@ -611,7 +617,8 @@ def _add_sums(made: Arrangement, one: Footprint, x: float, y: float, row: float)
 def add_legend(made: Layout, arrangement: Arrangement, room: float) -> None:
     """What the colours mean: one thin line at the bottom, from the matrices."""
     x, y, length, slices = 0.0, arrangement.height - 8, 54.0, 18
-    for kind, before, after in legend(made.matrices, made.limits, made.leaks):
+    y += arrangement.cut[1] - arrangement.cut[0]
+    for kind, before, after in legend(made.matrices, made.limits, made.leaks, arrangement):
         whole = text_width(before) * 0.92 + length + text_width(after) * 0.92 + 12
         if x + whole > room:
             break
@@ -626,10 +633,9 @@ def add_legend(made: Layout, arrangement: Arrangement, room: float) -> None:
         arrangement.words.append(Word(after, x + length + 5, y, "legend"))
         x += whole + 22 - text_width(before) * 0.92
         arrangement.width = max(arrangement.width, x - 22)
-    shown = [each for each in made.matrices if not each.covered]
+    shown = [each for each in seen_in(arrangement, made.matrices) if not each.covered]
     has_changed = any(changed_cells(each.step) is not None for each in shown)
-    is_broken = any(each.both_ways for each in shown)
-    for told, is_so, beside in ((CHANGED, has_changed, 18), (BROKEN_BARS, is_broken, 0)):
+    for told, is_so, beside in ((CHANGED, has_changed, 18), (BROKEN_BARS, has_gap(shown), 0)):
         end = x + beside + text_width(told) * 0.92
         if is_so and end <= room:
             arrangement.marks += [Mark(x, y + 1, 13, 3, "loud")] if beside else []
@@ -637,11 +643,22 @@ def add_legend(made: Layout, arrangement: Arrangement, room: float) -> None:
             arrangement.width, x = max(arrangement.width, end), end + 22
 
 
+def has_gap(matrices: Iterable[Matrix]) -> bool:
+    """Whether a bar is longer than 1."""
+    return any(each.both_ways and (each.drawn.abs() > 1).any() for each in matrices)
+
+
+def seen_in(arrangement: Arrangement, each: Iterable[Any]) -> list:
+    """Of what there is one of for each matrix, those whose matrix is not left out."""
+    pairs = zip(each, arrangement.boxes, strict=False)
+    return [one for one, box in pairs if not arrangement.leaves_out(box.y)]
+
+
 def legend(
-    matrices: Sequence[Matrix], limits: Sequence[float], leaks: float
+    matrices: Sequence[Matrix], limits: Sequence[float], leaks: float, arrangement: Arrangement
 ) -> list[tuple[str, str, str]]:
     """Each scale in use: its kind, what stands before its bar, and what stands after it."""
-    pairs = zip(matrices, limits, strict=True)
+    pairs = seen_in(arrangement, zip(matrices, limits, strict=True))
     drawn = [
         (matrix, most)
         for matrix, most in pairs
@@ -657,6 +674,6 @@ def legend(
         found.append(("signed", "below 0", "above 0, scale per matrix"))
     if any(is_shares(matrix.step) for matrix, _ in drawn):
         found.append(("shares", "0", "1, small shares made easier to see"))
-    if leaks:
+    if leaks and leak_limit(seen_in(arrangement, matrices)):
         found.append(("leaks", "0", f"{leaks:.3g} where it must be 0"))
     return found

@@ -32,12 +32,12 @@ from attention_ui.picture import table as cells
 from attention_ui.picture.below import products
 from attention_ui.picture.curve import ACROSS, with_curve
 from attention_ui.picture.layer import whole_layer
-from attention_ui.picture.layout import NARROW, TALL, WIDE, brief, equation
+from attention_ui.picture.layout import BROKEN_BARS, NARROW, TALL, WIDE, brief, equation
 from attention_ui.picture.margin import row_sums
 from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.numbers import number_width, text_width
 from attention_ui.picture.palette import INK
-from attention_ui.picture.positions import positions
+from attention_ui.picture.positions import FOLLOWS, positions
 from attention_ui.picture.sentence import sentence, with_sentence
 from attention_ui.picture.spec import GROUNDS, Stops, drawn
 from attention_ui.picture.stacked import stacked
@@ -139,10 +139,14 @@ def test_what_a_phone_leaves_out_is_drawn_in_a_window_as_before(sign):
         assert shown == ([other >= at for other in range(3)] if sign else [True, at > 0, at > 1])
     drawn = [row for row in on_phone if row["kind"] in (cells.CELL, cells.WORD)]
     assert all(0 <= row["yn"] <= less.narrow.height for row in drawn)
-    for was, now in zip(whole, rows, strict=True):
-        if was["when"] != cells.ON_NARROW:
-            assert [was[name] for name in "xywh"] == [now[name] for name in "xywh"]
-            assert now["when"] != cells.ON_NARROW
+    for was, now in zip(*([row for row in each if row["when"] != cells.ON_NARROW]
+                          for each in (whole, rows)), strict=True):  # fmt: skip
+        assert [was[name] for name in "xywh"] == [now[name] for name in "xywh"]
+    ends = [
+        row["text"] for row in on_phone if row["kind"] == cells.WORD and row["look"] == "legend"
+    ]
+    alone = equation(trace, each[stays.index(True)]).narrow.words
+    assert ends == [word.text for word in alone if word.look == "legend"], "of what is drawn"
 
 
 def test_words_stay_within_the_picture_and_off_each_other():
@@ -522,11 +526,15 @@ def test_bars_of_both_kinds_have_one_scale_and_those_below_0_go_left():
             assert long == pytest.approx(cells.BAR * weights[int(row)].item(), abs=1.5)
             found.add(matrix)
         assert found == {"2", "3"}
+    assert BROKEN_BARS not in rows["text"], "no bar has a gap"
+    longer = equation(trace, *both_ways((2.0, 1.0, -2.9))[1]).matrices
+    assert FOLLOWS in positions(layout, [layout.matrices, longer])
 
 
 def test_of_two_bars_beyond_1_the_larger_is_longer():
     trace, parts = both_ways((2.0, 1.0, -2.9))
     rows = cells.table(equation(trace, *parts)).to_pydict()
+    assert BROKEN_BARS in rows["text"]
     shown = dict(zip(rows["id"], rows["shade"], strict=True))
     ten, twenty, minus_29 = (shown[f"2.{row}.0"] for row in (1, 0, 2))
     assert cells.BAR / cells.HALF + 0.1 < ten < twenty < -minus_29 < 0.97
