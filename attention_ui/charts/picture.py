@@ -1,6 +1,7 @@
 """Vectors as points in a plane: two of their entries, each a real cell."""
 
 from collections.abc import Sequence
+from textwrap import wrap
 
 import altair as alt
 import pandas as pd
@@ -14,8 +15,8 @@ from .chart import Chart
 from .template import GRID, blank, template, tips
 
 SIDE = 320
-NEAR, LINE = 0.05, 14
-"""Labels closer than this share of the axis stand one above the other, a line apart."""
+NEAR, LINE, LONG = 0.05, 14, 20
+"""Labels closer than this share of the axis stand a line apart; and how long a line of one is."""
 
 
 def picture(
@@ -40,17 +41,17 @@ def picture(
     for (x, y), name, weight in zip(points, names, share, strict=True):
         one = found.setdefault((x, y), {"x": x, "y": y, "name": {}, "weight": 0.0})
         one["name"][name], one["weight"] = None, one["weight"] + weight
-    lifts = _lifts(*zip(*found, strict=True))
-    rows = [
-        {**one, "name": ", ".join(one["name"]), "kind": "vector", "lift": lift}
-        for one, lift in zip(found.values(), lifts, strict=True)
-    ]
+    rows = [{**one, "name": ", ".join(one["name"]), "kind": "vector"} for one in found.values()]
+    lines = [wrap(row["name"], LONG, max_lines=3, placeholder=" …") for row in rows]
+    for row, each, lift in zip(rows, lines, _lifts(*zip(*found, strict=True), lines), strict=True):
+        row |= {"label": "\n".join(each), "lift": lift}
     entries = names_of(trace, vectors.axes[1], (across, up))
     title = f"{vectors.name} as points, by their entries {' and '.join(entries)}"
     if context is not None:
         x, y = context.value[query, across].item(), context.value[query, up].item()
-        here = {"x": x, "y": y, "name": f"context of {names[query]}", "weight": 0.3}
-        rows = [each | {"x0": x, "y0": y} for each in (*rows, {**here, "kind": "context"})]
+        label = f"context of {names[query]}"
+        here = {"x": x, "y": y, "name": label, "label": label, "weight": 0.3, "kind": "context"}
+        rows = [each | {"x0": x, "y0": y} for each in (*rows, here)]
         title += ", with the context vector"
     else:
         rows = [each | {"x0": each["x"], "y0": each["y"]} for each in rows]
@@ -67,8 +68,8 @@ def picture(
     return Chart(merged, spec, title + ".")
 
 
-def _lifts(across: Sequence[float], up: Sequence[float]) -> list[int]:
-    """How far each label is raised, so that it does not stand on that of its neighbour."""
+def _lifts(across: Sequence[float], up: Sequence[float], lines: Sequence[list[str]]) -> list[int]:
+    """How far each label's first line is raised, so that none stands on that of its neighbour."""
     height = max(*up, 0.0) - min(*up, 0.0) or 1.0
     width = max(*across, 0.0) - min(*across, 0.0) or 1.0
     lifts = [0] * len(across)
@@ -79,7 +80,7 @@ def _lifts(across: Sequence[float], up: Sequence[float]) -> list[int]:
             for other in order[:nth]
             if abs(up[other] - up[at]) < NEAR * height and across[other] - across[at] < width / 2
         ]
-        lifts[at] = max(beside, default=-LINE) + LINE
+        lifts[at] = max(beside, default=-LINE) + LINE * max(1, len(lines[at]))
     return lifts
 
 
@@ -112,18 +113,20 @@ def _template(weighted: bool) -> alt.LayerChart:
             *(tips(("weight:Q", None, ".4~f")) if weighted else []),
         ],
     )
-    label = {**place, "text": "name:N"}
+    label = {**place, "text": "label:N"}
     ground = {"stroke": GROUND, "strokeWidth": 5, "strokeJoin": "round"}
     named = [
         base.transform_filter(which)
-        .mark_text(align="left", dx=9, fontSize=12, **look, **around)
+        .mark_text(
+            align="left", dx=9, fontSize=12, lineBreak="\n", lineHeight=LINE, **look, **around
+        )
         .encode(**label)
         # No line goes through a name: it stands on ground of its own.
         for around in (ground, {})
         for which, look in (
             (
                 "datum.kind == 'vector'",
-                {"dy": alt.expr("-9 - datum.lift"), "limit": 140, "color": palette.MUTED},
+                {"dy": alt.expr("-9 - datum.lift"), "limit": 160, "color": palette.MUTED},
             ),
             (is_context, {"dy": 12, "limit": 180, "color": palette.CHOSEN}),
         )

@@ -120,6 +120,8 @@ def test_the_control_and_the_picture_call_an_entry_what_the_charts_do(name):
     assert [*entries] == [*range(values.d_in)]
     drawn = picture(trace, trace["embeddings"], 1, 2)
     assert f"{entries[1]} and {entries[2]}" in drawn.alt
+    labels = drawn.frame["label"].str.replace("\n", " ")
+    assert [*labels] == [*drawn.frame["name"]], "whole, in as many lines as it takes"
 
 
 def test_exports_have_the_names_of_components():
