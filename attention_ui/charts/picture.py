@@ -42,9 +42,9 @@ def picture(
         one = found.setdefault((x, y), {"x": x, "y": y, "name": {}, "weight": 0.0})
         one["name"][name], one["weight"] = None, one["weight"] + weight
     rows = [{**one, "name": ", ".join(one["name"]), "kind": "vector"} for one in found.values()]
-    lines = [wrap(row["name"], LONG, max_lines=3, placeholder=" …") for row in rows]
-    for row, each, lift in zip(rows, lines, _lifts(*zip(*found, strict=True), lines), strict=True):
-        row |= {"label": "\n".join(each), "lift": lift}
+    for row in rows:
+        row["label"] = "\n".join(wrap(row["name"], LONG, max_lines=3, placeholder=" …"))
+    _lift(rows)
     entries = names_of(trace, vectors.axes[1], (across, up))
     title = f"{vectors.name} as points, by their entries {' and '.join(entries)}"
     if context is not None:
@@ -68,20 +68,16 @@ def picture(
     return Chart(merged, spec, title + ".")
 
 
-def _lifts(across: Sequence[float], up: Sequence[float], lines: Sequence[list[str]]) -> list[int]:
-    """How far each label's first line is raised, so that none stands on that of its neighbour."""
-    height = max(*up, 0.0) - min(*up, 0.0) or 1.0
-    width = max(*across, 0.0) - min(*across, 0.0) or 1.0
-    lifts = [0] * len(across)
-    order = sorted(range(len(across)), key=lambda at: -across[at])
-    for nth, at in enumerate(order):
-        beside = [
-            lifts[other]
-            for other in order[:nth]
-            if abs(up[other] - up[at]) < NEAR * height and across[other] - across[at] < width / 2
-        ]
-        lifts[at] = max(beside, default=-LINE) + LINE * max(1, len(lines[at]))
-    return lifts
+def _lift(rows: Sequence[dict]) -> None:
+    """Raise each label, by its first line, so that none stands on that of its neighbour."""
+    across, up = ([0.0, *(row[axis] for row in rows)] for axis in "xy")
+    near, far = NEAR * ((max(up) - min(up)) or 1.0), ((max(across) - min(across)) or 1.0) / 2
+    lifted: list[dict] = []
+    for row in sorted(rows, key=lambda row: -row["x"]):
+        beside = [other["lift"] for other in lifted
+                  if abs(other["y"] - row["y"]) < near and other["x"] - row["x"] < far]  # fmt: skip
+        row["lift"] = max(beside, default=-LINE) + LINE * (1 + row["label"].count("\n"))
+        lifted.append(row)
 
 
 @template("pad")
