@@ -112,7 +112,7 @@ def test_what_a_bar_hides_is_said_and_a_head_that_is_needed_is_marked_not_red():
     needed = found["head 0.0 because"]
     assert needed["amount"] < 0
     assert needed["is_needed"]
-    assert needed["text"].endswith("without it less than 1%")
+    assert needed["text"].endswith("· less than 1%")
     assert sum(part["is_needed"] for part in found.values()) == 1
     (spec,) = [each.spec for each in charts(visit(PAGE)) if each.alt.startswith("What each part")]
     assert palette.NEGATIVE not in spec

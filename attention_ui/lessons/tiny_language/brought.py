@@ -14,7 +14,7 @@ from ...words import percent
 STEP = 21
 LOST = 0.5
 """A part without which less than so much of the chance is left is marked."""
-ROOM = 1.3
+ROOM = 1.45
 """So much of the longest bar the chart is wide: what stands behind a bar has room."""
 
 
@@ -38,7 +38,7 @@ def brought(
     frame["without"] = [*without, None]
     left = frame["without"].astype(float)
     frame["is_needed"] = left < LOST * chance
-    told = ["" if pd.isna(each) else f"   without it {percent(each)}" for each in left]
+    told = ["" if pd.isna(each) else f" · {percent(each)}" for each in left]
     frame["text"] = [
         f"{amount:+.2f}".replace("-", "−") + more
         for amount, more in zip(frame["amount"], told, strict=True)
@@ -55,7 +55,9 @@ def brought(
 @template("fit-x")
 def _template() -> alt.LayerChart:
     named = alt.Axis(
-        labelExpr="part_names[datum.value]",
+        # On a phone a head has no room for its name: the numbers would be cut.
+        labelExpr="replace(part_names[datum.value],"
+        " containerSize()[0] < 500 ? /^(head [0-9.]+) .*/ : /()/, '$1')",
         labelLimit=330,
         labelFlush=False,
         labelPadding=8,
