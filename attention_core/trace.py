@@ -262,6 +262,23 @@ class Trace(Shown, Mapping[str, Step]):
         other.rounds = list(self.rounds)
         return other
 
+    def made_otherwise(self, names: Sequence[str], first: Operation) -> "Trace":
+        """The same computation with these steps made anew, in their order: the first by another
+        operation, and so of other numbers, the others since they follow from it.
+        """
+        other = self.branch()
+        steps = other._steps
+        for name in names:
+            old = steps[name]
+            operation = first if name == names[0] else old.operation
+            inputs = tuple([steps[each.name] for each in old.inputs])
+            value = operation.value(*[each.value for each in inputs])
+            if value.shape != old.value.shape:
+                self._check_axes(name, value, old.axes)
+            how = value, old.axes, operation, inputs, old.symbol, old.meaning, old.moment
+            steps[name] = Step(name, *how, weakref.ref(other))
+        return other
+
     def step(
         self,
         name: str,

@@ -1,5 +1,6 @@
 """Cross-attention: the queries of one sentence look at the keys and values of another."""
 
+from attention_core.mistakes.rewriting import at_temperatures
 from attention_ui.cards import elements as ui
 from attention_ui.cards.common_questions import shape_of_context
 from attention_ui.cards.page import Page
@@ -28,11 +29,8 @@ def looking(v):
     if shared.is_source_alone_random(v):
         yield ui.note(shared.source_words(v))
     roles, asks = lesson.roles(v), lesson.first_query(v)
-
-    def at(temperature):
-        made = lesson.weigh(roles, v, temperature)
-        return made, [Matrix(made["weights"])]
-
+    traces = at_temperatures(lambda t: lesson.weigh(roles, v, t))
+    at = ui.Along(traces, lambda made: [Matrix(made["weights"])])
     yield ui.moving(shared.TEMPERATURE, at, tall=290, asks=asks)
 
 

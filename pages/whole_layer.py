@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from attention_core.mistakes.rewriting import at_temperatures
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page
 from attention_ui.controls import shared, visit
@@ -51,12 +52,8 @@ def ways_to_lessons():
     ],
 )
 def layer(v, trace):
-    at_temperature, asks = lesson.at_temperatures(v), lesson.first_query(v)
-
-    def at(temperature):
-        made = at_temperature(temperature)
-        return made, layer_matrices(made)
-
+    traces = at_temperatures(lambda t: lesson.trace_of(v.but(temperature=t)))
+    at, asks = ui.Along(traces, layer_matrices), lesson.first_query(v)
     yield ui.moving(shared.TEMPERATURE, at, lambda made, _: whole_layer(made, asks))
     below = "Each can be opened with its numbers below."
     yield ui.note(heads_left_out(n_drawn(trace), trace.size("head"), below))

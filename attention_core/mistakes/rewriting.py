@@ -1,9 +1,10 @@
 """A computation made otherwise: the same steps, but for those that a mistake changes."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
+from .. import operations as ops
 from ..operations import Operation
-from ..trace import Step, Trace
+from ..trace import Step, Trace, made_once
 
 Make = Callable[[Trace, Step, tuple[Step, ...]], Step]
 """Makes one step otherwise, from the new trace, the right step and its new inputs."""
@@ -23,6 +24,36 @@ def rewritten(trace: Trace, makes: Mapping[str, Make]) -> Trace:
         make = makes.get(name, again)
         became[name] = make(new, step, inputs)
     return new
+
+
+def rewritten_each(trace: Trace, name: str, operations: Sequence[Operation]) -> list[Trace]:
+    """The computation with one step made by each of several operations, whose results are of one
+    shape: as `rewritten` by each, in a fifth of the time. Raises KeyError for a step that is not
+    there, ValueError for another shape.
+    """
+    follow = [name]
+    for each in trace.values():
+        if any(given.name in follow for given in each.inputs):
+            follow.append(each.name)
+    return [trace.made_otherwise(follow, operation) for operation in operations]
+
+
+def at_temperatures(trace_at: Callable[[float], Trace]) -> Callable[[Sequence[float]], list[Trace]]:
+    """Traces of attention at any temperatures: many are made from two, since at 1 nothing is
+    tempered.
+    """
+
+    def each(temperatures: Sequence[float]) -> list[Trace]:
+        if len(temperatures) == 1:
+            return [*map(trace_at, temperatures)]
+        with made_once():
+            plain, other = trace_at(1.0), trace_at(2.0)
+        name = next(one for one in other if one.endswith("tempered_scores"))
+        factors = [ops.ScaleBy(1 / one) for one in temperatures]
+        tempered = zip(temperatures, rewritten_each(other, name, factors), strict=True)
+        return [plain if temperature == 1 else made for temperature, made in tempered]
+
+    return each
 
 
 def again(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:

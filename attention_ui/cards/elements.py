@@ -237,6 +237,32 @@ def set_values(values: Mapping[str, Any]) -> None:
     parts.run_what_reads()
 
 
+@dataclass(frozen=True)
+class Along:
+    """What a picture is at the positions of its control, where these change numbers alone: `traces`
+    of many positions are made at once, and the `parts` of one are those of all with its steps.
+    """
+
+    traces: Callable[[Sequence[Any]], Sequence[Trace]]
+    parts: Callable[[Trace], Parts]
+
+    def __call__(self, value: Any) -> tuple[Trace, Parts]:
+        (made,) = self.traces([value])
+        return made, self.parts(made)
+
+    def matrices(self, values: Sequence[Any]) -> list[Layout | list[Matrix]]:
+        """Those at each of the positions."""
+        known: dict[tuple[str, ...], list[Matrix]] = {}
+        found: list[Layout | list[Matrix]] = []
+        for made in self.traces(values):
+            steps = tuple(made)
+            if steps not in known:
+                known[steps] = matrices_of(*with_covers(self.parts(made)))
+            pairs = ((one, made.get(one.step.name, one.step)) for one in known[steps])
+            found.append([one if one.step is now else replace(one, step=now) for one, now in pairs])
+        return found
+
+
 @dataclass(eq=False)
 class Picture:
     """A picture of matrices. One that carries a control is made by `at` for each position of it."""
@@ -255,10 +281,14 @@ class Picture:
     tables: dict[tuple, Any] = field(default_factory=dict)
     """And the last few tables."""
 
-    def there(self, value: Any) -> Layout | list[Matrix]:
-        """The picture, or its matrices, at a position of its control."""
-        made = self.at(value)
-        return made if isinstance(made, Layout) else matrices_of(*with_covers(made[1]))
+    def each_there(self, values: Sequence[Any]) -> list[Layout | list[Matrix]]:
+        """The picture, or its matrices, at positions of its control."""
+        if isinstance(self.at, Along):
+            return self.at.matrices(values)
+        each = map(self.at, values)
+        return [
+            one if isinstance(one, Layout) else matrices_of(*with_covers(one[1])) for one in each
+        ]
 
     def layout_at(self, value: Any) -> Layout:
         """The picture at a position of its control."""

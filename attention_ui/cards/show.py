@@ -160,7 +160,7 @@ def _lists_of(one: Any, layout: Layout, carries: Control, now: Any) -> Lists | N
         return {}
     if known is None:
         with made_once():
-            known = positions(layout, [one.there(value) for value in at_all])
+            known = positions(layout, one.each_there(at_all))
         told = sum(len(text.encode()) for each in known.values() for text in each.values())
         one.lists[layout.narrow.cut] = known = known if told <= MOST_BYTES else TOO_MUCH
     return None if known == TOO_MUCH else known

@@ -34,6 +34,7 @@ from .table import (
     strengths_of,
 )
 
+OTHER_CELLS = "the positions of a control in the picture must have the same cells"
 FOLLOWS = "follows at rest"
 """Among what a control changes: that not all of it is told, so what shows it is drawn at rest."""
 
@@ -48,24 +49,27 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
     lists: Lists = {}
     layouts = [each for each in each_there if isinstance(each, Layout)]
     others = [each.matrices if isinstance(each, Layout) else each for each in each_there]
-    mine = layout.matrices
-    for each in others:
-        pairs = zip(each, mine, strict=False)
-        is_other = (one != now and one.drawn.shape != now.drawn.shape for one, now in pairs)
-        if len(each) != len(mine) or any(is_other):
-            raise ValueError("the positions of a control in the picture must have the same cells")
+    if {*map(len, others)} != {len(layout.matrices)}:
+        raise ValueError(OTHER_CELLS)
     scales = limits_each(others, layout.signs)
-    for at, matrix in enumerate(layout.matrices):
-        there = [each[at] for each in others]
+    for at, (matrix, *there) in enumerate(zip(layout.matrices, *others, strict=True)):
+        is_same = all(each is there[0] or each == there[0] for each in there)
+        each_drawn = [each.drawn for each in (there[:1] if is_same else there)]
+        if any(each.shape != matrix.drawn.shape for each in each_drawn):
+            raise ValueError(OTHER_CELLS)
         if matrix.covered:
             continue
         most = scales[:, at : at + 1]
-        is_same = all(each == there[0] and each.strengths is None for each in there)
-        if is_same and not _has_a_mask(matrix) and (most == most[0]).all():
+        is_still = is_same and all(each.strengths is None for each in there)
+        if is_still and not _has_a_mask(matrix) and (most == most[0]).all():
             continue
-        values = torch.stack([each.drawn.float().flatten() for each in there]).numpy()
+        values = torch.stack(each_drawn).float().flatten(1).numpy()
+        values = np.broadcast_to(values, (len(there), values.shape[1]))
         ids = ids_of(at, matrix)
-        decimals = [2 if matrix.as_bars else decimals_shown(layout, at, each) for each in there]
+        is_read = any(one.boxes[at].is_readable for one in (layout.wide, layout.narrow))
+        decimals = [2 if matrix.as_bars else -1] * len(there)
+        if is_read and not matrix.as_bars:
+            decimals = [decimals_shown(layout, at, each) for each in there]
         if _has_a_mask(matrix) and not matrix.as_bars:
             looks = [*map(look_of, there, most[:, 0].tolist(), map(leak_limit, others), decimals)]
             _masked_lists(lists, ids, looks)
@@ -74,7 +78,12 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
             shown = bar_lengths(matrix, values)
         else:
             shown = shades_of(values, most, is_shares(matrix.step))
-        strengths = np.stack([*map(strengths_of, there, np.isneginf(values))])
+        hidden = np.isneginf(values)
+        strengths = (
+            strengths_of(matrix, hidden)
+            if all(each.strengths is None and each.faint == matrix.faint for each in there)
+            else np.stack([*map(strengths_of, there, hidden)])
+        )
         for name, all_of in (("texts", values), ("shades", shown), ("strengths", strengths)):
             changed = np.flatnonzero((all_of != all_of[:1]).any(axis=0))
             if name == "texts" and len(set(decimals)) > 1:  # 0, and 0.00 among others
@@ -154,8 +163,11 @@ def _around_lists(lists: Lists, layouts: Sequence[Layout]) -> None:
 
 def _legend_lists(lists: Lists, layout: Layout, each: Sequence[tuple[Any, Any, float]]) -> None:
     """What becomes of the ends of the scales."""
+    known: dict[tuple[float, float], list] = {}
     for when, arrangement in ((ON_WIDE, layout.wide), (ON_NARROW, layout.narrow)):
-        scales = [legend(*one, arrangement) for one in each]
+        if arrangement.cut not in known:
+            known[arrangement.cut] = [legend(*one, arrangement) for one in each]
+        scales = known[arrangement.cut]
         if len({tuple(kind for kind, *_ in one) for one in scales}) > 1:
             lists[FOLLOWS] = {}
             return

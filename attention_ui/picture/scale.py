@@ -66,24 +66,31 @@ def limits(matrices: Sequence[Matrix], operators: Sequence[str]) -> list[float]:
 
 def limits_each(each_there: Sequence[Sequence[Matrix]], operators: Sequence[str]) -> np.ndarray:
     """The same at each position of a control (position, matrix), for all of them at once."""
-    own = np.array([*map(_own_limits, zip(*each_there, strict=True))])
-    own = own.reshape(-1, len(each_there)).T
-    known: dict[tuple, list[int]] = {}
+    columns = [*zip(*each_there, strict=True)]
+    own = np.array([*map(_own_limits, columns)]).reshape(-1, len(each_there)).T
+    moves = [at for at, each in enumerate(columns) if len({id(one.step) for one in each}) > 1]
+    alike: dict[tuple, list[int]] = {}
     for at, matrices in enumerate(each_there):
         # What a matrix is decides with whom it shares, and that seldom changes.
         kind = tuple(
             (type(one.operation), one.name, one.meaning, *(given.name for given in one.inputs))
-            for one in (each.step for each in matrices)
+            for one in (matrices[each].step for each in moves)
         )
-        group = known.get(kind) or known.setdefault(kind, _groups(matrices, operators))
-        if len({*group}) < len(group):
-            own[at] = [max(own[at][n] for n, one in enumerate(group) if one == g) for g in group]
+        alike.setdefault(kind, []).append(at)
+    for places in alike.values():
+        group = np.array(_groups(each_there[places[0]], operators))
+        for each in {*group.tolist()}:
+            shares = np.ix_(places, np.flatnonzero(group == each))
+            own[shares] = own[shares].max(axis=1, keepdims=True)
     return own
 
 
 def _own_limits(there: Sequence[Matrix]) -> list[float]:
     """The limit of one matrix at each position."""
-    first, parts = there[0], {one.part: one for one in there}
+    first = there[0]
+    if all(one is first for one in there):
+        return [limit(first)] * len(there)
+    parts = {one.part: one for one in there}
     is_plain = is_signed(first) and first.step.meaning is not Meaning.SLOPES
     each = [*map(_of_all_heads, parts.values())] if is_plain else []
     kinds = {(values.dtype, values.shape) for values in each}

@@ -444,12 +444,12 @@ def look_of(matrix: Matrix, most: float, most_leaks: float, decimals: int) -> di
 
 
 def strengths_of(matrix: Matrix, hidden: np.ndarray) -> np.ndarray:
-    """How strongly each cell is drawn, from 0 to 1, where these are hidden."""
-    strength = np.ones(len(hidden), np.float32)
+    """How strongly each cell (…, cell) is drawn, from 0 to 1, where these are hidden."""
+    strength = np.ones(hidden.shape, np.float32)
     if matrix.faint:
         rows = range(len(matrix.drawn)) if matrix.rows is None else matrix.rows
         each = np.array([0.2 if row in matrix.faint else 1.0 for row in rows], np.float32)
-        strength = np.repeat(each, len(hidden) // len(each))
+        strength *= np.repeat(each, hidden.shape[-1] // len(each))
     strength[hidden] = HIDDEN_STRENGTH
     return strength if matrix.strengths is None else strength * matrix.strengths.flatten().numpy()
 

@@ -26,6 +26,7 @@ from attention_core.expression import (
     Sum,
     number,
 )
+from attention_core.mistakes.rewriting import by, rewritten, rewritten_each
 from traces import LESSONS, lesson_trace, workshop
 
 OWN = {
@@ -158,6 +159,24 @@ def assert_balanced(latex):
 
 
 # --- the workshop ---------------------------------------------------------------------------------
+
+
+DRAWN = [name for name, step in workshop().items() if isinstance(step.operation, ops.Draw)]
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_what_follows_from_many_numbers_at_once_is_what_follows_from_each(name):
+    made = workshop()
+    others = [replace(made[name].operation, seed=seed) for seed in (101, 102, 103)]
+    for other, found in zip(others, rewritten_each(made, name, others), strict=True):
+        wanted = rewritten(made, {name: by(other)})
+        assert [*found] == [*wanted]
+        for each, step in wanted.items():
+            torch.testing.assert_close(found[each].value, step.value, equal_nan=True)
+            assert found[each].operation == step.operation
+            assert all(given is found[given.name] for given in found[each].inputs)
+
+
 GATES = (ops.ReLU, ops.SwitchOff, ops.Drop, ops.MaskedSoftmax, ops.Renormalise, ops.RunningMaximum)
 GATES += (ops.ExpDifference, ops.Rescale, ops.MaskedDivide)  # e to −∞, and a sum of 0
 """Operations with a slope of 0 where they let nothing through; what they read still decides."""

@@ -1,12 +1,11 @@
 """The whole layer: its controls, its trace as a function of their values, and what is drawn."""
 
-from collections.abc import Callable, Sequence
-from functools import cache, lru_cache, partial
+from collections.abc import Sequence
+from functools import lru_cache
 
 from attention_core.largest_effect import telling_query
 from attention_core.mechanism.multi_head import attend_heads
-from attention_core.mistakes.rewriting import by, rewritten
-from attention_core.operations import Draw, Drop, ScaleBy
+from attention_core.operations import Draw, Drop
 from attention_core.recipes import HeadsRecipe
 from attention_core.text.embedding import embed
 from attention_core.text.inputs import Inputs
@@ -36,13 +35,6 @@ CONTROLS = (*BEFORE_DROPOUT, shared.DROPOUT, shared.DROP_SEED, OPENED, HEAD)
 def trace_of(values: Values) -> Trace:
     """The lesson's trace: every step from tokens to output."""
     return attend_heads(embed(shared.inputs_of(values)), shared.layer_recipe_of(values))
-
-
-def at_temperatures(values: Values) -> Callable[[float], Trace]:
-    """The layer at any temperature: of all those but 1, what comes before it is made once."""
-    plain, other = (cache(partial(trace_of, values.but(temperature=t))) for t in (1.0, 2.0))
-    tempered = "head_tempered_scores"
-    return lambda t: plain() if t == 1 else rewritten(other(), {tempered: by(ScaleBy(1 / t))})
 
 
 def first_query(values: Values) -> int:
