@@ -109,7 +109,7 @@ def test_a_first_visit_watches_the_head_that_brings_most_look_at_its_noun():
 
 def test_what_a_bar_hides_is_said_and_a_head_that_is_needed_is_marked_not_red():
     found = {part["name"]: part for part in table(visit(PAGE), "What each part brought")}
-    needed = found["head 0.0 because"]
+    needed = found["head 0.0 (because)"]
     assert needed["amount"] < 0
     assert needed["is_needed"]
     assert needed["text"].endswith("· less than 1%")

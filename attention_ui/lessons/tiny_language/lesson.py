@@ -24,16 +24,10 @@ NEXT_WORDS = {"likeliest": "The likeliest one", **dict(zip(WORDS[1:], WORDS[1:],
 
 
 def head_called(head: Head) -> str:
-    """A head of the tiny language's network, by the name that was measured for it."""
-    names = shipped_figures().names(head)
-    layer, place = head
-    return f"{head_name(place, layer)} ({', '.join(names) if names else 'no name fits'})"
-
-
-def head_briefly(head: Head) -> str:
-    """The same, short enough for a chart: `head 1.2 opening mark and 2 more`."""
-    first, *more = shipped_figures().names(head) or ("no name",)
-    return f"{head_name(head[1], head[0])} {first}" + (f" and {len(more)} more" if more else "")
+    """A head by the name that was measured for it: `head 1.2 (opening mark and 2 more)`."""
+    first, *more = shipped_figures().names(head) or ("no name fits",)
+    told = first + (f" and {len(more)} more" if more else "")
+    return f"{head_name(head[1], head[0])} ({told})"
 
 
 TINY_HEADS = {head_id(*head): head_called(head) for head in shipped_figures().heads}

@@ -15,7 +15,7 @@ from ...controls.control import Values
 from ...frame.ends import closes
 from ...words import listed, number, percent
 from . import lesson
-from .lesson import head_briefly, head_called
+from .lesson import head_called
 
 NEVER_SAID = "The grammar never says these words in this order"
 SHOWN = 5
@@ -198,7 +198,7 @@ def names_of_parts(values: Values) -> list[str]:
 
 def _called(part: Part, last: str) -> str:
     if part.head is not None:
-        return head_briefly(part.head)
+        return head_called(part.head)
     return f"the word “{last}” itself" if part.name == "token" else "its place in the text"
 
 
