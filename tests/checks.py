@@ -36,15 +36,16 @@ def rotated(vectors, base):
     return torch.cat([made.real, made.imag], dim=-1).float()
 
 
-def told(trace, step, probe=None):
-    """A `loss` of all of a step: its numbers, each times one of a `probe` if given, are added."""
+def told(trace, step, probe=None, name="loss"):
+    """A loss of all of a step: its numbers, each times one of a `probe` if given, are added."""
     loss = step
     if probe is not None:
         by = trace.step("probe", probe, axes=step.axes)
         loss = trace.step("told", ops.Multiply(), step, by, axes=step.axes)
     for at in reversed(range(len(step.axes))):
-        name = f"told_{at}" if at else "loss"
-        loss = trace.step(name, ops.SumLast(), loss, axes=loss.axes[:-1])
+        to = f"told_{at}" if at else name
+        loss = trace.step(to, ops.SumLast(), loss, axes=loss.axes[:-1])
+    return loss
 
 
 def by_autograd(trace, loss, of):

@@ -241,23 +241,16 @@ def test_a_program_imports_torch_and_what_reads_a_file_where_it_reads_one(name, 
 
 
 # --- hostile text ---------------------------------------------------------------------------------
-def test_what_no_file_can_hold_is_written_in_another_way():
-    source = program(embed(Inputs("a\ud800b \udfff\x00", tokenizer="blanks_kept")))
-    names = {}
-    exec(compile(source.encode("utf-8"), "program", "exec"), names)
-    assert names["tokens"] == ["a\ud800b", " ", "\udfff\x00"]
-
-
 @pytest.mark.parametrize(
     "title",
     ["coding: latin-1", "-*- coding: klingon -*-", "a\x00b", "\ud800"],
     ids=["latin-1", "klingon", "null", "surrogate"],
 )
-def test_no_title_can_change_how_the_file_is_read(title):
-    source = program(embed(Inputs("café", reserved=0)), title)
+def test_no_title_changes_how_the_file_is_read_and_what_none_can_hold_is_written_otherwise(title):
+    source = program(embed(Inputs("a\ud800b \udfff\x00 café", tokenizer="blanks")), title)
     names = {}
     exec(compile(source.encode("utf-8"), "program", "exec"), names)
-    assert names["tokens"] == ["café"]
+    assert names["tokens"] == ["a\ud800b", "\udfff\x00", "café"]
 
 
 # --- the notebook ---------------------------------------------------------------------------------

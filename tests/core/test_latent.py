@@ -14,7 +14,6 @@ from transformers.models.qwen3.modeling_qwen3 import Qwen3RMSNorm
 from attention_core import Trace, attend_latent, backward, choose_keys
 from attention_core import operations as ops
 from attention_core.mechanism.builder import head_norm, rotated, times
-from attention_core.mechanism.latent import MATRICES
 from checks import random, taken_apart_and_run_anew, told
 from checks import rotated as by_complex_numbers
 
@@ -152,25 +151,6 @@ def test_a_latent_layer_is_deepseeks_there_and_back(config, module, name):
                                      [*range(1, N + 1)])  # fmt: skip
 
 
-def small():
-    """Attention with one latent a token, all of whose numbers are drawn."""
-    trace, axes = Trace(), {
-        "vectors": ("token", "d_in"), "W_latent": ("d_in", "d_latent"),
-        "W_query": ("head", "d_in", "d_head"), "W_up_key": ("head", "d_latent", "d_head"),
-        "W_up_value": ("head", "d_latent", "d_value"), "W_rotary_key": ("d_in", "d_rotary"),
-        "W_rotary_query": ("head", "d_in", "d_rotary"),
-    }  # fmt: skip
-    wide = dict(zip(("token", "d_in", "d_latent", "head", "d_head", "d_value", "d_rotary"),
-                    (N, 5, 2, 3, 4, 7, 2), strict=True))  # fmt: skip
-    given = {
-        name: trace.step(name, ops.Draw("normal", tuple(wide[a] for a in its), seed=at), axes=its)
-        for at, (name, its) in enumerate(axes.items())
-    }
-    mask = trace.step("mask", ops.AttentionMask(N, N), axes=("query", "key"))
-    attend_latent(trace, given.pop("vectors"), given, mask=mask)
-    return trace
-
-
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 @pytest.mark.parametrize("size", [1, 300])
 def test_16_bits_are_normed_as_by_qwen3_itself_and_turned_in_float32(dtype, size):
@@ -213,6 +193,13 @@ def test_a_choice_is_told_where_scores_are_no_numbers():
         assert says == chosen.value[cell] or (says, scores.value[cell]) == (-inf, -inf), cell
 
 
+WIDE = {"token": N, "d_in": 5, "d_latent": 2, "head": 3, "d_head": 4, "d_value": 7, "d_rotary": 2}
+AXES = {
+    "vectors": ("token", "d_in"), "W_latent": ("d_in", "d_latent"),
+    "W_query": ("head", "d_in", "d_head"), "W_up_key": ("head", "d_latent", "d_head"),
+    "W_up_value": ("head", "d_latent", "d_value"), "W_rotary_key": ("d_in", "d_rotary"),
+    "W_rotary_query": ("head", "d_in", "d_rotary"),
+}  # fmt: skip
 WRONG = [
     ({"place": 10**30}, "a first place of 1000000000000000000000000000000: choose one from"),
     ({"rotary_base": 1e300}, "rotary_base is 1e+300, but must be a number from 1e-6 to 1e12"),
@@ -226,14 +213,11 @@ WRONG = [
 
 @pytest.mark.parametrize(("change", "words"), WRONG)
 def test_what_does_not_fit_a_latent_is_refused_in_words(change, words):
-    made, trace, change = small(), Trace(), dict(change)
-    without = change.pop("without", None)
-    vectors, *named = [
-        trace.step(name, ops.Given.of(made[name].value), axes=made[name].axes)
-        for name in ("vectors", *MATRICES)
-        if name != without
-    ]
-    given = {step.name: step for step in named}
+    trace, change = Trace(), dict(change)
+    for name in AXES.keys() - {change.pop("without", None)}:
+        draw = ops.Draw("normal", tuple(map(WIDE.get, AXES[name])), seed=1)
+        trace.step(name, draw, axes=AXES[name])
+    given = {name: step for name, step in trace.items() if name != "vectors"}
     given |= {name: change.pop(name) for name in [*change] if name.startswith("W_")}
     with pytest.raises(ValueError, match=f"^{re.escape(words)}"):
-        attend_latent(trace, vectors, given, **change)
+        attend_latent(trace, trace["vectors"], given, **change)

@@ -16,22 +16,11 @@ from attention_core.mechanism.softmax import (
 )
 from attention_core.operations import Cast
 
-NAN = math.nan
 ROW = (1.3, -0.7, 2.9, 0.0, -3.1, 0.4, 2.2)
 
 
-def wild_cat(query=0, **moves):
-    trace = compare_row(embed(EXAMPLES["wild_cat"].inputs), query, SimplifiedOptions())
-    return normalise_row(trace, **moves)
-
-
-def numbers(trace, name):
-    return trace[name].value.tolist()
-
-
-def close(values, oracle, tolerance=1e-6):
-    values, oracle = (torch.tensor(given, dtype=torch.float64) for given in (values, oracle))
-    return torch.allclose(values, oracle, rtol=tolerance, atol=tolerance, equal_nan=True)
+def close(step, oracle, tolerance=1e-6):
+    return step.value.tolist() == pytest.approx(oracle, rel=tolerance, abs=tolerance)
 
 
 def softmax(scores):
@@ -43,8 +32,8 @@ def softmax(scores):
 def test_scores_are_shifted_first_and_then_magnified(moves):
     trace = normalise_row(given_row(ROW), **moves)
     moved = [moves.get("magnify", 1) * (score + moves.get("shift", 0)) for score in ROW]
-    assert close(numbers(trace, "softmax_weights"), softmax(moved))
-    assert close(numbers(trace, "sum_weights"), [score / math.fsum(moved) for score in moved], 1e-5)
+    assert close(trace["softmax_weights"], softmax(moved))
+    assert close(trace["sum_weights"], [score / math.fsum(moved) for score in moved], 1e-5)
 
 
 def test_the_row_of_an_example_is_the_row_of_its_scores():
@@ -77,7 +66,7 @@ def test_the_spread_goes_from_all_alike_to_one_alone():
 
 
 def test_the_spread_of_no_numbers_is_none():
-    spread = Spread.of(torch.tensor([NAN, NAN]))
+    spread = Spread.of(torch.tensor([math.nan, math.nan]))
     assert math.isnan(spread.largest)
     assert math.isnan(spread.entropy)
 
@@ -99,10 +88,10 @@ def test_the_limits_of_exp_are_the_last_numbers_on_their_side(precision):
 @pytest.mark.parametrize("shift", [-150.0, 0.0, 90.0, 150.0])
 def test_with_the_largest_subtracted_no_number_is_lost_in_half_precision(precision, shift):
     trace = store_row(given_row(ROW), shift, precision)
-    weights = trace["softmax_weights"].value
-    assert weights.dtype == Cast(precision).dtype
+    weights = trace["softmax_weights"]
+    assert weights.value.dtype == Cast(precision).dtype
     stored = [float(score) for score in trace["stored_scores"].value]
-    assert close(weights.tolist(), softmax([s - max(stored) for s in stored]), 0.01)
+    assert close(weights, softmax([s - max(stored) for s in stored]), 0.01)
     if shift == 150:
         assert int(trace["naive_exponentials"].value.isinf().sum()) == len(ROW)
 

@@ -13,7 +13,6 @@ from attention_core.text.tokenizers import TOKENIZERS, clean, visible
 from attention_core.text.vocabulary import Vocabulary
 
 split_text = TOKENIZERS["text"].split
-split_keeping_blanks = TOKENIZERS["blanks_kept"].split
 
 # Every kind of character the grammar knows, often side by side, and anything else now and then.
 AWKWARD = (
@@ -95,7 +94,7 @@ def test_text_of_100_000_characters_takes_no_longer_than_a_moment(unit):
 @property_test
 @given(texts)
 def test_blanks_kept_tokens_joined_are_the_text(text):
-    tokens = split_keeping_blanks(text)
+    tokens = TOKENIZERS["blanks_kept"].split(text)
     assert "".join(tokens) == text
     assert all(tokens)
     assert all(len(token) == 1 for token in tokens if token.isspace())
@@ -182,13 +181,8 @@ def test_clean_twice_is_clean_once_and_the_count_is_the_difference(text):
 
 
 # --- vocabularies ---------------------------------------------------------------------------------
-LIFE = ["life", "is", "short", "eat", "dessert", "first", "is", "life"]
-
-token_lists = st.lists(st.sampled_from(["a", "b", "B", " ", "é", "漢", "<unk>", "<pad>", "c"]))
-
-
 @property_test
-@given(token_lists)
+@given(st.lists(st.sampled_from(["a", "b", "B", " ", "é", "漢", "<unk>", "<pad>", "c"])))
 def test_distinct_ids_and_tokens_are_each_other_s_inverse(tokens):
     vocabulary = Vocabulary.distinct(tokens)
     ids = vocabulary.ids(tokens)
@@ -228,7 +222,8 @@ def test_a_token_that_reads_unk_is_not_the_reserved_row():
 
 
 def test_with_duplicates_leaves_the_rows_of_earlier_duplicates_unused():
-    vocabulary = Vocabulary.with_duplicates(LIFE)
+    tokens = ["life", "is", "short", "eat", "dessert", "first", "is", "life"]
+    vocabulary = Vocabulary.with_duplicates(tokens)
     assert vocabulary.rows() == (
         *("dessert", "eat", "first", "(unused)"),
         *("is", "(unused)", "life", "short"),

@@ -23,10 +23,6 @@ def matrix(n_rows, n_columns):
     return Given(tuple((0.5,) * n_columns for _ in range(n_rows)))
 
 
-def vector(length):
-    return Given((0.5,) * length)
-
-
 BEGUN = matrix(5, 3), ("query", "d_query")
 REFUSED = [
     ("axis 'query' is 7 long in 'keys' but 5 long in 'queries'", "keys", (7, 2), ("query", "key")),
