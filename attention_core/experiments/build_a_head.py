@@ -10,7 +10,6 @@ So a head can find the same word (equal hands), and turn a hand back by an hour.
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from math import floor
 
 import torch
 from torch import Tensor
@@ -184,9 +183,9 @@ def _shares(trace: Trace, wanted: Tensor, least: float, what: str, prefix: str =
         return None, "no word asks for it"
     share = (trace[f"{prefix}weights"].value * wanted).sum(dim=-1)[asks].min().item()
     if share >= least:
-        told = "nearly all" if share >= 0.995 else f"at least {floor(100 * share)}%"
+        told = "nearly all" if share >= 0.995 else f"at least {math.floor(100 * share)}%"
         return True, f"{told} of the weight goes to {what}"
-    told = f"as little as {floor(100 * share)}% of the weight goes to {what}"
+    told = f"as little as {math.floor(100 * share)}% of the weight goes to {what}"
     return False, f"{told}; it takes {least:.0%}"
 
 

@@ -100,10 +100,6 @@ class GgufFile:
                 filled = end
         return content
 
-    def shape(self, name: str) -> tuple[int, ...]:
-        """The shape of a tensor."""
-        return self.places[name].shape
-
     def check_kind(self, name: str) -> None:
         """All kinds of numbers that a front may name are read."""
 

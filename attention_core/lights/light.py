@@ -28,6 +28,8 @@ TITLES = {
 
 OF_GRADIENTS = ("slopes", "gradient_rows", "hidden_learn_nothing")
 """Lights of a trace that has a backward pass."""
+OF_WEIGHTS = ("rows_sum_to_1", "not_negative", "hidden_is_zero", "seen_has_weight")
+"""Lights that look at the weights."""
 OF_CODE = ("runs", "formula", "texts_apart")
 """Lights of code that is called: a trace shows what it is made of, and is one text."""
 

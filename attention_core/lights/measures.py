@@ -6,6 +6,7 @@ checks a learner's own code. It therefore needs torch and the standard library a
 """
 
 from collections.abc import Callable, Iterable
+from operator import methodcaller
 from typing import NamedTuple
 
 import torch
@@ -209,7 +210,7 @@ def own_row(subject: Subject) -> Measured:
     looked, own = [], 0.0
     for place in subject.places:
         for moved in subject.of_other_query(place):
-            far = _of_others(moved.rows, place)
+            far = of_others(moved.rows, place)
             if far > subject.same:
                 said = f"Change query {place} alone, and weights in other rows move by up to"
                 return False, f"{said} {far:.4f}.", moved.step
@@ -226,7 +227,7 @@ def tokens_apart(subject: Subject) -> Measured:
     looked = {}
     for place in subject.places:
         for moved in subject.outside_attention(place):
-            far = _of_others(moved.rows, place)
+            far = of_others(moved.rows, place)
             if far > subject.same * most(moved.values):
                 said = f"Change token {place} of what goes in, and other tokens' rows move by up to"
                 return False, f"{said} {far:.4g}.", moved.step
@@ -281,24 +282,14 @@ def both_signs(subject: Subject) -> Measured:
     return not (lowest >= 0 or highest <= 0), said, subject.step
 
 
-def variance(subject: Subject) -> Measured:
-    return subject.variance()
-
-
-def any_length(subject: Subject) -> Measured:
-    return subject.any_length()
-
-
-OF_WEIGHTS = (rows_sum_to_1, not_negative, hidden_is_zero, seen_has_weight)
-"""The measures that need weights."""
-MEASURES: dict[str, Callable[[Subject], Measured]] = {
+MEASURES: dict[str, Callable[..., Measured]] = {
     each.__name__: each
     for each in (
-        *(finite, *OF_WEIGHTS, no_leak, own_row, variance),
-        *(tokens_apart, order_free, any_length, repeatable, both_signs),
+        *(finite, rows_sum_to_1, not_negative, hidden_is_zero, seen_has_weight),
+        *(no_leak, own_row, tokens_apart, order_free, repeatable, both_signs),
     )
-}
-"""By the name of the light, in the order of `TITLES`."""
+} | {name: methodcaller(name) for name in ("variance", "any_length")}
+"""By the name of the light."""
 
 
 def light_of(subject: Subject, name: str, measure: Callable[..., Measured]) -> Light:
@@ -329,7 +320,8 @@ def unless_lost(values: Iterable[Tensor], said: str) -> Measured:
     return True, said
 
 
-def _of_others(rows: Tensor, place: int) -> float:
+def of_others(rows: Tensor, place: int) -> float:
+    """The largest of the rows of all other tokens."""
     others = torch.cat([rows[:place], rows[place + 1 :]])
     return float(others.max()) if len(others) else 0.0
 

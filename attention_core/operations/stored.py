@@ -139,7 +139,7 @@ class StoredInGguf(_InFile):
         with self._reading():
             file = opened_gguf(Path(self.path))
             if self.rows and self.name in file.places:
-                _check_rows(self.name, self.rows, file.shape(self.name))
+                _check_rows(self.name, self.rows, file.places[self.name].shape)
             return file.matrix(self.name, self.rows or None)
 
     def code(self) -> str:

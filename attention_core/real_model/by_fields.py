@@ -118,9 +118,8 @@ def _rotated(
 
 
 def _llama(config: ConfigReader, file: GgufFile) -> Described:
-    fits = lambda value: value == 0  # noqa: E731
-    config.take("expert_count", "0: mixtures of experts are not computed here", fits, 0)
-    config.take("expert_used_count", "0: mixtures of experts are not computed here", fits, 0)
+    for name in ("expert_count", "expert_used_count"):
+        config.must(name, 0, "mixtures of experts are not computed here")
     config.take("attention.sliding_window", "left out in a Llama", lambda _: False, None)
     return _rotated(config, file, "Llama", "neighbours")
 

@@ -201,10 +201,8 @@ class PartsOfLayer:
     def norm(self, part: str, vectors: Step, made: str) -> Step:
         """A norm: its mean and variance, or its mean square, and what it has learned."""
         settings, one = self.model.settings, (*vectors.axes[:-1], "one")
-        of = {"ffn": "feed_forward_norm", "ffn_after": "feed_forward_after_norm"}.get(
-            part, f"{part}_norm"
-        )
         stored, axis = f"{part}_norm", vectors.axes[-1:]
+        of = stored.replace("ffn", "feed_forward")
 
         def step(name: str, operation: ops.Operation, *operands: Step, axes=vectors.axes) -> Step:
             return self.trace.step(f"{of}_{name}", operation, *operands, axes=axes)

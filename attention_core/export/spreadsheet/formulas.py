@@ -143,12 +143,10 @@ class Formulas:
         first, last = places[0], places[-1]
         if first == last and all(place == first for place in places):
             return Text(first.written)
-        n_rows, n_columns = last.row - first.row + 1, last.column - first.column + 1
         rows, columns = range(first.row, last.row + 1), range(first.column, last.column + 1)
-        ordered = [*product(rows, columns)]
-        if ordered != places:
+        if [*product(rows, columns)] != places:
             raise NoFormula
-        return Text(f"{first.written}:{last.written}", ATOM, (n_rows, n_columns))
+        return Text(f"{first.written}:{last.written}", ATOM, (len(rows), len(columns)))
 
     def _of_two(self, lanes: Sequence[Difference | Quotient], sign: str) -> Text:
         left, right = (self._text(each) for each in _turned(lanes))

@@ -76,11 +76,12 @@ class _Sheet:
     def write(self, read_me, title: str) -> None:
         """Both sheets."""
         sheet = self._sheet
-        sheet.hide_gridlines(2)
+        for each in (sheet, read_me):
+            each.hide_gridlines(2)
+            each.set_landscape()
+            each.fit_to_pages(1, 0)
         sheet.freeze_panes(1, 1)
         sheet.set_zoom(90)
-        sheet.set_landscape()
-        sheet.fit_to_pages(1, 0)
         sheet.set_column(0, 0, 24)
         sheet.set_column(1, MOST_COLUMNS, 9)
         how = "Cells with an orange edge are yours to change. The other numbers follow from them."
@@ -203,9 +204,6 @@ class _Sheet:
             self._sheet.write_number(*place, within, style)
 
     def _write_lines(self, sheet, written) -> None:
-        sheet.hide_gridlines(2)
-        sheet.set_landscape()
-        sheet.fit_to_pages(1, 0)
         sheet.set_column(0, 0, 28)
         sheet.set_column(1, 1, 26)
         sheet.set_column(2, 2, 70)

@@ -66,18 +66,15 @@ def hidden_learn_nothing(seen: Seen) -> Measured:
         if not isinstance(step.operation, MaskedFill) or isinstance(step.operation, MaskGradient):
             continue
         scores, mask = step.inputs
-        found = [_gradient(seen.trace, name) for name in (scores.name, *scores.earlier())]
-        for gradient in (each for each in found if each is not None and _fits(each, mask)):
+        found = (_gradient(seen.trace, name) for name in (scores.name, *scores.earlier()))
+        fit = [e for e in found if e is not None and e.axes[-2:] == mask.axes[-2:]]
+        for gradient in fit:
             hidden = gradient.value.masked_select(~mask.value)
             if hidden.numel() and (most := hidden.abs().max().item()) > 0:
                 return False, f"A hidden score gets a gradient of {minus(most)}.", gradient.name
-        if any(each is not None and _fits(each, mask) for each in found):
+        if fit:
             return True, f"All {int((~mask.value).sum())} hidden scores of a head get exactly 0."
     return None, NONE
-
-
-def _fits(gradient: Step, mask: Step) -> bool:
-    return gradient.axes[-2:] == mask.axes[-2:]
 
 
 def _gradient(trace: Trace, name: str) -> Step | None:

@@ -9,6 +9,7 @@ from torch import Tensor
 from ...operations import Columns, DistanceBias, MatMul, MeanHeads, RotaryAngles, ScaleRow
 from ...rounding import largest, to_within
 from ...trace import Step, Trace
+from ..light import OF_WEIGHTS
 from ..measures import LARGE, Measured, Moved, Subject, gap, rows_of
 from .again import (
     START,
@@ -32,10 +33,7 @@ POSITIONS = RotaryAngles | DistanceBias
 """What attention has inside itself so that order counts."""
 POSITIONS_MEANT = "Not here, and that is meant: its positions tell places apart."
 NO_WEIGHTS = "There are no weights in it."
-_OF_ATTENTION = (
-    *("finite", "rows_sum_to_1", "not_negative", "hidden_is_zero", "seen_has_weight"),
-    *("own_row", "variance"),
-)
+_OF_ATTENTION = ("finite", *OF_WEIGHTS, "own_row", "variance")
 
 
 class Seen(Subject):

@@ -3,13 +3,14 @@
 import contextlib
 import copy
 from collections.abc import Callable, Iterator
+from operator import methodcaller
 from typing import Any
 
 import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
 
-from ..light import Light
+from ..light import OF_WEIGHTS, TITLES, Light
 from ..measures import MEASURES, light_of
 from .calling import Call, Stopped, printable, stopping
 from .naming import named
@@ -24,10 +25,7 @@ MOST_WIDE = 100_000
 HEADS_TRIED = (1, 2, 3, 4, 5, 6, 8, 12, 16)
 """So many heads are tried where a function splits its columns and was not said into how many."""
 OVERWRITES = "It writes into the tensors it is given: the next call would find other numbers."
-INSIDE = (
-    *("rows_sum_to_1", "not_negative", "hidden_is_zero", "seen_has_weight"),
-    *("own_row", "variance", "formula"),
-)
+INSIDE = (*OF_WEIGHTS, "own_row", "variance", "formula")
 """The lights that a module's own attention shows where the module does not."""
 
 
@@ -172,11 +170,9 @@ def _shapes(sizes: Sizes) -> str:
 def lights_of_code(subject: Code) -> Iterator[Light]:
     """Every light of a function or module that runs, each as it comes."""
     inside = subject.inside
-    measures = MEASURES | {
-        "formula": lambda s: s.formula(),
-        "texts_apart": lambda s: s.texts_apart(),
-    }
-    for name, measure in measures.items():
+    measures = MEASURES | {name: methodcaller(name) for name in ("formula", "texts_apart")}
+    for name in filter(measures.__contains__, TITLES):
+        measure = measures[name]
         asked = inside if inside and name in INSIDE else subject
         if name == "rows_sum_to_1" and isinstance(asked, Closed) and asked.unread:
             measure = Closed.equal_tokens

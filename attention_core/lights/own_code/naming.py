@@ -44,6 +44,8 @@ def _causal(rule: Callable[[Tensor], Tensor]) -> list[Parts]:
 
 
 NOT_HIDDEN: Parts = {"hide": lambda scores, _: scores}
+CUT_WRONG: Parts = {"split": lambda joined, n: joined.reshape(n, len(joined), -1)}
+JOINED_WRONG: Parts = {"join": lambda heads: heads.reshape(heads.shape[1], -1)}
 MISTAKES_OF_CODE: dict[str, list[Parts]] = {
     "softmax_over_queries": [
         {"share": lambda s: s.softmax(-2)},
@@ -85,14 +87,7 @@ MISTAKES_OF_CODE: dict[str, list[Parts]] = {
     "queries_as_keys": [{"roles": lambda q, _k, v: (q, q, v)}],
     "keys_as_values": [{"roles": lambda q, k, _v: (q, k, k)}],
     "queries_as_values": [{"roles": lambda q, k, _v: (q, k, q)}],
-    "heads_without_transpose": [
-        {"split": lambda joined, n: joined.reshape(n, len(joined), -1)},
-        {"join": lambda heads: heads.reshape(heads.shape[1], -1)},
-        {
-            "split": lambda joined, n: joined.reshape(n, len(joined), -1),
-            "join": lambda heads: heads.reshape(heads.shape[1], -1),
-        },
-    ],
+    "heads_without_transpose": [CUT_WRONG, JOINED_WRONG, CUT_WRONG | JOINED_WRONG],
     "heads_interleaved": [
         {"split": lambda joined, n: joined.unflatten(-1, (-1, n)).permute(2, 0, 1)},
         {"join": lambda heads: heads.permute(1, 2, 0).flatten(1)},

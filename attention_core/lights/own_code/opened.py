@@ -141,10 +141,8 @@ def letters_of(name: str) -> str:
         if part in ("c_attn", "in_proj_weight", "in_proj"):
             return "qkv"
         for start, letter in LETTERS.items():
-            if (
-                plain == start
-                or plain in (f"w{start}", f"x{start}")
-                or (len(start) > 1 and re.fullmatch(f"w?{start}[a-z]*", plain))
+            if plain in (start, f"w{start}", f"x{start}") or (
+                len(start) > 1 and re.fullmatch(f"w?{start}[a-z]*", plain)
             ):
                 return letter
         if plain:

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
-from ..measures import LARGE, Measured, Moved, Subject, gap, most, rows_of
+from ..light import OF_WEIGHTS
+from ..measures import LARGE, Measured, Moved, Subject, gap, most, of_others, rows_of
 from .calling import FEWEST_DIGITS, Call, Stopped, too_few_digits
 from .opened import Opened, letters_of
 from .reading import (
@@ -41,7 +42,7 @@ MIXES = "Tokens mix outside attention (below), so this cannot be told apart."
 ONE_TEXT = "It was given one text at a time."
 IN_BATCH = "in a batch (count axes from the end, as in dim=-1)"
 COMPARED = ("no_leak", "own_row", "variance", "tokens_apart", "order_free", "formula")
-OF_WEIGHTS_READ = ("rows_sum_to_1", "not_negative", "hidden_is_zero", "seen_has_weight", "variance")
+OF_WEIGHTS_READ = (*OF_WEIGHTS, "variance")
 
 
 @contextmanager
@@ -296,11 +297,7 @@ class Open(Code):
 
     @cached_property
     def mixes(self) -> bool:  # type: ignore[override]  # False in others
-        rows = [self._of_unread(place).rows for place in self.places]
-        return any(
-            bool((each > NEAR)[torch.arange(self.n_tokens) != place].any())
-            for place, each in zip(self.places, rows, strict=True)
-        )
+        return any(of_others(self._of_unread(each).rows, each) > NEAR for each in self.places)
 
     def _ratios(self, weights: Tensor, seen: Tensor) -> Tensor:
         made = torch.where(seen, logs(weights), 0.0)
