@@ -178,7 +178,8 @@ ROOM_FOR = f"narrow && size ? 1.3 * min({WIDTH} / size.xn, {MOST_GROWN}) : 9"
 ROOM_FOR = f"max(1, min({SCREEN}.letters || 1, {ROOM_FOR}))"
 # There numbers stay in their rows as they are in usual letters, rather than go.
 HIGH = "12 * (narrow && letters > 1 ? min(letters, grown) : letters)"
-CAN_BE_READ = "datum.ph >= high && (datum.pw >= (datum.text === '?' ? 9 : 19) * letters || datum.look == 'bar')"
+_LEAST = "(datum.look == 'bar' ? 0 : datum.text === '?' ? 9 : 19)"
+CAN_BE_READ = f"datum.ph >= high && datum.pw >= {_LEAST} * letters"
 # The arithmetic is that of the position where the hand rests; while it moves, the number alone.
 MOVES = "size && size.strength >= 0 && size.strength != step_at"
 SO = "'“' + datum.asks + '” takes in ' + datum.share + ' of “' + datum.gives + '”'"
