@@ -52,6 +52,9 @@ class NotedTrace(Trace):
     def branch(self) -> Trace:
         return self._note(None).branch()
 
+    def made_otherwise(self, *given: Any) -> Trace:
+        return self._note(None).made_otherwise(*given)
+
     def emptied(self) -> Trace:
         return self._note(None).emptied()
 
