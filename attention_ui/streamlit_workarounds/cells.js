@@ -1,7 +1,7 @@
 // A picture is one stop of the Tab key, and within it the arrow keys go from cell to cell, as they
 // lie. What has the focus is pointed at by the events of a pointer: the picture cannot tell which.
 const PICTURE = '[role=application]', LEVEL = 12;  // pixels between two of one row, at most
-const HOW = 'Arrow keys go from cell to cell, Home and End to the ends of a row, Enter opens, Escape leaves.';
+const HOW = 'Arrow keys go from cell to cell, Home and End to the ends of a row, Enter opens, Escape closes, or leaves.';
 const WAYS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1],
   Home: [-1, 0], End: [1, 0] };
 const OWN = ['m', 'l', 'i', 'j', 'id'];
@@ -44,6 +44,9 @@ const hear = (main) => {
   unheard.clear();
 };
 
+/** The keys of an element and of all around it, the innermost first. */
+const keysOf = (one) => one
+  ? [...[...one.classList].filter((name) => name.startsWith('st-key-')), ...keysOf(one.parentElement)] : [];
 const isPicture = (place) =>
   [...place.querySelectorAll('svg.marks path')].some((one) => one.__data__?.cursor === 'pointer');
 const drawnIn = (place) => place.querySelector('svg.marks, canvas.marks');
@@ -106,6 +109,7 @@ export default function () {
   told.style.cssText = 'position:fixed;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)';
   document.body.append(told);
   let here, soon;  // the picture that points by keyboard, as it is drawn
+  let held;  // what the keyboard is at, and the keys of all that it stands in
 
   const send = (types, { drawn, view, cell: { item, x, y, w, h } }) => {
     const box = drawn.getBoundingClientRect(), [left, top] = view.origin(), edge = view.padding();
@@ -158,7 +162,10 @@ export default function () {
     const way = WAYS[event.key];
     if (!way && !['Enter', 'Escape'].includes(event.key)) return;
     event.preventDefault();
-    if (event.key === 'Escape') return place.blur();
+    if (event.key === 'Escape') {
+      const [name] = keysOf(place), close = name && main.querySelector(`.${name.replace('drawn', 'close')} button`);
+      return close ? close.click() : place.blur();
+    }
     const seen = look(place), cell = seen && was(seen);
     if (!cell) return;
     if (!way) {
@@ -170,6 +177,7 @@ export default function () {
     point(seen, next ?? cell);
   };
   const come = ({ target }) => {
+    held = target.matches(':focus-visible') ? { one: target, keys: keysOf(target) } : undefined;
     if (!target.matches?.(PICTURE)) return;
     const seen = target.matches(':focus-visible') && look(target), cell = seen && was(seen);
     if (cell) point(seen, cell);
@@ -188,7 +196,18 @@ export default function () {
         if (place.getAttribute(name) !== `${value}`) place.setAttribute(name, value);
     }
   };
+  // A button that goes when it is pressed takes the focus with it: on with its question or picture.
+  const goOn = () => {
+    if (!held || held.one.isConnected || document.activeElement !== document.body) return;
+    for (const key of held.keys) {
+      const [, kind, of] = /^st-key-(question|cell|close|open)_(.+)$/.exec(key) ?? [];
+      const next = kind && (main.querySelector(`.${key} :is(button, input)`)
+        ?? main.querySelector(`.st-key-drawn_${of}`));
+      if (next) return next.focus({ preventScroll: true });
+    }
+  };
   const prepare = () => {
+    goOn();
     main.querySelectorAll('svg.marks, canvas.marks').forEach(stand);
     hear(main);
     name('st-key-drawn_', drawnIn);

@@ -67,6 +67,7 @@ def test_a_whole_lesson_by_keyboard(page, app_url):
     keys.go_to("st-key-guess_")
     keys.press(*["ArrowRight"] * 6, "Enter")
     assert "Guess again" in page.inner_text(".st-key-question_looks_at")
+    assert "st-key-question_looks_at" in page.evaluate(FOCUSED)[0], "not lost with its button"
     assert "?" not in numbers(page, "weights", 1)
 
     keys.go_to("st-key-moves_one_query")
@@ -135,10 +136,11 @@ def test_the_focus_on_a_cell_is_the_pointer_on_it(page, app_url, path):
     opened = page.url
     assert "cell=" in opened
     keys.press("Escape")
+    assert "cell=none" in page.url
+    assert f"st-key-drawn_{card}" in page.evaluate(FOCUSED)[0], "the focus stays in the picture"
+    keys.press("Escape")
     assert page.evaluate(SEEN)[2] == ""
     assert page.evaluate("document.activeElement === document.body")
-    page.get_by_role("button", name="Close").click()
-    settled(page)
     target = page.evaluate_handle("window.lastPointed").as_element()
     target.click()
     settled(page)
