@@ -102,7 +102,8 @@ def put_picture(one: Any) -> None:
             put_empty_room(place)
         else:
             with place:
-                plain(one.carries, again=name)
+                drawn_as = one.carries.drawn_as.replace("selectbox", "select_slider")
+                plain(one.carries, again=name, widget=drawn_as)  # a slider as in the picture
     carries = carries if lists is not None else None
     title = this_visit().in_card
     draw_picture(
