@@ -88,7 +88,7 @@ class Pick(Question):
 
     def ask(self, key: str) -> None:
         choices = self._choices
-        places = range(len(choices))
+        places = sorted(range(len(choices)), key=lambda at: choices[at] != NONE)  # not below 64
         options: dict[str, Any] = {"format_func": choices.__getitem__, "key": key}
         if self.many:
             st.multiselect("Your guess", places, width=520, **options)
