@@ -240,24 +240,30 @@ def set_values(values: Mapping[str, Any]) -> None:
 @dataclass(frozen=True)
 class Along:
     """What a picture is at the positions of its control, where these change numbers alone: `traces`
-    of many positions are made at once, and the `parts` of one are those of all with its steps.
+    of many positions are made at once, and the `parts` of one are those of all with its steps; or
+    of each a layout is made.
     """
 
     traces: Callable[[Sequence[Any]], Sequence[Trace]]
-    parts: Callable[[Trace], Parts]
+    parts: Callable[[Trace], Parts | Layout]
 
-    def __call__(self, value: Any) -> tuple[Trace, Parts]:
+    def __call__(self, value: Any) -> tuple[Trace, Parts] | Layout:
         (made,) = self.traces([value])
-        return made, self.parts(made)
+        parts = self.parts(made)
+        return parts if isinstance(parts, Layout) else (made, parts)
 
-    def matrices(self, values: Sequence[Any]) -> list[Layout | list[Matrix]]:
-        """Those at each of the positions."""
+    def each(self, values: Sequence[Any]) -> list[Layout | list[Matrix]]:
+        """The picture, or its matrices, at each of the positions."""
         known: dict[tuple[str, ...], list[Matrix]] = {}
         found: list[Layout | list[Matrix]] = []
         for made in self.traces(values):
             steps = tuple(made)
             if steps not in known:
-                known[steps] = matrices_of(*with_covers(self.parts(made)))
+                parts = self.parts(made)
+                if isinstance(parts, Layout):
+                    found.append(parts)
+                    continue
+                known[steps] = matrices_of(*with_covers(parts))
             pairs = ((one, made.get(one.step.name, one.step)) for one in known[steps])
             found.append([one if one.step is now else replace(one, step=now) for one, now in pairs])
         return found
@@ -284,7 +290,7 @@ class Picture:
     def each_there(self, values: Sequence[Any]) -> list[Layout | list[Matrix]]:
         """The picture, or its matrices, at positions of its control."""
         if isinstance(self.at, Along):
-            return self.at.matrices(values)
+            return self.at.each(values)
         each = map(self.at, values)
         return [
             one if isinstance(one, Layout) else matrices_of(*with_covers(one[1])) for one in each

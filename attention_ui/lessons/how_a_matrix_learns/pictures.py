@@ -1,14 +1,17 @@
 """What the lesson draws: a loss over one number, a softmax's row, an update, depths."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 
+from attention_core.mistakes.rewriting import rewritten_each
+from attention_core.operations import Given
 from attention_core.recipes import PLURAL
 from attention_core.trace import Trace
 
+from ...cards.elements import Along
 from ...controls.control import Values
 from ...picture.equation_parts import NEW_LINE
 from ...picture.layout import (
@@ -39,7 +42,7 @@ CHANGES = tuple(
 )
 
 
-def along_an_entry(values: Values) -> Callable[[float], Layout]:
+def along_an_entry(values: Values) -> Along:
     """The loss over one entry of a matrix, from real passes, as a picture at each change of it:
     the curve, the tangent that the gradient says, the matrix and the weights.
     """
@@ -50,9 +53,12 @@ def along_an_entry(values: Values) -> Callable[[float], Layout]:
     ticks = [(end, number(end, 1)) for end in (entries[0], start, entries[-1])]
     ticks.append(((start + entries[-1]) / 2, "the entry"))
 
-    def at(change: float) -> Layout:
-        trace = layer.trace(layer.with_entry(name, cell, change))
-        x, loss = start + change, trace["loss"].value.item()
+    def traces(changes: Sequence[float]) -> list[Trace]:
+        each = (getattr(layer.with_entry(name, cell, change), name) for change in changes)
+        return rewritten_each(layer.trace(), name, [*map(Given.of, each)])
+
+    def drawn(trace: Trace) -> Layout:
+        x, loss = trace[name].value[cell].item(), trace["loss"].value.item()
         slope = trace[f"grad_{name}"].value[cell].item()
         tangent = [(end, loss + slope * (end - x)) for end in (entries[0], entries[-1])]
         parts = lying(trace[name], name), "→", Matrix(trace["weights"])
@@ -66,7 +72,7 @@ def along_an_entry(values: Values) -> Callable[[float], Layout]:
             frame_cells(layout, 1, [(layer.goal.query, layer.goal.key)])
         return with_slope(layout, Curve(curve, told, (x, loss), tangent, ticks))
 
-    return at
+    return Along(traces, drawn)
 
 
 def softmax_row(trace: Trace) -> tuple[Matrix | str, ...]:
