@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 from functools import cache
-from pathlib import Path
 
 import hypothesis
 import pytest
@@ -17,7 +16,7 @@ from attention_ui.controls import parts
 from attention_ui.picture.table import table
 from browser_tools import WATCH_RUNS
 from sampling import is_long
-from serving import CHROMIUM, AppServer, launch_chromium, start_server
+from serving import CHROMIUM, ROOT, AppServer, launch_chromium, start_server
 
 # `make fuzz`: more cases of every test that leaves their number to the profile, and what is marked
 # `long`, such as the cases of a product that no day's run draws (sampling.py). A slow machine fails
@@ -39,7 +38,6 @@ manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_componen
 os.environ["ATTENTION_EXPLORER_MODEL"] = "tiny"
 torch.set_num_threads(1)
 
-ROOT = Path(__file__).resolve().parents[1]
 BROWSER_TESTS = ROOT / "tests" / "browser"
 FUZZ_TESTS = ROOT / "tests" / "fuzz"
 SHOTS = ROOT / "shots"

@@ -39,10 +39,10 @@ def free_port():
         return free.getsockname()[1]
 
 
-def stream(url):
+def stream(url, **more):
     """A connection as a browser's, without a visitor's first request."""
     address = url.replace("http", "ws", 1) + "/_stcore/stream"
-    return connect(address, subprotocols=["streamlit"], max_size=None)
+    return connect(address, subprotocols=["streamlit"], max_size=None, **more)
 
 
 async def new_session(socket):

@@ -78,9 +78,8 @@ def main(pages, names):
     from attention_ui.controls import parts
     from visiting import visit
 
-    parts.run_what_reads = lambda **_: (
-        None
-    )  # AppTest shows what the last run has drawn, and no more
+    # AppTest shows what the last run has drawn, and no more.
+    parts.run_what_reads = lambda **_: None
     for page in pages:
         at = visit(page)
         before = look(at)

@@ -1,12 +1,11 @@
 """The notebooks in examples: each runs in Jupyter's own kernel, and its pictures are there."""
 
-from pathlib import Path
-
 import nbformat
 import pytest
 from nbclient import NotebookClient
 
-ROOT = Path(__file__).parents[1]
+from conftest import ROOT
+
 PICTURES = {"your_own_attention": 1, "a_head_of_a_model": 2, "step_by_step": 3}
 
 

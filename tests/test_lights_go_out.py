@@ -49,9 +49,8 @@ def sites():
     """(file, line, what is said of it where it stands: True, False or None) of each light."""
     for path in FILES:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            name = getattr(getattr(node, "func", None), "attr", None) or getattr(
-                getattr(node, "func", None), "id", None
-            )
+            function = getattr(node, "func", None)
+            name = getattr(function, "attr", getattr(function, "id", None))
             if name == "light" and path.name not in ("page.py", "lights.py") and node.args:
                 first = node.args[0]
                 fixed = first.value if isinstance(first, ast.Constant) else None

@@ -23,6 +23,7 @@ from visiting import (
     EVERYWHERE,
     PAGES,
     boxes,
+    charts,
     has_sentence,
     prints_nothing,
     rendered,
@@ -164,21 +165,17 @@ def size_sliders(at: AppTest) -> dict:
 def uses_what_it_shows(at: AppTest):
     """Every slider shows what is computed with or says why not. The controls' values."""
     stands(at)
-    controls, values = at.session_state["visit"].controls, at.session_state["visit"].values
+    now = at.session_state["visit"]
+    values = now.values
     shown = {name: slider.value for name, slider in size_sliders(at).items()}
     assert shown == {name: values[name] for name in SIZED}
     assert widths_words(heads_recipe_of(values)) in rendered(at)
-    assert (at.session_state["visit"].drafts, at.session_state["visit"].notices) == ({}, [])
+    assert (now.drafts, now.notices) == ({}, [])
     assert "Not applied" not in rendered(at)
     told = {caption.value for caption in at.caption if " went from " in caption.value}
-    asked = {**at.session_state["visit"].chosen, **asked_for(at)}
-    assert told == {why for _, why in fitted(asked, controls).values()}
+    # As a link says it: what was chosen, and what was asked for where others took it along.
+    assert told == {w for _, w in fitted({**now.chosen, **now.asked}, now.controls).values()}
     return values
-
-
-def asked_for(at: AppTest) -> dict[str, str]:
-    """What was asked for where others took it along, as a link says it."""
-    return at.session_state["visit"].asked
 
 
 @pytest.mark.parametrize("seed", few(range(3), 1))
@@ -186,7 +183,7 @@ def test_every_position_of_every_size_of_heads_can_be_used_after_any_moves(seed)
     moves = random.Random(seed)
     at = visit("pages/multi_head_attention.py", cell="none")
     for _ in range(12 if is_long() else 6):
-        before, wanted = uses_what_it_shows(at), {*asked_for(at)}
+        before, wanted = uses_what_it_shows(at), {*at.session_state["visit"].asked}
         name = moves.choice(SIZED)
         slider = size_sliders(at)[name]
         position = moves.choice(slider.options)
@@ -195,7 +192,7 @@ def test_every_position_of_every_size_of_heads_can_be_used_after_any_moves(seed)
         after = uses_what_it_shows(at)
         assert after[name] == size
         moved = {other for other in SIZED if before[other] != after[other]}
-        assert moved <= {name, *wanted, *asked_for(at)}
+        assert moved <= {name, *wanted, *at.session_state["visit"].asked}
 
 
 def test_what_a_size_of_heads_took_along_comes_back_with_it():
@@ -298,12 +295,9 @@ def test_a_control_that_a_picture_carries_cannot_be_used_where_a_link_locks_it()
     at = stands(visit("simplified_attention", lock="factor", factor="2"))
     (slider,) = [each for each in at.slider if each.key == "control_factor"]
     assert (slider.disabled, slider.value) == (True, 2)
-    assert not any("Stretch factor" in spec for spec in specs(at))
-    assert any("Stretch factor" in spec for spec in specs(visit("simplified_attention")))
-
-
-def specs(at):
-    return [each.proto.spec for each in at.get("vega_lite_chart")]
+    without, usual = charts(at), charts(visit("simplified_attention"))
+    assert not any("Stretch factor" in each.spec for each in without)
+    assert any("Stretch factor" in each.spec for each in usual)
 
 
 def test_back_to_the_example_keeps_what_a_teacher_has_fixed():

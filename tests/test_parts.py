@@ -59,8 +59,7 @@ class Watching(Visitor):
         longest = 3.0
         with suppress(TimeoutError):
             while True:
-                told = await asyncio.wait_for(self.socket.recv(), longest)
-                answer = ForwardMsg.FromString(told)
+                answer = ForwardMsg.FromString(await asyncio.wait_for(self.socket.recv(), longest))
                 # What waits is taken up by the next run, which says at once that it begins.
                 longest = 1.2 if answer.WhichOneof("type") == "script_finished" else 3.0
                 if answer.WhichOneof("type") == "new_session":
@@ -319,8 +318,7 @@ PRESSED = ("causal_mask", "diagnosis", "heads_learning")
 def test_quick_presses_end_where_the_address_says(page, app_url):
     """Each falls into the run of the one before; a picture alone would wait for its end."""
 
-    async def presses() -> None:
-        visitor = await Watching(app_url, page).enter()
+    async def presses(visitor):
         chance, visitor.states, place = random.Random(page), {}, 0
         for at in range(30):
             if visitor.sliders:
@@ -346,8 +344,6 @@ def test_quick_presses_end_where_the_address_says(page, app_url):
         await visitor.again()
         pictures = {each.place for each in visitor.charts.values()}  # keep where they started
         assert {at for at, one in visitor.shown.items() if shown.get(at) != one} <= pictures
-        assert not visitor.errors
-        await visitor.leave()
         await cold.leave()
 
-    asyncio.run(presses())
+    on_page(app_url, page, presses)

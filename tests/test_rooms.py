@@ -68,15 +68,10 @@ def imports(path):
             home = ".".join([*above, *([node.module] if node.module else [])])
             names |= {home} | {f"{home}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.Call):
-            names |= imported_by_name(node)
+            function = getattr(node.func, "attr", getattr(node.func, "id", None))
+            if function in ("import_module", "__import__"):
+                names |= {arg.value for arg in node.args if isinstance(arg, ast.Constant)}
     return names
-
-
-def imported_by_name(call):
-    function = getattr(call.func, "attr", getattr(call.func, "id", None))
-    if function not in ("import_module", "__import__"):
-        return set()
-    return {arg.value for arg in call.args if isinstance(arg, ast.Constant)}
 
 
 def packages(path):
@@ -272,9 +267,7 @@ def test_a_control_has_one_name_in_the_address_and_in_python():
                 made[name, each.name] = module.__name__
     assert len(made) > 150
     wrong = {each: where for each, where in made.items() if each[0] != each[1].upper()}
-    assert wrong == {}, (
-        "(Python name, address name) differ: rename both, or a link of before breaks"
-    )
+    assert wrong == {}, "(Python name, name in a link) differ: rename both, or old links break"
 
 
 # --- the map --------------------------------------------------------------------------------------
@@ -303,7 +296,7 @@ def test_a_guide_names_only_paths_that_are_there(guide):
     assert lost == [], f"{guide} names these files, which are not there: where are they now?"
 
 
-FOREIGN = "amazonaws ancestors checkip dark_theme docker dump ExecReload MAINPID pipx"
+FOREIGN = "amazonaws ancestors checkip dark_theme docker dump ExecReload MAINPID pipx vmap"
 """Words of other programs that guides tell of."""
 
 
@@ -355,10 +348,7 @@ def test_what_is_unsafe_or_about_to_go_occurs_nowhere(unsafe):
 
 @every(SHOWN)
 def test_html_is_written_only_from_constants(path):
-    called = {}
-    for node in ast.walk(tree(path)):
-        if isinstance(node, ast.Call):
-            called[node.func] = node
+    called = {node.func: node for node in ast.walk(tree(path)) if isinstance(node, ast.Call)}
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.Attribute) and node.attr == "html":
             assert node in called, f"line {node.lineno}: html under another name"

@@ -159,9 +159,8 @@ def test_the_page_runs_for_a_part_that_is_gone(monkeypatch):
     session._create_scriptrunner.assert_not_called()
     for part, expected in (("gone", []), ("there", ["there"])):
         AppSession.request_rerun(session, ClientState(fragment_id=part))
-        assert session._create_scriptrunner.call_args.args[0].fragment_id == (
-            part if expected else None
-        )
+        (asked,) = session._create_scriptrunner.call_args.args
+        assert asked.fragment_id == (part if expected else None)
         ScriptRunner._run_script(runner, RerunData(fragment_id_queue=[part]))
         assert ran[-1].fragment_id_queue == expected
 

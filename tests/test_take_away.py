@@ -56,9 +56,7 @@ everywhere = pytest.mark.parametrize(
 def view_at():
     @cache
     def at(place):
-        found = []
-
-        drawn = ends.put_ends
+        found, drawn = [], ends.put_ends
 
         def noted(trace, *parts, **named):
             values = this_visit().values
@@ -197,17 +195,8 @@ def test_a_file_is_named_by_its_lesson_and_what_is_plain_of_the_sentence(sentenc
     assert file_name("causal_mask", sentence, ".py") == name
 
 
-def in_a_kernel(made):
-    from nbclient import NotebookClient
-
-    node = nbformat.reads(json.dumps(made), as_version=nbformat.NO_CONVERT)
-    # Streamlit, in this process, tells matplotlib to show nothing.
-    env = {name: value for name, value in BARE.items() if name != "MPLBACKEND"}
-    NotebookClient(node, timeout=120, kernel_name="python3").execute(env=env)
-    return node
-
-
 def test_jupyter_says_what_is_wrong_and_nothing_else(view_at):
+    from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError
 
     trace = view_at(("queries_keys_values", "life_is_short")).trace
@@ -215,8 +204,11 @@ def test_jupyter_says_what_is_wrong_and_nothing_else(view_at):
     right = f"\n    {trace['scaled_scores'].code}  #"
     for cell in made["cells"]:
         cell["source"] = cell["source"].replace(right, "\n    scaled_scores = scores / 24  #")
+    node = nbformat.reads(json.dumps(made), as_version=nbformat.NO_CONVERT)
+    # Streamlit, in this process, tells matplotlib to show nothing.
+    env = {name: value for name, value in BARE.items() if name != "MPLBACKEND"}
     with pytest.raises(CellExecutionError) as stopped:
-        in_a_kernel(made)
+        NotebookClient(node, timeout=120, kernel_name="python3").execute(env=env)
     said = str(stopped.value)
     assert (
         "scaled_scores is not right yet.\nLikely: d in place of √d, or divided by √d twice: "

@@ -1,13 +1,12 @@
 """What is near runs, and the rest waits: seen at the protocol, without a browser."""
 
-import asyncio
 import json
 
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from test_parts import Watching, on_page, waiting
+from test_parts import on_page, waiting
 
 
 def test_what_comes_near_runs_and_what_is_far_waits(app_url):
@@ -54,9 +53,8 @@ def test_a_move_that_reaches_one_part_begins_one_run(app_url):
         begun, hear = [], visitor.socket.recv
 
         async def heard():
-            answer = ForwardMsg()
-            answer.ParseFromString(data := await hear())
-            begun.append(answer.WhichOneof("type") == "new_session")
+            data = await hear()
+            begun.append(ForwardMsg.FromString(data).WhichOneof("type") == "new_session")
             return data
 
         visitor.socket.recv = heard
@@ -93,9 +91,7 @@ def test_back_counts_before_what_was_said_without_its_answer(app_url, quickly, p
     """While Back is on its way, a scroll or a press says again where all stood before."""
     width = "Width of the vectors, d_in"
 
-    async def moves():
-        visitor = Watching(app_url, "simplified_attention", "example=wild_cat&predict=off")
-        await visitor.enter()
+    async def moves(visitor):
         before, place, visitor.states = visitor.link, visitor.sliders[width].at, {}
         await visitor.slide(width)
         await visitor.hear_all()
@@ -114,7 +110,5 @@ def test_back_counts_before_what_was_said_without_its_answer(app_url, quickly, p
         await visitor.hear_all()
         assert visitor.sliders[width].at == place
         assert visitor.link == before + "&factor=1.25" * presses
-        assert not visitor.errors
-        await visitor.leave()
 
-    asyncio.run(moves())
+    on_page(app_url, "simplified_attention", moves, "example=wild_cat&predict=off")

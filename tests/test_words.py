@@ -5,14 +5,13 @@ import re
 from difflib import SequenceMatcher
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
 from attention_core.head_name import head_in_full, head_name
 from attention_ui.frame.contents import LESSONS
+from conftest import ROOT
 
-ROOT = Path(__file__).parents[1]
 SOURCES = [
     path
     for room in ("pages", "attention_ui", "attention_core")

@@ -16,7 +16,8 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.Selectbox_pb2 import Selectbox
 from streamlit.proto.Slider_pb2 import Slider
 from streamlit.proto.WidgetStates_pb2 import WidgetState
-from websockets.asyncio.client import connect
+
+from serving import stream
 
 LINK = urlencode({"predict": "off"})
 PART = re.compile(r"(?:card|row)_\w+|closing|ends")
@@ -122,10 +123,7 @@ class Visitor:
     _seen: set[str] = field(default_factory=set)
 
     async def enter(self) -> "Visitor":
-        address = self.url.replace("http", "ws", 1) + "/_stcore/stream"
-        self.socket = await connect(
-            address, subprotocols=["streamlit"], max_size=None, user_agent_header=self.agent
-        )
+        self.socket = await stream(self.url, user_agent_header=self.agent)
         await self._run(BackMsg())
         return self
 
@@ -171,9 +169,7 @@ class Visitor:
         began = time.perf_counter()
         await self.socket.send(message.SerializeToString())
         while True:
-            answer = ForwardMsg()
-            data = await asyncio.wait_for(self.socket.recv(), LONGEST)
-            answer.ParseFromString(data)
+            answer = ForwardMsg.FromString(await asyncio.wait_for(self.socket.recv(), LONGEST))
             kind = answer.WhichOneof("type")
             if kind == "delta" and answer.delta.WhichOneof("type") == "new_element":
                 self._look(answer)

@@ -225,9 +225,8 @@ class _Block:
         """Two linear layers with a bend between them, for each token by itself."""
         hidden = times(self.trace, f"{self.prefix}hidden", vectors, *self.matrix("W_1"))
         bend = ACTIVATIONS[self.shape.activation]
-        activated = self.dropped(
-            "activated", self.step("activated", bend, hidden, axes=hidden.axes)
-        )
+        bent = self.step("activated", bend, hidden, axes=hidden.axes)
+        activated = self.dropped("activated", bent)
         name = f"{self.prefix}feed_forward_output"
         return times(self.trace, name, activated, *self.matrix("W_2"))
 

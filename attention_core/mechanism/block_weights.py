@@ -131,10 +131,9 @@ def from_torch_layer(layer: nn.Module) -> dict[str, Any]:
         weights |= {f"{part}_norm_gain": norm.weight, f"{part}_norm_bias": norm.bias}
     if len({norm.eps for norm in norms}) > 1:
         raise ValueError("the layer norms have different numbers for eps, but a block has one")
+    held = {name: each.detach().clone() for name, each in weights.items() if each is not None}
     return {
-        "weights": {
-            name: tensor.detach().clone() for name, tensor in weights.items() if tensor is not None
-        },
+        "weights": held,
         "n_heads": layer.self_attn.num_heads,
         "norm": "before" if layer.norm_first else "after",
         "activation": _activation(layer.activation),

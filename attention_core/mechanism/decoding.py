@@ -46,8 +46,7 @@ def decode_step(whole: Trace, today: Today, place: int) -> Trace:
     _label_heads(trace, whole, today)
     row = whole["embeddings"].value[place : place + 1]
     new = give(trace, "new_embedding", row, ("query", "d_in"))
-    queries = _projected(trace, new, whole["head_W_query"], "head_queries", "query")
-    made = {"query": queries}
+    made = {"query": _projected(trace, new, whole["head_W_query"], "head_queries", "query")}
     for role in ("key", "value"):
         matrix = whole.get(f"{PREFIX}W_{role}") or whole[f"head_W_{role}"]
         row_axis = "new_key" if place else "key"

@@ -153,8 +153,6 @@ class _Block:
             offset = tile.queries.start - tile.keys.start + tile.offset
             visible = ops.WindowMask(len(tile.queries), len(tile.keys), offset=offset)
             mask = step("tile_mask", visible, axes=table, symbol="M")
-            operands = (scores, mask)
-            scores = step(
-                "tile_masked_scores", ops.MaskedFill(), *operands, axes=table, symbol=r"\bar S"
-            )
+            hide = ops.MaskedFill()
+            scores = step("tile_masked_scores", hide, scores, mask, axes=table, symbol=r"\bar S")
         return scores

@@ -63,10 +63,8 @@ def attend_with_memory(
     for prefix, of in (("", values), (TRACED, whose)):
         axes = (*front, width, of.axes[-1])
         shape = (*keys.value.shape[:-2], keys.value.shape[-1], of.value.shape[-1])
-        nothing = ops.Given.of(torch.zeros(shape), kind)
-        memories[prefix] = trace.step(
-            f"{prefix}memory_start", nothing, axes=axes, symbol=_symbol("M", prefix, "0")
-        )
+        nothing, symbol = ops.Given.of(torch.zeros(shape), kind), _symbol("M", prefix, "0")
+        memories[prefix] = trace.step(f"{prefix}memory_start", nothing, axes=axes, symbol=symbol)
     for at in range(n_tokens):
         n_before = len(trace)
         mine = _Token(trace, at)

@@ -34,9 +34,8 @@ def _brought(step: Step, token: int | tuple[int, ...]) -> dict[str, Tensor]:
         return _brought(stream, token) | {added.name: _row(added, token)}
     if isinstance(operation, ScaleShift):
         standard, gain, *bias = step.inputs
-        found = {
-            name: part * gain.value.double() for name, part in _brought(standard, token).items()
-        }
+        parts = _brought(standard, token)
+        found = {name: part * gain.value.double() for name, part in parts.items()}
         return found | {each.name: each.value.double() for each in bias}
     if isinstance(operation, Standardise):
         vectors, _, variance = step.inputs

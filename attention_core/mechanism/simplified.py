@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from .. import operations as ops
 from ..asked import answers
+from ..recipes import check_choice
 from ..trace import Step, Trace
 from .attention import attention
 from .own_tensors import Vectors, trace_of
@@ -30,10 +31,7 @@ class SimplifiedOptions:
 
     def __post_init__(self) -> None:
         for name, choices in CHOICES.items():
-            if getattr(self, name) not in choices:
-                raise ValueError(
-                    f"{name} is {getattr(self, name)!r}, but must be {' or '.join(choices)}"
-                )
+            check_choice(name, getattr(self, name), choices)
 
 
 @answers
@@ -71,16 +69,14 @@ def expand_query(trace: Trace, query: int) -> Trace:
     compared = trace["scores"].inputs[0]
     vectors = trace["context_vectors"].inputs[1]
     one_query = trace.step("query", ops.Row(query), compared, axes=("d_in",))
-    products = trace.step(
-        "query_key_products", ops.Multiply(), one_query, compared, axes=("key", "d_in")
-    )
+    axes = ("key", "d_in")
+    products = trace.step("query_key_products", ops.Multiply(), one_query, compared, axes=axes)
     scores = trace.step("query_scores", ops.SumLast(), products, axes=("key",))
     if "scaled_scores" in trace:
         scale = trace["scaled_scores"].operation
         scores = trace.step("scaled_query_scores", scale, scores, axes=("key",))
     weights = trace.step("query_weights", trace["weights"].operation, scores, axes=("key",))
-    weighted = trace.step(
-        "weighted_embeddings", ops.Multiply(by_row=True), weights, vectors, axes=("key", "d_in")
-    )
-    trace.step("running_context", ops.RunningSum(), weighted, axes=("key", "d_in"))
+    by_row = ops.Multiply(by_row=True)
+    weighted = trace.step("weighted_embeddings", by_row, weights, vectors, axes=axes)
+    trace.step("running_context", ops.RunningSum(), weighted, axes=axes)
     return trace

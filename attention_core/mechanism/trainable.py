@@ -25,11 +25,9 @@ def project(
     """
     matrices = draw_matrices(trace, recipe)
     if own_keys != 1:
-        mixed = [
-            _mixed(trace, one, other, own_keys) if one else None
-            for one, other in zip(*matrices[:2], strict=True)
-        ]
-        matrices[1] = mixed[0], mixed[1]
+        both = zip(*matrices[:2], strict=True)
+        matrix, bias = (_mixed(trace, one, other, own_keys) if one else None for one, other in both)
+        matrices[1] = matrix, bias
     made = project_with(trace, trace["embeddings"], dict(zip(ROLES, matrices, strict=True)).get)
     return made[0], made[1], made[2]
 

@@ -288,16 +288,12 @@ def matched(operand: Operand, index: tuple[int, ...]) -> Cell:
     return operand.cell(tuple(0 if size == 1 else at for at, size in zip(last, shape, strict=True)))
 
 
-def line(operand: Operand, index: tuple[int, ...], dim: int) -> tuple[Cell, ...]:
-    """All cells along one axis, counted from the end, that share the other places of `index`."""
+def line(operand: Operand, index: tuple[int, ...], dim: int = -1) -> tuple[Cell, ...]:
+    """All cells along one axis, counted from the end, that share the other places of `index`:
+    along the last, those of its row."""
     at = len(index) + dim
     before, after = index[:at], index[at + 1 :]
     return tuple(operand.cell((*before, k, *after)) for k in range(operand.value.shape[dim]))
-
-
-def row(operand: Operand, index: tuple[int, ...]) -> tuple[Cell, ...]:
-    """All cells of the last axis that share the leading part of `index`."""
-    return tuple(operand.cell((*index[:-1], column)) for column in range(operand.value.shape[-1]))
 
 
 def kind_of(tensor: Tensor) -> str:

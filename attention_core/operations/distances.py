@@ -163,9 +163,8 @@ class WindowMask(Operation):
         return Number(1.0, rf"{stands}\text{{, key {key} is near enough: may look}}")
 
     def words(self) -> str:
-        if self.sinks:
-            return "True where the key is within the window around the query's place, or a sink."
-        return "True where the key is within the window around the query's place."
+        or_sink = ", or a sink" if self.sinks else ""
+        return f"True where the key is within the window around the query's place{or_sink}."
 
 
 def _hidden(key: int, beyond: str, place: int, further: int) -> Number:
@@ -199,17 +198,13 @@ class LengthMask(Operation):
             if not 0 <= length <= self.n_keys:
                 raise ValueError(f"a length of {length}, but there are {self.n_keys} keys")
 
-    @property
-    def _shape(self) -> str:
-        return ", ".join(["-1", *["1"] * self.ones, "1"])
-
     def value(self) -> Tensor:
         lengths = torch.tensor(self.lengths).reshape(-1, *[1] * (self.ones + 1))
         return torch.arange(self.n_keys) < lengths
 
     def code(self) -> str:
-        lengths = f"torch.tensor({list(self.lengths)})"
-        return f"torch.arange({self.n_keys}) < {lengths}.reshape({self._shape})"
+        lengths, ones = f"torch.tensor({list(self.lengths)})", ", 1" * (self.ones + 1)
+        return f"torch.arange({self.n_keys}) < {lengths}.reshape(-1{ones})"
 
     def arithmetic(self, index: tuple[int, ...]) -> Expression:
         text, key, length = index[0], index[-1], self.lengths[index[0]]

@@ -50,9 +50,8 @@ class Given(Operation):
         number = self.numbers
         for place in index:
             number = number[place]
-        return Number(
-            float(torch.tensor(number, dtype=self._dtype))
-        )  # of all numbers, only this one is made
+        # Of all numbers, only this one is made.
+        return Number(float(torch.tensor(number, dtype=self._dtype)))
 
 
 def _nested(numbers: Any) -> Any:
@@ -304,9 +303,8 @@ class Sinusoid(Operation):
     def arithmetic(self, index: tuple[int, ...]) -> Expression:
         position, column = index
         power = column // 2 * 2 / self.width
-        angle = Number(
-            position / 10000**power, rf"{position} / 10000^{{{column // 2 * 2}/{self.width}}}"
-        )
+        written_out = rf"{position} / 10000^{{{column // 2 * 2}/{self.width}}}"
+        angle = Number(position / 10000**power, written_out)
         if column % 2 == 0:
             return Called(math.sin, r"\sin\!\left({}\right)", angle)
         return Called(math.cos, r"\cos\!\left({}\right)", angle)

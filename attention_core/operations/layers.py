@@ -18,7 +18,7 @@ from ..expression import (
     Standardised,
     Sum,
 )
-from .base import Backward, Operation, matched, row
+from .base import Backward, Operation, line, matched
 from .declared import computed, entrywise, gradients, squared, times_slope
 from .entrywise import SoftCap
 
@@ -53,7 +53,7 @@ class LayerNorm(Operation):
         if self.whole:
             places = list(product(*map(range, vectors.value.shape)))
             return Standardised(tuple(map(vectors.cell, places)), places.index(index), EPSILON)
-        return Standardised(row(vectors, index), index[-1], EPSILON)
+        return Standardised(line(vectors, index), index[-1], EPSILON)
 
     def words(self) -> str:
         of = "the whole matrix" if self.whole else "its row"
@@ -308,7 +308,7 @@ class ShareOfLargest(_Slope):
         return largest.to(scores.dtype) / largest.sum(dim=-1, keepdim=True)
 
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
-        cells = row(scores, index)
+        cells = line(scores, index)
         largest = max(cell.value for cell in cells)
         if cells[index[-1]].value != largest:
             return Hidden(cells, r"\text{not the largest of its row}")
@@ -354,7 +354,7 @@ class RowLength(Operation):
         return length if vectors.dtype == torch.float64 else length.float()
 
     def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
-        squares = tuple(map(squared, row(vectors, index)))
+        squares = tuple(map(squared, line(vectors, index)))
         return Called(math.sqrt, r"\sqrt{{{}}}", Sum(squares))
 
     def backward(self, back: Backward) -> None:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from ..expression import Called, Difference, Exponential, Expression, Number, Seen, Share, Sum
-from .base import Backward, Operation, check_place, row
+from .base import Backward, Operation, check_place, line
 from .declared import computed, gradients, mean_of, through
 
 
@@ -33,7 +33,7 @@ class CrossEntropy(Operation):
 
     def arithmetic(self, index: tuple[int, ...], logits, targets) -> Expression:
         target = targets.cell(index)
-        cells = row(logits, (*index, 0))
+        cells = line(logits, (*index, 0))
         largest = max(cell.value for cell in cells)
         powers = tuple(Exponential(cell, largest) for cell in cells)
         share = Share(powers, picked=int(target.value))
@@ -63,7 +63,7 @@ class Mean(Operation):
     value = computed(torch.mean)
 
     def arithmetic(self, _: tuple[int, ...], losses) -> Expression:
-        return mean_of(row(losses, (0,)))
+        return mean_of(line(losses, (0,)))
 
     def backward(self, back: Backward) -> None:
         (losses,) = back.inputs

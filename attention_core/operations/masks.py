@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from ..expression import Expression, Hidden, Number, Quotient, Seen, Sum, constant
-from .base import Backward, Operation, check_place, kind_of, matched, row, written
+from .base import Backward, Operation, check_place, kind_of, line, matched, written
 from .declared import gradients, likewise
 from .normalise import SumNormalise
 
@@ -193,7 +193,7 @@ class TopK(Operation):
         return f"({order}.argsort(dim=-1) < {self.k}) & ~{scores}.isneginf()"
 
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
-        cells, own = row(scores, index), scores.cell(index).value
+        cells, own = line(scores, index), scores.cell(index).value
         ranks = [(math.isnan(n), 0 if math.isnan(n) else n) for n in (c.value for c in cells)]
         mine = ranks[index[-1]]
         before = sum(rank > mine for rank in ranks) + ranks[: index[-1]].count(mine)
@@ -226,7 +226,7 @@ class Renormalise(SumNormalise):
         return f"({weights} / {total}).masked_fill({total} == 0, 0.0)"
 
     def arithmetic(self, index: tuple[int, ...], weights) -> Expression:
-        cells = row(weights, index)
+        cells = line(weights, index)
         if Sum(cells).value == 0:
             return Hidden(cells, r"\text{nothing is left of this row}")
         return super().arithmetic(index, weights)

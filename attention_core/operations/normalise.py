@@ -6,7 +6,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from ..expression import Called, Exponential, Expression, Hidden, Quotient, Share, Sum
-from .base import Backward, Meaning, Operation, line, row
+from .base import Backward, Meaning, Operation, line
 from .declared import computed, squared
 
 SMALLEST = 1e-300
@@ -97,7 +97,7 @@ class SumNormalise(Operation):
     makes = Meaning.SHARES
 
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
-        return Share(row(scores, index), picked=index[-1])
+        return Share(line(scores, index), picked=index[-1])
 
     def backward(self, back: Backward) -> None:
         (scores,) = back.inputs
@@ -122,7 +122,7 @@ class L2Normalize(Operation):
     value = computed(lambda own: normalize(own.double(), dim=-1, eps=SMALLEST).float())
 
     def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
-        cells = row(vectors, index)
+        cells = line(vectors, index)
         squares = Sum(tuple(map(squared, cells)))
         if squares.value == 0:
             return cells[index[-1]]

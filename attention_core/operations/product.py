@@ -47,9 +47,10 @@ class MatMul(Operation):
     def arithmetic(self, index: tuple[int, ...], left, right, bias=None) -> Expression:
         *one_row, j = index
         lead = one_row[:-1] if left.value.ndim > 1 else one_row
+        cells = [(j, k) if self.transpose else (k, j) for k in range(left.value.shape[-1])]
         products = (
-            Product((matched(left, (*one_row, k)), matched(right, (*lead, *self._right(k, j)))))
-            for k in range(left.value.shape[-1])
+            Product((matched(left, (*one_row, k)), matched(right, (*lead, *cell))))
+            for k, cell in enumerate(cells)
         )
         return Sum((*products, *([] if bias is None else [matched(bias, index)])))
 
@@ -67,9 +68,6 @@ class MatMul(Operation):
             along = back.ops.Repeat(n_columns, -1, new=True)
             rows = back.step("rows", along, left, axes=right.axes[-2:])
             back.into(1, back.ops.Multiply(), repeated, rows)
-
-    def _right(self, k: int, j: int) -> tuple[int, int]:
-        return (j, k) if self.transpose else (k, j)
 
     def backward(self, back: Backward) -> None:
         left, right, *bias = back.inputs

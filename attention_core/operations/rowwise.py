@@ -21,7 +21,7 @@ from ..expression import (
     Quotient,
     Sum,
 )
-from .base import Backward, Meaning, Operation, line, matched, row
+from .base import Backward, Meaning, Operation, line, matched
 from .declared import as_it_is, computed, entrywise, gradients, through, times
 from .entrywise import _power
 
@@ -39,7 +39,7 @@ class RowLargest(Operation):
         return rf"\max_j {_entry(scores)}"
 
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
-        return Largest(row(scores, index))
+        return Largest(line(scores, index))
 
     def backward(self, back: Backward) -> None:
         (scores,) = back.inputs

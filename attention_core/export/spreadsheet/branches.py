@@ -4,7 +4,7 @@ from functools import singledispatch
 
 from ... import operations as ops
 from ...expression import Called, Difference, Number
-from ...operations.base import Operand, Operation, line, matched, row
+from ...operations.base import Operand, Operation, line, matched
 from .formulas import HIDDEN, Formulas, NoFormula
 
 Index = tuple[int, ...]
@@ -26,7 +26,7 @@ def _(own: ops.MaskedFill, index: Index, operands: tuple, write: Formulas) -> st
 
 @formula_of.register
 def _(own: ops.TopK, index: Index, operands: tuple, write: Formulas) -> str:
-    cells, score = row(operands[0], index), write.of(operands[0].cell(index))
+    cells, score = line(operands[0], index), write.of(operands[0].cell(index))
     before = f"SUMPRODUCT(--({write.list_of(cells)}>{score}))"
     if index[-1]:
         before += f"+SUMPRODUCT(--({write.list_of(cells[: index[-1]])}={score}))"
@@ -49,7 +49,7 @@ def _(own: ops.MaskedSoftmax, index: Index, operands: tuple, write: Formulas) ->
 
 @formula_of.register
 def _(own: ops.Renormalise, index: Index, operands: tuple, write: Formulas) -> str:
-    total = write.list_of(row(operands[0], index))
+    total = write.list_of(line(operands[0], index))
     return f"IF(SUM({total})=0,0,{write.of(ops.SumNormalise.arithmetic(own, index, *operands))})"
 
 
@@ -68,7 +68,7 @@ def _(own: ops.MaskedDivide, index: Index, operands: tuple, write: Formulas) -> 
 
 @formula_of.register
 def _(_: ops.L2Normalize, index: Index, operands: tuple, write: Formulas) -> str:
-    squares = f"SUMSQ({write.list_of(row(operands[0], index))})"
+    squares = f"SUMSQ({write.list_of(line(operands[0], index))})"
     entry = write.of(operands[0].cell(index))
     return f"IF({squares}=0,0,{entry}/SQRT({squares}))"
 
@@ -85,7 +85,7 @@ def _(_: ops.Lookup, index: Index, operands: tuple, write: Formulas) -> str:
 @formula_of.register
 def _(_: ops.CrossEntropy, index: Index, operands: tuple, write: Formulas) -> str:
     logits, targets = operands
-    scores = write.list_of(row(logits, (*index, 0)))
+    scores = write.list_of(line(logits, (*index, 0)))
     largest, target = f"MAX({scores})", write.of(targets.cell(index))
     return f"LN(SUMPRODUCT(EXP({scores}-{largest})))+{largest}-INDEX({scores},{target}+1)"
 
@@ -104,7 +104,7 @@ def _(_: ops.AddAtIds, index: Index, operands: tuple, write: Formulas) -> str:
 
 @formula_of.register
 def _(_: ops.ShareOfLargest, index: Index, operands: tuple, write: Formulas) -> str:
-    own, every = write.of(operands[0].cell(index)), write.list_of(row(operands[0], index))
+    own, every = write.of(operands[0].cell(index)), write.list_of(line(operands[0], index))
     return f"IF({own}=MAX({every}),1/COUNTIF({every},MAX({every})),0)"
 
 
