@@ -616,36 +616,26 @@ def _add_sums(made: Arrangement, one: Footprint, x: float, y: float, row: float)
 
 def add_legend(made: Layout, arrangement: Arrangement, room: float) -> None:
     """What the colours mean: one thin line at the bottom, from the matrices."""
-    x, y, length, slices = 0.0, arrangement.height - 8, 54.0, 18
+    x, y, slices = 0.0, arrangement.height - 8, 18
     y += arrangement.cut[1] - arrangement.cut[0]
     for kind, before, after in legend(made.matrices, made.limits, made.leaks, arrangement):
-        whole = text_width(before) * 0.92 + length + text_width(after) * 0.92 + 12
-        if x + whole > room:
+        length = {CHANGED: 13.0, BROKEN_BARS: 0.0}.get(kind, 54.0)
+        left, right = (text_width(each) * 0.92 for each in (before, after))
+        if x + left + length + right + 12 > room:
             break
-        arrangement.words.append(Word(before, x, y, "legend"))
-        x += text_width(before) * 0.92 + 5
-        for at in range(slices):
+        if before:
+            arrangement.words.append(Word(before, x, y, "legend"))
+            x += left + 5
+        for at in range(slices if before else 0):
             share = (at + 0.5) / slices
             share = 2 * share - 1 if kind == "signed" else share
             colour = "loud" if kind == "leaks" else "minus" if share < 0 else "plus"
             place = (x + at * length / slices, y - 4, length / slices, 8)
             arrangement.marks.append(Mark(*place, colour, 0.05 + 0.8 * abs(share)))
+        arrangement.marks += [Mark(x, y + 1, length, 3, "loud")] if kind == CHANGED else []
         arrangement.words.append(Word(after, x + length + 5, y, "legend"))
-        x += whole + 22 - text_width(before) * 0.92
+        x += length + right + 34
         arrangement.width = max(arrangement.width, x - 22)
-    shown = [each for each in seen_in(arrangement, made.matrices) if not each.covered]
-    has_changed = any(changed_cells(each.step) is not None for each in shown)
-    for told, is_so, beside in ((CHANGED, has_changed, 18), (BROKEN_BARS, has_gap(shown), 0)):
-        end = x + beside + text_width(told) * 0.92
-        if is_so and end <= room:
-            arrangement.marks += [Mark(x, y + 1, 13, 3, "loud")] if beside else []
-            arrangement.words.append(Word(told, x + beside, y, "legend"))
-            arrangement.width, x = max(arrangement.width, end), end + 22
-
-
-def has_gap(matrices: Iterable[Matrix]) -> bool:
-    """Whether a bar is longer than 1."""
-    return any(each.both_ways and (each.drawn.abs() > 1).any() for each in matrices)
 
 
 def seen_in(arrangement: Arrangement, each: Iterable[Any]) -> list:
@@ -657,7 +647,7 @@ def seen_in(arrangement: Arrangement, each: Iterable[Any]) -> list:
 def legend(
     matrices: Sequence[Matrix], limits: Sequence[float], leaks: float, arrangement: Arrangement
 ) -> list[tuple[str, str, str]]:
-    """Each scale in use: its kind, what stands before its bar, and what stands after it."""
+    """Each scale in use, and what else is said: its kind, what stands before its bar, and after."""
     pairs = seen_in(arrangement, zip(matrices, limits, strict=True))
     drawn = [
         (matrix, most)
@@ -676,4 +666,9 @@ def legend(
         found.append(("shares", "0", "1, small shares made easier to see"))
     if leaks and leak_limit(seen_in(arrangement, matrices)):
         found.append(("leaks", "0", f"{leaks:.3g} where it must be 0"))
+    shown = [each for each in seen_in(arrangement, matrices) if not each.covered]
+    if any(changed_cells(each.step) is not None for each in shown):
+        found.append((CHANGED, "", CHANGED))
+    if any(each.both_ways and (each.drawn.abs() > 1).any() for each in shown):
+        found.append((BROKEN_BARS, "", BROKEN_BARS))
     return found

@@ -9,7 +9,7 @@ import torch
 from attention_core.trace import is_shares
 
 from .forbidden import forbidden, leak_limit, outline
-from .layout import NO_PATH, Arrangement, Layout, Mark, Path, has_gap, legend
+from .layout import NO_PATH, Arrangement, Layout, Mark, Path, legend
 from .margin import has_sums, is_one, is_one_row, row_sums
 from .matrix import Matrix
 from .numbers import written_each
@@ -105,8 +105,6 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
                     lists |= {f"bar.{at}.{when}.{row}": bar for when in (ON_WIDE, ON_NARROW)}
     if layouts:
         _around_lists(lists, layouts)
-    if len({*map(has_gap, others)}) > 1:
-        lists[FOLLOWS] = {}
     ends = zip(others, scales.tolist(), map(leak_limit, others), strict=True)
     _legend_lists(lists, layout, [*ends])
     sums = [] if layouts else _sums(others)
@@ -171,7 +169,7 @@ def _legend_lists(lists: Lists, layout: Layout, each: Sequence[tuple[Any, Any, f
         if len({tuple(kind for kind, *_ in one) for one in scales}) > 1:
             lists[FOLLOWS] = {}
             return
-        told = [[text for _, *ends in one for text in ends] for one in scales]
+        told = [[text for _, *ends in one for text in ends if text] for one in scales]
         places = [at for at, word in enumerate(arrangement.words)
                   if word.look == "legend" and not arrangement.leaves_out(word.y)]  # fmt: skip
         for at, texts in zip(places, zip(*told, strict=True), strict=False):
