@@ -67,6 +67,8 @@ def tokens(v):
 def learned(v):
     text, word = v.merge_text, v.new_word
     yield ui.moving(merges.MERGES, lambda n: merges.cut_at(text, word, int(n)))
+    if not (text + word).isascii():
+        yield ui.caption(merges.IN_PIECES)
 
 
 def makes_ids(v):
