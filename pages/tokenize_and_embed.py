@@ -68,7 +68,7 @@ def learned(v):
     text, word = v.merge_text, v.new_word
     yield ui.moving(merges.MERGES, lambda n: merges.cut_at(text, word, int(n)))
     if not (text + word).isascii():
-        yield ui.caption(merges.IN_PIECES)
+        yield ui.caption(merges.BYTES)
 
 
 def makes_ids(v):
@@ -222,7 +222,8 @@ def merge(v):
 @deeper.section("merge_costs", "Ties, bytes, and what a vocabulary costs")
 def merge_costs(v):
     yield ui.say(merges.tie_words(v.merge_text, v.merges))
-    yield ui.say(merges.BYTES)
+    if (v.merge_text + v.new_word).isascii():  # else it stands below the merges
+        yield ui.say(merges.BYTES)
     yield ui.say(merges.cost_words(v.merge_text, v.merges))
 
 

@@ -160,11 +160,15 @@ def _lists_of(one: Any, layout: Layout, carries: Control, now: Any) -> Lists | N
     if known is None and not parts.read("hand", f"moves_{one.name}"):
         return {}
     if known is None:
-        with made_once():
-            known = positions(layout, one.each_there(at_all))
-        told = sum(len(text.encode()) for each in known.values() for text in each.values())
-        one.lists[layout.narrow.cut] = known = known if told <= MOST_BYTES else TOO_MUCH
+        one.lists[layout.narrow.cut] = known = _carried(layout, lambda: one.each_there(at_all))
     return None if known == TOO_MUCH else known
+
+
+def _carried(layout: Layout, there: Callable[[], Sequence[Any]]) -> Lists:
+    with made_once():
+        lists = positions(layout, there())
+    told = sum(len(text.encode()) for each in lists.values() for text in each.values())
+    return lists if told <= MOST_BYTES else TOO_MUCH
 
 
 def _spot(one: Any, layout: Layout) -> Spot | None:
@@ -198,19 +202,15 @@ def _lists_at_cell(one: Any, layout: Layout, cell: OfCell) -> Lists | None:
         return {}
     card = page.drawing
 
-    def carried() -> Lists:
+    def there() -> list[Layout]:
         values = visit.values()
-        with made_once():
-            each = [card.layout_with(one.name, cell.among(values, value)) for value in at_all]
-        lists = positions(layout, each)
-        told = sum(len(text.encode()) for one in lists.values() for text in one.values())
-        return lists if told <= MOST_BYTES else TOO_MUCH
+        return [card.layout_with(one.name, cell.among(values, value)) for value in at_all]
 
     # Of the picture as it stands, positions take no more than for how many decimals it has room.
     room = tuple(box.decimals for one in (layout.wide, layout.narrow) for box in one.boxes)
     drawn = (room, layout.narrow.cut, card.body.__code__)
     what = ("positions", page.name, card.name, one.name, cell.name, at_all, drawn)
-    lists = kept.get(what, carried, lambda _: MOST_BYTES)
+    lists = kept.get(what, lambda: _carried(layout, there), lambda _: MOST_BYTES)
     return None if lists == TOO_MUCH else lists
 
 

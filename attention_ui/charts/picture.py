@@ -42,19 +42,17 @@ def picture(
         one = found.setdefault((x, y), {"x": x, "y": y, "name": {}, "weight": 0.0})
         one["name"][name], one["weight"] = None, one["weight"] + weight
     rows = [{**one, "name": ", ".join(one["name"]), "kind": "vector"} for one in found.values()]
-    for row in rows:
-        row["label"] = "\n".join(wrap(row["name"], LONG, max_lines=3, placeholder=" …"))
-    _lift(rows)
     entries = names_of(trace, vectors.axes[1], (across, up))
     title = f"{vectors.name} as points, by their entries {' and '.join(entries)}"
     if context is not None:
         x, y = context.value[query, across].item(), context.value[query, up].item()
-        label = f"context of {names[query]}"
-        here = {"x": x, "y": y, "name": label, "label": label, "weight": 0.3, "kind": "context"}
-        rows = [each | {"x0": x, "y0": y} for each in (*rows, here)]
+        here = {"x": x, "y": y, "name": f"context of {names[query]}"}
+        rows.append({**here, "weight": 0.3, "kind": "context"})
         title += ", with the context vector"
-    else:
-        rows = [each | {"x0": each["x"], "y0": each["y"]} for each in rows]
+    for row in rows:
+        row["label"] = "\n".join(wrap(row["name"], LONG, max_lines=3, placeholder=" …"))
+        row["x0"], row["y0"] = (x, y) if context is not None else (row["x"], row["y"])
+    _lift(rows[: len(found)])
     merged = pd.DataFrame(rows)
     spec = _template(weights is not None)
     for channel, entry in zip("xy", entries, strict=True):

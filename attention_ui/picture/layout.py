@@ -638,23 +638,16 @@ def add_legend(made: Layout, arrangement: Arrangement, room: float) -> None:
         arrangement.width = max(arrangement.width, x - 22)
 
 
-def seen_in(arrangement: Arrangement, each: Iterable[Any]) -> list:
-    """Of what there is one of for each matrix, those whose matrix is not left out."""
-    pairs = zip(each, arrangement.boxes, strict=False)
-    return [one for one, box in pairs if not arrangement.leaves_out(box.y)]
-
-
 def legend(
     matrices: Sequence[Matrix], limits: Sequence[float], leaks: float, arrangement: Arrangement
 ) -> list[tuple[str, str, str]]:
     """Each scale in use, and what else is said: its kind, what stands before its bar, and after."""
-    pairs = seen_in(arrangement, zip(matrices, limits, strict=True))
-    drawn = [
-        (matrix, most)
-        for matrix, most in pairs
-        if matrix.step.value.is_floating_point()
-        and not (matrix.as_bars or matrix.covered or matrix.tells_origins)
-    ]
+    each = zip(matrices, limits, arrangement.boxes, strict=False)
+    pairs = [(one, most) for one, most, box in each
+             if not (one.covered or arrangement.leaves_out(box.y))]  # fmt: skip
+    shown = [one for one, _ in pairs]
+    drawn = [(one, most) for one, most in pairs if one.step.value.is_floating_point()
+             and not (one.as_bars or one.tells_origins)]  # fmt: skip
     found = []
     signed = sorted({most for matrix, most in drawn if is_signed(matrix) and most})
     if len(signed) == 1:
@@ -664,9 +657,8 @@ def legend(
         found.append(("signed", "below 0", "above 0, scale per matrix"))
     if any(is_shares(matrix.step) for matrix, _ in drawn):
         found.append(("shares", "0", "1, small shares made easier to see"))
-    if leaks and leak_limit(seen_in(arrangement, matrices)):
+    if leaks and leak_limit(shown):
         found.append(("leaks", "0", f"{leaks:.3g} where it must be 0"))
-    shown = [each for each in seen_in(arrangement, matrices) if not each.covered]
     if any(changed_cells(each.step) is not None for each in shown):
         found.append((CHANGED, "", CHANGED))
     if any(each.both_ways and (each.drawn.abs() > 1).any() for each in shown):

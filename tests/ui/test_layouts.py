@@ -125,7 +125,8 @@ def test_what_a_phone_leaves_out_is_drawn_in_a_window_as_before(sign):
     whole, rows = (cells.table(one).to_pylist() for one in (layout, less))
     assert positions(less, [each, each]) == positions(layout, [each, each])
     on_phone = [row for row in rows if row["when"] != cells.ON_WIDE]
-    titles = {r["text"] for r in on_phone if r["kind"] == cells.WORD and r["look"] == "title"}
+    said = [row for row in on_phone if row["kind"] == cells.WORD]
+    titles = {row["text"] for row in said if row["look"] == "title"}
     assert titles == {one.name for one, is_there in zip(each, stays, strict=True) if is_there}
     for at, one in enumerate(each):  # what stays, as what may be changed does
         longer = brief(layout, stays={one.name}).narrow
@@ -142,11 +143,9 @@ def test_what_a_phone_leaves_out_is_drawn_in_a_window_as_before(sign):
     for was, now in zip(*([row for row in each if row["when"] != cells.ON_NARROW]
                           for each in (whole, rows)), strict=True):  # fmt: skip
         assert [was[name] for name in "xywh"] == [now[name] for name in "xywh"]
-    ends = [
-        row["text"] for row in on_phone if row["kind"] == cells.WORD and row["look"] == "legend"
-    ]
     alone = equation(trace, each[stays.index(True)]).narrow.words
-    assert ends == [word.text for word in alone if word.look == "legend"], "of what is drawn"
+    ends = [word.text for word in alone if word.look == "legend"]
+    assert ends == [row["text"] for row in said if row["look"] == "legend"], "of what is drawn"
 
 
 def test_words_stay_within_the_picture_and_off_each_other():

@@ -119,15 +119,11 @@ def test_a_legend_has_the_colours_of_the_cells_and_the_strongest_at_its_largest_
     strengths = [each.strength for each in slices]
     assert max(strengths) == strengths[-1] > 0.8, "the darkest slice is the largest value"
     colours = [COLOURS[each.colour] for each in slices]
-    if name == "weights":
-        assert strengths == sorted(strengths)
-        assert strengths[0] < 0.1
-        assert set(colours) == {POSITIVE}
-    else:
-        half = len(slices) // 2
-        assert strengths[half:] == sorted(strengths[half:])
-        assert strengths[:half] == pytest.approx(strengths[half:][::-1])
-        assert colours == [NEGATIVE] * half + [POSITIVE] * half
+    half = 0 if name == "weights" else len(slices) // 2
+    assert strengths[half:] == sorted(strengths[half:])
+    assert strengths[half] < 0.1
+    assert strengths[:half] == pytest.approx(strengths[half:][::-1][:half])
+    assert colours == [NEGATIVE] * half + [POSITIVE] * (len(slices) - half)
 
 
 def test_at_all_positions_at_once_each_row_of_a_step_has_its_own_limit():

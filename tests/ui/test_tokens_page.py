@@ -100,12 +100,12 @@ def test_a_bar_stands_for_each_token_at_each_merge_and_nothing_else_moves(text, 
 
 
 def test_a_text_to_learn_from_is_a_person_s_and_its_limit_is_said():
-    link = {"merge_text": "**so** <b>|</b> $x$ **so**", "new_word": "`só`", "merges": "3"}
+    link = {"merge_text": "**so** <b>|</b> $x$ **so**", "new_word": "`so`", "merges": "3"}
     at = stands(_opened("tokenize_and_embed", link, row_deeper=True))
     assert "**so**" not in rendered(at)
-    assert merges.pieces_of(link["merge_text"], " `só`", 3) in texts(at)
-    assert merges.IN_PIECES in words(at), "what two hexadecimal digits are"
+    assert merges.pieces_of(link["merge_text"], " `so`", 3) in texts(at)
     assert "pairs are equally frequent" in words(at)
+    assert merges.BYTES in words(visit("tokenize_and_embed", merge_text="日本"))
     at = stands(visit("tokenize_and_embed", merge_text="🙂" * 51))
     assert "it has 204 bytes, and 200 fit" in texts(at)
     at = stands(_opened("tokenize_and_embed", {"merge_text": "a"}, row_deeper=True))

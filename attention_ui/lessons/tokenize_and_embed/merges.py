@@ -18,15 +18,11 @@ EXAMPLE, NEW = "old older oldest cold colder long longer longest strong stronger
 
 BYTES = (
     "What is joined are **bytes**, since every text is made of the same 256. A letter of English "
-    "is one byte, é is two, 好 three and 🙂 four. Type one of them above. So a tokenizer of this "
-    "kind can cut any text, but a character that was rare where it learned takes several tokens. "
+    "is one byte, é is two, 好 three and 🙂 four. Type one of them above: until its bytes are one "
+    "token, each stands by itself, as two hexadecimal digits: ‹C3…› begins é, ‹…A9› ends it. So a "
+    "tokenizer of this kind can cut any text, but a rare character takes several tokens. "
     "Real vocabularies begin with all 256 bytes; here only those of your text are counted."
 )
-IN_PIECES = (
-    "A letter such as é is several **bytes**, and each begins as a token of its own, drawn as two "
-    "hexadecimal digits, such as C3 and A9. ‹C3…› begins such a letter, ‹…A9› ends one."
-)
-"""Said of a text with such letters."""
 
 
 MERGE_TEXT = Control("merge_text", Sentence(most_bytes=MOST_BYTES), "Text to learn from", EXAMPLE,
