@@ -99,11 +99,9 @@ class Pick(Question):
 
     def guess(self, key: str) -> list[int] | None:
         picked = sent(key)
-        if self.many:
-            return (
-                [place for place in sorted(picked) if place < len(self.choices)] if picked else None
-            )
-        return None if picked is None else [picked]
+        if not self.many:
+            return None if picked is None else [picked]
+        return [at for at in sorted(picked) if at < len(self.choices)] if picked else None
 
     def judged(self, guess: list[int]) -> Verdict:
         return self.judge(guess)

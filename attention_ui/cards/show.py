@@ -176,9 +176,7 @@ def _spot(one: Any, layout: Layout) -> Spot | None:
     page = this_visit().declared
     is_meant = not one.is_aside or parts.read("open", one.name)[1] == one.name
     trail = _trail(one.name, layout) if is_meant and page else ()
-    if not trail:
-        return None
-    return _spot_at(layout, trail[-1])
+    return _spot_at(layout, trail[-1]) if trail else None
 
 
 def _spot_at(layout: Layout, cell: CellPlace | None) -> Spot | None:

@@ -53,7 +53,6 @@ def picture(
         row["label"] = "\n".join(wrap(row["name"], LONG, max_lines=3, placeholder=" …"))
         row["x0"], row["y0"] = (x, y) if context is not None else (row["x"], row["y"])
     _lift(rows[: len(found)])
-    merged = pd.DataFrame(rows)
     spec = _template(weights is not None)
     for channel, entry in zip("xy", entries, strict=True):
         numbers = [each[at] for each in rows for at in (channel, f"{channel}0")]
@@ -63,7 +62,7 @@ def picture(
             if channel in layer["encoding"]:
                 layer["encoding"][channel]["axis"]["title"] = entry
                 layer["encoding"][channel]["scale"]["domain"] = ends
-    return Chart(merged, spec, title + ".")
+    return Chart(pd.DataFrame(rows), spec, title + ".")
 
 
 def _lift(rows: Sequence[dict]) -> None:

@@ -9,7 +9,7 @@ import pandas as pd
 from ...charts.chart import Chart
 from ...charts.template import QUIET, blank, template, tips
 from ...picture import palette
-from ...words import percent
+from ...words import percent, signed
 
 STEP = 21
 LOST = 0.5
@@ -39,10 +39,7 @@ def brought(
     left = frame["without"].astype(float)
     frame["is_needed"] = left < LOST * chance
     told = ["" if pd.isna(each) else f" · {percent(each)}" for each in left]
-    frame["text"] = [
-        f"{amount:+.2f}".replace("-", "−") + more
-        for amount, more in zip(frame["amount"], told, strict=True)
-    ]
+    frame["text"] = [signed(one) + more for one, more in zip(frame["amount"], told, strict=True)]
     frame["right"] = frame[["from", "to"]].max(axis=1)
     spec = _template()
     spec["params"] = [{"name": "part_names", "value": [*names, total]}]
