@@ -32,9 +32,8 @@ def code(*lines: str, hidden: bool = False) -> dict:
 
 def about(step: Step) -> list[str]:
     """A step's heading with its shape, its formula, what stands for what in it, and its words."""
-    legend = ", ".join(
-        f"${operand.symbol}$ is `{operand.name}`" for operand in dict.fromkeys(step.inputs)
-    )
+    named = dict.fromkeys(step.inputs)
+    legend = ", ".join(f"${operand.symbol}$ is `{operand.name}`" for operand in named)
     return [
         f"## `{step.name}` ({step.shape})",
         f"$${_once(step)}$$",

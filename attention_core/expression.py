@@ -374,9 +374,8 @@ class Indicator(_Of):
 
     def latex(self) -> str:
         relation = "=" if self.value else r"\neq"
-        return rf"{number(self.value)}\quad\text{{because }}{number(self.pointer.value)} " + (
-            rf"{relation} {self.id}"
-        )
+        because = f"{number(self.pointer.value)} {relation} {self.id}"
+        return rf"{number(self.value)}\quad\text{{because }}{because}"
 
 
 class OutOfRange(_Of):

@@ -20,9 +20,8 @@ def __getattr__(name: str) -> Any:
     except ModuleNotFoundError as error:
         missing = [package for name, package in DRAWS.items() if find_spec(name) is None]
         names = " ".join(missing) or error.name
-        raise ImportError(
-            f"pictures need packages that are not here: pip install {names}"
-        ) from error
+        told = f"pictures need packages that are not here: pip install {names}"
+        raise ImportError(told) from error
     return show
 
 

@@ -8,7 +8,6 @@ import sys
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from attention_core.lights.own_code.trial import IS_TRIAL, tried, with_verdict
 
@@ -56,12 +55,8 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", title="instead of the app", metavar="")
     served = commands.add_parser("serve", help="serve it to others: serve --processes 2")
     # Given before the name of the command or after it.
-    port: dict[str, Any] = {
-        "default": argparse.SUPPRESS,
-        "type": _port,
-        "help": "where the app is served; else 8501",
-    }
-    served.add_argument("--port", **port)
+    served.add_argument("--port", default=argparse.SUPPRESS, type=_port,
+                        help="where the app is served; else 8501")  # fmt: skip
     served.add_argument("--address", default="", help="listen on this one alone; else on all")
     served.add_argument("--processes", type=lambda told: _whole(told, 64), default=1, metavar="N",
                         help="one for each core; more than one needs nginx")  # fmt: skip

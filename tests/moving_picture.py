@@ -13,8 +13,6 @@ WAY = [(0, 0, 7, 0), (4, 0, 7, 0), (6, 0, 7, 2), (8, 0, 7, 2), (10, 0, 7, 0), (1
 """The cells that are pointed at: the place of a matrix in the picture, a head, a row, a column."""
 LONG, SHORT, LAST = 1500, 150, 2500
 """Milliseconds that a frame stays: to look at, of a movement, before it begins again."""
-CELLS = ".st-key-drawn_layer svg g.cells_marks path"
-PLACE = script("place_of_cell")
 
 
 def frames(page):
@@ -22,9 +20,10 @@ def frames(page):
         return Image.open(io.BytesIO(page.screenshot())).convert("RGB"), milliseconds
 
     yield seen(LONG)
-    cells = page.locator(CELLS)
+    cells = page.locator(".st-key-drawn_layer svg g.cells_marks path")
+    place = script("place_of_cell")
     for cell in WAY:
-        cells.nth(cells.evaluate_all(PLACE, list(cell))).hover()
+        cells.nth(cells.evaluate_all(place, list(cell))).hover()
         settled(page)
         yield seen(LONG)
     temperature = page.locator(".st-key-moves_layer input")

@@ -132,9 +132,8 @@ def terms_table(arithmetic: Expression) -> pd.DataFrame:
     values = [term.value for term in terms]
     if isinstance(arithmetic, Share):
         name = "e to (score − largest)" if isinstance(terms[0], Exponential) else "score"
-        return pd.DataFrame(
-            {**rows, name: values, "share": [value / arithmetic.total for value in values]}
-        )
+        shares = [value / arithmetic.total for value in values]
+        return pd.DataFrame({**rows, name: values, "share": shares})
     sums = pd.Series(values).cumsum()
     return pd.DataFrame({**rows, "term": values, "sum so far": sums})
 

@@ -13,11 +13,13 @@ from ..controls import parts, visit
 from ..controls.visit_state import this_visit
 from ..controls.widget import about_as_wide, begin_anew, sent
 from ..frame import hand_out
+from .elements import set_values
 from .questions import Pick, Question, Verdict
 from .show import chart
 
 PREDICT = "predict"
 MOST_BUTTONS = 16
+LOOK: dict[str, Any] = {"horizontal": True, "vertical_alignment": "center", "gap": "small"}
 IS_WORDS = re.compile(r"(\d+(, \d+)*: ?)?(?:[^\W_]|[␣ ])*[.,]?")
 """No sign of Markdown, of HTML or of one of Streamlit's own marks."""
 
@@ -104,9 +106,7 @@ def put_question(
         hand_out.ask(this_visit().in_card, asked.words, answer, asked.asked, asked.offered)
     else:
         given: Guess | None = parts.read("guess", key)
-        with st.container(
-            key=f"question_{name}", horizontal=True, vertical_alignment="center", gap="small"
-        ):
+        with st.container(key=f"question_{name}", **LOOK):
             if given is None:
                 _ask(key, asked, now, ":material/psychology_alt: **Predict first.** ", name)
             else:
@@ -119,8 +119,7 @@ def put_question(
 def put_alone(key: str, asked: Question, now: int) -> Guess | None:
     """A question that covers nothing, away from its page. Returns what was answered."""
     given: Guess | None = parts.read("guess", key)
-    look = {"horizontal": True, "vertical_alignment": "center", "gap": "small"}
-    with st.container(key="question_alone", **look):
+    with st.container(key="question_alone", **LOOK):
         if given is None:
             _ask(key, asked, now)
         else:
@@ -184,7 +183,7 @@ def _offer_all(name: str) -> None:
     values = visit.values()
     if not parts.read("first", name) or PREDICT in {*values.hide, *values.lock}:
         return
-    shown = {"type": "tertiary", "on_click": _set, "args": ({PREDICT: False},)}
+    shown = {"type": "tertiary", "on_click": set_values, "args": ({PREDICT: False},)}
     st.button("Show everything from now on", key=f"show_all_{name}", **shown)
 
 
@@ -240,9 +239,4 @@ def _answered(key: str, asked: Question, now: int, given: Guess, tells_tally: bo
 def _taken_back(key: str) -> None:
     this_visit().own(Guesses).given.pop(key, None)
     begin_anew(f"guess_{key}")
-    parts.run_what_reads()
-
-
-def _set(values: dict[str, Any]) -> None:
-    visit.change(**values)
     parts.run_what_reads()

@@ -5,8 +5,6 @@ import json
 from browser_tools import click, numbers, open_page, script
 
 PLACE = "attention-explorer: coming back"
-LATER = script("later")
-REFUSED = script("refused")
 
 
 def kept(page):
@@ -15,7 +13,7 @@ def kept(page):
 
 def home_after(page, url, days):
     """The home page in a new session, so many days later. Its row of questions."""
-    page.add_init_script(LATER.replace("DAYS", str(days)))
+    page.add_init_script(script("later", DAYS=days))
     open_page(page, url, first_visit=True)
     return page.locator(".st-key-row_again")
 
@@ -51,7 +49,7 @@ def test_a_lesson_comes_back_at_growing_distances_and_no_link_says_so(new_page, 
 
 def test_where_nothing_may_be_stored_nothing_is_said(new_page, app_url):
     page = new_page()
-    page.add_init_script(REFUSED)
+    page.add_init_script(script("refused"))
     open_page(page, app_url, "simplified_attention?predict=off")
     click(page.get_by_role("button", name="Mark as done"))
     assert page.get_by_role("button", name="Done (undo)").is_visible()

@@ -9,13 +9,12 @@ from attention_ui.streamlit_workarounds.style import SIDEBAR_WIDTH
 from browser_tools import open_page, script, settled, soon
 from sampling import few
 
-PLACES = script("places")
 CHARTS = "[data-testid=stMain] [data-testid=stVegaLiteChart]"
 SIDEBAR = "[data-testid=stSidebar]"
 
 
 def places(page, what):
-    return page.evaluate(PLACES, what)
+    return page.evaluate(script("places"), what)
 
 
 def room(page):
@@ -88,13 +87,10 @@ def test_the_contents_open_where_one_is_and_the_rest_with_one_key(page, app_url)
     assert page.evaluate(FOLDS) == [[each, each in groups[1::2]] for each in groups]
 
 
-FIRST_PLACE = script("first_place")
-
-
 @pytest.mark.parametrize("path", few(["causal_mask", ""], 1))
 def test_a_heading_stands_from_the_first_where_it_will_stand(page, app_url, path):
     """The style and the room of the sidebar are there before the page's first word."""
-    page.add_init_script(FIRST_PLACE)
+    page.add_init_script(script("first_place"))
     open_page(page, app_url, path)
     box = page.locator("h1").bounding_box()
     assert page.evaluate("firstPlace") == pytest.approx([box["x"], box["y"]], abs=8)

@@ -10,8 +10,6 @@ import pytest
 from browser_tools import open_page, script, settled
 
 CONTROLS = "button, input, textarea, [role=slider], [data-testid=stSidebar], [data-testid=stHeader]"
-BESIDE_THE_PAGE = script("beside_the_page")
-OVER_OTHERS = script("over_others")
 
 
 @pytest.fixture
@@ -28,8 +26,8 @@ def paper(page):
 def test_a_printed_page_has_no_controls_and_loses_nothing(paper, app_url, link):
     open_page(paper, app_url, link)
     assert not [each for each in paper.locator(CONTROLS).all() if each.is_visible()]
-    assert paper.evaluate(BESIDE_THE_PAGE) == []
-    n_cards, cut, over = paper.evaluate(OVER_OTHERS)
+    assert paper.evaluate(script("beside_the_page")) == []
+    n_cards, cut, over = paper.evaluate(script("over_others"))
     assert n_cards >= 3
     assert (cut, over) == (0, 0)
     if "paper=on" in link:

@@ -17,7 +17,6 @@ from visiting import LESSONS
 MARKS = "[data-testid=stVegaLiteChart] svg g[class*=mark-] > path"
 TELLS = {"tokenize_and_embed": ".st-key-drawn_ids"}
 """Where it is not the first picture: of merges, all that it has to tell is written."""
-IN_SIGHT = script("in_sight")
 TOLD = "document.querySelector('#vg-tooltip-element.visible')?.innerText ?? ''"
 
 CARDS_ARE_SCREENS = ("simplified_attention", "transformer_block")
@@ -45,7 +44,7 @@ SLIDERS = script("sliders")
 
 def points_at_a_number(page, marks):
     """Whether one of a dozen marks in sight tells a number when it is pointed at."""
-    for x, y in marks.evaluate_all(IN_SIGHT, 12):
+    for x, y in marks.evaluate_all(script("in_sight"), 12):
         page.mouse.move(x, y)
         page.wait_for_timeout(50)
         if any(sign.isdigit() for sign in page.evaluate(TOLD)):

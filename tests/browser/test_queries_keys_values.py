@@ -18,9 +18,8 @@ def train(page, says):
 def test_a_training_is_moved_through_in_its_picture(page, app_url):
     open_page(page, app_url, f"{LESSON}&steps=200")
     assert not any(text.startswith("loss") for text in words_now(page, "train")), "no empty chart"
-    assert (
-        "Nothing is trained yet. The loss is 2.0" in page.locator(".st-key-card_train").inner_text()
-    )
+    said = page.locator(".st-key-card_train").inner_text()
+    assert "Nothing is trained yet. The loss is 2.0" in said
     train(page, "The loss fell from")
     last = numbers(page, "train")
     assert any(text.startswith("after step 200") for text in words_now(page, "train"))

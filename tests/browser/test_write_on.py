@@ -83,14 +83,11 @@ def test_every_cut_is_what_the_core_cuts_and_follows_the_hand_without_the_server
     no_exception(page)
 
 
-WATCH_PLACE = script("watch_place")
-
-
 def test_a_token_that_is_added_is_taken_out_by_back_and_ten_come_as_one_step(page, app_url):
     open_page(page, app_url, "real_model?predict=off&next_seed=3")
     before, add = page.url, page.get_by_role("button", name="Add it")
     add.scroll_into_view_if_needed()
-    page.evaluate(WATCH_PLACE)
+    page.evaluate(script("watch_place"))
     add.click()
     settled(page)
     assert page.evaluate("Math.min(...testPlaces) === Math.max(...testPlaces)")

@@ -20,11 +20,8 @@ from attention_ui.frame.contents import SECTIONS
 from attention_ui.frame.rooms import every_control, module_of
 from attention_ui.streamlit_workarounds.style import TOGGLES
 
-PAGE = "pages/simplified_attention.py"
-ANOTHER = "pages/causal_mask.py"
 
-
-def opened(page=PAGE, **query):
+def opened(page=visiting.A_PAGE, **query):
     return visiting.stands(visiting._opened(page, query))
 
 
@@ -169,7 +166,7 @@ def test_a_pin_and_marks_go_along():
     followed = f"Stretch the vector of: {before} → {after}"
     assert f"Width of the vectors, d_in: 5 → 7\n{followed}" in notices(at)
     assert any("Since the pin" in each.value for each in at.markdown)
-    at.switch_page(ANOTHER).run()
+    at.switch_page("pages/causal_mask.py").run()
     values = at.session_state["visit"].values
     assert values.done == ("simplified_attention",)
     assert values.pin == "example=wild_cat&d_in=5"

@@ -16,8 +16,6 @@ from attention_ui.lessons.cross_attention.lesson import CONTROLS, look_across, t
 from attention_ui.lessons.cross_attention.words import unmasked_share, verdicts
 from visiting import rendered, texts, visit
 
-PAGE = "pages/cross_attention.py"
-
 
 def values_of(name, **changes):
     return understood({"example": name}, CONTROLS)[0].but(**changes)
@@ -92,7 +90,7 @@ def test_given_vectors_are_shared_where_they_cover_the_source(name, changes, sha
 
 
 def test_the_page_follows_its_source_and_its_padding():
-    at = visit(PAGE, example="journey_123", padding="2", source="one small step")
+    at = visit("cross_attention", example="journey_123", padding="2", source="one small step")
     words = rendered(at)
     assert "no vector was made for it: “small”" in texts(at)
     assert "A score for each pair: 6 × 3 = 18." in words

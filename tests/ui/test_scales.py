@@ -49,10 +49,7 @@ def of_heads(step):
 @pytest.fixture
 def heads():
     trace = attend_heads(embed(EXAMPLES["life_is_short"].inputs), HeadsRecipe(n_heads=3))
-    add_batched(trace)
-    add_big_projection(trace)
-    add_head_parts(trace)
-    return trace
+    return add_head_parts(add_big_projection(add_batched(trace)))
 
 
 def largest(*values):

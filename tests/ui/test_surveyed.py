@@ -17,7 +17,6 @@ from attention_ui.lessons.real_model.seen import Seen
 from attention_ui.words import percent
 from visiting import _opened, charts, stands, texts, words
 
-PAGE = "real_model"
 N_HEADS = 8
 
 
@@ -38,7 +37,7 @@ def seen(model):
 
 
 def visit(**link):
-    return _opened(PAGE, {"predict": "off", **link}, row_deeper=True)
+    return _opened("real_model", {"predict": "off", **link}, row_deeper=True)
 
 
 def plane_of(at):

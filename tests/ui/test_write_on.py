@@ -52,20 +52,16 @@ def test_ten_tokens_are_those_that_are_added_one_by_one_and_another_text_has_non
     link = {"prompt": TEXT, "next_seed": "4", "next_temperature": "1.3"}
     at = stands(visit(PAGE, **link))
     for _ in range(3):
-        button(at, "Add it").click()
-        at = stands(at.run())
+        at = stands(button(at, "Add it").click().run())
     one_by_one = at.query_params["written_ids"]
     at = stands(visit(PAGE, **link))
-    button(at, "Write ten more").click()
-    at = stands(at.run())
+    at = stands(button(at, "Write ten more").click().run())
     at_once = at.query_params["written_ids"]
     assert len(at_once.split(".")) == 10
     assert at_once.startswith(f"{one_by_one}.")
-    button(at, "Take the last one out").click()
-    at = stands(at.run())
+    at = stands(button(at, "Take the last one out").click().run())
     assert at.query_params["written_ids"] == at_once.rpartition(".")[0]
-    at.text_area(key="control_prompt").set_value("the cat")
-    at = stands(at.run())
+    at = stands(at.text_area(key="control_prompt").set_value("the cat").run())
     assert "written_ids" not in at.query_params
 
 
