@@ -268,7 +268,9 @@ def _drawn(
     changes = first if _spot_at(layout, first) else None
     # Words of a sentence, or a legend, may end in the corner: many buttons stand below the picture.
     is_cut = any(layout.narrow.cut)
+    is_wide = any(word.look == "legend" and word.x > 100 for word in layout.narrow.words)
     below = not layout.matrices or bool(changes or undoes) or is_cut
+    below = below or (is_wide and parts.read("window", "phone"))
     keys: dict[str, Any] = {"horizontal": True, "vertical_alignment": "center"}
     right = {"horizontal_alignment": "right", **keys}
     corner = st.container(key=f"keys_below_{name}", **right) if below else None

@@ -33,13 +33,15 @@ SIGN, GAP, BAR, SUMS, FEW_SUMS, LABEL = 34, 16, 80, 40, 25, 92
 BEYOND, BEHIND = 24, 58
 """Of bars that go both ways: the room of what is longer than 1, at either end, and of a number."""
 BREAK = 3
-TITLE, SHAPE, SLANT = 18, 15, 0.72
+TITLE, SHAPE, SLANT, ABOVE = 18, 15, 0.72, 24
 NEAR_TITLES = 34
 """Titles of one line stand at one height if they would be nearer to it than this."""
 BROKEN_BARS = "gap in a bar: longer than 1, drawn shorter"
 """What is said below bars that go both ways, where there is room for it."""
-CHANGED = "changed by hand"
-"""What a line below a number means, said where there is room for it."""
+CHANGED, TIMES = "changed by hand", "⊙ times, entry by entry"
+"""What a line below a number means, and a sign, said where there is room for it."""
+MADE = "=→⇒↠|"
+"""Signs after which a result stands, or what is beside: it is read without what is before."""
 LEAST_LINE, LEAST_COMPACT = 12, 9
 """Pixels from one row's label to the next: where rows are lower, some have none."""
 SOLVED = 240
@@ -195,7 +197,8 @@ def brief(layout: Layout, most: float = 340, stays: Collection[str] = ()) -> Lay
     held = [box.y for each, box in drawn if each.step.name in stays]
     if any(layout.signs):
         fits = [line for line in later if narrow.height - (line - first) <= most]
-        end = min([min(fits, default=later[-1]), *held])
+        seen = [box.y for each, box in drawn if not each.covered][-1:]  # not question marks alone
+        end = min([min(fits, default=later[-1]), *held, *seen])
         cut = first, max(line for line in narrow.lines if line <= end)
     else:
         start = max([line for line in later if line + BELOW <= most] or [later[0], *held])
@@ -207,10 +210,12 @@ def brief(layout: Layout, most: float = 340, stays: Collection[str] = ()) -> Lay
         return layout
     less = replace(narrow, cut=cut, height=narrow.height - (cut[1] - cut[0]))
     at = next((at for at, box in enumerate(narrow.boxes) if not less.leaves_out(box.y)), 0)
-    if at and layout.signs[at]:  # nothing is left that it would follow
+    if at and layout.signs[at]:
         signs = [at for at, word in enumerate(narrow.words) if word.look == "sign"]
         words, lost = [*narrow.words], signs[sum(map(bool, layout.signs[:at]))]
-        words[lost] = replace(words[lost], y=cut[0])
+        sign = words[lost]
+        new = {"y": cut[0]} if sign.text in MADE else {"text": f"… {sign.text}"}
+        words[lost] = replace(sign, **new)
         less = replace(less, words=words)
     low = narrow.height - 13
     words = [replace(one, y=cut[0]) if one.y > low else one for one in less.words]
@@ -266,9 +271,14 @@ def _in_rows(lines: Sequence[Sequence["Footprint"]], room: float, tall: float) -
         return _in_a_row(_Line(lines[0], room, tall))
     each = [_Line(line, room) for line in lines]
     row = (tall - sum(line.around for line in each)) / sum(line.n_rows for line in each)
+    # Heads of one step are as large in a last line that has fewer of them.
+    is_one = len({one.matrix.step.name for line in lines for one in line}) == 1
+    most = min(line.cell for line in each) if is_one else math.inf
     made = Arrangement()
     for line in each:
-        one = _in_a_row(_Line(line.each, room, line.around + line.n_rows * row))
+        lower = _Line(line.each, room, line.around + line.n_rows * row)
+        lower.cell = min(lower.cell, most)
+        one = _in_a_row(lower)
         put_below(made, one)
         made.width = max(made.width, one.width)
     made.height += BELOW - 12
@@ -385,6 +395,15 @@ def move(made: Arrangement, right: float, down: float) -> None:
     for name in ("boxes", "words", "marks", "paths"):
         setattr(made, name, [_moved(each, right, down) for each in getattr(made, name)])
     made.lines = [line + down for line in made.lines]
+
+
+def titled(layout: Layout, title: str) -> Layout:
+    """The same below a line of words: what a control chooses that does not say it itself."""
+    for arrangement in (layout.wide, layout.narrow):
+        move(arrangement, 0.0, ABOVE)
+        arrangement.height += ABOVE
+        arrangement.words.append(Word(title, 0.0, 9.0, "title"))
+    return layout
 
 
 def make_room(layout: Layout, across: float, above: float) -> None:
@@ -618,8 +637,12 @@ def add_legend(made: Layout, arrangement: Arrangement, room: float) -> None:
     """What the colours mean: one thin line at the bottom, from the matrices."""
     x, y, slices = 0.0, arrangement.height - 8, 18
     y += arrangement.cut[1] - arrangement.cut[0]
-    for kind, before, after in legend(made.matrices, made.limits, made.leaks, arrangement):
-        length = {CHANGED: 13.0, BROKEN_BARS: 0.0}.get(kind, 54.0)
+    said = legend(made.matrices, made.limits, made.leaks, arrangement)
+    signs = zip(made.signs, arrangement.boxes, strict=False)
+    times = any(sign == "⊙" and not arrangement.leaves_out(box.y) for sign, box in signs)
+    said += [(TIMES, "", TIMES)] * times
+    for kind, before, after in said:
+        length = {CHANGED: 13.0, BROKEN_BARS: 0.0, TIMES: 0.0}.get(kind, 54.0)
         left, right = (text_width(each) * 0.92 for each in (before, after))
         if x + left + length + right + 12 > room:
             break

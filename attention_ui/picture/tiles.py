@@ -18,13 +18,13 @@ from .layout import (
     Word,
     equation,
     in_a_row,
-    move,
     put_below,
+    titled,
 )
 from .matrix import Matrix
 
-TITLE, WORD = 24, 44
-"""For the line above; the width of a word in a tile."""
+WORD = 44
+"""The width of a word in a tile."""
 DONE = 0.16
 
 
@@ -41,10 +41,7 @@ def tiles(
     """
     layout = equation(trace, *matrices, tall=tall)
     layout.narrow = _for_a_phone(trace, layout.matrices)
-    for arrangement in (layout.wide, layout.narrow):
-        move(arrangement, 0.0, TITLE)
-        arrangement.height += TITLE
-        arrangement.words.append(Word(title, 0.0, 9.0, "title"))
+    for arrangement in (layout.wide, titled(layout, title).narrow):
         for at, tile in enumerate(cut):
             _add_tile(arrangement, tile, at - held)
     return layout

@@ -5,6 +5,7 @@ import json
 import math
 import re
 import tomllib
+from dataclasses import replace
 from decimal import ROUND_HALF_UP, Decimal
 
 import altair as alt
@@ -31,8 +32,9 @@ from attention_ui.lessons.whole_layer import lesson as layer
 from attention_ui.picture import table as cells
 from attention_ui.picture.below import products
 from attention_ui.picture.curve import ACROSS, with_curve
+from attention_ui.picture.equation_parts import NEW_LINE
 from attention_ui.picture.layer import whole_layer
-from attention_ui.picture.layout import BROKEN_BARS, NARROW, TALL, WIDE, brief, equation
+from attention_ui.picture.layout import BROKEN_BARS, NARROW, TALL, TIMES, WIDE, brief, equation
 from attention_ui.picture.margin import row_sums
 from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.numbers import number_width, text_width
@@ -111,7 +113,7 @@ def test_on_a_phone_an_equation_is_read_line_by_line_with_its_signs_between(name
         assert above[1] < sign.y < below[3]
 
 
-@pytest.mark.parametrize("sign", ["", "·"])
+@pytest.mark.parametrize("sign", ["", "→", "⊙"])
 def test_what_a_phone_leaves_out_is_drawn_in_a_window_as_before(sign):
     """Of what is computed the end stays, of what stands beside each other the beginning."""
     trace = of_tokens(9, 6)
@@ -136,16 +138,26 @@ def test_what_a_phone_leaves_out_is_drawn_in_a_window_as_before(sign):
             if word.look == "sign" and not longer.leaves_out(word.y)
         ]
         shown = [not longer.leaves_out(box.y) for box in longer.boxes]
-        assert len(left) == (2 - at if sign else 0), "no sign with nothing before it"
+        cut = ["… ⊙"] * (at > 0 and sign == "⊙")
+        assert left == cut + [sign] * (2 - at if sign else 0), "no product of its last factor alone"
         assert shown == ([other >= at for other in range(3)] if sign else [True, at > 0, at > 1])
+    asked = equation(trace, each[1], "→", replace(each[2], covered=True))
+    assert not any(map(brief(asked, 300).narrow.leaves_out, [0, asked.narrow.boxes[0].y]))
     drawn = [row for row in on_phone if row["kind"] in (cells.CELL, cells.WORD)]
     assert all(0 <= row["yn"] <= less.narrow.height for row in drawn)
     for was, now in zip(*([row for row in each if row["when"] != cells.ON_NARROW]
                           for each in (whole, rows)), strict=True):  # fmt: skip
         assert [was[name] for name in "xywh"] == [now[name] for name in "xywh"]
     alone = equation(trace, each[stays.index(True)]).narrow.words
-    ends = [word.text for word in alone if word.look == "legend"]
+    ends = [word.text for word in alone if word.look == "legend"] + [TIMES] * (sign == "⊙")
     assert ends == [row["text"] for row in said if row["look"] == "legend"], "of what is drawn"
+
+
+def test_heads_are_as_large_in_a_line_with_fewer_of_them():
+    trace = attend_heads(embed(Inputs("a b " * 12, d_in=6)), HeadsRecipe(n_heads=3, d_head=4))
+    each = [Matrix(trace["head_weights"], lead=(head,)) for head in range(3)]
+    boxes = equation(trace, *each[:2], NEW_LINE, each[2]).wide.boxes
+    assert len({box.width for box in boxes}) == 1
 
 
 def test_words_stay_within_the_picture_and_off_each_other():
