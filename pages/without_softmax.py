@@ -2,7 +2,9 @@
 
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
+from attention_ui.controls.shared import numbered_tokens
 from attention_ui.lessons.without_softmax import lesson, words
+from attention_ui.picture.layout import titled
 from attention_ui.picture.matrix import Matrix
 
 page = Page("without_softmax", output="read_vectors")
@@ -33,11 +35,14 @@ def brackets(trace):
     "key says (an outer product). Its query reads a weighted sum of the rows. Later "
     "tokens are not in it yet: no mask needed.",
 )
-def written(trace):
-    yield ui.row(ui.in_picture(lesson.WRITTEN, width=300), lesson.MEMORY_RULE.at())
-    yield ui.moving(
-        lesson.WRITTEN, lambda token: (trace, lesson.written_now(trace, int(token))), tall=285
-    )
+def written(v, trace):
+    def at(token):
+        made = ui.equation(trace, *lesson.written_now(trace, int(token)), tall=285)
+        return titled(made, f"Token {called[int(token)]}")
+
+    called = numbered_tokens(v)
+    yield ui.row(ui.in_picture(lesson.WRITTEN, width=300, told=False), lesson.MEMORY_RULE.at())
+    yield ui.moving(lesson.WRITTEN, at)
 
 
 @page.card(
@@ -69,8 +74,9 @@ def gates_and_table(v, control, rule):
 @page.card(
     "decay",
     "It never forgets, so it blurs",
-    "**Decay** multiplies the whole memory by a gate before each write. Each token makes its own "
-    "of its vector x: α = σ(x · w + **b**), from 0 to 1; here w is random, as for β below.",
+    "**Decay** multiplies the memory by a gate before each write: α = σ(x · w + **b**), a token’s "
+    "vector x times a vector w that is learned (here random), plus a bias. The sigmoid σ makes it "
+    "a number from 0 to 1.",
     controls=[ui.in_picture(lesson.GATE_BIAS, width=220)],
 )
 def decay(v):
