@@ -21,11 +21,7 @@ page = Page(
 )
 SHAPE = page.ask("shape", lambda v, trace: words.shape(trace, shared.heads_recipe_of(v)), SPLIT)
 ADDS_MOST = page.ask(
-    "adds_most",
-    lambda v, trace: words.adds_most(trace, v.query),
-    ["head_outputs"],
-    ["head_outputs", "output_lost", "output_left"],
-    again=None,
+    "adds_most", lambda v, trace: words.adds_most(trace, v.query), ["head_outputs"], again=None
 )
 COST = page.ask(
     "parameters",
@@ -133,9 +129,15 @@ def parts(trace):
         if v.n_heads > 1
         else "The context vectors of this one head become 0, and the output loses all that it was."
     ),
-    controls=lambda v: [ui.in_picture(lesson.HEAD_OFF)] * (v.n_heads > 1),
+    controls=lambda v: (
+        [ui.in_picture(lesson.HEAD_OFF)] * (v.n_heads > 1 and not is_covered("head_outputs"))
+    ),
 )
 def off(v, trace):
+    if is_covered("head_outputs"):
+        yield waits_for("head_outputs")
+        return
+
     def without(head):
         made = lesson.without_a_head(trace, int(head))
         lost = made["output_lost"]
@@ -146,9 +148,8 @@ def off(v, trace):
     else:
         made, parts = without(v.head_off)
         yield ui.matrices(made, *parts, tall=265)
-    if not is_covered("head_outputs"):
-        lost = lesson.without_a_head(trace, v.head_off)
-        yield ui.light(*checks.lost_agrees(trace, lost, v.head_off))
+    lost = lesson.without_a_head(trace, v.head_off)
+    yield ui.light(*checks.lost_agrees(trace, lost, v.head_off))
 
 
 deeper = page.deeper("what heads cost, the scores of each, PyTorch’s own layer, the formulas")

@@ -48,12 +48,10 @@ def test_a_row_is_set_by_keyboard_and_the_truth_is_drawn_over_it(page, app_url):
 
 
 def test_a_control_in_a_picture_stays_where_it_was_put_when_an_answer_uncovers_it(page, app_url):
-    open_page(page, app_url, "multi_head_attention")
-    slider = page.locator(".st-key-moves_off input")
+    open_page(page, app_url, "without_softmax")
+    slider = page.locator(".st-key-moves_decay input")
     slider.press("ArrowRight")
     settled(page)
-    assert "head_off=1" in page.url
-    asked = page.locator("[class*=st-key-question_]", has_text="add most")
-    click(asked.get_by_role("button", name="Show me"))
-    assert slider.input_value() == "1"
-    assert page.get_by_text("Lost: head_outputs[1]").count() == 1
+    assert "gate_bias=1.5" in page.url
+    click(question(page, "row_sums").get_by_role("button", name="Show me"))
+    assert slider.input_value() == "1.5"
