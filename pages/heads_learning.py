@@ -163,7 +163,5 @@ def found():
     return ()
 
 
-page.answers(
-    words.looks_for, lambda: words.two_layers(shipped_run()), lambda: words.steeply(shipped_run())
-)
+page.answers(words.looks_for, words.two_layers, lambda: words.steeply(shipped_run()))
 page.show()

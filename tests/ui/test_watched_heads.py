@@ -7,7 +7,7 @@ import pytest
 from attention_core.small_models import induction
 from attention_core.small_models.repeated import next_of_earlier
 from attention_ui.lessons.heads_learning import lesson, watching
-from attention_ui.lessons.heads_learning.words import one_layer_question, one_layer_words
+from attention_ui.lessons.heads_learning.words import one_layer_question
 from attention_ui.picture.learning import learning
 
 RECORDS = induction.shipped_run().records
@@ -70,7 +70,8 @@ def test_the_question_on_one_layer_is_judged_by_its_loss():
     for right, loss in ((0, losses[0]), (1, losses[1]), (2, losses[2])):
         question = one_layer_question(replace(run, one_layer_loss=loss))
         assert [question.judge([g]).right for g in range(3)] == [g == right for g in range(3)]
-    assert f"ends at {losses[1]:.2f}, with two at {losses[0]:.3f}" in one_layer_words(run)
+    told = one_layer_question(run).answer()
+    assert f"ends at {losses[1]:.2f}, with two at {losses[0]:.3f}" in told
 
 
 def test_a_run_without_an_induction_head_says_so():

@@ -138,17 +138,12 @@ def saved_words(values: Values, side: int, whole: Traffic, tiled: Traffic) -> st
         )
     if values.causal_heads and side < values.flash_tokens:
         told += " Tiles that the causal mask skips are not counted."
-    return f"{fits} {told} {_in_slow_memory(values, whole)}."
-
-
-def _in_slow_memory(values: Values, whole: Traffic) -> str:
-    """What the table takes there, without a stop."""
-    held = whole.held_bytes(int(values.m_bytes))
-    if held <= values.fast_memory * KIBI:
+    table = whole.held_bytes(each)
+    so = "the table grows with the square of the tokens"
+    if table <= values.fast_memory * KIBI:
         so = "at this length that hardly matters"
-    else:
-        so = "the table grows with the square of the tokens"
-    return f"In slow memory the table takes {in_bytes(held)} and tiles need none: {so}"
+    slow = f"In slow memory the table takes {in_bytes(table)} and tiles need none: {so}."
+    return f"{fits} {told} {slow}"
 
 
 # --- what training keeps --------------------------------------------------------------------------
@@ -219,6 +214,5 @@ def what_it_saves(values: Values) -> str:
         "Not products: bytes that are moved, and slow memory. With "
         f"{values.flash_tokens:,} tokens, the whole table moves {in_bytes(whole.moved * each)} "
         f"for each head; tiles move {in_bytes(tiled.moved * each)}, and hold "
-        f"{in_bytes(tiled.held_bytes(each))} at once in fast memory. "
-        f"{_in_slow_memory(values, whole)}."
+        f"{in_bytes(tiled.held_bytes(each))} at once in fast memory."
     )

@@ -28,20 +28,12 @@ def one_layer_question(run: FinishedRun) -> Pick:
         "loss on repeated tokens end?",
         CHOICES,
         0 if share < 0.25 else 1 if share < 0.75 else 2,
-        one_layer_words(run),
+        f"With one layer the loss on repeated tokens ends at {number(run.one_layer_loss, 2)}, with "
+        f"two at {number(last.loss_repeated, 3)}; on tokens that cannot be known it is "
+        f"{number(last.loss_first, 2)}.",
         teaches="One layer learns that a letter comes back 5 to 12 places later, and guesses among "
         "those few. It cannot look for the one that came after its own: no key says what came "
         "before it.",
-    )
-
-
-def one_layer_words(run: FinishedRun) -> str:
-    """The loss with one layer, beside that with two."""
-    last = run.records[-1]
-    return (
-        f"With one layer the loss on repeated tokens ends at {number(run.one_layer_loss, 2)}, with "
-        f"two at {number(last.loss_repeated, 3)}; on tokens that cannot be known it is "
-        f"{number(last.loss_first, 2)}."
     )
 
 
@@ -60,12 +52,12 @@ def looks_for(trace: Trace) -> str:
 
 
 @closes("Why does it take two layers?", "two_layers", ONE_LAYER)
-def two_layers(run: FinishedRun) -> str:
-    """With the loss of one layer alone."""
+def two_layers() -> str:
+    """Without the loss of one layer, which the card says."""
     return (
         "Attention compares what a query asks with what a key says. That a token came after “D” "
         "has to be written into its vector before anybody can look for it: that is what the first "
-        f"layer does. {one_layer_words(run)}"
+        "layer does."
     )
 
 

@@ -144,12 +144,11 @@ def update_words(update: Update, rate: float) -> str:
 
 
 @closes("Why does an entry go up, and not down?", "slope")
-def why_up(trace: Trace, values: Values) -> str:
-    """By the sign of its gradient, with that of the chosen entry."""
+def why_up() -> str:
+    """By the sign of its gradient: the card has that of the chosen entry."""
     return (
         "Its gradient says by how much the loss rises when the entry rises a little. An update "
-        "goes against it: a gradient above 0 moves the entry down, one below 0 moves it up. "
-        f"{slope_words(trace, values).replace('Where it starts, the', 'Here the')}"
+        "goes against it: a gradient above 0 moves the entry down, one below 0 moves it up."
     )
 
 

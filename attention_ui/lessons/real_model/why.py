@@ -8,7 +8,7 @@ from attention_core.real_model.score_trace import score_trace
 
 from ...cards import why_there
 from ...cards.elements import Element, text
-from ...cards.why_there import Why, called, told
+from ...cards.why_there import Why, called
 from ...controls.control import Values
 from ...frame.ends import closes
 from ...frame.long_run import Steps, Work
@@ -84,15 +84,12 @@ def taken_away(v: Values, why: Why, runs: Sequence[Seen]) -> str:
 
 
 @closes("Can one know why a head looks at this token and not at another?", "why")
-def why_does_it_look_there(v: Values) -> str | None:
-    """With the numbers of the head that is chosen."""
-    why = why_of(v)
-    if isinstance(why, str):
-        return None
+def why_does_it_look_there() -> str:
+    """What the numbers of the card say, and what they do not."""
     return (
-        f"One can know who wrote what makes the two fit: a score is a sum. {told(why)} But a sum "
-        "is not a cause: later parts may make up for what is taken away, so believe it only once "
-        "you have switched the part off."
+        "One can know who wrote what makes the two fit: a score is a sum. But a sum is not a "
+        "cause: later parts may make up for what is taken away, so believe it only once you have "
+        "switched the part off."
     )
 
 

@@ -13,7 +13,7 @@ from ...cards.common_questions import largest_keys, one_of, which_key
 from ...cards.questions import Pick
 from ...controls.control import Values
 from ...frame.ends import closes, named
-from ...words import capital, number, percent, true_minus, word_at
+from ...words import capital, number, percent, word_at
 from .lesson import numbered_keys
 
 MILLION = 1_000_000
@@ -213,46 +213,13 @@ def stable_words(weights: Tensor, exact: Tensor, precision: str) -> tuple[bool, 
     "Why e to the power of a score, and not the plain sum, or absolute values?",
     *("divide", "sum_weights"),
 )
-def why_e(trace: Trace) -> str:
-    """With what the plain sum would give here, and what absolute values would."""
+def why_e() -> str:
+    """What neither keeps: the card has what the plain sum does with this row."""
     return (
-        "It is never below 0, and a larger score always gets a larger weight. "
-        f"{why_not_the_sum(trace)} {why_not_the_size(trace['score_row'].value)}"
-    )
-
-
-def why_not_the_sum(trace: Trace) -> str:
-    """What dividing this row by its plain sum comes to."""
-    scores, weights = trace["score_row"].value, trace["sum_weights"].value
-    total = scores.sum().item()
-    if not scores.isfinite().all():
-        return "A hidden score makes the plain sum −∞, and dividing by that gives no weights."
-    if not weights.isfinite().all():
-        total = true_minus(f"{total:.2g}")
-        return f"The plain sum is {total} here, and dividing by that gives no weights."
-    least = int(weights.argmin())
-    if weights[least] < 0:
-        return (
-            f"Divided by the plain sum, {named(trace, 'key', least)} would get "
-            f"{number(weights[least].item(), 2)}, and no share can be below 0."
-        )
-    if total < 0:
-        return (
-            f"The plain sum is {number(total, 2)} here: divided by it, the smallest score would "
-            "get the largest weight."
-        )
-    return "Dividing by the plain sum works only while no score is below 0, as here."
-
-
-def why_not_the_size(scores: Tensor) -> str:
-    """What would come of leaving out the minus signs."""
-    finite = scores[scores.isfinite()]
-    if not len(finite) or finite.min() >= 0:
-        return "And absolute values would let a bad match, below 0, count as a good one."
-    worst = finite.min().item()
-    return (
-        f"And with absolute values, the worst match here, {number(worst, 2)}, would count as much "
-        f"as a score of {number(-worst, 2)}."
+        "It is never below 0, and a larger score always gets a larger weight. Where a score is "
+        "below 0, the plain sum keeps neither promise: a share may be below 0, or the smallest "
+        "score get the most. And absolute values would let a bad match, below 0, count as a good "
+        "one."
     )
 
 
