@@ -54,9 +54,10 @@ def latent(v, trace):
 @page.card(
     "absorbed",
     "Keys that are never made",
-    "A key is its latent times a matrix, c W↑, so a score is q (c W↑)ᵀ = (q W↑ᵀ) cᵀ. The matrix "
-    "goes over to the query, once, and queries meet the latents themselves: the **absorbed form**. "
-    "Values can wait too: mix the latents first, and open the mixture once.",
+    "A key is its latent c times W↑, which makes it wide again, so a score is q (c W↑)ᵀ = "
+    "(q W↑ᵀ) cᵀ; ᵀ turns a matrix on its side. W↑ goes over to the query, once, and queries meet "
+    "latents: the **absorbed form**. Values can wait too: mix the latents first, and open the "
+    "mixture once.",
 )
 def absorbed(v, trace):
     parts = (

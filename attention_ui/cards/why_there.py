@@ -122,12 +122,7 @@ def told(why: Why) -> str:
         )
     part, _ = why.best
     looks = f" There, {_where_it_looks(why, part, why.parts.key)}." if part.kind == "head" else ""
-    asks = int((by_query := why.parts.by_query()).argmax())
-    return (
-        f"{capital(why.name)} finds {key} {_reason(why)} this score is above the others’ mean."
-        f"{looks} At {query}, {said_of(why.parts.parts[asks])} asks for it most "
-        f"({signed(float(by_query[asks]))})."
-    )
+    return f"{capital(why.name)} finds {key} {_reason(why)}.{looks}"
 
 
 def _reason(why: Why) -> str:
@@ -135,13 +130,11 @@ def _reason(why: Why) -> str:
     (part, amount), lead = why.best, number(why.lead, 2)
     if amount >= CLEAR * why.lead:
         more = f", more than the whole {lead}" if amount > why.lead else f" of the {lead}"
-        return f"because of what {said_of(part)} wrote there: {number(amount, 2)}{more} by which"
+        return f"because of what {said_of(part)} wrote there: {number(amount, 2)}{more}"
     amounts = why.parts.by_key()
     total = number(float(amounts.topk(min(3, len(amounts))).values.sum()), 2)
-    return (
-        f"by what several parts wrote there: {spoken(why, amounts)}, together {total} of "
-        f"the {lead} by which"
-    )
+    together = f"{spoken(why, amounts)}, together {total} of the {lead}"
+    return f"by what several parts wrote there: {together}"
 
 
 def spoken(why: Why, amounts: Tensor) -> str:

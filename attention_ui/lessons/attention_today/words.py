@@ -20,8 +20,8 @@ TOO_SMALL = 0.02
 
 
 BOTH = (
-    "The weights of one head, twice: as in 2017 (`head_weights`), and as the switches make them "
-    "(`today_weights`). Each switch has a card that explains it, below or in *Go deeper*."
+    "The weights of one head as in 2017, and as the switches make them. Each switch has a card "
+    "that explains it, below or in *Go deeper*."
 )
 
 

@@ -97,10 +97,10 @@ def _score(moment: recording.Moment, head: Head, names: Sequence[str]) -> str:
 
 
 def _called(moments: Moments, at: int, head: Head) -> str:
-    """A head by what it may be called at a moment: `head 1.2 opening mark +2`."""
+    """A head by what it may be called at a moment: `head 0.0: because`, or `head 1.2: 3 names`."""
     names = recording.names_at(moments, at, head)
-    more = f" +{len(names) - 1}" if names[1:] else ""
-    return head_name(head[1], head[0]) + (f" {names[0]}{more}" if names else "")
+    called = f"{len(names)} names" if names[1:] else "".join(names)
+    return head_name(head[1], head[0]) + (f": {called}" if names else "")
 
 
 def _names(moments: Moments, head: Head) -> tuple[str, ...]:
