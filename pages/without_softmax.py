@@ -66,7 +66,9 @@ def gates_and_table(v, control, rule):
     def at(bias):
         made = lesson.by_rule(whole, v.but(**{control.name: bias}), rule)
         beta = ["|", Matrix(made["strengths"], title="β")] if rule == "both" else []
-        return made, (Matrix(made["decays"], title="α"), *beta, "→", Matrix(made["read_from"]))
+        # A slider that moves question marks alone shows nothing, on a phone least of all.
+        table = [] if is_covered("read_from") else ["→", Matrix(made["read_from"])]
+        return made, (Matrix(made["decays"], title="α"), *beta, *table)
 
     return ui.moving(control, at, tall=200)
 
