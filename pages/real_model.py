@@ -2,7 +2,8 @@
 
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
-from attention_ui.cards.why_there import NUMBERS_WORDS, adds_up
+from attention_ui.cards.why_there import NUMBERS_WORDS, adds_up, called
+from attention_ui.cards.why_there import told as told_why
 from attention_ui.charts.score_parts import FEW
 from attention_ui.charts.score_parts import chart as who_wrote
 from attention_ui.controls import visit
@@ -137,12 +138,12 @@ def why_there(v, trace):
     yield choosing("why", who_wrote(asked.parts, asked.words), 820)
     own = trace["head_scaled_scores"].value[(asked.parts.head, *asked.at)]
     yield ui.light(*adds_up(asked, float(own), FEW))
-    yield ui.text(why.told(asked))
+    yield ui.text(told_why(asked))
     if names := why.without(asked):
         yield ui.progress(why.AWAY)
         runs = run_so_far(why.AWAY)
         if runs and runs.share >= 1:
-            label = f"Switch off {why.called(names[0])}, below"
+            label = f"Switch off {called(names[0])}, below"
             yield ui.text(why.taken_away(v, asked, runs.result))
             yield off_below(v, label, "off_why", names[0])
 

@@ -65,7 +65,7 @@ def test_the_strongest_key_is_asked_about_first_and_any_other_that_the_token_see
 def test_what_is_said_are_the_numbers_of_the_run():
     for head in range(4):
         about, _ = asked(model_head=f"1.{head}", looks_from="8")
-        told, (part, amount) = why.told(about), about.best
+        told, (part, amount) = why_there.told(about), about.best
         names = [each.name for each in about.parts.parts]
         amounts = dict(zip(names, about.parts.by_key().tolist(), strict=True))
         assert part.name == max(amounts, key=amounts.get)
@@ -75,7 +75,7 @@ def test_what_is_said_are_the_numbers_of_the_run():
         least = int(about.weights[1, head, 8].argmin())
         below, _ = asked(model_head=f"1.{head}", looks_from="8", looks_at=str(least))
         assert below.lead < 0
-        assert "has no reason to look at" in why.told(below)
+        assert "has no reason to look at" in why_there.told(below)
         assert why.without(below) == ()
 
 
