@@ -432,6 +432,8 @@ class Trace(Shown, Mapping[str, Step]):
 
     def name_of(self, axis: str, place: int, head: int | None = None) -> str | None:
         """The name of one of an axis's places; None where it has only its number."""
+        if axis not in self._labels and (head is None or axis not in self._labels_by_head):
+            return None  # labels of a long axis are many
         name = self.labels(axis, head)[place]
         return None if name in (str(place), f"d{place}") else name
 
