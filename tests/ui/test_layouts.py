@@ -138,7 +138,7 @@ def test_what_a_phone_leaves_out_is_drawn_in_a_window_as_before(sign):
             if word.look == "sign" and not longer.leaves_out(word.y)
         ]
         shown = [not longer.leaves_out(box.y) for box in longer.boxes]
-        cut = ["… ⊙"] * (at > 0 and sign == "⊙")
+        cut = ["(…) ⊙"] * (at > 0 and sign == "⊙")
         assert left == cut + [sign] * (2 - at if sign else 0), "no product of its last factor alone"
         assert shown == ([other >= at for other in range(3)] if sign else [True, at > 0, at > 1])
     asked = equation(trace, each[1], "→", replace(each[2], covered=True))
