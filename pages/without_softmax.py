@@ -1,5 +1,7 @@
 """Without softmax: a memory in the place of a list of keys and values."""
 
+from attention_core.mistakes.rewriting import rewritten_each
+from attention_core.operations import Shift
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
 from attention_ui.controls.shared import numbered_tokens
@@ -61,16 +63,19 @@ def who(v, trace):
 
 def gates_and_table(v, control, rule):
     """The gates of a rule, and who read from whom, at each bias that a control has."""
-    whole = lesson.at_once(v)
+    shifted = "moved_strength_scores" if rule == "both" else "moved_decay_scores"
 
-    def at(bias):
-        made = lesson.by_rule(whole, v.but(**{control.name: bias}), rule)
+    def traces(biases):
+        made = lesson.by_rule(lesson.at_once(v), v.but(**{control.name: biases[0]}), rule)
+        return rewritten_each(made, shifted, [*map(Shift, biases)])
+
+    def parts(made):
         beta = ["|", Matrix(made["strengths"], title="β")] if rule == "both" else []
         # A slider that moves question marks alone shows nothing, on a phone least of all.
         table = [] if is_covered("read_from") else ["→", Matrix(made["read_from"])]
-        return made, (Matrix(made["decays"], title="α"), *beta, *table)
+        return Matrix(made["decays"], title="α"), *beta, *table
 
-    return ui.moving(control, at, tall=200)
+    return ui.moving(control, ui.Along(traces, parts), tall=200)
 
 
 @page.card(
