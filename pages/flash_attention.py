@@ -60,9 +60,9 @@ def chain(first: Step, last: Step) -> list[Step]:
 @page.card(
     "tiles",
     "One tile at a time",
-    "Only the outlined tile of the table is held; finished ones are forgotten. Of a query only "
-    "this stays: its largest score so far, **m**; the sum of its exponentials, **ℓ**; and the sum "
-    "of the values times them, **O**. Where m rises, the old ℓ and O shrink by **α**.",
+    "Only the outlined tile of the table is held; finished ones are forgotten. Each query keeps "
+    "three things: its largest score so far, **m**; the sum of its exponentials, **ℓ**; and the "
+    "sum of the values times them, **O**. Where m rises, the old ℓ and O shrink by **α**.",
 )
 def tiles(v):
     whole, cut = lesson.all_blocks(v), lesson.cut(v)
@@ -125,8 +125,8 @@ def one_tile(v, trace):
     "shrinking",
     "Why it shrinks",
     "Earlier tiles used the old maximum. Where this tile raises it, their sum and output shrink "
-    "to match: they are multiplied (⊙) by **α**, e to the old maximum minus the new one. Where it "
-    "has not risen, α is 1.",
+    "to match: they are multiplied (⊙) by **α**, which is e to the power of the old maximum minus "
+    "the new one. Where the maximum has not risen, α is 1.",
 )
 def shrinking(v, trace):
     now, before = partial(of_tile, v, trace), partial(before_tile, v, trace)

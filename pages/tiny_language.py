@@ -127,9 +127,9 @@ def brought(v):
     yield ui.chart("brought", charts.parts(v), 820)
     yield ui.light(*words.adds_up(v))
     yield ui.caption(
-        "The percentage is the chance that this word has left with that head switched off; orange "
-        "where that is less than half of what it had. A head can matter with a short bar, since "
-        "later heads read it."
+        "The percentage is this word’s chance with that head switched off, in orange where it is "
+        "less than half of what it was. A head with a short bar can matter too, since later heads "
+        "read what it writes."
     )
 
 

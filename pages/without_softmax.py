@@ -81,9 +81,9 @@ def gates_and_table(v, control, rule):
 @page.card(
     "decay",
     "It never forgets, so it blurs",
-    "**Decay** multiplies the memory by a gate before each write: α = σ(x · w + **b**), a token’s "
-    "vector x times a vector w that is learned (here random), plus a bias. The sigmoid σ makes it "
-    "a number from 0 to 1.",
+    "**Decay** multiplies the memory by a gate before each write: α = σ(x · w + **b**). A token’s "
+    "vector x meets a learned vector w (here random), a bias b is added, and the sigmoid σ brings "
+    "the sum between 0 and 1.",
     controls=[ui.in_picture(lesson.GATE_BIAS, width=220)],
 )
 def decay(v):

@@ -1,7 +1,7 @@
 // A picture is one stop of the Tab key, and within it the arrow keys go from cell to cell, as they
 // lie. What has the focus is pointed at by the events of a pointer: the picture cannot tell which.
 const PICTURE = '[role=application]', LEVEL = 12;  // pixels between two of one row, at most
-const HOW = 'Arrow keys go from cell to cell, Home and End to the ends of a row, Enter opens, Escape closes, or leaves.';
+const HOW = 'Arrow keys go from cell to cell, Home and End to the ends of a row. Enter opens a cell, Escape closes it or leaves.';
 const WAYS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1],
   Home: [-1, 0], End: [1, 0] };
 const OWN = ['m', 'l', 'i', 'j', 'id'];

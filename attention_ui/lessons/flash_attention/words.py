@@ -142,7 +142,7 @@ def saved_words(values: Values, side: int, whole: Traffic, tiled: Traffic) -> st
     so = "the table grows with the square of the tokens"
     if table <= values.fast_memory * KIBI:
         so = "at this length that hardly matters"
-    slow = f"In slow memory the table takes {in_bytes(table)} and tiles need none: {so}."
+    slow = f"In slow memory the table takes {in_bytes(table)}, and tiles need none: {so}."
     return f"{fits} {told} {slow}"
 
 

@@ -87,9 +87,9 @@ def taken_away(v: Values, why: Why, runs: Sequence[Seen]) -> str:
 def why_does_it_look_there() -> str:
     """What the numbers of the card say, and what they do not."""
     return (
-        "One can know who wrote what makes the two fit: a score is a sum. But a sum is not a "
-        "cause: later parts may make up for what is taken away, so believe it only once you have "
-        "switched the part off."
+        "In part. A score is a sum, so one can know how much of it each earlier part brought. But "
+        "a sum is not a cause: later parts may make up for one that is taken away, so believe it "
+        "only once you have switched that part off."
     )
 
 

@@ -217,9 +217,9 @@ def why_e() -> str:
     """What neither keeps: the card has what the plain sum does with this row."""
     return (
         "It is never below 0, and a larger score always gets a larger weight. Where a score is "
-        "below 0, the plain sum keeps neither promise: a share may be below 0, or the smallest "
-        "score get the most. And absolute values would let a bad match, below 0, count as a good "
-        "one."
+        "below 0, the plain sum can break both promises: a share may be below 0, and the smallest "
+        "score may get the largest share. And absolute values would let a bad match, below 0, "
+        "count as a good one."
     )
 
 

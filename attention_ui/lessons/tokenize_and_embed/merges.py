@@ -17,10 +17,10 @@ EXAMPLE, NEW = "old older oldest cold colder long longer longest strong stronger
 
 
 BYTES = (
-    "What is joined are **bytes**, since every text is made of the same 256. A letter of English "
-    "is one byte, é is two, 好 three and 🙂 four. Type one of them above: until its bytes are one "
-    "token, each stands by itself, as two hexadecimal digits: ‹C3…› begins é, ‹…A9› ends it. So a "
-    "tokenizer of this kind can cut any text, but a rare character takes several tokens. "
+    "Merges join **bytes**, since every text is made of the same 256. A letter of English is one "
+    "byte, é is two, 好 three and 🙂 four. Type one of them above: until its bytes are one token, "
+    "each is shown by itself, as two hexadecimal digits. ‹C3…› begins é, and ‹…A9› ends it. So a "
+    "tokenizer like this can cut any text, but a rare character takes several tokens. "
     "Real vocabularies begin with all 256 bytes; here only those of your text are counted."
 )
 

@@ -97,7 +97,7 @@ def stays_words(trace: Trace, token: int) -> str:
     before, after = (trace[f"{each}standardised"].value[token] for each in ("", "stretched_"))
     apart = (after - before).abs().max().item()
     return (
-        "Four times as long, its standardised numbers stay the same: they move by at most "
-        f"{number(apart)}, because of ε, 0.00001, which keeps a row of equal numbers from being "
-        "divided by 0. A factor below 0 turns every sign round."
+        "Made four times as long, the vector keeps its standardised numbers to within "
+        f"{number(apart)}. The difference comes from ε, 0.00001, which keeps a row of equal "
+        "numbers from being divided by 0. A factor below 0 flips every sign."
     )
