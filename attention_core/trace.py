@@ -264,7 +264,7 @@ class Trace(Shown, Mapping[str, Step]):
 
     def made_otherwise(self, names: Sequence[str], first: Operation) -> "Trace":
         """The same computation with these steps made anew, in their order: the first by another
-        operation, and so of other numbers, the others since they follow from it.
+        operation, the rest by their own, from what their inputs have become.
         """
         other = self.branch()
         steps = other._steps

@@ -27,9 +27,9 @@ def rewritten(trace: Trace, makes: Mapping[str, Make]) -> Trace:
 
 
 def rewritten_each(trace: Trace, name: str, operations: Sequence[Operation]) -> list[Trace]:
-    """The computation with one step made by each of several operations, whose results are of one
-    shape: as `rewritten` by each, in a fifth of the time. Raises KeyError for a step that is not
-    there, ValueError for another shape.
+    """The computation once for each operation, which makes the step `name` in it: the same as
+    `rewritten` for each, in a fifth of the time. Raises KeyError for a step that is not there,
+    ValueError where the step's shape would change.
     """
     follow = [name]
     for each in trace.values():
@@ -39,8 +39,8 @@ def rewritten_each(trace: Trace, name: str, operations: Sequence[Operation]) -> 
 
 
 def at_temperatures(trace_at: Callable[[float], Trace]) -> Callable[[Sequence[float]], list[Trace]]:
-    """Traces of attention at any temperatures: many are made from two, since at 1 nothing is
-    tempered.
+    """Traces of attention at several temperatures, all made from two: one at 1, where no step
+    divides by a temperature, and one at 2.
     """
 
     def each(temperatures: Sequence[float]) -> list[Trace]:

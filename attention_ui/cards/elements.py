@@ -239,9 +239,9 @@ def set_values(values: Mapping[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class Along:
-    """What a picture is at the positions of its control, where these change numbers alone: `traces`
-    of many positions are made at once, and the `parts` of one are those of all with its steps; or
-    of each a layout is made.
+    """A picture at the positions of its control, where these change only numbers. `traces` makes
+    those of many positions at once. `parts` is asked once for all with the same names of steps, and
+    each position puts its own steps in; where `parts` gives a layout, it is asked for each.
     """
 
     traces: Callable[[Sequence[Any]], Sequence[Trace]]
@@ -281,7 +281,7 @@ class Picture:
     choosing: Choosing | None = None
     is_aside: bool = False
     lists: dict[Any, Lists] = field(default_factory=dict)
-    """By what a phone leaves out, what moves at each position, once a hand has come near."""
+    """What moves at each position, by what a phone leaves out; made once a hand has come near."""
     layouts: dict[Any, Layout] = field(default_factory=dict)
     """The last few positions that it was drawn at."""
     tables: dict[tuple, Any] = field(default_factory=dict)

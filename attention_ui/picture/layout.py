@@ -39,9 +39,9 @@ NEAR_TITLES = 34
 BROKEN_BARS = "gap in a bar: longer than 1, drawn shorter"
 """What is said below bars that go both ways, where there is room for it."""
 CHANGED, TIMES = "changed by hand", "⊙ times, entry by entry"
-"""What a line below a number means, and a sign, said where there is room for it."""
+"""What a line below a number means, and what ⊙ means, said where there is room for it."""
 MADE = "=→⇒↠|"
-"""Signs after which a result stands, or what is beside: it is read without what is before."""
+"""Signs before a result, or before what stands beside: it can be read without what is before."""
 LEAST_LINE, LEAST_COMPACT = 12, 9
 """Pixels from one row's label to the next: where rows are lower, some have none."""
 SOLVED = 240
@@ -272,7 +272,7 @@ def _in_rows(lines: Sequence[Sequence["Footprint"]], room: float, tall: float) -
         return _in_a_row(_Line(lines[0], room, tall))
     each = [_Line(line, room) for line in lines]
     row = (tall - sum(line.around for line in each)) / sum(line.n_rows for line in each)
-    # Heads of one step are as large in a last line that has fewer of them.
+    # Heads of one step keep their size in a last line that has fewer of them.
     is_one = len({one.matrix.step.name for line in lines for one in line}) == 1
     most = min(line.cell for line in each) if is_one else math.inf
     made = Arrangement()
@@ -399,7 +399,7 @@ def move(made: Arrangement, right: float, down: float) -> None:
 
 
 def titled(layout: Layout, title: str) -> Layout:
-    """The same below a line of words: what a control chooses that does not say it itself."""
+    """The layout below a title: what a control has chosen, where the control does not say it."""
     for arrangement in (layout.wide, layout.narrow):
         move(arrangement, 0.0, ABOVE)
         arrangement.height += ABOVE

@@ -97,7 +97,7 @@ def _score(moment: recording.Moment, head: Head, names: Sequence[str]) -> str:
 
 
 def _called(moments: Moments, at: int, head: Head) -> str:
-    """A head by what it may be called at a moment: `head 0.0: because`, or `head 1.2: 3 names`."""
+    """A head with its names at a moment: `head 0.0: because`, or `head 1.2: 3 names`."""
     names = recording.names_at(moments, at, head)
     called = f"{len(names)} names" if names[1:] else "".join(names)
     return head_name(head[1], head[0]) + (f": {called}" if names else "")
