@@ -262,15 +262,15 @@ class Trace(Shown, Mapping[str, Step]):
         other.rounds = list(self.rounds)
         return other
 
-    def made_otherwise(self, names: Sequence[str], first: Operation) -> "Trace":
-        """The same computation with these steps made anew, in their order: the first by another
+    def made_otherwise(self, names: Iterable[str], by: Mapping[str, Operation]) -> "Trace":
+        """The same computation with these steps made anew, in their order: some `by` another
         operation, the rest by their own, from what their inputs have become.
         """
         other = self.branch()
         steps = other._steps
         for name in names:
             old = steps[name]
-            operation = first if name == names[0] else old.operation
+            operation = by.get(name, old.operation)
             inputs = tuple([steps[each.name] for each in old.inputs])
             value = operation.value(*[each.value for each in inputs])
             if value.shape != old.value.shape:

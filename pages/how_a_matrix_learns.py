@@ -1,5 +1,6 @@
 """How a matrix learns: the backward pass, number by number."""
 
+from attention_core.mistakes.rewriting import at_temperatures
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered, waits_for
 from attention_ui.controls.shared import TEMPERATURE
@@ -69,11 +70,7 @@ def row_of_softmax(v):
         yield waits_for(ASKED)
         return
     layer = lesson.layer_of(v)
-
-    def at(temperature):
-        made = layer.row(temperature)
-        return made, pictures.softmax_row(made)
-
+    at = ui.Along(at_temperatures(layer.row), pictures.softmax_row)
     yield ui.moving(TEMPERATURE, at, tall=360, is_aside=True)
     row = layer.row(v.temperature)
     yield ui.say(words.softmax_steps(row))

@@ -67,7 +67,7 @@ def gates_and_table(v, control, rule):
 
     def traces(biases):
         made = lesson.by_rule(lesson.at_once(v), v.but(**{control.name: biases[0]}), rule)
-        return rewritten_each(made, shifted, [*map(Shift, biases)])
+        return rewritten_each(made, [shifted], map(Shift, biases))
 
     def parts(made):
         beta = ["|", Matrix(made["strengths"], title="β")] if rule == "both" else []

@@ -1,6 +1,6 @@
 """A computation made otherwise: the same steps, but for those that a mistake changes."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from .. import operations as ops
 from ..operations import Operation
@@ -8,6 +8,9 @@ from ..trace import Step, Trace, made_once
 
 Make = Callable[[Trace, Step, tuple[Step, ...]], Step]
 """Makes one step otherwise, from the new trace, the right step and its new inputs."""
+
+UNUSUAL = 1.7320508
+"""A temperature by which what has to do with it is found: nothing else is divided by it."""
 
 Of = Callable[[Trace, tuple[Step, ...]], tuple[Step, ...]]
 """Gives the operands of a step, given the new trace and what its inputs have become."""
@@ -26,16 +29,19 @@ def rewritten(trace: Trace, makes: Mapping[str, Make]) -> Trace:
     return new
 
 
-def rewritten_each(trace: Trace, name: str, operations: Sequence[Operation]) -> list[Trace]:
-    """The computation once for each operation, which makes the step `name` in it: the same as
+def rewritten_each(
+    trace: Trace, names: Collection[str], operations: Iterable[Operation]
+) -> list[Trace]:
+    """The computation once for each operation, which makes the steps `names` in it: the same as
     `rewritten` for each, in a fifth of the time. Raises KeyError for a step that is not there,
-    ValueError where the step's shape would change.
+    ValueError where a step's shape would change.
     """
-    follow = [name]
+    made = {trace[name].name for name in names}
+    follow: list[str] = []
     for each in trace.values():
-        if any(given.name in follow for given in each.inputs):
+        if each.name in made or any(given.name in follow for given in each.inputs):
             follow.append(each.name)
-    return [trace.made_otherwise(follow, operation) for operation in operations]
+    return [trace.made_otherwise(follow, dict.fromkeys(made, one)) for one in operations]
 
 
 def at_temperatures(trace_at: Callable[[float], Trace]) -> Callable[[Sequence[float]], list[Trace]]:
@@ -47,10 +53,11 @@ def at_temperatures(trace_at: Callable[[float], Trace]) -> Callable[[Sequence[fl
         if len(temperatures) == 1:
             return [*map(trace_at, temperatures)]
         with made_once():
-            plain, other = trace_at(1.0), trace_at(2.0)
-        name = next(one for one in other if one.endswith("tempered_scores"))
+            plain, other = trace_at(1.0), trace_at(UNUSUAL)
+        mine = ops.ScaleBy(1 / UNUSUAL)
+        names = [name for name, step in other.items() if step.operation == mine]
         factors = [ops.ScaleBy(1 / one) for one in temperatures]
-        tempered = zip(temperatures, rewritten_each(other, name, factors), strict=True)
+        tempered = zip(temperatures, rewritten_each(other, names, factors), strict=True)
         return [plain if temperature == 1 else made for temperature, made in tempered]
 
     return each

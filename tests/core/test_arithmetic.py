@@ -168,7 +168,7 @@ DRAWN = [name for name, step in workshop().items() if isinstance(step.operation,
 def test_what_follows_from_many_numbers_at_once_is_what_follows_from_each(name):
     made = workshop()
     others = [replace(made[name].operation, seed=seed) for seed in (101, 102, 103)]
-    for other, found in zip(others, rewritten_each(made, name, others), strict=True):
+    for other, found in zip(others, rewritten_each(made, [name], others), strict=True):
         wanted = rewritten(made, {name: by(other)})
         assert [*found] == [*wanted]
         for each, step in wanted.items():

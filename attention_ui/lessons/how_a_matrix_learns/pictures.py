@@ -55,7 +55,7 @@ def along_an_entry(values: Values) -> Along:
 
     def traces(changes: Sequence[float]) -> list[Trace]:
         each = (getattr(layer.with_entry(name, cell, change), name) for change in changes)
-        return rewritten_each(layer.trace(), name, [*map(Given.of, each)])
+        return rewritten_each(layer.trace(), [name], map(Given.of, each))
 
     def drawn(trace: Trace) -> Layout:
         x, loss = trace[name].value[cell].item(), trace["loss"].value.item()
