@@ -163,7 +163,8 @@ export default function () {
     if (!way && !['Enter', 'Escape'].includes(event.key)) return;
     event.preventDefault();
     if (event.key === 'Escape') {
-      const [name] = keysOf(place), close = name && main.querySelector(`.${name.replace('drawn', 'close')} button`);
+      const name = keysOf(place)[0] ?? '', is = name.includes('drawn_');  // another chart has a button for its table
+      const close = is && main.querySelector(`.${name.replace('drawn', 'close')} button`);
       return close ? close.click() : place.blur();
     }
     const seen = look(place), cell = seen && was(seen);
@@ -201,8 +202,10 @@ export default function () {
     if (!held || held.one.isConnected || document.activeElement !== document.body) return;
     for (const key of held.keys) {
       const [, kind, of] = /^st-key-(question|cell|close|open)_(.+)$/.exec(key) ?? [];
-      const next = kind && (main.querySelector(`.${key} :is(button, input)`)
-        ?? main.querySelector(`.st-key-drawn_${of}`));
+      const place = kind && main.querySelector(`.${key}`);
+      const next = kind && (place?.querySelector(':is(button, input):not([data-testid="stTooltipIcon"] *)')
+        ?? main.querySelector(`.st-key-drawn_${of}`) ?? place);
+      if (next === place) place?.setAttribute('tabindex', -1);  // an answer, whose "?" would open over it
       if (next) return next.focus({ preventScroll: true });
     }
   };

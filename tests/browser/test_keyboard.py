@@ -161,6 +161,13 @@ def test_in_a_picture_every_cell_is_reached_and_its_slider_keeps_its_keys(page, 
             found.add(drawn)
     assert found == {"svg", "CANVAS"}
 
+    open_page(page, app_url, "tiny_language?predict=off")
+    chart = page.locator(".st-key-chart_of_why")
+    chart.focus()
+    chart.press("Escape")
+    page.wait_for_timeout(500)
+    assert not page.locator("[data-testid=stDataFrame]").count(), "its table in the place of it"
+
     open_page(page, app_url, "simplified_attention?predict=off")
     keys = Keyboard(page)
     keys.go_to("st-key-moves_scores")
