@@ -25,7 +25,7 @@ from ..controls.widget import control as plain
 from ..controls.widget import is_there, sent
 from ..frame import hand_out
 from ..frame.save_picture import save_dialog
-from ..picture.layout import Layout, brief, uncovered
+from ..picture.layout import Layout, brief, legend_end, uncovered
 from ..picture.matrix import Matrix, is_unknown
 from ..picture.positions import FOLLOWS, positions
 from ..picture.sentence import WORD
@@ -42,6 +42,8 @@ MOST_BYTES, MOST_NUMBERS = 300_000, 250_000
 """Of a card with all positions of its control, as text, and how many numbers those are at most:
 above that the server is asked at each move.
 """
+BESIDE_KEYS = 150
+"""Of a phone's picture, how far a legend may go beside the buttons in its corner."""
 TOO_MUCH: Lists = {"too much": {}}
 """In the place of what a control changes where it cannot be carried."""
 
@@ -268,7 +270,7 @@ def _drawn(
     changes = first if _spot_at(layout, first) else None
     # Words of a sentence, or a legend, may end in the corner: many buttons stand below the picture.
     is_cut = any(layout.narrow.cut)
-    is_wide = any(word.look == "legend" and word.x > 100 for word in layout.narrow.words)
+    is_wide = legend_end(layout.narrow) > BESIDE_KEYS
     below = not layout.matrices or bool(changes or undoes) or is_cut
     below = below or (is_wide and parts.read("window", "phone"))
     keys: dict[str, Any] = {"horizontal": True, "vertical_alignment": "center"}

@@ -646,9 +646,13 @@ def add_legend(made: Layout, arrangement: Arrangement, room: float) -> None:
     said += [(TIMES, "", TIMES)] * times
     for kind, before, after in said:
         length = {CHANGED: 13.0, BROKEN_BARS: 0.0, TIMES: 0.0}.get(kind, 54.0)
-        left, right = (text_width(each) * 0.92 for each in (before, after))
-        if x + left + length + right + 12 > room:
+        left = text_width(before) * 0.92
+        most = room - (x + left + length + 12)
+        each = (after, after.partition(",")[0])  # the second in short
+        fit = [text for text in each if text_width(text) * 0.92 <= most]
+        if not fit:
             break
+        after, right = fit[0], text_width(fit[0]) * 0.92
         if before:
             arrangement.words.append(Word(before, x, y, "legend"))
             x += left + 5
@@ -662,6 +666,12 @@ def add_legend(made: Layout, arrangement: Arrangement, room: float) -> None:
         arrangement.words.append(Word(after, x + length + 5, y, "legend"))
         x += length + right + 34
         arrangement.width = max(arrangement.width, x - 22)
+
+
+def legend_end(arrangement: Arrangement) -> float:
+    """How far to the right what the colours mean is said."""
+    words = (each for each in arrangement.words if each.look == "legend")
+    return max((each.x + text_width(each.text) * 0.92 for each in words), default=0.0)
 
 
 def legend(
