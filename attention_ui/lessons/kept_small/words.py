@@ -27,13 +27,14 @@ def sums_of_chosen(trace: Trace) -> Pick:
     """What the weights of the keys sum to that an indexer leaves."""
     sums = trace[f"{SPARSE}weights"].value.sum(dim=-1)
     return one_of(
-        "The indexer leaves a few keys to each query and hides the others. What do the weights of "
-        "the keys that are left sum to?",
+        "The indexer leaves a few keys to each query and hides the others before the softmax. What "
+        "do the weights of the keys that are left sum to?",
         SUMS,
         0,
-        f"Every row sums to {number(sums.mean().item(), 2)}.",
-        teaches="The mask comes before the softmax, which makes shares of what it is given. So "
-        "the keys that are left get more than before, and nothing shows what was missed.",
+        f"With the mask before the softmax, every row sums to {number(sums.mean().item(), 2)}.",
+        teaches="The softmax makes shares of the scores it is given. So the keys that are left get "
+        "more than before, and nothing shows what was missed. Hidden after the softmax, keys leave "
+        "a gap: their row sums to less than 1.",
     )
 
 
@@ -89,14 +90,13 @@ def sums_light(trace: Trace, where: str, head: int) -> tuple[bool, str]:
     """Whether the rows of a head sum to 1 with the mask where it is put."""
     name = f"{SPARSE}weights" if where == "before" else "zeroed_weights"
     sums = trace[name].value[head].sum(dim=-1)
-    least = sums.min().item()
-    good = bool(((sums - 1).abs() < 1e-5).all())
-    told = "Every row of weights sums to 1."
-    if good:
-        return good, told
-    return good, (
-        f"One row sums to only {number(least, 2)}: what was hidden after the softmax is missing "
-        "from it, and from its context vector. Hide before the softmax."
+    off = sums[(sums - 1).abs() >= 1e-5].tolist()
+    if not off:
+        return True, "Every row of weights sums to 1."
+    return False, (
+        f"{len(off)} of {len(sums)} rows lost weight; the smallest sum is only "
+        f"{number(min(off), 2)}. What is hidden after the softmax is missing from its row, and "
+        "from the row’s context vector. Hide before the softmax."
     )
 
 
