@@ -32,6 +32,13 @@ def test_the_tangent_touches_the_curve(example, loss):
         assert slope.item() == pytest.approx((near[1] - near[0]) / 0.04, rel=0.05, abs=2e-4)
 
 
+def test_a_loss_that_does_not_move_is_said_once():
+    values = values_of(entry_matrix="W_query", entry_row="1", entry_column="0")
+    layout = pictures.along_an_entry(values)(0.0)
+    for made in (layout.wide, layout.narrow):
+        assert len({(each.x, round(each.y, 3)) for each in made.words}) == len(made.words)
+
+
 @pytest.mark.parametrize(("example", "which"), WAYS)
 def test_each_way_holds_what_it_says(example, which):
     values = values_of(example=example, gradient_way=which)

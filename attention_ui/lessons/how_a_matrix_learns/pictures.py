@@ -193,7 +193,8 @@ def _add(made: Arrangement, room: float, tall: float, curve: Curve) -> None:
     first, last = curve.points[0][0], curve.points[-1][0]
     heights = [min(y, curve.most) for _, y in curve.points if math.isfinite(y)]
     low, high = min(heights), max(heights)
-    edge = 0.08 * ((high - low) or 1.0)
+    is_flat = high - low < 1e-6  # an entry that no score depends on, but for rounding
+    edge = 0.08 * (1.0 if is_flat else high - low)
     low, high = low - edge, high + edge
 
     def place(x: float, y: float) -> tuple[float, float]:
@@ -215,9 +216,9 @@ def _add(made: Arrangement, room: float, tall: float, curve: Curve) -> None:
     made.paths.append(Path(LEFT, TOP, point, "loud"))
     for at_line, text in enumerate(curve.told):
         made.words.append(Word(text, 0.0, 8.0 + 18 * at_line, "title", changes=True))
-    for value, down in ((high - edge, edge), (low + edge, high - low - edge)):
+    for value, down in ((high - edge, edge), (low + edge, high - low - edge))[is_flat:]:
         made.words.append(Word(number(value, 3), LEFT - 8, TOP + down / (high - low) * tall, "row"))
-    made.words.append(Word("loss", LEFT - 8, TOP + tall / 2, "row"))
+    made.words.append(Word("loss", LEFT - 8, TOP + tall / 2 - 18 * is_flat, "row"))
     for tick, text in curve.ticks:
         made.words.append(Word(text, LEFT + place(tick, low)[0], TOP + tall + 14, "column"))
 
