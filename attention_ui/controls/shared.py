@@ -635,7 +635,7 @@ def _of_words(values: Values) -> str:
         f"{listed([f'“{visible(each)}”' for each in drawn])}. "
     )
     if {*inputs_of(values).tokens} <= {*drawn}:
-        return f"{said}Your sentence has no other words, so no weight has a meaning."
+        return f"{said}Your sentence has no other words, so nothing computed from it has a meaning."
     return (
         f"{said}What {they} {ask} for, and how much {they} {get}, means nothing. All other words "
         "keep theirs."
@@ -653,7 +653,7 @@ def _of_sizes(values: Values) -> str | None:
         if inputs.d_in != example.inputs.d_in:
             given = "trained" if example.is_trained else "given"
             why = f"the {given} vectors are {example.inputs.d_in} wide"
-        return f"{drawn} drawn at random now, so no weight has a meaning: {why}."
+        return f"{drawn} drawn at random now, so nothing computed from them has a meaning: {why}."
     names = []
     if values.keys() >= {each.name for each in PROJECTED}:
         recipe = replace(projections_of(values), seed=None, seeds=(None,) * 3)

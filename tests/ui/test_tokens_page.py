@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 
 from attention_core import EXAMPLES
 from attention_core.text.tokenizers import TOKENIZERS
+from attention_ui.controls.control import understood
 from attention_ui.lessons.tokenize_and_embed import merges
-from attention_ui.lessons.tokenize_and_embed.lesson import trace_of
+from attention_ui.lessons.tokenize_and_embed.lesson import CONTROLS, origin_words, trace_of
 from attention_ui.lessons.tokenize_and_embed.merges import MERGE_TEXT
 from attention_ui.lessons.tokenize_and_embed.merges_picture import HIGH
 from attention_ui.picture.layout import NARROW, WIDE
@@ -53,6 +54,12 @@ def test_points_are_covered_where_they_tell_which_vectors_are_identical(example)
     waits = "This picture waits for your guess" in words(at)
     assert waits == same.equal(drawn_same)
     assert any("as points" in chart.alt for chart in charts(at)) != waits
+
+
+def test_vectors_are_said_to_come_from_where_they_do():
+    for sentence, said in ("the cat", "trained."), ("the zebra", "but for"), ("日本", "They are"):
+        values, _ = understood({"example": "named_features", "sentence": sentence}, CONTROLS)
+        assert said in origin_words(values)
 
 
 @pytest.mark.parametrize("positions", ["off", "on"])

@@ -1,5 +1,7 @@
 """Tokenize and embed: its controls, and its trace as a function of their values."""
 
+from operator import ne
+
 from attention_core.text.embedding import embed
 from attention_core.text.inputs import TRAINED
 from attention_core.trace import Step, Trace
@@ -50,8 +52,11 @@ def origin_words(values: Values) -> str:
             "These are what a trained network’s second layer reads: the first has already mixed "
             "them, so the same word differs from place to place."
         )
-    if inputs_of(values).has_given_vectors():
-        return "These vectors were set by hand, not trained."
+    own = inputs_of(values)
+    is_random = [*map(ne, own.labels, own.tokens)]
+    if own.has_given_vectors() and not all(is_random):
+        but = ", but for the random ones, whose tokens end in \\*" if any(is_random) else ""
+        return f"These vectors were set by hand, not trained{but}."
     return "They are random, not trained: tokens that lie close together need not be alike."
 
 
