@@ -83,6 +83,7 @@ def test_no_size_makes_more_than_eight_blocks_a_side(n_tokens, size):
     ("off", "4", "3", "Of 12 tiles 3 would be, with the causal switch on, wholly in the future"),
     ("on", "4", "3", "Of 12 tiles 3 are wholly in the future and skipped."),
     ("on", "3", "11", "Of 4 tiles 0 are"),
+    ("on", "6", "6", "Of 4 tiles 1 is wholly"),
 ])  # fmt: skip
 def test_skipped_tiles_are_counted(causal, queries, keys, said):
     sizes = {"causal_heads": causal, "tile_queries": queries, "tile_keys": keys}

@@ -30,7 +30,7 @@ def by_hand(scores, **more):
     ({"shift": "-10", "magnify": "0", "push": "-150", "precision": "float16"},
      "each weight is 0 / 0"),
     ({"shift": "10", "magnify": "16", "push": "150", "precision": "bfloat16"},
-     "11 of 11 exponentials are `inf` and 11 weights `nan`"),
+     "11 of 11 exponentials are `inf`, 11 of 11 weights `nan`"),
 ])  # fmt: skip
 def test_what_gives_no_number_is_explained(link, said):
     assert said in words(visit_deeper("softmax_or_sum", **link))
@@ -39,7 +39,7 @@ def test_what_gives_no_number_is_explained(link, said):
 @pytest.mark.parametrize(("precision", "n_infinite"), [("float32", 0), ("float16", 1)])
 def test_scores_overflow_where_the_precision_ends(precision, n_infinite):
     at = visit_deeper("softmax_or_sum", push="8", precision=precision)
-    assert f"{n_infinite} of 11 exponentials" in words(at)
+    assert f"{n_infinite} of 11 exponentials {'is' if n_infinite else 'are'} `inf`" in words(at)
 
 
 def test_scores_that_cannot_be_used_stay_typed_and_are_explained():

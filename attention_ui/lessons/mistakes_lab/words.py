@@ -62,7 +62,7 @@ def which_lights(values: Values) -> Pick | None:
             return Verdict(True, f"Right: {said}.")
         n_right = len({*guess} & {*broken})
         n_missing, n_wrong = len(broken) - n_right, len({*guess} - {*broken})
-        counted = f"{n_right} of your choices break, {n_wrong} still hold, {n_missing} are missing."
+        counted = f"Your choices: {n_right} right, {n_wrong} wrong, {n_missing} missing."
         return Verdict(False, f"{counted} {truth}")
 
     return Pick(

@@ -37,8 +37,8 @@ def blanks_words(trace: Trace, values: Values) -> str:
         return ""
     share = trace["weights"].value[values.query, blanks].sum().item()
     return (
-        f"{len(blanks)} of {len(tokens)} tokens are blanks, and your query gives them "
-        f"{percent(share)} of its weight. Drop them with the switch in the sidebar."
+        f"{len(blanks)} of {len(tokens)} tokens {'are' if blanks[1:] else 'is'} blank. Your query "
+        f"spends {percent(share)} of its weight there. Drop blanks with the switch in the sidebar."
     )
 
 

@@ -188,7 +188,8 @@ def lost_words(powers: Tensor, total: Tensor, weights: Tensor) -> tuple[bool, st
     """How many numbers of a softmax as its formula is written are lost, and why."""
     infinite, lost = int(powers.isinf().sum()), int(weights.isnan().sum())
     counted = (
-        f"As written, {infinite} of {len(powers)} exponentials are `inf` and {lost} weights `nan`."
+        f"As written, {infinite} of {len(powers)} exponentials {'is' if infinite == 1 else 'are'} "
+        f"`inf`, {lost} of {len(weights)} weights `nan`."
     )
     if (powers == 0).all():
         counted += " All exponentials are 0, so each weight is 0 / 0."

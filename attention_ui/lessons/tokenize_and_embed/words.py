@@ -63,13 +63,11 @@ def unused_words(values: Values) -> str:
     if inputs.vocabulary != "duplicates":
         return ""
     vocabulary = inputs.build_vocabulary()
-    unused = {*range(len(vocabulary.rows()))} - {*vocabulary.ids(inputs.tokens)}
+    unused = sorted({*range(len(vocabulary.rows()))} - {*vocabulary.ids(inputs.tokens)})
     if not unused:
         return ""
-    return (
-        f"Rows {_rows(sorted(unused))} are never used: the sorted list was numbered before its "
-        "duplicates were removed."
-    )
+    rows = f"{'Rows' if unused[1:] else 'Row'} {_rows(unused)} {'are' if unused[1:] else 'is'}"
+    return f"{rows} never used: the sorted list was numbered before its duplicates were removed."
 
 
 def identical(trace: Trace, values: Values) -> Pick:
