@@ -228,9 +228,18 @@ def brief(layout: Layout, most: float = 340, stays: Collection[str] = ()) -> Lay
 
 
 def uncovered(layout: Layout) -> Layout:
-    """The matrices of an equation in one line, with all their numbers."""
+    """The matrices of an equation with all their numbers, in as many lines as these need to be
+    read; in one line where that does not help.
+    """
     each = [replace(matrix, covered=False, untold=False) for matrix in layout.matrices]
-    return placed(layout.trace, [[*zip(layout.signs, each, strict=True)]], tall=SOLVED)
+    pairs = [*zip(layout.signs, each, strict=True)]
+    ways = []
+    for count in range(len(pairs), 0, -1):
+        lines = [pairs[at : at + count] for at in range(0, len(pairs), count)]
+        ways.append(placed(layout.trace, lines, tall=SOLVED * len(lines)))
+        if all(box.is_readable for box in ways[-1].wide.boxes):
+            return ways[-1]
+    return ways[0]
 
 
 def placed(

@@ -34,7 +34,16 @@ from attention_ui.picture.below import products
 from attention_ui.picture.curve import ACROSS, with_curve
 from attention_ui.picture.equation_parts import NEW_LINE
 from attention_ui.picture.layer import whole_layer
-from attention_ui.picture.layout import BROKEN_BARS, NARROW, TALL, TIMES, WIDE, brief, equation
+from attention_ui.picture.layout import (
+    BROKEN_BARS,
+    NARROW,
+    TALL,
+    TIMES,
+    WIDE,
+    brief,
+    equation,
+    uncovered,
+)
 from attention_ui.picture.margin import row_sums
 from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.numbers import number_width, text_width
@@ -158,6 +167,15 @@ def test_heads_are_as_large_in_a_line_with_fewer_of_them():
     each = [Matrix(trace["head_weights"], lead=(head,)) for head in range(3)]
     boxes = equation(trace, *each[:2], NEW_LINE, each[2]).wide.boxes
     assert len({box.width for box in boxes}) == 1
+
+
+def test_all_that_was_asked_for_can_be_read_on_the_last_sheet():
+    trace = of_tokens(9, 6)
+    each = [Matrix(trace[name], covered=True) for name in ("scores", "weights") * 4]
+    made = uncovered(equation(trace, *each))
+    assert all(box.is_readable for box in made.wide.boxes)
+    assert [one.step for one in made.matrices] == [one.step for one in each]
+    assert not any(one.covered for one in made.matrices)
 
 
 def test_words_stay_within_the_picture_and_off_each_other():
