@@ -3,13 +3,14 @@
 from attention_core.mistakes.rewriting import rewritten_each
 from attention_core.operations import Shift
 from attention_ui.cards import elements as ui
-from attention_ui.cards.page import Page, is_covered
+from attention_ui.cards.page import Page, is_covered, waits_for
 from attention_ui.controls.shared import numbered_tokens
 from attention_ui.lessons.without_softmax import lesson, words
 from attention_ui.picture.layout import titled
 from attention_ui.picture.matrix import Matrix
 
 page = Page("without_softmax", output="read_vectors")
+WHOSE = "Who reads how much from whom"
 ROW_SUMS = page.ask("row_sums", words.row_sums, ["read_from"])
 
 
@@ -88,6 +89,8 @@ def gates_and_table(v, control, rule):
 )
 def decay(v):
     yield gates_and_table(v, lesson.GATE_BIAS, "decay")
+    if is_covered("read_from"):
+        yield waits_for("read_from", WHOSE)
     yield ui.note(words.faded_words(lesson.by_rule(lesson.at_once(v), v, "decay")))
 
 
@@ -113,6 +116,8 @@ def delta(v):
 )
 def both(v):
     yield gates_and_table(v, lesson.STRENGTH_BIAS, "both")
+    if is_covered("read_from"):
+        yield waits_for("read_from", WHOSE)
 
 
 @page.card(
