@@ -255,6 +255,9 @@ def placed(
     footprints = [[next(each) for _ in line] for line in lines]
     wide = _in_rows(footprints, room, tall)
     narrow = _on_a_phone(trace, [one for line in footprints for one in line])
+    if matrices[0].lead and {*signs} == {"", "+", "="}:  # heads to be added: all written alike
+        has = [n for box in (*wide.boxes, *narrow.boxes) if (n := box.decimals) > 0]
+        wide.boxes = [replace(box, decimals=min([box.decimals, *has])) for box in wide.boxes]
     return with_legend(trace, matrices, signs, wide, narrow, 0.0, room)
 
 

@@ -162,11 +162,15 @@ def test_what_a_phone_leaves_out_is_drawn_in_a_window_as_before(sign):
     assert ends == [row["text"] for row in said if row["look"] == "legend"], "of what is drawn"
 
 
-def test_heads_are_as_large_in_a_line_with_fewer_of_them():
+def test_heads_are_as_large_in_a_line_with_fewer_and_written_alike_in_a_sum():
     trace = attend_heads(embed(Inputs("a b " * 12, d_in=6)), HeadsRecipe(n_heads=3, d_head=4))
     each = [Matrix(trace["head_weights"], lead=(head,)) for head in range(3)]
     boxes = equation(trace, *each[:2], NEW_LINE, each[2]).wide.boxes
     assert len({box.width for box in boxes}) == 1
+    names = "head_weights", "head_scores", "head_scores"  # the first has room for more decimals
+    one, *more = (Matrix(trace[each], lead=(0,), columns=(*range(11),)) for each in names)
+    boxes = equation(trace, one, "+", more[0], "=", more[1], tall=900).wide.boxes
+    assert {box.decimals for box in boxes} == {1}
 
 
 def test_all_that_was_asked_for_can_be_read_on_the_last_sheet():

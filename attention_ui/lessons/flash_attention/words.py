@@ -44,8 +44,7 @@ def skipped_words(tiles: tuple[Tile, ...]) -> str:
     """How many tiles a causal mask leaves out, or would leave out."""
     later = sum(tile.keys[0] > tile.queries[-1] for tile in tiles)
     is_causal = any(tile.offset is not None for tile in tiles)
-    now = "is" if later == 1 else "are"
-    lie = now if is_causal else "would be, with the causal switch on,"
+    lie = ("is" if later == 1 else "are") if is_causal else "would be, with the causal switch on,"
     return f"Of {len(tiles)} tiles {later} {lie} wholly in the future and skipped."
 
 

@@ -1,7 +1,5 @@
 """Tokenize and embed: its controls, and its trace as a function of their values."""
 
-from operator import ne
-
 from attention_core.text.embedding import embed
 from attention_core.text.inputs import TRAINED
 from attention_core.trace import Step, Trace
@@ -53,7 +51,7 @@ def origin_words(values: Values) -> str:
             "them, so the same word differs from place to place."
         )
     own = inputs_of(values)
-    is_random = [*map(ne, own.labels, own.tokens)]
+    is_random = [a != b for a, b in zip(own.labels, own.tokens, strict=True)]
     if own.has_given_vectors() and not all(is_random):
         but = ", but for the random ones, whose tokens end in \\*" if any(is_random) else ""
         return f"These vectors were set by hand, not trained{but}."
