@@ -40,6 +40,8 @@ BROKEN_BARS = "gap in a bar: longer than 1, drawn shorter"
 """What is said below bars that go both ways, where there is room for it."""
 CHANGED, TIMES = "changed by hand", "⊙ times, entry by entry"
 """What a line below a number means, and what ⊙ means, said where there is room for it."""
+Said = tuple[str, str, str]
+"""One thing of a legend: its kind, what stands before its bar, and after."""
 MADE = "=→⇒↠|"
 """Signs before a result, or before what stands beside: it can be read without what is before."""
 LEAST_LINE, LEAST_COMPACT = 12, 9
@@ -656,15 +658,8 @@ def add_legend(made: Layout, arrangement: Arrangement, room: float) -> None:
     signs = zip(made.signs, arrangement.boxes, strict=False)
     times = any(sign == "⊙" and not arrangement.leaves_out(box.y) for sign, box in signs)
     said += [(TIMES, "", TIMES)] * times
-    for kind, before, after in said:
-        length = {CHANGED: 13.0, BROKEN_BARS: 0.0, TIMES: 0.0}.get(kind, 54.0)
-        left = text_width(before) * 0.92
-        most = room - (x + left + length + 12)
-        each = (after, after.partition(",")[0])  # the second in short
-        fit = [text for text in each if text_width(text) * 0.92 <= most]
-        if not fit:
-            break
-        after, right = fit[0], text_width(fit[0]) * 0.92
+    for kind, before, after in fitting(said, room):
+        length, left, right = _lengths(kind, before, after)
         if before:
             arrangement.words.append(Word(before, x, y, "legend"))
             x += left + 5
@@ -680,6 +675,26 @@ def add_legend(made: Layout, arrangement: Arrangement, room: float) -> None:
         arrangement.width = max(arrangement.width, x - 22)
 
 
+def _lengths(kind: str, before: str, after: str) -> tuple[float, float, float]:
+    left, right = (text_width(each) * 0.92 for each in (before, after))
+    return {CHANGED: 13.0, BROKEN_BARS: 0.0, TIMES: 0.0}.get(kind, 54.0), left, right
+
+
+def fitting(said: Sequence[Said], room: float) -> list[Said]:
+    """What a legend has room for, in short where it must."""
+    x, found = 0.0, []
+    for kind, before, after in said:
+        for text in (after, after.partition(",")[0]):
+            length, left, right = _lengths(kind, before, text)
+            if x + left + length + right + 12 <= room:
+                found.append((kind, before, text))
+                x += (left + 5 if before else 0) + length + right + 34
+                break
+        else:
+            break
+    return found
+
+
 def legend_end(arrangement: Arrangement) -> float:
     """How far to the right what the colours mean is said."""
     words = (each for each in arrangement.words if each.look == "legend")
@@ -688,7 +703,7 @@ def legend_end(arrangement: Arrangement) -> float:
 
 def legend(
     matrices: Sequence[Matrix], limits: Sequence[float], leaks: float, arrangement: Arrangement
-) -> list[tuple[str, str, str]]:
+) -> list[Said]:
     """Each scale in use, and what else is said: its kind, what stands before its bar, and after."""
     each = zip(matrices, limits, arrangement.boxes, strict=False)
     pairs = [(one, most) for one, most, box in each

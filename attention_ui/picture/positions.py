@@ -1,5 +1,6 @@
 """What a control in a picture changes, row by row at each position, without the server."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ import torch
 from attention_core.trace import is_shares
 
 from .forbidden import forbidden, leak_limit, outline
-from .layout import NO_PATH, Arrangement, Layout, Mark, Path, legend
+from .layout import NARROW, NO_PATH, Arrangement, Layout, Mark, Path, fitting, legend
 from .margin import has_sums, is_one, is_one_row, row_sums
 from .matrix import Matrix
 from .numbers import written_each
@@ -165,7 +166,8 @@ def _legend_lists(lists: Lists, layout: Layout, each: Sequence[tuple[Any, Any, f
     for when, arrangement in ((ON_WIDE, layout.wide), (ON_NARROW, layout.narrow)):
         if arrangement.cut not in known:
             known[arrangement.cut] = [legend(*one, arrangement) for one in each]
-        scales = known[arrangement.cut]
+        room = math.inf if when == ON_WIDE else NARROW
+        scales = [fitting(one, room) for one in known[arrangement.cut]]
         if len({tuple(kind for kind, *_ in one) for one in scales}) > 1:
             lists[FOLLOWS] = {}
             return
