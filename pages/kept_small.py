@@ -54,10 +54,9 @@ def latent(v, trace):
 @page.card(
     "absorbed",
     "Keys that are never made",
-    "A key is its latent c times W↑, which makes it wide again. So a score is q (c W↑)ᵀ = "
-    "(q W↑ᵀ) cᵀ, where ᵀ swaps rows and columns: multiply the query by W↑ᵀ once, and compare it "
-    "with the latents. This is the **absorbed form**. Values can wait too: mix the latents first, "
-    "then widen only the mixture.",
+    "A key is its latent c times W↑, made wide again. So a score is q (c W↑)ᵀ = (q W↑ᵀ) cᵀ (ᵀ "
+    "swaps rows and columns): multiply the query by W↑ᵀ once, and compare it with the latents, in "
+    "**absorbed form**. Values can wait too: mix the latents first, then widen the mixture.",
 )
 def absorbed(v, trace):
     parts = (

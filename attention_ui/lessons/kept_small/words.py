@@ -27,8 +27,8 @@ def sums_of_chosen(trace: Trace) -> Pick:
     """What the weights of the keys sum to that an indexer leaves."""
     sums = trace[f"{SPARSE}weights"].value.sum(dim=-1)
     return one_of(
-        "The indexer leaves a few keys to each query and hides the others before the softmax. What "
-        "do the weights of the keys that are left sum to?",
+        "Before the softmax, the indexer hides all but a few keys from each query. What do the "
+        "weights of those few sum to?",
         SUMS,
         0,
         f"With the mask before the softmax, every row sums to {number(sums.mean().item(), 2)}.",
