@@ -10,7 +10,7 @@ Make = Callable[[Trace, Step, tuple[Step, ...]], Step]
 """Makes one step otherwise, from the new trace, the right step and its new inputs."""
 
 UNUSUAL = 1.7320508
-"""A temperature by which what has to do with it is found: nothing else is divided by it."""
+"""A temperature whose steps are told from all others by it: nothing else is divided by it."""
 
 Of = Callable[[Trace, tuple[Step, ...]], tuple[Step, ...]]
 """Gives the operands of a step, given the new trace and what its inputs have become."""
@@ -46,7 +46,7 @@ def rewritten_each(
 
 def at_temperatures(trace_at: Callable[[float], Trace]) -> Callable[[Sequence[float]], list[Trace]]:
     """Traces of attention at several temperatures, all made from two: one at 1, where no step
-    divides by a temperature, and one at 2.
+    divides by a temperature, and one at another.
     """
 
     def each(temperatures: Sequence[float]) -> list[Trace]:

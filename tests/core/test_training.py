@@ -11,6 +11,7 @@ from torch.nn import functional as F
 from attention_core import EXAMPLES, embed
 from attention_core.experiments import training
 from attention_core.experiments.learning import (
+    LOSSES,
     Goal,
     attend_to_learn,
     gradients_of,
@@ -22,6 +23,7 @@ from attention_core.experiments.learning import (
 )
 from attention_core.experiments.trained import attend_trained
 from attention_core.experiments.training import TrainingSettings, next_tokens, start, train
+from attention_core.mistakes.rewriting import at_temperatures
 from attention_core.text.inputs import Inputs
 from sampling import few
 
@@ -162,6 +164,25 @@ def test_a_loss_of_a_weight_or_a_context_vector_is_what_it_says():
     away = by_context["context_vectors"].value[7] - by_context["values"].value[2]
     assert by_context["loss"].value.item() == pytest.approx(away.square().sum().item())
     assert learned_by(by_context) == ["W_query", "W_key", "W_value"]
+
+
+@pytest.mark.parametrize("goal", LOSSES)
+def test_traces_of_many_temperatures_are_those_of_each(goal):
+    """On the way back too, where the gradient is divided by the temperature once more."""
+    embedded, matrices, _ = layer("named_features")
+
+    def trace_at(temperature):
+        one = embedded.branch(), matrices, Goal(goal, 7, 2), temperature
+        return with_gradients(attend_to_learn(*one))
+
+    temperatures = [0.1, 1.0, 2.0, 3.7]
+    for found, wanted in zip(
+        at_temperatures(trace_at)(temperatures), map(trace_at, temperatures), strict=True
+    ):
+        assert [*found] == [*wanted]
+        for name, step in wanted.items():
+            assert torch.equal(found[name].value, step.value), name
+            assert found[name].operation == step.operation, name
 
 
 def test_one_entry_is_moved_and_nothing_else():
