@@ -5,7 +5,8 @@ for other vectors. A measure asks it, and judges. The source of this file is par
 checks a learner's own code. It therefore needs torch and the standard library alone.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from math import isfinite
 from operator import methodcaller
 from typing import NamedTuple
 
@@ -301,8 +302,15 @@ def light_of(subject: Subject, name: str, measure: Callable[..., Measured]) -> L
 
 def gap(one: Tensor, other: Tensor) -> Tensor:
     """How far numbers are apart: infinitely where one is nan, 0 where both are lost."""
+    if is_finite(far := (one - other).abs()):
+        return far
     both = ~(one.isfinite() | other.isfinite())
-    return (one - other).abs().nan_to_num(torch.inf, torch.inf).masked_fill(both, 0.0)
+    return far.nan_to_num(torch.inf, torch.inf).masked_fill(both, 0.0)
+
+
+def is_finite(numbers: Tensor) -> bool:
+    """Whether all are, by their sum, which is fast; False too where that is too large."""
+    return isfinite(float(numbers.sum()))
 
 
 def rows_of(moved: Tensor, axis: int = 0) -> Tensor:
@@ -311,11 +319,10 @@ def rows_of(moved: Tensor, axis: int = 0) -> Tensor:
     return rows.reshape(len(rows), -1).amax(-1)
 
 
-def unless_lost(values: Iterable[Tensor], said: str) -> Measured:
+def unless_lost(values: Sequence[Tensor], said: str) -> Measured:
     """Green with these words; grey where numbers are nan or infinite, as weights made them."""
-    counts = [(int((~each.isfinite()).sum()), each.numel()) for each in values]
-    lost, of_all = (sum(each) for each in zip(*counts, strict=True))
-    if lost:
+    if lost := sum(0 if is_finite(each) else int((~each.isfinite()).sum()) for each in values):
+        of_all = sum(each.numel() for each in values)
         return None, f"Not judged: of {of_all:,} numbers compared, {lost:,} are nan or ∞ already."
     return True, said
 
@@ -328,7 +335,7 @@ def of_others(rows: Tensor, place: int) -> float:
 
 def most(numbers: Tensor) -> float:
     """The largest size of a finite number, and a little for none."""
-    sizes = numbers[numbers.isfinite()].abs()
+    sizes = (numbers if is_finite(numbers) else numbers[numbers.isfinite()]).abs()
     return max(float(sizes.max()), 1e-9) if len(sizes) else 1e-9
 
 

@@ -3,13 +3,14 @@
 import random
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import count
+from itertools import count, islice
 
 from ..lights.light import Light
-from ..lights.of_trace import lights
+from ..lights.of_trace import Lights
 from ..recipes import HeadsRecipe
 from ..text.inputs import Inputs
 from .layer import layer, right_inputs, right_layer
+from .named import NAMED
 from .switched import MISTAKES
 
 LEVELS = ("one", "several", "none")
@@ -23,12 +24,18 @@ LARGEST_SEED = 2**32 - 1
 @lru_cache(maxsize=2_048)
 def lights_with(inputs: Inputs, recipe: HeadsRecipe, name: str = "") -> tuple[Light, ...]:
     """The lights of the layer with a mistake switched on, or right; called twice for the lights."""
+    made = _lights(inputs, recipe, name)
+    return tuple(made[each] for each in made.names)
+
+
+@lru_cache(maxsize=8)
+def _lights(inputs: Inputs, recipe: HeadsRecipe, name: str) -> Lights:
     right = right_layer(inputs, recipe)
     if name:
         first, second = (MISTAKES[name].layer(inputs, recipe, call) for call in (0, 1))
     else:
         first, second = right, layer(right_inputs(inputs), recipe)
-    return lights(first, right["mask"].value, second, OUTPUT)
+    return Lights(first, right["mask"].value, second, OUTPUT)
 
 
 def red(lights: tuple[Light, ...]) -> list[Light]:
@@ -47,13 +54,13 @@ def switched_on(inputs: Inputs, recipe: HeadsRecipe, level: str, seed: int) -> s
         raise ValueError(f"level is {level!r}, but must be one of {', '.join(LEVELS)}")
     names = suspects(inputs, recipe)
     random.Random(f"{seed} {level}").shuffle(names)
-    return next((each for each in names if _level(inputs, recipe, each) == level), "")
+    return next((each for each in names if _is_of(level, inputs, recipe, each)), "")
 
 
 def next_seed(inputs: Inputs, recipe: HeadsRecipe, level: str, seed: int, name: str = "") -> int:
     """The seed of the round after this one, or the next that switches on this mistake."""
     after = (seed + 1) % (LARGEST_SEED + 1)
-    if name not in suspects(inputs, recipe) or _level(inputs, recipe, name) != level:
+    if name not in suspects(inputs, recipe) or not _is_of(level, inputs, recipe, name):
         return after
     later = (each % (LARGEST_SEED + 1) for each in count(after))
     return next(each for each in later if switched_on(inputs, recipe, level, each) == name)
@@ -77,8 +84,16 @@ def due(rounds: Sequence[tuple[str, bool]]) -> str:
     return ready[0][1] if ready else ""
 
 
-def _level(inputs: Inputs, recipe: HeadsRecipe, name: str) -> str:
-    return ("none", *LEVELS[:2])[min(2, len(red(lights_with(inputs, recipe, name))))]
+@lru_cache(maxsize=2_048)
+def _is_of(level: str, inputs: Inputs, recipe: HeadsRecipe, name: str) -> bool:
+    """Whether a mistake has as many red lights as the level asks for. It measures no more of them
+    than that takes: first those that are expected to be red.
+    """
+    made = _lights(inputs, recipe, name)
+    likely_first = dict.fromkeys((*NAMED[name].lights, *made.names))
+    enough = 1 if level == "none" else 2
+    found = islice((each for each in likely_first if made[each].holds is False), enough)
+    return ("none", *LEVELS[:2])[len([*found])] == level
 
 
 def ruled_out_by(

@@ -6,7 +6,7 @@ import streamlit as st
 from torch import Tensor
 
 from attention_core.lights.light import Light
-from attention_core.lights.of_trace import lights, one_light
+from attention_core.lights.of_trace import Lights, lights
 from attention_core.operations import MaskedFill
 from attention_core.rounding import agree, difference, to_within
 from attention_core.trace import Trace
@@ -70,7 +70,7 @@ def lights_of(trace: Trace, output: str) -> list[Light]:
 
 def sums_verdict(trace: Trace, output: str) -> tuple[bool, str]:
     """Whether every row of the weights that an output is made with sums to 1, in words."""
-    found = one_light(trace, "rows_sum_to_1", _may_look(trace, output), output)
+    found = Lights(trace, _may_look(trace, output), output=output)["rows_sum_to_1"]
     return found.holds is not False, f"{found.title}. {found.evidence}"
 
 

@@ -14,23 +14,35 @@ _OF = MEASURES | {e.__name__: e for e in (slopes, gradient_rows, hidden_learn_no
 """How each light is measured, by its name."""
 
 
-def lights(
-    trace: Trace, may_look: Tensor | None = None, second: Trace | None = None, output: str = ""
-) -> tuple[Light, ...]:
-    """What of all that attention should do a trace does, in the order of `TITLES`.
+class Lights(dict[str, Light]):
+    """The lights of a trace by name, each measured when it is first asked for.
 
     `may_look` (query, key) says which keys a query is meant to see, whatever mask the trace has;
     None where all are. `second` is what a second call with the same input made, if there was one.
     Only the steps that `output` is made from are looked at; "" for the last vectors of tokens. The
     lights of a backward pass are among them where there is one.
-    Raises ValueError for a trace without vectors of tokens.
+    Raises ValueError for a trace without vectors of tokens, KeyError for a light that there is not.
     """
-    seen = Seen(trace, output or last_of_tokens(trace), may_look, second)
-    without = () if trace.gradients else OF_GRADIENTS
-    names = (name for name in TITLES if name in _OF and name not in without)
-    return tuple(light_of(seen, name, _OF[name]) for name in names)
+
+    def __init__(
+        self,
+        trace: Trace,
+        may_look: Tensor | None = None,
+        second: Trace | None = None,
+        output: str = "",
+    ) -> None:
+        self._seen = Seen(trace, output or last_of_tokens(trace), may_look, second)
+        without = () if trace.gradients else OF_GRADIENTS
+        self.names = [name for name in TITLES if name in _OF and name not in without]
+
+    def __missing__(self, name: str) -> Light:
+        self[name] = light_of(self._seen, name, _OF[name])
+        return self[name]
 
 
-def one_light(trace: Trace, name: str, may_look: Tensor | None = None, output: str = "") -> Light:
-    """One of the lights of a trace, as in `lights`. Raises KeyError for one that there is not."""
-    return light_of(Seen(trace, output or last_of_tokens(trace), may_look, None), name, _OF[name])
+def lights(
+    trace: Trace, may_look: Tensor | None = None, second: Trace | None = None, output: str = ""
+) -> tuple[Light, ...]:
+    """What of all that attention should do a trace does, as `Lights`, in the order of `TITLES`."""
+    made = Lights(trace, may_look, second, output)
+    return tuple(made[name] for name in made.names)

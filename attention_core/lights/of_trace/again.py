@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -103,7 +104,7 @@ def _divided(scores: Step, steps: Iterable[Step]) -> Step:
 
 def ordinary(numbers: Tensor) -> Tensor:
     """As many numbers, drawn around 0."""
-    return torch.randn(numbers.shape, generator=torch.Generator().manual_seed(0)).to(numbers.dtype)
+    return _drawn(0, numbers.shape).to(numbers.dtype)
 
 
 def with_row(value: Tensor, axis: int, place: int, row: Tensor) -> Tensor:
@@ -116,6 +117,11 @@ def with_row(value: Tensor, axis: int, place: int, row: Tensor) -> Tensor:
 def other_row(value: Tensor, axis: int, place: int) -> Tensor:
     """Numbers for one place of an axis unlike those there: drawn, as large as the rest."""
     here = value.select(axis, place)
-    generator = torch.Generator().manual_seed(place)
     size = value.abs().max().clamp(min=1.0) if value.numel() else torch.tensor(1.0)
-    return here + size * torch.randn(here.shape, generator=generator).to(here.dtype)
+    return here + size * _drawn(place, here.shape).to(here.dtype)
+
+
+@lru_cache(maxsize=128)
+def _drawn(seed: int, shape: torch.Size) -> Tensor:
+    """Numbers drawn around 0, which nobody changes."""
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
