@@ -9,6 +9,7 @@ from ..lights.light import Light
 from ..lights.of_trace import Lights
 from ..recipes import HeadsRecipe
 from ..text.inputs import Inputs
+from ..trace import Trace
 from .layer import layer, right_inputs, right_layer
 from .named import NAMED
 from .switched import MISTAKES
@@ -30,11 +31,14 @@ def lights_with(inputs: Inputs, recipe: HeadsRecipe, name: str = "") -> tuple[Li
 
 @lru_cache(maxsize=8)
 def _lights(inputs: Inputs, recipe: HeadsRecipe, name: str) -> Lights:
-    right = right_layer(inputs, recipe)
-    if name:
-        first, second = (MISTAKES[name].layer(inputs, recipe, call) for call in (0, 1))
-    else:
-        first, second = right, layer(right_inputs(inputs), recipe)
+    right, mistake = right_layer(inputs, recipe), MISTAKES.get(name)
+
+    def second() -> Trace:
+        if mistake is None:
+            return layer(right_inputs(inputs), recipe)
+        return mistake.layer(inputs, recipe, call=1)
+
+    first = mistake.layer(inputs, recipe) if mistake else right
     return Lights(first, right["mask"].value, second, OUTPUT)
 
 

@@ -64,7 +64,7 @@ def as_taught(light: Light, page: str) -> Light:
 
 def lights_of(trace: Trace, output: str) -> list[Light]:
     """The lights of an output's attention, but for questions that do not arise."""
-    found = lights(trace, _may_look(trace, output), output=output)
+    found = lights(trace, _may_look(trace, output), output)
     return [each for each in found if each.holds is not None or each.step]
 
 

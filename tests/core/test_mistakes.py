@@ -65,7 +65,7 @@ def test_the_layer_done_right_turns_every_light_green(subject):
 def test_a_backward_pass_done_right_turns_its_lights_green(subject):
     inputs, recipe = SUBJECTS[subject]
     right = with_backward(layer(right_inputs(inputs), recipe))
-    found = {each.name: each for each in lights(right, right["mask"].value, None, OUTPUT)}
+    found = {each.name: each for each in lights(right, right["mask"].value, OUTPUT)}
     assert all(found[name].holds for name in OF_GRADIENTS), found
     assert not reds(found.values())
     assert last_of_tokens(with_backward(attend_heads(embed(inputs), recipe))) != "grad_embeddings"

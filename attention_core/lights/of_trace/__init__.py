@@ -1,5 +1,7 @@
 """The lights of a trace: each property measured on its own numbers, or by computing it again."""
 
+from collections.abc import Callable
+
 from torch import Tensor
 
 from ...trace import Trace
@@ -18,7 +20,7 @@ class Lights(dict[str, Light]):
     """The lights of a trace by name, each measured when it is first asked for.
 
     `may_look` (query, key) says which keys a query is meant to see, whatever mask the trace has;
-    None where all are. `second` is what a second call with the same input made, if there was one.
+    None where all are. `second` makes it again from the same input, if it can be called twice.
     Only the steps that `output` is made from are looked at; "" for the last vectors of tokens. The
     lights of a backward pass are among them where there is one.
     Raises ValueError for a trace without vectors of tokens, KeyError for a light that there is not.
@@ -28,7 +30,7 @@ class Lights(dict[str, Light]):
         self,
         trace: Trace,
         may_look: Tensor | None = None,
-        second: Trace | None = None,
+        second: Callable[[], Trace] | None = None,
         output: str = "",
     ) -> None:
         self._seen = Seen(trace, output or last_of_tokens(trace), may_look, second)
@@ -40,9 +42,7 @@ class Lights(dict[str, Light]):
         return self[name]
 
 
-def lights(
-    trace: Trace, may_look: Tensor | None = None, second: Trace | None = None, output: str = ""
-) -> tuple[Light, ...]:
+def lights(trace: Trace, may_look: Tensor | None = None, output: str = "") -> tuple[Light, ...]:
     """What of all that attention should do a trace does, as `Lights`, in the order of `TITLES`."""
-    made = Lights(trace, may_look, second, output)
+    made = Lights(trace, may_look, output=output)
     return tuple(made[name] for name in made.names)

@@ -1,6 +1,6 @@
 """A trace as its lights ask it: what it is meant to do, and what is found in it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, lru_cache
 
 import torch
@@ -40,7 +40,7 @@ class Seen(Subject):
     """A trace, what it is meant to do, and the attentions that were found in it."""
 
     def __init__(
-        self, trace: Trace, step: str, may_look: Tensor | None, second: Trace | None
+        self, trace: Trace, step: str, may_look: Tensor | None, second: Callable[[], Trace] | None
     ) -> None:
         self.trace, self.step, self.second = trace, step, second
         self.needed = {step, *trace[step].earlier()}
@@ -160,7 +160,8 @@ class Seen(Subject):
     def twice(self) -> Iterable[tuple[str, Tensor, Tensor | None]] | None:
         if self.second is None:
             return None
-        others = ((each, self.second.get(each.name)) for each in self._steps())
+        made = self.second()
+        others = ((each, made.get(each.name)) for each in self._steps())
         return ((each.name, each.value, other and other.value) for each, other in others)
 
     def of_drawn(self) -> list[Tensor]:
