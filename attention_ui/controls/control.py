@@ -189,28 +189,34 @@ class Placed:
     """The name of the picture that carries it, `*` for that of its card; "" for a plain one."""
 
 
-def understood(
-    texts: Mapping[str, str], controls: Sequence[Control]
-) -> tuple[Values, dict[str, ValueError]]:
+Understood = tuple[Values, dict[str, ValueError]]
+"""What texts stand for, and for each that is not used why."""
+
+
+def understood(texts: Mapping[str, str], controls: Sequence[Control]) -> Understood:
     """The values that texts stand for, and for each that is not used why: its start counts."""
     values: dict[str, Any] = {}
     wrong = {}
     for each in controls:
         so_far = Values(values)
-        values[each.name] = each.starts(so_far)
-        if each.name in texts:
-            try:
-                values[each.name] = each.read(texts[each.name], so_far)
-            except ValueError as error:
-                wrong[each.name] = error
+        try:
+            is_asked = each.name in texts
+            value = each.read(texts[each.name], so_far) if is_asked else each.starts(so_far)
+        except ValueError as error:
+            wrong[each.name], value = error, each.starts(so_far)
+        values[each.name] = value
         if each.fits:
             values[each.name], _ = each.fits(values[each.name], so_far)
     return Values(values), wrong
 
 
-def fitted(texts: Mapping[str, str], controls: Sequence[Control]) -> dict[str, tuple[str, str]]:
-    """Controls whose values others took along, by name: the text asked for, and why not it."""
-    values, wrong = understood(texts, controls)
+def fitted(
+    texts: Mapping[str, str], controls: Sequence[Control], known: Understood | None = None
+) -> dict[str, tuple[str, str]]:
+    """Controls whose values others took along, by name: the text asked for, and why not it. What
+    the texts stand for may be `known`.
+    """
+    values, wrong = known or understood(texts, controls)
     found = {}
     for each in controls:
         if each.fits:
@@ -221,17 +227,18 @@ def fitted(texts: Mapping[str, str], controls: Sequence[Control]) -> dict[str, t
     return found
 
 
-def written(texts: Mapping[str, str], controls: Sequence[Control]) -> dict[str, str]:
+def written(
+    texts: Mapping[str, str], controls: Sequence[Control], known: Understood | None = None
+) -> dict[str, str]:
     """The same texts as short as they can be: without what starts so anyway."""
-    values, wrong = understood(texts, controls)
+    values, wrong = known or understood(texts, controls)
     kept = dict(texts)
     for each in controls:
         if each.name in wrong or each.name == "example":
             continue
-        start = each.starts(values)
-        if each.name in texts or (each.fits and values[each.name] != start):
-            if values[each.name] == start:
-                del kept[each.name]
+        if each.name in texts or each.fits:
+            if values[each.name] == each.starts(values):
+                kept.pop(each.name, None)
             else:
                 kept[each.name] = each.field.write(values[each.name])
     return kept

@@ -17,6 +17,7 @@ from .control import (
     TYPED,
     Control,
     NoRoom,
+    Understood,
     Values,
     after_example,
     fitted,
@@ -66,7 +67,7 @@ def arrive(page: str, controls: Sequence[Control], known: Collection[str] = ()) 
     if "example" in wrong:
         state.chosen["example"] = FIRST
     state.unfit = {*wrong} - {"example"}
-    along = fitted(state.chosen, controls)
+    along = fitted(state.chosen, controls, (values, wrong))
     state.notices += [f"The link’s {along[each][1]}" for each in along.keys() & state.unread]
     state.asked |= {name: text for name, (text, _) in along.items()}
     state.chosen |= {
@@ -310,8 +311,11 @@ def _as_text(control: Control, raw: object) -> str | None:
 
 def _understand_anew() -> None:
     """After what was chosen has changed: the values that it stands for now."""
-    state = this_visit()
-    values, wrong = understood(state.chosen, state.controls)
+    _understand_as(understood(this_visit().chosen, this_visit().controls))
+
+
+def _understand_as(known: Understood) -> None:
+    state, (values, wrong) = this_visit(), known
     state.values, state.unfit = values.read_by(_note), {*wrong}
 
 
@@ -324,15 +328,14 @@ def _try(texts: Texts) -> str | None:
         texts_now = with_example(texts["example"], controls)
     else:
         texts_now = {**state.chosen, **state.asked, **texts}
-    was_wrong = understood(state.chosen, controls)[1]
-    now, wrong = understood(texts_now, controls)
+    now, wrong = known = understood(texts_now, controls)
     moved = now.changed(before) if "example" not in texts else set()
     undone = {n for each in controls if each.name in moved for n in each.undoes} - texts.keys()
     for name, why in wrong.items():
         control = _control(name)
         # What was moved while its choices changed is kept, as what has no room any more is.
         is_kept = isinstance(why, NoRoom) and not (name in texts and control.drawn_as in TYPED)
-        if not is_kept and (name in texts or name not in {*was_wrong, *undone}):
+        if not is_kept and (name in texts or name not in {*state.unfit, *undone}):
             return f"{control.label or name}: {why}."
     along = {each.name for each in controls if each.fits} if "example" not in texts else set()
     for name in fixed() & {*texts, *along}:
@@ -341,9 +344,11 @@ def _try(texts: Texts) -> str | None:
     notices = []
     if any(name.endswith("edits") for name in undone & texts_now.keys()):
         notices = ["The table has changed, so the numbers you changed in it were removed."]
-    texts_now = {name: text for name, text in texts_now.items() if name not in undone}
-    asked = {name: text for name, (text, _) in fitted(texts_now, controls).items()}
-    texts_now = written(texts_now, controls)
+    if undone & texts_now.keys():
+        texts_now = {name: text for name, text in texts_now.items() if name not in undone}
+        known = understood(texts_now, controls)
+    asked = {name: text for name, (text, _) in fitted(texts_now, controls, known).items()}
+    texts_now = written(texts_now, controls, known)
     length = len(urlencode(texts_now))
     if length > MAX_LINK:
         return (
@@ -351,7 +356,7 @@ def _try(texts: Texts) -> str | None:
             "Shorten the text, take typed numbers back, or unpin."
         )
     state.was_touched, state.chosen, state.notices, state.asked = True, texts_now, notices, asked
-    _understand_anew()
+    _understand_as(known)
     save()
     return None
 
