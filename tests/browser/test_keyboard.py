@@ -90,7 +90,7 @@ def test_a_whole_lesson_by_keyboard(page, app_url):
 WATCH = """addEventListener('pointermove', ({ target, isTrusted }) => {
   if (!isTrusted) window.lastPointed = target;
 }, true)"""
-SEEN = """() => [document.querySelector('#vg-tooltip-element')?.innerText, window.testRuns.asked,
+SEEN = """() => [document.querySelector('#vg-tooltip-element')?.innerText, window.testRuns.byHand,
   document.querySelector('[role=status][style*=clip]').textContent]"""
 WALKS = {  # pages that are unlike: a control in the picture, a sentence with arcs, a whole layer
     "simplified_attention": ("scores", ["ArrowDown", "End", "ArrowRight", "ArrowRight"]),

@@ -60,7 +60,7 @@ def test_pointing_at_a_head_draws_its_arcs_without_the_server(page, app_url, wid
     middle_of(page, 0)
     page.wait_for_timeout(500)  # what is near is told once scrolling rests
     settled(page)
-    asked = page.evaluate("testRuns.asked")
+    asked = page.evaluate("testRuns.byHand")
     for layer, head in ((1, 1), (0, 3)):
         page.mouse.move(*middle_of(page, 4 * layer + head))
         looks = {c: float(w) for c, w in enumerate(weights[layer, head, 8, :8]) if w > 0.0105}
@@ -80,7 +80,7 @@ def test_pointing_at_a_head_draws_its_arcs_without_the_server(page, app_url, wid
             assert arc["bottom"] <= query["top"] + 3
         drawn.append([arc["c"] for arc in arcs()])
     assert drawn[0] != drawn[1]
-    assert page.evaluate("testRuns.asked") == asked
+    assert page.evaluate("testRuns.byHand") == asked
 
 
 def overlap(one, other):

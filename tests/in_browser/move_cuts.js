@@ -1,5 +1,5 @@
 async (places) => {
-  const asked = testRuns.asked;
+  const asked = testRuns.byHand;
   for (const [name, place] of Object.entries(places)) {
     const input = document.querySelector(`.st-key-moves_${name} input`);
     input.value = place;
@@ -13,7 +13,7 @@ async (places) => {
   const kept = [...byRank.values()].sort((a, b) => a.rank - b.rank).filter((each) => each.n_m);
   const [rest] = of('rest'), [number] = of('number');
   return {
-    asked: testRuns.asked === asked, drawn: number.drawn,
+    asked: testRuns.byHand === asked, drawn: number.drawn,
     kept: [number.all_n_k, number.all_n_p, number.all_n_m],
     rest: rest ? rest.s_m / rest.all_s_m : 0,
     shares: kept.map((each) => each.s_m / each.all_s_m),

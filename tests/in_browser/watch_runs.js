@@ -1,5 +1,5 @@
 (() => {
-  const runs = window.testRuns = { asked: 0, began: 0, ended: 0 };
+  const runs = window.testRuns = { asked: 0, byHand: 0, began: 0, ended: 0 };
   const called = (one) => `<${one.tagName.toLowerCase()}> “${one.ariaLabel ?? one.id}”`;
   addEventListener('keydown', ({ key, target }) => {
     runs.pressed = `${key} on ${called(target)} at ${Math.round(performance.now())}`;
@@ -7,6 +7,7 @@
   runs.told = () => [
     `the keyboard is on ${called(document.activeElement ?? document.body)}`,
     `last pressed: ${runs.pressed}`,
+    `last run asked by: ${runs.said}`,
     ...['asked', 'began', 'ended'].map((what) => `last run ${what} at ${Math.round(runs[what])}`),
     `now it is ${Math.round(performance.now())} ms after the page was opened`,
   ];
@@ -38,8 +39,13 @@
   WebSocket.prototype.send = function (message) {
     if (!this.isHeard) this.addEventListener('message', heard);
     this.isHeard = true;
-    if (message?.byteLength && new Uint8Array(message.buffer ?? message,
-        message.byteOffset ?? 0, 1)[0] === 0x5a) runs.asked = performance.now();
+    const bytes = message?.byteLength ? new Uint8Array(message.buffer ?? message, message.byteOffset ?? 0) : [];
+    if (bytes[0] === 0x5a) {
+      runs.asked = performance.now();
+      // What waits, and what is near, the page tells by itself, at any time.
+      runs.said = /"event":"(\w+)/.exec(new TextDecoder('latin1').decode(bytes))?.[1] ?? 'no event';
+      if (!['rest', 'near'].includes(runs.said)) runs.byHand = runs.asked;
+    }
     return send.call(this, message);
   };
 })()
