@@ -149,7 +149,7 @@ def _chosen(name: str, asked: bool = False) -> str:
     at = ASKED if asked else "step_at"
     picked = f"split(datum.{name}s, '{SEPARATOR}')[{at}]"
     if name in ("shade", "strength"):
-        picked = f"(indexof('{LEVELS}', datum.{name}s[{at}]) - 100) / 100"
+        picked = f"(indexof(levels, datum.{name}s[{at}]) - 100) / 100"
     # A value between two positions, which only a link can have, is the row's own.
     by_query = f"datum.by == {BY_QUERY} || " if asked else ""
     has_choice = f"datum.by && isValid(datum.{name}s) && ({by_query}step_at >= 0)"
@@ -383,7 +383,7 @@ def _parameters(slots: int) -> list[alt.Parameter]:
     }
     return [
         *(alt.selection_point(name=name, toggle=False, **how) for name, how in chosen.items()),
-        *(alt.param(name=name, value=value) for name, value in LOOKS.items()),
+        *(alt.param(name=name, value=it) for name, it in {"levels": LEVELS, **LOOKS}.items()),
         *(alt.param(name=name, expr=expr) for name, expr in once.items()),
     ]
 
