@@ -226,8 +226,10 @@ def _answered(key: str, asked: Question, now: int, given: Guess, tells_tally: bo
     elif given.fingerprint != now:
         st.markdown("The numbers have changed since your guess.", width="content")
     else:
-        colour, mark = ("green", "check") if given.verdict.right else ("orange", "trending_flat")
-        said = f":{colour}[:material/{mark}:] {given.verdict.words} {asked.teaches}"
+        is_off = not given.verdict.right
+        colour, mark = ("orange", "trending_flat") if is_off else ("green", "check")
+        begins = "Not quite. " if is_off and given.verdict.distance is None else ""
+        said = f":{colour}[:material/{mark}:] {begins}{given.verdict.words} {asked.teaches}"
         st.markdown(said.strip(), width="content", help=(tells_tally and tally().words()) or None)
         # A row that was guessed is seen beside the true one.
         if given.verdict.distance is not None and (made := asked.drawn(given.guess)) is not None:

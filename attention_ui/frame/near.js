@@ -7,6 +7,7 @@ const AGAIN = 8000; // milliseconds, after which is asked again, should nothing 
 // A table's own letters, and how large they are in a page's.
 const LETTERS = '--gdg-base-font-style', SMALL = 0.875;
 const told = new WeakSet(); // tables
+const opened = new WeakSet(), ENOUGH = 200; // cells that are taken apart; pixels to be seen of one
 
 const nameOf = (element) => PART.exec(element.className)?.[1];
 
@@ -87,9 +88,24 @@ export default function ({ data, setTriggerValue }) {
     if (misread().length) soon();
     for (const name of page.near) if (![...watched].some((each) => nameOf(each) === name)) page.near.delete(name);
   };
-  const drawn = new MutationObserver(look);
+  // A cell that somebody takes apart may open below what can be seen.
+  const bringInSight = (cell) => {
+    const { top, bottom, height } = cell.getBoundingClientRect(), end = main.getBoundingClientRect().bottom;
+    if (end - top < Math.min(ENOUGH, height) && bottom > end) cell.scrollIntoView({ block: 'nearest' });
+  };
+  const press = () => { page.pressed = performance.now(); };
+  const open = () => {
+    for (const cell of main.querySelectorAll('[class*="st-key-cell_"]')) {
+      if (opened.has(cell)) continue;
+      opened.add(cell);
+      if (performance.now() - page.pressed < 5000) setTimeout(bringInSight, 100, cell); // once it has its height
+    }
+  };
+  main.addEventListener('click', press, { capture: true, passive: true });
+  const drawn = new MutationObserver(() => { look(); open(); });
   drawn.observe(main, { childList: true, subtree: true });
   look();
+  open();
 
   // The card that is looked at stays in its place when one above it gets another height: the one
   // that the keyboard is in, else the one a third of the way down. By itself the browser keeps what
@@ -161,6 +177,7 @@ export default function ({ data, setTriggerValue }) {
     sized.disconnect();
     for (const each of ['scroll', 'focusin']) main.removeEventListener(each, lookAt);
     main.removeEventListener('scroll', meet);
+    main.removeEventListener('click', press, { capture: true });
     for (const each of moves) main.removeEventListener(each, hand);
     main.removeEventListener('input', move);
     ends.disconnect();

@@ -133,9 +133,15 @@ def test_the_focus_on_a_cell_is_the_pointer_on_it(page, app_url, path):
     found = Axe().run(page).response["violations"]
     assert [each for each in found if each["impact"] in ("serious", "critical")] == []
 
+    below = picture.bounding_box()
+    height = round(below["y"] + below["height"])
+    page.set_viewport_size({"width": page.viewport_size["width"], "height": height})
+    settled(page)
     keys.press("Enter")
     opened = page.url
     assert "cell=" in opened
+    box = page.locator(f".st-key-cell_{card}").bounding_box()
+    assert min(200, box["height"]) - 1 <= height - box["y"] <= height, "it is in sight"
     keys.press("Escape")
     assert "cell=none" in page.url
     assert f"st-key-drawn_{card}" in page.evaluate(FOCUSED)[0], "the focus stays in the picture"

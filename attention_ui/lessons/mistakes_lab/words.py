@@ -113,7 +113,7 @@ def which_mistake(values: Values) -> Pick | None:
         guessed = each[guess[0]]
         if guessed == truth:
             return Verdict(True, f"Right: it is “{NAMED[truth].title}”.")
-        return Verdict(False, f"Not quite. {rules_out(values, guessed)}")
+        return Verdict(False, rules_out(values, guessed))
 
     return Pick(
         words="Which mistake was switched on? Look at the lights, then at the tensors.",
@@ -195,7 +195,7 @@ def _by_gap(is_right: bool, gap: Tensor) -> Verdict:
     off = largest(gap)
     if is_right:
         return Verdict(True, f"Right: they are the same numbers, {to_within(off)}.")
-    return Verdict(False, f"No: here they differ by up to {number(off)}.")
+    return Verdict(False, f"Here they differ by up to {number(off)}.")
 
 
 def _lights_of(values: Values, name: str = "") -> tuple[Light, ...]:
