@@ -2,14 +2,13 @@
 
 import random
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import count, islice
 
 from ..lights.light import Light
 from ..lights.of_trace import Lights
 from ..recipes import HeadsRecipe
 from ..text.inputs import Inputs
-from ..trace import Trace
 from .layer import layer, right_inputs, right_layer
 from .named import NAMED
 from .switched import MISTAKES
@@ -32,13 +31,9 @@ def lights_with(inputs: Inputs, recipe: HeadsRecipe, name: str = "") -> tuple[Li
 @lru_cache(maxsize=8)
 def _lights(inputs: Inputs, recipe: HeadsRecipe, name: str) -> Lights:
     right, mistake = right_layer(inputs, recipe), MISTAKES.get(name)
-
-    def second() -> Trace:
-        if mistake is None:
-            return layer(right_inputs(inputs), recipe)
-        return mistake.layer(inputs, recipe, call=1)
-
     first = mistake.layer(inputs, recipe) if mistake else right
+    anew = partial(layer, right_inputs(inputs), recipe)
+    second = partial(mistake.layer, inputs, recipe, call=1) if mistake else anew
     return Lights(first, right["mask"].value, second, OUTPUT)
 
 
