@@ -124,6 +124,8 @@ def why_there(v, trace):
 def brought(v):
     if is_covered(words.PARTS):
         return
+    if v.tiny_off != "none":
+        yield ui.note("All heads are on here, also the one that you switched off above.")
     yield ui.chart("brought", charts.parts(v), 820)
     yield ui.light(*words.adds_up(v))
     yield ui.caption(

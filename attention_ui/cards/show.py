@@ -146,7 +146,8 @@ def _is_whole(name: str) -> bool:
 
 
 def _show_whole(name: str) -> None:
-    this_visit().own(Pictures).whole.add(name)
+    """From a button: all of a picture, or again what a phone has room for."""
+    this_visit().own(Pictures).whole ^= {name}
     parts.run_what_reads(at=name)
 
 
@@ -270,8 +271,9 @@ def _drawn(
     changes = first if _spot_at(layout, first) else None
     # Words of a sentence, or a legend, may end in the corner: many buttons stand below the picture.
     is_cut = any(layout.narrow.cut)
+    is_whole = parts.read("whole", name) and parts.read("window", "phone")
     is_wide = legend_end(layout.narrow) > BESIDE_KEYS
-    below = not layout.matrices or bool(changes or undoes) or is_cut
+    below = not layout.matrices or bool(changes or undoes) or is_cut or is_whole
     below = below or (is_wide and parts.read("window", "phone"))
     keys: dict[str, Any] = {"horizontal": True, "vertical_alignment": "center"}
     right = {"horizontal_alignment": "right", **keys}
@@ -297,9 +299,9 @@ def _drawn(
     with corner or whole.container(key=f"keys_{name}", width="content", **keys):
         if undoes:
             put_undo(name, undoes)
-        if is_cut:
-            more = {"on_click": _show_whole, "args": (name,)}
-            st.button("Show all", key=f"all_of_{name}", type="tertiary", **more)
+        if is_cut or is_whole:
+            words, more = "Show less" if is_whole else "Show all", {"on_click": _show_whole}
+            st.button(words, key=f"all_of_{name}", type="tertiary", args=(name,), **more)
         if not trail:
             _way_in(name, layout, changes)
         if st.button("Save picture", key=f"save_{name}", type="tertiary"):

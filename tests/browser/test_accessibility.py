@@ -118,7 +118,8 @@ def test_words_and_pictures_grow_with_the_letters_of_the_browser(new_page, app_u
         assert rooms
         assert all(high <= room + 1 for high, room in rooms), (size, rooms)
         if width < 640:  # what the scores come from is folded, and has wider cells
-            click(page.locator(".st-key-all_of_scores button"))
+            for there in ("Show all", "Show less", "Show all"):
+                click(page.locator(".st-key-all_of_scores").get_by_role("button", name=there))
         heights[size] = page.evaluate("""() =>
           ['p', '.st-key-drawn_scores svg g.numbers_marks text']
           .map((what) => document.querySelector(`[data-testid=stMain] ${what}`))
