@@ -134,8 +134,7 @@ class _Back:
         self, kind: str, operation: Operation, *inputs: Step, axes: tuple[str, ...] | None = None
     ) -> Step:
         axes = self.result.axes if axes is None else axes
-        name = f"{kind}_{PREFIX}{self.result.name}"
-        return self._pass.step(name, operation, *inputs, axes=axes)
+        return self._pass.step(f"{kind}_{PREFIX}{self.result.name}", operation, *inputs, axes=axes)
 
     def row(self, kind: str, operation: Operation, *inputs: Step, dim: int = -1) -> Step:
         """The same with one number for each row of the result, or for each line along `dim`."""
@@ -183,8 +182,7 @@ class _Back:
         """Added up along all axes that the operand has not, or has with length 1."""
         step = self._pass.step
         shape = operand.value.shape
-        behind = range(-len(shape), 0)
-        dims = [at for at in behind if shape[at] == 1 != made.value.shape[at]]
+        dims = [at for at in range(-len(shape), 0) if shape[at] == 1 != made.value.shape[at]]
         n_front = made.value.ndim - len(shape)
         for left in range(n_front + len(dims), 0, -1):
             name = way if left == 1 else f"{way}_summed_{left}"

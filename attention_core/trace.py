@@ -119,16 +119,14 @@ class Step(Shown):
     def arithmetic(self, index: tuple[int, ...]) -> Expression:
         """How the cell at `index` comes about. Raises IndexError where there is no such cell."""
         index = self._place(index)
-        made = self.operation.arithmetic(index, *self.inputs)
-        return self._in_range(made, self.number(index))
+        return self._in_range(self.operation.arithmetic(index, *self.inputs), self.number(index))
 
     def arithmetics(self, cells: Iterable[tuple[int, ...]]) -> Iterator[Expression]:
         """How each of many cells comes about: the same, several times as fast."""
         inputs = [listed(each) for each in self.inputs]
         own = listed(self)
         for index in map(self._place, cells):
-            made = self.operation.arithmetic(index, *inputs)
-            yield self._in_range(made, own.number(index))
+            yield self._in_range(self.operation.arithmetic(index, *inputs), own.number(index))
 
     def _place(self, index: Any) -> tuple[int, ...]:
         """The place of a cell, also from a list or, along a single axis, from a number."""

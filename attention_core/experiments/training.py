@@ -194,5 +194,4 @@ def _descent(
     learned = Matrices(*(matrix.detach().requires_grad_() for matrix in matrices))
     weights, logits = predict(embeddings, learned, scaled)
     loss = cross_entropy(logits[:-1], targets)
-    gradients = torch.autograd.grad(loss, learned)
-    return loss.item(), weights.detach(), gradients
+    return loss.item(), weights.detach(), torch.autograd.grad(loss, learned)

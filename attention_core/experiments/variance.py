@@ -117,8 +117,7 @@ def few_trials(seed: int, trials: int = 6, d: int = 8) -> Trace:
     trace = Trace()
     drawn = Draw("normal", (trials, d), seed=seed)
     queries = trace.step("queries", drawn, axes=("trial", "d"))
-    following = Draw("normal", (trials, d), after=drawn)
-    keys = trace.step("keys", following, axes=("trial", "d"))
+    keys = trace.step("keys", Draw("normal", (trials, d), after=drawn), axes=("trial", "d"))
     products = trace.step("products", Multiply(), queries, keys, axes=("trial", "d"))
     dots = trace.step("dot_products", SumLast(), products, axes=("trial",))
     trace.step("scaled_dot_products", Scale(d), dots, axes=("trial",))
@@ -163,8 +162,7 @@ def measure_variance(settings: Trials, chunk: int = LARGEST_CHUNK) -> Iterator[M
 def draws(settings: Trials, rows: int, chunk: int = LARGEST_CHUNK) -> Iterator[Tensor]:
     """Random vectors (some trials, rows, d), until all trials are drawn; the same for any chunk."""
     # Each width draws numbers of its own: else what is measured at two widths would be off alike.
-    mixed = (settings.seed * 4_099 + settings.d) % 2**32
-    generator = torch.Generator().manual_seed(mixed)
+    generator = torch.Generator().manual_seed((settings.seed * 4_099 + settings.d) % 2**32)
     block = BLOCK * rows * settings.d
     size = max(chunk // block, 1) * BLOCK
     draw = torch.randn if settings.distribution == "normal" else torch.rand

@@ -64,8 +64,7 @@ def attend_tensors(
     front = ((), ("head",), ("batch", "head"))[tensors["queries"].ndim - 2]
     n_past = tensors["past_keys"].shape[-2] if "past_keys" in tensors else 0
     if n_past and not query_labels:
-        n_queries = tensors["queries"].shape[-2]
-        query_labels = [f"place {n_past + query}" for query in range(n_queries)]
+        query_labels = [f"place {n_past + query}" for query in range(tensors["queries"].shape[-2])]
     trace = Trace(**given_labels(query=query_labels, key=key_labels))
     check_shapes(tensors, front)
     width = "d_head" if "head" in front else "d_query"

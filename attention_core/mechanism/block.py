@@ -155,8 +155,7 @@ def add_block(
     making = _Block(trace, known("matrix", weights), shape, prefix)
     stream = making.part("attention", stream, None, options, is_last=False)
     if memory is not None:
-        crossed = memory_options or Options()
-        stream = making.part("cross", stream, memory, crossed, is_last=False)
+        stream = making.part("cross", stream, memory, memory_options or Options(), is_last=False)
     return making.part("feed_forward", stream, None, options, is_last=True)
 
 
@@ -224,8 +223,7 @@ class _Block:
     def feed_forward(self, vectors: Step) -> Step:
         """Two linear layers with a bend between them, for each token by itself."""
         hidden = times(self.trace, f"{self.prefix}hidden", vectors, *self.matrix("W_1"))
-        bend = ACTIVATIONS[self.shape.activation]
-        bent = self.step("activated", bend, hidden, axes=hidden.axes)
+        bent = self.step("activated", ACTIVATIONS[self.shape.activation], hidden, axes=hidden.axes)
         activated = self.dropped("activated", bent)
         name = f"{self.prefix}feed_forward_output"
         return times(self.trace, name, activated, *self.matrix("W_2"))

@@ -198,8 +198,7 @@ def head_norm(
     if kind:  # the squares of what float16 holds are more than it can hold
         step = trace.step(f"{of}_in_float32", ops.Cast("float32"), step, axes=step.axes)
     square = trace.step(f"{of}_mean_square", ops.RowMeanSquare(), step, axes=one)
-    divide = ops.DivideByRoot(epsilon)
-    divided = trace.step(f"{name}{exact}", divide, step, square, axes=step.axes)
+    divided = trace.step(f"{name}{exact}", ops.DivideByRoot(epsilon), step, square, axes=step.axes)
     if kind:
         divided = trace.step(name, ops.Cast(kind), divided, axes=step.axes)
     if gain is None:

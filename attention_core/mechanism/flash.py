@@ -124,8 +124,7 @@ class _Block:
             )
 
         picks = ops.Rows(tile.keys.start, tile.keys.stop)
-        d_axes = (column, self._keys.axes[-1])
-        keys = step("tile_keys", picks, self._keys, axes=d_axes, symbol="K")
+        keys = step("tile_keys", picks, self._keys, axes=(column, self._keys.axes[-1]), symbol="K")
         values = step("tile_values", picks, self._values, axes=(column, wide), symbol="V")
         scores = self._scores(tile, keys, step)
         one, table = (row, ONE), (row, column)

@@ -25,8 +25,7 @@ def choose_keys(
     """
     table = (*queries.axes[:-1], keys.axes[-2])
     products = trace.step("index_products", ops.MatMul(transpose=True), queries, keys, axes=table)
-    scaled = ops.Scale(queries.value.shape[-1])
-    scores = trace.step("index_scaled", scaled, products, axes=table)
+    scores = trace.step("index_scaled", ops.Scale(queries.value.shape[-1]), products, axes=table)
     scores = trace.step("index_found", ops.ReLU(), scores, axes=table)
     scores = trace.step("index_counted", ops.Multiply(), scores, shares, axes=table)
     scores = trace.step("index_scores", ops.SumHeads(), scores, axes=table[-2:])

@@ -89,5 +89,4 @@ def _attend(
 
 
 def _context(trace: Trace, weights: Step, vectors: Step, prefix: str) -> None:
-    name = f"{prefix}context_vectors"
-    trace.step(name, ops.MatMul(), weights, vectors, axes=("query", "d_in"))
+    trace.step(f"{prefix}context_vectors", ops.MatMul(), weights, vectors, axes=("query", "d_in"))

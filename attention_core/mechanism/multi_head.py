@@ -117,8 +117,7 @@ def add_batched(trace: Trace) -> Trace:
     Steps: `repeated_embeddings` (head, d_in, token), `batched_queries` (head, d_head, query) by
     `torch.bmm`, `permuted_queries` (head, query, d_head); likewise keys and values.
     """
-    n_heads = trace.size("head")
-    axes, every = ("d_in", "token"), ops.RepeatHeads(n_heads, one=True)
+    axes, every = ("d_in", "token"), ops.RepeatHeads(trace.size("head"), one=True)
     columns = trace.step("embeddings_as_columns", ops.Transpose(), trace["embeddings"], axes=axes)
     repeated = trace.step("repeated_embeddings", every, columns, axes=("head", *axes))
     for role in ROLES:

@@ -63,8 +63,7 @@ def normalise_row(trace: Trace, shift: float = 0.0, magnify: float = 1.0) -> Tra
         scores = trace.step("magnified_scores", ops.ScaleBy(magnify), scores, axes=KEY)
     score_sum = trace.step("score_sum", ops.RowSum(), scores, axes=ROW)
     trace.step("sum_weights", ops.Divide(), scores, score_sum, axes=KEY)
-    weights = _stable(trace, scores)
-    trace.step("jacobian", ops.SoftmaxJacobian(), weights, axes=("key", "score"))
+    trace.step("jacobian", ops.SoftmaxJacobian(), _stable(trace, scores), axes=("key", "score"))
     return trace
 
 

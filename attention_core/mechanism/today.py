@@ -124,8 +124,7 @@ def attend_today(
         context = gated(trace, trace["embeddings"], context, _gate(trace, prefix), prefix=prefix)
     if not joined:
         return trace
-    axes = ("query", "d_concat")
-    concat = trace.step(f"{prefix}concat", JoinHeads(), context, axes=axes)
+    concat = trace.step(f"{prefix}concat", JoinHeads(), context, axes=("query", "d_concat"))
     times(trace, f"{prefix}output", concat, trace["W_output"])
     return trace
 

@@ -17,8 +17,7 @@ def attend_on_tokens(trace: Trace) -> Trace:
     token), `U_key`, `U_value` (key, token), `queries` (query, d_in), `keys`, `values` (key, d_in),
     then as in `attention`, without dividing.
     """
-    vectors = trace["embeddings"]
-    made = [_mixed(trace, role, {role: vectors}, (), "") for role in ROLES]
+    made = [_mixed(trace, role, {role: trace["embeddings"]}, (), "") for role in ROLES]
     attention(trace, *made, scale="none")
     return trace
 
@@ -84,8 +83,7 @@ def decode(trace: Trace, n_heads: int = 2) -> Trace:
     added = trace.step("cross_added", Add(), crossed, normed, axes=axes)
     normed = trace.step("cross_normed", LayerNorm(whole=True), added, axes=axes)
     wide = _linear(trace, "linear_1", normed, 2, ("query", "d_hidden"))
-    narrow = _linear(trace, "linear_2", wide, 0.5, axes)
-    trace.step("decoded", ReLU(), narrow, axes=axes)
+    trace.step("decoded", ReLU(), _linear(trace, "linear_2", wide, 0.5, axes), axes=axes)
     return trace
 
 

@@ -109,8 +109,7 @@ def attend_trainable(
 ) -> Trace:
     """Add the steps of `project` and `attention` to a trace with `embeddings`: the same trace."""
     trace = trace_of(trace)
-    made = project(trace, recipe, own_keys)
-    attention(trace, *made, scale=recipe.scale, softmax_dim=softmax_dim)
+    attention(trace, *project(trace, recipe, own_keys), scale=recipe.scale, softmax_dim=softmax_dim)
     return trace
 
 

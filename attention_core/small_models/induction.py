@@ -219,8 +219,7 @@ def induction_head(run: FinishedRun) -> Trace:
     trace = Trace(token=EXAMPLE, query=EXAMPLE, key=EXAMPLE, vocabulary=NAMES)
     known = {token: place for place, token in enumerate(NAMES)}
     stream = embedded(trace, run.weights, EXAMPLE, known)
-    hides = ops.AttentionMask(len(EXAMPLE), len(EXAMPLE))
-    mask = trace.step("mask", hides, axes=("query", "key"))
+    mask = trace.step("mask", ops.AttentionMask(len(EXAMPLE), len(EXAMPLE)), axes=("query", "key"))
     stream = add_layer(trace, run.weights, 0, stream, mask)
     read = trace.step("read", ops.LayerNorm(), stream, axes=stream.axes)
 

@@ -97,8 +97,7 @@ def add_layer(
     def given(name: str, axes: tuple[str, ...]) -> Step:
         return trace.step(f"{prefix}{name}", ops.Given.of(weights[name][layer]), axes=axes)
 
-    made = project(trace, normed, weight, prefix)
-    context = attention(trace, *made, mask=mask, prefix=prefix)
+    context = attention(trace, *project(trace, normed, weight, prefix), mask=mask, prefix=prefix)
     if switched is not None:
         name = f"{prefix}context_vectors_left"
         context = trace.step(name, ops.SwitchOff(switched), context, axes=context.axes)

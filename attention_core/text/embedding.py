@@ -38,8 +38,7 @@ def embed(
     for keys of another sentence with the trained vectors: the layer below has its own keys there.
     """
     inputs = Inputs(inputs) if isinstance(inputs, str) else inputs
-    tokens = inputs.tokens
-    if not tokens:
+    if not inputs.tokens:
         raise ValueError("there is no token in this sentence: type at least one word")
     trained = inputs.vocabulary == TRAINED and inputs.has_given_vectors()
     if trained and keys is not None:

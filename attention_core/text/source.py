@@ -35,8 +35,7 @@ def add_source(
     looked_up = "other_token_embeddings" if source.positions else name
     vectors = trace.step(looked_up, Lookup(), rows, picked, axes=axes)
     if source.positions:
-        places = Sinusoid(len(ids), source.d_in)
-        added = trace.step("other_position_embeddings", places, axes=axes)
+        added = trace.step("other_position_embeddings", Sinusoid(len(ids), source.d_in), axes=axes)
         vectors = trace.step(name, Add(), vectors, added, axes=axes)
     return vectors
 
