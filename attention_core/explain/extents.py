@@ -39,8 +39,7 @@ def _extents(step: Step) -> tuple[Tensor, ...]:
         found = _from_lines(step, shape)
         if found is not None:
             return found
-    cells = list(itertools.product(*map(range, shape)))
-    blocks = _blocks(step, cells)
+    blocks = _blocks(step, list(itertools.product(*map(range, shape))))
     return tuple(block.reshape(*shape, *block.shape[1:]) for block in blocks)
 
 
@@ -81,8 +80,7 @@ def _blocks(step: Step, cells: Iterable[tuple[int, ...]]) -> list[Tensor]:
         most = max(map(len, blocks))
         none = [[(NONE, NONE)] * n_axes]
         padded = [each + none * (most - len(each)) for each in blocks]
-        shape = (len(read), most, n_axes, 2)
-        found.append(torch.tensor(padded, dtype=torch.int16).reshape(shape))
+        found.append(torch.tensor(padded, dtype=torch.int16).reshape(len(read), most, n_axes, 2))
     return found
 
 

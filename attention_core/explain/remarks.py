@@ -31,8 +31,7 @@ def remarks(step: Step, index: tuple[int, ...]) -> list[str]:
     if isinstance(arithmetic, Share):
         return _of_share(step, arithmetic)
     if isinstance(arithmetic, Quotient) and arithmetic.top.value == 0 == arithmetic.value:
-        reason = _because(why(step, arithmetic.top), 1)
-        return [f"0 divided by any other number is 0{reason}."]
+        return [f"0 divided by any other number is 0{_because(why(step, arithmetic.top), 1)}."]
     if isinstance(arithmetic, Picked):
         row = f"row {arithmetic.chosen.index[0]} of `{arithmetic.chosen.step}`"
         return [f"A lookup: the id picks {row}. Nothing is multiplied or added."]
@@ -92,8 +91,7 @@ def _of_share(step: Step, arithmetic: Share) -> list[str]:
     for reason, count in _tallied(reasons):
         exactly = 0 if reason == SMALL else what
         said.append(_counted(count, n_terms, "terms of the sum", exactly, reason))
-    picked = reasons[arithmetic.picked]
-    if picked is not None:
+    if reasons[arithmetic.picked] is not None:
         said.append("This cell is one of them, so its share is 0.")
     elif seen == 1 and arithmetic.value == 1:
         said.append("No other term is left, so this cell gets all: 1.")

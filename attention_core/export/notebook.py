@@ -103,8 +103,7 @@ def notebook(trace: Trace, title: str = "Attention, step by step") -> dict:
 def _important(steps: list[Step]) -> Step | None:
     """The first table of weights; without one, the last matrix."""
     tables = [step for step in steps if step.value.ndim in (2, 3)]
-    weights = (step for step in tables if is_shares(step))
-    return next(weights, tables[-1] if tables else None)
+    return next((step for step in tables if is_shares(step)), tables[-1] if tables else None)
 
 
 def picture(trace: Trace, step: Step) -> str:

@@ -72,8 +72,7 @@ class RowVariance(Operation):
         back.into(0, back.ops.Multiply(), distance, share)
         if back.wants(1):
             moved = back.step("moved", back.ops.Multiply(), distance, share, axes=vectors.axes)
-            total = back.step("total", back.ops.RowSum(), moved)
-            back.into(1, back.ops.ScaleBy(-1.0), total)
+            back.into(1, back.ops.ScaleBy(-1.0), back.step("total", back.ops.RowSum(), moved))
 
 
 class Standardise(Operation):
@@ -111,8 +110,7 @@ class Standardise(Operation):
         back.into(0, by_root, back.gradient, variance)
         if back.wants(1):
             divided = back.step("divided", by_root, back.gradient, variance)
-            total = back.row("total", back.ops.RowSum(), divided)
-            back.into(1, back.ops.ScaleBy(-1.0), total)
+            back.into(1, back.ops.ScaleBy(-1.0), back.row("total", back.ops.RowSum(), divided))
         _into_square(back, self.epsilon, 2, variance)
 
 

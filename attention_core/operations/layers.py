@@ -173,8 +173,7 @@ def _bent_by_erf(cell: Expression) -> Called:
 def _bent_by_tanh(cell: Expression) -> Called:
     """What stands for it in the approximation."""
     cubed = Product((Number(_CUBED, str(_CUBED)), cell, cell, cell))
-    inner = Product((_ROOT, Sum((cell, cubed))))
-    return Called(math.tanh, r"\tanh\!\left({}\right)", inner)
+    return Called(math.tanh, r"\tanh\!\left({}\right)", Product((_ROOT, Sum((cell, cubed)))))
 
 
 def _share(cell: Expression) -> Called:
@@ -354,8 +353,7 @@ class RowLength(Operation):
         return length if vectors.dtype == torch.float64 else length.float()
 
     def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
-        squares = tuple(map(squared, line(vectors, index)))
-        return Called(math.sqrt, r"\sqrt{{{}}}", Sum(squares))
+        return Called(math.sqrt, r"\sqrt{{{}}}", Sum(tuple(map(squared, line(vectors, index)))))
 
     def backward(self, back: Backward) -> None:
         (vectors,) = back.inputs

@@ -91,8 +91,7 @@ class Divide(Operation):
         if back.wants(1):
             weighed = back.step("weighed", back.ops.Multiply(), back.gradient, back.result)
             total = back.row("total", back.ops.RowSum(), weighed)
-            less = back.row("less", back.ops.ScaleBy(-1.0), total)
-            back.into(1, self, less, number)
+            back.into(1, self, back.row("less", back.ops.ScaleBy(-1.0), total), number)
 
 
 class SoftmaxJacobian(Operation):
@@ -174,15 +173,13 @@ class ExpDifference(Operation):
         score, less = matched(scores, index), matched(largest, index)
         if self.may_see_nothing and less.value == -math.inf:
             return Hidden((score, less), NOTHING_SEEN)
-        power = partial(_power, scores.value.dtype)
-        return Called(power, "e^{{{}}}", Difference(score, less))
+        return Called(partial(_power, scores.value.dtype), "e^{{{}}}", Difference(score, less))
 
     def backward(self, back: Backward) -> None:
         back.into(0, back.ops.Multiply(), back.gradient, back.result)
         if back.wants(1):
             powers = back.step("powers", back.ops.Multiply(), back.gradient, back.result)
-            total = back.row("total", back.ops.RowSum(), powers)
-            back.into(1, back.ops.ScaleBy(-1.0), total)
+            back.into(1, back.ops.ScaleBy(-1.0), back.row("total", back.ops.RowSum(), powers))
 
 
 class Rescale(ExpDifference):

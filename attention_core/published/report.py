@@ -152,8 +152,7 @@ def _remarks(outcomes: list[Outcome]) -> Iterator[str]:
         for note, results in groups.items():
             entries = sum(result.count for result in results)
             size = f"{len(results)} result{'s' * (len(results) != 1)} with {entries:,} entries"
-            ids = ", ".join(result.id for result in results)
-            yield words.format(size=size, ids=ids, note=note)
+            yield words.format(size=size, ids=", ".join(result.id for result in results), note=note)
 
 
 def main() -> int:

@@ -232,8 +232,7 @@ def _scale(block: Block) -> dict:
     """The colours of a block: shares from 0 to 1, by their root; else from minus the largest."""
     scale = {"type": "3_color_scale", "min_type": "num", "mid_type": "num", "max_type": "num"}
     if is_shares(block.step):
-        half = "#AECBE7"
-        colours = {"min_color": "#FFFFFF", "mid_color": half, "max_color": POSITIVE}
+        colours = {"min_color": "#FFFFFF", "mid_color": "#AECBE7", "max_color": POSITIVE}
         return {**scale, **colours, "min_value": 0, "mid_value": 0.25, "max_value": 1}
     value = block.step.value
     value = value if block.rows is None else value[list(block.rows)]
