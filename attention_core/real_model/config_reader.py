@@ -59,8 +59,7 @@ class ConfigReader:
 
     def group(self, name: str, over: Mapping[str, Any] | None = None) -> "ConfigReader":
         """Settings within a setting; none where it is missing. What `over` says counts more."""
-        fits = lambda value: isinstance(value, dict)  # noqa: E731
-        values = self.take(name, "settings by name", fits, {})
+        values = self.take(name, "settings by name", lambda value: isinstance(value, dict), {})
         return ConfigReader(values | (over or {}), f"{name} of {self.place}")
 
     def must(self, name: str, value: object, why: str) -> None:

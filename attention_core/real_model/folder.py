@@ -74,8 +74,7 @@ class Folder:
 
     def matrix(self, name: str, rows: Sequence[int] | None = None) -> Tensor:
         """A tensor in float32, or some `rows`. Raises ModelRefused where the file is broken."""
-        place = self.places[name]
-        with opened(place.file) as file:
+        with opened(self.places[name].file) as file:
             if rows is None:
                 return file.get_tensor(name).float()
             part = file.get_slice(name)

@@ -30,8 +30,7 @@ def read_on(
     stream = torch.stack([embedded(model, ids, first) for ids in rows])
     for layer in range(settings.n_layers):
         hidden = hidden_keys(settings, first + len(rows[0]), settings.window(layer))[first:]
-        matrices = model.layer(layer)
-        stream = through_layer(settings, layer, matrices, stream, hidden, cache=cache)[5]
+        stream = through_layer(settings, layer, model.layer(layer), stream, hidden, cache=cache)[5]
         seconds += perf_counter() - start
         yield
         start = perf_counter()

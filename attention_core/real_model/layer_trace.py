@@ -55,8 +55,7 @@ def layer_trace(
         raise ValueError(f"{len(stream_in)} tokens: 1 to {MOST_TOKENS} can be traced")
     model = model.reading(len(stream_in))
     trace = Trace(**{axis: tuple(pieces) for axis in ("token", "query", "key") if pieces})
-    given = ops.Given.of(stream_in.float())
-    stream = trace.step("embeddings", given, axes=("token", "d_model"))
+    stream = trace.step("embeddings", ops.Given.of(stream_in.float()), axes=("token", "d_model"))
     making = PartsOfLayer(trace, model, layer)
     making.attention(stream, only=parts == "attention")
     if parts == "all":
@@ -173,8 +172,7 @@ class PartsOfLayer:
     def projected(self, role: str, read: Step) -> Step:
         """Queries, keys or values, the heads side by side."""
         row = "query" if role == "query" else "key"
-        axes = (self.heads.joined(role), "d_model")
-        made = self.times(PLURAL[role], read, role, axes, row)
+        made = self.times(PLURAL[role], read, role, (self.heads.joined(role), "d_model"), row)
         if role == "value" or self.model.settings.query_key_norms != "all":
             return made
         return self.norm(role, made, f"normed_{PLURAL[role]}")
@@ -217,8 +215,7 @@ class PartsOfLayer:
             ]
         else:
             square = step("mean_square", ops.RowMeanSquare(), vectors, axes=one)
-            divide = ops.DivideByRoot(settings.epsilon)
-            standard = step("standardised", divide, vectors, square)
+            standard = step("standardised", ops.DivideByRoot(settings.epsilon), vectors, square)
             gain = self.stored(f"{stored}_gain", axis, f"{of}_gain")
             if settings.norm_adds_one:
                 gain = step("gain_and_one", ops.Shift(1.0), gain, axes=axis)

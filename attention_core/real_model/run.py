@@ -118,9 +118,8 @@ def layer_by_layer(
     kept: dict[str, Tensor] = {}
     for layer in range(settings.n_layers):
         stream = changes.patched(layer, stream)
-        matrices = model.layer(layer)
         found = through_layer(
-            settings, layer, matrices, stream, hidden[settings.window(layer)], changes
+            settings, layer, model.layer(layer), stream, hidden[settings.window(layer)], changes
         )
         for name, value in zip(_KEPT, (*found[:2], stream, *found[2:5]), strict=True):
             if not layer:  # all at once: stacked at the end, there would be two of everything

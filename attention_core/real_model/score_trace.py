@@ -63,8 +63,7 @@ def standardised(
         mean = trace.step(f"{whole}_mean", ops.RowMean(), total, axes=one)
         square = trace.step(f"{whole}_variance", ops.RowVariance(), total, mean, axes=one)
         own = trace.step(f"{whole}_means", ops.RowMean(), vectors, axes=(part, "one"))
-        scale = ops.Standardise(epsilon)
-        return trace.step(made, scale, vectors, own, square, axes=vectors.axes)
+        return trace.step(made, ops.Standardise(epsilon), vectors, own, square, axes=vectors.axes)
     square = trace.step(f"{whole}_mean_square", ops.RowMeanSquare(), total, axes=one)
     return trace.step(made, ops.DivideByRoot(epsilon), vectors, square, axes=vectors.axes)
 
@@ -84,12 +83,10 @@ class _Side:
     def made(self, n_parts: int) -> Step:
         """From the stream to queries or keys, part by part."""
         role, settings, trace = self.role, self.found.model.settings, self.trace
-        eye = torch.eye(settings.d_model)
-        _, written = Reading(self.found, [self.token], eye).back(self.layer)
+        _, written = Reading(self.found, [self.token], torch.eye(settings.d_model)).back(self.layer)
         wrote = torch.zeros(n_parts, settings.d_model)
         wrote[: len(written)] = written[:, 0]
-        given = ops.Given.of(wrote)
-        made = trace.step(f"{role}_written", given, axes=(self.part, "d_model"))
+        made = trace.step(f"{role}_written", ops.Given.of(wrote), axes=(self.part, "d_model"))
         if settings.norms_read:
             made = self._norm("attention_norm", made, f"{role}_stream", f"{role}_normed")
             if settings.norm == "layer":
@@ -147,6 +144,5 @@ class _Side:
         standard = standardised(*of)
         gain = self.making.stored(f"{stored}_gain", vectors.axes[-1:], f"{made}_gain")
         if settings.norm_adds_one:
-            shift = ops.Shift(1.0)
-            gain = self.trace.step(f"{made}_gain_and_one", shift, gain, axes=gain.axes)
+            gain = self.trace.step(f"{made}_gain_and_one", ops.Shift(1.0), gain, axes=gain.axes)
         return self.trace.step(made, ops.ScaleShift(), standard, gain, axes=vectors.axes)
