@@ -19,7 +19,7 @@ class Named:
     words: str
     """What to look at first, what happens, and what to do about it, in a few sentences of ours."""
     lights: tuple[str, ...] = ()
-    """The lights that it turns red in any layer."""
+    """The lights that it turns red in a layer of some width, whose outputs are not all 0."""
     unseen: str = ""
     """Why no light sees it; "" where one does."""
 
