@@ -14,7 +14,7 @@ import torch
 
 from attention_core import Trials
 from attention_core import operations as ops
-from attention_core.mistakes.rounds import lights_with
+from attention_core.mistakes import rounds
 from attention_core.real_model.run import Cache
 from attention_core.real_model.written import Reading
 from attention_ui.cards import elements
@@ -79,7 +79,8 @@ def lights(page, link, *patches):
                 stack.enter_context(patch.object(module, "light", partial(noted, ours)))
         for each in patches:
             stack.enter_context(each)
-        for kept in (told, whole, lights_with):
+        of_rounds = (each for each in vars(rounds).values() if hasattr(each, "cache_clear"))
+        for kept in (told, whole, *of_rounds):
             kept.cache_clear()  # what is kept was computed before anything was broken
             stack.callback(kept.cache_clear)  # and what is broken is not to be kept
         asked = {"predict": "off", "example": "wild_cat", **link}
