@@ -1,7 +1,9 @@
 """What we expect of Streamlit 1.67's insides; and that every page works without each mend."""
 
+import asyncio
 import inspect
 import re
+import socket
 import sys
 import tomllib
 from functools import cache
@@ -27,8 +29,10 @@ from streamlit.runtime.scriptrunner_utils.script_requests import (
 from streamlit.runtime.scriptrunner_utils.script_run_context import RunLocation, ThreadState
 from streamlit.runtime.state.session_state import SessionState
 from streamlit.testing.v1 import AppTest
+from streamlit.web.server.starlette import starlette_server
 
 from attention_ui.frame.contents import LESSONS
+from attention_ui.frame.of_the_system import send_at_once
 from attention_ui.streamlit_workarounds import deep_pages, turns
 from attention_ui.streamlit_workarounds.late_messages import take_nothing_back
 from attention_ui.streamlit_workarounds.left_pages import run_only_parts_that_are_there
@@ -78,6 +82,28 @@ def test_every_mend_has_its_fault_here():
         leans = [word for word in INSIDES if word in path.read_text(encoding="utf-8")]
         told = f"{path.name} uses {leans}: add a test here that goes red once Streamlit is mended"
         assert not leans or re.search(rf"\b{path.stem}\b", contract), told
+
+
+# --- of_the_system --------------------------------------------------------------------------------
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no socket says its protocol")
+@pytest.mark.parametrize("is_mended", [False, True])
+def test_messages_go_out_at_once(is_mended):
+    async def is_at_once():
+        met = asyncio.get_running_loop().create_future()
+
+        class Meets(asyncio.Protocol):
+            def connection_made(self, transport):
+                one = transport.get_extra_info("socket")
+                met.set_result(bool(one.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)))
+
+        if is_mended:
+            send_at_once()
+        listens = starlette_server._bind_socket("127.0.0.1", 0, 1)
+        async with await asyncio.get_running_loop().create_server(Meets, sock=listens) as server:
+            with socket.create_connection(server.sockets[0].getsockname()):
+                return await met
+
+    assert asyncio.run(asyncio.wait_for(is_at_once(), 20)) is is_mended, MAY_GO
 
 
 # --- finished_parts -------------------------------------------------------------------------------

@@ -1,10 +1,16 @@
-"""What the server takes from the system: open files, and memory, of which it may keep so much."""
+"""What the server takes from the system: open files, connections that do not hold messages back,
+and memory, of which it may keep so much.
+"""
 
+import asyncio
 import ctypes
 import gc
 import os
+import socket
 from contextlib import suppress
+from functools import wraps
 from pathlib import Path
+from typing import Any
 
 MOST_OPEN = 65_536
 """Open files that are asked for where the hard limit is larger or endless."""
@@ -21,6 +27,24 @@ def raise_open_files() -> None:
         wanted = MOST_OPEN if hard == resource.RLIM_INFINITY else min(hard, MOST_OPEN)
         if soft != resource.RLIM_INFINITY and soft < wanted:
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def send_at_once() -> None:
+    """Let no message wait until the one before it has been acknowledged: 40 ms for every second
+    answer. asyncio asks for that only of sockets that say their protocol, and Streamlit's, as
+    uvicorn's own (its issue 3149), say none. Before the event loop that runs serves any.
+    """
+    loop = asyncio.get_running_loop()
+    serve = loop.create_server
+
+    @wraps(serve)
+    async def serve_at_once(*given: Any, **named: Any) -> asyncio.Server:
+        with suppress(KeyError, AttributeError, OSError):  # none yet, or of no network
+            named["sock"].setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return await serve(*given, **named)
+
+    with suppress(AttributeError):  # a loop of another kind, which does so by itself
+        loop.create_server = serve_at_once
 
 
 def search_seldom() -> None:

@@ -1,7 +1,8 @@
 """Works around Streamlit: what a run says goes out together. Each of its 50 messages wakes the
 server's loop, which then fights with the script for the interpreter's lock; and each run says what
 the theme is, looked up anew. Both took 10 to 20 % of a move, 5 % with 50 people. So messages wait
-for a moment, in their order, for those that follow; whatever else a run says sends them at once.
+for a moment, in their order, for those that follow; the end of a run sends them at once. Of a run
+that only let a callback choose what runs, the browser hears nothing: it would draw its page twice.
 """
 
 from collections import deque
@@ -12,7 +13,7 @@ from typing import Any
 MOMENT = 0.03
 """Seconds for which what was drawn waits at most for what follows."""
 NOT_AS_EXPECTED = (ImportError, AttributeError)
-HELD, IS_TIMED = "_held_messages", "_is_timed"
+HELD, IS_TIMED, BEGUN = "_held_messages", "_is_timed", "_begun"
 
 
 def send_together() -> None:
@@ -24,13 +25,21 @@ def send_together() -> None:
         tell = AppSession._on_scriptrunner_event
         handle = AppSession._handle_scriptrunner_event_on_event_loop
         drawn, soon = ScriptRunnerEvent.ENQUEUE_FORWARD_MSG, AppSession._call_soon_on_event_loop
+        begun, again = ScriptRunnerEvent.SCRIPT_STARTED, ScriptRunnerEvent.SCRIPT_STOPPED_FOR_RERUN
         if hasattr(tell, "__wrapped__"):
             return
 
         @wraps(tell)
         def tell_together(session: Any, sender: Any, event: Any, *given: Any, **named: Any) -> None:
-            own = vars(session)
-            own.setdefault(HELD, deque()).append(((sender, event, *given), named))
+            own, one = vars(session), ((sender, event, *given), named)
+            held = own.setdefault(HELD, deque())
+            if event == again and own.get(BEGUN):
+                with suppress(ValueError, IndexError):  # else it has gone out
+                    held.remove(own.pop(BEGUN))
+                    return
+            held.append(one)
+            if event != drawn or named["forward_msg"].HasField("delta"):
+                own[BEGUN] = one if event == begun else None
 
             def send() -> None:
                 own[IS_TIMED] = False  # first: what comes from now on may be too late for this
@@ -38,7 +47,7 @@ def send_together() -> None:
                     given, named = own[HELD].popleft()
                     handle(session, *given, **named)
 
-            if event != drawn:
+            if event not in (drawn, begun):
                 soon(session, send)
             elif not own.get(IS_TIMED):
                 own[IS_TIMED] = True

@@ -7,6 +7,7 @@ import time
 
 import pytest
 from streamlit import config
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import app_session
 from streamlit.runtime.app_session import AppSession
@@ -14,38 +15,57 @@ from streamlit.runtime.scriptrunner import ScriptRunnerEvent as Event
 
 from attention_ui.streamlit_workarounds import few_wakes
 
-DRAWN, OTHERS = Event.ENQUEUE_FORWARD_MSG, [Event.SCRIPT_STARTED, Event.SHUTDOWN]
+DRAWN, BEGUN = Event.ENQUEUE_FORWARD_MSG, Event.SCRIPT_STARTED
+AGAIN, ENDS = Event.SCRIPT_STOPPED_FOR_RERUN, [Event.FRAGMENT_STOPPED_WITH_SUCCESS, Event.SHUTDOWN]
 
 
-@pytest.mark.parametrize("last", [DRAWN, *OTHERS])
-@pytest.mark.parametrize("seed", range(3))
-def test_all_that_a_run_says_comes_in_its_order_with_few_wakes(monkeypatch, seed, last):
-    """Also a message that nothing follows, in a moment; what is no message sends all at once."""
-    monkeypatch.setattr(few_wakes, "MOMENT", 0.03 if last == DRAWN else 1e9)
-    heard, wakes, at_random = [], [], random.Random(seed)
-    said = [(DRAWN if at_random.random() < 0.97 else at_random.choice(OTHERS), n)
-            for n in range(997)] + [(last, 997)]  # fmt: skip
-    tell = inspect.unwrap(AppSession._on_scriptrunner_event)
+@pytest.fixture
+def heard(monkeypatch):
+    """What a session has heard of a script runner, in the loop's thread."""
+    tell, found = inspect.unwrap(AppSession._on_scriptrunner_event), []
     monkeypatch.setattr(AppSession, "_on_scriptrunner_event", tell)
     monkeypatch.setattr(
         AppSession,
         "_handle_scriptrunner_event_on_event_loop",
-        lambda _, __, event, message=None: heard.append((event, message)),
+        lambda _, __, event, forward_msg: found.append((event, forward_msg.hash)),
     )
     few_wakes.send_together()
+    return found
+
+
+def tells(session, event, name="", kind="delta"):
+    message = ForwardMsg(hash=name)
+    getattr(message, kind).SetInParent()
+    session._on_scriptrunner_event(None, event, forward_msg=message)
+
+
+def a_session():
     session = object.__new__(AppSession)
     session._state = app_session.AppSessionState.SHUTDOWN_REQUESTED
+    session._event_loop = asyncio.get_running_loop()
+    return session
 
-    def script():
+
+@pytest.mark.parametrize("last", [DRAWN, *ENDS])
+@pytest.mark.parametrize("seed", range(3))
+def test_all_that_a_run_says_comes_in_its_order_with_few_wakes(monkeypatch, heard, seed, last):
+    """Also a message that nothing follows, in a moment; the end of a run sends all at once."""
+    monkeypatch.setattr(few_wakes, "MOMENT", 0.03 if last == DRAWN else 1e9)
+    wakes, at_random = [], random.Random(seed)
+    said = [(DRAWN if at_random.random() < 0.97 else at_random.choice([BEGUN, *ENDS]), str(n))
+            for n in range(997)] + [(last, "997")]  # fmt: skip
+
+    def script(session):
         for event, number in said:
-            session._on_scriptrunner_event(None, event, message=number)
+            tells(session, event, number)
             time.sleep(at_random.choice([0, 0, 0, 0.0001]))
 
     async def server():
-        loop = session._event_loop = asyncio.get_running_loop()
+        session = a_session()
+        loop = session._event_loop
         wake = loop.call_soon_threadsafe
         monkeypatch.setattr(loop, "call_soon_threadsafe", lambda *a: wakes.append(a) or wake(*a))
-        running = loop.run_in_executor(None, script)
+        running = loop.run_in_executor(None, script, session)
         while len(heard) < len(said):
             await asyncio.sleep(0.001)
         await running
@@ -53,6 +73,27 @@ def test_all_that_a_run_says_comes_in_its_order_with_few_wakes(monkeypatch, seed
     asyncio.run(asyncio.wait_for(server(), 20))
     assert heard == said
     assert len(wakes) < len(said) / 4
+
+
+@pytest.mark.parametrize("kind", ["page_info_changed", "delta"])
+@pytest.mark.parametrize("is_sent", [False, True])
+def test_of_a_run_that_only_chose_what_runs_nothing_is_heard(monkeypatch, heard, is_sent, kind):
+    """Nor of its end; but of all that has drawn something, or that the browser knows of."""
+    monkeypatch.setattr(few_wakes, "MOMENT", 0)
+    said = [(BEGUN, "first"), (DRAWN, "between"), (AGAIN, ""), (BEGUN, "second"), (ENDS[0], "end")]
+
+    async def server():
+        session = a_session()
+        tells(session, *said[0])
+        await asyncio.sleep(0.03 * is_sent)
+        tells(session, *said[1], kind=kind)
+        for each in said[2:]:
+            tells(session, *each)
+        await asyncio.sleep(0.03)
+
+    asyncio.run(server())
+    is_known = is_sent or kind == "delta"
+    assert heard == (said if is_known else [said[1], *said[3:]])
 
 
 def test_the_theme_is_what_streamlit_says_until_it_is_read_again(monkeypatch):
