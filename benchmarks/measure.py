@@ -469,8 +469,8 @@ TABLES = {
         "*empty*: the slider of an empty page, beside each.",
         sliders,
         {
-            "median": (statistics.median, {"× empty": 2.0, "whole × empty": 6.0}),
-            "worst": (max, {"× empty": 4.0}),
+            "median": (statistics.median, {"× empty": 2.5, "whole × empty": 5.0}),
+            "worst": (max, {"× empty": 6.0}),
         },
     ),
     "frame": Measured(
@@ -538,7 +538,7 @@ def pages(quick: bool) -> list[Part]:
         whole = statistics.median(one.whole for one in each)
         numbers = {**spread([one.seen for one in each]), "whole": whole}
         numbers |= {"empty": reference, "whole × empty": whole / reference}
-        figures.append(Figure(f"to {title}", numbers, {"whole × empty": 8}))
+        figures.append(Figure(f"to {title}", numbers, {"whole × empty": 6}))
     how = (
         "A click on a link of the contents, from the click to the last change of what is in sight "
         "of the new page; *whole* until all of it is drawn, charts below the window included. "

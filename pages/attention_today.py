@@ -20,7 +20,6 @@ from attention_ui.lessons.attention_today import (
 from attention_ui.picture.matrix import Matrix
 
 page = Page("attention_today", f"{PREFIX}context_vectors")
-CACHE = page.ask("cache", costs.cache_question, ["head_keys", "head_values"], ["cache"])
 
 
 def set_as_in():
@@ -188,7 +187,7 @@ def token_by_token(v, trace):
         lesson.COST_MODEL.at(widget="selectbox", width=180),
         M_BYTES.at(widget="selectbox", width=150),
     ],
-    ask=CACHE,
+    ask=page.ask("cache", costs.cache_question, ["head_keys", "head_values"], ["cache"]),
 )
 def real_costs(v):
     if v.cost_model == "own":

@@ -17,7 +17,6 @@ WEIGHTS = [
 """What tells the weights of a query: divided by their sum, those of other ways are the same."""
 page = Page("causal_mask", "context_vectors", "causal")
 ROW = page.ask("row", words.shared_row, ["weights", "mask"], WEIGHTS, again=["masked_scores"])
-LEAKS = page.ask("leaks", leaks.which_leak, leaks.OTHER_WEIGHTS)
 
 
 def asked_of(trace, *names):
@@ -87,7 +86,7 @@ def context(trace):
     "The first, −∞, is right. Some notebooks fill in 0 instead, before the softmax or after it: "
     "rows may still sum to 1, so checking the sums alone does not find the mistake. Compare them.",
     controls=[lesson.MASKING],
-    ask=LEAKS,
+    ask=page.ask("leaks", leaks.which_leak, leaks.OTHER_WEIGHTS),
 )
 def ways(v, trace):
     way = lesson.prefix_of(v.masking)

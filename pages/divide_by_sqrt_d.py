@@ -31,7 +31,6 @@ def largest(trace):
 page = Page("divide_by_sqrt_d")
 # The numbers stand there: what they become in a softmax is on no picture.
 LARGEST = page.ask("largest", largest, BOTH, lambda: (), again=["dot_products"])
-GROWTH = page.ask("growth", lambda v: words.growth(v.draw_seed), ["dot_products"], ["variances"])
 
 
 @page.card(
@@ -80,7 +79,7 @@ def dot_products(trace):
         "see what happens."
     ),
     controls=lambda: [] if is_covered("variances") else [lesson.VARIANCE_VIEW],
-    ask=GROWTH,
+    ask=page.ask("growth", lambda v: words.growth(v.draw_seed), ["dot_products"], ["variances"]),
     work=lambda v: None if is_covered("variances") else looks.work(v),
 )
 def many_trials(v):

@@ -11,7 +11,6 @@ ASKED = "grad_scaled_scores"
 """What the question is about."""
 
 page = Page("how_a_matrix_learns", "context_vectors")
-ROW_SUM = page.ask("row_sum", words.row_sum, [ASKED], [ASKED, "grad_masked_scores", "grad_scores"])
 
 
 @page.card(
@@ -45,7 +44,7 @@ def slope(v, trace):
     "depend on those before them, and multiplies the slopes. Red in the lower row: raising this "
     "entry lowers the loss, so an update raises it. Point at a gradient to see what made it.",
     controls=[lesson.LEARNING_WIDTH.at(width=150), lesson.LEARNING_SEED.at(width=130)],
-    ask=ROW_SUM,
+    ask=page.ask("row_sum", words.row_sum, [ASKED], [ASKED, "grad_masked_scores", "grad_scores"]),
 )
 def gradients(v, trace):
     yield ui.picture(flow(trace, ui.covered))

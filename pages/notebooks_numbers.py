@@ -8,7 +8,6 @@ from attention_ui.cards.stories import told
 from attention_ui.lessons.notebooks_numbers import check, lesson, results
 
 page = Page("notebooks_numbers", has_pins=False)
-LEFT_OVER = page.ask("left_over", lesson.question, ["left_over"])
 
 
 @page.card(
@@ -42,7 +41,7 @@ def every_result(v):
     "How a match is judged",
     "Take the printed number away from the computed one, both in units of the last printed digit, "
     "and see what is left over.",
-    ask=LEFT_OVER,
+    ask=page.ask("left_over", lesson.question, ["left_over"]),
 )
 def judged(v, trace):
     result = lesson.judged(v)

@@ -32,7 +32,6 @@ OFF = "real_model_off"
 page = Page(
     "real_model", has_pins=False, within=lambda where: readable(visit.values().model, where)
 )
-FIRST_SAYS = page.ask("first_says", words.when_first_said, ["lens"], of=lesson.lens_trace)
 WAY = page.ask(
     "story_way",
     lambda v: story.which_way(*told.both) if (told := story.told(v)) else None,
@@ -183,7 +182,7 @@ by_layer = page.fold(
     "Layer by layer",
     "What would the model say if it stopped here? Apply its last norm and its table of "
     "tokens to the numbers that a layer leaves, and they tell: the **logit lens**.",
-    ask=FIRST_SAYS,
+    ask=page.ask("first_says", words.when_first_said, ["lens"], of=lesson.lens_trace),
 )
 def layers(v):
     if not is_covered("lens"):

@@ -20,8 +20,6 @@ STANDING = 16
 """A query with more entries is too tall to stand beside the embeddings: it is a row of them."""
 EXPONENTIALS = ("exponentials", "exponential_sum", "softmax_weights")
 page = Page("softmax_or_sum", published="softmax_or_sum")
-SUM_BEST = page.ask("sum_best", words.sum_best, ["sum_weights"], again=["score_row"])
-SOFTMAX_ROW = page.ask("softmax_row", words.softmax_most, EXPONENTIALS, again=["score_row"])
 
 
 def is_typed(v):
@@ -129,7 +127,7 @@ def scores(v, trace):
         if (trace["score_row"].value < 0).any()
         else [ui.set_to("A row with scores below 0", "below_0", **lesson.row_below_0(v))]
     ),
-    ask=SUM_BEST,
+    ask=page.ask("sum_best", words.sum_best, ["sum_weights"], again=["score_row"]),
 )
 def divide(trace):
     by_sum = trace["sum_weights"]
@@ -150,7 +148,7 @@ def divide(trace):
         "Then take e to the power of each: at most 1, never negative, and larger for larger "
         "scores. Now it is safe to divide by the sum: it is never below 1."
     ),
-    ask=SOFTMAX_ROW,
+    ask=page.ask("softmax_row", words.softmax_most, EXPONENTIALS, again=["score_row"]),
 )
 def softmax(v, trace):
     by_softmax, hopeless = trace["softmax_weights"], words.is_hopeless(trace)

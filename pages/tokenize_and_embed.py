@@ -31,7 +31,6 @@ def chips(each, name):
 
 
 page = Page("tokenize_and_embed", published="tokenize")
-IDENTICAL = page.ask("identical", words.identical, ["embeddings", "embeddings_by_product"])
 
 
 @page.card(
@@ -107,7 +106,7 @@ def ids(v, trace):
     "**embedding**, `d_in` numbers wide. A word that comes again picks the same row. Every entry "
     "is a **parameter**, which training may change. So can you: click a number.",
     controls=[ui.in_picture(shared.SHOWN_TERMS)],
-    ask=IDENTICAL,
+    ask=page.ask("identical", words.identical, ["embeddings", "embeddings_by_product"]),
 )
 def lookup(v, trace):
     looked_up = lesson.looked_up_in(trace)

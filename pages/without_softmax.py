@@ -11,7 +11,6 @@ from attention_ui.picture.matrix import Matrix
 
 page = Page("without_softmax", output="read_vectors")
 WHOSE = "Who reads how much from whom"
-ROW_SUMS = page.ask("row_sums", words.row_sums, ["read_from"])
 
 
 @page.card(
@@ -53,7 +52,7 @@ def written(v, trace):
     "Who read from whom",
     "Give each token a value with a single 1, in a column of its own, and what a query reads tells "
     "how much comes from whom: a table like that of weights, though no model computes it.",
-    ask=ROW_SUMS,
+    ask=page.ask("row_sums", words.row_sums, ["read_from"]),
 )
 def who(v, trace):
     made = Matrix(trace["read_from"]), "·", Matrix(trace["values"])

@@ -39,7 +39,6 @@ os.environ["ATTENTION_EXPLORER_MODEL"] = "tiny"
 torch.set_num_threads(1)
 
 BROWSER_TESTS = ROOT / "tests" / "browser"
-FUZZ_TESTS = ROOT / "tests" / "fuzz"
 SHOTS = ROOT / "shots"
 
 SIZE = {"width": 1280, "height": 900}
@@ -85,7 +84,7 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.path.parent == BROWSER_TESTS or "browser" in item.fixturenames:
             item.add_marker(pytest.mark.browser)
-        if item.path.parent == FUZZ_TESTS:
+        if item.path.parent == ROOT / "tests" / "fuzz":
             item.add_marker(pytest.mark.fuzz)
         fixtures = item._fixtureinfo.name2fixturedefs.values()
         if any(each[-1].scope == "module" for each in fixtures):

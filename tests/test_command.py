@@ -32,13 +32,12 @@ def test_it_serves_on_this_machine_alone_for_who_started_it(started, tmp_path):
     assert (os.environ[ALONE], os.environ[MODEL]) == ("1", str(tmp_path))
 
 
-PORTS = ("x", "0", "65536", "-1", "²", "8501.5")
 PATHS = ("no/such.gguf", "~nobody/a.gguf", "x" * 5_000)
 
 
 @pytest.mark.parametrize(("given", "said"), [
     *((f"--port={port}", f"'{port}' is no port: choose a number from 1 to 65535")
-      for port in PORTS),
+      for port in ("x", "0", "65536", "-1", "²", "8501.5")),
     *((f"--model={path}", f"there is no file or folder '{path}'") for path in PATHS),
 ])  # fmt: skip
 def test_what_is_no_port_and_no_model_is_said(given, said, started, capsys):

@@ -12,7 +12,6 @@ from attention_ui.picture.table import LEVELS, SEPARATOR, table
 from visiting import LESSONS, stands, visit_deeper
 
 LISTS = {"texts": "text", "shades": "shade", "strengths": "strength", "looks": "look"}
-OF_MARKS = {"wheres": "where", "tips": "tip"}
 
 CELLS = [
     ("queries_keys_values", "matrices", "W_query.5.1"),
@@ -57,7 +56,7 @@ def rows_of(layout):
     """The rows of a picture by their ids; a list for each query is told apart."""
     rows = {row["id"]: row for row in table(layout).to_pylist() if row["id"]}
     for row in rows.values():
-        for name, one in (LISTS | OF_MARKS).items():
+        for name, one in (LISTS | {"wheres": "where", "tips": "tip"}).items():
             row[name] = taken_apart(name, row[name]) if row.get(name) else [row.get(one)]
     return rows
 

@@ -6,7 +6,7 @@ import re
 import socket
 import sys
 import tomllib
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from unittest.mock import ANY, Mock
 
@@ -89,41 +89,33 @@ def test_every_mend_has_its_fault_here():
 @pytest.mark.parametrize("is_mended", [False, True])
 def test_messages_go_out_at_once(is_mended):
     async def is_at_once():
-        met = asyncio.get_running_loop().create_future()
-
-        class Meets(asyncio.Protocol):
-            def connection_made(self, transport):
-                one = transport.get_extra_info("socket")
-                met.set_result(bool(one.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)))
-
+        met = asyncio.Queue()
         if is_mended:
             send_at_once()
         listens = starlette_server._bind_socket("127.0.0.1", 0, 1)
-        async with await asyncio.get_running_loop().create_server(Meets, sock=listens) as server:
+        async with await asyncio.start_server(lambda _, one: met.put(one), sock=listens) as server:
             with socket.create_connection(server.sockets[0].getsockname()):
-                return await met
+                one = (await met.get()).get_extra_info("socket")
+                return bool(one.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
 
     assert asyncio.run(asyncio.wait_for(is_at_once(), 20)) is is_mended, MAY_GO
 
 
 # --- finished_parts -------------------------------------------------------------------------------
-def test_streamlit_still_calls_a_part_broken_off_that_has_finished():
-    """The fault that `finished_parts` mends. Where this fails, the mend may go."""
+def test_streamlit_still_calls_what_has_finished_broken_off_and_drops_what_was_drawn():
+    """The faults that `finished_parts` mends: it knows too early which parts will run. Where this
+    fails, the mend may go.
+    """
     queue, finished = ForwardMsgQueue(), STATUS.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
+    clear = partial(inspect.unwrap(ForwardMsgQueue.clear), queue, retain_lifecycle_msgs=True)
     message = ForwardMsg(script_finished=finished)
     message.metadata.run.fragment_ids.append("a part")
     queue.enqueue(message)
     assert [each.script_finished for each in queue._queue] == [finished]
-    clear = inspect.unwrap(ForwardMsgQueue.clear)
-    clear(queue, retain_lifecycle_msgs=True, fragment_ids_this_run=["another part"])
+    clear(fragment_ids_this_run=["another part"])
     assert queue.flush()[0].script_finished == STATUS.FINISHED_EARLY_FOR_RERUN, MAY_GO
-
-
-def test_streamlit_still_drops_what_was_drawn_before_a_run_has_drawn_anything():
-    """Or it does not know yet which parts will run. Where this fails, the mend may go."""
-    queue = ForwardMsgQueue()
     queue.enqueue(ForwardMsg(delta={"new_element": {}}))
-    inspect.unwrap(ForwardMsgQueue.clear)(queue, retain_lifecycle_msgs=True)
+    clear()
     assert queue.is_empty(), MAY_GO
 
 

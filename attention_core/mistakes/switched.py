@@ -192,12 +192,10 @@ MANY_HEADS = ("heads_without_transpose", "heads_normalised", "one_head_repeated"
 WIDE = ("divided_by_d", "no_scaling", "no_scaling_back")
 """Mistakes that heads of one number cannot show: √1 is 1."""
 WEIGHTS, MASKED = "head_weights", "head_masked_scores"
-_UNHIDDEN = {MASKED: left_out, WEIGHTS: by(ops.Softmax())}
 _TO_0 = {MASKED: by(ops.MaskedFill(0.0))}
 _LATE = {MASKED: left_out, WEIGHTS: _hidden_late}
 _CUT = {f"head_{PLURAL[role]}": _reshaped for role in ROLES}
 _MIXED = {f"head_{PLURAL[role]}": _on_tokens for role in ("query", "key")}
-_ONE = {f"head_W_{role}": _one_for_all for role in ROLES}
 CENTRED, SCORES_BACK = "centred_grad_head_weights", "grad_head_masked_scores"
 QUERIES_BACK = "grad_head_queries"
 _UNMASKED = {
@@ -212,7 +210,7 @@ _ALL = (
     Switched("mask_after_softmax", WEIGHTS, _LATE, wrong_step="head_zeroed_weights"),
     Switched("zero_in_place_of_infinity", WEIGHTS, {**_TO_0, WEIGHTS: by(ops.Softmax())}),
     Switched("mask_transposed", WEIGHTS, {"mask": _mask_turned}),
-    Switched("mask_ignored", WEIGHTS, _UNHIDDEN),
+    Switched("mask_ignored", WEIGHTS, {MASKED: left_out, WEIGHTS: by(ops.Softmax())}),
     Switched("no_scaling", WEIGHTS, {"head_scaled_scores": left_out}),
     Switched("divided_by_d", WEIGHTS, {"head_scaled_scores": _by_d}),
     Switched("query_and_key_swapped", WEIGHTS, {"head_scores": _SWAPPED}),
@@ -227,7 +225,7 @@ _ALL = (
     Switched("random_tokenizer", "token_ids", {}, vocabulary="random"),
     Switched("queries_as_keys", "head_keys", {"head_keys": _by_matrix("query")}),
     Switched("keys_as_values", "head_values", {"head_values": _by_matrix("key")}),
-    Switched("one_head_repeated", WEIGHTS, _ONE),
+    Switched("one_head_repeated", WEIGHTS, {f"head_W_{role}": _one_for_all for role in ROLES}),
     Switched("softmax_back_by_entry", SCORES_BACK, {CENTRED: _by_entry}, learns=True),
     Switched("no_scaling_back", QUERIES_BACK, {"grad_head_scores": left_out}, learns=True),
     Switched("mask_forgotten_back", "grad_head_scores", _UNMASKED, learns=True),

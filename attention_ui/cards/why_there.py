@@ -31,7 +31,6 @@ from ..picture.matrix import Matrix
 from ..words import capital, escaped, listed, number, percent, signed, true_minus
 from .elements import Element, Shown, caption, equation, light, note, picture, say, text
 
-IS_HEAD = re.compile(r"\d+\.\d+")
 CLEAR = 0.5
 """A part that brings this share of a score's lead or more is said to be why."""
 LITTLE, OTHERS = 0.1, 3
@@ -279,7 +278,7 @@ def _put(name: str, made: Chart, names: tuple[str, str], width: int | Literal["s
 
 def _choose_head(key: str, of_head: str, of_token: str) -> None:
     match sent(key, {}).get("selection", {}).get("head"):
-        case [{"id": str() as name, **more}, *_] if IS_HEAD.fullmatch(name):
+        case [{"id": str() as name, **more}, *_] if re.compile(r"\d+\.\d+").fullmatch(name):
             token = more.get("token")
             chosen = {of_head: name}
             chosen |= {of_token: f"{token}"} if isinstance(token, int) else {}

@@ -52,8 +52,6 @@ FIRST = next(iter(EXAMPLES))
 MAX_WIDTH, MAX_SEED, MAX_TASKS = 64, 2**32 - 1, 12
 MAX_HEAD_WIDTH, MAX_JOINED = 32, 96
 """Of one head, and the columns of all heads together: wider matrices are slow to draw."""
-AUTO = "*auto* shares d_model evenly among the heads."
-LEARNS_FROM = {"sentence": "This sentence", "example": "The example's sentence"}
 
 
 def example_of(values: Values) -> Example:
@@ -247,7 +245,7 @@ VOCABULARY = Control(
 )
 LEARNED = Control(
     "learned",
-    Choice(LEARNS_FROM),
+    Choice({"sentence": "This sentence", "example": "The example's sentence"}),
     "Vocabulary built from",
     "sentence",
     widget="selectbox",
@@ -435,7 +433,7 @@ D_HEAD, D_HEAD_VALUE = (
         options=_widths,
         fits=_width_fits(name),
         undoes=("cell",),
-        look={"help": AUTO},
+        look={"help": "*auto* shares d_model evenly among the heads."},
     )
     for name, label, width in (
         ("d_head", "Width of a head, d_head", "d_head"),

@@ -390,7 +390,6 @@ def _parameters(slots: int) -> list[alt.Parameter]:
 
 X, Y = (alt.X("px:Q", scale=None, axis=None), alt.Y("py:Q", scale=None, axis=None))
 KEY = alt.Key("id:N")
-IS_CELL = f"datum.kind == {CELL}"
 
 
 def _values(**each: str) -> dict[str, Any]:
@@ -464,7 +463,7 @@ def _lit(base: alt.Chart, around: alt.Chart, slots: int) -> list[alt.Chart]:
     # What is pointed at is made of `reads`, and `follows` are made of it. Both are among what comes
     # before or after it, which takes one comparison.
     reads, follows = (" || ".join(map(each, range(slots))) for each in (_reads, _follows))
-    near = f"{IS_CELL} && {IS_POINTED} && ({ITSELF} || {RELATED})"
+    near = f"datum.kind == {CELL} && {IS_POINTED} && ({ITSELF} || {RELATED})"
     is_read = f"({ITSELF} || {reads})"
     seen = base.transform_filter(f"!{IS_ASKED}")
     outlined = (

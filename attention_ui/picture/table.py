@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache, partial
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import pyarrow as pa
@@ -473,15 +474,10 @@ def _names(trace: Trace, matrix: Matrix, own: np.ndarray) -> dict[str, Any]:
         if axis in AXES:
             found[AXES[axis]] = own[:, at]
         elif at >= len(axes) - 2:
-            found["aj" if at == len(axes) - 1 else "ai"] = axis_number(axis)
+            found["aj" if at == len(axes) - 1 else "ai"] = crc32(axis.encode()) % 30_000
         if axis in JOINED and trace.has_axis("head"):
             found["of_head"] = own[:, at] // (trace.size(axis) // trace.size("head"))
     return found
-
-
-def axis_number(axis: str) -> int:
-    """A number for the name of an axis, the same in every picture."""
-    return sum((at + 1) * ord(letter) for at, letter in enumerate(axis)) % 30_000
 
 
 def _flow(

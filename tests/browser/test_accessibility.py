@@ -18,7 +18,6 @@ from sampling import few
 PAGES = ["", *sorted(path.stem for path in (ROOT / "pages").glob("*.py"))]
 WIDEST = ["notebooks_numbers", "cross_attention"]
 """Where most was wider than a phone: code, formulas, tables."""
-WORST = ("serious", "critical")
 MINOR = ("empty-table-header",)
 """Rules that axe takes lightly, and we do not."""
 
@@ -29,7 +28,7 @@ def violations(page, options=None):
     return [
         f"{each['impact']} {each['id']}: {node['html'][:200]} {node['any'][:1]}"
         for each in found.response["violations"]
-        if each["impact"] in WORST or each["id"] in MINOR
+        if each["impact"] in ("serious", "critical") or each["id"] in MINOR
         for node in each["nodes"]
     ]
 

@@ -79,23 +79,15 @@ def test_a_link_waits_for_the_control_in_a_picture_that_was_moved_just_before(pa
     assert control.input_value() == "1.25"
 
 
-def test_what_is_moved_until_its_view_goes_is_where_the_address_says(page, app_url):
-    control = moved_once(page, app_url)
-    settled(page)
-    page.evaluate(script("moves_as_one_goes_back"))
-    settled(page)
-    assert float(control.input_value()) == page.evaluate("last")
-    assert f"factor={page.evaluate('last'):g}" in page.url
-
-
-def test_what_is_moved_while_its_view_is_built_is_where_the_address_says(page, app_url):
+@pytest.mark.parametrize("hand", ["moves_as_one_goes_back", "moves_what_is_built"])
+def test_what_is_moved_as_its_view_comes_or_goes_is_where_the_address_says(page, app_url, hand):
     """The slider is there before anything listens to it."""
     control = moved_once(page, app_url)
     settled(page)
-    page.evaluate(script("moves_what_is_built"))
+    page.evaluate(script(hand))
     settled(page)
-    page.wait_for_url("**factor=2**")
-    assert control.input_value() == "2"
+    page.wait_for_url(f"**factor={page.evaluate('last'):g}**")
+    assert float(control.input_value()) == page.evaluate("last")
 
 
 def test_controls_of_two_cards_that_rest_at_once_are_reported_apart(page, app_url):

@@ -300,7 +300,6 @@ def test_a_number_is_written_with_four_decimals_or_as_a_power_of_ten(value, writ
 ONE, TWO, MINUS = Number(1.0), Number(2.0), Number(-3.0)
 A = Cell("scores", (0, 1), 0.25)
 ID = Cell("ids", (1,), 4.0)
-THREE_ROOT = Called(math.sqrt, r"\sqrt{{{}}}", Number(9.0))
 
 
 @pytest.mark.parametrize(("expression", "value", "latex"), [
@@ -309,7 +308,7 @@ THREE_ROOT = Called(math.sqrt, r"\sqrt{{{}}}", Number(9.0))
     (Sum((ONE, MINUS, TWO)), 0, "1 - 3 + 2"),
     (Product((TWO, MINUS)), -6, "(2)(-3)"),
     (Sum((Product((TWO, A)), Product((ONE, MINUS)))), -2.5, "(2)(0.2500) + (1)(-3)"),
-    (Quotient(ONE, THREE_ROOT), 1 / 3, r"\frac{1}{\sqrt{9}}"),
+    (Quotient(ONE, Called(math.sqrt, r"\sqrt{{{}}}", Number(9.0))), 1 / 3, r"\frac{1}{\sqrt{9}}"),
     (Quotient(ONE, Number(0.0)), INF, r"\frac{1}{0}"),
     (Quotient(MINUS, Number(0.0)), -INF, r"\frac{-3}{0}"),
     (Share((ONE, TWO, MINUS), 1), INF, r"\frac{2}{1 + 2 - 3}"),

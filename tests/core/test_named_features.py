@@ -53,9 +53,6 @@ def test_each_query_asks_for_what_the_story_says(weights, word, answers, least):
     assert min(asked) > 2 * max(shares.values())
 
 
-EVERYDAY = everyday_words()
-
-
 @pytest.mark.parametrize("pronoun", ["he", "She", "they", "it", "I", "we"])
 @pytest.mark.parametrize("who", ["girl", "king", "wolf", "teachers", "Mary", "kitten"])
 def test_a_pronoun_finds_who_is_meant_among_words_that_mean_nothing(pronoun, who):
@@ -71,7 +68,7 @@ def test_a_pronoun_finds_who_is_meant_among_words_that_mean_nothing(pronoun, who
 
 
 def test_everyday_words_are_readable_and_no_two_have_the_same_vector():
-    every = [*EVERYDAY.values(), *(vector for _, vector in EXAMPLE.inputs.vectors)]
+    every = [*everyday_words().values(), *(vector for _, vector in EXAMPLE.inputs.vectors)]
     assert len(every) == len({*every}) > 1_000
     assert all(len(vector) == len(EXAMPLE.inputs.components) for vector in every)
     typed = "and is in on a with she he they not very to of I you we my the was has eats apple home"

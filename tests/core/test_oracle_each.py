@@ -84,9 +84,6 @@ def normed(op, a):
     return (a - mean) / np.sqrt(((a - mean) ** 2).mean(axes, keepdims=True) + 1e-5)
 
 
-normal_chance = np.vectorize(NormalDist().cdf)
-
-
 def normal_by_tanh(a):
     """The tanh form as the logistic function that it is."""
     return 1 / (1 + np.exp(-2 * np.sqrt(2 / np.pi) * (a + 0.044715 * a**3)))
@@ -221,7 +218,7 @@ ORACLES = {
     "Encode": lambda op: np.array([dict(op.entries).get(t, op.unknown) for t in op.tokens]),
     "Exp": lambda _, a: np.exp(a),
     "ExpDifference": power_less,
-    "GELU": lambda op, a: a * (normal_by_tanh if op.tanh else normal_chance)(a),
+    "GELU": lambda op, a: a * (normal_by_tanh if op.tanh else np.vectorize(NormalDist().cdf))(a),
     "Given": lambda op: np.array(op.numbers),
     "MaskedFill": lambda op, a, mask: np.where(mask, a, op.fill),
     "JoinColumns": lambda _, a, b: np.concatenate(

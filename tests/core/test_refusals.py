@@ -20,15 +20,13 @@ from attention_core.recipes import HeadsRecipe, MaskRecipe, Projections, even_wi
 from attention_core.text.vocabulary import MAX_LABELLED_ROWS, Vocabulary
 from checks import refused
 
-MATRIX = torch.ones(3, 5)
-
 
 def journey():
     return embed(EXAMPLES["journey_123"].inputs)
 
 
 def of_matrix(operation):
-    return lambda: operation.value(MATRIX)
+    return lambda: operation.value(torch.ones(3, 5))
 
 
 def made(what, **settings):

@@ -5,7 +5,7 @@
     const next = place.querySelector('input');
     if (!next || next === one) return;
     watch.disconnect();
-    next.value = 2;
+    next.value = window.last = 2;
     next.dispatchEvent(new Event('input', { bubbles: true }));
   }).observe(place, { childList: true, subtree: true });
   history.back();

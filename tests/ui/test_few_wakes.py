@@ -24,26 +24,26 @@ def heard(monkeypatch):
     """What a session has heard of a script runner, in the loop's thread."""
     tell, found = inspect.unwrap(AppSession._on_scriptrunner_event), []
     monkeypatch.setattr(AppSession, "_on_scriptrunner_event", tell)
-    monkeypatch.setattr(
-        AppSession,
-        "_handle_scriptrunner_event_on_event_loop",
-        lambda _, __, event, forward_msg: found.append((event, forward_msg.hash)),
-    )
+    hear = lambda _, __, event, forward_msg: found.append((event, forward_msg.hash))  # noqa: E731
+    monkeypatch.setattr(AppSession, "_handle_scriptrunner_event_on_event_loop", hear)
     few_wakes.send_together()
     return found
 
 
-def tells(session, event, name="", kind="delta"):
-    message = ForwardMsg(hash=name)
-    getattr(message, kind).SetInParent()
-    session._on_scriptrunner_event(None, event, forward_msg=message)
-
-
-def a_session():
+def say(said, wait=lambda: None, kind="delta"):
+    """All that is said to a session."""
     session = object.__new__(AppSession)
     session._state = app_session.AppSessionState.SHUTDOWN_REQUESTED
     session._event_loop = asyncio.get_running_loop()
-    return session
+
+    def script():
+        for event, number in said:
+            message = ForwardMsg(hash=number)
+            getattr(message, kind).SetInParent()
+            session._on_scriptrunner_event(None, event, forward_msg=message)
+            wait()
+
+    return session._event_loop.run_in_executor(None, script)
 
 
 @pytest.mark.parametrize("last", [DRAWN, *ENDS])
@@ -55,20 +55,13 @@ def test_all_that_a_run_says_comes_in_its_order_with_few_wakes(monkeypatch, hear
     said = [(DRAWN if at_random.random() < 0.97 else at_random.choice([BEGUN, *ENDS]), str(n))
             for n in range(997)] + [(last, "997")]  # fmt: skip
 
-    def script(session):
-        for event, number in said:
-            tells(session, event, number)
-            time.sleep(at_random.choice([0, 0, 0, 0.0001]))
-
     async def server():
-        session = a_session()
-        loop = session._event_loop
+        loop = asyncio.get_running_loop()
         wake = loop.call_soon_threadsafe
         monkeypatch.setattr(loop, "call_soon_threadsafe", lambda *a: wakes.append(a) or wake(*a))
-        running = loop.run_in_executor(None, script, session)
+        await say(said, lambda: time.sleep(at_random.choice([0, 0, 0, 0.0001])))
         while len(heard) < len(said):
             await asyncio.sleep(0.001)
-        await running
 
     asyncio.run(asyncio.wait_for(server(), 20))
     assert heard == said
@@ -79,21 +72,16 @@ def test_all_that_a_run_says_comes_in_its_order_with_few_wakes(monkeypatch, hear
 @pytest.mark.parametrize("is_sent", [False, True])
 def test_of_a_run_that_only_chose_what_runs_nothing_is_heard(monkeypatch, heard, is_sent, kind):
     """Nor of its end; but of all that has drawn something, or that the browser knows of."""
-    monkeypatch.setattr(few_wakes, "MOMENT", 0)
+    monkeypatch.setattr(few_wakes, "MOMENT", 0 if is_sent else 1e9)
     said = [(BEGUN, "first"), (DRAWN, "between"), (AGAIN, ""), (BEGUN, "second"), (ENDS[0], "end")]
 
     async def server():
-        session = a_session()
-        tells(session, *said[0])
-        await asyncio.sleep(0.03 * is_sent)
-        tells(session, *said[1], kind=kind)
-        for each in said[2:]:
-            tells(session, *each)
+        waits = (lambda: time.sleep(0.03)) if is_sent else (lambda: None)
+        await say(said, waits, kind)
         await asyncio.sleep(0.03)
 
     asyncio.run(server())
-    is_known = is_sent or kind == "delta"
-    assert heard == (said if is_known else [said[1], *said[3:]])
+    assert heard == (said if is_sent or kind == "delta" else [said[1], *said[3:]])
 
 
 def test_the_theme_is_what_streamlit_says_until_it_is_read_again(monkeypatch):

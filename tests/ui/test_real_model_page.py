@@ -345,7 +345,6 @@ def test_it_is_said_how_many_heads_do_so_much(seen):
 
 # --- what belongs to the text and to the head -----------------------------------------------------
 OF_THE_TEXT = {"asked_token": "purrs", "against_token": "barks", "model_off": "1.1"}
-OF_THE_HEAD = {"section": "numbers", "cell": "head_weights.1.3.0"}
 
 
 @pytest.mark.parametrize(("kind", "name", "to", "stays"), [
@@ -353,7 +352,7 @@ OF_THE_HEAD = {"section": "numbers", "cell": "head_weights.1.3.0"}
     ("selectbox", "model_head", "0.1", OF_THE_TEXT),
 ])  # fmt: skip
 def test_what_belongs_to_a_text_or_to_a_head_goes_with_it(kind, name, to, stays):
-    asked = OF_THE_TEXT | OF_THE_HEAD
+    asked = OF_THE_TEXT | {"section": "numbers", "cell": "head_weights.1.3.0"}
     at = page(model_head="1.1", **asked)
     assert asked.keys() <= {*at.query_params}
     box = next(each for each in getattr(at, kind) if each.key.startswith(f"control_{name}"))

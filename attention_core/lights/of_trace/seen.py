@@ -31,7 +31,6 @@ TRIALS = 2_000
 """How many queries are drawn to measure it."""
 POSITIONS = RotaryAngles | DistanceBias
 """What attention has inside itself so that order counts."""
-POSITIONS_MEANT = "Not here, and that is meant: its positions tell places apart."
 NO_WEIGHTS = "There are no weights in it."
 _OF_ATTENTION = ("finite", *OF_WEIGHTS, "own_row", "variance")
 
@@ -55,7 +54,7 @@ class Seen(Subject):
         self.seen = everything if may_look is None else may_look
         self.places = sorted({0, n_tokens // 2, n_tokens - 1})
         if any(isinstance(each.operation, POSITIONS) for each in self._steps()):
-            self.keeps_order = POSITIONS_MEANT
+            self.keeps_order = "Not here, and that is meant: its positions tell places apart."
 
     def within(self, gap: float) -> str:
         return to_within(gap)

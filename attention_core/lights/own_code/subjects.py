@@ -35,10 +35,7 @@ MANY_TOKENS = 24
 """More than a query can see in one key of each head."""
 ANY_WIDTH = 12
 """How wide the vectors are for a module without sizes, to which any width is the same."""
-NOT_TWICE = "The same input twice gives two outputs (below)."
-NOT_FINITE = "There is nan or infinity in the output (above)."
 OF_MASK = "Not here: a causal mask goes by the order."
-MIXES = "Tokens mix outside attention (below), so this cannot be told apart."
 ONE_TEXT = "It was given one text at a time."
 IN_BATCH = "in a batch (count axes from the end, as in dim=-1)"
 COMPARED = ("no_leak", "own_row", "variance", "tokens_apart", "order_free", "formula")
@@ -100,11 +97,11 @@ class Code(Subject):
 
     def why_not(self, name: str) -> str:
         if not self.is_repeatable and name in (*COMPARED, *OF_WEIGHTS_READ, "texts_apart"):
-            return NOT_TWICE
+            return "The same input twice gives two outputs (below)."
         if not self.output.isfinite().all() and name not in ("finite", "repeatable"):
-            return NOT_FINITE
+            return "There is nan or infinity in the output (above)."
         if name in ("own_row", "variance") and self.mixes:
-            return MIXES
+            return "Tokens mix outside attention (below), so this cannot be told apart."
         return self.unread if name in OF_WEIGHTS_READ else ""
 
     mixes = False

@@ -42,7 +42,6 @@ MODELS = {
 }
 SHARES = {"all": 1.0, "half": 1 / 2, "third": 1 / 3, "quarter": 1 / 4}
 """Which shares of a head's columns can be turned, by their names."""
-SINK_LOGITS = ("off", "-2", "0", "1", "2", "4")
 CONTEXTS = (256, 512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 131_072, 1_048_576)
 HIDDEN = 0.2
 """How strongly a bias is seen that is added to a hidden score."""
@@ -181,7 +180,7 @@ ROTARY_SHARE = Control(
 )
 SINK_LOGIT = Control(
     "sink_logit",
-    Choice({logit: logit.replace("-", "−") for logit in SINK_LOGITS}),
+    Choice({logit: logit.replace("-", "−") for logit in ("off", "-2", "0", "1", "2", "4")}),
     "Sink’s logit",
     "off",
 )

@@ -37,7 +37,6 @@ RATE = Control(
     lambda values: shared.example_of(values).learning_rate,
 )
 T_WIDTH = Control("t_width", Whole.among(*WIDTHS), "Width of the trained layer", 32)
-T_SEED = shared.seed_of("t_seed", "Seed of the training", 28)
 T_SCALED = Control("t_scaled", Flag(), "Divide by √d in training", True)
 
 
@@ -58,7 +57,7 @@ TRAINED = Control(
     options=lambda values: {step: f"{step:,}" for step in steps_shown(values)},
     of_page=True,
 )
-OF_TRAINING = (STEPS, RATE, T_WIDTH, T_SEED, T_SCALED)
+OF_TRAINING = (STEPS, RATE, T_WIDTH, shared.seed_of("t_seed", "Seed of the training", 28), T_SCALED)
 MAKES_WEIGHTS = (*shared.MAKES_VECTORS, *shared.PROJECTED)
 CONTROLS = (*(*MAKES_WEIGHTS, shared.TOKEN, OWN_KEYS), *(*OF_TRAINING, TRAINED))
 

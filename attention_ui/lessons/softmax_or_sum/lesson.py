@@ -16,7 +16,6 @@ from ...controls.control import Control, Values
 from ...controls.fields import Choice, Decimal, ScoreRow
 from ...words import true_minus
 
-MATCHES = ("good", "fair", "poor")
 GOOD, FAIR = 2.0, 1.0
 MAX_SCORE, MAX_SCORES = 1_000.0, 16
 
@@ -91,7 +90,7 @@ def trace_of(values: Values) -> Trace:
 def matches_of(poor: float) -> Trace:
     """Three scores of words that match a query more or less, and both ways to their weights."""
     trace = Trace()
-    trace.label("key", MATCHES)
+    trace.label("key", ("good", "fair", "poor"))
     trace.step("score_row", Given((GOOD, FAIR, poor)), axes=("key",))
     return normalise_row(trace)
 

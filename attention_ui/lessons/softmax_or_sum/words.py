@@ -16,7 +16,6 @@ from ...frame.ends import closes, named
 from ...words import capital, number, percent, word_at
 from .lesson import numbered_keys
 
-MILLION = 1_000_000
 EQUAL = 1e-6
 """Scores that are no farther apart count as equal."""
 
@@ -254,7 +253,7 @@ def on_a_lead(trace: Trace) -> str:
     if lower is None:
         return f"{words} Here no score is lower than the largest, so there are none to compare."
     best, (following, *_), (lead, *_) = lower
-    ratio = "over a million" if lead > math.log(MILLION) else number(math.exp(lead), 2)
+    ratio = "over a million" if lead > math.log(1_000_000) else number(math.exp(lead), 2)
     return (
         f"{words} Here {best} leads {following} by {number(lead)}, so it gets e to that power, "
         f"{ratio} times the weight."

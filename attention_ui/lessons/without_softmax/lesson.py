@@ -38,7 +38,6 @@ KEPT = 0.5
 """What decay leaves from the first of the two tokens to the second."""
 TWO = {"keys": ((0.6, 0.8),) * 2, "values": ((3.0, -1.0, 2.0), (1.0, 4.0, -2.0))}
 """Two tokens with one key, of length 1, and values of their own; their queries are that key."""
-GATE_SEEDS = {"decay": 11, "strength": 12}
 TEXT_LENGTHS = (16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144)
 LINEAR_WIDTH = 128
 """Of keys and of values of one head of Qwen3-Next's and Qwen3.5's layers with a memory."""
@@ -99,7 +98,7 @@ def by_rule(whole: Trace, values: Values, rule: str) -> Trace:
 def _gates(trace: Trace, name: str, bias: float) -> Step:
     vectors, one = trace["embeddings"], ("key", "row")
     width = vectors.value.shape[-1]
-    draw = ops.Draw("linear", (width, 1), seed=GATE_SEEDS[name], fan_in=width)
+    draw = ops.Draw("linear", (width, 1), seed={"decay": 11, "strength": 12}[name], fan_in=width)
     matrix = trace.step(f"W_{name}", draw, axes=(vectors.axes[-1], "row"))
     scores = trace.step(f"{name}_scores", ops.MatMul(), vectors, matrix, axes=one)
     moved = trace.step(f"moved_{name}_scores", ops.Shift(bias), scores, axes=one)
