@@ -13,7 +13,7 @@ import torch
 
 from .. import operations as ops
 from ..asked import answers, known
-from ..operations.base import kind_of
+from ..operations.base import Meaning, kind_of
 from ..recipes import PLURAL, ROLES, check_choice
 from ..trace import Step, Trace
 from .builder import attend_steps, check_matrices, head_norm, rotated, times
@@ -106,7 +106,8 @@ def _reach(trace: Trace, named: str, before: Step | None) -> Step:
     table = weights.axes[-2:]
 
     def step(name: str, operation: ops.Operation, *of: Step) -> Step:
-        return trace.step(f"{named}{name}", operation, *of, axes=table)
+        meaning = Meaning.SHARES if name in ("mixed", "reach") else None
+        return trace.step(f"{named}{name}", operation, *of, axes=table, meaning=meaning)
 
     n_heads = 1
     if "head" in weights.axes:

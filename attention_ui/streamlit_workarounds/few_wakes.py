@@ -31,8 +31,9 @@ def send_together() -> None:
 
         @wraps(tell)
         def tell_together(session: Any, sender: Any, event: Any, *given: Any, **named: Any) -> None:
-            own, one = vars(session), ((sender, event, *given), named)
-            held = own.setdefault(HELD, deque())
+            held = (own := vars(session)).setdefault(HELD, deque())
+            # No tuple nor partial: the error of one that has gone out would write out all of it.
+            one = lambda: handle(session, sender, event, *given, **named)  # noqa: E731
             if event == again and own.get(BEGUN):
                 with suppress(ValueError, IndexError):  # else it has gone out
                     held.remove(own.pop(BEGUN))
@@ -43,9 +44,8 @@ def send_together() -> None:
 
             def send() -> None:
                 own[IS_TIMED] = False  # first: what comes from now on may be too late for this
-                while own[HELD]:
-                    given, named = own[HELD].popleft()
-                    handle(session, *given, **named)
+                while held:
+                    held.popleft()()
 
             if event not in (drawn, begun):
                 soon(session, send)

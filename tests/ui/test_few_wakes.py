@@ -76,8 +76,7 @@ def test_of_a_run_that_only_chose_what_runs_nothing_is_heard(monkeypatch, heard,
     said = [(BEGUN, "first"), (DRAWN, "between"), (AGAIN, ""), (BEGUN, "second"), (ENDS[0], "end")]
 
     async def server():
-        waits = (lambda: time.sleep(0.03)) if is_sent else (lambda: None)
-        await say(said, waits, kind)
+        await say(said, lambda: time.sleep(0.03 * is_sent), kind)
         await asyncio.sleep(0.03)
 
     asyncio.run(server())
