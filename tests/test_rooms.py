@@ -201,11 +201,11 @@ def test_a_notebook_draws_without_streamlit():
 
 
 @pytest.mark.slow("20 s: every page, in a process of its own")
-def test_no_page_loads_what_only_torch_s_compiler_needs():
-    code = "import sys; sys.path.insert(0, 'tests'); from visiting import LESSONS, visit_deeper;"
+def test_no_page_loads_what_only_torch_s_compiler_or_a_hand_out_needs():
+    run = "import sys; sys.path.insert(0, 'tests'); from visiting import LESSONS, visit_deeper;"
     # PyTorch's own layer, whose `key_padding_mask` needs it, is shown where somebody opens it.
-    code += "[visit_deeper(each) for each in LESSONS if each != 'cross_attention']"
-    assert imported_in_a_fresh_process(code, "torch", "sympy", "torch._dynamo") == ["torch"]
+    run += "[visit_deeper(each) for each in LESSONS if each != 'cross_attention']"
+    assert imported_in_a_fresh_process(run, "torch", "sympy", "torch._dynamo", "segno") == ["torch"]
 
 
 def test_the_package_and_its_help_load_nothing_heavy():

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import segno
 import streamlit as st
 
 from ..controls import visit
@@ -139,6 +138,8 @@ def _foot() -> None:
     place = this_visit().own(LastSheet).foot or st.container(key="foot_of_hand_out", gap=None)
     with place, st.container(horizontal=True, vertical_alignment="center"):
         if len(link) <= MOST_IN_A_CODE:
+            import segno  # here: it takes an eighth of a second, and no page needs it
+
             code = segno.make(link, error="l", micro=False)
             st.image(code.svg_inline(scale=4, border=1, dark="#000", light="#fff"), width=110)
         with st.container(gap=None):

@@ -34,8 +34,7 @@ def send_at_once() -> None:
     answer. asyncio asks for that only of sockets that say their protocol, and Streamlit's, as
     uvicorn's own (its issue 3149), say none. Before the event loop that runs serves any.
     """
-    loop = asyncio.get_running_loop()
-    serve = loop.create_server
+    serve = (loop := asyncio.get_running_loop()).create_server
 
     @wraps(serve)
     async def serve_at_once(*given: Any, **named: Any) -> asyncio.Server:
