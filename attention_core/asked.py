@@ -24,7 +24,6 @@ SAID = {
 LONG = 60
 """Letters of a value that are repeated in a message."""
 MISSING = object()
-MOST_FOUND = 1_000
 _FOUND: dict[tuple[int, int], tuple[object, object]] = {}
 Asked = TypeVar("Asked", bound=Callable)
 
@@ -141,7 +140,7 @@ def _fit(name: str, value: object, kind: object) -> object:
         return value
     fit = fitted(value, kind)
     if fit is value and type(value) is tuple and _never_changes(value):
-        if len(_FOUND) >= MOST_FOUND:
+        if len(_FOUND) >= 1_000:
             _FOUND.clear()
         _FOUND[place] = value, kind  # kept, so that nothing else gets their ids
     if fit is not MISSING:

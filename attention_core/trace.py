@@ -36,8 +36,6 @@ NOT_A_NAME = {*keyword.kwlist, *dir(builtins), *_OF_A_PROGRAM.split(), *_OF_A_NO
 
 JOINED = ("d_queries", "d_concat")
 """Axes along which heads stand side by side."""
-_FEW = 10_000
-_ROUNDED = 1e-5
 _TINY = torch.finfo(torch.float32).smallest_normal
 """Numbers below this one are as good as 0."""
 moment: ContextVar[Callable[[], object]] = ContextVar("moment", default=lambda: None)
@@ -149,7 +147,7 @@ class Step(Shown):
 
     def _in_range(self, made: Expression, has: float) -> Expression:
         """An arithmetic, which is done in float64, or what this tensor's precision left of it."""
-        near = math.isclose(made.value, has, rel_tol=_ROUNDED, abs_tol=_TINY)
+        near = math.isclose(made.value, has, rel_tol=1e-5, abs_tol=_TINY)
         if near or not self.value.is_floating_point():
             return made
         range_ = torch.finfo(self.value.dtype)
@@ -196,7 +194,7 @@ def is_shares(step: Step) -> bool:
 
 def listed(step: Step, name: str = "") -> Step:
     """The same step, perhaps renamed; a small one with its numbers in a list, for many reads."""
-    kind = _Listed if step.value.numel() <= _FEW else Step
+    kind = _Listed if step.value.numel() <= 10_000 else Step
     kept = None if step.is_shared else step.value
     named = name or step.name
     return kind(named, kept, step.axes, step.operation, step.inputs, step.symbol, step.meaning)

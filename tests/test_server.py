@@ -22,8 +22,6 @@ from visitor import Visitor
 
 pytestmark = pytest.mark.slow("1 min: servers of its own")
 
-CONFIG = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
-
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="there is no make here")
 def test_make_run_is_the_command():
@@ -59,7 +57,8 @@ def test_pip_reads_the_requirements():
 
 
 def test_a_message_above_the_limit_is_refused(app_url):
-    limit = CONFIG["server"]["maxMessageSize"] * 1024 * 1024
+    config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+    limit = config["server"]["maxMessageSize"] * 1024 * 1024
 
     async def close_code():
         async with stream(app_url) as socket:

@@ -13,10 +13,11 @@ from unittest.mock import ANY, Mock
 import pytest
 import streamlit as st
 from streamlit import config
+from streamlit.delta_generator_singletons import context_dg_stack, get_default_dg_stack_value
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
-from streamlit.runtime import app_session, scriptrunner
+from streamlit.runtime import app_session, fragment, scriptrunner
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.scriptrunner import ScriptRunner
@@ -136,6 +137,17 @@ def test_streamlit_still_wakes_its_loop_for_each_message_and_looks_up_the_theme_
 
 
 # --- left_pages -----------------------------------------------------------------------------------
+def test_a_page_is_drawn_in_its_own_place_after_a_part_in_the_sidebar():
+    """Which the same thread has drawn, and Streamlit does not leave again."""
+    part = inspect.getsource(fragment._fragment)
+    assert part.count("context_dg_stack.set(") == 1, MAY_GO
+    run_only_parts_that_are_there()
+    context_dg_stack.set((st.sidebar,))
+    with pytest.raises(RuntimeError):
+        ScriptRunner._run_script(Mock(_is_in_script_thread=lambda: False), Mock())
+    assert context_dg_stack.get() == get_default_dg_stack_value()
+
+
 def runs_after(request, *asked, open_now="old"):
     """Whether the last of these requests, each of a page and a part, is run."""
     session = Mock(_client_state=ClientState(page_script_hash=open_now), _scriptrunner=None)

@@ -22,7 +22,6 @@ BLOCK = 16
 """Torch draws normal numbers sixteen at a time: whole blocks are the same, however many at once."""
 REPORT_EVERY = 8
 """Chunks between two reports of a long run: about 30 ms of work."""
-N_BINS = 41
 WIDTHS = tuple(2**power for power in range(13))
 """1, 2, 4 … 4096: where the variance is measured against d."""
 
@@ -178,7 +177,7 @@ def draws(settings: Trials, rows: int, chunk: int = LARGEST_CHUNK) -> Iterator[T
 def _summary(settings: Trials, dots: Tensor, firsts: Tensor) -> Measured:
     exact = dots.double()
     low, high = exact.min().item(), exact.max().item()
-    counts = torch.histc(exact, bins=N_BINS, min=low, max=high)
+    counts = torch.histc(exact, bins=41, min=low, max=high)
     return Measured(
         settings=settings,
         trials=len(dots),

@@ -24,14 +24,12 @@ from .reading import reading
 from .refused import ModelRefused
 from .tensor_file import State, quoted, state_of
 
-MAGIC = b"GGUF"
 LARGEST_FRONT = 64 * 2**20
 """Bytes before the tensors: a vocabulary of 260,000 words and its merges take some 15 million."""
 LARGEST_VALUES = 160 * 2**20
 """Bytes for all it says, as Python's objects: 260,000 words and merges take some 90 million."""
 BYTES_OF_NUMBER = 40
 MOST_FIELDS, MOST_TENSORS = 10_000, 100_000
-LONGEST_NAME = 1_000
 LARGEST = 2**31
 """The most numbers of one tensor."""
 STRING, ARRAY = 8, 9
@@ -136,7 +134,7 @@ class _Front:
         self.left, self.room = min(size, LARGEST_FRONT), LARGEST_VALUES
 
     def read(self) -> tuple[dict[str, Any], dict[str, Place]]:
-        if self.bytes(4) != MAGIC:
+        if self.bytes(4) != b"GGUF":
             raise ModelRefused(f"{self.name} is no GGUF file: it does not begin with GGUF")
         (version,) = self.unpack("I")
         if version not in (2, 3):
@@ -229,7 +227,7 @@ class _Front:
 
     def key(self) -> str:
         name = self.string()
-        if not 0 < len(name) <= LONGEST_NAME:
+        if not 0 < len(name) <= 1_000:
             raise ModelRefused(f"{self.name} has a name of {len(name):,} characters")
         return name
 

@@ -31,7 +31,6 @@ STEPS = 300
 IS_INDUCTION = 0.5
 """A head with more than this prefix-matching score counts as an induction head."""
 BATCH = 64
-LEARNING_RATE = 4e-3
 HELD_OUT_SEED = 1_000_003
 """Of the sequences that are measured on: no training draws them. Each has twelve tokens, twice."""
 EXAMPLE = tuple("DKAQHMSE" * 2)
@@ -119,7 +118,7 @@ def _learn(
     generator = torch.Generator().manual_seed(settings.seed + 1)
     # Fused, it is one call of torch in place of a hundred. After each call the thread has to wait
     # until the others let it go on.
-    descent = torch.optim.Adam(network.parameters(), lr=LEARNING_RATE, fused=True)
+    descent = torch.optim.Adam(network.parameters(), lr=4e-3, fused=True)
     recorded = {*recorded_steps(settings.steps)}
     unseen = torch.Generator().manual_seed(HELD_OUT_SEED)
     held_out = draw_sequences(BATCH, unseen, (LENGTH // 2, LENGTH // 2))

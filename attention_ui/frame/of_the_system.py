@@ -53,16 +53,11 @@ def search_seldom() -> None:
     gc.set_threshold(10_000, 10, 10)
 
 
-M_MMAP_THRESHOLD = -3
-"""The option's number in glibc's malloc.h."""
-LARGE = 128 * 1024
-"""Bytes, glibc's own value to begin with."""
-
-
 def give_large_blocks_back() -> None:
     """Give large blocks back to the system when freed, which glibc does not go on to do."""
     with suppress(AttributeError, OSError, TypeError):
-        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE)
+        # M_MMAP_THRESHOLD in glibc's malloc.h, and the bytes that it begins with.
+        ctypes.CDLL(None).mallopt(-3, 128 * 1024)
 
 
 SHARE, LEAST, MOST = 16, 16 << 20, 128 << 20

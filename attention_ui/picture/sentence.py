@@ -29,7 +29,6 @@ STRIP = 8
 """For the bar of a head, below a token."""
 BETWEEN = 62
 """From the tokens that ask to those that answer."""
-FARTHEST = 160
 WORD = "a word"
 """In the place of a step's name: a token of the sentence that was clicked on, by its place."""
 SOURCE = "other_embeddings"
@@ -188,7 +187,7 @@ def _centred(*lines: tuple[Box, ...]) -> list[tuple[Box, ...]]:
     """Lines of boxes, the shorter in the middle of the longer, but not out of sight."""
     widest = max(line[-1].x + line[-1].width for line in lines)
     return [
-        tuple(replace(box, x=box.x + min((widest - line[-1].x - line[-1].width) / 2, FARTHEST))
+        tuple(replace(box, x=box.x + min((widest - line[-1].x - line[-1].width) / 2, 160))
               for box in line)
         for line in lines
     ]  # fmt: skip

@@ -3,6 +3,8 @@ that is gone. A part asked for just after a click on a link would run as one of 
 the browser, whose place for it is gone, leaves the window white or undoes the link. A part has
 another id where something new stands above it; what asks for the old one is dropped, and a control
 stood where the server had it not, for good.
+
+A page is drawn in its own place, not, as by Streamlit 1.67, where a part that has just ended stood.
 """
 
 from contextlib import suppress
@@ -17,6 +19,10 @@ _HAS_NAMED = "_has_named_a_page"
 def run_only_parts_that_are_there() -> None:
     """Ignore requests for parts of another page, and for one that is gone run the page."""
     with suppress(ImportError, AttributeError):
+        from streamlit.delta_generator_singletons import (
+            context_dg_stack,
+            get_default_dg_stack_value,
+        )
         from streamlit.runtime.app_session import AppSession
         from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
 
@@ -40,6 +46,7 @@ def run_only_parts_that_are_there() -> None:
                 parts, there = asked.fragment_id_queue, runner._fragment_storage.contains
                 if not asked.is_auto_rerun and not all(map(there, parts)):
                     asked = replace(asked, fragment_id_queue=[], is_fragment_scoped_rerun=False)
+            context_dg_stack.set(get_default_dg_stack_value())
             return run(runner, asked, *given, **named)
 
         AppSession.request_rerun, ScriptRunner._run_script = request_unless_left, run_what_is_there

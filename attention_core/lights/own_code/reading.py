@@ -10,7 +10,6 @@ NEAR = 1e-4
 FITS = 1e-3
 """How much of a pattern may be left over where it fits."""
 SMALLEST = 1e-30
-NO_WEIGHT = 1e-12
 
 
 class Ways(NamedTuple):
@@ -131,6 +130,6 @@ def goes_by_distance(weights: Tensor, seen: Tensor) -> bool:
 
 def window_of(weights: Tensor, seen: Tensor) -> int | None:
     """How many tokens a window lets a query see on one side, itself among them; None for none."""
-    has_weight = weights > NO_WEIGHT
+    has_weight = weights > 1e-12
     widths = range(2, len(seen))
     return next((n for n in widths if (has_weight == (seen & Ways(n).sees(len(seen)))).all()), None)

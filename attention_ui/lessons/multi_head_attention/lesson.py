@@ -42,8 +42,7 @@ CUT_BY = Control(
     "Cut by",
     "reshape",
 )
-MAKES_HEADS = (*shared.MAKES_VECTORS, *shared.HEADS, MIX)
-CONTROLS = (*MAKES_HEADS, shared.QUERY, HEAD_OFF, CUT_BY, HEAD_CUT)
+CONTROLS = (*shared.MAKES_VECTORS, *shared.HEADS, MIX, shared.QUERY, HEAD_OFF, CUT_BY, HEAD_CUT)
 
 
 def trace_of(values: Values) -> Trace:
