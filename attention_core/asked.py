@@ -24,6 +24,7 @@ SAID = {
 LONG = 60
 """Letters of a value that are repeated in a message."""
 MISSING = object()
+MOST_FOUND = 1_000
 _FOUND: dict[tuple[int, int], tuple[object, object]] = {}
 Asked = TypeVar("Asked", bound=Callable)
 
@@ -140,7 +141,7 @@ def _fit(name: str, value: object, kind: object) -> object:
         return value
     fit = fitted(value, kind)
     if fit is value and type(value) is tuple and _never_changes(value):
-        if len(_FOUND) >= 1_000:
+        if len(_FOUND) >= MOST_FOUND:
             _FOUND.clear()
         _FOUND[place] = value, kind  # kept, so that nothing else gets their ids
     if fit is not MISSING:

@@ -22,6 +22,14 @@ from visitor import Visitor
 
 pytestmark = pytest.mark.slow("1 min: servers of its own")
 
+CONFIG = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+
+
+def test_it_asks_for_no_email_does_not_watch_its_files_and_is_for_all():
+    assert CONFIG["server"]["showEmailPrompt"] is False  # else `streamlit run` waits for one
+    assert "address" not in CONFIG["server"]  # else nobody could reach a hosted app
+    assert CONFIG["server"]["fileWatcherType"] == "none"  # else a busy folder fills the log
+
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="there is no make here")
 def test_make_run_is_the_command():
@@ -57,8 +65,7 @@ def test_pip_reads_the_requirements():
 
 
 def test_a_message_above_the_limit_is_refused(app_url):
-    config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
-    limit = config["server"]["maxMessageSize"] * 1024 * 1024
+    limit = CONFIG["server"]["maxMessageSize"] * 1024 * 1024
 
     async def close_code():
         async with stream(app_url) as socket:

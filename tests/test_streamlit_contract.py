@@ -102,10 +102,10 @@ def test_messages_go_out_at_once(is_mended):
     assert asyncio.run(asyncio.wait_for(is_at_once(), 20)) is is_mended, MAY_GO
 
 
-# --- finished_parts -------------------------------------------------------------------------------
+# --- few_wakes ------------------------------------------------------------------------------------
 def test_streamlit_still_calls_what_has_finished_broken_off_and_drops_what_was_drawn():
-    """The faults that `finished_parts` mends: it knows too early which parts will run. Where this
-    fails, the mend may go.
+    """The faults that `keep_what_was_drawn` mends: it knows too early which parts will run. Where
+    this fails, the mend may go.
     """
     queue, finished = ForwardMsgQueue(), STATUS.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
     clear = partial(inspect.unwrap(ForwardMsgQueue.clear), queue, retain_lifecycle_msgs=True)
@@ -126,7 +126,6 @@ def test_streamlit_clears_the_queue_of_a_session_as_the_mend_does():
     assert "self._browser_queue.clear(" in inspect.getsource(clear)
 
 
-# --- few_wakes ------------------------------------------------------------------------------------
 def test_streamlit_still_wakes_its_loop_for_each_message_and_looks_up_the_theme_for_each_run():
     tell = inspect.getsource(inspect.unwrap(AppSession._on_scriptrunner_event))
     assert tell.count("self._call_soon_on_event_loop(") == 1, MAY_GO

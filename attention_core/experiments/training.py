@@ -27,6 +27,7 @@ MAX_TOKENS = 64
 MAX_WIDTH = 64
 """Largest width, of the embeddings as of queries, keys and values."""
 MAX_STEPS = 5_000
+MAX_RECORDS = 100
 MAX_RECORDED = 500_000
 """At most so many numbers are kept in the records of one run: 2 MB."""
 
@@ -177,7 +178,7 @@ def recorded_steps(
 ) -> tuple[int, ...]:
     """The steps that `train` records, closer together at first; one that diverges ends earlier."""
     kept_a_step = (3 * d_in + n_distinct) * settings.width + n_tokens**2
-    last = min(100, MAX_RECORDED // kept_a_step) - 1
+    last = min(MAX_RECORDS, MAX_RECORDED // kept_a_step) - 1
     if settings.steps <= last:
         return tuple(range(settings.steps + 1))
     # The i-th lies at i, plus a square's share of what is left.

@@ -16,6 +16,7 @@ from ..files.refused import ModelRefused
 from ..files.tensor_file import first_bytes, opened, quoted
 
 LARGEST_CONFIG = 2**20
+LARGEST_INDEX = 16 * 2**20
 LARGEST_TOKENIZER = 64 * 2**20
 """Bytes. That of a vocabulary of 260,000 words has 35 million."""
 MOST_VALUES = 500_000
@@ -84,7 +85,7 @@ class Folder:
     def _files(self) -> list[Path]:
         index = self.path / INDEX
         if index.exists():
-            return self._files_of(read_json(index, 16 * 2**20))
+            return self._files_of(read_json(index, LARGEST_INDEX))
         whole = self.path / "model.safetensors"
         found = [whole] if whole.exists() else sorted(self.path.glob("*.safetensors"))
         if found:

@@ -18,6 +18,7 @@ from .questions import Pick, Question, Verdict
 from .show import chart
 
 PREDICT = "predict"
+MOST_BUTTONS = 16
 LOOK: dict[str, Any] = {"horizontal": True, "vertical_alignment": "center", "gap": "small"}
 IS_WORDS = re.compile(r"(\d+(, \d+)*: ?)?(?:[^\W_]|[␣ ])*[.,]?")
 """No sign of Markdown, of HTML or of one of Streamlit's own marks."""
@@ -191,7 +192,7 @@ def _as_buttons(asked: Question) -> bool:
     return (
         isinstance(asked, Pick)
         and not asked.many
-        and len(asked.choices) <= 16
+        and len(asked.choices) <= MOST_BUTTONS
         and all(IS_WORDS.fullmatch(choice) for choice in asked.choices)
     )
 

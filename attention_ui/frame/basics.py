@@ -9,8 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 from ..controls import parts, visit
-from ..streamlit_workarounds.few_wakes import look_up_the_theme_once, send_together
-from ..streamlit_workarounds.finished_parts import keep_what_was_drawn
+from ..streamlit_workarounds import few_wakes
 from ..streamlit_workarounds.late_messages import take_nothing_back
 from ..streamlit_workarounds.left_pages import run_only_parts_that_are_there
 from ..streamlit_workarounds.turns import run_in_turns
@@ -18,13 +17,13 @@ from ..streamlit_workarounds.whole_callbacks import let_callbacks_end
 from .contents import Lesson, lesson
 from .of_the_system import give_large_blocks_back, raise_open_files, search_seldom
 
-keep_what_was_drawn()
+few_wakes.keep_what_was_drawn()
 run_only_parts_that_are_there()
 let_callbacks_end()
 take_nothing_back(visit.is_late, visit.begins)
 run_in_turns()
-send_together()
-look_up_the_theme_once()
+few_wakes.send_together()
+few_wakes.look_up_the_theme_once()
 SPREAD = {"horizontal": True, "horizontal_alignment": "distribute", "vertical_alignment": "center"}
 """How what stands at both ends of a line is laid out."""
 LINE = 760

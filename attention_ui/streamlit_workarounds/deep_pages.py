@@ -12,7 +12,6 @@ from functools import lru_cache
 from pathlib import Path
 
 import streamlit as st
-from starlette.requests import Request
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
@@ -53,11 +52,9 @@ def code_of(*elements: str) -> list[str]:
 
 def deep_pages(names: Iterable[str]) -> list[Route]:
     """One route for each page; none where Streamlit's own index.html is not where it was."""
-    return [Route(f"/{name}", _deep_page) for name in names] if INDEX.exists() else []
-
-
-def _deep_page(_: Request) -> HTMLResponse:
-    return HTMLResponse(_page(), headers={"Cache-Control": "no-cache"})
+    new = {"Cache-Control": "no-cache"}
+    there = names if INDEX.exists() else ()
+    return [Route(f"/{name}", lambda _: HTMLResponse(_page(), headers=new)) for name in there]
 
 
 @lru_cache

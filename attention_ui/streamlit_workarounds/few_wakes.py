@@ -1,8 +1,8 @@
-"""Works around Streamlit: what a run says goes out together. Each of its 50 messages wakes the
-server's loop, which then fights with the script for the interpreter's lock; and each run says what
-the theme is, looked up anew. Both took 10 to 20 % of a move, 5 % with 50 people. So messages wait
-for a moment, in their order, for those that follow; the end of a run sends them at once. Of a run
-that only let a callback choose what runs, the browser hears nothing: it would draw its page twice.
+"""Works around Streamlit: what a run says goes out together, and all of it. Each of its 50 messages
+wakes the server's loop, which then fights with the script for the interpreter's lock; and each run
+says what the theme is, looked up anew. Both took 10 to 20 % of a move, 5 % with 50 people. So
+messages wait for a moment, in their order, for those that follow; the end of a run sends them at
+once. Of a run that only let a callback choose what runs, the browser hears nothing.
 """
 
 from collections import deque
@@ -54,6 +54,28 @@ def send_together() -> None:
                 soon(session, lambda: session._event_loop.call_later(MOMENT, send))
 
         AppSession._on_scriptrunner_event = tell_together
+
+
+def keep_what_was_drawn() -> None:
+    """Send all messages, in their order. When a run begins, Streamlit 1.67 drops what it will draw
+    anew of those that wait, and calls the run before broken off. But a callback may let other parts
+    run instead: what stands below a dropped one has no place then, and the page goes; and a widget
+    that was set is not told. Changes nothing where a session is not as expected.
+    """
+    with suppress(*NOT_AS_EXPECTED):
+        from streamlit.runtime.app_session import AppSession
+        from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
+
+        clear = AppSession._clear_queue
+        if hasattr(clear, "__wrapped__") or "_delta_index_map" not in vars(ForwardMsgQueue()):
+            return
+
+        @wraps(clear)
+        def clear_nothing(session: Any, *_given: Any, **_named: Any) -> None:
+            # What is drawn from now on comes after what is there.
+            session._browser_queue._delta_index_map = {}
+
+        AppSession._clear_queue = clear_nothing
 
 
 def look_up_the_theme_once() -> None:
