@@ -78,6 +78,14 @@ def test_a_message_above_the_limit_is_refused(app_url):
     assert asyncio.run(close_code()) == 1009  # "message too big", RFC 6455
 
 
+def test_what_is_sent_looks_back_further_than_uvicorn_does(app_url):
+    async def packs():
+        async with stream(app_url) as socket:
+            return socket.protocol.extensions
+
+    assert [each.remote_max_window_bits for each in asyncio.run(packs())] == [14]
+
+
 def test_no_file_can_be_uploaded(app_url):
     async def put_a_byte():
         async with stream(app_url) as socket:

@@ -14,6 +14,7 @@ import pytest
 import streamlit as st
 from streamlit import config
 from streamlit.delta_generator_singletons import context_dg_stack, get_default_dg_stack_value
+from streamlit.elements import vega_charts
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
@@ -126,13 +127,15 @@ def test_streamlit_clears_the_queue_of_a_session_as_the_mend_does():
     assert "self._browser_queue.clear(" in inspect.getsource(clear)
 
 
-def test_streamlit_still_wakes_its_loop_for_each_message_and_looks_up_the_theme_for_each_run():
+def test_streamlit_still_does_again_what_is_done_once():
     tell = inspect.getsource(inspect.unwrap(AppSession._on_scriptrunner_event))
     assert tell.count("self._call_soon_on_event_loop(") == 1, MAY_GO
     assert "ENQUEUE" not in tell, MAY_GO
     look_up = inspect.getsource(inspect.unwrap(app_session._populate_theme_msg))
     assert "config.get_options_for_section(section)" in look_up, MAY_GO
     assert "_populate_theme_msg(" in inspect.getsource(AppSession._create_new_session_message)
+    draw = inspect.getsource(vega_charts.VegaChartsMixin._vega_lite_chart)
+    assert "_stabilize_vega_json_spec(json.dumps(spec))" in draw, MAY_GO
 
 
 # --- left_pages -----------------------------------------------------------------------------------

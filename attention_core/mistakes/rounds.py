@@ -53,6 +53,7 @@ def switched_on(inputs: Inputs, recipe: HeadsRecipe, level: str, seed: int) -> s
         raise ValueError(f"level is {level!r}, but must be one of {', '.join(LEVELS)}")
     names = suspects(inputs, recipe)
     random.Random(f"{seed} {level}").shuffle(names)
+    names.sort(key=lambda each: _level(NAMED[each].lights) != level)  # the likely ones first
     return next((each for each in names if _is_of(level, inputs, recipe, each)), "")
 
 
@@ -83,6 +84,10 @@ def due(rounds: Sequence[tuple[str, bool]]) -> str:
     return ready[0][1] if ready else ""
 
 
+def _level(red: Sequence[str]) -> str:
+    return ("none", *LEVELS[:2])[min(len(red), 2)]
+
+
 @lru_cache(maxsize=2_048)
 def _is_of(level: str, inputs: Inputs, recipe: HeadsRecipe, name: str) -> bool:
     """Whether a mistake has as many red lights as the level asks for. It measures no more of them
@@ -92,7 +97,7 @@ def _is_of(level: str, inputs: Inputs, recipe: HeadsRecipe, name: str) -> bool:
     likely_first = dict.fromkeys((*NAMED[name].lights, *made.names))
     enough = 1 if level == "none" else 2
     found = islice((each for each in likely_first if made[each].holds is False), enough)
-    return ("none", *LEVELS[:2])[len([*found])] == level
+    return _level([*found]) == level
 
 
 def ruled_out_by(

@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from ..streamlit_workarounds.deep_pages import deep_pages
 from .contents import LESSONS
-from .of_the_system import raise_open_files, search_seldom, send_at_once
+from .of_the_system import pack_with_less_effort, raise_open_files, search_seldom, send_at_once
 
 
 def routes() -> list[Route]:
@@ -23,6 +23,7 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     """Set the process up to serve, and open a browser where Streamlit would."""
     raise_open_files()
     send_at_once()
+    pack_with_less_effort()
     search_seldom()
     if not st.get_option("server.headless"):
         host = st.get_option("server.address") or "localhost"

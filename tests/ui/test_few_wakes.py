@@ -7,6 +7,7 @@ import time
 
 import pytest
 from streamlit import config
+from streamlit.elements import vega_charts
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import app_session
@@ -100,3 +101,12 @@ def test_the_theme_is_what_streamlit_says_until_it_is_read_again(monkeypatch):
         for section in ("theme", "theme.dark", "theme.light.sidebar") * 2:
             assert told(app_session._populate_theme_msg, section) == told(look_up, section)
         assert told(app_session._populate_theme_msg, "theme").primary_color == colour
+
+
+def test_a_specification_is_looked_through_once(monkeypatch):
+    look = inspect.unwrap(vega_charts._stabilize_vega_json_spec)
+    monkeypatch.setattr(vega_charts, "_stabilize_vega_json_spec", look)
+    few_wakes.look_through_once()
+    kept, spec = vega_charts._stabilize_vega_json_spec, '{"params": [{"name": "param_7"}]}'
+    assert [kept(spec), kept(spec)] == [look(spec)] * 2 == [spec.replace("7", "1")] * 2
+    assert kept.cache_info().hits == 1
