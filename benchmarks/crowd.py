@@ -18,9 +18,9 @@ from visitor import Visitor
 from .measure import Figure, Part, server, spread
 
 SECONDS = 60
-NEAR, MARGIN, SCROLLS = 3, 1, 6
-"""A window of 900 pixels with what lies close below it has so many parts of a page, so many more
-above; a scroll after so many moves.
+NEAR, SCROLLS = 3, 6
+"""So many parts of a page are seen in a window of 900 pixels (2.98, where one scrolls through all
+lessons); a scroll after so many moves.
 """
 WORDS = ["cat", "dog", "bird", "fish", "horse", "teacher", "river", "garden", "window", "letter"]
 BROWSER = "Mozilla/5.0"
@@ -129,7 +129,9 @@ async def _enter(url: str, at: int, is_a_class: bool) -> Visitor:
     of_ones_own = f"the {WORDS[at % 10]} sees the {WORDS[at // 10]} because it sleeps"
     sentence = texts[0] if is_a_class else of_ones_own
     link = urlencode({"predict": "off", "sentence": sentence})
-    return await Visitor(url, page, link, BROWSER).enter()
+    visitor = await Visitor(url, page, link, BROWSER).enter()
+    visitor.turn, visitor.near = at, ""  # nobody scrolls when all others do
+    return visitor
 
 
 async def _move(visitor: Visitor) -> float:
@@ -157,11 +159,11 @@ async def _in_sight(visitor: Visitor) -> list[str]:
     """The names of the controls that a visitor sees, who may have scrolled."""
     parts, first = [*visitor.parts], 0
     if "near" in visitor.others and parts:
-        first = visitor.turn // SCROLLS * (NEAR - 1) % len(parts)
-        if visitor.turn % SCROLLS == 0:
-            near = parts[max(0, first - MARGIN) : first + NEAR]
-            await visitor.tell("near", near=",".join(sorted(near)))
+        first = min(visitor.turn // SCROLLS * (NEAR - 1) % len(parts), max(0, len(parts) - NEAR))
         parts = parts[first : first + NEAR]
+        if (near := ",".join(sorted(parts))) != visitor.near:
+            visitor.near = near
+            await visitor.tell("near", near=near)
     sight = [visitor.parts[name] for name in parts]
     places = {f"chart_{name}": at for name, at in visitor.rooms.items()}
     places |= {n: one.place for n, one in visitor.choices.items() if not one.place[0]}

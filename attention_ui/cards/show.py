@@ -3,6 +3,7 @@ runs this card alone.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import takewhile
@@ -70,6 +71,8 @@ class Pictures:
     """By the keys of views, also of older ones: where their controls stand, as is known here."""
     whole: set[str] = field(default_factory=set)
     """Those that a phone shows whole."""
+    turned: set[str] = field(default_factory=set)
+    """Those whose controls' rooms were drawn another time, and not another again."""
 
 
 def _solved_or_waiting(name: str, layout: Layout) -> None:
@@ -434,10 +437,15 @@ def moves(name: str, control: Control, width: int = 170, told: bool = True) -> N
     if _is_fixed(control):
         plain(control, width=width)  # as what a teacher's link fixes is drawn everywhere
         return
-    place = st.container(key=f"moves_{name}" if told else f"untold_{name}", width=width)
-    if not told:
-        place = place.container(key=f"moves_{name}")
-    this_visit().own(Pictures).places[name] = place
+    mine = this_visit().own(Pictures)
+    mine.turned ^= {name}
+    # Of one thing a gap is none; by another gap the browser sees that it was drawn anew.
+    gap = "small" if name in mine.turned else "xsmall"
+    around = nullcontext() if told else st.container(key=f"untold_{name}", width=width)
+    with around:
+        mine.places[name] = st.container(
+            key=f"moves_{name}", width=width if told else "stretch", gap=gap
+        )
 
 
 def _told(name: str, key: str, part: str, moves: str | None) -> None:

@@ -1,7 +1,8 @@
 // Says which parts of the page are near what can be seen, which picture or control in a picture a
 // hand comes to, and asks for what waits when nothing has come for a while. Keeps one's place.
 const PART = /st-key-((?:card|row)_\w+|closing|ends)(?= |$)/;
-const MARGIN = 100, AHEAD = 500; // pixels: what is drawn at a move, and while one scrolls to it
+const AHEAD = 500; // pixels: at a move is drawn what can be seen, and while one scrolls what is ahead
+const FAINT = 2000; // milliseconds, after which a move that was answered by nothing is over
 const AGAIN = 8000; // milliseconds, after which is asked again, should nothing have come of it
 
 // A table's own letters, and how large they are in a page's.
@@ -65,7 +66,7 @@ export default function ({ data, setTriggerValue }) {
     }
     then();
   }, { root: main, rootMargin: `${margin}px 0px` });
-  const seen = [within(MARGIN, page.near, soon), within(AHEAD, ahead, meet)];
+  const seen = [within(0, page.near, soon), within(AHEAD, ahead, meet)];
 
   const watched = new Set();
   const look = () => {
@@ -145,19 +146,21 @@ export default function ({ data, setTriggerValue }) {
     setTriggerValue('hand', [...hands].sort().join());
   };
   // A picture moves with the hand, and what is said below it once the server has answered: faint
-  // until then. A move that asks the server for nothing is over a moment later.
+  // until then. A run that is short begins and ends for the browser at once: what it has drawn anew
+  // is told by the room of the control. A move that asks for nothing is over some moments later.
   const isRunning = () => app?.dataset.testScriptState === 'running';
   const isSaid = () => {
     if (isRunning()) return;
     for (const card of main.querySelectorAll('[data-moves]')) card.removeAttribute('data-moves');
   };
-  let over = setTimeout(isSaid, 1000); // what was faint before this was built anew
+  let over = setTimeout(isSaid, FAINT); // what was faint before this was built anew
   const move = ({ target }) => {
     if (!target.closest?.('.vega-bind')) return;
     const card = target.closest('[class*="st-key-card_"]');
     if (card && !card.hasAttribute('data-moves')) card.setAttribute('data-moves', '');
+    for (const room of card?.querySelectorAll('[class*="st-key-moves_"]') ?? []) ends.observe(room, { attributeFilter: ['class'] });
     clearTimeout(over);
-    over = setTimeout(isSaid, 1000);
+    over = setTimeout(isSaid, FAINT);
   };
   const ends = new MutationObserver(isSaid);
   if (app) ends.observe(app, { attributeFilter: ['data-test-script-state'] });
