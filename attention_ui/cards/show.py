@@ -131,11 +131,13 @@ def _as_seen(name: str, layout: Layout) -> Layout:
     """A picture, on a phone without what its last lines come from, but for what may be changed and
     is in no picture above it, until somebody asks for that, or has a cell of it open.
     """
+    if not parts.read("window", "phone") or parts.read("whole", name):
+        return layout
     all_drawn = this_visit().pictures
     above = [all_drawn[each][-1] for each in takewhile(lambda each: each != name, all_drawn)]
     there = {matrix.step.name for other in above for matrix in other.matrices}
     shown = brief(layout, stays=changeable().keys() - there)
-    if shown is layout or not parts.read("window", "phone") or parts.read("whole", name):
+    if shown is layout:
         return layout
     trail, _ = parts.read("open", name)
     boxes = zip(layout.matrices, layout.narrow.boxes, strict=True)
