@@ -24,8 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def _list_of_the_queue():
     _rename_in_queue("_queue")
-    runner = apptest.LocalScriptRunner
-    runner.forward_msgs = lambda self: self.forward_msg_queue.renamed
+    apptest.LocalScriptRunner.forward_msgs = lambda self: self.forward_msg_queue.renamed
 
 
 def _callbacks_of_components():

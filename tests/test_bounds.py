@@ -34,8 +34,7 @@ LARGEST_MESSAGE = CONFIG["server"]["maxMessageSize"] * 1024 * 1024
 
 
 def test_the_largest_link_can_be_used_as_it_is():
-    values = of(**LARGEST)
-    assert len(inputs_of(values).tokens) == MAX_TOKENS
+    assert len(inputs_of(of(**LARGEST)).tokens) == MAX_TOKENS
     assert len(urlencode(written(LARGEST, EVERY))) <= MAX_LINK < 8_000
 
 

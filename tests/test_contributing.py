@@ -28,8 +28,7 @@ DATA = ("attention_core/mistakes/lines.toml", "attention_ui/frame/contents.toml"
 def contributed(tmp_path_factory):
     """A copy of the app, with all that CONTRIBUTING.md adds to it."""
     copy = tmp_path_factory.mktemp("contributed") / "app"
-    left_out = shutil.ignore_patterns(".*", "__pycache__", "shots")
-    shutil.copytree(ROOT, copy, ignore=left_out)
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "__pycache__", "shots"))
     shutil.copytree(ROOT / ".streamlit", copy / ".streamlit")
     for name, text in BLOCKS.items():
         path = copy / name

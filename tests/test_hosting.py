@@ -30,8 +30,7 @@ def command(of):
 
 def test_what_the_image_copies_is_there_and_is_sent_to_be_built():
     rules = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
-    let_in = [line[1:] for line in rules if line.startswith("!")]
-    assert sorted(let_in) == sorted(COPIED)
+    assert sorted([line[1:] for line in rules if line.startswith("!")]) == sorted(COPIED)
     assert all((ROOT / name).exists() for name in COPIED)
 
 

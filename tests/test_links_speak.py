@@ -31,14 +31,12 @@ def test_a_link_of_ours_that_is_older_than_the_last_change_says_nothing():
     # What is typed is sent when its field is left, and that is the click on the link from before.
     at.slider(key="control_d_in").set_value(6).run()
     assert chosen(at).d_in == 6
-    values = follow(at, SECOND, old)
-    assert values.d_in == 6
+    assert follow(at, SECOND, old).d_in == 6
     assert [*at.query_params["d_in"]] == ["6"]
 
 
 def test_a_link_of_somebody_else_s_speaks_on_another_page():
-    at = visit(FIRST, d_in="4")
-    assert follow(at, SECOND, {"d_in": "7", "seed": "5"}).d_in == 7
+    assert follow(visit(FIRST, d_in="4"), SECOND, {"d_in": "7", "seed": "5"}).d_in == 7
 
 
 def test_our_own_link_leaves_the_cell_of_a_page_behind():

@@ -141,8 +141,7 @@ def test_streamlit_still_does_again_what_is_done_once():
 # --- left_pages -----------------------------------------------------------------------------------
 def test_a_page_is_drawn_in_its_own_place_after_a_part_in_the_sidebar():
     """Which the same thread has drawn, and Streamlit does not leave again."""
-    part = inspect.getsource(fragment._fragment)
-    assert part.count("context_dg_stack.set(") == 1, MAY_GO
+    assert inspect.getsource(fragment._fragment).count("context_dg_stack.set(") == 1, MAY_GO
     run_only_parts_that_are_there()
     context_dg_stack.set((st.sidebar,))
     with pytest.raises(RuntimeError):

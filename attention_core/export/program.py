@@ -61,8 +61,7 @@ def imports(steps: Iterable[Step]) -> list[str]:
     reads = [line for kind in sorted(made, key=str) for line in kind.imports]
     draws = ["", "generator = torch.Generator()"] if Draw in made else []
     each = dict.fromkeys(step.operation.constants() for step in steps)
-    constants = [line for lines in each for line in lines]
-    return ["import torch", *reads, *constants, *draws]
+    return ["import torch", *reads, *[line for lines in each for line in lines], *draws]
 
 
 def lines_of(steps: Iterable[Step]) -> Iterator[tuple[Step, list[str]]]:

@@ -24,8 +24,7 @@ def rewritten(trace: Trace, makes: Mapping[str, Make]) -> Trace:
     became: dict[str, Step] = {}
     for name, step in trace.items():
         inputs = tuple(became[each.name] for each in step.inputs)
-        make = makes.get(name, again)
-        became[name] = make(new, step, inputs)
+        became[name] = makes.get(name, again)(new, step, inputs)
     return new
 
 

@@ -30,5 +30,4 @@ def nearest(model: Model, vector: Tensor, n: int) -> list[tuple[int, float]]:
 def added_up(model: Model, terms: Sequence[tuple[int, int]]) -> Tensor:
     """A sum of tokens' vectors (d_model,), each a sign (1 or −1) and a token."""
     rows = model.matrix("token_table", [token for _, token in terms])
-    signs = torch.tensor([sign for sign, _ in terms], dtype=rows.dtype)
-    return signs @ rows
+    return torch.tensor([sign for sign, _ in terms], dtype=rows.dtype) @ rows

@@ -67,8 +67,7 @@ def recorded_steps(steps: int) -> list[int]:
 
 def moment_of(step: int, network: Network, held_out: Texts) -> Moment:
     """What is recorded of a network: its loss on all texts, its scores on some."""
-    ids = held_out.ids[:TEXTS, :-1]
-    found = shares(network, ids, kinds_asked_for())
+    found = shares(network, held_out.ids[:TEXTS, :-1], kinds_asked_for())
     scores = torch.stack([found[name].mean(-1) for name in ASKED_FOR])
     with torch.no_grad():
         _, weights = network(as_ids(list(SENTENCE))[None])

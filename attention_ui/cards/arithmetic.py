@@ -134,8 +134,7 @@ def terms_table(arithmetic: Expression) -> pd.DataFrame:
         name = "e to (score − largest)" if isinstance(terms[0], Exponential) else "score"
         shares = [value / arithmetic.total for value in values]
         return pd.DataFrame({**rows, name: values, "share": shares})
-    sums = pd.Series(values).cumsum()
-    return pd.DataFrame({**rows, "term": values, "sum so far": sums})
+    return pd.DataFrame({**rows, "term": values, "sum so far": pd.Series(values).cumsum()})
 
 
 def long_number(value: float) -> str:

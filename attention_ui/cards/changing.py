@@ -98,8 +98,7 @@ def _wrong(picture: str) -> tuple[str, str, str] | None:
 def changeable() -> dict[str, Control]:
     """The controls that change the cells of a step, by its name, that nobody has fixed."""
     fixed = visit.fixed()
-    on_paper = visit.values().unread("paper")
-    every = () if on_paper else this_visit().controls
+    every = () if visit.values().unread("paper") else this_visit().controls
     return {each.changes: each for each in every if each.changes and each.name not in fixed}
 
 

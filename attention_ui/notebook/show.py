@@ -364,8 +364,7 @@ def _grid(
     axes = ("head", "query", "key") if is_one_of_many else ("query", "key")
     given = weights if is_one_of_many else weights[0]
     numbers = Given.of(given, PRECISIONS[given.dtype])
-    step = trace.step("weights", numbers, axes=axes, meaning=Meaning.SHARES)
-    whole = Matrix(step)
+    whole = Matrix(trace.step("weights", numbers, axes=axes, meaning=Meaning.SHARES))
     each = [
         replace(whole, lead=(at,), title=f"head {head}") for at, head in enumerate(heads)
     ] if is_one_of_many else [whole]  # fmt: skip

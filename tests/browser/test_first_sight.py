@@ -73,8 +73,7 @@ def test_the_first_picture_of_home_is_there_above_everything_else(page, app_url,
     page.add_init_script(MOVED)
     open_page(page, app_url, f"?example={example}" if example != FIRST else "", first_visit=True)
     assert_nothing_jumped(page)
-    picture = page.locator(".st-key-card_layer svg.marks")
-    assert picture.bounding_box()["y"] < 900 / 2
+    assert page.locator(".st-key-card_layer svg.marks").bounding_box()["y"] < 900 / 2
     n_tokens = 9 if example == FIRST else 11
     assert len(numbers(page, "layer", 0)) == n_tokens**2
     assert "of its attention to" in page.locator(".st-key-card_layer").inner_text()

@@ -10,8 +10,7 @@ OWN = ".st-key-moves_own input[type=range]"
 
 
 def share(page):
-    said = page.locator(RUN).inner_text()
-    return int(re.search(r"(\d+)%", said)[1])
+    return int(re.search(r"(\d+)%", page.locator(RUN).inner_text())[1])
 
 
 def train_a_little(page, label):

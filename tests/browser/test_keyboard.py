@@ -102,8 +102,7 @@ WALKS = {  # pages that are unlike: a control in the picture, a sentence with ar
 def seen(page, card):
     """What is outlined, the line of arithmetic, when a run was asked for, what is read aloud."""
     page.wait_for_timeout(150)
-    around = [outlined(page, card, colour) for colour in (CHOSEN, FED)]
-    return around, *page.evaluate(SEEN)
+    return [outlined(page, card, colour) for colour in (CHOSEN, FED)], *page.evaluate(SEEN)
 
 
 @pytest.mark.parametrize("path", WALKS)

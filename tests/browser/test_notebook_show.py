@@ -26,8 +26,7 @@ def test_a_cell_that_is_pointed_at_says_what_it_is_made_of(new_page, tmp_path, s
     trace = lesson_trace("simplified/wild_cat")
     page = opened(new_page, tmp_path, show(trace), color_scheme=scheme)
     n_tokens = trace.size("query")
-    weight = page.locator("svg g.cells_marks path").nth(n_tokens * n_tokens + 2)
-    weight.hover()
+    page.locator("svg g.cells_marks path").nth(n_tokens * n_tokens + 2).hover()
     page.wait_for_selector("#vg-tooltip-element.visible")
     told = page.locator("#vg-tooltip-element").inner_text()
     assert "e^(" in told
@@ -35,8 +34,7 @@ def test_a_cell_that_is_pointed_at_says_what_it_is_made_of(new_page, tmp_path, s
     assert edged(page, CHOSEN) == 1 + n_tokens  # itself, and the scores of its row
     assert edged(page, FED) == trace.size("d_in")
     ground = page.evaluate("getComputedStyle(document.querySelector('.attention-picture')).color")
-    red = int(ground.removeprefix("rgb(").partition(",")[0])
-    assert (red > 128) == (scheme == "dark")
+    assert (int(ground.removeprefix("rgb(").partition(",")[0]) > 128) == (scheme == "dark")
 
 
 def test_a_picture_follows_its_viewer_s_theme(new_page, tmp_path):

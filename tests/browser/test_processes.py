@@ -121,8 +121,7 @@ def test_a_page_outlives_its_process(served, new_page):
 
     # When the first is back, the page stays with the second, which has its session and its files.
     soon(page, lambda: ask(port, f"attention={first}"), (200, ""), seconds=LONG)
-    said = f"Process {first} ended (-9): it is started again."
-    assert said in served.output()
+    assert f"Process {first} ended (-9): it is started again." in served.output()
     assert "secret" not in served.output()
     now = pids(served)
     assert (now[first] != before[first], now[second]) == (True, before[second])

@@ -75,8 +75,7 @@ def test_a_window_is_its_rule_and_joins_with_lengths_and_a_mask(corner, window):
     trace = attend_tensors(*given, window=window, corner=corner, lengths=lengths, mask=own)
     assert trace["mask"].value.equal(mask)
     same(trace["context_vectors"].value, scaled_dot_product_attention(*given, attn_mask=mask))
-    blind = ~mask.any(dim=-1)
-    assert (trace["context_vectors"].value[blind] == 0).all()
+    assert (trace["context_vectors"].value[~mask.any(dim=-1)] == 0).all()
 
 
 def test_lengths_are_of_each_text_or_of_all():

@@ -381,8 +381,7 @@ def test_the_file_alone_checks_what_a_learner_has(file_alone, asked, status, sai
 @pytest.mark.parametrize(("by", "status"), [(signal.SIGTERM, 143), (signal.SIGKILL, -9)])
 def test_a_check_ends_with_who_waits_for_it_and_each_light_comes_at_once(file_alone, by, status):
     process = file_alone("loops --seconds 90")
-    first = process.stdout.readline()
-    assert first.startswith("ok It runs")
+    assert process.stdout.readline().startswith("ok It runs")
     process.send_signal(by)
     assert process.wait(timeout=20) == status
     # The pipe is at its end when all have ended that hold it: the child, and what it forked.

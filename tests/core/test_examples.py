@@ -95,8 +95,7 @@ def test_a_token_that_differs_from_a_known_one_by_case_has_a_row_of_its_own_that
 def test_given_vectors_are_used_only_where_all_have_the_width(changes):
     inputs = replace(JOURNEY, **changes)
     assert not inputs.has_given_vectors()
-    vocabulary = inputs.learned_from or inputs.sentence
-    n_rows = len(set(vocabulary.split(" "))) + inputs.reserved
+    n_rows = len(set((inputs.learned_from or inputs.sentence).split(" "))) + inputs.reserved
     with torch.random.fork_rng():
         torch.manual_seed(123)
         table = torch.nn.Embedding(n_rows, inputs.d_in).weight.detach()
@@ -161,8 +160,7 @@ def test_the_default_rows_of_the_first_example_are_those_that_the_function_finds
     for trace in (attend(embed(NAMED.inputs)), asked):
         assert telling_query(trace["weights"].value) == NAMED.query == NAMED.token
     heads = attend_heads(embed(NAMED.inputs), NAMED.heads)["head_weights"].value
-    asks = telling_query(heads)
-    assert heads[:, asks].max() > 0.5, "a query that asks for something"
+    assert heads[:, telling_query(heads)].max() > 0.5, "a query that asks for something"
 
 
 def test_the_vector_that_moves_most_is_found_by_stretching_each():
@@ -174,8 +172,7 @@ def test_the_vector_that_moves_most_is_found_by_stretching_each():
         gap = ((longer @ longer.T).softmax(-1) - (vectors @ vectors.T).softmax(-1)).abs().sum(-1)
         return gap.sum() - gap[token]
 
-    found = moving_vector(vectors @ vectors.T)
-    assert found == max(range(len(vectors)), key=moved)
+    assert moving_vector(vectors @ vectors.T) == max(range(len(vectors)), key=moved)
 
 
 def test_the_row_is_found_that_softmax_and_the_sum_share_out_most_differently():

@@ -354,8 +354,7 @@ def test_a_long_token_is_cut_where_the_picture_names_it():
 @pytest.mark.parametrize("letter", ["l", "W", "𝕎", "字"])
 def test_a_picture_has_room_for_its_labels(letter):
     """A small matrix with long tokens made matplotlib warn that it has no room for them."""
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
+    pytest.importorskip("matplotlib").use("Agg")
     word = letter * 4_800
     trace = Trace(query=(word, "b"), key=(word, "b"))
     trace.step("weights", ops.Given(((0.25, 0.75), (0.5, 0.5))), axes=("query", "key"))

@@ -259,8 +259,7 @@ def test_what_fits_is_taken():
     weights = made("attend")["weights"]
     assert weights.arithmetic([1, 0]) == weights.arithmetic((np.int64(1), torch.tensor(0)))
     assert core.given_row([1.0, 2.0])["score_row"].arithmetic(1).value == 2
-    rows = core.attend(ROWS.tolist())
-    assert torch.equal(rows["embeddings"].value, ROWS)
+    assert torch.equal(core.attend(ROWS.tolist())["embeddings"].value, ROWS)
     one, other = (core.embed(each) for each in ("the cat sat", Inputs("the cat sat")))
     assert torch.equal(one["embeddings"].value, other["embeddings"].value)
     assert hash(core.Projections(seeds=[1, 2, 3])) == hash(core.Projections(seeds=(1, 2, 3)))

@@ -116,8 +116,7 @@ def test_no_model_where_there_is_none(tmp_path):
 def test_the_program_of_a_layer_of_smollm2_reads_its_file(smollm2, tmp_path, monkeypatch):
     made = run(smollm2, smollm2.tokenizer.encode("The capital").ids)
     trace = layer_trace(smollm2, made.before[3], 3)
-    source = program(trace)
-    assert str(smollm2.source.path.parent) not in source
+    assert str(smollm2.source.path.parent) not in program(trace)
     monkeypatch.chdir(tmp_path)  # it is found wherever the program runs
     run_anew(trace, rounding=1e-6)
 

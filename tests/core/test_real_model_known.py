@@ -67,8 +67,7 @@ def test_the_spread_is_1_where_all_alike_are_seen_and_0_at_one():
     even = even / even.sum(-1, keepdim=True)
     assert MEASURES["spread"].of(even, range(5)) == pytest.approx(1)
     assert MEASURES["spread"].of(looks(0, 0, 0, 0, 0), range(5)) == 0
-    both_ways = torch.full((3, 3), 1 / 3)
-    assert MEASURES["spread"].of(both_ways, range(3)) == pytest.approx(1)
+    assert MEASURES["spread"].of(torch.full((3, 3), 1 / 3), range(3)) == pytest.approx(1)
     half = torch.tensor([[1.0, 0, 0], [1, 0, 0], [0.5, 0.5, 0]])
     assert MEASURES["spread"].of(half, range(3)) == pytest.approx(math.log(2) / math.log(3) / 2)
 
@@ -287,8 +286,7 @@ def test_the_nearest_are_those_of_the_largest_cosines(model, slice_, monkeypatch
     table = model.matrix("token_table").double()
     vector = added_up(model, [(1, 5), (-1, 9), (1, 30)])
     torch.testing.assert_close(vector.double(), table[5] - table[9] + table[30])
-    cosines = torch.nn.functional.cosine_similarity(table, vector.double()[None])
-    wanted = cosines.topk(11)
+    wanted = torch.nn.functional.cosine_similarity(table, vector.double()[None]).topk(11)
     found = nearest(model, vector, 11)
     assert [token for token, _ in found] == wanted.indices.tolist()
     assert [cosine for _, cosine in found] == pytest.approx(wanted.values.tolist(), abs=1e-6)

@@ -84,14 +84,12 @@ def test_a_tokenizer_by_merges_cuts_as_the_one_it_was_written_from(text):
     assert list(found.ids) == made.encode(text).ids
     assert ours.decode(found.ids) == text
     assert 0 not in found.ids
-    read = from_json(json.loads(made.to_str()))
-    assert read.encode(text) == found
+    assert from_json(json.loads(made.to_str())).encode(text) == found
 
 
 @pytest.mark.parametrize("byte_level", [False, True])
 def test_the_merges_that_made_a_word_are_those_of_the_library_and_end_in_its_tokens(byte_level):
-    made = trained(byte_level)
-    said = json.loads(made.to_str())
+    said = json.loads(trained(byte_level).to_str())
     merges = [[*map(str, pair)] for pair in said["model"]["merges"]]
     ours = from_json(said)
     for word in ("lowest", " lowest", "the tower's", "好é", "🙂 "):
@@ -128,16 +126,14 @@ def test_other_names_of_a_tokenizer_cut_as_it_does(pre, same):
 
 
 def test_pieces_show_what_stands_in_the_text():
-    made = trained(byte_level=True)
-    ours = from_json(json.loads(made.to_str()))
+    ours = from_json(json.loads(trained(byte_level=True).to_str()))
     assert "".join(ours.encode("the tower").pieces) == "the tower"
     assert ours.id_of("the") is not None
     assert ours.id_of("the tower then") is None
 
 
 def test_of_a_character_of_several_tokens_each_says_which_part_it_is():
-    made = trained(byte_level=True)
-    ours = from_json(json.loads(made.to_str()))
+    ours = from_json(json.loads(trained(byte_level=True).to_str()))
     found = ours.encode("a 😀好é")
     parts = [f"{of}‹{part}/{n}›" for of, n in [("😀", 4), ("好", 3)] for part in range(1, n + 1)]
     assert found.pieces[-9:] == (*parts, "é‹1/2›", "é‹2/2›")
@@ -148,8 +144,7 @@ def test_of_a_character_of_several_tokens_each_says_which_part_it_is():
         *(" 好‹1/2›", "好‹2/2›好‹1/2›", "好‹2/2›a")
     ]
     assert in_their_text([b"a\xe5\xa5", b"b", b"\xff"]) == ["a‹E5A5…›", "b", "‹FF…›"]
-    by_scores = trained(byte_level=False)
-    pieces = from_json(json.loads(by_scores.to_str())).encode("好").pieces
+    pieces = from_json(json.loads(trained(byte_level=False).to_str())).encode("好").pieces
     assert pieces == (" ", "好‹1/3›", "好‹2/3›", "好‹3/3›")
 
 
@@ -310,8 +305,7 @@ def word_pieces(**others):
 
 
 def test_an_encoder_puts_its_tokens_around_a_text_and_says_what_it_does_not_know():
-    ours = from_json(word_pieces())
-    found = ours.encode("The cats, the zebra, the cats")
+    found = from_json(word_pieces()).encode("The cats, the zebra, the cats")
     assert found.pieces[:4] == ("[CLS]", "the", "cat", "##s")
     assert found.pieces[-1] == "[SEP]"
     assert len(found.ids) == 12  # neither cut after 4 nor filled up to 9

@@ -232,8 +232,7 @@ def test_heads_get_their_names_one_after_the_other():
 def test_a_run_is_recorded_by_the_way_and_read_as_it_was(held_out, tmp_path, monkeypatch):
     texts, plan = told(60, 5), TrainingPlan(seed=4, steps=5, batch=8)
     few = replace(held_out, ids=held_out.ids[:40], chances=held_out.chances[:40])
-    run = list(recording.record(plan, texts, few))
-    moments, (*_, network) = zip(*run, strict=True)
+    moments, (*_, network) = zip(*list(recording.record(plan, texts, few)), strict=True)
     assert [moment.step for moment in moments] == [0, 1, 2, 3, 4, 5]
     *_, (_, _, alone) = train(plan, texts)
     for name, parameter in network.named_parameters():
@@ -315,8 +314,7 @@ def test_a_name_goes_on_as_before_and_others_are_free():
 def test_what_was_opened_is_closed():
     for mark in grammar.CLOSES:
         verb = "says “" if mark == "“" else "("
-        ends = sure([], f"anna brook {verb} the cat purrs")
-        assert ends == {grammar.CLOSES[mark], "in"}
+        assert sure([], f"anna brook {verb} the cat purrs") == {grammar.CLOSES[mark], "in"}
         assert sure([], f"anna brook {verb} the cat purrs in the house") == {grammar.CLOSES[mark]}
     assert sure([], "the cat purrs in the house") == {"."}
 

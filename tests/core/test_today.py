@@ -226,8 +226,7 @@ def test_costs_of_known_models_are_those_counted_by_hand():
     assert 2 * llama.size.with_kv_heads(1).cached(8_192) == 2**27
     layer = 4_096 * 4_096 + 2 * 4_096 * 8 * 128 + 4_096 * 4_096
     assert llama.size.parameters == 32 * layer == 1_342_177_280
-    seen = kept_tokens(mistral.context, mistral.window)
-    assert 2 * mistral.size.cached(seen) == 2**29
+    assert 2 * mistral.size.cached(kept_tokens(mistral.context, mistral.window)) == 2**29
     assert [kept_tokens(n, 5, 2) for n in (3, 7, 11)] == [3, 7, 7]
 
 

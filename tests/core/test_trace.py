@@ -94,8 +94,7 @@ def test_a_formula_writes_out_the_steps_that_are_not_known():
     scores = trace.step("scores", MatMul(transpose=True), vectors, vectors, axes=("query", "key"))
     weights = trace.step("weights", Softmax(), scores, axes=("query", "key"))
     trace.step("context_vectors", MatMul(), weights, vectors, axes=("query", "d_in"))
-    known = trace.formula("context_vectors", known=("embeddings", "weights"))
-    assert known == "Z = A X"
+    assert trace.formula("context_vectors", known=("embeddings", "weights")) == "Z = A X"
     written_out = trace.formula("context_vectors", known=("embeddings",))
     assert written_out == r"Z = \operatorname{softmax}\!\left(X X^\top\right) X"
 
@@ -199,6 +198,5 @@ def test_equal_infinities_do_not_differ():
     assert (apart.flatten() != 0).sum() == 1
     (change,) = [each for each in changes(before, now) if each.name == step]
     assert change.n_changed == 1
-    cell = trace["difference"].arithmetic((1, 0))
-    assert cell.value == 0
+    assert trace["difference"].arithmetic((1, 0)).value == 0
     assert trace["before"].value[0, 4] == 0, "hidden before and now: neither more nor less"

@@ -186,8 +186,7 @@ def test_shapes_and_costs_are_those_of_the_tensors():
 
 
 def test_the_cache_of_a_model_in_plain_words():
-    llama = values_of("wild_cat")
-    rows = costs.cache_rows(costs.model_of(llama), 2)
+    rows = costs.cache_rows(costs.model_of(values_of("wild_cat")), 2)
     assert [in_bytes(row.size) for row in rows] == ["4 GiB", "1 GiB", "128 MiB"]
     own = values_of("wild_cat", cost_model="own", m_heads="12", m_kv_heads="8", m_context="512")
     assert own.m_kv_heads == 6

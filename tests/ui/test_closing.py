@@ -86,8 +86,7 @@ def test_an_answer_is_plain_text_and_links_to_a_heading_of_the_page(lesson):
         assert f"The card [“{headings[each.card]}”](#{each.card}) shows it." in [
             m.value for m in at.markdown
         ]
-        named = re.findall("under “([^”]+)”", each.answer)
-        assert {*named} <= {*headings.values()}
+        assert {*re.findall("under “([^”]+)”", each.answer)} <= {*headings.values()}
         titles = re.findall("lesson “([^”]+)”", each.answer)
         assert {*titles} <= {every.title for every in contents.LESSONS}
     assert MARK not in rendered(at)
@@ -101,8 +100,7 @@ def test_an_answer_stays_covered_while_a_question_asks_for_its_numbers(page):
     assert [each.question for each in answers] == [each.question for each in others]
     for each, other in zip(answers, others, strict=True):
         assert other.answer in texts(plain)
-        is_covered = bool(covered & {*each.shows})
-        assert (each.answer in texts(asked)) != is_covered
+        assert (each.answer in texts(asked)) != bool(covered & {*each.shows})
         assert each.question in [fold.label for fold in asked.expander]
 
 

@@ -51,8 +51,7 @@ def test_weights_and_context_vectors_are_those_of_plain_torch(name, n_padding):
 
 @pytest.mark.parametrize("temperature", [0.1, 4.0])
 def test_a_temperature_divides_the_scores_and_is_told(temperature):
-    values = values_of("wild_cat").but(temperature=temperature)
-    trace = look_across(values, 2)
+    trace = look_across(values_of("wild_cat").but(temperature=temperature), 2)
     cooled = look_across(values_of("wild_cat"), 2)["masked_scores"].value / temperature
     torch.testing.assert_close(trace["weights"].value, cooled.softmax(dim=-1))
     assert torch_agrees(trace)[0]

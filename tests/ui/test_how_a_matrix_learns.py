@@ -97,8 +97,7 @@ def test_the_flow_has_each_matrix_above_its_gradient():
 
 
 def test_an_update_falls_as_expected_while_it_is_small_and_its_words_say_so():
-    values = values_of(loss="next_token")
-    update = pictures.Update(values)
+    update = pictures.Update(values_of(loss="next_token"))
     small = update.before - update.losses[0.01]
     assert small == pytest.approx(0.01 * update.falls, rel=0.05)
     assert "tells the truth" in words.update_words(update, 0.1)
@@ -106,8 +105,7 @@ def test_an_update_falls_as_expected_while_it_is_small_and_its_words_say_so():
 
 
 def test_moving_a_matrix_leaves_what_the_context_vector_is_to_be_like():
-    values = values_of(loss="context", entry_matrix="W_value")
-    layer = lesson.layer_of(values)
+    layer = lesson.layer_of(values_of(loss="context", entry_matrix="W_value"))
     moved = layer.forward(layer.with_entry("W_value", (0, 0), 2.0))["target"].value
     assert moved.equal(layer.trace()["target"].value)
 
@@ -115,8 +113,7 @@ def test_moving_a_matrix_leaves_what_the_context_vector_is_to_be_like():
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_the_three_gradients_of_a_vector_are_its_own_and_add_up(example):
     values = values_of(example=example)
-    trace = lesson.layer_of(values).three_ways
-    *ways, together = pictures.three_ways(trace).matrices
+    *ways, together = pictures.three_ways(lesson.layer_of(values).three_ways).matrices
     assert [each.name for each in ways] == ["as a query", "as a key", "as a value"]
     assert sum(each.values for each in ways).allclose(together.values, atol=1e-6)
     # Only one query is asked of; every key that it sees is, and every value.

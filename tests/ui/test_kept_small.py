@@ -17,8 +17,7 @@ def values_of(name="named_features", **changes):
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_a_latent_as_wide_as_the_rank_gives_the_heads_own_keys(name):
-    values = values_of(name)
-    trace = lesson.plain(values)
+    trace = lesson.plain(values_of(name))
     n_heads, d_in, d_head = trace["head_W_key"].value.shape
     d_value = trace["head_W_value"].value.shape[-1]
     gaps = []

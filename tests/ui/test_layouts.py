@@ -61,8 +61,7 @@ MADE = [name for name, step in WORKSHOP.items() if step.inputs and step.value.nd
 
 def of_tokens(n_tokens, d_in):
     sentence = " ".join(f"w{place}" for place in range(n_tokens))
-    inputs = Inputs(sentence, tokenizer="blanks", d_in=d_in)
-    return expand_query(attend(embed(inputs)), 0)
+    return expand_query(attend(embed(Inputs(sentence, tokenizer="blanks", d_in=d_in))), 0)
 
 
 def lead_of(step):
@@ -314,8 +313,7 @@ def check_lights(layout, step):
     for at, (name, index) in enumerate(places):
         if name != step.name:
             continue
-        named = {*drawn_sources(layout, step, index)}
-        wanted = named & known.keys()
+        wanted = {*drawn_sources(layout, step, index)} & known.keys()
         found = {places[other] for other in lit(rows, at)}
         assert found == wanted, (name, index)
 
@@ -347,9 +345,7 @@ def test_a_cell_says_its_own_place_by_the_names_on_its_axes(of):
 
 def test_a_step_that_is_both_operands_lights_its_own_part_in_each():
     trace = of_tokens(4, 3)
-    scores = trace["scores"]
-    layout = equation(trace, scores)
-    rows = cells.table(layout).to_pydict()
+    rows = cells.table(equation(trace, trace["scores"])).to_pydict()
     at = next(p for p, k in enumerate(rows["kind"]) if k == cells.CELL and rows["id"][p] == "2.1.3")
     found = lit(rows, at)
     assert {rows["id"][other] for other in found} == {
@@ -576,8 +572,7 @@ def test_of_two_bars_beyond_1_the_larger_is_longer():
 # --- as it is sent --------------------------------------------------------------------------------
 def test_a_large_table_is_sent_with_each_value_once_and_says_the_same():
     trace = of_tokens(40, 6)
-    layout = equation(trace, *trace["scores"].inputs, trace["scores"])
-    plain = cells.table(layout)
+    plain = cells.table(equation(trace, *trace["scores"].inputs, trace["scores"]))
     sent = cells.packed(plain)
     assert cells.n_marks(plain) > cells.MANY
     assert sent.nbytes < plain.nbytes / 2

@@ -28,8 +28,7 @@ def test_the_text_follows_the_mask(link, said, unsaid):
 
 
 def test_a_leak_too_small_to_be_seen_is_not_called_safe():
-    at = visit(PAGE, example="sorry_dave_first_run", masking="zero_filled")
-    words = rendered(at)
+    words = rendered(visit(PAGE, example="sorry_dave_first_run", masking="zero_filled"))
     assert "Up to 1e-08 of a row's weight" in words
     assert "Too little to be seen here: the largest change is 4e-09." in words
     assert "No leak" not in words

@@ -87,8 +87,7 @@ def test_a_missed_mistake_comes_again_two_and_five_rounds_later():
 def test_one_of_the_reasons_proves_it_and_two_do_not(example, level):
     for seed in range(12):
         values = of_link(example=example, level=level, round_seed=str(seed))
-        trace = game.trace_of(values)
-        asked = words.why(trace, values)
+        asked = words.why(game.trace_of(values), values)
         assert len({*asked.choices}) == 3, asked.choices
         assert sum(asked.judge([n]).right for n in range(3)) == 1
         mine = lights_with(*layer_of(values), game.hidden(values))

@@ -224,8 +224,7 @@ def test_heads_are_offered_by_number_and_by_name_where_they_have_one():
 
 
 def test_a_head_without_a_question_for_a_word_is_named_and_no_other():
-    values = of(heads_page.CONTROLS, example=FIRST)
-    trace = heads_page.trace_of(values)
+    trace = heads_page.trace_of(of(heads_page.CONTROLS, example=FIRST))
     assert asks_nothing(trace, 7).startswith("Head 1 has no question for “it”: ")
     assert asks_nothing(trace, 7).endswith("gets the same 0.11.")
     assert asks_nothing(trace, 3).startswith("Head 2 ")

@@ -75,8 +75,7 @@ def test_what_is_said_of_a_matrix_for_keys_has_the_numbers_of_the_traces():
     said = words.own_keys_words(own, shared, plain, own)
     pattern = r"“(\w+)” gives itself (\S+) of .* they are, (\S+) where .* and (\S+) wi"
     found = re.search(pattern, said)
-    tokens = own.labels("token")
-    place = tokens.index(found[1])
+    place = own.labels("token").index(found[1])
     for trace, told in zip((plain, shared, own), found.groups()[1:], strict=True):
         assert float(told) == pytest.approx(trace["weights"].value[place, place].item(), abs=0.006)
     assert (found[2], found[4]) == ("0.87", "0.02")

@@ -269,8 +269,7 @@ def test_what_is_drawn_of_a_model_is_of_its_files_as_they_are_now(own):
     random(seed=2)(own)
     second = again(stands(first.run()))
     assert draws(second)
-    found = Seen(run(open_model(own), (1, 2)))
-    best = found.chances.topk(MOST).values
+    best = Seen(run(open_model(own), (1, 2))).chances.topk(MOST).values
     sent = next(each for each in small_charts(second) if "likeliest next tokens" in each.alt)
     assert sent.table["chance"].to_numpy() == pytest.approx(best.numpy(), abs=1e-5)
 

@@ -93,8 +93,7 @@ def test_a_model_is_kept_for_one_alone_if_there_is_room(alone, memory, all_kept,
     size = open_model(FOLDER).bytes_in_full
     monkeypatch.setattr(models, "is_alone", lambda: alone)
     monkeypatch.setattr(models, "_memory", lambda: memory * size)
-    opened = models._opened(FOLDER)
-    assert (opened.kept_bytes == size) == all_kept
+    assert (models._opened(FOLDER).kept_bytes == size) == all_kept
 
 
 def in_place_of_pip(tmp_path, monkeypatch, script):
@@ -403,8 +402,7 @@ LONG = "the cat sees the dog because it purrs . " * 12  # 109 tokens
 def test_of_a_long_text_64_tokens_are_drawn_and_all_are_counted(link, drawn, looks, long_model):
     made = run(long_model, long_model.tokenizer.encode(LONG).ids)
     values, _ = read(model="own", prompt=LONG, model_head="1.1", **link)
-    trace = lesson.trace_of(values)
-    shown = lesson.drawn_of_head(values, trace)
+    shown = lesson.drawn_of_head(values, lesson.trace_of(values))
     assert (shown.drawn, lesson.query_of(values)) == (drawn, looks)
     here = slice(drawn.start, drawn.stop)
     torch.testing.assert_close(shown.weights.drawn, made.weights[1, 1, here, here], **NEAR)
@@ -437,8 +435,7 @@ def test_it_is_counted_what_a_cache_saves():
 
 def test_the_sweeps_say_what_switching_off_says():
     """On the tiny model, whose page does them at once."""
-    at = stands(visit_deeper(PAGE, against_token="barks"))
-    told = texts(at)
+    told = texts(stands(visit_deeper(PAGE, against_token="barks")))
     assert "Missed most: head 0.0 (" in told
     one = texts(page(against_token="barks", model_off="0.0"))
     logits_of = re.search(r"Its logit was (\S+) above.*and is (\S+) above", one, re.DOTALL).groups()
@@ -506,8 +503,7 @@ def test_the_story_asks_how_its_head_did_it_before_it_says_so():
         (asked,) = (each for each in at.radio if "story_way" in each.key)
         assert list(asked.options) == list(WAYS)
         at = stands(asked.set_value(guess).run())
-        told = texts(at)
-        assert "2. Of 8 heads, head 1.1 brought most: +5.30" in told
+        assert "2. Of 8 heads, head 1.1 brought most: +5.30" in texts(at)
         right.append(any("Right. " in each.value for each in at.markdown))
     assert right.count(True) == 1
 

@@ -72,8 +72,7 @@ def test_tasks_stand_on_every_page_and_are_plain_text(page):
     at = stands(visit(page, tasks=f"{HOSTILE}\nSecond"))
     assert HOSTILE in [each.value for each in at.text]
     assert not any(HOSTILE in each.value for each in at.markdown)
-    answer = at.text_area(key="task_0_of_2")
-    answer.input("mine").run()
+    at.text_area(key="task_0_of_2").input("mine").run()
     at.button(key="task_on").click().run()
     assert "Second" in [each.value for each in at.text]
     at.button(key="task_back").click().run()

@@ -45,10 +45,8 @@ def test_the_tokenizer_stands_in_the_first_card_and_cuts_there(tokenizer):
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_points_are_covered_where_they_tell_which_vectors_are_identical(example):
     at = visit("tokenize_and_embed", predict="on", example=example)
-    table = visit("tokenize_and_embed", example=example)
-    values = values_of(table)
-    trace = trace_of(values)
-    vectors = trace["embeddings"].value
+    values = values_of(visit("tokenize_and_embed", example=example))
+    vectors = trace_of(values)["embeddings"].value
     points = vectors[:, [values.across, values.up]]
     same, drawn_same = (each[:, None].eq(each).all(dim=-1) for each in (vectors, points))
     waits = "This picture waits for your guess" in words(at)

@@ -59,8 +59,7 @@ def test_heads_are_as_many_as_can_share_the_width(width, asked_for, n_heads):
 
 def test_the_hidden_width_is_what_is_asked_for_up_to_what_can_be_drawn():
     for d, width in ((1, 4), (6, 24), (24, 96), (25, 96), (64, 96)):
-        values = values_of("wild_cat", d_in=d, ffn_multiplier=4)
-        assert lesson.hidden_width(values) == width
+        assert lesson.hidden_width(values_of("wild_cat", d_in=d, ffn_multiplier=4)) == width
 
 
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
@@ -84,8 +83,7 @@ def test_the_picture_walks_from_embeddings_to_output(norm):
     values = values_of("named_features", norm=norm, block="decoder", positions=True)
     trace = lesson.trace_of(values)
     token = values.token
-    chart = ribbons(trace, token)
-    frame = chart.frame
+    frame = ribbons(trace, token).frame
     words = frame[frame.kind == "part"].text.tolist()
     added = ["+ attention", "+ cross-attention", "+ feed-forward"]
     wanted = added if norm == "before" else [w for part in added for w in (part, "norm")]
@@ -135,8 +133,7 @@ def test_a_stack_is_drawn_and_told_of_one_token_and_of_many(norm, sentence):
     found = depth.shares(lesson.trace_of(values), values)
     assert len(found[True]) == len(found[False]) == 17
     assert found[False][0] < found[True][0] / 100
-    made = depth.by_block(found)
-    assert made.frame["value"].between(depth.LEAST, 10).all()
+    assert depth.by_block(found).frame["value"].between(depth.LEAST, 10).all()
     assert "of the gradient reaches the first block" in depth.left_words(found)
 
 

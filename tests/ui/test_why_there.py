@@ -144,8 +144,7 @@ def test_the_whole_way_back_stands_over_the_sentence_and_names_what_a_measure_na
     told = way_back.told(values, made, seen)
     assert percent(made.of_answer) in told
     assert percent(made.of_keys) in told
-    work = way_back.going_back(values)
-    *so_far, (share, again) = work.pieces()
+    *so_far, (share, again) = way_back.going_back(values).pieces()
     assert share == 1
     assert again == made
     assert len(so_far) == len(made.looks_at), "another visitor's turn after each head"

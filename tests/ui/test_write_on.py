@@ -36,8 +36,7 @@ def test_as_many_written_tokens_are_kept_as_there_are_places_for():
     own = len(lesson.encoded_of(of(model="tiny", prompt="the cat")).ids)
     at = stands(visit(PAGE, prompt="the cat", written_ids=".".join(["5"] * 60)))
     n = len(at.query_params["written_ids"].split("."))
-    longest = lesson.model_of(of(model="tiny")).settings.longest
-    assert own + n == min(longest, 64)
+    assert own + n == min(lesson.model_of(of(model="tiny")).settings.longest, 64)
     assert f"the first {n} that were written are kept" in texts(at)
     assert "no more fit here" in texts(at)
     assert button(at, "Add it").disabled

@@ -40,8 +40,7 @@ def spreadsheet(trace: Trace, title: str) -> bytes:
     file = io.BytesIO()
     with xlsxwriter.Workbook(file, {"in_memory": True}) as book:
         book.set_properties({"title": plain(title)})
-        read_me = book.add_worksheet("Read me")
-        _Sheet(book, trace).write(read_me, title)
+        _Sheet(book, trace).write(book.add_worksheet("Read me"), title)
     return file.getvalue()
 
 

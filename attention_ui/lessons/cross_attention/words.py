@@ -16,8 +16,7 @@ def verdicts(trace: Trace, plain: Trace) -> list[tuple[bool, str]]:
     """Whether padding gets exactly nothing, and whether it leaves the context vectors alone."""
     if "mask" not in trace:
         return []
-    mask = trace["mask"].value
-    most = trace["weights"].value.masked_fill(mask, 0).abs().max().item()
+    most = trace["weights"].value.masked_fill(trace["mask"].value, 0).abs().max().item()
     context, before = trace["context_vectors"].value, plain["context_vectors"].value
     far = (context - before).abs().max().item()
     near = SAME * max(1.0, before.abs().max().item())

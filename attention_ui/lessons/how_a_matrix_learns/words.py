@@ -107,8 +107,7 @@ def way_words(trace: Trace, values: Values) -> tuple[bool, str]:
             f"the way there (1 / (1 − {DROPOUT}))."
         )
     if values.gradient_way == "residual":
-        ways = trace["grad_embeddings"].inputs
-        good = trace["grad_after_attention"] in ways
+        good = trace["grad_after_attention"] in trace["grad_embeddings"].inputs
         return good, (
             f"For this view the wish is that all entries of row {values.learning_query} grow after "
             "the addition, so its gradient is 1 there. The addition hands that on as it is, a path "

@@ -115,8 +115,7 @@ def own_keys_words(trace: Trace, alike: Trace, plain: Trace, now: Trace) -> str:
     if mirrored(scores):
         return words
     rounded = scores.masked_fill(scores.abs() < 1e-6 * scores.abs().max(), 0.0)
-    gap = scores - scores.T
-    query, key = divmod(int(gap.argmax()), len(scores))
+    query, key = divmod(int((scores - scores.T).argmax()), len(scores))
     one, other = (word_at(tokens, at) for at in (query, key))
     there, back = (number(rounded[at].item(), 2) for at in ((query, key), (key, query)))
     return (
