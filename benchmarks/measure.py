@@ -226,6 +226,7 @@ class Watched:
         Where nothing in sight changes, the page is first scrolled to what does.
         """
         slider = self.page.locator(f".{key} input").first
+        self.page.get_by_test_id("stMain").evaluate("(one) => one.scrollTo(0, 0)")
         slider.scroll_into_view_if_needed()
         self.still()
         way, net = 1, 0

@@ -22,7 +22,7 @@ from attention_core.mechanism.multi_head import attend_heads
 from attention_core.recipes import HeadsRecipe
 from attention_core.text.embedding import embed
 from attention_core.text.inputs import Inputs
-from attention_core.trace import Trace
+from attention_core.trace import Step, Trace
 
 DROPOUT = 0.3
 Place = tuple[int, int]
@@ -156,6 +156,7 @@ def losses_along(of: Layer, name: str, cell: Place, changes: tuple[float, ...]) 
 
 
 @lru_cache(maxsize=64)
-def losses_after(of: Layer, rates: tuple[float, ...]) -> list[float]:
-    """The loss after one update with each learning rate."""
-    return [of.loss(of.after(rate)) for rate in rates]
+def after_each(of: Layer, rates: tuple[float, ...], name: str) -> dict[float, tuple[float, Step]]:
+    """The loss after one update with each learning rate, and a matrix then."""
+    passes = {rate: of.forward(of.after(rate)) for rate in rates}
+    return {rate: (made["loss"].value.item(), made[name]) for rate, made in passes.items()}

@@ -29,7 +29,7 @@ from ...picture.matrix import Matrix
 from ...words import number, true_minus
 from . import lesson
 from .flow import lying
-from .layer import losses_after, losses_along
+from .layer import after_each, losses_along
 
 ACROSS, BETWEEN, LEFT = 330, 30, 52
 TOP, SPACE, HEIGHT = 44, 26, 120
@@ -127,7 +127,9 @@ class Update:
     def __init__(self, values: Values) -> None:
         self.layer, self.name = lesson.layer_of(values), values.entry_matrix
         self.before, self.falls = self.layer.before, self.layer.falls
-        self.losses = dict(zip(lesson.RATES, losses_after(self.layer, lesson.RATES), strict=True))
+        self.start = self.layer.forward(self.layer.matrices)
+        self.each = after_each(self.layer, lesson.RATES, self.name)
+        self.losses = {rate: loss for rate, (loss, _) in self.each.items()}
 
     def expected(self, rate: float) -> float:
         """The loss after an update, if it went on as steep as it is."""
@@ -135,10 +137,9 @@ class Update:
 
     def at(self, rate: float) -> Layout:
         """The two curves, and the matrix before and after."""
-        trace = self.layer.forward(self.layer.after(rate))
-        before = self.layer.forward(self.layer.matrices)[self.name]
-        after = lying(trace[self.name], f"{self.name} after")
-        parts = lying(before, f"{self.name} before"), "→", after
+        trace = self.start.emptied()
+        after = lying(trace.again(self.each[rate][1]), f"{self.name} after")
+        parts = lying(self.start[self.name], f"{self.name} before"), "→", after
         layout = equation(trace, *parts, tall=TALL, room=ROOM)
         at, loss = lesson.RATES.index(rate), self.losses[rate]
         told = (
