@@ -239,7 +239,7 @@ class Watched:
             net += way
             if count > 1:
                 yield one
-            elif count and not one.seen:
+            if count and not one.seen:
                 self.page.evaluate("bench.show()")
                 self.still()
         for _ in range(abs(net)):

@@ -2,7 +2,7 @@
 // hand comes to, and asks for what waits when nothing has come for a while. Keeps one's place.
 const PART = /st-key-((?:card|row)_\w+|closing|ends)(?= |$)/;
 const AHEAD = 500; // pixels: at a move is drawn what can be seen, and while one scrolls what is ahead
-const FAINT = 2000; // milliseconds, after which a move that was answered by nothing is over
+const FAINT = 1500; // milliseconds, after which a move that was answered by nothing is over
 const AGAIN = 8000; // milliseconds, after which is asked again, should nothing have come of it
 
 // A table's own letters, and how large they are in a page's.
