@@ -7,6 +7,7 @@ import ctypes
 import gc
 import os
 import socket
+import sys
 from contextlib import suppress
 from functools import wraps
 from pathlib import Path
@@ -50,9 +51,8 @@ def pack_with_less_effort() -> None:
     """Pack what is sent in half of uvicorn's time, into as many bytes: a page is mostly one
     specification, many times, which lie further apart than uvicorn looks back.
     """
-    with suppress(ImportError, AttributeError):
-        from uvicorn.protocols.websockets import websockets_sansio_impl as sends
-
+    with suppress(KeyError, AttributeError):  # another server, or another uvicorn
+        sends: Any = sys.modules["uvicorn.protocols.websockets.websockets_sansio_impl"]
         packs, settings = sends.ServerPerMessageDeflateFactory, {"level": 3, "memLevel": 7}
         if isinstance(packs, type):  # once a process
             sends.ServerPerMessageDeflateFactory = lambda **named: packs(

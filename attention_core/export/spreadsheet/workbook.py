@@ -40,7 +40,8 @@ def spreadsheet(trace: Trace, title: str) -> bytes:
     file = io.BytesIO()
     with xlsxwriter.Workbook(file, {"in_memory": True}) as book:
         book.set_properties({"title": plain(title)})
-        _Sheet(book, trace).write(book.add_worksheet("Read me"), title)
+        read_me = book.add_worksheet("Read me")  # the first sheet
+        _Sheet(book, trace).write(read_me, title)
     return file.getvalue()
 
 
