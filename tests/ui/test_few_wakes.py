@@ -2,17 +2,21 @@
 
 import asyncio
 import inspect
+import itertools
 import random
 import time
 
 import pytest
 from streamlit import config
+from streamlit.components.v2.bidi_component import main
 from streamlit.elements import vega_charts
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import app_session
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.scriptrunner import ScriptRunnerEvent as Event
+from streamlit.runtime.state.common import WidgetMetadata
+from streamlit.runtime.state.session_state import SessionState
 
 from attention_ui.streamlit_workarounds import few_wakes
 
@@ -110,3 +114,21 @@ def test_a_specification_is_looked_through_once(monkeypatch):
     kept, spec = vega_charts._stabilize_vega_json_spec, '{"params": [{"name": "param_7"}]}'
     assert [kept(spec), kept(spec)] == [look(spec)] * 2 == [spec.replace("7", "1")] * 2
     assert kept.cache_info().hits == 1
+
+
+def test_what_a_component_has_said_is_there_once_until_it_says_something_else(monkeypatch):
+    make = inspect.unwrap(main.make_bidi_component_presenter)
+    monkeypatch.setattr(main, "make_bidi_component_presenter", make)
+    few_wakes.present_once()
+    state, of_all = SessionState(), main.make_bidi_component_presenter
+    told = WidgetMetadata("told", list, list, value_type="json_trigger_value")
+    state._new_widget_state.set_widget_metadata(told)
+    plain, kept = (one("told", "near") for one in (make, of_all))
+    said = [None, *([{"event": "near", "value": each}] for each in "ab")]
+    bases = [{"kept": 1}, {"kept": 2}, {}, "no mapping"]
+    pairs = itertools.product(said, bases), ((a, b) for b in bases for a in said)
+    for now, base in itertools.chain(*pairs):
+        state._new_widget_state.set_from_value("told", now)
+        assert kept(base, state) == plain(base, state)
+        assert kept(base, state) is kept(base, state)
+    assert type(plain({}, state)) is not type(plain({}, state)), "the mend may go"
