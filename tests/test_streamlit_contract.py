@@ -136,6 +136,7 @@ def test_streamlit_still_does_again_what_is_done_once():
     assert "_populate_theme_msg(" in inspect.getsource(AppSession._create_new_session_message)
     draw = inspect.getsource(vega_charts.VegaChartsMixin._vega_lite_chart)
     assert "_stabilize_vega_json_spec(json.dumps(spec))" in draw, MAY_GO
+    assert "final_spec = json.loads(vega_lite_proto.spec)" in draw, MAY_GO
 
 
 # --- left_pages -----------------------------------------------------------------------------------

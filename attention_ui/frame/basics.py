@@ -24,7 +24,7 @@ take_nothing_back(visit.is_late, visit.begins)
 run_in_turns()
 few_wakes.send_together()
 few_wakes.look_up_the_theme_once()
-few_wakes.look_through_once()
+few_wakes.write_once()
 few_wakes.present_once()
 SPREAD = {"horizontal": True, "horizontal_alignment": "distribute", "vertical_alignment": "center"}
 """How what stands at both ends of a line is laid out."""

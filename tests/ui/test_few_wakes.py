@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 import itertools
+import json
 import random
 import time
 
@@ -107,13 +108,26 @@ def test_the_theme_is_what_streamlit_says_until_it_is_read_again(monkeypatch):
         assert told(app_session._populate_theme_msg, "theme").primary_color == colour
 
 
-def test_a_specification_is_looked_through_once(monkeypatch):
+def test_a_specification_is_written_looked_through_and_read_once(monkeypatch):
+    """One whose parts are others is another; what a browser says is read anew."""
     look = inspect.unwrap(vega_charts._stabilize_vega_json_spec)
     monkeypatch.setattr(vega_charts, "_stabilize_vega_json_spec", look)
-    few_wakes.look_through_once()
-    kept, spec = vega_charts._stabilize_vega_json_spec, '{"params": [{"name": "param_7"}]}'
+    monkeypatch.setattr(vega_charts, "json", json)
+    few_wakes.write_once()
+    kept, once = vega_charts._stabilize_vega_json_spec, vega_charts.json
+    spec = '{"params": [{"name": "param_7"}]}'
     assert [kept(spec), kept(spec)] == [look(spec)] * 2 == [spec.replace("7", "1")] * 2
     assert kept.cache_info().hits == 1
+    made = {"title": "a" * few_wakes.LONG, "layer": [{"mark": "rect"}]}
+    others = [made, {**made, "layer": [{"mark": "text"}]}, {**made, "name": made["layer"]}]
+    others += [{"other": made["title"], "layer": made["layer"]}, {"data": {1: "short"}}]
+    for each in others * 2:
+        text = once.dumps({**each})
+        assert text == json.dumps(each)
+        assert once.dumps({**each}) is text
+        assert once.loads(text) == json.loads(text)
+        assert (once.loads(text) is once.loads(text)) is ("data" not in each)
+    assert once.dumps(made, sort_keys=True) == json.dumps(made, sort_keys=True)
 
 
 def test_what_a_component_has_said_is_there_once_until_it_says_something_else(monkeypatch):
