@@ -21,9 +21,9 @@
     .filter(([element, , { top, bottom }]) =>
       bottom > 0 && top < innerHeight && (!within || element.closest(within)))
     .map(([, time]) => time)) - bench.began;
-  // Bring the first of it into sight.
-  bench.show = () => inMain().sort(([, , one], [, , other]) => one.top - other.top)[0]?.[0]
-    .scrollIntoView({ block: 'center' });
+  // Bring the first of it into sight, or what waits until it is there.
+  bench.show = () => (inMain().sort(([, , one], [, , other]) => one.top - other.top)[0]?.[0] ??
+    document.querySelector('[data-waits]'))?.scrollIntoView({ block: 'center' });
   addEventListener('error', ({ message }) => { bench.error = message; });
   addEventListener('keydown', bench.begin, true);
   addEventListener('click', bench.begin, true);
