@@ -30,8 +30,7 @@ def main(arguments: list[str] | None = None) -> int | str:
         asked = _parser().parse_args(arguments)
         if find_spec("attention_ui.frame") is None:
             return "The app is not in this package of pictures: `pip install .` brings it."
-        do = {"model": lambda _: _get_model(), "serve": _serve}.get(asked.command, _start)
-        return do(asked)
+        return {"model": lambda _: _get_model(), "serve": _serve}.get(asked.command, _start)(asked)
     except KeyboardInterrupt:
         return STOPPED
 
@@ -136,8 +135,7 @@ def _serve(asked: argparse.Namespace) -> int | str:
         return _run(asked.address or "0.0.0.0", port, headless=True)
     from .processes import serve
 
-    app = SERVED / "app.py"
-    return serve(app, asked.processes, asked.address, port, asked.from_one_address)
+    return serve(SERVED / "app.py", asked.processes, asked.address, port, asked.from_one_address)
 
 
 def _run(address: str, port: int | None, headless: bool) -> int:

@@ -597,8 +597,7 @@ def _start(folder: Path, path: str, sign: str) -> float:
         with AppServer(Path(logs) / "output.txt", folder) as server:
             server.wait_until_healthy()
             watched.open(server.url + path)
-            shown = watched.page.evaluate(f"performance.timeOrigin + bench.{sign}")
-            return shown - began * 1_000
+            return watched.page.evaluate(f"performance.timeOrigin + bench.{sign}") - began * 1_000
 
 
 # --- many visitors --------------------------------------------------------------------------------

@@ -157,8 +157,7 @@ def window(v):
         made = lesson.alone(v.but(near=int(window)), lesson.WINDOWED, lesson.SUNK)
         prefixes = lesson.PLAIN, lesson.WINDOWED, lesson.SUNK
         first, *others = (lesson.weights(made, v.head, prefix) for prefix in prefixes)
-        each = [part for other in others for part in (lesson.BESIDE, other)]
-        return made, (first, *each)
+        return made, (first, *[part for other in others for part in (lesson.BESIDE, other)])
 
     yield ui.moving(lesson.NEAR, near, tall=235)
     yield ui.note(facts.kept_words(v))

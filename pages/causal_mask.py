@@ -76,8 +76,7 @@ def weights(v, trace):
 @page.card("context", "Context vectors", lambda trace: words.context_words(trace["mask"].value))
 def context(trace):
     weights, contexts = asked_of(trace, "weights", "context_vectors")
-    shown = weights, "·", Matrix(trace["embeddings"]), "=", contexts
-    yield ui.matrices(trace, *shown, tall=272)
+    yield ui.matrices(trace, weights, "·", Matrix(trace["embeddings"]), "=", contexts, tall=272)
 
 
 @page.card(

@@ -83,8 +83,7 @@ def mixed(v, trace):
     now, good = (trace[name].value[v.head_cut] for name in names)
     one, other = (Matrix(trace[name], lead=(v.head_cut,), tells_origins=True) for name in names)
     same = "=" if now.equal(good) else "≠"
-    joined = Matrix(trace["joined_queries"])
-    yield ui.matrices(trace, joined, "→", one, same, other, tall=270)
+    yield ui.matrices(trace, Matrix(trace["joined_queries"]), "→", one, same, other, tall=270)
     yield ui.light(*checks.rows_right(trace, names[0]))
 
 

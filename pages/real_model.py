@@ -186,8 +186,7 @@ by_layer = page.fold(
 )
 def layers(v):
     if not is_covered("lens"):
-        made = charts.after_each_layer(seen(v), lesson.encoded_of(v).pieces)
-        yield ui.chart("layers", made, 940)
+        yield ui.chart("layers", charts.after_each_layer(seen(v), lesson.encoded_of(v).pieces), 940)
 
 
 who = page.fold(

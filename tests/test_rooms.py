@@ -342,8 +342,7 @@ def test_a_group_of_the_contents_stands_together():
 # --- calls that are not made ----------------------------------------------------------------------
 @pytest.mark.parametrize("unsafe", ["unsafe_allow_html", "use_container_width", "components.v1"])
 def test_what_is_unsafe_or_about_to_go_occurs_nowhere(unsafe):
-    users = [path for path in [*SHOWN, *CORE] if unsafe in path.read_text(encoding="utf-8")]
-    assert users == []
+    assert [path for path in [*SHOWN, *CORE] if unsafe in path.read_text(encoding="utf-8")] == []
 
 
 @every(SHOWN)

@@ -310,8 +310,7 @@ def test_what_was_touched_is_sent_by_a_function_that_names_it():
 
 # --- unseen_component -----------------------------------------------------------------------------
 def test_a_component_takes_code_and_calls_back():
-    named = inspect.signature(st.components.v2.component).parameters
-    assert {"name", "html", "js"} <= named.keys()
+    assert {"name", "html", "js"} <= inspect.signature(st.components.v2.component).parameters.keys()
     given = {*re.findall(r"\bset\w+Value|parentElement", "".join(map(text_of, SCRIPTS)))}
     assert given == {"setTriggerValue", "parentElement"}
     assert all(name in browser_code() for name in given)

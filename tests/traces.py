@@ -74,8 +74,7 @@ def all_ways_to_hide():
     """Every way, typed vectors, one token changed."""
     mask = MaskRecipe(window=3, hidden_key=0, flipped=((0, 5), (5, 2)))
     inputs = Inputs("a b c d a b", d_in=3, edits=((0, 1, 0.5), (1, 2, -2.0)))
-    trace = attend_masked(embed(inputs), mask, scale="d")
-    return change_token(trace, 2, -1.5, "renormalised_")
+    return change_token(attend_masked(embed(inputs), mask, scale="d"), 2, -1.5, "renormalised_")
 
 
 TABLES, TABLE, VECTORS = ("head", "query", "key"), ("query", "key"), ("query", "d")
@@ -305,8 +304,7 @@ def _backward(trace):
     one = ops.PutBack(1, 3, -3, one=True)
     step("one_put_back", one, trace["all_scores"], axes=("place_of_one", "query", "key"))
     step("added_at_ids", ops.AddAtIds(11), vectors, trace["ids"], axes=("vocabulary", "d"))
-    heads = trace["rows_of_heads"]
-    step("rows_of_all_heads", ops.JoinRowsOfHeads(), heads, axes=("d_joined", "d"))
+    step("rows_of_all_heads", ops.JoinRowsOfHeads(), trace["rows_of_heads"], axes=("d_joined", "d"))
     step("from_here", ops.SumFromHere(), trace["picked"], axes=VECTORS)
     for name, operation in {
         "rectified_slope": ops.ReLUSlope(),

@@ -55,8 +55,7 @@ def attend_heads(
     concat = trace.step("concat", ops.JoinHeads(), context, axes=("query", "d_concat"))
     identity = torch.eye(concat.value.shape[-1], recipe.d_model)
     made_by = draws["output"] if mixes else ops.Given.of(identity)
-    W_output = trace.step("W_output", made_by, axes=("d_concat", "d_model"))
-    times(trace, "output", concat, W_output)
+    times(trace, "output", concat, trace.step("W_output", made_by, axes=("d_concat", "d_model")))
     return trace
 
 

@@ -69,8 +69,7 @@ def tiled_traffic(
     rows, columns = min(tile_queries, n_queries), min(tile_keys, n_keys)
     summed = rows * (columns + d_value + 2)
     held = rows * d + columns * (d + d_value) + summed
-    vectors = n_queries * d + seen * (d + d_value)
-    return Traffic(vectors, 0, n_queries * d_value, held, summed)
+    return Traffic(n_queries * d + seen * (d + d_value), 0, n_queries * d_value, held, summed)
 
 
 def tile_bytes(side: int, d: int, d_value: int, n_bytes: int) -> int:

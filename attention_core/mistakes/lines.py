@@ -132,8 +132,7 @@ def _at_once(step: Step) -> Iterator[Mistake]:
     call = f"torch.nn.functional.{at_once}({operands}"
     words = f"True means that a query may look: give attn_mask={mask}."
     if mask:
-        upside_down = f"{at_once} with the mask upside down"
-        yield Mistake(upside_down, words, f"{call}, attn_mask=~{mask})")
+        yield Mistake(f"{at_once} with the mask upside down", words, f"{call}, attn_mask=~{mask})")
         yield Mistake(f"{at_once} without the mask", words, f"{call})")
     elif not is_scaled:
         words = "left alone it divides by √d: here it needs scale=1."

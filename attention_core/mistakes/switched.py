@@ -91,8 +91,7 @@ def _hidden_late(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
 
 def _by_d(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
     assert isinstance(step.operation, ops.Scale)
-    divide = ops.Scale(step.operation.width, root=False)
-    return new.step(step.name, divide, *inputs, axes=step.axes)
+    return new.step(step.name, ops.Scale(step.operation.width, root=False), *inputs, axes=step.axes)
 
 
 def _reshaped(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:

@@ -41,8 +41,7 @@ class RotaryAngles(Operation):
         places = torch.arange(self.first, self.first + self.n_tokens).double()[:, None]
         if self.rates:
             return (places * torch.tensor(self.rates, dtype=torch.float64)).float()
-        pairs = torch.arange(self.n_pairs).double()
-        return (places / self.base ** (pairs / self.n_pairs)).float()
+        return (places / self.base ** (torch.arange(self.n_pairs).double() / self.n_pairs)).float()
 
     def formula(self) -> str:
         if self.rates:

@@ -79,5 +79,4 @@ class Row(Operation):
 
     def backward(self, back: Backward) -> None:
         matrix = back.inputs[0].value
-        put = back.ops.PutBack(self.row, len(matrix), -matrix.ndim, one=True)
-        back.into(0, put, back.gradient)
+        back.into(0, back.ops.PutBack(self.row, len(matrix), -matrix.ndim, one=True), back.gradient)

@@ -30,8 +30,7 @@ def score_trace(run: Run, layer: int, head: int, query: int, key: int) -> Trace:
     parts, _ = read_by_head(run, layer, head, "query", [query])
     names, settings = labels_of(parts), run.model.settings
     trace = Trace(query_part=names, key_part=names)
-    shared = settings.n_heads // settings.n_key_heads
-    at = {"query": (query, head), "key": (key, head // shared)}
+    at = {"query": (query, head), "key": (key, head // (settings.n_heads // settings.n_key_heads))}
     sides = [_Side(trace, run, layer, role, *each).made(len(names)) for role, each in at.items()]
     score = pairs(trace, ops.ScaleBy(settings.score_scale), *sides)
     if settings.score_cap is not None:

@@ -115,8 +115,7 @@ def chance_of(run: Run, streams: Tensor, token: int) -> Tensor:
     total = torch.full((len(read),), -torch.inf)
     for tokens in vocabulary_in_slices(run.model):
         total = torch.logaddexp(total, of_tokens(run.model, read, tokens).logsumexp(-1))
-    own = of_tokens(run.model, read, [token])[:, 0]
-    return (own - total).exp().view(streams.shape[:-1])
+    return (of_tokens(run.model, read, [token])[:, 0] - total).exp().view(streams.shape[:-1])
 
 
 @torch.no_grad()

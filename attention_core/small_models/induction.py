@@ -80,8 +80,7 @@ def prefix_matching(weights: Tensor, ids: Tensor) -> Tensor:
     (…, sequence, head, query, key) of ids (sequence, token) to (…, head).
     """
     targets = next_of_earlier(ids)
-    on_targets = (weights * targets.unsqueeze(-3)).sum((-4, -2, -1))
-    return on_targets / targets.any(-1).sum()
+    return (weights * targets.unsqueeze(-3)).sum((-4, -2, -1)) / targets.any(-1).sum()
 
 
 def recorded_steps(steps: int = STEPS) -> list[int]:

@@ -80,8 +80,7 @@ def _solved_or_waiting(name: str, layout: Layout) -> None:
     covered = [each.step.name for each in layout.matrices if each.covered]
     if covered and visit.values().paper and not any(map(is_unknown, layout.matrices)):
         here = (f"{name}_solved", uncovered(layout), None, None, None, True, "")
-        solved = partial(draw_picture, *here)
-        hand_out.solve(this_visit().in_card, solved)
+        hand_out.solve(this_visit().in_card, partial(draw_picture, *here))
         st.caption("Fill in each **?**: the last sheet has them.")
     elif cards := this_visit().waited_for(covered):
         st.caption(

@@ -331,8 +331,7 @@ def _best_earlier_head(why: Why) -> tuple[Writer, int, Tensor]:
     heads = torch.tensor([each.kind == "head" for each in why.parts.parts])
     sides = (why.parts.key, why.parts.by_key()), (why.parts.query, why.parts.by_query())
     token, amounts = max(sides, key=lambda side: float(side[1][heads].max()))
-    best = int(amounts.where(heads, -torch.inf).argmax())
-    return why.parts.parts[best], token, amounts
+    return why.parts.parts[int(amounts.where(heads, -torch.inf).argmax())], token, amounts
 
 
 def compositions(why: Why, handed_on: Tensor) -> str:

@@ -499,8 +499,7 @@ TOKEN = place_of_token(
 
 
 def _source_fits(source: str, values: Values) -> str | None:
-    tokens = replace(inputs_of(values), sentence=source).tokens
-    return _no_text(source, len(tokens), MAX_TOKENS)
+    return _no_text(source, len(replace(inputs_of(values), sentence=source).tokens), MAX_TOKENS)
 
 
 SOURCE = Control(
@@ -530,8 +529,7 @@ def source_inputs_of(values: Values) -> Inputs:
     inputs = replace(inputs, vocabulary="distinct", reserved=0)
     if first.has_given_vectors() and inputs.has_given_vectors():
         return inputs
-    seed = (values.seed + OWN_TABLE) % 2**32
-    return replace(inputs, vectors=(), components=(), seed=seed)
+    return replace(inputs, vectors=(), components=(), seed=(values.seed + OWN_TABLE) % 2**32)
 
 
 def is_source_alone_random(values: Values) -> bool:

@@ -367,8 +367,7 @@ def _along(name: str) -> str:
     state = this_visit()
     if name not in state.asked:
         return ""
-    texts = {**state.chosen, name: state.asked[name]}
-    return fitted(texts, state.controls).get(name, ("", ""))[1]
+    return fitted({**state.chosen, name: state.asked[name]}, state.controls).get(name, ("", ""))[1]
 
 
 def offered(control: Control, choices: Mapping[Any, str]) -> Mapping[Any, str]:

@@ -7,5 +7,4 @@ import streamlit as st
 
 def address_of(query: dict[str, str]) -> str:
     """This page with these parameters."""
-    address = (st.context.url or "").split("?")[0]
-    return address + ("?" + urlencode(query) if query else "")
+    return (st.context.url or "").split("?")[0] + ("?" + urlencode(query) if query else "")

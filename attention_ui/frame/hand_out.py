@@ -80,8 +80,7 @@ def ask(
 
 def _in_one_line(choice: str) -> str:
     """What is offered does not break, unless it is wider than a phone; its box stays with it."""
-    count = -1 if len(choice) < 48 else 1
-    return choice.replace(" ", "\N{NO-BREAK SPACE}", count)
+    return choice.replace(" ", "\N{NO-BREAK SPACE}", -1 if len(choice) < 48 else 1)
 
 
 def closing_questions(each: Sequence[tuple[str, str, str]]) -> None:

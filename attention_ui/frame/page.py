@@ -284,8 +284,7 @@ def _beside_the_sentence(values: Values, more: Sequence[Control]) -> None:
         if is_own and "contents" not in values.hide and (model := real_model()):
             way_to("real_model", "Read it with a real model", model=model, prompt=values.sentence)
         if example.is_trained:
-            known = f"This network knows {len(WORDS) - 1} words, and reads up to {LONGEST - 1}."
-            st.caption(known)
+            st.caption(f"This network knows {len(WORDS) - 1} words, and reads up to {LONGEST - 1}.")
         for each in more:
             control(each)
         if not parts.read("inputs", "are given"):

@@ -65,5 +65,4 @@ def example_query(page: str, name: str) -> tuple[dict[str, str], str]:
     if understood(opened, controls)[1] or len(urlencode(opened)) > MAX_LINK:
         return {}, "This example does not fit what the link that you opened keeps."
     of_page = {each.name for each in controls if each.of_page}
-    asked = {n: text for n, text in written(opened, controls).items() if n not in of_page}
-    return asked, ""
+    return {n: text for n, text in written(opened, controls).items() if n not in of_page}, ""

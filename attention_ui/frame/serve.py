@@ -28,8 +28,7 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     if not st.get_option("server.headless"):
         host = st.get_option("server.address") or "localhost"
         path = (st.get_option("server.baseUrlPath") or "").strip("/")
-        address = f"http://{host}:{st.get_option('server.port')}/{path}"
-        Timer(0.5, open_browser, [address]).start()
+        Timer(0.5, open_browser, [f"http://{host}:{st.get_option('server.port')}/{path}"]).start()
     yield
 
 

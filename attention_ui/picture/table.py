@@ -386,8 +386,7 @@ def drawn_at(matrix: Matrix) -> tuple[np.ndarray, np.ndarray]:
 
 @lru_cache(maxsize=256)
 def _drawn_at(n_rows: int, n_columns: int) -> tuple[np.ndarray, np.ndarray]:
-    row = np.repeat(np.arange(n_rows), n_columns)
-    return row, np.tile(np.arange(n_columns), n_rows)
+    return np.repeat(np.arange(n_rows), n_columns), np.tile(np.arange(n_columns), n_rows)
 
 
 def ids_of(at: int, matrix: Matrix) -> list[str]:

@@ -41,8 +41,7 @@ def unharmed(page, url):
     """Nothing ran, nothing was fetched from elsewhere, and the page has its shape."""
     assert page.dialogs == []
     assert page.evaluate("window.hacked") is None
-    away = [one for one in page.asked if not one.startswith((url, "data:", "blob:"))]
-    assert away == []
+    assert [one for one in page.asked if not one.startswith((url, "data:", "blob:"))] == []
     assert page.locator(f"img[src^='{FETCHED}'], a[href^='javascript'], iframe").count() == 0
     stands_within_its_window(page)
 

@@ -96,8 +96,7 @@ def test_a_page_is_used_by_pointer_by_its_pictures_by_keyboard_and_on_a_phone(
 
 def test_what_was_pointed_at_goes_with_its_page(page, app_url):
     open_page(page, app_url, "simplified_attention?predict=off")
-    marks = page.locator(f"{picture_of('scores')} g.mark-rect > path")
-    assert points_at_a_number(page, marks)
+    assert points_at_a_number(page, page.locator(f"{picture_of('scores')} g.mark-rect > path"))
     page.locator(".st-key-contents a", has_text="Why divide").evaluate("link => link.click()")
     page.wait_for_url("**/divide_by_sqrt_d?*")
     assert page.locator("#vg-tooltip-element").count() == 0

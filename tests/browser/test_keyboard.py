@@ -61,8 +61,7 @@ def test_a_whole_lesson_by_keyboard(page, app_url):
     assert f"scores[{row + 1}, {column}]" in page.inner_text(".st-key-cell_scores")
     keys.go_to("st-key-operand_scores_0")  # and upstream, to an operand
     keys.press("Enter")
-    opened = page.locator(".st-key-cell_scores strong code")
-    assert not opened.inner_text().startswith("scores[")
+    assert not page.locator(".st-key-cell_scores strong code").inner_text().startswith("scores[")
 
     keys.go_to("st-key-guess_")
     keys.press(*["ArrowRight"] * 6, "Enter")

@@ -99,8 +99,7 @@ def test_a_token_that_is_added_is_taken_out_by_back_and_ten_come_as_one_step(pag
     page.wait_for_function("url => location.href !== url", arg=one)
     settled(page)
     soon(page, sliders.count, len(STOPS))
-    ids = page.url.rpartition("written_ids=")[2].partition("&")[0].split(".")
-    assert len(ids) == 11
+    assert len(page.url.rpartition("written_ids=")[2].partition("&")[0].split(".")) == 11
     boxes = page.locator(".st-key-drawn_written svg path[fill='#3A80C4']")
     assert boxes.count() == 11, "each token that was written is shaded"
     room, last = page.locator("[class*=picture_text]").bounding_box(), boxes.last.bounding_box()

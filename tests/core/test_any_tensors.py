@@ -117,8 +117,7 @@ def test_all_is_computed_in_the_precision_of_what_is_given(dtype):
     queries, keys, values = (of.double() for of in given)
     scores = 5 * torch.tanh(queries @ keys.repeat_interleave(3, 1).mT * 0.3 / 5)
     hidden = torch.ones(N_QUERIES, N_KEYS, dtype=torch.bool).triu(1)
-    weights = scores.masked_fill(hidden, -math.inf).softmax(-1)
-    want = weights @ values.repeat_interleave(3, 1)
+    want = scores.masked_fill(hidden, -math.inf).softmax(-1) @ values.repeat_interleave(3, 1)
     made = trace["context_vectors"].value.double()
     assert torch.allclose(made, want, atol=8 * torch.finfo(dtype).eps)
     for step in numbers:

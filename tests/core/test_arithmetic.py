@@ -40,8 +40,7 @@ OWN = {
 def build(name):
     """Of one's own inputs with one query expanded, of a lesson, or of every operation."""
     if name in OWN:
-        trace = attend(embed(OWN[name]), SimplifiedOptions("cosine", "sqrt_d"))
-        return expand_query(trace, 0)
+        return expand_query(attend(embed(OWN[name]), SimplifiedOptions("cosine", "sqrt_d")), 0)
     return workshop() if name == "workshop" else lesson_trace(name)
 
 

@@ -331,8 +331,7 @@ def test_a_mistake_among_numbers_of_any_size_is_refused():
     """A tolerance that does not look at the numbers would let tiny ones pass, whatever they are."""
     for size in (1e-6, 1e6):
         trace = Trace()
-        given = ops.Draw("normal", (3, 5), seed=1)
-        scores = trace.step("drawn", given, axes=("query", "key"))
+        scores = trace.step("drawn", ops.Draw("normal", (3, 5), seed=1), axes=("query", "key"))
         small = trace.step("scores", ops.ScaleBy(size), scores, axes=("query", "key"))
         trace.step("scaled_scores", ops.Scale(2), small, axes=("query", "key"))
         said = Learner(trace).write("scaled_scores", "scaled_scores = scores / 2")

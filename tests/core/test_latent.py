@@ -165,8 +165,7 @@ def test_16_bits_are_normed_as_by_qwen3_itself_and_turned_in_float32(dtype, size
     assert normed.value.equal(norm(vectors))
     turned = rotated(trace, "query", normed, 9.0)
     want = by_complex_numbers(normed.value, 9.0)
-    eps = torch.finfo(dtype).eps
-    assert torch.allclose(turned.value.float(), want, rtol=eps, atol=1e-5)
+    assert torch.allclose(turned.value.float(), want, rtol=torch.finfo(dtype).eps, atol=1e-5)
     taken_apart_and_run_anew(trace)
     told(trace, turned)
     found = backward(trace, "loss", ("heads", "gain"))

@@ -32,15 +32,13 @@ def test_the_same_draw_twice_gives_equal_tensors_and_leaves_torch_s_own_generato
     draw.value().zero_()  # whoever changes what they got changes no draw
     for seed in range(100, 120):  # so many others that none is kept
         Draw(draw.distribution, draw.shape, seed=seed, below=draw.below).value()
-    again = Draw(draw.distribution, draw.shape, seed=1, below=draw.below).value()
-    assert torch.equal(first, again)
+    assert torch.equal(first, Draw(draw.distribution, draw.shape, seed=1, below=draw.below).value())
     assert torch.equal(torch.get_rng_state(), state)
 
 
 def simplified(vectors, query=None, **options):
     trace = Trace()
-    rows = tuple(map(tuple, vectors.tolist()))
-    trace.step("embeddings", Given(rows), axes=("token", "d_in"))
+    trace.step("embeddings", Given(tuple(map(tuple, vectors.tolist()))), axes=("token", "d_in"))
     attend(trace, SimplifiedOptions(**options))
     return trace if query is None else expand_query(trace, query)
 
@@ -86,8 +84,7 @@ def test_a_line_of_a_program_lays_its_numbers_as_the_trace_does():
 
 def test_no_step_of_the_workshop_shares_its_numbers_with_another_or_changes_them():
     trace = workshop()
-    memories = {step.value.untyped_storage().data_ptr() for step in trace.values()}
-    assert len(memories) == len(trace)
+    assert len({step.value.untyped_storage().data_ptr() for step in trace.values()}) == len(trace)
     for step in trace.values():  # torch itself counts 1 for the product with a single row
         operands = [given.value for given in step.inputs]
         before = [(operand.clone(), operand._version) for operand in operands]

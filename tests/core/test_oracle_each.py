@@ -173,8 +173,7 @@ def by_moving(curve):
 def put_back(op, a):
     a = np.expand_dims(a, op.dim) if op.one else a
     made = np.zeros([op.size if at == op.dim % a.ndim else n for at, n in enumerate(a.shape)])
-    moved = np.moveaxis(made, op.dim, 0)
-    moved[op.first : op.first + a.shape[op.dim]] = np.moveaxis(a, op.dim, 0)
+    np.moveaxis(made, op.dim, 0)[op.first : op.first + a.shape[op.dim]] = np.moveaxis(a, op.dim, 0)
     return made
 
 
@@ -333,8 +332,7 @@ def variants():
     """Settings of operations that the workshop leaves out."""
     trace = Trace(key=list("abcde"))
     table = ("query", "key")
-    first = trace.step("first", ops.Draw("uniform", (3, 5), seed=2), axes=table)
-    drawn = first.operation
+    drawn = trace.step("first", ops.Draw("uniform", (3, 5), seed=2), axes=table).operation
     for at, kind in enumerate(("normal", "linear", "uniform")):
         drawn = ops.Draw(kind, (3, 5), after=drawn)
         trace.step(f"drawn_{at}", drawn, axes=table)

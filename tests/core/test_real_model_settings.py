@@ -170,8 +170,7 @@ def read_by(kind):
 
     cls = getattr(transformers, FAMILIES[KINDS[kind]][0])
     modules = (inspect.getmodule(cls), cache_utils, masking_utils, modeling_layers)
-    found = "".join(map(inspect.getsource, modules))
-    return {*re.findall(r'config(?:\.|, ")([a-z]\w+)', found)}
+    return {*re.findall(r'config(?:\.|, ")([a-z]\w+)', "".join(map(inspect.getsource, modules)))}
 
 
 @pytest.mark.slow("20 s: each setting of each family, as it is read here and by transformers")

@@ -62,8 +62,7 @@ def theirs(kinds, stack, vectors):
 def ours(kinds, stack, shares):
     """The same stream as steps, whose given numbers are the stored ones."""
     trace, whose = Trace(), {}
-    drawn = ops.Draw("normal", (N, D_IN), seed=1)
-    vectors = trace.step("vectors", drawn, axes=("token", "d_in"))
+    vectors = trace.step("vectors", ops.Draw("normal", (N, D_IN), seed=1), axes=("token", "d_in"))
 
     def of_heads(stored, role):
         return stored.mT if role == "output" else stored.unflatten(0, (-1, D)).mT
@@ -97,8 +96,7 @@ def ours(kinds, stack, shares):
         for kind, whom in zip(kinds, keys_of, strict=True)
     ]
     scale = 1.0 if shares else 7**-0.5
-    made = attend_in_layers(trace, vectors, layers, matrices, scale=scale)
-    return trace, made, whose
+    return trace, attend_in_layers(trace, vectors, layers, matrices, scale=scale), whose
 
 
 @pytest.mark.parametrize("shares", [False, True])

@@ -70,8 +70,7 @@ def test_the_loss_is_far_below_that_of_pairs_and_heads_do_what_the_grammar_asks_
 @pytest.mark.slow("15 s: tells the texts that it was trained on")
 def test_the_shipped_weights_give_the_shipped_figures(held_out):
     plan = TrainingPlan()
-    texts = told(plan.n_texts, seed=0)
-    found = measure(shipped.network(), untrained(plan.seed), held_out, texts)
+    found = measure(shipped.network(), untrained(plan.seed), held_out, told(plan.n_texts, seed=0))
     said = shipped_figures()
     assert found.loss == pytest.approx(said.loss, rel=1e-5)
     assert found.entropy == pytest.approx(said.entropy, rel=1e-6)
@@ -264,8 +263,7 @@ def test_the_command_trains_says_what_came_and_writes_it(monkeypatch, capsys, tm
     figures = import_module("attention_core.small_models.figures")
     monkeypatch.setattr(shipped, "WEIGHTS", tmp_path / "weights")
     monkeypatch.setattr(figures, "SHIPPED", tmp_path / "figures")
-    store = partial(recording.store, path=tmp_path / "recording")
-    monkeypatch.setattr(command, "store", store)
+    monkeypatch.setattr(command, "store", partial(recording.store, path=tmp_path / "recording"))
     command.main()
     said = capsys.readouterr().out
     assert all(f"\nhead {i}.{j}: " in said for i, j in HEADS)

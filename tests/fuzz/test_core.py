@@ -47,8 +47,7 @@ def test_any_settings_make_a_trace_that_can_be_taken_apart(lesson, values, data)
     for name, step in trace.items():
         assert step.value.numel() <= 5_000_000
         assert not is_finite or holds_numbers(step), f"{name} of {values}"
-        index = tuple(data.draw(st.integers(0, size - 1)) for size in step.value.shape)
-        agrees(step, index)
+        agrees(step, tuple(data.draw(st.integers(0, size - 1)) for size in step.value.shape))
         assert step.formula
         assert step.words
     run_anew(trace)

@@ -89,8 +89,7 @@ def drawn(name, trace, shape, kind, data):
         precision = data.draw(st.sampled_from(kinds))
         small = st.integers(1, 16).map(lambda eighths: eighths / 8)
         entries = {"float32": numbers, "huge": st.sampled_from(HUGE)}.get(precision, small)
-    flat = data.draw(st.lists(entries, min_size=size, max_size=size))
-    nested = torch.tensor(flat).reshape(shape)
+    nested = torch.tensor(data.draw(st.lists(entries, min_size=size, max_size=size))).reshape(shape)
     axes = tuple(f"{name}_{at}" for at in range(len(shape)))
     step = trace.step(name, ops.Given(tuples(nested.tolist())), axes=axes)
     if precision in ("float16", "bfloat16"):

@@ -41,8 +41,7 @@ def test_every_switch_keeps_its_promise_on_every_example(name):
         assert {what for what, (good, _) in lights_of(settings).items() if not good} == set()
         trace = lesson.trace_of(settings)
         for place in range(trace.size("token")):
-            now = settings.but(decoded=place)
-            assert same_row(lesson.decoded(now, trace), trace, place)[0]
+            assert same_row(lesson.decoded(settings.but(decoded=place), trace), trace, place)[0]
 
 
 def test_what_is_off_is_that_of_the_lesson_on_heads():

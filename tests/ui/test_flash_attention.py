@@ -110,8 +110,7 @@ def test_without_shrinking_early_keys_weigh_too_much():
     beside = lesson.unshrunk(trace, block)
     total = sum(trace[f"tile_sum_{block}_{key}"].value for key in range(block + 1))
     output = sum(trace[f"tile_output_{block}_{key}"].value for key in range(block + 1))
-    wrong = beside[f"wrong_context_vectors_{block}"].value
-    torch.testing.assert_close(wrong, output / total)
+    torch.testing.assert_close(beside[f"wrong_context_vectors_{block}"].value, output / total)
     assert beside["difference"].value.abs().max() > 0.1
 
 

@@ -25,8 +25,7 @@ def test_every_question_of_a_lesson_has_its_answer_after_all_of_them(lesson):
         assert at_first < last_sheet < again
         assert said[again + 1] == answer
     live = texts(at).splitlines()[-1]
-    link = parse_qs(urlsplit(live).query)
-    assert "paper" not in link
+    assert "paper" not in parse_qs(urlsplit(live).query)
 
 
 def test_what_a_question_asks_for_stays_covered():

@@ -61,8 +61,7 @@ def test_what_the_indexer_misses_is_weight_of_the_head():
     assert not late
     assert told in rendered(visit("kept_small", example="named_features", masked_where="after"))
     assert told.startswith("6 of 9 rows lost weight")
-    everything = lesson.trace_of(values.but(top_k=len(chosen)))
-    assert "loses none" in words.lost_words(everything, 0)
+    assert "loses none" in words.lost_words(lesson.trace_of(values.but(top_k=len(chosen))), 0)
 
 
 def test_facts_agree_with_the_configs_that_say_them():

@@ -314,8 +314,7 @@ def check_lights(layout, step):
         if name != step.name:
             continue
         wanted = {*drawn_sources(layout, step, index)} & known.keys()
-        found = {places[other] for other in lit(rows, at)}
-        assert found == wanted, (name, index)
+        assert {places[other] for other in lit(rows, at)} == wanted, (name, index)
 
 
 @pytest.mark.parametrize("name", MADE)
@@ -386,8 +385,7 @@ def test_a_whole_layer_fits_its_card_and_nothing_lies_on_another(link):
             if abs(one.y - other.y) < 10:
                 first, second = sorted((one, other), key=lambda word: word.x)
                 assert first.x + text_width(first.text) <= second.x + 2
-    above = max(box.y + box.height for box in layout.sentence.wide)
-    assert layout.wide.height - above <= 440 + 60
+    assert layout.wide.height - max(box.y + box.height for box in layout.sentence.wide) <= 440 + 60
 
 
 LONG = {"example": "named_features", "sentence": "the cat sees the dog and " * 10 + "a mouse it it"}
@@ -438,10 +436,8 @@ def test_a_sum_is_written_entry_under_entry(link):
         assert len({(left, right) for left, _, right, _ in found}) == 1
         assert all(one[3] <= other[1] for one, other in itertools.pairwise(found))
         assert max(right for _, _, right, _ in found) <= room + 1
-        names = [word for word in arrangement.words if word.look == "title"]
-        assert len(names) == len(found)
-    signs = [word.text for word in layout.wide.words if word.look == "sign"]
-    assert signs[:2] == ["+", "="]
+        assert len([word for word in arrangement.words if word.look == "title"]) == len(found)
+    assert [word.text for word in layout.wide.words if word.look == "sign"][:2] == ["+", "="]
     if not link:
         check_lights(layout, trace["after_attention"])
         check_lights(layout, trace["output"])
@@ -664,8 +660,7 @@ def test_of_a_long_sum_the_largest_terms_are_written_out_and_the_rest_is_said(d,
         first = made.terms[in_order[0]].latex()
         assert written.index(first) < written.index(made.terms[in_order[8]].latex())
         rest = sum(products[at] for at in in_order[9:])
-        told = of_the_rest(made)
-        assert f"the other {d - 9} add up to {rest:.4f}".replace("-", "−") in told
+        assert f"the other {d - 9} add up to {rest:.4f}".replace("-", "−") in of_the_rest(made)
 
 
 def test_how_cells_are_made_is_worked_out_once_for_all_words(monkeypatch):

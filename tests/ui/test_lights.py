@@ -38,8 +38,7 @@ def typed(edits):
 
 
 def moved(inputs, way):
-    divide = EXAMPLES["journey_123"].divide
-    masked = attend_masked(embed(inputs), MaskRecipe(causal=True), divide)
+    masked = attend_masked(embed(inputs), MaskRecipe(causal=True), EXAMPLES["journey_123"].divide)
     return change_token(masked, 5, 1.0, prefix_of(way))
 
 

@@ -228,8 +228,7 @@ def test_a_head_without_a_question_for_a_word_is_named_and_no_other():
     assert asks_nothing(trace, 7).startswith("Head 1 has no question for “it”: ")
     assert asks_nothing(trace, 7).endswith("gets the same 0.11.")
     assert asks_nothing(trace, 3).startswith("Head 2 ")
-    drawn = of(heads_page.CONTROLS, example="wild_cat")
-    assert asks_nothing(heads_page.trace_of(drawn), 1) == ""
+    assert asks_nothing(heads_page.trace_of(of(heads_page.CONTROLS, example="wild_cat")), 1) == ""
 
 
 def test_a_sentence_of_ones_own_is_first_seen_by_a_word_whose_query_is_not_zero():

@@ -205,8 +205,7 @@ def test_a_whole_output_is_taken(returned, name):
     own = returned[name.removesuffix(", a tuple")].attentions
     picture = show(returned[name], names(7))
     assert picture.stops.most == len(own) - 1
-    shown = torch.stack([each.drawn for each in picture.layout.matrices])
-    assert torch.equal(shown, own[0][0])
+    assert torch.equal(torch.stack([each.drawn for each in picture.layout.matrices]), own[0][0])
     assert asking(picture) == ()
 
 

@@ -258,8 +258,7 @@ def test_what_is_read_otherwise_than_it_was_typed_is_said(tmp_path, monkeypatch)
     knows_few["model"]["unk_token"] = "t0"
     told = texts(page_of(tmp_path, monkeypatch, "t1 cat t2 dog cat", knows_few))
     assert "This model has no token for “cat” and “dog”: t0 stands for them." in told
-    many = " ".join(f"x{at}" for at in range(9))
-    told = texts(page_of(tmp_path, monkeypatch, many, knows_few))
+    told = texts(page_of(tmp_path, monkeypatch, " ".join(f"x{at}" for at in range(9)), knows_few))
     assert "“x5” and 3 more: t0 stands for them." in told
 
 

@@ -71,8 +71,7 @@ def test_the_pairs_are_the_strongest_of_the_chosen_head(model, found):
         assert row["in"] == sentence
         assert row["looks from"] == f"{model.tokenizer.piece(ids[pair.query])} ({pair.query})"
         assert row["at"] == f"{model.tokenizer.piece(ids[pair.key])} ({pair.key})"
-        weight = float(run(model, ids).weights[0, 1, pair.query, pair.key])
-        assert row["weight"] == percent(weight)
+        assert row["weight"] == percent(float(run(model, ids).weights[0, 1, pair.query, pair.key]))
 
 
 def with_means(found, **means):
@@ -141,5 +140,4 @@ def test_a_survey_that_is_stopped_shows_what_it_has():
 @pytest.mark.usefixtures("own")
 def test_a_model_without_our_words_says_so(monkeypatch):
     monkeypatch.setattr(surveyed, "english", lambda: ("no zebra", "none at all"))
-    at = stands(button(stands(visit())).click().run())
-    assert "it can read none" in texts(at)
+    assert "it can read none" in texts(stands(button(stands(visit())).click().run()))

@@ -129,8 +129,7 @@ def test_the_two_steps_of_the_pronoun_look_at_because_and_at_the_animal():
 @pytest.mark.parametrize("label", lesson.READY)
 def test_a_beginning_to_try_brings_the_head_that_is_worth_watching(label):
     beginning, kind = lesson.READY[label]
-    head = lesson.head_of(lesson.worth_watching(beginning, kind))
-    assert kind in shipped_figures().names(head)
+    assert kind in shipped_figures().names(lesson.head_of(lesson.worth_watching(beginning, kind)))
 
 
 def test_a_ready_beginning_is_taken_up():

@@ -66,8 +66,7 @@ def test_one_name_stands_above_one_matrix(positions):
     drawn = {}
     for each in pictures("tokenize_and_embed", positions=positions):
         for matrix in each.matrices:
-            values = drawn.setdefault(matrix.name, matrix.values)
-            assert values.equal(matrix.values), matrix.name
+            assert drawn.setdefault(matrix.name, matrix.values).equal(matrix.values), matrix.name
     assert {"embeddings", "position_embeddings"} < {*drawn}
 
 

@@ -95,8 +95,7 @@ def test_taking_the_part_away_is_a_run_without_it():
         zip([p.name for p in about.parts.parts], about.parts.by_key().abs(), strict=True)
     )
     beside = [n for n in amounts if n.startswith(f"head {part.layer}.") and n != part.name]
-    least = sorted(beside, key=amounts.get)[: len(others)]
-    assert [f"head {other}" for other in others] == least
+    assert [f"head {other}" for other in others] == sorted(beside, key=amounts.get)[: len(others)]
     changes = Changes(heads=frozenset({(part.layer, part.head)}))
     left = run(seen.run.model, seen.run.ids, changed=changes)
     token = int(seen.chances.argmax())

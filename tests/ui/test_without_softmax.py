@@ -34,8 +34,7 @@ def test_every_way_to_the_vectors_gives_the_same(name, rule):
 
 def test_checks_go_out_where_the_numbers_are_others():
     trace = lesson.trace_of(values_of(memory_rule="both"))
-    late = lesson.decayed_late(trace, *range(len(trace["values"].value)))
-    assert not lesson.loops_agree(late)[0]
+    assert not lesson.loops_agree(lesson.decayed_late(trace, *range(len(trace["values"].value))))[0]
 
 
 WAYS = {

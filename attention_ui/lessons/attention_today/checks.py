@@ -30,8 +30,7 @@ def _turned(vectors: Tensor, first: int) -> Tensor:
     left, right = vectors.chunk(2, dim=-1)
     pairs = left.shape[-1]
     rates = ROTARY_BASE ** (-torch.arange(pairs).double() / pairs)
-    places = torch.arange(first, first + vectors.shape[-2]).double()
-    angles = torch.outer(places, rates)
+    angles = torch.outer(torch.arange(first, first + vectors.shape[-2]).double(), rates)
     made = torch.complex(left, right) * torch.polar(torch.ones_like(angles), angles)
     return torch.cat([made.real, made.imag], dim=-1)
 

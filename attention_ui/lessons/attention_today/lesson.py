@@ -300,8 +300,7 @@ def shown_sinks(values: Values) -> int:
 
 def shown_cap(values: Values, trace: Trace) -> float:
     """The cap of the card: a share of the largest score of the trace."""
-    most = trace["head_masked_scores"].inputs[0].value.abs().max().item()
-    return max(values.bound * most, 1e-3)
+    return max(values.bound * trace["head_masked_scores"].inputs[0].value.abs().max().item(), 1e-3)
 
 
 SWITCHED: dict[str, Callable[[Values, Trace], dict[str, Any]]] = {

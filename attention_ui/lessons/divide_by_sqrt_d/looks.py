@@ -44,8 +44,7 @@ def work(v: Values) -> Work:
         wanted = trials_of(v.but(vector_width=1, spread=1.0))
         n = sum(replace(wanted, d=d).numbers for d in WIDTHS)
         pieces = partial(_of_each_width, wanted, n)
-    cost = f"{n / 1e6:,.0f} million random numbers"
-    return Work(look, wanted, pieces, cost, quick=n <= QUICK)
+    return Work(look, wanted, pieces, f"{n / 1e6:,.0f} million random numbers", quick=n <= QUICK)
 
 
 def _of_one_width(wanted: Trials) -> Iterator[tuple[float, Measured]]:

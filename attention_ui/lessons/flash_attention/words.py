@@ -102,8 +102,7 @@ def bars(values: Values) -> Chart:
         pieces.append({kind: n * size for kind, n in zip(KINDS, parts, strict=True)})
     names = ("whole table", "tile by tile")
     texts = [in_bytes(sum(each.values())) for each in pieces]
-    title = "Moved between the memories"
-    return amounts(names, pieces, texts, KINDS, title, written=in_bytes)
+    return amounts(names, pieces, texts, KINDS, "Moved between the memories", written=in_bytes)
 
 
 def at_size(values: Values) -> tuple[int, Traffic, Traffic]:
@@ -157,8 +156,7 @@ def kept_bars(values: Values) -> Chart:
     pieces = [{kind: size} for kind, size in zip(kinds, sizes, strict=True)]
     names = ("every weight, N²", "two numbers a row, 2N")
     texts = [in_bytes(size) for size in sizes]
-    title = "Kept for the backward pass"
-    return amounts(names, pieces, texts, kinds, title, written=in_bytes)
+    return amounts(names, pieces, texts, kinds, "Kept for the backward pass", written=in_bytes)
 
 
 # --- what can now be answered ---------------------------------------------------------------------

@@ -24,8 +24,7 @@ def training(values: Values) -> Work:
             records += [record] if record is not None else []
             yield step / STEPS, records
 
-    cost = f"{STEPS} steps of training, about 10 seconds"
-    return Work("heads", seed, pieces, cost, "Train")
+    return Work("heads", seed, pieces, f"{STEPS} steps of training, about 10 seconds", "Train")
 
 
 def recorded() -> tuple[list[Record], bool]:

@@ -30,8 +30,7 @@ WAYS = {
 
 def _asks(values: Values) -> int:
     """The query with the largest effect; the last where that is the first and sees no other."""
-    last = max(len(shared.inputs_of(values).tokens) - 1, 0)
-    return shared.telling_query(values) or last
+    return shared.telling_query(values) or max(len(shared.inputs_of(values).tokens) - 1, 0)
 
 
 def _answers(values: Values) -> int:
@@ -44,8 +43,7 @@ def _answers(values: Values) -> int:
 
 @lru_cache(maxsize=64)
 def _looked_at(inputs: Inputs, recipe: Projections, query: int) -> int:
-    weights = attend_trainable(embed(inputs), recipe)["weights"].value
-    return int(weights[query, :query].argmax())
+    return int(attend_trainable(embed(inputs), recipe)["weights"].value[query, :query].argmax())
 
 
 def _losses(values: Values) -> dict[str, str]:

@@ -292,8 +292,7 @@ def changed(values: Values) -> About:
 def other(values: Values) -> About:
     """The run of the other text, which is patched in, with the same written behind it."""
     model = model_of(values)
-    ids = encoded(model.tokenizer, values.other_prompt).ids
-    return model, (*ids, *values.written_ids), ""
+    return model, (*encoded(model.tokenizer, values.other_prompt).ids, *values.written_ids), ""
 
 
 def predicts(v: Values) -> bool:

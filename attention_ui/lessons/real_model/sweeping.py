@@ -88,8 +88,7 @@ def each_head_off(v: Values) -> Iterator[Element]:
         }
         n_layers, n_heads = changes.shape
         told = f"What becomes of {words.of_what_is_measured(v, reading)} without each head."
-        names = [*map(str, range(n_heads))]
-        yield chart("each_head", by_layers(cells, names, n_layers, told), 940)
+        yield chart("each_head", by_layers(cells, [*map(str, range(n_heads))], n_layers, told), 940)
         yield text(words.most_needed(v, reading, changes))
 
 
