@@ -13,13 +13,19 @@ from attention_ui.cards.noted_trace import NotedTrace
 from attention_ui.cards.page import Misdeclared
 from visiting import A_PAGE, ROOT
 
+BODY = "def weights(v, trace):"
 WRONG = {
     "a control": ("controls=[shared.DIVIDE]", "controls=[shared.HEAD]", "control 'head'"),
     "a picture's control": ("moving(shared.SHOWN_TERMS,", "moving(shared.HEAD,", "control 'head'"),
     "a picture": ("in_picture(shared.FACTOR)", 'in_picture(shared.FACTOR, "scrs")', "draws scores"),
     "a second card": ('    "context",\n', '    "weights",\n', "two cards of"),
     "a step": ('["weights"], would_tell', '["wights"], would_tell', "no such step"),
-    "an argument": ("def weights(v, trace)", "def weights(v, trase)", "asks for trase"),
+    "an argument": (BODY, "def weights(v, trase):", "asks for trase"),
+    "a drawing": (BODY, f'{BODY}\n    st.markdown("drawn")', "a call of Streamlit’s"),
+    "cookies": (BODY, f"{BODY}\n    assert not st.context.cookies", "a call of Streamlit’s"),
+    "the theme": (BODY, f"{BODY}\n    assert not st.context.theme.type", "a call of Streamlit’s"),
+    "the visit": (BODY, f"{BODY}\n    assert visit.chosen()", "by `chosen` at simplified_a"),
+    "a trace's notes": (BODY, f"{BODY}\n    assert trace.plain", "without a note"),
     "an answer's card": ("    words.made_of,", '    lambda: Answer("Why?", "So.", "why"),',
         "'why'"),
 }  # fmt: skip
@@ -34,6 +40,7 @@ def test_a_name_that_nothing_has_is_refused_in_words(what, tmp_path, monkeypatch
     source = page.read_text(encoding="utf-8")
     assert source.count(old) == 1
     answer = "from attention_ui.frame.ends import Answer\n"
+    answer += "import streamlit as st\nfrom attention_ui.controls import visit\n"
     page.write_text(answer + source.replace(old, new), encoding="utf-8")
     said: list[str] = []
     monkeypatch.setattr(Misdeclared, "__init__", lambda _, words: said.append(words))

@@ -228,7 +228,13 @@ OWNERS = {
     # What looks at a source and notes nothing: what a card shows of it would stay as it was.
     "unread": "cards/changing cards/show controls/control controls/visit controls/widget "
     "lessons/real_model/write_on",
-    "worth": "cards/changing cards/kept cards/show controls/parts",
+    "worth": "cards/changing cards/show controls/parts",
+    "worths_now": "cards/kept controls/parts",
+    # What goes through the gate that is closed while something is made for everybody.
+    "the_visit": "cards/page controls/parts controls/visit controls/visit_state frame/long_run",
+    "gate_opened": "controls/guard controls/parts controls/visit_state",
+    "noted_later": "cards/page controls/parts",
+    "made_for_everybody": "cards/kept cards/page controls/guard",
 }
 """What stands for a decision, and the modules that may use it: see “Who decides” in NOTES.md."""
 
@@ -247,12 +253,14 @@ def test_what_one_module_decides_is_in_no_other(name, owners):
 
 
 def test_what_a_source_is_worth_one_module_says():
-    said = re.findall(r'source\("(\w+)"\)', "".join(path.read_text("utf-8") for path in UI))
+    said = re.findall(
+        r'source\("([\w ]+)"(?:, own=True)?\)', "".join(path.read_text("utf-8") for path in UI)
+    )
     assert "covers" in said
     assert len(said) == len({*said})
     for path in UI:
         code = path.read_text("utf-8")
-        for name in re.findall(r'source\("\w+"\)\ndef (_\w+)', code):
+        for name in re.findall(r'source\("[\w ]+"(?:, own=True)?\)\ndef (_\w+)', code):
             told = f"{path.name} calls {name}, which notes nothing: call `parts.read` of its kind"
             assert len(re.findall(rf"\b{name}\(", code)) == 1, told
 

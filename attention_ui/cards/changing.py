@@ -90,7 +90,7 @@ class Wrong:
     """By the name of the picture: of which number or matrix, the text, and why."""
 
 
-@parts.source("wrong")
+@parts.source("wrong", own=True)
 def _wrong(picture: str) -> tuple[str, str, str] | None:
     return this_visit().own(Wrong).typed.get(picture)
 

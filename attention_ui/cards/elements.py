@@ -26,8 +26,8 @@ from ..picture.equation_parts import written_out
 from ..picture.layout import Layout, matrices_of
 from ..picture.matrix import Matrix, of_unknown_shape
 from ..picture.sentence import with_sentence
-from ..picture.table import Lists
 from . import show
+from .kept import Few
 from .noted_trace import plain
 from .show import Choosing
 
@@ -144,7 +144,7 @@ class Alive:
     made: Callable[..., None]
 
     def draw(self) -> None:
-        this_visit().declared.given(self.made)
+        this_visit().declared.given_alive(self.made)
 
 
 def alive(draw: Callable[..., None]) -> Alive:
@@ -280,12 +280,12 @@ class Picture:
     arrange: Callable[[Trace, Parts], Layout] | None = None
     choosing: Choosing | None = None
     is_aside: bool = False
-    lists: dict[Any, Lists] = field(default_factory=dict)
+    lists: Few = field(default_factory=Few)
     """What moves at each position, by what a phone leaves out; made once a hand has come near."""
-    layouts: dict[Any, Layout] = field(default_factory=dict)
+    layouts: Few = field(default_factory=Few)
     """The last few positions that it was drawn at."""
-    tables: dict[tuple, Any] = field(default_factory=dict)
-    """And the last few tables."""
+    tables: Few = field(default_factory=Few)
+    """And the last few tables of each of these."""
 
     def each_there(self, values: Sequence[Any]) -> list[Layout | list[Matrix]]:
         """The picture, or its matrices, at positions of its control."""
@@ -298,11 +298,17 @@ class Picture:
 
     def layout_at(self, value: Any) -> Layout:
         """The picture at a position of its control."""
-        if value not in self.layouts:
+
+        def there() -> Layout:
             made = self.at(value)
-            layout = made if isinstance(made, Layout) else self.arrange(*made)
-            show.remember(self.layouts, value, unnoted(layout))
-        return self.layouts[value]
+            return unnoted(made if isinstance(made, Layout) else self.arrange(*made))
+
+        return self.layouts.get(value, there, self.called)
+
+    @property
+    def called(self) -> str:
+        """As a sentence begins that says what is wrong with it."""
+        return f"The picture {self.name!r}, at another position of its control,"
 
     @property
     def n_bytes(self) -> int:

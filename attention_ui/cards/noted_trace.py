@@ -1,30 +1,48 @@
 """A trace whose steps know which sources were read before they were made."""
 
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from attention_core.trace import Step, Trace, moment
 
 from ..controls import parts
+from ..controls.guard import Misdeclared
 from ..controls.parts import Source
+
+_KEEPS = frozenset(vars(Trace()))
+"""What a trace keeps, of which there is no note of its own: who looks at it, looks at all."""
 
 
 class NotedTrace(Trace):
-    """A trace whose steps, when looked at, count as reads; for all, so `branch` it first."""
+    """A trace whose steps, when looked at, count as reads; for all, so `branch` it first. It has
+    nothing of the trace that it stands for but what notes.
+    """
 
-    def __init__(self, plain: Trace, reads: tuple[Source, ...], before: dict[str, int]) -> None:
-        self.__dict__ |= plain.__dict__
-        self.plain = plain
-        """The same without notes."""
-        self._reads, self._before = reads, before
+    def __init__(self, unnoted: Trace, reads: tuple[Source, ...], before: dict[str, int]) -> None:
+        self.__unnoted = unnoted
+        self.__reads, self.__before = reads, before
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _KEEPS:
+            return getattr(self.whole(), name)
+        if name == "plain":
+            raise Misdeclared(
+                "a trace has no `plain`, which would be looked at without a note: take steps, "
+                "labels and sizes from the trace itself, or all of it with `whole()`"
+            )
+        raise AttributeError(f"a trace has no {name!r}")
 
     def _note(self, name: str | None) -> Trace:
         """The trace, for one who looks at a step of this name, or with None at any."""
-        parts.read_all(self._reads[: self._before.get(name, len(self._reads))])
-        return self.plain
+        parts.read_all(self.__reads[: self.__before.get(name, len(self.__reads))])
+        return self.__unnoted
 
     def _note_axis(self, axis: str) -> Trace:
-        return self._note(self._sizes.get(axis, (0, None))[1])  # the first step that has it
+        known = self.__unnoted
+        if axis in known._labels_by_head:  # these may be said at any time
+            return self._note(None)
+        return self._note(known._sizes.get(axis, (0, None))[1])  # the first step that has it
 
     def whole(self) -> Trace:
         """All of it, for one who may look at any step; without further notes."""
@@ -61,6 +79,9 @@ class NotedTrace(Trace):
     def labels(self, axis: str, head: int | None = None) -> tuple[str, ...]:
         return self._note_axis(axis).labels(axis, head)
 
+    def name_of(self, axis: str, place: int, head: int | None = None) -> str | None:
+        return self._note_axis(axis).name_of(axis, place, head)
+
     def size(self, axis: str) -> int:
         return self._note_axis(axis).size(axis)
 
@@ -92,9 +113,13 @@ def noted(make: Callable[[], Trace]) -> NotedTrace:
         for name, step in trace.items()
         if isinstance(step.moment, tuple) and step.moment[0] is mine
     }
-    return NotedTrace(trace, tuple(reads), before)
+    made = NotedTrace(trace, tuple(reads), before)
+    for step in trace.values():
+        if step._home() is trace:
+            step._home = weakref.ref(made)  # who asks a step for its trace gets the one that notes
+    return made
 
 
 def plain(trace: Trace) -> Trace:
-    """A trace without notes."""
-    return trace.plain if isinstance(trace, NotedTrace) else trace
+    """A trace without notes, for what draws steps that have been noted."""
+    return trace._NotedTrace__unnoted if isinstance(trace, NotedTrace) else trace

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from inspect import signature
 from itertools import takewhile
 from types import MappingProxyType
@@ -29,7 +29,8 @@ from attention_core.trace import Trace
 
 from ..controls import parts, visit
 from ..controls.control import Control, Placed, Values
-from ..controls.visit_state import this_visit
+from ..controls.guard import Misdeclared, is_closed, made_for_everybody
+from ..controls.visit_state import the_visit, this_visit
 from ..frame import ends
 from ..frame.contents import lesson
 from ..frame.ends import row
@@ -42,8 +43,9 @@ from ..frame.rooms import module_of
 from ..picture.layout import Layout
 from .card import framed
 from .elements import Element, Picture, Row, note, put
+from .identity import Identity, identity
 from .kept import kept
-from .noted_trace import NotedTrace, noted
+from .noted_trace import NotedTrace, noted, plain
 from .pinned import since_the_pin
 from .question import asks_first, fingerprint_of, is_asked, put_question
 from .questions import Question
@@ -51,10 +53,6 @@ from .questions import Question
 Body = Callable[..., Iterable[Element]]
 OfBoth = Callable[..., Any]
 """What follows from `v`, the values of the controls, and `trace`, the page's, or one of them."""
-
-
-class Misdeclared(ValueError):
-    """A name that a page gives and nothing has, in words for who writes the page."""
 
 
 _ONLY_DECLARED = ContextVar("only declared", default=False)
@@ -68,11 +66,6 @@ def only_declared() -> Iterator[None]:
         yield
     finally:
         _ONLY_DECLARED.reset(before)
-
-
-def written_as(*made: Any) -> tuple:
-    """How functions are written: who edits a page while it runs sees nothing kept from before."""
-    return tuple(getattr(each, "__code__", each) for each in made)
 
 
 def given(
@@ -108,6 +101,12 @@ class Ask:
     again: Sequence[str] | None = ()
     """The steps that have to be seen where it is asked away from its page; None where it is not."""
 
+    @cached_property
+    def identity(self) -> Identity:
+        """What tells it from one that is asked otherwise."""
+        made = self.make, self.about, self.covers, self.of, self.page.trace_of
+        return identity(*made)
+
     @property
     def key(self) -> str:
         """What a guess is kept by: of each of several questions, where `each` tells them apart."""
@@ -117,9 +116,7 @@ class Ask:
     def made(self) -> tuple[Question | None, frozenset[str], int]:
         """The question, what it covers, and a fingerprint of the numbers that it is about."""
         return kept.get(
-            ("ask", self.page.name, self.name, written_as(self.make, *self.about)),
-            self._make,
-            lambda _: 2_000,
+            ("ask", self.page.name, self.name, self.identity), self._make, lambda _: 2_000
         )
 
     def _make(self) -> tuple[Question | None, frozenset[str], int]:
@@ -134,7 +131,22 @@ class Ask:
                 "and its trace has no such step"
             )
         covers = frozenset(self.page.given(self.covers))
+        self._check_slips("is about", self.about, trace)
+        self._check_slips("covers", covers, trace, self.page.trace())
         return asked, covers, fingerprint_of(known, asked.only_shapes)
+
+    def _check_slips(self, does: str, names: Iterable[str], *traces: Trace) -> None:
+        """Raises Misdeclared for a name that no trace has, and that is nearly one which it has."""
+        there = {name: None for trace in traces for name in plain(trace)}
+        for name in names:
+            meant = (
+                None if name in there else next((one for one in there if is_slip(name, one)), None)
+            )
+            if meant:
+                raise Misdeclared(
+                    f"the question {self.name!r} of {self.page.name} {does} {name!r}, which is no "
+                    f"step of its trace. Is {meant!r} meant?"
+                )
 
     def covered(self) -> Mapping[str, str]:
         """The steps that it covers now, each with how."""
@@ -179,6 +191,11 @@ class Card:
     gate: "Card | None" = None
     """The card before it that it waits for."""
 
+    @cached_property
+    def identity(self) -> Identity:
+        """What tells it from one that is made otherwise."""
+        return identity(self.body, self.words, self.controls, self.page.trace_of)
+
     def draw(self) -> None:
         """The card, for the values there are now."""
         if self.opens:
@@ -197,7 +214,7 @@ class Card:
                 raise
             failed = error  # what can be chosen here is drawn first: it may be the way out
         made = kept.get(
-            ("card", self.page.name, self.name, written_as(self.body, self.words)),
+            ("card", self.page.name, self.name, self.identity),
             self._make,
             lambda made: 4_000 + sum(getattr(each, "n_bytes", 0) for each in made.elements),
         )
@@ -262,8 +279,12 @@ class Card:
 
     def run(self) -> Run | None:
         """Its work, as far as it has come."""
-        work = self.work(visit.values()) if self.work else None
+        work = self._work() if self.work else None
         return work and work.run()
+
+    def _work(self) -> Work | None:
+        with made_for_everybody(f"The work of the card {self.name!r} of {self.page.name}"):
+            return self.work(visit.values())
 
     def draw_work(self) -> None:
         """In place of a card that is not drawn: the work that others wait for."""
@@ -273,7 +294,7 @@ class Card:
 
     def go_on_with_page(self) -> None:
         """When all else was drawn: the next slice of work that all waits for."""
-        run = run_so_far(self.work(visit.values()).name)
+        run = run_so_far(self._work().name)
         if run and run.steps is not None:
             with self.page.within("goes_on"):
                 go_on_with_page(run)
@@ -484,13 +505,30 @@ class Page:
         self.closing_again = closing if again else ()
 
     def given(self, made: Any) -> Any:
-        """What a function of the page gives; anything else as it is."""
-        return given(made, self.trace) if callable(made) else made
+        """What a function of the page gives, which can read what is noted alone; anything else as
+        it is.
+        """
+        if not callable(made):
+            return made
+        if is_closed():
+            return given(made, self.trace)
+        with made_for_everybody(f"A function of {self.name}, {getattr(made, '__name__', made)!r},"):
+            return given(made, self.trace)
+
+    def given_alive(self, made: Callable[..., Any]) -> Any:
+        """The same of what runs for one visitor alone, whenever it is drawn."""
+        return given(made, self.trace)
 
     def trace(self) -> NotedTrace:
         """The page's trace, kept for everybody by what it read."""
-        with parts.unnoted():  # each step that is looked at is noted by itself
-            return kept.get(("trace", self.name), self._make_trace, _size_of_trace)
+        with parts.noted_later():  # each step that is looked at is noted by itself
+            what = "trace", self.name, self.identity
+            return kept.get(what, self._make_trace, _size_of_trace)
+
+    @cached_property
+    def identity(self) -> Identity:
+        """What tells its traces and its answers from those of one that is written otherwise."""
+        return identity(self.trace_of, self.others, self.closing)
 
     def _make_trace(self) -> NotedTrace:
         values = visit.values()
@@ -531,7 +569,9 @@ class Page:
             draw()
 
     def covers(self, step: str) -> str:
-        """How a question covers a step now: "numbers", "shape", or "" for not at all."""
+        """How a question covers a step now: "numbers", "shape", or "" for not at all; noted by
+        nobody. Raises Misdeclared while something is made for everybody: that asks `is_covered`.
+        """
         known = parts.of_page().known
         if COVERED not in known:
             with parts.unnoted():
@@ -539,6 +579,27 @@ class Page:
                     step: how for one in self.asks for step, how in one.covered().items()
                 }
         return known[COVERED].get(step, "")
+
+    def check_asked(self, step: str) -> None:
+        """Raises Misdeclared for a step that no question of this page covers, ever."""
+        if step in self._static_covers:
+            return
+        depends = [each for each in self.asks if callable(each.covers)]
+        with parts.noted_later():
+            now = {name for each in depends for name in self.given(each.covers)}
+            if step in now or (depends and step in plain(self.trace())):
+                return
+        known = sorted({*self._static_covers, *now})
+        raise Misdeclared(
+            f"a card of {self.name} asks whether a question covers {step!r}, and none ever does. "
+            f"Its questions cover {', '.join(known) or 'nothing'}"
+        )
+
+    @cached_property
+    def _static_covers(self) -> frozenset[str]:
+        """The names that its questions cover, whatever the values are, and what they are about."""
+        named = (name for each in self.asks if not callable(each.covers) for name in each.covers)
+        return frozenset(named).union(*(each.about for each in self.asks))
 
     def show(self) -> None:
         """Draw all of it: the last line of a page."""
@@ -596,7 +657,7 @@ class Page:
 
     def _answers(self) -> None:
         found = kept.get(
-            ("answers", self.name, written_as(*self.closing)),
+            ("answers", self.name, self.identity),
             lambda: [*filter(None, map(self.given, self.closing))],
             lambda _: 4_000,
         )
@@ -616,7 +677,9 @@ class Page:
         marks: list[Mark] = []
         if self.published and not (visit.values().card or visit.values().paper):
             marks = kept.get(
-                ("marks", self.name), self._make_marks, lambda found: 2_000 * len(found)
+                ("marks", self.name, self.identity),
+                self._make_marks,
+                lambda found: 2_000 * len(found),
             )
         trace = self.trace().whole()
         if self.output and self.output not in trace:
@@ -640,7 +703,7 @@ def _covers(step: str) -> str:
     return page.covers(step) if page else ""
 
 
-@parts.source("first")
+@parts.source("first", own=True)
 def _is_first(ask: str) -> bool:
     """Whether no question that stands above this one is still open."""
     page: Page = this_visit().declared
@@ -653,11 +716,21 @@ def _is_first(ask: str) -> bool:
 def is_covered(*steps: str) -> bool:
     """In a card: whether a question covers one of these steps now."""
     covered = [parts.read("covers", each) for each in steps]
+    page: Page | None = the_visit().declared
+    if page is not None:
+        for step, how in zip(steps, covered, strict=True):
+            if not how:
+                page.check_asked(step)
     return any(covered)
 
 
 def place_of(step: str) -> str:
     """The place of the card whose question covers a step; "" where it is no card's."""
+    return parts.read("asked at", step)
+
+
+@parts.source("asked at")
+def _asked_at(step: str) -> str:
     page: Page = this_visit().declared
     with parts.unnoted():
         asking = [each for each in page.every_card() if each.ask and step in each.ask.covered()]
@@ -671,5 +744,20 @@ def waits_for(step: str, what: str = "This") -> Element:
     return note(f"{what} waits for your guess at {place_of(step)}: it would give the answer away.")
 
 
+def is_slip(name: str, meant: str) -> bool:
+    """Whether a name is another but for one letter: left out, put in, another, or two changed; a
+    number more is another name.
+    """
+    before = sum(
+        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(name, meant, strict=False))
+    )
+    one, other = name[before:], meant[before:]
+    if one[:1].isdigit() or other[:1].isdigit():
+        return False
+    swapped = one[1:2] + one[:1] + one[2:]
+    ways = (one[1:], other), (one, other[1:]), (one[1:], other[1:]), (swapped, other)
+    return name != meant and any(left == right for left, right in ways)
+
+
 def _size_of_trace(trace: NotedTrace) -> int:
-    return 4_000 + sum(each.value.nbytes for each in trace.plain.values() if not each.is_shared)
+    return 4_000 + sum(each.value.nbytes for each in plain(trace).values() if not each.is_shared)

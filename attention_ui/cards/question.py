@@ -127,7 +127,7 @@ def put_alone(key: str, asked: Question, now: int) -> Guess | None:
     return given
 
 
-@parts.source("guess")
+@parts.source("guess", own=True)
 def _given(key: str) -> Guess | None:
     return this_visit().own(Guesses).given.get(key)
 

@@ -37,7 +37,8 @@ from ..words import listed
 from .arithmetic import operand_groups
 from .changing import OfCell, Spot, changeable, changed_in, first_of, put_undo, spot_of
 from .inspect_cell import inspect_cell, open_cell
-from .kept import kept
+from .kept import ById, kept, remember
+from .noted_trace import plain as unnoted_trace
 
 MOST_BYTES, MOST_NUMBERS = 300_000, 250_000
 """Of a card with all positions of its control, as text, and how many numbers those are at most:
@@ -90,7 +91,8 @@ def _solved_or_waiting(name: str, layout: Layout) -> None:
 
 def put_picture(one: Any) -> None:
     """A picture that a card has yielded (`elements.Picture`)."""
-    name, layout, carries = one.name, _as_seen(one.name, one.now()), one.carries
+    whole = one.now()
+    name, layout, carries = one.name, _as_seen(one.name, whole), one.carries
     place = this_visit().own(Pictures).places.pop(name, None)
     lists, drawn_at = None, None
     spot = _spot(one, layout)
@@ -119,7 +121,7 @@ def put_picture(one: Any) -> None:
         one.is_aside,
         title,
         one.choosing,
-        one.tables,
+        one.tables.get(ById(whole), dict[tuple, Any], one.called),
         one.now,
         spot,
     )
@@ -161,13 +163,16 @@ def _lists_of(one: Any, layout: Layout, carries: Control, now: Any) -> Lists | N
     """
     at_all = stops_of(carries, visit.values(), now, "").values
     n_cells = sum(each.drawn.numel() for each in layout.matrices)
-    known = one.lists.get(layout.narrow.cut)
-    if known == TOO_MUCH or len(at_all) * n_cells > MOST_NUMBERS:
+    if len(at_all) * n_cells > MOST_NUMBERS:
         return None
+    known = one.lists.found(layout.narrow.cut)
     if known is None and not parts.read("hand", f"moves_{one.name}"):
         return {}
-    if known is None:
-        one.lists[layout.narrow.cut] = known = _carried(layout, lambda: one.each_there(at_all))
+
+    def made() -> Lists:
+        return _carried(layout, lambda: one.each_there(at_all))
+
+    known = known or one.lists.get(layout.narrow.cut, made, one.called)
     return None if known == TOO_MUCH else known
 
 
@@ -191,7 +196,7 @@ def _spot_at(layout: Layout, cell: CellPlace | None) -> Spot | None:
     if page is None or cell is None:
         return None
     with parts.unnoted():
-        return spot_of(page.trace().plain, layout.trace, cell)
+        return spot_of(unnoted_trace(page.trace()), layout.trace, cell)
 
 
 def _lists_at_cell(one: Any, layout: Layout, cell: OfCell) -> Lists | None:
@@ -213,8 +218,8 @@ def _lists_at_cell(one: Any, layout: Layout, cell: OfCell) -> Lists | None:
 
     # Of the picture as it stands, positions take no more than for how many decimals it has room.
     room = tuple(box.decimals for one in (layout.wide, layout.narrow) for box in one.boxes)
-    drawn = (room, layout.narrow.cut, card.body.__code__)
-    what = ("positions", page.name, card.name, one.name, cell.name, at_all, drawn)
+    drawn = (room, layout.narrow.cut)
+    what = ("positions", page.name, card.name, one.name, cell.name, at_all, drawn, card.identity)
     lists = kept.get(what, lambda: _carried(layout, there), lambda _: MOST_BYTES)
     return None if lists == TOO_MUCH else lists
 
@@ -258,7 +263,8 @@ def _drawn(
     now = stops_of(carries, visit.values(), drawn_at, "").position(drawn_at) if carries else 0
     chosen = (opened, lists, now, _clicks(name, trail))
     tables = {} if tables is None else tables
-    key = (opened, lists is None or len(lists), now, drawn_at, chosen[-1], layout.narrow.cut)
+    moves_so = ById(lists) if lists else lists is None
+    key = (opened, moves_so, now, drawn_at, chosen[-1], layout.narrow.cut)
     told = parts.read("hand", f"picture_{name}")
     if (True, key) not in tables and (told, key) not in tables:
         remember(tables, (told, key), _table(layout, *chosen, told))
@@ -311,13 +317,6 @@ def _drawn(
         if st.button("Save picture", key=f"save_{name}", type="tertiary"):
             is_covered = any(each.covered for each in layout.matrices)
             save_dialog(name, title, marks > MANY, is_covered, GROUNDS)
-
-
-def remember(few: dict, key: Any, made: Any, most: int = 4) -> None:
-    """Keep something among the last few."""
-    if len(few) >= most:
-        few.pop(next(iter(few)))
-    few[key] = made
 
 
 def _table(layout: Layout, *chosen: Any) -> tuple[pa.Table, int, int]:
@@ -424,8 +423,7 @@ def stops_of(control: Control, values: Values, start: Any, place: str) -> Stops:
 
 def _is_fixed(control: Control) -> bool:
     """Whether nobody can change it here."""
-    fixed = {*visit.names_in("hide"), *visit.names_in("lock")}
-    return control.name in fixed or visit.values().paper
+    return control.name in visit.fixed() or visit.values().paper
 
 
 def moves(name: str, control: Control, width: int = 170, told: bool = True) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .fields import Choice, Decimal, Flag, KnownWords, OptionalWhole, ScoreRow, Sentence
+from .guard import check_open
 
 MOST_BESIDE = 4
 """Of more choices than these, a list drops down."""
@@ -66,11 +67,19 @@ class Values(Mapping[str, Any]):
         return Values(self._values, reader)
 
     def unread(self, name: str) -> Any:
-        """A value for one who shows it to nobody; no reader is told."""
+        """A value for one who shows it to nobody; no reader is told. Raises Misdeclared while
+        something is made for everybody.
+        """
+        if self._reader is not None:
+            check_open()
         return self._values[name]
 
     def changed(self, before: "Values") -> set[str]:
-        """The names of what is another value than before; no reader is told."""
+        """The names of what is another value than before; no reader is told. Raises
+        Misdeclared while something is made for everybody.
+        """
+        if self._reader is not None:
+            check_open()
         had = before._values
         return {name for name, value in self._values.items() if had.get(name) != value}
 

@@ -8,15 +8,16 @@ server has nothing else to do. Where nobody says what is near (no browser, on pa
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from functools import cache, partial, wraps
+from functools import cache, wraps
 from typing import Any
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
-from .visit_state import this_visit
+from .guard import Misdeclared, check_open, gate_opened, is_closed
+from .visit_state import the_visit, this_visit
 
 Source = tuple[str, str]
 """Its kind and its name: `("value", "d_in")`, `("covers", "weights")`."""
@@ -26,24 +27,53 @@ AROUND = ""
 """In the place of a part's name: all of the page that is in none."""
 WATCHER = "near"
 """The part that tells the browser what waits."""
-OWN = {"run", "guess", "first", "draft", "session", "wrong"}
+OWN: set[str] = set()
 """Kinds whose worth is one visitor's own: what has read one is kept for nobody else."""
 _WORTH: dict[str, Callable[[str], Any]] = {}
 
 
-def source(kind: str) -> Callable[[Callable[[str], Any]], Callable[[str], Any]]:
-    """Makes a function say what the sources of a kind are worth now, by their names."""
+def source(kind: str, own: bool = False) -> Callable[[Callable[[str], Any]], Callable[[str], Any]]:
+    """Makes a function say what the sources of a kind are worth now, by their names. What it is
+    worth must be hashable, and decides alone what is made of it, for everybody, unless it is one
+    visitor's `own`.
+    """
 
     def of(worth_of: Callable[[str], Any]) -> Callable[[str], Any]:
         _WORTH[kind] = worth_of
+        (OWN.add if own else OWN.discard)(kind)
         return worth_of
 
     return of
 
 
 def worth(one: Source) -> Any:
-    """What a source is worth now."""
-    return _WORTH[one[0]](one[1])
+    """What a source is worth now, noted by nobody. Raises Misdeclared for an unknown kind, and
+    while something is made for everybody.
+    """
+    check_open()
+    return worth_now(one)
+
+
+def worth_now(one: Source) -> Any:
+    """The same for what notes it."""
+    worth_of = _WORTH.get(one[0])
+    if worth_of is None:
+        raise Misdeclared(
+            f"nothing is known of {one[0]!r}, which is read of {one[1]!r}: the kinds of sources "
+            f"are {', '.join(sorted(_WORTH))}"
+        )
+    if not is_closed():
+        return worth_of(one[1])
+    with gate_opened():
+        return worth_of(one[1])
+
+
+def worths_now(each: Iterable[Source]) -> tuple[Any, ...]:
+    """Those of many sources."""
+    if not is_closed():
+        return tuple(map(worth_now, each))
+    with gate_opened():
+        return tuple(map(worth_now, each))
 
 
 @source("hand")
@@ -67,15 +97,15 @@ def _misread(_: str) -> int:
 
 def is_drawing() -> bool:
     """Whether a page is being drawn: what a callback or a test asks, nobody shows."""
-    return bool(of_page().noting)
+    return bool(_here().noting)
 
 
 def read(kind: str, name: str = "") -> Any:
     """What a source is worth; noted by the part that is being drawn."""
-    noting = of_page().noting
+    noting = _here().noting
     if noting and (kind, name) in noting[-1]:
         return noting[-1][kind, name]
-    now = worth((kind, name))
+    now = worth_now((kind, name))
     if noting:
         noting[-1][kind, name] = now
     return now
@@ -83,22 +113,26 @@ def read(kind: str, name: str = "") -> Any:
 
 def read_all(each: Iterable[Source]) -> None:
     """Note many sources."""
-    if noting := of_page().noting:
+    if noting := _here().noting:
         for one in each:
             if one not in noting[-1]:
-                noting[-1][one] = worth(one)
+                noting[-1][one] = worth_now(one)
 
 
 def note(one: Source, now: Any) -> None:
     """That the part which is being drawn has read a source that is worth so much."""
-    if noting := of_page().noting:
+    if noting := _here().noting:
         noting[-1].setdefault(one, now)
 
 
+def reading() -> AbstractContextManager[Reads]:
+    """What is read within, which counts as read around it too."""
+    return _reading(counts=True)
+
+
 @contextmanager
-def reading(counts: bool = True) -> Iterator[Reads]:
-    """What is read within, which `counts` as read around it too."""
-    noting = of_page().noting
+def _reading(counts: bool) -> Iterator[Reads]:
+    noting = _here().noting
     reads: Reads = {}
     noting.append(reads)
     try:
@@ -109,8 +143,17 @@ def reading(counts: bool = True) -> Iterator[Reads]:
             noting[-1].update(reads)
 
 
-unnoted = partial(reading, counts=False)
-"""What is read within is noted by nobody: it only works out what a source is worth."""
+def unnoted() -> AbstractContextManager[Reads]:
+    """What is read within is noted by nobody: it only works out what a source is worth. Raises
+    Misdeclared while something is made for everybody.
+    """
+    check_open()
+    return _reading(counts=False)
+
+
+def noted_later() -> AbstractContextManager[Reads]:
+    """The same where what is made notes by itself what it was made of, as it is looked at."""
+    return _reading(counts=False)
 
 
 @dataclass
@@ -128,7 +171,7 @@ class Part:
     pictures: set[str] = field(default_factory=set)
     """The names of those that stand in it."""
 
-    def is_stale(self, worth: Callable[[Source], Any] = worth) -> bool:
+    def is_stale(self, worth: Callable[[Source], Any] = worth_now) -> bool:
         """Whether it would be drawn otherwise now."""
         return self.reads is None or any(worth(one) != was for one, was in self.reads.items())
 
@@ -156,7 +199,7 @@ class Parts:
 
     def stale(self) -> list[str]:
         """The parts that have to run, without those in a part that has to."""
-        now = cache(worth)  # most are read by many
+        now = cache(worth_now)  # most are read by many
         drawn = {name: one for name, one in self.drawn.items() if name not in (AROUND, WATCHER)}
         found = {name for name, one in drawn.items() if one.is_stale(now)}
         return [name for name in self.drawn if name in found and not self._above(name) & found]
@@ -205,6 +248,11 @@ class Parts:
 def of_page() -> Parts:
     """Those of the page that this visitor has open."""
     return this_visit().own(Parts)
+
+
+def _here() -> Parts:
+    """The same for what notes, also while something is made for everybody."""
+    return the_visit().own(Parts)
 
 
 def begin_page(is_same: bool, has_browser: bool, all_at_once: bool) -> None:
@@ -265,7 +313,7 @@ def settle(name: str, one: Source, is_shown: bool = True) -> None:
     """
     here = of_page().drawn.get(name)
     if here and here.reads is not None and one in here.reads:
-        here.reads = here.reads | {one: worth(one)} if is_shown else None
+        here.reads = here.reads | {one: worth_now(one)} if is_shown else None
 
 
 def run_what_reads(at: str = "", of: str = AROUND) -> None:

@@ -26,7 +26,7 @@ from .control import (
 )
 from .fields import Choice, ScoreRow, Sentence
 from .shared import FIRST
-from .visit_state import Texts, this_visit
+from .visit_state import Texts, the_visit, this_visit
 
 FIRST_VISIT = {"example": FIRST}
 """What an address without anything stands for."""
@@ -161,13 +161,13 @@ def _value(name: str) -> Any:
     return values().unread(name)
 
 
-@parts.source("draft")
+@parts.source("draft", own=True)
 def _draft(name: str) -> tuple[str | None, str | None]:
     """What was typed and cannot be used, and why."""
     return this_visit().drafts.get(name), this_visit().problems.get(name)
 
 
-@parts.source("session")
+@parts.source("session", own=True)
 def _session(what: str) -> Any:
     """Of all of the visit: the notices, what was chosen, whether it differs from the example."""
     if what == "notices":
@@ -177,7 +177,7 @@ def _session(what: str) -> Any:
 
 def values() -> Values:
     """The values of this page's controls, also in a part of it that runs alone."""
-    return this_visit().values
+    return the_visit().values
 
 
 def chosen() -> Texts:
@@ -215,9 +215,14 @@ def leave_out(name: str, unknown: Collection[str]) -> None:
     save()
 
 
-def fixed() -> set[str]:
-    """The names of what a teacher's link hides or locks."""
-    return {*names_in("hide"), *names_in("lock")}
+def fixed() -> frozenset[str]:
+    """The names of what a teacher's link hides or locks; a card may read it."""
+    return parts.read("fixed")
+
+
+@parts.source("fixed")
+def _fixed(_: str) -> frozenset[str]:
+    return frozenset((*names_in("hide"), *names_in("lock")))
 
 
 def with_example(name: str, controls: Sequence[Control]) -> Texts:

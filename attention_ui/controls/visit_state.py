@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from .control import Control, Values
+from .guard import VISIT, check_open, gate_opened
 
 Kind = TypeVar("Kind")
 Texts = dict[str, str]
@@ -110,14 +111,29 @@ class VisitState:
         return any(opens and other != card for other, _, opens in self.cells)
 
 
-_STATE: ContextVar[VisitState | None] = ContextVar("visit", default=None)
-"""Of the run that is on: the session is asked for it once a run, since that takes 10 µs."""
+_OF_RUN: ContextVar[VisitState | None] = ContextVar("visit of the run", default=None)
+"""The session is asked for it once a run, since that takes 10 µs."""
 
 
 def this_visit() -> VisitState:
-    """That of the visitor whose page this run draws."""
-    state = _STATE.get()
+    """That of the visitor whose page this run draws. Raises Misdeclared while something is made for
+    everybody: that reads sources (`parts.read`).
+    """
+    state = VISIT.get()
     if state is None:
-        state = st.session_state.setdefault("visit", VisitState())
-        _STATE.set(state)
+        check_open()
+        state = the_visit()
+        VISIT.set(state)
+    return state
+
+
+def the_visit() -> VisitState:
+    """The same for what notes all that is read, in `parts.py`, `visit.py` and `cards/page.py`: it
+    goes through the gate that `guard.py` closes.
+    """
+    state = _OF_RUN.get()
+    if state is None:
+        with gate_opened():
+            state = st.session_state.setdefault("visit", VisitState())
+        _OF_RUN.set(state)
     return state

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from ..controls import parts, visit
-from ..streamlit_workarounds import few_wakes
+from ..controls import guard, parts, visit
+from ..streamlit_workarounds import few_wakes, withheld
 from ..streamlit_workarounds.late_messages import take_nothing_back
 from ..streamlit_workarounds.left_pages import run_only_parts_that_are_there
 from ..streamlit_workarounds.turns import run_in_turns
@@ -18,6 +18,7 @@ from .contents import Lesson, lesson
 from .of_the_system import give_large_blocks_back, raise_open_files, search_seldom
 
 few_wakes.keep_what_was_drawn()
+guard.withhold_also(withheld.withhold, withheld.give_back)
 run_only_parts_that_are_there()
 let_callbacks_end()
 take_nothing_back(visit.is_late, visit.begins)

@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from ..controls import parts
-from ..controls.visit_state import this_visit
+from ..controls.visit_state import the_visit, this_visit
 from ..streamlit_workarounds.turns import gives_turn_back, page_is_asked_for
 
 SLICE = 0.3
@@ -83,7 +83,7 @@ class Runs:
 
 
 def _run_of(name: str) -> Run | None:
-    return this_visit().own(Runs).by_name.get(name)
+    return the_visit().own(Runs).by_name.get(name)
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ def put_run_of(name: str) -> None:
         put_run(run)
 
 
-@parts.source("run")
+@parts.source("run", own=True)
 def _state(name: str) -> tuple | None:
     """How far work has come: another run, and each slice of one, is worth something else."""
     run = _run_of(name)

@@ -1,0 +1,118 @@
+"""The gate between what is made for everybody and what is one visitor's own.
+
+A card's output is kept for everybody by the sources that it has read (`parts.py`). So while one is
+made, nothing of a visit can be reached but by reading a source, which is noted: whatever else asks
+for the visit, or for Streamlit, is refused, in words that name the card and what to use instead.
+
+    with made_for_everybody("The card 'scores' of cross_attention"):
+        this_visit()  # raises Misdeclared
+        with gate_opened():  # who works out the worth of a source, and nobody else
+            this_visit()
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import PurePath
+from types import FrameType
+from typing import Any
+
+INSTEAD = (
+    "What it makes is kept for everybody by what it has read, so it can read what is noted: `v`, "
+    "the values of its controls; `trace`; `is_covered(…)`; `run_so_far(…)`; `visit.fixed()`, what "
+    "a teacher’s link hides or locks; or a source of its own (`parts.source` and `parts.read`). "
+    "What runs for one visitor alone, such as what a button does, or what stands in "
+    "`ui.alive(…)`, may ask for anything."
+)
+_UI = __package__.rpartition(".")[0]
+ENGINE = f"{_UI}.controls.", f"{_UI}.cards.", f"{_UI}.frame."
+"""The rooms that a card is made by: who asks is in none of them."""
+
+
+class Misdeclared(ValueError):
+    """What a page says or does that cannot be, in words for who writes the page."""
+
+
+@dataclass(slots=True)
+class Making:
+    """What is being made for everybody, and what it was refused first."""
+
+    what: str
+    refused: Misdeclared | None = None
+
+
+Withhold = Callable[[Callable[[str], Misdeclared] | None], Any]
+VISIT: ContextVar[Any] = ContextVar("visit", default=None)
+"""What `this_visit` gives at once: that of the run that is on; None while the gate is closed."""
+_MAKING: ContextVar[Making | None] = ContextVar("making", default=None)
+_also: list[tuple[Withhold, Callable[[Any], None]]] = []
+
+
+def withhold_also(withhold: Withhold, give_back: Callable[[Any], None]) -> None:
+    """What else the gate closes: `withhold` is given what refuses, or None where it opens, and
+    returns what `give_back` takes. So is Streamlit (`streamlit_workarounds/withheld.py`).
+    """
+    _also[:] = [(withhold, give_back)]
+
+
+@contextmanager
+def _gate(making: Making | None) -> Iterator[None]:
+    of_visit, of_making = VISIT.set(None), _MAKING.set(making)
+    was = [(give_back, withhold(making and _refused)) for withhold, give_back in _also]
+    try:
+        yield
+    finally:
+        for give_back, held in was:
+            give_back(held)
+        _MAKING.reset(of_making)
+        VISIT.reset(of_visit)
+
+
+@contextmanager
+def made_for_everybody(what: str) -> Iterator[None]:
+    """Within, only what is noted can be read. `what` is made begins the sentence that refuses.
+    Raises Misdeclared for the first thing that was refused, also where that was caught.
+    """
+    making = Making(what)
+    with _gate(making):
+        try:
+            yield
+        finally:
+            if making.refused is not None:
+                raise making.refused from None
+
+
+def gate_opened() -> Any:
+    """Within, what is made for everybody may ask for the visit: for who works out what a source is
+    worth, and notes it.
+    """
+    return _gate(None)
+
+
+def is_closed() -> bool:
+    """Whether something is being made for everybody."""
+    return _MAKING.get() is not None
+
+
+def check_open() -> None:
+    """Raises Misdeclared while something is made for everybody."""
+    if _MAKING.get() is not None:
+        raise _refused(_who_asks(sys._getframe(1)))
+
+
+def _refused(by: str) -> Misdeclared:
+    making = _MAKING.get()
+    error = Misdeclared(f"{making.what} asks for what is one visitor’s own, by {by}. {INSTEAD}")
+    making.refused = making.refused or error
+    return error
+
+
+def _who_asks(frame: FrameType) -> str:
+    """The function of the engine's that was called from outside of it, and where."""
+    told, outer = frame.f_code.co_name, frame.f_back
+    while outer and outer.f_globals.get("__name__", "").startswith(ENGINE):
+        told, outer = outer.f_code.co_name, outer.f_back
+    where = outer and f" at {PurePath(outer.f_code.co_filename).name}:{outer.f_lineno}"
+    return f"`{told}`{where or ''}"
