@@ -1,5 +1,8 @@
 """Anything a visitor may give: texts, links, settings, matrices."""
 
+from collections.abc import Sequence
+from urllib.parse import urlencode
+
 from hypothesis import strategies as st
 
 from attention_core import embed
@@ -53,7 +56,8 @@ def _plausible(name: str) -> st.SearchStrategy[str]:
     if kind == "Sentence":
         return texts
     if kind == "Query":
-        return st.sampled_from(["example=wild_cat&seed=70", "example=life_is_short&d_in=4", ""])
+        pins = st.deferred(lambda: links(hostile=False, names=sorted(FIELDS.keys() - {name})))
+        return pins.map(urlencode) | st.sampled_from(["example=life_is_short&d_in=4", ""])
     return st.sampled_from(["", "scores", "weights", "one_query"])
 
 
@@ -80,9 +84,10 @@ PLAUSIBLE = {name: _plausible(name) for name in FIELDS}
 
 
 @st.composite
-def links(draw, hostile: bool = True) -> dict[str, str]:
-    """The parameters of a link: most of them usable, some of them not."""
-    names = draw(st.lists(st.sampled_from(sorted(FIELDS)), max_size=14, unique=True))
+def links(draw, hostile: bool = True, names: Sequence[str] = ()) -> dict[str, str]:
+    """The parameters of a link: most of them usable, some of them not; of some `names` alone."""
+    among = st.sampled_from(names or sorted(FIELDS))
+    names = draw(st.lists(among, max_size=14, unique=True))
     bad = st.sampled_from(VALUES) | texts
     return {
         name: draw(PLAUSIBLE[name] | bad if hostile and draw(st.booleans()) else PLAUSIBLE[name])

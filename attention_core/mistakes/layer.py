@@ -20,7 +20,7 @@ WIDER = 2
 def right_inputs(inputs: Inputs) -> Inputs:
     """The same text with ids from a list of its distinct tokens, where its own are a mistake."""
     wrong = inputs.vocabulary in ("duplicates", "random")
-    return replace(inputs, vocabulary="distinct") if wrong else inputs
+    return inputs.with_other_table(vocabulary="distinct") if wrong else inputs
 
 
 def layer(inputs: Inputs, recipe: HeadsRecipe) -> Trace:

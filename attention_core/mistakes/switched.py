@@ -1,7 +1,7 @@
 """How the mistakes of `named` are made in a layer, and where they are seen."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from .. import operations as ops
 from ..recipes import PLURAL, ROLES, HeadsRecipe
@@ -63,8 +63,8 @@ class Switched:
         """The layer with this mistake, as the first call of it (0) or the next one makes it."""
         if self.vocabulary:
             seed = inputs.seed + call * (self.vocabulary == "random")
-            ids = replace(inputs, vocabulary=self.vocabulary, learned_from=None, seed=seed)
-            return layer(ids, recipe)
+            own = {"vocabulary": self.vocabulary, "learned_from": None, "seed": seed}
+            return layer(inputs.with_other_table(**own), recipe)
         makes = self.called_again if call and self.called_again else self.makes
         return rewritten(self.right(inputs, recipe), makes)
 

@@ -1,10 +1,11 @@
 """Everything that decides the embeddings: text, tokenizer, vocabulary, seed, width."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from ..asked import answers
 from ..recipes import check_choice, check_least
@@ -66,6 +67,13 @@ class Inputs:
         check_choice("vocabulary", self.vocabulary, VOCABULARIES)
         check_least(self, 1, "d_in")
         check_least(self, 0, "reserved", "skipped_draws")
+
+    def with_other_table(self, **changes: Any) -> "Inputs":
+        """The same with what makes another table of embeddings, such as `vocabulary`: numbers
+        typed into this table are of no cell of that one, so they stay behind.
+        """
+        other = replace(self, **changes)
+        return other if other == self else replace(other, edits=())
 
     @property
     def tokens(self) -> tuple[str, ...]:

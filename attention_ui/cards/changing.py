@@ -16,7 +16,7 @@ from attention_core.trace import Step, Trace
 
 from ..controls import parts, visit
 from ..controls.control import Control, Values
-from ..controls.fields import LARGEST_ENTRY, CellPlace, Decimal, Places, entry
+from ..controls.fields import LARGEST_ENTRY, CellPlace, Decimal, Edits, Places, entry
 from ..controls.visit_state import this_visit
 from ..controls.widget import put_in, sent
 from ..picture.changed import changed_cells
@@ -148,14 +148,21 @@ def spot_of(own: Trace, trace: Trace, cell: CellPlace) -> Spot | None:
         step, index = trace[copied.step], copied.index
     if not known or step.name not in own or own[step.name].operation != step.operation:
         return None
-    return Spot(known[step.name], step, index)
+    return Spot(known[step.name], step, index) if _may_be_typed(known[step.name]) else None
+
+
+def _may_be_typed(control: Control) -> bool:
+    """Whether the lesson has the very matrix that a control is of: then its first cell is there."""
+    is_typed = isinstance(control.field, Edits) and control.check is not None
+    return not (is_typed and control.check(((0, 0, 0.0),), visit.values()))
 
 
 def first_of(layout: Layout) -> CellPlace | None:
     """The cell to change first: the largest of the first such matrix; of a mask, the last."""
     known = changeable()
     for each in layout.matrices:
-        if each.step.name in known and not each.covered:
+        control = known.get(each.step.name)
+        if control and not each.covered and _may_be_typed(control):
             value = each.step.value
             hidden = (~value).flatten().nonzero() if value.dtype == torch.bool else ()
             at = int(hidden[-1]) if len(hidden) else int(value.float().abs().argmax())

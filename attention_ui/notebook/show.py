@@ -5,12 +5,10 @@ from dataclasses import replace
 from operator import index
 from typing import Any
 
-import numpy as np
-import torch
 from torch import Tensor
 
 from attention_core.head_name import head_name
-from attention_core.mechanism.own_tensors import PRECISIONS, sizes
+from attention_core.mechanism.own_tensors import PRECISIONS
 from attention_core.operations import Given
 from attention_core.operations.base import Meaning
 from attention_core.trace import Step, Trace, is_shares
@@ -25,15 +23,12 @@ from ..picture.sentence import weighted, with_sentence
 from ..picture.spec import Stops
 from ..picture.table import MOST_POINTED
 from .picture import Picture, new_place
+from .returned import layers_of
 
 MOST_TOKENS, MOST_CELLS, MOST_NUMBERS = 256, 65_536, 800_000
 """Along one axis, drawn at a time, and of all positions: more is no picture to be read."""
 MOST_READ = 64
 """A longer text fills the screen by itself: it is not written above its weights."""
-KINDS = ("attentions", "cross_attentions", "decoder_attentions", "encoder_attentions")
-"""What a model's output calls its weights."""
-LOAD_IT = 'load it with attn_implementation="eager", and call it with output_attentions=True'
-NO_WEIGHTS = f"this model returned no weights: {LOAD_IT}"
 MOST_HEADS, MOST_SHOWN, A_LINE = 32, 4, 4
 """Heads of weights, heads of a trace, and heads in a line."""
 ROWS_OF_HEADS = 215
@@ -56,9 +51,9 @@ def show(
     `show(trace)` draws what a trace is about, `show(trace, "weights")` the equation of one step,
     and `show(weights, tokens)` the weights of any model: (query, key), (head, query, key), (layer,
     head, query, key), or with a batch of 1 in front; a tensor for each layer, as a model's
-    `attentions`; the whole output of a model or of its `generate`. `tokens` name the keys, and the
-    queries too where there are as many; `query_tokens` name those of another sentence. `layer` and
-    `head` choose one, from the end where they are below 0.
+    `attentions`; a dict of weights by name; the whole output of a model or of its `generate`, also
+    with beams. `tokens` name the keys, and the queries too where there are as many; `query_tokens`
+    name those of another sentence. `layer` and `head` choose one, from the end where below 0.
 
     Raises ValueError, in words, for what cannot be drawn.
     """
@@ -153,7 +148,7 @@ def _of_weights(
     layer: int | None,
     head: int | None,
 ) -> Picture:
-    weights, kind, is_written, notices = _layers(given)
+    weights, kind, is_written, notices = layers_of(given)
     n_layers, n_heads, n_queries, n_keys = weights.shape
     if max(n_queries, n_keys) > MOST_TOKENS:
         raise ValueError(
@@ -162,7 +157,7 @@ def _of_weights(
         )
     keys = _named("tokens", tokens, n_keys, "keys", is_written)
     queries = _named("query_tokens", query_tokens, n_queries, "queries", is_written)
-    two = kind == "cross_attentions" or n_queries != n_keys or bool(queries)
+    two = kind.endswith("cross_attentions") or n_queries != n_keys or bool(queries)
     labels = {"query": queries if two else keys, "key": keys}
     layers = range(n_layers) if layer is None else (_checked("layer", layer, n_layers),)
     heads = range(n_heads) if head is None else (_checked("head", head, n_heads),)
@@ -206,138 +201,6 @@ def _first(of: Sequence[int], most: int, name: str, notices: list[str]) -> Seque
         told = f"The first {most} of {len(of)} {name}s are" if most > 1 else f"Only {name} 0 is"
         notices.append(f"{told} drawn: {name}= chooses one.")
     return of[:most]
-
-
-def _layers(given: Any) -> tuple[Tensor, str, bool, list[str]]:
-    """Weights (layer, head, query, key), their name, if `generate`d, notices. Or ValueError."""
-    if isinstance(given, torch.nn.Module):
-        raise ValueError("this is a model: show what it returns, such as show(model(…), tokens)")
-    kind, is_written, notices = "", False, []
-    found = given if isinstance(given, Mapping) else {
-        name: getattr(given, name) for name in KINDS if hasattr(given, name)
-    }  # fmt: skip
-    if isinstance(given, Mapping) or found:
-        there = [name for name in KINDS if not _is_nothing(found.get(name))]
-        if not there:
-            raise ValueError(NO_WEIGHTS)
-        kind, *others = there
-        given = found[kind]
-        if others:
-            more = ", ".join(f"show(output.{name})" for name in others)
-            notices.append(f"These are the {kind}. There are others: {more}.")
-    elif _has_parts(given) and len({isinstance(each, tuple | list) for each in given}) > 1:
-        # What a model returns with return_dict=False has them among its other parts.
-        given = next((one for one in given if _is_nothing(one) or _is_layers(one)), None)
-    if _is_nothing(given):
-        raise ValueError(NO_WEIGHTS)
-    if _has_parts(given):
-        if _has_parts(given[0]) and _tensor(_part(given[0], 0)).ndim > 2:
-            given, is_written = _joined(given), True
-        tensor = _stacked(given)
-    else:
-        tensor = _tensor(given)
-    axes = "(query, key), (head, query, key) or (layer, head, query, key)"
-    if tensor.ndim == 5 and tensor.shape[1] == 1:
-        tensor = tensor[:, 0]
-    elif tensor.ndim == 5 and tensor.shape[0] == 1 and not _has_parts(given):
-        tensor = tensor[0]
-    if not 2 <= tensor.ndim <= 4 or not tensor.numel():
-        one = "[each[:1] for each in step] for step in" if is_written else "each[:1] for each in"
-        raise ValueError(
-            f"these weights are {sizes(tensor)}, but should be {axes}, or with a batch of 1: of "
-            f"several texts choose one, such as [{one} weights]"
-        )
-    if not tensor.isfinite().all():
-        at = (~tensor.isfinite()).nonzero()[0].tolist()
-        raise ValueError(f"these weights have {tensor[tuple(at)].item()} at {at}: no share of 1")
-    whole = _as_they_were(tensor).reshape((1,) * (4 - tensor.ndim) + tensor.shape)
-    return whole, kind, is_written, notices
-
-
-def _is_nothing(given: Any) -> bool:
-    return given is None or (isinstance(given, tuple | list) and all(map(_is_nothing, given)))
-
-
-def _is_layers(given: Any) -> bool:
-    return _has_parts(given) and all(getattr(each, "ndim", 0) == 4 for each in given)
-
-
-def _has_parts(given: Any) -> bool:
-    """Whether it is several tensors, such as one a layer, and not the rows of one."""
-    if not isinstance(given, tuple | list):
-        return False
-    return any(each is None or hasattr(each, "shape") or _has_parts(each) for each in given)
-
-
-def _part(given: Sequence, at: int) -> Any:
-    """One of several tensors. Raises ValueError where a model has none there."""
-    if _is_nothing(given[at]):
-        raise ValueError(f"layer {at} has no weights (None): leave it out, or {LOAD_IT}")
-    return given[at]
-
-
-def _stacked(given: Sequence) -> Tensor:
-    """Tensors of one shape, with an axis for them in front."""
-    each = [_part(given, at) for at in range(len(given))]
-    each = [_stacked(one) if _has_parts(one) else _tensor(one) for one in each]
-    for at, one in enumerate(each):
-        if one.shape != each[0].shape:
-            raise ValueError(
-                f"layer {at} is {sizes(one)}, but layer 0 is {sizes(each[0])}: show each by itself"
-            )
-    return torch.stack(each)
-
-
-def _joined(steps: Sequence) -> list[Tensor]:
-    """What `generate` returns as one tensor a layer, later tokens' rows below; 0 for no key."""
-    joined = []
-    for at in range(len(steps[0])):
-        each = [_tensor(_part(step, at)) for step in steps]
-        first = each[0].shape[-2]
-        if [one.shape[-2] for one in each] == [*range(first, first + len(each))]:
-            each = each[-1:]  # written without a cache: each step has all rows before it again
-        behind = np.cumsum([one.shape[-2] for one in each]).tolist()
-        n_keys = [one.shape[-1] for one in each]
-        # As many from the first token on: another sentence's keys, or places kept free for all.
-        is_fixed = len({*n_keys}) == 1 and each[0].shape[-2] != n_keys[0]
-        firsts = [0 if is_fixed else max(0, b - k) for b, k in zip(behind, n_keys, strict=True)]
-        most = max(map(sum, zip(firsts, n_keys, strict=True)))
-        rows = [
-            torch.nn.functional.pad(one, (first, most - first - k))
-            for one, first, k in zip(each, firsts, n_keys, strict=True)
-        ]
-        found = torch.cat(rows, dim=-2)
-        # Places that a cache kept free, and nothing was written to.
-        is_free = is_fixed and not found[..., behind[-1] :].any()
-        joined.append(found[..., : behind[-1]] if is_free else found)
-    return joined
-
-
-def _tensor(given: Any) -> Tensor:
-    """A tensor of numbers, dense and on the CPU. Raises ValueError for what is none."""
-    try:
-        tensor = given if isinstance(given, Tensor) else torch.tensor(np.asarray(given))
-    except (RuntimeError, TypeError, ValueError) as error:
-        raise ValueError(
-            "these are no weights: show takes a trace, a step, a tensor, or what a model returns"
-        ) from error
-    if tensor.is_meta or tensor.is_nested or tensor.is_complex():
-        kind = "nested" if tensor.is_nested else "complex"
-        kind = "on the meta device, without numbers" if tensor.is_meta else kind
-        raise ValueError(f"these weights are {kind}: show takes a tensor of plain numbers")
-    if tensor.is_quantized:
-        tensor = tensor.dequantize()
-    tensor = tensor.detach().to_dense() if tensor.layout != torch.strided else tensor.detach()
-    return tensor.cpu() if tensor.dtype in PRECISIONS else tensor.cpu().float()
-
-
-def _as_they_were(weights: Tensor) -> Tensor:
-    """The same numbers in the 16 bits they had before: rows are as near to 1 as that allows."""
-    if weights.dtype == torch.float32 and ((weights.sum(dim=-1) - 1).abs() > 1e-3).any():
-        for kind in (torch.bfloat16, torch.float16):
-            if torch.equal(weights.to(kind).float(), weights):
-                return weights.to(kind)
-    return weights
 
 
 def _named(

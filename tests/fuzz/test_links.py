@@ -3,13 +3,15 @@
 from urllib.parse import urlencode
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from attention_ui.controls.control import MAX_LINK, understood, written
 from attention_ui.controls.visit import refused
 from chosen import EVERY, FIELDS, read
 from guesses import assert_usable, links
-from visiting import A_PAGE, stands, visit
+from sampling import is_long
+from visiting import A_PAGE, LESSONS, lesson_module, stands, visit
 from visiting import texts as shown
 
 
@@ -32,6 +34,21 @@ def usable(link):
 @given(links())
 def test_any_link_makes_values_that_a_link_gives_back(link):
     usable(link)
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+@settings(max_examples=300 if is_long() else 12)
+@given(data=st.data())
+def test_any_link_of_a_lessons_own_controls_makes_its_trace(lesson, data):
+    """Few tokens, so that what fits no longer is met as often as what does."""
+    module = lesson_module(lesson)
+    names = [each.name for each in module.CONTROLS]
+    link = data.draw(links(hostile=False, names=names))
+    if "sentence" in names and data.draw(st.booleans()):
+        link["sentence"] = data.draw(st.sampled_from(["a", "a b", "a b a b", "the cat sat"]))
+    values, _ = understood({"example": "wild_cat", **link}, module.CONTROLS)
+    for step in module.trace_of(values).values():
+        assert step.value is not None
 
 
 EDITS = ",".join(f"{at // 20}.{at % 20}:{at / 7:.9g}" for at in range(200))

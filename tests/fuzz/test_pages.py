@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from pyarrow import ipc, types
 
 from attention_ui.controls.shared import SIZES
+from attention_ui.frame.rooms import controls_of
 from chosen import FIELDS
 from guesses import links, texts
 from sampling import few, is_long
-from visiting import EVERYWHERE, has_no_exception, has_sentence, visit
+from visiting import EVERYWHERE, LESSONS, has_no_exception, has_sentence, visit
 
 pytestmark = pytest.mark.slow("1 min: whole pages")
 
@@ -57,6 +58,15 @@ def has_nan(chart):
 @given(link=links())
 def test_any_link_opens_the_page(page, link):
     explains(opened(page, link))
+
+
+@pytest.mark.parametrize("page", few(LESSONS, 4))
+@settings(max_examples=4 if QUICK else 150)
+@given(data=st.data())
+def test_any_link_of_its_own_controls_opens_a_lesson(page, data):
+    """What all lessons have controls for is mostly of other lessons."""
+    names = [each.name for each in controls_of(page)]
+    explains(opened(page, data.draw(links(names=names))))
 
 
 @pytest.mark.parametrize("page", few(filter(has_sentence, EVERYWHERE), 3))

@@ -14,7 +14,8 @@ from PIL import Image
 from attention_core import EXAMPLES, Trace, attend, attend_heads, embed
 from attention_core import operations as ops
 from attention_explorer import show
-from attention_ui.notebook.show import LOAD_IT, MOST_TOKENS, NO_WEIGHTS
+from attention_ui.notebook.returned import LOAD_IT, NO_WEIGHTS
+from attention_ui.notebook.show import MOST_TOKENS
 from attention_ui.picture.table import MOST_POINTED
 from traces import lesson_trace
 
@@ -87,6 +88,13 @@ WRONG = {
     "long": (lambda: show(weights(257, 257)), f"257 keys: a picture has room for {MOST_TOKENS}"),
     "a batch, one layer": (lambda: show((weights(2, 3, 5, 5),)), "[each[:1] for each in weights]"),
     "beams": (lambda: show([[weights(2, 3, 5, 5)]]), "[[each[:1] for each in step] for step in"),
+    "beams alone": (lambda: show([[weights(2, 3, 5, 5)]]), "show all that generate returned"),
+    "token ids": (lambda: show(torch.arange(25).view(5, 5)), "such as ids (torch.int64)"),
+    "ids by name": (lambda: show({"input_ids": torch.arange(7)[None]}), "no rows of input_ids sum"),
+    "ids in layers": (lambda: show((torch.ones(1, 3, 5, 5).long(),)), "whole numbers"),
+    "a list of ids": (lambda: show([[464, 3797], [3332, 319]]), "give them as floats"),
+    "a mask": (lambda: show(torch.ones(5, 5).bool()), "true and false (torch.bool)"),
+    "logits by name": (lambda: show({"scores": weights(5, 5) * 3}), "show(weights['scores'])"),
     "a layer less": (lambda: show([weights(3, 5, 5), None]), "layer 1 has no weights (None)"),
     "uneven layers": (lambda: show([weights(3, 5, 5), weights(2, 5, 5)]), "layer 1 is 2 × 5 × 5"),
     "a model": (lambda: show(torch.nn.Linear(2, 2)), "this is a model: show what it returns"),
@@ -110,7 +118,11 @@ WRONG = {
     "no steps": (lambda: show(Trace()), "no steps yet"),
 }  # fmt: skip
 
-NOTHING = [None, (), (None, None), ((None,),), {}, {"attentions": None}, {"logits": 1}]
+NOTHING = [
+    *(None, (), (None, None), ((None,),), {}, {"attentions": None}, {"logits": 1}),
+    {"text_model_output": {"attentions": (None, None)}, "attentions": None},
+    {"logits": weights(5, 5), "attentions": None},
+]
 
 
 @pytest.mark.parametrize("given", NOTHING, ids=str)
@@ -218,6 +230,127 @@ def test_what_generate_returns_is_what_one_run_over_all_of_it_gives(returned, na
             shown = torch.stack([each.drawn for each in picture.layout.matrices])
             assert torch.allclose(shown, read[0], atol=1e-6)
             assert (picture.notices, asking(picture)) == ([], ())
+
+
+BEAMS = {
+    "beams": ("decoder", {}),
+    "beams anew": ("decoder", {"use_cache": False}),
+    "beams at random": ("decoder", {"do_sample": True}),
+    "two texts": ("decoder", {"num_return_sequences": 2}),
+    "two prompts": ("decoder", {"prompts": 2}),
+    "both": ("both", {}),
+}
+"""The model, and how it writes."""
+
+
+def wrote_with_beams(kind, seed, prompts=1, **how):
+    """A model that any three beams change places in, what it read, and what it wrote."""
+    models = pytest.importorskip("transformers", reason="models that write with beams")
+    small = {"vocab_size": 50, "pad_token_id": 0, "eos_token_id": 1}
+    torch.manual_seed(seed)
+    if kind == "decoder":
+        config = models.GPT2Config(**small, n_embd=24, n_layer=3, n_head=4, bos_token_id=1)
+        model = models.GPT2LMHeadModel._from_config(config, attn_implementation="eager").eval()
+    else:
+        config = models.T5Config(
+            **small, d_model=16, d_kv=4, d_ff=5, num_layers=2, num_heads=3, decoder_start_token_id=0
+        )
+        model = models.T5ForConditionalGeneration._from_config(
+            config, attn_implementation="eager"
+        ).eval()
+    ids = torch.stack([torch.arange(2 + at, 9 + at) for at in range(prompts)])
+    with torch.no_grad():
+        for each in model.parameters():
+            torch.nn.init.normal_(each, std=0.4)
+        written = model.generate(
+            ids, num_beams=3, max_new_tokens=6, min_new_tokens=2, output_attentions=True,
+            attention_mask=torch.ones_like(ids), return_dict_in_generate=True, **how,
+        )  # fmt: skip
+    return model, ids, written
+
+
+@pytest.mark.parametrize("case", BEAMS)
+def test_with_beams_the_rows_are_those_of_the_text_that_was_written(case):
+    kind, how = BEAMS[case]
+    n_other = 0
+    for seed in range(4):
+        model, ids, written = wrote_with_beams(kind, seed, **how)
+        # What was written behind an end belongs to no text.
+        n_written = int((written.beam_indices[0] >= 0).sum())
+        n_before = 1 if kind == "both" else ids.shape[-1]
+        text = written.sequences[:1, : n_before + n_written]
+        with torch.no_grad():
+            if kind == "both":
+                read = model(ids, decoder_input_ids=text[:, :-1], output_attentions=True)
+                wanted = {
+                    "cross_attentions": read.cross_attentions,
+                    "decoder_attentions": read.decoder_attentions,
+                }
+            else:
+                wanted = {"attentions": model(text[:, :-1], output_attentions=True).attentions}
+        for name, layers in wanted.items():
+            alone = {name: written[name], "beam_indices": written.beam_indices}
+            for given in (
+                alone,
+                *([written] if name in ("attentions", "cross_attentions") else []),
+            ):
+                for at, layer in enumerate(layers):
+                    picture = show(given, layer=at)
+                    shown = torch.stack([each.drawn for each in picture.layout.matrices])
+                    assert torch.allclose(shown, layer[0], atol=1e-5)
+            several = len(written.sequences) > 1
+            told = [each for each in picture.notices if "texts that were written" in each]
+            assert len(told) == several
+        if kind == "decoder":
+            show(written, names(text.shape[-1]))  # the token that was written last was not read
+        n_other += bool((written.beam_indices[0] > 0).any())
+    assert n_other > 1, "the first beam alone would do"
+
+
+def test_weights_are_found_under_other_names():
+    models = pytest.importorskip("transformers", reason="a model with two texts in one output")
+    wide = {"hidden_size": 16, "intermediate_size": 5, "num_attention_heads": 2}
+    text = wide | {"vocab_size": 50, "num_hidden_layers": 3, "eos_token_id": 1, "bos_token_id": 2}
+    image = wide | {"num_hidden_layers": 2, "image_size": 16, "patch_size": 8}
+    config = models.CLIPConfig(text_config=text, vision_config=image, projection_dim=8)
+    model = models.CLIPModel._from_config(config, attn_implementation="eager").eval()
+    asked = {"input_ids": torch.arange(2, 9)[None], "pixel_values": torch.ones(1, 3, 16, 16)}
+    with torch.no_grad():
+        output, without = model(**asked, output_attentions=True), model(**asked)
+    for found, own, n_tokens in (
+        (show(output, names(7)), output.text_model_output, 7),
+        (show(output.vision_model_output, names(5)), output.vision_model_output, 5),
+    ):
+        shown = torch.stack([each.drawn for each in found.layout.matrices])
+        assert torch.equal(shown, own.attentions[0][0])
+        assert found.stops.most == len(own.attentions) - 1
+        assert shown.shape[-1] == n_tokens
+    assert show(output).notices == [
+        "These are the text_model_output.attentions. There are others: "
+        "show(output.vision_model_output.attentions)."
+    ]
+    with pytest.raises(ValueError, match=re.escape(NO_WEIGHTS)):
+        show(without)
+
+
+def test_a_dict_of_weights_by_name_is_drawn():
+    first, second = weights(5, 5), weights(5, 5, seed=2)
+    assert torch.equal(show({"mine": first}, TOKENS).layout.matrices[0].drawn, first)
+    assert torch.equal(show({"mine": first.tolist()}, TOKENS).layout.matrices[0].drawn, first)
+    for front in ((), (1,), (1, 1)):
+        named = {"h.0": first.expand(*front, 5, 5), "h.1": second.expand(*front, 5, 5)}
+        picture = show({"logits": weights(1, 5, 50) * 9, **named}, TOKENS)
+        assert picture.stops.most == 1
+        assert picture.notices == ["Each layer here is one of these, in this order: h.0, h.1."]
+        (one,) = show(named, TOKENS, layer=1).layout.matrices
+        assert torch.equal(one.drawn, second)
+    picture = show({"mine": first, "of a longer text": weights(7, 7)}, TOKENS)
+    assert torch.equal(picture.layout.matrices[0].drawn, first)
+    assert picture.notices == [
+        "These are the weights of mine. There are others: show(weights['of a longer text'])."
+    ]
+    (*_, said) = show({f"h.{at}": first for at in range(9)}).notices
+    assert said.endswith("h.4, h.5 and 3 more.")
 
 
 def test_two_sentences_stand_where_queries_are_not_the_keys(returned):

@@ -1,11 +1,13 @@
 """The layer with one mistake beside the right one: what is chosen, the traces, the pictures."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain
 
 from attention_core.examples import EXAMPLES
 from attention_core.lights.light import Light
 from attention_core.mistakes.base import WRONG
+from attention_core.mistakes.layer import right_inputs
 from attention_core.mistakes.named import NAMED, Named
 from attention_core.mistakes.rounds import lights_with
 from attention_core.mistakes.side_by_side import side_by_side
@@ -21,7 +23,7 @@ from ...cards.stories import told
 from ...controls import visit
 from ...controls.control import Control, Values
 from ...controls.fields import Choice, Whole
-from ...controls.shared import HEAD, HEADS, MAKES_VECTORS, heads_recipe_of, inputs_of
+from ...controls.shared import EDITS, HEAD, HEADS, MAKES_VECTORS, heads_recipe_of, inputs_of
 from ...picture.layout import Layout
 from ...picture.matrix import Matrix
 from ...words import RIGHT_SIGN, WRONG_SIGN
@@ -39,7 +41,23 @@ MISTAKE = Control(
     undoes=("cell",),
 )
 SWITCH = Control("switch", Whole(0, 1), "Switch", 1, hint="0 off, 1 on", undoes=("cell",))
-MAKES_LAYER = (*MAKES_VECTORS, *HEADS)
+
+
+def _typed_fit(edits: tuple, values: Values) -> str | None:
+    """Beside what the table itself asks: where ids are a mistake, the layer has another table."""
+    inputs = inputs_of(values.but(edits=()))
+    if right_inputs(inputs) != inputs:
+        return (
+            "in this lesson each distinct token has one id, and with that the layer has another "
+            "table of embeddings than the one these numbers were typed into"
+        )
+    return EDITS.check(edits, values)
+
+
+MAKES_LAYER = (
+    *(replace(EDITS, check=_typed_fit) if each is EDITS else each for each in MAKES_VECTORS),
+    *HEADS,
+)
 CONTROLS = (*MAKES_LAYER, MISTAKE, SWITCH, HEAD)
 
 
