@@ -111,7 +111,9 @@ def described(values: Mapping[str, Any]) -> Described:
     """What a `config.json` says. Raises ModelRefused, in words, for what is not computed here."""
     inside = values.get("text_config")
     said = {**values, **(inside if isinstance(inside, dict) else {})}
-    asked = [str(values.get("model_type")), *(name for name, value in said.items() if value)]
+    groups = [said, *(value for value in said.values() if isinstance(value, dict))]
+    asked = [str(name) for group in groups for name, value in group.items() if value]
+    asked.append(str(values.get("model_type")))
     words = f"one of {', '.join(FAMILIES)}: models of other kinds are not computed here"
     words += missing(asked)
     kind = ConfigReader(values, "config.json").take(
@@ -379,15 +381,14 @@ def _windows(
 
 def _gpt2(config: ConfigReader) -> Described:
     d_model, n_heads = config.count("n_embd"), config.count("n_head", most=MOST)
-    config.must("scale_attn_weights", True, "scores are divided by √d here")
-    config.must("scale_attn_by_inverse_layer_idx", False, "all layers divide scores by √d here")
+    d_head = width_of_a_head(d_model, n_heads)
     fits = lambda value: is_number(value, int) and 0 <= value <= 2**24  # noqa: E731
     sizes = {
         "n_layers": config.count("n_layer", most=MOST),
         "d_model": d_model,
         "n_heads": n_heads,
         "n_key_heads": n_heads,
-        "d_head": width_of_a_head(d_model, n_heads),
+        "d_head": d_head,
         "d_ffn": config.take("n_inner", "a whole number", fits, 4 * d_model),
         "n_vocabulary": config.count("vocab_size"),
         "longest": config.count("n_positions"),
@@ -400,6 +401,8 @@ def _gpt2(config: ConfigReader) -> Described:
         epsilon="layer_norm_epsilon",
         activation="activation_function",
         positions="learned",
+        score_scale=one_over_root(d_head) if config.flag("scale_attn_weights") else 1.0,
+        deeper_smaller=config.flag("scale_attn_by_inverse_layer_idx"),
         biases=(*BIASES, "b_up", "b_down"),
     )
 
@@ -407,7 +410,6 @@ def _gpt2(config: ConfigReader) -> Described:
 def _bert(config: ConfigReader) -> Described:
     sizes = _shared_sizes(config)
     config.must("is_decoder", False, "models of this kind are read the other way")
-    config.must("position_embedding_type", "absolute", "each place has a vector of its own here")
     return _settled(
         config,
         "BERT",
