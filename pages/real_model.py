@@ -61,8 +61,7 @@ def next_token(v):
         elif model.settings.predicts:
             yield ui.chart("next_tokens", charts.next_tokens(found, None), 480)
         else:
-            told = f"A {model.family} reads a whole text at once and says no next token."
-            yield ui.note(told)
+            yield ui.note(f"This model says no next token: {model.why_silent}.")
     sizes = [] if found is None else [ui.caption(words.of_its_sizes(model))]
     yield ui.row(*sizes, ui.link_to_the_lessons(v.prompt), gap="small")
     yield ui.alive(get_on)

@@ -1,8 +1,12 @@
 """What a `config.json` means, as to its class in `transformers`; what is not known is refused."""
 
+import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import translate
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from ..files.refused import ModelRefused
@@ -10,7 +14,7 @@ from ..mechanism.options import is_number
 from .config_reader import ConfigReader
 from .missing import missing
 from .names import BERT, GEMMA, GPT2, LLAMA, NEOX, OLMO, PHI3, Names
-from .rotary import HOW, PLACES, Turning, of_layers, rotary, turning, whole
+from .rotary import HOW, PLACES, SHARE, Turning, of_layers, rotary, turning, whole
 from .settings import Settings, one_over_root
 
 ACTIVATIONS = {
@@ -26,91 +30,6 @@ ACTIVATIONS = {
     "relu": "relu",
 }
 """What files call a bend, and what it is here. All those with tanh are one formula."""
-_KIN = {
-    "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "hidden_act": "silu",
-    "rms_norm_eps": 1e-6, "tie_word_embeddings": False, "rope_parameters?": None,
-    "eos_token_id?": 2,
-}  # fmt: skip
-_QWEN = _KIN | {
-    "eos_token_id?": None,
-    "vocab_size": 151936, "intermediate_size": 22016, "num_key_value_heads?": 32,
-    "max_position_embeddings": 32768, "use_sliding_window": False, "sliding_window?": 4096,
-    "max_window_layers": 28, "layer_types?": None,
-}  # fmt: skip
-_GEMMA = _KIN | {
-    "hidden_size": 2304, "intermediate_size": 9216, "num_hidden_layers": 26,
-    "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256,
-    "hidden_activation": "gelu_pytorch_tanh", "tie_word_embeddings": True, "attention_bias": False,
-    "query_pre_attn_scalar": 256, "sliding_window?": 4096, "layer_types?": None, "eos_token_id?": 1,
-}  # fmt: skip
-del _GEMMA["hidden_act"]
-_OLMO = _KIN | {
-    "vocab_size": 50304, "intermediate_size": 11008, "num_key_value_heads?": None,
-    "max_position_embeddings": 2048, "rms_norm_eps": 1e-5, "attention_bias": False,
-    "eos_token_id?": 50279,
-}  # fmt: skip
-DEFAULTS: dict[str, dict[str, Any]] = {
-    "llama": _KIN | {
-        "vocab_size": 32000, "intermediate_size": 11008, "num_key_value_heads?": None,
-        "head_dim?": None, "max_position_embeddings": 2048, "attention_bias": False,
-        "mlp_bias": False,
-    },
-    "mistral": _KIN | {
-        "vocab_size": 32000, "intermediate_size": 14336, "num_key_value_heads": 8,
-        "head_dim?": None, "max_position_embeddings": 131072, "sliding_window?": 4096,
-    },
-    "qwen2": _QWEN,
-    "qwen3": _QWEN | {"head_dim": 128, "attention_bias": False},
-    "gemma2": _GEMMA | {
-        "vocab_size": 256000, "max_position_embeddings": 8192, "attn_logit_softcapping?": 50.0,
-        "final_logit_softcapping?": 30.0, "use_bidirectional_attention?": None,
-    },
-    "gemma3_text": _GEMMA | {
-        "vocab_size": 262208, "max_position_embeddings": 131072,
-        "final_logit_softcapping?": None, "use_bidirectional_attention?": False,
-    },
-    "granite": _KIN | {
-        "vocab_size": 32000, "intermediate_size": 11008, "num_key_value_heads?": None,
-        "max_position_embeddings": 2048, "attention_bias": False, "mlp_bias": False,
-        "embedding_multiplier": 1.0, "logits_scaling": 1.0, "residual_multiplier": 1.0,
-        "attention_multiplier": 1.0,
-    },
-    "olmo2": _OLMO,
-    "olmo3": _OLMO | {"sliding_window?": 4096, "layer_types?": None},
-    "phi3": _KIN | {
-        "vocab_size": 32064, "hidden_size": 3072, "intermediate_size": 8192,
-        "num_key_value_heads?": None, "max_position_embeddings": 4096, PLACES: 4096,
-        "rms_norm_eps": 1e-5, "sliding_window?": None, "eos_token_id?": 32000,
-    },
-    "smollm3": _KIN | {
-        "vocab_size": 128256, "hidden_size": 2048, "intermediate_size": 11008,
-        "num_hidden_layers": 36, "num_attention_heads": 16, "num_key_value_heads?": 4,
-        "max_position_embeddings": 32768, "use_sliding_window": False, "sliding_window?": None,
-        "no_rope_layers?": None, "no_rope_layer_interval": 4, "layer_types?": None,
-        "attention_bias": False, "mlp_bias": False, "tie_word_embeddings": True,
-        "eos_token_id?": 128001,
-    },
-    "gpt_neox": {
-        "vocab_size": 50432, "hidden_size": 6144, "num_hidden_layers": 44,
-        "num_attention_heads": 64, "intermediate_size": 24576, "hidden_act": "gelu",
-        "max_position_embeddings": 2048, "layer_norm_eps": 1e-5, "tie_word_embeddings": False,
-        "use_parallel_residual": True, "rope_parameters?": None, "attention_bias": True,
-        "eos_token_id?": 2,
-    },
-    "gpt2": {
-        "vocab_size": 50257, "n_positions": 1024, "n_embd": 768, "n_layer": 12, "n_head": 12,
-        "n_inner?": None, "activation_function": "gelu_new", "layer_norm_epsilon": 1e-5,
-        "scale_attn_weights": True, "scale_attn_by_inverse_layer_idx": False,
-        "add_cross_attention": False, "tie_word_embeddings": True, "eos_token_id?": 50256,
-    },
-    "bert": {
-        "vocab_size": 30522, "hidden_size": 768, "num_hidden_layers": 12,
-        "num_attention_heads": 12, "intermediate_size": 3072, "hidden_act": "gelu",
-        "max_position_embeddings": 512, "type_vocab_size": 2, "layer_norm_eps": 1e-12,
-        "is_decoder": False, "add_cross_attention": False, "eos_token_id?": None,
-    },
-}  # fmt: skip
-"""The settings each family reads, with their defaults; one that ends in ? may be null too."""
 ALSO_CALLED = {
     "gpt2": {
         "hidden_size": "n_embd",
@@ -120,40 +39,46 @@ ALSO_CALLED = {
     }
 }
 """Second names of settings, which count where both stand in a file."""
+OF_THE_FILE = ("quantization_config", "auto_map", "is_encoder_decoder", "pruned_heads")
+"""What matters before a class is asked."""
 HARMLESS = """
-    _* pooler_* summary_* initializer_* tokenizer_* unsloth_* *_implementation
-    *bos_token_id pad_token_id sep_token_id cls_token_id *_start_token_id *_eos_token_id
-    dropout *_dropout *_dropout_prob *_pdrop *_token use_flash_* gradient_checkpointing*
-    model_type architectures name_or_path transformers_version torch_dtype dtype prefix
-    use_cache use_return_dict task_specific_params finetuning_task problem_type id2label
-    label2id num_labels output_attentions output_hidden_states output_past return_dict
-    torchscript tie_last_hidden_states chunk_size_feed_forward tie_encoder_decoder use_bfloat16
-    cross_attention_hidden_size tf_legacy_loss xla_device model_max_length max_sequence_length
-    max_seq_length max_seq_len seq_length n_ctx n_special predict_special_tokens
-    vocab_size_or_config_json_file pretraining_tp is_llama_config reorder_and_upcast_attn
-    transformers.js_config sliding_window_size use_mrope head_type_names directionality
-    embedding_size loss_type sentence_transformers
-
-    assistant_confidence_threshold assistant_lookbehind bad_words_ids begin_suppress_tokens
-    diversity_penalty do_sample early_stopping encoder_no_repeat_ngram_size
-    encoder_repetition_penalty epsilon_cutoff eta_cutoff exponential_decay_length_penalty
-    length_penalty max_length max_new_tokens min_length no_repeat_ngram_size
-    num_assistant_tokens num_assistant_tokens_schedule num_beam_groups num_beams
-    num_return_sequences output_scores remove_invalid_values repetition_penalty
-    return_dict_in_generate suppress_tokens target_lookbehind temperature top_k top_p typical_p
+    architectures model_type name_or_path dtype torch_dtype return_dict output_attentions use_cache
+    *bos_token_id pad_token_id sep_token_id num_labels id2label label2id problem_type
+    *_dropout *_dropout_prob *_pdrop init_std initializer_* gradient_checkpointing
+    chunk_size_feed_forward attn_implementation experts_implementation base_model_*_plan
+    reorder_and_upcast_attn embedding_size embed_dim num_heads
 """
-"""What no family's class reads for its arithmetic: what training, a head for labels, or a loop that
-says word after word needs, ids of control tokens, and who wrote the file. Its second half is what
-`transformers` takes out of a config for such a loop.
+"""What a class of `transformers` looks up, but not for its arithmetic in 32 bits: what training, a
+head for labels or control tokens need, and who wrote the file. `reorder_and_upcast_attn` is about
+fewer bits, and of `embed_dim` and `num_heads` only whether they fit together.
 """
 HARMLESS_FOR = {
-    "gemma2": ["is_decoder", "hidden_act"],
-    "gemma3_text": ["is_decoder", "hidden_act", "attn_logit_softcapping", PLACES],
-    "olmo3": ["is_decoder", PLACES],
-    "gpt_neox": ["is_decoder", "rope_theta", "partial_rotary_factor"],
+    "gemma3_text": ["attn_logit_softcapping", PLACES],
+    "olmo3": [PLACES],
+    "gpt_neox": ["rope_theta", SHARE],
     "bert": ["is_causal", "tie_word_embeddings"],
 }
-"""Words that other classes read, and that of this family does not."""
+"""What other classes need for it, and that of this family does not."""
+_READ = json.loads(Path(__file__).with_name("words_read.json").read_text("utf-8"))
+"""What each class looks up in a config, and what it takes where that is left out; written and held
+by `tests/words_read.py`."""
+
+
+def _harmless(kind: str) -> Callable[[str], Any]:
+    words = [*HARMLESS.split(), *HARMLESS_FOR.get(kind, [])]
+    return re.compile("|".join(map(translate, words))).match
+
+
+DEFAULTS: dict[str, dict[str, Any]] = {
+    kind: {
+        name: default
+        for name, default in read["fields"].items()
+        if not _harmless(kind)(name.removesuffix("?"))
+    }
+    for kind, read in _READ["families"].items()
+}
+"""The settings that decide how a family computes, with their defaults; one that ends in ? may be
+null too."""
 MOST = 10_000
 """Layers, heads or columns: more would fill the memory before its tensors are looked at."""
 FULL, SLIDING = "full_attention", "sliding_attention"
@@ -186,7 +111,9 @@ def described(values: Mapping[str, Any]) -> Described:
     """What a `config.json` says. Raises ModelRefused, in words, for what is not computed here."""
     inside = values.get("text_config")
     said = {**values, **(inside if isinstance(inside, dict) else {})}
-    asked = [str(values.get("model_type")), *(name for name, value in said.items() if value)]
+    groups = [said, *(value for value in said.values() if isinstance(value, dict))]
+    asked = [str(name) for group in groups for name, value in group.items() if value]
+    asked.append(str(values.get("model_type")))
     words = f"one of {', '.join(FAMILIES)}: models of other kinds are not computed here"
     words += missing(asked)
     kind = ConfigReader(values, "config.json").take(
@@ -199,13 +126,32 @@ def described(values: Mapping[str, Any]) -> Described:
     config.must("is_encoder_decoder", False, "there is one sentence, which looks at itself")
     config.must("pruned_heads", {}, "all heads are there")
     config.must("add_cross_attention", False, "there is one sentence, which looks at itself")
-    harmless = HARMLESS_FOR.get(kind, ["is_decoder"])
-    if "is_causal" not in harmless:
+    harmless = _harmless(kind)
+    if not harmless("is_causal"):
         config.must("is_causal", True, "a query sees no later key here")
     found = replace(FAMILIES[kind](config), ends=ends(config))
-    config.rest([*HARMLESS.split(), *harmless], off=True)
+    config.rest(partial(_says_nothing, kind))
     check_shared(found.settings, "config.json")
     return found
+
+
+def _read_by(kind: str) -> dict[str, Any]:
+    """The words that a family's class looks up, with what it takes where one is left out."""
+    read = _READ["families"][kind]
+    fields = {name.removesuffix("?"): default for name, default in read["fields"].items()}
+    return _READ["every"] | read["others"] | fields
+
+
+def _says_nothing(kind: str, name: str, value: Any) -> bool:
+    """Whether a word that the class looks up, but that is not known here, changes nothing: what it
+    says is not for arithmetic, or what the class would take without it.
+    """
+    if name == "layer_types":  # where the class has no such field, only a cache looks them up
+        return isinstance(value, list) and all(each == FULL for each in value)
+    default = _read_by(kind)[name]
+    is_off = value is False or value in ("", [], {})
+    is_default = type(value) is type(default) and value == default
+    return bool(_harmless(kind)(name)) or is_default or (is_off and not default)
 
 
 def check_shared(settings: Settings, place: str) -> None:
@@ -227,8 +173,11 @@ def width_of_a_head(d_model: int, n_heads: int, place: str = "config.json") -> i
 
 
 def _filled(kind: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """A file's settings by their first names, and the defaults of what it leaves out."""
-    called = ALSO_CALLED.get(kind, {})
+    """A file's settings by their first names, and the defaults of what it leaves out. Words that the
+    class does not look up are gone: they change nothing.
+    """
+    called, read = ALSO_CALLED.get(kind, {}), {*_read_by(kind), *OF_THE_FILE}
+    values = {name: value for name, value in values.items() if name in read}
     values = {name: value for name, value in values.items() if name not in called} | {
         called[name]: value for name, value in values.items() if name in called
     }
@@ -261,8 +210,15 @@ def _sizes(config: ConfigReader) -> dict[str, Any]:
     }
 
 
+def _shared_sizes(config: ConfigReader) -> dict[str, Any]:
+    """The same of a family whose heads share the width evenly."""
+    sizes = _sizes(config)
+    shared = width_of_a_head(sizes["d_model"], sizes["n_heads"])
+    config.must("head_dim", shared, "heads share the width evenly in this family")
+    return sizes
+
+
 def _llama(config: ConfigReader) -> Described:
-    config.must("rope_interleaved", False, "pairs of columns are k and k + d/2 in such a file")
     return _rotated(config, "Llama", biases=_llama_biases(config))
 
 
@@ -331,10 +287,7 @@ def _olmo(config: ConfigReader, family: str, **others: Any) -> Described:
 
 
 def _gpt_neox(config: ConfigReader) -> Described:
-    config.take("num_key_value_heads", "left out", lambda _: False, None)
-    sizes = _sizes(config)
-    shared = width_of_a_head(sizes["d_model"], sizes["n_heads"])
-    config.must("head_dim", shared, "heads share the width evenly in this family")
+    sizes = _shared_sizes(config)
     named = ("rotary_emb_base", "rotary_pct")
     turn = rotary(config, sizes["d_head"], sizes["longest"], share=0.25, named=named)
     return _settled(
@@ -350,7 +303,6 @@ def _gpt_neox(config: ConfigReader) -> Described:
 
 def _mistral(config: ConfigReader) -> Described:
     window = config.count("sliding_window", None)
-    config.take("layer_types", "left out", lambda _: False, None)
     windows = (window,) * config.count("num_hidden_layers", most=MOST)
     return _rotated(config, "Mistral", windows=windows)
 
@@ -429,15 +381,14 @@ def _windows(
 
 def _gpt2(config: ConfigReader) -> Described:
     d_model, n_heads = config.count("n_embd"), config.count("n_head", most=MOST)
-    config.must("scale_attn_weights", True, "scores are divided by √d here")
-    config.must("scale_attn_by_inverse_layer_idx", False, "all layers divide scores by √d here")
+    d_head = width_of_a_head(d_model, n_heads)
     fits = lambda value: is_number(value, int) and 0 <= value <= 2**24  # noqa: E731
     sizes = {
         "n_layers": config.count("n_layer", most=MOST),
         "d_model": d_model,
         "n_heads": n_heads,
         "n_key_heads": n_heads,
-        "d_head": width_of_a_head(d_model, n_heads),
+        "d_head": d_head,
         "d_ffn": config.take("n_inner", "a whole number", fits, 4 * d_model),
         "n_vocabulary": config.count("vocab_size"),
         "longest": config.count("n_positions"),
@@ -450,16 +401,15 @@ def _gpt2(config: ConfigReader) -> Described:
         epsilon="layer_norm_epsilon",
         activation="activation_function",
         positions="learned",
+        score_scale=one_over_root(d_head) if config.flag("scale_attn_weights") else 1.0,
+        deeper_smaller=config.flag("scale_attn_by_inverse_layer_idx"),
         biases=(*BIASES, "b_up", "b_down"),
     )
 
 
 def _bert(config: ConfigReader) -> Described:
-    for name in ("num_key_value_heads", "head_dim"):
-        config.take(name, "left out", lambda _: False, None)
-    sizes = _sizes(config)
+    sizes = _shared_sizes(config)
     config.must("is_decoder", False, "models of this kind are read the other way")
-    config.must("position_embedding_type", "absolute", "each place has a vector of its own here")
     return _settled(
         config,
         "BERT",

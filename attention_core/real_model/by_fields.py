@@ -44,7 +44,7 @@ def described(file: GgufFile) -> Described:
     }
     config = ConfigReader(own, file.path.name)
     found = FAMILIES[kind](config, file)
-    config.rest(HARMLESS)
+    config.rest(lambda name, _: name in HARMLESS)
     check_shared(found.settings, file.path.name)
     return replace(found, ends=ends_in(file.fields))
 

@@ -1,8 +1,6 @@
 """What a file says of a model: each setting is taken once and checked, the rest refused."""
 
-import re
-from collections.abc import Callable, Iterable, Mapping
-from fnmatch import translate
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..files.refused import ModelRefused
@@ -67,13 +65,9 @@ class ConfigReader:
         fits = lambda said: type(said) is type(value) and said == value  # noqa: E731
         self.take(name, f"{written(value)}: {why}", fits, value)
 
-    def rest(self, harmless: Iterable[str] = (), off: bool = False) -> None:
-        """Raises ModelRefused for what is left and not harmless; `off` lets false and empty be."""
-        known = re.compile("|".join(map(translate, harmless)) or r"\Z")
-        left = [name for name in sorted(self._left) if not known.match(name)]
-        if off:
-            empty = lambda value: value is False or value in ("", [], {})  # noqa: E731
-            left = [name for name in left if not empty(self.values[name])]
+    def rest(self, is_harmless: Callable[[str, Any], bool] = lambda _name, _value: False) -> None:
+        """Raises ModelRefused for what is left, and what it says is not harmless."""
+        left = [name for name in sorted(self._left) if not is_harmless(name, self.values[name])]
         if left:
             raise ModelRefused(
                 f"{self.place} says {quoted(left[0])} = {written(self.values[left[0]])}, which is "

@@ -161,9 +161,10 @@ class PartsOfLayer:
         """What the model decides of them."""
         settings = self.model.settings
         window = settings.window(self.layer)
-        root = settings.score_scale == 1 / settings.d_head**0.5
+        scale = settings.scale(self.layer)
+        root = scale == 1 / settings.d_head**0.5
         return Options(
-            scale="sqrt_d" if root else settings.score_scale,
+            scale="sqrt_d" if root else scale,
             causal=settings.causal,
             window=(None if window is None else window - 1, None),
             soft_cap=settings.score_cap,

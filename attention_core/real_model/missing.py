@@ -13,7 +13,8 @@ MISSING = {
     "keys and values shared across layers": "kv_shared",
     "pictures or sound beside the text": "vision|image|audio|video|_vl$|speech",
     "a sentence that looks at another one": "^is_encoder_decoder$|cross_attention",
-    "a bias for the distance of tokens": "alibi|relative_attention|max_bias",
+    "a bias for the distance of tokens (ALiBi, or one that is learned)": "alibi|^bloom$|^mpt$|"
+    "relative_attention|max_bias|distance_embedding",
 }
 """What is missing, by patterns of the words that ask for it."""
 

@@ -19,6 +19,7 @@ from ..files.tensor_file import quoted, state_of
 from . import by_config, by_fields
 from .config_reader import ConfigReader
 from .folder import GENERATION, Folder, files_of
+from .missing import missing
 from .names import Names, Where
 from .settings import Settings
 from .tokenizer import Tokenizer, from_json
@@ -28,6 +29,8 @@ KEPT_BYTES = 32 * 2**20
 """Layers in float32 that are kept: two of SmolLM2. More helps only if all had room."""
 
 
+FOR_VECTORS = "modules.json"
+"""A file that only models of sentence-transformers have: which parts make a text's vector."""
 Source = Folder | GgufFile
 """Where tensors come from: the files of a folder, or a file."""
 
@@ -61,6 +64,8 @@ class Model:
         self.kept_bytes, self._lock = kept_bytes, threading.Lock()
         """So much of layers in float32 is kept for when they are asked for again."""
         self._longer: Model | None = None
+        self.for_vectors = False
+        """Whether it was trained to give a text's vector, not its next token."""
         self._norms: dict[str, tuple[Tensor, Tensor | None]] = {}
         self._tables: dict[str, Tensor] = {}
 
@@ -143,9 +148,14 @@ class Model:
     def check_predicts(self) -> None:
         """Raises ValueError, in words, where it says no next token."""
         if not self.settings.predicts:
-            raise ValueError(
-                f"{self.name} says no next token: a {self.family} reads whole sentences"
-            )
+            raise ValueError(f"{self.name} says no next token: {self.why_silent}")
+
+    @property
+    def why_silent(self) -> str:
+        """Why it says no next token, where that is so."""
+        if not self.settings.causal:
+            return f"a {self.family} reads whole sentences"
+        return "its file has no table for it, and does not share that of tokens"
 
     @property
     def bytes_in_full(self) -> int:
@@ -205,7 +215,9 @@ def _from_folder(path: Path, kept_bytes: int) -> Model:
     _check_tokenizer(tokenizer, described.settings)
     how_it_writes = ConfigReader(folder.generation, GENERATION)
     described = replace(described, ends=by_config.ends(how_it_writes) or described.ends)
-    return Model(quoted(path.resolve().name), folder, described, tokenizer, None, kept_bytes)
+    model = Model(quoted(path.resolve().name), folder, described, tokenizer, None, kept_bytes)
+    model.for_vectors = (path / FOR_VECTORS).is_file()
+    return model
 
 
 def _from_gguf(path: Path, kept_bytes: int) -> Model:
@@ -223,7 +235,7 @@ def as_written(described: by_config.Described, folder: Folder) -> by_config.Desc
     """What a file says, with the names that the folder's tensors have: some do without what names
     begin with, BERT's norms have older ones, and GPT-NeoX's last table a newer one. Where a table
     of its own for the next token, or for none but it, stands there, it is used whatever the file
-    says, as `transformers` does.
+    says, as `transformers` does. Where there is none, and none is shared, nothing says it.
     """
     names, settings, known = described.names, described.settings, folder.places
     beginning = names.beginning
@@ -242,6 +254,10 @@ def as_written(described: by_config.Described, folder: Folder) -> by_config.Desc
             settings = replace(settings, tied=False)
         else:
             once["token_table"] = own
+    without = once["token_table"].name != names.once["token_table"].name
+    is_told = settings.tied or not settings.predicts or once["W_unembed"].name in known
+    if without and not is_told:  # saved by a class that has no such table
+        settings = replace(settings, predicts=False)
     of_layer = {ours: written(where) for ours, where in names.of_layer.items()}
     return replace(described, settings=settings, names=replace(names, once=once, of_layer=of_layer))
 
@@ -269,7 +285,7 @@ def check_tensors(source: Source, settings: Settings, names: Names) -> None:
         if name not in wanted and not any(re.fullmatch(each, bare) for each in names.ignored):
             raise ModelRefused(
                 f"{source.path.name} has a tensor {quoted(name)}, which is not known here: the "
-                "model may be computed in another way"
+                f"model may be computed in another way{missing([bare])}"
             )
 
 

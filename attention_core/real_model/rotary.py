@@ -17,11 +17,6 @@ SLOWING = ("factor", "low_freq_factor", "high_freq_factor")
 PLACES = "original_max_position_embeddings"
 SHARE = "partial_rotary_factor"
 _SHARES = "a number above 0, up to 1", lambda it: is_number(it, float) and 0 < it <= 1
-UNREAD = """
-    attention_factor beta_fast beta_slow short_factor long_factor mscale mscale_all_dim truncate
-    mrope_section
-"""
-"""What only other ways read. A factor of what is not scaled changes nothing either."""
 
 
 @dataclass(frozen=True)
@@ -122,8 +117,8 @@ def turning(
         is_finite = False
     if not is_finite:
         raise ModelRefused(f"{config.place} gives angles that are not finite, by its {how} way")
-    # What is dynamic slows down beyond `longest` tokens alone, which no text has here.
-    config.rest([*SLOWING, PLACES, *UNREAD.split()])
+    # What is dynamic slows down beyond `longest` tokens alone, which no text has here. Words that are
+    # left belong to other ways, or to nobody.
     return made
 
 

@@ -288,7 +288,7 @@ def _attention(
     if times_shared > 1:
         keys = keys.repeat_interleave(times_shared, dim=-3)
         values = values.repeat_interleave(times_shared, dim=-3)
-    scores = queries @ keys.mT * settings.score_scale
+    scores = queries @ keys.mT * settings.scale(layer)
     if settings.score_cap is not None:
         scores = settings.score_cap * (scores / settings.score_cap).tanh()
     weights = scores.masked_fill(hidden, -torch.inf).softmax(-1)

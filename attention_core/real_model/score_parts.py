@@ -73,7 +73,7 @@ def score_parts(run: Run, layer: int, head: int, query: int, key: int) -> ScoreP
     parts, queries = read_by_head(run, layer, head, "query", [query])
     _, keys = read_by_head(run, layer, head, "key", range(seen[-1] + 1))
     settings = run.model.settings
-    queries = queries[:, 0].double() * settings.score_scale
+    queries = queries[:, 0].double() * settings.scale(layer)
     return table_of((layer, head, query, key), parts, queries, keys, seen, settings.score_cap)
 
 

@@ -32,7 +32,7 @@ def score_trace(run: Run, layer: int, head: int, query: int, key: int) -> Trace:
     trace = Trace(query_part=names, key_part=names)
     at = {"query": (query, head), "key": (key, head // (settings.n_heads // settings.n_key_heads))}
     sides = [_Side(trace, run, layer, role, *each).made(len(names)) for role, each in at.items()]
-    score = pairs(trace, ops.ScaleBy(settings.score_scale), *sides)
+    score = pairs(trace, ops.ScaleBy(settings.scale(layer)), *sides)
     if settings.score_cap is not None:
         trace.step("capped_score", ops.SoftCap(settings.score_cap), score, axes=score.axes)
     return trace

@@ -69,6 +69,8 @@ class Settings:
     causal: bool = True
     score_scale: float = 1.0
     """What scores are multiplied by: 1 / √d_head nearly everywhere."""
+    deeper_smaller: bool = False
+    """Whether scores of layer n, counted from 1, are divided by n too."""
     score_cap: float | None = None
     logit_cap: float | None = None
     logit_scale: float = 1.0
@@ -90,6 +92,10 @@ class Settings:
     def window(self, layer: int) -> int | None:
         """How many keys a query of a layer sees at most."""
         return self.windows[layer] if self.windows else None
+
+    def scale(self, layer: int) -> float:
+        """What scores of a layer are multiplied by."""
+        return self.score_scale / (layer + 1 if self.deeper_smaller else 1)
 
     @property
     def norms_read(self) -> bool:

@@ -34,7 +34,7 @@ def off_by(found, step=1):
         for head, scores in enumerate(own):
             _, queries = read_by_head(found, layer, head, "query", [last])
             _, keys = read_by_head(found, layer, head, "key", range(last + 1))
-            made = queries.sum(0) @ keys.sum(0).T * found.model.settings.score_scale
+            made = queries.sum(0) @ keys.sum(0).T * found.model.settings.scale(layer)
             worst = max(worst, float((made - scores).abs().max() / scores.abs().max()))
     return worst
 
@@ -55,7 +55,7 @@ def test_the_parts_add_up_to_the_scores_of_every_family(tmp_path, name):
     torch.testing.assert_close(parts.above, parts.table - mean, atol=1e-4, rtol=1e-4)
 
 
-TRACED = ["gpt2", "bert", "gemma2 tight caps", "gemma3", "llama slowed", "qwen2", "qwen3 biases"]
+TRACED = ["gpt2", "gpt2 deeper smaller", "bert", "gemma2 tight caps", "gemma3", "llama slowed", "qwen2", "qwen3 biases"]
 TRACED += sorted({*EACH_KIND} - {*TRACED})
 
 

@@ -29,6 +29,10 @@ SMALLEST = 0.02
 """A token that brought less of what a head brought is not named."""
 MANY_SINKS = 0.1
 """Of so many of all heads it is said why they look at the first token."""
+NOT_TRAINED_TO_SAY = (
+    "trained to give a text’s vector: what it says next is read off its table of tokens, and is not "
+    "what it was trained for"
+)
 FEW_ASKED = 4
 """A measure that is asked of fewer tokens is a mean of next to nothing."""
 
@@ -58,6 +62,7 @@ def of_its_sizes(model: Model) -> str:
         f"{s.d_model:,} numbers for each token",
         f"{s.n_vocabulary:,} tokens to choose from" if s.predicts else "",
         f"its numbers are kept in {model.quantised}" if model.quantised else "",
+        NOT_TRAINED_TO_SAY if s.predicts and model.for_vectors else "",
     ]
     return " · ".join(filter(None, told))
 
