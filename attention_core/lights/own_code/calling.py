@@ -15,6 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from .arrays import array_of, kinds_expected
 from .reading import may_look
 
 HEADS = ("nheads", "numheads", "nhead", "numattentionheads", "heads", "h")
@@ -53,7 +54,8 @@ class Stopped(Exception):
     def is_of_shapes(self) -> bool:
         """Whether it may run with tensors of other shapes."""
         told = OF_SHAPES if self.__cause__ else "output is [0-9]+ ×"
-        return bool(re.search(told, str(self)))
+        is_of_kinds = "operand type" in str(self) and "NoneType" not in str(self)
+        return bool(re.search(told, str(self))) and not is_of_kinds
 
 
 class Way(NamedTuple):
@@ -81,9 +83,14 @@ class Call:
         self.has_own = self.is_module and any(True for _ in function.parameters())
         self.is_closed = not self.takes_matrices and (self.has_own or not self.takes_vectors)
         """Whether it makes queries, keys and values by matrices of its own."""
+        self.asks_weights = True
+        """Whether an argument such as `need_weights` is True."""
         self.way = Way("plain")
         self.meets = True
         """Whether a token's output depends on another token."""
+        self.kinds = kinds_expected(function)
+        self.takes_arrays = self.kinds[0]
+        """Whether it gets arrays of numpy's, not tensors."""
         self.overwrites = False
         """Whether a call has left other numbers in what it was given."""
 
@@ -99,7 +106,11 @@ class Call:
         }
         named = {name: value for name, value in named.items() if value is not None}
         with stopping():
-            if parameters is None:
+            if self.takes_arrays:
+                result = self.function(
+                    *map(array_of, copies), **{name: array_of(e) for name, e in named.items()}
+                )
+            elif parameters is None:
                 result = self.function(*copies, **named)
             else:
                 kept = dict(self.function.named_parameters())
@@ -113,7 +124,21 @@ class Call:
 
     def settle(self, vectors: Tensor, *matrices: Tensor, parameters: dict | None = None) -> None:
         """Find a way in which it runs as it should; else a near one. Raises Stopped for none."""
+        first = None
+        for self.takes_arrays in self.kinds:
+            try:
+                self._settle(vectors, matrices, parameters)
+            except Stopped as stopped:
+                first = first or stopped
+            else:
+                self.kinds = [self.takes_arrays]
+                return
+        self.takes_arrays = self.kinds[0]
+        raise first or Stopped("it cannot be called")
 
+    def _settle(
+        self, vectors: Tensor, matrices: tuple[Tensor, ...], parameters: dict | None
+    ) -> None:
         def moved(at: int, output: Tensor) -> Tensor:
             """Which tokens' outputs move when the one at a place is another, (token,)."""
             other = vectors.clone()
@@ -158,6 +183,12 @@ class Call:
         for layout, mask in product(layouts, masks):
             yield mask._replace(layout=layout)
 
+    @property
+    def asked_for_weights_by(self) -> str:
+        """The name of the argument by which weights are asked for; "" for none."""
+        names = [*_parameters(self.function)[0], *(name for name, _ in self.options)]
+        return next((name for name in names if _role(name) == "return"), "")
+
     def _given(self, vectors: Tensor, matrices: tuple[Tensor, ...]) -> list[Any]:
         made = {"x": vectors}
         if not self.is_closed:
@@ -168,6 +199,7 @@ class Call:
         elif self.takes_vectors:
             made |= dict.fromkeys("qkv", vectors)
         like = next(self.function.parameters(), vectors) if self.is_module else vectors
+        like = like.double() if self.takes_arrays else like  # as numpy makes them
         given: list[Any] = []
         for role in self.roles:
             if role in made:
@@ -193,7 +225,7 @@ class Call:
         if role == "mask":
             return self._mask(n_tokens)
         width = matrices[1].shape[-1] // self.n_heads if matrices else 1
-        values = {"heads": self.n_heads, "width": width, "dropout": 0.0, "return": True}
+        values = {"heads": self.n_heads, "width": width, "dropout": 0.0, "return": self.asks_weights}
         return {**values, "causal": self.way.flag, "training": False, "average": False}.get(role)
 
     def _mask(self, n_tokens: int) -> Tensor | None:
@@ -318,7 +350,7 @@ def _role(name: str) -> str:
     for word, role in words.items():
         if word in plain:
             return role
-    if re.match("(return|output|need).*(att|weight)", plain):
+    if re.match("(return|output|need|with|get|give|want|keep).*(att|weight|prob|score)", plain):
         return "return"
     for pattern, kind in ROLES.items():
         found = re.fullmatch(pattern, plain)

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from copy import copy
 from functools import cached_property
+from typing import Self
 
 import torch
 from torch import Tensor, nn
@@ -10,6 +12,7 @@ from torch.nn.parameter import is_lazy
 
 from ..light import OF_WEIGHTS
 from ..measures import LARGE, Measured, Moved, Subject, gap, most, of_others, rows_of
+from .arrays import widths_of
 from .calling import FEWEST_DIGITS, Call, Stopped, too_few_digits
 from .opened import Opened, letters_of
 from .reading import (
@@ -26,11 +29,13 @@ from .reading import (
     slopes_of,
     window_of,
 )
-from .sentences import N_TOKENS, Sentence, Sizes, all_sizes, drawn_at_random, matrices
+from .sentences import N_TOKENS, Sentence, Sizes, all_sizes, drawn_at_random, matrices, strengths
 
 LENGTHS = (7, 6, 5, 4, 3, 2)
 """The numbers of tokens to begin with: a module may have a longest sentence."""
 NORMS = ("layer", "size")
+LOW = 3000.0
+"""How far below 0 scores are made to see what a hidden one is: −10,000 is as good as −∞."""
 MANY_TOKENS = 24
 """More than a query can see in one key of each head."""
 ANY_WIDTH = 12
@@ -80,6 +85,16 @@ class Code(Subject):
         self.is_repeatable = torch.equal(self.output.isnan(), again.isnan()) and is_near(
             self.output.nan_to_num(), again.nan_to_num()
         )
+
+    def called_otherwise(self, **others: object) -> Self:
+        """The same with a call that has other attributes; it has not begun."""
+        other = copy(self)
+        other.call = copy(self.call)
+        vars(other.call).update(others)
+        other.inside = None
+        for name in ("mixes", "factor"):  # what has been measured already
+            vars(other).pop(name, None)
+        return other
 
     def draw(self, n_tokens: int | None = None, seed: int = 0) -> Tensor:
         """Vectors (token, d_in)."""
@@ -248,9 +263,11 @@ class Open(Code):
 
     def tables(self) -> Iterator[tuple[Tensor, str, str]]:
         yield self.weights, "with ordinary scores", ""
-        large = self.weights_of(self._large())
-        if large.isfinite().all():
-            yield large, "with large scores", ""
+        others = [(self._large(), "with large scores"), *self._unlikely()]
+        for sentence, said in others:
+            weights = self.weights_of(sentence)
+            if weights.isfinite().all():
+                yield weights, said, ""
         if self.call.way.layout == "plain" and self.texts_apart()[0] is False:
             with suppress(Stopped), self.in_batch():
                 yield self.weights_of(self.sentence()), IN_BATCH, ""
@@ -267,6 +284,25 @@ class Open(Code):
         sentence = self.sentence()
         size = most(sentence.scores(self.sizes)) / self.sizes.d_head**0.5
         return sentence._replace(queries=sentence.queries * (LARGE / size))
+
+    def _unlikely(self) -> Iterator[tuple[Sentence, str]]:
+        """Sentences whose visible keys score so low that a hidden one shows, if it is not −∞.
+
+        In the first all scores of a row are equal, in the second hidden keys have high ones: what
+        stands in place of a score shows in the first, what is added to it in the second.
+        """
+        if self.seen.all():
+            return
+        sentence = self.sentence()
+        one = sentence.keys[:1].expand_as(sentence.keys)
+        far = LOW / float(strengths(self.sizes.n_heads).max()) * self.sizes.d_head**0.5
+        queries = one * float(far / one[0].square().sum())
+        sees = self.seen[self.n_tokens // 2][:, None]
+        said = f"where scores reach −{LOW:,.0f}"
+        for sign in (1, -1):  # each is low in other heads
+            low = sentence._replace(queries=sign * queries)
+            yield low._replace(keys=one), said
+            yield low._replace(keys=torch.where(sees, one, -one) / 2), said
 
     def of_other_query(self, place: int) -> Iterator[Moved]:
         queries = -self.sentence().queries[place]
@@ -491,7 +527,7 @@ class Closed(Code):
                 raise Stopped(too_few_digits(kind))
         widths = [d_in] if d_in else list(dict.fromkeys(_widths(module) if module else ()))
         if not widths and not call.has_own:
-            widths = [ANY_WIDTH]
+            widths = [*widths_of(call.function), ANY_WIDTH]
         if not widths:
             raise Stopped("nothing tells how wide its vectors are: add d_in, as in d_in=12")
         self._settle(widths)
