@@ -244,7 +244,9 @@ def _leak_in_training(subject: Code) -> str:
 
 def _lights_of(subject: Code, only: str = "") -> Iterator[Light]:
     inside = subject.inside
-    measures = MEASURES | {name: methodcaller(name) for name in ("formula", "texts_apart")}
+    measures = MEASURES | {
+        name: methodcaller(name) for name in ("formula", "second_text", "texts_apart")
+    }
     for name in [only] if only else filter(measures.__contains__, TITLES):
         measure = measures[name]
         asked = inside if inside and name in INSIDE else subject

@@ -24,13 +24,20 @@ class Ways(NamedTuple):
     norm: str = ""
     """How queries and keys are normalised before they meet; "" for not."""
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether it goes by no distance."""
+        return not (self.window or self.slopes or self.turns)
+
     def sees(self, n_tokens: int) -> Tensor:
         """(query, key): True where the window lets a query look."""
         return distances(n_tokens).abs() < (self.window or n_tokens)
 
     def bias(self, n_tokens: int) -> Tensor:
         """What is added to the scores, (head, query, key)."""
-        slopes = torch.tensor(self.slopes or (0.0,), dtype=torch.float64)
+        if self.slopes is None:
+            return torch.zeros(1, 1, 1, dtype=torch.float64)
+        slopes = torch.tensor(self.slopes, dtype=torch.float64)
         return -slopes[:, None, None] * distances(n_tokens).abs()
 
     def said(self) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from copy import copy
 from functools import cached_property
+from itertools import product
 from typing import Self
 
 import torch
@@ -43,7 +44,15 @@ ANY_WIDTH = 12
 OF_MASK = "Not here: a causal mask goes by the order."
 ONE_TEXT = "It was given one text at a time."
 IN_BATCH = "in a batch (count axes from the end, as in dim=-1)"
-COMPARED = ("no_leak", "own_row", "variance", "tokens_apart", "order_free", "formula")
+COMPARED = (
+    "no_leak",
+    "own_row",
+    "variance",
+    "tokens_apart",
+    "order_free",
+    "formula",
+    "second_text",
+)
 OF_WEIGHTS_READ = (*OF_WEIGHTS, "variance")
 
 
@@ -183,6 +192,50 @@ class Code(Subject):
         if is_plain and not far <= NEAR:
             said += f" They were given {IN_BATCH}."
         return far <= NEAR, said
+
+    def second_text(self) -> Measured:
+        """Keys and values of another text, as long as the first and then shorter."""
+        if not self.call.takes_second:
+            return None, "It is given one text."
+        n_tokens = self.n_tokens
+        found: Measured = (None, "")
+        alike = self.causal and not self.call.masks_first  # a causal mask is square
+        for n_keys in (n_tokens,) if alike else (n_tokens, max(1, n_tokens - 2)):
+            keys, values = (self.draw(n_keys, seed) for seed in (5, 6))
+            others = (keys, values) if self.call.has_two_seconds else (keys, keys)
+            try:
+                with instead(self.call, others=others):
+                    found = self._of_second(n_keys)
+            except Stopped as stopped:
+                said = f"With a second text of {n_keys} tokens beside one of {n_tokens}, {stopped}"
+                said = f"{said.rstrip('.')}."
+                if n_keys == n_tokens or not self.call.has_two_seconds:
+                    return False, said
+                return found[0], f"{found[1]} But: {said[0].lower()}{said[1:]}"
+            if found[0] is False:
+                return found
+        return found
+
+    def _of_second(self, n_keys: int) -> Measured:
+        """Whether another text moves what it should, where the call is given one."""
+        output = self.of(self.draw())
+        first = largest_gap(self.of(self.draw(seed=1)), output)
+        keys, values = self.call.others or (self.draw(), self.draw())
+        moved = []
+        for others in ((-keys, values), (keys, -values)):
+            both = others if self.call.has_two_seconds else (-keys, -keys)
+            with instead(self.call, others=both):
+                moved.append(largest_gap(self.of(self.draw()), output))
+        if first <= NEAR:
+            return False, "Change the first text, and nothing changes: no query comes from it."
+        if min(moved) <= NEAR and n_keys > 1:
+            kinds = "keys" if moved[0] <= NEAR else "values"
+            kinds = kinds if self.call.has_two_seconds else "keys and values"
+            return False, f"Change the text of the {kinds}, and nothing changes."
+        return (
+            True,
+            f"A second text of {n_keys} tokens changes what comes out for one of {len(output)}.",
+        )
 
     def in_batch(self) -> AbstractContextManager[None]:
         """With a batch axis in front, where it was given one text without."""
@@ -417,6 +470,50 @@ class Open(Code):
         far = largest_gap(output, computed(self, given, {}))
         return far <= NEAR, f"With matrices drawn at random, the largest difference is {far:.2g}."
 
+    def second_text(self) -> Measured:
+        self.gives_formula = not self.unread and self.formula()[0] is True
+        return super().second_text()
+
+    def _of_second(self, n_keys: int) -> Measured:
+        is_as_long = n_keys == self.n_tokens
+        if not self.gives_formula or not (is_as_long or self.ways.is_plain):
+            return super()._of_second(n_keys)
+        seen = self.seen if is_as_long else torch.ones(self.n_tokens, n_keys).bool()
+        given, output = self.of_random()
+        texts = {"1": given[0], "2": self.call.others[0], "3": self.call.others[1]}
+        kinds = [f"{q}{k}{v}" for q, k, v in product("123", repeat=3)]
+        kinds.sort(key=lambda kind: kind != "123")
+        with instead(self, seen=seen):
+            for kind in kinds:
+                texts_of = tuple(texts[number].double() for number in kind)
+                try:
+                    expected = computed(self, given, {"texts": lambda _, of=texts_of: of})
+                except (RuntimeError, IndexError):  # of other lengths
+                    continue
+                if expected.shape == output.shape and largest_gap(output, expected) <= NEAR:
+                    break
+            else:
+                kind = ""
+        if kind == "123":
+            return True, (
+                f"Queries of a text of {len(output)} tokens meet keys and values of one of {n_keys}."
+            )
+        return False, self._where_from(kind)
+
+    def _where_from(self, kind: str) -> str:
+        """Which of the texts are mixed up, of queries, keys and values."""
+        if not kind:
+            return "Keys and values of a second text give other numbers than softmax(q·k/√d)·v."
+        second = "the text given as {}" if self.call.has_two_seconds else "the second text"
+        names = {"1": "the first text", "2": second.format("keys"), "3": second.format("values")}
+        told = [
+            f"{what} come from {names[is_of]}, where {names[should]} belongs"
+            for what, is_of, should in zip(("queries", "keys", "values"), kind, "123", strict=True)
+            if names[is_of] != names[should]
+        ]
+        said = ", and ".join(told)
+        return f"{said[0].upper()}{said[1:]}."
+
     def _find_ways(self) -> None:
         scores, n_tokens = self.sentence().scores(self.sizes), self.n_tokens
         ways = Ways(window_of(self.weights, self.seen))
@@ -481,7 +578,8 @@ def computed(subject: Open, given: list[Tensor], other: Parts) -> Tensor:
     does = RIGHT | other
     sizes = subject.sizes
     vectors, *drawn = (each.double() for each in given)
-    joined = does["roles"](*(does["project"](vectors, each) for each in drawn))
+    texts = zip(does["texts"](vectors), drawn, strict=True)
+    joined = does["roles"](*(does["project"](text, each) for text, each in texts))
     split = zip(joined, sizes.heads, strict=True)
     parts = (does["split"](each, n) for each, n in split)
     queries, keys, values = does["heads"](
@@ -499,6 +597,7 @@ def hide(scores: Tensor, seen: Tensor, by: float = -torch.inf) -> Tensor:
 
 
 RIGHT: Parts = {
+    "texts": lambda x: (x, x, x),
     "project": lambda x, matrix: x @ matrix,
     "roles": lambda q, k, v: (q, k, v),
     "split": lambda joined, n: joined.unflatten(-1, (n, -1)).transpose(0, 1),
@@ -533,6 +632,22 @@ class Closed(Code):
         self._settle(widths)
 
     def _settle(self, widths: list[int]) -> None:
+        """Find a way to call it, with a second text that stays as it is where one is needed."""
+        if "y" in self.call.roles:
+            for self.d_in in widths:
+                text = self.draw(self.n_tokens - 2, seed=5)
+                self.call.others, self.call.masks_first = (text, text), True
+                with suppress(Stopped):
+                    self.call.settle(self.draw()[None])
+                    if self.call.meets:
+                        return
+        self.call.others, self.call.masks_first = (
+            None,
+            False,
+        )  # tokens of one text meet in cross-attention if both texts are one
+        self._settle_alone(widths)
+
+    def _settle_alone(self, widths: list[int]) -> None:
         first, shortest, alone = None, {}, None
         for self.n_tokens in LENGTHS:
             for self.d_in in widths:
