@@ -18,7 +18,7 @@ from .opened import opened_in
 from .reading import NEAR, largest_gap
 from .report import Report, line_of, to_the_screen
 from .sentences import Sizes, all_sizes, drawn_at_random
-from .subjects import Closed, Code, Open
+from .subjects import Closed, Code, Open, unused_in_words
 
 MOST_HEADS = 64
 MOST_WIDE = 100_000
@@ -78,6 +78,8 @@ def looked_at(
             for light in lights_of_code(subject, other):
                 see(light)
             ways = subject.ways.said() if isinstance(subject, Open) else ()
+            if spare := tuple(e for e in subject.unused if e not in subject.missing):
+                ways = (*ways, unused_in_words(spare))
             by_first = other.subject if other and other.is_first_red(lights) else subject
             report = Report(tuple(lights), named(by_first, lights), ways)
         except Stopped as stopped:
@@ -101,7 +103,9 @@ def subject_of(
     closed = Closed(call, d_in)
     if not closed.call.meets:
         raise Stopped("no token's output depends on another token")
-    subject = opened(attention, causal, n_heads) or closed
+    closed.find_unused()
+    subject = opened(attention, causal, n_heads, closed.unused) or closed
+    subject.unused = closed.unused
     if subject is closed:
         closed.begin()
         closed.inside, closed.inside_name = _first_open(attention, causal, n_heads)
@@ -122,10 +126,12 @@ def _first_open(module: Callable, causal: bool, n_heads: int | None) -> tuple[Op
     return None, ""
 
 
-def opened(module: Callable, causal: bool, n_heads: int | None) -> Open | None:
+def opened(
+    module: Callable, causal: bool, n_heads: int | None, unused: tuple[str, ...] = ()
+) -> Open | None:
     """A module as something that is given its matrices; None where that cannot be."""
     first = None
-    for each in opened_in(module, n_heads or 1) if isinstance(module, nn.Module) else ():
+    for each in opened_in(module, n_heads or 1, unused) if isinstance(module, nn.Module) else ():
         try:
             subject = Open(Call(module, causal, each.sizes.n_heads), each.sizes, each)
             subject.settle()
@@ -249,7 +255,8 @@ def _lights_of(subject: Code, only: str = "") -> Iterator[Light]:
     }
     for name in [only] if only else filter(measures.__contains__, TITLES):
         measure = measures[name]
-        asked = inside if inside and name in INSIDE else subject
+        is_inside = inside and name in INSIDE and not (name == "formula" and subject.missing)
+        asked = inside if inside and is_inside else subject
         if name == "rows_sum_to_1" and isinstance(asked, Closed) and asked.unread:
             measure = Closed.equal_tokens
         try:
