@@ -168,7 +168,7 @@ def hidden_is_zero(subject: Subject) -> Measured:
         most = hidden.sum(dim=-1).max().item()
         if most > subject.zero:
             alike = _alike(weights, ~subject.seen, subject.same)
-            end = ": the same on each of them, as if its score were 0." if alike else "."
+            end = ", the same on each: they share one score, and it is not −∞." if alike else "."
             gives = f"A query gives up to {most:.4f} of its weight to hidden keys {where}{end}"
             return False, gives, step
     return True, "Exactly 0 on every hidden key."

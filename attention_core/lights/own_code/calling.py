@@ -15,6 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from .arrays import array_of, kinds_expected
 from .reading import may_look
 
 HEADS = ("nheads", "numheads", "nhead", "numattentionheads", "heads", "h")
@@ -32,6 +33,9 @@ ROLES = {
 """How an argument is called, without its underscores: a matrix, its bias, or vectors themselves."""
 
 
+SECOND = "context|ctx|memory|encod|enc|cond|source|cross|kv|keyvalue|other|second|y"
+FIRST = "q|quer|tgt|target|decod|dec|first|x"
+"""How the text of the keys and values is called, and that of the queries, where there are two."""
 OF_SHAPES = (
     "(?i)shape|size|dim|view|unpack|divi|ax[ei]s|[1-4]d|matri|broadcast|expand|index|equation|subscript"
     "|operand|assert|argument|key|mask"
@@ -53,7 +57,8 @@ class Stopped(Exception):
     def is_of_shapes(self) -> bool:
         """Whether it may run with tensors of other shapes."""
         told = OF_SHAPES if self.__cause__ else "output is [0-9]+ ×"
-        return bool(re.search(told, str(self)))
+        is_of_kinds = "operand type" in str(self) and "NoneType" not in str(self)
+        return bool(re.search(told, str(self))) and not is_of_kinds
 
 
 class Way(NamedTuple):
@@ -81,9 +86,23 @@ class Call:
         self.has_own = self.is_module and any(True for _ in function.parameters())
         self.is_closed = not self.takes_matrices and (self.has_own or not self.takes_vectors)
         """Whether it makes queries, keys and values by matrices of its own."""
+        roles = {*self.roles, *(role for _, role in self.options)}
+        self.takes_second = "y" in roles or ({"k", "v"} <= roles and roles & {"q", "x"})
+        """Whether keys and values may come from another text than the queries."""
+        self.has_two_seconds = "v" in roles
+        """Whether those of keys and of values are two arguments."""
+        self.others: tuple[Tensor, Tensor] | None = None
+        """The texts (token, d_in) of keys and of values; None for that of the queries."""
+        self.masks_first = False
+        """Whether the mask is of the first text, which looks at itself too, as in a decoder."""
+        self.asks_weights = True
+        """Whether an argument such as `need_weights` is True."""
         self.way = Way("plain")
         self.meets = True
         """Whether a token's output depends on another token."""
+        self.kinds = kinds_expected(function)
+        self.takes_arrays = self.kinds[0]
+        """Whether it gets arrays of numpy's, not tensors."""
         self.overwrites = False
         """Whether a call has left other numbers in what it was given."""
 
@@ -94,12 +113,14 @@ class Call:
         given = self._given(vectors, matrices)
         # Copies: a function that writes into its input must not change the next call's.
         copies = [each.clone() if isinstance(each, Tensor) else each for each in given]
-        named = {
-            name: self._option(role, vectors.shape[1], matrices) for name, role in self.options
-        }
+        named = {name: self._option(role, vectors, matrices) for name, role in self.options}
         named = {name: value for name, value in named.items() if value is not None}
         with stopping():
-            if parameters is None:
+            if self.takes_arrays:
+                result = self.function(
+                    *map(array_of, copies), **{name: array_of(e) for name, e in named.items()}
+                )
+            elif parameters is None:
                 result = self.function(*copies, **named)
             else:
                 kept = dict(self.function.named_parameters())
@@ -113,7 +134,21 @@ class Call:
 
     def settle(self, vectors: Tensor, *matrices: Tensor, parameters: dict | None = None) -> None:
         """Find a way in which it runs as it should; else a near one. Raises Stopped for none."""
+        first = None
+        for self.takes_arrays in self.kinds:
+            try:
+                self._settle(vectors, matrices, parameters)
+            except Stopped as stopped:
+                first = first or stopped
+            else:
+                self.kinds = [self.takes_arrays]
+                return
+        self.takes_arrays = self.kinds[0]
+        raise first or Stopped("it cannot be called")
 
+    def _settle(
+        self, vectors: Tensor, matrices: tuple[Tensor, ...], parameters: dict | None
+    ) -> None:
         def moved(at: int, output: Tensor) -> Tensor:
             """Which tokens' outputs move when the one at a place is another, (token,)."""
             other = vectors.clone()
@@ -158,24 +193,41 @@ class Call:
         for layout, mask in product(layouts, masks):
             yield mask._replace(layout=layout)
 
+    @property
+    def asked_for_weights_by(self) -> str:
+        """The name of the argument by which weights are asked for; "" for none."""
+        names = [*_parameters(self.function)[0], *(name for name, _ in self.options)]
+        return next((name for name in names if _role(name) == "return"), "")
+
     def _given(self, vectors: Tensor, matrices: tuple[Tensor, ...]) -> list[Any]:
-        made = {"x": vectors}
+        keys, values = self._texts_of_keys(vectors)
+        made = {"x": vectors, "y": values}
+        texts = dict(zip("qkv", (vectors, keys, values), strict=True))
         if not self.is_closed:
             made |= zip(("wq", "wk", "wv"), matrices, strict=True)
             made["wo"] = torch.eye(matrices[-1].shape[-1])
             for letter, matrix in zip("qkv", matrices, strict=True):
-                made |= {letter: vectors @ matrix, f"b{letter}": torch.zeros(matrix.shape[-1])}
+                made |= {
+                    letter: texts[letter] @ matrix,
+                    f"b{letter}": torch.zeros(matrix.shape[-1]),
+                }
         elif self.takes_vectors:
-            made |= dict.fromkeys("qkv", vectors)
+            made |= texts
         like = next(self.function.parameters(), vectors) if self.is_module else vectors
+        like = like.double() if self.takes_arrays else like  # as numpy makes them
         given: list[Any] = []
         for role in self.roles:
             if role in made:
                 each = made[role].detach().to(like)
-                given.append(self._laid_out(each) if role in ("x", *"qkv") else each)
+                given.append(self._laid_out(each) if role in ("x", "y", *"qkv") else each)
             else:
-                given.append(self._option(role, vectors.shape[1], matrices))
+                given.append(self._option(role, vectors, matrices))
         return given
+
+    def _texts_of_keys(self, vectors: Tensor) -> tuple[Tensor, Tensor]:
+        """The text of the keys and that of the values for each of the texts, (text, token, d_in)."""
+        keys, values = (e.expand(len(vectors), -1, -1) for e in self.others or (vectors, vectors))
+        return keys, values
 
     def _laid_out(self, vectors: Tensor) -> Tensor:
         layout = self.way.layout
@@ -188,19 +240,29 @@ class Call:
             return heads.transpose(1, 2) if layout == "heads" else heads
         return vectors
 
-    def _option(self, role: str, n_tokens: int, matrices: tuple[Tensor, ...]) -> object:
-        """What an argument that is no tensor of vectors or matrices gets; None for nothing."""
+    def _option(self, role: str, vectors: Tensor, matrices: tuple[Tensor, ...]) -> object:
+        """What an argument that need not be given gets; None for nothing."""
+        keys, values = self._texts_of_keys(vectors)
         if role == "mask":
-            return self._mask(n_tokens)
+            n_tokens = vectors.shape[1]
+            return self._mask(n_tokens, n_tokens if self.masks_first else keys.shape[1])
+        if role in ("k", "v", "y"):
+            return self._laid_out(keys if role == "k" else values) if self.others else None
         width = matrices[1].shape[-1] // self.n_heads if matrices else 1
-        values = {"heads": self.n_heads, "width": width, "dropout": 0.0, "return": True}
+        values = {
+            "heads": self.n_heads,
+            "width": width,
+            "dropout": 0.0,
+            "return": self.asks_weights,
+        }
         return {**values, "causal": self.way.flag, "training": False, "average": False}.get(role)
 
-    def _mask(self, n_tokens: int) -> Tensor | None:
+    def _mask(self, n_tokens: int, n_keys: int) -> Tensor | None:
         kind = self.way.mask
         if not kind:
             return None
-        may = may_look(n_tokens, self.causal)
+        may = may_look(n_tokens, self.causal) if n_keys == n_tokens else None
+        may = torch.ones(n_tokens, n_keys, dtype=torch.bool) if may is None else may
         mask = may if kind.startswith("may") else ~may
         if kind.endswith("1"):
             mask = mask.float()
@@ -259,18 +321,25 @@ def _arguments(function: Callable) -> tuple[list[str], list[tuple[str, str]]]:
     roles = [_role(name) for name in names]
     if not {"q", "wq"} & {*roles}:  # a single letter may be anything
         roles = ["" if name in "dh" else role for name, role in zip(names, roles, strict=True)]
-    unknown = [at for at, role in enumerate(roles) if not role]
+    unknown = [at for at, role in enumerate(roles) if role in ("", "y")]
+    roles = ["" if role == "y" else role for role in roles]
     letters = sorted(role for role in roles if role in ("q", "k", "v"))
     matrices = sorted(role for role in roles if role in ("wq", "wk", "wv"))
-    if letters == ["k", "q", "v"] and unknown == [0]:
+    n_optional = sum(role in ("k", "v") for _, role in beside)
+    if roles[:1] == ["q"] and letters == ["q"] and not unknown and n_optional:
+        roles = ["x", *roles[1:]]  # as in forward(query, key=None, value=None)
+    elif letters == ["q"] and len(unknown) == 1 and not matrices:  # as in forward(query, context)
+        roles = [{"q": "x", "": "y"}.get(role, role) for role in roles]
+    elif not letters and len(unknown) == 2 and len(matrices) in (0, 3):
+        first, second = unknown if _is_second(*(names[at] for at in unknown)) else unknown[::-1]
+        roles[first], roles[second] = "x", "y"
+    elif letters == ["k", "q", "v"] and unknown == [0]:
         roles = ["x", *(f"w{role}" if role in "qkv" else role for role in roles[1:])]
     elif len(unknown) == 1 and (not letters or letters == ["q"]) and len(matrices) in (0, 3):
         roles = [role or "x" for role in roles]
     elif not letters and not matrices and len(unknown) in (3, 4, 5):
         found = iter("qkv" if len(unknown) == 3 else ("x", "wq", "wk", "wv", "wo"))
         roles = [role or next(found) for role in roles]
-    elif not letters and not matrices and len(unknown) == 2:
-        roles = [role or "x" for role in roles]
     elif letters != ["k", "q", "v"] or unknown or matrices:
         raise Stopped(
             f"it takes ({', '.join(names)}), and what each of them is cannot be told by its name",
@@ -296,7 +365,8 @@ def _parameters(function: Callable) -> tuple[list[str], list[tuple[str, str]], b
         if e.name not in required and e.kind in (places[1], e.KEYWORD_ONLY)
     ]
     used = ("mask", "causal", "heads", "average", "return")
-    beside = [pair for pair in beside if pair[1] in used]
+    texts = {e.name for e in found if e.default is None and _role(e.name) in ("k", "v", "y")}
+    beside = [(name, role) for name, role in beside if role in used or name in texts]
     masks = [name for name, role in beside if role == "mask"]
     beside = [pair for pair in beside if pair[1] != "mask" or pair[0] == masks[0]]
     takes_any = any(e.kind is e.VAR_POSITIONAL for e in found) or not found
@@ -318,13 +388,30 @@ def _role(name: str) -> str:
     for word, role in words.items():
         if word in plain:
             return role
-    if re.match("(return|output|need).*(att|weight)", plain):
+    if re.match("(return|output|need|with|get|give|want|keep).*(att|weight|prob|score)", plain):
         return "return"
     for pattern, kind in ROLES.items():
         found = re.fullmatch(pattern, plain)
         if found:
             return kind + next(filter(None, found.groups()))
-    return ""
+    is_number = re.search("len|size|width|dim", plain)
+    other = _is_called(name, SECOND) and not _is_called(name, FIRST.removesuffix("|x"))
+    return "y" if other and not is_number else ""
+
+
+def _is_called(name: str, words: str) -> bool:
+    """Whether a part of a name begins with one of these words; a single letter is all of a part."""
+    parts = re.split("_|(?<=[a-z])(?=[A-Z0-9])|(?<=[0-9])", name)
+    parts.append(name.replace("_", ""))
+    whole = "|".join(word for word in words.split("|") if len(word) < 3)
+    longer = "|".join(word for word in words.split("|") if len(word) > 2)
+    return any(re.fullmatch(f"(?i)({whole})s?|({longer}).*", part) for part in parts if part)
+
+
+def _is_second(one: str, other: str) -> bool:
+    """Whether the other of two names is that of the text of keys and values."""
+    scores = [_is_called(each, SECOND) - _is_called(each, FIRST) for each in (one, other)]
+    return scores[1] >= scores[0]
 
 
 def _progress(stopped: Stopped) -> float:

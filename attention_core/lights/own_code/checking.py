@@ -4,20 +4,21 @@ import contextlib
 import copy
 from collections.abc import Callable, Iterator
 from operator import methodcaller
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
 
 from ..light import OF_WEIGHTS, TITLES, Light
-from ..measures import MEASURES, light_of
+from ..measures import MEASURES, gap, light_of, most, rows_of
 from .calling import Call, Stopped, printable, stopping
 from .naming import named
 from .opened import opened_in
+from .reading import NEAR, largest_gap
 from .report import Report, line_of, to_the_screen
 from .sentences import Sizes, all_sizes, drawn_at_random
-from .subjects import Closed, Code, Open
+from .subjects import Closed, Code, Open, unused_in_words
 
 MOST_HEADS = 64
 MOST_WIDE = 100_000
@@ -73,10 +74,14 @@ def looked_at(
         try:
             subject, said = subject_of(attention, causal, n_heads, d_in)
             see(Light("runs", True, said))
-            for light in lights_of_code(subject):
+            other = without_weights(subject)
+            for light in lights_of_code(subject, other):
                 see(light)
             ways = subject.ways.said() if isinstance(subject, Open) else ()
-            report = Report(tuple(lights), named(subject, lights), ways)
+            if spare := tuple(e for e in subject.unused if e not in subject.missing):
+                ways = (*ways, unused_in_words(spare))
+            by_first = other.subject if other and other.is_first_red(lights) else subject
+            report = Report(tuple(lights), named(by_first, lights), ways)
         except Stopped as stopped:
             again = "called again, " if lights else ""
             see(Light("runs", False, f"{again}{stopped}"))
@@ -98,7 +103,9 @@ def subject_of(
     closed = Closed(call, d_in)
     if not closed.call.meets:
         raise Stopped("no token's output depends on another token")
-    subject = opened(attention, causal, n_heads) or closed
+    closed.find_unused()
+    subject = opened(attention, causal, n_heads, closed.unused) or closed
+    subject.unused = closed.unused
     if subject is closed:
         closed.begin()
         closed.inside, closed.inside_name = _first_open(attention, causal, n_heads)
@@ -119,10 +126,12 @@ def _first_open(module: Callable, causal: bool, n_heads: int | None) -> tuple[Op
     return None, ""
 
 
-def opened(module: Callable, causal: bool, n_heads: int | None) -> Open | None:
+def opened(
+    module: Callable, causal: bool, n_heads: int | None, unused: tuple[str, ...] = ()
+) -> Open | None:
     """A module as something that is given its matrices; None where that cannot be."""
     first = None
-    for each in opened_in(module, n_heads or 1) if isinstance(module, nn.Module) else ():
+    for each in opened_in(module, n_heads or 1, unused) if isinstance(module, nn.Module) else ():
         try:
             subject = Open(Call(module, causal, each.sizes.n_heads), each.sizes, each)
             subject.settle()
@@ -167,13 +176,87 @@ def _shapes(sizes: Sizes) -> str:
     return f"x {vectors}, W_q {drawn[0]}, W_v {drawn[2]}{heads}"
 
 
-def lights_of_code(subject: Code) -> Iterator[Light]:
+class Other(NamedTuple):
+    """The code as it is called where other numbers come out, which they should not."""
+
+    subject: Code | None
+    """None where it stops."""
+    said: str
+    """How it is called."""
+    fault: str
+    """By how much that differs, or that it stops."""
+
+    def is_first_red(self, lights: list[Light]) -> bool:
+        """Whether the first red light is one of these."""
+        first = next((light for light in lights if light.holds is False), None)
+        return bool(self.subject and first and first.evidence.startswith(self.said))
+
+
+def without_weights(subject: Code) -> Other | None:
+    """The same where weights are not asked for, if it is another: training takes that way."""
+    name = subject.call.asked_for_weights_by
+    if not name or not subject.is_repeatable or not subject.output.isfinite().all():
+        return None
+    said = f"Called with {name}=False: "
+    other = subject.called_otherwise(asks_weights=False)
+    try:
+        other.begin()
+    except Stopped as stopped:
+        return Other(None, said, f"{said}{stopped}.")
+    far = largest_gap(other.output, subject.output)
+    fault = f"{said}the output differs by up to {far:.4g} from that with {name}=True."
+    return None if far <= NEAR else Other(other, said, fault)
+
+
+def lights_of_code(subject: Code, other: Other | None = None) -> Iterator[Light]:
     """Every light of a function or module that runs, each as it comes."""
+    for light in _lights_of(subject):
+        if other:
+            again = next(_lights_of(other.subject, light.name)) if other.subject else light
+            if again.holds is False and light.holds is not False:
+                light = again._replace(evidence=f"{other.said}{again.evidence}")
+            elif light.holds is False and again.holds:
+                asked = other.said.replace("False", "True")
+                light = light._replace(evidence=f"{asked}{light.evidence}")
+            if light.name == "repeatable" and light.holds is not False:
+                light = Light("repeatable", False, other.fault)
+        if light.name == "no_leak" and light.holds and (said := _leak_in_training(subject)):
+            light = Light("no_leak", False, said)
+        yield light
+
+
+def _leak_in_training(subject: Code) -> str:
+    """What is wrong where a module is trained, with what it drops drawn alike; "" for nothing."""
+    module = subject.call.function
+    if not isinstance(module, nn.Module):
+        return ""
+    with contextlib.suppress(Exception):  # what cannot be copied is left alone
+        trained = subject.called_otherwise(function=copy.deepcopy(module).train())
+        for place in reversed(subject.places):
+            vectors = subject.draw()
+            torch.manual_seed(0)
+            before = trained.of(vectors)
+            vectors[place] = subject.draw(seed=1)[place]
+            torch.manual_seed(0)
+            moved = rows_of(gap(trained.of(vectors), before))
+            far = max(moved[~subject.seen[:, place]].tolist(), default=0.0)
+            if far > subject.same * most(before):
+                return (
+                    f"In training, after module.train(): change token {place}, and the output of "
+                    f"tokens that may not see it moves by up to {far:.4g}."
+                )
+    return ""
+
+
+def _lights_of(subject: Code, only: str = "") -> Iterator[Light]:
     inside = subject.inside
-    measures = MEASURES | {name: methodcaller(name) for name in ("formula", "texts_apart")}
-    for name in filter(measures.__contains__, TITLES):
+    measures = MEASURES | {
+        name: methodcaller(name) for name in ("formula", "second_text", "texts_apart")
+    }
+    for name in [only] if only else filter(measures.__contains__, TITLES):
         measure = measures[name]
-        asked = inside if inside and name in INSIDE else subject
+        is_inside = inside and name in INSIDE and not (name == "formula" and subject.missing)
+        asked = inside if inside and is_inside else subject
         if name == "rows_sum_to_1" and isinstance(asked, Closed) and asked.unread:
             measure = Closed.equal_tokens
         try:

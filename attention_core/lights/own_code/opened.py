@@ -37,7 +37,7 @@ class Opened(NamedTuple):
     """Whether several in one stand head by head."""
     sizes: Sizes
     biases: dict[str, Tensor]
-    """The biases of all, as zeros."""
+    """The biases of all, as zeros, and what norms have learned, as ones."""
     last: dict[str, Tensor]
     """The matrix that comes last, as one that changes nothing."""
 
@@ -58,15 +58,23 @@ class Opened(NamedTuple):
         return made
 
 
-def opened_in(module: nn.Module, n_heads: int) -> Iterator[Opened]:
-    """The ways in which a module's parameters may be its matrices, most likely first."""
+def opened_in(module: nn.Module, n_heads: int, unused: tuple[str, ...] = ()) -> Iterator[Opened]:
+    """The ways in which a module's parameters may be its matrices, most likely first.
+
+    `unused` are the names of those that play no part.
+    """
     named = dict(module.named_parameters())
-    wide = {name: each for name, each in named.items() if each.ndim in (2, 3)}
-    biases = {
-        name: torch.zeros_like(each)
+    # (head, 1, 1) is a number for each head, (1, 1, d) a key or a value beside the text's.
+    thin = [name for name, each in named.items() if each.ndim == 1 or list(each.shape).count(1) > 1]
+    wide = {
+        name: each
         for name, each in named.items()
-        if each.ndim == 1 and "bias" in name.rpartition(".")[2]
+        if each.ndim in (2, 3) and name not in thin and name not in unused
     }
+    biases = {
+        name: torch.zeros_like(named[name]) for name in thin if "bias" in name.rpartition(".")[2]
+    }
+    biases |= _gains(named, thin)
     names: dict[str, list[str]] = {}
     for name in wide:
         names.setdefault(letters_of(name), []).append(name)
@@ -99,6 +107,12 @@ def opened_in(module: nn.Module, n_heads: int) -> Iterator[Opened]:
         last = {e: each.view_as(wide[e]) for e, each in last.items()}
         if fits:
             yield Opened(slots, by_head, sizes, biases, last)
+
+
+def _gains(named: Mapping[str, Tensor], thin: list[str]) -> dict[str, Tensor]:
+    """What norms have learned to multiply by, as ones, where it is not one number for all."""
+    gains = (name for name in thin if "norm" in name and "bias" not in name)
+    return {e: torch.ones_like(named[e]) for e in gains if named[e].numel() and named[e].std() > 0}
 
 
 def _counts(module: nn.Module, n_heads: int, n_parts: int) -> list[int]:

@@ -1,5 +1,6 @@
 """What can be read off weights: what they add up to, and which scores they were made from."""
 
+from itertools import product
 from typing import NamedTuple
 
 import torch
@@ -10,6 +11,8 @@ NEAR = 1e-4
 FITS = 1e-3
 """How much of a pattern may be left over where it fits."""
 SMALLEST = 1e-30
+NORMS = ("layer, whole", "size, whole", "layer", "size")
+"""Norms of queries and keys: by mean and spread, or by size; of the whole width, or a head."""
 
 
 class Ways(NamedTuple):
@@ -17,20 +20,54 @@ class Ways(NamedTuple):
 
     window: int | None = None
     """How many tokens a query sees on one side, itself among them; None for all."""
+    ahead: int | None = None
+    """How many tokens a query sees after itself, where the two sides differ."""
+    n_first: int = 0
+    """How many tokens at the beginning are seen from everywhere."""
+    first_look_everywhere: bool = False
+    """Whether these look at all tokens, too."""
     slopes: tuple[float, ...] | None = None
     """By how much each head's scores fall for each token of distance; None for not at all."""
     turns: bool = False
     """Whether the distance counts in another way, as with rotary positions."""
     norm: str = ""
-    """How queries and keys are normalised before they meet; "" for not."""
+    """How queries and keys are normalised before they meet, a key of `NORMS`; "" for not."""
+    factors: tuple[float, ...] | None = None
+    """What the cosine of a query and a key is multiplied by in each head."""
+    cap: float | None = None
+    """What tanh keeps scores below."""
+    sinks: tuple[float, ...] | None = None
+    """The score, in each head, of what no key stands for and takes weight from every row."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it goes by no distance."""
+        return not (self.window or self.slopes or self.turns)
 
     def sees(self, n_tokens: int) -> Tensor:
         """(query, key): True where the window lets a query look."""
-        return distances(n_tokens).abs() < (self.window or n_tokens)
+        far = distances(n_tokens)
+        ahead = self.ahead if self.ahead is not None else (self.window or n_tokens) - 1
+        is_near_enough = (far < (self.window or n_tokens)) & (far >= -ahead)
+        first = torch.arange(n_tokens) < self.n_first
+        return is_near_enough | first | (first[:, None] & self.first_look_everywhere)
+
+    def capped(self, scores: Tensor) -> Tensor:
+        """Scores below the cap, if there is one."""
+        return scores if self.cap is None else self.cap * (scores / self.cap).tanh()
+
+    def without_sink(self, weights: Tensor, scores: Tensor) -> Tensor:
+        """What is left of weights (head, query, key) where a sink takes its share."""
+        if self.sinks is None:
+            return weights
+        sinks = torch.tensor(self.sinks, dtype=torch.float64)[:, None, None]
+        return weights * (scores.logsumexp(-1, keepdim=True) - sinks).sigmoid()
 
     def bias(self, n_tokens: int) -> Tensor:
         """What is added to the scores, (head, query, key)."""
-        slopes = torch.tensor(self.slopes or (0.0,), dtype=torch.float64)
+        if self.slopes is None:
+            return torch.zeros(1, 1, 1, dtype=torch.float64)
+        slopes = torch.tensor(self.slopes, dtype=torch.float64)
         return -slopes[:, None, None] * distances(n_tokens).abs()
 
     def said(self) -> tuple[str, ...]:
@@ -38,15 +75,42 @@ class Ways(NamedTuple):
         told = []
         if self.window:
             n_others = self.window - 1
-            told.append(f"a window: beside itself, a token sees those up to {n_others} away")
+            near = f"those up to {n_others} away"
+            if self.ahead is not None:
+                near = f"{n_others} back and {self.ahead} ahead"
+            first = ""
+            if self.n_first:
+                tokens = "token" if self.n_first == 1 else f"{self.n_first} tokens"
+                first = f"; the first {tokens} can always be seen"
+                first += ", and see all" if self.first_look_everywhere else ""
+            told.append(f"a window: beside itself, a token sees {near}{first}")
         if self.slopes is not None:
             falls = ", ".join(f"{slope:.3g}" for slope in self.slopes)
             told.append(f"a bias by distance, as in ALiBi: for each token, scores fall by {falls}")
         if self.norm:
-            told.append("queries and keys that are normalised before they meet")
+            is_whole = ", over their whole width, before heads are split"
+            end = is_whole if "whole" in self.norm else ""
+            told.append(f"queries and keys that are normalised before they meet{end}")
+        if self.factors:
+            told[-1] = f"scores that are cosines, times {_listed(self.factors)}"
+        if self.cap is not None:
+            told.append(f"capped scores, tanh keeps them below {self.cap:.3g}")
+        if self.sinks is not None:
+            zero = all(abs(each) < FITS for each in self.sinks)
+            told.append(
+                "softmax off by one, as with a sink whose score is 0: rows sum to less than 1"
+                if zero
+                else f"a learned sink with a score of {_listed(self.sinks)}: rows sum to less than 1"
+            )
         if self.turns:
             told.append("scores that depend on the distance, as with rotary positions")
         return tuple(told)
+
+
+def _listed(numbers: tuple[float, ...]) -> str:
+    """Numbers of heads in words, one for all where they are alike."""
+    shown = list(dict.fromkeys(f"{0.0 if abs(each) < FITS else each:.3g}" for each in numbers))
+    return ", ".join(shown if len(shown) == 1 else [f"{n:.3g}" for n in numbers]).replace("-", "−")
 
 
 def may_look(n_tokens: int, causal: bool) -> Tensor:
@@ -106,9 +170,44 @@ def slopes_of(weights: Tensor, scores: Tensor, seen: Tensor) -> Tensor | None:
     return found[:, 1, 0] if left / made.abs().max().clamp(min=SMALLEST) < FITS else None
 
 
+def factors_of(weights: Tensor, scores: Tensor, seen: Tensor) -> list[float] | None:
+    """As `factor_of_scores`, one for each head of its own."""
+    heads = zip(weights[:, None], scores[:, None], strict=True)
+    found = [factor_of_scores(weight, score, seen) for weight, score in heads]
+    return [each for each in found if each] if all(found) else None
+
+
+def cap_of(pairs: list[tuple[Tensor, Tensor]], seen: Tensor, start: float) -> tuple | None:
+    """b and c where weights are in the ratios of e^(c · tanh(b · score / c)), or None.
+
+    `pairs` are weights and scores. b and c are found by steps of least squares from `start` for b.
+    """
+    made = torch.cat([centred(logs(weights), seen).flatten() for weights, _ in pairs])
+
+    def rest(found: Tensor) -> Tensor:
+        factor, cap = found.exp()
+        tried = [centred(cap * (factor * scores / cap).tanh(), seen) for _, scores in pairs]
+        return torch.cat([each.flatten() for each in tried]) - made
+
+    for cap in (2.0, 5.0, 20.0, 50.0, 150.0):
+        found = torch.tensor([start, cap], dtype=torch.float64).log()
+        for _ in range(30):
+            left = rest(found)
+            steps = 1e-6 * torch.eye(2, dtype=torch.float64)
+            slopes = torch.stack([(rest(found + step) - left) / 1e-6 for step in steps], -1)
+            step = torch.linalg.lstsq(slopes, -left[:, None]).solution[:, 0]
+            if not step.isfinite().all():
+                break
+            found = found + step.clamp(-0.5, 0.5)
+        if float(rest(found).abs().max() / made.abs().max()) < FITS:
+            factor, found_cap = found.exp().tolist()
+            return factor, found_cap
+    return None
+
+
 def normed_by(vectors: Tensor, norm: str) -> Tensor:
     """Vectors as a norm of queries and keys makes them: by their mean and spread, or their size."""
-    if norm == "layer":
+    if norm.startswith("layer"):
         vectors = vectors - vectors.mean(-1, keepdim=True)
     size = (vectors.square().mean(-1, keepdim=True) + SMALLEST).sqrt() if norm else 1.0
     return vectors / size
@@ -128,8 +227,20 @@ def goes_by_distance(weights: Tensor, seen: Tensor) -> bool:
     return True
 
 
-def window_of(weights: Tensor, seen: Tensor) -> int | None:
-    """How many tokens a window lets a query see on one side, itself among them; None for none."""
-    has_weight = weights > 1e-12
-    widths = range(2, len(seen))
-    return next((n for n in widths if (has_weight == (seen & Ways(n).sees(len(seen)))).all()), None)
+def look_of(weights: Tensor, seen: Tensor) -> Ways | None:
+    """The window that lets queries see what has weight, and no more; None for none."""
+    has_weight, n_tokens = weights > 1e-12, len(seen)
+    if (has_weight == seen).all():
+        return None
+    is_causal = not bool(seen.triu(1).any())
+    even = [Ways(back) for back in range(2, n_tokens)]
+    sides = product(range(2, n_tokens), range(1, n_tokens - 1))
+    # One that sees all that is before it is no window, but a causal mask that ends late.
+    uneven = [Ways(back, ahead) for back, ahead in sides if ahead != back - 1 and back < n_tokens]
+    tried = even if is_causal else [*even, *uneven]
+    for n_first, everywhere in ((0, False), *product(range(1, 5), (False, True))):
+        for each in tried:
+            look = each._replace(n_first=n_first, first_look_everywhere=everywhere)
+            if (has_weight == (seen & look.sees(n_tokens))).all():
+                return look
+    return None

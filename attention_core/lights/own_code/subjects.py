@@ -1,8 +1,12 @@
 """A learner's code as its lights ask it: by matrices that are chosen, or only from outside."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from copy import copy
 from functools import cached_property
+from itertools import product
+from typing import Self
 
 import torch
 from torch import Tensor, nn
@@ -10,27 +14,36 @@ from torch.nn.parameter import is_lazy
 
 from ..light import OF_WEIGHTS
 from ..measures import LARGE, Measured, Moved, Subject, gap, most, of_others, rows_of
+from .arrays import widths_of
 from .calling import FEWEST_DIGITS, Call, Stopped, too_few_digits
 from .opened import Opened, letters_of
 from .reading import (
     FITS,
     NEAR,
+    NORMS,
     Ways,
+    cap_of,
     factor_of_scores,
+    factors_of,
     goes_by_distance,
     is_near,
     largest_gap,
     logs,
+    look_of,
     may_look,
     normed_by,
     slopes_of,
-    window_of,
 )
-from .sentences import N_TOKENS, Sentence, Sizes, all_sizes, drawn_at_random, matrices
+from .sentences import N_TOKENS, Sentence, Sizes, all_sizes, drawn_at_random, matrices, strengths
 
 LENGTHS = (7, 6, 5, 4, 3, 2)
 """The numbers of tokens to begin with: a module may have a longest sentence."""
-NORMS = ("layer", "size")
+LOW = 3000.0
+"""How far below 0 scores are made to see what a hidden one is: −10,000 is as good as −∞."""
+WIDE = 30.0
+"""How large scores are made to see a cap on them, with every weight still a number."""
+SAME_SINK = 0.003
+"""How far a sink's score may be off, which is read from what rows lack."""
 MANY_TOKENS = 24
 """More than a query can see in one key of each head."""
 ANY_WIDTH = 12
@@ -38,7 +51,15 @@ ANY_WIDTH = 12
 OF_MASK = "Not here: a causal mask goes by the order."
 ONE_TEXT = "It was given one text at a time."
 IN_BATCH = "in a batch (count axes from the end, as in dim=-1)"
-COMPARED = ("no_leak", "own_row", "variance", "tokens_apart", "order_free", "formula")
+COMPARED = (
+    "no_leak",
+    "own_row",
+    "variance",
+    "tokens_apart",
+    "order_free",
+    "formula",
+    "second_text",
+)
 OF_WEIGHTS_READ = (*OF_WEIGHTS, "variance")
 
 
@@ -67,6 +88,10 @@ class Code(Subject):
         self.inside: Open | None = None
         """An attention in it that shows what it does not."""
         self.inside_name = ""
+        self.unused: tuple[str, ...] = ()
+        """Parameters of a module that nothing of the output depends on."""
+        self.missing: tuple[str, ...] = ()
+        """Those of them by whose names queries, keys or values are made, and by no others."""
         self.unread = ""
         """Why its weights cannot be read; "" where they can."""
 
@@ -80,6 +105,16 @@ class Code(Subject):
         self.is_repeatable = torch.equal(self.output.isnan(), again.isnan()) and is_near(
             self.output.nan_to_num(), again.nan_to_num()
         )
+
+    def called_otherwise(self, **others: object) -> Self:
+        """The same with a call that has other attributes; it has not begun."""
+        other = copy(self)
+        other.call = copy(self.call)
+        vars(other.call).update(others)
+        other.inside = None
+        for name in ("mixes", "factor"):  # what has been measured already
+            vars(other).pop(name, None)
+        return other
 
     def draw(self, n_tokens: int | None = None, seed: int = 0) -> Tensor:
         """Vectors (token, d_in)."""
@@ -169,6 +204,50 @@ class Code(Subject):
             said += f" They were given {IN_BATCH}."
         return far <= NEAR, said
 
+    def second_text(self) -> Measured:
+        """Keys and values of another text, as long as the first and then shorter."""
+        if not self.call.takes_second:
+            return None, "It is given one text."
+        n_tokens = self.n_tokens
+        found: Measured = (None, "")
+        alike = self.causal and not self.call.masks_first  # a causal mask is square
+        for n_keys in (n_tokens,) if alike else (n_tokens, max(1, n_tokens - 2)):
+            keys, values = (self.draw(n_keys, seed) for seed in (5, 6))
+            others = (keys, values) if self.call.has_two_seconds else (keys, keys)
+            try:
+                with instead(self.call, others=others):
+                    found = self._of_second(n_keys)
+            except Stopped as stopped:
+                said = f"With a second text of {n_keys} tokens beside one of {n_tokens}, {stopped}"
+                said = f"{said.rstrip('.')}."
+                if n_keys == n_tokens or not self.call.has_two_seconds:
+                    return False, said
+                return found[0], f"{found[1]} But: {said[0].lower()}{said[1:]}"
+            if found[0] is False:
+                return found
+        return found
+
+    def _of_second(self, n_keys: int) -> Measured:
+        """Whether another text moves what it should, where the call is given one."""
+        output = self.of(self.draw())
+        first = largest_gap(self.of(self.draw(seed=1)), output)
+        keys, values = self.call.others or (self.draw(), self.draw())
+        moved = []
+        for others in ((-keys, values), (keys, -values)):
+            both = others if self.call.has_two_seconds else (-keys, -keys)
+            with instead(self.call, others=both):
+                moved.append(largest_gap(self.of(self.draw()), output))
+        if first <= NEAR:
+            return False, "Change the first text, and nothing changes: no query comes from it."
+        if min(moved) <= NEAR and n_keys > 1:
+            kinds = "keys" if moved[0] <= NEAR else "values"
+            kinds = kinds if self.call.has_two_seconds else "keys and values"
+            return False, f"Change the text of the {kinds}, and nothing changes."
+        return (
+            True,
+            f"A second text of {n_keys} tokens changes what comes out for one of {len(output)}.",
+        )
+
     def in_batch(self) -> AbstractContextManager[None]:
         """With a batch axis in front, where it was given one text without."""
         way = self.call.way
@@ -248,15 +327,18 @@ class Open(Code):
 
     def tables(self) -> Iterator[tuple[Tensor, str, str]]:
         yield self.weights, "with ordinary scores", ""
-        large = self.weights_of(self._large())
-        if large.isfinite().all():
-            yield large, "with large scores", ""
+        others = [(self._large(), "with large scores"), *self._unlikely()]
+        for sentence, said in others:
+            weights = self.weights_of(sentence)
+            if weights.isfinite().all():
+                yield weights, said, ""
         if self.call.way.layout == "plain" and self.texts_apart()[0] is False:
             with suppress(Stopped), self.in_batch():
                 yield self.weights_of(self.sentence()), IN_BATCH, ""
 
     def ordinary(self) -> list[tuple[Tensor, str]]:
-        return [(self.weights, "")]
+        alike = self.weights_of(self._alike(self.sentence())) if self.ways.factors else None
+        return [(self.weights if alike is None else alike, "")]
 
     def large(self) -> Iterator[tuple[Tensor, str, str, str]]:
         yield self.output, "component", "With ordinary scores", ""
@@ -267,6 +349,25 @@ class Open(Code):
         sentence = self.sentence()
         size = most(sentence.scores(self.sizes)) / self.sizes.d_head**0.5
         return sentence._replace(queries=sentence.queries * (LARGE / size))
+
+    def _unlikely(self) -> Iterator[tuple[Sentence, str]]:
+        """Sentences whose visible keys score so low that a hidden one shows, if it is not −∞.
+
+        In the first all scores of a row are equal, in the second hidden keys have high ones: what
+        stands in place of a score shows in the first, what is added to it in the second.
+        """
+        if self.seen.all():
+            return
+        sentence = self.sentence()
+        one = sentence.keys[:1].expand_as(sentence.keys)
+        far = LOW / float(strengths(self.sizes.n_heads).max()) * self.sizes.d_head**0.5
+        queries = one * float(far / one[0].square().sum())
+        sees = self.seen[self.n_tokens // 2][:, None]
+        said = f"where scores reach −{LOW:,.0f}"
+        for sign in (1, -1):  # each is low in other heads
+            low = sentence._replace(queries=sign * queries)
+            yield low._replace(keys=one), said
+            yield low._replace(keys=torch.where(sees, one, -one) / 2), said
 
     def of_other_query(self, place: int) -> Iterator[Moved]:
         queries = -self.sentence().queries[place]
@@ -305,18 +406,26 @@ class Open(Code):
         """What q·k is multiplied by before softmax; None for no one number."""
         if self.ways.turns:
             return self._factor_at_itself()
+        if self.ways.cap is not None:
+            return self._factor_below_cap
+        if self.ways.factors:
+            return None
         plain = self.weights * self.ways.bias(self.n_tokens).neg().exp()
         return factor_of_scores(plain, self.scores(self.ways.norm), self.seen)
 
     def scores(self, norm: str = "") -> Tensor:
         """q·k, not divided by anything, of vectors that may be normalised: (head, query, key)."""
         vectors = self.draw().double()
-        parts = zip(self.given[:2], self.sizes.heads[:2], strict=True)
-        queries, keys = (
-            normed_by((vectors @ each.double()).unflatten(-1, (n, -1)).transpose(0, 1), norm)
-            for each, n in parts
-        )
+        joined = (vectors @ each.double() for each in self.given[:2])
+        queries, keys = self._heads(*joined, norm)
         return queries @ keys.repeat_interleave(len(queries) // len(keys), dim=0).mT
+
+    def _heads(self, queries: Tensor, keys: Tensor, norm: str) -> Iterator[Tensor]:
+        """Queries and keys (token, width) as heads (head, token, d_head), normalised."""
+        for each, n in zip((queries, keys), self.sizes.heads[:2], strict=True):
+            whole = normed_by(each, norm) if "whole" in norm else each
+            heads = whole.unflatten(-1, (n, -1)).transpose(0, 1)
+            yield heads if "whole" in norm else normed_by(heads, norm)
 
     def _factor_at_itself(self) -> float | None:
         """The same where a score depends on distance: by a token's weight on itself, turned."""
@@ -346,6 +455,8 @@ class Open(Code):
         return round(width) if width > 1.5 and abs(width / round(width) - 1) < FITS else None
 
     def variance(self) -> Measured:
+        if self.ways.factors:
+            return self._of_cosines()
         told, holds = [], True
         for each in self._of_two_widths():
             if each.factor is None:
@@ -357,6 +468,46 @@ class Open(Code):
             told.append(f"by {divisor:.4g} at width {width} (√{width} = {width**0.5:.4g})")
             holds = holds and abs(divisor / width**0.5 - 1) < 0.01
         return holds, f"q·k is divided {' and '.join(told)}.".replace("-", "−")
+
+    def _of_cosines(self) -> Measured:
+        """Of cosines: a factor that is learned, or one for all widths, takes the place of √d."""
+        factors, width = self.ways.factors or (), self.sizes.d_head
+        times = " and ".join(dict.fromkeys(f"{each:.4g}" for each in factors))
+        if self._learns_factor():
+            return None, f"Not here: scores are cosines times {times}, which is learned."
+        for each in self._of_two_widths():
+            if not each.ways.factors or abs(each.ways.factors[0] / factors[0] - 1) > FITS:
+                got = (each.ways.factors or (each.sizes.d_head**0.5,))[0]
+                return False, (
+                    f"Cosines are multiplied by {times} at width {width}, and by {got:.4g} at "
+                    f"width {each.sizes.d_head}: √d is {width**0.5:.4g} and "
+                    f"{each.sizes.d_head**0.5:.4g}."
+                )
+        if any(abs(each) < 1 + FITS for each in factors):
+            return False, (
+                f"Scores are cosines times {times}, so weights are nearly alike: multiply by a "
+                "factor that is learned, or by √d."
+            )
+        if abs(factors[0] / width - 1) < FITS and self.opened:
+            return False, (
+                f"q·k of normalised vectors is divided by 1 at width {width} "
+                f"(√{width} = {width**0.5:.4g})."
+            )
+        return None, f"Not here: scores are cosines times {times}, however wide vectors are."
+
+    def _learns_factor(self) -> bool:
+        """Whether one of a module's parameters, one number or one for each head, is the factor."""
+        named = self.call.function.named_parameters() if self.call.is_module else ()
+        for name, each in named:
+            if each.numel() in (1, self.sizes.n_heads) and name not in (self.parameters or {}):
+                other = {**(self.parameters or {}), name: each.detach() * 0.9 - 0.05}
+                with instead(self, parameters=other), suppress(Stopped):
+                    made = self.weights_of(self.sentence())
+                    found = factors_of(made, self.scores(self.ways.norm), self.seen)
+                    before = [e / self.sizes.d_head for e in self.ways.factors or ()]
+                    if found and max(abs(a - b) for a, b in zip(found, before, strict=True)) > 1e-4:
+                        return True
+        return False
 
     def _of_two_widths(self) -> Iterator["Open"]:
         yield self
@@ -373,40 +524,149 @@ class Open(Code):
 
     def formula(self) -> Measured:
         """Numbers of which none was chosen: what the other lights cannot see shows here."""
-        if self.ways.norm:
-            return None, "Which norm its queries and keys have learned is not told."
         if self.ways.turns:
             return None, "Which positions turn its vectors is not told."
         given, output = self.of_random()
         far = largest_gap(output, computed(self, given, {}))
-        return far <= NEAR, f"With matrices drawn at random, the largest difference is {far:.2g}."
+        most_off = 10 * NEAR if self.ways.norm else NEAR  # a norm adds a little of its own
+        return far <= most_off, f"With matrices drawn at random, the largest difference is {far:.2g}."
+
+    def second_text(self) -> Measured:
+        self.gives_formula = not self.unread and self.formula()[0] is True
+        return super().second_text()
+
+    def _of_second(self, n_keys: int) -> Measured:
+        is_as_long = n_keys == self.n_tokens
+        if not self.gives_formula or not (is_as_long or self.ways.is_plain):
+            return super()._of_second(n_keys)
+        seen = self.seen if is_as_long else torch.ones(self.n_tokens, n_keys).bool()
+        given, output = self.of_random()
+        texts = {"1": given[0], "2": self.call.others[0], "3": self.call.others[1]}
+        kinds = [f"{q}{k}{v}" for q, k, v in product("123", repeat=3)]
+        kinds.sort(key=lambda kind: kind != "123")
+        with instead(self, seen=seen):
+            for kind in kinds:
+                texts_of = tuple(texts[number].double() for number in kind)
+                try:
+                    expected = computed(self, given, {"texts": lambda _, of=texts_of: of})
+                except (RuntimeError, IndexError):  # of other lengths
+                    continue
+                if expected.shape == output.shape and largest_gap(output, expected) <= NEAR:
+                    break
+            else:
+                kind = ""
+        if kind == "123":
+            return True, (
+                f"Queries of a text of {len(output)} tokens meet keys and values of one of {n_keys}."
+            )
+        return False, self._where_from(kind)
+
+    def _where_from(self, kind: str) -> str:
+        """Which of the texts are mixed up, of queries, keys and values."""
+        if not kind:
+            return "Keys and values of a second text give other numbers than softmax(q·k/√d)·v."
+        second = "the text given as {}" if self.call.has_two_seconds else "the second text"
+        names = {"1": "the first text", "2": second.format("keys"), "3": second.format("values")}
+        told = [
+            f"{what} come from {names[is_of]}, where {names[should]} belongs"
+            for what, is_of, should in zip(("queries", "keys", "values"), kind, "123", strict=True)
+            if names[is_of] != names[should]
+        ]
+        said = ", and ".join(told)
+        return f"{said[0].upper()}{said[1:]}."
 
     def _find_ways(self) -> None:
-        scores, n_tokens = self.sentence().scores(self.sizes), self.n_tokens
-        ways = Ways(window_of(self.weights, self.seen))
-        visible = self.seen & ways.sees(n_tokens)
         if not self.weights.isfinite().all():
             return
-        if factor_of_scores(self.weights, scores, visible) is None:
-            slopes = slopes_of(self.weights, scores, visible)
-            if slopes is not None:
-                if (slopes > -NEAR).all() and (slopes > NEAR).any():
-                    ways = ways._replace(slopes=tuple(slopes.tolist()))
-                self.ways = ways
-                return
-            for norm in NORMS:
-                if factor_of_scores(self.weights, self.scores(norm), visible) is not None:
-                    self.ways = ways._replace(norm=norm)
-                    return
-            if (self.weights[:, visible] > 0).all():
-                alike = self.sentence()
-                alike = alike._replace(
-                    queries=alike.queries[:1].expand_as(alike.queries),
-                    keys=alike.keys[:1].expand_as(alike.keys),
-                    unread=alike.unread[:1].expand_as(alike.unread),
-                )
-                ways = ways._replace(turns=goes_by_distance(self.weights_of(alike), visible))
-        self.ways = ways
+        look = self._look()
+        self.ways = look
+        visible = self.seen & look.sees(self.n_tokens)
+        self.ways = self._with_scores(look, visible)
+        self.ways = self._with_sinks(self.ways)
+        self.has_sink = self.ways.sinks is not None
+
+    def _look(self) -> Ways:
+        """The window that it has; one that is longer than the sentence shows in a longer one."""
+        weights = self.weights_of(self._alike(self.sentence()))
+        if ((weights > 0) == self.seen).all():
+            return Ways()
+        with suppress(Stopped):
+            longer = self.weights_of(self._alike(self.sentence(MANY_TOKENS)))
+            if found := look_of(longer, may_look(MANY_TOKENS, self.causal)):
+                return found
+        return look_of(weights, self.seen) or Ways()
+
+    def _alike(self, sentence: Sentence) -> Sentence:
+        """With keys that differ little, so that no visible one gets next to nothing."""
+        return sentence._replace(keys=sentence.keys[:1] + sentence.keys / 20)
+
+    def _with_scores(self, ways: Ways, visible: Tensor) -> Ways:
+        scores, n_tokens = self.sentence().scores(self.sizes), self.n_tokens
+        is_plain = factor_of_scores(self.weights, scores, visible) is not None
+        wide = WIDE * self.sizes.d_head**0.5 / most(scores)
+        sentence = self.sentence()
+        of_wide = self.weights_of(sentence._replace(queries=wide * sentence.queries))
+        if of_wide.isfinite().all():
+            pairs = [(self.weights, scores), (of_wide, wide * scores)]
+            fits = factor_of_scores(of_wide, wide * scores, visible) is not None
+            start = self.sizes.d_head**-0.5
+            capped = None if is_plain and fits else cap_of(pairs, visible, start)
+            if capped:
+                self._factor_below_cap = capped[0]
+                return ways._replace(cap=capped[1])
+        if is_plain:
+            return ways
+        slopes = slopes_of(self.weights, scores, visible)
+        if slopes is not None:
+            if (slopes > -NEAR).all() and (slopes > NEAR).any():
+                ways = ways._replace(slopes=tuple(slopes.tolist()))
+            return ways
+        for norm in NORMS if self.sizes.n_heads > 1 else NORMS[2:]:
+            factors = factors_of(self.weights, self.scores(norm), visible)
+            if factors and "whole" in norm and self._spread(factors) > FITS:
+                continue
+            if factors:
+                width = self.sizes.d_head
+                is_divided = abs(factors[0] * width**0.5 - 1) < 0.01
+                ways = ways._replace(norm=norm)
+                if norm == "size" and (self._spread(factors) > FITS or not is_divided):
+                    ways = ways._replace(factors=tuple(each * width for each in factors))
+                return ways
+        if (self.weights[:, visible] > 0).all():
+            alike = self.sentence()
+            alike = alike._replace(
+                queries=alike.queries[:1].expand_as(alike.queries),
+                keys=alike.keys[:1].expand_as(alike.keys),
+                unread=alike.unread[:1].expand_as(alike.unread),
+            )
+            ways = ways._replace(turns=goes_by_distance(self.weights_of(alike), visible))
+        return ways
+
+    @staticmethod
+    def _spread(factors: list[float]) -> float:
+        return (max(factors) - min(factors)) / max(map(abs, factors))
+
+    def _with_sinks(self, ways: Ways) -> Ways:
+        """With the score that each row's missing weight would have, where it is one for all."""
+        own = self.weights.diagonal(dim1=-2, dim2=-1)
+        rest = 1 - self.weights.sum(-1)
+        if not (rest > NEAR).all() or not (own > 0).all():
+            return ways
+        if ways.factors:
+            at_itself = self._cosines(self.scores(ways.norm), ways)
+        elif self.factor is None:
+            return ways
+        else:
+            at_itself = ways.capped(self.factor * self.scores(ways.norm))
+        found = at_itself.diagonal(dim1=-2, dim2=-1) + rest.log() - own.log()
+        spread = found.amax(-1) - found.amin(-1)
+        is_one = bool((spread < SAME_SINK * found.abs().amax(-1).clamp(min=1)).all())
+        return ways._replace(sinks=tuple(found.mean(-1).tolist())) if is_one else ways
+
+    def _cosines(self, scores: Tensor, ways: Ways) -> Tensor:
+        """Scores of vectors whose root mean square is 1, as cosines times what they are."""
+        factors = torch.tensor(ways.factors, dtype=torch.float64) / self.sizes.d_head
+        return scores * factors[:, None, None]
 
     def alone(self, sign: float = 1.0) -> tuple[Tensor, Tensor]:
         """The output for one token alone, and its value, head by head, which that should be."""
@@ -445,15 +705,25 @@ def computed(subject: Open, given: list[Tensor], other: Parts) -> Tensor:
     does = RIGHT | other
     sizes = subject.sizes
     vectors, *drawn = (each.double() for each in given)
-    joined = does["roles"](*(does["project"](vectors, each) for each in drawn))
+    texts = zip(does["texts"](vectors), drawn, strict=True)
+    joined = does["roles"](*(does["project"](text, each) for text, each in texts))
+    norm = subject.ways.norm
+    if "whole" in norm:
+        joined = (*(normed_by(each, norm) for each in joined[:2]), joined[2])
     split = zip(joined, sizes.heads, strict=True)
     parts = (does["split"](each, n) for each, n in split)
     queries, keys, values = does["heads"](
         *(each.repeat_interleave(sizes.n_heads // len(each), dim=0) for each in parts)
     )
+    if norm and "whole" not in norm:
+        queries, keys = normed_by(queries, norm), normed_by(keys, norm)
     scores = does["compare"](queries, keys) / sizes.d_head**0.5
-    scores = scores + subject.ways.bias(len(vectors))
-    weights = does["after"](does["share"](does["hide"](scores, subject.seen)), subject.seen)
+    if subject.ways.factors:
+        scores = subject._cosines(scores * sizes.d_head**0.5, subject.ways)
+    scores = subject.ways.capped(scores) + subject.ways.bias(len(vectors))
+    hidden = does["hide"](scores, subject.seen)
+    shares = subject.ways.without_sink(does["share"](hidden), hidden)
+    weights = does["after"](shares, subject.seen)
     return does["join"](weights @ values)
 
 
@@ -463,6 +733,7 @@ def hide(scores: Tensor, seen: Tensor, by: float = -torch.inf) -> Tensor:
 
 
 RIGHT: Parts = {
+    "texts": lambda x: (x, x, x),
     "project": lambda x, matrix: x @ matrix,
     "roles": lambda q, k, v: (q, k, v),
     "split": lambda joined, n: joined.unflatten(-1, (n, -1)).transpose(0, 1),
@@ -491,12 +762,28 @@ class Closed(Code):
                 raise Stopped(too_few_digits(kind))
         widths = [d_in] if d_in else list(dict.fromkeys(_widths(module) if module else ()))
         if not widths and not call.has_own:
-            widths = [ANY_WIDTH]
+            widths = [*widths_of(call.function), ANY_WIDTH]
         if not widths:
             raise Stopped("nothing tells how wide its vectors are: add d_in, as in d_in=12")
         self._settle(widths)
 
     def _settle(self, widths: list[int]) -> None:
+        """Find a way to call it, with a second text that stays as it is where one is needed."""
+        if "y" in self.call.roles:
+            for self.d_in in widths:
+                text = self.draw(self.n_tokens - 2, seed=5)
+                self.call.others, self.call.masks_first = (text, text), True
+                with suppress(Stopped):
+                    self.call.settle(self.draw()[None])
+                    if self.call.meets:
+                        return
+        self.call.others, self.call.masks_first = (
+            None,
+            False,
+        )  # tokens of one text meet in cross-attention if both texts are one
+        self._settle_alone(widths)
+
+    def _settle_alone(self, widths: list[int]) -> None:
         first, shortest, alone = None, {}, None
         for self.n_tokens in LENGTHS:
             for self.d_in in widths:
@@ -514,6 +801,36 @@ class Closed(Code):
             raise first
         self.n_tokens, self.d_in = alone
 
+    def find_unused(self) -> None:
+        """Which layers play no part: change their numbers, and the very same comes out.
+
+        All others are changed too, since one that begins at 0 hides those before it.
+        """
+        module = self.call.function
+        if not self.call.is_module or not self.call.has_own:
+            return
+        generator = torch.Generator().manual_seed(7)
+
+        def moved(each: Tensor) -> Tensor:
+            noise = torch.randn(each.shape, generator=generator, dtype=torch.float64)
+            return each.detach().cpu() + 0.1 * noise.to(each.dtype)
+
+        drawn = {name: moved(each) for name, each in module.named_parameters()}
+        wide = [name for name, each in drawn.items() if each.ndim > 1]
+        with suppress(Stopped):
+            before = self._with(drawn)
+            if not torch.equal(before, self._with(drawn)) or not before.isfinite().all():
+                return
+            changed = ((e, self._with({**drawn, e: moved(drawn[e])})) for e in wide)
+            self.unused = tuple(name for name, after in changed if torch.equal(after, before))
+        others = [name for name in wide if name not in self.unused]
+        kept = {letter for name in others for letter in letters_of(name)}
+        self.missing = tuple(e for e in self.unused if set(letters_of(e)) - kept)
+
+    def _with(self, parameters: dict[str, Tensor]) -> Tensor:
+        with instead(self, parameters=parameters):
+            return self.of(self.draw())
+
     def begin(self) -> None:
         super().begin()
         self.keeps_order = OF_MASK if self.causal else ""
@@ -522,6 +839,8 @@ class Closed(Code):
             self.unread = "It returns no weights: return (output, weights) to have them looked at."
 
     def why_not(self, name: str) -> str:
+        if name == "formula" and self.missing:
+            return ""
         if name in ("own_row", "variance", "formula"):
             return "Its queries and keys cannot be seen from outside."
         asks_weights = name in OF_WEIGHTS_READ and not (name == "rows_sum_to_1" and self.unread)
@@ -529,6 +848,9 @@ class Closed(Code):
 
     def tables(self) -> Iterator[tuple[Tensor, str, str]]:
         yield self.weights, "in what it returns", ""
+
+    def formula(self) -> Measured:
+        return False, f"{unused_in_words(self.missing)}."
 
     def equal_tokens(self) -> Measured:
         """Whether equal tokens come out as one alone, or what their weights sum to."""
@@ -548,7 +870,11 @@ class Closed(Code):
     def outside_attention(self, place: int) -> Iterator[Moved]:
         """Another token with no values; then a longer one, where a query sees one key in a head."""
         named = self.call.function.named_parameters() if self.call.is_module else ()
-        kept = [(letters_of(name), name, each) for name, each in named if each.ndim == 2]
+        kept = [
+            (letters_of(name), name, each)
+            for name, each in named
+            if each.ndim == 2 and name not in self.unused
+        ]
         if any(min(each.shape) == 1 for *_, each in kept):  # additive attention scores by a vector
             return
         values, queries = ([e for e in kept if letter in e[0]] for letter in "vq")
@@ -558,7 +884,7 @@ class Closed(Code):
                 vectors, other = self.draw(), self.draw()
                 other[place] = self.draw(seed=1)[place]
                 yield self._far(vectors, other)
-        if len(queries) == 1:
+        if len(queries) == 1 and any("k" in letters for letters, *_ in kept):
             alike = {name: 100 * each for letters, name, each in kept if set(letters) & {*"qk"}}
             with instead(self, parameters=alike):
                 yield from self._all_by_all(place)
@@ -579,6 +905,14 @@ class Closed(Code):
     def _far(self, vectors: Tensor, other: Tensor) -> Moved:
         before = self.of(vectors)
         return Moved(rows_of(gap(self.of(other), before)), before)
+
+
+def unused_in_words(names: tuple[str, ...]) -> str:
+    """That layers play no part."""
+    layers = list(dict.fromkeys(re.sub(r"\.(weight|in_proj_weight)$", "", name) for name in names))
+    shown = " and ".join([", ".join(layers[:-1]), layers[-1]] if layers[1:] else layers)
+    verb, of = ("play", "them") if layers[1:] else ("plays", "it")
+    return f"{shown} {verb} no part: nothing that comes out depends on {of}"
 
 
 def _widths(module: nn.Module) -> Iterator[int]:
