@@ -1,0 +1,196 @@
+"""Which steps a question covers, of every question of every lesson, and until when."""
+
+import itertools
+from dataclasses import replace
+from functools import cache
+
+import pytest
+import torch
+
+from alone import Visitor
+from attention_core.operations import Given
+from attention_core.trace import Trace
+from attention_ui.cards import question as asking
+from attention_ui.cards.question import Guess, Guesses, Tally, fingerprint_of, is_asked, tally
+from attention_ui.cards.questions import Pick, Verdict
+from attention_ui.controls import parts
+from visiting import LESSONS
+
+RIGHT, WRONG = Verdict(True, "Right."), Verdict(False, "No.")
+PICK = Pick(words="?", choices="abc", judge=lambda places: RIGHT if places == [1] else WRONG,
+    truth=lambda: "It is b.")  # fmt: skip
+HIDES = frozenset({"weights", "context_vectors"})
+LINK = {"example": "wild_cat", "predict": "on"}
+
+
+@cache
+def asking_visitor(lesson: str) -> Visitor:
+    """Somebody who has opened a lesson with its questions, and answered none."""
+    return Visitor(lesson, **LINK)
+
+
+def asked(visitor: Visitor):
+    """The questions of a page that are asked on these settings."""
+    with visitor.here():
+        return [one for one in visitor.state.declared.asks if one.made()[0] is not None]
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_each_question_covers_until_it_is_answered_or_a_cell_of_it_is_open(lesson):
+    visitor = asking_visitor(lesson)
+    for one in asked(visitor):
+        with visitor.here():
+            question, hides, now = one.made()
+            how = "shape" if question.only_shapes else "numbers"
+            assert one.covered() == dict.fromkeys(hides, how), one.name
+            given = visitor.state.own(Guesses).given
+            for verdict in (RIGHT, WRONG, None):
+                given[one.key] = Guess(now, 0, verdict)
+                stays = question.until_right and verdict == WRONG
+                assert bool(one.covered()) == stays, (one.name, verdict)
+            del given[one.key]
+        for step, link in itertools.product(
+            sorted(hides)[:2], ({}, {"card": "x"}, {"paper": "on"})
+        ):
+            opened = Visitor(lesson, **LINK, cell=f"embeddings.0.0,{step}.0.0", **link)
+            plain = Visitor(lesson, **LINK, cell=f"{step}.0.0,no_such_step.0.0", **link)
+            for who, is_covered in ((opened, "paper" in link), (plain, "card" not in link)):
+                with who.here():
+                    assert bool(one.covered()) == is_covered, (one.name, step, link)
+        with Visitor(lesson, **LINK | {"predict": "off"}).here():
+            assert one.covered() == {}
+
+
+def test_of_several_questions_that_cover_a_step_each_has_to_be_answered():
+    lesson = next(each for each in LESSONS if len(asked(asking_visitor(each))) > 1)
+    visitor = Visitor(lesson, **LINK)
+    page = visitor.state.declared
+    every = asked(visitor)
+    with visitor.here():
+        for one in every:
+            left = {step for each in every for step in each.covered()}
+            for step in left:
+                assert page.covers(step), step
+                assert parts.worth(("covers", step)) == page.covers(step)
+            assert page.covers("no_such_step") == ""
+            visitor.state.own(Guesses).given[one.key] = Guess(one.made()[2], 0, RIGHT)
+            parts.of_page().known.clear()
+        assert not any(page.covers(step) for one in every for step in one.made()[1])
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_the_first_open_question_of_a_page_is_the_first(lesson):
+    visitor = asking_visitor(lesson)
+    every = asked(visitor)
+    with visitor.here() as state:
+        state.covering = {one.name: ("", frozenset()) for one in state.declared.asks}
+        for at, one in enumerate(every):
+            is_open = [bool(each.covered()) for each in every]
+            assert [parts.worth(("first", each.name)) for each in every] == [
+                not any(is_open[:place]) for place in range(len(every))
+            ], f"{at} of them are answered"
+            state.own(Guesses).given[one.key] = Guess(one.made()[2])
+        state.own(Guesses).given.clear()
+        state.covering = {}
+        assert all(parts.worth(("first", each.name)) for each in every), "none of them was met"
+
+
+# --- one question ---------------------------------------------------------------------------------
+@pytest.fixture
+def visitor():
+    made = Visitor("simplified_attention", **LINK)
+    with made.here():
+        yield made
+
+
+@pytest.mark.usefixtures("visitor")
+def test_a_question_that_there_is_not_covers_nothing():
+    assert not is_asked(None, "a", HIDES)
+    assert is_asked(PICK, "a", HIDES)
+
+
+def test_a_wrong_answer_leaves_covered_what_stays_until_it_is_right(visitor):
+    stays = replace(PICK, until_right=True)
+    for verdict, still in ((None, False), (RIGHT, False), (WRONG, True)):
+        visitor.state.own(Guesses).given["a"] = Guess(0, [0], verdict)
+        assert is_asked(stays, "a", HIDES) == still
+        assert not is_asked(PICK, "a", HIDES)
+
+
+def test_what_is_picked_or_revealed_is_judged_and_what_is_not_there_is_not(visitor, monkeypatch):
+    sent = {}
+    monkeypatch.setattr(asking, "sent", sent.get)
+    monkeypatch.setattr("attention_ui.cards.questions.sent", sent.get)
+    guesses = visitor.state.own(Guesses)
+    for place, verdict in (
+        (None, None),
+        (3, None),
+        (-1, None),
+        ("1", None),
+        (1, RIGHT),
+        (0, WRONG),
+    ):
+        guesses.given.clear()
+        sent["w"] = place
+        asking._picked("page.a", "w", PICK, 7)
+        assert guesses.given == ({"page.a": Guess(7, [place], verdict)} if verdict else {})
+    guesses.given.clear()
+    sent["w"] = None
+    asking._revealed("page.a", "w", PICK, 7)
+    assert (guesses.given, guesses.missing) == ({}, "page.a")
+    sent["w"] = 1
+    asking._revealed("page.a", "w", PICK, 7)
+    assert guesses.given == {"page.a": Guess(7, [1], RIGHT)}
+    monkeypatch.setattr(asking, "begin_anew", sent.pop)
+    sent["guess_page.a"] = 1
+    asking._taken_back("page.a")
+    assert (guesses.given, "guess_page.a" in sent) == ({}, False)
+
+
+def test_what_was_missed_is_what_was_first_wrong_or_shown(visitor):
+    visitor.state.page = "lesson"
+    for name, verdicts, missed in (
+        ("a", [RIGHT], False), ("b", [WRONG, RIGHT], True), ("c", [None, RIGHT], True),
+        ("d", [], False), ("e", [RIGHT, WRONG], False),
+    ):  # fmt: skip
+        for verdict in verdicts:
+            tally().count(f"lesson.{name}", 7, verdict)
+        assert asking.was_missed(name) == missed, name
+    tally().count("other.d", 7, WRONG)
+    assert not asking.was_missed("d"), "of another lesson"
+
+
+def test_a_guess_counts_once_for_its_numbers_and_a_look_never():
+    kept = Tally()
+    assert kept.words() == ""
+    counts = [
+        kept.count("a", 1, None), kept.count("a", 1, RIGHT), kept.count("a", 2, RIGHT),
+        kept.count("a", 2, WRONG), kept.count("b", 1, WRONG), kept.count("c", 1, None),
+    ]  # fmt: skip
+    assert counts == [False, False, True, False, True, False]
+    assert kept.words() == "1 of 2 guesses right this session."
+    kept.count("d", 1, replace(WRONG, distance=0.25))
+    assert kept.words().endswith(" In 1 row, 25% of the guessed weight was on the wrong keys.")
+    kept.count("e", 1, replace(RIGHT, distance=0.0))
+    assert kept.words().endswith(
+        " In 2 rows, on average 12% of the guessed weight was on the wrong keys."
+    )
+    one = Tally()
+    one.count("a", 1, RIGHT)
+    assert one.words() == "1 of 1 guess right this session."
+
+
+def test_a_guess_holds_for_the_same_numbers_and_of_shapes_for_the_same_shapes():
+    trace = Trace()
+    one, same, other = (
+        trace.step(name, Given(((1.0, number), (3.0, 4.0))), axes=("row", "column"))
+        for name, number in (("one", 2.0), ("same", 2.0), ("other", 5.0))
+    )
+    wide = trace.step("wide", Given(((1.0, 2.0, 3.0),)), axes=("a", "b"))
+    for only_shapes in (False, True):
+        first = fingerprint_of([one, wide], only_shapes)
+        assert first == fingerprint_of([same, wide], only_shapes)
+        assert (first == fingerprint_of([other, wide], only_shapes)) == only_shapes
+        assert first != fingerprint_of([one], only_shapes)
+        assert first != fingerprint_of([wide, one], only_shapes)
+    assert torch.equal(one.value, same.value)
