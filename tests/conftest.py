@@ -16,7 +16,7 @@ from attention_ui.controls import parts
 from attention_ui.picture.table import table
 from browser_tools import WATCH_RUNS
 from sampling import is_long
-from serving import CHROMIUM, ROOT, AppServer, launch_chromium, start_server
+from serving import CHROMIUM, HANG, ROOT, AppServer, launch_chromium, start_server
 
 # `make fuzz`: more cases of every test that leaves their number to the profile, and what is marked
 # `long`, such as the cases of a product that no day's run draws (sampling.py). A slow machine fails
@@ -147,6 +147,7 @@ def browser():
 def _new_profile(browser, **options):
     options = {"viewport": SIZE, "reduced_motion": "reduce", **options}
     page = browser.new_context(**options).new_page()
+    page.context.set_default_timeout(HANG * 1000)
     page.add_init_script(WATCH_RUNS)
     page.problems = []
 

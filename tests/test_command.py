@@ -13,7 +13,7 @@ from attention_explorer import command
 from attention_ui.frame import serve
 from attention_ui.frame.started import ALONE, MODEL
 from conftest import ran
-from serving import ROOT, start_server
+from serving import HANG, ROOT, start_server
 
 
 @pytest.fixture
@@ -137,6 +137,6 @@ def test_it_needs_no_home_and_ctrl_c_ends_it_quietly(home, tmp_path):
     start, env = ("-m", "attention_explorer", "--no-browser", "--port={port}"), {"HOME": home}
     with start_server(tmp_path / "output.txt", start=start, env=os.environ | env) as server:
         server.process.send_signal(signal.SIGINT)
-        assert server.process.wait(timeout=20) == 130
+        assert server.process.wait(timeout=HANG) == 130
         said = [line for line in server.output().splitlines() if line.strip()]
         assert len(said) == 2, said  # where it is
