@@ -79,9 +79,13 @@ def pytest_ignore_collect(collection_path, config):
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` picks by the mark
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(items, config):
     """Mark browser tests and put them last: Playwright's loop counts as this thread's own."""
+    # Of few tests, one server is enough: to start a second one costs more than they do.
+    one_server = "not slow" in config.option.markexpr
     for item in items:
+        if one_server and "app_url" in item.fixturenames:
+            item.add_marker(pytest.mark.xdist_group("server"))
         if item.path.parent == BROWSER_TESTS or "browser" in item.fixturenames:
             item.add_marker(pytest.mark.browser)
         if item.path.parent == ROOT / "tests" / "fuzz":

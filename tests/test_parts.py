@@ -122,7 +122,13 @@ def waiting(visitor: Watching) -> list[str]:
     return json.loads(visitor.others["near"][2])["waiting"]
 
 
-@pytest.mark.parametrize("page", LESSONS)
+WALKED = ("causal_mask", "divide_by_sqrt_d", "simplified_attention")
+"""In `make check`: controls in pictures and of the page, a long run, and what comes and goes."""
+
+
+@pytest.mark.parametrize(
+    "page", marked(LESSONS, WALKED, pytest.mark.slow("8 s a page: each control, moved in turn"))
+)
 def test_what_runs_alone_or_waits_shows_what_all_would(page, app_url):
     async def moves(visitor):
         alone = []
@@ -170,7 +176,9 @@ def test_what_runs_alone_or_waits_shows_what_all_would(page, app_url):
     on_page(app_url, page, moves)
 
 
-@pytest.mark.parametrize("page", LESSONS)
+@pytest.mark.parametrize(
+    "page", marked(LESSONS, WALKED, pytest.mark.slow("1.5 s a page: what others tell late"))
+)
 def test_what_is_told_of_a_page_just_left_does_no_harm(page, app_url):
     """A browser may say late how things stood there: Streamlit still calls what heard of it."""
 

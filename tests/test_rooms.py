@@ -237,13 +237,19 @@ OWNERS = {
 def test_what_one_module_decides_is_in_no_other(name, owners):
     users = []
     for path in [*PAGES, *UI]:
-        used = {each.attr for each in ast.walk(tree(path)) if isinstance(each, ast.Attribute)}
-        used |= {each.rpartition(".")[2] for each in imports(path)}
-        used |= {each.name for each in ast.walk(tree(path)) if hasattr(each, "name")}
-        if name in used and path.parent.name != "streamlit_workarounds":
+        if name in used_in(path) and path.parent.name != "streamlit_workarounds":
             users.append(path.relative_to(ROOT).with_suffix("").as_posix())
     allowed = sorted(f"attention_ui/{each}" for each in owners.split())
     assert users == allowed, f"`{name}` is for these alone: ask them, or add a module to OWNERS"
+
+
+@cache
+def used_in(path):
+    """What a file has the attributes of, imports, or gives a name."""
+    nodes = [*ast.walk(tree(path))]
+    used = {each.attr for each in nodes if isinstance(each, ast.Attribute)}
+    used |= {each.rpartition(".")[2] for each in imports(path)}
+    return used | {each.name for each in nodes if hasattr(each, "name")}
 
 
 def test_what_a_source_is_worth_one_module_says():
