@@ -10,6 +10,9 @@ PIP_ARGS ?=
 
 VENV := .venv
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check install --quiet $(PIP_ARGS)
+# What Python compiles is kept, also where images leave that out: else each of the processes that
+# tests start compiles all of it again, a tenth of `make check`.
+unexport PYTHONDONTWRITEBYTECODE
 VERSION := -c 'import sys; print(sys.version_info[:2])'
 LOCK := $(VENV).lock
 # Two processes; what the tests of a file share is made in one of them (tests/conftest.py).
@@ -22,7 +25,7 @@ LINT = $(VENV)/bin/python -m ruff check . && $(VENV)/bin/python -m ruff format -
 QUICK := $(addprefix tests/,$(addprefix core/test_,trace.py operations.py oracle_each.py arithmetic.py) \
            ui/test_controls.py test_every_page.py)
 
-.PHONY: help run model quick check test fuzz bench picture clean set-up-to-run set-up-to-test
+.PHONY: help run model quick check test fuzz mutants bench picture clean set-up-to-run set-up-to-test
 help:
 	@echo 'make run     set up what is missing, then open the app'
 	@echo '             PORT=8600 to choose the port, MODEL=path for a model of your own'
@@ -32,6 +35,8 @@ help:
 	@echo 'make test    set up what is missing, then run ruff, mypy and the tests of every day (11 to 28 minutes)'
 	@echo '             ARGS="-k tokenize" for pytest, such as ARGS="-m \"not browser\""'
 	@echo 'make fuzz    what takes longer: every page with every example, every guess (hours: run it overnight)'
+	@echo 'make mutants put small faults into a copy of the code: does make check notice? (an hour or two)'
+	@echo '             ARGS="--sample 40 --seed 7 --within attention_core/real_model"'
 	@echo 'make bench   measure the app and write benchmarks/RESULTS.md (takes long)'
 	@echo '             ARGS="moves" for one part, ARGS="--quick moves" to look only'
 	@echo 'make picture take the moving picture of the README anew'
@@ -60,6 +65,9 @@ test: set-up-to-test
 fuzz: set-up-to-test
 	$(VENV)/bin/python -m pytest $(BOTH) -m "long or fuzz" --hypothesis-profile=long $(ARGS)
 
+mutants: set-up-to-test
+	$(VENV)/bin/python tests/mutants.py $(ARGS)
+
 bench: set-up-to-test
 	$(VENV)/bin/python -m benchmarks $(ARGS)
 
@@ -67,7 +75,7 @@ picture: set-up-to-test
 	ATTENTION_EXPLORER_MODEL=tiny $(VENV)/bin/python tests/moving_picture.py
 
 clean:
-	rm -rf $(VENV) $(LOCK) .pytest_cache .ruff_cache .mypy_cache .hypothesis shots
+	rm -rf $(VENV) $(LOCK) .mutants .pytest_cache .ruff_cache .mypy_cache .hypothesis shots
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One make at a time sets up $(VENV), and another waits: two at once would break each other's. A folder

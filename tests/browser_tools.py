@@ -13,6 +13,8 @@ from urllib.parse import urlsplit
 
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from serving import HANG
+
 
 def script(name, **others):
     """What runs in the page, from `in_browser`, with others in the place of some words."""
@@ -78,13 +80,13 @@ def moves_in_one_frame(page, card, place=1, room=None):
     assert without_the_server, "the server was asked"
 
 
-def open_page(page, url, path="", timeout=60, first_visit=False):
+def open_page(page, url, path="", first_visit=False):
     """Go to a page and wait until it has settled; on `wild_cat`, but for a `first_visit`."""
     address = url.rstrip("/") + "/" + path.lstrip("/")
     if "example=" not in path and not first_visit:
         address += ("&" if "?" in path else "?") + "example=wild_cat"
-    page.goto(address, timeout=timeout * 1000)
-    settled(page, timeout=timeout)
+    page.goto(address)
+    settled(page)
     wanted, found = urlsplit(address).path, urlsplit(page.url).path
     assert found == wanted, f"the app has no page {wanted}: it went to {found}"
 
@@ -111,7 +113,7 @@ def in_contents(page, name):
     return contents.locator(called)
 
 
-def settled(page, quiet=0.3, timeout=30):
+def settled(page, quiet=0.3):
     """Wait until the page has been at rest for `quiet` seconds, all of them from now on.
 
     At rest: connected, the script not running and none asked for, something on the page, no
@@ -125,10 +127,10 @@ def settled(page, quiet=0.3, timeout=30):
         "() => ['WaitBegan', 'LastBusy', 'Looks'].forEach((name) => delete window['test' + name])"
     )
     try:
-        page.wait_for_function(QUIET, arg=quiet * 1000, timeout=timeout * 1000, polling=25)
+        page.wait_for_function(QUIET, arg=quiet * 1000, timeout=HANG * 1000, polling=25)
     except TooLong:
         busy = ", ".join(page.evaluate(BUSY)) or "it keeps changing"
-        raise AssertionError(f"{page.url} did not settle within {timeout} s: {busy}") from None
+        raise AssertionError(f"{page.url} did not settle within {HANG} s: {busy}") from None
 
 
 def click(one):
@@ -136,9 +138,9 @@ def click(one):
     settled(one.page)
 
 
-def soon(page, found, wanted=True, seconds=10):
+def soon(page, found, wanted=True):
     """Assert that `found()` is soon what is wanted, of what `settled` does not know."""
-    for _ in range(int(seconds / 0.05)):
+    for _ in range(int(HANG / 0.05)):
         if found() == wanted:
             return
         page.wait_for_timeout(50)
@@ -148,7 +150,7 @@ def soon(page, found, wanted=True, seconds=10):
 def caught_up(page):
     """Wait until nothing waits, and nothing is veiled."""
     settled(page)
-    soon(page, lambda: page.locator("[data-waits]").count(), 0, seconds=60)
+    soon(page, lambda: page.locator("[data-waits]").count(), 0)
     settled(page)
 
 

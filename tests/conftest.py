@@ -16,7 +16,7 @@ from attention_ui.controls import parts
 from attention_ui.picture.table import table
 from browser_tools import WATCH_RUNS
 from sampling import is_long
-from serving import CHROMIUM, ROOT, AppServer, launch_chromium, start_server
+from serving import CHROMIUM, HANG, ROOT, AppServer, launch_chromium, start_server
 
 # `make fuzz`: more cases of every test that leaves their number to the profile, and what is marked
 # `long`, such as the cases of a product that no day's run draws (sampling.py). A slow machine fails
@@ -79,9 +79,13 @@ def pytest_ignore_collect(collection_path, config):
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` picks by the mark
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(items, config):
     """Mark browser tests and put them last: Playwright's loop counts as this thread's own."""
+    # Of few tests, one server is enough: to start a second one costs more than they do.
+    one_server = "not slow" in config.option.markexpr
     for item in items:
+        if one_server and "app_url" in item.fixturenames:
+            item.add_marker(pytest.mark.xdist_group("server"))
         if item.path.parent == BROWSER_TESTS or "browser" in item.fixturenames:
             item.add_marker(pytest.mark.browser)
         if item.path.parent == ROOT / "tests" / "fuzz":
@@ -147,6 +151,7 @@ def browser():
 def _new_profile(browser, **options):
     options = {"viewport": SIZE, "reduced_motion": "reduce", **options}
     page = browser.new_context(**options).new_page()
+    page.context.set_default_timeout(HANG * 1000)
     page.add_init_script(WATCH_RUNS)
     page.problems = []
 

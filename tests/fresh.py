@@ -7,6 +7,8 @@ import sys
 
 import torch
 
+from serving import HANG
+
 RUN_ALL = """
 import contextlib, io, json, runpy, sys, traceback
 from pathlib import Path
@@ -50,7 +52,7 @@ def start(folder, *command):
 
 
 def end(process):
-    output, errors = process.communicate(timeout=120)
+    output, errors = process.communicate(timeout=HANG)
     assert process.returncode == 0, errors
     return output
 

@@ -14,6 +14,7 @@ import torch
 from attention_core import operations as ops
 from attention_core.export.spreadsheet import spreadsheet
 from attention_core.export.spreadsheet.layout import Layout
+from serving import HANG
 
 SOFFICE = shutil.which("soffice") or shutil.which("libreoffice")
 needs_office = pytest.mark.skipif(
@@ -68,7 +69,7 @@ def recalculated(books, folder):
     files = [str(folder / f"{name}.xlsx") for name in books]
     to = ["--headless", "--convert-to", "xlsx:Calc MS Excel 2007 XML", "--outdir"]
     command = [SOFFICE, profile, *to, str(folder / "out"), *files]
-    subprocess.run(command, check=True, capture_output=True, timeout=380)
+    subprocess.run(command, check=True, capture_output=True, timeout=HANG)
     return {name: (folder / "out" / f"{name}.xlsx").read_bytes() for name in books}
 
 

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Callable, Hashable, Iterable
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 import hypothesis
@@ -42,6 +42,28 @@ def pairs(
         ((firsts[one], seconds[two]), f"{firsts[one]}-{seconds[two]}", (one, two) in chosen)
         for one, two in places
     )
+
+
+def each_once(cases: Iterable[Any], why: str, *, parts: Callable[[Any], tuple] = tuple) -> list:
+    """All cases as params, of which `make check` runs so many that each part of each case is in
+    one: a seeded choice. The others are slow, since what they hold is the same rule.
+    """
+    cases = list(cases)
+    shuffled, seen, plain = random.Random(len(cases)).sample(cases, len(cases)), set(), []
+    for case in shuffled:
+        if new := {*enumerate(parts(case))} - seen:
+            seen |= new
+            plain.append(case)
+    slow = pytest.mark.slow(why)
+    return [
+        pytest.param(*(each if isinstance(each, tuple) else (each,)), marks=[slow][each in plain :])
+        for each in cases
+    ]
+
+
+def in_twos(case: Iterable[Any]) -> tuple:
+    """Every two parts of a case, for `each_once`: most faults need no more than two at once."""
+    return tuple(combinations(case, 2))
 
 
 def marked(cases, plain, mark=pytest.mark.long):

@@ -18,6 +18,9 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import connect
 
 ROOT = Path(__file__).resolve().parents[1]
+HANG = 300
+"""Seconds after which what a test waits for will not come any more. It ends a hang, and measures
+nothing: a test waits for a state, however slow the machine (tests/test_rooms.py)."""
 
 # Debian's package, or the one you name: CHROMIUM=/opt/chrome/chrome make test
 CHROMIUM = Path(os.environ.get("CHROMIUM") or "/usr/bin/chromium")
@@ -52,8 +55,12 @@ async def new_session(socket):
     await socket.send(message.SerializeToString())
     answer = ForwardMsg()
     while answer.WhichOneof("type") != "new_session":
-        answer.ParseFromString(await asyncio.wait_for(socket.recv(), 60))
+        answer.ParseFromString(await asyncio.wait_for(socket.recv(), HANG))
     return answer.new_session
+
+
+GRACE = 10
+"""Seconds that a server has to end by itself, before it is killed."""
 
 
 class AppServer:
@@ -91,12 +98,12 @@ class AppServer:
             )
         AppServer.running.append(self)
 
-    def wait_until_healthy(self, seconds=60):
+    def wait_until_healthy(self):
         """Wait until it answers. Raises RuntimeError, with its output, where it does not."""
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + HANG
         while time.monotonic() < deadline and self.process.poll() is None:
             try:
-                with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=5):
+                with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=HANG):
                     return
             except (urllib.error.URLError, OSError):
                 time.sleep(0.02)
@@ -118,7 +125,7 @@ class AppServer:
         AppServer.running.remove(self)
         self.process.terminate()
         try:
-            self.process.wait(timeout=10)
+            self.process.wait(timeout=GRACE)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()

@@ -13,7 +13,7 @@ from attention_explorer import command
 from attention_ui.frame import serve
 from attention_ui.frame.started import ALONE, MODEL
 from conftest import ran
-from serving import ROOT, start_server
+from serving import HANG, ROOT, start_server
 
 
 @pytest.fixture
@@ -135,8 +135,11 @@ def test_it_checks_code_of_one_s_own(scale, status, tmp_path):
 @pytest.mark.parametrize("home", ["/dev/null/none", "/proc"])
 def test_it_needs_no_home_and_ctrl_c_ends_it_quietly(home, tmp_path):
     start, env = ("-m", "attention_explorer", "--no-browser", "--port={port}"), {"HOME": home}
-    with start_server(tmp_path / "output.txt", start=start, env=os.environ | env) as server:
+    # As in a terminal: what a shell runs in the background, tests too, is deaf to Ctrl-C.
+    hears = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
+    log = tmp_path / "output.txt"
+    with start_server(log, start=start, env=os.environ | env, **hears) as server:
         server.process.send_signal(signal.SIGINT)
-        assert server.process.wait(timeout=20) == 130
+        assert server.process.wait(timeout=HANG) == 130
         said = [line for line in server.output().splitlines() if line.strip()]
         assert len(said) == 2, said  # where it is

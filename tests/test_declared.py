@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from attention_core.trace import Trace
 from attention_ui.cards.noted_trace import NotedTrace
 from attention_ui.cards.page import Misdeclared
+from serving import HANG
 from visiting import A_PAGE, ROOT
 
 BODY = "def weights(v, trace):"
@@ -44,7 +45,7 @@ def test_a_name_that_nothing_has_is_refused_in_words(what, tmp_path, monkeypatch
     page.write_text(answer + source.replace(old, new), encoding="utf-8")
     said: list[str] = []
     monkeypatch.setattr(Misdeclared, "__init__", lambda _, words: said.append(words))
-    at = AppTest.from_file(str(tmp_path / "app.py"), default_timeout=60)
+    at = AppTest.from_file(str(tmp_path / "app.py"), default_timeout=HANG)
     at.query_params["predict"] = "on"
     at.switch_page(A_PAGE).run()
     assert told in " ".join(said)

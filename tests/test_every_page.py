@@ -8,6 +8,7 @@ from attention_ui.cards import show
 from attention_ui.controls import parts
 from chosen import chosen
 from hostile import MARK
+from sampling import marked
 from visiting import (
     EVERYWHERE,
     LESSONS,
@@ -36,7 +37,11 @@ def test_a_page_stands_and_renders_nothing_that_is_typed(page):
         assert len(chart.alt) > 20, chart.spec[:200]
 
 
-@pytest.mark.parametrize("lesson", LESSONS)
+FOLDED = ("queries_keys_values", "attention_today", "real_model")
+"""With most that is folded."""
+
+
+@pytest.mark.parametrize("lesson", marked(LESSONS, FOLDED, pytest.mark.slow("1 s a page: others")))
 def test_a_link_to_a_picture_in_a_row_opens_the_row(lesson):
     drawn, put = set(), show.put_picture
 

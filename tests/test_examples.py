@@ -4,7 +4,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from conftest import ROOT
+from serving import HANG, ROOT
 
 PICTURES = {"your_own_attention": 1, "a_head_of_a_model": 2, "step_by_step": 3}
 
@@ -18,7 +18,7 @@ def test_every_example_is_tried():
 def test_an_example_runs_and_shows_its_pictures(name):
     made = nbformat.read(ROOT / "examples" / f"{name}.ipynb", as_version=4)
     nbformat.validate(made)
-    NotebookClient(made, timeout=300, resources={"metadata": {"path": str(ROOT)}}).execute()
+    NotebookClient(made, timeout=HANG, resources={"metadata": {"path": str(ROOT)}}).execute()
     outputs = [output for cell in made.cells for output in cell.get("outputs", [])]
     drawn = [each for each in outputs if "text/html" in each.get("data", {})]
     assert len(drawn) == PICTURES[name]

@@ -4,7 +4,6 @@ import asyncio
 import json
 import random
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -12,6 +11,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from sampling import marked
+from serving import HANG
 from visiting import LESSONS
 from visitor import LINK, Visitor, _about
 
@@ -19,6 +19,9 @@ LEADS_ELSEWHERE = "page_link"
 """Says what was chosen when the page was drawn: of another page's link, what is held counts."""
 SET_ANEW = ("value", "raw_value", "raw_values", "set_value")
 """Where a widget stands is sent only where the server has moved it."""
+
+OFTEN = 20
+"""Times that a server at rest has answered and said nothing else."""
 
 MOVED_ALONE = {
     "causal_mask": {"chart_leak"},
@@ -52,22 +55,32 @@ class Watching(Visitor):
             message.rerun_script.query_string = self.link
             await self.socket.send(message.SerializeToString())
             return 0.0
-        async with asyncio.timeout(20):
-            return await super()._run(message)
+        return await super()._run(message)
 
     async def hear_all(self) -> None:
-        longest = 3.0
-        with suppress(TimeoutError):
-            while True:
-                answer = ForwardMsg.FromString(await asyncio.wait_for(self.socket.recv(), longest))
-                # What waits is taken up by the next run, which says at once that it begins.
-                longest = 1.2 if answer.WhichOneof("type") == "script_finished" else 3.0
-                if answer.WhichOneof("type") == "new_session":
+        """Until no run is on and, asked again and again, the server says nothing but its answer:
+        what waits is taken up by the next run, which says at once that it begins.
+        """
+        asks = BackMsg()
+        asks.file_urls_request.request_id = "of no file"
+        is_running, n_alone = False, 0
+        while is_running or n_alone < OFTEN:
+            await self.socket.send(asks.SerializeToString())
+            kind, n_alone = "", n_alone + 1
+            while kind != "file_urls_response":
+                answer = ForwardMsg.FromString(await asyncio.wait_for(self.socket.recv(), HANG))
+                kind = answer.WhichOneof("type")
+                if kind != "file_urls_response":
+                    n_alone = 0
+                if kind == "new_session":
                     self.runs.append([*answer.metadata.run.fragment_ids])
-                if answer.WhichOneof("type") == "page_info_changed":
+                if kind in ("new_session", "script_finished"):
+                    is_running = kind == "new_session"
+                if kind == "page_info_changed":
                     self.link = answer.page_info_changed.query_string
                 if answer.delta.WhichOneof("type") == "new_element":
                     self._look(answer)
+            await asyncio.sleep(0.02)
 
     async def again(self) -> float:
         self.shown = {}
@@ -109,7 +122,13 @@ def waiting(visitor: Watching) -> list[str]:
     return json.loads(visitor.others["near"][2])["waiting"]
 
 
-@pytest.mark.parametrize("page", LESSONS)
+WALKED = ("causal_mask", "divide_by_sqrt_d", "simplified_attention")
+"""In `make check`: controls in pictures and of the page, a long run, and what comes and goes."""
+
+
+@pytest.mark.parametrize(
+    "page", marked(LESSONS, WALKED, pytest.mark.slow("8 s a page: each control, moved in turn"))
+)
 def test_what_runs_alone_or_waits_shows_what_all_would(page, app_url):
     async def moves(visitor):
         alone = []
@@ -157,7 +176,9 @@ def test_what_runs_alone_or_waits_shows_what_all_would(page, app_url):
     on_page(app_url, page, moves)
 
 
-@pytest.mark.parametrize("page", LESSONS)
+@pytest.mark.parametrize(
+    "page", marked(LESSONS, WALKED, pytest.mark.slow("1.5 s a page: what others tell late"))
+)
 def test_what_is_told_of_a_page_just_left_does_no_harm(page, app_url):
     """A browser may say late how things stood there: Streamlit still calls what heard of it."""
 

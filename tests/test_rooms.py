@@ -243,13 +243,19 @@ OWNERS = {
 def test_what_one_module_decides_is_in_no_other(name, owners):
     users = []
     for path in [*PAGES, *UI]:
-        used = {each.attr for each in ast.walk(tree(path)) if isinstance(each, ast.Attribute)}
-        used |= {each.rpartition(".")[2] for each in imports(path)}
-        used |= {each.name for each in ast.walk(tree(path)) if hasattr(each, "name")}
-        if name in used and path.parent.name != "streamlit_workarounds":
+        if name in used_in(path) and path.parent.name != "streamlit_workarounds":
             users.append(path.relative_to(ROOT).with_suffix("").as_posix())
     allowed = sorted(f"attention_ui/{each}" for each in owners.split())
     assert users == allowed, f"`{name}` is for these alone: ask them, or add a module to OWNERS"
+
+
+@cache
+def used_in(path):
+    """What a file has the attributes of, imports, or gives a name."""
+    nodes = [*ast.walk(tree(path))]
+    used = {each.attr for each in nodes if isinstance(each, ast.Attribute)}
+    used |= {each.rpartition(".")[2] for each in imports(path)}
+    return used | {each.name for each in nodes if hasattr(each, "name")}
 
 
 def test_what_a_source_is_worth_one_module_says():
@@ -382,3 +388,33 @@ def test_the_benchmarks_start():
     results = (ROOT / "benchmarks" / "RESULTS.md").read_text(encoding="utf-8")
     measured = re.findall(r"^<sub>`(\w+)`", results, re.MULTILINE)
     assert {"crowd", *measured} <= {*re.findall(r"\w+", done.stdout)}
+
+
+# --- tests ----------------------------------------------------------------------------------------
+CLOCKS = ("monotonic", "perf_counter", "time")
+LIMITED = {"timeout": 0, "wait_for": 1, "wait": 0, "join": 0, "set_default_timeout": 0}
+"""What waits, and which of its arguments says how long at most."""
+
+
+@every([*(ROOT / "tests").rglob("*.py")])
+def test_a_test_waits_for_a_state_and_not_for_a_time(path):
+    """Beside other work all takes longer: whatever limits it is a HANG, which measures nothing."""
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Call):
+            called = ast.unparse(node.func).rpartition(".")[2]
+            limits = [each.value for each in node.keywords if each.arg in ("timeout", "seconds")]
+            limits += [each.value for each in node.keywords if each.arg == "default_timeout"]
+            limits += node.args[LIMITED[called] :][:1] if called in LIMITED else []
+            numbers = [each for each in limits if isinstance(each, ast.Constant | ast.BinOp)]
+            told = [ast.unparse(each) for each in numbers if "HANG" not in ast.unparse(each)]
+            assert not [each for each in told if each[0] in "0123456789"], f"line {node.lineno}"
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and is_clock(node.left):
+            assert ast.unparse(node.right) == "HANG", f"line {node.lineno}"
+        if isinstance(node, ast.Assert):
+            measured = [each for each in ast.walk(node) if is_clock(each)]
+            others = [each for each in ast.walk(node) if isinstance(each, ast.BinOp)]
+            assert not (measured and others), f"line {node.lineno} asserts how long it took"
+
+
+def is_clock(node):
+    return isinstance(node, ast.Call) and ast.unparse(node.func) in [f"time.{e}" for e in CLOCKS]

@@ -17,7 +17,7 @@ from websockets.exceptions import ConnectionClosed
 
 from attention_ui.frame.of_the_system import MOST_OPEN, raise_open_files
 from conftest import ran
-from serving import ROOT, new_session, start_server, stream
+from serving import HANG, ROOT, new_session, start_server, stream
 from visitor import Visitor
 
 pytestmark = pytest.mark.slow("1 min: servers of its own")
@@ -71,7 +71,7 @@ def test_a_message_above_the_limit_is_refused(app_url):
         async with stream(app_url) as socket:
             await socket.send(b"x" * (limit + 1))
             with pytest.raises(ConnectionClosed) as closed:
-                await asyncio.wait_for(socket.recv(), 10)
+                await asyncio.wait_for(socket.recv(), HANG)
         return closed.value.rcvd.code
 
     assert limit == 10 * 1024 * 1024
@@ -120,7 +120,7 @@ def test_it_carries_more_connections_than_the_soft_limit_allows(tmp_path):
     async def crowd():
         first = await Visitor(server.url, "simplified_attention").enter()
         sockets = [await stream(server.url) for _ in range(SOCKETS)]
-        last = await asyncio.wait_for(Visitor(server.url, "simplified_attention").enter(), 60)
+        last = await asyncio.wait_for(Visitor(server.url, "simplified_attention").enter(), HANG)
         errors = first.errors + last.errors
         for socket in (*sockets, first.socket, last.socket):
             await socket.close()

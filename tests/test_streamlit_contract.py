@@ -44,6 +44,7 @@ from attention_ui.streamlit_workarounds.unseen_component import text_of
 from attention_ui.streamlit_workarounds.whole_callbacks import let_callbacks_end
 from conftest import ran
 from sampling import few
+from serving import HANG
 from streamlit_insides import GONE, ROOT
 
 ROOM = ROOT / "attention_ui" / "streamlit_workarounds"
@@ -100,7 +101,7 @@ def test_messages_go_out_at_once(is_mended):
                 one = (await met.get()).get_extra_info("socket")
                 return bool(one.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
 
-    assert asyncio.run(asyncio.wait_for(is_at_once(), 20)) is is_mended, MAY_GO
+    assert asyncio.run(asyncio.wait_for(is_at_once(), HANG)) is is_mended, MAY_GO
 
 
 # --- few_wakes ------------------------------------------------------------------------------------

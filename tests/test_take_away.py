@@ -27,6 +27,7 @@ from attention_ui.frame.take_away import DOWNLOADS, name_of, title_of
 from fresh import BARE, all_of, close, solved, start_all
 from recalculated import needs_office, wrong
 from sampling import is_long, pairs
+from serving import HANG
 from visiting import LESSONS, _opened, stands, visit, words
 
 pytestmark = pytest.mark.slow("20 s: runs what every lesson gives")
@@ -208,7 +209,7 @@ def test_jupyter_says_what_is_wrong_and_nothing_else(view_at):
     # Streamlit, in this process, tells matplotlib to show nothing.
     env = {name: value for name, value in BARE.items() if name != "MPLBACKEND"}
     with pytest.raises(CellExecutionError) as stopped:
-        NotebookClient(node, timeout=120, kernel_name="python3").execute(env=env)
+        NotebookClient(node, timeout=HANG, kernel_name="python3").execute(env=env)
     said = str(stopped.value)
     assert (
         "scaled_scores is not right yet.\nLikely: d in place of √d, or divided by √d twice: "

@@ -15,7 +15,8 @@ from streamlit.runtime.scriptrunner_utils.script_requests import (
 from attention_ui.frame import long_run, near
 from attention_ui.frame.long_run import Run
 from attention_ui.streamlit_workarounds import turns as room
-from attention_ui.streamlit_workarounds.turns import LONGEST, PIECE, Turns
+from attention_ui.streamlit_workarounds.turns import PIECE, Turns
+from serving import HANG
 
 RERUN, STOP = ScriptRequestType.RERUN, ScriptRequestType.STOP
 room.run_in_turns()  # as the app does, of which nothing is imported here
@@ -42,12 +43,19 @@ def held(turns):
 
 
 def waits(turns, count=1):
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + HANG
     while len(turns._waiting) < count:
         assert time.monotonic() < deadline, "it goes on at once"
         time.sleep(0.001)
 
 
+@pytest.fixture
+def however_long(monkeypatch):
+    """Nobody goes on beside who has a turn, however slow the machine is."""
+    monkeypatch.setattr(room, "LONGEST", 1e6)
+
+
+@pytest.mark.usefixtures("however_long")
 def test_who_comes_first_is_served_first():
     turns, served, threads = Turns(), [], []
 
@@ -85,6 +93,7 @@ def test_how_much_of_the_time_somebody_has_a_turn_says_when_what_waits_is_asked_
     assert near._rest(False) == near.AT_REST, "nobody else is there"
 
 
+@pytest.mark.usefixtures("however_long")
 def test_long_work_gives_its_turn_back_between_its_pieces(monkeypatch):
     """Also within one run of the script; where nobody waits, or the piece is short, it goes on."""
     turns, done, pieces = Turns(), [], 4
@@ -115,11 +124,13 @@ def test_long_work_gives_its_turn_back_between_its_pieces(monkeypatch):
 
 
 @pytest.mark.parametrize("dies", [True, False])
-def test_who_dies_in_its_turn_or_waits_for_something_else_blocks_nobody(dies):
-    turns, stuck = Turns(), threading.Event()
+def test_who_dies_in_its_turn_or_waits_for_something_else_blocks_nobody(dies, monkeypatch):
+    monkeypatch.setattr(room, "LONGEST", 1e6 if dies else 0.05)
+    turns, has, stuck = Turns(), threading.Event(), threading.Event()
 
     def never_ends():
         turns.take()
+        has.set()
         if not dies:
             stuck.wait()
             turns.give_back()  # too late: others go on, and so it waits as they do
@@ -127,12 +138,17 @@ def test_who_dies_in_its_turn_or_waits_for_something_else_blocks_nobody(dies):
 
     thread = threading.Thread(target=never_ends)
     thread.start()
-    time.sleep(0.05)
-    began = time.monotonic()
-    turns.take()
-    assert time.monotonic() - began < 3 * LONGEST
-    stuck.set()
-    turns.end()
+    thread.join() if dies else has.wait()
+
+    def goes_on():
+        turns.take()
+        stuck.set()
+        turns.end()
+
+    other = threading.Thread(target=goes_on, daemon=True)
+    other.start()
+    other.join(HANG)
+    assert not other.is_alive(), "it is blocked"
     thread.join()
     turns.take()
     turns.end()
@@ -144,6 +160,7 @@ def asked(**state):
     return RerunData(widget_states=WidgetStates(widgets=[WidgetState(id=name, **{kind: value})]))
 
 
+@pytest.mark.usefixtures("however_long")
 @pytest.mark.parametrize("is_stopped", [False, True])
 def test_what_is_asked_for_while_waiting_is_one_run_with_every_press(is_stopped):
     turns, requests, answers = room._TURNS, ScriptRequests(), []

@@ -17,6 +17,7 @@ from attention_ui.controls.control import Values
 from attention_ui.frame.rooms import module_of
 from attention_ui.picture.layout import Layout
 from conftest import ROOT
+from serving import HANG
 
 # What a page raises is said in full: the app itself says no more than its kind.
 config.set_option("client.showErrorDetails", "full")
@@ -48,7 +49,7 @@ def first_visit(page: str) -> AppTest:
 
 
 def _opened(page: str, link: dict[str, str], **state: object) -> AppTest:
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=HANG)
     for name, value in state.items():
         at.session_state[name] = value
     if page != "app.py":

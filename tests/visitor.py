@@ -17,13 +17,11 @@ from streamlit.proto.Selectbox_pb2 import Selectbox
 from streamlit.proto.Slider_pb2 import Slider
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
-from serving import stream
+from serving import HANG, stream
 
 LINK = urlencode({"predict": "off"})
 PART = re.compile(r"(?:card|row)_\w+|closing|ends")
 """What a page is drawn in, by the keys of their containers."""
-LONGEST = 60.0
-"""Seconds without an answer, after which a session counts as lost."""
 
 
 @dataclass
@@ -169,7 +167,7 @@ class Visitor:
         began = time.perf_counter()
         await self.socket.send(message.SerializeToString())
         while True:
-            answer = ForwardMsg.FromString(await asyncio.wait_for(self.socket.recv(), LONGEST))
+            answer = ForwardMsg.FromString(await asyncio.wait_for(self.socket.recv(), HANG))
             kind = answer.WhichOneof("type")
             if kind == "delta" and answer.delta.WhichOneof("type") == "new_element":
                 self._look(answer)

@@ -11,7 +11,7 @@ def handed_in(card):
     saved = []
     card.page.on("download", lambda one: saved.append(one))
     card.get_by_role("button", name="Hand in").click()
-    soon(card.page, lambda: len(saved), 1, seconds=20)
+    soon(card.page, lambda: len(saved), 1)
     settled(card.page)
     assert len(saved) == 1
     return Path(saved[0].path()).read_text(encoding="utf-8")

@@ -179,9 +179,9 @@ def test_a_page_outlives_a_server_that_is_started_again(new_page, tmp_path):
         server.stop()
         page.wait_for_selector(".st-key-moves_scores input:disabled")  # else its move would be lost
         server = start_server(tmp_path / "second.txt", port=port)
-        page.wait_for_selector("[data-test-connection-state=CONNECTED]", timeout=60_000)
+        page.wait_for_selector("[data-test-connection-state=CONNECTED]")
         page.wait_for_selector(".st-key-moves_scores input:enabled")
-        settled(page, timeout=60)
+        settled(page)
         press(page)
         settled(page)
         is_as_its_address_says(page)

@@ -14,11 +14,9 @@ import pytest
 
 from browser_tools import no_exception, open_page, open_row, settled, soon
 from conftest import IN_CI
-from serving import AppServer
+from serving import HANG, AppServer
 
 NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
-LONG = 120
-"""Seconds: the second server has not been visited, and loads everything on a busy machine."""
 CONNECTIONS = 30
 """At once from one address, in this test: more than a browser opens for a page."""
 
@@ -30,7 +28,7 @@ def ask(port, cookie=""):
 
 
 def answered(port, path, **headers):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=HANG)
     connection.request("GET", path, headers=headers)
     answer = connection.getresponse()
     connection.close()
@@ -38,7 +36,7 @@ def answered(port, path, **headers):
 
 
 def websocket(port, host):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=HANG)
     headers = {
         **{"Host": host, "Origin": f"http://{host}"},
         **{"Connection": "Upgrade", "Upgrade": "websocket"},
@@ -68,7 +66,7 @@ def served(tmp_path):
     command = ["-m", "attention_explorer", "serve", "--processes", "2", "--address", "127.0.0.1"]
     bound = f"--from-one-address={CONNECTIONS}"
     with AppServer(tmp_path / "out.txt", start=(*command, "--port={port}", bound)) as server:
-        server.wait_until_healthy(LONG)
+        server.wait_until_healthy()
         yield server
 
 
@@ -109,18 +107,16 @@ def test_a_page_outlives_its_process(served, new_page):
 
     before = pids(served)
     os.kill(before[first], signal.SIGKILL)
-    soon(page, lambda: name_of_server(page), second, seconds=LONG)
-    page.wait_for_selector(
-        "[data-testid=stApp][data-test-connection-state=CONNECTED]", timeout=LONG * 1000
-    )
-    settled(page, timeout=LONG)
+    soon(page, lambda: name_of_server(page), second)
+    page.wait_for_selector("[data-testid=stApp][data-test-connection-state=CONNECTED]")
+    settled(page)
     no_exception(page)
     assert name_of_server(page) == second
     assert page.locator(".st-key-control_sentence textarea").first.input_value() == "A cat sat"
     assert page.locator(".st-key-cell_mask").count() == 1
 
     # When the first is back, the page stays with the second, which has its session and its files.
-    soon(page, lambda: ask(port, f"attention={first}"), (200, ""), seconds=LONG)
+    soon(page, lambda: ask(port, f"attention={first}"), (200, ""))
     assert f"Process {first} ended (-9): it is started again." in served.output()
     assert "secret" not in served.output()
     now = pids(served)
@@ -138,7 +134,7 @@ def test_a_page_outlives_its_process(served, new_page):
 
     # A host starts them anew: there is always one that answers.
     served.process.send_signal(signal.SIGHUP)
-    until, statuses = time.monotonic() + LONG, set()
+    until, statuses = time.monotonic() + HANG, set()
     while time.monotonic() < until and {*pids(served).values()} & {*now.values()}:
         statuses.add(ask(port)[0])
         time.sleep(0.1)

@@ -11,7 +11,7 @@ def words_now(page, card):
 
 def train(page, says):
     page.get_by_role("button", name="Train", exact=True).click()
-    page.locator(f"text={says}").first.wait_for(timeout=60_000)
+    page.locator(f"text={says}").first.wait_for()
     settled(page)
 
 

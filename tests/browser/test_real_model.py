@@ -164,11 +164,11 @@ def test_on_the_way_back_a_click_on_a_head_goes_there(page, app_url):
     node = next(node for node in nodes if node["id"].startswith("0."))
     page.mouse.click(*middle(node))
     head = node["id"]
-    soon(page, lambda: f"model_head={head}&" in page.url + "&", seconds=20)
+    soon(page, lambda: f"model_head={head}&" in page.url + "&")
     assert f"looks_from={node['token']}" in page.url
     one = page.locator(".st-key-card_head")
     one.scroll_into_view_if_needed()
-    soon(page, lambda: f"Head {head} " in one.inner_text(), seconds=20)
+    soon(page, lambda: f"Head {head} " in one.inner_text())
     no_exception(page)
     page.go_back()
     soon(page, lambda: "model_head" not in page.url)

@@ -2,11 +2,9 @@
 
 import ast
 import math
-import os
 import signal
 import subprocess
 import sys
-import time
 import tomllib
 from collections import Counter
 
@@ -21,8 +19,8 @@ from attention_core.lights.own_code.checking import lights_of_code, looked_at, s
 from attention_core.lights.own_code.command import main
 from attention_core.lights.own_code.naming import MISTAKES_OF_CODE
 from attention_core.lights.own_code.report import LIKELY
-from conftest import ROOT
 from fresh import BARE
+from serving import HANG, ROOT
 
 # --- the pieces -----------------------------------------------------------------------------------
 SHAPES = tomllib.loads((ROOT / "tests" / "shapes_of_code.toml").read_text(encoding="utf-8"))
@@ -367,7 +365,7 @@ def file_alone(tmp_path_factory):
 @pytest.mark.parametrize(("asked", "status", "said", "n_lines"), COMMANDS)
 def test_the_file_alone_checks_what_a_learner_has(file_alone, asked, status, said, n_lines):
     process = file_alone(asked)
-    told, _ = process.communicate(timeout=100)
+    told, _ = process.communicate(timeout=HANG)
     assert process.returncode == status, told
     assert said in told
     assert told.isascii()
@@ -380,12 +378,9 @@ def test_the_file_alone_checks_what_a_learner_has(file_alone, asked, status, sai
 @pytest.mark.skipif(sys.platform == "win32", reason="other signals there")
 @pytest.mark.parametrize(("by", "status"), [(signal.SIGTERM, 143), (signal.SIGKILL, -9)])
 def test_a_check_ends_with_who_waits_for_it_and_each_light_comes_at_once(file_alone, by, status):
-    process = file_alone("loops --seconds 90")
+    process = file_alone("loops --seconds 86400")
     assert process.stdout.readline().startswith("ok It runs")
     process.send_signal(by)
-    assert process.wait(timeout=20) == status
     # The pipe is at its end when all have ended that hold it: the child, and what it forked.
-    os.set_blocking(process.stdout.fileno(), True)
-    started = time.monotonic()
-    process.stdout.read()
-    assert time.monotonic() - started < 20
+    process.communicate(timeout=HANG)
+    assert process.returncode == status

@@ -15,6 +15,7 @@ from attention_core.real_model.model import open_model
 from attention_core.real_model.run import Cache, logits, run
 from attention_core.real_model.tokenizer_fields import ends_in
 from model_folders import FAMILIES, config, make
+from sampling import marked
 
 IDS, N = (3, 17, 5, 41), 9
 SPEAKING = [n for n, (kind, _) in FAMILIES.items() if kind.endswith(("CausalLM", "HeadModel"))]
@@ -63,7 +64,11 @@ def test_a_seed_s_numbers_are_python_s_and_an_interval_is_closed_below():
     assert [halves.drawn(each) for each in (0, 0.5 - 2**-53, 0.5, 1 - 2**-53)] == [0, 0, 1, 1]
 
 
-@pytest.mark.parametrize("name", SPEAKING)
+DIFFER = ("gpt2", "gpt_neox", "gemma2 tight caps", "gemma3 pattern", "llama dynamic", "phi3 longer")
+"""In what a cache has to know: learned places, turned ones, windows, rates by the length."""
+
+
+@pytest.mark.parametrize("name", marked(SPEAKING, DIFFER, pytest.mark.slow("0.5 s: the others")))
 def test_a_family_writes_what_transformers_writes(tmp_path, name):
     reference, model = make(tmp_path, name), open_model(tmp_path)
     model.ends = frozenset()

@@ -1,6 +1,7 @@
 """Every family that is computed here gives what `transformers` gives."""
 
 import re
+from itertools import product
 
 import pytest
 import torch
@@ -14,6 +15,7 @@ from attention_core.real_model.run import logits, normed, run
 from checks import held, run_anew
 from gguf_files import written
 from model_folders import EACH_KIND, FAMILIES, config, in_gguf, make
+from sampling import each_once, marked
 
 
 
@@ -47,7 +49,11 @@ def test_a_family_computes_what_transformers_computes(tmp_path, name):
     assert model.quantised is None
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+HAS_MOST = ("llama biases", "granite biases", "qwen3 biases", "gpt2 untied", *EACH_KIND)
+"""Together they have every tensor that there is in any."""
+
+
+@pytest.mark.parametrize("name", marked(FAMILIES, HAS_MOST, pytest.mark.slow("1 s: all others")))
 def test_every_tensor_of_a_file_is_read_or_known_to_change_nothing(tmp_path, name):
     make(tmp_path, name)
     model = open_model(tmp_path)
@@ -94,7 +100,9 @@ def bare_and_older(tensors):
 
 SPEAKING = {k: n for n, (k, _) in FAMILIES.items() if k.endswith(("CausalLM", "LMHeadModel"))}
 TABLES = (own_table, same_table, only_that_table)
-STORED = [(name, each) for name in SPEAKING.values() for each in TABLES]
+STORED = each_once(
+    [(name, each) for name in SPEAKING.values() for each in TABLES], "0.2 s: the same of others"
+)
 STORED += [("bert", older_norms), ("bert", bare_and_older), ("bert masked", older_norms)]
 
 
@@ -141,8 +149,10 @@ def test_the_trace_of_each_layer_is_what_the_run_has(tmp_path, name):
         held(trace, layer)
 
 
-@pytest.mark.parametrize("name", sorted({"llama slowed", "gemma2", "gpt2", "bert", *EACH_KIND}))
-@pytest.mark.parametrize("parts", [1, 2])
+@pytest.mark.parametrize(("name", "parts"), each_once(
+    product(sorted({"llama slowed", "gemma2", "gpt2", "bert", *EACH_KIND}), [1, 2]),
+    "0.2 s: the same of others",
+))  # fmt: skip
 def test_a_layer_s_program_reads_its_file_and_gives_its_tensors(tmp_path, monkeypatch, name, parts):
     reference = make(tmp_path, name)
     if parts > 1:

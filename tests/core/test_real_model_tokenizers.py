@@ -16,7 +16,7 @@ from attention_core.real_model import tokenizer
 from attention_core.real_model.tokenizer import from_json
 from attention_core.real_model.tokenizer_fields import from_fields
 from attention_core.text.byte_level import in_their_text
-from sampling import marked
+from sampling import each_once, in_twos, marked
 
 tokenizers = pytest.importorskip("tokenizers", reason="real models need requirements-model.txt")
 
@@ -168,10 +168,18 @@ def tried(seed):
     return ["".join(draw.choices([*ADDED, *others], k=draw.randint(1, 8))) for _ in range(25)]
 
 
-@pytest.mark.parametrize("special", [False, True])
-@pytest.mark.parametrize("byte_level", [False, True])
-@pytest.mark.parametrize("flags", [*product([False, True], repeat=4)])
-def test_added_tokens_of_all_kinds_are_those_of_the_library(flags, byte_level, special):
+EACH_TWO = each_once(
+    product([False, True], repeat=6), "0.1 s: three and more at once", parts=in_twos
+)
+
+
+@pytest.mark.parametrize(
+    ("single_word", "lstrip", "rstrip", "normalized", "byte_level", "special"), EACH_TWO
+)
+def test_added_tokens_of_all_kinds_are_those_of_the_library(
+    single_word, lstrip, rstrip, normalized, byte_level, special
+):
+    flags = (single_word, lstrip, rstrip, normalized)
     names = ("single_word", "lstrip", "rstrip", "normalized")
     kind = dict(zip(names, flags, strict=True)) | {"special": special}
     made = trained(byte_level)

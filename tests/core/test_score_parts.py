@@ -20,6 +20,7 @@ from attention_core.small_models.repeated import NAMES
 from attention_core.small_models.tracing import pass_through
 from checks import held, run_anew
 from model_folders import EACH_KIND, FAMILIES, make, smollm2
+from sampling import marked
 
 IDS = (3, 17, 5, 5, 41, 29, 52, 0)
 QUERY = 6
@@ -39,7 +40,12 @@ def off_by(found, step=1):
     return worst
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+DIFFER = ("gemma2 tight caps", "llama biases", "llama slowed", *EACH_KIND)
+DRAWN = ("gemma2 tight caps", "gemma3", "qwen3 biases", "gpt2", "gpt_neox in turn")
+OTHERS = pytest.mark.slow("0.3 s: the same of other families")
+
+
+@pytest.mark.parametrize("name", marked(FAMILIES, DIFFER, OTHERS))
 def test_the_parts_add_up_to_the_scores_of_every_family(tmp_path, name):
     make(tmp_path, name)
     found = run(open_model(tmp_path), IDS)
@@ -59,7 +65,7 @@ TRACED = ["gpt2", "gpt2 deeper smaller", "bert", "gemma2 tight caps", "gemma3", 
 TRACED += sorted({*EACH_KIND} - {*TRACED})
 
 
-@pytest.mark.parametrize("name", TRACED)
+@pytest.mark.parametrize("name", marked(TRACED, DRAWN, OTHERS))
 def test_the_trace_has_the_same_table_down_to_the_file(tmp_path, monkeypatch, name):
     make(tmp_path, name)
     found = run(open_model(tmp_path), IDS)

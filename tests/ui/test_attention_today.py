@@ -13,6 +13,7 @@ from attention_ui.lessons.attention_today.decoding import page_size, same_row
 from attention_ui.lessons.attention_today.facts import kept, parameters
 from attention_ui.lessons.attention_today.words import wider_words
 from attention_ui.words import in_bytes
+from sampling import marked
 from visiting import rendered, visit
 
 PAGE, OUTPUT = "pages/attention_today.py", "today_context_vectors"
@@ -33,7 +34,9 @@ def lights_of(settings):
     }
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize(
+    "name", marked(EXAMPLES, ("wild_cat", "named_features"), pytest.mark.slow("1 s: the others"))
+)
 def test_every_switch_keeps_its_promise_on_every_example(name):
     on = {"window": "3", "sinks": "2", "soft_cap": "1", "position_encoding": "alibi"}
     models = [values_of(name).but(**lesson.switches_of(m, values_of(name))) for m in lesson.MODELS]

@@ -12,7 +12,7 @@ from attention_ui.controls.visit_state import VisitState
 from attention_ui.frame.coming_back import DAYS, LAST_DAY, ComingBack, understood
 from attention_ui.frame.contents import LESSONS
 from attention_ui.lessons.home.coming_back import MOST, SCHEDULE, SENTENCES, Round
-from conftest import ROOT
+from serving import HANG, ROOT
 from visiting import stands
 
 TODAY = 20_000
@@ -39,7 +39,7 @@ def test_beside_what_is_ignored_the_rest_counts():
 
 
 def home(kept):
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=HANG)
     visit = at.session_state["visit"] = VisitState()
     told = visit.own(ComingBack)
     told.text, told.day = json.dumps(kept), TODAY

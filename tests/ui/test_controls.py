@@ -19,6 +19,7 @@ from attention_ui.controls.fields import Choice, Flag, Whole
 from attention_ui.frame.contents import SECTIONS
 from attention_ui.frame.rooms import every_control, module_of
 from attention_ui.streamlit_workarounds.style import TOGGLES
+from sampling import marked
 
 
 def opened(page=visiting.A_PAGE, **query):
@@ -140,7 +141,11 @@ def test_what_stands_around_a_lesson_is_left_out_where_a_link_hides_it():
         assert any("Take it with you" in each for each in told) == is_there
 
 
-@pytest.mark.parametrize("page", LESSONS)
+SHARED = ("notebooks_numbers", "multi_head_attention", "real_model")
+"""With the fewest controls, the most that depend on each other, and some of its own."""
+
+
+@pytest.mark.parametrize("page", marked(LESSONS, SHARED, pytest.mark.slow("1 s a page: others")))
 def test_a_teacher_can_hide_and_lock_each_control_of_a_page(page):
     at = opened(f"pages/{page}.py")
     at.button(key="share").click().run()

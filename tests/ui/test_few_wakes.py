@@ -20,6 +20,7 @@ from streamlit.runtime.state.common import WidgetMetadata
 from streamlit.runtime.state.session_state import SessionState
 
 from attention_ui.streamlit_workarounds import few_wakes
+from serving import HANG
 
 DRAWN, BEGUN = Event.ENQUEUE_FORWARD_MSG, Event.SCRIPT_STARTED
 AGAIN, ENDS = Event.SCRIPT_STOPPED_FOR_RERUN, [Event.FRAGMENT_STOPPED_WITH_SUCCESS, Event.SHUTDOWN]
@@ -69,7 +70,7 @@ def test_all_that_a_run_says_comes_in_its_order_with_few_wakes(monkeypatch, hear
         while len(heard) < len(said):
             await asyncio.sleep(0.001)
 
-    asyncio.run(asyncio.wait_for(server(), 20))
+    asyncio.run(asyncio.wait_for(server(), HANG))
     assert heard == said
     assert len(wakes) < len(said) / 4
 
@@ -81,11 +82,19 @@ def test_of_a_run_that_only_chose_what_runs_nothing_is_heard(monkeypatch, heard,
     monkeypatch.setattr(few_wakes, "MOMENT", 0 if is_sent else 1e9)
     said = [(BEGUN, "first"), (DRAWN, "between"), (AGAIN, ""), (BEGUN, "second"), (ENDS[0], "end")]
 
-    async def server():
-        await say(said, lambda: time.sleep(0.03 * is_sent), kind)
-        await asyncio.sleep(0.03)
+    told = itertools.count(1)
 
-    asyncio.run(server())
+    def until_it_is_heard():
+        wanted = next(told)
+        while is_sent and len(heard) < wanted:
+            time.sleep(0.001)
+
+    async def server():
+        await say(said, until_it_is_heard, kind)
+        while said[-1] not in heard:
+            await asyncio.sleep(0.001)
+
+    asyncio.run(asyncio.wait_for(server(), HANG))
     assert heard == (said if is_sent or kind == "delta" else [said[1], *said[3:]])
 
 

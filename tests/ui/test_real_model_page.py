@@ -30,8 +30,8 @@ from attention_ui.lessons.real_model.story import WAYS, way_of, which_way
 from attention_ui.picture import palette
 from attention_ui.words import percent
 from chosen import of, read
-from conftest import ROOT
 from model_folders import make, tokenizer
+from serving import HANG, ROOT
 from visiting import _opened, stands, texts, visit, visit_deeper
 
 NEAR = {"atol": 1e-4, "rtol": 1e-4}
@@ -120,14 +120,17 @@ def test_what_pip_says_is_said_however_much_it_is(tmp_path, monkeypatch):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="stands in for pip with a shell script")
 def test_what_is_stopped_does_not_go_on_alone(tmp_path, monkeypatch):
-    in_place_of_pip(tmp_path, monkeypatch, 'echo $$ > "$0.pid"; exec sleep 60')
+    in_place_of_pip(tmp_path, monkeypatch, 'echo $$ > "$0.pid"; exec sleep 86400')
     going = long_run.Run("", steps=models.install())
-    going.advance(0.5)
-    pid = int((tmp_path / "python.pid").read_text())
+    told = tmp_path / "python.pid"
+    while not (told.exists() and told.read_text()):
+        assert going.steps, "pip has ended"
+        going.advance(0)
+    pid = int(told.read_text())
     os.kill(pid, 0)
     going.steps = None  # as Stop does
     gc.collect()
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + HANG
     while time.monotonic() < deadline:
         try:
             os.waitpid(pid, os.WNOHANG)

@@ -105,7 +105,7 @@ def test_taking_the_part_away_is_a_run_without_it():
     assert f"{percent(weight)} of its weight, in place of {percent(about.weight)}" in told
     assert f"has {percent(float(logits(left, [-1])[0].softmax(-1)[token]))} then" in told
     (button,) = [each for each in at.button if each.label == f"Switch off head {off}, below"]
-    button.click().run(timeout=60)
+    button.click().run()
     assert stands(at).query_params["model_off"] == off
 
 
@@ -186,7 +186,7 @@ def test_in_small_the_whole_table_stands_there_and_a_run_without_a_head_beside_i
 def test_in_small_the_numbers_go_down_to_what_was_learned_and_can_be_taken_along(page):
     at = stands(visit_deeper(page))
     (button,) = (each for each in at.button if each.key == "open_why_numbers")
-    button.click().run(timeout=60)
+    button.click().run()
     assert "pair_scores" in stands(at).query_params["cell"]
     kinds = {each.label for each in at.get("download_button") if "score_" in each.key}
     assert {"Program", "Notebook", "Spreadsheet"} <= kinds
