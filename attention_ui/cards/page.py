@@ -41,12 +41,23 @@ from ..frame.proof import marks_of, published_lessons
 from ..frame.rooms import module_of
 from ..picture.layout import Layout
 from .card import framed
+from .covers import NUMBERS, SHAPE, Cover, giving_away, joined
 from .elements import Element, Picture, Row, note, put
 from .kept import kept
 from .noted_trace import NotedTrace, noted
 from .pinned import since_the_pin
-from .question import asks_first, fingerprint_of, is_asked, put_question
+from .question import (
+    asks_first,
+    fingerprint_of,
+    is_asked,
+    is_passable,
+    is_without_guess,
+    opens,
+    put_question,
+    went_on,
+)
 from .questions import Question
+from .seen import EVERY
 
 Body = Callable[..., Iterable[Element]]
 OfBoth = Callable[..., Any]
@@ -101,7 +112,10 @@ class Ask:
     name: str
     make: OfBoth
     about: Sequence[str]
-    covers: Sequence[str] | OfBoth
+    covers: Sequence[str] | OfBoth | None = None
+    """What it covers whole, where no step of its trace says so: else see `covers.giving_away`."""
+    given: Sequence[str] | None = None
+    """What it is to be worked out from, which stays; the inputs of what it is about."""
     of: OfBoth | None = None
     """Gives the trace that has these steps, where the page's has not."""
     each: OfBoth | None = None
@@ -114,40 +128,70 @@ class Ask:
         which = f"_{self.page.given(self.each)}" if self.each else ""
         return f"{self.page.name}.{self.name}{which}"
 
-    def made(self) -> tuple[Question | None, frozenset[str], int]:
-        """The question, what it covers, and a fingerprint of the numbers that it is about."""
+    def made(self) -> tuple[Question | None, int]:
+        """The question, and a fingerprint of the numbers that it is about."""
         return kept.get(
             ("ask", self.page.name, self.name, written_as(self.make, *self.about)),
             self._make,
             lambda _: 2_000,
         )
 
-    def _make(self) -> tuple[Question | None, frozenset[str], int]:
+    def _trace(self) -> Trace:
+        return self.page.given(self.of) if self.of else self.page.trace()
+
+    def _make(self) -> tuple[Question | None, int]:
         asked = self.page.given(self.make)
         if asked is None:
-            return None, frozenset(), 0
-        trace = self.page.given(self.of) if self.of else self.page.trace()
+            return None, 0
+        trace = self._trace()
         known = [trace[name] for name in self.about if name in trace]
         if not known:
             raise Misdeclared(
                 f"the question {self.name!r} of {self.page.name} is about {', '.join(self.about)}, "
                 "and its trace has no such step"
             )
-        covers = frozenset(self.page.given(self.covers))
-        return asked, covers, fingerprint_of(known, asked.only_shapes)
+        return asked, fingerprint_of(known, asked.only_shapes)
 
-    def covered(self) -> Mapping[str, str]:
+    def hides(self) -> Mapping[str, Cover]:
+        """What it covers while it is open, by the names of steps."""
+        return kept.get(
+            ("hides", self.page.name, self.name, written_as(self.make, *self.about)),
+            self._hides,
+            lambda found: 1_000 * (1 + len(found)),
+        )
+
+    def _hides(self) -> Mapping[str, Cover]:
+        asked, _ = self.made()
+        if asked is None:
+            return {}
+        if self.covers is not None:
+            return dict.fromkeys(self.page.given(self.covers), Cover(NUMBERS))
+        if asked.only_shapes:
+            cards = [each.name for each in self.page.every_card() if each.ask is self]
+            return dict.fromkeys(self.about, Cover(SHAPE, card=cards[0] if cards else ""))
+        trace = self._trace()
+        whole = trace.whole() if isinstance(trace, NotedTrace) else trace
+        found = giving_away(whole, self.about, asked.at, self.given)
+        return {name: Cover.of(mask, asked.at) for name, mask in found.items()}
+
+    def covered(self) -> Mapping[str, Cover]:
         """The steps that it covers now, each with how."""
         if not asks_first():
             return {}  # without making what nobody is asked
-        asked, hides, _ = self.made()
-        if not is_asked(asked, self.key, hides):
-            return {}
-        return dict.fromkeys(hides, "shape" if asked.only_shapes else "numbers")
+        asked, _ = self.made()
+        hides = self.hides() if is_asked(asked, self.key) else {}
+        return {} if opens(hides) else hides
+
+    def is_unanswered(self) -> bool:
+        """Whether it is asked, and nobody has answered it."""
+        return asks_first() and self.made()[0] is not None and is_without_guess(self.key)
 
     def draw(self) -> None:
         if asks_first():
-            put_question(self.name, self.key, *self.made())
+            with parts.unnoted():  # it is drawn for what is asked, whatever that covers
+                covered = frozenset(self.covered())
+            parts.read("asked", self.name)
+            put_question(self.name, self.key, *self.made(), covered)
 
     def waits(self) -> bool:
         """Whether it has to be answered; what it covers waits for its card, though folded."""
@@ -215,7 +259,7 @@ class Card:
                     put_run(run)
             if self.ask and folded is None:
                 self.ask.draw()
-            self.page.drawing = self
+            self.page.drawing, self.page.making = self, self.name
             for each in made.elements:
                 if each in kept_open:
                     put(each)
@@ -280,6 +324,7 @@ class Card:
 
     def _make(self) -> "Made":
         given = self.page.given
+        self.page.making = self.name
         words, controls = given(self.words), given(self.controls)
         placed = [self._named(one.at() if isinstance(one, Control) else one) for one in controls]
         elements = [self._named(each) for each in given(self.body) or ()]
@@ -426,6 +471,8 @@ class Page:
         self.about_weights = True
         self.drawing: Card | None = None
         """The card whose elements are drawn."""
+        self.making = ""
+        """The name of the card whose elements are made."""
 
     def card(self, name: str, title: str, words: str | OfBoth, **more: Any):
         """A card, whose function of the values and the trace yields what stands below its words.
@@ -451,16 +498,18 @@ class Page:
         name: str,
         make: OfBoth,
         about: Sequence[str],
-        covers: Sequence[str] | OfBoth = (),
+        covers: Sequence[str] | OfBoth | None = None,
         **more: Any,
     ) -> Ask:
         """A question, asked on the card that names it, or where a card yields it. It is `about`
-        steps of the page's trace, or the one that `of` gives, whose numbers a guess holds for, and
-        covers them, or what `covers` says, wherever they are drawn. What `each` gives makes another
+        steps of the page's trace, or the one that `of` gives, whose numbers a guess holds for. It
+        covers the cells that it asks for, and whatever gives them away, wherever that is drawn: all
+        that `given`, or else what it is about is made of, leaves open (`covers.py`). What is no
+        step, `covers` names. What `each` gives makes another
         question of it, guessed by itself. Where it is asked `again`, on the home page, these steps
         are shown with it; None where it needs more of its page.
         """
-        one = Ask(self, name, make, about, covers or about, **more)
+        one = Ask(self, name, make, about, covers, **more)
         self.asks.append(one)
         return one
 
@@ -530,15 +579,30 @@ class Page:
         with self.within(where):
             draw()
 
-    def covers(self, step: str) -> str:
-        """How a question covers a step now: "numbers", "shape", or "" for not at all."""
+    def covers(self) -> Mapping[str, Cover]:
+        """What questions cover now, by the names of steps."""
         known = parts.of_page().known
         if COVERED not in known:
             with parts.unnoted():
-                known[COVERED] = {
-                    step: how for one in self.asks for step, how in one.covered().items()
-                }
-        return known[COVERED].get(step, "")
+                known[COVERED] = joined([one.covered() for one in self.asks])
+        return known[COVERED]
+
+    def waits_for_guess(self) -> dict[str, list[Ask]]:
+        """The questions that cover something and need not, by the parts that they stand in."""
+        met, found = this_visit().covering, {}
+        names = {title: name for name, title in this_visit().cards.items()}
+        with parts.unnoted():
+            for one in self.asks:
+                title, covered = met.get(one.name, ("", frozenset()))
+                if covered and title in names and is_passable(one.made()[0]):
+                    found.setdefault(f"card_{names[title]}", []).append(one)
+        return found
+
+    def went_on(self, passed: Iterable[str]) -> None:
+        """From a callback: somebody went on from what is asked in these parts."""
+        waiting = self.waits_for_guess()
+        for one in [each for name in passed for each in waiting.get(name, ())]:
+            went_on(one.key)
 
     def show(self) -> None:
         """Draw all of it: the last line of a page."""
@@ -635,9 +699,19 @@ COVERED = "covered"
 
 
 @parts.source("covers")
-def _covers(step: str) -> str:
+def _covers(step: str) -> Cover | tuple | None:
+    """How a question covers a step; of `EVERY` one all that is covered."""
     page: Page | None = this_visit().declared
-    return page.covers(step) if page else ""
+    if step == EVERY:
+        return tuple(sorted(page.covers().items())) if page else ()
+    return page.covers().get(step) if page else None
+
+
+@parts.source("asked")
+def _is_covering(ask: str) -> bool:
+    page: Page = this_visit().declared
+    with parts.unnoted():
+        return any(one.name == ask and bool(one.covered()) for one in page.asks)
 
 
 @parts.source("first")
@@ -647,7 +721,7 @@ def _is_first(ask: str) -> bool:
     met = this_visit().covering
     with parts.unnoted():
         above = takewhile(lambda one: one.name != ask, page.asks)
-        return not any(one.covered() for one in above if one.name in met)
+        return not any(one.is_unanswered() for one in above if one.name in met)
 
 
 def is_covered(*steps: str) -> bool:

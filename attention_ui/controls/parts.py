@@ -26,7 +26,7 @@ AROUND = ""
 """In the place of a part's name: all of the page that is in none."""
 WATCHER = "near"
 """The part that tells the browser what waits."""
-OWN = {"run", "guess", "first", "draft", "session", "wrong"}
+OWN = {"run", "guess", "gone on", "first", "draft", "session", "wrong"}
 """Kinds whose worth is one visitor's own: what has read one is kept for nobody else."""
 _WORTH: dict[str, Callable[[str], Any]] = {}
 
