@@ -72,7 +72,7 @@ def context(trace):
     "The first, −∞, is right. Some notebooks fill in 0 instead, before the softmax or after it: "
     "rows may still sum to 1, so checking the sums alone does not find the mistake. Compare them.",
     controls=[lesson.MASKING],
-    ask=page.ask("leaks", leaks.which_leak, leaks.OTHER_WEIGHTS, given=leaks.GIVEN),
+    ask=page.ask("leaks", leaks.which_leak, leaks.OTHER_WEIGHTS, stays=leaks.GIVEN),
 )
 def ways(v, trace):
     way = lesson.prefix_of(v.masking)

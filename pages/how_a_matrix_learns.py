@@ -44,7 +44,7 @@ def slope(v, trace):
     "depend on those before them, and multiplies the slopes. Red in the lower row: raising this "
     "entry lowers the loss, so an update raises it. Point at a gradient to see what made it.",
     controls=[lesson.LEARNING_WIDTH.at(width=150), lesson.LEARNING_SEED.at(width=130)],
-    ask=page.ask("row_sum", words.row_sum, [ASKED], given=["weights", "grad_weights"]),
+    ask=page.ask("row_sum", words.row_sum, [ASKED], stays=["weights", "grad_weights"]),
 )
 def gradients(v, trace):
     yield ui.picture(flow(trace, ui.covered))

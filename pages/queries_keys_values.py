@@ -27,7 +27,7 @@ LOOKS_AT = page.ask(
     "looks_at",
     words.looks_at,
     ["weights"],
-    given=["queries", "keys"],
+    stays=["queries", "keys"],
     each=lambda v, trace: words.asked_query(trace, v),
     again=["queries", "keys"],
 )

@@ -151,7 +151,7 @@ def divide(trace):
         "softmax_row",
         words.softmax_most,
         ["softmax_weights"],
-        given=["exponentials"],
+        stays=["exponentials"],
         again=["score_row"],
     ),
 )

@@ -18,7 +18,7 @@ WRONG = {
     "a picture's control": ("moving(shared.SHOWN_TERMS,", "moving(shared.HEAD,", "control 'head'"),
     "a picture": ("in_picture(shared.FACTOR)", 'in_picture(shared.FACTOR, "scrs")', "draws scores"),
     "a second card": ('    "context",\n', '    "weights",\n', "two cards of"),
-    "a step": ('["weights"], would_tell', '["wights"], would_tell', "no such step"),
+    "a step": ('words.looks_at, ["weights"]', 'words.looks_at, ["wights"]', "no such step"),
     "an argument": ("def weights(v, trace)", "def weights(v, trase)", "asks for trase"),
     "an answer's card": ("    words.made_of,", '    lambda: Answer("Why?", "So.", "why"),',
         "'why'"),

@@ -114,7 +114,7 @@ class Ask:
     about: Sequence[str]
     covers: Sequence[str] | OfBoth | None = None
     """What it covers whole, where no step of its trace says so: else see `covers.giving_away`."""
-    given: Sequence[str] | None = None
+    stays: Sequence[str] | None = None
     """What it is to be worked out from, which stays; the inputs of what it is about."""
     of: OfBoth | None = None
     """Gives the trace that has these steps, where the page's has not."""
@@ -171,7 +171,7 @@ class Ask:
             return dict.fromkeys(self.about, Cover(SHAPE, card=cards[0] if cards else ""))
         trace = self._trace()
         whole = trace.whole() if isinstance(trace, NotedTrace) else trace
-        found = giving_away(whole, self.about, asked.at, self.given)
+        found = giving_away(whole, self.about, asked.at, self.stays)
         return {name: Cover.of(mask, asked.at) for name, mask in found.items()}
 
     def covered(self) -> Mapping[str, Cover]:
@@ -503,11 +503,11 @@ class Page:
     ) -> Ask:
         """A question, asked on the card that names it, or where a card yields it. It is `about`
         steps of the page's trace, or the one that `of` gives, whose numbers a guess holds for. It
-        covers the cells that it asks for, and whatever gives them away, wherever that is drawn: all
-        that `given`, or else what it is about is made of, leaves open (`covers.py`). What is no
-        step, `covers` names. What `each` gives makes another
-        question of it, guessed by itself. Where it is asked `again`, on the home page, these steps
-        are shown with it; None where it needs more of its page.
+        covers the cells that it asks for, and what gives them away, wherever that is drawn; all that
+        `stays` to work it out from, which are the inputs of what it is about unless others are
+        named, is open (see `covers.py`). What is no step, `covers` names. What `each` gives makes
+        another question of it, guessed by itself. Where it is asked `again`, on the home page,
+        these steps are shown with it; None where it needs more of its page.
         """
         one = Ask(self, name, make, about, covers, **more)
         self.asks.append(one)
