@@ -25,6 +25,18 @@ def telling_query(weights: Tensor) -> int:
     return int(effects.reshape(-1, effects.shape[-1]).sum(dim=0).argmax())
 
 
+def other_telling_query(weights: Tensor, first: int) -> int:
+    """Of weights (query, key), the query whose row says most beside the `first` one's: neither a
+    copy of that row, nor of any other where there are such rows. The first where it is alone.
+    """
+    rows = weights.double()
+    alike = (rows[:, None] - rows).abs().amax(dim=-1) <= 1e-6  # (query, query)
+    order = effect_of_rows(weights).argsort(descending=True, stable=True).tolist()
+    others = [query for query in order if not alike[query, first]]
+    alone = [query for query in others if alike[query].sum() == 1]
+    return next(iter((*alone, *others)), first)
+
+
 def telling_head(weights: Tensor) -> int:
     """The head of weights (head, query, key) that says most, all its rows together."""
     return int(effect_of_rows(weights).sum(dim=-1).argmax())

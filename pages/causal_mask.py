@@ -10,19 +10,8 @@ from attention_ui.lessons.causal_mask import leaks, lesson, words
 from attention_ui.picture.equation_parts import equation_of
 from attention_ui.picture.matrix import Matrix
 
-WEIGHTS = [
-    *("weights", "context_vectors", "changed_context_vectors"),
-    *("zeroed_weights", "renormalised_weights"),
-]
-"""What tells the weights of a query: divided by their sum, those of other ways are the same."""
 page = Page("causal_mask", "context_vectors", "causal")
-ROW = page.ask("row", words.shared_row, ["weights", "mask"], WEIGHTS, again=["masked_scores"])
-
-
-def asked_of(trace, *names):
-    """Steps as matrices: all rows, or the one that a question asks for while it is open."""
-    rows = (words.asked_query(trace),) if is_covered("weights") else None
-    return [Matrix(trace[name], rows=rows) for name in names]
+ROW = page.ask("row", words.shared_row, ["weights"], again=["masked_scores"])
 
 
 @page.card(
@@ -62,21 +51,19 @@ def mask(v, trace):
     ask=ROW,
 )
 def weights(v, trace):
-    if is_covered("weights"):
-        before, after = asked_of(trace, "masked_scores", "weights")
-        yield ui.matrices(trace, before, "→", after)
-    else:
-        both = [Matrix(trace[name], compared=True) for name in ("unmasked_weights", "weights")]
-        first = words.asked_query(trace) if asks_first() else shared.telling_query(v)
-        yield ui.matrices(trace, *both, tall=272, asks=first)
-        yield ui.light(*leaks.share_verdict(trace, "minus_infinity"))
+    both = [Matrix(trace[name], compared=True) for name in ("unmasked_weights", "weights")]
+    is_answered = asks_first() and not is_covered("weights")
+    first = words.asked_query(trace) if is_answered else shared.telling_query(v)
+    yield ui.matrices(trace, *both, tall=272, asks=first)
+    yield ui.light(*leaks.share_verdict(trace, "minus_infinity"))
     yield ui.link_to_a_real_model("In a real model, many heads rest on the first token", "first")
 
 
 @page.card("context", "Context vectors", lambda trace: words.context_words(trace["mask"].value))
 def context(trace):
-    weights, contexts = asked_of(trace, "weights", "context_vectors")
-    yield ui.matrices(trace, weights, "·", Matrix(trace["embeddings"]), "=", contexts, tall=272)
+    each = [Matrix(trace[name]) for name in ("weights", "embeddings", "context_vectors")]
+    weights, vectors, contexts = each
+    yield ui.matrices(trace, weights, "·", vectors, "=", contexts, tall=272)
 
 
 @page.card(
@@ -85,15 +72,20 @@ def context(trace):
     "The first, −∞, is right. Some notebooks fill in 0 instead, before the softmax or after it: "
     "rows may still sum to 1, so checking the sums alone does not find the mistake. Compare them.",
     controls=[lesson.MASKING],
-    ask=page.ask("leaks", leaks.which_leak, leaks.OTHER_WEIGHTS),
+    ask=page.ask("leaks", leaks.which_leak, leaks.OTHER_WEIGHTS, stays=leaks.GIVEN),
 )
 def ways(v, trace):
     way = lesson.prefix_of(v.masking)
-    right = equation_of(trace["weights"], drawn=asked_of(trace, "weights"))
+    right = equation_of(trace["weights"])
     yield ui.matrices(trace, *(leaks.parts_of(trace, way) if way else right), tall=272)
-    if not is_covered(f"{way}weights"):
+    if not (way and is_covered(f"{way}weights")):
         yield ui.light(*sums_verdict(trace, f"{way}context_vectors"))
         yield ui.light(*leaks.share_verdict(trace, v.masking))
+
+
+def tells_which_leak(v):
+    """Whether the way that is chosen is one of those that are asked about."""
+    return bool(lesson.prefix_of(v.masking)) and is_covered("zero_filled_weights")
 
 
 @page.card(
@@ -101,14 +93,14 @@ def ways(v, trace):
     "Measure the leak",
     "Change one token and compute everything again. The context vector of a query that may not "
     "look at this token must stay as it is. *Hide by*, above, chooses the way that is measured.",
-    controls=lambda: (
+    controls=lambda v: (
         []
-        if is_covered("zero_filled_weights")
+        if tells_which_leak(v)
         else [lesson.CHANGED_TOKEN.at(width=150), ui.in_picture(lesson.CHANGE_BY)]
     ),
 )
 def leak(v, trace):
-    if is_covered("zero_filled_weights"):
+    if tells_which_leak(v):
         yield waits_for("zero_filled_weights")
         return
     way = lesson.prefix_of(v.masking)
@@ -131,8 +123,7 @@ deeper = page.deeper("from masked scores to weights, as a formula")
 
 @deeper.section("softmax", "From masked scores to weights")
 def softmax(trace):
-    shown = equation_of(trace["weights"], drawn=asked_of(trace, "weights"))
-    yield ui.matrices(trace, *shown, tall=270)
+    yield ui.matrices(trace, trace["weights"], tall=270)
     masked = trace["masked_scores"]
     scores, mask = masked.inputs
     yield ui.formula(

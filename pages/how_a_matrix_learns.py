@@ -2,7 +2,7 @@
 
 from attention_core.mistakes.rewriting import at_temperatures
 from attention_ui.cards import elements as ui
-from attention_ui.cards.page import Page, is_covered, waits_for
+from attention_ui.cards.page import Page, is_covered
 from attention_ui.controls.shared import TEMPERATURE
 from attention_ui.lessons.how_a_matrix_learns import lesson, pictures, words
 from attention_ui.lessons.how_a_matrix_learns.flow import flow
@@ -44,7 +44,7 @@ def slope(v, trace):
     "depend on those before them, and multiplies the slopes. Red in the lower row: raising this "
     "entry lowers the loss, so an update raises it. Point at a gradient to see what made it.",
     controls=[lesson.LEARNING_WIDTH.at(width=150), lesson.LEARNING_SEED.at(width=130)],
-    ask=page.ask("row_sum", words.row_sum, [ASKED], [ASKED, "grad_masked_scores", "grad_scores"]),
+    ask=page.ask("row_sum", words.row_sum, [ASKED], stays=["weights", "grad_weights"]),
 )
 def gradients(v, trace):
     yield ui.picture(flow(trace, ui.covered))
@@ -62,18 +62,16 @@ def gradients(v, trace):
     "g is the slope of the loss by each weight. But raising one score raises its own weight and "
     "lowers all others of its row. So each score gets **p × (g − the average of g, weighted by "
     f"p)**, in short {words.FORMULA}.",
-    controls=lambda: [] if is_covered(ASKED) else [ui.in_picture(TEMPERATURE, width=200)],
+    controls=[ui.in_picture(TEMPERATURE, width=200)],
 )
 def row_of_softmax(v):
-    if is_covered(ASKED):
-        yield waits_for(ASKED)
-        return
     layer = lesson.layer_of(v)
     at = ui.Along(at_temperatures(layer.row), pictures.softmax_row)
     yield ui.moving(TEMPERATURE, at, tall=360, is_aside=True)
     row = layer.row(v.temperature)
     yield ui.say(words.softmax_steps(row))
-    yield ui.note(words.share_words(row))
+    if not is_covered(ASKED):
+        yield ui.note(words.share_words(row))
     yield ui.link_to("divide_by_sqrt_d", "Why wide vectors make such rows, and what √d does")
 
 
@@ -92,12 +90,9 @@ def three_ways(v):
     "ways",
     "What comes back, and what does not",
     "Parts of a layer let gradients through, stop them, or hand them on as they are.",
-    controls=lambda: [] if is_covered(ASKED) else [lesson.GRADIENT_WAY],
+    controls=[lesson.GRADIENT_WAY],
 )
 def ways_back(v):
-    if is_covered(ASKED):
-        yield waits_for(ASKED)
-        return
     shown = lesson.layer_of(v).way(v.gradient_way)
     yield ui.picture(pictures.way(shown, v.gradient_way), is_aside=True)
     yield ui.light(*words.way_words(shown, v))

@@ -1,16 +1,12 @@
 """Lesson 7: several attentions side by side, joined, and mixed by one more matrix."""
 
 from attention_ui.cards import elements as ui
-from attention_ui.cards.page import Page, is_covered, waits_for
+from attention_ui.cards.page import Page, is_covered
 from attention_ui.controls import shared
 from attention_ui.frame.lights import sums_verdict
 from attention_ui.lessons.multi_head_attention import checks, lesson, words
 from attention_ui.picture.matrix import Matrix
 from attention_ui.words import heads_left_out
-
-SPLIT = ("split_queries", "head_queries", "permuted_queries", "mixed_queries")
-"""The queries of single heads, whose shape a question asks for."""
-
 
 page = Page(
     "multi_head_attention",
@@ -19,7 +15,9 @@ page = Page(
     lambda v: {"multi_head_wrong_axis": lesson.heads_compete(v)},
     sidebar=(shared.H_SEED,),
 )
-SHAPE = page.ask("shape", lambda v, trace: words.shape(trace, shared.heads_recipe_of(v)), SPLIT)
+SHAPE = page.ask(
+    "shape", lambda v, trace: words.shape(trace, shared.heads_recipe_of(v)), ["split_queries"]
+)
 ADDS_MOST = page.ask(
     "adds_most", lambda v, trace: words.adds_most(trace, v.query), ["head_outputs"], again=None
 )
@@ -60,10 +58,10 @@ def weights(v, trace):
 )
 def split(v, trace):
     heads = [Matrix(trace["split_queries"])]
-    if not is_covered(*SPLIT):
+    if not is_covered("split_queries"):
         heads = lesson.side_by_side(trace["split_queries"], briefly=True)
     yield ui.matrices(trace, trace["joined_queries"], "→", *heads, tall=270)
-    if not is_covered(*SPLIT):
+    if not is_covered("split_queries"):
         yield ui.note(words.widths_words(shared.heads_recipe_of(v)))
 
 
@@ -76,9 +74,6 @@ def split(v, trace):
     controls=[lesson.CUT_BY, lesson.HEAD_CUT.at(widget="selectbox", width=120)],
 )
 def mixed(v, trace):
-    if is_covered(*SPLIT):
-        yield waits_for("split_queries", "This picture")
-        return
     names = ("mixed_queries" if v.cut_by == "reshape" else "split_queries", "split_queries")
     now, good = (trace[name].value[v.head_cut] for name in names)
     one, other = (Matrix(trace[name], lead=(v.head_cut,), tells_origins=True) for name in names)
@@ -128,15 +123,9 @@ def parts(trace):
         if v.n_heads > 1
         else "The context vectors of this one head become 0, and the output loses all that it was."
     ),
-    controls=lambda v: (
-        [ui.in_picture(lesson.HEAD_OFF)] * (v.n_heads > 1 and not is_covered("head_outputs"))
-    ),
+    controls=lambda v: [ui.in_picture(lesson.HEAD_OFF)] * (v.n_heads > 1),
 )
 def off(v, trace):
-    if is_covered("head_outputs"):
-        yield waits_for("head_outputs")
-        return
-
     def without(head):
         made = lesson.without_a_head(trace, int(head))
         lost = made["output_lost"]
@@ -181,8 +170,7 @@ def scores(trace):
 
 @deeper.section("checks", "In numbers, and as a formula")
 def in_numbers(trace):
-    if not is_covered("head_outputs"):
-        yield ui.light(*checks.sum_agrees(trace))
+    yield ui.light(*checks.sum_agrees(trace))
     yield ui.light(*sums_verdict(trace, "output"))
     yield ui.light(*checks.torch_agrees(trace))
     yield ui.note(checks.torch_words(trace))

@@ -5,7 +5,7 @@ from attention_core.recipes import ROLES
 from attention_core.text.embedding import embed
 from attention_ui.cards import elements as ui
 from attention_ui.cards.common_questions import shape_of_context
-from attention_ui.cards.page import Page, is_covered, waits_for
+from attention_ui.cards.page import Page, is_covered
 from attention_ui.controls import shared
 from attention_ui.lessons.queries_keys_values import lesson, tries, words
 from attention_ui.lessons.queries_keys_values.training import training, watched_now
@@ -26,12 +26,11 @@ page = Page("queries_keys_values", "context_vectors", "qkv", others)
 LOOKS_AT = page.ask(
     "looks_at",
     words.looks_at,
-    ["query_weights"],
-    ["query_scores", "scaled_query_scores", "query_weights", "query_context", "scores",
-     "scaled_scores", "weights", "largest_weights"],
-    each=lambda v: v.token,
+    ["weights"],
+    stays=["queries", "keys"],
+    each=lambda v, trace: words.asked_query(trace, v),
     again=["queries", "keys"],
-)  # fmt: skip
+)
 SHAPE = page.ask("shape", lambda trace: shape_of_context(trace, words.AS_WIDE), ["context_vectors"])
 
 
@@ -45,11 +44,9 @@ SHAPE = page.ask("shape", lambda trace: shape_of_context(trace, words.AS_WIDE), 
 )
 def matrices(v, trace):
     pairs = [(trace[f"W_{role}"], trace[f"one_{role}"]) for role in ROLES]
-    weights = ui.covered(Matrix(trace["query_weights"]))
     made = products(trace, trace["one_embedding"], pairs, tall=222)
+    weights = ui.covered(Matrix(trace["query_weights"]))
     yield ui.picture(with_sentence(made, v.token, weights=weights))
-    if weights.covered:
-        yield waits_for("query_weights", "Where your token looks")
     yield from tries.put(v, trace)
     yield ui.row(
         shared.START.at(width="content"),
@@ -66,7 +63,6 @@ def matrices(v, trace):
     "One token asks",
     "Its query meets the key of every token: one score each. Softmax turns the scores into shares "
     "of its attention, so you see who answers, and how much.",
-    ask=LOOKS_AT,
 )
 def one_token(trace):
     of_query = trace["query_weights"]
@@ -87,6 +83,7 @@ def one_token(trace):
     "One matrix product compares each query with each key. There is a score for each pair of "
     "tokens, however wide queries and keys are: twice as many tokens make four times as many "
     "scores.",
+    ask=LOOKS_AT,
 )
 def scores(trace):
     keys = Matrix(trace["keys"], transposed=True, title="keysᵀ")

@@ -3,7 +3,6 @@
 import inspect
 from textwrap import dedent
 
-from attention_core.largest_effect import telling_query
 from attention_core.operations import MatMulByLoop
 from attention_core.text.embedding import embed
 from attention_ui.cards import elements as ui
@@ -23,16 +22,8 @@ ON_A_LINE = (
     "in the sidebar. A context vector then lies between the smallest number and the largest."
 )
 OF_ONE_QUERY = ("query_weights", "weighted_embeddings", "running_context")
-
-
-def would_tell(v, trace):
-    """What would answer the question, with one query's own steps where it is the one asked."""
-    is_asked = v.query == telling_query(trace["weights"].value)
-    return ["weights", "context_vectors", *(OF_ONE_QUERY if is_asked else ())]
-
-
 page = Page("simplified_attention", "context_vectors", "simplified")
-LOOKS_AT = page.ask("looks_at", words.looks_at, ["weights"], would_tell, again=["scores"])
+LOOKS_AT = page.ask("looks_at", words.looks_at, ["weights"], again=["scores"])
 
 
 @page.card(
@@ -76,7 +67,7 @@ def weights(v, trace):
     shown = (Matrix(weights.inputs[0]), "→", Matrix(weights))
     if weights.inputs[0] is not scores:
         shown = (Matrix(scores), "÷ √d", *shown)
-    yield ui.matrices(trace, *shown, tall=330, asks=telling_query(weights.value))
+    yield ui.matrices(trace, *shown, tall=330, asks=shared.telling_query(v))
     yield ui.note(words.blanks_words(trace, v))
 
 

@@ -18,7 +18,6 @@ from attention_ui.words import number
 TALL = 260
 STANDING = 16
 """A query with more entries is too tall to stand beside the embeddings: it is a row of them."""
-EXPONENTIALS = ("exponentials", "exponential_sum", "softmax_weights")
 page = Page("softmax_or_sum", published="softmax_or_sum")
 
 
@@ -148,7 +147,13 @@ def divide(trace):
         "Then take e to the power of each: at most 1, never negative, and larger for larger "
         "scores. Now it is safe to divide by the sum: it is never below 1."
     ),
-    ask=page.ask("softmax_row", words.softmax_most, EXPONENTIALS, again=["score_row"]),
+    ask=page.ask(
+        "softmax_row",
+        words.softmax_most,
+        ["softmax_weights"],
+        stays=["exponentials"],
+        again=["score_row"],
+    ),
 )
 def softmax(v, trace):
     by_softmax, hopeless = trace["softmax_weights"], words.is_hopeless(trace)
@@ -200,7 +205,7 @@ def constant(v, trace):
     if not is_covered("sum_weights"):
         moved, shares = now["sum_weights"].inputs[0], now["sum_weights"]
         yield ui.light(*words.sum_verdict(moved.value, shares.value, trace.labels("key")))
-    if v.shift and not is_covered("softmax_weights"):
+    if v.shift:
         yield ui.light(*words.softmax_stays(trace, now))
 
 
@@ -233,8 +238,9 @@ def magnify(v, trace):
         yield ui.light(
             False, "0 · (−∞) is not a number. With a hidden score, choose a factor above 0."
         )
-    elif not is_covered("sum_weights", "softmax_weights"):
-        yield ui.note(words.spread_words(now["softmax_weights"].value))
+    else:
+        if not is_covered("softmax_weights"):
+            yield ui.note(words.spread_words(now["softmax_weights"].value))
         if v.magnify:
             yield ui.light(*words.sum_stays(trace, now))
 

@@ -106,7 +106,7 @@ def ids(v, trace):
     "**embedding**, `d_in` numbers wide. A word that comes again picks the same row. Every entry "
     "is a **parameter**, which training may change. So can you: click a number.",
     controls=[ui.in_picture(shared.SHOWN_TERMS)],
-    ask=page.ask("identical", words.identical, ["embeddings", "embeddings_by_product"]),
+    ask=page.ask("identical", words.identical, ["embeddings"]),
 )
 def lookup(v, trace):
     looked_up = lesson.looked_up_in(trace)
@@ -130,9 +130,8 @@ def one_hot(trace):
     by_product, looked_up = trace["embeddings_by_product"], lesson.looked_up_in(trace)
     _, table, _ = lesson.picked(trace)
     yield ui.matrices(trace, *equation_of(by_product, drawn=[table]), tall=TALL)
-    if not is_covered("embeddings"):
-        gap = (by_product.value - looked_up.value).abs().max().item()
-        yield ui.light(gap == 0, f"The product and the lookup agree, {to_within(gap)}.")
+    gap = (by_product.value - looked_up.value).abs().max().item()
+    yield ui.light(gap == 0, f"The product and the lookup agree, {to_within(gap)}.")
 
 
 @page.card(
@@ -151,12 +150,10 @@ def one_hot(trace):
 def positions(v, trace):
     placed = trace if v.positions else embed(shared.inputs_of(v.but(positions=True)))
     summed = placed["stream" if "stream" in placed else "embeddings"]
-    # Left out, what they would be added to are the embeddings that the question is about.
-    tells = not v.positions and is_covered("embeddings")
     # Where the page's own `embeddings` have no positions in them, nor has what is called so here.
     titles = (None, None) if "token_embeddings" in trace else ("embeddings", "with positions")
     before, added = summed.inputs
-    start, end = Matrix(before, covered=tells, title=titles[0]), Matrix(summed, title=titles[1])
+    start, end = Matrix(before, title=titles[0]), Matrix(summed, title=titles[1])
     yield ui.matrices(placed, start, "+", Matrix(added), "=", end, tall=TALL)
 
 
@@ -187,12 +184,10 @@ def points(v, trace):
     if v.d_in < 2:
         return
     vectors = trace["embeddings"]
-    drawn = vectors.value[:, [v.across, v.up]]
-    tells = words.identical_rows(drawn) == words.identical_rows(vectors.value)
-    if tells and is_covered("embeddings"):
-        yield waits_for("embeddings", "This picture")
-    else:
-        yield ui.chart("picture", as_points(trace, vectors, v.across, v.up), 880)
+    without = (words.asked_token(trace),) if is_covered("embeddings") else ()
+    yield ui.chart("picture", as_points(trace, vectors, v.across, v.up, without=without), 880)
+    if without:
+        yield waits_for("embeddings", f"The point of token {without[0]}")
 
 
 deeper = page.deeper("merges in numbers, how large a table is, other tables, the formula")

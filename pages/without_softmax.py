@@ -3,14 +3,13 @@
 from attention_core.mistakes.rewriting import rewritten_each
 from attention_core.operations import Shift
 from attention_ui.cards import elements as ui
-from attention_ui.cards.page import Page, is_covered, waits_for
+from attention_ui.cards.page import Page, is_covered
 from attention_ui.controls.shared import numbered_tokens
 from attention_ui.lessons.without_softmax import lesson, words
 from attention_ui.picture.layout import titled
 from attention_ui.picture.matrix import Matrix
 
 page = Page("without_softmax", output="read_vectors")
-WHOSE = "Who reads how much from whom"
 
 
 @page.card(
@@ -71,9 +70,7 @@ def gates_and_table(v, control, rule):
 
     def parts(made):
         beta = ["|", Matrix(made["strengths"], title="β")] if rule == "both" else []
-        # A slider that moves question marks alone shows nothing, on a phone least of all.
-        table = [] if is_covered("read_from") else ["→", Matrix(made["read_from"])]
-        return Matrix(made["decays"], title="α"), *beta, *table
+        return Matrix(made["decays"], title="α"), *beta, "→", Matrix(made["read_from"])
 
     return ui.moving(control, ui.Along(traces, parts), tall=200)
 
@@ -88,8 +85,6 @@ def gates_and_table(v, control, rule):
 )
 def decay(v):
     yield gates_and_table(v, lesson.GATE_BIAS, "decay")
-    if is_covered("read_from"):
-        yield waits_for("read_from", WHOSE)
     yield ui.note(words.faded_words(lesson.by_rule(lesson.at_once(v), v, "decay")))
 
 
@@ -115,8 +110,6 @@ def delta(v):
 )
 def both(v):
     yield gates_and_table(v, lesson.STRENGTH_BIAS, "both")
-    if is_covered("read_from"):
-        yield waits_for("read_from", WHOSE)
 
 
 @page.card(

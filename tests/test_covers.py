@@ -9,11 +9,16 @@ import pytest
 import torch
 
 from attention_core.largest_effect import telling_query
+from attention_core.operations import Given, MatMul, ScaleBy, Softmax
+from attention_core.trace import Trace
 from attention_ui.cards import page as declared
 from attention_ui.cards import show
+from attention_ui.cards.covers import SHAPE, giving_away, read_by
 from attention_ui.cards.kept import MOST_BYTES, Kept
+from attention_ui.controls.shared import FIRST
 from attention_ui.lessons.how_a_matrix_learns import layer as learning
 from attention_ui.lessons.tiny_language import lesson as tiny
+from attention_ui.picture.matrix import is_unknown
 from sampling import few
 from visiting import (
     PAGES,
@@ -45,7 +50,9 @@ EXAMPLES = ("wild_cat", "journey_123")
 
 
 def asked(page, link, change=None):
-    """Each question of a page, by name, what it covers and is about, and what is drawn above."""
+    """Each question of a page, by name, what it covers (a mask a step) and is about, and what is
+    drawn above.
+    """
     forget_traces()
     found, above, traces = {}, set(), []
     lesson = lesson_module(page)
@@ -58,9 +65,9 @@ def asked(page, link, change=None):
         return traces[-1]
 
     def asks(one):
-        question, covers, _ = one.made()
+        question, _ = one.made()
         if question is not None:
-            found[one.name] = question, {*covers}, {*one.about}, {*above}
+            found[one.name] = question, dict(one.hides()), {*one.about}, {*above}
 
     def noted(one):
         above.update(each.step.name for each in one.now().matrices if not each.covered)
@@ -117,11 +124,14 @@ def answers(asked_with):
     for name, (question, covers, about, above) in plain.items():
         # What the answer is to be worked out from has to be there.
         leaves = {each for each, step in trace.items() if not step.inputs or each in LEAVES}
-        given = ((above | leaves) - covers) & trace.keys()
+        given = ((above | leaves) - covers.keys()) & trace.keys()
         given = {each: trace[each].value.double().flatten().numpy() for each in given}
         told = {}
-        for step in sorted(covers & trace.keys()):
+        for step in sorted(covers.keys() & trace.keys()):
             value = trace[step].value
+            if covers[step].at:
+                told |= lines_of(step, value, covers[step].mask)
+                continue
             whole = value.ndim != 3
             told |= {step: value} if whole else {f"{step}[{n}]": one for n, one in enumerate(value)}
             if step in moved.get(name, ()) and value.ndim == 2:
@@ -130,6 +140,13 @@ def answers(asked_with):
                 few_rows = rows if len(rows) < len(value) else []
                 told |= {f"row {row} of {step}": value[row] for row in few_rows}
         yield name, question, covers, about, moved.get(name, set()), told, given
+
+
+def lines_of(step, value, mask):
+    """The rows of a step that are covered whole, by what they are."""
+    rows = mask.reshape(-1, value.shape[-1]).all(dim=-1).nonzero().flatten().tolist()
+    each = value.reshape(-1, value.shape[-1])
+    return {f"row {row} of {step}": each[row] for row in rows}
 
 
 def taken_apart(page, **link):
@@ -144,9 +161,12 @@ def numbers_on(at, layouts):
     for layout in layouts:
         for matrix in layout.matrices:
             if not matrix.covered:
-                yield matrix.name, of_tensor(matrix.drawn)
-                for given in () if matrix.untold else matrix.step.inputs:  # its arithmetic has them
-                    yield f"what {matrix.name} is made of", of_tensor(given.value)
+                yield matrix.name, of_tensor(matrix.seen)
+                step, may_be = matrix.step, matrix.untold
+                told = torch.ones(step.value.shape, dtype=torch.bool) if may_be is None else ~may_be
+                for operand, given in enumerate(step.inputs):  # its arithmetic has them
+                    read = read_by(step, operand, told)
+                    yield f"what {matrix.name} is made of", of_tensor(given.value[read])
         if layout.sentence is not None:
             yield "the sentence", of_tensor(layout.sentence.weights)
     for picture in small_charts(at):
@@ -201,8 +221,9 @@ def test_a_question_covers_what_it_is_judged_by_under_any_name(page, example):
     assert everything
     for name, question, covers, about, moved, told, given in found:
         # What a step is made of tells on it: with other numbers there the guess is asked for again.
-        before = {each for one in (covers | about) & earlier.keys() for each in earlier[one]}
-        known = covers | about | before | given.keys()
+        names = covers.keys() | about
+        before = {each for one in names & earlier.keys() for each in earlier[one]}
+        known = names | before | given.keys()
         assert moved <= known, f"{name} is judged by what it does not cover"
         for what, numbers in told.items():
             for where, shown in everything:
@@ -221,3 +242,109 @@ def test_a_picture_that_answers_under_another_name_is_found():
     assert tells(np.array([5.0, 3.0, 2.0]), weights[0], False)
     assert not tells(flat[:5], weights, False)
     assert not tells(np.array([0.5, 0.3, 0.1, 0.1]), weights[0], False)
+
+
+# --- no more than that ---------------------------------------------------------------------------
+MOST = 0.1
+"""Of all cells of a page, how many may be question marks at a first visit."""
+
+
+def how_covered(page, example):
+    """Of a first visit: each picture's cells and how many of them are covered; and which pictures
+    are covered whole, but for those whose shape is asked for.
+    """
+    pictures, whole = [], []
+    with noted_layouts() as found:
+        stands(visit(page, predict="on", example=example))
+    for layout in found:
+        every = sum(each.drawn.numel() for each in layout.matrices)
+        covered = sum(each.drawn.numel() if each.covered
+                      else 0 if each.unseen is None else int(each.unseen.sum())
+                      for each in layout.matrices)  # fmt: skip
+        pictures.append((every, covered))
+        if every == covered and every and not all(map(is_unknown, layout.matrices)):
+            whole.append([each.name for each in layout.matrices])
+    return pictures, whole
+
+
+@pytest.mark.slow("1 min: every page with every example")
+@pytest.mark.parametrize(("page", "example"), few(
+    [(page, each) for page in PAGES for each in (FIRST, *EXAMPLES)], 12
+))  # fmt: skip
+def test_a_first_visit_is_not_a_page_of_question_marks(page, example):
+    pictures, whole = how_covered(page, example)
+    every, covered = (sum(each) for each in zip(*pictures, strict=True)) if pictures else (0, 0)
+    assert covered <= MOST * every, (
+        f"{covered} of {every} cells of {page} with {example} are covered: ask about one row, or "
+        "one cell, and say where (`at`)"
+    )
+    assert whole == [], "a picture of nothing but question marks says nothing"
+
+
+def small():
+    """Queries and keys, scores, weights and what they mix; and one query by itself."""
+    trace = Trace()
+    trace.label("query", list("abc"))
+    given = torch.tensor([[2.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    queries = trace.step("queries", Given.of(given), axes=("query", "d"))
+    keys = trace.step("keys", Given.of(given.flip(0) * 1.5 + 0.1), axes=("key", "d"))
+    values = trace.step("values", Given.of(given * 0.7 - 0.2), axes=("key", "d_value"))
+    scores = trace.step("scores", MatMul(transpose=True), queries, keys, axes=("query", "key"))
+    scaled = trace.step("scaled", ScaleBy(0.5), scores, axes=("query", "key"))
+    weights = trace.step("weights", Softmax(), scaled, axes=("query", "key"))
+    trace.step("context", MatMul(), weights, values, axes=("query", "d_value"))
+    one = trace.step("one_query", Given.of(given[1:2]), axes=("one", "d"))
+    alone = trace.step("one_scores", MatMul(transpose=True), one, keys, axes=("one", "key"))
+    half = trace.step("one_scaled", ScaleBy(0.5), alone, axes=("one", "key"))
+    trace.step("one_weights", Softmax(), half, axes=("one", "key"))
+    return trace
+
+
+def told_of(query, given=None, **more):
+    found = giving_away(small(), ["weights"], {"query": (query,), **more}, given)
+    return {name: mask.nonzero().tolist() for name, mask in found.items()}
+
+
+def row(query, n_columns):
+    return [[query, column] for column in range(n_columns)]
+
+
+def test_a_row_is_covered_wherever_it_stands_and_no_other_row_is():
+    told = told_of(1)
+    assert told.pop("weights") == row(1, 3)
+    assert told.pop("one_weights") == row(0, 3), "the very numbers, worked out by themselves"
+    assert told.pop("context", row(1, 2)) == row(1, 2)
+    assert told == {}, "what it is to be worked out from stays"
+    told = told_of(1, given=["queries", "keys"])
+    assert told["scores"] == told["scaled"] == row(1, 3), "what lies on the way tells the largest"
+    assert told["one_scores"] == told["one_scaled"] == row(0, 3)
+    assert not {"queries", "keys", "one_query", "values"} & told.keys()
+
+
+def test_a_row_that_no_other_step_has_is_covered_alone():
+    assert told_of(0).keys() - {"context"} == {"weights"}
+    assert told_of(0)["weights"] == row(0, 3)
+
+
+def test_a_mixture_is_covered_where_it_is_mostly_one_of_its_parts():
+    weights = small()["weights"].value
+    for query in range(3):
+        is_mostly_one = bool(weights[query].max() >= 0.5)
+        assert ("context" in told_of(query)) == is_mostly_one
+
+
+def test_one_cell_is_covered_alone():
+    assert told_of(1, key=(2,)) == {"weights": [[1, 2]]}
+
+
+def test_a_shape_is_asked_on_one_card_and_nothing_is_covered_on_others():
+    found, _ = asked("pages/multi_head_attention.py", {})
+    assert {name: (each.how, each.card) for name, each in found["shape"][1].items()} == {
+        "split_queries": (SHAPE, "split")
+    }
+    with noted_layouts() as found:
+        stands(visit("multi_head_attention", predict="on"))
+    drawn = [matrix for layout in found for matrix in layout.matrices]
+    of_heads = [each for each in drawn if each.step.name == "split_queries"]
+    assert [is_unknown(each) for each in of_heads].count(True) == 1
+    assert not any(each.asks for each in of_heads if not is_unknown(each))

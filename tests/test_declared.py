@@ -20,7 +20,7 @@ WRONG = {
     "a picture's control": ("moving(shared.SHOWN_TERMS,", "moving(shared.HEAD,", "control 'head'"),
     "a picture": ("in_picture(shared.FACTOR)", 'in_picture(shared.FACTOR, "scrs")', "draws scores"),
     "a second card": ('    "context",\n', '    "weights",\n', "two cards of"),
-    "a step": ('["weights"], would_tell', '["wights"], would_tell', "no such step"),
+    "a step": ('words.looks_at, ["weights"]', 'words.looks_at, ["wights"]', "no such step"),
     "an argument": (BODY, "def weights(v, trase):", "asks for trase"),
     "a drawing": (BODY, f'{BODY}\n    st.markdown("drawn")', "a call of Streamlit’s"),
     "cookies": (BODY, f"{BODY}\n    assert not st.context.cookies", "a call of Streamlit’s"),

@@ -1,12 +1,15 @@
 """What a first visit shows: a question covers what would answer it, and nothing else is missing."""
 
 from itertools import product
+from math import isfinite, nan
 
 import pytest
+import torch
 
 from attention_core.examples import EXAMPLES
 from attention_ui.controls.shared import FIRST
 from attention_ui.picture.table import CELL, COVERED, table
+from attention_ui.picture.table import FIRST as TOLD
 from sampling import of_each_kind
 from visiting import A_PAGE, PAGES, ROWS, charts, noted_layouts, pictures, stands, visit
 
@@ -43,7 +46,7 @@ def matrices(layouts):
 
 
 def is_covered(layouts):
-    return any(each.covered for layout in layouts for each in layout.matrices)
+    return any(each.asks for layout in layouts for each in layout.matrices)
 
 
 # Each page with the first example, and one page with every example.
@@ -86,7 +89,7 @@ def draws_what_a_covered_matrix_is_made_of(layouts):
     """A question without its operands could not be answered."""
     each_drawn = [each for layout in layouts for each in layout.matrices]
     drawn = {each.step.name for each in each_drawn if not each.covered}
-    covered = {each.step.name for each in each_drawn if each.covered}
+    covered = {each.step.name for each in each_drawn if each.asks}
 
     def can_be_worked_out(step):
         """From what is drawn, or by way of what is covered itself."""
@@ -105,16 +108,23 @@ def sends_nothing_that_is_covered(layouts):
     for layout in layouts:
         sent = table(layout)
         rows = [row for row in sent.to_pylist() if row["kind"] == CELL and row["m"] >= 0]
-        hidden = {each.step.name for each in layout.matrices if each.covered}
         for at, matrix in enumerate(layout.matrices):
             own = [row for row in rows if row["id"].startswith(f"{at}.")]
-            if matrix.covered:
-                assert {row["text"] for row in own} == {COVERED}
-                assert {row["shade"] for row in own} == {0}
-                assert not any(row.get("where") for row in own)
-                assert len({row["tip"] for row in own}) == 1
-            elif hidden & {given.name for given in matrix.step.inputs}:
-                assert not any("=" in (row["tip"] or "") for row in own)
+            unseen = torch.full(matrix.drawn.shape, matrix.covered)
+            if matrix.unseen is not None:
+                unseen |= matrix.unseen
+            is_hidden = unseen.flatten().tolist()
+            covered = [row for row, is_so in zip(own, is_hidden, strict=True) if is_so]
+            if covered:
+                assert {row["text"] for row in covered} == {COVERED}
+                assert {row["shade"] for row in covered} == {0}
+                assert {row["tip"] for row in covered} == {TOLD}
+                assert not any(isfinite(row.get("exact") or nan) for row in covered)
+                assert not any(row.get("share") for row in covered)
+            if matrix.untold is not None:
+                untold = matrix.picked(matrix.untold[matrix.lead]).flatten().tolist()
+                for row, is_so in zip(own, untold, strict=True):
+                    assert not (is_so and "=" in (row["tip"] or ""))
 
 
 def test_a_link_to_a_covered_cell_opens_its_picture():
@@ -122,5 +132,7 @@ def test_a_link_to_a_covered_cell_opens_its_picture():
         found = pictures(A_PAGE, predict="on", **link)
         return next(m for layout in found for m in layout.matrices if m.name == "weights")
 
-    assert not of_weights(cell="weights.2.1", section="weights").covered
-    assert of_weights().covered
+    asked = of_weights().unseen.all(dim=-1).nonzero().flatten().tolist()
+    assert len(asked) == 1
+    assert not of_weights(cell=f"weights.{asked[0]}.1", section="weights").asks
+    assert of_weights(cell="weights.2.1", section="weights").asks, "another row answers nothing"

@@ -1,6 +1,7 @@
 """Questions that several lessons ask: which key gets most, and a whole row of weights."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from torch import Tensor
 
@@ -15,14 +16,25 @@ FEW = 4
 """How many keys a row should have to be worth asking for: few sliders, yet a real choice."""
 
 
-def one_of(words: str, choices: Sequence[str], right: int, truth: str, teaches: str = "") -> Pick:
-    """Which of some choices is the `right` one; `truth` is said of every guess."""
+def one_of(
+    words: str,
+    choices: Sequence[str],
+    right: int,
+    truth: str,
+    teaches: str = "",
+    at: Mapping[str, Sequence[int]] = MappingProxyType({}),
+) -> Pick:
+    """Which of some choices is the `right` one; `truth` is said of every guess. The cells that are
+    asked for are `at` these places of what the question is about.
+    """
 
     def judge(guess: list[int]) -> Verdict:
         is_right = guess[0] == right
         return Verdict(is_right, f"Right. {truth}" if is_right else truth)
 
-    return Pick(words=words, choices=choices, judge=judge, truth=lambda: truth, teaches=teaches)
+    return Pick(
+        words=words, choices=choices, judge=judge, truth=lambda: truth, teaches=teaches, at=at
+    )
 
 
 def which_key(
@@ -32,8 +44,11 @@ def which_key(
     asked: str = "",
     teaches: str = "",
     choices: Sequence[str] = (),
+    at: Mapping[str, Sequence[int]] = MappingProxyType({}),
 ) -> Pick:
-    """Which key has the largest weight of a row (key,), by place and `names` (a person's)."""
+    """Which key has the largest weight of a row (key,), by place and `names` (a person's). The row
+    is `at` these places of what the question is about.
+    """
     alike: dict[tuple[str, float], list[int]] = {}
     for place, (name, weight) in enumerate(zip(names, row.tolist(), strict=True)):
         alike.setdefault((name, place if choices else round(weight, 6)), []).append(place)
@@ -46,7 +61,14 @@ def which_key(
         truth=lambda: f"It is {largest_keys(row, names)}.",
         asked=asked,
         teaches=teaches,
+        at=at,
     )
+
+
+def rows_like(weights: Tensor, query: int) -> tuple[int, ...]:
+    """The queries with the very row of weights (query, key) of this one, itself one of them."""
+    off = (weights - weights[query]).abs().amax(dim=-1)
+    return tuple((off <= 1e-6).nonzero().flatten().tolist()) or (query,)
 
 
 def judge_key(guess: int, row: Tensor, names: Sequence[str]) -> Verdict:
@@ -96,8 +118,11 @@ def whole_row(
     seen: Tensor,
     asked: str = "",
     teaches: str = "",
+    at: Mapping[str, Sequence[int]] = MappingProxyType({}),
 ) -> Row | None:
-    """A row of weights (key,) over `seen` keys; None for nothing. `names` are a person's."""
+    """A row of weights (key,) over `seen` keys, `at` its place of what the question is about; None
+    for nothing. `names` are a person's.
+    """
     keys = seen.nonzero().flatten().tolist()
     if len(keys) < 2 or not weights.isfinite().all():
         return None
@@ -108,6 +133,7 @@ def whole_row(
         weights=weights[keys].tolist(),
         asked=asked,
         teaches=teaches,
+        at=at,
     )
 
 

@@ -24,11 +24,12 @@ from ..picture import layout as arranged
 from ..picture import stacked as rows
 from ..picture.equation_parts import written_out
 from ..picture.layout import Layout, matrices_of
-from ..picture.matrix import Matrix, of_unknown_shape
+from ..picture.matrix import Matrix
 from ..picture.sentence import with_sentence
 from . import show
 from .kept import Few
 from .noted_trace import plain
+from .seen import covered as covered
 from .show import Choosing
 
 Parts = Sequence[Step | Matrix | str]
@@ -383,14 +384,3 @@ def stacked(trace: Trace, *each: Matrix | str) -> Layout:
 def with_covers(each: Parts) -> list[Matrix | str]:
     """The parts of an equation, written out, and covered where a question covers their steps."""
     return [covered(one) if isinstance(one, Matrix) else one for one in written_out(each)]
-
-
-def covered(one: Matrix) -> Matrix:
-    """A matrix as it may be seen: question marks while it is covered, one cell for its shape; and
-    as it may be told, which would print what it is made of.
-    """
-    how = parts.read("covers", one.step.name)
-    if one.covered or not how:
-        untold = any(parts.read("covers", each.name) for each in one.step.inputs)
-        return replace(one, untold=True) if untold else one
-    return of_unknown_shape(one) if how == "shape" else replace(one, covered=True)

@@ -18,6 +18,7 @@ MOST_BYTES = share_of_memory()
 CALLED = {
     "card": "The card {2!r} of {1}",
     "ask": "The question {2!r} of {1}",
+    "hides": "What the question {2!r} of {1} covers",
     "answers": "A closing answer of {1}",
     "trace": "The trace of {1}",
     "marks": "What is printed of {1}",

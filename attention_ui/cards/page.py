@@ -42,13 +42,24 @@ from ..frame.proof import marks_of, published_lessons
 from ..frame.rooms import module_of
 from ..picture.layout import Layout
 from .card import framed
+from .covers import NUMBERS, SHAPE, Cover, giving_away, joined
 from .elements import Element, Picture, Row, note, put
 from .identity import Identity, identity
 from .kept import kept
 from .noted_trace import NotedTrace, noted, plain
 from .pinned import since_the_pin
-from .question import asks_first, fingerprint_of, is_asked, put_question
+from .question import (
+    asks_first,
+    fingerprint_of,
+    is_asked,
+    is_passable,
+    is_without_guess,
+    opens,
+    put_question,
+    went_on,
+)
 from .questions import Question
+from .seen import EVERY
 
 Body = Callable[..., Iterable[Element]]
 OfBoth = Callable[..., Any]
@@ -94,7 +105,10 @@ class Ask:
     name: str
     make: OfBoth
     about: Sequence[str]
-    covers: Sequence[str] | OfBoth
+    covers: Sequence[str] | OfBoth | None = None
+    """What it covers whole, where no step of its trace says so: else see `covers.giving_away`."""
+    stays: Sequence[str] | None = None
+    """What it is to be worked out from, which stays; the inputs of what it is about."""
     of: OfBoth | None = None
     """Gives the trace that has these steps, where the page's has not."""
     each: OfBoth | None = None
@@ -104,7 +118,7 @@ class Ask:
     @cached_property
     def identity(self) -> Identity:
         """What tells it from one that is asked otherwise."""
-        made = self.make, self.about, self.covers, self.of, self.page.trace_of
+        made = self.make, self.about, self.covers, self.stays, self.of, self.page.trace_of
         return identity(*made)
 
     @property
@@ -113,27 +127,28 @@ class Ask:
         which = f"_{self.page.given(self.each)}" if self.each else ""
         return f"{self.page.name}.{self.name}{which}"
 
-    def made(self) -> tuple[Question | None, frozenset[str], int]:
-        """The question, what it covers, and a fingerprint of the numbers that it is about."""
+    def made(self) -> tuple[Question | None, int]:
+        """The question, and a fingerprint of the numbers that it is about."""
         return kept.get(
             ("ask", self.page.name, self.name, self.identity), self._make, lambda _: 2_000
         )
 
-    def _make(self) -> tuple[Question | None, frozenset[str], int]:
+    def _trace(self) -> Trace:
+        return self.page.given(self.of) if self.of else self.page.trace()
+
+    def _make(self) -> tuple[Question | None, int]:
         asked = self.page.given(self.make)
         if asked is None:
-            return None, frozenset(), 0
-        trace = self.page.given(self.of) if self.of else self.page.trace()
+            return None, 0
+        trace = self._trace()
         known = [trace[name] for name in self.about if name in trace]
         if not known:
             raise Misdeclared(
                 f"the question {self.name!r} of {self.page.name} is about {', '.join(self.about)}, "
                 "and its trace has no such step"
             )
-        covers = frozenset(self.page.given(self.covers))
         self._check_slips("is about", self.about, trace)
-        self._check_slips("covers", covers, trace, self.page.trace())
-        return asked, covers, fingerprint_of(known, asked.only_shapes)
+        return asked, fingerprint_of(known, asked.only_shapes)
 
     def _check_slips(self, does: str, names: Iterable[str], *traces: Trace) -> None:
         """Raises Misdeclared for a name that no trace has, and that is nearly one which it has."""
@@ -148,18 +163,48 @@ class Ask:
                     f"step of its trace. Is {meant!r} meant?"
                 )
 
-    def covered(self) -> Mapping[str, str]:
+    def hides(self) -> Mapping[str, Cover]:
+        """What it covers while it is open, by the names of steps."""
+        return kept.get(
+            ("hides", self.page.name, self.name, self.identity),
+            self._hides,
+            lambda found: 1_000 * (1 + len(found)),
+        )
+
+    def _hides(self) -> Mapping[str, Cover]:
+        asked, _ = self.made()
+        if asked is None:
+            return {}
+        if self.covers is not None:
+            covers = [*self.page.given(self.covers)]
+            self._check_slips("covers", covers, self._trace(), self.page.trace())
+            return dict.fromkeys(covers, Cover(NUMBERS))
+        if asked.only_shapes:
+            cards = [each.name for each in self.page.every_card() if each.ask is self]
+            return dict.fromkeys(self.about, Cover(SHAPE, card=cards[0] if cards else ""))
+        trace = self._trace()
+        whole = trace.whole() if isinstance(trace, NotedTrace) else trace
+        found = giving_away(whole, self.about, asked.at, self.stays)
+        return {name: Cover.of(mask, asked.at) for name, mask in found.items()}
+
+    def covered(self) -> Mapping[str, Cover]:
         """The steps that it covers now, each with how."""
         if not asks_first():
             return {}  # without making what nobody is asked
-        asked, hides, _ = self.made()
-        if not is_asked(asked, self.key, hides):
-            return {}
-        return dict.fromkeys(hides, "shape" if asked.only_shapes else "numbers")
+        asked, _ = self.made()
+        hides = self.hides() if is_asked(asked, self.key) else {}
+        return {} if opens(hides) else hides
+
+    def is_unanswered(self) -> bool:
+        """Whether it is asked, and nobody has answered it."""
+        return asks_first() and self.made()[0] is not None and is_without_guess(self.key)
 
     def draw(self) -> None:
         if asks_first():
-            put_question(self.name, self.key, *self.made())
+            with parts.unnoted():  # it is drawn for what is asked, whatever that covers
+                covered = frozenset(self.covered())
+            parts.read("asked", self.name)
+            put_question(self.name, self.key, *self.made(), covered)
 
     def waits(self) -> bool:
         """Whether it has to be answered; what it covers waits for its card, though folded."""
@@ -232,7 +277,7 @@ class Card:
                     put_run(run)
             if self.ask and folded is None:
                 self.ask.draw()
-            self.page.drawing = self
+            self.page.drawing, self.page.making = self, self.name
             for each in made.elements:
                 if each in kept_open:
                     put(each)
@@ -301,6 +346,7 @@ class Card:
 
     def _make(self) -> "Made":
         given = self.page.given
+        self.page.making = self.name
         words, controls = given(self.words), given(self.controls)
         placed = [self._named(one.at() if isinstance(one, Control) else one) for one in controls]
         elements = [self._named(each) for each in given(self.body) or ()]
@@ -447,6 +493,8 @@ class Page:
         self.about_weights = True
         self.drawing: Card | None = None
         """The card whose elements are drawn."""
+        self.making = ""
+        """The name of the card whose elements are made."""
 
     def card(self, name: str, title: str, words: str | OfBoth, **more: Any):
         """A card, whose function of the values and the trace yields what stands below its words.
@@ -472,16 +520,18 @@ class Page:
         name: str,
         make: OfBoth,
         about: Sequence[str],
-        covers: Sequence[str] | OfBoth = (),
+        covers: Sequence[str] | OfBoth | None = None,
         **more: Any,
     ) -> Ask:
         """A question, asked on the card that names it, or where a card yields it. It is `about`
-        steps of the page's trace, or the one that `of` gives, whose numbers a guess holds for, and
-        covers them, or what `covers` says, wherever they are drawn. What `each` gives makes another
-        question of it, guessed by itself. Where it is asked `again`, on the home page, these steps
-        are shown with it; None where it needs more of its page.
+        steps of the page's trace, or the one that `of` gives, whose numbers a guess holds for. It
+        covers the cells that it asks for, and what gives them away, wherever that is drawn; all that
+        `stays` to work it out from, which are the inputs of what it is about unless others are
+        named, is open (see `covers.py`). What is no step, `covers` names. What `each` gives makes
+        another question of it, guessed by itself. Where it is asked `again`, on the home page,
+        these steps are shown with it; None where it needs more of its page.
         """
-        one = Ask(self, name, make, about, covers or about, **more)
+        one = Ask(self, name, make, about, covers, **more)
         self.asks.append(one)
         return one
 
@@ -568,37 +618,60 @@ class Page:
         with self.within(where):
             draw()
 
-    def covers(self, step: str) -> str:
-        """How a question covers a step now: "numbers", "shape", or "" for not at all; noted by
-        nobody. Raises Misdeclared while something is made for everybody: that asks `is_covered`.
+    def covers(self) -> Mapping[str, Cover]:
+        """What questions cover now, by the names of steps; noted by nobody. Raises Misdeclared
+        while something is made for everybody: that asks `is_covered`.
         """
         known = parts.of_page().known
         if COVERED not in known:
             with parts.unnoted():
-                known[COVERED] = {
-                    step: how for one in self.asks for step, how in one.covered().items()
-                }
-        return known[COVERED].get(step, "")
+                known[COVERED] = joined([one.covered() for one in self.asks])
+        return known[COVERED]
+
+    def waits_for_guess(self) -> dict[str, list[Ask]]:
+        """The questions that cover something and need not, by the parts that they stand in."""
+        met, found = this_visit().covering, {}
+        names = {title: name for name, title in this_visit().cards.items()}
+        with parts.unnoted():
+            for one in self.asks:
+                title, covered = met.get(one.name, ("", frozenset()))
+                if covered and title in names and is_passable(one.made()[0]):
+                    found.setdefault(f"card_{names[title]}", []).append(one)
+        return found
+
+    def went_on(self, passed: Iterable[str]) -> None:
+        """From a callback: somebody went on from what is asked in these parts."""
+        waiting = self.waits_for_guess()
+        for one in [each for name in passed for each in waiting.get(name, ())]:
+            went_on(one.key)
 
     def check_asked(self, step: str) -> None:
-        """Raises Misdeclared for a step that no question of this page covers, ever."""
+        """Raises Misdeclared for a name that is none of a step, and that no question covers."""
         if step in self._static_covers:
             return
-        depends = [each for each in self.asks if callable(each.covers)]
         with parts.noted_later():
-            now = {name for each in depends for name in self.given(each.covers)}
-            if step in now or (depends and step in plain(self.trace())):
+            known = {name for each in self.asks for name in each.hides()}
+            if step in known or any(step in plain(each) for each in self._traces()):
                 return
-        known = sorted({*self._static_covers, *now})
+        known |= self._static_covers
         raise Misdeclared(
             f"a card of {self.name} asks whether a question covers {step!r}, and none ever does. "
-            f"Its questions cover {', '.join(known) or 'nothing'}"
+            f"Its questions cover {', '.join(sorted(known)) or 'nothing'}"
         )
+
+    def _traces(self) -> Iterator[Trace]:
+        """The page's, and those that its questions are about."""
+        yield self.trace()
+        for each in self.asks:
+            if each.of:
+                yield self.given(each.of)
 
     @cached_property
     def _static_covers(self) -> frozenset[str]:
         """The names that its questions cover, whatever the values are, and what they are about."""
-        named = (name for each in self.asks if not callable(each.covers) for name in each.covers)
+        named = (
+            name for each in self.asks if not callable(each.covers) for name in each.covers or ()
+        )
         return frozenset(named).union(*(each.about for each in self.asks))
 
     def show(self) -> None:
@@ -698,9 +771,19 @@ COVERED = "covered"
 
 
 @parts.source("covers")
-def _covers(step: str) -> str:
+def _covers(step: str) -> Cover | tuple | None:
+    """How a question covers a step; of `EVERY` one all that is covered."""
     page: Page | None = this_visit().declared
-    return page.covers(step) if page else ""
+    if step == EVERY:
+        return tuple(sorted(page.covers().items())) if page else ()
+    return page.covers().get(step) if page else None
+
+
+@parts.source("asked")
+def _is_covering(ask: str) -> bool:
+    page: Page = this_visit().declared
+    with parts.unnoted():
+        return any(one.name == ask and bool(one.covered()) for one in page.asks)
 
 
 @parts.source("first", own=True)
@@ -710,7 +793,7 @@ def _is_first(ask: str) -> bool:
     met = this_visit().covering
     with parts.unnoted():
         above = takewhile(lambda one: one.name != ask, page.asks)
-        return not any(one.covered() for one in above if one.name in met)
+        return not any(one.is_unanswered() for one in above if one.name in met)
 
 
 def is_covered(*steps: str) -> bool:

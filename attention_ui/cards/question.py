@@ -1,7 +1,7 @@
 """Predict, then reveal: a question covers the picture that would answer it until a guess."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ from ..controls import parts, visit
 from ..controls.visit_state import this_visit
 from ..controls.widget import about_as_wide, begin_anew, sent
 from ..frame import hand_out
+from .covers import SHAPE, Cover
 from .elements import set_values
 from .questions import Pick, Question, Verdict
 from .show import chart
@@ -39,6 +40,15 @@ class Guesses:
 
     given: dict[str, Guess] = field(default_factory=dict)
     missing: str = ""
+
+
+@dataclass
+class GoneOn:
+    """The questions of a visit that it went on from without an answer, by their keys: what they
+    cover stands open, and they can still be answered.
+    """
+
+    keys: set[str] = field(default_factory=set)
 
 
 @dataclass
@@ -82,25 +92,60 @@ def asks_first() -> bool:
     return bool(values.predict and not values.card)
 
 
-def is_asked(asked: Question | None, key: str, hides: frozenset[str]) -> bool:
-    """Whether a question covers what it hides: not answered yet, nor opened."""
+def is_asked(asked: Question | None, key: str) -> bool:
+    """Whether a question covers what it hides: neither answered yet nor gone on from."""
     values = visit.values()
     if asked is None or not asks_first():
         return False
     if values.paper:
         return True
+    if is_passable(asked) and parts.read("gone on", key):
+        return False
     given: Guess | None = parts.read("guess", key)
-    told = {step for step, _ in (values.cell or ())[-1:]}
-    is_open = given is None or (asked.until_right and given.verdict and not given.verdict.right)
-    return bool(is_open and not told & hides)
+    return given is None or bool(asked.until_right and given.verdict and not given.verdict.right)
+
+
+def is_passable(asked: Question | None) -> bool:
+    """Whether who goes on is shown what a question covers: not in a game, nor where a teacher's
+    link holds that one guesses.
+    """
+    return asked is not None and not asked.until_right and PREDICT not in visit.values().lock
+
+
+def went_on(key: str) -> None:
+    """From a callback: somebody went on from a question."""
+    this_visit().own(GoneOn).keys.add(key)
+
+
+def is_without_guess(key: str) -> bool:
+    """Whether nobody has answered a question."""
+    return parts.read("guess", key) is None
+
+
+@parts.source("gone on", own=True)
+def _has_gone_on(key: str) -> bool:
+    return key in this_visit().own(GoneOn).keys
+
+
+def opens(hides: Mapping[str, Cover]) -> bool:
+    """Whether the address opens a cell that is hidden: then all that the question hides is open."""
+    for name, index in (visit.values().cell or ())[-1:]:
+        cover = hides.get(name)
+        if cover and (cover.how == SHAPE or not cover.shape):
+            return True
+        if cover and len(index) == len(cover.shape):
+            return all(at < size for at, size in zip(index, cover.shape, strict=True)) and bool(
+                cover.mask[index]
+            )
+    return False
 
 
 def put_question(
-    name: str, key: str, asked: Question | None, hides: frozenset[str], now: int
-) -> frozenset[str]:
-    """Ask it, or say what was answered; `now` are its numbers. Returns what it covers."""
+    name: str, key: str, asked: Question | None, now: int, covered: frozenset[str]
+) -> None:
+    """Ask it, or say what was answered; `now` are its numbers, and it has `covered` these steps."""
     if asked is None:
-        return frozenset()
+        return
     if visit.values().paper:
         answer = f"{asked.answer()} {asked.teaches}".strip()
         hand_out.ask(this_visit().in_card, asked.words, answer, asked.asked, asked.offered)
@@ -111,9 +156,7 @@ def put_question(
                 _ask(key, asked, now, ":material/psychology_alt: **Predict first.** ", name)
             else:
                 _answered(key, asked, now, given)
-    covered = hides if is_asked(asked, key, hides) else frozenset()
     this_visit().covering[name] = (this_visit().in_card, covered)
-    return covered
 
 
 def put_alone(key: str, asked: Question, now: int) -> Guess | None:

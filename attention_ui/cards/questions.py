@@ -1,7 +1,7 @@
 """Kinds of questions: each draws its widgets, reads a guess, and judges it by the tensor."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,6 +34,8 @@ class Question(ABC):
     """What is said when Reveal is pressed without a guess."""
     until_right: bool = False
     """Whether a wrong guess leaves the pictures covered, so that one can guess again."""
+    at: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    """The places along named axes of what it is about that it asks for; all where none is named."""
     only_shapes = False
     """Whether the answer depends only on the shapes of the tensors, not on their numbers."""
 

@@ -39,6 +39,7 @@ from .changing import OfCell, Spot, changeable, changed_in, first_of, put_undo, 
 from .inspect_cell import inspect_cell, open_cell
 from .kept import ById, kept, remember
 from .noted_trace import plain as unnoted_trace
+from .seen import unknown_cells
 
 MOST_BYTES, MOST_NUMBERS = 300_000, 250_000
 """Of a card with all positions of its control, as text, and how many numbers those are at most:
@@ -78,7 +79,7 @@ class Pictures:
 
 def _solved_or_waiting(name: str, layout: Layout) -> None:
     """Below a picture with something covered: on paper where its numbers are, else what for."""
-    covered = [each.step.name for each in layout.matrices if each.covered]
+    covered = [each.step.name for each in layout.matrices if each.asks]
     if covered and visit.values().paper and not any(map(is_unknown, layout.matrices)):
         here = (f"{name}_solved", uncovered(layout), None, None, None, True, "")
         hand_out.solve(this_visit().in_card, partial(draw_picture, *here))
@@ -315,7 +316,7 @@ def _drawn(
         if not trail:
             _way_in(name, layout, changes)
         if st.button("Save picture", key=f"save_{name}", type="tertiary"):
-            is_covered = any(each.covered for each in layout.matrices)
+            is_covered = any(each.asks for each in layout.matrices)
             save_dialog(name, title, marks > MANY, is_covered, GROUNDS)
 
 
@@ -336,9 +337,9 @@ def _trail(name: str, layout: Layout) -> tuple[CellPlace, ...]:
     # A link that names no card means the first that draws the cell.
     if not section and (trail[0][0] not in drawn_here or this_visit().is_open_elsewhere(name)):
         return ()
-    for step, _ in trail:
-        told = [step, *(given.name for given in layout.trace[step].inputs)]
-        if any(parts.read("covers", each) for each in told):
+    for step, index in trail:
+        unknown = unknown_cells(layout.trace[step]) if this_visit().declared else None
+        if unknown is not None and unknown[index]:
             return ()
     return trail
 
@@ -499,7 +500,7 @@ def cell_at(layout: Layout, m: int, lead: int, i: int, j: int) -> CellPlace | No
     for number, matrix in zip(numbers_of(layout.matrices), layout.matrices, strict=True):
         if number == m and not matrix.covered:
             index = (lead, i, j)[3 - matrix.step.value.ndim :]
-            if matrix.step.has(index):
+            if matrix.step.has(index) and not (matrix.hidden is not None and matrix.hidden[index]):
                 return matrix.step.name, index
     return None
 
@@ -518,9 +519,9 @@ def _way_in(name: str, layout: Layout, changes: CellPlace | None) -> None:
             on_click=open_cell,
             args=(name, (changes,)),
         )
-    may_be = [each for each in layout.matrices if not (each.covered or each.untold)]
-    for matrix in reversed([each for each in may_be if each.step.inputs]):
-        first = first_cell(layout, matrix)
+    for matrix in reversed([each for each in layout.matrices if each.step.inputs]):
+        if matrix.covered or (first := first_cell(layout, matrix)) is None:
+            continue
         st.button(
             "Take a cell apart",
             key=f"open_{name}",
@@ -532,10 +533,21 @@ def _way_in(name: str, layout: Layout, changes: CellPlace | None) -> None:
         return
 
 
-def first_cell(layout: Layout, matrix: Matrix) -> tuple[int, ...]:
+def first_cell(layout: Layout, matrix: Matrix) -> tuple[int, ...] | None:
     """The cell of a matrix that is opened first: the largest; where a query is asked, or its arcs
-    are shown, the largest of its row, since the words speak of it.
+    are shown, the largest of its row, since the words speak of it. None where it may not be told.
     """
+    first = _first_cell(layout, matrix)
+    if matrix.untold is None or not matrix.untold[first]:
+        return first
+    told = ~matrix.picked(matrix.untold[matrix.lead])
+    place = largest_cell(matrix.drawn.masked_fill(~told, 0))
+    picked = (matrix.rows, matrix.columns, *(None,) * len(place))
+    place = (*matrix.lead, *(of[at] if of else at for at, of in zip(place, picked, strict=False)))
+    return None if matrix.untold[place] else place
+
+
+def _first_cell(layout: Layout, matrix: Matrix) -> tuple[int, ...]:
     one, axes, value = layout.sentence, matrix.step.axes, matrix.step.value
     is_of_queries = axes[-2:-1] == ("query",) and len(matrix.lead) <= len(axes) - 2
     if is_of_queries and (one is not None or matrix.asked):

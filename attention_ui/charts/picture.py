@@ -1,6 +1,6 @@
 """Vectors as points in a plane: two of their entries, each a real cell."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from textwrap import wrap
 
 import altair as alt
@@ -27,18 +27,21 @@ def picture(
     weights: Step | None = None,
     context: Step | None = None,
     query: int = 0,
+    without: Collection[int] = (),
 ) -> Chart:
     """The rows of `vectors` (token, d_in) by their entries `across` and `up`.
 
     With `weights` and `context` (both one row per query) also the context vector of `query`, a
-    line from it to every vector, and points as large as their weights.
+    line from it to every vector, and points as large as their weights. Tokens `without` have none.
     """
     names = names_of(trace, "token")
     points = map(tuple, vectors.value[:, [across, up]].tolist())
     share = weights.value[query].tolist() if weights else [0.3] * len(names)
     # Tokens that share a point are one, with their names and all their weight.
     found: dict[tuple[float, float], dict] = {}
-    for (x, y), name, weight in zip(points, names, share, strict=True):
+    for at, ((x, y), name, weight) in enumerate(zip(points, names, share, strict=True)):
+        if at in without:
+            continue
         one = found.setdefault((x, y), {"x": x, "y": y, "name": {}, "weight": 0.0})
         one["name"][name], one["weight"] = None, one["weight"] + weight
     rows = [{**one, "name": ", ".join(one["name"]), "kind": "vector"} for one in found.values()]

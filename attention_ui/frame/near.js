@@ -3,6 +3,7 @@
 const PART = /st-key-((?:card|row)_\w+|closing|ends)(?= |$)/;
 const AHEAD = 500; // pixels: at a move is drawn what can be seen, and while one scrolls what is ahead
 const FAINT = 1500; // milliseconds, after which a move that was answered by nothing is over
+const PAST = 6000, AT_THE_END = 1000; // milliseconds above what can be seen, until one has gone on from a question
 const AGAIN = 8000; // milliseconds, after which is asked again, should nothing have come of it
 
 // A table's own letters, and how large they are in a page's.
@@ -58,6 +59,28 @@ export default function ({ data, setTriggerValue }) {
   const soon = () => {
     clearTimeout(later);
     later = setTimeout(tell, 60);
+    past();
+  };
+  // Who has scrolled on from a question, and reads what comes after it, or is at the end of the page,
+  // is not held up: what it covers is shown.
+  const watched = new Set();
+  let passing;
+  const past = () => {
+    clearTimeout(passing);
+    page.above ??= new Map();
+    const top = main.getBoundingClientRect().top, now = performance.now();
+    const isAbove = (name) => [...watched].some((each) => each.isConnected && nameOf(each) === name
+      && each.getBoundingClientRect().bottom <= top);
+    for (const name of page.above.keys()) if (!data.asking.includes(name)) page.above.delete(name);
+    for (const name of data.asking)
+      if (!isAbove(name)) page.above.delete(name);
+      else if (!page.above.has(name)) page.above.set(name, now);
+    if (!page.above.size) return;
+    const enough = page.near.has('ends') ? AT_THE_END : PAST;
+    const gone = [...page.above].filter(([, since]) => now - since >= enough).map(([name]) => name);
+    if (gone.length && isHeard() && !document.hidden) setTriggerValue('past', gone.join());
+    const next = Math.min(...[...page.above.values()].map((since) => since + enough - now).filter((left) => left > 0), PAST);
+    passing = setTimeout(past, next);
   };
   const within = (margin, names, then) => new IntersectionObserver((changes) => {
     for (const { target, isIntersecting } of changes) {
@@ -68,7 +91,6 @@ export default function ({ data, setTriggerValue }) {
   }, { root: main, rootMargin: `${margin}px 0px` });
   const seen = [within(0, page.near, soon), within(AHEAD, ahead, meet)];
 
-  const watched = new Set();
   const look = () => {
     for (const element of watched) if (!element.isConnected) {
       watched.delete(element);
@@ -135,6 +157,7 @@ export default function ({ data, setTriggerValue }) {
   sized.observe(main.querySelector('[data-testid=stMainBlockContainer]') ?? main);
   for (const each of ['scroll', 'focusin']) main.addEventListener(each, lookAt, { passive: true });
   main.addEventListener('scroll', meet, { passive: true });
+  past();
 
   // When a pointer or the keyboard comes to it, a control in a picture gets its positions, and a
   // picture says how each cell comes about.
@@ -187,6 +210,7 @@ export default function ({ data, setTriggerValue }) {
     clearTimeout(over);
     phone.removeEventListener('change', tell);
     clearTimeout(later);
+    clearTimeout(passing);
     clearTimeout(resting);
   };
 }

@@ -25,14 +25,17 @@ def watcher() -> None:
 def _to_tell(_: str) -> dict[str, Any]:
     """What the browser is to know: told again where it has changed."""
     here = parts.of_page()
+    page = this_visit().declared
     with parts.unnoted():
         waiting = here.waiting()
+        asking = [*page.waits_for_guess()] if page else []
     return {
         "page": this_visit().page,
         "parts": [name for name, one in here.drawn.items() if one.waits],
         "waiting": waiting,
         "hands": sorted(here.hands or ()),
         "rest": _rest(here.is_at_rest) if waiting else 0,
+        "asking": asking,
     }
 
 
@@ -43,6 +46,7 @@ def _draw() -> None:
         on_near_change=_came_near,
         on_hand_change=_hand_came,
         on_rest_change=_at_rest,
+        on_past_change=_went_on,
         height=1,
     )
 
@@ -71,6 +75,13 @@ def _hand_came() -> None:
     if (said := _said("hand")) is not None:
         parts.of_page().hands = frozenset(said.split(","))
     parts.run_parts([], of=parts.WATCHER)
+
+
+def _went_on() -> None:
+    """Somebody has gone on from the questions of these parts without an answer."""
+    if (said := _said("past")) is not None and this_visit().declared:
+        this_visit().declared.went_on(said.split(","))
+        parts.run_what_reads(of=parts.WATCHER)
 
 
 def _at_rest() -> None:

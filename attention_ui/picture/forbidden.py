@@ -66,7 +66,7 @@ def forbidden(matrix: Matrix) -> Tensor | None:
 def leaks(matrix: Matrix) -> Tensor | None:
     """Which cells hold more than they may."""
     allowed = _allowed(matrix)
-    return None if allowed is None else matrix.drawn.float().abs() > allowed
+    return None if allowed is None else matrix.seen.float().abs() > allowed
 
 
 def _allowed(matrix: Matrix) -> Tensor | None:

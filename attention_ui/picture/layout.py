@@ -162,6 +162,7 @@ class Layout:
         told = [
             f"{each.name} ({' by '.join(axis for axis in each.axes if axis)})"
             + (", covered by a question" if each.covered else "")
+            + (", in part covered by a question" if each.hidden is not None else "")
             for each in self.matrices
         ]
         if not self.matrices:
@@ -233,7 +234,7 @@ def uncovered(layout: Layout) -> Layout:
     """The matrices of an equation with all their numbers, in as many lines as these need to be
     read; in one line where that does not help.
     """
-    each = [replace(matrix, covered=False, untold=False) for matrix in layout.matrices]
+    each = [replace(matrix, covered=False, hidden=None, untold=None) for matrix in layout.matrices]
     pairs = [*zip(layout.signs, each, strict=True)]
     ways = []
     for count in range(len(pairs), 0, -1):
@@ -724,6 +725,6 @@ def legend(
         found.append(("leaks", "0", f"{leaks:.3g} where it must be 0"))
     if any(changed_cells(each.step) is not None for each in shown):
         found.append((CHANGED, "", CHANGED))
-    if any(each.both_ways and (each.drawn.abs() > 1).any() for each in shown):
+    if any(each.both_ways and (each.seen.abs() > 1).any() for each in shown):
         found.append((BROKEN_BARS, "", BROKEN_BARS))
     return found

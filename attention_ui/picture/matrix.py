@@ -23,6 +23,7 @@ from attention_core.trace import JOINED, Step, Trace, head_at
 
 from .numbers import decimals_of, number_width, written
 
+COVERED = "?"
 Marks = tuple[int, ...]
 """The head of each row, or of each column; () for none."""
 
@@ -60,8 +61,12 @@ class Matrix:
     """Beside others of the same axes: who points at a cell of one points at that of the others."""
     covered: bool = False
     """Drawn as a frame of question marks: its numbers would answer a question."""
-    untold: bool = False
-    """How its cells come about is not told: it would print numbers that a question covers."""
+    hidden: Tensor | None = field(default=None, compare=False)
+    """True for cells (in the step's shape) that are question marks, where others are not."""
+    untold: Tensor | None = field(default=None, compare=False)
+    """True for cells (in the step's shape) of which is not told how they come about: it would print
+    numbers that a question covers.
+    """
     tells_origins: bool = False
     """Each cell says which token and head its number came from (see `origins`)."""
     allowed: Tensor | None = field(default=None, compare=False)
@@ -107,6 +112,26 @@ class Matrix:
         axes = (*self.step.axes[len(self.lead) :], "", "")[:2]
         return axes[::-1] if self.transposed else axes
 
+    @property
+    def unseen(self) -> Tensor | None:
+        """True for cells that are drawn as question marks, of the rows and columns that are picked;
+        None where none are, or all.
+        """
+        return None if self.hidden is None else self.picked(self.hidden[self.lead])
+
+    @property
+    def seen(self) -> Tensor:
+        """What is drawn, with nan in the place of what is hidden."""
+        unseen = self.unseen
+        if unseen is None:
+            return self.drawn
+        return self.drawn.masked_fill(unseen, torch.nan if self.drawn.is_floating_point() else 0)
+
+    @property
+    def asks(self) -> bool:
+        """Whether a question covers some of it."""
+        return self.covered or self.hidden is not None
+
     @cached_property
     def sizes(self) -> tuple[int, int]:
         """How many rows and columns are drawn."""
@@ -118,10 +143,10 @@ class Matrix:
     @cached_property
     def number_widths(self) -> list[tuple[int, float]]:
         """Decimals that its numbers may be written with, most first, each with the widest then."""
-        values = self.drawn.float().numpy()  # of few numbers in half of PyTorch's time
+        values = self.seen.float().numpy()  # of few numbers in half of PyTorch's time
         finite = values[np.isfinite(values)]
         ends = [float(finite.min()), float(finite.max())] if len(finite) else [0.0]
-        most = decimals_of(values)
+        most = decimals_of(finite)
         return [
             (n, max(number_width(written(end, n)) for end in ends))
             for n in range(most, min(1, most) - 1, -1)

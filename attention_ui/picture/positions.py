@@ -60,6 +60,7 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
             raise ValueError(OTHER_CELLS)
         if matrix.covered:
             continue
+        seen = None if matrix.unseen is None else ~matrix.unseen.flatten().numpy()
         most = scales[:, at : at + 1]
         is_still = is_same and all(each.strengths is None for each in there)
         if is_still and not _has_a_mask(matrix) and (most == most[0]).all():
@@ -73,7 +74,7 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
             decimals = [decimals_shown(layout, at, each) for each in there]
         if _has_a_mask(matrix) and not matrix.as_bars:
             looks = [*map(look_of, there, most[:, 0].tolist(), map(leak_limit, others), decimals)]
-            _masked_lists(lists, ids, looks)
+            _masked_lists(lists, ids, looks, seen)
             continue
         if matrix.as_bars:
             shown = bar_lengths(matrix, values)
@@ -89,6 +90,7 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
             changed = np.flatnonzero((all_of != all_of[:1]).any(axis=0))
             if name == "texts" and len(set(decimals)) > 1:  # 0, and 0.00 among others
                 changed = np.arange(all_of.shape[1])
+            changed = changed if seen is None else changed[seen[changed]]
             if not len(changed) or (name == "texts" and max(decimals) < 0):
                 continue
             if name == "texts":
@@ -202,8 +204,12 @@ def _has_a_mask(matrix: Matrix) -> bool:
     return is_mask or matrix.mask is not None or matrix.allowed is not None
 
 
-def _masked_lists(lists: Lists, ids: Sequence[str], looks: Sequence[dict[str, Any]]) -> None:
-    """What becomes of a masked matrix's cells at each position: what is hidden, what leaks."""
+def _masked_lists(
+    lists: Lists, ids: Sequence[str], looks: Sequence[dict[str, Any]], seen: np.ndarray | None
+) -> None:
+    """What becomes of a masked matrix's cells at each position: what is hidden, what leaks; but for
+    those that a question covers.
+    """
 
     def of(name: str) -> list[str]:
         each = [look[name] if isinstance(look[name], list) else [look[name] or ""] * len(ids)
@@ -214,6 +220,8 @@ def _masked_lists(lists: Lists, ids: Sequence[str], looks: Sequence[dict[str, An
             for name in ("shade", "strength")}  # fmt: skip
     told |= {f"{name}s": of(name) for name in ("look", "text") if any(each[name] for each in looks)}
     for at, each in enumerate(ids):
+        if seen is not None and not seen[at]:
+            continue
         lists[each] = {
             name: texts[at]
             for name, texts in told.items()
@@ -249,4 +257,4 @@ def _sentence_lists(lists: Lists, one: Sentence, others: Sequence[Sentence]) -> 
                 lists[id_of_token("strip", at, head)] = plain
                 continue
             lists[f"token.{at}"] = {"shades": percents(np.sqrt(each))}
-            lists[f"share.{at}"] = {"texts": percent_each(weights[:, :, at].ravel())}
+            lists[f"share.{at}"] = {"texts": percent_each(weights[:, :, at].ravel(), one.is_nan)}

@@ -51,10 +51,15 @@ def _largest(each: Tensor) -> Tensor:
 
 def _of_all_heads(matrix: Matrix) -> Tensor:
     if not matrix.lead:
-        return matrix.drawn
-    if matrix.rows is None:
-        return matrix.step.value
-    return matrix.step.value[(*[slice(None)] * len(matrix.lead), list(matrix.rows))]
+        return matrix.seen
+    value = matrix.step.value
+    if matrix.hidden is not None:
+        value = value.masked_fill(matrix.hidden, math.nan)
+    return (
+        value
+        if matrix.rows is None
+        else value[(*[slice(None)] * len(matrix.lead), list(matrix.rows))]
+    )
 
 
 def limits(matrices: Sequence[Matrix], operators: Sequence[str]) -> list[float]:

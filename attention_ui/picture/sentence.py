@@ -16,7 +16,7 @@ from attention_core.trace import Trace
 
 from .layout import NARROW, WIDE, Arrangement, Box, Layout, Word, move
 from .margin import is_grid, is_one_row
-from .matrix import Matrix, names_of
+from .matrix import COVERED, Matrix, names_of
 from .numbers import text_width
 
 BOX, ARCS, SPACE = 28, 64, 6
@@ -62,6 +62,8 @@ class Sentence:
     """Which heads these are, where there are several."""
     askers: tuple[str, ...] = ()
     """The tokens of the sentence that asks, where it is another one."""
+    is_nan: str = "nan"
+    """How a weight is written that is no number: a question may cover it."""
     wide_askers: tuple[Box, ...] = ()
     narrow_askers: tuple[Box, ...] = ()
 
@@ -87,7 +89,7 @@ def with_sentence(
     """
     if of:
         each = [layout.matrices[at] for at in of]
-        if any(one.covered for one in each):
+        if any(one.covered for one in each) or _hides(each, first):
             return layout
         one = _of(layout.trace, each[:1], first, two)
         return above(layout, replace(one, sources=tuple(of), weights=torch.cat(_each(each))))
@@ -95,9 +97,15 @@ def with_sentence(
     if not found:
         names = ", ".join(each.name for each in layout.matrices)
         raise ValueError(f"no weights (query, key) or (key) among {names} to shade a sentence by")
-    if any(each.covered for each in found):
+    if any(each.covered for each in found) or _hides(found, first):
         return layout
     return above(layout, _of(layout.trace, found, first, two))
+
+
+def _hides(each: Sequence[Matrix], first: int) -> bool:
+    """Whether what is shown at first is covered, if only in part."""
+    hidden = [torch.atleast_2d(one.unseen) for one in each if one.unseen is not None]
+    return any(one[min(first, len(one) - 1)].any() for one in hidden)
 
 
 def weighted(matrices: Sequence[Matrix]) -> list[Matrix]:
@@ -121,8 +129,8 @@ def sentence_of(layout: Layout, matrices: Sequence[Matrix]) -> Sentence:
 
 
 def _each(matrices: Sequence[Matrix]) -> list[Tensor]:
-    """What is drawn of each, as rows."""
-    return [torch.atleast_2d(matrix.drawn.float()) for matrix in matrices]
+    """What is drawn of each, as rows; nan where a question covers it."""
+    return [torch.atleast_2d(matrix.seen.float()) for matrix in matrices]
 
 
 def _weights(matrices: Sequence[Matrix]) -> Tensor:
@@ -133,14 +141,15 @@ def _weights(matrices: Sequence[Matrix]) -> Tensor:
 def _of(trace: Trace, matrices: Sequence[Matrix], first: int, two: bool = False) -> Sentence:
     picked = matrices[0].columns
     weights, tokens = _weights(matrices), tuple(names_of(trace, "key", picked))
+    is_nan = "nan" if all(one.hidden is None for one in matrices) else COVERED
     if is_one_row(matrices[0]):
-        return Sentence(tokens, weights, 0, asks=first)
+        return Sentence(tokens, weights, 0, asks=first, is_nan=is_nan)
     first = min(first, weights.shape[-2] - 1)
     heads = tuple(each.lead[-1] for each in matrices) if len(matrices) > 1 else ()
     two = two or SOURCE in trace or trace.labels("query") != trace.labels("key")
     askers = tuple(names_of(trace, "query")) if two else ()
     place = picked[0] if picked else 0
-    return Sentence(tokens, weights, first, place=place, heads=heads, askers=askers)
+    return Sentence(tokens, weights, first, place=place, heads=heads, askers=askers, is_nan=is_nan)
 
 
 def above(layout: Layout, one: Sentence) -> Layout:

@@ -27,7 +27,7 @@ from .changed import changed_cells
 from .forbidden import SEEN_ON, leaks
 from .layout import BAR, BEHIND, BEYOND, Arrangement, Box, Layout, Mark, Path, Word, decimals_in
 from .margin import is_grid
-from .matrix import Matrix, names_along, names_of, origins
+from .matrix import COVERED, Matrix, names_along, names_of, origins
 from .numbers import text_width, written, written_each
 from .palette import CHOSEN, FORBIDDEN, HEADS, MUTED, NEGATIVE, POSITIVE
 from .sentence import BOX, Sentence, shares
@@ -65,7 +65,8 @@ ROOM = 2 * HALF + BEHIND
 LONGEST_BAR = 1e3
 """What is larger has no longer bar."""
 HIDDEN, HIDDEN_STRENGTH = "·", 0.45
-COVERED = "?"
+FIRST = "Answer the question above first."
+"""In the place of what is told of a covered cell."""
 COLOURS = {
     "ground": "ground",
     "plus": POSITIVE,
@@ -282,7 +283,7 @@ def _add_cells(
     if matrix.tells_origins and not matrix.covered:
         columns |= _origins(trace, matrix, wide)
     if matrix.covered:
-        columns["tip"] = "Answer the question above first."
+        columns["tip"] = FIRST
     else:
         columns |= _where(trace, matrix, own)
         columns |= _told(matrix, own, is_pointed and told)
@@ -291,6 +292,8 @@ def _add_cells(
         columns |= made or {}
         if opened and not matrix.tells_origins:
             columns["open"] = _opened(step, own, opened)
+        if matrix.unseen is not None:
+            _hide(columns, matrix.unseen.flatten().numpy())
     if matrix.left_out is not None:
         there = ~matrix.left_out.flatten().numpy()
         columns = {name: _of_them(column, there) for name, column in columns.items()}
@@ -314,6 +317,15 @@ def _add_cells(
                 **place,
                 **{"id": bars, "shade": look["shade"], "colour": "bar", "strength": 0.95},
             )
+
+
+def _hide(columns: dict[str, Any], unseen: np.ndarray) -> None:
+    """Of cells that a question covers, nothing is told but where they are."""
+    for name, instead in (("tip", FIRST), ("exact", np.nan), ("share", None)):
+        if name in columns:
+            columns[name] = [instead if is_so else was
+                             for is_so, was in zip(unseen, columns[name], strict=True)]  # fmt: skip
+    columns.setdefault("tip", [FIRST if is_so else None for is_so in unseen])
 
 
 def _add_changed(
@@ -439,8 +451,13 @@ def look_of(matrix: Matrix, most: float, most_leaks: float, decimals: int) -> di
         texts = written_each(numbers, decimals)
         for at in np.flatnonzero(hidden & ~np.isneginf(floats)).tolist():
             texts[at] = HIDDEN
-    shade = np.round(shown.astype(float), 4)
-    return {"shade": shade, "strength": strengths_of(matrix, hidden), "text": texts, "look": look}
+    shade, strength = np.round(shown.astype(float), 4), strengths_of(matrix, hidden)
+    if matrix.unseen is not None:
+        unseen = matrix.unseen.flatten().numpy()
+        shade[unseen], strength[unseen] = 0.0, 1.0
+        each = zip(unseen, texts or [None] * len(unseen), strict=True)
+        texts = [COVERED if is_so else text for is_so, text in each]
+    return {"shade": shade, "strength": strength, "text": texts, "look": look}
 
 
 def strengths_of(matrix: Matrix, hidden: np.ndarray) -> np.ndarray:
@@ -669,7 +686,7 @@ def place_called(trace: Trace, axis: str, place: int, head: int | None = None) -
 def _told(matrix: Matrix, own: np.ndarray, is_pointed: bool) -> dict[str, Any]:
     """Each cell's arithmetic in a line; its number alone where long, covered, or not aimed at."""
     step = matrix.step
-    if matrix.untold or not is_pointed or not step.inputs or not len(own):
+    if not is_pointed or not step.inputs or not len(own):
         return _numbers_alone(matrix.drawn)
     cells = [tuple(index) for index in own.tolist()]
     if len(cells) * _n_told((alike(step), cells[0]), step, cells[0]) > MOST_TOLD:
@@ -678,7 +695,14 @@ def _told(matrix: Matrix, own: np.ndarray, is_pointed: bool) -> dict[str, Any]:
     names = tuple(given.name for given in step.inputs)
     numbers = tuple(digest(each.value) for each in (step, *step.inputs))
     key = (step.operation, names, numbers, matrix.lead, matrix.rows, matrix.columns)
-    return {"tip": _arithmetic(key, step, cells)}
+    told = _arithmetic(key, step, cells)
+    if matrix.untold is None:
+        return {"tip": told}
+    alone = _numbers_alone(matrix.drawn)
+    untold = matrix.picked(matrix.untold[matrix.lead]).flatten().numpy()
+    tips = zip(untold, told, alone.get("tip") or [None] * len(told), strict=True)
+    exact = np.where(untold, alone["exact"], np.nan)
+    return {"tip": [number if is_so else made for is_so, made, number in tips], "exact": exact}
 
 
 @kept_by_key(512)
@@ -800,13 +824,16 @@ def _add_sentence(rows: _Rows, one: Sentence, number: int) -> None:
     }
     if single is not None:
         below = {name: [value + 37 for value in places[name]] for name in ("y", "yn")}
-        told = [SEPARATOR.join(map(percent, key)) for key in one.weights.T.tolist()]
+        told = [
+            SEPARATOR.join(percent(each, one.is_nan) for each in key)
+            for key in one.weights.T.tolist()
+        ]
         rows.add(
             length,
             kind=WORD,
             when=BOTH,
             id=[f"share.{at}" for at in range(length)],
-            text=[percent(value) for value in one.weights[one.first].tolist()],
+            text=[percent(value, one.is_nan) for value in one.weights[one.first].tolist()],
             texts=told if by else None,
             look="share",
             **{**places, **below, **centre},
@@ -881,16 +908,16 @@ def _boxes(suffix: str, boxes: Sequence[Box]) -> dict[str, list[float]]:
     }
 
 
-def percent(value: float) -> str:
+def percent(value: float, is_nan: str = "nan") -> str:
     """A share as words beside a token."""
-    return f"{value:.0%}".replace("-", "−") if np.isfinite(value) else "nan"
+    return f"{value:.0%}".replace("-", "−") if np.isfinite(value) else is_nan
 
 
-def percent_each(values: np.ndarray) -> str:
+def percent_each(values: np.ndarray, is_nan: str = "nan") -> str:
     """Many shares as a list of such words."""
     values = values.astype(float)
     if not ((values >= 0) & (values <= 1)).all():
-        return SEPARATOR.join(map(percent, values.tolist()))
+        return SEPARATOR.join(percent(each, is_nan) for each in values.tolist())
     return SEPARATOR.join(PERCENTS[np.round(100 * values).astype(int)].tolist())
 
 

@@ -38,7 +38,7 @@ def test_what_a_question_asks_for_stays_covered():
 
 
 def _covered(layout):
-    return [each.covered for each in layout.matrices]
+    return [each.asks for each in layout.matrices]
 
 
 def test_without_questions_the_answers_stand_where_they_belong():

@@ -40,16 +40,17 @@ def vectors_of(sentence, **options):
 
 
 @pytest.mark.parametrize(("guess", "amiss"), [
-    ([0, 3], None),
-    ([3, 0], None),
-    ([], "You missed 0, 3."),
-    ([0], "You missed 3."),
-    ([0, 3, 4], "You took 4, equal to no other row."),
-    ([1, 3], "You missed 0 and you took 1, equal to no other row."),
+    ([0, 5], None),
+    ([5, 0], None),
+    ([], "You missed 0, 5."),
+    ([0], "You missed 5."),
+    ([0, 4, 5], "You took 4, which differs."),
+    ([1, 2, 5], "You missed 0 and you took 1, 2, which differ."),
 ])  # fmt: skip
 def test_just_the_identical_rows_are_right_and_each_missed_or_too_many_is_named(guess, amiss):
-    verdict = judge_identical(guess, vectors_of("life is what life does"))
+    verdict = judge_identical(guess, 3, vectors_of("life is what life does life"))
     assert verdict.right == (amiss is None)
-    assert verdict.right or verdict.words == f"The rows are 0, 3. {amiss}"
-    assert judge_identical([], vectors_of("no word twice")).right
-    assert judge_identical([], vectors_of("life is what life does", positions=True)).right
+    assert verdict.right or verdict.words == f"The rows are 0, 5. {amiss}"
+    assert judge_identical([0], 3, vectors_of("life is what life does")).right
+    assert judge_identical([], 0, vectors_of("no word twice")).right
+    assert judge_identical([], 3, vectors_of("life is what life does", positions=True)).right

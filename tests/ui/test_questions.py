@@ -14,7 +14,7 @@ from attention_ui.cards.questions import Shape
 from attention_ui.cards.row_question import MOST, Row, as_shares, distance
 from attention_ui.controls.shared import FIRST
 from sampling import few
-from visiting import LESSONS, noted_layouts, pictures, stands, visit, words
+from visiting import LESSONS, noted_layouts, stands, visit, words
 
 pytestmark = pytest.mark.slow("25 s: whole pages")
 
@@ -38,29 +38,37 @@ def open_questions(at):
 
 
 # --- on the lessons ------------------------------------------------------------------------------
-def test_a_covered_picture_says_which_question_uncovers_it_and_the_arcs_are_of_what_was_asked():
+def test_a_covered_picture_says_which_question_uncovers_it_and_the_arcs_are_of_another_query():
     link = {"example": FIRST}
     with noted_layouts() as covered:
         at = opened("simplified_attention", **link)
     told = [each.value for each in at.caption if "waits for your guess" in each.value]
     assert {*told} == {"Each **?** waits for your guess at *Weights*, above."}
-    assert not any(each.sentence for each in covered)
+    (arcs,) = (each.sentence for each in covered if each.sentence)
+    assert arcs.first == EXAMPLES[FIRST].query, "the page's query is seen from the first"
+    (asked,) = arcs.weights.isnan().all(dim=-1).nonzero().flatten().tolist()
+    assert asked != arcs.first
+    assert f"Query {asked}: " in "".join(words(at))
     with noted_layouts() as shown:
         at = press(at, "skip", "simplified_attention.looks_at")
     assert not any("waits for" in each.value for each in at.caption)
-    arcs = next(each.sentence for each in shown if each.sentence)
-    assert f"Query {arcs.first}: " in "".join(words(opened("simplified_attention", **link)))
-    plain = next(each.sentence for each in pictures("simplified_attention", **link)
-                 if each.sentence)  # fmt: skip
-    assert plain.first == EXAMPLES[FIRST].query == arcs.first
+    (arcs,) = (each.sentence for each in shown if each.sentence)
+    assert not arcs.weights.isnan().any()
 
 
 def test_a_question_about_one_row_covers_that_row_alone():
     with noted_layouts() as found:
         opened("causal_mask", example=FIRST)
     asked = {"weights", "unmasked_weights", "context_vectors"}
-    covered = [e.rows for a in found for e in a.matrices if e.covered and e.step.name in asked]
-    assert covered == [(3,)] * 4, "the weights in three cards, and what they make"
+    covered = [each for layout in found for each in layout.matrices if each.asks]
+    whole = [each.unseen.all(dim=-1).nonzero().flatten().tolist() for each in covered]
+    rows = [(e.step.name, at, int(e.unseen.sum())) for e, at in zip(covered, whole, strict=True)]
+    assert {name for name, *_ in rows} == asked
+    for name, places, count in rows:
+        assert places == [3], name
+        assert count == (6 if name == "context_vectors" else 9)
+    of_weights = [name for name, *_ in rows].count("weights")
+    assert of_weights == 3, "the weights in three cards"
 
 
 def test_all_of_a_page_is_shown_by_one_press_beside_its_first_question():

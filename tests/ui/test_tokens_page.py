@@ -1,29 +1,20 @@
 """The lesson on tokens and embeddings: its tokenizer, its table, and what its question covers."""
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from attention_core import EXAMPLES
-from attention_core.text.tokenizers import TOKENIZERS
+from attention_core.text.tokenizers import TOKENIZERS, visible
 from attention_ui.controls.control import understood
 from attention_ui.lessons.tokenize_and_embed import merges
 from attention_ui.lessons.tokenize_and_embed.lesson import CONTROLS, origin_words, trace_of
 from attention_ui.lessons.tokenize_and_embed.merges import MERGE_TEXT
 from attention_ui.lessons.tokenize_and_embed.merges_picture import HIGH
+from attention_ui.lessons.tokenize_and_embed.words import asked_token
 from attention_ui.picture.layout import NARROW, WIDE
-from visiting import (
-    _opened,
-    box,
-    charts,
-    pictures,
-    rendered,
-    stands,
-    texts,
-    values_of,
-    visit,
-    words,
-)
+from visiting import _opened, box, pictures, rendered, stands, texts, values_of, visit, words
 
 pytestmark = pytest.mark.slow("5 s: whole pages")
 
@@ -43,15 +34,21 @@ def test_the_tokenizer_stands_in_the_first_card_and_cuts_there(tokenizer):
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-def test_points_are_covered_where_they_tell_which_vectors_are_identical(example):
-    at = visit("tokenize_and_embed", predict="on", example=example)
-    values = values_of(visit("tokenize_and_embed", example=example))
-    vectors = trace_of(values)["embeddings"].value
-    points = vectors[:, [values.across, values.up]]
-    same, drawn_same = (each[:, None].eq(each).all(dim=-1) for each in (vectors, points))
-    waits = "This picture waits for your guess" in words(at)
-    assert waits == same.equal(drawn_same)
-    assert any("as points" in chart.alt for chart in charts(at)) != waits
+def test_all_points_stand_but_that_of_the_row_that_is_asked_for(example):
+    def points(**more):
+        made = charts(visit("tokenize_and_embed", example=example, **more))
+        (drawn,) = (each for each in made if "as points" in each.alt)
+        names = pa.ipc.open_stream(drawn.data.data).read_all().to_pydict()["name"]
+        return sorted(name for each in names for name in each.split(", "))
+
+    asked = visit("tokenize_and_embed", predict="on", example=example)
+    trace = trace_of(values_of(visit("tokenize_and_embed", example=example)))
+    tokens = [visible(each) for each in trace.labels("token")]
+    at = asked_token(trace)
+    assert f"The point of token {at} waits for your guess" in words(asked)
+    others = {*tokens[:at], *tokens[at + 1 :]}
+    assert {*points(predict="on")} == others
+    assert {*points()} == {*tokens}
 
 
 def test_vectors_are_said_to_come_from_where_they_do():

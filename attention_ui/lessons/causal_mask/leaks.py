@@ -20,6 +20,8 @@ TINY = torch.finfo(torch.float32).tiny
 """Numbers below this lose digits, and soon become 0."""
 LEAKY = ("zero_filled", "zeroed")
 """Ways that leak whatever the scores are, though it may be too little to be seen."""
+GIVEN = ("weights", "unmasked_weights", "zero_filled_scores")
+"""What is there to reason from: the right way, and what the others begin with."""
 OTHER_WEIGHTS = ("zero_filled_weights", "zeroed_weights", "renormalised_weights")
 
 

@@ -4,7 +4,7 @@ from torch import Tensor
 
 from attention_core.trace import Trace
 
-from ...cards.common_questions import row_to_share, whole_row
+from ...cards.common_questions import row_to_share, rows_like, whole_row
 from ...cards.row_question import Row
 from ...controls.control import Values
 from ...controls.shared import inputs_of, numbered_tokens
@@ -32,6 +32,7 @@ def shared_row(trace: Trace, values: Values) -> Row | None:
         mask[asked],
         asked=f"Query {numbered_tokens(values)[asked]}",
         teaches="A hidden key gets nothing, so the visible keys share the whole 1.",
+        at={"query": rows_like(weights, asked)},
     )
 
 

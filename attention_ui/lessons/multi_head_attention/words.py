@@ -53,6 +53,7 @@ def adds_most(trace: Trace, query: int) -> Pick | None:
         truth=lambda: f"It is {longest(given)[1]}.",
         teaches="How sharply a head looks says little about how much it adds: that depends on the "
         "values it mixes, and on its own rows of `W_output`.",
+        at={"query": (query,)},
     )
 
 

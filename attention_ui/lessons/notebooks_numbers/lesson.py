@@ -3,6 +3,7 @@
 import torch
 
 from attention_core.examples import EXAMPLES
+from attention_core.largest_effect import largest_cell
 from attention_core.operations import Given, ScaleBy, Subtract
 from attention_core.published.building import traces
 from attention_core.published.checking import check, written
@@ -93,8 +94,12 @@ def units(trace: Trace) -> Layout:
     return equation(trace, computed, "−", printed, "=", left, tall=240)
 
 
-def question(values: Values) -> Pick:
-    """How much may be left over of two numbers that are the same but for the print."""
+def question(values: Values, trace: Trace) -> Pick:
+    """How much may be left over of two numbers that are the same but for the print; asked of the
+    line with the entry of which most is left.
+    """
+    left = trace["left_over"]
+    most = largest_cell(left.value)[0]
     decimals = judged(values).decimals
     truth = f"It is {CHOICES[RIGHT].lower()}, {0.5 / 10**decimals:.{decimals + 1}f} here."
     return one_of(
@@ -104,4 +109,5 @@ def question(values: Values) -> Pick:
         RIGHT,
         truth,
         teaches="Whatever is farther away would have been rounded to another digit.",
+        at={left.axes[0]: (most,)},
     )

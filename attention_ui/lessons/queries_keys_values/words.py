@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from torch import Tensor
 
 from attention_core.experiments.training import TrainingRecord
+from attention_core.largest_effect import other_telling_query
 from attention_core.recipes import ROLES
 from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
 
-from ...cards.common_questions import which_key
+from ...cards.common_questions import rows_like, which_key
 from ...cards.questions import Pick
 from ...controls.control import Values
 from ...controls.shared import example_of, is_set_by_hand, numbered_tokens, projections_of
@@ -71,16 +72,24 @@ def matrix_words(values: Values) -> str:
 
 
 def looks_at(trace: Trace, values: Values) -> Pick:
-    """Which token the chosen one looks at most."""
+    """Which token another one than that of the page looks at most."""
+    weights = trace["weights"].value
+    asked = asked_query(trace, values)
     return which_key(
-        "Whom will this token look at most? Compare its query with the keys: a score is large "
-        "where both have large entries in the same columns.",
+        "Now another token asks. Whom will it look at most? Compare its query with the keys: a "
+        "score is large where both have large entries in the same columns.",
         trace.labels("key"),
-        trace["query_weights"].value,
-        asked=numbered_tokens(values)[values.token],
+        weights[asked],
+        asked=numbered_tokens(values)[asked],
         teaches="A query asks, a key answers: their dot product is large where the token has what "
         "is asked for. Being alike does not count; what the matrices make of both does.",
+        at={"query": rows_like(weights, asked)},
     )
+
+
+def asked_query(trace: Trace, values: Values) -> int:
+    """The query whose row is asked for: that of the page's token stands above."""
+    return other_telling_query(trace["weights"].value, values.token)
 
 
 def ways_agree(trace: Trace) -> list[tuple[bool, str]]:

@@ -2,13 +2,13 @@
 
 import math
 
-from attention_core.largest_effect import telling_query
+from attention_core.largest_effect import other_telling_query
 from attention_core.trace import Trace
 
-from ...cards.common_questions import which_key
+from ...cards.common_questions import rows_like, which_key
 from ...cards.questions import Pick
 from ...controls.control import Values
-from ...controls.shared import inputs_of, numbered_tokens
+from ...controls.shared import inputs_of, numbered_tokens, telling_query
 from ...frame.ends import closes, named
 from ...words import number, percent, repeated
 
@@ -16,9 +16,9 @@ NEAR = 1e-6
 
 
 def looks_at(trace: Trace, values: Values) -> Pick:
-    """Which token a query looks at most."""
+    """Which token a query looks at most: another one than the page shows key by key at first."""
     weights = trace["weights"].value
-    asked = telling_query(weights)
+    asked = other_telling_query(weights, telling_query(values))
     return which_key(
         "Which token will this query look at most? Its scores are in its row, above.",
         trace.labels("key"),
@@ -26,6 +26,7 @@ def looks_at(trace: Trace, values: Values) -> Pick:
         asked=f"Query {numbered_tokens(values)[asked]}",
         teaches="The largest score gets the largest weight, and a score that is larger by 1 "
         f"gets e = {math.e:.2f} times the weight.",
+        at={"query": rows_like(weights, asked)},
     )
 
 

@@ -9,7 +9,7 @@ from attention_core.mechanism.softmax import Spread
 from attention_core.rounding import agree, difference, to_within
 from attention_core.trace import Trace
 
-from ...cards.common_questions import largest_keys, one_of, which_key
+from ...cards.common_questions import judge_key, largest_keys, one_of
 from ...cards.questions import Pick
 from ...controls.control import Values
 from ...frame.ends import closes, named
@@ -26,17 +26,23 @@ SHARES = ((0.25, "Less than a quarter"), (0.5, "A quarter to a half"),
 
 
 def sum_best(trace: Trace, values: Values) -> Pick | None:
-    """Which key gets most where the scores are divided by their sum; None where nobody does."""
-    weights = trace["sum_weights"].value
-    if not weights.isfinite().all():
+    """Which of two keys gets more where the scores are divided by their sum, the one with the
+    largest score or with the smallest; None where neither does.
+    """
+    scores, weights = trace["score_row"].value, trace["sum_weights"].value
+    ends = sorted({int(scores.argmax()), int(scores.argmin())})
+    if not weights.isfinite().all() or len(ends) < 2:
         return None
-    return which_key(
-        "Divide each score by the sum of the row: which key gets the largest weight?",
-        trace.labels("key"),
-        weights,
+    names, called = trace.labels("key"), numbered_keys(values)
+    return Pick(
+        words="Divide each score by the sum of the row. Which gets the larger weight, the key with "
+        "the largest score or the one with the smallest?",
+        choices=[called[key] for key in ends],
+        judge=lambda guess: judge_key(ends[guess[0]], weights, names),
+        truth=lambda: f"It is {largest_keys(weights, names)}.",
         teaches="A sum can be negative: then the smallest score gets the largest weight. Or it "
         "can be nearly 0: then all weights explode.",
-        choices=numbered_keys(values),
+        at={"key": ends},
     )
 
 
@@ -57,6 +63,7 @@ def softmax_most(trace: Trace) -> Pick | None:
         teaches="Only the differences between scores count, and a score larger by 1 gets "
         f"e = {math.e:.2f} times the weight. So the largest soon takes most of the row, and no "
         "weight is ever negative.",
+        at={"key": (int(weights.argmax()),)},
     )
 
 

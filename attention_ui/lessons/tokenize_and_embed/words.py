@@ -71,14 +71,20 @@ def unused_words(values: Values) -> str:
 
 
 def identical(trace: Trace, values: Values) -> Pick:
-    """Which rows of the embeddings are like another."""
+    """Which rows of the embeddings are like that of one token, if possible of one that is there
+    twice.
+    """
     vectors = trace["embeddings"].value
+    asked, called = asked_token(trace), numbered_tokens(values)
+    others = [place for place in range(len(vectors)) if place != asked]
     return Pick(
-        words="Which rows of `embeddings` will be identical to another row?",
-        choices=[*numbered_tokens(values).values()],
-        judge=lambda guess: judge_identical(guess, vectors),
-        truth=lambda: repeated_words(vectors),
+        words=f"Which other rows of `embeddings` will be identical to row {asked}?",
+        asked=f"Row {called[asked]}",
+        choices=[called[place] for place in others],
+        judge=lambda guess: judge_identical([others[at] for at in guess], asked, vectors),
+        truth=lambda: like_it_words(asked, vectors),
         many=True,
+        at={"token": (asked,)},
         teaches="The same id picks the same row, but each place adds a vector of its own."
         if values.positions
         else "The same id always picks the same row: what a vector says is which token it is, not "
@@ -124,32 +130,38 @@ def _groups(groups: list[list[int]]) -> str:
     return "; ".join("rows " + _rows(group) for group in groups)
 
 
-def judge_identical(guess: list[int], vectors: Tensor) -> Verdict:
-    """Whether a guess of the repeated rows is right, and what is amiss."""
-    truth = repeated_rows(vectors)
+def asked_token(trace: Trace) -> int:
+    """The token whose row is asked for: where a token comes again, its second place."""
+    ids = trace["token_ids"].value.tolist()
+    return next((at for at, each in enumerate(ids) if each in ids[:at]), 0)
+
+
+def judge_identical(guess: list[int], asked: int, vectors: Tensor) -> Verdict:
+    """Whether a guess of the rows that are like the asked one is right, and what is amiss."""
+    truth = rows_like_it(asked, vectors)
     if {*truth} == {*guess}:
         return Verdict(True, f"Right: {_rows(truth)}.")
-    return Verdict(False, f"{repeated_words(vectors)} {_amiss(truth, guess)}")
+    return Verdict(False, f"{like_it_words(asked, vectors)} {_amiss(truth, guess)}")
 
 
 def _amiss(truth: list[int], guess: list[int]) -> str:
     extra, missed = sorted({*guess} - {*truth}), sorted({*truth} - {*guess})
     told = [f"you missed {_rows(missed)}"] if missed else []
-    told += [f"you took {_rows(extra)}, equal to no other row"] if extra else []
+    told += [f"you took {_rows(extra)}, which differ{'' if extra[1:] else 's'}"] if extra else []
     return f"{' and '.join(told).capitalize()}."
 
 
-def repeated_rows(vectors: Tensor) -> list[int]:
-    """The places of all rows that are identical to another one."""
-    return sorted(place for group in identical_rows(vectors) for place in group)
+def rows_like_it(asked: int, vectors: Tensor) -> list[int]:
+    """The places of all other rows that are identical to one."""
+    return [at for at, each in enumerate(vectors) if at != asked and each.equal(vectors[asked])]
 
 
-def repeated_words(vectors: Tensor) -> str:
+def like_it_words(asked: int, vectors: Tensor) -> str:
     """Which rows those are."""
-    rows = repeated_rows(vectors)
-    return (
-        f"The rows are {_rows(rows)}." if rows else "None of them: all rows of `embeddings` differ."
-    )
+    rows = rows_like_it(asked, vectors)
+    if not rows:
+        return f"None of them: row {asked} of `embeddings` differs from all others."
+    return f"The row is {_rows(rows)}." if len(rows) == 1 else f"The rows are {_rows(rows)}."
 
 
 def _rows(places: Iterable[int]) -> str:

@@ -19,20 +19,22 @@ KEPT_KIND = "numbers kept"
 
 
 def row_sums(trace: Trace) -> Pick:
-    """What the rows of a table add up to that no softmax has made."""
+    """What the row of a table adds up to that no softmax has made: the one farthest from 1."""
     table = trace["read_from"].value
     sums = table.sum(dim=-1)
+    asked = int((sums - 1).abs().argmax())
     told = (
-        f"They add up to anything, here from {number(sums.min().item(), 2)} to "
-        f"{number(sums.max().item(), 2)}, and the smallest number is "
-        f"{number(table.min().item(), 2)}."
+        f"A row may add up to anything, this one to {number(sums[asked].item(), 2)}; all rows to "
+        f"between {number(sums.min().item(), 2)} and {number(sums.max().item(), 2)}, and the "
+        f"smallest number is {number(table.min().item(), 2)}."
     )
     return one_of(
         "Each row of this table says how much of each token’s value one query reads. What do the "
-        "numbers of a row add up to?",
+        f"numbers of the row of query {asked} add up to?",
         SUMS,
         len(SUMS) - 1,
         told,
+        at={"query": (asked,)},
         teaches="Softmax makes shares of scores. Without it, a query may read several values "
         "whole, or one with the other sign.",
     )

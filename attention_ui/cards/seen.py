@@ -1,0 +1,92 @@
+"""What may be seen of a matrix, and told of its cells, while questions are open."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from torch import Tensor
+
+from attention_core.trace import Step, Trace
+
+from ..controls import parts
+from ..controls.guard import gate_opened
+from ..controls.visit_state import the_visit
+from ..picture.matrix import Matrix, of_unknown_shape
+from .covers import SHAPE, Cover, Masks, copied, told_by, untold
+from .noted_trace import plain
+
+EVERY = "*"
+"""In the place of a step's name: all that is covered."""
+STEPS = "steps"
+
+
+def covered(one: Matrix) -> Matrix:
+    """A matrix as it may be seen: question marks where it is covered, one cell for its shape; and
+    as it may be told, which would print what it is made of.
+    """
+    page = the_visit().declared
+    if one.covered or page is None or not page.asks:
+        return one
+    cover = parts.read("covers", one.step.name)
+    if cover and cover.how == SHAPE:
+        return of_unknown_shape(one) if cover.card == page.making else one
+    hidden, told = covered_cells(one.step), unknown_cells(one.step)
+    if hidden is not None:
+        drawn = one.picked(hidden[one.lead])
+        if drawn.all():
+            return replace(one, covered=True)
+        hidden = hidden if drawn.any() else None
+    if hidden is None and told is None:
+        return one
+    return replace(one, hidden=hidden, untold=told)
+
+
+def unknown_cells(step: Step) -> Tensor | None:
+    """True for the cells of a step that are not to be taken apart now: a covered number would
+    stand there. None for none.
+    """
+    each = {one.name: covered_cells(one) for one in (step, *step.inputs)}
+    hidden = {name: mask for name, mask in each.items() if mask is not None}
+    found = untold(step, hidden) if hidden else None
+    return found if found is not None and found.any() else None
+
+
+def covered_cells(step: Step) -> Tensor | None:
+    """True for the cells of a step that a question covers now; None for none. Of a step that is
+    none of the page's, those that copy or show what is covered there.
+    """
+    if cover := parts.read("covers", step.name):
+        return None if cover.how == SHAPE else cover.mask_on(step)
+    if step.name in _own_steps():
+        return None
+    return _of_another_trace(step, dict(parts.read("covers", EVERY)), {})
+
+
+def _of_another_trace(step: Step, covers: Mapping[str, Cover], known: Masks) -> Tensor | None:
+    """The same by the steps that it is made of, and by its numbers."""
+    own = _own_steps()
+    for one in step.inputs if covers else ():
+        if one.name in known:
+            continue
+        if one.name in covers:
+            cover = covers[one.name]
+            known[one.name] = None if cover.how == SHAPE else cover.mask_on(one)
+        else:
+            is_own = one.name in own
+            known[one.name] = None if is_own else _of_another_trace(one, covers, known)
+    told = {name: mask for name, mask in known.items() if mask is not None}
+    each = [told_by(step, told)] if told else []
+    each += [copied(step, own[name], cover) for name, cover in covers.items() if name in own]
+    found = None
+    for mask in each:
+        if mask is not None:
+            found = mask if found is None else found | mask
+    return found
+
+
+def _own_steps() -> Trace:
+    """The page's own trace, unnoted: whether it has a step does not depend on what is covered."""
+    with gate_opened():
+        known = parts.of_page().known
+        if STEPS not in known:
+            known[STEPS] = plain(the_visit().declared.trace())
+        return known[STEPS]
