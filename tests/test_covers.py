@@ -1,6 +1,7 @@
 """A question covers what its verdict is computed from, under whatever name it is drawn."""
 
 from functools import partial
+from types import SimpleNamespace
 from unittest.mock import patch
 
 import numpy as np
@@ -54,15 +55,16 @@ def asked(page, link, change=None):
     drawn above.
     """
     forget_traces()
-    found, above, traces = {}, set(), []
+    found, above = {}, set()
+    made = SimpleNamespace(traces=[])  # what closes over such a one is kept for nobody
     lesson = lesson_module(page)
     trace_of = lesson.trace_of
 
     def changed(values):
-        traces.append(trace_of(values))
+        made.traces.append(trace_of(values))
         if change:
-            change(traces[-1])
-        return traces[-1]
+            change(made.traces[-1])
+        return made.traces[-1]
 
     def asks(one):
         question, _ = one.made()
@@ -79,7 +81,7 @@ def asked(page, link, change=None):
         patch.object(show, "put_picture", noted),
     ):
         stands(visit(page, predict="on", **link))
-    return found, traces[0]
+    return found, made.traces[0]
 
 
 def verdict(question):

@@ -525,7 +525,7 @@ class Page:
     ) -> Ask:
         """A question, asked on the card that names it, or where a card yields it. It is `about`
         steps of the page's trace, or the one that `of` gives, whose numbers a guess holds for. It
-        covers the cells that it asks for, and what gives them away, wherever that is drawn; all that
+        covers the cells that it asks for, and what gives them away, wherever it is drawn; all that
         `stays` to work it out from, which are the inputs of what it is about unless others are
         named, is open (see `covers.py`). What is no step, `covers` names. What `each` gives makes
         another question of it, guessed by itself. Where it is asked `again`, on the home page,
@@ -649,11 +649,12 @@ class Page:
         """Raises Misdeclared for a name that is none of a step, and that no question covers."""
         if step in self._static_covers:
             return
+        known = {*self._static_covers}
+        depends = [each for each in self.asks if each.covers is None or callable(each.covers)]
         with parts.noted_later():
-            known = {name for each in self.asks for name in each.hides()}
-            if step in known or any(step in plain(each) for each in self._traces()):
+            known |= {name for each in depends for name in each.hides()}
+            if step in known or (depends and any(step in plain(each) for each in self._traces())):
                 return
-        known |= self._static_covers
         raise Misdeclared(
             f"a card of {self.name} asks whether a question covers {step!r}, and none ever does. "
             f"Its questions cover {', '.join(sorted(known)) or 'nothing'}"

@@ -78,7 +78,7 @@ PAST_THE_NOTES = {
     "what a source is worth": lambda: parts.worth(("value", "d")),
     "a value unread": lambda: visit.values().unread("d"),
     "values compared unread": lambda: visit.values().changed(Values({"d": 1})),
-    "what a question covers": lambda: cards.Page("cross_attention").covers("weights"),
+    "what a question covers": lambda: cards.Page("cross_attention").covers(),
     "the session": lambda: st.session_state.get("visit"),
     "the address": lambda: st.query_params.to_dict(),
     "the language": lambda: st.context.locale,
