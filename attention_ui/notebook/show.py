@@ -13,6 +13,7 @@ from attention_core.head_name import head_name
 from attention_core.mechanism.own_tensors import PRECISIONS, sizes
 from attention_core.operations import Given
 from attention_core.operations.base import Meaning
+from attention_core.recording.recording import Recording
 from attention_core.trace import Step, Trace, is_shares
 
 from ..picture.equation_parts import NEW_LINE, equation_of
@@ -32,8 +33,8 @@ MOST_READ = 64
 """A longer text fills the screen by itself: it is not written above its weights."""
 KINDS = ("attentions", "cross_attentions", "decoder_attentions", "encoder_attentions")
 """What a model's output calls its weights."""
-LOAD_IT = 'load it with attn_implementation="eager", and call it with output_attentions=True'
-NO_WEIGHTS = f"this model returned no weights: {LOAD_IT}"
+RECORD_IT = "record it as it runs: `with recorded(model) as seen: model(…)`, then show(seen)"
+NO_WEIGHTS = f"this model returned no weights: {RECORD_IT}"
 MOST_HEADS, MOST_SHOWN, A_LINE = 32, 4, 4
 """Heads of weights, heads of a trace, and heads in a line."""
 ROWS_OF_HEADS = 215
@@ -44,24 +45,33 @@ LAYER = (GIVEN, *MATRICES, "head_queries", "head_keys", "head_values", BEFORE_SH
 
 
 def show(
-    what: Trace | Step | Tensor | Sequence | Mapping,
+    what: Trace | Step | Tensor | Recording | Sequence | Mapping,
     of: str | Sequence[str] | None = None,
     *,
     query_tokens: Sequence[str] | None = None,
     layer: int | None = None,
     head: int | None = None,
+    kind: str | None = None,
+    text: int | None = None,
 ) -> Picture:
     """A picture for a notebook: point at a number to see what it is made of.
 
     `show(trace)` draws what a trace is about, `show(trace, "weights")` the equation of one step,
     and `show(weights, tokens)` the weights of any model: (query, key), (head, query, key), (layer,
     head, query, key), or with a batch of 1 in front; a tensor for each layer, as a model's
-    `attentions`; the whole output of a model or of its `generate`. `tokens` name the keys, and the
+    `attentions`; the whole output of a model or of its `generate`. `show(seen, tokens)` draws what
+    `recorded` has seen of any model as it is loaded: `kind` is a part of its layers' names, such as
+    `"decoder"`, and `text` one of a batch. `tokens` name the keys, and the
     queries too where there are as many; `query_tokens` name those of another sentence. `layer` and
     `head` choose one, from the end where they are below 0.
 
     Raises ValueError, in words, for what cannot be drawn.
     """
+    if isinstance(what, Recording):
+        return _of_recording(what, of, query_tokens, layer, head, kind, text)
+    for name, value in (("kind", kind), ("text", text)):
+        if value is not None:
+            raise ValueError(f"{name} is for what was recorded, and this is something else")
     if not isinstance(what, Step | Trace):
         return _of_weights(what, of, query_tokens, layer, head)
     for name, value in (("query_tokens", query_tokens), ("layer", layer)):
@@ -200,6 +210,48 @@ def _of_weights(
     return Picture(first, stops, lists, [*notices, *_notices(drawn, n_cells)])
 
 
+def _of_recording(
+    seen: Recording,
+    tokens: Iterable[str] | None,
+    query_tokens: Iterable[str] | None,
+    layer: int | None,
+    head: int | None,
+    kind: str | None,
+    text: int | None,
+) -> Picture:
+    """The weights of all heads of all layers of a kind, or of one layer."""
+    layers = seen.of_kind(kind) if layer is None else [seen[layer]]
+    if not layers:
+        raise ValueError("nothing was recorded: run the model within recorded(…)")
+    n_texts = len(layers[0].calls[-1].queries)
+    if text is None and n_texts > 1:
+        raise ValueError(f"{n_texts} texts were recorded: choose one, such as text=0")
+    at = _checked("text", text or 0, n_texts)
+    weights = [each.weights()[at : at + 1] for each in layers]
+    shapes = {each.shape[1:] for each in weights}
+    if len(shapes) > 1:
+        raise ValueError(
+            "these layers have weights of several shapes, "
+            f"{' and '.join(sizes(each[0]) for each in weights[:2])}: choose one, such as "
+            f"layer={layers[0].place}"
+        )
+    known = seen.tokens_of(at)
+    n_keys = weights[0].shape[-1]
+    keys = tokens if tokens is not None else known if len(known) == n_keys else None
+    drawn = _of_weights(weights, keys, query_tokens, None, head)
+    notices = [*drawn.notices]
+    places = [each.place for each in layers]
+    if places != [*range(len(places))]:
+        names = ", ".join(each.name for each in layers[:A_LINE])
+        more = f" and {len(layers) - A_LINE} more" if len(layers) > A_LINE else ""
+        notices.append(f"Layers, from 0: {names}{more}.")
+    others = [name for name in seen.kinds if name != layers[0].kind] if layer is None else ()
+    if others:
+        notices.append(f"There are other layers: {', '.join(f'kind={x!r}' for x in others)}.")
+    drawn.notices = [*notices, *seen.notices]
+    return drawn
+
+
 def _first(of: Sequence[int], most: int, name: str, notices: list[str]) -> Sequence[int]:
     """As many as there is room for, with a notice of those that are left out."""
     if len(of) > most:
@@ -272,7 +324,7 @@ def _has_parts(given: Any) -> bool:
 def _part(given: Sequence, at: int) -> Any:
     """One of several tensors. Raises ValueError where a model has none there."""
     if _is_nothing(given[at]):
-        raise ValueError(f"layer {at} has no weights (None): leave it out, or {LOAD_IT}")
+        raise ValueError(f"layer {at} has no weights (None): leave it out, or {RECORD_IT}")
     return given[at]
 
 
