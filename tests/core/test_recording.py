@@ -51,7 +51,7 @@ def eager_weights(model, **inputs):
 def kinds_in(table):
     text = README.read_text(encoding="utf-8")
     within = re.search(f"<!-- {table} -->\n(.*?)<!-- /{table} -->", text, re.DOTALL)
-    return re.findall(r"`([\w.-]+)`", within[1])
+    return re.findall(r"[\w.-]+", within[1])
 
 
 QUICK = ("llama", "gemma2", "gpt_oss", "t5", "bert", "clip", "deepseek_v3", "vit")
