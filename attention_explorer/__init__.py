@@ -1,18 +1,21 @@
-"""The installed app: its command, and `show` for notebooks. Loads no Streamlit."""
+"""The installed app: its command, and what a notebook uses. Loads no Streamlit."""
 
 from importlib.util import find_spec
 from typing import Any
 
+import attention_core
 from attention_core import __version__ as __version__
 from attention_core import shown
 
-__all__ = ["show"]
+__all__ = ["recorded", "show"]
 DRAWS = {"altair": "altair", "numpy": "numpy", "PIL": "pillow", "pyarrow": "pyarrow"}
 DRAWS |= {"vl_convert": "vl-convert-python"}
 """What draws, as it is imported and as it is installed."""
 
 
 def __getattr__(name: str) -> Any:
+    if name == "recorded":
+        return getattr(attention_core, name)
     if name != "show":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:

@@ -165,9 +165,7 @@ def of_family(kind: str) -> dict[str, dict[str, Any]]:
     read |= dict.fromkeys([*called, *called.values()])
     common = {field.name for field in dataclasses.fields(config.__mro__[1])}
     made = {
-        name: default
-        for name, default in own.items()
-        if name.removesuffix("?") in {*read} - common
+        name: default for name, default in own.items() if name.removesuffix("?") in {*read} - common
     }
     others = {*read} - {*every, *bare(made)}
     others = {word: bare(own).get(word, read[word]) for word in sorted(others)}

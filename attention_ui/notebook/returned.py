@@ -13,8 +13,8 @@ KINDS = ("attentions", "cross_attentions", "decoder_attentions", "encoder_attent
 """What a model's output calls its weights; others, such as `vision_attentions`, end so too."""
 MOST_NAMED = 6
 """So many names of what was given are said, and how many more there are."""
-LOAD_IT = 'load it with attn_implementation="eager", and call it with output_attentions=True'
-NO_WEIGHTS = f"this model returned no weights: {LOAD_IT}"
+RECORD_IT = "record it as it runs: `with recorded(model) as seen: model(…)`, then show(seen)"
+NO_WEIGHTS = f"this model returned no weights: {RECORD_IT}"
 
 
 def layers_of(given: Any) -> tuple[Tensor, str, bool, list[str]]:
@@ -178,7 +178,7 @@ def _has_parts(given: Any) -> bool:
 def _part(given: Sequence, at: int) -> Any:
     """One of several tensors. Raises ValueError where a model has none there."""
     if _is_nothing(given[at]):
-        raise ValueError(f"layer {at} has no weights (None): leave it out, or {LOAD_IT}")
+        raise ValueError(f"layer {at} has no weights (None): leave it out, or {RECORD_IT}")
     return given[at]
 
 

@@ -8,9 +8,10 @@ from typing import Any
 from torch import Tensor
 
 from attention_core.head_name import head_name
-from attention_core.mechanism.own_tensors import PRECISIONS
+from attention_core.mechanism.own_tensors import PRECISIONS, sizes
 from attention_core.operations import Given
 from attention_core.operations.base import Meaning
+from attention_core.recording.recording import Recording
 from attention_core.trace import Step, Trace, is_shares
 
 from ..picture.equation_parts import NEW_LINE, equation_of
@@ -39,12 +40,14 @@ LAYER = (GIVEN, *MATRICES, "head_queries", "head_keys", "head_values", BEFORE_SH
 
 
 def show(
-    what: Trace | Step | Tensor | Sequence | Mapping,
+    what: Trace | Step | Tensor | Recording | Sequence | Mapping,
     of: str | Sequence[str] | None = None,
     *,
     query_tokens: Sequence[str] | None = None,
     layer: int | None = None,
     head: int | None = None,
+    kind: str | None = None,
+    text: int | None = None,
 ) -> Picture:
     """A picture for a notebook: point at a number to see what it is made of.
 
@@ -52,11 +55,19 @@ def show(
     and `show(weights, tokens)` the weights of any model: (query, key), (head, query, key), (layer,
     head, query, key), or with a batch of 1 in front; a tensor for each layer, as a model's
     `attentions`; a dict of weights by name; the whole output of a model or of its `generate`, also
-    with beams. `tokens` name the keys, and the queries too where there are as many; `query_tokens`
-    name those of another sentence. `layer` and `head` choose one, from the end where below 0.
+    with beams. `show(seen, tokens)` draws what `recorded` has seen of a model as it is loaded: its
+    `kind` is a part of its layers' names, such as `"decoder"`, and `text` one of a batch.
+
+    `tokens` name the keys, and the queries too where there are as many; `query_tokens` name those
+    of another sentence. `layer` and `head` choose one, from the end where below 0.
 
     Raises ValueError, in words, for what cannot be drawn.
     """
+    if isinstance(what, Recording):
+        return _of_recording(what, of, query_tokens, layer, head, kind, text)
+    for name, value in (("kind", kind), ("text", text)):
+        if value is not None:
+            raise ValueError(f"{name} is for what was recorded, and this is something else")
     if not isinstance(what, Step | Trace):
         return _of_weights(what, of, query_tokens, layer, head)
     for name, value in (("query_tokens", query_tokens), ("layer", layer)):
@@ -193,6 +204,48 @@ def _of_weights(
         for head in those
     ]
     return Picture(first, stops, lists, [*notices, *_notices(drawn, n_cells)])
+
+
+def _of_recording(
+    seen: Recording,
+    tokens: Iterable[str] | None,
+    query_tokens: Iterable[str] | None,
+    layer: int | None,
+    head: int | None,
+    kind: str | None,
+    text: int | None,
+) -> Picture:
+    """The weights of all heads of all layers of a kind, or of one layer."""
+    layers = seen.of_kind(kind) if layer is None else [seen[layer]]
+    if not layers:
+        raise ValueError("nothing was recorded: run the model within recorded(…)")
+    n_texts = len(layers[0].calls[-1].queries)
+    if text is None and n_texts > 1:
+        raise ValueError(f"{n_texts} texts were recorded: choose one, such as text=0")
+    at = _checked("text", text or 0, n_texts)
+    weights = [each.weights()[at : at + 1] for each in layers]
+    shapes = {each.shape[1:] for each in weights}
+    if len(shapes) > 1:
+        raise ValueError(
+            "these layers have weights of several shapes, "
+            f"{' and '.join(sizes(each[0]) for each in weights[:2])}: choose one, such as "
+            f"layer={layers[0].place}"
+        )
+    known = seen.tokens_of(at)
+    n_keys = weights[0].shape[-1]
+    keys = tokens if tokens is not None else known if len(known) == n_keys else None
+    drawn = _of_weights(weights, keys, query_tokens, None, head)
+    notices = [*drawn.notices]
+    places = [each.place for each in layers]
+    if places != [*range(len(places))]:
+        names = ", ".join(each.name for each in layers[:A_LINE])
+        more = f" and {len(layers) - A_LINE} more" if len(layers) > A_LINE else ""
+        notices.append(f"Layers, from 0: {names}{more}.")
+    others = [name for name in seen.kinds if name != layers[0].kind] if layer is None else ()
+    if others:
+        notices.append(f"There are other layers: {', '.join(f'kind={x!r}' for x in others)}.")
+    drawn.notices = [*notices, *seen.notices]
+    return drawn
 
 
 def _first(of: Sequence[int], most: int, name: str, notices: list[str]) -> Sequence[int]:

@@ -11,12 +11,13 @@ import pytest
 import torch
 from PIL import Image
 
-from attention_core import EXAMPLES, Trace, attend, attend_heads, embed
+from attention_core import EXAMPLES, Trace, attend, attend_heads, embed, recorded
 from attention_core import operations as ops
 from attention_explorer import show
-from attention_ui.notebook.returned import LOAD_IT, NO_WEIGHTS
+from attention_ui.notebook.returned import NO_WEIGHTS, RECORD_IT
 from attention_ui.notebook.show import MOST_TOKENS
 from attention_ui.picture.table import MOST_POINTED
+from tiny_models import inputs_of, tiny
 from traces import lesson_trace
 
 TOKENS = ["The", "cat", "sat", "on", "it"]
@@ -208,7 +209,7 @@ def asking(picture):
 @pytest.mark.parametrize("name", ["decoder without", "decoder sdpa", "window sdpa", "both without"])
 def test_a_model_s_output_without_weights_says_how_to_load_it(returned, name):
     for given in (returned[name], getattr(returned[name], "attentions", None)):
-        with pytest.raises(ValueError, match=re.escape(LOAD_IT)):
+        with pytest.raises(ValueError, match=re.escape(RECORD_IT)):
             show(given, names(7))
 
 
@@ -452,3 +453,41 @@ def test_a_trace_or_a_step_as_the_last_line_is_the_same_picture():
         still = Image.open(io.BytesIO(base64.b64decode(bundle["image/png"])))
         assert len(still.getcolors()) > 9, "an empty sheet"
         assert thing._mime_()[0] == "text/html"
+
+
+# --- a recording --------------------------------------------------------------------------------
+def recording(kind, n_tokens=9, **named):
+    model = tiny(kind)
+    with torch.no_grad(), recorded(model, **named) as seen:
+        model(**inputs_of(model, n_tokens))
+    return seen
+
+
+def test_a_recording_is_drawn_as_its_weights_are():
+    seen = recording("gpt2", tokens=list("abcdefghi"))
+    weights = [each.weights() for each in seen]
+    drawn, by_weights = show(seen), show(weights, list("abcdefghi"))
+    assert [*map(str, drawn.notices)] == [*map(str, by_weights.notices)] == []
+    assert drawn.layout.alt == by_weights.layout.alt
+    assert drawn.lists == by_weights.lists
+    assert "Layers, from 0: h.1.attn." in show(recording("gpt2", layers=[1])).notices
+
+
+def test_a_recording_says_which_other_layers_there_are():
+    drawn = show(seen := recording("t5"))
+    assert any("kind='decoder.block.layer.EncDecAttention'" in each for each in drawn.notices)
+    across = show(seen, kind="EncDec", head=1)
+    assert across.layout.matrices[0].values.shape == (4, 9)
+    with pytest.raises(ValueError, match="no kind"):
+        show(seen, kind="vision")
+
+
+def test_a_batch_asks_which_text():
+    model = tiny("bert")
+    with torch.no_grad(), recorded(model) as seen:
+        model(torch.arange(3, 17).view(2, 7))
+    with pytest.raises(ValueError, match="2 texts were recorded: choose one, such as text=0"):
+        show(seen)
+    assert show(seen, text=1).layout.matrices
+    with pytest.raises(ValueError, match="text is for what was recorded"):
+        show(torch.eye(3), text=1)

@@ -529,7 +529,10 @@ class Open(Code):
         given, output = self.of_random()
         far = largest_gap(output, computed(self, given, {}))
         most_off = 10 * NEAR if self.ways.norm else NEAR  # a norm adds a little of its own
-        return far <= most_off, f"With matrices drawn at random, the largest difference is {far:.2g}."
+        return (
+            far <= most_off,
+            f"With matrices drawn at random, the largest difference is {far:.2g}.",
+        )
 
     def second_text(self) -> Measured:
         self.gives_formula = not self.unread and self.formula()[0] is True
