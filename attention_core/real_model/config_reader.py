@@ -42,9 +42,10 @@ class ConfigReader:
         return self.take(name, words, lambda n: is_number(n, int) and 1 <= n <= most, default)
 
     def number(self, name: str, default: object = _REQUIRED) -> float:
-        """A number above 0."""
+        """A number above 0; one that is written without a point too, as large as it may be."""
         fits = lambda n: is_number(n, float) and 1e-30 < n < 1e30  # noqa: E731
-        return self.take(name, "a number above 0", fits, default)
+        found = self.take(name, "a number above 0, and below 1e30", fits, default)
+        return found if found is None else float(found)
 
     def base(self, name: str, default: object = _REQUIRED) -> float | None:
         """The base of rotary positions."""

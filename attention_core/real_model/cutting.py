@@ -21,8 +21,11 @@ PATIENCE = 4
 """So many times as long is waited for that, on a machine that has other work too."""
 MOST_BYTES = 2**30
 """Memory. A tokenizer of 260,000 words takes two fifths of it."""
-MOST_VALUES, MOST_TOKENS, MOST_CHARACTERS = 5_000_000, 2**20, 2**24
-"""Values in the file, tokens, and their characters: 260,000 words have 2 and 1.7 million."""
+MOST_VALUES, MOST_TOKENS, MOST_CHARACTERS = 5_000_000, 2**19, 2**24
+"""Values in the file, tokens, and their characters: 260,000 words have 2 and 1.7 million. The
+largest vocabulary of a model that is known has 501,153 words, LaBSE's."""
+MOST_AROUND = 32
+"""Tokens that may stand around a text: the next largest puts 3 there."""
 MOST_CUT = 2**19
 """Tokens of one text, of which each character is at most four bytes."""
 GROWN, ADDED = 20, 1_000
@@ -71,6 +74,7 @@ class Cutter:
             if isinstance(each, dict | list):
                 _check(len(each), MOST_TOKENS, "it has {} tokens")
                 _check(len(json.dumps(each)) // 2, MOST_CHARACTERS, "its tokens have {} characters")
+        _check_merges(model)
         try:
             self.made = tokenizers.Tokenizer.from_str(json.dumps(said))
         except BaseException as error:
@@ -111,6 +115,18 @@ class Cutter:
             return {"strange": next(part for part, _ in parts if part not in known)}
         _check(len(found), MOST_CUT, f"of {len(text):,} characters it makes tokens, {{}}")
         return {"ids": found.ids, "offsets": found.offsets}
+
+    def around(self, text: str) -> dict[str, Any]:
+        """Whether few tokens stand around a text; around a word where it cannot be cut."""
+        if "strange" in self.encode(text):
+            text = next(iter(self.made.get_vocab()), "")
+        n_whole, puts = len(self.encode(text)["ids"]), self.made.post_processor
+        self.made.post_processor = None  # it may also repeat the text, whatever is asked for
+        n_own = len(self.encode(text, in_full=False)["ids"])
+        self.made.post_processor = puts
+        n_around = n_whole - n_own
+        _check(n_around, MOST_AROUND, f"around {n_own} tokens of a text it puts {{}}")
+        return {}
 
     def merges(self, text: str) -> dict[str, Any]:
         """The parts a text's tokens are made in, and merges that can have made one in them."""
@@ -168,6 +184,30 @@ def _what_is_wrong(said: Mapping[str, Any], error: BaseException) -> str:
                 f"what it says of {meant} ({name}) is incomplete or of an unknown kind ({told:.70})"
             )
     return f"a setting of it is incomplete or not known ({told:.70})"
+
+
+def _check_merges(model: Any) -> None:
+    """The library says the first that does not fit after it has read all, again and again."""
+    if not isinstance(model, dict) or model.get("type", "BPE") != "BPE":
+        return
+    words, merges = model.get("vocab"), model.get("merges")
+    if not isinstance(words, dict) or not isinstance(merges, list):
+        return  # said by the library
+    n_before = len(str(model.get("continuing_subword_prefix") or ""))
+    for number, each in enumerate(merges, 1):
+        if isinstance(each, str) and each.startswith("#version"):
+            continue
+        pair = each.split(" ") if isinstance(each, str) else each
+        is_pair = isinstance(pair, list) and len(pair) == 2
+        if not (is_pair and all(isinstance(one, str) for one in pair)):
+            raise NotTaken(f"merge {number:,} of its words is no pair of tokens")
+        left, right = pair
+        for one in (left, right, left + right[n_before:]):
+            if one not in words:
+                raise NotTaken(
+                    f"merge {number:,}, of “{left:.40}” and “{right:.40}”, needs “{one:.40}”, "
+                    "which is none of its words"
+                )
 
 
 def _check_ids(said: Mapping[str, Any], made: Mapping[str, int]) -> None:

@@ -75,7 +75,7 @@ class Tokenizer:
             about = self._cutter.start()
             if "error" in about:
                 raise ModelRefused(f"{wrong}: {quoted(about['error'])}")
-            self._cutter.ask("encode", TRIED)
+            self._cutter.ask("around", TRIED)
         except TokenizerNotTaken as error:
             raise ModelRefused(f"{wrong}: {error}") from error
         self.kind: str = about["kind"]

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..files.refused import ModelRefused
 from ..files.tensor_file import quoted
-from .cutting import LIKE_CONTROL
+from .cutting import LIKE_CONTROL, MOST_TOKENS
 from .tokenizer import Tokenizer
 
 LONGEST_WORD = 200
@@ -47,7 +47,7 @@ NORMAL, CONTROL, OWN = 1, 3, 4
 def from_fields(fields: Mapping[str, Any], place: str) -> Tokenizer:
     """A tokenizer by the fields of a GGUF file. Raises ModelRefused where it cannot be made."""
     about = _Fields(fields, place)
-    words = about.texts("tokens")
+    words = about.texts("tokens", MOST_TOKENS)
     known = {word: token for token, word in enumerate(words)}
     if len(known) < len(words):
         raise ModelRefused(f"tokenizer.ggml.tokens in {place} has a token twice")
@@ -93,7 +93,7 @@ def _byte_level(about: "_Fields", known: Mapping[str, int]) -> dict[str, Any]:
             f"tokenizer.ggml.pre in {about.place} is “{quoted(named)}”: a text is cut in this way "
             f"by none of those that are known here, {', '.join(CUTS)}"
         )
-    merges = [each.split(" ") for each in about.texts("merges")]
+    merges = [each.split(" ") for each in about.texts("merges", MOST_MERGES)]
     if not all(len(pair) == 2 for pair in merges):
         raise ModelRefused(f"a merge in {about.place} is no pair of tokens")
     cut = CUTS[pre]
@@ -187,8 +187,13 @@ class _Fields:
             raise ModelRefused(f"{self.place} does not say tokenizer.ggml.{name}")
         return found
 
-    def texts(self, name: str) -> list[str]:
+    def texts(self, name: str, most: int) -> list[str]:
         found = self.fields.get(f"tokenizer.ggml.{name}")
+        if isinstance(found, list) and len(found) > most:
+            raise ModelRefused(
+                f"tokenizer.ggml.{name} in {self.place} has {len(found):,} words, but at most "
+                f"{most:,} are taken"
+            )
         if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
             raise ModelRefused(f"{self.place} has no list of words tokenizer.ggml.{name}")
         return found

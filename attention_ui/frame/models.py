@@ -43,7 +43,8 @@ MOST_TOKENS, MOST_ALONE = DRAWN, 256
 MOST_LAYERS, MOST_HEADS = 800, 300
 """Of more layers, or heads in a layer, each would have no pixel in the picture of all heads."""
 MOST_TRIED = 4_096
-"""So many tokens of a vocabulary are tried until one can be read as a text."""
+"""So many tokens of a vocabulary are tried until one can be read as a text, or fewer of those that
+are cut into more."""
 _OPENING, _MODELS, _REFUSED = Lock(), dict[Path, Model](), dict[Path, str]()
 
 
@@ -185,11 +186,18 @@ def cannot_read(model: Model, text: str) -> str | None:
 @lru_cache(maxsize=8)
 def a_text(model: Model) -> str:
     """A token that the model can read as a text, the last first. Raises ModelRefused for none."""
-    why = "it has no tokens"
+    why, left = "it has no tokens", MOST_TRIED
     tokens = range(model.tokenizer.highest_id, -1, -1)
     for token in islice(filter(model.tokenizer.__contains__, tokens), MOST_TRIED):
         text = model.tokenizer.piece(token).strip()
-        if text and not (why := cannot_read(model, text)):
+        if not text or left <= 0:
+            continue
+        try:
+            left -= len(encoded(model.tokenizer, text).ids)
+        except ValueError as error:
+            why = f"{error}"
+            continue
+        if not (why := cannot_read(model, text)):
             return text
     raise ModelRefused(f"no text was found that it can read: {why}")
 

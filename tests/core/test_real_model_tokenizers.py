@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from attention_core.files.refused import ModelRefused
-from attention_core.real_model import tokenizer
+from attention_core.real_model import cutting, tokenizer
 from attention_core.real_model.tokenizer import from_json
 from attention_core.real_model.tokenizer_fields import from_fields
 from attention_core.text.byte_level import in_their_text
@@ -249,9 +249,12 @@ def in_a_row(step, times):
     return {"type": "Sequence", "normalizers": [step] * times}
 
 
-def around(times):
+def around(times, others=0, of_each=1):
     text = [{"Sequence": {"id": "A", "type_id": 0}}] * times
-    return {"type": "TemplateProcessing", "single": text, "pair": text, "special_tokens": {}}
+    text += [{"SpecialToken": {"id": "[SEP]", "type_id": 0}}] * others
+    sep = {"id": "[SEP]", "ids": [2] * of_each, "tokens": ["[SEP]"] * of_each}
+    known = {"special_tokens": {"[SEP]": sep}}
+    return {"type": "TemplateProcessing", "single": text, "pair": text, **known}
 
 
 def changed_model(vocabulary):
@@ -266,7 +269,10 @@ COSTLY = {
     ),
     "a text many times": (lambda: {"post_processor": around(40_000)}, "makes tokens"),
     "many values": (lambda: {"comment": [0] * 5_000_001}, "5,000,0"),
-    "many tokens": (lambda: changed_model({str(at): at for at in range(2**20 + 1)}), "1,048,577"),
+    "many tokens": (lambda: changed_model({str(at): at for at in range(2**19 + 1)}), "524,289"),
+    "many tokens around": (lambda: {"post_processor": around(1, 1_000)}, "it puts 1,000, but"),
+    "a token of many": (lambda: {"post_processor": around(1, 1, 33)}, "it puts 33, but at most 32"),
+    "a text eight times": (lambda: {"post_processor": around(8)}, "tokens of a text it puts"),
     "long tokens": (lambda: changed_model({"[UNK]": 0, "a" * 2**26: 1}), "characters"),
 }  # fmt: skip
 
@@ -282,6 +288,54 @@ def test_a_small_file_that_would_cost_much_is_refused_in_words(name):
         from_json(word_pieces() | changes())
     assert len(str(refused.value)) < 250
     assert time.process_time() - started < 10
+
+
+def byte_pairs(merges, **others):
+    words = {each: at for at, each in enumerate(["a", "b", "##b", "ab"])}
+    return {"model": {"type": "BPE", "vocab": words, "merges": merges, **others}}
+
+
+@pytest.mark.parametrize(("said", "words"), [
+    (byte_pairs(["a b", "b a"]), "merge 2, of “b” and “a”, needs “ba”, which is none of its words"),
+    (byte_pairs([["a", "c"]]), "needs “c”"),
+    (byte_pairs(["a  b"]), "merge 1 of its words is no pair of tokens"),
+    (byte_pairs([["a", "b"], ["a", 3]]), "merge 2 of its words is no pair of tokens"),
+    (byte_pairs([{"a": "b"}]), "merge 1 of its words is no pair of tokens"),
+])  # fmt: skip
+def test_merges_that_do_not_fit_are_refused_before_the_library_reads_them(monkeypatch, said, words):
+    asked = []
+    monkeypatch.setattr(tokenizers, "Tokenizer", SimpleNamespace(from_str=asked.append))
+    with pytest.raises(cutting.NotTaken) as refused:
+        cutting.Cutter(json.dumps(word_pieces(**said)).encode())
+    assert words in str(refused.value)
+    assert asked == []
+
+
+@pytest.mark.parametrize("merges", [["a b"], [["a", "b"]], ["#version: 0.2", "a b"]])
+@pytest.mark.parametrize("others", [{}, {"continuing_subword_prefix": "##"}])
+def test_merges_that_fit_are_taken(merges, others):
+    said = byte_pairs(merges, **others)["model"]
+    if others:
+        said["merges"] = [
+            each if "version" in each else json.loads(json.dumps(each).replace("b", "##b"))
+            for each in merges
+        ]
+    theirs = word_pieces(model=said, post_processor=None, added_tokens=[])
+    tokenizers.Tokenizer.from_str(json.dumps(theirs))  # the library takes them too
+    assert from_json(theirs).encode("ab").pieces == ("ab",)
+
+
+def test_more_words_than_any_model_has_are_refused_before_the_library_reads_them(monkeypatch):
+    asked = []
+    monkeypatch.setattr(tokenizers, "Tokenizer", SimpleNamespace(from_str=asked.append))
+    monkeypatch.setattr(cutting, "MOST_TOKENS", 20)
+    many = word_pieces(**changed_model({str(at): at for at in range(21)}))
+    with pytest.raises(cutting.NotTaken, match="it has 21 tokens, but at most 20"):
+        cutting.Cutter(json.dumps(many).encode())
+    assert asked == []
+    fields = GOOD | {"tokenizer.ggml.tokens": [str(at) for at in range(2**19 + 1)]}
+    with pytest.raises(ModelRefused, match="524,289 words, but at most 524,288"):
+        from_fields(fields, "some.gguf")
 
 
 def test_a_text_that_takes_too_long_is_refused_and_the_next_is_cut(monkeypatch):

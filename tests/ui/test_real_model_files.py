@@ -2,16 +2,20 @@
 
 import json
 import shutil
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
 from safetensors.torch import save_file
 
+from attention_core.files.refused import ModelRefused
 from attention_core.real_model import by_config
 from attention_core.real_model.model import open_model
 from attention_core.real_model.run import run
 from attention_core.real_model.tiny import TINY as FOLDER
+from attention_core.real_model.tokenizer import Encoded
 from attention_ui.cards import page
 from attention_ui.frame import long_run, models
 from attention_ui.lessons.real_model.charts import MOST
@@ -286,3 +290,33 @@ def test_nothing_of_the_text_before_is_there_while_another_is_read(own, monkeypa
     monkeypatch.undo()
     monkeypatch.setenv(models.MODEL, str(own))
     assert draws(stands(at.run()))
+
+
+class Around:
+    """A tokenizer of which every token is a text, and puts so many around it."""
+
+    highest_id = 9_999
+
+    def __init__(self, n_around):
+        self.n_around, self.asked = n_around, []
+
+    def __contains__(self, token):
+        return True
+
+    def piece(self, token):
+        return str(token)
+
+    def encode(self, text):
+        self.asked.append(text)
+        n = self.n_around + 1
+        return Encoded((1,) * n, (text,) * n)
+
+
+@pytest.mark.parametrize(("n_around", "n_tried"), [(0, 1), (63, 64), (2_047, 2)])
+def test_few_tokens_are_tried_as_a_text_where_each_is_cut_into_many(n_around, n_tried):
+    made = Around(n_around)
+    settings = SimpleNamespace(longest=60, n_vocabulary=9)
+    model = SimpleNamespace(tokenizer=made, settings=settings)
+    with nullcontext() if n_around < 60 else pytest.raises(ModelRefused, match="at most 60 fit"):
+        models.a_text.__wrapped__(model)
+    assert len(made.asked) == n_tried
