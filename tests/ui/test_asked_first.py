@@ -170,7 +170,8 @@ def test_a_guess_counts_once_for_its_numbers_and_a_look_never():
     assert counts == [False, False, True, False, True, False]
     assert kept.words() == "1 of 2 guesses right this session."
     kept.count("d", 1, replace(WRONG, distance=0.25))
-    assert kept.words().endswith(" In 1 row, 25% of the guessed weight was on the wrong keys.")
+    row = " In 1 row, 25% of the guessed weight was on the wrong keys."
+    assert kept.words() == f"1 of 2 guesses right this session.{row}"
     kept.count("e", 1, replace(RIGHT, distance=0.0))
     assert kept.words().endswith(
         " In 2 rows, on average 12% of the guessed weight was on the wrong keys."

@@ -173,6 +173,9 @@ def test_what_the_browser_shows_already_is_not_drawn_again_and_what_it_cannot_sh
     assert parts.of_page().stale() == ["q"]
     parts.settle("q", SHOWN)
     assert parts.of_page().stale() == ["q"], "it was not drawn to its end"
+    parts.settle("p", ("tried", "c"))
+    world["c"] = 1
+    assert parts.of_page().stale() == ["q"], "the other does not show it"
 
 
 # --- what a callback asks for ---------------------------------------------------------------------
@@ -206,8 +209,10 @@ def test_what_waits_runs_when_it_is_asked_for_and_no_sooner(world, visitor):
     parts.run_parts(["q"], is_at_rest=True)
     assert visitor.reruns.pop() == ["part_p", "part_q", "part_near"]
     assert here.is_at_rest
+    here.known["worked out"] = "since the last change"
     run_what_reads()
     assert not here.is_at_rest
+    assert here.known == {}
 
 
 def test_where_the_address_asked_for_the_run_no_callback_chooses_parts(world, visitor):
