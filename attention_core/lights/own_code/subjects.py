@@ -416,8 +416,8 @@ class Open(Code):
     def scores(self, norm: str = "") -> Tensor:
         """q·k, not divided by anything, of vectors that may be normalised: (head, query, key)."""
         vectors = self.draw().double()
-        joined = (vectors @ each.double() for each in self.given[:2])
-        queries, keys = self._heads(*joined, norm)
+        to_queries, to_keys = (each.double() for each in self.given[:2])
+        queries, keys = self._heads(vectors @ to_queries, vectors @ to_keys, norm)
         return queries @ keys.repeat_interleave(len(queries) // len(keys), dim=0).mT
 
     def _heads(self, queries: Tensor, keys: Tensor, norm: str) -> Iterator[Tensor]:
