@@ -235,7 +235,9 @@ def _leak_in_training(subject: Code) -> str:
     if not isinstance(module, nn.Module):
         return ""
     with contextlib.suppress(Exception):  # what cannot be copied is left alone
-        trained = subject.called_otherwise(function=copy.deepcopy(module).train())
+        trained = subject.called_otherwise(
+            function=copy.deepcopy(module).train(), asks_weights=False
+        )
         for place in reversed(subject.places):
             vectors = subject.draw()
             torch.manual_seed(0)
