@@ -35,6 +35,20 @@ def wrong_pieces():
             yield base, PIECES[base][1].replace(old, new), *told
 
 
+WAYS = tomllib.loads((ROOT / "tests" / "ways_of_code.toml").read_text(encoding="utf-8"))
+
+
+def wrong_ways():
+    """Whether later tokens are hidden, the code, and the first red light, or "-" for any."""
+    for base, rows in WAYS["wrong"].items():
+        right = WAYS["right"][base]
+        for old, new, light in rows:
+            assert old in right["code"], f"{base} has no {old!r}"
+            yield right.get("causal", False), right["code"].replace(old, new), light
+    for each in WAYS["wrong_alone"].values():
+        yield each.get("causal", False), each["code"], "-"
+
+
 def made(code):
     names = {"torch": torch, "nn": nn, "F": F, "math": math}
     torch.manual_seed(0)
@@ -50,6 +64,23 @@ def test_right_code_is_green_in_every_shape(name):
     grey = {light.name for light in report.lights if light.holds is None}
     assert "rows_sum_to_1" not in grey
     assert ({"no_leak", "hidden_is_zero"} <= grey) is not causal
+
+
+@pytest.mark.parametrize("name", WAYS["right"])
+def test_every_right_way_passes_and_is_said_where_it_is_one_of_several(name):
+    right = WAYS["right"][name]
+    report = looked_at(made(right["code"]), right.get("causal", False))
+    assert report.is_right, report.text()
+    assert bool(report.ways) == bool(right.get("says")), report.text()
+    for words in right.get("says", ()):
+        assert words in report.text()
+
+
+@pytest.mark.parametrize(("causal", "code", "light"), [*wrong_ways()])
+def test_what_only_looks_like_a_right_way_stays_red(causal, code, light):
+    report = looked_at(made(code), causal)
+    assert report.first_wrong, report.text()
+    assert light in ("-", report.first_wrong.name), report.text()
 
 
 @pytest.mark.parametrize(("base", "code", "light", "mistake"), [*wrong_pieces()])
@@ -102,7 +133,8 @@ def test_code_that_stops_on_a_sentence_says_its_own_error():
 
 
 def test_the_matrices_of_a_module_are_seen_in_float64_and_its_lazy_layers_stay_lazy():
-    assert looked_at(made(PIECES["three_in_one"][1]).double(), True).lights[-2].holds
+    lights = looked_at(made(PIECES["three_in_one"][1]).double(), True).lights
+    assert next(light for light in lights if light.name == "formula").holds
     layer = made(PIECES["additive"][1])
     looked_at(layer)
     assert layer.W_q.has_uninitialized_params()

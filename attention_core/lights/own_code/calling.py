@@ -135,7 +135,8 @@ class Call:
     def settle(self, vectors: Tensor, *matrices: Tensor, parameters: dict | None = None) -> None:
         """Find a way in which it runs as it should; else a near one. Raises Stopped for none."""
         first = None
-        for self.takes_arrays in self.kinds:
+        for takes_arrays in self.kinds:
+            self.takes_arrays = takes_arrays
             try:
                 self._settle(vectors, matrices, parameters)
             except Stopped as stopped:
@@ -225,7 +226,7 @@ class Call:
         return given
 
     def _texts_of_keys(self, vectors: Tensor) -> tuple[Tensor, Tensor]:
-        """The text of the keys and that of the values for each of the texts, (text, token, d_in)."""
+        """The texts of keys and of values, for each of the texts (text, token, d_in)."""
         keys, values = (e.expand(len(vectors), -1, -1) for e in self.others or (vectors, vectors))
         return keys, values
 
@@ -249,13 +250,13 @@ class Call:
         if role in ("k", "v", "y"):
             return self._laid_out(keys if role == "k" else values) if self.others else None
         width = matrices[1].shape[-1] // self.n_heads if matrices else 1
-        values = {
+        settings = {
             "heads": self.n_heads,
             "width": width,
             "dropout": 0.0,
             "return": self.asks_weights,
         }
-        return {**values, "causal": self.way.flag, "training": False, "average": False}.get(role)
+        return {**settings, "causal": self.way.flag, "training": False, "average": False}.get(role)
 
     def _mask(self, n_tokens: int, n_keys: int) -> Tensor | None:
         kind = self.way.mask

@@ -120,7 +120,7 @@ def named(subject: Code, lights: list[Light]) -> tuple[str, ...]:
     asked = subject.inside or subject
     if not red or subject.call.overwrites:
         return ()
-    if subject.is_repeatable and isinstance(asked, Open) and (found := _by_comparing(asked)):
+    if subject.is_repeatable and isinstance(asked, Open) and (found := by_comparing(asked)):
         return (found,)
     if red == "finite":
         if not subject.output.isfinite().all():
@@ -131,7 +131,7 @@ def named(subject: Code, lights: list[Light]) -> tuple[str, ...]:
     return (OF_LIGHTS[red],) if red in OF_LIGHTS else ()
 
 
-def _by_comparing(subject: Open) -> str:
+def by_comparing(subject: Open) -> str:
     """The mistake with which attention gives what the code gives; "" for none."""
     try:
         given, output = subject.of_random()

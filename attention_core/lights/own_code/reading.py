@@ -97,11 +97,9 @@ class Ways(NamedTuple):
             told.append(f"capped scores, tanh keeps them below {self.cap:.3g}")
         if self.sinks is not None:
             zero = all(abs(each) < FITS for each in self.sinks)
-            told.append(
-                "softmax off by one, as with a sink whose score is 0: rows sum to less than 1"
-                if zero
-                else f"a learned sink with a score of {_listed(self.sinks)}: rows sum to less than 1"
-            )
+            kind = f"a learned sink with a score of {_listed(self.sinks)}"
+            kind = "softmax off by one, as with a sink whose score is 0" if zero else kind
+            told.append(f"{kind}: rows sum to less than 1")
         if self.turns:
             told.append("scores that depend on the distance, as with rotary positions")
         return tuple(told)

@@ -416,8 +416,8 @@ class Open(Code):
     def scores(self, norm: str = "") -> Tensor:
         """q·k, not divided by anything, of vectors that may be normalised: (head, query, key)."""
         vectors = self.draw().double()
-        joined = (vectors @ each.double() for each in self.given[:2])
-        queries, keys = self._heads(*joined, norm)
+        to_queries, to_keys = (each.double() for each in self.given[:2])
+        queries, keys = self._heads(vectors @ to_queries, vectors @ to_keys, norm)
         return queries @ keys.repeat_interleave(len(queries) // len(keys), dim=0).mT
 
     def _heads(self, queries: Tensor, keys: Tensor, norm: str) -> Iterator[Tensor]:
@@ -529,10 +529,8 @@ class Open(Code):
         given, output = self.of_random()
         far = largest_gap(output, computed(self, given, {}))
         most_off = 10 * NEAR if self.ways.norm else NEAR  # a norm adds a little of its own
-        return (
-            far <= most_off,
-            f"With matrices drawn at random, the largest difference is {far:.2g}.",
-        )
+        said = f"With matrices drawn at random, the largest difference is {far:.2g}."
+        return far <= most_off, said
 
     def second_text(self) -> Measured:
         self.gives_formula = not self.unread and self.formula()[0] is True
@@ -560,7 +558,7 @@ class Open(Code):
                 kind = ""
         if kind == "123":
             return True, (
-                f"Queries of a text of {len(output)} tokens meet keys and values of one of {n_keys}."
+                f"Queries of {len(output)} tokens meet keys and values of {n_keys} of another text."
             )
         return False, self._where_from(kind)
 
@@ -591,7 +589,8 @@ class Open(Code):
     def _look(self) -> Ways:
         """The window that it has; one that is longer than the sentence shows in a longer one."""
         weights = self.weights_of(self._alike(self.sentence()))
-        if ((weights > 0) == self.seen).all():
+        is_plain = bool(((weights > 0) == self.seen).all())
+        if is_plain or (torch.stack([weights, self.weights]) < 0).any():  # no shares at all
             return Ways()
         with suppress(Stopped):
             longer = self.weights_of(self._alike(self.sentence(MANY_TOKENS)))
@@ -604,7 +603,7 @@ class Open(Code):
         return sentence._replace(keys=sentence.keys[:1] + sentence.keys / 20)
 
     def _with_scores(self, ways: Ways, visible: Tensor) -> Ways:
-        scores, n_tokens = self.sentence().scores(self.sizes), self.n_tokens
+        scores = self.sentence().scores(self.sizes)
         is_plain = factor_of_scores(self.weights, scores, visible) is not None
         wide = WIDE * self.sizes.d_head**0.5 / most(scores)
         sentence = self.sentence()
