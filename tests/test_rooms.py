@@ -405,6 +405,8 @@ def test_a_test_waits_for_a_state_and_not_for_a_time(path):
             limits = [each.value for each in node.keywords if each.arg in ("timeout", "seconds")]
             limits += [each.value for each in node.keywords if each.arg == "default_timeout"]
             limits += node.args[LIMITED[called] :][:1] if called in LIMITED else []
+            if ast.unparse(node.func).startswith("AppTest.from_"):
+                assert limits, f"line {node.lineno}: a page has 3 s, if nothing is said"
             numbers = [each for each in limits if isinstance(each, ast.Constant | ast.BinOp)]
             told = [ast.unparse(each) for each in numbers if "HANG" not in ast.unparse(each)]
             assert not [each for each in told if each[0] in "0123456789"], f"line {node.lineno}"

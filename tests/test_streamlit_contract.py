@@ -378,7 +378,7 @@ def test_writing_the_address_leaves_what_is_streamlit_s_own():
 
         st.query_params.from_dict({"seed": "3"})
 
-    at = AppTest.from_function(page)
+    at = AppTest.from_function(page, default_timeout=HANG)
     at.query_params["embed"] = "true"
     at.query_params["old"] = "1"
     at.run()

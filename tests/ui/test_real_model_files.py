@@ -21,6 +21,7 @@ from attention_ui.frame import long_run, models
 from attention_ui.lessons.real_model.charts import MOST
 from attention_ui.lessons.real_model.seen import Seen
 from model_folders import config, cut, put, tokenizer
+from sampling import marked
 from visiting import _opened, rendered, small_charts, stands, texts, visit
 
 PAGE = "real_model"
@@ -155,6 +156,11 @@ CHANGED = {
 
 
 # --- the page ------------------------------------------------------------------------------------
+def of_these(kinds, *plain):
+    """Those that take another way through the page; `make test` has them all."""
+    return marked(kinds, plain, pytest.mark.slow("1 to 8 s a model: a page of its own"))
+
+
 @pytest.fixture
 def own(tmp_path, monkeypatch):
     """A folder of a model, a copy of the tiny language's, which the page is started with."""
@@ -182,7 +188,8 @@ def again(at):
     return stands(button.click().run())
 
 
-@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.parametrize("name", of_these(BROKEN, "an empty folder", "a tensor cut off", "no path",
+    "words of another model", "an end that there is not"))  # fmt: skip
 def test_a_model_that_is_broken_is_said_and_the_others_are_there(name, own):
     spoil, why = BROKEN[name]
     spoil(own)
@@ -195,7 +202,9 @@ def test_a_model_that_is_broken_is_said_and_the_others_are_there(name, own):
     assert draws(typed(at, "the cat sees"))
 
 
-@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize(
+    "name", of_these(ODD, "all of them one", "not a number", "reads both ways")
+)
 def test_an_odd_model_has_a_page_too(name, own):
     ODD[name](own)
     rows = {"row_deeper": True}
@@ -212,7 +221,9 @@ def test_an_odd_model_has_a_page_too(name, own):
     assert ("says no next token" in rendered(at)) == (name == "reads both ways")
 
 
-@pytest.mark.parametrize("name", CHANGED)
+@pytest.mark.parametrize(
+    "name", of_these(CHANGED, "deleted", "cut", "other numbers", "no tokenizer")
+)
 def test_a_model_that_changes_while_it_is_open_is_said_and_can_be_opened_again(name, own):
     random(n_embd=35, n_head=5, n_layer=3)(own)
     kept = shutil.copytree(own, own.with_name("kept"))
