@@ -55,7 +55,16 @@ def test_the_parts_add_up_to_the_scores_of_every_family(tmp_path, name):
     torch.testing.assert_close(parts.above, parts.table - mean, atol=1e-4, rtol=1e-4)
 
 
-TRACED = ["gpt2", "gpt2 deeper smaller", "bert", "gemma2 tight caps", "gemma3", "llama slowed", "qwen2", "qwen3 biases"]
+TRACED = [
+    "gpt2",
+    "gpt2 deeper smaller",
+    "bert",
+    "gemma2 tight caps",
+    "gemma3",
+    "llama slowed",
+    "qwen2",
+    "qwen3 biases",
+]
 TRACED += sorted({*EACH_KIND} - {*TRACED})
 
 
