@@ -172,10 +172,7 @@ def moved(value, default):
 def moves(kind, config):
     """Each setting that a family reads, left out and a step away from what a file says."""
     for name, default in words_read.bare(by_config.DEFAULTS[kind]).items():
-        if name not in (
-            "eos_token_id",
-            "tie_word_embeddings",
-        ):  # of a text's end; of what is stored
+        if name not in ("eos_token_id", "tie_word_embeddings"):  # an end; what is stored
             yield from ({name: each} for each in (..., *moved(config.get(name), default)))
 
 
@@ -207,7 +204,9 @@ def test_a_setting_moved_by_one_does_what_it_does_in_transformers(tmp_path, kind
     plain, compared = both.ours({}), 0
     for change in changes:
         if (theirs := both.theirs(change)) is not None:
-            compared += any(not torch.equal(a, b) for a, b in zip(theirs, both.theirs({})))
+            compared += any(
+                not torch.equal(a, b) for a, b in zip(theirs, both.theirs({}), strict=True)
+            )
     assert compared >= 3, "settings that change the numbers and not the shapes"
     assert plain is both.ours({})
 
