@@ -25,7 +25,7 @@ from attention_core.real_model.by_config import FAMILIES  # noqa: E402
 
 TABLE = HERE.parent / "attention_core/real_model/words_read.json"
 ROOMS = "cache_utils masking_utils modeling_rope_utils modeling_utils utils.generic"
-"""What models hand their config to, whole; of layers of all kinds, the one that they are made of."""
+"""What models hand their config to, whole; of layers, the kind that all are made of."""
 LAYER = "transformers.modeling_layers", "GradientCheckpointingLayer"
 CONFIG = re.compile("((text|decoder|effective|layer|mtp)_)?config")
 OF_TURNING = re.compile(r"rope_(parameters|scaling)|\bparams\b")

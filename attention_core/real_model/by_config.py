@@ -173,8 +173,8 @@ def width_of_a_head(d_model: int, n_heads: int, place: str = "config.json") -> i
 
 
 def _filled(kind: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """A file's settings by their first names, and the defaults of what it leaves out. Words that the
-    class does not look up are gone: they change nothing.
+    """A file's settings by their first names, and the defaults of what it leaves out. Words that
+    the class does not look up are gone: they change nothing.
     """
     called, read = ALSO_CALLED.get(kind, {}), {*_read_by(kind), *OF_THE_FILE}
     values = {name: value for name, value in values.items() if name in read}

@@ -117,8 +117,8 @@ def turning(
         is_finite = False
     if not is_finite:
         raise ModelRefused(f"{config.place} gives angles that are not finite, by its {how} way")
-    # What is dynamic slows down beyond `longest` tokens alone, which no text has here. Words that are
-    # left belong to other ways, or to nobody.
+    # What is dynamic slows down beyond `longest` tokens alone, which no text has here. Words that
+    # are left belong to other ways, or to nobody.
     return made
 
 

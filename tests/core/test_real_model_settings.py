@@ -1,17 +1,15 @@
 """Every setting of every family means what it does to `transformers`, in all its spellings."""
 
-import dataclasses
-import inspect
 import json
 import re
-import typing
-from fnmatch import fnmatchcase, translate
+from fnmatch import fnmatchcase
 from functools import cache
 
 import pytest
 import torch
 import transformers
 
+import words_read
 from attention_core.files.refused import ModelRefused
 from attention_core.real_model import by_config, model
 from attention_core.real_model.run import BENDS, logits, run
@@ -55,33 +53,16 @@ OTHERS = {
     "bert": [{"tie_word_embeddings": False}, {"classifier_dropout": None}],
 }  # fmt: skip
 NOT_COMPUTED = re.compile(
-    "scores are divided|all layers divide|sees no later key|one sentence|the other way|is left out|"
+    "sees no later key|one sentence|the other way|is left out|"
     "no window is set|must be a number above 0|must be a whole number from"
 )
 """Why a model may be refused that `transformers` computes."""
 
 
-def fields(kind):
-    """The settings of a family's class: the default, and whether there may be none."""
-    cls = getattr(transformers, FAMILIES[KINDS[kind]][0]).config_class
-    found = {}
-    for field in dataclasses.fields(cls):
-        optional = type(None) in typing.get_args(field.type) or "| None" in str(field.type)
-        found[field.name] = field.default, optional
-    return found
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_setting_of_a_class_is_known_with_its_default_or_harmless(kind):
-    of_class, ours = fields(kind), by_config.DEFAULTS[kind]
-    known = {name.removesuffix("?"): (value, name[-1] == "?") for name, value in ours.items()}
-    assert known == {name: each for name, each in of_class.items() if name in known}
-    harmless = {*by_config.HARMLESS.split(), *by_config.HARMLESS_FOR.get(kind, ["is_decoder"])}
-    generation = transformers.GenerationConfig._get_default_generation_params()
-    words = re.compile("|".join(map(translate, harmless)))
-    left = {word for word in {*of_class, *generation} - {*known} if not words.match(word)}
-    assert left <= {"is_encoder_decoder"}, "words of a class that are neither read nor harmless"
-    assert not [*filter(words.match, known)]
+def of_class(kind):
+    """The fields of a family's class with their defaults."""
+    cls = getattr(transformers, FAMILIES[KINDS[kind]][0])
+    return words_read.bare(words_read.fields(cls.config_class))
 
 
 @pytest.mark.parametrize("name", by_config.ACTIVATIONS)
@@ -157,47 +138,138 @@ class Both:
             if theirs is None or NOT_COMPUTED.search(str(error)):
                 return None
             return f"{change} is refused: {error}"
+        (value,) = change.values() if len(change) == 1 else (None,)
+        if theirs is None and type(value) is int:  # a class that wants 2.0 takes no 2
+            theirs = self.theirs({name: float(each) for name, each in change.items()})
         if theirs is None:  # what no class reads may be of any kind here
-            read = {name.removesuffix("?") for name in by_config.DEFAULTS[self.kind]}
+            read = {*words_read.bare(by_config.DEFAULTS[self.kind])}
             return f"{change} is opened, transformers refuses it" if read & {*change} else None
         off = max((a - b).abs().max().item() for a, b in zip(ours, theirs, strict=True))
         return f"{change} is off by {off:.1e}" if off > 1e-4 else None
 
 
-def read_by(kind):
-    """The words that the modules of a family look up in its config."""
-    from transformers import cache_utils, masking_utils, modeling_layers
+def moved(value, default):
+    """What a setting may say else: a step away, and of those that a class sets itself, all kinds."""
+    match value if value is not None else default:
+        case bool(said):
+            return [not said]
+        case int(said):
+            return [said + 1, said - 1]
+        case float(said):
+            return [said + 1, said * 1.5]
+        case str(said):
+            return [name for name in ("gelu", "silu", "relu") if name != said][:1]
+        case [*said] if {*said} <= {by_config.FULL, by_config.SLIDING}:
+            return [said[::-1], [said[0]] * len(said), [by_config.SLIDING] * len(said)]
+        case [*said]:
+            return [[1 - each for each in said], said[1:] + said[:1]]
+        case dict(said):
+            return [said | {name: each} for name, was in said.items() for each in moved(was, was)
+                    if name not in ("rope_type", by_config.FULL, by_config.SLIDING)]  # fmt: skip
+    return [False, True, 2, 0.5]
 
-    cls = getattr(transformers, FAMILIES[KINDS[kind]][0])
-    modules = (inspect.getmodule(cls), cache_utils, masking_utils, modeling_layers)
-    return {*re.findall(r'config(?:\.|, ")([a-z]\w+)', "".join(map(inspect.getsource, modules)))}
+
+def moves(kind, config):
+    """Each setting that a family reads, left out and a step away from what a file says."""
+    for name, default in words_read.bare(by_config.DEFAULTS[kind]).items():
+        if name not in ("eos_token_id", "tie_word_embeddings"):  # an end; what is stored
+            yield from ({name: each} for each in (..., *moved(config.get(name), default)))
+
+
+SIZES = """
+    vocab_size hidden_size intermediate_size num_hidden_layers max_position_embeddings
+    original_max_position_embeddings n_embd n_inner n_layer n_positions type_vocab_size
+"""
+"""Moved, they do not fit the tensors: both refuse them, which is looked at where there is time."""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_setting_left_out_or_moved_once_does_what_it_does_in_transformers(tmp_path, kind):
+    both, once = Both(tmp_path, kind), {}
+    for change in moves(kind, both.config):
+        ((name, value),) = change.items()
+        if name not in SIZES.split():
+            once[name, value is ...] = change
+    wrong = [each for each in map(both.check, once.values()) if each]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.slow("20 s: each setting of each family, to all that it may say")
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_setting_moved_by_one_does_what_it_does_in_transformers(tmp_path, kind):
+    both = Both(tmp_path, kind)
+    changes = [*moves(kind, both.config)]
+    wrong = [each for each in map(both.check, changes) if each]
+    assert not wrong, "\n".join(wrong)
+    plain, compared = both.ours({}), 0
+    for change in changes:
+        if (theirs := both.theirs(change)) is not None:
+            compared += any(
+                not torch.equal(a, b) for a, b in zip(theirs, both.theirs({}), strict=True)
+            )
+    assert compared >= 3, "settings that change the numbers and not the shapes"
+    assert plain is both.ours({})
 
 
 @pytest.mark.slow("20 s: each setting of each family, as it is read here and by transformers")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_setting_means_what_it_means_to_transformers(tmp_path, kind):
     both = Both(tmp_path, kind)
-    read = {name.removesuffix("?"): value for name, value in by_config.DEFAULTS[kind].items()}
-    changes = [{name: each} for name, value in read.items() for each in (..., None, value)]
+    read = words_read.bare(by_config.DEFAULTS[kind])
+    changes = [{name: each} for name, value in read.items() for each in (None, value)]
     changes += TURNING * ("rope_parameters" in read) + OTHERS.get(kind, [])
-    changes += [{name: False} for name in read_by(kind) - {*dir(transformers.PreTrainedConfig)}]
     wrong = [each for each in map(both.check, changes) if each]
     assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_harmless_words_change_nothing_in_transformers(tmp_path, kind):
-    both, of_class = Both(tmp_path, kind), fields(kind)
-    words = {*by_config.HARMLESS.split(), *by_config.HARMLESS_FOR.get(kind, ["is_decoder"])}
-    words = {each.replace("*", "x") for each in words} | {
-        word for word in of_class if any(fnmatchcase(word, each) for each in words)
+def test_words_that_no_class_reads_change_nothing(tmp_path, kind):
+    """Those of other families, and made up ones, of whatever kind."""
+    both = Both(tmp_path, kind)
+    others = {word for each in by_config.DEFAULTS.values() for word in words_read.bare(each)}
+    others |= {
+        "max_window_layers",
+        "full_attn_mod",
+        "interpolate_factor",
+        "lm_head_bias",
+        "x" * 900,
     }
+    others |= {"num_local_experts", "kv_lora_rank", "new_in_2030", "rope_interleaved", "\x1b[2J"}
+    read = {*by_config._read_by(kind), *by_config.ALSO_CALLED.get(kind, {})}
+    unread = others - read - {*by_config.ALSO_CALLED.get(kind, {})}
+    change = {word: (7, 0.5, True, "first")[len(word) % 4] for word in sorted(unread)}
+    assert len(change) > 8
+    assert both.ours(change) is both.ours({})
+    for made, plain in zip(both.theirs(change), both.theirs({}), strict=True):
+        assert torch.equal(made, plain)
+
+
+def harmless_words(kind):
+    """Those that a class looks up, by the pattern that lets them be."""
+    words = [*by_config.HARMLESS.split(), *by_config.HARMLESS_FOR.get(kind, [])]
+    read = {*by_config._read_by(kind)}
+    return {word: {each for each in read if fnmatchcase(each, word)} for word in words}
+
+
+def test_no_pattern_of_harmless_words_is_idle():
+    for pattern in by_config.HARMLESS.split():
+        assert any(harmless_words(kind)[pattern] for kind in KINDS), pattern
+    for kind, patterns in by_config.HARMLESS_FOR.items():
+        assert all(harmless_words(kind)[pattern] for pattern in patterns)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_harmless_words_change_nothing_in_transformers(tmp_path, kind):
+    both, default = Both(tmp_path, kind), of_class(kind)
+    words = set().union(*harmless_words(kind).values())
     words -= {"model_type", "architectures", "dtype", "torch_dtype", "return_dict", "num_labels"}
-    words -= {"use_return_dict", "id2label", "label2id", "problem_type", "output_attentions"}
-    odd = {bool: lambda value: not value, str: lambda _: "first", type(None): lambda _: None}
+    words -= {"id2label", "label2id", "problem_type", "output_attentions", "attn_implementation"}
+    words -= {"experts_implementation", "num_heads", "embed_dim"}
+    words -= {each for each in words if each.startswith("base_model")}
+    odd = {bool: lambda value: not value, str: lambda _: "first", type(None): lambda _: 1}
     odd |= {int: lambda _: 1, float: lambda _: 0.5}
-    values = {word: of_class.get(word, (0, True))[0] for word in words}
-    change = {word: odd[type(value)](value) for word, value in values.items()}
+    change = {word: odd[type(default.get(word))](default.get(word)) for word in words}
+    change |= {word: 0.5 for word in words if word.endswith("capping")}
     assert both.check(change) is None
     for made, plain in zip(both.theirs(change), both.theirs({}), strict=True):
         torch.testing.assert_close(made, plain)

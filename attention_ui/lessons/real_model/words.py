@@ -30,8 +30,8 @@ SMALLEST = 0.02
 MANY_SINKS = 0.1
 """Of so many of all heads it is said why they look at the first token."""
 NOT_TRAINED_TO_SAY = (
-    "trained to give a text’s vector: what it says next is read off its table of tokens, and is not "
-    "what it was trained for"
+    "trained to give a text’s vector: what it says next is read off its table of tokens, and is "
+    "not what it was trained for"
 )
 FEW_ASKED = 4
 """A measure that is asked of fewer tokens is a mean of next to nothing."""
