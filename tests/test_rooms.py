@@ -231,9 +231,10 @@ OWNERS = {
     "worth": "cards/changing cards/show controls/parts",
     "worths_now": "cards/kept controls/parts",
     # What goes through the gate that is closed while something is made for everybody.
-    "the_visit": "cards/page controls/parts controls/visit controls/visit_state frame/long_run",
-    "gate_opened": "controls/guard controls/parts controls/visit_state",
-    "noted_later": "cards/page controls/parts",
+    "the_visit": "cards/page cards/reached controls/parts controls/visit controls/visit_state "
+    "frame/long_run",
+    "gate_opened": "cards/reached controls/guard controls/parts controls/visit_state",
+    "noted_later": "cards/page cards/reached controls/parts",
     "made_for_everybody": "cards/kept cards/page controls/guard",
 }
 """What stands for a decision, and the modules that may use it: see “Who decides” in NOTES.md."""

@@ -35,7 +35,7 @@ from streamlit.web.server.starlette import starlette_server
 
 from attention_ui.frame.contents import LESSONS
 from attention_ui.frame.of_the_system import send_at_once
-from attention_ui.streamlit_workarounds import deep_pages, turns
+from attention_ui.streamlit_workarounds import deep_pages, turns, withheld
 from attention_ui.streamlit_workarounds.late_messages import take_nothing_back
 from attention_ui.streamlit_workarounds.left_pages import run_only_parts_that_are_there
 from attention_ui.streamlit_workarounds.room_of_control import in_room
@@ -85,6 +85,25 @@ def test_every_mend_has_its_fault_here():
         leans = [word for word in INSIDES if word in path.read_text(encoding="utf-8")]
         told = f"{path.name} uses {leans}: add a test here that goes red once Streamlit is mended"
         assert not leans or re.search(rf"\b{path.stem}\b", contract), told
+
+
+# --- withheld -------------------------------------------------------------------------------------
+def test_streamlit_looks_for_a_run_where_it_is_withheld():
+    """What is made for everybody finds no session there, and is told so."""
+    from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+    was = withheld.withhold(RecursionError)
+    try:
+        with pytest.raises(RecursionError, match="session_state"):
+            get_script_run_ctx().session_state  # noqa: B018
+        within = withheld.withhold(None)
+        assert get_script_run_ctx(suppress_warning=True) is was, "open again, within"
+        withheld.give_back(within)
+        with pytest.raises(RecursionError):
+            st.session_state.get("visit")
+    finally:
+        withheld.give_back(was)
+    assert get_script_run_ctx(suppress_warning=True) is was
 
 
 # --- of_the_system --------------------------------------------------------------------------------

@@ -1,9 +1,12 @@
 """What functions of noted reads have come to, kept for everybody by what they read."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from threading import Lock
 from typing import Any
+
+import torch
 
 from ..controls import parts
 from ..controls.guard import made_for_everybody
@@ -31,6 +34,19 @@ def in_words(what: tuple) -> str:
     return CALLED.get(what[0], "What {0!r} is").format(*what)
 
 
+@contextmanager
+def same_chance() -> Iterator[None]:
+    """Whatever draws torch's own random numbers within draws the same at each run: so does a layer
+    of torch's when it is made, though others take the place of its numbers.
+    """
+    before = torch.random.get_rng_state()
+    torch.default_generator.manual_seed(0)
+    try:
+        yield
+    finally:
+        torch.random.set_rng_state(before)
+
+
 class Kept:
     """Results by what they are of, and by what their making has read, which decides them."""
 
@@ -56,7 +72,7 @@ class Kept:
                 for one, now in zip(names, worths, strict=True):
                     parts.note(one, now)
                 return found[0]
-        with parts.reading() as reads, made_for_everybody(in_words(what)):
+        with parts.reading() as reads, made_for_everybody(in_words(what)), same_chance():
             made = make()
         is_alone = any(isinstance(each, Identity) and each.is_alone for each in what)
         if not (is_alone or any(kind in OWN for kind, _ in reads)):
@@ -100,7 +116,7 @@ class Few:
         """What `make` gives, made before or now; `called` as it is in what refuses."""
         if (found := self.found(what)) is not None:
             return found
-        with parts.reading() as reads, made_for_everybody(called):
+        with parts.reading() as reads, made_for_everybody(called), same_chance():
             made = make()
         self._each = [*self._each[1 - self.MOST :], (what, dict(reads), made)]
         return made

@@ -59,6 +59,7 @@ from .question import (
     went_on,
 )
 from .questions import Question
+from .reached import check_reached
 from .seen import EVERY
 
 Body = Callable[..., Iterable[Element]]
@@ -118,8 +119,12 @@ class Ask:
     @cached_property
     def identity(self) -> Identity:
         """What tells it from one that is asked otherwise."""
-        made = self.make, self.about, self.covers, self.stays, self.of, self.page.trace_of
-        return identity(*made)
+        return identity(*self.made_by, self.about, self.stays)
+
+    @property
+    def made_by(self) -> tuple:
+        """The functions that decide what it asks, when, and what it covers."""
+        return self.make, self.covers, self.of, self.each, self.page.trace_of
 
     @property
     def key(self) -> str:
@@ -239,7 +244,13 @@ class Card:
     @cached_property
     def identity(self) -> Identity:
         """What tells it from one that is made otherwise."""
-        return identity(self.body, self.words, self.controls, self.page.trace_of)
+        return identity(*self.made_by)
+
+    @property
+    def made_by(self) -> tuple:
+        """The functions, or what stands in their place, that decide what it shows, and when."""
+        made = self.body, self.words, self.controls, self.when, self.opens, self.work
+        return *made, self.page.trace_of
 
     def draw(self) -> None:
         """The card, for the values there are now."""
@@ -578,7 +589,11 @@ class Page:
     @cached_property
     def identity(self) -> Identity:
         """What tells its traces and its answers from those of one that is written otherwise."""
-        return identity(self.trace_of, self.others, self.closing)
+        return identity(*self.made_by)
+
+    @property
+    def made_by(self) -> tuple:
+        return self.trace_of, self.others, *self.closing, *(each._when for each in self.folds)
 
     def _make_trace(self) -> NotedTrace:
         values = visit.values()
@@ -714,6 +729,13 @@ class Page:
                 f"no notebook prints numbers of {self.published!r}, as which {self.name} is "
                 f"published; they have {', '.join(sorted(known))}"
             )
+        each_made: list[tuple[str, Any]] = [
+            *((f"The card {each.name!r} of {self.name}", each) for each in self.every_card()),
+            *((f"The question {each.name!r} of {self.name}", each) for each in self.asks),
+            (f"The page {self.name}, in its trace or in what it answers,", self),
+        ]
+        for called, one in each_made:
+            check_reached(called, one.identity, one.made_by)
         ours = {each.name for each in self.controls}
         for each in self.every_card():
             for one in [] if callable(each.controls) else each.controls:

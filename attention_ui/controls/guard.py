@@ -26,8 +26,8 @@ INSTEAD = (
     "What runs for one visitor alone, such as what a button does, or what stands in "
     "`ui.alive(…)`, may ask for anything."
 )
-_UI = __package__.rpartition(".")[0]
-ENGINE = f"{_UI}.controls.", f"{_UI}.cards.", f"{_UI}.frame."
+UI = __package__.rpartition(".")[0]
+ENGINE = f"{UI}.controls.", f"{UI}.cards.", f"{UI}.frame."
 """The rooms that a card is made by: who asks is in none of them."""
 
 

@@ -17,6 +17,7 @@ from attention_ui.controls.control import Values
 from attention_ui.controls.guard import Misdeclared
 from attention_ui.controls.visit_state import _OF_RUN, VisitState, this_visit
 from attention_ui.frame import basics  # noqa: F401  what withholds Streamlit
+from attention_ui.frame.long_run import Work, run_so_far
 
 
 @pytest.fixture(autouse=True)
@@ -327,3 +328,19 @@ def test_a_slip_in_a_name_is_seen(slip):
 @pytest.mark.parametrize("other", ["weights", "scores", "weights_2", "head_weights", "swieghts"])
 def test_another_name_is_no_slip(other):
     assert not cards.is_slip(other, "weights")
+
+
+# --- long work ------------------------------------------------------------------------------------
+@pytest.mark.parametrize("kind", [{}, {"quick": True}, {"begins": True}])
+def test_what_long_work_has_come_to_is_gone_with_its_settings(kind, comes):
+    comes()
+
+    def work(about):
+        return Work("measured", about, lambda: iter([(1.0, f"of {about}")]), **kind)
+
+    run = work(1).run()
+    run.steps = work(1).pieces()
+    run.advance()
+    assert work(1).run().result == "of 1"
+    assert work(2).run().result == (None if kind == {} else "of 2")
+    assert run_so_far("measured").about == 2

@@ -9,6 +9,7 @@ from typing import TypeVar
 from attention_core.real_model.model import Model
 from attention_core.real_model.run import layer_by_layer
 
+from ...cards.reached import for_one_visitor
 from ...frame.long_run import run_so_far
 from .own_fields import changes_of
 from .seen import Seen
@@ -22,6 +23,7 @@ About = tuple[Model, tuple[int, ...], str]
 _TURN, _kept = Lock(), OrderedDict[About, Seen]()
 
 
+@for_one_visitor
 def passes(about: About) -> Iterator[tuple[float, Seen | None]]:
     """A sentence's way through a model: after each layer how far it is, and at last the run."""
     model, ids, off = about

@@ -17,6 +17,7 @@ from attention_core.real_model.run import logits
 
 from ...cards import elements as ui
 from ...cards.elements import Element
+from ...cards.reached import for_one_visitor
 from ...charts.chart import Chart
 from ...controls import parts, visit
 from ...controls.control import Values
@@ -187,6 +188,7 @@ def _fixed() -> frozenset[str]:
     return frozenset(STOPS if visit.values().paper else visit.fixed() & {*STOPS})
 
 
+@for_one_visitor
 def _picture(made: Chart, written: Chart | None) -> None:
     """The bars below their controls, and above these the text, once something is written."""
     # Also an empty one: what comes in before them would build the rooms of the sliders anew.

@@ -1,0 +1,211 @@
+"""What a card's function reaches as it is written: no clock, no environment, no chance, no file.
+
+What it makes is kept for everybody by what it has read, and none of these is noted. So its code is
+looked through before it runs first, with all functions of lessons, pictures and charts that it
+names, also in branches that it seldom takes. What it asks of a visit is refused while it runs
+(`controls/guard.py`).
+"""
+
+import builtins
+import datetime
+import dis
+import os
+import random
+import secrets
+import socket
+import subprocess
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import PurePath
+from types import CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from attention_core.trace import Trace
+
+from ..controls import guard, parts, visit_state
+from ..controls.guard import INSTEAD, Misdeclared
+from . import noted_trace
+from .identity import Identity
+
+ROOMS = tuple(f"{guard.UI}.{room}" for room in ("lessons", "charts", "picture", "words"))
+"""What is looked through, beside a page's own script. What else a card calls is tested by itself:
+see `tests/ui/test_reached.py`.
+"""
+CLOCK, CHANCE = "the clock", "chance, unless it is drawn with a seed, by a generator of its own"
+ENVIRONMENT, FILE = "the environment", "a file, or what else is outside of the program"
+PAST = "what notes nothing"
+SEEDED = {random.Random, np.random.default_rng, np.random.Generator}
+OF_MODULES: dict[ModuleType, str] = {
+    time: CLOCK,
+    random: CHANCE,
+    secrets: CHANCE,
+    uuid: CHANCE,
+    np.random: CHANCE,
+    socket: FILE,
+    subprocess: FILE,
+    tempfile: FILE,
+}
+"""Modules of which a card reaches nothing."""
+OF_IMPORTS = {each.__name__: told for each, told in OF_MODULES.items()}
+OF_OBJECTS: dict[int, str] = {
+    **{id(each): ENVIRONMENT for each in (os.environ, os.getenv, os.getcwd, os.getpid)},
+    **{id(each): FILE for each in (open, input, os.listdir, os.scandir, os.stat, os.walk)},
+    id(os.urandom): CHANCE,
+    id(vars(Trace)["of"].__func__): PAST,
+    id(noted_trace.plain): PAST,
+    id(parts.noted_later): PAST,
+    id(visit_state.the_visit): PAST,
+    id(guard.gate_opened): PAST,
+}
+OF_CLASSES: dict[type, tuple[set[str], str]] = {
+    datetime.date: ({"now", "utcnow", "today"}, CLOCK),
+    PurePath: (
+        {"read_text", "read_bytes", "open", "stat", "exists", "is_file", "is_dir", "iterdir",
+         "glob", "rglob", "cwd", "home"},
+        FILE,
+    ),
+}  # fmt: skip
+OF_ANYTHING = {"read_text": FILE, "read_bytes": FILE, "_values": PAST, "__globals__": PAST}
+"""Attributes of whatever it is."""
+_known: dict[Identity, str] = {}
+"""What is wrong with functions that were looked through; "" for nothing."""
+
+
+_clean: set[CodeType] = set()
+"""Codes that were looked through, and close over nothing: what they name, they name always."""
+
+
+class Wrong(str):
+    """In words, what a code names that it must not."""
+
+
+def check_reached(called: str, identity: Identity, made: Iterable[Any]) -> None:
+    """Raises Misdeclared where functions of a page, which have this identity, name what is not
+    noted; `called` begins the sentence that says so.
+    """
+    if identity not in _known:
+        seen: set[CodeType] = set()
+        functions = filter(None, map(_function_of, made))
+        _known[identity] = next((one for each in functions for one in _each_wrong(each, seen)), "")
+    if wrong := _known[identity]:
+        raise Misdeclared(f"{called} reaches {wrong}. {INSTEAD}")
+
+
+def _function_of(made: Any) -> FunctionType | None:
+    """The function that is called, through what is wrapped around it."""
+    while not isinstance(made, FunctionType):
+        inner = getattr(made, "func", None) if isinstance(made, partial) else None
+        inner = inner or getattr(made, "__wrapped__", None)
+        inner = inner or (made.__func__ if isinstance(made, MethodType) else None)
+        if inner is None:
+            return None
+        made = inner
+    return made
+
+
+def _each_wrong(function: FunctionType, seen: set[CodeType]) -> Iterator[str]:
+    """What is wrong with a function, and with those that it names."""
+    code = function.__code__
+    if code in seen or code in _clean:
+        return
+    seen.add(code)
+    names = {**vars(builtins), **function.__globals__}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            names[name] = cell.cell_contents
+        except ValueError:  # nothing was put into it yet
+            names.pop(name, None)
+    for found, where in _named(code, names):
+        if isinstance(found, Wrong):
+            yield f"{found}, in {where}"
+            return
+        for inner in _ours(found, function):
+            yield from _each_wrong(inner, seen)
+    if not code.co_freevars:
+        _clean.add(code)
+
+
+def _ours(found: Any, by: FunctionType) -> Iterator[FunctionType]:
+    """Functions to look through, of what a function names."""
+    if isinstance(found, type):
+        inner = [each for each in vars(found).values() if isinstance(each, FunctionType)]
+    else:
+        function = _function_of(found)
+        inner = [] if function is None else [function]
+    for each in inner:
+        is_ours = each.__module__.startswith(ROOMS) or each.__globals__ is by.__globals__
+        if is_ours and not getattr(each, "for_one_visitor", False):
+            yield each
+
+
+def _named(code: CodeType, names: dict[str, Any]) -> Iterator[tuple[Any, str]]:
+    """What a code names, each object, or in words what it must not, with where that is."""
+    where = f"`{code.co_name}` of {PurePath(code.co_filename).name}"
+    missing = object()
+    before: Any = missing
+    for each in dis.get_instructions(code):
+        now: Any = missing
+        if each.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF"):
+            now = names.get(each.argval, missing)
+        elif each.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+            if wrong := _wrong_attribute(before, each.argval):
+                yield Wrong(wrong), where
+            if isinstance(before, ModuleType):
+                now = vars(before).get(each.argval, missing)
+            elif isinstance(before, type):
+                now = getattr(before, each.argval, missing)
+        elif each.opname == "IMPORT_NAME" and each.argval in OF_IMPORTS:
+            yield Wrong(f"`{each.argval}`, {OF_IMPORTS[each.argval]}"), where
+        if now is not missing:
+            if wrong := _wrong_object(now):
+                yield Wrong(f"`{each.argval}`, {wrong}"), where
+            yield now, where
+        before = now
+        for inner in [each.argval] if isinstance(each.argval, CodeType) else []:
+            yield from _named(inner, names)
+
+
+def _wrong_attribute(of: Any, name: str) -> str:
+    """In words, what an attribute is that a card must not take; "" for any other."""
+    if name in OF_ANYTHING:
+        return f"`{name}`, {OF_ANYTHING[name]}"
+    for kind, (wrong, told) in OF_CLASSES.items():
+        if name in wrong and (
+            isinstance(of, kind) or (isinstance(of, type) and issubclass(of, kind))
+        ):
+            return f"`{name}`, {told}"
+    return ""
+
+
+def _wrong_object(one: Any) -> str:
+    if id(one) in OF_OBJECTS:
+        return OF_OBJECTS[id(one)]
+    function = getattr(one, "__func__", None)
+    if id(function) in OF_OBJECTS:
+        return OF_OBJECTS[id(function)]
+    if (
+        isinstance(one, ModuleType)
+        or not callable(one)
+        or (isinstance(one, type) and one in SEEDED)
+    ):
+        return ""
+    module = getattr(one, "__module__", None) or getattr(type(one), "__module__", "")
+    of_self = type(getattr(one, "__self__", None))
+    for each, told in OF_MODULES.items():
+        name = each.__name__
+        if module == name or (of_self is random.Random and each is random):
+            return "" if one in SEEDED else told
+    return ""
+
+
+def for_one_visitor(made: Callable) -> Callable:
+    """Marks a function that runs for one visitor alone, such as what a button does or a slice of
+    long work: it may reach anything.
+    """
+    made.for_one_visitor = True  # type: ignore[attr-defined]
+    return made
