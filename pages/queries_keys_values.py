@@ -44,7 +44,7 @@ SHAPE = page.ask("shape", lambda trace: shape_of_context(trace, words.AS_WIDE), 
 )
 def matrices(v, trace):
     pairs = [(trace[f"W_{role}"], trace[f"one_{role}"]) for role in ROLES]
-    made = products(trace, trace["one_embedding"], pairs, tall=222)
+    made = products(trace, trace["one_embedding"], pairs, tall=205)
     weights = ui.covered(Matrix(trace["query_weights"]))
     yield ui.picture(with_sentence(made, v.token, weights=weights))
     yield from tries.put(v, trace)
@@ -73,7 +73,7 @@ def one_token(trace):
         *("=", Matrix(trace["query_scores"])),
         *(() if scaled.name == "query_scores" else ("→", Matrix(scaled))),
         *("→", Matrix(of_query, as_bars=True)),
-        tall=232,
+        tall=205,
     )
 
 
@@ -88,7 +88,7 @@ def one_token(trace):
 def scores(trace):
     keys = Matrix(trace["keys"], transposed=True, title="keysᵀ")
     parts = Matrix(trace["queries"]), "·", keys, "=", Matrix(trace["scores"])
-    yield ui.matrices(trace, *parts, tall=266)
+    yield ui.matrices(trace, *parts, tall=215)
 
 
 @page.card(
@@ -112,7 +112,7 @@ def weights(v, trace):
         before = () if scores is scaled else (Matrix(scores), "→")
         return made, (*before, Matrix(scaled), "→", Matrix(weights))
 
-    yield ui.moving(lesson.OWN_KEYS, with_keys, tall=262, asks=v.token)
+    yield ui.moving(lesson.OWN_KEYS, with_keys, tall=215)
     if not is_covered("weights"):
         now, alike = (lesson.with_own_keys(embedded, v, each) for each in (v.own_keys, 0.0))
         yield ui.note(words.own_keys_words(trace, alike, lesson.of_embeddings(v), now))
@@ -125,7 +125,7 @@ def weights(v, trace):
     ask=SHAPE,
 )
 def context(trace):
-    yield ui.matrices(trace, trace["context_vectors"], tall=266)
+    yield ui.matrices(trace, trace["context_vectors"], tall=205)
 
 
 @page.card(
