@@ -4,7 +4,6 @@ from attention_core.mechanism.trainable import add_other_ways, attend_trainable
 from attention_core.recipes import ROLES
 from attention_core.text.embedding import embed
 from attention_ui.cards import elements as ui
-from attention_ui.cards.common_questions import shape_of_context
 from attention_ui.cards.page import Page, is_covered
 from attention_ui.controls import shared
 from attention_ui.lessons.queries_keys_values import lesson, tries, words
@@ -31,7 +30,6 @@ LOOKS_AT = page.ask(
     each=lambda v, trace: words.asked_query(trace, v),
     again=["queries", "keys"],
 )
-SHAPE = page.ask("shape", lambda trace: shape_of_context(trace, words.AS_WIDE), ["context_vectors"])
 
 
 @page.card(
@@ -121,8 +119,8 @@ def weights(v, trace):
 @page.card(
     "context",
     "Context vectors",
-    "The weights mix the values, not the embeddings: each row of weights makes one context vector.",
-    ask=SHAPE,
+    "The weights mix the values, not the embeddings: each row of weights makes one context vector, "
+    "as wide as a value. The keys are summed over, so they are gone.",
 )
 def context(trace):
     yield ui.matrices(trace, trace["context_vectors"], tall=205)

@@ -16,6 +16,7 @@ from attention_ui.cards import show
 from attention_ui.cards.covers import SHAPE, giving_away, read_by
 from attention_ui.cards.kept import MOST_BYTES, Kept
 from attention_ui.controls.shared import FIRST
+from attention_ui.frame.take_away import as_frame
 from attention_ui.lessons.how_a_matrix_learns import layer as learning
 from attention_ui.lessons.tiny_language import lesson as tiny
 from attention_ui.picture.matrix import is_unknown
@@ -348,3 +349,11 @@ def test_a_shape_is_asked_on_one_card_and_nothing_is_covered_on_others():
     of_heads = [each for each in drawn if each.step.name == "split_queries"]
     assert [is_unknown(each) for each in of_heads].count(True) == 1
     assert not any(each.asks for each in of_heads if not is_unknown(each))
+
+
+def test_a_table_of_a_tensor_leaves_covered_cells_empty():
+    trace = small()
+    hidden = giving_away(trace, ["weights"], {"query": (1,)})["weights"]
+    frame = as_frame(trace, trace["weights"], hidden)
+    assert frame.iloc[1].isna().all()
+    assert not frame.iloc[[0, 2]].isna().any(axis=None)
