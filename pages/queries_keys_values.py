@@ -4,7 +4,6 @@ from attention_core.mechanism.trainable import add_other_ways, attend_trainable
 from attention_core.recipes import ROLES
 from attention_core.text.embedding import embed
 from attention_ui.cards import elements as ui
-from attention_ui.cards.common_questions import shape_of_context
 from attention_ui.cards.page import Page, is_covered
 from attention_ui.controls import shared
 from attention_ui.lessons.queries_keys_values import lesson, tries, words
@@ -31,7 +30,6 @@ LOOKS_AT = page.ask(
     each=lambda v, trace: words.asked_query(trace, v),
     again=["queries", "keys"],
 )
-SHAPE = page.ask("shape", lambda trace: shape_of_context(trace, words.AS_WIDE), ["context_vectors"])
 
 
 @page.card(
@@ -44,7 +42,7 @@ SHAPE = page.ask("shape", lambda trace: shape_of_context(trace, words.AS_WIDE), 
 )
 def matrices(v, trace):
     pairs = [(trace[f"W_{role}"], trace[f"one_{role}"]) for role in ROLES]
-    made = products(trace, trace["one_embedding"], pairs, tall=222)
+    made = products(trace, trace["one_embedding"], pairs, tall=205)
     weights = ui.covered(Matrix(trace["query_weights"]))
     yield ui.picture(with_sentence(made, v.token, weights=weights))
     yield from tries.put(v, trace)
@@ -73,7 +71,7 @@ def one_token(trace):
         *("=", Matrix(trace["query_scores"])),
         *(() if scaled.name == "query_scores" else ("→", Matrix(scaled))),
         *("→", Matrix(of_query, as_bars=True)),
-        tall=232,
+        tall=205,
     )
 
 
@@ -88,7 +86,7 @@ def one_token(trace):
 def scores(trace):
     keys = Matrix(trace["keys"], transposed=True, title="keysᵀ")
     parts = Matrix(trace["queries"]), "·", keys, "=", Matrix(trace["scores"])
-    yield ui.matrices(trace, *parts, tall=266)
+    yield ui.matrices(trace, *parts, tall=215)
 
 
 @page.card(
@@ -112,7 +110,7 @@ def weights(v, trace):
         before = () if scores is scaled else (Matrix(scores), "→")
         return made, (*before, Matrix(scaled), "→", Matrix(weights))
 
-    yield ui.moving(lesson.OWN_KEYS, with_keys, tall=262, asks=v.token)
+    yield ui.moving(lesson.OWN_KEYS, with_keys, tall=215)
     if not is_covered("weights"):
         now, alike = (lesson.with_own_keys(embedded, v, each) for each in (v.own_keys, 0.0))
         yield ui.note(words.own_keys_words(trace, alike, lesson.of_embeddings(v), now))
@@ -121,11 +119,11 @@ def weights(v, trace):
 @page.card(
     "context",
     "Context vectors",
-    "The weights mix the values, not the embeddings: each row of weights makes one context vector.",
-    ask=SHAPE,
+    "The weights mix the values, not the embeddings: each row of weights makes one context vector, "
+    "as wide as a value. The keys are summed over, so they are gone.",
 )
 def context(trace):
-    yield ui.matrices(trace, trace["context_vectors"], tall=266)
+    yield ui.matrices(trace, trace["context_vectors"], tall=205)
 
 
 @page.card(

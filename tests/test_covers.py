@@ -17,6 +17,7 @@ from attention_ui.cards import show
 from attention_ui.cards.covers import SHAPE, giving_away, read_by
 from attention_ui.cards.kept import MOST_BYTES, Kept
 from attention_ui.controls.shared import FIRST
+from attention_ui.frame.take_away import as_frame
 from attention_ui.lessons.how_a_matrix_learns import layer as learning
 from attention_ui.lessons.tiny_language import lesson as tiny
 from attention_ui.picture.matrix import is_unknown
@@ -283,6 +284,34 @@ def test_a_first_visit_is_not_a_page_of_question_marks(page, example):
     assert whole == [], "a picture of nothing but question marks says nothing"
 
 
+@pytest.mark.slow("10 s: three pages with every example")
+@pytest.mark.parametrize(("page", "example"), few(
+    [(f"pages/{page}.py", example)
+     for page in ("simplified_attention", "queries_keys_values", "causal_mask")
+     for example in (FIRST, *EXAMPLES, "sorry_dave", "life_is_short")], 6,
+))  # fmt: skip
+def test_no_row_is_covered_without_need(page, example):
+    """From each that is covered one sees which key gets most, as from the row that is asked for."""
+    found, trace = asked(page, {"example": example})
+    questions = [each for each in found.values() if each[2] == {"weights"}]
+    assert questions
+    for question, covers, *_ in questions:
+        weights = trace["weights"].value
+        row = weights[question.at["query"][0]]
+        seen, most = row > 0, row >= row.max() - 1e-6
+        for name, cover in covers.items():
+            for what, line in lines_of(name, trace[name].value, cover.mask).items():
+                if trace[name].axes[0] != "query":
+                    continue  # of the page's own query, where it is the one that is asked about
+                if trace[name].axes[-1] == "key":
+                    tells = bool((line[most] >= line[seen].max() - 1e-5).any())
+                else:  # a mixture: the part that it looks like
+                    parts = trace[name].inputs[1].value
+                    near = (parts - line).norm(dim=-1)
+                    tells = bool((near[most] <= near.min() + 1e-5).any())
+                assert tells, f"{what} is covered without need: it does not tell which key"
+
+
 def small():
     """Queries and keys, scores, weights and what they mix; and one query by itself."""
     trace = Trace()
@@ -350,3 +379,11 @@ def test_a_shape_is_asked_on_one_card_and_nothing_is_covered_on_others():
     of_heads = [each for each in drawn if each.step.name == "split_queries"]
     assert [is_unknown(each) for each in of_heads].count(True) == 1
     assert not any(each.asks for each in of_heads if not is_unknown(each))
+
+
+def test_a_table_of_a_tensor_leaves_covered_cells_empty():
+    trace = small()
+    hidden = giving_away(trace, ["weights"], {"query": (1,)})["weights"]
+    frame = as_frame(trace, trace["weights"], hidden)
+    assert frame.iloc[1].isna().all()
+    assert not frame.iloc[[0, 2]].isna().any(axis=None)

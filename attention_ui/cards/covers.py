@@ -100,9 +100,11 @@ def giving_away(
     way = _on_the_way(trace, asked, stays)
     told = dict(asked)
     _follow(trace, told, stays, is_one_line=bool(at))
-    if at:  # of all of a matrix it is no number that is asked for
+    known = 0
+    while at and known < len(told):  # of all of a matrix it is no number that is asked for
         for found in (told, way):
             found |= _copies(trace, found, {**told, **way}, stays, at)
+        known = len(told)
         _follow(trace, told, stays, is_one_line=True)
     for name, mask in way.items():
         told[name] = told[name] | mask if name in told else mask
@@ -216,8 +218,8 @@ def _n_read(step: Step, operand: int, mask: Tensor | None = None) -> Tensor:
 def _copies(
     trace: Trace, found: Masks, covered: Masks, stays: set[str], at: Mapping[str, Sequence[int]]
 ) -> Masks:
-    """Lines of other steps with the numbers of covered lines, or in their ratio: at the same place
-    where they have the axis of the question, else anywhere.
+    """Lines of other steps with the numbers of covered lines, at the same place where they have the
+    axis of the question, else anywhere; or with the same axes, in their ratio.
     """
     more: Masks = {}
     lines = [line for name, mask in found.items() for line in _lines(trace[name], mask)]
@@ -257,15 +259,13 @@ def is_telling(line: Sequence[float] | Tensor) -> bool:
 
 
 def _alike(values: Tensor, line: Tensor) -> Tensor:
-    """True for the lines (…, along the last axis or the one before it) in the ratio of a line."""
+    """True for the lines (…, along the last axis or the one before it) with the numbers of one."""
     found = torch.zeros(values.shape, dtype=torch.bool)
     for turned in (values, values.mT) if values.ndim > 1 else (values,):
         if turned.shape[-1] != len(line) or not line.isfinite().all():
             continue
-        own = turned.double()
-        length = own.norm(dim=-1, keepdim=True)
-        gap = (own / length - line / line.norm()).abs().amax(dim=-1, keepdim=True)
-        same = ((gap <= SAME) & (length > 0)).expand(own.shape)
+        gap = (turned.double() - line).abs().amax(dim=-1, keepdim=True)
+        same = (gap <= SAME * line.abs().max()).expand(turned.shape)
         found |= same if turned is values else same.mT
     return found
 

@@ -536,7 +536,7 @@ class Page:
     ) -> Ask:
         """A question, asked on the card that names it, or where a card yields it. It is `about`
         steps of the page's trace, or the one that `of` gives, whose numbers a guess holds for. It
-        covers the cells that it asks for, and what gives them away, wherever it is drawn; all that
+        covers the cells that it asks for, and what gives them away, wherever that stands; all that
         `stays` to work it out from, which are the inputs of what it is about unless others are
         named, is open (see `covers.py`). What is no step, `covers` names. What `each` gives makes
         another question of it, guessed by itself. Where it is asked `again`, on the home page,
@@ -847,7 +847,7 @@ def waits_for(step: str, what: str = "This") -> Element:
     """In a card, in the place of what would answer the question that covers a step."""
     if visit.values().paper:
         return note(f"{what} is on the page itself: the link is at the end.")
-    return note(f"{what} waits for your guess at {place_of(step)}: it would give the answer away.")
+    return note(f"{what} waits for your guess at {place_of(step)}.")
 
 
 def is_slip(name: str, meant: str) -> bool:

@@ -110,8 +110,11 @@ def put_answers(
         for at, one in enumerate(each):
             with st.expander(one.question, key=f"answer_{at}"):
                 if asked := [covered[step] for step in one.shows if step in covered]:
-                    where = f"at {asked[0]}" if asked[0] else "above"
-                    st.markdown(f"This waits for your guess {where}: it would give it away.")
+                    where = f"The card {asked[0]}" if asked[0] else "A card above"
+                    st.markdown(
+                        f"{where} asks for the same numbers. Look at it once more and guess there: "
+                        "then the answer stands here."
+                    )
                 else:
                     st.text(one.answer, width=LINE)  # plain: it may quote the person
                     st.markdown(f"The card {places[one.card]} shows it.")

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import pandas as pd
 import streamlit as st
+import torch
+from torch import Tensor
 
 from attention_core.export.check_file import NAME as CHECK_NAME
 from attention_core.export.check_file import check_file
@@ -17,7 +19,7 @@ from attention_core.export.spreadsheet import spreadsheet, too_large
 from attention_core.text.tokenizers import visible
 from attention_core.trace import Step, Trace
 
-from ..controls import visit
+from ..controls import parts, visit
 from .data_frame import put_frame
 from .file_names import file_name
 
@@ -110,6 +112,8 @@ def take_away(page: str, trace: Trace) -> None:
         "Each file is made from the steps above when you ask for it. Program, notebook, "
         "spreadsheet and tensors give the same numbers."
     )
+    if parts.read("covers", "*"):
+        st.caption("They hold all numbers, also those that open questions above ask for.")
     with st.container(gap="medium"):
         for download in DOWNLOADS:
             _row(page, trace, download)
@@ -190,7 +194,10 @@ def _sentence() -> str:
 
 
 def _table(page: str, trace: Trace, step: Step) -> None:
-    frame = as_frame(trace, step)
+    cover = parts.read("covers", step.name)
+    frame = as_frame(trace, step, cover.mask_on(step) if cover else None)
+    if cover:
+        st.caption("Cells that an open question asks for are empty.")
     if len(frame) > TABLE_ROWS:
         st.caption(
             f"The first {TABLE_ROWS} of {len(frame):,} rows are shown; the CSV has them all."
@@ -214,10 +221,15 @@ def numbered(trace: Trace, axis: str) -> list[str]:
     ]
 
 
-def as_frame(trace: Trace, step: Step) -> pd.DataFrame:
-    """A step as a table: its last axis across, the others down, with the names of their places."""
+def as_frame(trace: Trace, step: Step, hidden: Tensor | None = None) -> pd.DataFrame:
+    """A step as a table: its last axis across, the others down, with the names of their places.
+    Cells that are `hidden`, True in the shape of the step, are empty.
+    """
     *down, across = step.axes if step.value.ndim > 1 else (*step.axes, "")
-    values = step.value.reshape(-1, step.value.shape[-1] if across else 1)
+    values = step.value
+    if hidden is not None:
+        values = values.float().masked_fill(hidden, torch.nan)
+    values = values.reshape(-1, step.value.shape[-1] if across else 1)
     index = pd.MultiIndex.from_product([numbered(trace, axis) for axis in down], names=down)
     columns = numbered(trace, across) if across else [step.name]
     return pd.DataFrame(values.numpy(), index=index, columns=columns)

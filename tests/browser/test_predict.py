@@ -1,6 +1,6 @@
 """Guessing in a real browser: a row by its sliders, by keyboard, on a phone too."""
 
-from browser_tools import caught_up, click, numbers, open_page, settled
+from browser_tools import caught_up, click, numbers, open_page, settled, soon
 
 LESSON = "causal_mask"
 
@@ -55,3 +55,22 @@ def test_a_control_in_a_picture_stays_where_it_was_put_when_an_answer_uncovers_i
     assert "gate_bias=1.5" in page.url
     click(question(page, "row_sums").get_by_role("button", name="Show me"))
     assert slider.input_value() == "1.5"
+
+
+def test_who_goes_on_without_an_answer_finds_the_numbers_and_can_still_guess(page, app_url):
+    open_page(page, app_url, f"{LESSON}?example=named_features")
+    assert covered(page, "weights") == 1
+    page.locator(".st-key-ends").scroll_into_view_if_needed()
+    soon(page, lambda: covered(page, "context"), 0, 30)
+    question(page, "row").scroll_into_view_if_needed()
+    soon(page, lambda: covered(page, "weights"), 0, 30)
+    assert question(page, "row").get_by_role("button", name="Reveal").count() == 1
+
+
+def test_a_question_that_a_link_locks_holds_whoever_goes_on(page, app_url):
+    open_page(page, app_url, f"{LESSON}?example=named_features&lock=predict")
+    page.locator(".st-key-ends").scroll_into_view_if_needed()
+    page.wait_for_timeout(2_500)  # longer than the end of a page waits
+    question(page, "row").scroll_into_view_if_needed()
+    settled(page)
+    assert covered(page, "weights") == 1

@@ -59,14 +59,15 @@ def test_a_covered_picture_says_which_question_uncovers_it_and_the_arcs_are_of_a
 def test_a_question_about_one_row_covers_that_row_alone():
     with noted_layouts() as found:
         opened("causal_mask", example=FIRST)
-    asked = {"weights", "unmasked_weights", "context_vectors"}
+    contexts = {"context_vectors", "changed_context_vectors"}
+    asked = {"weights", "unmasked_weights"} | contexts
     covered = [each for layout in found for each in layout.matrices if each.asks]
     whole = [each.unseen.all(dim=-1).nonzero().flatten().tolist() for each in covered]
     rows = [(e.step.name, at, int(e.unseen.sum())) for e, at in zip(covered, whole, strict=True)]
     assert {name for name, *_ in rows} == asked
     for name, places, count in rows:
         assert places == [3], name
-        assert count == (6 if name == "context_vectors" else 9)
+        assert count == (6 if name in contexts else 9)
     of_weights = [name for name, *_ in rows].count("weights")
     assert of_weights == 3, "the weights in three cards"
 

@@ -14,7 +14,18 @@ from attention_ui.lessons.tokenize_and_embed.merges import MERGE_TEXT
 from attention_ui.lessons.tokenize_and_embed.merges_picture import HIGH
 from attention_ui.lessons.tokenize_and_embed.words import asked_token
 from attention_ui.picture.layout import NARROW, WIDE
-from visiting import _opened, box, pictures, rendered, stands, texts, values_of, visit, words
+from visiting import (
+    _opened,
+    box,
+    charts,
+    pictures,
+    rendered,
+    stands,
+    texts,
+    values_of,
+    visit,
+    words,
+)
 
 pytestmark = pytest.mark.slow("5 s: whole pages")
 

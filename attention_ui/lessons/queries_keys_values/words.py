@@ -20,7 +20,6 @@ from ...frame.lights import agreement
 from ...words import capital, listed, number, percent, word_at
 
 ALIKE = 1e-6
-AS_WIDE = "as wide as a value. The keys are summed over, so they are gone."
 WHY_THERE = (
     "Why do they look there? The loss asks for the next token of this one sentence. Where a token "
     "stands here once, its own vector tells what follows; only where it came before, with another "
@@ -76,8 +75,7 @@ def looks_at(trace: Trace, values: Values) -> Pick:
     weights = trace["weights"].value
     asked = asked_query(trace, values)
     return which_key(
-        "Now another token asks. Whom will it look at most? Compare its query with the keys: a "
-        "score is large where both have large entries in the same columns.",
+        "Now another token asks. Whom will it look at most? Compare its query with the keys.",
         trace.labels("key"),
         weights[asked],
         asked=numbered_tokens(values)[asked],

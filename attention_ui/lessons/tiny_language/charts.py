@@ -14,12 +14,15 @@ from ...controls.control import Values
 from ...picture import palette
 from ...picture.layout import Layout, equation
 from ...picture.matrix import Matrix
+from ...words import percent
 from .brought import brought
 from .lesson import TINY_HEADS, allowed_next, chances, parts_of, without_each, word_of, words_of
 from .words import names_of_parts
 
 DRAWN, TALL = 8, 110
 """The likeliest words are drawn."""
+SEEN = 0.01
+"""Words that are less likely by every count are told together."""
 FAINT = 0.45
 """How strongly a share is seen that gives no name."""
 
@@ -35,11 +38,17 @@ def next_word(values: Values) -> Chart:
     elif allowed is not None:
         rows = {"the grammar": [allowed.get(word, 0.0) for word in WORDS], **rows}
     most = [max(each) for each in zip(*rows.values(), strict=True)]
-    drawn = sorted(range(len(WORDS)), key=lambda at: -most[at])[:DRAWN]
-    picked = {name: [each[at] for at in drawn] for name, each in rows.items()}
+    likeliest = sorted(range(len(WORDS)), key=lambda at: -most[at])[:DRAWN]
+    drawn = [at for at in likeliest if most[at] >= SEEN] or likeliest
+    others = [at for at in range(len(WORDS)) if at not in drawn]
+    together = max((most[at] for at in others), default=0.0)
+    picked = {name: [*(each[at] for at in drawn), sum(each[at] for at in others)]
+              for name, each in rows.items()}  # fmt: skip
     beside = palette.GREY if off == "none" else palette.CHOSEN
     beside = beside if rows.keys() - {"the network"} else palette.BAR
-    made = bars([WORDS[at] for at in drawn], picked, "Chances of the next word", beside)
+    each = "1 %" if together < SEEN else percent(together)
+    rest = f"{len(others)} others, {'under' if together < SEEN else 'up to'} {each}"
+    made = bars([*(WORDS[at] for at in drawn), rest], picked, "Chances of the next word", beside)
     made.spec["height"] = TALL
     return made
 
