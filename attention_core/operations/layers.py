@@ -308,6 +308,8 @@ class ShareOfLargest(_Slope):
 
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
         cells = line(scores, index)
+        if any(math.isnan(cell.value) for cell in cells):
+            return Hidden(cells, r"\text{a row with nan has no largest}", math.nan)
         largest = max(cell.value for cell in cells)
         if cells[index[-1]].value != largest:
             return Hidden(cells, r"\text{not the largest of its row}")
@@ -362,7 +364,7 @@ class RowLength(Operation):
 
 
 def _over_cosh_squared(value: float) -> float:
-    return math.cosh(value) ** -2 if abs(value) < 350 else 0.0
+    return 0.0 if abs(value) >= 350 else math.cosh(value) ** -2
 
 
 def _is_positive(value: float) -> float:

@@ -69,6 +69,7 @@ def many(part: str, count: int, between: str) -> str:
     return between.join(part.format(at) for at in range(count))
 
 
+LETTERS = str.maketrans("0123456789", "abcdefghij")
 WORDS = "the cat sees the dog because it "
 LAST = {
     "lines": (Lines(3, 5), lambda n: many("{}", n, "\n"), 3),
@@ -85,7 +86,7 @@ LAST = {
     "a whole number": (Whole(2, 7), str, 7),
     "an optional one": (OptionalWhole(2, 7), str, 7),
     "a number": (Decimal(2, 7), str, 7),
-    "names": (Names(), lambda n: many("n{}", n, ",").translate(str.maketrans("0123456789", "abcdefghij")), 200),
+    "names": (Names(), lambda n: many("n{}", n, ",").translate(LETTERS), 200),
 }  # fmt: skip
 """A field, a text of so much, and how much it takes at most."""
 
