@@ -122,8 +122,8 @@ def waiting(visitor: Watching) -> list[str]:
     return json.loads(visitor.others["near"][2])["waiting"]
 
 
-WALKED = ("causal_mask", "divide_by_sqrt_d", "simplified_attention")
-"""In `make check`: controls in pictures and of the page, a long run, and what comes and goes."""
+WALKED = ("cross_attention", "diagnosis", "divide_by_sqrt_d")
+"""In `make check`: positions made all at once, controls of the page and of a card, a long run."""
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,13 @@
 """What is near runs, and the rest waits: seen at the protocol, without a browser."""
 
 import json
+from itertools import product
 
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from sampling import each_once
 from test_parts import on_page, waiting
 
 
@@ -85,8 +87,9 @@ def test_what_a_hand_asks_for_is_made_anew_only_when_it_comes_back(app_url):
     on_page(app_url, "simplified_attention", moves)
 
 
-@pytest.mark.parametrize("presses", [False, True])
-@pytest.mark.parametrize("quickly", [False, True])
+@pytest.mark.parametrize(
+    ("quickly", "presses"), each_once(product([False, True], repeat=2), "1 s: the other two")
+)
 def test_back_counts_before_what_was_said_without_its_answer(app_url, quickly, presses):
     """While Back is on its way, a scroll or a press says again where all stood before."""
     width = "Width of the vectors, d_in"

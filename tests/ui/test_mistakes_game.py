@@ -69,6 +69,7 @@ def test_a_wrong_name_keeps_the_mistake_covered():
     assert not any("wrong_" in alt for alt in pictures(at))
 
 
+@pytest.mark.slow("4 s: seven rounds of pages")
 def test_a_missed_mistake_comes_again_two_and_five_rounds_later():
     at = visit("diagnosis", predict="on")
     missed = game.hidden(values_of(at))

@@ -47,6 +47,7 @@ def button(at, label):
     return next(each for each in at.button if each.label == label)
 
 
+@pytest.mark.slow("4 s: a page for each token")
 def test_ten_tokens_are_those_that_are_added_one_by_one_and_another_text_has_none_of_them():
     link = {"prompt": TEXT, "next_seed": "4", "next_temperature": "1.3"}
     at = stands(visit(PAGE, **link))
