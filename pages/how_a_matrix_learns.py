@@ -2,7 +2,7 @@
 
 from attention_core.mistakes.rewriting import at_temperatures
 from attention_ui.cards import elements as ui
-from attention_ui.cards.page import Page, is_covered
+from attention_ui.cards.page import Page, is_covered, waits_for
 from attention_ui.controls.shared import TEMPERATURE
 from attention_ui.lessons.how_a_matrix_learns import lesson, pictures, words
 from attention_ui.lessons.how_a_matrix_learns.flow import flow
@@ -94,7 +94,10 @@ def three_ways(v):
 )
 def ways_back(v):
     shown = lesson.layer_of(v).way(v.gradient_way)
-    yield ui.picture(pictures.way(shown, v.gradient_way), is_aside=True)
+    is_asked = v.gradient_way == "mask" and is_covered(ASKED)
+    yield ui.picture(pictures.way(shown, v.gradient_way, not is_asked), is_aside=True)
+    if is_asked:
+        yield waits_for(ASKED, "What comes back to the scores")
     yield ui.light(*words.way_words(shown, v))
 
 

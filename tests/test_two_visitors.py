@@ -19,7 +19,7 @@ from attention_ui.cards.question import Guess, Guesses
 from attention_ui.controls.visit_state import VisitState
 from attention_ui.frame.coming_back import ComingBack
 from attention_ui.frame.rooms import controls_of
-from conftest import ROOT
+from serving import HANG, ROOT
 from visiting import EVERYWHERE, _nodes
 
 DAY = 20_000
@@ -95,7 +95,7 @@ def sent_to(page: str, who: str) -> list[bytes]:
     differs = DIFFERS[who]
     state = VisitState()
     differs.get("state", lambda _: None)(state)
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300)
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=HANG)
     at.session_state["visit"] = state
     at.session_state["row_deeper"] = True
     if page != "app":

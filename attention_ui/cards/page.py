@@ -60,7 +60,7 @@ from .question import (
 )
 from .questions import Question
 from .reached import check_reached
-from .seen import EVERY
+from .seen import EVERY, in_card
 
 Body = Callable[..., Iterable[Element]]
 OfBoth = Callable[..., Any]
@@ -260,6 +260,10 @@ class Card:
             self.page.behind(self.gate, self.name, self._draw)
 
     def _draw(self) -> None:
+        with in_card(self.name, lambda: plain(self.page.trace())):
+            self._draw_what_is_there()
+
+    def _draw_what_is_there(self) -> None:
         if self.when and not self.page.given(self.when):
             return
         run, failed = None, None
@@ -288,7 +292,7 @@ class Card:
                     put_run(run)
             if self.ask and folded is None:
                 self.ask.draw()
-            self.page.drawing, self.page.making = self, self.name
+            self.page.drawing = self
             for each in made.elements:
                 if each in kept_open:
                     put(each)
@@ -357,7 +361,6 @@ class Card:
 
     def _make(self) -> "Made":
         given = self.page.given
-        self.page.making = self.name
         words, controls = given(self.words), given(self.controls)
         placed = [self._named(one.at() if isinstance(one, Control) else one) for one in controls]
         elements = [self._named(each) for each in given(self.body) or ()]
@@ -504,8 +507,6 @@ class Page:
         self.about_weights = True
         self.drawing: Card | None = None
         """The card whose elements are drawn."""
-        self.making = ""
-        """The name of the card whose elements are made."""
 
     def card(self, name: str, title: str, words: str | OfBoth, **more: Any):
         """A card, whose function of the values and the trace yields what stands below its words.

@@ -1,34 +1,59 @@
 """What may be seen of a matrix, and told of its cells, while questions are open."""
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from torch import Tensor
 
 from attention_core.trace import Step, Trace
 
 from ..controls import parts
-from ..controls.guard import gate_opened
-from ..controls.visit_state import the_visit
 from ..picture.matrix import Matrix, of_unknown_shape
 from .covers import SHAPE, Cover, Masks, copied, told_by, untold
-from .noted_trace import plain
 
 EVERY = "*"
 """In the place of a step's name: all that is covered."""
-STEPS = "steps"
+
+
+@dataclass
+class OfCard:
+    """The card that is made or drawn: its name, and the trace of its page."""
+
+    name: str
+    trace: Callable[[], Trace]
+
+    @cached_property
+    def steps(self) -> Trace:
+        """The page's own, unnoted: what it has does not depend on what is covered."""
+        return self.trace()
+
+
+_CARD: ContextVar[OfCard | None] = ContextVar("card", default=None)
+
+
+@contextmanager
+def in_card(name: str, trace: Callable[[], Trace]) -> Iterator[None]:
+    """What is made within belongs to this card."""
+    before = _CARD.set(OfCard(name, trace))
+    try:
+        yield
+    finally:
+        _CARD.reset(before)
 
 
 def covered(one: Matrix) -> Matrix:
     """A matrix as it may be seen: question marks where it is covered, one cell for its shape; and
     as it may be told, which would print what it is made of.
     """
-    page = the_visit().declared
-    if one.covered or page is None or not page.asks:
+    card = _CARD.get()
+    if one.covered or card is None:
         return one
     cover = parts.read("covers", one.step.name)
     if cover and cover.how == SHAPE:
-        return of_unknown_shape(one) if cover.card == page.making else one
+        return of_unknown_shape(one) if cover.card == card.name else one
     hidden, told = covered_cells(one.step), unknown_cells(one.step)
     if hidden is not None:
         drawn = one.picked(hidden[one.lead])
@@ -44,6 +69,8 @@ def unknown_cells(step: Step) -> Tensor | None:
     """True for the cells of a step that are not to be taken apart now: a covered number would
     stand there. None for none.
     """
+    if _CARD.get() is None:
+        return None
     each = {one.name: covered_cells(one) for one in (step, *step.inputs)}
     hidden = {name: mask for name, mask in each.items() if mask is not None}
     found = untold(step, hidden) if hidden else None
@@ -84,9 +111,5 @@ def _of_another_trace(step: Step, covers: Mapping[str, Cover], known: Masks) -> 
 
 
 def _own_steps() -> Trace:
-    """The page's own trace, unnoted: whether it has a step does not depend on what is covered."""
-    with gate_opened():
-        known = parts.of_page().known
-        if STEPS not in known:
-            known[STEPS] = plain(the_visit().declared.trace())
-        return known[STEPS]
+    card = _CARD.get()
+    return card.steps if card else Trace()

@@ -338,7 +338,7 @@ def _trail(name: str, layout: Layout) -> tuple[CellPlace, ...]:
     if not section and (trail[0][0] not in drawn_here or this_visit().is_open_elsewhere(name)):
         return ()
     for step, index in trail:
-        unknown = unknown_cells(layout.trace[step]) if this_visit().declared else None
+        unknown = unknown_cells(layout.trace[step])
         if unknown is not None and unknown[index]:
             return ()
     return trail

@@ -103,12 +103,14 @@ def short(value: float) -> str:
     return number(value, 4) if abs(value) < 10_000 else true_minus(f"{value:.3g}")
 
 
-def way(trace: Trace, which: str) -> Layout:
-    """What comes back through a mask, dropout, a residual or several heads."""
+def way(trace: Trace, which: str, tells_scores: bool = True) -> Layout:
+    """What comes back through a mask, dropout, a residual or several heads. Through a mask, what
+    scores get, only where that may be told.
+    """
     drawn = partial(equation, trace, tall=TALL + 20)
     if which == "mask":
-        hidden = Matrix(trace["grad_masked_scores"])
-        return drawn(Matrix(trace["weights"]), "", Matrix(trace["grad_weights"]), "→", hidden)
+        hidden = ("→", Matrix(trace["grad_masked_scores"])) if tells_scores else ()
+        return drawn(Matrix(trace["weights"]), "", Matrix(trace["grad_weights"]), *hidden)
     if which == "dropout":
         names = ("dropped_weights", "grad_dropped_weights", "grad_weights")
         first, *rest = (Matrix(trace[name]) for name in names)
