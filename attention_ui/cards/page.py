@@ -646,13 +646,11 @@ class Page:
 
     def waits_for_guess(self) -> dict[str, list[Ask]]:
         """The questions that cover something and need not, by the parts that they stand in."""
-        met, found = this_visit().covering, {}
-        names = {title: name for name, title in this_visit().cards.items()}
+        found: dict[str, list[Ask]] = {}
         with parts.unnoted():
-            for one in self.asks:
-                title, covered = met.get(one.name, ("", frozenset()))
-                if covered and title in names and is_passable(one.made()[0]):
-                    found.setdefault(f"card_{names[title]}", []).append(one)
+            for card in self.every_card():
+                if card.ask and card.ask.covered() and is_passable(card.ask.made()[0]):
+                    found.setdefault(f"card_{card.name}", []).append(card.ask)
         return found
 
     def went_on(self, passed: Iterable[str]) -> None:

@@ -46,8 +46,7 @@ def next_word(values: Values) -> Chart:
               for name, each in rows.items()}  # fmt: skip
     beside = palette.GREY if off == "none" else palette.CHOSEN
     beside = beside if rows.keys() - {"the network"} else palette.BAR
-    each = "1 %" if together < SEEN else percent(together)
-    rest = f"{len(others)} others, {'under' if together < SEEN else 'up to'} {each}"
+    rest = f"{len(others)} others {'<1%' if together < SEEN else f'≤{percent(together)}'}"
     made = bars([*(WORDS[at] for at in drawn), rest], picked, "Chances of the next word", beside)
     made.spec["height"] = TALL
     return made
