@@ -297,6 +297,17 @@ def test_a_file_that_cannot_be_read_is_refused_in_words(tmp_path, capsys, what, 
     assert "\x1b" not in told
 
 
+@pytest.mark.parametrize(("scale", "status"), [(" / keys.shape[-1] ** 0.5", 0), ("", 1)])
+def test_the_command_s_status_says_whether_a_light_is_red(tmp_path, monkeypatch, scale, status):
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(sys, "modules", dict(sys.modules))
+    (tmp_path / "own.py").write_text(
+        "def attention(queries, keys, values):\n"
+        f"    return (queries @ keys.T{scale}).softmax(-1) @ values\n"
+    )
+    assert main([f"{tmp_path}/own.py:attention"]) == status
+
+
 # --- the file itself ------------------------------------------------------------------------------
 def test_no_name_of_the_file_is_given_twice():
     names = Counter(
