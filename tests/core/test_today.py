@@ -230,19 +230,34 @@ def test_costs_of_known_models_are_those_counted_by_hand():
     assert [kept_tokens(n, 5, 2) for n in (3, 7, 11)] == [3, 7, 7]
 
 
-def test_parameters_and_cache_are_those_of_the_tensors():
-    for n_kv_heads in (1, 2, 3, 6):
-        trace = whole(Today(n_kv_heads))
-        size = AttentionSize(1, 5, 6, n_kv_heads, 4, 3, 11)
-        prefix = "head_" if n_kv_heads == 6 else "today_"
-        matrices = ["head_W_query", f"{prefix}W_key", f"{prefix}W_value", "W_output"]
-        assert size.parameters == sum(trace[name].value.numel() for name in matrices)
-        kept = [trace[f"{prefix}{name}"].value.numel() for name in ("keys", "values")]
-        assert size.cached(7) == sum(kept)
+def matrices_of(step):
+    """The matrices that a step is made with: of those of groups the means, as they are used."""
+    found, left = {}, [step]
+    while left:
+        each = left.pop()
+        if "W_" in each.name:
+            found[each.name] = each.value
+        else:
+            left += each.inputs
+    return found
 
 
-def test_products_are_counted_one_by_one():
-    size = AttentionSize(2, 5, 6, 3, 4, 7, 11)
+@pytest.mark.parametrize("name", SWITCHED)
+def test_parameters_and_cache_are_those_of_the_tensors(name):
+    today = SWITCHED[name]
+    trace, n_kv_heads = whole(today), today.n_kv_heads
+    size = AttentionSize(1, 5, 6, n_kv_heads, 4, 3, 11, gated=today.gated)
+    found = matrices_of(trace["today_output"])
+    assert len(found) == 4 + today.gated
+    assert size.parameters == sum(each.numel() for each in found.values())
+    prefix = "head_" if n_kv_heads == 6 else "today_"
+    kept = [trace[f"{prefix}{each}"].value.numel() for each in ("keys", "values")]
+    assert size.cached(7) == sum(kept)
+
+
+@pytest.mark.parametrize("gated", [False, True])
+def test_products_are_counted_one_by_one(gated):
+    size = AttentionSize(2, 5, 6, 3, 4, 7, 11, gated=gated)
 
     def counted(place, has_cache):
         count = 0
@@ -253,6 +268,8 @@ def test_products_are_counted_one_by_one():
             for _key in range(place + 1):
                 count += 6 * 4 + 6 * 7  # a score, and a share of the value
             count += 6 * 7 * 11
+            for _column in range(6 * 7 * gated):
+                count += 5 + 1  # a gate, and what it lets through
         return 2 * count
 
     for place, has_cache in itertools.product(range(5), (True, False)):
