@@ -13,10 +13,10 @@ from torch.nn.parameter import is_lazy
 from ..light import OF_WEIGHTS, TITLES, Light
 from ..measures import MEASURES, light_of
 from .calling import Call, Stopped, printable, stopping
-from .naming import named
+from .naming import by_comparing, formula_when_turned, named
 from .opened import opened_in
 from .report import Report, line_of, to_the_screen
-from .sentences import Sizes, all_sizes, drawn_at_random
+from .sentences import Sizes, all_sizes, drawn_at_random, even_sizes
 from .subjects import Closed, Code, Open
 
 MOST_HEADS = 64
@@ -129,9 +129,9 @@ def opened(module: Callable, causal: bool, n_heads: int | None) -> Open | None:
             subject.begin()
         except Stopped:
             continue
-        if subject.unread:
+        if subject.unread and not by_comparing(subject):
             continue
-        if subject.formula()[0] is not False:
+        if not subject.unread and subject.formula()[0] is not False:
             return subject
         first = first or subject
     return first
@@ -143,7 +143,8 @@ def _of_function(function: Callable, causal: bool, n_heads: int | None) -> tuple
     if Call(function).takes_heads:  # with one, mistakes in how heads are split do not show
         tried = (2, 3, 1)
     for count in (n_heads,) if n_heads else tried:
-        for sizes in all_sizes(count):
+        last_of_count = count == 1 or n_heads
+        for sizes in (*all_sizes(count), *([even_sizes(count)] if last_of_count else ())):
             try:
                 subject = Open(Call(function, causal, count), sizes)
                 subject.settle()
@@ -151,6 +152,8 @@ def _of_function(function: Callable, causal: bool, n_heads: int | None) -> tuple
             except Stopped as stopped:
                 first, last = first or stopped, stopped
                 continue
+            if sizes == even_sizes(count) and formula_when_turned(subject)[0] is None:
+                continue  # what runs by chance, as several heads that are taken for one, is neither
             if subject.call.is_module and (width := subject.fixed_width()):
                 sizes = sizes._replace(d_head=width)  # made for one width: it is asked with that
                 subject = Open(subject.call, sizes)
@@ -177,6 +180,8 @@ def lights_of_code(subject: Code) -> Iterator[Light]:
         if name == "rows_sum_to_1" and isinstance(asked, Closed) and asked.unread:
             measure = Closed.equal_tokens
         try:
+            if name == "formula" and isinstance(asked, Open) and asked.ways.turns:
+                measure = formula_when_turned
             light = light_of(asked, name, measure)
             if asked is inside:
                 light = light._replace(evidence=f"In {subject.inside_name}: {light.evidence}")

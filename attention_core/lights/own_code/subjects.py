@@ -339,7 +339,7 @@ class Open(Code):
         """The one width for which what the scores are divided by is right; None for any."""
         if self.unread or not self.is_repeatable or not self.output.isfinite().all():
             return None
-        factors = [each.factor for each in self._of_two_widths()]
+        factors = [each.factor for each in self.of_two_widths()]
         if len(factors) < 2 or None in factors or abs(factors[0] / factors[1] - 1) > FITS:
             return None
         width = factors[0] ** -2
@@ -347,7 +347,7 @@ class Open(Code):
 
     def variance(self) -> Measured:
         told, holds = [], True
-        for each in self._of_two_widths():
+        for each in self.of_two_widths():
             if each.factor is None:
                 return False, (
                     "The weights are not in the ratios of e to the power of q·k, divided by any "
@@ -358,7 +358,8 @@ class Open(Code):
             holds = holds and abs(divisor / width**0.5 - 1) < 0.01
         return holds, f"q·k is divided {' and '.join(told)}.".replace("-", "−")
 
-    def _of_two_widths(self) -> Iterator["Open"]:
+    def of_two_widths(self) -> Iterator["Open"]:
+        """As it is, and with wider vectors where they can be chosen."""
         yield self
         wider = [each for each in all_sizes(self.sizes.n_heads) if each.d_head > self.sizes.d_head]
         for sizes in wider if self.opened is None else ():
@@ -447,11 +448,10 @@ def computed(subject: Open, given: list[Tensor], other: Parts) -> Tensor:
     vectors, *drawn = (each.double() for each in given)
     joined = does["roles"](*(does["project"](vectors, each) for each in drawn))
     split = zip(joined, sizes.heads, strict=True)
-    parts = (does["split"](each, n) for each, n in split)
-    queries, keys, values = does["heads"](
-        *(each.repeat_interleave(sizes.n_heads // len(each), dim=0) for each in parts)
-    )
-    scores = does["compare"](queries, keys) / sizes.d_head**0.5
+    parts = [does["split"](each, n) for each, n in split]
+    queries, keys, values = does["heads"](*does["spread"](parts, sizes.n_heads))
+    queries, keys = does["turn"](queries, keys)
+    scores = does["divide"](does["compare"](queries, keys), sizes)
     scores = scores + subject.ways.bias(len(vectors))
     weights = does["after"](does["share"](does["hide"](scores, subject.seen)), subject.seen)
     return does["join"](weights @ values)
@@ -466,7 +466,10 @@ RIGHT: Parts = {
     "project": lambda x, matrix: x @ matrix,
     "roles": lambda q, k, v: (q, k, v),
     "split": lambda joined, n: joined.unflatten(-1, (n, -1)).transpose(0, 1),
+    "spread": lambda parts, n: [e.repeat_interleave(n // len(e), dim=0) for e in parts],
     "heads": lambda q, k, v: (q, k, v),
+    "turn": lambda q, k: (q, k),
+    "divide": lambda scores, sizes: scores / sizes.d_head**0.5,
     "compare": lambda q, k: q @ k.mT,
     "hide": hide,
     "share": lambda scores: scores.softmax(-1),
