@@ -19,6 +19,9 @@ TITLES = {
     "both_signs": "The output goes below 0 as well as above",
     "formula": "With any numbers, it gives softmax(q·k/√d) times the values x·W_v",
     "texts_apart": "Texts that are given together come out as each does alone",
+    "padding": "Padded tokens get no weight",
+    "cached": "Token by token, with its cache, gives what one pass gives",
+    "learns": "Gradients reach every matrix that is used",
     "slopes": "Each gradient is how the loss moves when an entry moves",
     "gradient_rows": "The gradient of each row of scores sums to 0",
     "hidden_learn_nothing": "Nothing flows back to a hidden score",
@@ -30,7 +33,7 @@ OF_GRADIENTS = ("slopes", "gradient_rows", "hidden_learn_nothing")
 """Lights of a trace that has a backward pass."""
 OF_WEIGHTS = ("rows_sum_to_1", "not_negative", "hidden_is_zero", "seen_has_weight")
 """Lights that look at the weights."""
-OF_CODE = ("runs", "formula", "texts_apart")
+OF_CODE = ("runs", "formula", "texts_apart", "padding", "cached", "learns")
 """Lights of code that is called: a trace shows what it is made of, and is one text."""
 
 

@@ -13,6 +13,7 @@ from torch.nn.parameter import is_lazy
 from ..light import OF_WEIGHTS, TITLES, Light
 from ..measures import MEASURES, light_of
 from .calling import Call, Stopped, printable, stopping
+from .in_use import cached, learns, mask_in_words, padding
 from .naming import by_comparing, formula_when_turned, named
 from .opened import opened_in
 from .report import Report, line_of, to_the_screen
@@ -76,7 +77,8 @@ def looked_at(
             for light in lights_of_code(subject):
                 see(light)
             ways = subject.ways.said() if isinstance(subject, Open) else ()
-            report = Report(tuple(lights), named(subject, lights), ways)
+            mask = mask_in_words(subject)
+            report = Report(tuple(lights), named(subject, lights), ways, mask)
         except Stopped as stopped:
             again = "called again, " if lights else ""
             see(Light("runs", False, f"{again}{stopped}"))
@@ -174,6 +176,7 @@ def lights_of_code(subject: Code) -> Iterator[Light]:
     """Every light of a function or module that runs, each as it comes."""
     inside = subject.inside
     measures = MEASURES | {name: methodcaller(name) for name in ("formula", "texts_apart")}
+    measures |= {measure.__name__: measure for measure in (padding, cached, learns)}
     for name in filter(measures.__contains__, TITLES):
         measure = measures[name]
         asked = inside if inside and name in INSIDE else subject

@@ -39,6 +39,7 @@ OF_MASK = "Not here: a causal mask goes by the order."
 ONE_TEXT = "It was given one text at a time."
 IN_BATCH = "in a batch (count axes from the end, as in dim=-1)"
 COMPARED = ("no_leak", "own_row", "variance", "tokens_apart", "order_free", "formula")
+OF_USE = ("texts_apart", "padding", "cached", "learns")
 OF_WEIGHTS_READ = (*OF_WEIGHTS, "variance")
 
 
@@ -96,7 +97,7 @@ class Code(Subject):
         return self.both(vectors)[0]
 
     def why_not(self, name: str) -> str:
-        if not self.is_repeatable and name in (*COMPARED, *OF_WEIGHTS_READ, "texts_apart"):
+        if not self.is_repeatable and name in (*COMPARED, *OF_WEIGHTS_READ, *OF_USE):
             return "The same input twice gives two outputs (below)."
         if not self.output.isfinite().all() and name not in ("finite", "repeatable"):
             return "There is nan or infinity in the output (above)."
