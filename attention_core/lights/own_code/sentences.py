@@ -49,12 +49,19 @@ class Sizes(NamedTuple):
 
 
 def all_sizes(n_heads: int) -> list[Sizes]:
-    """Sizes to try, those that differ most first: a function may want some of them to be equal."""
+    """Sizes to try, those that differ most first: a function may want some of them to be equal.
+    No two have a width in common that scores could be divided by.
+    """
     return [
         Sizes(n_heads, SCORED, VALUED, WHOLE),
-        Sizes(n_heads, VALUED, VALUED, WHOLE),
+        Sizes(n_heads, VALUED, VALUED, WHOLE + VALUED),
         Sizes(n_heads, WHOLE, WHOLE, WHOLE * n_heads),
     ]
+
+
+def even_sizes(n_heads: int) -> Sizes:
+    """Sizes for code that takes vectors in two halves; neither can be cut into more equal parts."""
+    return Sizes(n_heads, 2 * VALUED, 2 * VALUED, 2 * WHOLE)
 
 
 class Sentence(NamedTuple):
