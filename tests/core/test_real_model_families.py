@@ -17,6 +17,7 @@ from gguf_files import written
 from model_folders import EACH_KIND, FAMILIES, config, in_gguf, make
 from sampling import each_once, marked
 
+
 def last(found):
     """The last that a model makes of a text: logits, or vectors where it says no next token."""
     model = found.model
