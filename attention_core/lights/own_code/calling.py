@@ -110,6 +110,8 @@ class Call:
         self.put: dict[str, object] = {}
         """What arguments get by their names, in place of what they would."""
         self.with_gradients = False
+        self.n_alike = 1
+        """How often each vector is given, beside itself."""
         self.padding = ""
         """What a mask that hides padding says, where one was found."""
         self.understood = True
@@ -126,6 +128,7 @@ class Call:
         self, vectors: Tensor, *matrices: Tensor, parameters: dict | None = None
     ) -> tuple[object, Tensor, Tensor | None]:
         """What it returned, and what that has as output and weights. Raises Stopped."""
+        vectors = vectors.repeat(1, 1, self.n_alike)
         given = self._given(vectors, matrices)
         # Copies: a function that writes into its input must not change the next call's.
         copies = [each.clone() if isinstance(each, Tensor) else each for each in given]

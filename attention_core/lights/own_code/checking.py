@@ -115,6 +115,8 @@ def subject_of(
     if subject is closed:
         closed.begin()
         closed.inside, closed.inside_name = _first_open(attention, causal, n_heads)
+        if not closed.inside and (found := _one_of_alike(attention, causal, closed.d_in)):
+            closed.inside, closed.inside_name = found, "each head"
     n_out = subject.output.shape[-1]
     said = f"{subject.n_tokens} × {subject.d_in} in, {subject.n_tokens} × {n_out} out"
     if subject.call.way.layout == "tokens first":
@@ -130,6 +132,22 @@ def _first_open(module: Callable, causal: bool, n_heads: int | None) -> tuple[Op
             if found := opened(part, causal, n_heads):
                 return found, name
     return None, ""
+
+
+def _one_of_alike(module: Callable, causal: bool, d_in: int) -> Open | None:
+    """One head of a module that cuts vectors first, and uses the same matrices on each part."""
+    for each in opened_in(module, 1, of_one_head=True) if isinstance(module, nn.Module) else ():
+        n_alike, rest = divmod(d_in, each.sizes.d_in)
+        if n_alike < 2 or rest:
+            continue
+        sizes = each.sizes._replace(n_alike=n_alike)
+        with contextlib.suppress(Stopped):
+            subject = Open(Call(module, causal), sizes, each._replace(sizes=sizes))
+            subject.settle()
+            subject.begin()
+            if not subject.unread:
+                return subject
+    return None
 
 
 def opened(

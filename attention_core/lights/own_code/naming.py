@@ -143,7 +143,7 @@ MISTAKES_OF_CODE: dict[str, list[Parts]] = {
     "heads_repeated_in_turn": [_in_turn(roles) for roles in ((1, 2), (1,), (2,))],
     "model_width_root": [
         {"divide": lambda s, sizes: s / (sizes.n_heads * sizes.d_head) ** 0.5},
-        {"divide": lambda s, sizes: s / sizes.d_in**0.5},
+        {"divide": lambda s, sizes: s / (sizes.n_alike * sizes.d_in) ** 0.5},
         {"divide": lambda s, sizes: s / (sizes.heads[1] * sizes.d_head) ** 0.5},
     ],
     "rotary_mixed": [

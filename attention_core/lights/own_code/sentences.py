@@ -28,6 +28,8 @@ class Sizes(NamedTuple):
     """Rows of each matrix."""
     n_shared: int = 0
     """How many heads of keys and values there are, where several heads of queries share one."""
+    n_alike: int = 1
+    """How many parts of a vector the same matrices are used on, a head each: all get the same."""
 
     @property
     def parts(self) -> tuple[int, int, int]:

@@ -262,6 +262,7 @@ class Open(Code):
     def __init__(self, call: Call, sizes: Sizes, opened: Opened | None = None) -> None:
         super().__init__(call)
         self.sizes, self.opened, self.ways = sizes, opened, Ways()
+        self.call.n_alike = sizes.n_alike
         self.given = tuple(matrices(sizes))
         self.d_in = sizes.d_in
         self.parameters = opened and opened.parameters(*self.given)
