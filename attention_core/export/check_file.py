@@ -30,7 +30,7 @@ END = """\
 if __name__ == "__main__":
     sys.exit(with_verdict(main))
 """
-OWN = "arrays calling sentences opened subjects naming report checking command"
+OWN = "arrays calling sentences opened subjects in_use naming report checking command"
 FIRST = ("own_code.trial", "light", "measures", "own_code.reading")
 NAMES = (*FIRST, *(f"own_code.{name}" for name in OWN.split()))
 PARTS = tuple(import_module(f"..lights.{name}", __package__) for name in NAMES)

@@ -20,6 +20,9 @@ TITLES = {
     "formula": "With any numbers, it gives softmax(q·k/√d) times the values x·W_v",
     "second_text": "Queries come from the first text, keys and values from the second",
     "texts_apart": "Texts that are given together come out as each does alone",
+    "padding": "Padded tokens get no weight",
+    "cached": "Token by token, with its cache, gives what one pass gives",
+    "learns": "Gradients reach every matrix that is used",
     "slopes": "Each gradient is how the loss moves when an entry moves",
     "gradient_rows": "The gradient of each row of scores sums to 0",
     "hidden_learn_nothing": "Nothing flows back to a hidden score",
@@ -31,7 +34,7 @@ OF_GRADIENTS = ("slopes", "gradient_rows", "hidden_learn_nothing")
 """Lights of a trace that has a backward pass."""
 OF_WEIGHTS = ("rows_sum_to_1", "not_negative", "hidden_is_zero", "seen_has_weight")
 """Lights that look at the weights."""
-OF_CODE = ("runs", "formula", "second_text", "texts_apart")
+OF_CODE = ("runs", "formula", "second_text", "texts_apart", "padding", "cached", "learns")
 """Lights of code that is called: a trace shows what it is made of, and is one text."""
 
 

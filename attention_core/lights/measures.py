@@ -133,7 +133,7 @@ def rows_sum_to_1(subject: Subject) -> Measured:
         more = sums - 1
         off = (more.clamp(min=0) if subject.has_sink else more.abs()).nan_to_num(torch.inf)
         if off.numel() and off.max() > 1e-4:
-            said = f"Rows sum to between {sums.min():.4f} and {sums.max():.4f} {where}."
+            said = f"Rows sum to between {_four(sums.min())} and {_four(sums.max())} {where}."
             if n_nan := int(sums.isnan().sum()):
                 others = off[~sums.isnan()]
                 rest = ": the others sum to 1" if (others <= 1e-4).all() else ""
@@ -153,7 +153,8 @@ def not_negative(subject: Subject) -> Measured:
         low = min(weights[weights.isfinite()].tolist(), default=0.0)
         if n_below:
             below = f"{n_below} of {weights.numel()} weights are below 0 {where}"
-            return False, f"{below}, the lowest {minus(low)}.", step
+            far = float(weights.nan_to_num(0.0, torch.inf, -torch.inf).min())
+            return False, f"{below}, the lowest {minus(far)}.", step
         lowest = min(lowest, max(low, 0.0))
     if 0 < lowest < LEAST_SAID:
         return True, f"The smallest weight is above 0, by less than {LEAST_SAID}."
@@ -169,7 +170,7 @@ def hidden_is_zero(subject: Subject) -> Measured:
         if most > subject.zero:
             alike = _alike(weights, ~subject.seen, subject.same)
             end = ", the same on each: they share one score, and it is not −∞." if alike else "."
-            gives = f"A query gives up to {most:.4f} of its weight to hidden keys {where}{end}"
+            gives = f"A query gives up to {_four(most)} of its weight to hidden keys {where}{end}"
             return False, gives, step
     return True, "Exactly 0 on every hidden key."
 
@@ -341,4 +342,9 @@ def most(numbers: Tensor) -> float:
 
 def minus(value: float) -> str:
     """A number in a sentence, with the minus that the charts have."""
-    return f"{value:.4g}".replace("-", "−")
+    return f"{value:.4g}".replace("-", "−").replace("inf", "∞")
+
+
+def _four(value: float | Tensor) -> str:
+    """A number with four decimals, or ∞."""
+    return f"{value:.4f}".replace("inf", "∞")

@@ -1,7 +1,7 @@
 """How the mistakes of `named` are made in a layer, and where they are seen."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .. import operations as ops
 from ..recipes import PLURAL, ROLES, HeadsRecipe
@@ -49,6 +49,9 @@ class Switched:
             len(tokens) < 2: "This mistake needs two tokens or more.",
             self.name in MANY_HEADS and recipe.n_heads < 2: "This mistake needs two heads or more.",
             self.name in WIDE and recipe.d_head < 2: "This mistake needs heads at least 2 wide.",
+            self.name == "model_width_root" and recipe.n_heads == recipe.d_head: (
+                "This mistake needs heads that are not as many as they are wide."
+            ),
             self.name == "keys_as_values" and recipe.d_head != recipe.d_value: (
                 "This mistake needs keys as wide as values."
             ),
@@ -87,6 +90,26 @@ def _hidden_late(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
     return new.step(
         "head_zeroed_weights", ops.MaskedFill(0.0), weights, new["mask"], axes=step.axes
     )
+
+
+def _infinite_late(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
+    """Softmax of all scores, and −∞ put where the mask hides."""
+    weights = new.step(step.name, ops.Softmax(), *inputs, axes=step.axes)
+    return new.step(
+        "head_overwritten_weights", ops.MaskedFill(), weights, new["mask"], axes=step.axes
+    )
+
+
+def _by_all_heads(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
+    assert isinstance(step.operation, ops.Scale)
+    width = new.size("head") * step.operation.width
+    return new.step(step.name, ops.Scale(width), *inputs, axes=step.axes)
+
+
+def _without_diagonal(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:  # noqa: ARG001
+    assert isinstance(step.operation, ops.AttentionMask)
+    diagonal = tuple((at, at) for at in range(len(step.value)))
+    return new.step(step.name, replace(step.operation, flipped=diagonal), axes=step.axes)
 
 
 def _by_d(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
@@ -186,13 +209,16 @@ _ONE_USE = by(ops.Copied(), of=lambda _, inputs: inputs[-1:])
 """What comes back through the queries alone."""
 OVERFLOWS = 120.0
 """e to the power of 88.8 is more than float32 holds."""
-MANY_HEADS = ("heads_without_transpose", "heads_normalised", "one_head_repeated")
+MANY_HEADS = (
+    *("heads_without_transpose", "heads_normalised", "one_head_repeated", "model_width_root"),
+)
 """Mistakes that one head alone cannot show."""
 WIDE = ("divided_by_d", "no_scaling", "no_scaling_back")
 """Mistakes that heads of one number cannot show: √1 is 1."""
 WEIGHTS, MASKED = "head_weights", "head_masked_scores"
 _TO_0 = {MASKED: by(ops.MaskedFill(0.0))}
 _LATE = {MASKED: left_out, WEIGHTS: _hidden_late}
+_LATE_INFINITY = {MASKED: left_out, WEIGHTS: _infinite_late}
 _CUT = {f"head_{PLURAL[role]}": _reshaped for role in ROLES}
 _MIXED = {f"head_{PLURAL[role]}": _on_tokens for role in ("query", "key")}
 CENTRED, SCORES_BACK = "centred_grad_head_weights", "grad_head_masked_scores"
@@ -207,11 +233,17 @@ _ALL = (
     Switched("softmax_over_queries", WEIGHTS, {WEIGHTS: by(ops.MaskedSoftmax(-2))}),
     Switched("heads_normalised", WEIGHTS, {WEIGHTS: by(ops.MaskedSoftmax(-3))}),
     Switched("mask_after_softmax", WEIGHTS, _LATE, wrong_step="head_zeroed_weights"),
+    Switched(
+        "infinity_after_softmax", WEIGHTS, _LATE_INFINITY, wrong_step="head_overwritten_weights"
+    ),
     Switched("zero_in_place_of_infinity", WEIGHTS, {**_TO_0, WEIGHTS: by(ops.Softmax())}),
     Switched("mask_transposed", WEIGHTS, {"mask": _mask_turned}),
+    Switched("hides_itself", WEIGHTS, {"mask": _without_diagonal}),
     Switched("mask_ignored", WEIGHTS, {MASKED: left_out, WEIGHTS: by(ops.Softmax())}),
+    Switched("mask_added", WEIGHTS, {MASKED: by(ops.Add()), WEIGHTS: by(ops.Softmax())}),
     Switched("no_scaling", WEIGHTS, {"head_scaled_scores": left_out}),
     Switched("divided_by_d", WEIGHTS, {"head_scaled_scores": _by_d}),
+    Switched("model_width_root", WEIGHTS, {"head_scaled_scores": _by_all_heads}),
     Switched("query_and_key_swapped", WEIGHTS, {"head_scores": _SWAPPED}),
     Switched("divided_by_the_sum", WEIGHTS, {**_TO_0, WEIGHTS: by(ops.SumNormalise())}),
     Switched("softmax_overflow", WEIGHTS, {WEIGHTS: _by_hand}, before=_LARGE),

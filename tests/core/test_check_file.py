@@ -105,6 +105,50 @@ def test_the_lights_of_code_are_those_that_are_listed():
     assert names == [name for name in TITLES if name not in (*OF_GRADIENTS, "ids")]
 
 
+def test_every_light_of_code_can_go_out():
+    red = {light for _, _, light, _ in wrong_pieces()} | {light for *_, light in wrong_ways()}
+    places = "x = x + torch.arange(len(x))[:, None] / 10; queries, keys"
+    report = looked_at(made(PIECES["matrices"][1].replace("queries, keys", places, 1)))
+    red |= {light.name for light in report.lights if light.holds is False}  # not first: order_free
+    assert {name for name in TITLES if name not in (*OF_GRADIENTS, "ids")} <= red
+
+
+CONVENTIONS_SAID = {
+    "capitals_causal": "Mask: True may look.",
+    "true_hides": "Mask: True hides.",
+    "mask_is_added": "Mask: added to the scores (0 may look, −∞ hides).",
+    "padded": "Mask: True hides.",
+    "lengths": "Mask: how many tokens of each text are real.",
+    "matrices_causal": "",
+}
+
+
+@pytest.mark.parametrize("name", CONVENTIONS_SAID)
+def test_the_convention_of_a_mask_is_said_where_one_is_given(name):
+    causal, code = PIECES[name]
+    report = looked_at(made(code), causal)
+    assert report.mask == CONVENTIONS_SAID[name]
+    assert report.text().count("Mask: ") == bool(report.mask)
+
+
+def test_a_mask_that_hides_nothing_in_any_convention_is_not_said_to_be_understood():
+    _, code = PIECES["capitals_causal"]
+    report = looked_at(
+        made(code.replace("scores = scores.masked_fill", "scores.masked_fill")), True
+    )
+    assert report.mask.startswith("Mask: none of the usual conventions hides later tokens")
+
+
+def test_a_mask_of_another_text_and_a_layer_as_it_is_in_torch_are_told_apart():
+    for layer in (
+        nn.MultiheadAttention(12, 3, batch_first=True),
+        nn.TransformerEncoder(nn.TransformerEncoderLayer(12, 2, 8, batch_first=True), 2),
+    ):
+        found = {light.name: light for light in looked_at(layer).lights}
+        assert found["padding"].holds, found["padding"]
+        assert found["learns"].holds, found["learns"]
+
+
 def attention(x, W_q, W_k, W_v):
     q, k, v = x @ W_q, x @ W_k, x @ W_v
     return (q @ k.mT / k.shape[-1] ** 0.5).softmax(-1) @ v
@@ -133,8 +177,8 @@ def test_code_that_stops_on_a_sentence_says_its_own_error():
 
 
 def test_the_matrices_of_a_module_are_seen_in_float64_and_its_lazy_layers_stay_lazy():
-    lights = looked_at(made(PIECES["three_in_one"][1]).double(), True).lights
-    assert next(light for light in lights if light.name == "formula").holds
+    report = looked_at(made(PIECES["three_in_one"][1]).double(), True)
+    assert {light.name: light.holds for light in report.lights}["formula"]
     layer = made(PIECES["additive"][1])
     looked_at(layer)
     assert layer.W_q.has_uninitialized_params()
@@ -375,10 +419,10 @@ def interrupted(q, k, v):
     raise KeyboardInterrupt
 """
 COMMANDS = [  # what is asked for, the status, what is said, and in how many lines
-    ("right --causal", 0, "All 15 lights that can be looked at are green", 19),
-    ("wrong", 1, "q.k is divided by 1 at width 5 (root 5 = 2.236)", 20),
-    ("layer", 0, "divided by 2 at width 4", 19),
-    ("forks", 0, "All 14 lights", 19),
+    ("right --causal", 0, "All 17 lights that can be looked at are green", 23),
+    ("wrong", 1, "q.k is divided by 1 at width 5 (root 5 = 2.236)", 23),
+    ("layer", 0, "divided by 2 at width 4", 23),
+    ("forks", 0, "All 16 lights", 23),
     ("loops --seconds 5", 2, "Stopped after 5 seconds without a verdict", 0),
     ("ends", 2, "nothing was checked", 1),
     ("killed", 2, "nothing was checked", 1),

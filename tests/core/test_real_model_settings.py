@@ -149,7 +149,7 @@ class Both:
 
 
 def moved(value, default):
-    """What a setting may say else: a step away, and of those that a class sets itself, all kinds."""
+    """What a setting may say else: a step away; of those that a class sets itself, all kinds."""
     match value if value is not None else default:
         case bool(said):
             return [not said]

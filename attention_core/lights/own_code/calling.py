@@ -105,17 +105,37 @@ class Call:
         """Whether it gets arrays of numpy's, not tensors."""
         self.overwrites = False
         """Whether a call has left other numbers in what it was given."""
+        names = [each.name for each in parameters_of(function) if each.default is each.empty]
+        self.names = names if len(names) == len(self.roles) else self.roles
+        self.put: dict[str, object] = {}
+        """What arguments get by their names, in place of what they would."""
+        self.with_gradients = False
+        self.n_alike = 1
+        """How often each vector is given, beside itself."""
+        self.padding = ""
+        """What a mask that hides padding says, where one was found."""
+        self.understood = True
+        """Whether the mask, as it is given, hides what it should."""
 
     def __call__(
         self, vectors: Tensor, *matrices: Tensor, parameters: dict | None = None
     ) -> tuple[Tensor, Tensor | None]:
         """Output (text, token, d_out), weights (head, query, key) or None. Raises Stopped."""
+        _, output, weights = self.called(vectors, *matrices, parameters=parameters)
+        return output, weights
+
+    def called(
+        self, vectors: Tensor, *matrices: Tensor, parameters: dict | None = None
+    ) -> tuple[object, Tensor, Tensor | None]:
+        """What it returned, and what that has as output and weights. Raises Stopped."""
+        vectors = vectors.repeat(1, 1, self.n_alike)
         given = self._given(vectors, matrices)
         # Copies: a function that writes into its input must not change the next call's.
         copies = [each.clone() if isinstance(each, Tensor) else each for each in given]
         named = {name: self._option(role, vectors, matrices) for name, role in self.options}
+        named |= {name: value for name, value in self.put.items() if name not in self.names}
         named = {name: value for name, value in named.items() if value is not None}
-        with stopping():
+        with stopping(self.with_gradients):
             if self.takes_arrays:
                 result = self.function(
                     *map(array_of, copies), **{name: array_of(e) for name, e in named.items()}
@@ -130,7 +150,7 @@ class Call:
             read = self._read(result, vectors, wanted)
             pairs = zip(copies, given, strict=True)
             self.overwrites |= any(not torch.equal(a, b) for a, b in pairs if isinstance(b, Tensor))
-        return read
+        return result, *read
 
     def settle(self, vectors: Tensor, *matrices: Tensor, parameters: dict | None = None) -> None:
         """Find a way in which it runs as it should; else a near one. Raises Stopped for none."""
@@ -176,7 +196,8 @@ class Call:
         one_by_one = not any(meets or way.layout != "tokens first" for _, way, meets in ran)
         if stops and one_by_one:  # what ran, ran on texts of one token
             raise max(stops, key=_progress)
-        _, self.way, self.meets = max(ran, key=lambda each: each[0])
+        best, self.way, self.meets = max(ran, key=lambda each: each[0])
+        self.understood = best == 2
 
     def _ways(self) -> Iterator[Way]:
         layouts = ["batch", "tokens first", "plain"] if self.is_closed else ["plain", "batch"]
@@ -198,7 +219,7 @@ class Call:
     def asked_for_weights_by(self) -> str:
         """The name of the argument by which weights are asked for; "" for none."""
         names = [*_parameters(self.function)[0], *(name for name, _ in self.options)]
-        return next((name for name in names if _role(name) == "return"), "")
+        return next((name for name in names if role_of(name) == "return"), "")
 
     def _given(self, vectors: Tensor, matrices: tuple[Tensor, ...]) -> list[Any]:
         keys, values = self._texts_of_keys(vectors)
@@ -217,9 +238,11 @@ class Call:
         like = next(self.function.parameters(), vectors) if self.is_module else vectors
         like = like.double() if self.takes_arrays else like  # as numpy makes them
         given: list[Any] = []
-        for role in self.roles:
-            if role in made:
-                each = made[role].detach().to(like)
+        for name, role in zip(self.names, self.roles, strict=True):
+            if name in self.put:
+                given.append(self.put[name])
+            elif role in made:
+                each = (made[role] if self.with_gradients else made[role].detach()).to(like)
                 given.append(self._laid_out(each) if role in ("x", "y", *"qkv") else each)
             else:
                 given.append(self._option(role, vectors, matrices))
@@ -255,6 +278,7 @@ class Call:
             "width": width,
             "dropout": 0.0,
             "return": self.asks_weights,
+            "at": 0,
         }
         return {**settings, "causal": self.way.flag, "training": False, "average": False}.get(role)
 
@@ -319,7 +343,7 @@ def _arguments(function: Callable) -> tuple[list[str], list[tuple[str, str]]]:
     names, beside, takes_any = _parameters(function)
     if takes_any and len(names) < 2 and not isinstance(function, nn.Module):
         return ["x", "wq", "wk", "wv"], beside
-    roles = [_role(name) for name in names]
+    roles = [role_of(name) for name in names]
     if not {"q", "wq"} & {*roles}:  # a single letter may be anything
         roles = ["" if name in "dh" else role for name, role in zip(names, roles, strict=True)]
     unknown = [at for at, role in enumerate(roles) if role in ("", "y")]
@@ -353,20 +377,16 @@ def _parameters(function: Callable) -> tuple[list[str], list[tuple[str, str]], b
     """What must be given by place, what may be given beside, and whether any number is taken."""
     if function is F.scaled_dot_product_attention:  # in C: it tells nothing of its arguments
         return ["query", "key", "value"], [("is_causal", "causal")], False
-    forward = function.forward if isinstance(function, nn.Module) else function
-    try:
-        found = list(inspect.signature(forward).parameters.values())
-    except (TypeError, ValueError):
-        found = []
+    found = parameters_of(function)
     places = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     required = [e.name for e in found if e.kind in places and e.default is e.empty]
     beside = [
-        (e.name, _role(e.name))
+        (e.name, role_of(e.name))
         for e in found
         if e.name not in required and e.kind in (places[1], e.KEYWORD_ONLY)
     ]
     used = ("mask", "causal", "heads", "average", "return")
-    texts = {e.name for e in found if e.default is None and _role(e.name) in ("k", "v", "y")}
+    texts = {e.name for e in found if e.default is None and role_of(e.name) in ("k", "v", "y")}
     beside = [(name, role) for name, role in beside if role in used or name in texts]
     masks = [name for name, role in beside if role == "mask"]
     beside = [pair for pair in beside if pair[1] != "mask" or pair[0] == masks[0]]
@@ -374,9 +394,22 @@ def _parameters(function: Callable) -> tuple[list[str], list[tuple[str, str]], b
     return required, beside, takes_any
 
 
-def _role(name: str) -> str:
+def parameters_of(function: Callable) -> list[inspect.Parameter]:
+    """The arguments of a function, or of what a module does; none where they are not told."""
+    forward = function.forward if isinstance(function, nn.Module) else function
+    try:
+        return list(inspect.signature(forward).parameters.values())
+    except (TypeError, ValueError):
+        return []
+
+
+def role_of(name: str) -> str:
     """What an argument of this name is; "" where that is not told by it."""
     plain = name.lower().replace("_", "")
+    if re.fullmatch("startpos|startposition|inputpos|offset|cacheposition|past(len|length)", plain):
+        return "at"
+    if re.search("past|cache", plain):
+        return "cache"
     if "mask" in plain:
         return "padding" if "pad" in plain else "mask"
     if re.search("lens$|lengths$|^valid", plain):
@@ -424,12 +457,14 @@ def _progress(stopped: Stopped) -> float:
 
 
 @contextlib.contextmanager
-def stopping() -> Iterator[None]:
-    """Without gradients and printing; what is raised comes as Stopped, all but Ctrl-C."""
+def stopping(with_gradients: bool = False) -> Iterator[None]:
+    """Without printing, and without gradients unless they are wanted; what is raised comes as
+    Stopped, all but Ctrl-C.
+    """
     process = os.getpid()
     try:
         with contextlib.ExitStack() as quiet:
-            quiet.enter_context(torch.no_grad())
+            quiet.enter_context(torch.set_grad_enabled(with_gradients))
             quiet.enter_context(warnings.catch_warnings(action="ignore"))
             quiet.enter_context(contextlib.redirect_stdout(NOWHERE))
             quiet.enter_context(contextlib.redirect_stderr(NOWHERE))
@@ -498,7 +533,7 @@ def numbers_of(tensor: Tensor) -> Tensor:
         raise Stopped(f"its output is {kind}, where numbers with a fraction belong")
     if torch.finfo(tensor.dtype).eps > FEWEST_DIGITS:
         raise Stopped(f"its output is {kind}: {too_few_digits(kind)}")
-    return tensor.detach().to("cpu", torch.float64, copy=True)
+    return tensor.to("cpu", torch.float64, copy=True)
 
 
 def too_few_digits(kind: str) -> str:

@@ -13,11 +13,12 @@ from torch.nn.parameter import is_lazy
 from ..light import OF_WEIGHTS, TITLES, Light
 from ..measures import MEASURES, gap, light_of, most, rows_of
 from .calling import Call, Stopped, printable, stopping
-from .naming import by_comparing, named
+from .in_use import cached, learns, mask_in_words, padding
+from .naming import by_comparing, formula_when_turned, named
 from .opened import opened_in
 from .reading import NEAR, largest_gap
 from .report import Report, line_of, to_the_screen
-from .sentences import Sizes, all_sizes, drawn_at_random
+from .sentences import Sizes, all_sizes, drawn_at_random, even_sizes
 from .subjects import Closed, Code, Open, unused_in_words
 
 MOST_HEADS = 64
@@ -81,7 +82,8 @@ def looked_at(
             if spare := tuple(e for e in subject.unused if e not in subject.missing):
                 ways = (*ways, unused_in_words(spare))
             by_first = other.subject if other and other.is_first_red(lights) else subject
-            report = Report(tuple(lights), named(by_first, lights), ways)
+            mask = mask_in_words(subject)
+            report = Report(tuple(lights), named(by_first, lights), ways, mask)
         except Stopped as stopped:
             again = "called again, " if lights else ""
             see(Light("runs", False, f"{again}{stopped}"))
@@ -113,6 +115,8 @@ def subject_of(
     if subject is closed:
         closed.begin()
         closed.inside, closed.inside_name = _first_open(attention, causal, n_heads)
+        if not closed.inside and (found := _one_of_alike(attention, causal, closed.d_in)):
+            closed.inside, closed.inside_name = found, "each head"
     n_out = subject.output.shape[-1]
     said = f"{subject.n_tokens} × {subject.d_in} in, {subject.n_tokens} × {n_out} out"
     if subject.call.way.layout == "tokens first":
@@ -130,6 +134,22 @@ def _first_open(module: Callable, causal: bool, n_heads: int | None) -> tuple[Op
     return None, ""
 
 
+def _one_of_alike(module: Callable, causal: bool, d_in: int) -> Open | None:
+    """One head of a module that cuts vectors first, and uses the same matrices on each part."""
+    for each in opened_in(module, 1, of_one_head=True) if isinstance(module, nn.Module) else ():
+        n_alike, rest = divmod(d_in, each.sizes.d_in)
+        if n_alike < 2 or rest:
+            continue
+        sizes = each.sizes._replace(n_alike=n_alike)
+        with contextlib.suppress(Stopped):
+            subject = Open(Call(module, causal), sizes, each._replace(sizes=sizes))
+            subject.settle()
+            subject.begin()
+            if not subject.unread:
+                return subject
+    return None
+
+
 def opened(
     module: Callable, causal: bool, n_heads: int | None, unused: tuple[str, ...] = ()
 ) -> Open | None:
@@ -142,9 +162,9 @@ def opened(
             subject.begin()
         except Stopped:
             continue
-        if subject.unread:
+        if subject.unread and not by_comparing(subject):
             continue
-        if subject.formula()[0] is not False:
+        if not subject.unread and subject.formula()[0] is not False:
             return subject
         first = first or subject
     return first
@@ -156,7 +176,8 @@ def _of_function(function: Callable, causal: bool, n_heads: int | None) -> tuple
     if Call(function).takes_heads:  # with one, mistakes in how heads are split do not show
         tried = (2, 3, 1)
     for count in (n_heads,) if n_heads else tried:
-        for sizes in all_sizes(count):
+        last_of_count = count == 1 or n_heads
+        for sizes in (*all_sizes(count), *([even_sizes(count)] if last_of_count else ())):
             try:
                 subject = Open(Call(function, causal, count), sizes)
                 subject.settle()
@@ -164,6 +185,8 @@ def _of_function(function: Callable, causal: bool, n_heads: int | None) -> tuple
             except Stopped as stopped:
                 first, last = first or stopped, stopped
                 continue
+            if sizes == even_sizes(count) and formula_when_turned(subject)[0] is None:
+                continue  # what runs by chance, as several heads that are taken for one, is neither
             if subject.call.is_module and (width := subject.fixed_width()):
                 sizes = sizes._replace(d_head=width)  # made for one width: it is asked with that
                 subject = Open(subject.call, sizes)
@@ -256,9 +279,9 @@ def _leak_in_training(subject: Code) -> str:
 
 def _lights_of(subject: Code, only: str = "") -> Iterator[Light]:
     inside = subject.inside
-    measures = MEASURES | {
-        name: methodcaller(name) for name in ("formula", "second_text", "texts_apart")
-    }
+    own = ("formula", "second_text", "texts_apart")
+    measures = MEASURES | {name: methodcaller(name) for name in own}
+    measures |= {measure.__name__: measure for measure in (padding, cached, learns)}
     for name in [only] if only else filter(measures.__contains__, TITLES):
         measure = measures[name]
         is_inside = inside and name in INSIDE and not (name == "formula" and subject.missing)
@@ -266,6 +289,8 @@ def _lights_of(subject: Code, only: str = "") -> Iterator[Light]:
         if name == "rows_sum_to_1" and isinstance(asked, Closed) and asked.unread:
             measure = Closed.equal_tokens
         try:
+            if name == "formula" and isinstance(asked, Open) and asked.ways.turns:
+                measure = formula_when_turned
             light = light_of(asked, name, measure)
             if asked is inside:
                 light = light._replace(evidence=f"In {subject.inside_name}: {light.evidence}")

@@ -58,10 +58,13 @@ class Opened(NamedTuple):
         return made
 
 
-def opened_in(module: nn.Module, n_heads: int, unused: tuple[str, ...] = ()) -> Iterator[Opened]:
+def opened_in(
+    module: nn.Module, n_heads: int, unused: tuple[str, ...] = (), of_one_head: bool = False
+) -> Iterator[Opened]:
     """The ways in which a module's parameters may be its matrices, most likely first.
 
-    `unused` are the names of those that play no part.
+    `unused` are the names of those that play no part. `of_one_head`: whether the matrices are
+    those of one head, however many the module has.
     """
     named = dict(module.named_parameters())
     # (head, 1, 1) is a number for each head, (1, 1, d) a key or a value beside the text's.
@@ -88,6 +91,7 @@ def opened_in(module: nn.Module, n_heads: int, unused: tuple[str, ...] = ()) -> 
     linear = {id(e.weight) for e in module.modules() if isinstance(e, nn.Linear)}
     of_heads = [len(each) for each in wide.values() if each.ndim == 3]
     counts = of_heads[:1] or _counts(module, n_heads, max(map(len, names.values())))
+    counts = [1] if of_one_head else counts
     for is_turned, n, by_head in product((False, True), counts, (False, True)):
         slots: dict[str, list[Slot]] = {letters: [] for letters in names}
         for letters, name in ((key, each) for key in names for each in names[key]):

@@ -225,6 +225,24 @@ def goes_by_distance(weights: Tensor, seen: Tensor) -> bool:
     return True
 
 
+def rotated(vectors: Tensor, base: float, in_pairs: bool, angles_in_pairs: bool) -> Tensor:
+    """Vectors (…, token, width) turned by rotary positions from 0 on.
+
+    What turns together are the numbers 0 and 1, 2 and 3 (`in_pairs`), or those of the first half
+    with those of the second. The angles are laid out in one of these ways too: one that is not the
+    same is a mistake.
+    """
+    n_tokens, width = vectors.shape[-2:]
+    at = torch.arange(n_tokens, dtype=torch.float64)[:, None]
+    angles = at / base ** (torch.arange(0, width, 2, dtype=torch.float64) / width)
+    angles = angles.repeat_interleave(2, -1) if angles_in_pairs else angles.repeat(1, 2)
+    if in_pairs:
+        quarter = torch.stack((-vectors[..., 1::2], vectors[..., ::2]), -1).flatten(-2)
+    else:
+        quarter = torch.cat((-vectors[..., width // 2 :], vectors[..., : width // 2]), -1)
+    return vectors * angles.cos() + quarter * angles.sin()
+
+
 def look_of(weights: Tensor, seen: Tensor) -> Ways | None:
     """The window that lets queries see what has weight, and no more; None for none."""
     has_weight, n_tokens = weights > 1e-12, len(seen)

@@ -28,6 +28,9 @@ class Report(NamedTuple):
     ways: tuple[str, ...] = ()
     """What was recognised that attention may have and need not: a window, a bias by distance."""
 
+    mask: str = ""
+    """How its mask was understood, in a sentence; "" where it was given none."""
+
     @property
     def is_right(self) -> bool:
         """Whether no light is red."""
@@ -48,7 +51,7 @@ class Report(NamedTuple):
             sum(light.holds is holds for light in self.lights) for holds in (True, None)
         )
         wrong = self.first_wrong
-        ways = [f"Recognised: {way}." for way in self.ways]
+        ways = [*(f"Recognised: {way}." for way in self.ways), *filter(None, [self.mask])]
         if wrong is None:
             told = [f"All {n_green} lights that can be looked at are green."]
             if n_unseen:

@@ -28,6 +28,8 @@ class Sizes(NamedTuple):
     """Rows of each matrix."""
     n_shared: int = 0
     """How many heads of keys and values there are, where several heads of queries share one."""
+    n_alike: int = 1
+    """How many parts of a vector the same matrices are used on, a head each: all get the same."""
 
     @property
     def parts(self) -> tuple[int, int, int]:
@@ -49,12 +51,19 @@ class Sizes(NamedTuple):
 
 
 def all_sizes(n_heads: int) -> list[Sizes]:
-    """Sizes to try, those that differ most first: a function may want some of them to be equal."""
+    """Sizes to try, those that differ most first: a function may want some of them to be equal.
+    No two have a width in common that scores could be divided by.
+    """
     return [
         Sizes(n_heads, SCORED, VALUED, WHOLE),
-        Sizes(n_heads, VALUED, VALUED, WHOLE),
+        Sizes(n_heads, VALUED, VALUED, WHOLE + VALUED),
         Sizes(n_heads, WHOLE, WHOLE, WHOLE * n_heads),
     ]
+
+
+def even_sizes(n_heads: int) -> Sizes:
+    """Sizes for code that takes vectors in two halves; neither can be cut into more equal parts."""
+    return Sizes(n_heads, 2 * VALUED, 2 * VALUED, 2 * WHOLE)
 
 
 class Sentence(NamedTuple):

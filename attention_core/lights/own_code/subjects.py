@@ -60,6 +60,7 @@ COMPARED = (
     "formula",
     "second_text",
 )
+OF_USE = ("texts_apart", "padding", "cached", "learns")
 OF_WEIGHTS_READ = (*OF_WEIGHTS, "variance")
 
 
@@ -131,7 +132,7 @@ class Code(Subject):
         return self.both(vectors)[0]
 
     def why_not(self, name: str) -> str:
-        if not self.is_repeatable and name in (*COMPARED, *OF_WEIGHTS_READ, "texts_apart"):
+        if not self.is_repeatable and name in (*COMPARED, *OF_WEIGHTS_READ, *OF_USE):
             return "The same input twice gives two outputs (below)."
         if not self.output.isfinite().all() and name not in ("finite", "repeatable"):
             return "There is nan or infinity in the output (above)."
@@ -261,6 +262,7 @@ class Open(Code):
     def __init__(self, call: Call, sizes: Sizes, opened: Opened | None = None) -> None:
         super().__init__(call)
         self.sizes, self.opened, self.ways = sizes, opened, Ways()
+        self.call.n_alike = sizes.n_alike
         self.given = tuple(matrices(sizes))
         self.d_in = sizes.d_in
         self.parameters = opened and opened.parameters(*self.given)
@@ -448,7 +450,7 @@ class Open(Code):
         """The one width for which what the scores are divided by is right; None for any."""
         if self.unread or not self.is_repeatable or not self.output.isfinite().all():
             return None
-        factors = [each.factor for each in self._of_two_widths()]
+        factors = [each.factor for each in self.of_two_widths()]
         if len(factors) < 2 or None in factors or abs(factors[0] / factors[1] - 1) > FITS:
             return None
         width = factors[0] ** -2
@@ -458,7 +460,7 @@ class Open(Code):
         if self.ways.factors:
             return self._of_cosines()
         told, holds = [], True
-        for each in self._of_two_widths():
+        for each in self.of_two_widths():
             if each.factor is None:
                 return False, (
                     "The weights are not in the ratios of e to the power of q·k, divided by any "
@@ -475,7 +477,7 @@ class Open(Code):
         times = " and ".join(dict.fromkeys(f"{each:.4g}" for each in factors))
         if self._learns_factor():
             return None, f"Not here: scores are cosines times {times}, which is learned."
-        for each in self._of_two_widths():
+        for each in self.of_two_widths():
             if not each.ways.factors or abs(each.ways.factors[0] / factors[0] - 1) > FITS:
                 got = (each.ways.factors or (each.sizes.d_head**0.5,))[0]
                 return False, (
@@ -509,7 +511,8 @@ class Open(Code):
                         return True
         return False
 
-    def _of_two_widths(self) -> Iterator["Open"]:
+    def of_two_widths(self) -> Iterator["Open"]:
+        """As it is, and with wider vectors where they can be chosen."""
         yield self
         wider = [each for each in all_sizes(self.sizes.n_heads) if each.d_head > self.sizes.d_head]
         for sizes in wider if self.opened is None else ():
@@ -713,15 +716,15 @@ def computed(subject: Open, given: list[Tensor], other: Parts) -> Tensor:
     if "whole" in norm:
         joined = (*(normed_by(each, norm) for each in joined[:2]), joined[2])
     split = zip(joined, sizes.heads, strict=True)
-    parts = (does["split"](each, n) for each, n in split)
-    queries, keys, values = does["heads"](
-        *(each.repeat_interleave(sizes.n_heads // len(each), dim=0) for each in parts)
-    )
+    parts = [does["split"](each, n) for each, n in split]
+    queries, keys, values = does["heads"](*does["spread"](parts, sizes.n_heads))
     if norm and "whole" not in norm:
         queries, keys = normed_by(queries, norm), normed_by(keys, norm)
-    scores = does["compare"](queries, keys) / sizes.d_head**0.5
-    if subject.ways.factors:
-        scores = subject._cosines(scores * sizes.d_head**0.5, subject.ways)
+    queries, keys = does["turn"](queries, keys)
+    scores = does["compare"](queries, keys)
+    # Factors are measured: what divides the scores is in them.
+    is_cosine = subject.ways.factors is not None
+    scores = subject._cosines(scores, subject.ways) if is_cosine else does["divide"](scores, sizes)
     scores = subject.ways.capped(scores) + subject.ways.bias(len(vectors))
     hidden = does["hide"](scores, subject.seen)
     shares = subject.ways.without_sink(does["share"](hidden), hidden)
@@ -739,7 +742,10 @@ RIGHT: Parts = {
     "project": lambda x, matrix: x @ matrix,
     "roles": lambda q, k, v: (q, k, v),
     "split": lambda joined, n: joined.unflatten(-1, (n, -1)).transpose(0, 1),
+    "spread": lambda parts, n: [e.repeat_interleave(n // len(e), dim=0) for e in parts],
     "heads": lambda q, k, v: (q, k, v),
+    "turn": lambda q, k: (q, k),
+    "divide": lambda scores, sizes: scores / sizes.d_head**0.5,
     "compare": lambda q, k: q @ k.mT,
     "hide": hide,
     "share": lambda scores: scores.softmax(-1),
