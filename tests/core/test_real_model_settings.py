@@ -15,6 +15,7 @@ from attention_core.real_model import by_config, model
 from attention_core.real_model.run import BENDS, logits, run
 from attention_core.real_model.tokenizer import from_json
 from model_folders import FAMILIES, make, tokenizer
+from sampling import marked
 
 IDS = (3, 17, 5, 5, 41, 29, 52, 0, 8, 11, 5)
 KINDS = {"gemma3_text": "gemma3"} | {kind: kind for kind in by_config.FAMILIES if kind[-1] != "t"}
@@ -183,13 +184,41 @@ SIZES = """
 """Moved, they do not fit the tensors: both refuse them, which is looked at where there is time."""
 
 
+def dealt():
+    """Settings dealt out among the families that read them: each setting to one, each family one
+    at least. The next setting goes to the one that has fewest so far.
+    """
+    read = {}
+    for kind in KINDS:
+        for name in words_read.bare(by_config.DEFAULTS[kind]):
+            if name not in ("eos_token_id", "tie_word_embeddings", *SIZES.split()):
+                read.setdefault(name, []).append(kind)
+    given = {kind: [] for kind in KINDS}
+    for name in sorted(read, key=lambda name: (len(read[name]), name)):
+        given[min(read[name], key=lambda kind: len(given[kind]))].append(name)
+    return given
+
+
+DEALT = dealt()
+
+
+def test_each_setting_is_dealt_to_a_family_and_each_family_has_one():
+    found = [name for names in DEALT.values() for name in names]
+    assert len(found) == len({*found})
+    read = {name for kind in KINDS for change in moves(kind, {}) for name in change}
+    assert {*found} == read - {*SIZES.split()}
+    assert all(DEALT.values())
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_setting_left_out_or_moved_once_does_what_it_does_in_transformers(tmp_path, kind):
+    """Each setting in one family: all of them in all families are slow, below."""
     both, once = Both(tmp_path, kind), {}
     for change in moves(kind, both.config):
         ((name, value),) = change.items()
-        if name not in SIZES.split():
+        if name in DEALT[kind]:
             once[name, value is ...] = change
+    assert len(once) >= len(DEALT[kind])
     wrong = [each for each in map(both.check, once.values()) if each]
     assert not wrong, "\n".join(wrong)
 
@@ -222,7 +251,10 @@ def test_a_setting_means_what_it_means_to_transformers(tmp_path, kind):
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+SOME = pytest.mark.slow("0.5 s each: the same rule for other families")
+
+
+@pytest.mark.parametrize("kind", marked(KINDS, [*KINDS][::5], SOME))
 def test_words_that_no_class_reads_change_nothing(tmp_path, kind):
     """Those of other families, and made up ones, of whatever kind."""
     both = Both(tmp_path, kind)
@@ -258,7 +290,7 @@ def test_no_pattern_of_harmless_words_is_idle():
         assert all(harmless_words(kind)[pattern] for pattern in patterns)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", marked(KINDS, by_config.HARMLESS_FOR, SOME))
 def test_harmless_words_change_nothing_in_transformers(tmp_path, kind):
     both, default = Both(tmp_path, kind), of_class(kind)
     words = set().union(*harmless_words(kind).values())
