@@ -190,14 +190,15 @@ def test_a_number_is_one_with_a_point_however_it_is_written(value):
     assert found == pytest.approx(value)
 
 
-def test_a_norm_with_an_epsilon_without_a_point_is_worked_out(tmp_path):
+@pytest.mark.parametrize("value", [10**11, 10**20])
+def test_a_norm_with_an_epsilon_without_a_point_is_worked_out(tmp_path, value):
     model = make(tmp_path, "llama")
     said = json.loads((tmp_path / "config.json").read_text())
-    (tmp_path / "config.json").write_text(json.dumps(said | {"rms_norm_eps": 10**11}))
-    model.config.rms_norm_eps = 1e11
+    (tmp_path / "config.json").write_text(json.dumps(said | {"rms_norm_eps": value}))
+    model.config.rms_norm_eps = float(value)
     for each in model.modules():
         if hasattr(each, "variance_epsilon"):
-            each.variance_epsilon = 1e11
+            each.variance_epsilon = float(value)
     ids = torch.arange(2, 9)
     found = logits(run(open_model(tmp_path), ids.tolist()))
     theirs = model(ids[None]).logits[0]

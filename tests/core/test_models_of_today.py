@@ -69,14 +69,16 @@ def found_in(name):
         has_gate = attends and hasattr(part, "q_proj")
         has_gate = has_gate and part.q_proj.out_features == 2 * part.o_proj.in_features
         has_norms = attends and hasattr(part, "q_norm")
-        found.append((attends, share, window, has_norms, hasattr(part, "sinks"), has_gate))
+        cap = getattr(config, "attn_logit_softcapping", None)
+        found.append((attends, share, window, has_norms, hasattr(part, "sinks"), has_gate, cap))
     return found
 
 
 def of_kind(kind):
     """The same as the table says it."""
     share = kind.rotary_share if kind.positions == "rotary" else 0.0
-    return kind.attends, share, kind.window, kind.qk_norm, kind.sink, kind.gated
+    seen = kind.attends, share, kind.window, kind.qk_norm, kind.sink, kind.gated
+    return *seen, kind.soft_cap
 
 
 @pytest.mark.parametrize("name", MODELS_OF_TODAY)
@@ -171,10 +173,11 @@ def test_a_config_is_read_as_the_layers_of_its_model_are(name, lists):
     settings = by_config.described(said).settings
     row = MODELS_OF_TODAY[name]
     assert row.n_layers == settings.n_layers
-    for layer, (_, share, window, has_norms, _, _) in enumerate(found_in(name)):
+    for layer, (_, share, window, has_norms, *_, cap) in enumerate(found_in(name)):
         turn = settings.turn(layer)
         assert 2 * len(turn.rates if turn else ()) == share * row.d_head
         assert settings.window(layer) == window
+        assert settings.score_cap == cap
         assert settings.query_key_norms == "head" * has_norms
     heads = settings.n_heads, settings.n_key_heads, settings.d_head
     assert heads == (row.n_heads, row.n_kv_heads, row.d_head)
