@@ -443,9 +443,9 @@ def interrupted(q, k, v):
     raise KeyboardInterrupt
 """
 COMMANDS = [  # what is asked for, the status, what is said, and in how many lines
-    ("right --causal", 0, "All 17 lights that can be looked at are green", 23),
-    ("wrong", 1, "q.k is divided by 1 at width 5 (root 5 = 2.236)", 23),
-    ("layer", 0, "divided by 2 at width 4", 23),
+    ("right --causal", 0, "All 18 lights that can be looked at are green", 24),
+    ("wrong", 1, "q.k is divided by 1 at width 5 (root 5 = 2.236)", 24),
+    ("layer", 0, "divided by 2 at width 4", 24),
     ("forks", 0, "All 16 lights", 23),
     ("loops --seconds 5", 2, "Stopped after 5 seconds without a verdict", 0),
     ("ends", 2, "nothing was checked", 1),
