@@ -2,6 +2,7 @@
 
 import ast
 import math
+import re
 import signal
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from attention_core.lights.own_code.command import main
 from attention_core.lights.own_code.naming import MISTAKES_OF_CODE
 from attention_core.lights.own_code.report import LIKELY
 from fresh import BARE
+from sampling import each_once
 from serving import HANG, ROOT
 
 # --- the pieces -----------------------------------------------------------------------------------
@@ -56,7 +58,35 @@ def made(code):
     return names["it"]
 
 
-@pytest.mark.parametrize("name", PIECES)
+MANY = "60 s in all: every piece of code"
+"""Why a piece is slow; so many run each day that each kind is among them."""
+SIGNS = (
+    "class",
+    "lambda",
+    "mask",
+    "causal",
+    "head",
+    "context",
+    "cache|past",
+    "pad|len",
+    "rot",
+    "norm",
+)
+
+
+def kinds(name):
+    """What a right piece shows, by its code: what it is, and what it is given."""
+    causal, code = PIECES[name]
+    return causal, *(bool(re.search(sign, code)) for sign in SIGNS)
+
+
+def ways_of(name):
+    """What a right way is said to be, and whether it is one of arrays, or of two texts."""
+    right = WAYS["right"][name]
+    return *right.get("says", [""])[:1], name.startswith("np"), name.startswith("cross")
+
+
+@pytest.mark.parametrize("name", each_once(PIECES, MANY, parts=kinds))
 def test_right_code_is_green_in_every_shape(name):
     causal, code = PIECES[name]
     report = looked_at(made(code), causal)
@@ -66,7 +96,7 @@ def test_right_code_is_green_in_every_shape(name):
     assert ({"no_leak", "hidden_is_zero"} <= grey) is not causal
 
 
-@pytest.mark.parametrize("name", WAYS["right"])
+@pytest.mark.parametrize("name", each_once(WAYS["right"], MANY, parts=ways_of))
 def test_every_right_way_passes_and_is_said_where_it_is_one_of_several(name):
     right = WAYS["right"][name]
     report = looked_at(made(right["code"]), right.get("causal", False))
@@ -76,14 +106,19 @@ def test_every_right_way_passes_and_is_said_where_it_is_one_of_several(name):
         assert words in report.text()
 
 
-@pytest.mark.parametrize(("causal", "code", "light"), [*wrong_ways()])
+@pytest.mark.parametrize(
+    ("causal", "code", "light"), each_once(wrong_ways(), MANY, parts=lambda case: case[2:])
+)
 def test_what_only_looks_like_a_right_way_stays_red(causal, code, light):
     report = looked_at(made(code), causal)
     assert report.first_wrong, report.text()
     assert light in ("-", report.first_wrong.name), report.text()
 
 
-@pytest.mark.parametrize(("base", "code", "light", "mistake"), [*wrong_pieces()])
+@pytest.mark.parametrize(
+    ("base", "code", "light", "mistake"),
+    each_once(wrong_pieces(), MANY, parts=lambda case: case[2:]),
+)
 def test_wrong_code_is_refused_and_named_or_left_to_its_evidence(base, code, light, mistake):
     report = looked_at(made(code), PIECES[base][0])
     assert report.first_wrong, report.text()
@@ -419,9 +454,9 @@ def interrupted(q, k, v):
     raise KeyboardInterrupt
 """
 COMMANDS = [  # what is asked for, the status, what is said, and in how many lines
-    ("right --causal", 0, "All 17 lights that can be looked at are green", 23),
-    ("wrong", 1, "q.k is divided by 1 at width 5 (root 5 = 2.236)", 23),
-    ("layer", 0, "divided by 2 at width 4", 23),
+    ("right --causal", 0, "All 18 lights that can be looked at are green", 24),
+    ("wrong", 1, "q.k is divided by 1 at width 5 (root 5 = 2.236)", 24),
+    ("layer", 0, "divided by 2 at width 4", 24),
     ("forks", 0, "All 16 lights", 23),
     ("loops --seconds 5", 2, "Stopped after 5 seconds without a verdict", 0),
     ("ends", 2, "nothing was checked", 1),

@@ -107,7 +107,7 @@ def subject_of(
         raise Stopped("no token's output depends on another token")
     closed.find_unused()
     subject = opened(attention, causal, n_heads, closed.unused) or closed
-    if subject is closed and closed.missing:  # a mistake that is known may be why they play none
+    if subject is closed and closed.unused:  # a mistake that is known may be why they play none
         whole = opened(attention, causal, n_heads)
         subject = whole if whole and by_comparing(whole) else closed
     else:

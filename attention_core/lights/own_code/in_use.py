@@ -69,6 +69,9 @@ def padding(subject: Code) -> Measured:
     def out(given: Tensor) -> Tensor:
         """What comes out for the tokens that are real, (token, width)."""
         output, _ = subject.call(given[kept], *subject.given, parameters=subject.parameters)
+        whole = output[0, :, : subject.output.shape[-1]]
+        if not is_plain and not largest_gap(whole, subject.output) <= NEAR:
+            raise Stopped("the text without padding comes out otherwise")  # another kind of mask
         return output[real[kept]]
 
     least, ran = torch.inf, False
@@ -105,9 +108,9 @@ def _padding_masks(
 ) -> Iterator[tuple[str, Tensor]]:
     """Masks for these tokens (text, token), each with what it means."""
     n_tokens = real.shape[-1]
-    of_keys = [real, real[:, None], real[:, None, None]]
+    of_keys = [real, real[:, None], real[:, None, None], real[:, None, None, None]]
     both = real[:, None] & may_look(n_tokens, causal)
-    tables = [both, both[:, None]]
+    tables = [both, both[:, None], both[:, None, None]]
     if role_of(name) == "padding":
         tables = []
         if not causal:

@@ -251,11 +251,12 @@ def look_of(weights: Tensor, seen: Tensor) -> Ways | None:
     is_causal = not bool(seen.triu(1).any())
     even = [Ways(back) for back in range(2, n_tokens)]
     sides = product(range(2, n_tokens), range(1, n_tokens - 1))
-    # One that sees all that is before it is no window, but a causal mask that ends late.
-    uneven = [Ways(back, ahead) for back, ahead in sides if ahead != back - 1 and back < n_tokens]
+    uneven = [Ways(back, ahead) for back, ahead in sides if ahead != back - 1]
     tried = even if is_causal else [*even, *uneven]
     for n_first, everywhere in ((0, False), *product(range(1, 5), (False, True))):
         for each in tried:
+            if (each.window or 0) + n_first >= n_tokens:
+                continue  # it sees all that is before it: a causal mask that ends late, no window
             look = each._replace(n_first=n_first, first_look_everywhere=everywhere)
             if (has_weight == (seen & look.sees(n_tokens))).all():
                 return look
