@@ -152,10 +152,9 @@ class Recording:
 
     def tokens_of(self, text: int) -> Sequence[str]:
         """The tokens of one text of the batch; none where nobody gave any."""
-        tokens = self.tokens or ()
-        if tokens and not isinstance(tokens[0], str):
-            return tokens[text]
-        return tokens
+        tokens = [*(self.tokens or ())]
+        found = tokens[text] if tokens and not isinstance(tokens[0], str) else tokens
+        return [str(each) for each in found]
 
     def save(self, path: str | Path) -> None:
         """Write it into a file (safetensors), for another day, notebook or the app. Raises OSError
