@@ -130,8 +130,9 @@ def context(trace):
     "train",
     "Train it",
     "Gradient descent changes the matrices so that each context vector predicts the next token "
-    "(framed), through a small output matrix. A low **loss** means good predictions. A token sees "
-    "no later ones, else the answer would stand there to be copied: *The causal mask* comes next.",
+    "(framed), through a small output matrix. A low **loss** means good predictions. Each "
+    "token sees only earlier ones and itself; otherwise it could copy the answer: *The causal mask* "
+    "comes next.",
     work=training,
     controls=lambda v: (
         [ui.in_picture(lesson.TRAINED, width=260, told=False)]

@@ -15,7 +15,7 @@ from attention_ui.picture.layout import equation as uncovered
 from attention_ui.picture.matrix import Matrix
 from attention_ui.words import number
 
-TALL = 190
+TALL = 182
 STANDING = 16
 """A query with more entries is too tall to stand beside the embeddings: it is a row of them."""
 page = Page("softmax_or_sum", published="softmax_or_sum")

@@ -120,9 +120,9 @@ def finite(subject: Subject) -> Measured:
     for numbers, what, words, step in subject.large():
         n_bad = int((~numbers.isfinite()).sum())
         if n_bad:
-            bad = f"{n_bad} of {numbers.numel()} {what}s are not numbers."
+            bad = f"{n_bad} of {numbers.numel()} {what}s are not finite."
             return False, f"{words}, {bad}", step
-    return True, f"{words}, every {what} is a number."
+    return True, f"{words}, every {what} is finite."
 
 
 def rows_sum_to_1(subject: Subject) -> Measured:
@@ -165,8 +165,11 @@ def hidden_is_zero(subject: Subject) -> Measured:
     if subject.seen.all():
         return None, "No key is meant to be hidden."
     for weights, where, step in subject.tables():
-        hidden = weights.masked_fill(subject.seen, 0.0).abs().nan_to_num()
-        most = hidden.sum(dim=-1).max().item()
+        hidden = weights.masked_fill(subject.seen, 0.0)
+        if hidden.isinf().any():
+            put = f"Hidden keys get {minus(hidden[hidden.isinf()][0].item())} as their weight {where}."
+            return False, put, step
+        most = hidden.abs().nan_to_num().sum(dim=-1).max().item()
         if most > subject.zero:
             alike = _alike(weights, ~subject.seen, subject.same)
             end = ", the same on each: they share one score, and it is not −∞." if alike else "."
@@ -279,6 +282,8 @@ def both_signs(subject: Subject) -> Measured:
         return None, "It has no embeddings to change."
     lowest = min(each.min().item() for each in made)
     highest = max(each.max().item() for each in made)
+    if any(each.isnan().any() for each in made):
+        return None, "Its output has nan (not a number) in it, which is neither below 0 nor above."
     tried = "For drawn inputs, and for the same with signs turned, the output lies between"
     said = f"{tried} {minus(lowest)} and {minus(highest)}."
     return not (lowest >= 0 or highest <= 0), said, subject.step

@@ -69,18 +69,22 @@ export default function ({ data, setTriggerValue }) {
     clearTimeout(passing);
     page.above ??= new Map();
     const top = main.getBoundingClientRect().top, now = performance.now();
-    const isAbove = (name) => [...watched].some((each) => each.isConnected && nameOf(each) === name
-      && each.getBoundingClientRect().bottom <= top);
+    // Whose card is still in sight at the end of the page is read, and takes the longer time.
+    const isAtEnd = main.scrollTop > 0 && page.near.has('ends');
+    const isIn = (name, fits) => [...watched].some((each) => each.isConnected && nameOf(each) === name
+      && fits(each.getBoundingClientRect()));
+    const isAbove = (name) => isIn(name, (room) => room.bottom <= top);
+    const isPast = (name) => isAbove(name) || (isAtEnd && isIn(name, () => true));
     for (const name of page.above.keys()) if (!data.asking.includes(name)) page.above.delete(name);
     for (const name of data.asking)
-      if (!isAbove(name)) page.above.delete(name);
+      if (!isPast(name)) page.above.delete(name);
       else if (!page.above.has(name)) page.above.set(name, now);
     if (!page.above.size) return;
-    const enough = page.near.has('ends') ? AT_THE_END : PAST;
-    const gone = [...page.above].filter(([, since]) => now - since >= enough).map(([name]) => name);
+    const enough = (name) => isAtEnd && isAbove(name) ? AT_THE_END : PAST;
+    const left = [...page.above].map(([name, since]) => [name, since + enough(name) - now]);
+    const gone = left.filter(([, more]) => more <= 0).map(([name]) => name);
     if (gone.length && isHeard() && !document.hidden) setTriggerValue('past', gone.join());
-    const next = Math.min(...[...page.above.values()].map((since) => since + enough - now).filter((left) => left > 0), PAST);
-    passing = setTimeout(past, next);
+    passing = setTimeout(past, Math.min(PAST, ...left.map(([, more]) => more).filter((more) => more > 0)));
   };
   const within = (margin, names, then) => new IntersectionObserver((changes) => {
     for (const { target, isIntersecting } of changes) {

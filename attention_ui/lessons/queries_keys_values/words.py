@@ -75,7 +75,7 @@ def looks_at(trace: Trace, values: Values) -> Pick:
     weights = trace["weights"].value
     asked = asked_query(trace, values)
     return which_key(
-        "Now another token asks. Whom will it look at most? Compare its query with the keys.",
+        "Now another token asks. Which one will it look at most? Compare its query with the keys.",
         trace.labels("key"),
         weights[asked],
         asked=numbered_tokens(values)[asked],

@@ -78,7 +78,7 @@ def identical(trace: Trace, values: Values) -> Pick:
     asked, called = asked_token(trace), numbered_tokens(values)
     others = [place for place in range(len(vectors)) if place != asked]
     return Pick(
-        words=f"Which other rows of `embeddings` will be identical to row {asked}?",
+        words="Which other rows of `embeddings` will be identical to this one?",
         asked=f"Row {called[asked]}",
         choices=[called[place] for place in others],
         judge=lambda guess: judge_identical([others[at] for at in guess], asked, vectors),
