@@ -130,8 +130,8 @@ def context(trace):
     "train",
     "Train it",
     "Gradient descent changes the matrices so that each context vector predicts the next token "
-    "(framed), through a small output matrix. A low **loss** means good predictions. Each "
-    "token sees only earlier ones and itself; otherwise it could copy the answer: *The causal mask* "
+    "(framed), through a small output matrix. A low **loss** means good predictions. Each token "
+    "sees only itself and earlier ones; otherwise it could copy the answer: *The causal mask* "
     "comes next.",
     work=training,
     controls=lambda v: (

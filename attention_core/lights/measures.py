@@ -167,8 +167,8 @@ def hidden_is_zero(subject: Subject) -> Measured:
     for weights, where, step in subject.tables():
         hidden = weights.masked_fill(subject.seen, 0.0)
         if hidden.isinf().any():
-            put = f"Hidden keys get {minus(hidden[hidden.isinf()][0].item())} as their weight {where}."
-            return False, put, step
+            put = minus(hidden[hidden.isinf()][0].item())
+            return False, f"Hidden keys get {put} as their weight {where}.", step
         most = hidden.abs().nan_to_num().sum(dim=-1).max().item()
         if most > subject.zero:
             alike = _alike(weights, ~subject.seen, subject.same)
