@@ -7,11 +7,14 @@ from functools import cache
 from types import SimpleNamespace
 from unittest.mock import patch
 
+from attention_ui.cards.noted_trace import plain
 from attention_ui.cards.page import Made, Page, only_declared
-from attention_ui.controls import parts, visit, visit_state
+from attention_ui.cards.seen import in_card
+from attention_ui.controls import parts, visit
 from attention_ui.controls.control import Control, Values
+from attention_ui.controls.guard import VISIT
 from attention_ui.controls.parts import Reads
-from attention_ui.controls.visit_state import VisitState
+from attention_ui.controls.visit_state import _OF_RUN, VisitState
 from attention_ui.frame.rooms import controls_of, known_among
 from conftest import ROOT
 
@@ -72,12 +75,14 @@ class Visitor:
             context=SimpleNamespace(headers=headers, cookies={}),
             rerun=lambda of=None, **_: self.reruns.append(of),
         )
-        token = visit_state._STATE.set(self.state)
+        # As at the begin of a run of this one; what is asked for first sets the other.
+        tokens = [(each, each.set(of)) for each, of in ((_OF_RUN, self.state), (VISIT, None))]
         try:
             with patch.object(visit, "st", around), patch.object(parts, "st", around):
                 yield self.state
         finally:
-            visit_state._STATE.reset(token)
+            for each, token in tokens:
+                each.reset(token)
 
     def opens(self, lesson: str, link: dict[str, str] | None = None) -> "Visitor":
         """Go to a lesson, by a link where one is given, as `frame.page.open_page` does."""
@@ -103,7 +108,7 @@ class Visitor:
                 run = card.run()
                 if run is not None and card.opens:
                     run.advance()
-                with parts.reading() as reads:
+                with parts.reading() as reads, in_card(card.name, lambda: plain(page.trace())):
                     gate_is_open = card.gate is None or page.given(card.gate.opens)
                     is_there = gate_is_open and (card.when is None or page.given(card.when))
                     made[card.name] = (card._make() if is_there else None), reads
