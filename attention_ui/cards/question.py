@@ -128,7 +128,11 @@ def _has_gone_on(key: str) -> bool:
 
 
 def opens(hides: Mapping[str, Cover]) -> bool:
-    """Whether the address opens a cell that is hidden: then all that the question hides is open."""
+    """Whether the address opens a cell that is hidden: then all that the question hides is open,
+    but on paper.
+    """
+    if visit.values().paper:
+        return False
     for name, index in (visit.values().cell or ())[-1:]:
         cover = hides.get(name)
         if cover and (cover.how == SHAPE or not cover.shape):

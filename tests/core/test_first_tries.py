@@ -1,6 +1,7 @@
 """What people first try at the door of the library: an answer, or words on what does not fit."""
 
 import inspect
+import tempfile
 import traceback
 from dataclasses import replace
 from functools import cache
@@ -37,6 +38,17 @@ def made(name):
 
 def of(name):
     return lambda: {"trace": made(name).branch()}
+
+
+@cache
+def saved_recording():
+    """A file with what one small module has attended to."""
+    path = Path(tempfile.mkdtemp()) / "seen.safetensors"
+    module = torch.nn.MultiheadAttention(4, 2)
+    with core.recorded(module) as seen:
+        module(ROWS, ROWS, ROWS)
+    seen.save(path)
+    return path
 
 
 def of_tensors(**others):
@@ -144,6 +156,8 @@ RIGHT = {
         "loss": "score_sum", "of": ["score_row"]},
     "spreadsheet": lambda: {**of("attend")(), "title": "A title"},
     "check_file": dict,
+    "recorded": lambda: {"model": torch.nn.Linear(2, 2)},
+    "load_recording": lambda: {"path": saved_recording()},
 }  # fmt: skip
 BEGIN = ("attend", "attend_trainable", "attend_masked", "attend_heads", "attend_on_tokens",
          "decode")  # fmt: skip
