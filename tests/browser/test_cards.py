@@ -195,7 +195,7 @@ def test_on_a_phone_a_card_is_its_words_one_picture_and_the_rest_a_touch(page, a
     assert not pushed_sideways(page)
     page.set_viewport_size({"width": 1280, "height": 900})
     settled(page, quiet=1)
-    soon(page, page.locator("[class*=st-key-row_more_], [class*=st-key-all_of_]").count, 0, 30)
+    soon(page, page.locator("[class*=st-key-row_more_], [class*=st-key-all_of_]").count, 0)
 
 
 @pytest.mark.parametrize(
