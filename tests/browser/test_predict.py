@@ -61,9 +61,9 @@ def test_who_goes_on_without_an_answer_finds_the_numbers_and_can_still_guess(pag
     open_page(page, app_url, f"{LESSON}?example=named_features")
     assert covered(page, "weights") == 1
     page.locator(".st-key-ends").scroll_into_view_if_needed()
-    soon(page, lambda: covered(page, "context"), 0, 30)
+    soon(page, lambda: covered(page, "context"), 0)
     question(page, "row").scroll_into_view_if_needed()
-    soon(page, lambda: covered(page, "weights"), 0, 30)
+    soon(page, lambda: covered(page, "weights"), 0)
     assert question(page, "row").get_by_role("button", name="Reveal").count() == 1
 
 
