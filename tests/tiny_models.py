@@ -1,6 +1,7 @@
 """Tiny random models of `transformers`, of any kind that it has, and what they are called with."""
 
 import logging
+from contextlib import suppress
 
 import torch
 import transformers
@@ -30,11 +31,16 @@ SMALL = {
 """What makes a configuration small, wherever it has such a whole number."""
 
 
+OF_BOTH = ("altclip", "clip", "metaclip_2", "siglip", "siglip2")
+"""Kinds that compare a text with an image, and need both."""
+
+
 def shrunk(config):
     """A configuration, and those within it, made small in place."""
     for name, value in SMALL.items():
         if type(getattr(config, name, None)) is int:
-            setattr(config, name, value)
+            with suppress(AttributeError, NotImplementedError):  # worked out of others there
+                setattr(config, name, value)
     if hasattr(config, "kv_lora_rank") and hasattr(config, "num_key_value_heads"):
         config.num_key_value_heads = SMALL["num_attention_heads"]  # one latent serves all heads
     if getattr(config, "layer_types", None):
@@ -66,7 +72,7 @@ def inputs_of(model, n_tokens=9):
         given = {name: image}
     if model.config.is_encoder_decoder and name == "input_ids":
         given["decoder_input_ids"] = ids[:, :4]
-    if name == "input_ids" and hasattr(model, "vision_model"):
+    if model.config.model_type in OF_BOTH:
         given["pixel_values"] = image
     return given
 
