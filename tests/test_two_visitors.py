@@ -19,6 +19,7 @@ from attention_ui.cards.question import Guess, Guesses
 from attention_ui.controls.visit_state import VisitState
 from attention_ui.frame.coming_back import ComingBack
 from attention_ui.frame.rooms import controls_of
+from sampling import marked
 from serving import HANG, ROOT
 from visiting import EVERYWHERE, _nodes
 
@@ -165,7 +166,11 @@ def test_nobody_sees_what_a_link_a_guess_or_a_phone_is_for_another(page):
 NAMES = [each.removeprefix("pages/").removesuffix(".py") for each in EVERYWHERE]
 
 
-@pytest.mark.slow("20 s a page: it is opened 42 times")
-@pytest.mark.parametrize("page", NAMES)
+WALKED = {"queries_keys_values", "causal_mask", "softmax_or_sum"}
+"""Those of every day; the others are for a night, 20 s a page, which is opened 42 times."""
+
+
+@pytest.mark.slow("20 s a page")
+@pytest.mark.parametrize("page", marked(NAMES, WALKED))
 def test_nobody_sees_what_is_anothers(page):
     check(page, tuple(DIFFERS))

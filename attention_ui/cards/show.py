@@ -435,7 +435,9 @@ def moves(name: str, control: Control, width: int = 170, told: bool = True) -> N
     then the picture says in words where it stands.
     """
     if _is_fixed(control):
-        plain(control, width=width)  # as what a teacher's link fixes is drawn everywhere
+        plain(
+            control, again=name, width=width
+        )  # as what a teacher's link fixes is drawn everywhere
         return
     mine = this_visit().own(Pictures)
     mine.turned ^= {name}
