@@ -98,7 +98,7 @@ def test_a_bad_link_gives_the_page_and_a_notice_in_plain_text(bad, page):
 def test_a_cell_that_no_link_named_is_not_said_to_be_lost():
     lost = "The link’s cell"
     assert lost not in texts(visit("divide_by_sqrt_d", predict="on"))
-    assert lost in texts(visit("causal_mask", predict="on", cell="changed_embeddings.0.0"))
+    assert lost in texts(visit("causal_mask", predict="on", cell="rotated.0.0"))
 
 
 @pytest.mark.parametrize("page", few(filter(has_sentence, EVERYWHERE), 1, first=A_PAGE))
@@ -293,7 +293,7 @@ def test_no_other_control_changes_what_is_locked():
 
 def test_a_control_that_a_picture_carries_cannot_be_used_where_a_link_locks_it():
     at = stands(visit("simplified_attention", lock="factor", factor="2"))
-    (slider,) = [each for each in at.slider if each.key == "control_factor"]
+    (slider,) = [each for each in at.slider if each.label == "Stretch factor"]
     assert (slider.disabled, slider.value) == (True, 2)
     without, usual = charts(at), charts(visit("simplified_attention"))
     assert not any("Stretch factor" in each.spec for each in without)

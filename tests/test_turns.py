@@ -32,9 +32,9 @@ def held(turns):
         gives.wait()
         turns.end()
 
-    thread = threading.Thread(target=hold)
+    thread = threading.Thread(target=hold, daemon=True)
     thread.start()
-    has.wait()
+    assert has.wait(HANG), f"{turns._whose} has kept its turn"
     try:
         yield
     finally:
